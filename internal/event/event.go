@@ -1,0 +1,91 @@
+// Package event is the journal's record: one fact about one hook call.
+package event
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Version is the format of the records this program writes.
+const Version = 1
+
+// Kind says what a record tells of its call.
+type Kind string
+
+// A call is received before anything is judged and answered when the answer is
+// known. Received alone means that nothing was enforced.
+const (
+	Received Kind = "received"
+	Answered Kind = "answered"
+)
+
+// Record is one line of the journal. It carries names and numbers; never prompt
+// text, tool input or command output, unless journal.payloads asks for the
+// payload.
+type Record struct {
+	Version int       `json:"v"`
+	ID      string    `json:"id"`   // ULID, unique
+	Call    string    `json:"call"` // ULID, shared by the records of one hook call
+	Kind    Kind      `json:"kind"`
+	Time    time.Time `json:"time"`
+	Host    string    `json:"host,omitempty"`
+	Boot    string    `json:"boot,omitempty"` // tells pids of different boots apart
+	PID     int       `json:"pid"`
+
+	Event   string `json:"event"`
+	Enums   Enums  `json:"enums,omitzero"`
+	Session string `json:"session,omitempty"`
+	Prompt  string `json:"prompt_id,omitempty"`
+	Agent   Agent  `json:"agent,omitzero"`
+	Pane    string `json:"tmux_pane,omitempty"`
+	Project string `json:"project,omitempty"`
+
+	// PromptHash is a keyed hash of the normalised prompt: delivery can be
+	// confirmed with it, the text cannot be had from it.
+	PromptHash string `json:"prompt_hash,omitempty"`
+
+	// Answered only.
+	Decision   string    `json:"decision,omitempty"` // allow, block, reject
+	Verdicts   []Verdict `json:"verdicts,omitempty"`
+	DurationMS int64     `json:"duration_ms,omitempty"`
+
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// Enums are the payload's fields with few values, which say what kind of
+// event it was.
+type Enums struct {
+	Source           string `json:"source,omitempty"`
+	Reason           string `json:"reason,omitempty"`
+	Trigger          string `json:"trigger,omitempty"`
+	NotificationType string `json:"notification_type,omitempty"`
+	Error            string `json:"error,omitempty"`
+	ToolName         string `json:"tool_name,omitempty"`
+	StopHookActive   *bool  `json:"stop_hook_active,omitempty"`
+}
+
+// Agent is the subagent that a call came from; empty for the main agent.
+type Agent struct {
+	ID   string `json:"id,omitempty"`
+	Type string `json:"type,omitempty"`
+}
+
+// Verdict is what one keeper made of the call.
+type Verdict struct {
+	Keeper     string `json:"keeper"`
+	Outcome    string `json:"outcome"` // passed, failed, could_not_run
+	Status     string `json:"status,omitempty"`
+	Blocked    bool   `json:"blocked,omitempty"`
+	Message    string `json:"message,omitempty"` // for people; holds no output of commands
+	DurationMS int64  `json:"duration_ms"`
+}
+
+// Durable reports whether losing the record to a power failure would hide a
+// decision about an agent's work.
+func (r *Record) Durable() bool {
+	switch r.Event {
+	case "Stop", "SubagentStop", "StopFailure":
+		return true
+	}
+	return false
+}

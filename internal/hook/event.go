@@ -1,0 +1,106 @@
+// Package hook is the client's hook protocol: the events it fires, the payloads
+// it sends and the answers it accepts. What it says about the client was measured
+// with the real one; the tests in test/e2e hold it to that.
+package hook
+
+import "slices"
+
+// Event is the name of a hook event, as the client spells it.
+type Event string
+
+// The events that have a payload type of their own.
+const (
+	Stop                Event = "Stop"
+	SubagentStop        Event = "SubagentStop"
+	SubagentStart       Event = "SubagentStart"
+	StopFailure         Event = "StopFailure"
+	SessionStart        Event = "SessionStart"
+	SessionEnd          Event = "SessionEnd"
+	UserPromptSubmit    Event = "UserPromptSubmit"
+	UserPromptExpansion Event = "UserPromptExpansion"
+	PreToolUse          Event = "PreToolUse"
+	PostToolUse         Event = "PostToolUse"
+	PostToolUseFailure  Event = "PostToolUseFailure"
+	PostToolBatch       Event = "PostToolBatch"
+	PermissionRequest   Event = "PermissionRequest"
+	Notification        Event = "Notification"
+	PreCompact          Event = "PreCompact"
+	PostCompact         Event = "PostCompact"
+	InstructionsLoaded  Event = "InstructionsLoaded"
+	CwdChanged          Event = "CwdChanged"
+	FileChanged         Event = "FileChanged"
+	ConfigChange        Event = "ConfigChange"
+	TaskCreated         Event = "TaskCreated"
+	TaskCompleted       Event = "TaskCompleted"
+	Setup               Event = "Setup"
+	MessageDisplay      Event = "MessageDisplay"
+)
+
+// typed lists the events above, in the order in which people meet them.
+var typed = []Event{
+	Stop, SubagentStop, SubagentStart, StopFailure, SessionStart, SessionEnd,
+	UserPromptSubmit, UserPromptExpansion, PreToolUse, PostToolUse, PostToolUseFailure,
+	PostToolBatch, PermissionRequest, Notification, PreCompact, PostCompact,
+	InstructionsLoaded, CwdChanged, FileChanged, ConfigChange, TaskCreated,
+	TaskCompleted, Setup, MessageDisplay,
+}
+
+// untyped events exist in the client but were never seen here. Their payloads
+// decode to the base fields.
+var untyped = []Event{
+	"PermissionDenied", "TeammateIdle", "Elicitation", "ElicitationResult",
+	"WorktreeCreate", "WorktreeRemove",
+}
+
+// Events lists every event the client is known to have.
+func Events() []Event { return slices.Concat(typed, untyped) }
+
+// Typed lists the events that have a payload type and a schema of their own.
+func Typed() []Event { return slices.Clone(typed) }
+
+// Known reports whether the client is known to have the event.
+func (e Event) Known() bool {
+	return slices.Contains(typed, e) || slices.Contains(untyped, e)
+}
+
+// objection is how the client lets a hook object to an event.
+type objection int
+
+const (
+	cannotObject   objection = iota
+	decisionBlock            // {"decision":"block","reason":…}
+	denyTool                 // hookSpecificOutput.permissionDecision
+	denyPermission           // hookSpecificOutput.decision.behavior
+)
+
+func (e Event) objection() objection {
+	switch e {
+	case Stop, SubagentStop, UserPromptSubmit, UserPromptExpansion, PostToolUse,
+		PreCompact, ConfigChange, TaskCreated, TaskCompleted:
+		return decisionBlock
+	case PreToolUse:
+		return denyTool
+	case PermissionRequest:
+		return denyPermission
+	}
+	return cannotObject
+}
+
+// Blockable reports whether a hook can object to the event at all.
+func (e Event) Blockable() bool { return e.objection() != cannotObject }
+
+// Loops reports whether blocking the event makes the agent go on, so that
+// blocking it for ever would make it go on for ever.
+func (e Event) Loops() bool { return e == Stop || e == SubagentStop }
+
+// HasSubject reports whether the event's payload names something that a
+// pattern can select: an agent, a tool, a source.
+func (e Event) HasSubject() bool {
+	switch e {
+	case SubagentStop, SubagentStart, PreToolUse, PostToolUse, PostToolUseFailure,
+		PermissionRequest, SessionStart, SessionEnd, Notification, PreCompact, PostCompact,
+		ConfigChange, Setup, UserPromptExpansion, FileChanged, StopFailure, InstructionsLoaded:
+		return true
+	}
+	return false
+}

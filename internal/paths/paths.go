@@ -1,0 +1,48 @@
+// Package paths knows where stopgate's files live. It touches the disk only to
+// find a project's root.
+package paths
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// StateDir is the directory for everything stopgate writes for itself.
+func StateDir() (string, error) {
+	for _, name := range []string{"STOPGATE_STATE_DIR", "OJ_STATE_DIR"} {
+		if dir := os.Getenv(name); dir != "" {
+			return filepath.Abs(dir)
+		}
+	}
+	// The XDG specification says that a relative value is to be ignored.
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "stopgate"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("no state directory: set HOME or STOPGATE_STATE_DIR")
+	}
+	return filepath.Join(home, ".local", "state", "stopgate"), nil
+}
+
+// GlobalConfig is the user's own configuration file.
+func GlobalConfig() (string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("no global config: set HOME")
+	}
+	return filepath.Join(home, ".config", "agent-gauntlet", "config.yml"), nil
+}
+
+// ClientConfigDir is where the client keeps the user's settings.
+func ClientConfigDir() (string, error) {
+	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("no client settings: set HOME or CLAUDE_CONFIG_DIR")
+	}
+	return filepath.Join(home, ".claude"), nil
+}
