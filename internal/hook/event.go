@@ -95,12 +95,4 @@ func (e Event) Loops() bool { return e == Stop || e == SubagentStop }
 
 // HasSubject reports whether the event's payload names something that a
 // pattern can select: an agent, a tool, a source.
-func (e Event) HasSubject() bool {
-	switch e {
-	case SubagentStop, SubagentStart, PreToolUse, PostToolUse, PostToolUseFailure,
-		PermissionRequest, SessionStart, SessionEnd, Notification, PreCompact, PostCompact,
-		ConfigChange, Setup, UserPromptExpansion, FileChanged, StopFailure, InstructionsLoaded:
-		return true
-	}
-	return false
-}
+func (e Event) HasSubject() bool { return newPayload(e).Subjects() != nil }

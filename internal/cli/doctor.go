@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/doctor"
+)
+
+func newDoctor() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Prove that enforcement is live, from the client's side",
+		Long: `Look at the client, at every settings file in force here, at the configuration and
+its approval; then call the installed hook as the client would, in a throw-away
+project, and see whether a block blocks. Your own commands are never run.
+
+Exit code 0: enforcement is live. 1: it is not.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := findHere()
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			findings := doctor.Examine(ctx, doctor.Place{StateDir: h.stateDir, GlobalPath: h.globalPath, Root: h.root, HasProject: h.hasProject})
+			live := doctor.Live(findings)
+			if asJSON {
+				err = printJSON(cmd.OutOrStdout(), map[string]any{"live": live, "findings": findings})
+			} else {
+				printFindings(cmd.OutOrStdout(), findings, live)
+			}
+			if err == nil && !live {
+				err = silentError{}
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printFindings(out io.Writer, findings []doctor.Finding, live bool) {
+	p := paintFor(out)
+	for _, f := range findings {
+		mark := p.green("ok  ")
+		switch f.Level {
+		case doctor.Warn:
+			mark = p.yellow("warn")
+		case doctor.Dead:
+			mark = p.red("DEAD")
+		}
+		fmt.Fprintf(out, "%s  %s: %s\n", mark, f.What, f.Text)
+		if f.Hint != "" {
+			fmt.Fprintf(out, "      %s\n", p.faint("→ "+f.Hint))
+		}
+	}
+	if live {
+		fmt.Fprintln(out, p.bold("enforcement is live"))
+	} else {
+		fmt.Fprintln(out, p.red("enforcement is NOT live"))
+	}
+}

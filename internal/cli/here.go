@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// here is where a person runs a command: the directories and the files that
+// matter there.
+type here struct {
+	stateDir   string
+	globalPath string
+	global     *config.Global
+	globalErr  error
+	cwd        string
+	root       string // the project's; the git root or cwd where there is none yet
+	hasProject bool
+}
+
+func findHere() (*here, error) {
+	state, err := paths.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	global, err := paths.GlobalConfig()
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	h := &here{stateDir: state, globalPath: global, cwd: cwd}
+	h.global, h.globalErr = config.LoadGlobal(global)
+	h.root, h.hasProject = paths.ProjectRoot(func(dir string) bool { return h.enforces() && h.trust().Claims(dir) }, cwd)
+	if !h.hasProject {
+		h.root = cwd
+		if root, ok := paths.GitRoot(cwd); ok {
+			h.root = root
+		}
+	}
+	return h, nil
+}
+
+// findProject is findHere where there must be a project.
+func findProject() (*here, error) {
+	h, err := findHere()
+	if err == nil && !h.hasProject {
+		err = errors.New("no " + filepath.Join(paths.GauntletDir, paths.ConfigFile) + " here or above; set this project up with: stopgate init")
+	}
+	return h, err
+}
+
+func (h *here) trust() trust.Store { return trust.NewStore(h.stateDir) }
+
+func (h *here) enforces() bool { return h.globalErr == nil && h.global.Trust == config.TrustEnforce }
+
+// configDir is the project's .gauntlet.
+func (h *here) configDir() string { return filepath.Join(h.root, paths.GauntletDir) }
+
+// short shows a path as a person would type it here.
+func (h *here) short(path string) string {
+	if rel, err := filepath.Rel(h.cwd, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/guard"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/stop"
+)
+
+// newHook documents the command; Main runs it before the tree is built.
+func newHook() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook [EVENT]",
+		Short: "Answer one hook call of the client (payload on stdin, answer on stdout)",
+		Long: `Answer one hook call of the client. The payload comes on standard input; the
+answer is one JSON object on standard output, or nothing.
+
+Exit code 0: answered. 1: the payload is invalid, nothing was checked.`,
+		Example: `  stopgate hook Stop < payload.json
+  stopgate hook < payload.json          the payload's hook_event_name decides`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return fmt.Errorf("usage: %s", cmd.UseLine())
+		},
+	}
+}
+
+func runHook(event hook.Event) int {
+	service, err := newService()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "stopgate: %v\n", err)
+		return exitFailed
+	}
+	// The client ends a hook with SIGTERM; what we started must end with us.
+	ctx, stopSignals := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stopSignals()
+	reply := service.Handle(ctx, event, os.Stdin)
+	if reply.Stderr != "" {
+		fmt.Fprintln(os.Stderr, reply.Stderr)
+	}
+	if len(reply.Stdout) > 0 {
+		_, _ = os.Stdout.Write(reply.Stdout) // a client that is gone needs no answer
+	}
+	return reply.Code
+}
+
+func newService() (*stop.Service, error) {
+	state, err := paths.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	global, err := paths.GlobalConfig()
+	if err != nil {
+		return nil, err
+	}
+	return &stop.Service{
+		StateDir:     state,
+		GlobalConfig: global,
+		Keepers:      []keeper.Keeper{guard.Guard{}},
+		Environ:      os.Environ(),
+		Now:          time.Now,
+		Stderr:       os.Stderr,
+	}, nil
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/stop"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// longestRecess keeps an "off" from being forgotten.
+const longestRecess = 7 * 24 * time.Hour
+
+func newOff() *cobra.Command {
+	var length time.Duration
+	var why string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "off --for DURATION",
+		Short: "Stand aside in this project for a while",
+		Long: `Stand aside in this project for a while: every hook allows, the journal notes it,
+the client shows it, and it ends by itself.`,
+		Example: `  stopgate off --for 1h --why "the build machine is down"
+  stopgate off --for 0        end it now`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("for") {
+				return usageError{errors.New("for how long?"), "for example: stopgate off --for 1h"}
+			}
+			if length < 0 || length > longestRecess {
+				return usageError{fmt.Errorf("--for must be between 0 and %s", longestRecess), "for example: stopgate off --for 1h"}
+			}
+			if err := trust.RequirePerson("switch stopgate off", yes); err != nil {
+				return err
+			}
+			h, err := findProject()
+			if err != nil {
+				return err
+			}
+			now := time.Now()
+			recess := stop.Recess{Root: h.root, Since: now, Until: now.Add(length), Why: why}
+			if err := recess.Begin(h.stateDir); err != nil {
+				return err
+			}
+			if length == 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "on again in %s\n", h.root)
+				return nil
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "off in %s until %s\n", h.root, recess.Until.Local().Format(time.DateTime))
+			return nil
+		},
+	}
+	cmd.Flags().Var((*durationFlag)(&length), "for", "how long, such as 30m or 2h; 0 ends it")
+	cmd.Flags().StringVar(&why, "why", "", "the reason, for the journal and for whoever wonders")
+	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
+	return cmd
+}
+
+// durationFlag is a duration that also takes days and a plain 0.
+type durationFlag time.Duration
+
+func (d *durationFlag) Set(text string) error {
+	parsed, err := parseAge(text)
+	*d = durationFlag(parsed)
+	return err
+}
+
+func (d *durationFlag) String() string { return time.Duration(*d).String() }
+
+// Type implements pflag.Value.
+func (*durationFlag) Type() string { return "DURATION" }

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+func printJSON(out io.Writer, v any) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// paint colours text on a terminal, unless NO_COLOR asks for none.
+type paint bool
+
+func paintFor(out io.Writer) paint {
+	file, ok := out.(*os.File)
+	return paint(ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd())))
+}
+
+func (p paint) in(code, text string) string {
+	if !p {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (p paint) red(text string) string    { return p.in("31", text) }
+func (p paint) green(text string) string  { return p.in("32", text) }
+func (p paint) yellow(text string) string { return p.in("33", text) }
+func (p paint) faint(text string) string  { return p.in("2", text) }
+func (p paint) bold(text string) string   { return p.in("1", text) }
+
+// parseAge is time.ParseDuration with days.
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.Atoi(days)
+		if err != nil {
+			return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
+	}
+	return d, nil
+}

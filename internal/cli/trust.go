@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/stop"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+func newTrust() *cobra.Command {
+	var show, revoke, yes, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Approve this project's .gauntlet/ as it stands",
+		Long: `Approve every file under this project's .gauntlet/ as it stands now. Where the
+global config says "trust: enforce", only approved content runs; an agent that
+edits it later changes nothing until you approve again.`,
+		Example: `  stopgate trust --show     what would run, and what changed since you approved
+  stopgate trust            approve
+  stopgate trust --revoke   take it back`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := findProject()
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			switch {
+			case show:
+				return showTrust(out, h, asJSON)
+			case revoke:
+				if err := trust.RequirePerson("take an approval back", yes); err != nil {
+					return err
+				}
+				if err := h.trust().Revoke(h.root); err != nil {
+					return err
+				}
+				fmt.Fprintf(out, "no longer approved: %s\n", h.configDir())
+				return nil
+			}
+			return approve(out, h, yes)
+		},
+	}
+	cmd.Flags().BoolVar(&show, "show", false, "only show what would run and what changed")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the approval back")
+	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --show: print JSON")
+	return cmd
+}
+
+func approve(out io.Writer, h *here, yes bool) error {
+	if err := trust.RequirePerson("approve", yes); err != nil {
+		return err
+	}
+	cfg, err := config.LoadProject(h.configDir(), h.short(h.configDir()))
+	if err != nil {
+		return fmt.Errorf("not approved, because it is not valid (see: stopgate validate):\n%w", err)
+	}
+	if err := h.trust().Approve(h.root, time.Now()); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "approved: %s\n", h.configDir())
+	printCommands(out, cfg)
+	if !h.enforces() {
+		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.globalPath)
+	}
+	return nil
+}
+
+type trustView struct {
+	trust.Standing
+	Enforced bool     `json:"enforced"`
+	Commands []string `json:"commands"`
+	Invalid  string   `json:"invalid,omitempty"`
+}
+
+func showTrust(out io.Writer, h *here, asJSON bool) error {
+	standing, err := h.trust().Standing(h.root)
+	if err != nil {
+		return err
+	}
+	view := trustView{Standing: standing, Enforced: h.enforces(), Commands: []string{}}
+	cfg, err := config.LoadProject(h.configDir(), h.short(h.configDir()))
+	if err != nil {
+		view.Invalid = err.Error()
+	} else {
+		view.Commands = append(view.Commands, stop.Commands(cfg)...)
+	}
+	if asJSON {
+		return printJSON(out, view)
+	}
+	fmt.Fprintf(out, "%s: %s\n", h.configDir(), standing.State)
+	if len(standing.Changed) > 0 {
+		fmt.Fprintf(out, "changed since %s:\n", standing.ApprovedAt.Local().Format(time.DateTime))
+		for _, path := range standing.Changed {
+			fmt.Fprintf(out, "  %s\n", path)
+		}
+		fmt.Fprintf(out, "compare: diff -r %s %s\n", quote(standing.Dir), quote(h.configDir()))
+	}
+	if view.Invalid != "" {
+		fmt.Fprintf(out, "not valid: %s\n", view.Invalid)
+		return nil
+	}
+	printCommands(out, cfg)
+	return nil
+}
+
+func printCommands(out io.Writer, cfg *config.Project) {
+	commands := stop.Commands(cfg)
+	if len(commands) == 0 {
+		fmt.Fprintln(out, "it runs nothing")
+		return
+	}
+	fmt.Fprintln(out, "it runs:")
+	for _, command := range commands {
+		fmt.Fprintf(out, "  %s\n", command)
+	}
+}
+
+// quote makes a path safe to paste into a shell.
+func quote(path string) string {
+	if strings.ContainsAny(path, " \t\n'\"\\$&;|<>()*?[]`") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return filepath.Clean(path)
+}

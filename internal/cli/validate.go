@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+func newValidate() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "validate",
+		Short:   "Check every configuration file; all faults at once",
+		Example: "  stopgate validate",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := findHere()
+			if err != nil {
+				return err
+			}
+			checked, faults := h.validate()
+			if asJSON {
+				if err := printJSON(cmd.OutOrStdout(), map[string]any{"files": checked, "faults": faults}); err != nil {
+					return err
+				}
+			} else {
+				printFaults(cmd.OutOrStdout(), checked, faults)
+			}
+			if len(faults) > 0 {
+				return silentError{}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// validate checks the files that apply here and lists those it looked at.
+func (h *here) validate() (checked []string, faults []config.Fault) {
+	checked, faults = []string{}, []config.Fault{}
+	add := func(path string, err error) {
+		checked = append(checked, path)
+		var found *config.Faults
+		if errors.As(err, &found) {
+			faults = append(faults, found.All...)
+		} else if err != nil {
+			faults = append(faults, config.Fault{Position: config.Position{File: path}, Message: err.Error()})
+		}
+	}
+	if h.globalErr != nil || h.global.Exists {
+		add(h.globalPath, h.globalErr)
+	}
+	if h.hasProject {
+		dir := h.short(h.configDir())
+		_, err := config.LoadProject(h.configDir(), dir)
+		add(dir+"/config.yml", err)
+	}
+	return checked, faults
+}
+
+func printFaults(out io.Writer, checked []string, faults []config.Fault) {
+	p := paintFor(out)
+	for _, fault := range faults {
+		fmt.Fprintln(out, fault.Detail())
+	}
+	switch {
+	case len(faults) > 0:
+		fmt.Fprintln(out, p.red(fmt.Sprintf("%d fault(s) in %d file(s)", len(faults), len(checked))))
+	case len(checked) == 0:
+		fmt.Fprintln(out, "nothing to check: no global config, and no .gauntlet/config.yml here or above")
+	default:
+		for _, path := range checked {
+			fmt.Fprintf(out, "%s %s\n", p.green("valid"), path)
+		}
+	}
+}

@@ -1,0 +1,258 @@
+// Package doctor proves, from the client's side, that enforcement is live: it
+// looks at every settings file in force and then calls the installed command the
+// way the client does, in a project made for that purpose. It never runs the
+// user's own commands.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/stop"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// Level says what a finding means for enforcement.
+type Level string
+
+// The levels. Any Dead finding means that a stop in this project is not, or not
+// wholly, enforced.
+const (
+	OK   Level = "ok"
+	Warn Level = "warning"
+	Dead Level = "dead"
+)
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	Level Level  `json:"level"`
+	What  string `json:"what"`
+	Text  string `json:"text"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+// Place is where enforcement is to be proven.
+type Place struct {
+	StateDir   string
+	GlobalPath string
+	Root       string // the project's
+	HasProject bool
+}
+
+// Examine looks at everything, in the order in which a stop would meet it.
+func Examine(ctx context.Context, place Place) []Finding {
+	e := &examination{Place: place, files: settings.Inspect(place.Root)}
+	e.client(ctx)
+	e.settingsFiles()
+	e.entries()
+	e.configuration()
+	e.probe(ctx)
+	return e.findings
+}
+
+// Live reports whether enforcement works.
+func Live(findings []Finding) bool {
+	for _, f := range findings {
+		if f.Level == Dead {
+			return false
+		}
+	}
+	return true
+}
+
+type examination struct {
+	Place
+	files    []settings.File
+	findings []Finding
+}
+
+func (e *examination) find(level Level, what, text, hint string) {
+	e.findings = append(e.findings, Finding{level, what, text, hint})
+}
+
+// measured is the client these facts were measured with.
+const measured = "2.1.197"
+
+func (e *examination) client(ctx context.Context) {
+	path := os.Getenv("CLAUDE_BIN")
+	if path == "" {
+		path = "claude"
+	}
+	found, err := exec.LookPath(path)
+	if err != nil {
+		e.find(Warn, "client", "Claude Code was not found: "+err.Error(), "install it, or set CLAUDE_BIN")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	version, err := exec.CommandContext(ctx, found, "--version").Output()
+	if err != nil {
+		e.find(Warn, "client", fmt.Sprintf("%s --version failed: %v", found, err), "")
+		return
+	}
+	e.find(OK, "client", fmt.Sprintf("%s %s (stopgate was measured with %s)", found, strings.TrimSpace(string(version)), measured), "")
+}
+
+func (e *examination) settingsFiles() {
+	for _, f := range e.files {
+		if !f.Exists {
+			continue
+		}
+		level := Warn
+		if len(f.Entries) > 0 || f.Err != nil {
+			level = Dead // it holds our hooks, or nobody can tell
+		}
+		where := fmt.Sprintf("%s settings", f.Scope)
+		switch {
+		case f.Err != nil:
+			e.find(level, where, fmt.Sprintf("the client drops the whole file: %v", f.Err), "mend it")
+		case len(f.Faults) > 0:
+			for _, fault := range f.Faults {
+				e.find(level, where, fmt.Sprintf("the client drops the whole file %s: %s", f.Path, fault), "mend it")
+			}
+		default:
+			e.find(OK, where, f.Path, "")
+		}
+	}
+	if by, disabled := settings.Disabled(e.files); disabled {
+		e.find(Dead, "hooks", by.Path+" switches all hooks off", "remove disableAllHooks or allowManagedHooksOnly there")
+	}
+}
+
+// inForce lists our entries in files that the client takes.
+func (e *examination) inForce() []settings.Entry {
+	var out []settings.Entry
+	for _, f := range e.files {
+		if !f.Dropped() {
+			out = append(out, f.Entries...)
+		}
+	}
+	return out
+}
+
+func (e *examination) entries() {
+	entries := e.inForce()
+	if len(entries) == 0 {
+		e.find(Dead, "hooks", "not installed in any settings file in force here", "stopgate hooks install")
+		return
+	}
+	e.duplicates(entries)
+	for _, program := range programs(entries) {
+		if found, err := exec.LookPath(program); err != nil {
+			e.find(Dead, "program", fmt.Sprintf("the hooks call %s: %v", program, err), "stopgate hooks install")
+		} else {
+			e.find(OK, "program", "the hooks call "+found, "")
+		}
+	}
+	e.timeouts(entries)
+}
+
+// duplicates finds events that are answered twice. The client runs the same
+// command line once, however often it is written.
+func (e *examination) duplicates(entries []settings.Entry) {
+	lines := map[hook.Event]map[string]bool{}
+	for _, entry := range entries {
+		if lines[entry.Event] == nil {
+			lines[entry.Event] = map[string]bool{}
+		}
+		lines[entry.Event][entry.Command+"\x00"+strings.Join(entry.Args, "\x00")] = true
+	}
+	for _, event := range hook.Events() {
+		if len(lines[event]) > 1 {
+			e.find(Dead, "hooks", fmt.Sprintf("%s is in force %d times with different command lines, so every call is answered twice", event, len(lines[event])),
+				"keep one scope: stopgate hooks uninstall --user|--project|--local")
+			return
+		}
+	}
+	if len(lines[hook.Stop]) == 0 {
+		e.find(Dead, "hooks", "there is no entry for Stop", "stopgate hooks install")
+		return
+	}
+	e.find(OK, "hooks", fmt.Sprintf("%d events are hooked", len(lines)), "")
+}
+
+// programs lists the programs that the entries start.
+func programs(entries []settings.Entry) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, entry := range entries {
+		program := entry.Program()
+		if !seen[program] {
+			seen[program] = true
+			out = append(out, program)
+		}
+	}
+	return out
+}
+
+// timeouts finds entries that the client would end before our own deadline can
+// answer.
+func (e *examination) timeouts(entries []settings.Entry) {
+	for _, entry := range entries {
+		want := settings.DefaultTimeout(entry.Event)
+		if entry.Timeout > 0 && entry.Timeout < want {
+			e.find(Warn, "timeout", fmt.Sprintf("%s has %s; a check that takes longer is let pass. stopgate installs %s", entry.Event, entry.Timeout, want),
+				"stopgate hooks install")
+		}
+	}
+}
+
+func (e *examination) configuration() {
+	global, err := config.LoadGlobal(e.GlobalPath)
+	if err != nil {
+		e.find(Dead, "global config", err.Error(), "stopgate validate")
+		return
+	}
+	if !e.HasProject {
+		e.find(Warn, "project", "no .gauntlet/config.yml here or above: nothing to enforce", "stopgate init")
+		return
+	}
+	if recess, on := stop.InRecess(e.StateDir, e.Root, time.Now()); on {
+		e.find(Dead, "off", "stopgate is off here until "+recess.Until.Local().Format(time.DateTime), "stopgate off --for 0")
+	}
+	dir := filepath.Join(e.Root, paths.GauntletDir)
+	if global.Trust == config.TrustEnforce {
+		dir = e.trusted(dir)
+		if dir == "" {
+			return
+		}
+	} else {
+		e.find(Warn, "trust", "not enforced: the commands of any project you open run", "stopgate hooks install --user, or write \"trust: enforce\" into "+e.GlobalPath)
+	}
+	project, err := config.LoadProject(dir, filepath.Join(e.Root, paths.GauntletDir))
+	if err != nil {
+		e.find(Dead, "config", err.Error(), "stopgate validate")
+		return
+	}
+	e.find(OK, "config", fmt.Sprintf("%s is valid, %d command(s)", filepath.Join(e.Root, paths.GauntletDir, paths.ConfigFile), len(stop.Commands(project))), "")
+	for _, event := range settings.Covers(e.inForce(), project) {
+		e.find(Dead, "hooks", fmt.Sprintf("the project has commands for %s, but the client does not call us for it", event), "stopgate hooks install")
+	}
+}
+
+// trusted is the directory whose content may run; empty when there is none.
+func (e *examination) trusted(live string) string {
+	standing, err := trust.NewStore(e.StateDir).Standing(e.Root)
+	switch {
+	case err != nil:
+		e.find(Dead, "trust", err.Error(), "stopgate trust")
+		return ""
+	case standing.State == trust.Untrusted:
+		e.find(Dead, "trust", live+" was never approved: nothing of it runs", "stopgate trust")
+		return ""
+	case standing.State == trust.Edited:
+		e.find(Warn, "trust", fmt.Sprintf("%s was edited since it was approved (%s): the approved copy runs", live, trust.Summary(standing.Changed)), "stopgate trust")
+	default:
+		e.find(OK, "trust", "approved on "+standing.ApprovedAt.Local().Format(time.DateTime), "")
+	}
+	return standing.Dir
+}

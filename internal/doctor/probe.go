@@ -1,0 +1,146 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/stop"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// probeReason is what the synthetic stop must be blocked with.
+const probeReason = "stopgate doctor: this block is a test"
+
+// probeConfig fails until the file "mended" is there.
+const probeConfig = `hooks:
+  Stop:
+    - run: test -e mended
+      message: "` + probeReason + `"
+`
+
+// probe calls each installed Stop command as the client would: once with a
+// fault, when it must block, and once without, when it must not.
+func (e *examination) probe(ctx context.Context) {
+	tried := map[string]bool{}
+	for _, entry := range e.inForce() {
+		key := entry.Command + "\x00" + strings.Join(entry.Args, "\x00")
+		if entry.Event != hook.Stop || tried[key] {
+			continue
+		}
+		tried[key] = true
+		took, err := tryEntry(ctx, e.StateDir, entry)
+		if err != nil {
+			e.find(Dead, "live test", err.Error(), "stopgate log shows what was answered")
+			continue
+		}
+		e.find(OK, "live test", fmt.Sprintf("a stop with a fault was blocked with its reason, and allowed once it was mended (%s)", took.Round(time.Millisecond)), "")
+	}
+}
+
+func tryEntry(ctx context.Context, stateDir string, entry settings.Entry) (took time.Duration, err error) {
+	root, err := os.MkdirTemp("", "stopgate-doctor-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(root)
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return 0, err
+	}
+	if err := os.Mkdir(filepath.Join(root, paths.GauntletDir), 0o700); err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(paths.ProjectConfig(root), []byte(probeConfig), 0o600); err != nil {
+		return 0, err
+	}
+	store := trust.NewStore(stateDir)
+	if err := store.Approve(root, time.Now()); err != nil {
+		return 0, err
+	}
+	session := "stopgate-doctor-" + journal.NewID()
+	defer func() {
+		err = errors.Join(err, store.Revoke(root))
+		stop.NewCounter(stateDir).Forget(session, time.Now())
+	}()
+
+	answer, took, err := callAsClient(ctx, entry, root, session)
+	if err != nil {
+		return took, err
+	}
+	if answer.Decision != "block" || !strings.Contains(answer.Reason, probeReason) {
+		return took, fmt.Errorf("a stop that had to be blocked was not: the command answered %+v", answer)
+	}
+	if err := os.WriteFile(filepath.Join(root, "mended"), nil, 0o600); err != nil {
+		return took, err
+	}
+	answer, _, err = callAsClient(ctx, entry, root, session)
+	if err == nil && answer.Decision == "block" {
+		err = fmt.Errorf("a stop that had to be allowed was blocked: %s", answer.Reason)
+	}
+	return took, err
+}
+
+type clientAnswer struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+	Message  string `json:"systemMessage"`
+}
+
+// callAsClient runs the entry as the client does, and reads the answer as the
+// client does: what does not start with a brace is no answer.
+func callAsClient(ctx context.Context, entry settings.Entry, root, session string) (clientAnswer, time.Duration, error) {
+	payload, err := hook.Encode(&hook.StopPayload{Base: hook.Base{
+		SessionID:      session,
+		TranscriptPath: filepath.Join(root, "transcript.jsonl"),
+		HookEventName:  string(hook.Stop),
+		CWD:            root,
+		PromptID:       session,
+	}})
+	if err != nil {
+		return clientAnswer{}, 0, err
+	}
+	args := append([]string{entry.Command}, entry.Args...)
+	if len(entry.Args) == 0 {
+		args = []string{"sh", "-c", entry.Command}
+	}
+	result := process.Run(ctx, process.Command{
+		Args:    args,
+		Dir:     root,
+		Env:     clientEnviron(root, session),
+		Stdin:   append(payload, '\n'),
+		Timeout: 30 * time.Second,
+	})
+	var answer clientAnswer
+	if !result.OK() {
+		return answer, result.Duration, fmt.Errorf("the hook command %s: %s", result, result.Tail)
+	}
+	out := bytes.TrimSpace(result.Stdout)
+	if len(out) == 0 {
+		return answer, result.Duration, nil
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return answer, result.Duration, fmt.Errorf("the hook command did not answer in JSON: %q", out)
+	}
+	return answer, result.Duration, nil
+}
+
+func clientEnviron(root, session string) []string {
+	var env []string
+	for _, entry := range os.Environ() {
+		if !strings.HasPrefix(entry, "CLAUDE") && !strings.HasPrefix(entry, stop.GuardVariable+"=") {
+			env = append(env, entry)
+		}
+	}
+	return append(env, "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root, "CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=cli")
+}

@@ -1,0 +1,169 @@
+// Package guard is the keeper that runs a project's own commands on hook events.
+package guard
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+// Guard runs the commands under hooks: in the project's configuration.
+type Guard struct{}
+
+var _ keeper.Keeper = Guard{}
+
+// Name implements keeper.Keeper.
+func (Guard) Name() string { return "guard" }
+
+// MaxBlocks implements keeper.Keeper. A command is the same each time: an agent
+// that could not satisfy it in three rounds needs a person.
+func (Guard) MaxBlocks() int { return 3 }
+
+// Judge runs every command that matches the call, in the order of the file. One
+// failure does not keep the next command from running.
+func (Guard) Judge(ctx context.Context, call *keeper.Call) (keeper.Verdict, bool) {
+	if call.Project == nil || call.Project.Config == nil {
+		return keeper.Verdict{}, false
+	}
+	var runs []run
+	for _, command := range call.Project.Config.Hooks[call.Event()] {
+		if matches(command.Match, call.Payload.Subjects()) {
+			runs = append(runs, execute(ctx, call, command))
+		}
+	}
+	if len(runs) == 0 {
+		return keeper.Verdict{}, false
+	}
+	return verdict(runs), true
+}
+
+// matches reports whether a pattern selects one of the subjects. The pattern *
+// selects everything, also an event without a subject.
+func matches(pattern string, subjects []string) bool {
+	if pattern == "*" {
+		return true
+	}
+	for _, subject := range subjects {
+		if subject == pattern || doublestar.MatchUnvalidated(pattern, subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// run is a command and how it ended.
+type run struct {
+	config.Command
+	process.Result
+	denial string // what a PreToolUse command said when it denied the tool
+}
+
+func execute(ctx context.Context, call *keeper.Call, command config.Command) run {
+	result := process.Run(ctx, process.Command{
+		Args:    process.Shell(pin(command.Run, call.Project)),
+		Dir:     call.Project.Root,
+		Env:     Environ(call.Env, call),
+		Stdin:   call.Raw,
+		Timeout: command.Timeout,
+		Lines:   command.OutputLines,
+	})
+	r := run{Command: command, Result: result}
+	if call.Event() == hook.PreToolUse {
+		r.denial = denial(result)
+	}
+	return r
+}
+
+// pin makes a command that names a file under .gauntlet/ use the approved copy
+// of it, where that is the one in force. Otherwise an agent could keep the
+// approved configuration and empty the script that it runs.
+func pin(script string, project *keeper.Project) string {
+	live := filepath.Join(project.Root, paths.GauntletDir)
+	if project.ConfigDir == live {
+		return script
+	}
+	quoted := "'" + strings.ReplaceAll(project.ConfigDir, "'", `'\''`) + "'/"
+	var out strings.Builder
+	for rest := script; ; {
+		i := strings.Index(rest, paths.GauntletDir+"/")
+		if i < 0 {
+			out.WriteString(rest)
+			return out.String()
+		}
+		before := strings.TrimSuffix(rest[:i], "./")
+		before = strings.TrimSuffix(before, project.Root+"/")
+		if wordStart(before) {
+			out.WriteString(before + quoted)
+		} else {
+			out.WriteString(rest[:i] + paths.GauntletDir + "/")
+		}
+		rest = rest[i+len(paths.GauntletDir)+1:]
+	}
+}
+
+// wordStart reports whether a new word of the shell begins after text. Inside
+// quotes nothing is rewritten.
+func wordStart(text string) bool {
+	return text == "" || strings.ContainsAny(text[len(text)-1:], " \t\n;&|(=<>`")
+}
+
+func verdict(runs []run) keeper.Verdict {
+	v := keeper.Verdict{Outcome: keeper.Passed}
+	var reasons, messages []string
+	for _, r := range runs {
+		switch {
+		case r.denial != "":
+			v.Outcome = keeper.Failed
+			reasons = append(reasons, r.denial)
+		case r.OK():
+		case !r.Ran():
+			if v.Outcome == keeper.Passed {
+				v.Outcome = keeper.CouldNotRun
+			}
+			messages = append(messages, fmt.Sprintf("hook command %q %s; nothing was checked", r.Run, r.Result))
+		case r.OnFailure == config.Block:
+			v.Outcome = keeper.Failed
+			reasons = append(reasons, reason(r))
+		default:
+			v.Outcome = keeper.Failed
+			messages = append(messages, report(r))
+		}
+	}
+	v.Status = v.Outcome.String()
+	v.Reason = strings.Join(reasons, "\n\n")
+	v.Message = strings.Join(messages, "\n")
+	return v
+}
+
+// reason tells the agent what to mend: the project's own words first, then
+// what failed and the end of what it printed.
+func reason(r run) string {
+	var b strings.Builder
+	if r.Message != "" {
+		b.WriteString(r.Message + "\n\n")
+	}
+	fmt.Fprintf(&b, "`%s` failed: %s", r.Run, r.Result)
+	if r.Tail != "" {
+		b.WriteString("\n" + r.Tail)
+	}
+	return b.String()
+}
+
+// report tells the person. It goes into the journal too, so it holds nothing
+// that the command printed.
+func report(r run) string {
+	text := fmt.Sprintf("hook command %q failed: %s", r.Run, r.Result)
+	if r.Message != "" {
+		text += " (" + r.Message + ")"
+	}
+	return text
+}

@@ -1,0 +1,103 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Answer is what the client is told. It can only hold what the client accepts:
+// at most one decision, in the form that the event demands, never without a
+// reason. The zero value lets the event pass and says nothing.
+type Answer struct {
+	event   Event
+	reason  string // non-blank: the event is objected to
+	message string // for the person
+}
+
+// noReason stands in for a reason that was left blank. The client would put its
+// own "Blocked by hook" there, which tells the agent nothing.
+const noReason = "stopgate blocked this without giving a reason; see stopgate log"
+
+// Block objects to an event and tells the agent why. The client would lose an
+// objection to an event that cannot be blocked, so there it becomes a message
+// to the person.
+func Block(event Event, reason string) Answer {
+	reason = strings.TrimSpace(reason)
+	if reason == "" {
+		reason = noReason
+	}
+	if !event.Blockable() {
+		return Answer{message: reason}
+	}
+	return Answer{event: event, reason: reason}
+}
+
+// Tell adds a message for the person. Blank messages add nothing.
+func (a Answer) Tell(message string) Answer {
+	message = strings.TrimSpace(message)
+	switch {
+	case message == "":
+	case a.message == "":
+		a.message = message
+	default:
+		a.message += "\n" + message
+	}
+	return a
+}
+
+// Blocks reports whether the answer objects to the event.
+func (a Answer) Blocks() bool { return a.reason != "" }
+
+// Message is what the person is told.
+func (a Answer) Message() string { return a.message }
+
+// Reason is what the agent is told.
+func (a Answer) Reason() string { return a.reason }
+
+// output is the client's JSON. Its fields vanish when empty: the client takes
+// {"decision":""} for an invalid answer and ignores it.
+type output struct {
+	Decision string    `json:"decision,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Message  string    `json:"systemMessage,omitempty"`
+	Specific *specific `json:"hookSpecificOutput,omitempty"`
+}
+
+type specific struct {
+	Event              Event               `json:"hookEventName"`
+	PermissionDecision string              `json:"permissionDecision,omitempty"`
+	PermissionReason   string              `json:"permissionDecisionReason,omitempty"`
+	Decision           *permissionDecision `json:"decision,omitempty"`
+}
+
+type permissionDecision struct {
+	Behavior string `json:"behavior"`
+	Message  string `json:"message"`
+}
+
+// Bytes is what goes to standard output: one JSON object and a newline, or
+// nothing at all.
+func (a Answer) Bytes() []byte {
+	if a.reason == "" && a.message == "" {
+		return nil
+	}
+	out := output{Message: a.message}
+	if a.reason != "" {
+		switch a.event.objection() {
+		case decisionBlock:
+			out.Decision, out.Reason = "block", a.reason
+		case denyTool:
+			out.Specific = &specific{Event: a.event, PermissionDecision: "deny", PermissionReason: a.reason}
+		case denyPermission:
+			out.Specific = &specific{Event: a.event, Decision: &permissionDecision{"deny", a.reason}}
+		}
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // a person may read it
+	if err := enc.Encode(out); err != nil {
+		panic(err) // strings always encode
+	}
+	return buf.Bytes()
+}

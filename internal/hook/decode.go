@@ -1,0 +1,270 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// PayloadError says everything that is wrong with a payload.
+type PayloadError struct {
+	Event  Event // empty when not even the event is known
+	Faults []string
+}
+
+func (e *PayloadError) Error() string {
+	what := "invalid payload: "
+	if e.Event != "" {
+		what = "invalid " + string(e.Event) + " payload: "
+	}
+	return what + strings.Join(e.Faults, "; ")
+}
+
+// Decode reads a payload strictly: every fault of it is in the error, in the
+// order of the fields. want is the event the caller was asked to answer; empty
+// means that the payload's own hook_event_name is believed. An event without a
+// type of its own decodes to its base fields.
+func Decode(data []byte, want Event) (Payload, error) {
+	members, err := split(data)
+	if err != nil {
+		return nil, &PayloadError{Event: want, Faults: []string{err.Error()}}
+	}
+	event := want
+	if event == "" {
+		event = eventOf(members)
+	}
+	payload := newPayload(event)
+	base := payload.base()
+	base.members = members
+
+	d := decoder{values: make(map[string]json.RawMessage, len(members))}
+	for _, m := range members {
+		if _, twice := d.values[m.name]; twice {
+			d.fault("duplicate field: %s", clip(m.name))
+		}
+		d.values[m.name] = m.value
+	}
+	for _, f := range fieldsOf(payload) {
+		d.field(f)
+	}
+	if got := base.HookEventName; want != "" && got != "" && Event(got) != want {
+		d.fault("hook_event_name is %q, but %s was called", clip(got), want)
+	}
+	if len(d.faults) > 0 {
+		return nil, &PayloadError{Event: event, Faults: d.faults}
+	}
+	return payload, nil
+}
+
+// Encode writes a payload back as JSON, with the fields this program does not
+// know in the place where the client put them.
+func Encode(p Payload) ([]byte, error) {
+	fields := make(map[string]any)
+	var order []string
+	for _, f := range fieldsOf(p) {
+		fields[f.name] = f.dst
+		order = append(order, f.name)
+	}
+	var out bytes.Buffer
+	add := func(name string, value any) error {
+		if out.Len() == 0 {
+			out.WriteByte('{')
+		} else {
+			out.WriteByte(',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("encode %s: %w", name, err)
+		}
+		out.Write(key)
+		out.WriteByte(':')
+		out.Write(text)
+		return nil
+	}
+	for _, m := range p.base().members {
+		value, known := fields[m.name]
+		delete(fields, m.name)
+		if !known || isNull(m.value) {
+			value = m.value
+		}
+		if err := add(m.name, value); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range order {
+		value, unwritten := fields[name]
+		if !unwritten || isZero(value) {
+			continue
+		}
+		if err := add(name, value); err != nil {
+			return nil, err
+		}
+	}
+	if out.Len() == 0 {
+		return []byte("{}"), nil
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// member is one key of the payload's object, in the order of the document.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// split takes a JSON object apart without interpreting its values.
+func split(data []byte) ([]member, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	if !utf8.Valid(data) {
+		return nil, errors.New("it is not valid UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	open, err := dec.Token()
+	if err != nil {
+		return nil, notJSON(err)
+	}
+	if open != json.Delim('{') {
+		return nil, errors.New("it is not a JSON object")
+	}
+	var members []member
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, notJSON(err)
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, notJSON(err)
+		}
+		members = append(members, member{name.(string), value})
+	}
+	if _, err := dec.Token(); err != nil { // the closing brace
+		return nil, notJSON(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the JSON object")
+	}
+	return members, nil
+}
+
+func notJSON(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it is not valid JSON: it ends in the middle")
+	}
+	return fmt.Errorf("it is not valid JSON: %w", err)
+}
+
+func eventOf(members []member) Event {
+	for _, m := range members {
+		var name string
+		if m.name == "hook_event_name" && json.Unmarshal(m.value, &name) == nil {
+			return Event(clip(name))
+		}
+	}
+	return ""
+}
+
+// decoder fills fields and collects what is wrong with them.
+type decoder struct {
+	values map[string]json.RawMessage
+	faults []string
+}
+
+func (d *decoder) fault(format string, args ...any) {
+	d.faults = append(d.faults, fmt.Sprintf(format, args...))
+}
+
+func (d *decoder) field(f field) {
+	raw, present := d.values[f.name]
+	if !present || isNull(raw) {
+		if f.need != optional {
+			d.fault("missing required field: %s", f.name)
+		}
+		return
+	}
+	if want, got := kindOf(f.dst), kind(raw); want != anyKind && want != got {
+		d.fault("%s must be %s, not %s", f.name, want, got)
+		return
+	}
+	if err := json.Unmarshal(raw, f.dst); err != nil {
+		d.fault("%s cannot be read: %v", f.name, err)
+		return
+	}
+	if text, ok := f.dst.(*string); ok && f.need == nonBlank && strings.TrimSpace(*text) == "" {
+		d.fault("%s is required and cannot be empty", f.name)
+	}
+}
+
+// The kinds of JSON values, as a message calls them.
+const (
+	anyKind    = ""
+	stringKind = "a string"
+	boolKind   = "a boolean"
+	numberKind = "a number"
+	arrayKind  = "an array"
+	objectKind = "an object"
+)
+
+func kindOf(dst any) string {
+	switch dst.(type) {
+	case *string:
+		return stringKind
+	case *bool:
+		return boolKind
+	case *float64:
+		return numberKind
+	case *[]json.RawMessage:
+		return arrayKind
+	}
+	return anyKind
+}
+
+func kind(raw json.RawMessage) string {
+	switch raw[0] {
+	case '"':
+		return stringKind
+	case 't', 'f':
+		return boolKind
+	case '[':
+		return arrayKind
+	case '{':
+		return objectKind
+	}
+	return numberKind
+}
+
+func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
+
+func isZero(dst any) bool {
+	switch v := dst.(type) {
+	case *string:
+		return *v == ""
+	case *float64:
+		return *v == 0
+	case *json.RawMessage:
+		return len(*v) == 0
+	case *[]json.RawMessage:
+		return len(*v) == 0
+	}
+	return false // a false boolean says something
+}
+
+// clip keeps a stranger's text short where it is quoted.
+func clip(s string) string {
+	const most = 64
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

@@ -1,0 +1,74 @@
+// Package keeper says what a keeper is: something that looks at one hook call and
+// gives a verdict on it.
+package keeper
+
+import (
+	"context"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/hook"
+)
+
+// Outcome is the result of looking. "Could not run" is neither of the others:
+// it says nothing about the work, so it never blocks an agent.
+type Outcome int
+
+// The three outcomes.
+const (
+	Passed Outcome = iota
+	Failed
+	CouldNotRun
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case Passed:
+		return "passed"
+	case Failed:
+		return "failed"
+	}
+	return "could_not_run"
+}
+
+// Verdict is what a keeper makes of a call.
+type Verdict struct {
+	Outcome Outcome
+	Status  string // one word that says more than the outcome
+	Message string // for the person; empty when there is nothing to tell
+	Reason  string // for the agent; not empty on a failed verdict: it blocks
+}
+
+// Blocks reports whether the verdict objects to the call.
+func (v Verdict) Blocks() bool { return v.Outcome == Failed && v.Reason != "" }
+
+// Call is one hook call, as keepers see it.
+type Call struct {
+	Payload hook.Payload
+	Raw     []byte   // the payload as it came
+	Env     []string // of the hook's process
+	Project *Project // nil outside any project
+}
+
+// Event is the event of the call.
+func (c *Call) Event() hook.Event { return c.Payload.Event() }
+
+// Project is the project that a call belongs to, with the configuration that is
+// in force there.
+type Project struct {
+	Root      string
+	Config    *config.Project
+	ConfigDir string // where Config was read: .gauntlet, or the approved copy of it
+}
+
+// Keeper looks at calls. An implementation
+//   - MUST return soon after ctx ends; what it started ends with it,
+//   - MUST NOT write to standard output: the chain alone answers the client,
+//   - may panic: the chain takes that for "could not run".
+type Keeper interface {
+	// Name is one word for the journal and for messages.
+	Name() string
+	// MaxBlocks is how often it may block one prompt of one agent.
+	MaxBlocks() int
+	// Judge gives the verdict; false when the call is none of its business.
+	Judge(ctx context.Context, call *Call) (Verdict, bool)
+}

@@ -1,0 +1,28 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+// killGroup ends the process and all its descendants; Windows has no signal to
+// a group.
+func killGroup(p *os.Process) error {
+	if err := exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(p.Pid)).Run(); err != nil {
+		return p.Kill()
+	}
+	return nil
+}
+
+func signalOf(*os.ProcessState) syscall.Signal { return 0 }
+
+func detach(cmd *exec.Cmd) {
+	const detachedProcess = 0x8
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
+}

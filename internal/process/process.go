@@ -1,0 +1,133 @@
+// Package process runs one command in a process group of its own, within a time,
+// and keeps the end of what it prints.
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Command is a command to run.
+type Command struct {
+	Args    []string
+	Dir     string
+	Env     []string
+	Stdin   []byte
+	Timeout time.Duration // 0: only the context limits it
+	Lines   int           // how many of the last lines of output are kept
+}
+
+// Shell is the argument list that runs a script in the POSIX shell. args
+// become $1 and so on.
+func Shell(script string, args ...string) []string {
+	return append([]string{"sh", "-c", script, "sh"}, args...)
+}
+
+// Result tells how a command ended.
+type Result struct {
+	Code     int            // exit code; -1 if it did not exit by itself
+	Signal   syscall.Signal // the signal that ended it, if one did
+	TimedOut bool           // its own timeout was over
+	Canceled bool           // the caller's context was over
+	Err      error          // it could not be started
+	Stdout   []byte         // the first maxStdout bytes
+	Tail     string         // the last lines of both streams, as they came
+	Duration time.Duration
+}
+
+// Ran reports whether the command ran to its own end or its timeout: only then
+// does the result say anything about what was checked. 126 and 127 are the
+// shell's words for "cannot be executed" and "not found".
+func (r Result) Ran() bool {
+	return r.Err == nil && !r.Canceled && r.Code != 126 && r.Code != 127
+}
+
+// OK reports whether the command succeeded.
+func (r Result) OK() bool { return r.Ran() && !r.TimedOut && r.Code == 0 && r.Signal == 0 }
+
+func (r Result) String() string {
+	switch {
+	case r.Err != nil:
+		return "could not be started: " + r.Err.Error()
+	case r.Canceled:
+		return fmt.Sprintf("was ended after %s, when the time for the whole hook was over", round(r.Duration))
+	case r.TimedOut:
+		return fmt.Sprintf("timed out after %s", round(r.Duration))
+	case r.Signal != 0:
+		return fmt.Sprintf("was ended by signal %d (%s)", int(r.Signal), r.Signal)
+	case r.Code == 126:
+		return "cannot be executed (exit 126)"
+	case r.Code == 127:
+		return "was not found (exit 127)"
+	}
+	return fmt.Sprintf("exit %d", r.Code)
+}
+
+// round shows whole seconds from ten on, and tenths below.
+func round(d time.Duration) time.Duration {
+	if d >= 10*time.Second {
+		return d.Round(time.Second)
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
+// maxStdout bounds what is kept of standard output for callers that parse it.
+const maxStdout = 1 << 20
+
+// drain is how long output is still read after the group was killed. A process
+// that left the group and holds the pipe open must not hold us.
+const drain = 500 * time.Millisecond
+
+// errTimeout is the cause of a context that ended by the command's own timeout.
+var errTimeout = errors.New("timeout")
+
+// Run runs the command and waits for it. When ctx or the timeout ends first, its
+// whole process group is killed.
+func Run(ctx context.Context, c Command) Result {
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
+		defer cancel()
+	}
+	tail := newTail(c.Lines)
+	stdout := &head{limit: maxStdout}
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.Stdin = bytes.NewReader(c.Stdin)
+	cmd.Stdout = both{stdout, tail}
+	cmd.Stderr = tail
+	cmd.WaitDelay = drain
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+
+	start := time.Now()
+	err := cmd.Start()
+	if err == nil {
+		err = cmd.Wait()
+		// Whatever the command left behind in its group ends with it: the
+		// client waits for everything that a hook started.
+		_ = killGroup(cmd.Process)
+	}
+	return Result{Duration: time.Since(start), Stdout: stdout.bytes(), Tail: tail.String()}.
+		ended(cmd.ProcessState, err, context.Cause(ctx))
+}
+
+func (r Result) ended(state *os.ProcessState, err, cause error) Result {
+	if state == nil {
+		r.Code, r.Err = -1, err
+		r.Canceled = cause != nil && !errors.Is(cause, errTimeout)
+		return r
+	}
+	r.Code, r.Signal = state.ExitCode(), signalOf(state)
+	if cause != nil && r.Code != 0 {
+		r.TimedOut = errors.Is(cause, errTimeout)
+		r.Canceled = !r.TimedOut
+	}
+	return r
+}

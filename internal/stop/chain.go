@@ -1,0 +1,190 @@
+// Package stop answers a hook call: it reads the payload, writes the journal, asks
+// the keepers in their order and makes one answer of their verdicts. It owns what
+// no keeper may own alone: the deadline, the count of blocks, and the answer when
+// something breaks.
+package stop
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/keeper"
+)
+
+// Chain asks keepers, in order. The first block wins.
+type Chain struct {
+	Keepers []keeper.Keeper
+	Counter Counter
+	Cap     int // blocks of one turn that the client honours; 0 means no limit
+	Now     func() time.Time
+	Log     func(format string, args ...any) // for what only a developer wants to know
+}
+
+// Opinion is a keeper's verdict with the keeper's name.
+type Opinion struct {
+	Keeper string
+	keeper.Verdict
+	Duration time.Duration
+}
+
+// Judgement is what the chain made of a call.
+type Judgement struct {
+	Opinions []Opinion
+	Blocked  int  // index of the opinion that blocks; -1 when the call may pass
+	GaveUp   bool // somebody wanted to block and was not let
+}
+
+// grace is how long a keeper may take to come back after its time is over.
+// Killing a process group takes milliseconds.
+const grace = 2 * time.Second
+
+// Judge asks the keepers. It returns soon after ctx ends, whatever a keeper
+// does.
+func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
+	j := Judgement{Blocked: -1}
+	for _, k := range c.Keepers {
+		start := c.Now()
+		verdict, applies := c.ask(ctx, k, call)
+		if !applies {
+			continue
+		}
+		opinion := Opinion{k.Name(), verdict, c.Now().Sub(start)}
+		if verdict.Blocks() {
+			if why := c.refusal(call, k); why != "" {
+				j.GaveUp = true
+				opinion.Verdict = gaveUp(verdict, why)
+			}
+		}
+		j.Opinions = append(j.Opinions, opinion)
+		if opinion.Blocks() {
+			j.Blocked = len(j.Opinions) - 1
+			return j
+		}
+		if ctx.Err() != nil {
+			return j
+		}
+	}
+	return j
+}
+
+// ask runs one keeper and turns a panic or an overrun into "could not run".
+func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) (keeper.Verdict, bool) {
+	type answer struct {
+		verdict keeper.Verdict
+		applies bool
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				c.Log("keeper %s panicked: %v\n%s", k.Name(), r, debug.Stack())
+				answers <- answer{couldNotRun("panic", fmt.Sprintf("%s broke down: %v", k.Name(), r)), true}
+			}
+		}()
+		verdict, applies := k.Judge(ctx, call)
+		answers <- answer{verdict, applies}
+	}()
+	late := make(<-chan time.Time)
+	select {
+	case a := <-answers:
+		return overrun(ctx, a.verdict), a.applies
+	case <-ctx.Done():
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case a := <-answers:
+		return overrun(ctx, a.verdict), a.applies
+	case <-late:
+		return overrun(ctx, keeper.Verdict{Outcome: keeper.CouldNotRun}), true
+	}
+}
+
+// overrun names the reason why a keeper could not finish. A verdict that was
+// ready stands.
+func overrun(ctx context.Context, v keeper.Verdict) keeper.Verdict {
+	if ctx.Err() == nil || v.Outcome != keeper.CouldNotRun {
+		return v
+	}
+	v.Status = "deadline"
+	if ctx.Err() == context.Canceled {
+		v.Status = "interrupted"
+	}
+	if v.Message == "" {
+		v.Message = "the time for this hook was over before it was done"
+	}
+	return v
+}
+
+// refusal is why a keeper may not block this turn once more; empty when it may.
+// The block is counted before the client hears of it.
+func (c *Chain) refusal(call *keeper.Call, k keeper.Keeper) string {
+	if !call.Event().Loops() {
+		return ""
+	}
+	turn := turnOf(call.Payload)
+	blocks, err := c.count(turn, call.Payload)
+	if err == nil {
+		total := 0
+		for _, n := range blocks {
+			total += n
+		}
+		if n := blocks[k.Name()]; n >= k.MaxBlocks() {
+			return fmt.Sprintf("after %d blocks of this prompt", n)
+		}
+		if c.Cap > 0 && total >= c.Cap {
+			return fmt.Sprintf("after %d blocks of this prompt, as many as the client honours", total)
+		}
+		err = c.Counter.Add(turn, k.Name(), c.Now())
+	}
+	if err != nil && stopHookActive(call.Payload) {
+		// Without a count the flag alone can end a loop: it is false only on
+		// the first stop of a prompt.
+		c.Log("count a block: %v", err)
+		return "because blocks cannot be counted: " + err.Error()
+	}
+	return ""
+}
+
+// count is how often the turn was blocked. A client that sends no prompt_id
+// shows a new prompt by the flag alone.
+func (c *Chain) count(turn Turn, payload hook.Payload) (map[string]int, error) {
+	if turn.Prompt == "" && !stopHookActive(payload) {
+		return nil, c.Counter.Reset(turn)
+	}
+	return c.Counter.Blocks(turn)
+}
+
+func turnOf(payload hook.Payload) Turn {
+	base := payload.Common()
+	return Turn{Session: base.SessionID, Prompt: base.PromptID, Agent: base.AgentID}
+}
+
+func stopHookActive(payload hook.Payload) bool {
+	switch p := payload.(type) {
+	case *hook.StopPayload:
+		return p.StopHookActive
+	case *hook.SubagentStopPayload:
+		return p.StopHookActive
+	}
+	return false
+}
+
+func couldNotRun(status, message string) keeper.Verdict {
+	return keeper.Verdict{Outcome: keeper.CouldNotRun, Status: status, Message: message}
+}
+
+// gaveUp lets a failed call pass and says so.
+func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
+	first, _, _ := strings.Cut(v.Reason, "\n")
+	return keeper.Verdict{
+		Outcome: keeper.Failed,
+		Status:  "gave_up",
+		Message: fmt.Sprintf("gave up %s; the agent stops although this is not mended: %s", why, first),
+	}
+}

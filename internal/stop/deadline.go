@@ -1,0 +1,33 @@
+package stop
+
+import (
+	"os"
+	"strconv"
+	"time"
+)
+
+// margin is what a hook leaves of the client's timeout. The client takes a hook
+// that it had to end for one that allowed, even if a block was printed already,
+// so we answer before.
+const margin = 15 * time.Second
+
+// budget is the time for all keepers of a call whose hook was installed with
+// the timeout. Short timeouts leave half.
+func budget(timeout time.Duration) time.Duration {
+	return max(timeout-margin, timeout/2)
+}
+
+// blockCap is how many blocks in a row the client honours. It counts anew when
+// the agent calls a tool; we do not see that and count them all.
+func blockCap() int {
+	const standard = 8
+	text, set := os.LookupEnv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")
+	if !set {
+		return standard
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return standard
+	}
+	return max(n, 0)
+}

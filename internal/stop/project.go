@@ -1,0 +1,143 @@
+package stop
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// place is where a call belongs: the project, if there is one, and what is to
+// be said about it before any keeper is asked.
+type place struct {
+	root     string
+	project  *keeper.Project // nil when no keeper may act
+	opinions []Opinion
+}
+
+func (p *place) cannot(who, status, message string) {
+	p.project = nil
+	p.opinions = append(p.opinions, Opinion{Keeper: who, Verdict: couldNotRun(status, message)})
+}
+
+// root finds the project of a call; empty when it belongs to none.
+func (c *call) root(payload hook.Payload) string {
+	store := trust.NewStore(c.StateDir)
+	claimed := func(dir string) bool { return c.enforces() && store.Claims(dir) }
+	root, _ := paths.ProjectRoot(claimed, c.starts(payload)...)
+	return root
+}
+
+// enforces reports whether only approved content may run.
+func (c *call) enforces() bool { return c.globalErr == nil && c.global.Trust == config.TrustEnforce }
+
+// locate decides what of the project's configuration is in force: nothing
+// during a recess, the approved content where trust is enforced, the files as
+// they are elsewhere.
+func (c *call) locate(root string) place {
+	if root == "" {
+		return place{}
+	}
+	p := place{root: root}
+	if recess, on := InRecess(c.StateDir, root, c.Now()); on {
+		p.cannot("off", "off", offMessage(recess))
+		return p
+	}
+	if c.globalErr != nil {
+		p.cannot("config", "invalid_config", firstLine(c.globalErr))
+		return p
+	}
+	dir := filepath.Join(root, paths.GauntletDir)
+	if c.enforces() {
+		standing, err := trust.NewStore(c.StateDir).Standing(root)
+		switch {
+		case err != nil:
+			p.cannot("trust", "damaged_approval", err.Error())
+			return p
+		case standing.State == trust.Untrusted:
+			p.distrust(dir)
+			return p
+		case standing.State == trust.Edited:
+			dir = standing.Dir
+			p.opinions = append(p.opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
+				Outcome: keeper.Passed, Status: "edited",
+				Message: fmt.Sprintf("%s differs from what was approved (%s); the approved copy runs. To approve it as it is now: stopgate trust",
+					filepath.Join(root, paths.GauntletDir), trust.Summary(standing.Changed)),
+			}})
+		}
+	}
+	cfg, err := config.LoadProject(dir, filepath.Join(root, paths.GauntletDir))
+	if err != nil {
+		p.cannot("config", "invalid_config", firstLine(err)+" (all faults: stopgate validate)")
+		return p
+	}
+	p.project = &keeper.Project{Root: root, Config: cfg, ConfigDir: dir}
+	return p
+}
+
+// starts are the directories from which the project is looked for. The
+// payload's follows the agent's cd; leaving the project must not leave its
+// gates, so the directory where the client was started comes next.
+func (s *Service) starts(payload hook.Payload) []string {
+	starts := []string{payload.Common().CWD, s.getenv("CLAUDE_PROJECT_DIR")}
+	if dir, err := os.Getwd(); err == nil {
+		starts = append(starts, dir)
+	}
+	return starts
+}
+
+// distrust tells what an unapproved project would run. One that would run
+// nothing is not worth a word.
+func (p *place) distrust(dir string) {
+	cfg, err := config.LoadProject(dir, dir)
+	would := "its configuration cannot be read"
+	if err == nil {
+		commands := Commands(cfg)
+		if len(commands) == 0 {
+			return
+		}
+		would = "it would run " + strings.Join(shorten(commands, 5), ", ")
+	}
+	p.cannot("trust", "untrusted", fmt.Sprintf("%s was never approved, so nothing of it runs: %s. Read it, then approve it with: stopgate trust", dir, would))
+}
+
+// Commands lists what a configuration would run, quoted, in a fixed order.
+func Commands(cfg *config.Project) []string {
+	var out []string
+	for _, event := range hook.Events() {
+		for _, command := range cfg.Hooks[event] {
+			out = append(out, fmt.Sprintf("%q on %s", command.Run, event))
+		}
+	}
+	return out
+}
+
+func shorten(list []string, most int) []string {
+	if len(list) > most {
+		list = append(list[:most:most], fmt.Sprintf("and %d more", len(list)-most))
+	}
+	return list
+}
+
+func offMessage(r Recess) string {
+	text := "off in this project until " + r.Until.Local().Format(time.DateTime) + "; nothing is checked"
+	if r.Why != "" {
+		text += " (" + r.Why + ")"
+	}
+	return text
+}
+
+func firstLine(err error) string {
+	line, rest, more := strings.Cut(err.Error(), "\n")
+	if n := strings.Count(rest, "\n") + 1; more {
+		line += fmt.Sprintf(" (and %d more)", n)
+	}
+	return line
+}

@@ -1,0 +1,248 @@
+package stop
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/notify"
+	"github.com/stopgate/stopgate/internal/settings"
+)
+
+// GuardVariable marks clients that stopgate itself started, for a review. In
+// them every hook allows at once: a reviewer must not be reviewed.
+const GuardVariable = "STOPGATE_INSIDE"
+
+// Service answers hook calls.
+type Service struct {
+	StateDir     string
+	GlobalConfig string
+	Keepers      []keeper.Keeper
+	Environ      []string
+	Now          func() time.Time
+	Stderr       io.Writer
+}
+
+// Reply is what the hook's process does: print, complain, exit.
+type Reply struct {
+	Stdout []byte
+	Stderr string
+	Code   int
+}
+
+// Handle answers one call. Whatever breaks, the reply is one the client
+// understands, and it never blocks by accident.
+func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) (reply Reply) {
+	if s.getenv(GuardVariable) != "" {
+		return Reply{}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			s.logf("panic: %v\n%s", r, debug.Stack())
+			answer := hook.Answer{}.Tell(fmt.Sprintf("stopgate: broke down, nothing was checked: %v", r))
+			reply = Reply{Stdout: answer.Bytes()}
+		}
+	}()
+	global, globalErr := config.LoadGlobal(s.GlobalConfig)
+	if globalErr != nil {
+		global = &config.Global{}
+	}
+	call := s.newCall(global, globalErr)
+	raw, err := hook.Read(stdin, hook.ReadPatience)
+	if err != nil {
+		return call.reject(want, err)
+	}
+	payload, err := hook.Decode(raw, want)
+	if err != nil {
+		return call.reject(want, err)
+	}
+	return call.answer(ctx, payload, raw)
+}
+
+// call is one hook call on its way.
+type call struct {
+	*Service
+	global     *config.Global
+	globalErr  error
+	journal    *journal.Journal
+	id         string
+	start      time.Time
+	journalErr error
+}
+
+func (s *Service) newCall(global *config.Global, globalErr error) *call {
+	return &call{
+		Service:   s,
+		global:    global,
+		globalErr: globalErr,
+		journal:   journal.New(filepath.Join(s.StateDir, "journal"), journal.Limits{MaxAge: global.Journal.MaxAge, MaxSize: global.Journal.MaxSize}),
+		id:        journal.NewID(),
+		start:     s.Now(),
+	}
+}
+
+// reject refuses a payload: the client shows the text and goes on.
+func (c *call) reject(want hook.Event, err error) Reply {
+	rec := event.Record{Event: word(string(want))}
+	c.write(rec, event.Received)
+	rec.Decision = "reject"
+	rec.Verdicts = []event.Verdict{{Keeper: "protocol", Outcome: keeper.CouldNotRun.String(), Status: "invalid_payload", Message: err.Error()}}
+	c.write(rec, event.Answered)
+	return Reply{Stderr: "stopgate: " + err.Error(), Code: 1}
+}
+
+func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Reply {
+	rec := record(payload)
+	rec.Pane = c.getenv("TMUX_PANE")
+	rec.Project = c.root(payload)
+	rec.PromptHash = c.promptHash(payload)
+	if c.global.Journal.Payloads {
+		rec.Payload = raw
+	}
+	c.write(rec, event.Received)
+	rec.Payload = nil
+
+	place := c.locate(rec.Project)
+	judgement := c.judge(ctx, &keeper.Call{Payload: payload, Raw: raw, Env: c.Environ, Project: place.project})
+	answer := compose(payload.Event(), place.opinions, judgement)
+
+	rec.Decision = "allow"
+	blocked := -1
+	if judgement.Blocked >= 0 {
+		rec.Decision = "block"
+		blocked = len(place.opinions) + judgement.Blocked
+	}
+	rec.Verdicts = verdicts(append(place.opinions, judgement.Opinions...), blocked)
+	c.write(rec, event.Answered)
+	c.tell(payload, place.root, judgement)
+	if c.journalErr != nil && loud(payload.Event()) {
+		answer = answer.Tell("stopgate: the journal could not be written: " + c.journalErr.Error())
+	}
+	return Reply{Stdout: answer.Bytes()}
+}
+
+func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
+	if kc.Project == nil {
+		return Judgement{Blocked: -1}
+	}
+	timeout := settings.Timeout(kc.Project.Root, kc.Event())
+	ctx, cancel := context.WithTimeout(ctx, budget(timeout)-c.Now().Sub(c.start))
+	defer cancel()
+	chain := Chain{
+		Keepers: c.Keepers,
+		Counter: NewCounter(c.StateDir),
+		Cap:     blockCap(),
+		Now:     c.Now,
+		Log:     c.logf,
+	}
+	if kc.Event() == hook.SessionEnd {
+		chain.Counter.Forget(kc.Payload.Common().SessionID, c.Now())
+	}
+	return chain.Judge(ctx, kc)
+}
+
+// compose makes one answer of all opinions.
+func compose(e hook.Event, about []Opinion, j Judgement) hook.Answer {
+	var answer hook.Answer
+	if j.Blocked >= 0 {
+		answer = hook.Block(e, j.Opinions[j.Blocked].Reason)
+	}
+	if loud(e) {
+		for _, o := range about {
+			answer = answer.Tell(spoken(o))
+		}
+	}
+	for _, o := range j.Opinions {
+		answer = answer.Tell(spoken(o))
+	}
+	return answer
+}
+
+// loud reports whether an event is one at which a person is told that nothing
+// is enforced. On every tool call that would be noise.
+func loud(e hook.Event) bool { return e.Loops() || e == hook.SessionStart }
+
+func spoken(o Opinion) string {
+	if o.Message == "" {
+		return ""
+	}
+	return "stopgate: " + o.Message
+}
+
+// tell notifies the person, where a command for that is configured.
+func (c *call) tell(payload hook.Payload, root string, j Judgement) {
+	if c.global.Notify.Command == "" {
+		return
+	}
+	var messages []string
+	if p, ok := payload.(*hook.SubagentStopPayload); ok && j.Blocked < 0 {
+		messages = append(messages, subagentDone(p))
+	}
+	if j.GaveUp {
+		for _, o := range j.Opinions {
+			if o.Status == "gave_up" {
+				messages = append(messages, root+": "+o.Message)
+			}
+		}
+	}
+	for _, message := range messages {
+		if err := notify.Command(c.global.Notify.Command, message, c.StateDir); err != nil {
+			c.logf("notify: %v", err)
+		}
+	}
+}
+
+func subagentDone(p *hook.SubagentStopPayload) string {
+	if p.AgentType == "" {
+		return fmt.Sprintf("subagent %s finished", p.AgentID)
+	}
+	return fmt.Sprintf("subagent %s (%s) finished", p.AgentID, p.AgentType)
+}
+
+func (c *call) promptHash(payload hook.Payload) string {
+	p, ok := payload.(*hook.UserPromptSubmitPayload)
+	if !ok {
+		return ""
+	}
+	key, err := c.journal.Key()
+	if err != nil {
+		c.logf("journal key: %v", err)
+		return ""
+	}
+	return journal.PromptHash(key, p.Prompt)
+}
+
+// write appends to the journal. A journal that cannot be written does not keep
+// the project's gates from being enforced; it is told at the end.
+func (c *call) write(rec event.Record, kind event.Kind) {
+	rec.Call, rec.Kind = c.id, kind
+	if kind == event.Answered {
+		rec.DurationMS = c.Now().Sub(c.start).Milliseconds()
+	}
+	if _, err := c.journal.Append(&rec); err != nil {
+		c.journalErr = err
+		c.logf("journal: %v", err)
+	}
+}
+
+func (s *Service) logf(format string, args ...any) {
+	fmt.Fprintf(s.Stderr, "stopgate: "+format+"\n", args...)
+}
+
+func (s *Service) getenv(name string) string {
+	for _, entry := range s.Environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,132 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	// Bounds on what is looked at on every hook call. A .gauntlet/ holds a few
+	// short files.
+	maxFiles = 1000
+	maxBytes = 8 << 20
+)
+
+// file is one file under .gauntlet/.
+type file struct {
+	Path string `json:"path"` // slash-separated, below .gauntlet/
+	Hash string `json:"sha256"`
+	Exec bool   `json:"exec,omitempty"`
+
+	data []byte
+}
+
+// readTree reads every file below dir, in the order of their names. A missing
+// directory is an empty tree. Links to files are followed, since what they hold
+// is what would run; anything that is neither file nor directory is refused.
+func readTree(dir string) ([]file, error) {
+	var files []file
+	size := 0
+	root, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		f, err := readFile(path, maxBytes-size)
+		if err != nil {
+			return fmt.Errorf("%s: %w", rel, err)
+		}
+		f.Path = filepath.ToSlash(rel)
+		files = append(files, f)
+		if size += len(f.data); len(files) > maxFiles {
+			return fmt.Errorf("more than %d files", maxFiles)
+		}
+		return nil
+	})
+	return files, err
+}
+
+func readFile(path string, room int) (file, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return file{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return file{}, errors.New("is not a file that can be approved")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return file{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(room)+1))
+	if err != nil {
+		return file{}, err
+	}
+	if len(data) > room {
+		return file{}, fmt.Errorf("more than %d MiB in all", maxBytes>>20)
+	}
+	sum := sha256.Sum256(data)
+	return file{Hash: hex.EncodeToString(sum[:]), Exec: info.Mode().Perm()&0o111 != 0, data: data}, nil
+}
+
+// hashTree is the identity of a tree: names, contents and what is executable.
+func hashTree(files []file) string {
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%q %s %t\n", f.Path, f.Hash, f.Exec)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// changes names the files in which two trees differ.
+func changes(approved, live []file) []string {
+	key := func(f file) string { return f.Hash + fmt.Sprint(f.Exec) }
+	was := make(map[string]string, len(approved))
+	for _, f := range approved {
+		was[f.Path] = key(f)
+	}
+	var out []string
+	for _, f := range live {
+		old, known := was[f.Path]
+		delete(was, f.Path)
+		switch {
+		case !known:
+			out = append(out, f.Path+" (new)")
+		case old != key(f):
+			out = append(out, f.Path)
+		}
+	}
+	for _, f := range approved {
+		if _, gone := was[f.Path]; gone {
+			out = append(out, f.Path+" (deleted)")
+		}
+	}
+	return out
+}
+
+// Summary lists changed files for a message, shortened.
+func Summary(changed []string) string {
+	const most = 5
+	if len(changed) > most {
+		changed = append(changed[:most:most], "…")
+	}
+	return strings.Join(changed, ", ")
+}

@@ -1,0 +1,205 @@
+// Package trust keeps what a person approved of a project's .gauntlet/
+// directory: the hash of every file and a copy of the content. A cloned
+// repository runs nothing before somebody looked at it, and an agent that edits
+// its own gates changes nothing until somebody looked again.
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+// Store is the directory that holds the approvals, one folder per project.
+type Store struct{ dir string }
+
+// NewStore keeps approvals below the state directory.
+func NewStore(stateDir string) Store { return Store{filepath.Join(stateDir, "trust")} }
+
+// State says how a project's content stands to what was approved.
+type State string
+
+// The states.
+const (
+	Untrusted State = "untrusted" // never approved
+	Approved  State = "approved"  // as it was approved
+	Edited    State = "edited"    // approved before, different now
+)
+
+// Standing is a project's state, and where the content is that may run.
+type Standing struct {
+	State      State     `json:"state"`
+	Root       string    `json:"root"`
+	Dir        string    `json:"dir,omitempty"` // the content that may run; empty when untrusted
+	Changed    []string  `json:"changed,omitempty"`
+	ApprovedAt time.Time `json:"approved_at,omitzero"`
+}
+
+// approval is what is written down about a project. The copy of the content
+// lies beside it, in a folder named after the hash.
+type approval struct {
+	Version int       `json:"v"`
+	Root    string    `json:"root"`
+	Hash    string    `json:"hash"`
+	Time    time.Time `json:"approved_at"`
+	Files   []file    `json:"files"`
+}
+
+const approvalFile = "approval.json"
+
+// Claims reports whether the project at root was ever approved.
+func (s Store) Claims(root string) bool {
+	_, err := os.Stat(filepath.Join(s.folder(root), approvalFile))
+	return err == nil
+}
+
+// Standing compares the project's content with what was approved.
+func (s Store) Standing(root string) (Standing, error) {
+	standing := Standing{State: Untrusted, Root: root}
+	a, err := s.load(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return standing, nil
+	}
+	if err != nil {
+		return standing, err
+	}
+	standing.ApprovedAt = a.Time
+	standing.Dir = s.copyDir(root, a.Hash)
+	copied, err := readTree(standing.Dir)
+	if err != nil {
+		return standing, err
+	}
+	if hashTree(copied) != a.Hash {
+		return standing, fmt.Errorf("the approved copy of %s is damaged; approve it again with: stopgate trust", root)
+	}
+	standing.State = Approved
+	live, err := readTree(filepath.Join(root, paths.GauntletDir))
+	switch {
+	case err != nil:
+		standing.State, standing.Changed = Edited, []string{err.Error()}
+	case hashTree(live) != a.Hash:
+		standing.State, standing.Changed = Edited, changes(a.Files, live)
+	}
+	return standing, nil
+}
+
+// Approve approves the project's content as it stands. An empty .gauntlet/ has
+// nothing to approve: the approval is taken back.
+func (s Store) Approve(root string, now time.Time) error {
+	live, err := readTree(filepath.Join(root, paths.GauntletDir))
+	if err != nil {
+		return fmt.Errorf("approve %s: %w", filepath.Join(root, paths.GauntletDir), err)
+	}
+	if len(live) == 0 {
+		return s.Revoke(root)
+	}
+	a := approval{Version: 1, Root: canonical(root), Hash: hashTree(live), Time: now.UTC(), Files: live}
+	if err := s.store(root, a.Hash, live); err != nil {
+		return fmt.Errorf("keep a copy of %s: %w", root, err)
+	}
+	text, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	// The approval names the copy, so it is written last; a copy that no
+	// approval names is rubbish for the next call to remove.
+	if err := atomicfile.Write(filepath.Join(s.folder(root), approvalFile), append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return s.sweep(root, a.Hash)
+}
+
+// Revoke takes an approval back.
+func (s Store) Revoke(root string) error { return os.RemoveAll(s.folder(root)) }
+
+func (s Store) load(root string) (*approval, error) {
+	path := filepath.Join(s.folder(root), approvalFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var a approval
+	if err := json.Unmarshal(text, &a); err != nil || a.Version != 1 || !isHash(a.Hash) {
+		return nil, fmt.Errorf("%s is damaged or of another version; approve again with: stopgate trust", path)
+	}
+	return &a, nil
+}
+
+// store writes the copy under its hash. A sound copy that is there already
+// stays, so that a hook reading it now is not disturbed.
+func (s Store) store(root, hash string, files []file) error {
+	target := s.copyDir(root, hash)
+	if old, err := readTree(target); err == nil && hashTree(old) == hash {
+		return nil
+	}
+	folder := s.folder(root)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(folder, ".copy-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	for _, f := range files {
+		mode := os.FileMode(0o600)
+		if f.Exec {
+			mode = 0o700
+		}
+		if err := atomicfile.Write(filepath.Join(tmp, filepath.FromSlash(f.Path)), f.data, mode); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(target); err != nil {
+		return err
+	}
+	return os.Rename(tmp, target)
+}
+
+// sweep removes copies that the approval no longer names.
+func (s Store) sweep(root, keep string) error {
+	entries, err := os.ReadDir(s.folder(root))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.IsDir() && entry.Name() != keep {
+			if err := os.RemoveAll(filepath.Join(s.folder(root), entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s Store) folder(root string) string { return filepath.Join(s.dir, ProjectKey(root)) }
+
+func (s Store) copyDir(root, hash string) string { return filepath.Join(s.folder(root), hash) }
+
+// ProjectKey names a project in the state directory.
+func ProjectKey(root string) string {
+	sum := sha256.Sum256([]byte(canonical(root)))
+	return hex.EncodeToString(sum[:16])
+}
+
+// canonical is the one path of a project, however it was reached.
+func canonical(root string) string {
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		return real
+	}
+	return filepath.Clean(root)
+}
+
+func isHash(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && len(s) == hex.EncodedLen(sha256.Size)
+}
