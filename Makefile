@@ -1,0 +1,52 @@
+# Three commands matter: make run, make test, make bench.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS := -s -w -X github.com/stopgate/stopgate/internal/cli.version=$(VERSION)
+BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
+
+.PHONY: build run test check unit e2e cross bench fuzz generate setup clean
+
+build: ## bin/stopgate, static
+	$(BUILD) -o bin/stopgate ./cmd/stopgate
+
+run: build ## the main job, told line by line on a throw-away project
+	@scripts/demo bin/stopgate
+
+test: setup check unit e2e cross ## everything CI runs
+
+setup: ## what the tests need: tmux, git, npm, the pinned client
+	@scripts/setup-tests
+
+check: ## vet and lint
+	$(GO) vet ./...
+	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+	@unformatted=$$($(GO) tool -modfile=tools/go.mod gofumpt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofumpt would change:"; echo "$$unformatted"; exit 1; fi
+
+unit: ## unit, script and fuzz-seed tests under the race detector
+	$(GO) test -race $$($(GO) list ./... | grep -v /test/e2e)
+
+e2e: ## tests with the real client; none may be skipped
+	STOPGATE_E2E=require $(GO) test -count=1 -timeout 6m -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
+	@grep -E '^(--- |ok|PASS|FAIL)' e2e.log; \
+	if grep -q -- '--- SKIP' e2e.log; then echo "an e2e test was skipped"; exit 1; fi
+
+cross: ## compiles everywhere
+	@for os in linux darwin windows; do for arch in amd64 arm64; do \
+	  echo "$$os/$$arch"; \
+	  CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./cmd/... || exit 1; \
+	done; done
+
+bench: build ## start-up and hook times, in one hyperfine run
+	@scripts/bench bin/stopgate
+
+FUZZTIME ?= 10m
+fuzz: ## each fuzzer for FUZZTIME
+	@scripts/fuzz $(FUZZTIME)
+
+generate: ## schemas
+	$(GO) generate ./...
+
+clean:
+	rm -rf bin dist e2e.log

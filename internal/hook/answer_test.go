@@ -1,0 +1,150 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// heard is what the client makes of a hook's output. The rules are those of the
+// real client, measured; TestE2E… hold them against it.
+type heard struct {
+	invalid string // an output that the client refuses or loses; empty when fine
+	blocked bool
+	reason  string
+	message string
+}
+
+func listen(e Event, stdout []byte) heard {
+	text := bytes.TrimSpace(stdout)
+	if len(text) == 0 {
+		return heard{}
+	}
+	if text[0] != '{' {
+		return heard{invalid: "plain text: a block would be lost without a word"}
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	var out struct {
+		Decision *string
+		Reason   *string
+		Message  *string `json:"systemMessage"`
+		Continue *bool
+		Specific *struct {
+			Event      string `json:"hookEventName"`
+			Permission string `json:"permissionDecision"`
+			Reason     string `json:"permissionDecisionReason"`
+			Decision   *struct{ Behavior, Message string }
+		} `json:"hookSpecificOutput"`
+	}
+	if err := dec.Decode(&out); err != nil {
+		return heard{invalid: err.Error()}
+	}
+	if dec.More() {
+		return heard{invalid: "more than one object"}
+	}
+	h := heard{}
+	if out.Message != nil {
+		h.message = *out.Message
+	}
+	if out.Decision != nil {
+		if *out.Decision != "block" && *out.Decision != "approve" {
+			return heard{invalid: "decision " + *out.Decision}
+		}
+		if h.blocked = *out.Decision == "block"; h.blocked {
+			if e.objection() != decisionBlock {
+				return heard{invalid: "the event cannot be blocked so"}
+			}
+			if out.Reason == nil || strings.TrimSpace(*out.Reason) == "" {
+				return heard{invalid: "a block without a reason"}
+			}
+			h.reason = *out.Reason
+		}
+	}
+	if s := out.Specific; s != nil {
+		if s.Event != string(e) {
+			return heard{invalid: "hookEventName " + s.Event}
+		}
+		switch e {
+		case PreToolUse:
+			h.blocked, h.reason = s.Permission == "deny", s.Reason
+		case PermissionRequest:
+			if s.Decision == nil {
+				return heard{invalid: "PermissionRequest without a decision"}
+			}
+			h.blocked, h.reason = s.Decision.Behavior == "deny", s.Decision.Message
+		default:
+			return heard{invalid: "nothing specific is known for " + s.Event}
+		}
+	}
+	return h
+}
+
+func TestAnyAnswerIsOneTheClientUnderstands(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		event := rapid.SampledFrom(append(Events(), "Brandnew")).Draw(t, "event")
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", " ", "\n", "\xff\xfe", "{", "</x>\u2028", "\x00"}))
+		var answer Answer
+		block := rapid.Bool().Draw(t, "block")
+		reason := text.Draw(t, "reason")
+		if block {
+			answer = Block(event, reason)
+		}
+		told := rapid.SliceOfN(text, 0, 3).Draw(t, "messages")
+		for _, message := range told {
+			answer = answer.Tell(message)
+		}
+		out := answer.Bytes()
+		h := listen(event, out)
+		if h.invalid != "" {
+			t.Fatalf("%s: %q", h.invalid, out)
+		}
+		if want := block && event.Blockable(); h.blocked != want || answer.Blocks() != want {
+			t.Fatalf("blocked %t, want %t: %q", h.blocked, want, out)
+		}
+		clean := strings.ToValidUTF8(strings.TrimSpace(reason), "\uFFFD")
+		if h.blocked && clean != "" && !strings.Contains(flat(h.reason), flat(clean)) {
+			t.Fatalf("the reason %q arrived as %q", reason, h.reason)
+		}
+		if block && !event.Blockable() && h.message == "" {
+			t.Fatal("the objection was lost")
+		}
+		for _, message := range told {
+			if m := strings.ToValidUTF8(strings.TrimSpace(message), "\uFFFD"); !strings.Contains(flat(h.message), flat(m)) {
+				t.Fatalf("the message %q is not in %q", message, h.message)
+			}
+		}
+		if len(out) > 0 && (out[len(out)-1] != '\n' || bytes.Count(out, []byte("\n")) != 1) {
+			t.Fatalf("not one line: %q", out)
+		}
+	})
+}
+
+// flat removes replacement characters: how many stand for a run of bad bytes is
+// nobody's concern.
+func flat(s string) string { return strings.ReplaceAll(s, "\uFFFD", "") }
+
+func TestSilenceIsTheZeroAnswer(t *testing.T) {
+	if out := (Answer{}).Bytes(); out != nil {
+		t.Errorf("%q", out)
+	}
+	if out := (Answer{}).Tell("  ").Bytes(); out != nil {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestBytesOfABlock(t *testing.T) {
+	for event, want := range map[Event]string{
+		Stop:              `{"decision":"block","reason":"fix <it>"}`,
+		SubagentStop:      `{"decision":"block","reason":"fix <it>"}`,
+		PreToolUse:        `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"fix <it>"}}`,
+		PermissionRequest: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"fix <it>"}}}`,
+		SessionEnd:        `{"systemMessage":"fix <it>"}`,
+	} {
+		if got := string(Block(event, "fix <it>").Bytes()); got != want+"\n" {
+			t.Errorf("%s: %s", event, got)
+		}
+	}
+}
