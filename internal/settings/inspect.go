@@ -1,0 +1,99 @@
+package settings
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// File is what one settings file means for our hooks.
+type File struct {
+	Scope  Scope
+	Path   string
+	Exists bool
+	Err    error   // it cannot be read or is no JSON; the client ignores it silently
+	Faults []Fault // wrong types; the client ignores the whole file, as silently
+
+	DisableAllHooks  *bool   // nil: not set
+	ManagedHooksOnly bool    // only read from managed files
+	Entries          []Entry // ours
+	Foreign          int     // how many hooks of others there are
+}
+
+// Dropped reports whether the client ignores the hooks of the file.
+func (f File) Dropped() bool { return f.Err != nil || len(f.Faults) > 0 }
+
+// Inspect looks at every settings file that counts in the project, in the
+// client's order: user, project, local, managed. A root of "" leaves out the
+// project's. Files that do not exist are listed too.
+func Inspect(root string) []File {
+	var all []File
+	for _, at := range inForce(root) {
+		all = append(all, inspect(at))
+	}
+	return all
+}
+
+func inspect(at location) File {
+	f := File{Scope: at.scope, Path: at.path}
+	text, err := read(at.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f // a link to nothing too: the client takes it for a missing file
+	}
+	f.Exists = true
+	if err != nil {
+		f.Err = err
+		return f
+	}
+	d, err := parse(at.path, text)
+	if err != nil {
+		f.Err = err
+		return f
+	}
+	root, ok := objectOf(&d.root)
+	if !ok {
+		f.Err = d.refuse(d.root.StartOffset, "the top level "+mustBe("an object", &d.root))
+		return f
+	}
+	f.Faults = d.faults(at.scope)
+	ours, foreign := d.find()
+	for _, p := range ours {
+		f.Entries = append(f.Entries, p.entry)
+	}
+	f.Foreign = foreign
+	switch kindOf(member(root, "disableAllHooks")) {
+	case 't':
+		f.DisableAllHooks = new(true)
+	case 'f':
+		f.DisableAllHooks = new(false)
+	}
+	f.ManagedHooksOnly = at.scope == Managed && kindOf(member(root, "allowManagedHooksOnly")) == 't'
+	return f
+}
+
+// Disabled reports whether the files switch off the hooks of user, project and
+// local files, and names the file that does.
+//
+// Measured with 2.1.197: of disableAllHooks the last file that sets it counts,
+// so a local false undoes a user's true, and a managed one beats all; it spares
+// managed hooks unless a managed file has it. allowManagedHooksOnly counts in
+// managed files alone.
+func Disabled(files []File) (by File, disabled bool) {
+	for _, f := range files {
+		// Of a managed file with faults only the hooks are lost.
+		if f.Err != nil || f.Dropped() && f.Scope != Managed {
+			continue
+		}
+		if f.DisableAllHooks != nil {
+			by, disabled = f, *f.DisableAllHooks
+		}
+	}
+	for _, f := range files {
+		if f.ManagedHooksOnly {
+			return f, true
+		}
+	}
+	if !disabled {
+		return File{}, false
+	}
+	return by, true
+}

@@ -1,0 +1,115 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/hook"
+)
+
+func TestInspect(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+	user, project, local := filepath.Join(root, "user", "settings.json"), filepath.Join(root, ".claude", "settings.json"), filepath.Join(root, ".claude", "settings.local.json")
+	put(t, project, `{"disableAllHooks":true,"hooks":{"Stop":[{"matcher":"x","hooks":[{"type":"http","url":"http://h/"},{"type":"command","command":"other","timeout":0}]}]}}`)
+	mustInstall(t, project, entry(hook.Stop))
+	put(t, local, `{"hooks":{},}`)
+
+	files := Inspect(root)
+	byPath := map[string]File{}
+	for _, f := range files {
+		byPath[f.Path] = f
+	}
+	if f := byPath[user]; f.Scope != User || f.Exists || f.Dropped() {
+		t.Errorf("user: %+v", f)
+	}
+	f := byPath[project]
+	if f.Scope != Project || !f.Exists || f.Err != nil || f.Foreign != 2 || !*f.DisableAllHooks {
+		t.Errorf("project: %+v", f)
+	}
+	if diff := cmp.Diff([]Entry{entry(hook.Stop)}, f.Entries); diff != "" {
+		t.Error(diff)
+	}
+	if len(f.Faults) != 1 || f.Faults[0].String() != "1:146: hooks.Stop[0].hooks[1].timeout must be above 0" {
+		t.Errorf("project: %v", f.Faults)
+	}
+	if f := byPath[local]; f.Scope != Local || f.Err == nil || !strings.Contains(f.Err.Error(), local+":1:13: ") {
+		t.Errorf("local: %+v", f)
+	}
+	if files[3].Scope != Managed {
+		t.Errorf("the fourth file is %+v", files[3])
+	}
+	if len(Inspect("")) != len(files)-2 {
+		t.Error("outside a project there are project files")
+	}
+}
+
+func TestInspectListsAHomeOnce(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	n := 0
+	for _, f := range Inspect(home) {
+		if f.Path == filepath.Join(home, ".claude", "settings.json") {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("listed %d times", n)
+	}
+}
+
+func TestInspectTakesADanglingLinkForNoFile(t *testing.T) {
+	path := settingsPath(t)
+	os.Mkdir(filepath.Dir(path), 0o755)
+	if err := os.Symlink("nowhere", path); err != nil {
+		t.Skip(err)
+	}
+	if f := inspect(location{Project, path}); f.Exists || f.Dropped() {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestDisabled(t *testing.T) {
+	yes, no := new(true), new(false)
+	tests := []struct {
+		name  string
+		files []File
+		by    string
+	}{
+		{"nothing is said", []File{{Path: "a"}}, ""},
+		{"the user says so", []File{{Path: "a", DisableAllHooks: yes}, {Path: "b"}}, "a"},
+		{"local takes it back", []File{{Path: "a", DisableAllHooks: yes}, {Path: "b", Scope: Local, DisableAllHooks: no}}, ""},
+		{"the file is dropped", []File{{Path: "a", DisableAllHooks: yes, Faults: []Fault{{}}}}, ""},
+		{"managed beats local", []File{{Path: "a", DisableAllHooks: yes}, {Path: "b", Scope: Managed, DisableAllHooks: no}}, ""},
+		{"managed with faults counts", []File{{Path: "b", Scope: Managed, DisableAllHooks: yes, Faults: []Fault{{}}}}, "b"},
+		{"managed hooks only", []File{{Path: "a"}, {Path: "b", Scope: Managed, ManagedHooksOnly: true}}, "b"},
+	}
+	for _, tt := range tests {
+		if by, disabled := Disabled(tt.files); disabled != (tt.by != "") || by.Path != tt.by {
+			t.Errorf("%s: %v by %q", tt.name, disabled, by.Path)
+		}
+	}
+}
+
+func TestScopes(t *testing.T) {
+	t.Setenv("CLAUDE_CONFIG_DIR", "/c")
+	for scope, want := range map[Scope]string{
+		User: "/c/settings.json", Project: "/r/.claude/settings.json", Local: "/r/.claude/settings.local.json",
+	} {
+		got, err := Path(scope, "/r")
+		if err != nil || filepath.ToSlash(strings.TrimPrefix(got, filepath.VolumeName(got))) != want {
+			t.Errorf("%v: %q, %v", scope, got, err)
+		}
+	}
+	if _, err := Path(Local, ""); err == nil {
+		t.Error("a local file without a project")
+	}
+	if _, err := Path(Scope(9), "/r"); err == nil {
+		t.Error("a file for an unknown scope")
+	}
+}

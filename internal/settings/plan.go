@@ -1,0 +1,75 @@
+package settings
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/hook"
+)
+
+// questions are the tools by which an agent asks a person. PreToolUse is
+// installed for them alone unless the project has commands of its own there:
+// each hook costs the client about 14 ms per call.
+const questions = "AskUserQuestion|ExitPlanMode"
+
+// standard lists the events that stopgate itself has a use for.
+var standard = []hook.Event{
+	hook.Stop, hook.SubagentStart, hook.SubagentStop, hook.StopFailure,
+	hook.SessionStart, hook.SessionEnd, hook.UserPromptSubmit, hook.Notification,
+	hook.PermissionRequest, hook.PreToolUse,
+}
+
+// Plan lists the entries to install: the standard events, those that the project
+// has commands for, and those that are installed already, since a file that
+// serves all projects must not lose what another one asked for. project may be
+// nil.
+func Plan(command string, project *config.Project, installed []Entry) []Entry {
+	wide := map[hook.Event]bool{}
+	events := slices.Clone(standard)
+	want := func(e hook.Event) {
+		if !slices.Contains(events, e) {
+			events = append(events, e)
+		}
+	}
+	for _, e := range hook.Events() {
+		if project != nil && len(project.Hooks[e]) > 0 {
+			want(e)
+			wide[e] = true
+		}
+	}
+	for _, entry := range installed {
+		want(entry.Event)
+		wide[entry.Event] = wide[entry.Event] || entry.Matcher == ""
+	}
+	plan := make([]Entry, len(events))
+	for i, e := range events {
+		plan[i] = Entry{Event: e, Command: command, Args: []string{"hook", string(e)}, Timeout: DefaultTimeout(e)}
+		if e == hook.PreToolUse && !wide[e] {
+			plan[i].Matcher = questions
+		}
+	}
+	return plan
+}
+
+// Covers reports whether the entries call us for every event that the project
+// has commands for, and names those that they do not.
+func Covers(entries []Entry, project *config.Project) (missing []hook.Event) {
+	for _, e := range hook.Events() {
+		if len(project.Hooks[e]) == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(entries, func(entry Entry) bool { return entry.Event == e && entry.Matcher == "" }) {
+			missing = append(missing, e)
+		}
+	}
+	return missing
+}
+
+// Program is the program that the entry starts.
+func (e Entry) Program() string {
+	if len(e.Args) > 0 {
+		return e.Command
+	}
+	program, _ := firstWord(e.Command)
+	return program
+}

@@ -1,0 +1,77 @@
+package settings
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/hook"
+)
+
+func TestTimeoutIsTheSmallestInForce(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+	put(t, filepath.Join(root, "user", "settings.json"), `{"hooks":{
+		"Stop":[{"hooks":[{"type":"command","command":"stopgate","args":["hook","Stop"],"timeout":900}]}],
+		"SubagentStop":[{"hooks":[{"type":"command","command":"stopgate hook SubagentStop"}]}],
+		"SessionEnd":[{"hooks":[{"type":"command","command":"stopgate hook SessionEnd","timeout":3600}]}],
+		"UserPromptSubmit":[{"hooks":[{"type":"command","command":"stopgate hook UserPromptSubmit","timeout":"9"}]}]
+	}}`)
+	put(t, filepath.Join(root, ".claude", "settings.json"), `{"hooks":{
+		"Stop":[{"hooks":[{"type":"command","command":"other","timeout":5},{"type":"command","command":"stopgate","args":["hook","Stop"],"timeout":300.5}]}]
+	}}`)
+	put(t, filepath.Join(root, ".claude", "settings.local.json"), `{"hooks":`)
+	for event, want := range map[hook.Event]time.Duration{
+		hook.Stop:             300*time.Second + 500*time.Millisecond,
+		hook.SubagentStop:     600 * time.Second, // the client's own
+		hook.SessionEnd:       60 * time.Second,  // the client's cap
+		hook.UserPromptSubmit: 30 * time.Second,
+		hook.Notification:     60 * time.Second, // not installed: the default
+	} {
+		if got := Timeout(root, event); got != want {
+			t.Errorf("%s: %v, want %v", event, got, want)
+		}
+	}
+}
+
+func TestTimeoutToleratesAnyDamage(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+	for _, text := range []string{
+		"", "{", "[]", "5", `{"hooks":5}`, `{"hooks":{"Stop":{}}}`, `{"hooks":{"Stop":[5,{},{"hooks":5},{"hooks":[5]}]}}`,
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"other","timeout":1}]}]}}`,
+	} {
+		put(t, filepath.Join(root, ".claude", "settings.json"), text)
+		if got := Timeout(root, hook.Stop); got != DefaultTimeout(hook.Stop) {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if got := Timeout("", hook.Stop); got != DefaultTimeout(hook.Stop) {
+		t.Errorf("outside a project: %v", got)
+	}
+}
+
+func TestSeconds(t *testing.T) {
+	for in, want := range map[float64]time.Duration{
+		0: 0, -5: 0, 1.5: 1500 * time.Millisecond, 1e300: 1<<63 - 1, 0.1: 100 * time.Millisecond,
+	} {
+		if got := seconds(in); got != want {
+			t.Errorf("seconds(%v) = %v", in, got)
+		}
+	}
+}
+
+// The hook calls Timeout, and the hook has a few milliseconds.
+func BenchmarkTimeout(b *testing.B) {
+	root := b.TempDir()
+	b.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+	for _, scope := range []Scope{User, Project, Local} {
+		path, _ := Path(scope, root)
+		for _, event := range hook.Events() {
+			mustInstall(b, path, entry(event))
+		}
+	}
+	for b.Loop() {
+		Timeout(root, hook.Stop)
+	}
+}
