@@ -1,0 +1,54 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+)
+
+const newGlobal = `# stopgate: what holds for all your projects.
+
+# Only what you approved (stopgate trust) runs.
+trust: enforce
+
+# A command that tells you something; the message is its argument.
+# notify:
+#   command: notify-send stopgate
+`
+
+// EnforceTrust makes the global config say "trust: enforce". A file that says
+// something about trust already is left alone: a person decided.
+func EnforceTrust(path string) (changed bool, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, atomicfile.Write(path, []byte(newGlobal), 0o600)
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err := ParseGlobal(path, text); err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "trust:") {
+			return false, nil
+		}
+	}
+	longer := string(text)
+	if longer != "" && !strings.HasSuffix(longer, "\n") {
+		longer += "\n"
+	}
+	longer += "trust: enforce\n"
+	if global, err := ParseGlobal(path, []byte(longer)); err != nil || global.Trust != TrustEnforce {
+		return false, fmt.Errorf("%s: cannot add to this file; write \"trust: enforce\" into it yourself", path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	return true, atomicfile.Write(path, []byte(longer), info.Mode().Perm())
+}

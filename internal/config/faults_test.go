@@ -1,0 +1,69 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Each file under testdata/faults is wrong, and what is said about it lies
+// beside it.
+func TestFaults(t *testing.T) {
+	parsers := map[string]func(string, []byte) error{
+		"project": func(name string, data []byte) error {
+			_, err := ParseProject(name, data)
+			return err
+		},
+		"global": func(name string, data []byte) error {
+			_, err := ParseGlobal(name, data)
+			return err
+		},
+	}
+	for kind, parse := range parsers {
+		files, err := filepath.Glob("testdata/faults/" + kind + "/*.yml")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no files of kind %s: %v", kind, err)
+		}
+		for _, file := range files {
+			t.Run(kind+"/"+strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				golden(t, strings.TrimSuffix(file, ".yml")+".golden", report(t, parse("config.yml", data)))
+			})
+		}
+	}
+}
+
+// report is the compact form and the full form of an error.
+func report(t *testing.T, err error) string {
+	t.Helper()
+	faults, ok := err.(*Faults)
+	if !ok {
+		t.Fatalf("wanted faults, got %v", err)
+	}
+	return faults.Error() + "\n\n" + faults.Detail()
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}

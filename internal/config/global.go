@@ -1,0 +1,103 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+)
+
+// Global is the user's own configuration, ~/.config/agent-gauntlet/config.yml.
+type Global struct {
+	// Exists tells a file that says nothing from no file at all.
+	Exists  bool
+	Trust   Trust
+	Notify  Notify
+	Journal Journal
+}
+
+// Trust says which projects' commands run.
+type Trust string
+
+const (
+	// TrustOff runs what a project's configuration says.
+	TrustOff Trust = ""
+	// TrustEnforce runs what a person approved.
+	TrustEnforce Trust = "enforce"
+)
+
+// Notify is how a person is told.
+type Notify struct {
+	// Command is run with the message as its argument. Without one nobody is
+	// told.
+	Command string
+}
+
+// Journal is what the journal holds, and for how long.
+type Journal struct {
+	// Payloads adds what the client sent, prompts and tool input included.
+	Payloads bool
+	MaxAge   time.Duration
+	MaxSize  int64 // bytes
+}
+
+const (
+	defaultMaxAge  = 30 * 24 * time.Hour
+	defaultMaxSize = 256 << 20
+)
+
+// LoadGlobal reads the global configuration. A missing file is no error: it
+// gives the defaults.
+func LoadGlobal(path string) (*Global, error) {
+	data, err := read(path, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return defaultGlobal(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ParseGlobal(path, data)
+}
+
+// ParseGlobal reads the content of a global configuration. The name is for
+// faults only.
+func ParseGlobal(name string, data []byte) (*Global, error) {
+	global := defaultGlobal()
+	global.Exists = true
+	err := decode(name, data, func(v value) {
+		v.mapping(
+			field{key: "trust", read: func(v value) { readTrust(v, &global.Trust) }},
+			field{key: "notify", read: func(v value) { readNotify(v, &global.Notify) }},
+			field{key: "journal", read: func(v value) { readJournal(v, &global.Journal) }},
+		)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return global, nil
+}
+
+func defaultGlobal() *Global {
+	return &Global{Journal: Journal{MaxAge: defaultMaxAge, MaxSize: defaultMaxSize}}
+}
+
+func readTrust(v value, to *Trust) {
+	const off Trust = "off"
+	var trust Trust
+	if oneOf(v, &trust, off, TrustEnforce) && trust != off {
+		*to = trust
+	}
+}
+
+func readNotify(v value, to *Notify) {
+	v.mapping(
+		field{key: "command", read: func(v value) { v.command(&to.Command) }},
+	)
+}
+
+func readJournal(v value, to *Journal) {
+	v.mapping(
+		field{key: "payloads", read: func(v value) { v.boolean(&to.Payloads) }},
+		field{key: "max_age", read: func(v value) { v.duration(&to.MaxAge, noLimit) }},
+		field{key: "max_size", read: func(v value) { v.size(&to.MaxSize) }},
+	)
+}

@@ -1,0 +1,66 @@
+package config
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// maxFileSize is far above any configuration that a person writes. It bounds
+// what a hook call reads before it has answered.
+const maxFileSize = 1 << 20
+
+// read returns the content of a configuration file. Errors show name in place
+// of path.
+func read(path, name string) ([]byte, error) {
+	info, err := stat(path)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	// Opening a named pipe would wait for a writer for ever.
+	if info.IsDir() {
+		return nil, unreadable(name, errors.New("is a directory, wanted a file"))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, unreadable(name, errors.New("is not a regular file"))
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	defer file.Close()
+	// One byte more than the limit, so that the parser can see the excess.
+	data, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return data, nil
+}
+
+// stat follows links, and tells a link into nowhere from a file that is
+// missing: where a file may be missing, the link must not pass for that.
+func stat(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, linkErr := os.Lstat(path); linkErr == nil {
+			return nil, errors.New("is a link to a file that does not exist")
+		}
+	}
+	return info, err
+}
+
+func unreadable(name string, err error) *Faults {
+	message := err.Error()
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		message = "cannot be read: " + pathError.Err.Error()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		message = "does not exist"
+	}
+	return &Faults{
+		All:   []Fault{{Position: Position{File: name}, Message: message}},
+		cause: err,
+	}
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// parse turns the text into a tree. It returns nil for an empty document, and
+// also when it recorded a fault.
+func (s *source) parse() (root ast.Node) {
+	if !s.checkText() {
+		return nil
+	}
+	// The parser has panicked on strange input before, and a hook call must
+	// still be answered.
+	defer func() {
+		if recover() != nil {
+			s.fault(span{}, "the YAML parser gave up", "")
+			root = nil
+		}
+	}()
+	tokens := lexer.Tokenize(s.text)
+	if !s.checkTokens(tokens) {
+		return nil
+	}
+	// Duplicate keys are ours to report: the parser would stop at the first.
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		s.syntaxFault(err)
+		return nil
+	}
+	for _, document := range file.Docs {
+		if document.Body != nil {
+			return document.Body
+		}
+	}
+	return nil
+}
+
+// syntaxFault records what the parser says. Its own text for an error holds an
+// excerpt too, which is not always right.
+func (s *source) syntaxFault(err error) {
+	// Naming the parser's error type would link its whole decoder.
+	failure, ok := err.(interface {
+		GetToken() *token.Token
+		GetMessage() string
+	})
+	if !ok || failure.GetToken() == nil {
+		s.fault(span{}, "not valid YAML: "+oneLine(err.Error()), "")
+		return
+	}
+	at := s.spanOf(failure.GetToken())
+	message := "not valid YAML: " + oneLine(failure.GetMessage())
+	line := s.line(at.line)
+	if indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]; strings.Contains(indent, "\t") {
+		at = span{line: at.line, column: 1 + strings.IndexByte(indent, '\t'), width: 1}
+		s.fault(at, "not valid YAML: a tab in the indentation", "indent with spaces")
+		return
+	}
+	s.fault(at, message, "")
+}
+
+// oneLine keeps a message of the parser, which may quote the file, fit to print.
+func oneLine(message string) string {
+	const longest = 200
+	message, _, _ = strings.Cut(message, "\n")
+	if characters := []rune(message); len(characters) > longest {
+		message = string(characters[:longest]) + "…"
+	}
+	return strings.Map(visible, strings.ReplaceAll(message, "\t", " "))
+}

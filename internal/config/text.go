@@ -1,0 +1,70 @@
+package config
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// The lexer takes quadratic time for some texts: half a megabyte of them takes
+// minutes, and a hook call must be answered. No person writes these.
+const (
+	// It copies a whole block scalar for each blank line at its end.
+	maxBlankLines = 100
+	// It looks at the rest of the line for each tab between double quotes.
+	maxTabs = 1000
+	// It counts those that follow for each one.
+	maxLessThan = 100
+)
+
+// checkText refuses what is no text, and text that the lexer is too slow for.
+func (s *source) checkText() bool {
+	at, message := 0, ""
+	switch {
+	case len(s.text) > maxFileSize:
+		s.fault(span{}, "is larger than 1 MiB", "")
+		return false
+	case strings.IndexByte(s.text, 0) >= 0:
+		at, message = strings.IndexByte(s.text, 0), "a NUL byte is not allowed"
+	case !utf8.ValidString(s.text):
+		at, message = invalidUTF8(s.text), "the text is not UTF-8"
+	default:
+		at, message = slowText(s.text)
+	}
+	if message == "" {
+		return true
+	}
+	s.fault(s.spanAt(at), message, "")
+	return false
+}
+
+func invalidUTF8(text string) int {
+	for i, r := range text {
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// slowText finds the line that the lexer would be slow for, and says why.
+func slowText(text string) (at int, message string) {
+	lessThan := strings.Repeat("<", maxLessThan+1)
+	blank := 0
+	for at < len(text) {
+		line, _, _ := strings.Cut(text[at:], "\n")
+		blank++
+		if strings.Trim(line, " \t") != "" {
+			blank = 0
+		}
+		switch {
+		case blank > maxBlankLines:
+			return at, "more than 100 blank lines in a row"
+		case strings.Count(line, "\t") > maxTabs:
+			return at, "more than 1000 tabs in a line"
+		case strings.Contains(line, lessThan):
+			return at, "more than 100 times < in a row"
+		}
+		at += len(line) + 1
+	}
+	return 0, ""
+}
