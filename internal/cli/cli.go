@@ -13,7 +13,8 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 )
 
-// The exit codes. Hooks never use exitUsage: to the client 2 means block.
+// The exit codes. What the client calls never uses exitUsage: to it 2 means
+// block.
 const (
 	exitOK     = 0
 	exitFailed = 1
@@ -26,20 +27,33 @@ func Main(args []string) int {
 	if event, isHook := hookCall(args); isHook {
 		return runHook(event)
 	}
-	root := newRoot(filepath.Base(args[0]))
+	root := newRoot(called(args[0]))
 	root.SetArgs(args[1:])
-	err := root.Execute()
+	code := complain(root.Execute())
+	if code == exitUsage && forClient(args) {
+		return exitFailed
+	}
+	return code
+}
+
+// complain tells a person why a command failed and what to do about it.
+func complain(err error) int {
+	var silent silentError
 	if err == nil {
 		return exitOK
 	}
-	var silent silentError
-	if !errors.As(err, &silent) {
-		fmt.Fprintf(os.Stderr, "stopgate: %v\n", err)
+	if errors.As(err, &silent) {
+		return exitFailed
 	}
+	fmt.Fprintf(os.Stderr, "stopgate: %v\n", err)
 	var usage usageError
 	if errors.As(err, &usage) {
 		fmt.Fprintln(os.Stderr, usage.hint)
 		return exitUsage
+	}
+	var hinted hintError
+	if errors.As(err, &hinted) {
+		fmt.Fprintln(os.Stderr, hinted.hint)
 	}
 	return exitFailed
 }
@@ -48,7 +62,7 @@ func Main(args []string) int {
 // "conclaude EVENT".
 func hookCall(args []string) (hook.Event, bool) {
 	rest := args[1:]
-	if called(args[0]) == "conclaude" && len(rest) == 1 && hook.Event(rest[0]).Known() {
+	if called(args[0]) == "conclaude" && len(rest) == 1 && isEventName(rest[0]) {
 		return hook.Event(rest[0]), true
 	}
 	if len(rest) == 0 || rest[0] != "hook" || len(rest) > 2 {
@@ -58,6 +72,17 @@ func hookCall(args []string) (hook.Event, bool) {
 		return "", true
 	}
 	return hook.Event(rest[1]), !strings.HasPrefix(rest[1], "-")
+}
+
+// isEventName tells events, also those of a newer client, from commands.
+func isEventName(word string) bool {
+	return word != "" && 'A' <= word[0] && word[0] <= 'Z'
+}
+
+// forClient reports whether the command line is one that stands in the client's
+// settings.
+func forClient(args []string) bool {
+	return called(args[0]) == "conclaude" || len(args) > 1 && args[1] == "hook"
 }
 
 // called is the name the program was called by.
@@ -70,6 +95,12 @@ type silentError struct{}
 
 func (silentError) Error() string { return "failed" }
 
+// hintError adds a line that says what to do.
+type hintError struct {
+	error
+	hint string
+}
+
 // usageError is a command line that cannot be understood.
 type usageError struct {
 	error
@@ -81,7 +112,11 @@ func newRoot(name string) *cobra.Command {
 		Use:   name,
 		Short: "Decides whether a coding agent may stop",
 		Long: `stopgate answers Claude Code's hooks: an agent may stop when the work is done,
-and anyone can see why.`,
+and anyone can see why.
+
+Exit codes of all commands but hook: 0 done, 1 failed, 2 the command line was not
+understood.`,
+		Version: Version(),
 		Example: `  stopgate init        set this project up
   stopgate doctor      prove that a block blocks
   stopgate log -f      watch what is decided`,
@@ -90,7 +125,9 @@ and anyone can see why.`,
 		Args:          noArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	cobra.EnableCommandSorting = false // below they stand in the order in which one needs them
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{err, "see: " + cmd.CommandPath() + " --help"}
 	})
@@ -101,26 +138,61 @@ and anyone can see why.`,
 	return root
 }
 
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:                   "help [COMMAND]",
+		Short:                 "Explain a command",
+		Example:               "  stopgate help hooks install",
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if err := noArgs(about, rest); err != nil {
+				return err
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
 // noArgs refuses arguments, and guesses the command that was meant.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
 	hint := "see: " + cmd.CommandPath() + " --help"
+	if !cmd.HasSubCommands() {
+		return usageError{fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]), hint}
+	}
+	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2 // letters
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return usageError{err, hint}
 }
 
-// exactArgs is cobra.ExactArgs with our exit code.
-func exactArgs(n int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == n {
-			return nil
+// atMostOne refuses flags that exclude each other.
+func atMostOne(cmd *cobra.Command, names ...string) error {
+	var set []string
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			set = append(set, "--"+name)
 		}
-		return usageError{fmt.Errorf("%s takes %d argument(s), got %d", cmd.CommandPath(), n, len(args)),
-			"usage: " + cmd.UseLine()}
 	}
+	if len(set) < 2 {
+		return nil
+	}
+	return usageError{errors.New(strings.Join(set, " and ") + " exclude each other"), "see: " + cmd.CommandPath() + " --help"}
+}
+
+// oneArg wants exactly one argument.
+func oneArg(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "usage: " + cmd.UseLine()}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -21,20 +22,22 @@ its approval; then call the installed hook as the client would, in a throw-away
 project, and see whether a block blocks. Your own commands are never run.
 
 Exit code 0: enforcement is live. 1: it is not.`,
+		Example: `  stopgate doctor
+  stopgate doctor --json | jq '.findings[] | select(.level == "dead")'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := findHere()
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			findings := doctor.Examine(ctx, doctor.Place{StateDir: h.stateDir, GlobalPath: h.globalPath, Root: h.root, HasProject: h.hasProject})
 			live := doctor.Live(findings)
 			if asJSON {
 				err = printJSON(cmd.OutOrStdout(), map[string]any{"live": live, "findings": findings})
 			} else {
-				printFindings(cmd.OutOrStdout(), findings, live)
+				printFindings(cmd.OutOrStdout(), findings, live, h.hasProject)
 			}
 			if err == nil && !live {
 				err = silentError{}
@@ -46,7 +49,7 @@ Exit code 0: enforcement is live. 1: it is not.`,
 	return cmd
 }
 
-func printFindings(out io.Writer, findings []doctor.Finding, live bool) {
+func printFindings(out io.Writer, findings []doctor.Finding, live, hasProject bool) {
 	p := paintFor(out)
 	for _, f := range findings {
 		mark := p.green("ok  ")
@@ -61,9 +64,12 @@ func printFindings(out io.Writer, findings []doctor.Finding, live bool) {
 			fmt.Fprintf(out, "      %s\n", p.faint("→ "+f.Hint))
 		}
 	}
-	if live {
-		fmt.Fprintln(out, p.bold("enforcement is live"))
-	} else {
+	switch {
+	case !live:
 		fmt.Fprintln(out, p.red("enforcement is NOT live"))
+	case !hasProject:
+		fmt.Fprintln(out, p.bold("the hooks work, but here is nothing to enforce"))
+	default:
+		fmt.Fprintln(out, p.bold("enforcement is live"))
 	}
 }

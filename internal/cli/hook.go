@@ -28,8 +28,9 @@ answer is one JSON object on standard output, or nothing.
 Exit code 0: answered. 1: the payload is invalid, nothing was checked.`,
 		Example: `  stopgate hook Stop < payload.json
   stopgate hook < payload.json          the payload's hook_event_name decides`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return fmt.Errorf("usage: %s", cmd.UseLine())
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return hintError{fmt.Errorf("hook takes one event, got %q", args), "usage: " + cmd.UseLine()}
 		},
 	}
 }

@@ -21,8 +21,10 @@ func newHooks() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hooks",
 		Short: "Put stopgate into the client's settings, or take it out",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example: `  stopgate hooks install
+  stopgate hooks status`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newHooksInstall(), newHooksUninstall(), newHooksStatus())
 	return cmd
@@ -35,19 +37,22 @@ func (f *scopeFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.user, "user", false, "your own settings, for all projects")
 	cmd.Flags().BoolVar(&f.project, "project", false, "the project's settings, which are committed")
 	cmd.Flags().BoolVar(&f.local, "local", false, "your own settings in this project")
-	cmd.MarkFlagsMutuallyExclusive("user", "project", "local")
 }
 
-func (f *scopeFlags) scope() (settings.Scope, bool) {
+// scope is the one that was chosen, if one was.
+func (f *scopeFlags) scope(cmd *cobra.Command) (scope settings.Scope, chosen bool, err error) {
+	if err := atMostOne(cmd, "user", "project", "local"); err != nil {
+		return settings.Local, false, err
+	}
 	switch {
 	case f.user:
-		return settings.User, true
+		return settings.User, true, nil
 	case f.project:
-		return settings.Project, true
+		return settings.Project, true, nil
 	case f.local:
-		return settings.Local, true
+		return settings.Local, true, nil
 	}
-	return settings.Local, false
+	return settings.Local, false, nil
 }
 
 func newHooksInstall() *cobra.Command {
@@ -62,15 +67,19 @@ stays as it is; installing twice changes nothing; the first change keeps a backu
 --user also writes "trust: enforce" into the global config: from then on only
 projects that you approved run anything. --project and --local approve the
 project's .gauntlet/ as it stands.`,
-		Example: `  stopgate hooks install --user
+		Example: `  stopgate hooks install
+  stopgate hooks install --user
   stopgate hooks install --project     teammates need stopgate on their PATH`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			scope, _, err := where.scope(cmd)
+			if err != nil {
+				return err
+			}
 			h, err := findHere()
 			if err != nil {
 				return err
 			}
-			scope, _ := where.scope()
 			return h.install(cmd.OutOrStdout(), scope, yes)
 		},
 	}
@@ -80,14 +89,19 @@ project's .gauntlet/ as it stands.`,
 }
 
 func (h *here) install(out io.Writer, scope settings.Scope, yes bool) error {
-	if err := h.installHooks(out, scope); err != nil {
+	to, err := h.target(scope)
+	if err != nil {
 		return err
 	}
 	if scope == settings.User {
-		return h.enforceTrust(out)
+		// First, so that no moment has hooks everywhere and trust nowhere.
+		if err := h.enforceTrust(out); err != nil {
+			return err
+		}
+		return h.installHooks(out, to)
 	}
-	if !h.hasProject {
-		return nil
+	if err := h.installHooks(out, to); err != nil || !h.hasProject {
+		return err
 	}
 	if err := trust.RequirePerson("approve", yes); err != nil {
 		fmt.Fprintf(out, "not approved: %s (%v)\n", h.configDir(), err)
@@ -96,24 +110,40 @@ func (h *here) install(out io.Writer, scope settings.Scope, yes bool) error {
 	return approve(out, h, yes)
 }
 
-// installHooks merges the entries into the scope's file, unless another scope
-// has them already: two would answer every event twice.
-func (h *here) installHooks(out io.Writer, scope settings.Scope) error {
+// target is a settings file that may take the hooks.
+type target struct {
+	scope     settings.Scope
+	path      string
+	installed []settings.Entry
+}
+
+// target refuses a file that cannot be edited, and one beside which another
+// has the hooks already: two would answer every event twice.
+func (h *here) target(scope settings.Scope) (target, error) {
 	path, err := settings.Path(scope, h.root)
 	if err != nil {
-		return err
+		return target{}, err
 	}
-	var installed []settings.Entry
+	to := target{scope: scope, path: path}
 	for _, file := range settings.Inspect(h.root) {
 		switch {
+		case file.Path == path && file.Err != nil:
+			return to, fmt.Errorf("install the hooks: %w", file.Err)
 		case file.Path == path:
-			installed = file.Entries
+			to.installed = file.Entries
+		case len(file.Entries) > 0 && file.Scope == settings.Managed:
+			return to, fmt.Errorf("the administrator installed the hooks already, in %s", file.Path)
 		case len(file.Entries) > 0:
-			return fmt.Errorf("already installed in %s (%s); to move it, first run: stopgate hooks uninstall --%s",
-				file.Path, file.Scope, file.Scope)
+			return to, hintError{fmt.Errorf("the hooks are installed already, in the %s settings %s", file.Scope, file.Path),
+				fmt.Sprintf("to move them, first run: stopgate hooks uninstall --%s", file.Scope)}
 		}
 	}
-	command, err := h.command(out, scope)
+	return to, nil
+}
+
+// installHooks merges the entries into the file.
+func (h *here) installHooks(out io.Writer, to target) error {
+	command, err := h.command(out, to.scope)
 	if err != nil {
 		return err
 	}
@@ -123,14 +153,14 @@ func (h *here) installHooks(out io.Writer, scope settings.Scope) error {
 		// the next install.
 		project, _ = config.LoadProject(h.configDir(), h.short(h.configDir()))
 	}
-	changed, err := settings.Install(path, settings.Plan(command, project, installed))
+	changed, err := settings.Install(to.path, settings.Plan(command, project, to.installed))
 	if err != nil {
 		return err
 	}
 	if changed {
-		fmt.Fprintf(out, "installed the hooks in %s\n", path)
+		fmt.Fprintf(out, "installed the hooks in %s\n", to.path)
 	} else {
-		fmt.Fprintf(out, "the hooks are in %s already\n", path)
+		fmt.Fprintf(out, "the hooks are in %s already\n", to.path)
 	}
 	return nil
 }
@@ -178,16 +208,26 @@ func (h *here) enforceTrust(out io.Writer) error {
 func newHooksUninstall() *cobra.Command {
 	var where scopeFlags
 	cmd := &cobra.Command{
-		Use:     "uninstall",
-		Short:   "Take the hooks out (default: wherever they are in force here)",
-		Example: "  stopgate hooks uninstall --user",
-		Args:    noArgs,
+		Use:   "uninstall",
+		Short: "Take the hooks out (default: wherever they are in force here)",
+		Long: `Take stopgate's hooks out of the client's settings. A file that nobody else touched
+becomes what it was before, to the byte. An agent is refused.`,
+		Example: `  stopgate hooks uninstall
+  stopgate hooks uninstall --user`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			only, chosen, err := where.scope(cmd)
+			if err != nil {
+				return err
+			}
+			// A script may: it has no gates to escape from.
+			if err := trust.RequirePerson("take the hooks out", true); err != nil {
+				return err
+			}
 			h, err := findHere()
 			if err != nil {
 				return err
 			}
-			only, chosen := where.scope()
 			return h.uninstall(cmd.OutOrStdout(), only, chosen)
 		},
 	}
@@ -223,7 +263,9 @@ func newHooksStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show which settings files are in force and what they hold",
-		Args:  noArgs,
+		Example: `  stopgate hooks status
+  stopgate hooks status --json | jq '.[].entries[].event'`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := findHere()
 			if err != nil {
@@ -258,6 +300,14 @@ type entryView struct {
 	Timeout float64 `json:"timeout_seconds"`
 }
 
+// timeout is for people; a file need not set one.
+func (e entryView) timeout() string {
+	if e.Timeout == 0 {
+		return "-"
+	}
+	return brief(time.Duration(e.Timeout * float64(time.Second)))
+}
+
 func hookViews(root string) []hookView {
 	var views []hookView
 	for _, file := range settings.Inspect(root) {
@@ -278,7 +328,9 @@ func hookViews(root string) []hookView {
 
 func printHookViews(out io.Writer, views []hookView) {
 	p := paintFor(out)
+	entries := 0
 	for _, v := range views {
+		entries += len(v.Entries)
 		switch {
 		case !v.Exists:
 			fmt.Fprintf(out, "%-8s %s %s\n", v.Scope, v.Path, p.faint("(absent)"))
@@ -294,7 +346,14 @@ func printHookViews(out io.Writer, views []hookView) {
 			fmt.Fprintf(out, "         %s\n", p.red("disableAllHooks is on"))
 		}
 		for _, e := range v.Entries {
-			fmt.Fprintf(out, "         %-20s %s\n", e.Event, p.faint(e.Command+", "+(time.Duration(e.Timeout)*time.Second).String()))
+			command := e.Command
+			if e.Matcher != "" {
+				command += "  (only " + e.Matcher + ")"
+			}
+			fmt.Fprintf(out, "         %-20s %-7s %s\n", e.Event, e.timeout(), p.faint(command))
 		}
+	}
+	if entries == 0 {
+		fmt.Fprintf(out, "%s\n  %s\n", p.red("the hooks are not installed"), p.faint("→ stopgate hooks install"))
 	}
 }

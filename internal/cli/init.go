@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,22 +14,24 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
 type initOptions struct {
-	where scopeFlags
-	check string
-	yes   bool
+	scope  settings.Scope
+	chosen bool // the scope was
+	check  string
+	yes    bool
 }
 
 func newInit() *cobra.Command {
 	var o initOptions
+	var where scopeFlags
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Set this project up",
@@ -37,7 +41,10 @@ there already is kept.`,
 		Example: `  stopgate init
   stopgate init --check "make lint" --yes`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if o.scope, o.chosen, err = where.scope(cmd); err != nil {
+				return err
+			}
 			h, err := findHere()
 			if err != nil {
 				return err
@@ -45,9 +52,9 @@ there already is kept.`,
 			return o.run(h, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
-	o.where.register(cmd)
+	where.register(cmd)
 	cmd.Flags().StringVar(&o.check, "check", "", "a command that must succeed before an agent may stop")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "ask nothing")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "ask nothing, for scripts outside the client")
 	return cmd
 }
 
@@ -59,68 +66,107 @@ func (o *initOptions) run(h *here, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("mend the global config first:\n%w", h.globalErr)
 	}
 	exists := h.hasProject && isRegular(paths.ProjectConfig(h.root))
-	scope, chosen := o.where.scope()
-	installed, at := h.installedScope()
-	if installed && !chosen {
-		scope, chosen = at, true
+	if exists {
+		if err := o.keepable(h); err != nil {
+			return err
+		}
 	}
-	if !o.yes && term.IsTerminal(int(os.Stdin.Fd())) {
-		f := form{in: bufio.NewReader(in), out: out}
+	if installed, at := h.installedScope(); installed && !o.chosen {
+		o.scope, o.chosen = at, true
+	}
+	f := form{bufio.NewReader(in), out}
+	if !o.yes {
 		fmt.Fprintf(out, "Setting up %s\n\n", h.root)
-		if !exists && o.check == "" {
-			o.check = f.ask("Command that must succeed before an agent may stop", guessCheck(h.root))
+		if err := o.ask(f, h.root, exists); err != nil {
+			return err
 		}
-		if !chosen {
-			scope = f.scope()
+	}
+	to, err := h.target(o.scope)
+	if err != nil {
+		return err
+	}
+	if !o.yes {
+		fmt.Fprintf(out, "\nThis will\n%s", plan(h, to, exists))
+		answer, err := f.ask("Go on?", "yes")
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(out, "\nThis will\n%s", o.plan(h, scope, exists))
-		if answer := f.ask("Go on?", "yes"); !strings.HasPrefix(strings.ToLower(answer), "y") {
+		if !strings.HasPrefix(strings.ToLower(answer), "y") {
 			return errors.New("nothing was changed")
 		}
 	}
-	return o.apply(h, out, scope, exists)
+	return o.apply(h, out, to, exists)
 }
 
-func (o *initOptions) plan(h *here, scope settings.Scope, exists bool) string {
-	path, err := settings.Path(scope, h.root)
-	if err != nil {
-		path = scope.String() + " settings"
+// keepable refuses a configuration that can be neither changed nor approved,
+// before anything is written.
+func (o *initOptions) keepable(h *here) error {
+	if o.check != "" {
+		return hintError{fmt.Errorf("%s exists", paths.ProjectConfig(h.root)), "add the command there, then run: stopgate trust"}
 	}
-	write := "write"
+	if _, err := config.LoadProject(h.configDir(), h.short(h.configDir())); err != nil {
+		return fmt.Errorf("mend the configuration first (see: stopgate validate):\n%w", err)
+	}
+	return nil
+}
+
+// ask fills what the command line left open.
+func (o *initOptions) ask(f form, root string, exists bool) (err error) {
+	if !exists && o.check == "" {
+		if o.check, err = f.ask("Command that must succeed before an agent may stop (- for none)", cmp.Or(guessCheck(root), none)); err != nil {
+			return err
+		}
+		if o.check == none {
+			o.check = ""
+		}
+	}
+	if !o.chosen {
+		o.scope, err = f.scope()
+	}
+	return err
+}
+
+// trusts reports whether trust is to be turned on: always with hooks for all
+// projects, else when the global config is ours to write.
+func trusts(h *here, scope settings.Scope) bool {
+	return !h.enforces() && (scope == settings.User || !h.global.Exists)
+}
+
+func plan(h *here, to target, exists bool) string {
+	var b strings.Builder
+	if trusts(h, to.scope) {
+		fmt.Fprintf(&b, "  - write \"trust: enforce\" to %s: only what you approve runs\n", h.globalPath)
+	}
+	fmt.Fprintf(&b, "  - merge the hooks into %s\n", to.path)
+	verb := "write"
 	if exists {
-		write = "keep"
+		verb = "keep"
 	}
-	text := fmt.Sprintf("  - %s %s\n  - merge the hooks into %s\n  - approve the configuration as it stands\n", write, paths.ProjectConfig(h.root), path)
-	if !h.global.Exists {
-		text += fmt.Sprintf("  - write %s: only what you approve runs\n", h.globalPath)
-	}
-	return text
+	fmt.Fprintf(&b, "  - %s %s\n  - approve it as it stands\n", verb, paths.ProjectConfig(h.root))
+	return b.String()
 }
 
-func (o *initOptions) apply(h *here, out io.Writer, scope settings.Scope, exists bool) error {
+func (o *initOptions) apply(h *here, out io.Writer, to target, exists bool) error {
+	if trusts(h, to.scope) {
+		if err := h.enforceTrust(out); err != nil {
+			return err
+		}
+	}
+	if err := h.installHooks(out, to); err != nil {
+		return err
+	}
 	path := paths.ProjectConfig(h.root)
-	switch {
-	case exists && o.check != "":
-		return fmt.Errorf("%s exists; add the command there", path)
-	case exists:
+	if exists {
 		fmt.Fprintf(out, "kept %s\n", path)
-	default:
+	} else {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
 		if err := atomicfile.Write(path, []byte(firstConfig(o.check)), 0o644); err != nil {
 			return err
 		}
+		h.hasProject = true
 		fmt.Fprintf(out, "wrote %s\n", path)
-	}
-	h.hasProject = true
-	if !h.global.Exists {
-		if err := h.enforceTrust(out); err != nil {
-			return err
-		}
-	}
-	if err := h.installHooks(out, scope); err != nil {
-		return err
 	}
 	if err := approve(out, h, o.yes); err != nil {
 		return err
@@ -159,16 +205,18 @@ hooks:
 `
 }
 
-// guessCheck proposes what projects of this kind usually run.
+// guessCheck proposes what projects of this kind usually run. A build file
+// without tests would make a check that always fails.
 func guessCheck(root string) string {
-	for _, g := range []struct{ file, command string }{
-		{"Makefile", "make test"},
-		{"go.mod", "go test ./..."},
-		{"package.json", "npm test"},
-		{"Cargo.toml", "cargo test"},
-		{"pyproject.toml", "pytest -q"},
+	for _, g := range []struct{ file, holds, command string }{
+		{"Makefile", "\ntest:", "make test"},
+		{"go.mod", "", "go test ./..."},
+		{"package.json", `"test":`, "npm test"},
+		{"Cargo.toml", "", "cargo test"},
+		{"pyproject.toml", "pytest", "pytest -q"},
 	} {
-		if isRegular(filepath.Join(root, g.file)) {
+		text, err := os.ReadFile(filepath.Join(root, g.file))
+		if err == nil && bytes.Contains(append([]byte("\n"), text...), []byte(g.holds)) {
 			return g.command
 		}
 	}
@@ -186,29 +234,40 @@ type form struct {
 	out io.Writer
 }
 
-func (f form) ask(question, proposal string) string {
-	if proposal == "" {
-		fmt.Fprintf(f.out, "%s (empty: none): ", question)
-	} else {
-		fmt.Fprintf(f.out, "%s [%s]: ", question, proposal)
+// none is the answer that declines a proposal.
+const none = "-"
+
+// ask returns an error when there is no answer: whoever closes the form has
+// agreed to nothing.
+func (f form) ask(question, proposal string) (string, error) {
+	fmt.Fprintf(f.out, "%s [%s]: ", question, proposal)
+	answer, err := f.in.ReadString('\n')
+	if err != nil {
+		fmt.Fprintln(f.out)
+		return "", errors.New("no answer; nothing was changed")
 	}
-	answer, _ := f.in.ReadString('\n')
 	if answer = strings.TrimSpace(answer); answer == "" {
-		return proposal
+		return proposal, nil
 	}
-	return answer
+	return answer, nil
 }
 
-func (f form) scope() settings.Scope {
+func (f form) scope() (settings.Scope, error) {
 	fmt.Fprintln(f.out, `Where shall the hooks go?
   1  your own settings in this project
   2  the project's settings, committed; teammates need stopgate on their PATH
   3  your own settings, for all projects`)
-	switch f.ask("Choice", "1") {
-	case "2":
-		return settings.Project
-	case "3":
-		return settings.User
+	for {
+		answer, err := f.ask("1, 2 or 3", "1")
+		switch {
+		case err != nil:
+			return settings.Local, err
+		case answer == "1":
+			return settings.Local, nil
+		case answer == "2":
+			return settings.Project, nil
+		case answer == "3":
+			return settings.User, nil
+		}
 	}
-	return settings.Local
 }

@@ -8,13 +8,18 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
@@ -31,6 +36,10 @@ func newLog() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "Show the journal: what was asked and what was answered",
+		Long: `Show the journal of all projects: what the client asked and what was answered. A
+call that was never answered enforced nothing.
+
+A damaged record is named on standard error; the others are shown.`,
 		Example: `  stopgate log --since 1h
   stopgate log --follow --event Stop
   stopgate log --json | jq 'select(.decision == "block")'`,
@@ -48,12 +57,12 @@ func newLog() *cobra.Command {
 }
 
 func (o *logOptions) run(ctx context.Context, out, errOut io.Writer) error {
+	if near := config.Suggest(o.event, eventNames(hook.Events())); near != "" && near != o.event {
+		return usageError{fmt.Errorf("unknown event %q", o.event), "did you mean " + near + "?"}
+	}
 	state, err := paths.StateDir()
 	if err != nil {
 		return err
-	}
-	if ctx == nil {
-		ctx = context.Background()
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -62,7 +71,8 @@ func (o *logOptions) run(ctx context.Context, out, errOut io.Writer) error {
 	if o.follow {
 		entries = j.Follow(ctx, journal.Position{})
 	}
-	view := logView{out: out, paint: paintFor(out), open: map[string]event.Record{}}
+	view := logView{out: out, paint: paintFor(out), projects: true, open: map[string]event.Record{}}
+	shown := false
 	for entry, err := range entries {
 		if err != nil {
 			return err
@@ -74,6 +84,7 @@ func (o *logOptions) run(ctx context.Context, out, errOut io.Writer) error {
 		if !o.wants(entry.Record) {
 			continue
 		}
+		shown = true
 		if o.asJSON {
 			err = view.json(entry.Record)
 		} else {
@@ -83,10 +94,13 @@ func (o *logOptions) run(ctx context.Context, out, errOut io.Writer) error {
 			return err
 		}
 	}
-	if !o.asJSON {
-		return view.unanswered()
+	if o.asJSON {
+		return nil
 	}
-	return nil
+	if !shown && !o.follow {
+		fmt.Fprintln(errOut, "stopgate: no records to show; the journal is in "+filepath.Join(state, "journal"))
+	}
+	return view.unanswered()
 }
 
 func (o *logOptions) wants(r *event.Record) bool {
@@ -104,10 +118,11 @@ func unusable(entry journal.Entry) string {
 
 // logView prints records for a person: one line a call, once it is answered.
 type logView struct {
-	out   io.Writer
-	paint paint
-	open  map[string]event.Record // received, not answered yet
-	order []string
+	out      io.Writer
+	paint    paint
+	projects bool                    // name them
+	open     map[string]event.Record // received, not answered yet
+	order    []string
 }
 
 func (v *logView) json(r *event.Record) error {
@@ -123,8 +138,7 @@ func (v *logView) line(r *event.Record) error {
 		return nil
 	}
 	delete(v.open, r.Call)
-	_, err := fmt.Fprintf(v.out, "%s  %-16s %-8s %s%s\n", r.Time.Local().Format(time.DateTime),
-		describe(r), v.decision(r), v.paint.faint(where(r)), v.opinions(r))
+	_, err := fmt.Fprintf(v.out, "%s  %s  %s%s\n", v.head(r), v.decision(r), v.paint.faint(v.where(r)), v.opinions(r))
 	return err
 }
 
@@ -136,19 +150,26 @@ func (v *logView) unanswered() error {
 		if !open {
 			continue
 		}
-		if _, err := fmt.Fprintf(v.out, "%s  %-16s %s %s  not answered (yet): a hook still at work, or one that was ended before it could enforce anything\n",
-			r.Time.Local().Format(time.DateTime), describe(&r), v.paint.yellow("open    "), v.paint.faint(where(&r))); err != nil {
+		if _, err := fmt.Fprintf(v.out, "%s  %s  %s  not answered: a hook still at work, or one that was ended before it could enforce anything\n",
+			v.head(&r), v.paint.yellow("open  "), v.paint.faint(v.where(&r))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// head is when and what. UserPromptSubmit and most others fit the column.
+func (v *logView) head(r *event.Record) string {
+	return fmt.Sprintf("%s  %-18s", r.Time.Local().Format(time.DateTime), describe(r))
+}
+
 func (v *logView) decision(r *event.Record) string {
-	text := fmt.Sprintf("%-8s", r.Decision)
-	switch r.Decision {
-	case "block", "reject":
+	text := fmt.Sprintf("%-6s", r.Decision)
+	switch {
+	case r.Decision != "allow":
 		return v.paint.red(text)
+	case slices.ContainsFunc(r.Verdicts, func(o event.Verdict) bool { return o.Outcome != keeper.Passed.String() }):
+		return v.paint.yellow(text) // let pass, but not because all was well
 	}
 	return v.paint.green(text)
 }
@@ -156,7 +177,7 @@ func (v *logView) decision(r *event.Record) string {
 func (v *logView) opinions(r *event.Record) string {
 	var b strings.Builder
 	for _, o := range r.Verdicts {
-		fmt.Fprintf(&b, "  %s: %s", o.Keeper, o.Status)
+		fmt.Fprintf(&b, "  %s: %s", o.Keeper, strings.ReplaceAll(o.Status, "_", " "))
 		if o.DurationMS > 0 {
 			fmt.Fprintf(&b, " in %s", (time.Duration(o.DurationMS) * time.Millisecond).Round(time.Millisecond))
 		}
@@ -180,13 +201,23 @@ func describe(r *event.Record) string {
 	return name
 }
 
-func where(r *event.Record) string {
-	session := r.Session
-	if len(session) > 8 {
-		session = session[:8]
-	}
+// where is the session, the agent in it and the project. The first letters of
+// a session are enough for --session.
+func (v *logView) where(r *event.Record) string {
+	text := fmt.Sprintf("%-8.8s", r.Session)
 	if r.Agent.ID != "" {
-		session += "/" + r.Agent.ID
+		text += "/" + r.Agent.ID
 	}
-	return session
+	if v.projects && r.Project != "" {
+		text += " " + filepath.Base(r.Project)
+	}
+	return strings.Map(printable, text)
+}
+
+// printable keeps what the client sent from steering the terminal.
+func printable(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return '?'
+	}
+	return r
 }

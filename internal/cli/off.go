@@ -68,7 +68,13 @@ func (d *durationFlag) Set(text string) error {
 	return err
 }
 
-func (d *durationFlag) String() string { return time.Duration(*d).String() }
+// String leaves zero out: help shall show no default.
+func (d *durationFlag) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
+}
 
 // Type implements pflag.Value.
 func (*durationFlag) Type() string { return "DURATION" }

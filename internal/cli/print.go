@@ -40,10 +40,30 @@ func (p paint) yellow(text string) string { return p.in("33", text) }
 func (p paint) faint(text string) string  { return p.in("2", text) }
 func (p paint) bold(text string) string   { return p.in("1", text) }
 
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// brief is a duration without the zeros at its end.
+func brief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
 // parseAge is time.ParseDuration with days.
 func parseAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.Atoi(days)
+		n, err := strconv.ParseInt(days, 10, 16) // more would not fit a time.Duration
 		if err != nil {
 			return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
 		}

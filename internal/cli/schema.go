@@ -12,10 +12,11 @@ import (
 
 func newSchema() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "schema",
-		Short: "Print JSON Schemas",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     "schema",
+		Short:   "Print JSON Schemas",
+		Example: "  stopgate schema hook SubagentStop",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSchemaHook())
 	return cmd
@@ -23,11 +24,12 @@ func newSchema() *cobra.Command {
 
 func newSchemaHook() *cobra.Command {
 	return &cobra.Command{
-		Use:       "hook EVENT",
-		Short:     "Print the JSON Schema of an event's payload",
-		Example:   "  stopgate schema hook SubagentStop",
-		ValidArgs: eventNames(hook.Typed()),
-		Args:      exactArgs(1),
+		Use:                   "hook EVENT",
+		Short:                 "Print the JSON Schema of an event's payload",
+		Example:               "  stopgate schema hook SubagentStop > SubagentStop.schema.json",
+		DisableFlagsInUseLine: true,
+		ValidArgs:             eventNames(hook.Typed()),
+		Args:                  oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := hook.Schema(hook.Event(args[0]))
 			if err != nil {

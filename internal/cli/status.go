@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/stop"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // recentStops is how many stops status shows.
@@ -22,7 +24,11 @@ func newStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show what is happening in this project",
-		Args:  noArgs,
+		Long: `Show whether this project is enforced, and its latest stops. To prove it rather
+than to look: stopgate doctor`,
+		Example: `  stopgate status
+  stopgate status --json | jq .unanswered`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := findHere()
 			if err != nil {
@@ -44,39 +50,62 @@ func newStatus() *cobra.Command {
 
 type status struct {
 	Root   string         `json:"root"`
-	Config string         `json:"config"` // valid, invalid, none
-	Hooks  []string       `json:"hooks"`  // scopes that call us
+	Config string         `json:"config"`         // valid, invalid, none
+	Hooks  []string       `json:"hooks"`          // scopes that call us
+	Dead   string         `json:"dead,omitempty"` // why the hooks that are installed do not count
 	Trust  string         `json:"trust"`
 	Off    *stop.Recess   `json:"off,omitempty"`
-	Open   int            `json:"unanswered"` // stops received and never answered
+	Open   int            `json:"unanswered"` // stops received and not answered
 	Stops  []event.Record `json:"stops"`
 }
 
 func (h *here) status() (*status, error) {
-	s := &status{Root: h.root, Config: "none", Hooks: []string{}, Trust: "not enforced", Stops: []event.Record{}}
+	s := &status{Root: h.root, Config: "none", Hooks: []string{}, Stops: []event.Record{}}
 	if h.hasProject {
 		s.Config = "valid"
-		if _, faults := h.validate(); len(faults) > 0 {
-			s.Config = "invalid"
-		}
 	}
-	for _, file := range settings.Inspect(h.root) {
-		if len(file.Entries) > 0 {
-			s.Hooks = append(s.Hooks, file.Scope.String())
-		}
+	if _, faults := h.validate(); len(faults) > 0 {
+		s.Config = "invalid"
 	}
-	if h.enforces() {
-		standing, err := h.trust().Standing(h.root)
-		if err != nil {
-			s.Trust = err.Error()
-		} else {
-			s.Trust = string(standing.State)
-		}
-	}
+	s.readHooks(settings.Inspect(h.root))
+	s.Trust = h.trustWord()
 	if recess, on := stop.InRecess(h.stateDir, h.root, time.Now()); on {
 		s.Off = &recess
 	}
 	return s, s.readStops(filepath.Join(h.stateDir, "journal"))
+}
+
+func (h *here) trustWord() string {
+	switch {
+	case h.globalErr != nil:
+		return "unknown, because the global config is invalid"
+	case !h.enforces():
+		return "not enforced"
+	case !h.hasProject:
+		return "enforced"
+	}
+	standing, err := h.trust().Standing(h.root)
+	if err != nil {
+		return err.Error()
+	}
+	return string(standing.State)
+}
+
+// readHooks gathers where we are called from. A file that the client drops, or
+// hooks that are switched off, would be a comfort that is none.
+func (s *status) readHooks(files []settings.File) {
+	by, disabled := settings.Disabled(files)
+	for _, file := range files {
+		switch {
+		case len(file.Entries) == 0:
+		case file.Dropped():
+			s.Dead = "the client drops " + file.Path
+		case disabled && file.Scope != settings.Managed:
+			s.Dead = by.Path + " switches all hooks off"
+		default:
+			s.Hooks = append(s.Hooks, file.Scope.String())
+		}
+	}
 }
 
 // readStops gathers the latest stops of the project.
@@ -105,18 +134,51 @@ func (s *status) readStops(dir string) error {
 
 func (s *status) print(out io.Writer) error {
 	p := paintFor(out)
-	fmt.Fprintf(out, "project  %s\nconfig   %s\ntrust    %s\n", s.Root, s.Config, s.Trust)
-	if len(s.Hooks) == 0 {
-		fmt.Fprintf(out, "hooks    %s\n", p.red("not installed: nothing is enforced"))
+	row := func(name, text, hint string) {
+		if hint != "" {
+			text += "  " + p.faint("→ "+hint)
+		}
+		fmt.Fprintf(out, "%-8s %s\n", name, text)
 	}
-	for _, scope := range s.Hooks {
-		fmt.Fprintf(out, "hooks    %s\n", scope)
+	row("project", s.Root, "")
+	switch {
+	case s.Config == "none":
+		row("config", "none: nothing to enforce", "stopgate init")
+	case s.Config == "invalid" && s.Trust == string(trust.Edited): // the approved copy is another
+		row("config", p.yellow("invalid as it stands now"), "stopgate validate")
+	case s.Config == "invalid":
+		row("config", p.red("invalid: nothing is enforced"), "stopgate validate")
+	default:
+		row("config", s.Config, "")
+	}
+	switch trust.State(s.Trust) {
+	case trust.Untrusted:
+		row("trust", p.red("never approved: nothing is enforced"), "stopgate trust --show")
+	case trust.Edited:
+		row("trust", p.yellow("edited since it was approved: the approved copy runs"), "stopgate trust --show")
+	default:
+		row("trust", s.Trust, "")
+	}
+	switch {
+	case len(s.Hooks) > 0:
+		row("hooks", "in the "+strings.Join(s.Hooks, ", ")+" settings", "")
+	case s.Dead != "":
+		row("hooks", p.red(s.Dead+": nothing is enforced"), "stopgate doctor")
+	default:
+		row("hooks", p.red("not installed: nothing is enforced"), "stopgate hooks install")
 	}
 	if s.Off != nil {
-		fmt.Fprintf(out, "off      %s\n", p.yellow("until "+s.Off.Until.Local().Format(time.DateTime)+" "+s.Off.Why))
+		text := "until " + s.Off.Until.Local().Format(time.DateTime)
+		if s.Off.Why != "" {
+			text += " (" + s.Off.Why + ")"
+		}
+		row("off", p.yellow(text), "stopgate off --for 0")
 	}
 	if s.Open > 0 {
-		fmt.Fprintln(out, p.yellow(fmt.Sprintf("open     %d stop(s) received and not answered: a hook at work, or one that was ended before it enforced anything", s.Open)))
+		row("open", p.yellow(count(s.Open, "stop")+" received and not answered: a hook at work, or one that was ended before it enforced anything"), "stopgate log")
+	}
+	if len(s.Stops) > 0 {
+		fmt.Fprintln(out, "\nlatest stops")
 	}
 	view := logView{out: out, paint: p, open: map[string]event.Record{}}
 	for i := range s.Stops {

@@ -3,9 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +27,9 @@ edits it later changes nothing until you approve again.`,
   stopgate trust --revoke   take it back`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := atMostOne(cmd, "show", "revoke"); err != nil {
+				return err
+			}
 			h, err := findProject()
 			if err != nil {
 				return err
@@ -67,8 +70,8 @@ func approve(out io.Writer, h *here, yes bool) error {
 		return err
 	}
 	fmt.Fprintf(out, "approved: %s\n", h.configDir())
-	printCommands(out, cfg)
-	if !h.enforces() {
+	printCommands(out, "it runs", cfg)
+	if h.globalErr == nil && !h.enforces() {
 		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.globalPath)
 	}
 	return nil
@@ -108,17 +111,21 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 		fmt.Fprintf(out, "not valid: %s\n", view.Invalid)
 		return nil
 	}
-	printCommands(out, cfg)
+	verb := "it runs"
+	if view.Enforced && standing.State != trust.Approved {
+		verb = "once approved, it runs"
+	}
+	printCommands(out, verb, cfg)
 	return nil
 }
 
-func printCommands(out io.Writer, cfg *config.Project) {
+func printCommands(out io.Writer, verb string, cfg *config.Project) {
 	commands := stop.Commands(cfg)
 	if len(commands) == 0 {
-		fmt.Fprintln(out, "it runs nothing")
+		fmt.Fprintln(out, verb+" nothing")
 		return
 	}
-	fmt.Fprintln(out, "it runs:")
+	fmt.Fprintln(out, verb+":")
 	for _, command := range commands {
 		fmt.Fprintf(out, "  %s\n", command)
 	}
@@ -126,8 +133,11 @@ func printCommands(out io.Writer, cfg *config.Project) {
 
 // quote makes a path safe to paste into a shell.
 func quote(path string) string {
-	if strings.ContainsAny(path, " \t\n'\"\\$&;|<>()*?[]`") {
+	harmless := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%,:", r)
+	}
+	if strings.ContainsFunc(path, func(r rune) bool { return !harmless(r) }) {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
-	return filepath.Clean(path)
+	return path
 }

@@ -13,10 +13,15 @@ import (
 func newValidate() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "validate",
-		Short:   "Check every configuration file; all faults at once",
-		Example: "  stopgate validate",
-		Args:    noArgs,
+		Use:   "validate",
+		Short: "Check every configuration file; all faults at once",
+		Long: `Check the global config and this project's .gauntlet/. Every fault is shown with
+its place; the client's own settings files are doctor's.
+
+Exit code 0: valid, or nothing to check. 1: there are faults.`,
+		Example: `  stopgate validate
+  stopgate validate --json | jq '.faults[].message'`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := findHere()
 			if err != nil {
@@ -63,6 +68,14 @@ func (h *here) validate() (checked []string, faults []config.Fault) {
 	return checked, faults
 }
 
+func faultyFiles(faults []config.Fault) int {
+	files := map[string]bool{}
+	for _, fault := range faults {
+		files[fault.File] = true
+	}
+	return len(files)
+}
+
 func printFaults(out io.Writer, checked []string, faults []config.Fault) {
 	p := paintFor(out)
 	for _, fault := range faults {
@@ -70,7 +83,7 @@ func printFaults(out io.Writer, checked []string, faults []config.Fault) {
 	}
 	switch {
 	case len(faults) > 0:
-		fmt.Fprintln(out, p.red(fmt.Sprintf("%d fault(s) in %d file(s)", len(faults), len(checked))))
+		fmt.Fprintln(out, p.red(count(len(faults), "fault")+" in "+count(faultyFiles(faults), "file")))
 	case len(checked) == 0:
 		fmt.Fprintln(out, "nothing to check: no global config, and no .gauntlet/config.yml here or above")
 	default:

@@ -13,9 +13,11 @@ var version = ""
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArgs,
+		Use:                   "version",
+		Short:                 "Print the version",
+		Example:               "  stopgate version",
+		DisableFlagsInUseLine: true,
+		Args:                  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "stopgate %s %s/%s %s\n", Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return err

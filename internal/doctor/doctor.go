@@ -6,10 +6,12 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,13 +105,13 @@ func (e *examination) client(ctx context.Context) {
 }
 
 func (e *examination) settingsFiles() {
+	level := Dead // for a dropped file: it holds our hooks, or nobody can tell
+	if slices.ContainsFunc(e.inForce(), func(entry settings.Entry) bool { return entry.Event == hook.Stop }) {
+		level = Warn
+	}
 	for _, f := range e.files {
 		if !f.Exists {
 			continue
-		}
-		level := Warn
-		if len(f.Entries) > 0 || f.Err != nil {
-			level = Dead // it holds our hooks, or nobody can tell
 		}
 		where := fmt.Sprintf("%s settings", f.Scope)
 		switch {
@@ -117,7 +119,7 @@ func (e *examination) settingsFiles() {
 			e.find(level, where, fmt.Sprintf("the client drops the whole file: %v", f.Err), "mend it")
 		case len(f.Faults) > 0:
 			for _, fault := range f.Faults {
-				e.find(level, where, fmt.Sprintf("the client drops the whole file %s: %s", f.Path, fault), "mend it")
+				e.find(level, where, fmt.Sprintf("the client drops the whole file: %s:%s", f.Path, fault), "mend it")
 			}
 		default:
 			e.find(OK, where, f.Path, "")
@@ -142,13 +144,13 @@ func (e *examination) inForce() []settings.Entry {
 func (e *examination) entries() {
 	entries := e.inForce()
 	if len(entries) == 0 {
-		e.find(Dead, "hooks", "not installed in any settings file in force here", "stopgate hooks install")
+		e.find(Dead, "hooks", "not installed in any settings file that the client takes here", "stopgate hooks install")
 		return
 	}
 	e.duplicates(entries)
-	for _, program := range programs(entries) {
+	for _, program := range e.programs(entries) {
 		if found, err := exec.LookPath(program); err != nil {
-			e.find(Dead, "program", fmt.Sprintf("the hooks call %s: %v", program, err), "stopgate hooks install")
+			e.find(Dead, "program", fmt.Sprintf("the hooks call %s, which cannot be started: %v", program, errors.Unwrap(err)), "stopgate hooks install")
 		} else {
 			e.find(OK, "program", "the hooks call "+found, "")
 		}
@@ -168,7 +170,7 @@ func (e *examination) duplicates(entries []settings.Entry) {
 	}
 	for _, event := range hook.Events() {
 		if len(lines[event]) > 1 {
-			e.find(Dead, "hooks", fmt.Sprintf("%s is in force %d times with different command lines, so every call is answered twice", event, len(lines[event])),
+			e.find(Dead, "hooks", fmt.Sprintf("%s is in force with %d different command lines, so every call is answered %d times", event, len(lines[event]), len(lines[event])),
 				"keep one scope: stopgate hooks uninstall --user|--project|--local")
 			return
 		}
@@ -180,27 +182,32 @@ func (e *examination) duplicates(entries []settings.Entry) {
 	e.find(OK, "hooks", fmt.Sprintf("%d events are hooked", len(lines)), "")
 }
 
-// programs lists the programs that the entries start.
-func programs(entries []settings.Entry) []string {
+// programs lists the programs that the entries start without a shell. What a
+// shell makes of its command line, only the live test can tell.
+func (e *examination) programs(entries []settings.Entry) []string {
 	var out []string
-	seen := map[string]bool{}
 	for _, entry := range entries {
-		program := entry.Program()
-		if !seen[program] {
-			seen[program] = true
+		if program := e.expand(entry.Command); len(entry.Args) > 0 && !slices.Contains(out, program) {
 			out = append(out, program)
 		}
 	}
 	return out
 }
 
+// expand does what the client does to each part of a command without a shell.
+func (e *examination) expand(word string) string {
+	return strings.ReplaceAll(word, "${CLAUDE_PROJECT_DIR}", e.Root)
+}
+
 // timeouts finds entries that the client would end before our own deadline can
 // answer.
 func (e *examination) timeouts(entries []settings.Entry) {
-	for _, entry := range entries {
-		want := settings.DefaultTimeout(entry.Event)
-		if entry.Timeout > 0 && entry.Timeout < want {
-			e.find(Warn, "timeout", fmt.Sprintf("%s has %s; a check that takes longer is let pass. stopgate installs %s", entry.Event, entry.Timeout, want),
+	for _, event := range hook.Events() {
+		if !slices.ContainsFunc(entries, func(entry settings.Entry) bool { return entry.Event == event }) {
+			continue
+		}
+		if has, want := settings.Timeout(e.Root, event), settings.DefaultTimeout(event); has < want {
+			e.find(Warn, "timeout", fmt.Sprintf("the client waits %s for %s and then lets it pass; stopgate installs %s", has, event, want),
 				"stopgate hooks install")
 		}
 	}
@@ -233,7 +240,11 @@ func (e *examination) configuration() {
 		e.find(Dead, "config", err.Error(), "stopgate validate")
 		return
 	}
-	e.find(OK, "config", fmt.Sprintf("%s is valid, %d command(s)", filepath.Join(e.Root, paths.GauntletDir, paths.ConfigFile), len(stop.Commands(project))), "")
+	if commands := len(stop.Commands(project)); commands == 0 {
+		e.find(Warn, "config", paths.ProjectConfig(e.Root)+" is valid, but has no commands: nothing is checked", "add some under hooks:")
+	} else {
+		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", paths.ProjectConfig(e.Root), commands), "")
+	}
 	for _, event := range settings.Covers(e.inForce(), project) {
 		e.find(Dead, "hooks", fmt.Sprintf("the project has commands for %s, but the client does not call us for it", event), "stopgate hooks install")
 	}
@@ -250,7 +261,7 @@ func (e *examination) trusted(live string) string {
 		e.find(Dead, "trust", live+" was never approved: nothing of it runs", "stopgate trust")
 		return ""
 	case standing.State == trust.Edited:
-		e.find(Warn, "trust", fmt.Sprintf("%s was edited since it was approved (%s): the approved copy runs", live, trust.Summary(standing.Changed)), "stopgate trust")
+		e.find(Warn, "trust", fmt.Sprintf("%s was edited since it was approved (%s): the approved copy runs", live, trust.Summary(standing.Changed)), "stopgate trust --show")
 	default:
 		e.find(OK, "trust", "approved on "+standing.ApprovedAt.Local().Format(time.DateTime), "")
 	}

@@ -40,16 +40,16 @@ func (e *examination) probe(ctx context.Context) {
 			continue
 		}
 		tried[key] = true
-		took, err := tryEntry(ctx, e.StateDir, entry)
+		took, err := e.try(ctx, entry)
 		if err != nil {
-			e.find(Dead, "live test", err.Error(), "stopgate log shows what was answered")
+			e.find(Dead, "live test", err.Error(), "stopgate log --event Stop")
 			continue
 		}
 		e.find(OK, "live test", fmt.Sprintf("a stop with a fault was blocked with its reason, and allowed once it was mended (%s)", took.Round(time.Millisecond)), "")
 	}
 }
 
-func tryEntry(ctx context.Context, stateDir string, entry settings.Entry) (took time.Duration, err error) {
+func (e *examination) try(ctx context.Context, entry settings.Entry) (took time.Duration, err error) {
 	root, err := os.MkdirTemp("", "stopgate-doctor-*")
 	if err != nil {
 		return 0, err
@@ -64,27 +64,34 @@ func tryEntry(ctx context.Context, stateDir string, entry settings.Entry) (took 
 	if err := os.WriteFile(paths.ProjectConfig(root), []byte(probeConfig), 0o600); err != nil {
 		return 0, err
 	}
-	store := trust.NewStore(stateDir)
+	store := trust.NewStore(e.StateDir)
 	if err := store.Approve(root, time.Now()); err != nil {
 		return 0, err
 	}
-	session := "stopgate-doctor-" + journal.NewID()
+	session := "doctor-" + journal.NewID()
 	defer func() {
 		err = errors.Join(err, store.Revoke(root))
-		stop.NewCounter(stateDir).Forget(session, time.Now())
+		stop.NewCounter(e.StateDir).Forget(session, time.Now())
 	}()
 
-	answer, took, err := callAsClient(ctx, entry, root, session)
+	args := []string{"sh", "-c", entry.Command}
+	if len(entry.Args) > 0 {
+		args = []string{e.expand(entry.Command)}
+		for _, arg := range entry.Args {
+			args = append(args, e.expand(arg))
+		}
+	}
+	answer, took, err := callAsClient(ctx, args, root, session)
 	if err != nil {
 		return took, err
 	}
 	if answer.Decision != "block" || !strings.Contains(answer.Reason, probeReason) {
-		return took, fmt.Errorf("a stop that had to be blocked was not: the command answered %+v", answer)
+		return took, fmt.Errorf("a stop that had to be blocked was not: the hook answered %s", answer)
 	}
 	if err := os.WriteFile(filepath.Join(root, "mended"), nil, 0o600); err != nil {
 		return took, err
 	}
-	answer, _, err = callAsClient(ctx, entry, root, session)
+	answer, _, err = callAsClient(ctx, args, root, session)
 	if err == nil && answer.Decision == "block" {
 		err = fmt.Errorf("a stop that had to be allowed was blocked: %s", answer.Reason)
 	}
@@ -97,9 +104,18 @@ type clientAnswer struct {
 	Message  string `json:"systemMessage"`
 }
 
-// callAsClient runs the entry as the client does, and reads the answer as the
-// client does: what does not start with a brace is no answer.
-func callAsClient(ctx context.Context, entry settings.Entry, root, session string) (clientAnswer, time.Duration, error) {
+func (a clientAnswer) String() string {
+	switch {
+	case a.Decision != "":
+		return fmt.Sprintf("%s: %s", a.Decision, a.Reason)
+	case a.Message != "":
+		return fmt.Sprintf("%q", a.Message)
+	}
+	return "nothing"
+}
+
+// callAsClient runs a hook's command line as the client does.
+func callAsClient(ctx context.Context, args []string, root, session string) (clientAnswer, time.Duration, error) {
 	payload, err := hook.Encode(&hook.StopPayload{Base: hook.Base{
 		SessionID:      session,
 		TranscriptPath: filepath.Join(root, "transcript.jsonl"),
@@ -110,37 +126,32 @@ func callAsClient(ctx context.Context, entry settings.Entry, root, session strin
 	if err != nil {
 		return clientAnswer{}, 0, err
 	}
-	args := append([]string{entry.Command}, entry.Args...)
-	if len(entry.Args) == 0 {
-		args = []string{"sh", "-c", entry.Command}
-	}
 	result := process.Run(ctx, process.Command{
 		Args:    args,
 		Dir:     root,
 		Env:     clientEnviron(root, session),
 		Stdin:   append(payload, '\n'),
 		Timeout: 30 * time.Second,
+		Lines:   5,
 	})
 	var answer clientAnswer
 	if !result.OK() {
-		return answer, result.Duration, fmt.Errorf("the hook command %s: %s", result, result.Tail)
+		return answer, result.Duration, fmt.Errorf("the hook failed: %s", strings.TrimSpace(result.String()+"\n"+result.Tail))
 	}
 	out := bytes.TrimSpace(result.Stdout)
 	if len(out) == 0 {
 		return answer, result.Duration, nil
 	}
 	if err := json.Unmarshal(out, &answer); err != nil {
-		return answer, result.Duration, fmt.Errorf("the hook command did not answer in JSON: %q", out)
+		return answer, result.Duration, fmt.Errorf("the hook did not answer in JSON: %q", out)
 	}
 	return answer, result.Duration, nil
 }
 
+// clientEnviron is what the client gives a hook. A later entry wins. The
+// entrypoint is the headless one, lest anything be typed into the terminal that
+// doctor runs in.
 func clientEnviron(root, session string) []string {
-	var env []string
-	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "CLAUDE") && !strings.HasPrefix(entry, stop.GuardVariable+"=") {
-			env = append(env, entry)
-		}
-	}
-	return append(env, "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root, "CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=cli")
+	return append(os.Environ(), stop.GuardVariable+"=", "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
+		"CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
 }
