@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// missing is for a test that cannot run on this machine. A developer sees it skipped; where all
+// tests must run (CI, or STOPGATE_E2E=require) it fails.
+func missing(t testing.TB, what string, err error) {
+	t.Helper()
+	end := t.Skipf
+	if os.Getenv("CI") != "" || os.Getenv("STOPGATE_E2E") == "require" {
+		end = t.Fatalf
+	}
+	end("no %s (%v): run scripts/setup-tests", what, err)
+}
+
+// clientBinary is the client to test with.
+func clientBinary(t testing.TB) string {
+	t.Helper()
+	path := os.Getenv("CLAUDE_BIN")
+	if path == "" {
+		path = installedClient()
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath(path); err != nil {
+		missing(t, "Claude Code client", err)
+	}
+	return path
+}
+
+// installedClient is where npm puts the native program for this platform.
+func installedClient() string {
+	arch := runtime.GOARCH
+	if arch == "amd64" {
+		arch = "x64"
+	}
+	platform := runtime.GOOS + "-" + arch
+	if musl, _ := filepath.Glob("/lib/ld-musl-*"); len(musl) > 0 {
+		platform += "-musl"
+	}
+	return filepath.Join("..", "client", "node_modules", "@anthropic-ai", "claude-code-"+platform, "claude")
+}

@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// promptGlyph begins the line where the client takes text. It is all we read from the screen:
+// words change from version to version.
+var promptGlyph = regexp.MustCompile(`(?m)^[\s│]*❯`)
+
+const (
+	// typingPause lies between a paste and its Enter. Measured: without it the client sometimes
+	// takes the Enter for a part of the paste; with 0.1 to 0.5 s it never did.
+	typingPause = 300 * time.Millisecond
+	// enterLost is how long a prompt may take to be recorded before Enter is pressed once more.
+	enterLost = 3 * time.Second
+)
+
+// tui is a client in a terminal, with a tmux server for itself.
+type tui struct {
+	Started event // the client's SessionStart
+
+	t      testing.TB
+	bench  *bench
+	socket string
+}
+
+// TUI starts the client in a terminal and waits until it takes text.
+func (b *bench) TUI(flags ...string) *tui {
+	b.t.Helper()
+	settings := b.SettingsFile()
+	args := []string{"claude", "--settings", settings, "--debug-file", b.numbered("debug", "log")}
+	return b.Terminal(append(args, flags...)...)
+}
+
+// Terminal does the same with another command line that ends up in the client. It has to pass on
+// --settings with a SettingsFile: of a client whose hooks are not recorded nothing is known.
+func (b *bench) Terminal(command ...string) *tui {
+	b.t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		missing(b.t, "tmux", err)
+	}
+	before := b.Last()
+	b.terminals++
+	s := &tui{t: b.t, bench: b, socket: filepath.Join(b.Tmp, fmt.Sprintf("terminal-%d", b.terminals))}
+	b.t.Cleanup(s.close)
+	s.tmux(nil, append([]string{
+		"start-server", ";",
+		"set-option", "-g", "default-terminal", "xterm-256color", ";",
+		"set-option", "-g", "remain-on-exit", "on", ";", // so that the end can be waited for
+		"new-session", "-d", "-x", "140", "-y", "50", "-c", b.Project,
+	}, command...)...)
+	s.Started = b.WaitEvent("SessionStart", after(before))
+	if !poll(patience, func() bool { return promptGlyph.MatchString(s.Screen()) }) {
+		b.t.Fatalf("no prompt on the screen in %v", patience)
+	}
+	return s
+}
+
+// Send submits a prompt and gives its UserPromptSubmit. Wait for the Stop before the next one:
+// the client merges what it is sent while busy.
+func (s *tui) Send(text string) event {
+	s.t.Helper()
+	return s.SendFor(text, "UserPromptSubmit")
+}
+
+// Clear begins a new session and gives its SessionStart.
+func (s *tui) Clear() event {
+	s.t.Helper()
+	return s.SendFor("/clear", "SessionStart", with("source", "clear"))
+}
+
+// SendFor submits a text and waits for the event that shows that the client took it.
+func (s *tui) SendFor(text, name string, matches ...match) event {
+	s.t.Helper()
+	matches = append(matches, after(s.bench.Last()))
+	s.Type(text)
+	if e, ok := s.bench.pollEvent(enterLost, name, matches...); ok {
+		return e
+	}
+	s.Keys("Enter")
+	return s.bench.WaitEvent(name, matches...)
+}
+
+// Type pastes a text, newlines and all, and presses Enter; it waits for nothing.
+func (s *tui) Type(text string) {
+	s.t.Helper()
+	s.tmux(strings.NewReader(text), "load-buffer", "-b", "prompt", "-")
+	s.tmux(nil, "paste-buffer", "-p", "-d", "-b", "prompt")
+	time.Sleep(typingPause)
+	s.Keys("Enter")
+}
+
+// Keys presses keys by their tmux names.
+func (s *tui) Keys(keys ...string) {
+	s.t.Helper()
+	s.tmux(nil, append([]string{"send-keys"}, keys...)...)
+}
+
+// Screen is what a person would see.
+func (s *tui) Screen() string {
+	s.t.Helper()
+	return s.tmux(nil, "capture-pane", "-p")
+}
+
+// WaitExit waits for the end of the client.
+func (s *tui) WaitExit() {
+	s.t.Helper()
+	if !poll(patience, s.exited) {
+		s.t.Fatalf("the client is still running after %v", patience)
+	}
+}
+
+func (s *tui) exited() bool { return strings.TrimSpace(s.show("#{pane_dead}")) == "1" }
+
+func (s *tui) show(format string) string {
+	s.t.Helper()
+	return s.tmux(nil, "display-message", "-p", format)
+}
+
+// close ends the client, then its tmux server and no other. The client goes first and by a
+// signal, so that its last hooks have run before the bench is removed.
+func (s *tui) close() {
+	if _, err := s.try(nil, "has-session"); err != nil {
+		return // it never started, or a test ended it
+	}
+	if s.t.Failed() {
+		s.t.Logf("screen:\n%s", strings.TrimRight(s.Screen(), "\n"))
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(s.show("#{pane_pid}"))); err == nil && !s.exited() {
+		syscall.Kill(pid, syscall.SIGTERM)
+		if !poll(5*time.Second, s.exited) {
+			syscall.Kill(-pid, syscall.SIGKILL) // the pane's process leads its group
+		}
+	}
+	s.tmux(nil, "kill-server")
+}
+
+func (s *tui) tmux(stdin io.Reader, args ...string) string {
+	s.t.Helper()
+	out, err := s.try(stdin, args...)
+	if err != nil {
+		s.t.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func (s *tui) try(stdin io.Reader, args ...string) (string, error) {
+	// -u: the environment names no UTF-8 locale, and the prompt glyph needs one.
+	cmd := exec.Command("tmux", append([]string{"-u", "-S", s.socket, "-f", "/dev/null"}, args...)...)
+	cmd.Dir = s.bench.Project
+	cmd.Env = s.bench.Env
+	cmd.Stdin = stdin
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
