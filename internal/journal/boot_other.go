@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package journal
+
+func bootID() string { return "" }

@@ -1,0 +1,115 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+
+	"github.com/stopgate/stopgate/internal/event"
+)
+
+// maxRecord bounds what is written. Without a payload a record has a few hundred
+// bytes; the client's payloads can hold whole files.
+const maxRecord = 1 << 20
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encode returns the line for r, newline included. A payload that is too large,
+// or is no JSON, is dropped from r: the fact matters more than its payload.
+func encode(r *event.Record) ([]byte, error) {
+	line, err := encodeWhole(r)
+	if (err != nil || len(line) > maxRecord) && r.Payload != nil {
+		r.Payload = nil
+		line, err = encodeWhole(r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("journal: encode record: %w", err)
+	}
+	if len(line) > maxRecord {
+		return nil, fmt.Errorf("journal: record of %d bytes is larger than the limit of %d", len(line), maxRecord)
+	}
+	return line, nil
+}
+
+// Marshal escapes newlines in strings and compacts the payload, so the line holds
+// no newline but its last byte.
+func encodeWhole(r *event.Record) ([]byte, error) {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	return frame(r.Version, body), nil
+}
+
+func frame(version int, body []byte) []byte {
+	return fmt.Appendf(nil, "j%d %s %s\n", version, checksum(body), body)
+}
+
+func checksum(body []byte) []byte {
+	return fmt.Appendf(nil, "%08x", crc32.Checksum(body, castagnoli))
+}
+
+// decoded is what a line turned out to be: exactly one field is set.
+type decoded struct {
+	record *event.Record
+	newer  int    // its version, when that is above ours
+	damage string // why it is neither
+}
+
+// decode reads a line without its newline.
+func decode(line []byte) decoded {
+	prefix, rest, _ := bytes.Cut(line, []byte(" "))
+	version, ok := parsePrefix(prefix)
+	if !ok {
+		return decoded{damage: "does not start like a record"}
+	}
+	sum, body, _ := bytes.Cut(rest, []byte(" "))
+	if !bytes.Equal(sum, checksum(body)) {
+		return decoded{damage: mismatch(body)}
+	}
+	if version > event.Version {
+		return decodeNewer(version, body)
+	}
+	var r event.Record
+	if err := json.Unmarshal(body, &r); err != nil {
+		return decoded{damage: "is no record: " + err.Error()}
+	}
+	if r.Version != version {
+		return decoded{damage: otherVersion}
+	}
+	return decoded{record: &r}
+}
+
+const otherVersion = "has two versions: the record's is not the line's"
+
+// decodeNewer believes a version above ours only when the checksummed object says
+// the same: one flipped bit turns "j1" into "j3".
+func decodeNewer(version int, body []byte) decoded {
+	var r struct {
+		Version int `json:"v"`
+	}
+	if err := json.Unmarshal(body, &r); err != nil || r.Version != version {
+		return decoded{damage: otherVersion}
+	}
+	return decoded{newer: version}
+}
+
+// parsePrefix accepts versions from 1 to 999999, without leading zeros.
+func parsePrefix(prefix []byte) (int, bool) {
+	if len(prefix) < 2 || len(prefix) > 7 || prefix[0] != 'j' || prefix[1] < '1' || prefix[1] > '9' {
+		return 0, false
+	}
+	version, err := strconv.Atoi(string(prefix[1:]))
+	return version, err == nil
+}
+
+func mismatch(body []byte) string {
+	if !bytes.HasSuffix(body, []byte("}")) {
+		return unfinished
+	}
+	return "its checksum does not match"
+}
+
+const unfinished = "is cut off: its writer was killed or the disk was full"
