@@ -3,7 +3,6 @@
 package atomicfile
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,13 +16,15 @@ func Write(path string, data []byte, perm os.FileMode) (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	// Not named after path, whose name may be as long as a name can be.
+	tmp, err := os.CreateTemp(dir, ".stopgate-*")
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
+			_ = tmp.Close() // what went wrong first is what matters
+			_ = os.Remove(tmp.Name())
 		}
 	}()
 	if err := tmp.Chmod(perm); err != nil && !chmodUnsupported {

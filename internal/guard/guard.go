@@ -4,7 +4,6 @@ package guard
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -12,7 +11,6 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
@@ -81,39 +79,6 @@ func execute(ctx context.Context, call *keeper.Call, command config.Command) run
 		r.denial = denial(result)
 	}
 	return r
-}
-
-// pin makes a command that names a file under .gauntlet/ use the approved copy
-// of it, where that is the one in force. Otherwise an agent could keep the
-// approved configuration and empty the script that it runs.
-func pin(script string, project *keeper.Project) string {
-	live := filepath.Join(project.Root, paths.GauntletDir)
-	if project.ConfigDir == live {
-		return script
-	}
-	quoted := "'" + strings.ReplaceAll(project.ConfigDir, "'", `'\''`) + "'/"
-	var out strings.Builder
-	for rest := script; ; {
-		i := strings.Index(rest, paths.GauntletDir+"/")
-		if i < 0 {
-			out.WriteString(rest)
-			return out.String()
-		}
-		before := strings.TrimSuffix(rest[:i], "./")
-		before = strings.TrimSuffix(before, project.Root+"/")
-		if wordStart(before) {
-			out.WriteString(before + quoted)
-		} else {
-			out.WriteString(rest[:i] + paths.GauntletDir + "/")
-		}
-		rest = rest[i+len(paths.GauntletDir)+1:]
-	}
-}
-
-// wordStart reports whether a new word of the shell begins after text. Inside
-// quotes nothing is rewritten.
-func wordStart(text string) bool {
-	return text == "" || strings.ContainsAny(text[len(text)-1:], " \t\n;&|(=<>`")
 }
 
 func verdict(runs []run) keeper.Verdict {

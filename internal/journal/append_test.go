@@ -65,14 +65,14 @@ func TestFormatOnDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `j1 dc1fe411 {"v":1,"id":"01K","call":"01K","kind":"received",` +
+	want := `j1 1c5c5e57 {"v":1,"id":"01K","call":"01K","kind":"received",` +
 		`"time":"2026-01-02T03:04:05.000000006Z","pid":7,"event":"Stop"}` + "\n"
 	if string(got) != want {
 		t.Errorf("line\n got %q\nwant %q", got, want)
 	}
-	// The check value of CRC-32C.
-	if got := checksum([]byte("123456789")); string(got) != "e3069283" {
-		t.Errorf("checksum of 123456789 is %s, want e3069283", got)
+	// The check value of CRC-32.
+	if got := checksum([]byte("123456789")); string(got) != "cbf43926" {
+		t.Errorf("checksum of 123456789 is %s, want cbf43926", got)
 	}
 }
 

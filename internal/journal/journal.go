@@ -14,7 +14,7 @@
 //	j1 9ae0daaf {"v":1,"id":"01K…","call":"01K…","kind":"received",…}⏎
 //
 //	j1        "j" and the version of the record, in decimal
-//	9ae0daaf  CRC-32C (Castagnoli) of the JSON bytes, 8 lower-case hex digits
+//	9ae0daaf  CRC-32 (IEEE 802.3) of the JSON bytes, 8 lower-case hex digits
 //	{…}       event.Record as a JSON object; it holds no newline
 //	⏎         one newline (0x0a); the parts before are separated by one space
 //

@@ -14,8 +14,6 @@ import (
 // bytes; the client's payloads can hold whole files.
 const maxRecord = 1 << 20
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // encode returns the line for r, newline included. A payload that is too large,
 // or is no JSON, is dropped from r: the fact matters more than its payload.
 func encode(r *event.Record) ([]byte, error) {
@@ -47,8 +45,10 @@ func frame(version int, body []byte) []byte {
 	return fmt.Appendf(nil, "j%d %s %s\n", version, checksum(body), body)
 }
 
+// checksum is CRC-32 with the IEEE polynomial. Castagnoli's is as good, but Go
+// takes 0.2 ms to build its tables, in every process that writes a line.
 func checksum(body []byte) []byte {
-	return fmt.Appendf(nil, "%08x", crc32.Checksum(body, castagnoli))
+	return fmt.Appendf(nil, "%08x", crc32.ChecksumIEEE(body))
 }
 
 // decoded is what a line turned out to be: exactly one field is set.

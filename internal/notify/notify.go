@@ -22,8 +22,11 @@ func Command(command, message, stateDir string) error {
 		return err
 	}
 	defer log.Close()
+	// A block of YAML ends with a newline, after which the message would be a
+	// command of its own.
+	script := strings.TrimSpace(command) + ` "$1"`
 	message = strings.ReplaceAll(message, "\x00", "")
-	return process.Detach(process.Shell(command+` "$1"`, message), os.Environ(), "", log)
+	return process.Detach(process.Shell(script, message), os.Environ(), "", log)
 }
 
 // openLog starts the log anew when it has grown large: it is for looking why

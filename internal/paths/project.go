@@ -24,15 +24,16 @@ func ProjectConfig(root string) string {
 // that project).
 //
 // Outside a repository the walk goes up to the file system's root, but not
-// into a directory that anybody may write to: a config.yml that a stranger left
-// in /tmp is not ours to run.
+// into a directory that anybody may write to. A config.yml in /tmp itself never
+// counts, wherever the walk began and even with a .git beside it: a stranger can
+// leave both there, and agents go to /tmp.
 func ProjectRoot(claimed func(dir string) bool, starts ...string) (string, bool) {
 	for _, start := range starts {
 		if !filepath.IsAbs(start) {
 			continue
 		}
 		for dir := range ancestors(filepath.Clean(start)) {
-			if isFile(ProjectConfig(dir)) || claimed(dir) {
+			if isFile(ProjectConfig(dir)) && !scratch(dir) || claimed(dir) {
 				return dir, true
 			}
 		}
@@ -70,9 +71,4 @@ func ancestors(start string) func(yield func(string) bool) {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
-}
-
-func worldWritable(dir string) bool {
-	info, err := os.Stat(dir)
-	return err == nil && info.Mode().Perm()&0o002 != 0
 }

@@ -28,6 +28,9 @@ func signalOf(state *os.ProcessState) syscall.Signal {
 	return 0
 }
 
+// killed reports whether the process ended the way killGroup ends it.
+func killed(state *os.ProcessState) bool { return signalOf(state) == syscall.SIGKILL }
+
 // detach makes the process outlive us: a session of its own, no terminal.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -22,6 +22,9 @@ func killGroup(p *os.Process) error {
 
 func signalOf(*os.ProcessState) syscall.Signal { return 0 }
 
+// killed cannot be told from an exit code of the command's own.
+func killed(state *os.ProcessState) bool { return state.ExitCode() != 0 }
+
 func detach(cmd *exec.Cmd) {
 	const detachedProcess = 0x8
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}

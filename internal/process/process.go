@@ -125,7 +125,8 @@ func (r Result) ended(state *os.ProcessState, err, cause error) Result {
 		return r
 	}
 	r.Code, r.Signal = state.ExitCode(), signalOf(state)
-	if cause != nil && r.Code != 0 {
+	// A command that exits by itself while its time runs out has its own result.
+	if cause != nil && killed(state) {
 		r.TimedOut = errors.Is(cause, errTimeout)
 		r.Canceled = !r.TimedOut
 	}

@@ -46,7 +46,7 @@ const grace = 2 * time.Second
 // does.
 func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 	j := Judgement{Blocked: -1}
-	for _, k := range c.Keepers {
+	for i, k := range c.Keepers {
 		start := c.Now()
 		verdict, applies := c.ask(ctx, k, call)
 		if !applies {
@@ -64,11 +64,23 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 			j.Blocked = len(j.Opinions) - 1
 			return j
 		}
-		if ctx.Err() != nil {
+		if rest := c.Keepers[i+1:]; ctx.Err() != nil && len(rest) > 0 {
+			j.Opinions = append(j.Opinions, notAsked(ctx, rest))
 			return j
 		}
 	}
 	return j
+}
+
+// notAsked says which keepers the deadline left out: a call that they did not
+// see was not checked.
+func notAsked(ctx context.Context, keepers []keeper.Keeper) Opinion {
+	names := make([]string, len(keepers))
+	for i, k := range keepers {
+		names[i] = k.Name()
+	}
+	message := "the time for this hook was over; not checked by: " + strings.Join(names, ", ")
+	return Opinion{Keeper: "chain", Verdict: overrun(ctx, couldNotRun("", message))}
 }
 
 // ask runs one keeper and turns a panic or an overrun into "could not run".
@@ -88,19 +100,17 @@ func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) (ke
 		verdict, applies := k.Judge(ctx, call)
 		answers <- answer{verdict, applies}
 	}()
-	late := make(<-chan time.Time)
 	select {
 	case a := <-answers:
 		return overrun(ctx, a.verdict), a.applies
 	case <-ctx.Done():
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
-		late = timer.C
 	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
 	select {
 	case a := <-answers:
 		return overrun(ctx, a.verdict), a.applies
-	case <-late:
+	case <-late.C:
 		return overrun(ctx, keeper.Verdict{Outcome: keeper.CouldNotRun}), true
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -43,9 +44,10 @@ const (
 	// maxTallies bounds a session's file. Turns of one session overlap only by
 	// background work, so the newest few are the ones that still matter.
 	maxTallies = 64
-	// lockPatience is the longest wait for another hook of the same session,
-	// which holds the lock for about a millisecond.
-	lockPatience = 2 * time.Second
+	// lockPatience is the longest wait for other hooks, each of which holds the
+	// lock for the milliseconds of a sync.
+	lockPatience = 5 * time.Second
+	lockName     = "lock"
 )
 
 // Blocks is how often each keeper has blocked the turn.
@@ -54,8 +56,8 @@ func (c Counter) Blocks(turn Turn) (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t := find(tallies, turn); t != nil {
-		return t.Blocks, nil
+	if i := find(tallies, turn); i >= 0 {
+		return tallies[i].Blocks, nil
 	}
 	return nil, nil
 }
@@ -63,30 +65,22 @@ func (c Counter) Blocks(turn Turn) (map[string]int, error) {
 // Add counts one more block by the keeper.
 func (c Counter) Add(turn Turn, keeper string, now time.Time) error {
 	return c.change(turn.Session, func(tallies []tally) []tally {
-		t := find(tallies, turn)
-		if t == nil {
-			tallies = append(tallies, tally{Prompt: turn.Prompt, Agent: turn.Agent, Blocks: map[string]int{}})
-			t = &tallies[len(tallies)-1]
+		t := tally{Prompt: turn.Prompt, Agent: turn.Agent, Blocks: map[string]int{}}
+		if i := find(tallies, turn); i >= 0 {
+			t = tallies[i]
+			tallies = slices.Delete(tallies, i, i+1)
 		}
 		t.Blocks[keeper]++
 		t.Last = now.UTC()
-		if len(tallies) > maxTallies {
-			tallies = tallies[len(tallies)-maxTallies:]
-		}
-		return tallies
+		tallies = append(tallies, t) // the newest are at the end
+		return tallies[max(0, len(tallies)-maxTallies):]
 	})
 }
 
 // Reset forgets a turn.
 func (c Counter) Reset(turn Turn) error {
 	return c.change(turn.Session, func(tallies []tally) []tally {
-		kept := tallies[:0]
-		for _, t := range tallies {
-			if t.Prompt != turn.Prompt || t.Agent != turn.Agent {
-				kept = append(kept, t)
-			}
-		}
-		return kept
+		return slices.DeleteFunc(tallies, func(t tally) bool { return t.of(turn) })
 	})
 }
 
@@ -94,25 +88,24 @@ func (c Counter) Reset(turn Turn) error {
 // nobody has heard of for a month.
 func (c Counter) Forget(session string, now time.Time) {
 	_ = os.Remove(c.path(session))
-	_ = os.Remove(c.path(session) + ".lock")
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
+		if entry.Name() == lockName {
+			continue // a lock that is removed no longer locks
+		}
 		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > 30*24*time.Hour {
 			_ = os.Remove(filepath.Join(c.dir, entry.Name()))
 		}
 	}
 }
 
-func find(tallies []tally, turn Turn) *tally {
-	for i := range tallies {
-		if tallies[i].Prompt == turn.Prompt && tallies[i].Agent == turn.Agent {
-			return &tallies[i]
-		}
-	}
-	return nil
+func (t tally) of(turn Turn) bool { return t.Prompt == turn.Prompt && t.Agent == turn.Agent }
+
+func find(tallies []tally, turn Turn) int {
+	return slices.IndexFunc(tallies, func(t tally) bool { return t.of(turn) })
 }
 
 func (c Counter) change(session string, edit func([]tally) []tally) error {
@@ -121,7 +114,7 @@ func (c Counter) change(session string, edit func([]tally) []tally) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
 	defer cancel()
-	lock := flock.New(c.path(session)+".lock", flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(c.dir, lockName), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
 		return fmt.Errorf("lock the block counter: %w", err)
 	}

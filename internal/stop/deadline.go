@@ -1,7 +1,6 @@
 package stop
 
 import (
-	"os"
 	"strconv"
 	"time"
 )
@@ -18,14 +17,10 @@ func budget(timeout time.Duration) time.Duration {
 }
 
 // blockCap is how many blocks in a row the client honours. It counts anew when
-// the agent calls a tool; we do not see that and count them all.
-func blockCap() int {
+// the agent calls a tool; we do not see that and count them all. 0 is no limit.
+func (s *Service) blockCap() int {
 	const standard = 8
-	text, set := os.LookupEnv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")
-	if !set {
-		return standard
-	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(s.getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"))
 	if err != nil {
 		return standard
 	}

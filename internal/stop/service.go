@@ -140,7 +140,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	chain := Chain{
 		Keepers: c.Keepers,
 		Counter: NewCounter(c.StateDir),
-		Cap:     blockCap(),
+		Cap:     c.blockCap(),
 		Now:     c.Now,
 		Log:     c.logf,
 	}

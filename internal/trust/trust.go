@@ -13,7 +13,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/paths"
@@ -64,6 +67,20 @@ func (s Store) Claims(root string) bool {
 
 // Standing compares the project's content with what was approved.
 func (s Store) Standing(root string) (Standing, error) {
+	for {
+		standing, err := s.standing(root)
+		if err == nil {
+			return standing, nil
+		}
+		// Approvals that were given just now may have removed the copy that we
+		// were reading. Then there is a newer one.
+		if a, gone := s.load(root); gone != nil || s.copyDir(root, a.Hash) == standing.Dir {
+			return standing, err
+		}
+	}
+}
+
+func (s Store) standing(root string) (Standing, error) {
 	standing := Standing{State: Untrusted, Root: root}
 	a, err := s.load(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,6 +119,15 @@ func (s Store) Approve(root string, now time.Time) error {
 	if len(live) == 0 {
 		return s.Revoke(root)
 	}
+	unlock, err := s.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	before := "" // its copy stays: a hook may be running from it
+	if old, err := s.load(root); err == nil {
+		before = old.Hash
+	}
 	a := approval{Version: 1, Root: canonical(root), Hash: hashTree(live), Time: now.UTC(), Files: live}
 	if err := s.store(root, a.Hash, live); err != nil {
 		return fmt.Errorf("keep a copy of %s: %w", root, err)
@@ -115,11 +141,35 @@ func (s Store) Approve(root string, now time.Time) error {
 	if err := atomicfile.Write(filepath.Join(s.folder(root), approvalFile), append(text, '\n'), 0o600); err != nil {
 		return err
 	}
-	return s.sweep(root, a.Hash)
+	return s.sweep(root, a.Hash, before)
 }
 
 // Revoke takes an approval back.
-func (s Store) Revoke(root string) error { return os.RemoveAll(s.folder(root)) }
+func (s Store) Revoke(root string) error {
+	unlock, err := s.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	// First what names the copy: an approval without one would be damaged.
+	if err := os.Remove(filepath.Join(s.folder(root), approvalFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.RemoveAll(s.folder(root))
+}
+
+// lock keeps changes apart. Each removes the copies that it does not name, so
+// two at once could remove each other's.
+func (s Store) lock() (unlock func() error, err error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(s.dir, "lock"), flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return nil, fmt.Errorf("lock the approvals: %w", err)
+	}
+	return lock.Close, nil
+}
 
 func (s Store) load(root string) (*approval, error) {
 	path := filepath.Join(s.folder(root), approvalFile)
@@ -165,14 +215,15 @@ func (s Store) store(root, hash string, files []file) error {
 	return os.Rename(tmp, target)
 }
 
-// sweep removes copies that the approval no longer names.
-func (s Store) sweep(root, keep string) error {
+// sweep removes all copies but those to keep, and what calls that were killed
+// left.
+func (s Store) sweep(root string, keep ...string) error {
 	entries, err := os.ReadDir(s.folder(root))
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		if entry.IsDir() && entry.Name() != keep {
+		if entry.Name() != approvalFile && !slices.Contains(keep, entry.Name()) {
 			if err := os.RemoveAll(filepath.Join(s.folder(root), entry.Name())); err != nil {
 				return err
 			}
