@@ -1,0 +1,109 @@
+package guard
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+// pin makes a command that names .gauntlet or a file in it use the approved
+// copy, where that is the one in force. Otherwise an agent could keep the approved
+// configuration and empty the script that it runs.
+//
+// What a command reaches by other ways (a Makefile, a variable of its own) is
+// not seen.
+func pin(script string, project *keeper.Project) string {
+	if project.ConfigDir == filepath.Join(project.Root, paths.GauntletDir) {
+		return script
+	}
+	var out []byte
+	var quote byte // the kind of quotes we are in
+	for i := 0; i < len(script); i++ {
+		if rest, found := strings.CutPrefix(script[i:], paths.GauntletDir); found && endsName(rest) {
+			if before := withoutRoot(string(out), project.Root); startsName(before, quote) {
+				out = append(out[:len(before)], inQuotes(project.ConfigDir, quote)...)
+				i += len(paths.GauntletDir) - 1
+				continue
+			}
+		}
+		c := script[i]
+		switch {
+		case c == '\\' && quote != '\'' && i+1 < len(script):
+			out = append(out, c)
+			i++
+			c = script[i]
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+// roots are the ways in which a command may name the project's root, which is
+// also the directory that it runs in.
+var roots = []string{
+	".", "$PWD", "${PWD}", "$(pwd)", "$CLAUDE_PROJECT_DIR", "${CLAUDE_PROJECT_DIR}",
+	"$(git rev-parse --show-toplevel)",
+}
+
+// withoutRoot takes the project's root off the end of text, however it is
+// written.
+func withoutRoot(text, root string) string {
+	for _, r := range slices.Concat(roots, []string{root}) {
+		for _, written := range []string{r + "/", `"` + r + `"/`, "'" + r + "'/"} {
+			if before, found := strings.CutSuffix(text, written); found {
+				return withoutRoot(before, root)
+			}
+		}
+	}
+	return text
+}
+
+// startsName reports whether a path that follows text begins there. Quotes
+// within quotes are for another shell to read; they begin a word there.
+func startsName(text string, quote byte) bool {
+	others := `/~})"'`
+	if quote != 0 {
+		text = strings.TrimSuffix(text, string(quote))
+		others = "/~})"
+	}
+	if text == "" {
+		return true
+	}
+	last := text[len(text)-1]
+	return !inName(last) && strings.IndexByte(others, last) < 0
+}
+
+// endsName reports whether a name that text follows is whole.
+func endsName(text string) bool { return text == "" || !inName(text[0]) }
+
+// inName reports whether a character beside a name makes it another name.
+func inName(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		c >= utf8.RuneSelf || strings.IndexByte("_-.+@%", c) >= 0
+}
+
+// inQuotes writes a path so that the shell reads it as it is, within the given
+// quotes or none. Most paths need nothing, and are then right wherever they
+// stand, also where a second shell reads them.
+func inQuotes(path string, quote byte) string {
+	special := func(r rune) bool { return r != '/' && (r >= utf8.RuneSelf || !inName(byte(r))) }
+	switch {
+	case !strings.ContainsFunc(path, special):
+		return path
+	case quote == '"':
+		return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(path)
+	}
+	path = strings.ReplaceAll(path, "'", `'\''`)
+	if quote == 0 {
+		path = "'" + path + "'"
+	}
+	return path
+}

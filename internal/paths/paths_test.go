@@ -1,0 +1,63 @@
+package paths
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// setenv sets the variables and empties the others that paths are made of.
+func setenv(t *testing.T, env map[string]string) {
+	t.Helper()
+	for _, name := range []string{"STOPGATE_STATE_DIR", "OJ_STATE_DIR", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "HOME"} {
+		t.Setenv(name, env[name])
+	}
+}
+
+func TestStateDir(t *testing.T) {
+	cwd := t.TempDir()
+	t.Chdir(cwd)
+	tests := []struct {
+		name string
+		env  map[string]string
+		want string // empty: an error
+	}{
+		{"ours first", map[string]string{"STOPGATE_STATE_DIR": "/s", "OJ_STATE_DIR": "/o", "XDG_STATE_HOME": "/x", "HOME": "/h"}, "/s"},
+		{"then oj's", map[string]string{"OJ_STATE_DIR": "/o", "XDG_STATE_HOME": "/x", "HOME": "/h"}, "/o"},
+		{"then XDG", map[string]string{"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/stopgate"},
+		{"then home", map[string]string{"HOME": "/h"}, "/h/.local/state/stopgate"},
+		{"XDG must be absolute", map[string]string{"XDG_STATE_HOME": "x", "HOME": "/h"}, "/h/.local/state/stopgate"},
+		{"ours may be relative", map[string]string{"STOPGATE_STATE_DIR": "s"}, filepath.Join(cwd, "s")},
+		{"spaces and newlines", map[string]string{"STOPGATE_STATE_DIR": "/a b\nc"}, "/a b\nc"},
+		{"nothing", nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			setenv(t, tt.env)
+			got, err := StateDir()
+			if got != tt.want || (err == nil) != (tt.want != "") {
+				t.Errorf("got %q, %v; want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestConfigPaths(t *testing.T) {
+	setenv(t, map[string]string{"HOME": "/h"})
+	if got, err := GlobalConfig(); got != "/h/.config/agent-gauntlet/config.yml" || err != nil {
+		t.Errorf("global config: %q, %v", got, err)
+	}
+	if got, err := ClientConfigDir(); got != "/h/.claude" || err != nil {
+		t.Errorf("client: %q, %v", got, err)
+	}
+	t.Setenv("CLAUDE_CONFIG_DIR", "/c")
+	if got, err := ClientConfigDir(); got != "/c" || err != nil {
+		t.Errorf("client: %q, %v", got, err)
+	}
+	setenv(t, nil)
+	if got, err := GlobalConfig(); err == nil {
+		t.Errorf("without HOME: %q, want an error", got)
+	}
+	if got, err := ClientConfigDir(); err == nil {
+		t.Errorf("without HOME: %q, want an error", got)
+	}
+}

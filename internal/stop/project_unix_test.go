@@ -1,0 +1,146 @@
+//go:build unix
+
+package stop
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+func TestRulingT1WithoutGlobalConfigAConfigThatExistsIsRun(t *testing.T) {
+	s := newScene(t, failing)
+	wantBlock(t, s.stop(nil), "mend it")
+	write(t, s.global, "trust: off\n")
+	wantBlock(t, s.stop(nil), "mend it")
+}
+
+func TestRulingT2ApprovedContentRuns(t *testing.T) {
+	s := newScene(t, failing)
+	s.enforce()
+	s.approve()
+	r := s.stop(nil)
+	wantBlock(t, r, "mend it")
+	if r.Message != "" {
+		t.Errorf("told %q", r.Message)
+	}
+}
+
+func TestRulingT3NeverApprovedRunsNothing(t *testing.T) {
+	s := newScene(t, "  Stop:\n    - run: touch ran; exit 1\n")
+	s.enforce()
+	for _, e := range []hook.Event{hook.Stop, hook.SubagentStop, hook.SessionStart} {
+		wantAllow(t, s.call(e, nil), "stopgate trust", `"touch ran; exit 1" on Stop`, s.path(".gauntlet"))
+		s.wantVerdict("trust", "could_not_run", "untrusted")
+	}
+	// Told at every tool call it would be noise; the journal has it all the same.
+	wantAllow(t, s.call(hook.PreToolUse, nil))
+	s.wantVerdict("trust", "could_not_run", "untrusted")
+	if exists(s.path("ran")) {
+		t.Error("it ran")
+	}
+}
+
+func TestRulingT3NothingToRunIsNotWorthAWord(t *testing.T) {
+	s := newScene(t, "  {}\n")
+	s.enforce()
+	wantAllow(t, s.stop(nil))
+}
+
+func TestRulingT3UnreadableAndNeverApproved(t *testing.T) {
+	s := newScene(t, "")
+	s.config("hooks: [\n")
+	s.enforce()
+	wantAllow(t, s.stop(nil), "stopgate trust", "cannot be read")
+}
+
+func TestRulingT3ManyCommandsAreShortened(t *testing.T) {
+	s := newScene(t, "  Stop:\n"+strings.Repeat("    - run: exit 1\n", 9))
+	s.enforce()
+	wantAllow(t, s.stop(nil), "and 4 more")
+}
+
+func TestRulingT4EditedRunsTheApprovedCopy(t *testing.T) {
+	edits := map[string]func(s *scene){
+		"weaker":    func(s *scene) { s.config("hooks: {}\n") },
+		"invalid":   func(s *scene) { s.config("hooks: [\n") },
+		"other":     func(s *scene) { s.config("hooks:\n  Stop:\n    - run: touch ran\n") },
+		"file gone": func(s *scene) { check(s.t, os.Remove(s.path(".gauntlet/config.yml"))) },
+		"all gone":  func(s *scene) { check(s.t, os.RemoveAll(s.path(".gauntlet"))) },
+	}
+	for name, edit := range edits {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, failing)
+			s.enforce()
+			s.approve()
+			edit(s)
+			r := s.stop(fields{"cwd": s.path(".git")}) // from below too
+			wantBlock(t, r, "mend it")
+			if !strings.Contains(r.Message, "the approved copy runs") || !strings.Contains(r.Message, "config.yml") || !strings.Contains(r.Message, "stopgate trust") {
+				t.Errorf("told %q", r.Message)
+			}
+			if exists(s.path("ran")) {
+				t.Error("what nobody approved ran")
+			}
+			s.wantVerdict("trust", "passed", "edited")
+		})
+	}
+}
+
+func TestRulingT4EditedScriptRunsFromTheApprovedCopy(t *testing.T) {
+	s := newScene(t, "  Stop:\n    - run: sh .gauntlet/check.sh\n")
+	write(t, s.path(".gauntlet/check.sh"), "echo as approved; exit 1\n")
+	s.enforce()
+	s.approve()
+	write(t, s.path(".gauntlet/check.sh"), "exit 0\n")
+	wantBlock(t, s.stop(nil), "as approved")
+}
+
+func TestRulingT4WithoutTrustADeletedConfigIsGone(t *testing.T) {
+	s := newScene(t, failing)
+	s.approve()
+	check(t, os.RemoveAll(s.path(".gauntlet")))
+	wantAllow(t, s.stop(nil))
+}
+
+func TestDamagedApprovalNeverBlocks(t *testing.T) {
+	s := newScene(t, failing)
+	s.enforce()
+	s.approve()
+	write(t, filepath.Join(s.state, "trust", trust.ProjectKey(s.root), "approval.json"), "{")
+	wantAllow(t, s.stop(nil), "damaged", "stopgate trust")
+	s.wantVerdict("trust", "could_not_run", "damaged_approval")
+}
+
+func TestInvalidConfigNeverBlocks(t *testing.T) {
+	for _, text := range []string{"hooks: [\n", "hoks: {}\n", "hooks:\n  Stop:\n    - {run: exit 1, on_failure: explode}\n", "\x00"} {
+		s := newScene(t, "")
+		s.config(text)
+		wantAllow(t, s.stop(nil), "config.yml", "stopgate validate")
+		s.wantVerdict("config", "could_not_run", "invalid_config")
+	}
+}
+
+func TestInvalidGlobalConfigNeverBlocks(t *testing.T) {
+	for _, text := range []string{"trust: [\n", "trust: maybe\n", "unknown: 1\n"} {
+		s := newScene(t, failing)
+		write(t, s.global, text)
+		wantAllow(t, s.stop(nil), s.global)
+		s.wantVerdict("config", "could_not_run", "invalid_config")
+	}
+}
+
+func TestOutsideAnyProjectNothingIsSaid(t *testing.T) {
+	s := newScene(t, "")
+	r := s.stop(nil)
+	if len(r.Stdout) > 0 || r.Code != 0 || s.stderr.String() != "" {
+		t.Errorf("got %+v, %q", r, s.stderr.String())
+	}
+	if s.answered().Decision != "allow" {
+		t.Error("not journaled")
+	}
+}
