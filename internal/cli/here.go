@@ -37,7 +37,7 @@ func findHere() (*here, error) {
 	}
 	h := &here{stateDir: state, globalPath: global, cwd: cwd}
 	h.global, h.globalErr = config.LoadGlobal(global)
-	h.root, h.hasProject = paths.ProjectRoot(func(dir string) bool { return h.enforces() && h.trust().Claims(dir) }, cwd)
+	h.root, h.hasProject = paths.ProjectRoot(h.isProject, cwd)
 	if !h.hasProject {
 		h.root = cwd
 		if root, ok := paths.GitRoot(cwd); ok {
@@ -55,6 +55,11 @@ func findProject() (*here, error) {
 			"set this project up with: stopgate init"}
 	}
 	return h, err
+}
+
+// isProject also knows a project whose approved configuration was deleted.
+func (h *here) isProject(dir string) bool {
+	return paths.HasConfig(dir) || h.enforces() && h.trust().Claims(dir)
 }
 
 func (h *here) trust() trust.Store { return trust.NewStore(h.stateDir) }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,10 +39,7 @@ func runHook(event hook.Event) int {
 		fmt.Fprintf(os.Stderr, "stopgate: %v\n", err)
 		return exitFailed
 	}
-	// The client ends a hook with SIGTERM; what we started must end with us.
-	ctx, stopSignals := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stopSignals()
-	reply := service.Handle(ctx, event, os.Stdin)
+	reply := service.Handle(context.Background(), event, os.Stdin)
 	if reply.Stderr != "" {
 		fmt.Fprintln(os.Stderr, reply.Stderr)
 	}

@@ -81,11 +81,12 @@ type Verdict struct {
 }
 
 // Durable reports whether losing the record to a power failure would hide a
-// decision about an agent's work.
+// decision about an agent's work. In a call that belongs to no project and that
+// no keeper looked at, nothing was decided.
 func (r *Record) Durable() bool {
 	switch r.Event {
 	case "Stop", "SubagentStop", "StopFailure":
-		return true
+		return r.Project != "" || len(r.Verdicts) > 0
 	}
 	return false
 }

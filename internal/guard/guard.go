@@ -83,12 +83,13 @@ func execute(ctx context.Context, call *keeper.Call, command config.Command) run
 
 func verdict(runs []run) keeper.Verdict {
 	v := keeper.Verdict{Outcome: keeper.Passed}
-	var reasons, messages []string
+	var reasons, summaries, messages []string
 	for _, r := range runs {
 		switch {
 		case r.denial != "":
 			v.Outcome = keeper.Failed
 			reasons = append(reasons, r.denial)
+			summaries = append(summaries, fmt.Sprintf("hook command %q denied the tool call", r.Run))
 		case r.OK():
 		case !r.Ran():
 			if v.Outcome == keeper.Passed {
@@ -98,6 +99,7 @@ func verdict(runs []run) keeper.Verdict {
 		case r.OnFailure == config.Block:
 			v.Outcome = keeper.Failed
 			reasons = append(reasons, reason(r))
+			summaries = append(summaries, report(r))
 		default:
 			v.Outcome = keeper.Failed
 			messages = append(messages, report(r))
@@ -105,6 +107,7 @@ func verdict(runs []run) keeper.Verdict {
 	}
 	v.Status = v.Outcome.String()
 	v.Reason = strings.Join(reasons, "\n\n")
+	v.Summary = strings.Join(summaries, "\n")
 	v.Message = strings.Join(messages, "\n")
 	return v
 }

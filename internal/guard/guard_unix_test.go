@@ -215,8 +215,13 @@ func TestOnFailure(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v := judge(t, newCall(t, tt.payload, tt.hooks))
 			want := keeper.Verdict{Outcome: tt.outcome, Status: tt.outcome.String(), Reason: tt.reason, Message: tt.message}
+			summary := v.Summary
+			v.Summary = ""
 			if v != want {
 				t.Errorf("got  %+v\nwant %+v", v, want)
+			}
+			if (summary != "") != v.Blocks() {
+				t.Errorf("the journal would say %q", summary)
 			}
 			if v.Blocks() != (tt.reason != "") {
 				t.Error("blocks where it should not, or the other way round")

@@ -21,6 +21,21 @@ const (
 // Read reads one payload. A stream that stays open is no fault when a whole
 // JSON document has arrived by the end of patience.
 func Read(r io.Reader, patience time.Duration) ([]byte, error) {
+	data, open, err := readAll(r, patience)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the payload: %w", err)
+	case len(data) > MaxPayload:
+		return nil, fmt.Errorf("the payload is larger than %d MiB", MaxPayload>>20)
+	case open && !json.Valid(data):
+		return nil, fmt.Errorf("read the payload: standard input is still open after %s and holds no whole JSON document", patience)
+	}
+	return data, nil
+}
+
+// readInBackground reads up to one byte more than a payload may have, and for no
+// longer than patience; open says that the stream had not ended by then.
+func readInBackground(r io.Reader, patience time.Duration) (data []byte, open bool, err error) {
 	var in intake
 	done := make(chan error, 1)
 	go func() {
@@ -31,23 +46,14 @@ func Read(r io.Reader, patience time.Duration) ([]byte, error) {
 	defer timer.Stop()
 	select {
 	case err := <-done:
-		if err != nil {
-			return nil, fmt.Errorf("read the payload: %w", err)
-		}
+		return in.bytes(), false, err
 	case <-timer.C:
-		if !json.Valid(in.bytes()) {
-			return nil, fmt.Errorf("read the payload: standard input is still open after %s and holds no whole JSON document", patience)
-		}
+		return in.bytes(), true, nil
 	}
-	data := in.bytes()
-	if len(data) > MaxPayload {
-		return nil, fmt.Errorf("the payload is larger than %d MiB", MaxPayload>>20)
-	}
-	return data, nil
 }
 
 // intake collects what the reading goroutine got so far. That goroutine may
-// outlive Read on a stream that never ends, hence the lock.
+// outlive the call on a stream that never ends, hence the lock.
 type intake struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -111,14 +111,14 @@ func TestDurableRecordsAreSynced(t *testing.T) {
 		return datasync(f)
 	}
 	for _, name := range []string{"Stop", "PostToolUse", "SubagentStop", "SessionStart"} {
-		mustAppend(t, j, event.Record{Event: name})
+		mustAppend(t, j, event.Record{Event: name, Project: "/p"})
 	}
 	want := []string{j.path(segmentName(1)), j.path(segmentName(1))}
 	if diff := cmp.Diff(want, synced); diff != "" {
 		t.Errorf("synced (-want +got):\n%s", diff)
 	}
 	j.sync = func(*os.File) error { return syscall.EIO }
-	_, err := j.Append(&event.Record{Event: "Stop"})
+	_, err := j.Append(&event.Record{Event: "Stop", Project: "/p"})
 	wantError(t, err, "sync", j.path(segmentName(1)), syscall.EIO.Error())
 	if !errors.Is(err, syscall.EIO) {
 		t.Errorf("error %v does not wrap its cause", err)

@@ -31,14 +31,17 @@ func encode(r *event.Record) ([]byte, error) {
 	return line, nil
 }
 
-// Marshal escapes newlines in strings and compacts the payload, so the line holds
-// no newline but its last byte.
+// encodeWhole compacts the payload, so that the line holds no newline but its
+// last byte.
 func encodeWhole(r *event.Record) ([]byte, error) {
-	body, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
+	if len(r.Payload) > 0 {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, r.Payload); err != nil {
+			return nil, err
+		}
+		r.Payload = compact.Bytes()
 	}
-	return frame(r.Version, body), nil
+	return frame(r.Version, r.AppendJSON(nil)), nil
 }
 
 func frame(version int, body []byte) []byte {

@@ -18,27 +18,31 @@ func ProjectConfig(root string) string {
 }
 
 // ProjectRoot finds the project that a hook call belongs to: from each start
-// in turn it walks up to the git root, and the first directory that is a
-// project wins. A directory is one when it holds .gauntlet/config.yml or when
-// claimed says so (a project whose approved configuration was deleted is still
-// that project).
+// in turn it walks up to the git root, and the first directory that isProject
+// says is one wins.
 //
 // Outside a repository the walk goes up to the file system's root, but not
-// into a directory that anybody may write to. A config.yml in /tmp itself never
-// counts, wherever the walk began and even with a .git beside it: a stranger can
-// leave both there, and agents go to /tmp.
-func ProjectRoot(claimed func(dir string) bool, starts ...string) (string, bool) {
+// into a directory that anybody may write to.
+func ProjectRoot(isProject func(dir string) bool, starts ...string) (string, bool) {
 	for _, start := range starts {
 		if !filepath.IsAbs(start) {
 			continue
 		}
 		for dir := range ancestors(filepath.Clean(start)) {
-			if isFile(ProjectConfig(dir)) && !scratch(dir) || claimed(dir) {
+			if isProject(dir) {
 				return dir, true
 			}
 		}
 	}
 	return "", false
+}
+
+// HasConfig reports whether dir holds .gauntlet/config.yml. One in /tmp itself
+// never counts, even with a .git beside it: a stranger can leave both there, and
+// agents go to /tmp.
+func HasConfig(dir string) bool {
+	info, err := os.Stat(ProjectConfig(dir))
+	return err == nil && !info.IsDir() && !scratch(dir)
 }
 
 // GitRoot is the nearest directory at or above start that holds .git, which is
@@ -66,9 +70,4 @@ func ancestors(start string) func(yield func(string) bool) {
 			}
 		}
 	}
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
 }

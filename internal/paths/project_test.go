@@ -42,8 +42,6 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-func unclaimed(string) bool { return false }
-
 // The starts come in the order in which a hook call gives them: the payload's
 // cwd, CLAUDE_PROJECT_DIR, the process's own directory.
 func TestRulingC8ProjectRoot(t *testing.T) {
@@ -81,7 +79,7 @@ func TestRulingC8ProjectRoot(t *testing.T) {
 			for _, start := range tt.starts {
 				starts = append(starts, root+"/"+start)
 			}
-			got, found := ProjectRoot(unclaimed, starts...)
+			got, found := ProjectRoot(HasConfig, starts...)
 			want := filepath.Join(root, tt.want)
 			if tt.want == "-" {
 				want = ""
@@ -97,29 +95,28 @@ func TestRulingC8StartsThatAreNoDirectory(t *testing.T) {
 	root := tree(t, ".gauntlet/config.yml")
 	t.Chdir(root)
 	for _, start := range []string{"", ".", "a", "..", "./.gauntlet"} {
-		if got, found := ProjectRoot(unclaimed, start); found {
+		if got, found := ProjectRoot(HasConfig, start); found {
 			t.Errorf("%q: got %q; a relative start says nothing", start, got)
 		}
-		if got, _ := ProjectRoot(unclaimed, start, root); got != root {
+		if got, _ := ProjectRoot(HasConfig, start, root); got != root {
 			t.Errorf("%q: got %q, want the next start's", start, got)
 		}
 	}
-	if _, found := ProjectRoot(unclaimed); found {
+	if _, found := ProjectRoot(HasConfig); found {
 		t.Error("no start: want nothing")
 	}
-	if _, found := ProjectRoot(unclaimed, "/"); found {
+	if _, found := ProjectRoot(HasConfig, "/"); found {
 		t.Error("the root of the file system: want nothing")
 	}
 }
 
-func TestClaimedDirectoryIsAProject(t *testing.T) {
+func TestWhatAProjectIsIsForTheCallerToSay(t *testing.T) {
 	root := tree(t, "p/a/b/", "p/a/.gauntlet/config.yml")
-	claimed := func(dir string) bool { return dir == filepath.Join(root, "p") }
-	if got, _ := ProjectRoot(claimed, filepath.Join(root, "p")); got != filepath.Join(root, "p") {
-		t.Errorf("got %q, want the claimed directory", got)
-	}
-	if got, _ := ProjectRoot(claimed, filepath.Join(root, "p/a/b")); got != filepath.Join(root, "p/a") {
-		t.Errorf("got %q, want the nearest project", got)
+	approved := func(dir string) bool { return dir == filepath.Join(root, "p") }
+	for _, start := range []string{"p", "p/a", "p/a/b"} {
+		if got, _ := ProjectRoot(approved, filepath.Join(root, start)); got != filepath.Join(root, "p") {
+			t.Errorf("from %s: got %q", start, got)
+		}
 	}
 }
 
@@ -146,7 +143,7 @@ func TestStrangersConfigIsNotOurs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			root := tree(t, tt.files...)
 			chmod(t, root, tt.mode)
-			if got, found := ProjectRoot(unclaimed, filepath.Join(root, tt.start)); found != tt.found {
+			if got, found := ProjectRoot(HasConfig, filepath.Join(root, tt.start)); found != tt.found {
 				t.Errorf("got %q, %t; want %t", got, found, tt.found)
 			}
 		})

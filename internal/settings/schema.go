@@ -21,90 +21,97 @@ import (
 // A managed file is checked for its hooks alone: there a timeout of 0 cost the
 // hooks, but "model":5 did not.
 
-var settingsFile = fields(map[string]rule{
-	"hooks": eventLists,
+func settingsFile() rule {
+	return fields(map[string]rule{
+		"hooks": eventLists(),
 
-	"$schema":                    aString,
-	"alwaysThinkingEnabled":      aBoolean,
-	"apiKeyHelper":               aString,
-	"attribution":                anObject,
-	"awsAuthRefresh":             aString,
-	"cleanupPeriodDays":          both(aNumber, holds("a whole number above 0", wholeDays)),
-	"disableAllHooks":            aBoolean,
-	"enableAllProjectMcpServers": aBoolean,
-	"enabledMcpjsonServers":      anArray,
-	"enabledPlugins":             anObject,
-	"env":                        anObject,
-	"extraKnownMarketplaces":     anObject,
-	"fileSuggestion":             anObject,
-	"includeCoAuthoredBy":        aBoolean,
-	"language":                   aString,
-	"model":                      aString,
-	"outputStyle":                aString,
-	"permissions":                permissionLists,
-	"respectGitignore":           aBoolean,
-	"sandbox":                    anObject,
-	"spinnerTipsEnabled":         aBoolean,
-	"statusLine":                 statusLine,
-})
+		"$schema":                    aString,
+		"alwaysThinkingEnabled":      aBoolean,
+		"apiKeyHelper":               aString,
+		"attribution":                anObject,
+		"awsAuthRefresh":             aString,
+		"cleanupPeriodDays":          both(aNumber, holds("a whole number above 0", wholeDays)),
+		"disableAllHooks":            aBoolean,
+		"enableAllProjectMcpServers": aBoolean,
+		"enabledMcpjsonServers":      anArray,
+		"enabledPlugins":             anObject,
+		"env":                        anObject,
+		"extraKnownMarketplaces":     anObject,
+		"fileSuggestion":             anObject,
+		"includeCoAuthoredBy":        aBoolean,
+		"language":                   aString,
+		"model":                      aString,
+		"outputStyle":                aString,
+		"permissions":                permissionLists(),
+		"respectGitignore":           aBoolean,
+		"sandbox":                    anObject,
+		"spinnerTipsEnabled":         aBoolean,
+		"statusLine":                 statusLine(),
+	})
+}
 
-var managedFile = fields(map[string]rule{"hooks": eventLists})
+func managedFile() rule { return fields(map[string]rule{"hooks": eventLists()}) }
 
 // permissions.defaultMode has a closed list of values too, but one that grows
 // with each client, so a wrong word is not reported.
-var permissionLists = fields(map[string]rule{
-	"allow":                 anArray,
-	"deny":                  anArray,
-	"ask":                   anArray,
-	"additionalDirectories": listOf(aString),
-	"defaultMode":           aString,
-})
+func permissionLists() rule {
+	return fields(map[string]rule{
+		"allow":                 anArray,
+		"deny":                  anArray,
+		"ask":                   anArray,
+		"additionalDirectories": listOf(aString),
+		"defaultMode":           aString,
+	})
+}
 
-var statusLine = fields(map[string]rule{
-	"type":    oneOf("command"),
-	"command": aString,
-	"padding": aNumber,
-}, "type", "command")
+func statusLine() rule {
+	return fields(map[string]rule{
+		"type":    oneOf("command"),
+		"command": aString,
+		"padding": aNumber,
+	}, "type", "command")
+}
 
-var eventLists = each(known, func(i *inspector, v *hujson.Value, at string) {
-	if _, ok := arrayOf(v); ok {
-		groupList(i, v, at)
-	}
-})
-
-var groupList = listOf(fields(map[string]rule{
-	"matcher": aString,
-	"hooks":   listOf(anyHook),
-}, "hooks"))
+func eventLists() rule {
+	groups := listOf(fields(map[string]rule{
+		"matcher": aString,
+		"hooks":   listOf(anyHook),
+	}, "hooks"))
+	return each(known, func(i *inspector, v *hujson.Value, at string) {
+		if _, ok := arrayOf(v); ok {
+			groups(i, v, at)
+		}
+	})
+}
 
 // anyHook checks a hook by its type.
 func anyHook(i *inspector, v *hujson.Value, at string) {
 	o, _ := objectOf(v)
-	check, ok := hookTypes[stringOf(member(o, "type"))]
-	if !ok {
-		check = fields(map[string]rule{"type": oneOf("command", "http", "prompt", "agent", "mcp_tool")}, "type")
-	}
-	check(i, v, at)
+	hookRule(stringOf(member(o, "type")))(i, v, at)
 }
 
-var hookTypes = map[string]rule{
-	"command": hookOfType(map[string]rule{
-		"command":     aString,
-		"args":        listOf(aString),
-		"shell":       oneOf("bash", "powershell"),
-		"async":       aBoolean,
-		"asyncRewake": aBoolean,
-	}, "command"),
-	"http": hookOfType(map[string]rule{
-		"url":            both(aString, holds("a URL", address)),
-		"headers":        both(anObject, each(anyName, aString)),
-		"allowedEnvVars": listOf(aString),
-	}, "url"),
-	"prompt": hookOfType(map[string]rule{"prompt": aString, "model": aString}, "prompt"),
-	"agent":  hookOfType(map[string]rule{"prompt": aString, "model": aString}, "prompt"),
-	"mcp_tool": hookOfType(map[string]rule{
-		"server": aString, "tool": aString, "input": anObject,
-	}, "server", "tool"),
+func hookRule(kind string) rule {
+	switch kind {
+	case "command":
+		return hookOfType(map[string]rule{
+			"command":     aString,
+			"args":        listOf(aString),
+			"shell":       oneOf("bash", "powershell"),
+			"async":       aBoolean,
+			"asyncRewake": aBoolean,
+		}, "command")
+	case "http":
+		return hookOfType(map[string]rule{
+			"url":            both(aString, holds("a URL", address)),
+			"headers":        both(anObject, each(anyName, aString)),
+			"allowedEnvVars": listOf(aString),
+		}, "url")
+	case "prompt", "agent":
+		return hookOfType(map[string]rule{"prompt": aString, "model": aString}, "prompt")
+	case "mcp_tool":
+		return hookOfType(map[string]rule{"server": aString, "tool": aString, "input": anObject}, "server", "tool")
+	}
+	return fields(map[string]rule{"type": oneOf("command", "http", "prompt", "agent", "mcp_tool")}, "type")
 }
 
 func hookOfType(own map[string]rule, required ...string) rule {

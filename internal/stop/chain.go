@@ -191,10 +191,9 @@ func couldNotRun(status, message string) keeper.Verdict {
 
 // gaveUp lets a failed call pass and says so.
 func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
-	first, _, _ := strings.Cut(v.Reason, "\n")
 	return keeper.Verdict{
 		Outcome: keeper.Failed,
 		Status:  "gave_up",
-		Message: fmt.Sprintf("gave up %s; the agent stops although this is not mended: %s", why, first),
+		Message: fmt.Sprintf("gave up %s; the agent is let go although this is not mended: %s", why, v.Summary),
 	}
 }

@@ -27,11 +27,18 @@ func (p *place) cannot(who, status, message string) {
 	p.opinions = append(p.opinions, Opinion{Keeper: who, Verdict: couldNotRun(status, message)})
 }
 
-// root finds the project of a call; empty when it belongs to none.
+// root finds the project of a call; empty when it belongs to none. Where trust is
+// enforced, an approved project comes before any other: an agent that writes a
+// configuration of its own into a folder and goes there, or deletes the approved
+// one, is still in the approved project.
 func (c *call) root(payload hook.Payload) string {
-	store := trust.NewStore(c.StateDir)
-	claimed := func(dir string) bool { return c.enforces() && store.Claims(dir) }
-	root, _ := paths.ProjectRoot(claimed, c.starts(payload)...)
+	starts := c.starts(payload)
+	if c.enforces() {
+		if root, found := paths.ProjectRoot(trust.NewStore(c.StateDir).Claims, starts...); found {
+			return root
+		}
+	}
+	root, _ := paths.ProjectRoot(paths.HasConfig, starts...)
 	return root
 }
 
@@ -54,32 +61,46 @@ func (c *call) locate(root string) place {
 		p.cannot("config", "invalid_config", firstLine(c.globalErr))
 		return p
 	}
-	dir := filepath.Join(root, paths.GauntletDir)
+	live := filepath.Join(root, paths.GauntletDir)
+	source, configDir := live, live
 	if c.enforces() {
-		standing, err := trust.NewStore(c.StateDir).Standing(root)
-		switch {
-		case err != nil:
-			p.cannot("trust", "damaged_approval", err.Error())
+		standing, ok := p.trusted(trust.NewStore(c.StateDir), live)
+		if !ok {
 			return p
-		case standing.State == trust.Untrusted:
-			p.distrust(dir)
-			return p
-		case standing.State == trust.Edited:
-			dir = standing.Dir
-			p.opinions = append(p.opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
-				Outcome: keeper.Passed, Status: "edited",
-				Message: fmt.Sprintf("%s differs from what was approved (%s); the approved copy runs. To approve it as it is now: stopgate trust",
-					filepath.Join(root, paths.GauntletDir), trust.Summary(standing.Changed)),
-			}})
+		}
+		source = standing.Dir // so that nobody can change it after it was compared
+		if standing.State == trust.Edited {
+			configDir = standing.Dir
 		}
 	}
-	cfg, err := config.LoadProject(dir, filepath.Join(root, paths.GauntletDir))
+	cfg, err := config.LoadProject(source, live)
 	if err != nil {
 		p.cannot("config", "invalid_config", firstLine(err)+" (all faults: stopgate validate)")
 		return p
 	}
-	p.project = &keeper.Project{Root: root, Config: cfg, ConfigDir: dir}
+	p.project = &keeper.Project{Root: root, Config: cfg, ConfigDir: configDir}
 	return p
+}
+
+// trusted compares the project with what was approved; false when nothing may
+// run.
+func (p *place) trusted(store trust.Store, live string) (trust.Standing, bool) {
+	standing, err := store.Standing(p.root)
+	switch {
+	case err != nil:
+		p.cannot("trust", "damaged_approval", err.Error())
+		return standing, false
+	case standing.State == trust.Untrusted:
+		p.distrust(live)
+		return standing, false
+	case standing.State == trust.Edited:
+		p.opinions = append(p.opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
+			Outcome: keeper.Passed, Status: "edited",
+			Message: fmt.Sprintf("%s differs from what was approved (%s); the approved copy runs. To approve it as it is now: stopgate trust",
+				live, trust.Summary(standing.Changed)),
+		}})
+	}
+	return standing, true
 }
 
 // starts are the directories from which the project is looked for. The

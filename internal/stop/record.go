@@ -82,9 +82,18 @@ func verdicts(opinions []Opinion, blocked int) []event.Verdict {
 			Outcome:    o.Outcome.String(),
 			Status:     o.Status,
 			Blocked:    i == blocked,
-			Message:    o.Message,
+			Message:    summary(o),
 			DurationMS: o.Duration.Milliseconds(),
 		}
 	}
 	return out
+}
+
+// summary is what the journal says about an opinion: what the person was told,
+// and why the agent was blocked.
+func summary(o Opinion) string {
+	if o.Message != "" && o.Summary != "" {
+		return o.Summary + "\n" + o.Message
+	}
+	return o.Message + o.Summary
 }

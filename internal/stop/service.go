@@ -2,11 +2,15 @@ package stop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
@@ -92,6 +96,10 @@ func (s *Service) newCall(global *config.Global, globalErr error) *call {
 
 // reject refuses a payload: the client shows the text and goes on.
 func (c *call) reject(want hook.Event, err error) Reply {
+	var invalid *hook.PayloadError
+	if want == "" && errors.As(err, &invalid) {
+		want = invalid.Event
+	}
 	rec := event.Record{Event: word(string(want))}
 	c.write(rec, event.Received)
 	rec.Decision = "reject"
@@ -137,6 +145,9 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	timeout := settings.Timeout(kc.Project.Root, kc.Event())
 	ctx, cancel := context.WithTimeout(ctx, budget(timeout)-c.Now().Sub(c.start))
 	defer cancel()
+	// The client ends a hook with SIGTERM; what we started must end with us.
+	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer restore()
 	chain := Chain{
 		Keepers: c.Keepers,
 		Counter: NewCounter(c.StateDir),

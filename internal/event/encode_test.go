@@ -1,0 +1,95 @@
+package event
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// plain is Record without its own encoder.
+type plain Record
+
+func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "Stop", "a\nb", "\xff", `"`, "<&>", "\u2028", "ü"}))
+	rapid.Check(t, func(t *rapid.T) {
+		r := Record{
+			Version: rapid.Int().Draw(t, "v"), ID: text.Draw(t, "id"), Call: text.Draw(t, "call"),
+			Kind: Kind(text.Draw(t, "kind")), Time: time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "s"), rapid.Int64Range(0, 1e9-1).Draw(t, "ns")).UTC(),
+			Host: text.Draw(t, "host"), Boot: text.Draw(t, "boot"), PID: rapid.Int().Draw(t, "pid"),
+			Event: text.Draw(t, "event"),
+			Enums: Enums{
+				Source: text.Draw(t, "source"), Reason: text.Draw(t, "reason"), Trigger: text.Draw(t, "trigger"),
+				NotificationType: text.Draw(t, "nt"), Error: text.Draw(t, "error"), ToolName: text.Draw(t, "tool"),
+				StopHookActive: rapid.Ptr(rapid.Bool(), true).Draw(t, "active"),
+			},
+			Session: text.Draw(t, "session"), Prompt: text.Draw(t, "prompt"),
+			Agent: Agent{text.Draw(t, "agent"), text.Draw(t, "type")},
+			Pane:  text.Draw(t, "pane"), Project: text.Draw(t, "project"), PromptHash: text.Draw(t, "hash"),
+			Decision: text.Draw(t, "decision"),
+			Verdicts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Verdict {
+				return Verdict{
+					text.Draw(t, "keeper"), text.Draw(t, "outcome"), text.Draw(t, "status"),
+					rapid.Bool().Draw(t, "blocked"), text.Draw(t, "message"), rapid.Int64().Draw(t, "ms"),
+				}
+			}), 0, 3).Draw(t, "verdicts"),
+			DurationMS: rapid.Int64().Draw(t, "ms"),
+			Payload:    rapid.SampledFrom([]json.RawMessage{nil, []byte(`{"a":[1,null]}`)}).Draw(t, "payload"),
+		}
+		want, err := json.Marshal(plain(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.AppendJSON(nil); string(got) != string(want) {
+			t.Fatalf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
+	yes := true
+	r := Record{
+		1, "id", "call", Answered, time.Unix(5, 6).UTC(), "host", "boot", 7,
+		"Stop", Enums{"source", "reason", "trigger", "nt", "error", "tool", &yes},
+		"session", "prompt", Agent{"id", "type"}, "%1", "/p", "hash",
+		"block", []Verdict{{"guard", "failed", "failed", true, "why", 8}}, 9, json.RawMessage(`{}`),
+	}
+	v := reflect.ValueOf(r)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			t.Errorf("%s is not set in this test", v.Type().Field(i).Name)
+		}
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Record
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r, back); diff != "" {
+		t.Errorf("(-written +read):\n%s", diff)
+	}
+}
+
+func TestDurable(t *testing.T) {
+	for _, tt := range []struct {
+		record Record
+		want   bool
+	}{
+		{Record{Event: "Stop", Project: "/p"}, true},
+		{Record{Event: "SubagentStop", Project: "/p"}, true},
+		{Record{Event: "StopFailure", Project: "/p"}, true},
+		{Record{Event: "Stop", Verdicts: []Verdict{{}}}, true},
+		{Record{Event: "Stop"}, false},
+		{Record{Event: "PreToolUse", Project: "/p"}, false},
+	} {
+		if got := tt.record.Durable(); got != tt.want {
+			t.Errorf("%+v: %t", tt.record, got)
+		}
+	}
+}
