@@ -91,6 +91,25 @@ func TestRulingT4EditedRunsTheApprovedCopy(t *testing.T) {
 	}
 }
 
+// An agent may not leave an approved project by making one of its own.
+func TestRulingT4ApprovedProjectComesBeforeOthers(t *testing.T) {
+	for name, folder := range map[string]string{"below": "sub", "in a repository of its own": "sub", "beside": "../other"} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, failing)
+			s.enforce()
+			s.approve()
+			dir := s.path(folder)
+			check(t, os.MkdirAll(filepath.Join(dir, ".gauntlet"), 0o700))
+			write(t, filepath.Join(dir, ".gauntlet", "config.yml"), "hooks: {}\n")
+			if name == "in a repository of its own" {
+				check(t, os.Mkdir(filepath.Join(dir, ".git"), 0o700))
+			}
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.root)
+			wantBlock(t, s.stop(fields{"cwd": dir}), "mend it")
+		})
+	}
+}
+
 func TestRulingT4EditedScriptRunsFromTheApprovedCopy(t *testing.T) {
 	s := newScene(t, "  Stop:\n    - run: sh .gauntlet/check.sh\n")
 	write(t, s.path(".gauntlet/check.sh"), "echo as approved; exit 1\n")
