@@ -51,8 +51,10 @@ func findHere() (*here, error) {
 func findProject() (*here, error) {
 	h, err := findHere()
 	if err == nil && !h.hasProject {
-		err = hintError{errors.New("no project: there is no " + filepath.Join(paths.GauntletDir, paths.ConfigFile) + " here or above"),
-			"set this project up with: stopgate init"}
+		err = hintError{
+			errors.New("no project: there is no " + filepath.Join(paths.GauntletDir, paths.ConfigFile) + " here or above"),
+			"set this project up with: stopgate init",
+		}
 	}
 	return h, err
 }

@@ -134,8 +134,10 @@ func (h *here) target(scope settings.Scope) (target, error) {
 		case len(file.Entries) > 0 && file.Scope == settings.Managed:
 			return to, fmt.Errorf("the administrator installed the hooks already, in %s", file.Path)
 		case len(file.Entries) > 0:
-			return to, hintError{fmt.Errorf("the hooks are installed already, in the %s settings %s", file.Scope, file.Path),
-				fmt.Sprintf("to move them, first run: stopgate hooks uninstall --%s", file.Scope)}
+			return to, hintError{
+				fmt.Errorf("the hooks are installed already, in the %s settings %s", file.Scope, file.Path),
+				fmt.Sprintf("to move them, first run: stopgate hooks uninstall --%s", file.Scope),
+			}
 		}
 	}
 	return to, nil

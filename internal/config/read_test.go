@@ -26,8 +26,10 @@ func TestUnreadable(t *testing.T) {
 		"link":      {func(p string) error { return os.Symlink("gone", p) }, "is a link to a file that does not exist", nil},
 		"loop":      {func(p string) error { return os.Symlink("config.yml", p) }, "cannot be read: too many levels of symbolic links", nil},
 		"forbidden": {func(p string) error { return os.WriteFile(p, nil, 0) }, "cannot be read: permission denied", fs.ErrPermission},
-		"large": {func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("#\n", 1<<20)), 0o600) },
-			"is larger than 1 MiB", nil},
+		"large": {
+			func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("#\n", 1<<20)), 0o600) },
+			"is larger than 1 MiB", nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "forbidden" && os.Geteuid() == 0 {

@@ -53,9 +53,14 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 	yes := true
 	r := Record{
 		1, "id", "call", Answered, time.Unix(5, 6).UTC(), "host", "boot", 7,
-		"Stop", Enums{"source", "reason", "trigger", "nt", "error", "tool", &yes},
-		"session", "prompt", Agent{"id", "type"}, "%1", "/p", "hash",
-		"block", []Verdict{{"guard", "failed", "failed", true, "why", 8}}, 9, json.RawMessage(`{}`),
+		"Stop",
+		Enums{"source", "reason", "trigger", "nt", "error", "tool", &yes},
+		"session", "prompt",
+		Agent{"id", "type"},
+		"%1", "/p", "hash",
+		"block",
+		[]Verdict{{"guard", "failed", "failed", true, "why", 8}},
+		9, json.RawMessage(`{}`),
 	}
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {

@@ -105,8 +105,10 @@ func TestDoesNotApply(t *testing.T) {
 
 func TestRulingC1GuardRunsOnEveryEvent(t *testing.T) {
 	for _, event := range hook.Events() {
-		payload := with(t, toolPayload, map[string]any{"hook_event_name": string(event),
-			"stop_hook_active": false, "agent_id": "a", "agent_transcript_path": "/t/a", "prompt": "p"})
+		payload := with(t, toolPayload, map[string]any{
+			"hook_event_name":  string(event),
+			"stop_hook_active": false, "agent_id": "a", "agent_transcript_path": "/t/a", "prompt": "p",
+		})
 		call := newCall(t, payload, "  "+string(event)+":\n    - {run: touch ran, on_failure: report}\n")
 		if v := judge(t, call); v.Outcome != keeper.Passed || v.Status != "passed" || v.Message != "" || v.Reason != "" {
 			t.Errorf("%s: got %+v", event, v)
@@ -187,28 +189,50 @@ func TestOnFailure(t *testing.T) {
 		outcome              keeper.Outcome
 		reason, message      string
 	}{
-		{"Stop blocks by default", stopPayload, "  Stop:\n    - run: echo broken; exit 1\n",
-			keeper.Failed, "`echo broken; exit 1` failed: exit 1\nbroken", ""},
-		{"Stop may only report", stopPayload, "  Stop:\n    - {run: echo broken; exit 1, on_failure: report}\n",
-			keeper.Failed, "", `hook command "echo broken; exit 1" failed: exit 1`},
-		{"SubagentStop reports by default", subagentPayload, "  SubagentStop:\n    - {run: exit 4, message: look at it}\n",
-			keeper.Failed, "", `hook command "exit 4" failed: exit 4 (look at it)`},
-		{"SubagentStop may block", subagentPayload, "  SubagentStop:\n    - {run: exit 4, on_failure: block}\n",
-			keeper.Failed, "`exit 4` failed: exit 4", ""},
-		{"message first, then the end of the output", stopPayload, "  Stop:\n    - {run: seq 100; exit 1, message: fix the lint errors, output_lines: 2}\n",
-			keeper.Failed, "fix the lint errors\n\n`seq 100; exit 1` failed: exit 1\n[…]\n99\n100", ""},
-		{"standard error too", stopPayload, "  Stop:\n    - run: echo why >&2; exit 1\n",
-			keeper.Failed, "`echo why >&2; exit 1` failed: exit 1\nwhy", ""},
-		{"a signal", stopPayload, "  Stop:\n    - run: kill -TERM $$\n",
-			keeper.Failed, "`kill -TERM $$` failed: was ended by signal 15 (terminated)", ""},
-		{"two blocks", stopPayload, "  Stop:\n    - run: exit 1\n    - run: exit 2\n",
-			keeper.Failed, "`exit 1` failed: exit 1\n\n`exit 2` failed: exit 2", ""},
-		{"not found does not block", stopPayload, "  Stop:\n    - run: exit 127\n",
-			keeper.CouldNotRun, "", `hook command "exit 127" was not found (exit 127); nothing was checked`},
-		{"not executable does not block", stopPayload, "  Stop:\n    - run: exit 126\n",
-			keeper.CouldNotRun, "", `hook command "exit 126" cannot be executed (exit 126); nothing was checked`},
-		{"a failure weighs more than not found", stopPayload, "  Stop:\n    - run: exit 127\n    - run: exit 1\n    - run: exit 126\n",
-			keeper.Failed, "`exit 1` failed: exit 1", "hook command \"exit 127\" was not found (exit 127); nothing was checked\nhook command \"exit 126\" cannot be executed (exit 126); nothing was checked"},
+		{
+			"Stop blocks by default", stopPayload, "  Stop:\n    - run: echo broken; exit 1\n",
+			keeper.Failed, "`echo broken; exit 1` failed: exit 1\nbroken", "",
+		},
+		{
+			"Stop may only report", stopPayload, "  Stop:\n    - {run: echo broken; exit 1, on_failure: report}\n",
+			keeper.Failed, "", `hook command "echo broken; exit 1" failed: exit 1`,
+		},
+		{
+			"SubagentStop reports by default", subagentPayload, "  SubagentStop:\n    - {run: exit 4, message: look at it}\n",
+			keeper.Failed, "", `hook command "exit 4" failed: exit 4 (look at it)`,
+		},
+		{
+			"SubagentStop may block", subagentPayload, "  SubagentStop:\n    - {run: exit 4, on_failure: block}\n",
+			keeper.Failed, "`exit 4` failed: exit 4", "",
+		},
+		{
+			"message first, then the end of the output", stopPayload, "  Stop:\n    - {run: seq 100; exit 1, message: fix the lint errors, output_lines: 2}\n",
+			keeper.Failed, "fix the lint errors\n\n`seq 100; exit 1` failed: exit 1\n[…]\n99\n100", "",
+		},
+		{
+			"standard error too", stopPayload, "  Stop:\n    - run: echo why >&2; exit 1\n",
+			keeper.Failed, "`echo why >&2; exit 1` failed: exit 1\nwhy", "",
+		},
+		{
+			"a signal", stopPayload, "  Stop:\n    - run: kill -TERM $$\n",
+			keeper.Failed, "`kill -TERM $$` failed: was ended by signal 15 (terminated)", "",
+		},
+		{
+			"two blocks", stopPayload, "  Stop:\n    - run: exit 1\n    - run: exit 2\n",
+			keeper.Failed, "`exit 1` failed: exit 1\n\n`exit 2` failed: exit 2", "",
+		},
+		{
+			"not found does not block", stopPayload, "  Stop:\n    - run: exit 127\n",
+			keeper.CouldNotRun, "", `hook command "exit 127" was not found (exit 127); nothing was checked`,
+		},
+		{
+			"not executable does not block", stopPayload, "  Stop:\n    - run: exit 126\n",
+			keeper.CouldNotRun, "", `hook command "exit 126" cannot be executed (exit 126); nothing was checked`,
+		},
+		{
+			"a failure weighs more than not found", stopPayload, "  Stop:\n    - run: exit 127\n    - run: exit 1\n    - run: exit 126\n",
+			keeper.Failed, "`exit 1` failed: exit 1", "hook command \"exit 127\" was not found (exit 127); nothing was checked\nhook command \"exit 126\" cannot be executed (exit 126); nothing was checked",
+		},
 		{"success prints nothing", stopPayload, "  Stop:\n    - run: echo fine\n", keeper.Passed, "", ""},
 	}
 	for _, tt := range tests {

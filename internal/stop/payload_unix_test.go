@@ -17,16 +17,26 @@ func TestRulings01To03RejectedPayload(t *testing.T) {
 		payload func(s *scene) []byte
 		faults  []string // in this order
 	}{
-		{"Missing agent_id field", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_id": nil}) },
-			[]string{"missing required field: agent_id"}},
-		{"Empty agent_id value", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_id": ""}) },
-			[]string{"agent_id is required and cannot be empty"}},
-		{"Blank agent_id value", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_id": " \t\n"}) },
-			[]string{"agent_id is required and cannot be empty"}},
-		{"Missing agent_transcript_path field", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_transcript_path": nil}) },
-			[]string{"missing required field: agent_transcript_path"}},
-		{"Empty agent_transcript_path value", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_transcript_path": ""}) },
-			[]string{"agent_transcript_path is required and cannot be empty"}},
+		{
+			"Missing agent_id field", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_id": nil}) },
+			[]string{"missing required field: agent_id"},
+		},
+		{
+			"Empty agent_id value", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_id": ""}) },
+			[]string{"agent_id is required and cannot be empty"},
+		},
+		{
+			"Blank agent_id value", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_id": " \t\n"}) },
+			[]string{"agent_id is required and cannot be empty"},
+		},
+		{
+			"Missing agent_transcript_path field", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_transcript_path": nil}) },
+			[]string{"missing required field: agent_transcript_path"},
+		},
+		{
+			"Empty agent_transcript_path value", func(s *scene) []byte { return s.payload(hook.SubagentStop, fields{"agent_transcript_path": ""}) },
+			[]string{"agent_transcript_path is required and cannot be empty"},
+		},
 		{"Payload missing both new fields", func(s *scene) []byte {
 			return s.payload(hook.SubagentStop, fields{"agent_id": nil, "agent_transcript_path": nil})
 		}, []string{"missing required field: agent_id", "missing required field: agent_transcript_path"}},
