@@ -5,6 +5,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -s -w -X github.com/stopgate/stopgate/internal/cli.version=$(VERSION)
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 
+# Set-up comes before what needs it.
+.NOTPARALLEL:
+
 .PHONY: build run test check unit e2e cross bench fuzz generate setup clean
 
 build: ## bin/stopgate, static
@@ -21,7 +24,7 @@ setup: ## what the tests need: tmux, git, npm, the pinned client
 check: ## vet and lint
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
-	@unformatted=$$($(GO) tool -modfile=tools/go.mod gofumpt -l $$(git ls-files '*.go')); \
+	@unformatted=$$($(GO) tool -modfile=tools/go.mod gofumpt -l cmd internal test); \
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:"; echo "$$unformatted"; exit 1; fi
 
 unit: ## unit, script and fuzz-seed tests under the race detector
@@ -49,4 +52,4 @@ generate: ## schemas
 	$(GO) generate ./...
 
 clean:
-	rm -rf bin dist e2e.log
+	rm -rf bin e2e.log

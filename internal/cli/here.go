@@ -66,7 +66,7 @@ func (h *here) isProject(dir string) bool {
 
 func (h *here) trust() trust.Store { return trust.NewStore(h.stateDir) }
 
-func (h *here) enforces() bool { return h.globalErr == nil && h.global.Trust == config.TrustEnforce }
+func (h *here) enforces() bool { return h.globalErr == nil && h.global.Enforces() }
 
 // configDir is the project's .gauntlet.
 func (h *here) configDir() string { return filepath.Join(h.root, paths.GauntletDir) }

@@ -182,7 +182,9 @@ func (v *logView) opinions(r *event.Record) string {
 			fmt.Fprintf(&b, " in %s", (time.Duration(o.DurationMS) * time.Millisecond).Round(time.Millisecond))
 		}
 		if o.Message != "" {
-			fmt.Fprintf(&b, "\n    %s", strings.ReplaceAll(o.Message, "\n", "\n    "))
+			for line := range strings.Lines(o.Message) {
+				fmt.Fprintf(&b, "\n    %s", strings.Map(printable, strings.TrimSuffix(line, "\n")))
+			}
 		}
 	}
 	return b.String()

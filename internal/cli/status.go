@@ -94,13 +94,13 @@ func (h *here) trustWord() string {
 // readHooks gathers where we are called from. A file that the client drops, or
 // hooks that are switched off, would be a comfort that is none.
 func (s *status) readHooks(files []settings.File) {
-	by, disabled := settings.Disabled(files)
 	for _, file := range files {
 		switch {
 		case len(file.Entries) == 0:
 		case file.Dropped():
 			s.Dead = "the client drops " + file.Path
-		case disabled && file.Scope != settings.Managed:
+		case !file.Calls(files):
+			by, _ := settings.Disabled(files)
 			s.Dead = by.Path + " switches all hooks off"
 		default:
 			s.Hooks = append(s.Hooks, file.Scope.String())
@@ -111,12 +111,13 @@ func (s *status) readHooks(files []settings.File) {
 // readStops gathers the latest stops of the project.
 func (s *status) readStops(dir string) error {
 	open := map[string]bool{}
+	here := spellings{root: s.Root}
 	for entry, err := range journal.New(dir, journal.Limits{}).Read(journal.Position{}) {
 		if err != nil {
 			return err
 		}
 		r := entry.Record
-		if r == nil || r.Project != s.Root || r.Event != "Stop" && r.Event != "SubagentStop" {
+		if r == nil || !here.same(r.Project) || r.Event != "Stop" && r.Event != "SubagentStop" {
 			continue
 		}
 		if r.Kind == event.Received {
@@ -187,4 +188,26 @@ func (s *status) print(out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// spellings knows one directory by all its paths: a project may be reached
+// through a link.
+type spellings struct {
+	root string
+	seen map[string]bool
+}
+
+func (s *spellings) same(path string) bool {
+	if path == s.root || path == "" {
+		return path == s.root
+	}
+	same, known := s.seen[path]
+	if !known {
+		same = sameFile(path, s.root)
+		if s.seen == nil {
+			s.seen = map[string]bool{}
+		}
+		s.seen[path] = same
+	}
+	return same
 }

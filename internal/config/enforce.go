@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
@@ -23,10 +24,15 @@ trust: enforce
 // EnforceTrust makes the global config say "trust: enforce". A file that says
 // something about trust already is left alone: a person decided.
 func EnforceTrust(path string) (changed bool, err error) {
-	text, err := os.ReadFile(path)
+	text, err := read(path, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, atomicfile.Write(path, []byte(newGlobal), 0o600)
 	}
+	if err != nil {
+		return false, err
+	}
+	// Dotfile managers link to their own copy; the link stays.
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return false, err
 	}
@@ -46,9 +52,9 @@ func EnforceTrust(path string) (changed bool, err error) {
 	if global, err := ParseGlobal(path, []byte(longer)); err != nil || global.Trust != TrustEnforce {
 		return false, fmt.Errorf("%s: cannot add to this file; write \"trust: enforce\" into it yourself", path)
 	}
-	info, err := os.Stat(path)
+	info, err := os.Stat(target)
 	if err != nil {
 		return false, err
 	}
-	return true, atomicfile.Write(path, []byte(longer), info.Mode().Perm())
+	return true, atomicfile.Write(target, []byte(longer), info.Mode().Perm())
 }

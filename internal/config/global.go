@@ -18,6 +18,9 @@ type Global struct {
 // Trust says which projects' commands run.
 type Trust string
 
+// Enforces reports whether only approved content may run.
+func (g *Global) Enforces() bool { return g.Trust == TrustEnforce }
+
 const (
 	// TrustOff runs what a project's configuration says.
 	TrustOff Trust = ""

@@ -125,16 +125,16 @@ func (e *examination) settingsFiles() {
 			e.find(OK, where, f.Path, "")
 		}
 	}
-	if by, disabled := settings.Disabled(e.files); disabled {
+	if by, disabled := settings.Disabled(e.files); disabled && level == Dead {
 		e.find(Dead, "hooks", by.Path+" switches all hooks off", "remove disableAllHooks or allowManagedHooksOnly there")
 	}
 }
 
-// inForce lists our entries in files that the client takes.
+// inForce lists our entries that the client really calls.
 func (e *examination) inForce() []settings.Entry {
 	var out []settings.Entry
 	for _, f := range e.files {
-		if !f.Dropped() {
+		if f.Calls(e.files) {
 			out = append(out, f.Entries...)
 		}
 	}
@@ -245,7 +245,7 @@ func (e *examination) configuration() {
 	} else {
 		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", paths.ProjectConfig(e.Root), commands), "")
 	}
-	for _, event := range settings.Covers(e.inForce(), project) {
+	for _, event := range settings.Uncovered(e.inForce(), project) {
 		e.find(Dead, "hooks", fmt.Sprintf("the project has commands for %s, but the client does not call us for it", event), "stopgate hooks install")
 	}
 }

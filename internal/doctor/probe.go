@@ -152,6 +152,6 @@ func callAsClient(ctx context.Context, args []string, root, session string) (cli
 // entrypoint is the headless one, lest anything be typed into the terminal that
 // doctor runs in.
 func clientEnviron(root, session string) []string {
-	return append(os.Environ(), stop.GuardVariable+"=", "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
+	return append(os.Environ(), stop.InsideVariable+"=", "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
 		"CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
 }

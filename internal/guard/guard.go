@@ -26,22 +26,31 @@ func (Guard) Name() string { return "guard" }
 // that could not satisfy it in three rounds needs a person.
 func (Guard) MaxBlocks() int { return 3 }
 
+// Applies implements keeper.Keeper.
+func (Guard) Applies(call *keeper.Call) bool { return len(matching(call)) > 0 }
+
 // Judge runs every command that matches the call, in the order of the file. One
 // failure does not keep the next command from running.
-func (Guard) Judge(ctx context.Context, call *keeper.Call) (keeper.Verdict, bool) {
-	if call.Project == nil || call.Project.Config == nil {
-		return keeper.Verdict{}, false
-	}
+func (Guard) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 	var runs []run
+	for _, command := range matching(call) {
+		runs = append(runs, execute(ctx, call, command))
+	}
+	return verdict(runs)
+}
+
+// matching lists the commands that the project has for the call.
+func matching(call *keeper.Call) []config.Command {
+	if call.Project == nil {
+		return nil
+	}
+	var out []config.Command
 	for _, command := range call.Project.Config.Hooks[call.Event()] {
 		if matches(command.Match, call.Payload.Subjects()) {
-			runs = append(runs, execute(ctx, call, command))
+			out = append(out, command)
 		}
 	}
-	if len(runs) == 0 {
-		return keeper.Verdict{}, false
-	}
-	return verdict(runs), true
+	return out
 }
 
 // matches reports whether a pattern selects one of the subjects. The pattern *

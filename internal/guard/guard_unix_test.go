@@ -72,11 +72,10 @@ func newCall(t *testing.T, payload, hooks string) *keeper.Call {
 
 func judge(t *testing.T, call *keeper.Call) keeper.Verdict {
 	t.Helper()
-	v, applies := Guard{}.Judge(t.Context(), call)
-	if !applies {
+	if !(Guard{}).Applies(call) {
 		t.Fatal("the guard did not apply")
 	}
-	return v
+	return Guard{}.Judge(t.Context(), call)
 }
 
 func read(t *testing.T, call *keeper.Call, name string) string {
@@ -97,8 +96,8 @@ func TestDoesNotApply(t *testing.T) {
 	}
 	calls["outside project"].Project = nil
 	for name, call := range calls {
-		if v, applies := (Guard{}).Judge(t.Context(), call); applies {
-			t.Errorf("%s: got %+v", name, v)
+		if (Guard{}).Applies(call) {
+			t.Errorf("%s: it applies", name)
 		}
 	}
 }
@@ -162,7 +161,7 @@ func TestMatching(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("Ruling06/"+tt.name, func(t *testing.T) {
 			call := newCall(t, with(t, subagentPayload, tt.fields), "  SubagentStop:\n    - {match: \""+tt.pattern+"\", run: \"true\"}\n")
-			if _, got := (Guard{}).Judge(t.Context(), call); got != tt.want {
+			if got := (Guard{}).Applies(call); got != tt.want {
 				t.Errorf("got %t, want %t", got, tt.want)
 			}
 		})
@@ -265,8 +264,8 @@ func TestRulingC5DeadlineOfTheChainIsNoFailure(t *testing.T) {
 	call := newCall(t, stopPayload, "  Stop:\n    - run: exec sleep 600\n    - run: touch second\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	v, applies := Guard{}.Judge(ctx, call)
-	if !applies || v.Outcome != keeper.CouldNotRun || v.Blocks() || !strings.Contains(v.Message, "the time for the whole hook was over") {
+	v := Guard{}.Judge(ctx, call)
+	if v.Outcome != keeper.CouldNotRun || v.Blocks() || !strings.Contains(v.Message, "the hook's own time was over") {
 		t.Errorf("got %+v, want could-not-run", v)
 	}
 }

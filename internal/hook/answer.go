@@ -49,12 +49,6 @@ func (a Answer) Tell(message string) Answer {
 // Blocks reports whether the answer objects to the event.
 func (a Answer) Blocks() bool { return a.reason != "" }
 
-// Message is what the person is told.
-func (a Answer) Message() string { return a.message }
-
-// Reason is what the agent is told.
-func (a Answer) Reason() string { return a.reason }
-
 // output is the client's JSON. Its fields vanish when empty: the client takes
 // {"decision":""} for an invalid answer and ignores it.
 type output struct {

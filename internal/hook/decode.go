@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // PayloadError says everything that is wrong with a payload.
@@ -231,9 +232,16 @@ func isZero(dst any) bool {
 	return false // a false boolean says something
 }
 
-// clip keeps a stranger's text short where it is quoted.
+// clip keeps a stranger's text short where it is quoted, and free of what would
+// steer a terminal.
 func clip(s string) string {
 	const most = 64
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 	if len(s) <= most {
 		return s
 	}

@@ -58,7 +58,7 @@ func (c *Call) Event() hook.Event { return c.Payload.Event() }
 type Project struct {
 	Root      string
 	Config    *config.Project
-	ConfigDir string // where Config was read: .gauntlet, or the approved copy of it
+	ConfigDir string // .gauntlet while it is as approved, else the approved copy of it
 }
 
 // Keeper looks at calls. An implementation
@@ -70,6 +70,9 @@ type Keeper interface {
 	Name() string
 	// MaxBlocks is how often it may block one prompt of one agent.
 	MaxBlocks() int
-	// Judge gives the verdict; false when the call is none of its business.
-	Judge(ctx context.Context, call *Call) (Verdict, bool)
+	// Applies reports whether the call is any of its business. It is asked on
+	// every call in a project, so it MUST be quick.
+	Applies(call *Call) bool
+	// Judge gives the verdict on a call that it applies to.
+	Judge(ctx context.Context, call *Call) Verdict
 }

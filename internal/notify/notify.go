@@ -26,7 +26,7 @@ func Command(command, message, stateDir string) error {
 	// command of its own.
 	script := strings.TrimSpace(command) + ` "$1"`
 	message = strings.ReplaceAll(message, "\x00", "")
-	return process.Detach(process.Shell(script, message), os.Environ(), "", log)
+	return process.Detach(process.Shell(script, message), os.Environ(), log)
 }
 
 // openLog starts the log anew when it has grown large: it is for looking why

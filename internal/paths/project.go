@@ -3,6 +3,7 @@ package paths
 import (
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 const (
@@ -24,17 +25,27 @@ func ProjectConfig(root string) string {
 // Outside a repository the walk goes up to the file system's root, but not
 // into a directory that anybody may write to.
 func ProjectRoot(isProject func(dir string) bool, starts ...string) (string, bool) {
-	for _, start := range starts {
-		if !filepath.IsAbs(start) {
-			continue
+	dirs := Candidates(starts...)
+	if i := slices.IndexFunc(dirs, isProject); i >= 0 {
+		return dirs[i], true
+	}
+	return "", false
+}
+
+// Candidates lists the directories that ProjectRoot looks at, each once.
+func Candidates(starts ...string) []string {
+	var dirs []string
+	for i, start := range starts {
+		if !filepath.IsAbs(start) || slices.Contains(starts[:i], start) {
+			continue // the starts are usually the same
 		}
 		for dir := range ancestors(filepath.Clean(start)) {
-			if isProject(dir) {
-				return dir, true
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
 			}
 		}
 	}
-	return "", false
+	return dirs
 }
 
 // HasConfig reports whether dir holds .gauntlet/config.yml. One in /tmp itself

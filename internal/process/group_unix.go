@@ -21,6 +21,10 @@ func killGroup(p *os.Process) error {
 	return err
 }
 
+// endGroup ends what a command left behind in its group: the client waits for
+// everything that a hook started.
+func endGroup(p *os.Process) { _ = killGroup(p) }
+
 func signalOf(state *os.ProcessState) syscall.Signal {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return status.Signal()

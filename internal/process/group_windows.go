@@ -20,6 +20,10 @@ func killGroup(p *os.Process) error {
 	return nil
 }
 
+// endGroup does nothing: once the command itself has ended, Windows no longer
+// tells which processes it started.
+func endGroup(*os.Process) {}
+
 func signalOf(*os.ProcessState) syscall.Signal { return 0 }
 
 // killed cannot be told from an exit code of the command's own.

@@ -20,7 +20,7 @@ const parentEnv = "STOPGATE_PROCESS_PARENT"
 
 func TestMain(m *testing.M) {
 	if script := os.Getenv(parentEnv); script != "" {
-		if err := Detach(Shell(script), os.Environ(), "", nil); err != nil {
+		if err := Detach(Shell(script), os.Environ(), nil); err != nil {
 			panic(err)
 		}
 		os.Exit(0)

@@ -53,12 +53,12 @@ func (r Result) OK() bool { return r.Ran() && !r.TimedOut && r.Code == 0 && r.Si
 
 func (r Result) String() string {
 	switch {
-	case r.Err != nil:
-		return "could not be started: " + r.Err.Error()
 	case r.Canceled:
-		return fmt.Sprintf("was ended after %s, when the time for the whole hook was over", round(r.Duration))
+		return fmt.Sprintf("was ended after %s, because the hook's own time was over or the client ended it", round(r.Duration))
 	case r.TimedOut:
 		return fmt.Sprintf("timed out after %s", round(r.Duration))
+	case r.Err != nil:
+		return "could not be started: " + r.Err.Error()
 	case r.Signal != 0:
 		return fmt.Sprintf("was ended by signal %d (%s)", int(r.Signal), r.Signal)
 	case r.Code == 126:
@@ -110,9 +110,7 @@ func Run(ctx context.Context, c Command) Result {
 	err := cmd.Start()
 	if err == nil {
 		err = cmd.Wait()
-		// Whatever the command left behind in its group ends with it: the
-		// client waits for everything that a hook started.
-		_ = killGroup(cmd.Process)
+		endGroup(cmd.Process)
 	}
 	return Result{Duration: time.Since(start), Stdout: stdout.bytes(), Tail: tail.String()}.
 		ended(cmd.ProcessState, err, context.Cause(ctx))
@@ -121,7 +119,8 @@ func Run(ctx context.Context, c Command) Result {
 func (r Result) ended(state *os.ProcessState, err, cause error) Result {
 	if state == nil {
 		r.Code, r.Err = -1, err
-		r.Canceled = cause != nil && !errors.Is(cause, errTimeout)
+		r.TimedOut = errors.Is(cause, errTimeout)
+		r.Canceled = cause != nil && !r.TimedOut
 		return r
 	}
 	r.Code, r.Signal = state.ExitCode(), signalOf(state)

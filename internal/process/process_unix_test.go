@@ -99,7 +99,7 @@ func TestCallersContextIsNoVerdict(t *testing.T) {
 		if !r.Canceled || r.TimedOut || r.Ran() || r.OK() {
 			t.Errorf("timeout %s: got %+v, want canceled, which does not count as having run", timeout, r)
 		}
-		if !strings.Contains(r.String(), "the time for the whole hook was over") {
+		if !strings.Contains(r.String(), "the hook's own time was over") {
 			t.Errorf("told as %q", r)
 		}
 	}
@@ -299,7 +299,7 @@ func TestDetachLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Detach(Shell("echo out; echo err >&2"), os.Environ(), "", log); err != nil {
+	if err := Detach(Shell("echo out; echo err >&2"), os.Environ(), log); err != nil {
 		t.Fatal(err)
 	}
 	if err := log.Close(); err != nil {
@@ -312,7 +312,7 @@ func TestDetachLogs(t *testing.T) {
 }
 
 func TestDetachMissingProgram(t *testing.T) {
-	if err := Detach([]string{filepath.Join(t.TempDir(), "gone")}, nil, "", nil); err == nil {
+	if err := Detach([]string{filepath.Join(t.TempDir(), "gone")}, nil, nil); err == nil {
 		t.Error("want an error")
 	}
 }

@@ -70,6 +70,19 @@ func inspect(at location) File {
 	return f
 }
 
+// Calls reports whether the client calls our entries in the file, which is one
+// of files.
+func (f File) Calls(files []File) bool {
+	if f.Dropped() {
+		return false
+	}
+	by, disabled := Disabled(files)
+	if f.Scope == Managed {
+		return !disabled || by.Scope != Managed || by.ManagedHooksOnly
+	}
+	return !disabled
+}
+
 // Disabled reports whether the files switch off the hooks of user, project and
 // local files, and names the file that does.
 //

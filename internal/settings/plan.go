@@ -51,9 +51,9 @@ func Plan(command string, project *config.Project, installed []Entry) []Entry {
 	return plan
 }
 
-// Covers reports whether the entries call us for every event that the project
-// has commands for, and names those that they do not.
-func Covers(entries []Entry, project *config.Project) (missing []hook.Event) {
+// Uncovered lists the events that the project has commands for and that none of
+// the entries calls us for.
+func Uncovered(entries []Entry, project *config.Project) (missing []hook.Event) {
 	for _, e := range hook.Events() {
 		if len(project.Hooks[e]) == 0 {
 			continue
@@ -63,13 +63,4 @@ func Covers(entries []Entry, project *config.Project) (missing []hook.Event) {
 		}
 	}
 	return missing
-}
-
-// Program is the program that the entry starts.
-func (e Entry) Program() string {
-	if len(e.Args) > 0 {
-		return e.Command
-	}
-	program, _ := firstWord(e.Command)
-	return program
 }

@@ -17,7 +17,7 @@ import (
 
 // Chain asks keepers, in order. The first block wins.
 type Chain struct {
-	Keepers []keeper.Keeper
+	Keepers []keeper.Keeper // those that apply
 	Counter Counter
 	Cap     int // blocks of one turn that the client honours; 0 means no limit
 	Now     func() time.Time
@@ -48,10 +48,7 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 	j := Judgement{Blocked: -1}
 	for i, k := range c.Keepers {
 		start := c.Now()
-		verdict, applies := c.ask(ctx, k, call)
-		if !applies {
-			continue
-		}
+		verdict := c.ask(ctx, k, call)
 		opinion := Opinion{k.Name(), verdict, c.Now().Sub(start)}
 		if verdict.Blocks() {
 			if why := c.refusal(call, k); why != "" {
@@ -84,34 +81,29 @@ func notAsked(ctx context.Context, keepers []keeper.Keeper) Opinion {
 }
 
 // ask runs one keeper and turns a panic or an overrun into "could not run".
-func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) (keeper.Verdict, bool) {
-	type answer struct {
-		verdict keeper.Verdict
-		applies bool
-	}
-	answers := make(chan answer, 1)
+func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) keeper.Verdict {
+	verdicts := make(chan keeper.Verdict, 1)
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
 				c.Log("keeper %s panicked: %v\n%s", k.Name(), r, debug.Stack())
-				answers <- answer{couldNotRun("panic", fmt.Sprintf("%s broke down: %v", k.Name(), r)), true}
+				verdicts <- couldNotRun("panic", fmt.Sprintf("%s broke down: %v", k.Name(), r))
 			}
 		}()
-		verdict, applies := k.Judge(ctx, call)
-		answers <- answer{verdict, applies}
+		verdicts <- k.Judge(ctx, call)
 	}()
 	select {
-	case a := <-answers:
-		return overrun(ctx, a.verdict), a.applies
+	case v := <-verdicts:
+		return overrun(ctx, v)
 	case <-ctx.Done():
 	}
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	select {
-	case a := <-answers:
-		return overrun(ctx, a.verdict), a.applies
+	case v := <-verdicts:
+		return overrun(ctx, v)
 	case <-late.C:
-		return overrun(ctx, keeper.Verdict{Outcome: keeper.CouldNotRun}), true
+		return overrun(ctx, keeper.Verdict{Outcome: keeper.CouldNotRun})
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 
 func TestRulingC2InsideOurOwnClientEveryHookAllows(t *testing.T) {
 	s := newScene(t, "  Stop:\n    - run: touch ran; exit 1\n")
-	s.env = append(s.env, GuardVariable+"=1")
+	s.env = append(s.env, InsideVariable+"=1")
 	for _, payload := range []string{string(s.payload(hook.Stop, nil)), "", "{"} {
 		r := s.service().Handle(t.Context(), hook.Stop, strings.NewReader(payload))
 		if len(r.Stdout) > 0 || r.Stderr != "" || r.Code != 0 {
@@ -163,7 +163,7 @@ func TestRulingC4SessionEndForgetsTheCount(t *testing.T) {
 }
 
 // stubborn ignores its context for two hours.
-var stubborn = stub{"stubborn", func(context.Context, *keeper.Call) (keeper.Verdict, bool) {
+var stubborn = stub{"stubborn", func(context.Context, *keeper.Call) keeper.Verdict {
 	time.Sleep(2 * time.Hour)
 	return blocker("stubborn").judge(nil, nil)
 }}
@@ -196,10 +196,10 @@ func TestRulingC5TheChainAnswersBeforeTheClientsTimeout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var left time.Duration
 				s.keepers = []keeper.Keeper{
-					stub{"look", func(ctx context.Context, _ *keeper.Call) (keeper.Verdict, bool) {
+					stub{"look", func(ctx context.Context, _ *keeper.Call) keeper.Verdict {
 						deadline, _ := ctx.Deadline()
 						left = time.Until(deadline)
-						return keeper.Verdict{}, true
+						return keeper.Verdict{}
 					}},
 					stubborn,
 					blocker("never asked"),
@@ -224,10 +224,10 @@ func TestRulingC5TheChainAnswersBeforeTheClientsTimeout(t *testing.T) {
 func TestRulingC5VerdictThatWasReadyStands(t *testing.T) {
 	s := newScene(t, failing)
 	synctest.Test(t, func(t *testing.T) {
-		s.keepers = []keeper.Keeper{stub{"late", func(ctx context.Context, _ *keeper.Call) (keeper.Verdict, bool) {
+		s.keepers = []keeper.Keeper{stub{"late", func(ctx context.Context, _ *keeper.Call) keeper.Verdict {
 			<-ctx.Done()
 			time.Sleep(time.Second)
-			return keeper.Verdict{Outcome: keeper.Failed, Reason: "found something"}, true
+			return keeper.Verdict{Outcome: keeper.Failed, Reason: "found something"}
 		}}}
 		wantBlock(t, s.raw(t.Context(), hook.Stop, s.payload(hook.Stop, nil)), "found something")
 	})
@@ -236,7 +236,7 @@ func TestRulingC5VerdictThatWasReadyStands(t *testing.T) {
 func TestRulingC5CommandIsEndedAtTheDeadline(t *testing.T) {
 	s := newScene(t, "  Stop:\n    - {run: exec sleep 600, timeout: 30m}\n")
 	install(t, s, `,"timeout":1`)
-	wantAllow(t, s.stop(nil), "the time for the whole hook was over", "nothing was checked")
+	wantAllow(t, s.stop(nil), "the hook's own time was over", "nothing was checked")
 	s.wantVerdict("guard", "could_not_run", "deadline")
 }
 
@@ -256,11 +256,11 @@ func TestRulingC6FirstBlockWins(t *testing.T) {
 	asked := false
 	s.keepers = []keeper.Keeper{
 		always("fine", keeper.Verdict{Message: "fine told"}),
-		stub{"aside", func(context.Context, *keeper.Call) (keeper.Verdict, bool) { return keeper.Verdict{}, false }},
+		aside{},
 		blocker("first"),
-		stub{"second", func(context.Context, *keeper.Call) (keeper.Verdict, bool) {
+		stub{"second", func(context.Context, *keeper.Call) keeper.Verdict {
 			asked = true
-			return keeper.Verdict{}, true
+			return keeper.Verdict{}
 		}},
 	}
 	r := s.stop(nil)
@@ -276,7 +276,7 @@ func TestRulingC6FirstBlockWins(t *testing.T) {
 
 func TestRulingC7PanickingKeeperCouldNotRun(t *testing.T) {
 	s := newScene(t, failing)
-	panics := stub{"panics", func(context.Context, *keeper.Call) (keeper.Verdict, bool) { panic("oh no") }}
+	panics := stub{"panics", func(context.Context, *keeper.Call) keeper.Verdict { panic("oh no") }}
 	s.keepers = []keeper.Keeper{panics}
 	wantAllow(t, s.stop(nil), "panics broke down: oh no")
 	s.wantVerdict("panics", "could_not_run", "panic")
@@ -339,12 +339,12 @@ func TestBudget(t *testing.T) {
 
 func TestReceivedIsWrittenBeforeAnythingIsJudged(t *testing.T) {
 	s := newScene(t, failing)
-	s.keepers = []keeper.Keeper{stub{"look", func(context.Context, *keeper.Call) (keeper.Verdict, bool) {
+	s.keepers = []keeper.Keeper{stub{"look", func(context.Context, *keeper.Call) keeper.Verdict {
 		all := s.records()
 		if len(all)%2 != 1 || all[len(all)-1].Kind != event.Received {
 			t.Errorf("while a keeper judges the journal holds %+v, want it to end with received", all)
 		}
-		return keeper.Verdict{}, true
+		return keeper.Verdict{}
 	}}}
 	s.stop(nil)
 	all := s.records()
@@ -367,7 +367,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	write(t, filepath.Join(s.state, "journal"), "a file in place of the directory")
 	r := s.stop(nil)
 	wantBlock(t, r, "mend it")
-	if !strings.Contains(r.Message, "the journal could not be written") {
+	if !strings.Contains(r.Message, "stopgate: journal ") {
 		t.Errorf("told %q", r.Message)
 	}
 }
@@ -377,7 +377,7 @@ func TestStateDirectoryThatCannotBeWritten(t *testing.T) {
 	write(t, s.state, "a file in place of the directory")
 	r := s.stop(nil)
 	wantBlock(t, r, "mend it")
-	if !strings.Contains(r.Message, "the journal could not be written") {
+	if !strings.Contains(r.Message, "stopgate: journal ") {
 		t.Errorf("told %q", r.Message)
 	}
 	wantAllow(t, s.stop(fields{"stop_hook_active": true}), "blocks cannot be counted", "journal")

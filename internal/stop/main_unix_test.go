@@ -282,17 +282,23 @@ func (s *scene) wantVerdict(keeper, outcome, status string) {
 // stub is a keeper made of a function.
 type stub struct {
 	name  string
-	judge func(ctx context.Context, call *keeper.Call) (keeper.Verdict, bool)
+	judge func(ctx context.Context, call *keeper.Call) keeper.Verdict
 }
 
-func (k stub) Name() string   { return k.name }
-func (k stub) MaxBlocks() int { return 1000 }
-func (k stub) Judge(ctx context.Context, call *keeper.Call) (keeper.Verdict, bool) {
+func (k stub) Name() string              { return k.name }
+func (k stub) MaxBlocks() int            { return 1000 }
+func (k stub) Applies(*keeper.Call) bool { return true }
+func (k stub) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 	return k.judge(ctx, call)
 }
 
+// aside applies to nothing; asking it would panic.
+type aside struct{ stub }
+
+func (aside) Applies(*keeper.Call) bool { return false }
+
 func always(name string, v keeper.Verdict) stub {
-	return stub{name, func(context.Context, *keeper.Call) (keeper.Verdict, bool) { return v, true }}
+	return stub{name, func(context.Context, *keeper.Call) keeper.Verdict { return v }}
 }
 
 func blocker(name string) stub {

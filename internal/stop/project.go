@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,18 +33,20 @@ func (p *place) cannot(who, status, message string) {
 // configuration of its own into a folder and goes there, or deletes the approved
 // one, is still in the approved project.
 func (c *call) root(payload hook.Payload) string {
-	starts := c.starts(payload)
+	dirs := paths.Candidates(c.starts(payload)...)
 	if c.enforces() {
-		if root, found := paths.ProjectRoot(trust.NewStore(c.StateDir).Claims, starts...); found {
-			return root
+		if i := slices.IndexFunc(dirs, trust.NewStore(c.StateDir).Claims); i >= 0 {
+			return dirs[i]
 		}
 	}
-	root, _ := paths.ProjectRoot(paths.HasConfig, starts...)
-	return root
+	if i := slices.IndexFunc(dirs, paths.HasConfig); i >= 0 {
+		return dirs[i]
+	}
+	return ""
 }
 
 // enforces reports whether only approved content may run.
-func (c *call) enforces() bool { return c.globalErr == nil && c.global.Trust == config.TrustEnforce }
+func (c *call) enforces() bool { return c.globalErr == nil && c.global.Enforces() }
 
 // locate decides what of the project's configuration is in force: nothing
 // during a recess, the approved content where trust is enforced, the files as

@@ -22,9 +22,9 @@ import (
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
-// GuardVariable marks clients that stopgate itself started, for a review. In
+// InsideVariable marks clients that stopgate itself started, for a review. In
 // them every hook allows at once: a reviewer must not be reviewed.
-const GuardVariable = "STOPGATE_INSIDE"
+const InsideVariable = "STOPGATE_INSIDE"
 
 // Service answers hook calls.
 type Service struct {
@@ -46,7 +46,7 @@ type Reply struct {
 // Handle answers one call. Whatever breaks, the reply is one the client
 // understands, and it never blocks by accident.
 func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) (reply Reply) {
-	if s.getenv(GuardVariable) != "" {
+	if s.getenv(InsideVariable) != "" {
 		return Reply{}
 	}
 	defer func() {
@@ -132,14 +132,18 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	rec.Verdicts = verdicts(append(place.opinions, judgement.Opinions...), blocked)
 	c.write(rec, event.Answered)
 	c.tell(payload, place.root, judgement)
+	if payload.Event() == hook.SessionEnd {
+		NewCounter(c.StateDir).Forget(rec.Session, c.Now())
+	}
 	if c.journalErr != nil && loud(payload.Event()) {
-		answer = answer.Tell("stopgate: the journal could not be written: " + c.journalErr.Error())
+		answer = answer.Tell("stopgate: " + c.journalErr.Error())
 	}
 	return Reply{Stdout: answer.Bytes()}
 }
 
 func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
-	if kc.Project == nil {
+	keepers := c.applying(kc)
+	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}
 	timeout := settings.Timeout(kc.Project.Root, kc.Event())
@@ -149,16 +153,27 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer restore()
 	chain := Chain{
-		Keepers: c.Keepers,
+		Keepers: keepers,
 		Counter: NewCounter(c.StateDir),
 		Cap:     c.blockCap(),
 		Now:     c.Now,
 		Log:     c.logf,
 	}
-	if kc.Event() == hook.SessionEnd {
-		chain.Counter.Forget(kc.Payload.Common().SessionID, c.Now())
-	}
 	return chain.Judge(ctx, kc)
+}
+
+// applying lists the keepers whose business the call is.
+func (c *call) applying(kc *keeper.Call) []keeper.Keeper {
+	if kc.Project == nil {
+		return nil
+	}
+	var out []keeper.Keeper
+	for _, k := range c.Keepers {
+		if k.Applies(kc) {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // compose makes one answer of all opinions.
@@ -241,7 +256,7 @@ func (c *call) write(rec event.Record, kind event.Kind) {
 	}
 	if _, err := c.journal.Append(&rec); err != nil {
 		c.journalErr = err
-		c.logf("journal: %v", err)
+		c.logf("%v", err)
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package e2e drives the real Claude Code client against a fake model API: what the client does
 // with hooks is the one thing here that no unit test can know. scripts/setup-tests
 // installs the client; CLAUDE_BIN runs the same tests with another version of it.
