@@ -54,10 +54,7 @@ func newService() (*stop.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	global, err := paths.GlobalConfig()
-	if err != nil {
-		return nil, err
-	}
+	global, _ := paths.GlobalConfig() // without a home there is none
 	return &stop.Service{
 		StateDir:     state,
 		GlobalConfig: global,

@@ -58,6 +58,8 @@ func setUp(env *testscript.Env) error {
 		"GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_CONFIG_GLOBAL":   os.DevNull,
 		"TZ":                  "UTC",
+		// A program built with -race sleeps for a second before it exits.
+		"GORACE": "atexit_sleep_ms=0",
 	} {
 		env.Setenv(name, value)
 	}

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,11 +19,12 @@ func pin(script string, project *keeper.Project) string {
 	if project.ConfigDir == filepath.Join(project.Root, paths.GauntletDir) {
 		return script
 	}
+	roots := rootsIn(script, project.Root)
 	var out []byte
 	var quote byte // the kind of quotes we are in
 	for i := 0; i < len(script); i++ {
 		if rest, found := strings.CutPrefix(script[i:], paths.GauntletDir); found && endsName(rest) {
-			if before := withoutRoot(string(out), project.Root); startsName(before, quote) {
+			if before := withoutRoot(string(out), roots); startsName(before, quote) {
 				out = append(out[:len(before)], inQuotes(project.ConfigDir, quote)...)
 				i += len(paths.GauntletDir) - 1
 				continue
@@ -46,20 +46,27 @@ func pin(script string, project *keeper.Project) string {
 	return string(out)
 }
 
-// roots are the ways in which a command may name the project's root, which is
-// also the directory that it runs in.
-var roots = []string{
-	".", "$PWD", "${PWD}", "$(pwd)", "$CLAUDE_PROJECT_DIR", "${CLAUDE_PROJECT_DIR}",
-	"$(git rev-parse --show-toplevel)",
+// rootsIn lists the ways in which a command may name the project's root, which is
+// also the directory that it runs in. One that goes somewhere else first may come
+// back by "..".
+func rootsIn(script, root string) []string {
+	roots := []string{
+		root, ".", "$PWD", "${PWD}", "$(pwd)", "`pwd`", "$CLAUDE_PROJECT_DIR", "${CLAUDE_PROJECT_DIR}",
+		"$(git rev-parse --show-toplevel)", "`git rev-parse --show-toplevel`",
+	}
+	if strings.Contains(script, "cd ") {
+		roots = append([]string{".."}, roots...) // "../" ends with "./"
+	}
+	return roots
 }
 
 // withoutRoot takes the project's root off the end of text, however it is
 // written.
-func withoutRoot(text, root string) string {
-	for _, r := range slices.Concat(roots, []string{root}) {
+func withoutRoot(text string, roots []string) string {
+	for _, r := range roots {
 		for _, written := range []string{r + "/", `"` + r + `"/`, "'" + r + "'/"} {
 			if before, found := strings.CutSuffix(text, written); found {
-				return withoutRoot(before, root)
+				return withoutRoot(before, roots)
 			}
 		}
 	}

@@ -58,6 +58,8 @@ func TestRulingT4ScriptsRunFromTheApprovedCopy(t *testing.T) {
 		`"$CLAUDE_PROJECT_DIR"/.gauntlet/scripts/x.sh`,
 		`"${CLAUDE_PROJECT_DIR}/.gauntlet/scripts/x.sh"`,
 		`"$PWD"/.gauntlet/scripts/x.sh`,
+		"sh `pwd`/.gauntlet/scripts/x.sh",
+		`cd .gauntlet/scripts && ../../.gauntlet/scripts/x.sh`,
 		`$(pwd)/.gauntlet/scripts/x.sh`,
 		`"$(pwd)/.gauntlet/scripts/x.sh"`,
 		`cd .gauntlet && ./scripts/x.sh`,

@@ -129,37 +129,34 @@ func (c *Chain) refusal(call *keeper.Call, k keeper.Keeper) string {
 	if !call.Event().Loops() {
 		return ""
 	}
-	turn := turnOf(call.Payload)
-	blocks, err := c.count(turn, call.Payload)
-	if err == nil {
-		total := 0
-		for _, n := range blocks {
-			total += n
-		}
-		if n := blocks[k.Name()]; n >= k.MaxBlocks() {
-			return fmt.Sprintf("after %d blocks of this prompt", n)
-		}
-		if c.Cap > 0 && total >= c.Cap {
-			return fmt.Sprintf("after %d blocks of this prompt, as many as the client honours", total)
-		}
-		err = c.Counter.Add(turn, k.Name(), c.Now())
-	}
-	if err != nil && stopHookActive(call.Payload) {
+	turn, active := turnOf(call.Payload), stopHookActive(call.Payload)
+	// A client that sends no prompt_id shows a new prompt by the flag alone.
+	fresh := turn.Prompt == "" && !active
+	why, err := c.Counter.Claim(turn, fresh, k.Name(), c.Now(), func(blocks map[string]int) string {
+		return c.exhausted(blocks, k)
+	})
+	if err != nil && active {
 		// Without a count the flag alone can end a loop: it is false only on
 		// the first stop of a prompt.
 		c.Log("count a block: %v", err)
 		return "because blocks cannot be counted: " + err.Error()
 	}
-	return ""
+	return why
 }
 
-// count is how often the turn was blocked. A client that sends no prompt_id
-// shows a new prompt by the flag alone.
-func (c *Chain) count(turn Turn, payload hook.Payload) (map[string]int, error) {
-	if turn.Prompt == "" && !stopHookActive(payload) {
-		return nil, c.Counter.Reset(turn)
+// exhausted is why the blocks so far leave no room for another.
+func (c *Chain) exhausted(blocks map[string]int, k keeper.Keeper) string {
+	total := 0
+	for _, n := range blocks {
+		total += n
 	}
-	return c.Counter.Blocks(turn)
+	switch n := blocks[k.Name()]; {
+	case n >= k.MaxBlocks():
+		return fmt.Sprintf("after %d blocks of this prompt", n)
+	case c.Cap > 0 && total >= c.Cap:
+		return fmt.Sprintf("after %d blocks of this prompt, as many as the client honours", total)
+	}
+	return ""
 }
 
 func turnOf(payload hook.Payload) Turn {

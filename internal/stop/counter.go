@@ -50,38 +50,34 @@ const (
 	lockName     = "lock"
 )
 
-// Blocks is how often each keeper has blocked the turn.
-func (c Counter) Blocks(turn Turn) (map[string]int, error) {
+// Claim counts one more block of the turn by the keeper, unless refuse gives a
+// reason against it, which it returns. refuse sees how often each keeper has
+// blocked the turn so far; nobody else counts in between. A fresh turn starts at
+// none.
+func (c Counter) Claim(turn Turn, fresh bool, keeper string, now time.Time, refuse func(blocks map[string]int) string) (refusal string, err error) {
+	unlock, err := c.lock()
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	tallies, err := c.load(turn.Session)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	if i := find(tallies, turn); i >= 0 {
-		return tallies[i].Blocks, nil
-	}
-	return nil, nil
-}
-
-// Add counts one more block by the keeper.
-func (c Counter) Add(turn Turn, keeper string, now time.Time) error {
-	return c.change(turn.Session, func(tallies []tally) []tally {
-		t := tally{Prompt: turn.Prompt, Agent: turn.Agent, Blocks: map[string]int{}}
-		if i := find(tallies, turn); i >= 0 {
+	t := tally{Prompt: turn.Prompt, Agent: turn.Agent, Blocks: map[string]int{}}
+	if i := slices.IndexFunc(tallies, func(t tally) bool { return t.of(turn) }); i >= 0 {
+		if !fresh {
 			t = tallies[i]
-			tallies = slices.Delete(tallies, i, i+1)
 		}
-		t.Blocks[keeper]++
-		t.Last = now.UTC()
-		tallies = append(tallies, t) // the newest are at the end
-		return tallies[max(0, len(tallies)-maxTallies):]
-	})
-}
-
-// Reset forgets a turn.
-func (c Counter) Reset(turn Turn) error {
-	return c.change(turn.Session, func(tallies []tally) []tally {
-		return slices.DeleteFunc(tallies, func(t tally) bool { return t.of(turn) })
-	})
+		tallies = slices.Delete(tallies, i, i+1)
+	}
+	if refusal := refuse(t.Blocks); refusal != "" {
+		return refusal, nil
+	}
+	t.Blocks[keeper]++
+	t.Last = now.UTC()
+	tallies = append(tallies, t) // the newest are at the end
+	return "", c.store(turn.Session, tallies[max(0, len(tallies)-maxTallies):])
 }
 
 // Forget removes the counts of a session that has ended, and of sessions that
@@ -104,26 +100,21 @@ func (c Counter) Forget(session string, now time.Time) {
 
 func (t tally) of(turn Turn) bool { return t.Prompt == turn.Prompt && t.Agent == turn.Agent }
 
-func find(tallies []tally, turn Turn) int {
-	return slices.IndexFunc(tallies, func(t tally) bool { return t.of(turn) })
-}
-
-func (c Counter) change(session string, edit func([]tally) []tally) error {
+func (c Counter) lock() (unlock func() error, err error) {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
 	defer cancel()
 	lock := flock.New(filepath.Join(c.dir, lockName), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
-		return fmt.Errorf("lock the block counter: %w", err)
+		return nil, fmt.Errorf("lock the block counter: %w", err)
 	}
-	defer lock.Close()
-	tallies, err := c.load(session)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(edit(tallies))
+	return lock.Close, nil
+}
+
+func (c Counter) store(session string, tallies []tally) error {
+	text, err := json.Marshal(tallies)
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,9 @@ func TestCounterIsAMap(t *testing.T) {
 			c, turn := NewCounter(state), turns.Draw(rt, "turn") // every hook opens it anew
 			switch rapid.IntRange(0, 3).Draw(rt, "what") {
 			case 0:
-				check(t, c.Reset(turn))
-				delete(model, turn)
+				_, err := c.Claim(turn, true, "guard", time.Now(), func(map[string]int) string { return "" })
+				check(t, err)
+				model[turn] = map[string]int{"guard": 1}
 			default:
 				who := rapid.SampledFrom([]string{"guard", "gates"}).Draw(rt, "keeper")
 				check(t, c.Add(turn, who, time.Now()))
@@ -160,4 +161,43 @@ func TestForget(t *testing.T) {
 		t.Error("the lock was removed while others may hold it")
 	}
 	NewCounter(filepath.Join(t.TempDir(), "nothing")).Forget("s", now)
+}
+
+// Hooks that answer at the same moment must not share the last block.
+func TestClaimsAreCountedOneByOne(t *testing.T) {
+	c := NewCounter(t.TempDir())
+	limit := func(blocks map[string]int) string {
+		if blocks["guard"] >= 3 {
+			return "enough"
+		}
+		return ""
+	}
+	granted := make(chan bool)
+	for range 20 {
+		go func() {
+			why, err := c.Claim(Turn{Session: "s", Prompt: "p"}, false, "guard", time.Now(), limit)
+			if err != nil {
+				t.Error(err)
+			}
+			granted <- why == ""
+		}()
+	}
+	n := 0
+	for range 20 {
+		if <-granted {
+			n++
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d blocks were granted, want 3", n)
+	}
+}
+
+func TestRulingC5TheClientsOwnSettingsCount(t *testing.T) {
+	s := newScene(t, "  Stop:\n    - {run: exec sleep 600, timeout: 30m}\n")
+	started := newScene(t, "")
+	install(t, started, `,"timeout":1`)
+	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+started.root)
+	wantAllow(t, s.stop(nil), "nothing was checked")
+	s.wantVerdict("guard", "could_not_run", "deadline")
 }

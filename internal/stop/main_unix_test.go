@@ -313,3 +313,20 @@ func childAdd(state string) {
 		fmt.Println(i)
 	}
 }
+
+// Add counts a block that nobody refuses.
+func (c Counter) Add(turn Turn, keeper string, now time.Time) error {
+	_, err := c.Claim(turn, false, keeper, now, func(map[string]int) string { return "" })
+	return err
+}
+
+// Blocks is what is counted for a turn.
+func (c Counter) Blocks(turn Turn) (map[string]int, error) {
+	tallies, err := c.load(turn.Session)
+	for _, t := range tallies {
+		if t.of(turn) {
+			return t.Blocks, err
+		}
+	}
+	return nil, err
+}

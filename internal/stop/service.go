@@ -146,8 +146,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	timeout := settings.Timeout(kc.Project.Root, kc.Event())
-	ctx, cancel := context.WithTimeout(ctx, budget(timeout)-c.Now().Sub(c.start))
+	ctx, cancel := context.WithTimeout(ctx, budget(c.timeout(kc))-c.Now().Sub(c.start))
 	defer cancel()
 	// The client ends a hook with SIGTERM; what we started must end with us.
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -160,6 +159,16 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 		Log:     c.logf,
 	}
 	return chain.Judge(ctx, kc)
+}
+
+// timeout is when the client will end this hook. It took its settings from where
+// it was started, which need not be the project of this call.
+func (c *call) timeout(kc *keeper.Call) time.Duration {
+	timeout := settings.Timeout(kc.Project.Root, kc.Event())
+	if dir := c.getenv("CLAUDE_PROJECT_DIR"); dir != "" && dir != kc.Project.Root {
+		timeout = min(timeout, settings.Timeout(dir, kc.Event()))
+	}
+	return timeout
 }
 
 // applying lists the keepers whose business the call is.
