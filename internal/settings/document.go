@@ -140,8 +140,9 @@ type place struct {
 	hook   *hujson.Object
 }
 
-// find lists our entries in document order and counts everybody else's.
-func (d *document) find() (ours []place, foreign int) {
+// find lists our entries in document order, and everybody else's: of those that
+// are no commands only the number counts.
+func (d *document) find() (ours []place, foreign []Entry) {
 	root, _ := objectOf(&d.root)
 	events, _ := objectOf(member(root, "hooks"))
 	for name, value := range members(events) {
@@ -153,7 +154,7 @@ func (d *document) find() (ours []place, foreign int) {
 				if e, ok := readEntry(name, matcher, object); ok {
 					ours = append(ours, place{e, groups, group, hooks, object})
 				} else {
-					foreign++
+					foreign = append(foreign, e)
 				}
 			}
 		}

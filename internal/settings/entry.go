@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tailscale/hujson"
 
@@ -19,21 +20,55 @@ type Entry struct {
 	Command string
 	Args    []string
 	Timeout time.Duration // 0: the file says nothing
+	Spoilt  []string      // keys by which the client does not wait for the answer, or does not call at all
 }
 
 func (e Entry) equal(f Entry) bool {
 	return e.Event == f.Event && e.Matcher == f.Matcher && e.Command == f.Command &&
-		slices.Equal(e.Args, f.Args) && e.Timeout == f.Timeout
+		slices.Equal(e.Args, f.Args) && e.Timeout == f.Timeout && slices.Equal(e.Spoilt, f.Spoilt)
+}
+
+// wide reports whether the client calls the entry for all that the event is
+// about. Where there is nothing to select, it ignores the matcher.
+func (e Entry) wide() bool {
+	return e.Matcher == "" || e.Matcher == "*" || !e.Event.HasSubject()
 }
 
 // ours tells our entries from everybody else's.
 func (e Entry) ours() bool {
 	if len(e.Args) > 0 {
-		return isStopgate(e.Command) && e.Args[0] == "hook"
+		return callsUs(e.Command, e.Args[0])
 	}
 	program, rest := firstWord(e.Command)
 	words := strings.Fields(rest)
-	return isStopgate(program) && len(words) > 0 && words[0] == "hook"
+	return len(words) > 0 && callsUs(program, words[0])
+}
+
+// callsUs knows "stopgate hook" and, under our other name, "conclaude EVENT".
+func callsUs(program, argument string) bool {
+	switch baseName(program) {
+	case "stopgate":
+		return argument == "hook"
+	case "conclaude":
+		return argument == "hook" || known(argument)
+	}
+	return false
+}
+
+// alike reports whether an entry that is not ours seems to call us all the same,
+// through another program or with variables before the name.
+func (e Entry) alike() bool {
+	words := strings.FieldsFunc(e.Line(), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.", r)
+	})
+	named := func(word string) bool { return baseName(word) == "stopgate" || baseName(word) == "conclaude" }
+	called := func(word string) bool { return word == "hook" || known(word) }
+	return slices.ContainsFunc(words, named) && slices.ContainsFunc(words, called)
+}
+
+// Line is the command line for people to read.
+func (e Entry) Line() string {
+	return strings.Join(append([]string{e.Command}, e.Args...), " ")
 }
 
 // valid refuses an entry that we would not recognise as ours afterwards, or
@@ -50,9 +85,8 @@ func (e Entry) valid() error {
 	return nil
 }
 
-func isStopgate(program string) bool {
-	base := program[strings.LastIndexAny(program, `/\`)+1:]
-	return strings.TrimSuffix(base, ".exe") == "stopgate"
+func baseName(program string) string {
+	return strings.TrimSuffix(program[strings.LastIndexAny(program, `/\`)+1:], ".exe")
 }
 
 // firstWord splits a command line after its first word, which may be quoted.
@@ -80,6 +114,7 @@ func readEntry(event, matcher string, hookObject *hujson.Object) (Entry, bool) {
 		Matcher: matcher,
 		Command: stringOf(member(hookObject, "command")),
 		Timeout: seconds(numberOf(member(hookObject, "timeout"))),
+		Spoilt:  spoilt(hookObject),
 	}
 	if args, ok := arrayOf(member(hookObject, "args")); ok {
 		for i := range args.Elements {
@@ -90,6 +125,19 @@ func readEntry(event, matcher string, hookObject *hujson.Object) (Entry, bool) {
 		}
 	}
 	return e, e.ours()
+}
+
+// spoilt lists the keys that keep a hook from deciding anything. Measured: the
+// decision of an async hook is ignored, asyncRewake puts it into the background
+// of the TUI, and with an if it never runs on an event that is not about a tool.
+// A value of the wrong type is listed too, so that the next install removes it.
+func spoilt(hookObject *hujson.Object) (keys []string) {
+	for _, key := range []string{"async", "asyncRewake", "if", "once"} {
+		if v := member(hookObject, key); v != nil && kindOf(v) != 'f' {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // argument of the wrong type becomes its JSON text, which differs from every

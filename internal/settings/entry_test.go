@@ -16,6 +16,13 @@ func TestWhichEntriesAreOurs(t *testing.T) {
 		`{"type":"command","command":"\"$HOME/bin/stopgate\" hook"}`:                  true,
 		`{"type":"command","command":"stopgate","args":["hook",5],"timeout":"x"}`:     true,
 
+		`{"type":"command","command":"conclaude","args":["Stop"]}`:     true,
+		`{"type":"command","command":"'/a b/conclaude' Stop || true"}`: true,
+		`{"type":"command","command":"conclaude hook Stop"}`:           true,
+
+		`{"type":"command","command":"conclaude validate"}`:                   false,
+		`{"type":"command","command":"conclaude","args":["log","Stop"]}`:      false,
+		`{"type":"command","command":"stopgate Stop"}`:                        false,
 		`{"type":"command","command":"stopgate","args":["stop-hook"]}`:        false,
 		`{"type":"command","command":"stopgate","args":[]}`:                   false,
 		`{"type":"command","command":"stopgate hook","args":[]}`:              false,

@@ -3,6 +3,10 @@ package settings
 import (
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/tailscale/hujson"
 )
 
 // File is what one settings file means for our hooks.
@@ -13,10 +17,12 @@ type File struct {
 	Err    error   // it cannot be read or is no JSON; the client ignores it silently
 	Faults []Fault // wrong types; the client ignores the whole file, as silently
 
-	DisableAllHooks  *bool   // nil: not set
-	ManagedHooksOnly bool    // only read from managed files
-	Entries          []Entry // ours
-	Foreign          int     // how many hooks of others there are
+	DisableAllHooks  *bool             // nil: not set
+	ManagedHooksOnly bool              // only read from managed files
+	Entries          []Entry           // ours
+	Foreign          int               // how many hooks of others there are
+	Alike            []Entry           // those among them that seem to call us
+	Env              map[string]string // what the file puts into the environment of hooks
 }
 
 // Dropped reports whether the client ignores the hooks of the file.
@@ -59,7 +65,9 @@ func inspect(at location) File {
 	for _, p := range ours {
 		f.Entries = append(f.Entries, p.entry)
 	}
-	f.Foreign = foreign
+	f.Foreign = len(foreign)
+	f.Alike = slices.DeleteFunc(foreign, func(e Entry) bool { return !e.alike() })
+	f.Env = environment(member(root, "env"))
 	switch kindOf(member(root, "disableAllHooks")) {
 	case 't':
 		f.DisableAllHooks = new(true)
@@ -69,6 +77,34 @@ func inspect(at location) File {
 	f.ManagedHooksOnly = at.scope == Managed && kindOf(member(root, "allowManagedHooksOnly")) == 't'
 	return f
 }
+
+// environment takes the strings: the client forgives other values.
+func environment(v *hujson.Value) map[string]string {
+	env := map[string]string{}
+	o, _ := objectOf(v)
+	for name, value := range members(o) {
+		if kindOf(value) == '"' {
+			env[name] = stringOf(value)
+		}
+	}
+	return env
+}
+
+// Environment is what the files add to the environment of hooks. That a later
+// file wins is an assumption: measured was only that --settings beats them all.
+func Environment(files []File) map[string]string {
+	all := map[string]string{}
+	for _, f := range files {
+		if f.counts() {
+			maps.Copy(all, f.Env)
+		}
+	}
+	return all
+}
+
+// counts reports whether what the file says beside its hooks is in force: of a
+// managed file with faults only the hooks are lost.
+func (f File) counts() bool { return f.Err == nil && (!f.Dropped() || f.Scope == Managed) }
 
 // Calls reports whether the client calls our entries in the file, which is one
 // of files.
@@ -92,11 +128,7 @@ func (f File) Calls(files []File) bool {
 // managed files alone.
 func Disabled(files []File) (by File, disabled bool) {
 	for _, f := range files {
-		// Of a managed file with faults only the hooks are lost.
-		if f.Err != nil || f.Dropped() && f.Scope != Managed {
-			continue
-		}
-		if f.DisableAllHooks != nil {
+		if f.counts() && f.DisableAllHooks != nil {
 			by, disabled = f, *f.DisableAllHooks
 		}
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,8 +16,9 @@ func TestInspect(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
 	user, project, local := filepath.Join(root, "user", "settings.json"), filepath.Join(root, ".claude", "settings.json"), filepath.Join(root, ".claude", "settings.local.json")
-	put(t, project, `{"disableAllHooks":true,"hooks":{"Stop":[{"matcher":"x","hooks":[{"type":"http","url":"http://h/"},{"type":"command","command":"other","timeout":0}]}]}}`)
+	put(t, project, `{"disableAllHooks":true,"hooks":{"Stop":[{"matcher":"x","hooks":[{"type":"http","url":"http://h/"},{"type":"command","command":"other","timeout":1}]}]}}`)
 	mustInstall(t, project, entry(hook.Stop))
+	put(t, project, strings.Replace(get(t, project), `"timeout":1}`, `"timeout":0}`, 1))
 	put(t, local, `{"hooks":{},}`)
 
 	files := Inspect(root)
@@ -45,6 +47,42 @@ func TestInspect(t *testing.T) {
 	}
 	if len(Inspect("")) != len(files)-2 {
 		t.Error("outside a project there are project files")
+	}
+}
+
+func TestInspectTakesTheEnvironment(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+	put(t, filepath.Join(root, "user", "settings.json"), `{"env":{"A":"user","B":"user","C":5,"D":"user"}}`)
+	put(t, filepath.Join(root, ".claude", "settings.json"), `{"env":{"B":"project"}}`)
+	put(t, filepath.Join(root, ".claude", "settings.local.json"), `{"env":{"D":"dropped"},"model":5}`)
+	want := map[string]string{"A": "user", "B": "project", "D": "user"}
+	if diff := cmp.Diff(want, Environment(Inspect(root))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestInspectNamesWhatSeemsToCallUs(t *testing.T) {
+	for command, want := range map[string]bool{
+		"FOO=1 stopgate hook Stop":          true,
+		`sh -c "stopgate hook Stop"`:        true,
+		"env /opt/conclaude Stop || true":   true,
+		"cd /x; stopgate.exe hook":          true,
+		"my-stopgate hook Stop":             false,
+		"stopgate log --follow":             false,
+		"echo Stop":                         false,
+		"stopgate hook Stop":                false, // ours
+		"conclaude Stop":                    false, // ours
+		"/x/stopgate-notify.sh Stop Failed": false,
+	} {
+		path := settingsPath(t)
+		text, _ := json.Marshal(map[string]any{"hooks": map[string]any{"Stop": []any{
+			map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}},
+		}}})
+		put(t, path, string(text))
+		if f := inspect(location{User, path}); (len(f.Alike) > 0) != want {
+			t.Errorf("%s: %+v", command, f)
+		}
 	}
 }
 

@@ -2,8 +2,12 @@ package settings
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -15,11 +19,11 @@ import (
 // ours for other events stay, and so does every byte that is not ours. An
 // entry without a timeout gets the default.
 //
-// A file that the client would not read, or that has no one place for the
-// entries, is refused with its position and not touched.
+// A file that the client would not take even then, or that has no one place for
+// the entries, is refused with its position and not touched.
 func Install(path string, entries []Entry) (changed bool, err error) {
 	err = withFile(path, func(f *file) error {
-		text, err := install(f.path, f.text, entries)
+		text, err := acceptable(f.path, f.text, entries)
 		if err != nil {
 			return err
 		}
@@ -29,6 +33,42 @@ func Install(path string, entries []Entry) (changed bool, err error) {
 		return err
 	})
 	return changed, err
+}
+
+// Check returns the error that Install would, as far as it is one of the
+// content, and writes nothing.
+func Check(path string, entries []Entry) error {
+	text, err := read(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	_, err = acceptable(path, text, entries)
+	return err
+}
+
+// acceptable is install, unless the client would drop the file. Faults in
+// entries of ours are mended by installing; if others are left, all are named
+// where the person finds them.
+func acceptable(name string, text []byte, entries []Entry) ([]byte, error) {
+	after, err := install(name, text, entries)
+	if err != nil {
+		return nil, err
+	}
+	d, err := parse(name, after)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.faults(User)) == 0 {
+		return after, nil
+	}
+	if d, err = parse(name, text); err != nil {
+		return nil, err
+	}
+	why := []string{"the client drops the whole file, so hooks in it would do nothing:"}
+	for _, fault := range d.faults(User) {
+		why = append(why, fmt.Sprintf("%s:%s", name, fault))
+	}
+	return nil, errors.New(strings.Join(why, "\n"))
 }
 
 func install(name string, text []byte, entries []Entry) ([]byte, error) {
@@ -123,6 +163,9 @@ func (l layout) rewrite(e Entry, p place) {
 		cutMember(p.hook, "args")
 	default:
 		l.set(p.hook, "args", fresh.Args)
+	}
+	for _, key := range old.Spoilt {
+		cutMember(p.hook, key)
 	}
 	if old.Timeout != e.Timeout {
 		l.set(p.hook, "timeout", fresh.Timeout)

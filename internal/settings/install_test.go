@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,41 @@ func TestInstallRewritesWhereItStands(t *testing.T) {
 	}
 }
 
+// What keeps the client from waiting for our answer goes; a false is harmless.
+func TestInstallUnspoils(t *testing.T) {
+	path := settingsPath(t, `{"hooks":{"Stop":[{"hooks":[{"async":true,"type":"command","command":"/opt/bin/stopgate","if":"Bash(ls)","args":["hook","Stop"],"timeout":1200,"asyncRewake":false,"once":true}]}]}}`)
+	if got := entriesIn(path)[0].Spoilt; !slices.Equal(got, []string{"async", "if", "once"}) {
+		t.Errorf("spoilt by %v", got)
+	}
+	if !mustInstall(t, path, entry(hook.Stop)) {
+		t.Error("not reported as a change")
+	}
+	same(t, "installed", get(t, path), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/bin/stopgate","args":["hook","Stop"],"timeout":1200,"asyncRewake":false}]}]}}`)
+	if mustInstall(t, path, entry(hook.Stop)) {
+		t.Error("installed twice")
+	}
+}
+
+// Our other name: the entry is replaced, and goes with the others.
+func TestInstallTakesConclaudeOver(t *testing.T) {
+	for _, call := range []string{`"command":"conclaude Stop"`, `"command":"/old/conclaude","args":["Stop"]`} {
+		path := settingsPath(t, `{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command",`+call+`,"timeout":60}]}]}}`)
+		if got := quickly(path, hook.Stop); len(got) != 1 {
+			t.Errorf("the hook finds %v", got)
+		}
+		mustInstall(t, path, entry(hook.Stop))
+		if got := entriesIn(path); len(got) != 1 || !got[0].equal(entry(hook.Stop)) {
+			t.Errorf("%s became %+v", call, got)
+		}
+		mustUninstall(t, path)
+		same(t, "uninstalled", get(t, path), `{"a":1}`)
+
+		put(t, path, `{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command",`+call+`}]}]}}`)
+		mustUninstall(t, path)
+		same(t, "uninstalled at once", get(t, path), `{"a":1}`)
+	}
+}
+
 // A matcher is changed in the group only when the group is ours alone.
 func TestInstallLeavesAForeignGroup(t *testing.T) {
 	path := settingsPath(t, `{"hooks":{"Stop":[{"matcher":"x","hooks":[{"type":"command","command":"mine"},{"type":"command","command":"stopgate","args":["hook","Stop"]}]}]}}`)
@@ -217,6 +253,44 @@ func TestInstallRefuses(t *testing.T) {
 		info, _ := os.Stat(path)
 		if get(t, path) != tt.text || !info.ModTime().Equal(when) || exists(path+".stopgate-backup") {
 			t.Errorf("%.40q: refused, but something was written", tt.text)
+		}
+	}
+}
+
+// The client drops a file for one wrong type, and the hooks in it with it.
+func TestInstallRefusesWhatTheClientDrops(t *testing.T) {
+	const ours = `{"type":"command","command":"stopgate","args":["hook","Stop"],"timeout":"5","async":"x"}`
+	for _, tt := range []struct {
+		text string
+		want []string // nothing: installed
+	}{
+		{`{"model":5,` + "\n" + `"env":[]}`, []string{":1:10: model must be a string, is a number", ":2:7: env must be an object, is an array"}},
+		{`{"hooks":{"PreCompact":[5]}}`, []string{":1:25: hooks.PreCompact[0] must be an object"}},
+		{`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine","timeout":"5"}]}]}}`, []string{"hooks.Stop[0].hooks[0].timeout must be a number"}},
+		{`{"hooks":{"Stop":[{"hooks":[` + ours + `]}]}}`, nil},
+		{`{"model":5,"hooks":{"Stop":[{"hooks":[` + ours + `]}]}}`, []string{":1:10: model", "hooks.Stop[0].hooks[0].timeout must be a number"}},
+	} {
+		path := settingsPath(t, tt.text)
+		entries := []Entry{entry(hook.Stop)}
+		early := Check(path, entries)
+		if get(t, path) != tt.text {
+			t.Errorf("Check wrote %s", get(t, path))
+		}
+		changed, err := Install(path, entries)
+		if len(tt.want) == 0 {
+			if err != nil || early != nil || !changed || inspect(location{User, path}).Dropped() {
+				t.Errorf("%s: changed %v, errors %v, %v", tt.text, changed, early, err)
+			}
+			continue
+		}
+		if changed || err == nil || early == nil || early.Error() != err.Error() || get(t, path) != tt.text {
+			t.Errorf("%s: changed %v, errors %v, %v", tt.text, changed, early, err)
+			continue
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v; want %s", tt.text, err, want)
+			}
 		}
 	}
 }

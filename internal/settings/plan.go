@@ -39,7 +39,7 @@ func Plan(command string, project *config.Project, installed []Entry) []Entry {
 	}
 	for _, entry := range installed {
 		want(entry.Event)
-		wide[entry.Event] = wide[entry.Event] || entry.Matcher == ""
+		wide[entry.Event] = wide[entry.Event] || entry.wide()
 	}
 	plan := make([]Entry, len(events))
 	for i, e := range events {
@@ -58,7 +58,7 @@ func Uncovered(entries []Entry, project *config.Project) (missing []hook.Event) 
 		if len(project.Hooks[e]) == 0 {
 			continue
 		}
-		if !slices.ContainsFunc(entries, func(entry Entry) bool { return entry.Event == e && entry.Matcher == "" }) {
+		if !slices.ContainsFunc(entries, func(entry Entry) bool { return entry.Event == e && entry.wide() }) {
 			missing = append(missing, e)
 		}
 	}

@@ -46,7 +46,7 @@ func anyHooks(t *rapid.T) string {
 	var members []string
 	for _, event := range rapid.Permutation(someEvents).Draw(t, "events")[:rapid.IntRange(0, 3).Draw(t, "n")] {
 		groups := rapid.SliceOfN(rapid.SampledFrom([]string{
-			`{"hooks":[]}`, `{"matcher":"x","hooks":[{"type":"command","command":"a","timeout":1.0}]}`,
+			`{"hooks":[]}`, `{"hooks":[{"type":"command","command":"sh -c 'stopgate hook Stop'","if":"x"}]}`, `{"matcher":"x","hooks":[{"type":"command","command":"a","timeout":1.0}]}`,
 			`{"hooks":[{"type":"http","url":"http://h"},{"command":"stopgate hook"}]}`, `5`, `{}`,
 		}), 0, 3).Draw(t, "groups")
 		members = append(members, `"`+string(event)+`":[`+strings.Join(groups, ",")+"]")
@@ -129,11 +129,19 @@ func wild(t *rapid.T, compact string) string {
 	return v.String()
 }
 
+// A file that the client drops is refused and not touched; of others nothing is
+// left behind.
 func TestInstallThenUninstallIsIdentity(t *testing.T) {
 	path := settingsPath(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		before := written(rt, anySettings(rt))
 		put(t, path, before)
+		if f := inspect(location{User, path}); f.Dropped() {
+			if _, err := Install(path, anyEntries(rt)); err == nil || get(t, path) != before {
+				rt.Fatalf("error %v; became %q", err, get(t, path))
+			}
+			return
+		}
 		for range rapid.IntRange(1, 3).Draw(rt, "installs") {
 			mustInstall(t, path, anyEntries(rt)...)
 		}

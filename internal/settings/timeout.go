@@ -59,7 +59,7 @@ func Timeout(root string, event hook.Event) time.Duration {
 // file with all events, where the tree takes 0.8 ms.
 func quickly(path string, event hook.Event) (ours []Entry) {
 	text, err := read(path)
-	if err != nil || !bytes.Contains(text, []byte("stopgate")) {
+	if err != nil || !bytes.Contains(text, []byte("stopgate")) && !bytes.Contains(text, []byte("conclaude")) {
 		return nil
 	}
 	var root, events map[string]json.RawMessage
