@@ -32,14 +32,13 @@ Exit code 0: enforcement is live. 1: it is not.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			findings := doctor.Examine(ctx, doctor.Place{StateDir: h.stateDir, GlobalPath: h.globalPath, Root: h.root, HasProject: h.hasProject})
-			live := doctor.Live(findings)
+			report := doctor.Examine(ctx, doctor.Place{StateDir: h.stateDir, GlobalPath: h.globalPath, Dir: h.cwd, Root: h.root, HasProject: h.hasProject})
 			if asJSON {
-				err = printJSON(cmd.OutOrStdout(), map[string]any{"live": live, "findings": findings})
+				err = printJSON(cmd.OutOrStdout(), map[string]any{"live": report.Live(), "commands": report.Commands, "findings": report.Findings})
 			} else {
-				printFindings(cmd.OutOrStdout(), findings, live, h.hasProject)
+				printReport(cmd.OutOrStdout(), report, h.hasProject)
 			}
-			if err == nil && !live {
+			if err == nil && !report.Live() {
 				err = silentError{}
 			}
 			return err
@@ -49,9 +48,9 @@ Exit code 0: enforcement is live. 1: it is not.`,
 	return cmd
 }
 
-func printFindings(out io.Writer, findings []doctor.Finding, live, hasProject bool) {
+func printReport(out io.Writer, report doctor.Report, hasProject bool) {
 	p := paintFor(out)
-	for _, f := range findings {
+	for _, f := range report.Findings {
 		mark := p.green("ok  ")
 		switch f.Level {
 		case doctor.Warn:
@@ -65,10 +64,12 @@ func printFindings(out io.Writer, findings []doctor.Finding, live, hasProject bo
 		}
 	}
 	switch {
-	case !live:
+	case !report.Live():
 		fmt.Fprintln(out, p.red("enforcement is NOT live"))
 	case !hasProject:
 		fmt.Fprintln(out, p.bold("the hooks work, but here is nothing to enforce"))
+	case report.Commands == 0:
+		fmt.Fprintln(out, p.bold("the hooks work, but nothing is configured to be enforced"))
 	default:
 		fmt.Fprintln(out, p.bold("enforcement is live"))
 	}

@@ -114,21 +114,23 @@ func (h *here) install(out io.Writer, scope settings.Scope, yes bool) error {
 type target struct {
 	scope     settings.Scope
 	path      string
+	command   string
 	installed []settings.Entry
 }
 
-// target refuses a file that cannot be edited, and one beside which another
-// has the hooks already: two would answer every event twice.
+// target refuses a file that the client drops or that cannot be edited, and one
+// beside which another has the hooks already: two would answer every event twice.
 func (h *here) target(scope settings.Scope) (target, error) {
 	path, err := settings.Path(scope, h.root)
 	if err != nil {
 		return target{}, err
 	}
 	to := target{scope: scope, path: path}
+	if to.command, err = command(scope); err != nil {
+		return to, err
+	}
 	for _, file := range settings.Inspect(h.root) {
 		switch {
-		case file.Path == path && file.Err != nil:
-			return to, fmt.Errorf("install the hooks: %w", file.Err)
 		case file.Path == path:
 			to.installed = file.Entries
 		case len(file.Entries) > 0 && file.Scope == settings.Managed:
@@ -140,22 +142,21 @@ func (h *here) target(scope settings.Scope) (target, error) {
 			}
 		}
 	}
+	if err := settings.Check(path, settings.Plan(to.command, nil, to.installed)); err != nil {
+		return to, fmt.Errorf("install the hooks: %w", err)
+	}
 	return to, nil
 }
 
 // installHooks merges the entries into the file.
 func (h *here) installHooks(out io.Writer, to target) error {
-	command, err := h.command(out, to.scope)
-	if err != nil {
-		return err
-	}
 	var project *config.Project
 	if h.hasProject {
 		// An invalid configuration is validate's to tell; its events come with
 		// the next install.
 		project, _ = config.LoadProject(h.configDir(), h.short(h.configDir()))
 	}
-	changed, err := settings.Install(to.path, settings.Plan(command, project, to.installed))
+	changed, err := settings.Install(to.path, settings.Plan(to.command, project, to.installed))
 	if err != nil {
 		return err
 	}
@@ -164,25 +165,39 @@ func (h *here) installHooks(out io.Writer, to target) error {
 	} else {
 		fmt.Fprintf(out, "the hooks are in %s already\n", to.path)
 	}
+	h.noteObstacles(out, to)
 	return nil
+}
+
+// noteObstacles tells what keeps the hooks that are now installed from working.
+func (h *here) noteObstacles(out io.Writer, to target) {
+	if _, err := exec.LookPath("stopgate"); err != nil && to.scope == settings.Project {
+		fmt.Fprintln(out, "note: stopgate is not on your PATH; the client will not find it there")
+	}
+	if h.cwd != h.root && to.scope != settings.User {
+		fmt.Fprintf(out, "note: start claude in %s; started in %s it does not read this file\n", h.root, h.cwd)
+	}
+	if by, disabled := settings.Disabled(settings.Inspect(h.root)); disabled {
+		fmt.Fprintf(out, "note: %s switches all hooks off\n", by.Path)
+	}
 }
 
 // command is how the client shall call us: by the bare name in a file that
 // others use too, else by the path that stays when the program is updated.
-func (h *here) command(out io.Writer, scope settings.Scope) (string, error) {
+func command(scope settings.Scope) (string, error) {
+	if scope == settings.Project {
+		return "stopgate", nil
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	onPath, lookErr := exec.LookPath("stopgate")
-	if scope == settings.Project {
-		if lookErr != nil {
-			fmt.Fprintln(out, "note: stopgate is not on your PATH; the client will not find it there")
-		}
-		return "stopgate", nil
-	}
-	if lookErr == nil && sameFile(onPath, self) {
+	if onPath, err := exec.LookPath("stopgate"); err == nil && sameFile(onPath, self) {
 		return filepath.Abs(onPath)
+	}
+	// By the name we know our entries again.
+	if name := called(self); name != "stopgate" && name != "conclaude" {
+		return "", hintError{fmt.Errorf("cannot install hooks that call %s", self), "install the program under the name stopgate"}
 	}
 	return self, nil
 }
@@ -273,11 +288,11 @@ func newHooksStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			views := hookViews(h.root)
+			views := hookViews(h.cwd)
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), views)
 			}
-			printHookViews(cmd.OutOrStdout(), views)
+			h.printHookViews(cmd.OutOrStdout(), views)
 			return nil
 		},
 	}
@@ -296,10 +311,11 @@ type hookView struct {
 }
 
 type entryView struct {
-	Event   string  `json:"event"`
-	Matcher string  `json:"matcher,omitempty"`
-	Command string  `json:"command"`
-	Timeout float64 `json:"timeout_seconds"`
+	Event   string   `json:"event"`
+	Matcher string   `json:"matcher,omitempty"`
+	Command string   `json:"command"`
+	Timeout float64  `json:"timeout_seconds"`
+	Spoilt  []string `json:"spoilt_by,omitempty"`
 }
 
 // timeout is for people; a file need not set one.
@@ -310,9 +326,10 @@ func (e entryView) timeout() string {
 	return brief(time.Duration(e.Timeout * float64(time.Second)))
 }
 
-func hookViews(root string) []hookView {
+// hookViews shows what a client started in dir reads.
+func hookViews(dir string) []hookView {
 	var views []hookView
-	for _, file := range settings.Inspect(root) {
+	for _, file := range settings.Inspect(dir) {
 		view := hookView{Scope: file.Scope.String(), Path: file.Path, Exists: file.Exists, DisableAllHooks: file.DisableAllHooks != nil && *file.DisableAllHooks, Entries: []entryView{}}
 		if file.Err != nil {
 			view.Error = file.Err.Error()
@@ -321,14 +338,14 @@ func hookViews(root string) []hookView {
 			view.Faults = append(view.Faults, fault.String())
 		}
 		for _, e := range file.Entries {
-			view.Entries = append(view.Entries, entryView{string(e.Event), e.Matcher, strings.Join(append([]string{e.Command}, e.Args...), " "), e.Timeout.Seconds()})
+			view.Entries = append(view.Entries, entryView{string(e.Event), e.Matcher, e.Line(), e.Timeout.Seconds(), e.Spoilt})
 		}
 		views = append(views, view)
 	}
 	return views
 }
 
-func printHookViews(out io.Writer, views []hookView) {
+func (h *here) printHookViews(out io.Writer, views []hookView) {
 	p := paintFor(out)
 	entries := 0
 	for _, v := range views {
@@ -353,9 +370,18 @@ func printHookViews(out io.Writer, views []hookView) {
 				command += "  (only " + e.Matcher + ")"
 			}
 			fmt.Fprintf(out, "         %-20s %-7s %s\n", e.Event, e.timeout(), p.faint(command))
+			if len(e.Spoilt) > 0 {
+				fmt.Fprintf(out, "         %-20s %s\n", "", p.red("it decides nothing, because of "+strings.Join(e.Spoilt, ", ")))
+			}
 		}
 	}
-	if entries == 0 {
-		fmt.Fprintf(out, "%s\n  %s\n", p.red("the hooks are not installed"), p.faint("→ stopgate hooks install"))
+	if entries > 0 {
+		return
 	}
+	why, hint := "the hooks are not installed", "stopgate hooks install"
+	if above, found := settings.OutOfReach(h.cwd, h.root); found {
+		why = fmt.Sprintf("a client started in %s does not read %s", h.cwd, above)
+		hint = fmt.Sprintf("start it in %s, or: stopgate hooks install --user", h.root)
+	}
+	fmt.Fprintf(out, "%s\n  %s\n", p.red(why), p.faint("→ "+hint))
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,8 +58,8 @@ A damaged record is named on standard error; the others are shown.`,
 }
 
 func (o *logOptions) run(ctx context.Context, out, errOut io.Writer) error {
-	if near := config.Suggest(o.event, eventNames(hook.Events())); near != "" && near != o.event {
-		return usageError{fmt.Errorf("unknown event %q", o.event), "did you mean " + near + "?"}
+	if err := o.check(); err != nil {
+		return err
 	}
 	state, err := paths.StateDir()
 	if err != nil {
@@ -101,6 +102,20 @@ func (o *logOptions) run(ctx context.Context, out, errOut io.Writer) error {
 		fmt.Fprintln(errOut, "stopgate: no records to show; the journal is in "+filepath.Join(state, "journal"))
 	}
 	return view.unanswered()
+}
+
+func (o *logOptions) check() error {
+	if o.since < 0 {
+		return usageError{errors.New("--since must not be negative"), "for example: stopgate log --since 1h"}
+	}
+	if o.event == "" || hook.Event(o.event).Known() {
+		return nil
+	}
+	hint := "the events are: " + strings.Join(eventNames(hook.Events()), ", ")
+	if near := config.Suggest(o.event, eventNames(hook.Events())); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return usageError{fmt.Errorf("unknown event %q", o.event), hint}
 }
 
 func (o *logOptions) wants(r *event.Record) bool {

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"stopgate":  run,
 		"conclaude": run,
+		"sg2":       run, // somebody renamed the program
 		"claude":    func() { fmt.Println("2.1.197 (Claude Code)") },
 	})
 }

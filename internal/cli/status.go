@@ -67,7 +67,10 @@ func (h *here) status() (*status, error) {
 	if _, faults := h.validate(); len(faults) > 0 {
 		s.Config = "invalid"
 	}
-	s.readHooks(settings.Inspect(h.root))
+	s.readHooks(settings.Inspect(h.cwd))
+	if above, found := settings.OutOfReach(h.cwd, h.root); found && len(s.Hooks) == 0 && s.Dead == "" {
+		s.Dead = fmt.Sprintf("a client started in %s does not read %s", h.cwd, above)
+	}
 	s.Trust = h.trustWord()
 	if recess, on := stop.InRecess(h.stateDir, h.root, time.Now()); on {
 		s.Off = &recess

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/trust"
 )
@@ -62,11 +64,15 @@ func approve(out io.Writer, h *here, yes bool) error {
 	if err := trust.RequirePerson("approve", yes); err != nil {
 		return err
 	}
-	cfg, err := config.LoadProject(h.configDir(), h.short(h.configDir()))
+	snapshot, err := trust.Take(h.root)
+	if err != nil {
+		return err
+	}
+	cfg, err := h.read(snapshot)
 	if err != nil {
 		return fmt.Errorf("not approved, because it is not valid (see: stopgate validate):\n%w", err)
 	}
-	if err := h.trust().Approve(h.root, time.Now()); err != nil {
+	if err := h.trust().ApproveSnapshot(snapshot, time.Now()); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "approved: %s\n", h.configDir())
@@ -75,6 +81,17 @@ func approve(out io.Writer, h *here, yes bool) error {
 		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.globalPath)
 	}
 	return nil
+}
+
+// read reads the configuration that is to be approved, not what the disk has by
+// now.
+func (h *here) read(snapshot trust.Snapshot) (*config.Project, error) {
+	name := filepath.Join(h.short(h.configDir()), paths.ConfigFile)
+	text, found := snapshot.File(paths.ConfigFile)
+	if !found {
+		return nil, fmt.Errorf("%s does not exist", name)
+	}
+	return config.ParseProject(name, text)
 }
 
 type trustView struct {

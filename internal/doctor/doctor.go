@@ -46,35 +46,41 @@ type Finding struct {
 type Place struct {
 	StateDir   string
 	GlobalPath string
+	Dir        string // where the client is started: it reads the settings there, and none above
 	Root       string // the project's
 	HasProject bool
 }
 
+// Report is what was found.
+type Report struct {
+	Findings []Finding
+	Commands int // that the project has, as far as that could be read
+}
+
 // Examine looks at everything, in the order in which a stop would meet it.
-func Examine(ctx context.Context, place Place) []Finding {
-	e := &examination{Place: place, files: settings.Inspect(place.Root)}
+func Examine(ctx context.Context, place Place) Report {
+	e := &examination{Place: place, files: settings.Inspect(place.Dir), project: &config.Project{}}
+	e.environment = settings.Environment(e.files)
 	e.client(ctx)
 	e.settingsFiles()
 	e.entries()
 	e.configuration()
+	e.timeouts()
 	e.probe(ctx)
-	return e.findings
+	return Report{Findings: e.findings, Commands: len(stop.Commands(e.project))}
 }
 
 // Live reports whether enforcement works.
-func Live(findings []Finding) bool {
-	for _, f := range findings {
-		if f.Level == Dead {
-			return false
-		}
-	}
-	return true
+func (r Report) Live() bool {
+	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == Dead })
 }
 
 type examination struct {
 	Place
-	files    []settings.File
-	findings []Finding
+	files       []settings.File
+	environment map[string]string // what the files add to that of the hooks
+	project     *config.Project   // empty until it was read
+	findings    []Finding
 }
 
 func (e *examination) find(level Level, what, text, hint string) {
@@ -142,20 +148,48 @@ func (e *examination) inForce() []settings.Entry {
 }
 
 func (e *examination) entries() {
+	e.lookalikes()
 	entries := e.inForce()
+	if above, found := settings.OutOfReach(e.Dir, e.Root); len(entries) == 0 && found {
+		e.find(Dead, "hooks", fmt.Sprintf("a client started in %s does not read %s", e.Dir, above),
+			fmt.Sprintf("start it in %s, or: stopgate hooks install --user", e.Root))
+		return
+	}
 	if len(entries) == 0 {
 		e.find(Dead, "hooks", "not installed in any settings file that the client takes here", "stopgate hooks install")
 		return
 	}
 	e.duplicates(entries)
+	e.spoilt(entries)
 	for _, program := range e.programs(entries) {
-		if found, err := exec.LookPath(program); err != nil {
+		if found, err := e.lookPath(program); err != nil {
 			e.find(Dead, "program", fmt.Sprintf("the hooks call %s, which cannot be started: %v", program, errors.Unwrap(err)), "stopgate hooks install")
 		} else {
 			e.find(OK, "program", "the hooks call "+found, "")
 		}
 	}
-	e.timeouts(entries)
+}
+
+// lookalikes finds calls of us that only a person can judge.
+func (e *examination) lookalikes() {
+	for _, f := range e.files {
+		if !f.Calls(e.files) {
+			continue
+		}
+		for _, entry := range f.Alike {
+			e.find(Warn, "hooks", fmt.Sprintf("%q for %s in %s looks like another call of stopgate: it would answer twice", entry.Line(), entry.Event, f.Path), "remove it")
+		}
+	}
+}
+
+// spoilt finds entries whose answer does not count.
+func (e *examination) spoilt(entries []settings.Entry) {
+	for _, entry := range entries {
+		if len(entry.Spoilt) > 0 {
+			e.find(Dead, "hooks", fmt.Sprintf("the entry for %s has %s, so the client does not wait for its answer or does not call it at all", entry.Event, strings.Join(entry.Spoilt, ", ")),
+				"stopgate hooks install")
+		}
+	}
 }
 
 // duplicates finds events that are answered twice. The client runs the same
@@ -196,21 +230,43 @@ func (e *examination) programs(entries []settings.Entry) []string {
 
 // expand does what the client does to each part of a command without a shell.
 func (e *examination) expand(word string) string {
-	return strings.ReplaceAll(word, "${CLAUDE_PROJECT_DIR}", e.Root)
+	return strings.ReplaceAll(word, "${CLAUDE_PROJECT_DIR}", e.Dir)
 }
 
 // timeouts finds entries that the client would end before our own deadline can
 // answer.
-func (e *examination) timeouts(entries []settings.Entry) {
+func (e *examination) timeouts() {
+	entries := e.inForce()
 	for _, event := range hook.Events() {
 		if !slices.ContainsFunc(entries, func(entry settings.Entry) bool { return entry.Event == event }) {
 			continue
 		}
-		if has, want := settings.Timeout(e.Root, event), settings.DefaultTimeout(event); has < want {
+		has, want, longest := settings.Timeout(e.Dir, event), settings.DefaultTimeout(event), e.longest(event)
+		switch {
+		case event.Loops() && longest > budget(has):
+			hint := "stopgate hooks install"
+			if longest > budget(want) {
+				hint = "give the command a shorter timeout, or the entry a longer one"
+			}
+			e.find(Dead, "timeout", fmt.Sprintf("a command for %s may run %s, but the client lets the hook go after %s", event, longest, has), hint)
+		case has < want:
 			e.find(Warn, "timeout", fmt.Sprintf("the client waits %s for %s and then lets it pass; stopgate installs %s", has, event, want),
 				"stopgate hooks install")
 		}
 	}
+}
+
+// budget is what package stop leaves the commands of the client's timeout.
+func budget(timeout time.Duration) time.Duration {
+	return max(timeout-15*time.Second, timeout/2)
+}
+
+// longest is how long a command of the project for the event may run.
+func (e *examination) longest(event hook.Event) (longest time.Duration) {
+	for _, command := range e.project.Hooks[event] {
+		longest = max(longest, command.Timeout)
+	}
+	return longest
 }
 
 func (e *examination) configuration() {
@@ -240,6 +296,7 @@ func (e *examination) configuration() {
 		e.find(Dead, "config", err.Error(), "stopgate validate")
 		return
 	}
+	e.project = project
 	if commands := len(stop.Commands(project)); commands == 0 {
 		e.find(Warn, "config", paths.ProjectConfig(e.Root)+" is valid, but has no commands: nothing is checked", "add some under hooks:")
 	} else {

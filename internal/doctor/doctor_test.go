@@ -31,7 +31,7 @@ func newPlace(t *testing.T, command, script string) Place {
 			t.Fatal(err)
 		}
 	}
-	return Place{StateDir: filepath.Join(home, "state"), GlobalPath: filepath.Join(home, "config.yml"), Root: root}
+	return Place{StateDir: filepath.Join(home, "state"), GlobalPath: filepath.Join(home, "config.yml"), Dir: root, Root: root}
 }
 
 // honest blocks until the fault is mended, as doctor's own configuration asks.
@@ -44,9 +44,8 @@ cat > /dev/null
 // project is the person's, not the one made for the test.
 func TestProjectDirInCommand(t *testing.T) {
 	place := newPlace(t, "${CLAUDE_PROJECT_DIR}/bin/stopgate", honest)
-	findings := Examine(t.Context(), place)
-	if !Live(findings) {
-		t.Errorf("not live: %+v", findings)
+	if report := Examine(t.Context(), place); !report.Live() {
+		t.Errorf("not live: %+v", report.Findings)
 	}
 }
 
@@ -64,8 +63,9 @@ func TestInterrupted(t *testing.T) {
 		}
 	}()
 	defer interrupt()
-	findings := Examine(ctx, place)
-	if Live(findings) || !strings.Contains(findings[len(findings)-1].Text, "was ended") {
+	report := Examine(ctx, place)
+	findings := report.Findings
+	if report.Live() || !strings.Contains(findings[len(findings)-1].Text, "was ended") {
 		t.Errorf("findings: %+v", findings)
 	}
 	for _, pattern := range []string{

@@ -33,6 +33,11 @@ const probeConfig = `hooks:
 // probe calls each installed Stop command as the client would: once with a
 // fault, when it must block, and once without, when it must not.
 func (e *examination) probe(ctx context.Context) {
+	if dir := e.hookStateDir(); dir != e.StateDir {
+		e.find(Dead, "environment", fmt.Sprintf("settings env moves the hook's state directory to %s, where nothing is approved", dir),
+			"remove it there, or set it for yourself too and run: stopgate trust")
+		return
+	}
 	tried := map[string]bool{}
 	for _, entry := range e.inForce() {
 		key := entry.Command + "\x00" + strings.Join(entry.Args, "\x00")
@@ -76,12 +81,16 @@ func (e *examination) try(ctx context.Context, entry settings.Entry) (took time.
 
 	args := []string{"sh", "-c", entry.Command}
 	if len(entry.Args) > 0 {
-		args = []string{e.expand(entry.Command)}
+		program, err := e.lookPath(e.expand(entry.Command))
+		if err != nil {
+			return 0, fmt.Errorf("the hook failed: could not be started: %w", err)
+		}
+		args = []string{program}
 		for _, arg := range entry.Args {
 			args = append(args, e.expand(arg))
 		}
 	}
-	answer, took, err := callAsClient(ctx, args, root, session)
+	answer, took, err := e.callAsClient(ctx, args, root, session)
 	if err != nil {
 		return took, err
 	}
@@ -91,7 +100,7 @@ func (e *examination) try(ctx context.Context, entry settings.Entry) (took time.
 	if err := os.WriteFile(filepath.Join(root, "mended"), nil, 0o600); err != nil {
 		return took, err
 	}
-	answer, _, err = callAsClient(ctx, args, root, session)
+	answer, _, err = e.callAsClient(ctx, args, root, session)
 	if err == nil && answer.Decision == "block" {
 		err = fmt.Errorf("a stop that had to be allowed was blocked: %s", answer.Reason)
 	}
@@ -115,7 +124,7 @@ func (a clientAnswer) String() string {
 }
 
 // callAsClient runs a hook's command line as the client does.
-func callAsClient(ctx context.Context, args []string, root, session string) (clientAnswer, time.Duration, error) {
+func (e *examination) callAsClient(ctx context.Context, args []string, root, session string) (clientAnswer, time.Duration, error) {
 	payload, err := hook.Encode(&hook.StopPayload{Base: hook.Base{
 		SessionID:      session,
 		TranscriptPath: filepath.Join(root, "transcript.jsonl"),
@@ -129,7 +138,7 @@ func callAsClient(ctx context.Context, args []string, root, session string) (cli
 	result := process.Run(ctx, process.Command{
 		Args:    args,
 		Dir:     root,
-		Env:     clientEnviron(root, session),
+		Env:     e.clientEnviron(root, session),
 		Stdin:   append(payload, '\n'),
 		Timeout: 30 * time.Second,
 		Lines:   5,
@@ -146,12 +155,4 @@ func callAsClient(ctx context.Context, args []string, root, session string) (cli
 		return answer, result.Duration, fmt.Errorf("the hook did not answer in JSON: %q", out)
 	}
 	return answer, result.Duration, nil
-}
-
-// clientEnviron is what the client gives a hook. A later entry wins. The
-// entrypoint is the headless one, lest anything be typed into the terminal that
-// doctor runs in.
-func clientEnviron(root, session string) []string {
-	return append(os.Environ(), stop.InsideVariable+"=", "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
-		"CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
 }

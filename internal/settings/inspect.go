@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/tailscale/hujson"
@@ -78,6 +79,21 @@ func inspect(at location) File {
 	return f
 }
 
+// OutOfReach names the directory of the project's settings files that hold our
+// hooks and that a client started in dir does not read. Measured: it looks for
+// them in dir alone, not above.
+func OutOfReach(dir, root string) (string, bool) {
+	if dir == root {
+		return "", false
+	}
+	for _, f := range Inspect(root) {
+		if (f.Scope == Project || f.Scope == Local) && len(f.Entries) > 0 {
+			return filepath.Dir(f.Path), true
+		}
+	}
+	return "", false
+}
+
 // environment takes the strings: the client forgives other values.
 func environment(v *hujson.Value) map[string]string {
 	env := map[string]string{}
@@ -90,8 +106,9 @@ func environment(v *hujson.Value) map[string]string {
 	return env
 }
 
-// Environment is what the files add to the environment of hooks. That a later
-// file wins is an assumption: measured was only that --settings beats them all.
+// Environment is what the files add to the environment of hooks. Measured with
+// 2.1.197: local beats project beats user, and PATH there finds the hook's program;
+// that managed files beat local is an assumption.
 func Environment(files []File) map[string]string {
 	all := map[string]string{}
 	for _, f := range files {

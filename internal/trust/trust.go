@@ -109,13 +109,44 @@ func (s Store) standing(root string) (Standing, error) {
 	return standing, nil
 }
 
-// Approve approves the project's content as it stands. An empty .gauntlet/ has
-// nothing to approve: the approval is taken back.
-func (s Store) Approve(root string, now time.Time) error {
-	live, err := readTree(filepath.Join(root, paths.GauntletDir))
+// Snapshot is a project's content at one moment. What is shown of it is what is
+// approved, whatever an agent writes meanwhile.
+type Snapshot struct {
+	root  string
+	files []file
+}
+
+// Take reads the content of the project at root.
+func Take(root string) (Snapshot, error) {
+	files, err := readTree(filepath.Join(root, paths.GauntletDir))
 	if err != nil {
-		return fmt.Errorf("approve %s: %w", filepath.Join(root, paths.GauntletDir), err)
+		return Snapshot{}, fmt.Errorf("approve %s: %w", filepath.Join(root, paths.GauntletDir), err)
 	}
+	return Snapshot{root, files}, nil
+}
+
+// File is the content of one file, by its slash-separated path below .gauntlet/.
+func (s Snapshot) File(path string) (data []byte, found bool) {
+	i := slices.IndexFunc(s.files, func(f file) bool { return f.Path == path })
+	if i < 0 {
+		return nil, false
+	}
+	return s.files[i].data, true
+}
+
+// Approve approves the project's content as it stands.
+func (s Store) Approve(root string, now time.Time) error {
+	snapshot, err := Take(root)
+	if err != nil {
+		return err
+	}
+	return s.ApproveSnapshot(snapshot, now)
+}
+
+// ApproveSnapshot approves what was read before. An empty .gauntlet/ has nothing
+// to approve: the approval is taken back.
+func (s Store) ApproveSnapshot(snapshot Snapshot, now time.Time) error {
+	root, live := snapshot.root, snapshot.files
 	if len(live) == 0 {
 		return s.Revoke(root)
 	}

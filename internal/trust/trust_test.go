@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/paths"
 )
 
 // approverEnv makes the test binary a process that approves ROOT in STATE with
@@ -470,5 +472,33 @@ func TestSummary(t *testing.T) {
 	all := []string{"1", "2", "3", "4", "5", "6", "7"}
 	if got := Summary(all); got != "1, 2, 3, 4, 5, …" || all[5] != "6" {
 		t.Error(got, all)
+	}
+}
+
+// What was shown is what is approved, whatever was written meanwhile.
+func TestApproveSnapshot(t *testing.T) {
+	store, root := NewStore(t.TempDir()), t.TempDir()
+	path := paths.ProjectConfig(root)
+	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(path, []byte("seen"), 0o600)
+	snapshot, err := Take(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(path, []byte("unseen"), 0o600)
+	if data, found := snapshot.File(paths.ConfigFile); !found || string(data) != "seen" {
+		t.Errorf("snapshot has %q", data)
+	}
+	if err := store.ApproveSnapshot(snapshot, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	standing, err := store.Standing(root)
+	if err != nil || standing.State != Edited {
+		t.Errorf("standing %+v, %v", standing, err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(standing.Dir, paths.ConfigFile)); string(data) != "seen" {
+		t.Errorf("approved %q", data)
 	}
 }

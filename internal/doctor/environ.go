@@ -1,0 +1,69 @@
+package doctor
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/stop"
+)
+
+// clientEnviron is what the client gives a hook. A later entry wins. The mark of
+// a client that we started ourselves is not inherited: doctor speaks for the
+// client that a person starts. The entrypoint is the headless one, lest anything
+// be typed into the terminal that doctor runs in.
+func (e *examination) clientEnviron(root, session string) []string {
+	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, stop.InsideVariable+"=") })
+	for name, value := range e.environment {
+		environ = append(environ, name+"="+value)
+	}
+	return append(environ, "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
+		"CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+}
+
+// getenv is a variable as a hook sees it.
+func (e *examination) getenv(name string) string {
+	if value, ok := e.environment[name]; ok {
+		return value
+	}
+	return os.Getenv(name)
+}
+
+// hookStateDir is paths.StateDir as the hook's process will find it. What no
+// settings file touches is as we found it ourselves.
+func (e *examination) hookStateDir() string {
+	names := []string{"STOPGATE_STATE_DIR", "OJ_STATE_DIR", "XDG_STATE_HOME", "HOME"}
+	if !slices.ContainsFunc(names, func(name string) bool { _, set := e.environment[name]; return set }) {
+		return e.StateDir
+	}
+	for _, name := range names[:2] {
+		if dir := e.getenv(name); filepath.IsAbs(dir) {
+			return filepath.Clean(dir)
+		} else if dir != "" {
+			return filepath.Join(e.Dir, dir)
+		}
+	}
+	if dir := e.getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "stopgate")
+	}
+	return filepath.Join(e.getenv("HOME"), ".local", "state", "stopgate")
+}
+
+// lookPath finds a program on the PATH that the client has once it has read its
+// settings.
+func (e *examination) lookPath(program string) (string, error) {
+	if program != filepath.Base(program) {
+		return exec.LookPath(program)
+	}
+	for _, dir := range filepath.SplitList(e.getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue // another one in every project
+		}
+		if found, err := exec.LookPath(filepath.Join(dir, program)); err == nil {
+			return found, nil
+		}
+	}
+	return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
+}
