@@ -22,7 +22,22 @@ type here struct {
 	hasProject bool
 }
 
+// findHere takes the project that the hooks take: where trust is enforced an
+// approved one comes before any other.
 func findHere() (*here, error) {
+	h, err := findNearest()
+	if err != nil || !h.enforces() {
+		return h, err
+	}
+	if root, found := paths.ProjectRoot(h.trust().Claims, h.cwd); found {
+		h.root = root
+	}
+	return h, nil
+}
+
+// findNearest takes the nearest project, for commands by which a person sets one
+// up or approves it.
+func findNearest() (*here, error) {
 	state, err := paths.StateDir()
 	if err != nil {
 		return nil, err
@@ -47,9 +62,8 @@ func findHere() (*here, error) {
 	return h, nil
 }
 
-// findProject is findHere where there must be a project.
-func findProject() (*here, error) {
-	h, err := findHere()
+// mustExist refuses a place without a project.
+func mustExist(h *here, err error) (*here, error) {
 	if err == nil && !h.hasProject {
 		err = hintError{
 			errors.New("no project: there is no " + filepath.Join(paths.GauntletDir, paths.ConfigFile) + " here or above"),

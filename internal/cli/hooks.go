@@ -76,7 +76,7 @@ project's .gauntlet/ as it stands.`,
 			if err != nil {
 				return err
 			}
-			h, err := findHere()
+			h, err := findNearest()
 			if err != nil {
 				return err
 			}
@@ -241,7 +241,7 @@ becomes what it was before, to the byte. An agent is refused.`,
 			if err := trust.RequirePerson("take the hooks out", true); err != nil {
 				return err
 			}
-			h, err := findHere()
+			h, err := findNearest()
 			if err != nil {
 				return err
 			}
@@ -284,7 +284,7 @@ func newHooksStatus() *cobra.Command {
   stopgate hooks status --json | jq '.[].entries[].event'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := findHere()
+			h, err := findNearest()
 			if err != nil {
 				return err
 			}

@@ -45,7 +45,7 @@ there already is kept.`,
 			if o.scope, o.chosen, err = where.scope(cmd); err != nil {
 				return err
 			}
-			h, err := findHere()
+			h, err := findNearest()
 			if err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ the client shows it, and it ends by itself.`,
 			if err := trust.RequirePerson("switch stopgate off", yes); err != nil {
 				return err
 			}
-			h, err := findProject()
+			h, err := mustExist(findHere())
 			if err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ edits it later changes nothing until you approve again.`,
 			if err := atMostOne(cmd, "show", "revoke"); err != nil {
 				return err
 			}
-			h, err := findProject()
+			h, err := mustExist(findNearest())
 			if err != nil {
 				return err
 			}

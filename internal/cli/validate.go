@@ -23,7 +23,7 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
   stopgate validate --json | jq '.faults[].message'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := findHere()
+			h, err := findNearest()
 			if err != nil {
 				return err
 			}

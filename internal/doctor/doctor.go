@@ -243,9 +243,9 @@ func (e *examination) timeouts() {
 		}
 		has, want, longest := settings.Timeout(e.Dir, event), settings.DefaultTimeout(event), e.longest(event)
 		switch {
-		case event.Loops() && longest > budget(has):
+		case event.Loops() && longest > stop.Budget(has):
 			hint := "stopgate hooks install"
-			if longest > budget(want) {
+			if longest > stop.Budget(want) {
 				hint = "give the command a shorter timeout, or the entry a longer one"
 			}
 			e.find(Dead, "timeout", fmt.Sprintf("a command for %s may run %s, but the client lets the hook go after %s", event, longest, has), hint)
@@ -254,11 +254,6 @@ func (e *examination) timeouts() {
 				"stopgate hooks install")
 		}
 	}
-}
-
-// budget is what package stop leaves the commands of the client's timeout.
-func budget(timeout time.Duration) time.Duration {
-	return max(timeout-15*time.Second, timeout/2)
 }
 
 // longest is how long a command of the project for the event may run.

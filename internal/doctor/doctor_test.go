@@ -31,6 +31,8 @@ func newPlace(t *testing.T, command, script string) Place {
 			t.Fatal(err)
 		}
 	}
+	t.Setenv("STOPGATE_STATE_DIR", filepath.Join(home, "state"))
+	t.Setenv("TMPDIR", t.TempDir())
 	return Place{StateDir: filepath.Join(home, "state"), GlobalPath: filepath.Join(home, "config.yml"), Dir: root, Root: root}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/stop"
 )
 
@@ -31,24 +32,13 @@ func (e *examination) getenv(name string) string {
 	return os.Getenv(name)
 }
 
-// hookStateDir is paths.StateDir as the hook's process will find it. What no
-// settings file touches is as we found it ourselves.
+// hookStateDir is the state directory of the hook's process.
 func (e *examination) hookStateDir() string {
-	names := []string{"STOPGATE_STATE_DIR", "OJ_STATE_DIR", "XDG_STATE_HOME", "HOME"}
-	if !slices.ContainsFunc(names, func(name string) bool { _, set := e.environment[name]; return set }) {
-		return e.StateDir
+	dir, err := paths.StateDirOf(e.getenv)
+	if err != nil {
+		return ""
 	}
-	for _, name := range names[:2] {
-		if dir := e.getenv(name); filepath.IsAbs(dir) {
-			return filepath.Clean(dir)
-		} else if dir != "" {
-			return filepath.Join(e.Dir, dir)
-		}
-	}
-	if dir := e.getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "stopgate")
-	}
-	return filepath.Join(e.getenv("HOME"), ".local", "state", "stopgate")
+	return dir
 }
 
 // lookPath finds a program on the PATH that the client has once it has read its

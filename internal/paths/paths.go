@@ -6,21 +6,28 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // StateDir is the directory for everything stopgate writes for itself.
-func StateDir() (string, error) {
+func StateDir() (string, error) { return StateDirOf(os.Getenv) }
+
+// StateDirOf is the StateDir of a process with that environment.
+func StateDirOf(getenv func(name string) string) (string, error) {
 	for _, name := range []string{"STOPGATE_STATE_DIR", "OJ_STATE_DIR"} {
-		if dir := os.Getenv(name); dir != "" {
+		if dir := getenv(name); dir != "" {
 			return filepath.Abs(dir)
 		}
 	}
 	// The XDG specification says that a relative value is to be ignored.
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "stopgate"), nil
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
+	home := getenv("HOME")
+	if runtime.GOOS == "windows" {
+		home = getenv("USERPROFILE")
+	}
+	if home == "" {
 		return "", errors.New("no state directory: set HOME or STOPGATE_STATE_DIR")
 	}
 	return filepath.Join(home, ".local", "state", "stopgate"), nil

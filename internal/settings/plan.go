@@ -2,6 +2,7 @@ package settings
 
 import (
 	"slices"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -43,7 +44,7 @@ func Plan(command string, project *config.Project, installed []Entry) []Entry {
 	}
 	plan := make([]Entry, len(events))
 	for i, e := range events {
-		plan[i] = Entry{Event: e, Command: command, Args: []string{"hook", string(e)}, Timeout: DefaultTimeout(e)}
+		plan[i] = Entry{Event: e, Command: command, Args: []string{"hook", string(e)}, Timeout: timeoutFor(e, project, installed)}
 		if e == hook.PreToolUse && !wide[e] {
 			plan[i].Matcher = questions
 		}
@@ -64,3 +65,27 @@ func Uncovered(entries []Entry, project *config.Project) (missing []hook.Event) 
 	}
 	return missing
 }
+
+// timeoutFor is long enough for every command of the project and of those whose
+// entries are there already. Only stops may take long; what the client bounds
+// itself stays within that.
+func timeoutFor(e hook.Event, project *config.Project, installed []Entry) time.Duration {
+	timeout := DefaultTimeout(e)
+	if !e.Loops() {
+		return timeout
+	}
+	if project != nil {
+		for _, command := range project.Hooks[e] {
+			timeout = max(timeout, command.Timeout+spare)
+		}
+	}
+	for _, entry := range installed {
+		if entry.Event == e {
+			timeout = max(timeout, entry.Timeout)
+		}
+	}
+	return timeout
+}
+
+// spare is what a hook needs beside its longest command.
+const spare = 30 * time.Second

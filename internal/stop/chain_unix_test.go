@@ -331,7 +331,7 @@ func TestBudget(t *testing.T) {
 		1200 * time.Second: 1185 * time.Second, 60 * time.Second: 45 * time.Second, 30 * time.Second: 15 * time.Second,
 		20 * time.Second: 10 * time.Second, 1500 * time.Millisecond: 750 * time.Millisecond, 0: 0,
 	} {
-		if got := budget(timeout); got != want {
+		if got := Budget(timeout); got != want {
 			t.Errorf("%s: got %s, want %s", timeout, got, want)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 // so we answer before.
 const margin = 15 * time.Second
 
-// budget is the time for all keepers of a call whose hook was installed with
+// Budget is the time for all keepers of a call whose hook was installed with
 // the timeout. Short timeouts leave half.
-func budget(timeout time.Duration) time.Duration {
+func Budget(timeout time.Duration) time.Duration {
 	return max(timeout-margin, timeout/2)
 }
 

@@ -146,7 +146,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	ctx, cancel := context.WithTimeout(ctx, budget(c.timeout(kc))-c.Now().Sub(c.start))
+	ctx, cancel := context.WithTimeout(ctx, Budget(c.timeout(kc))-c.Now().Sub(c.start))
 	defer cancel()
 	// The client ends a hook with SIGTERM; what we started must end with us.
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
