@@ -12,7 +12,6 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -111,7 +110,7 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 	if err != nil {
 		view.Invalid = err.Error()
 	} else {
-		view.Commands = append(view.Commands, stop.Commands(cfg)...)
+		view.Commands = append(view.Commands, cfg.Commands()...)
 	}
 	if asJSON {
 		return printJSON(out, view)
@@ -137,7 +136,7 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 }
 
 func printCommands(out io.Writer, verb string, cfg *config.Project) {
-	commands := stop.Commands(cfg)
+	commands := cfg.Commands()
 	if len(commands) == 0 {
 		fmt.Fprintln(out, verb+" nothing")
 		return

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -53,6 +54,17 @@ const (
 	maxTimeout     = time.Hour
 	maxOutputLines = 10_000
 )
+
+// Commands lists what the configuration would run, quoted, in a fixed order.
+func (p *Project) Commands() []string {
+	var out []string
+	for _, event := range hook.Events() {
+		for _, command := range p.Hooks[event] {
+			out = append(out, fmt.Sprintf("%q on %s", command.Run, event))
+		}
+	}
+	return out
+}
 
 // LoadProject reads config.yml in dir, which is a project's .gauntlet or an
 // approved copy of it. Faults and positions name the file as if dir were shown.

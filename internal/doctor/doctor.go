@@ -67,7 +67,7 @@ func Examine(ctx context.Context, place Place) Report {
 	e.configuration()
 	e.timeouts()
 	e.probe(ctx)
-	return Report{Findings: e.findings, Commands: len(stop.Commands(e.project))}
+	return Report{Findings: e.findings, Commands: len(e.project.Commands())}
 }
 
 // Live reports whether enforcement works.
@@ -292,7 +292,7 @@ func (e *examination) configuration() {
 		return
 	}
 	e.project = project
-	if commands := len(stop.Commands(project)); commands == 0 {
+	if commands := len(project.Commands()); commands == 0 {
 		e.find(Warn, "config", paths.ProjectConfig(e.Root)+" is valid, but has no commands: nothing is checked", "add some under hooks:")
 	} else {
 		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", paths.ProjectConfig(e.Root), commands), "")

@@ -123,24 +123,13 @@ func (p *place) distrust(dir string) {
 	cfg, err := config.LoadProject(dir, dir)
 	would := "its configuration cannot be read"
 	if err == nil {
-		commands := Commands(cfg)
+		commands := cfg.Commands()
 		if len(commands) == 0 {
 			return
 		}
 		would = "it would run " + strings.Join(shorten(commands, 5), ", ")
 	}
 	p.cannot("trust", "untrusted", fmt.Sprintf("%s was never approved, so nothing of it runs: %s. Read it, then approve it with: stopgate trust", dir, would))
-}
-
-// Commands lists what a configuration would run, quoted, in a fixed order.
-func Commands(cfg *config.Project) []string {
-	var out []string
-	for _, event := range hook.Events() {
-		for _, command := range cfg.Hooks[event] {
-			out = append(out, fmt.Sprintf("%q on %s", command.Run, event))
-		}
-	}
-	return out
 }
 
 func shorten(list []string, most int) []string {

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+func newHooksInstall() *cobra.Command {
+	var where scopeFlags
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Install the hooks (default: --local)",
+		Long: `Merge stopgate's hooks into a settings file of the client. Every other key and hook
+stays as it is; installing twice changes nothing; the first change keeps a backup.
+
+--user also writes "trust: enforce" into the global config: from then on only
+projects that you approved run anything. --project and --local approve the
+project's .gauntlet/ as it stands.`,
+		Example: `  stopgate hooks install
+  stopgate hooks install --user
+  stopgate hooks install --project     teammates need stopgate on their PATH`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			scope, _, err := where.scope(cmd)
+			if err != nil {
+				return err
+			}
+			h, err := findNearest()
+			if err != nil {
+				return err
+			}
+			return h.install(cmd.OutOrStdout(), scope, yes)
+		},
+	}
+	where.register(cmd)
+	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: approve without a terminal")
+	return cmd
+}
+
+func (h *here) install(out io.Writer, scope settings.Scope, yes bool) error {
+	to, err := h.target(scope)
+	if err != nil {
+		return err
+	}
+	if scope == settings.User {
+		// First, so that no moment has hooks everywhere and trust nowhere.
+		if err := h.enforceTrust(out); err != nil {
+			return err
+		}
+		return h.installHooks(out, to)
+	}
+	if err := h.installHooks(out, to); err != nil || !h.hasProject {
+		return err
+	}
+	if err := trust.RequirePerson("approve", yes); err != nil {
+		fmt.Fprintf(out, "not approved: %s (%v)\n", h.configDir(), err)
+		return nil
+	}
+	return approve(out, h, yes)
+}
+
+// target is a settings file that may take the hooks.
+type target struct {
+	scope     settings.Scope
+	path      string
+	command   string
+	installed []settings.Entry
+}
+
+// target refuses a file that the client drops or that cannot be edited, and one
+// beside which another has the hooks already: two would answer every event twice.
+func (h *here) target(scope settings.Scope) (target, error) {
+	path, err := settings.Path(scope, h.root)
+	if err != nil {
+		return target{}, err
+	}
+	to := target{scope: scope, path: path}
+	if to.command, err = command(scope); err != nil {
+		return to, err
+	}
+	for _, file := range settings.Inspect(h.root) {
+		switch {
+		case file.Path == path:
+			to.installed = file.Entries
+		case len(file.Entries) > 0 && file.Scope == settings.Managed:
+			return to, fmt.Errorf("the administrator installed the hooks already, in %s", file.Path)
+		case len(file.Entries) > 0:
+			return to, hintError{
+				fmt.Errorf("the hooks are installed already, in the %s settings %s", file.Scope, file.Path),
+				fmt.Sprintf("to move them, first run: stopgate hooks uninstall --%s", file.Scope),
+			}
+		}
+	}
+	if err := settings.Check(path, settings.Plan(to.command, nil, to.installed)); err != nil {
+		return to, fmt.Errorf("install the hooks: %w", err)
+	}
+	return to, nil
+}
+
+// installHooks merges the entries into the file.
+func (h *here) installHooks(out io.Writer, to target) error {
+	var project *config.Project
+	if h.hasProject {
+		// An invalid configuration is validate's to tell; its events come with
+		// the next install.
+		project, _ = config.LoadProject(h.configDir(), h.short(h.configDir()))
+	}
+	changed, err := settings.Install(to.path, settings.Plan(to.command, project, to.installed))
+	if err != nil {
+		return err
+	}
+	if changed {
+		fmt.Fprintf(out, "installed the hooks in %s\n", to.path)
+	} else {
+		fmt.Fprintf(out, "the hooks are in %s already\n", to.path)
+	}
+	h.noteObstacles(out, to)
+	return nil
+}
+
+// noteObstacles tells what keeps the hooks that are now installed from working.
+func (h *here) noteObstacles(out io.Writer, to target) {
+	if _, err := exec.LookPath("stopgate"); err != nil && to.scope == settings.Project {
+		fmt.Fprintln(out, "note: stopgate is not on your PATH; the client will not find it there")
+	}
+	if h.cwd != h.root && to.scope != settings.User {
+		fmt.Fprintf(out, "note: start claude in %s; started in %s it does not read this file\n", h.root, h.cwd)
+	}
+	if by, disabled := settings.Disabled(settings.Inspect(h.root)); disabled {
+		fmt.Fprintf(out, "note: %s switches all hooks off\n", by.Path)
+	}
+}
+
+// command is how the client shall call us: by the bare name in a file that
+// others use too, else by the path that stays when the program is updated.
+func command(scope settings.Scope) (string, error) {
+	if scope == settings.Project {
+		return "stopgate", nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if onPath, err := exec.LookPath("stopgate"); err == nil && sameFile(onPath, self) {
+		return filepath.Abs(onPath)
+	}
+	// By the name we know our entries again.
+	if name := called(self); name != "stopgate" && name != "conclaude" {
+		return "", hintError{fmt.Errorf("cannot install hooks that call %s", self), "install the program under the name stopgate"}
+	}
+	return self, nil
+}
+
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// enforceTrust turns trust on, unless the global config says something about it
+// already.
+func (h *here) enforceTrust(out io.Writer) error {
+	changed, err := config.EnforceTrust(h.globalPath)
+	if err != nil {
+		return err
+	}
+	if changed {
+		fmt.Fprintf(out, "wrote \"trust: enforce\" to %s: only projects you approve run anything\n", h.globalPath)
+		h.global, h.globalErr = config.LoadGlobal(h.globalPath)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/settings"
+)
+
+func newHooksStatus() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show which settings files are in force and what they hold",
+		Example: `  stopgate hooks status
+  stopgate hooks status --json | jq '.[].entries[].event'`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := findNearest()
+			if err != nil {
+				return err
+			}
+			views := hookViews(h.cwd)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), views)
+			}
+			h.printHookViews(cmd.OutOrStdout(), views)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+type hookView struct {
+	Scope           string      `json:"scope"`
+	Path            string      `json:"path"`
+	Exists          bool        `json:"exists"`
+	Error           string      `json:"error,omitempty"`
+	Faults          []string    `json:"faults,omitempty"`
+	DisableAllHooks bool        `json:"disable_all_hooks,omitempty"`
+	Entries         []entryView `json:"entries"`
+}
+
+type entryView struct {
+	Event   string   `json:"event"`
+	Matcher string   `json:"matcher,omitempty"`
+	Command string   `json:"command"`
+	Timeout float64  `json:"timeout_seconds"`
+	Spoilt  []string `json:"spoilt_by,omitempty"`
+}
+
+// timeout is for people; a file need not set one.
+func (e entryView) timeout() string {
+	if e.Timeout == 0 {
+		return "-"
+	}
+	return brief(time.Duration(e.Timeout * float64(time.Second)))
+}
+
+// hookViews shows what a client started in dir reads.
+func hookViews(dir string) []hookView {
+	var views []hookView
+	for _, file := range settings.Inspect(dir) {
+		view := hookView{Scope: file.Scope.String(), Path: file.Path, Exists: file.Exists, DisableAllHooks: file.DisableAllHooks != nil && *file.DisableAllHooks, Entries: []entryView{}}
+		if file.Err != nil {
+			view.Error = file.Err.Error()
+		}
+		for _, fault := range file.Faults {
+			view.Faults = append(view.Faults, fault.String())
+		}
+		for _, e := range file.Entries {
+			view.Entries = append(view.Entries, entryView{string(e.Event), e.Matcher, e.Line(), e.Timeout.Seconds(), e.Spoilt})
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
+func (h *here) printHookViews(out io.Writer, views []hookView) {
+	p := paintFor(out)
+	entries := 0
+	for _, v := range views {
+		entries += len(v.Entries)
+		switch {
+		case !v.Exists:
+			fmt.Fprintf(out, "%-8s %s %s\n", v.Scope, v.Path, p.faint("(absent)"))
+		case v.Error != "":
+			fmt.Fprintf(out, "%-8s %s %s\n", v.Scope, v.Path, p.red("the client drops this file: "+v.Error))
+		default:
+			fmt.Fprintf(out, "%-8s %s\n", v.Scope, v.Path)
+		}
+		for _, fault := range v.Faults {
+			fmt.Fprintf(out, "         %s\n", p.red("the client drops this file: "+fault))
+		}
+		if v.DisableAllHooks {
+			fmt.Fprintf(out, "         %s\n", p.red("disableAllHooks is on"))
+		}
+		for _, e := range v.Entries {
+			command := e.Command
+			if e.Matcher != "" {
+				command += "  (only " + e.Matcher + ")"
+			}
+			fmt.Fprintf(out, "         %-20s %-7s %s\n", e.Event, e.timeout(), p.faint(command))
+			if len(e.Spoilt) > 0 {
+				fmt.Fprintf(out, "         %-20s %s\n", "", p.red("it decides nothing, because of "+strings.Join(e.Spoilt, ", ")))
+			}
+		}
+	}
+	if entries > 0 {
+		return
+	}
+	why, hint := "the hooks are not installed", "stopgate hooks install"
+	if above, found := settings.OutOfReach(h.cwd, h.root); found {
+		why = fmt.Sprintf("a client started in %s does not read %s", h.cwd, above)
+		hint = fmt.Sprintf("start it in %s, or: stopgate hooks install --user", h.root)
+	}
+	fmt.Fprintf(out, "%s\n  %s\n", p.red(why), p.faint("→ "+hint))
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+func newHooksUninstall() *cobra.Command {
+	var where scopeFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Take the hooks out (default: wherever they are in force here)",
+		Long: `Take stopgate's hooks out of the client's settings. A file that nobody else touched
+becomes what it was before, to the byte. An agent is refused.`,
+		Example: `  stopgate hooks uninstall
+  stopgate hooks uninstall --user`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			only, chosen, err := where.scope(cmd)
+			if err != nil {
+				return err
+			}
+			// A script may: it has no gates to escape from.
+			if err := trust.RequirePerson("take the hooks out", true); err != nil {
+				return err
+			}
+			h, err := findNearest()
+			if err != nil {
+				return err
+			}
+			return h.uninstall(cmd.OutOrStdout(), only, chosen)
+		},
+	}
+	where.register(cmd)
+	return cmd
+}
+
+func (h *here) uninstall(out io.Writer, only settings.Scope, chosen bool) error {
+	found := false
+	var failed error
+	for _, file := range settings.Inspect(h.root) {
+		if file.Scope == settings.Managed || chosen && file.Scope != only || !file.Exists {
+			continue
+		}
+		changed, err := settings.Uninstall(file.Path)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if changed {
+			found = true
+			fmt.Fprintf(out, "took the hooks out of %s\n", file.Path)
+		}
+	}
+	if !found && failed == nil {
+		fmt.Fprintln(out, "the hooks are not installed here")
+	}
+	return failed
+}
