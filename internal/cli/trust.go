@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -76,10 +77,20 @@ func approve(out io.Writer, h *here, yes bool) error {
 	}
 	fmt.Fprintf(out, "approved: %s\n", h.configDir())
 	printCommands(out, "it runs", cfg)
+	h.noteUncovered(out, cfg)
 	if h.globalErr == nil && !h.enforces() {
 		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.globalPath)
 	}
 	return nil
+}
+
+// noteUncovered says which of the commands would never run, because the client
+// does not call us for their events.
+func (h *here) noteUncovered(out io.Writer, cfg *config.Project) {
+	entries := settings.InForce(settings.Inspect(h.root))
+	if missing := settings.Uncovered(entries, cfg); len(missing) > 0 {
+		fmt.Fprintf(out, "note: the client does not call stopgate for %s; run: stopgate hooks install\n", strings.Join(eventNames(missing), ", "))
+	}
 }
 
 // read reads the configuration that is to be approved, not what the disk has by
@@ -88,7 +99,7 @@ func (h *here) read(snapshot trust.Snapshot) (*config.Project, error) {
 	name := filepath.Join(h.short(h.configDir()), paths.ConfigFile)
 	text, found := snapshot.File(paths.ConfigFile)
 	if !found {
-		return nil, fmt.Errorf("%s does not exist", name)
+		return nil, fmt.Errorf("%s does not exist; to take an approval back: stopgate trust --revoke", name)
 	}
 	return config.ParseProject(name, text)
 }

@@ -137,15 +137,7 @@ func (e *examination) settingsFiles() {
 }
 
 // inForce lists our entries that the client really calls.
-func (e *examination) inForce() []settings.Entry {
-	var out []settings.Entry
-	for _, f := range e.files {
-		if f.Calls(e.files) {
-			out = append(out, f.Entries...)
-		}
-	}
-	return out
-}
+func (e *examination) inForce() []settings.Entry { return settings.InForce(e.files) }
 
 func (e *examination) entries() {
 	e.lookalikes()

@@ -123,6 +123,17 @@ func Environment(files []File) map[string]string {
 // managed file with faults only the hooks are lost.
 func (f File) counts() bool { return f.Err == nil && (!f.Dropped() || f.Scope == Managed) }
 
+// InForce lists our entries that the client really calls.
+func InForce(files []File) []Entry {
+	var out []Entry
+	for _, f := range files {
+		if f.Calls(files) {
+			out = append(out, f.Entries...)
+		}
+	}
+	return out
+}
+
 // Calls reports whether the client calls our entries in the file, which is one
 // of files.
 func (f File) Calls(files []File) bool {
