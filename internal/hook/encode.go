@@ -9,11 +9,10 @@ import (
 // Encode writes a payload back as JSON, with the fields this program does not
 // know in the place where the client put them.
 func Encode(p Payload) ([]byte, error) {
-	fields := make(map[string]any)
-	var order []string
-	for _, f := range fieldsOf(p) {
-		fields[f.name] = f.dst
-		order = append(order, f.name)
+	fields := fieldsOf(p)
+	unwritten := make(map[string]any, len(fields))
+	for _, f := range fields {
+		unwritten[f.name] = f.dst
 	}
 	var out bytes.Buffer
 	add := func(name string, value any) error {
@@ -36,8 +35,8 @@ func Encode(p Payload) ([]byte, error) {
 		return nil
 	}
 	for _, m := range p.base().members {
-		value, known := fields[m.name]
-		delete(fields, m.name)
+		value, known := unwritten[m.name]
+		delete(unwritten, m.name)
 		if !known || isNull(m.value) {
 			value = m.value
 		}
@@ -45,12 +44,11 @@ func Encode(p Payload) ([]byte, error) {
 			return nil, err
 		}
 	}
-	for _, name := range order {
-		value, unwritten := fields[name]
-		if !unwritten || isZero(value) {
+	for _, f := range fields {
+		if _, missing := unwritten[f.name]; !missing || f.need == optional && isZero(f.dst) {
 			continue
 		}
-		if err := add(name, value); err != nil {
+		if err := add(f.name, f.dst); err != nil {
 			return nil, err
 		}
 	}
@@ -65,6 +63,8 @@ func isZero(dst any) bool {
 	switch v := dst.(type) {
 	case *string:
 		return *v == ""
+	case *bool:
+		return !*v
 	case *float64:
 		return *v == 0
 	case *json.RawMessage:
@@ -72,5 +72,5 @@ func isZero(dst any) bool {
 	case *[]json.RawMessage:
 		return len(*v) == 0
 	}
-	return false // a false boolean says something
+	return false
 }
