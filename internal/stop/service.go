@@ -18,7 +18,6 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/notify"
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
@@ -133,7 +132,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	c.write(rec, event.Answered)
 	c.tell(payload, place.root, judgement)
 	if payload.Event() == hook.SessionEnd {
-		NewCounter(c.StateDir).Forget(rec.Session, c.Now())
+		NewCounter(c.StateDir).Forget(payload.Common().SessionID, c.Now())
 	}
 	if c.journalErr != nil && loud(payload.Event()) {
 		answer = answer.Tell("stopgate: " + c.journalErr.Error())
@@ -183,64 +182,6 @@ func (c *call) applying(kc *keeper.Call) []keeper.Keeper {
 		}
 	}
 	return out
-}
-
-// compose makes one answer of all opinions.
-func compose(e hook.Event, about []Opinion, j Judgement) hook.Answer {
-	var answer hook.Answer
-	if j.Blocked >= 0 {
-		answer = hook.Block(e, j.Opinions[j.Blocked].Reason)
-	}
-	if loud(e) {
-		for _, o := range about {
-			answer = answer.Tell(spoken(o))
-		}
-	}
-	for _, o := range j.Opinions {
-		answer = answer.Tell(spoken(o))
-	}
-	return answer
-}
-
-// loud reports whether an event is one at which a person is told that nothing
-// is enforced. On every tool call that would be noise.
-func loud(e hook.Event) bool { return e.Loops() || e == hook.SessionStart }
-
-func spoken(o Opinion) string {
-	if o.Message == "" {
-		return ""
-	}
-	return "stopgate: " + o.Message
-}
-
-// tell notifies the person, where a command for that is configured.
-func (c *call) tell(payload hook.Payload, root string, j Judgement) {
-	if c.global.Notify.Command == "" {
-		return
-	}
-	var messages []string
-	if p, ok := payload.(*hook.SubagentStopPayload); ok && j.Blocked < 0 {
-		messages = append(messages, subagentDone(p))
-	}
-	if j.GaveUp {
-		for _, o := range j.Opinions {
-			if o.Status == "gave_up" {
-				messages = append(messages, root+": "+o.Message)
-			}
-		}
-	}
-	for _, message := range messages {
-		if err := notify.Command(c.global.Notify.Command, message, c.StateDir); err != nil {
-			c.logf("notify: %v", err)
-		}
-	}
-}
-
-func subagentDone(p *hook.SubagentStopPayload) string {
-	if p.AgentType == "" {
-		return fmt.Sprintf("subagent %s finished", p.AgentID)
-	}
-	return fmt.Sprintf("subagent %s (%s) finished", p.AgentID, p.AgentType)
 }
 
 func (c *call) promptHash(payload hook.Payload) string {
