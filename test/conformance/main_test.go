@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// conclaude is the program under the name that seed 000 gives it.
-var conclaude string
+// The program, and the program under the name that seed 000 gives it.
+var stopgate, conclaude string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -26,7 +26,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	stopgate := filepath.Join(dir, "stopgate")
+	stopgate = filepath.Join(dir, "stopgate")
 	if out, err := exec.Command("go", "build", "-o", stopgate, "../../cmd/stopgate").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1
