@@ -1,0 +1,74 @@
+//go:build unix
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Whatever is done to an installation: doctor calls it live if, and only if, the
+// real client is blocked by it.
+func TestDoctorAgreesWithTheClient(t *testing.T) {
+	t.Parallel()
+	replace := func(from, to string) func(*testing.T, *bench) {
+		return func(t *testing.T, b *bench) {
+			path := filepath.Join(b.Project, ".claude/settings.local.json")
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := strings.Replace(string(text), from, to, 1)
+			if changed == string(text) {
+				t.Fatalf("%q is not in the settings", from)
+			}
+			b.Write(path, changed)
+		}
+	}
+	for name, tt := range map[string]struct {
+		harm func(*testing.T, *bench)
+		live bool
+	}{
+		"as installed":          {func(*testing.T, *bench) {}, true},
+		"another key":           {replace(`{`, `{"model":"claude-opus-4-8",`), true},
+		"a matcher":             {replace(`"hooks": [`, `"matcher": "*", "hooks": [`), true},
+		"all hooks off":         {replace(`{`, `{"disableAllHooks":true,`), false},
+		"in the background":     {replace(`"timeout": 1200`, `"timeout": 1200, "async": true`), false},
+		"under a condition":     {replace(`"timeout": 1200`, `"timeout": 1200, "if": "Bash(*)"`), false},
+		"a wrong type":          {replace(`"timeout": 1200`, `"timeout": "1200"`), false},
+		"broken JSON":           {replace(`{`, `{{`), false},
+		"the program has moved": {replace(`stopgate",`, `gone/stopgate",`), false},
+		"marked as ours":        {replace(`{`, `{"env":{"STOPGATE_INSIDE":"1"},`), false},
+		"another state":         {replace(`{`, `{"env":{"STOPGATE_STATE_DIR":"/nowhere/at/all"},`), false},
+		"uninstalled":           {func(t *testing.T, b *bench) { b.Stopgate("hooks", "uninstall").mustPass(t) }, false},
+		"not approved":          {func(t *testing.T, b *bench) { b.Stopgate("trust", "--revoke", "--yes").mustPass(t) }, false},
+		"switched off":          {func(t *testing.T, b *bench) { b.Stopgate("off", "--for", "1h", "--yes").mustPass(t) }, false},
+		"started in a folder": {func(t *testing.T, b *bench) {
+			b.Project = filepath.Join(b.Project, "sub")
+			if err := os.Mkdir(b.Project, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.Guard(untilMended)
+			tt.harm(t, b)
+			doctor := b.Stopgate("doctor")
+			b.Run("do it")
+			blocked := false
+			for _, r := range b.API.Requests() {
+				blocked = blocked || strings.HasPrefix(r.LastUserText(), "Stop hook feedback:\nmend it first")
+			}
+			if blocked != tt.live {
+				t.Errorf("the client was blocked: %t", blocked)
+			}
+			if live := doctor.Code == 0; live != blocked {
+				t.Errorf("the client was blocked: %t; doctor says live: %t\n%s%s", blocked, live, doctor.Stdout, doctor.Stderr)
+			}
+		})
+	}
+}
