@@ -17,7 +17,7 @@ type member struct {
 
 // split takes a JSON object apart without interpreting its values.
 func split(data []byte) ([]member, error) {
-	text := bytes.TrimSpace(data)
+	text := bytes.Trim(data, " \t\r\n") // the white space of JSON, no other
 	if len(text) == 0 {
 		return nil, errors.New("it is empty")
 	}
