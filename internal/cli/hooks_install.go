@@ -134,7 +134,7 @@ func (h *here) noteObstacles(out io.Writer, to target) {
 		fmt.Fprintln(out, "note: stopgate is not on your PATH; the client will not find it there")
 	}
 	if h.cwd != h.root && to.scope != settings.User {
-		fmt.Fprintf(out, "note: start claude in %s; started in %s it does not read this file\n", h.root, h.cwd)
+		fmt.Fprintf(out, "note: start claude in %s; started in %s it may not read this file\n", h.root, h.cwd)
 	}
 	if by, disabled := settings.Disabled(settings.Inspect(h.root)); disabled {
 		fmt.Fprintf(out, "note: %s switches all hooks off\n", by.Path)

@@ -115,8 +115,8 @@ func (h *here) printHookViews(out io.Writer, views []hookView) {
 		return
 	}
 	why, hint := "the hooks are not installed", "stopgate hooks install"
-	if above, found := settings.OutOfReach(h.cwd, h.root); found {
-		why = fmt.Sprintf("a client started in %s does not read %s", h.cwd, above)
+	if reach, found := settings.OutOfReach(h.cwd, h.root); found {
+		why = reach
 		hint = fmt.Sprintf("start it in %s, or: stopgate hooks install --user", h.root)
 	}
 	fmt.Fprintf(out, "%s\n  %s\n", p.red(why), p.faint("→ "+hint))

@@ -68,8 +68,8 @@ func (h *here) status() (*status, error) {
 		s.Config = "invalid"
 	}
 	s.readHooks(settings.Inspect(h.cwd))
-	if above, found := settings.OutOfReach(h.cwd, h.root); found && len(s.Hooks) == 0 && s.Dead == "" {
-		s.Dead = fmt.Sprintf("a client started in %s does not read %s", h.cwd, above)
+	if why, found := settings.OutOfReach(h.cwd, h.root); found && len(s.Hooks) == 0 && s.Dead == "" {
+		s.Dead = why
 	}
 	s.Trust = h.trustWord()
 	if recess, on := stop.InRecess(h.stateDir, h.root, time.Now()); on {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,9 +60,10 @@ type Report struct {
 
 // Examine looks at everything, in the order in which a stop would meet it.
 func Examine(ctx context.Context, place Place) Report {
-	e := &examination{Place: place, files: settings.Inspect(place.Dir), project: &config.Project{}}
-	e.environment = settings.Environment(e.files)
+	e := &examination{Place: place, project: &config.Project{}}
 	e.client(ctx)
+	e.files = settings.InspectFrom(place.Dir, e.localRoot())
+	e.environment = settings.Environment(e.files)
 	e.settingsFiles()
 	e.entries()
 	e.configuration()
@@ -77,6 +79,7 @@ func (r Report) Live() bool {
 
 type examination struct {
 	Place
+	version     string // of the client; empty when unknown
 	files       []settings.File
 	environment map[string]string // what the files add to that of the hooks
 	project     *config.Project   // empty until it was read
@@ -107,7 +110,34 @@ func (e *examination) client(ctx context.Context) {
 		e.find(Warn, "client", fmt.Sprintf("%s --version failed: %v", found, err), "")
 		return
 	}
+	e.version, _, _ = strings.Cut(strings.TrimSpace(string(version)), " ")
 	e.find(OK, "client", fmt.Sprintf("%s %s (stopgate was measured with %s)", found, strings.TrimSpace(string(version)), measured), "")
+}
+
+// localRoot is where the client takes settings.local.json from. Of a client that
+// is not known the older habit is assumed: it reads less.
+func (e *examination) localRoot() string {
+	if root, found := paths.GitRoot(e.Dir); found && atLeast(e.version, settings.LocalFromGitRoot) {
+		return root
+	}
+	return e.Dir
+}
+
+// atLeast compares versions of the form 2.1.197.
+func atLeast(version, least string) bool {
+	return slices.Compare(numbers(version), numbers(least)) >= 0
+}
+
+func numbers(version string) []int {
+	var out []int
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil
+		}
+		out = append(out, n)
+	}
+	return out
 }
 
 func (e *examination) settingsFiles() {
@@ -142,8 +172,8 @@ func (e *examination) inForce() []settings.Entry { return settings.InForce(e.fil
 func (e *examination) entries() {
 	e.lookalikes()
 	entries := e.inForce()
-	if above, found := settings.OutOfReach(e.Dir, e.Root); len(entries) == 0 && found {
-		e.find(Dead, "hooks", fmt.Sprintf("a client started in %s does not read %s", e.Dir, above),
+	if why, found := settings.OutOfReach(e.Dir, e.Root); len(entries) == 0 && found {
+		e.find(Dead, "hooks", why,
 			fmt.Sprintf("start it in %s, or: stopgate hooks install --user", e.Root))
 		return
 	}

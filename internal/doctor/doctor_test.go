@@ -79,3 +79,14 @@ func TestInterrupted(t *testing.T) {
 		}
 	}
 }
+
+func TestVersions(t *testing.T) {
+	for version, want := range map[string]bool{
+		"2.1.210": false, "2.1.211": true, "2.1.325": true, "2.2.0": true, "3.0": true,
+		"1.9.999": false, "2.1": false, "": false, "dev": false,
+	} {
+		if got := atLeast(version, "2.1.211"); got != want {
+			t.Errorf("%q: %t", version, got)
+		}
+	}
+}

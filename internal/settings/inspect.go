@@ -2,9 +2,9 @@ package settings
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/tailscale/hujson"
@@ -32,9 +32,13 @@ func (f File) Dropped() bool { return f.Err != nil || len(f.Faults) > 0 }
 // Inspect looks at every settings file that counts in the project, in the
 // client's order: user, project, local, managed. A root of "" leaves out the
 // project's. Files that do not exist are listed too.
-func Inspect(root string) []File {
+func Inspect(root string) []File { return InspectFrom(root, root) }
+
+// InspectFrom looks at the files that count for a client that was started in dir
+// and takes the person's own settings in this project from localRoot.
+func InspectFrom(dir, localRoot string) []File {
 	var all []File
-	for _, at := range inForce(root) {
+	for _, at := range inForce(dir, localRoot) {
 		all = append(all, inspect(at))
 	}
 	return all
@@ -79,16 +83,25 @@ func inspect(at location) File {
 	return f
 }
 
-// OutOfReach names the directory of the project's settings files that hold our
-// hooks and that a client started in dir does not read. Measured: it looks for
-// them in dir alone, not above.
-func OutOfReach(dir, root string) (string, bool) {
+// LocalFromGitRoot is the first client that takes settings.local.json from the
+// git root, wherever in the repository it was started. Measured: 2.1.210 reads
+// the settings of the directory it was started in and no others; 2.1.211 to
+// 2.1.325 read settings.json there and settings.local.json at the git root.
+const LocalFromGitRoot = "2.1.211"
+
+// OutOfReach says which settings file of the project holds our hooks and is not
+// read by a client that is started in dir, below the root.
+func OutOfReach(dir, root string) (why string, found bool) {
 	if dir == root {
 		return "", false
 	}
 	for _, f := range Inspect(root) {
 		if (f.Scope == Project || f.Scope == Local) && len(f.Entries) > 0 {
-			return filepath.Dir(f.Path), true
+			why = fmt.Sprintf("a client started in %s does not read %s", dir, f.Path)
+			if f.Scope == Local {
+				why += " (" + LocalFromGitRoot + " and newer do)"
+			}
+			return why, true
 		}
 	}
 	return "", false

@@ -80,10 +80,13 @@ type location struct {
 
 // inForce lists the files that count in a project, in the client's order. In
 // a home directory the project's file is the user's file: it is listed once.
-func inForce(root string) []location {
+func inForce(root, localRoot string) []location {
 	var all []location
 	seen := map[string]bool{}
 	for _, scope := range []Scope{User, Project, Local, Managed} {
+		if scope == Local {
+			root = localRoot
+		}
 		path, err := Path(scope, root)
 		if err != nil || seen[path] {
 			continue

@@ -44,7 +44,7 @@ func clientTimeout(event hook.Event) time.Duration {
 // It runs inside the hook: whatever is wrong with a file, that file is skipped.
 func Timeout(root string, event hook.Event) time.Duration {
 	smallest := time.Duration(math.MaxInt64)
-	for _, at := range inForce(root) {
+	for _, at := range inForce(root, root) {
 		for _, e := range quickly(at.path, event) {
 			smallest = min(smallest, granted(e))
 		}
