@@ -263,7 +263,7 @@ func (e *examination) timeouts() {
 		if !slices.ContainsFunc(entries, func(entry settings.Entry) bool { return entry.Event == event }) {
 			continue
 		}
-		has, want, longest := settings.Timeout(e.Dir, event), settings.DefaultTimeout(event), e.longest(event)
+		has, want, longest := settings.Timeout(event, e.Dir, e.localRoot()), settings.DefaultTimeout(event), e.longest(event)
 		switch {
 		case event.Loops() && longest > stop.Budget(has):
 			hint := "stopgate hooks install"

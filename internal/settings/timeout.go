@@ -39,14 +39,22 @@ func clientTimeout(event hook.Event) time.Duration {
 
 // Timeout is how long the client waits for our entry for the event. The client
 // runs equal entries of several files once and does not say whose timeout
-// counts, so it is the smallest; without any entry it is the default.
+// counts, so it is the smallest in the files that count in any of the roots;
+// without any entry it is the default.
 //
 // It runs inside the hook: whatever is wrong with a file, that file is skipped.
-func Timeout(root string, event hook.Event) time.Duration {
+func Timeout(event hook.Event, roots ...string) time.Duration {
 	smallest := time.Duration(math.MaxInt64)
-	for _, at := range inForce(root, root) {
-		for _, e := range quickly(at.path, event) {
-			smallest = min(smallest, granted(e))
+	seen := map[string]bool{}
+	for _, root := range roots {
+		for _, at := range inForce(root, root) {
+			if seen[at.path] {
+				continue
+			}
+			seen[at.path] = true
+			for _, e := range quickly(at.path, event) {
+				smallest = min(smallest, granted(e))
+			}
 		}
 	}
 	if smallest == math.MaxInt64 {

@@ -28,7 +28,7 @@ func TestTimeoutIsTheSmallestInForce(t *testing.T) {
 		hook.UserPromptSubmit: 30 * time.Second,
 		hook.Notification:     60 * time.Second, // not installed: the default
 	} {
-		if got := Timeout(root, event); got != want {
+		if got := Timeout(event, root); got != want {
 			t.Errorf("%s: %v, want %v", event, got, want)
 		}
 	}
@@ -42,11 +42,11 @@ func TestTimeoutToleratesAnyDamage(t *testing.T) {
 		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"other","timeout":1}]}]}}`,
 	} {
 		put(t, filepath.Join(root, ".claude", "settings.json"), text)
-		if got := Timeout(root, hook.Stop); got != DefaultTimeout(hook.Stop) {
+		if got := Timeout(hook.Stop, root); got != DefaultTimeout(hook.Stop) {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
-	if got := Timeout("", hook.Stop); got != DefaultTimeout(hook.Stop) {
+	if got := Timeout(hook.Stop, ""); got != DefaultTimeout(hook.Stop) {
 		t.Errorf("outside a project: %v", got)
 	}
 }
@@ -72,6 +72,6 @@ func BenchmarkTimeout(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		Timeout(root, hook.Stop)
+		Timeout(hook.Stop, root)
 	}
 }

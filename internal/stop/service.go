@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
@@ -161,13 +162,14 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 }
 
 // timeout is when the client will end this hook. It took its settings from where
-// it was started, which need not be the project of this call.
+// it was started and, since 2.1.211, from the git root; neither need be the
+// project of this call.
 func (c *call) timeout(kc *keeper.Call) time.Duration {
-	timeout := settings.Timeout(kc.Project.Root, kc.Event())
-	if dir := c.getenv("CLAUDE_PROJECT_DIR"); dir != "" && dir != kc.Project.Root {
-		timeout = min(timeout, settings.Timeout(dir, kc.Event()))
+	dirs := []string{kc.Project.Root, c.getenv("CLAUDE_PROJECT_DIR")}
+	if root, found := paths.GitRoot(kc.Project.Root); found {
+		dirs = append(dirs, root)
 	}
-	return timeout
+	return settings.Timeout(kc.Event(), dirs...)
 }
 
 // applying lists the keepers whose business the call is.
