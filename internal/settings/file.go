@@ -162,8 +162,11 @@ func resolve(path string) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
-	if _, err := os.Lstat(path); err == nil {
+	switch info, err := os.Lstat(path); {
+	case err == nil && info.Mode().Type() == fs.ModeSymlink:
 		return "", fmt.Errorf("%s is a link to nothing", path)
+	case err == nil:
+		return resolve(path) // another process has just made it
 	}
 	dir := filepath.Dir(path)
 	if dir == path {
