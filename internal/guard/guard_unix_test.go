@@ -295,7 +295,7 @@ func environment(t *testing.T, payload string, env ...string) (*keeper.Call, []s
 	var out []string
 	for line := range strings.Lines(read(t, call, "env")) {
 		line = strings.TrimSpace(line)
-		if name, _, _ := strings.Cut(line, "="); !slices.Contains([]string{"PWD", "OLDPWD", "SHLVL", "_", "PATH"}, name) {
+		if name, _, _ := strings.Cut(line, "="); !slices.Contains([]string{"PWD", "OLDPWD", "SHLVL", "_", "PATH", "STOPGATE_COMMAND"}, name) {
 			out = append(out, line)
 		}
 	}

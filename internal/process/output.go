@@ -16,6 +16,7 @@ type tail struct {
 	lines int
 	buf   []byte
 	cut   bool
+	copy  io.Writer // may be nil
 }
 
 func newTail(lines int) *tail {
@@ -29,6 +30,9 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := len(p)
+	if t.copy != nil {
+		_, _ = t.copy.Write(p) // whoever gave it knows whether it failed
+	}
 	if len(p) > maxTail {
 		p, t.cut = p[len(p)-maxTail:], true
 	}

@@ -4,9 +4,11 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -21,6 +23,12 @@ type Command struct {
 	Stdin   []byte
 	Timeout time.Duration // 0: only the context limits it
 	Lines   int           // how many of the last lines of output are kept
+	// KeepStdout is how many of the first bytes of standard output are kept; 0
+	// means maxStdout.
+	KeepStdout int
+	// Output gets a copy of both streams as they come. An error of it does not
+	// stop the command. Writes come one at a time.
+	Output io.Writer
 }
 
 // Shell is the argument list that runs a script in the POSIX shell. args
@@ -36,7 +44,7 @@ type Result struct {
 	TimedOut bool           // its own timeout was over
 	Canceled bool           // the caller's context was over
 	Err      error          // it could not be started
-	Stdout   []byte         // the first maxStdout bytes
+	Stdout   []byte         // the first bytes of it
 	Tail     string         // the last lines of both streams, as they came
 	Duration time.Duration
 }
@@ -88,7 +96,7 @@ const drain = 500 * time.Millisecond
 var errTimeout = errors.New("timeout")
 
 // Run runs the command and waits for it. When ctx or the timeout ends first, its
-// whole process group is killed.
+// whole process group is killed and, on Linux, what left the group.
 func Run(ctx context.Context, c Command) Result {
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -96,15 +104,27 @@ func Run(ctx context.Context, c Command) Result {
 		defer cancel()
 	}
 	tail := newTail(c.Lines)
-	stdout := &head{limit: maxStdout}
+	tail.copy = c.Output
+	stdout := &head{limit: cmp.Or(c.KeepStdout, maxStdout)}
+	env := c.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	mark := newMark(env)
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
-	cmd.Stdin = bytes.NewReader(c.Stdin)
+	cmd.Dir, cmd.Env = c.Dir, append(env[:len(env):len(env)], mark)
+	if len(c.Stdin) > 0 { // else it is closed
+		cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
 	cmd.Stdout = both{stdout, tail}
 	cmd.Stderr = tail
 	cmd.WaitDelay = drain
 	ownGroup(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	cmd.Cancel = func() error {
+		err := killGroup(cmd.Process)
+		killMarked(mark)
+		return err
+	}
 
 	start := time.Now()
 	err := cmd.Start()

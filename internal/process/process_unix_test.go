@@ -316,3 +316,41 @@ func TestDetachMissingProgram(t *testing.T) {
 		t.Error("want an error")
 	}
 }
+
+type broken struct{ writes int }
+
+func (b *broken) Write([]byte) (int, error) {
+	b.writes++
+	return 0, errors.New("disk full")
+}
+
+func TestOutputIsCopied(t *testing.T) {
+	var log strings.Builder
+	c := shell(t, `echo out; echo err >&2; exit 3`)
+	c.Output = &log
+	if r := run(t, c); r.Code != 3 || len(r.Tail) != len("out\nerr") || string(r.Stdout) != "out\n" {
+		t.Errorf("got %+v", r)
+	}
+	if got := log.String(); got != "out\nerr\n" && got != "err\nout\n" {
+		t.Errorf("the copy holds %q", got)
+	}
+	sink := &broken{}
+	c.Output = sink
+	if r := run(t, c); r.Code != 3 || sink.writes == 0 {
+		t.Errorf("a copy that cannot be written changed the result: %+v", r)
+	}
+}
+
+func TestKeepsTheStartOfStdout(t *testing.T) {
+	c := shell(t, `echo 12345678`)
+	c.KeepStdout = 4
+	if r := run(t, c); string(r.Stdout) != "1234" {
+		t.Errorf("got %q", r.Stdout)
+	}
+}
+
+func TestInputIsClosed(t *testing.T) {
+	if r := run(t, shell(t, `cat; test ! -t 0`)); !r.OK() {
+		t.Errorf("got %+v", r)
+	}
+}

@@ -1,0 +1,47 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// killMarked ends what carries the mark in its environment, wherever it went: a
+// process that made itself a session of its own is no longer in the group. It
+// looks again until a look finds nothing, because what it kills may have been
+// starting something.
+func killMarked(mark string) {
+	const looks = 100 // against something that forks faster than we look
+	for range looks {
+		if !killOnce(mark) {
+			return
+		}
+	}
+}
+
+func killOnce(mark string) (found bool) {
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range environs {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		// A process that has ended and was not waited for has an empty environment.
+		text, err := os.ReadFile(path)
+		if err == nil && marked(text, mark) && syscall.Kill(pid, syscall.SIGKILL) == nil {
+			found = true
+		}
+	}
+	return found
+}
+
+func marked(environ []byte, mark string) bool {
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		if rest, found := bytes.CutPrefix(entry, []byte(mark)); found && (len(rest) == 0 || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
+}

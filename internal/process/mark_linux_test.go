@@ -1,0 +1,45 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// What made itself a session of its own, or a daemon, ends too when the command
+// has to be ended.
+func TestWhatLeftTheGroupDies(t *testing.T) {
+	scripts := map[string]string{
+		"a session of its own": `setsid sh -c 'echo $$ >a; exec sleep 600' & `,
+		"a daemon":             `(setsid sh -c '(echo $$ >a; exec sleep 600) &' &) ; `,
+		"a command of its own": `STOPGATE_COMMAND=$STOPGATE_COMMAND/inner setsid sh -c 'echo $$ >a; exec sleep 600' & `,
+	}
+	for what, script := range scripts {
+		t.Run(what, func(t *testing.T) {
+			c := shell(t, script+`while ! test -s a; do :; done; touch started; sleep 600`)
+			Run(cancelWhen(t, filepath.Join(c.Dir, "started")), c)
+			wantDead(t, pid(t, filepath.Join(c.Dir, "a")))
+		})
+	}
+}
+
+// Another command with a mark of its own goes on.
+func TestOthersLive(t *testing.T) {
+	bystander := make(chan Result, 1)
+	c := shell(t, `touch started; while ! test -e end; do sleep 0.01; done`)
+	go func() { bystander <- Run(t.Context(), c) }()
+	eventually(t, "the bystander runs", func() bool {
+		_, err := os.Stat(filepath.Join(c.Dir, "started"))
+		return err == nil
+	})
+	ended := shell(t, "sleep 600")
+	ended.Timeout = time.Millisecond
+	run(t, ended)
+	if err := os.WriteFile(filepath.Join(c.Dir, "end"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-bystander; !r.OK() {
+		t.Errorf("the bystander: %+v", r)
+	}
+}
