@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // Guard runs the commands under hooks: in the project's configuration.
@@ -88,6 +89,10 @@ func execute(ctx context.Context, call *keeper.Call, command config.Command) run
 		r.denial = denial(result)
 	}
 	return r
+}
+
+func pin(script string, project *keeper.Project) string {
+	return trust.Pin(script, project.Root, project.Root, project.ConfigDir)
 }
 
 func verdict(runs []run) keeper.Verdict {

@@ -1,31 +1,31 @@
-package guard
+package trust
 
 import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
-// pin makes a command that names .gauntlet or a file in it use the approved
-// copy, where that is the one in force. Otherwise an agent could keep the approved
-// configuration and empty the script that it runs.
+// Pin makes a command that names .gauntlet or a file in it use configDir, where
+// that is not the project's own but the approved copy. Otherwise an agent could
+// keep the approved configuration and empty the script that it runs. The command
+// runs in dir.
 //
 // What a command reaches by other ways (a Makefile, a variable of its own) is
 // not seen.
-func pin(script string, project *keeper.Project) string {
-	if project.ConfigDir == filepath.Join(project.Root, paths.GauntletDir) {
+func Pin(script, dir, root, configDir string) string {
+	if configDir == filepath.Join(root, paths.GauntletDir) {
 		return script
 	}
-	roots := rootsIn(script, project.Root)
+	roots := rootsIn(script, dir, root)
 	var out []byte
 	var quote byte // the kind of quotes we are in
 	for i := 0; i < len(script); i++ {
 		if rest, found := strings.CutPrefix(script[i:], paths.GauntletDir); found && endsName(rest) {
 			if before := withoutRoot(string(out), roots); startsName(before, quote) {
-				out = append(out[:len(before)], inQuotes(project.ConfigDir, quote)...)
+				out = append(out[:len(before)], inQuotes(configDir, quote)...)
 				i += len(paths.GauntletDir) - 1
 				continue
 			}
@@ -46,15 +46,14 @@ func pin(script string, project *keeper.Project) string {
 	return string(out)
 }
 
-// rootsIn lists the ways in which a command may name the project's root, which is
-// also the directory that it runs in. One that goes somewhere else first may come
-// back by "..".
-func rootsIn(script, root string) []string {
+// rootsIn lists the ways in which a command may name the project's root. One that
+// runs or goes somewhere else may come back by "..".
+func rootsIn(script, dir, root string) []string {
 	roots := []string{
 		root, ".", "$PWD", "${PWD}", "$(pwd)", "`pwd`", "$CLAUDE_PROJECT_DIR", "${CLAUDE_PROJECT_DIR}",
 		"$(git rev-parse --show-toplevel)", "`git rev-parse --show-toplevel`",
 	}
-	if strings.Contains(script, "cd ") {
+	if dir != root || strings.Contains(script, "cd ") {
 		roots = append([]string{".."}, roots...) // "../" ends with "./"
 	}
 	return roots
