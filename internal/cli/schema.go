@@ -12,13 +12,14 @@ import (
 
 func newSchema() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "schema",
-		Short:   "Print JSON Schemas",
-		Example: "  stopgate schema hook SubagentStop",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "schema",
+		Short: "Print JSON Schemas",
+		Example: `  stopgate schema hook SubagentStop
+  stopgate schema config`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSchemaHook())
+	cmd.AddCommand(newSchemaHook(), newSchemaConfig())
 	return cmd
 }
 
@@ -33,17 +34,49 @@ func newSchemaHook() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := hook.Schema(hook.Event(args[0]))
 			if err != nil {
-				names := eventNames(hook.Typed())
-				hint := "events: " + strings.Join(names, ", ")
-				if near := config.Suggest(args[0], names); near != "" {
-					hint = fmt.Sprintf("did you mean %s?", near)
-				}
-				return usageError{err, hint}
+				return noSchema(err, args[0], "events", eventNames(hook.Typed()))
 			}
 			_, err = cmd.OutOrStdout().Write(text)
 			return err
 		},
 	}
+}
+
+func newSchemaConfig() *cobra.Command {
+	return &cobra.Command{
+		Use:   "config [KIND]",
+		Short: "Print the JSON Schema of a configuration file",
+		Long: `Print the JSON Schema of a configuration file, for editors. KIND is project, which
+is .gauntlet/config.yml and the default, check, review, ci or global.`,
+		Example: `  stopgate schema config > config.schema.json
+  stopgate schema config check`,
+		DisableFlagsInUseLine: true,
+		ValidArgs:             config.Kinds(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return oneArg(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind := append(args, "project")[0]
+			text, err := config.Schema(kind)
+			if err != nil {
+				return noSchema(err, kind, "kinds", config.Kinds())
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+}
+
+// noSchema hints at a name that there is a schema for.
+func noSchema(err error, name, what string, valid []string) error {
+	hint := what + ": " + strings.Join(valid, ", ")
+	if near := config.Suggest(name, valid); near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	return usageError{err, hint}
 }
 
 func eventNames(events []hook.Event) []string {

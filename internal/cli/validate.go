@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/paths"
 )
 
 func newValidate() *cobra.Command {
@@ -15,8 +18,9 @@ func newValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check every configuration file; all faults at once",
-		Long: `Check the global config and this project's .gauntlet/. Every fault is shown with
-its place; the client's own settings files are doctor's.
+		Long: `Check the global config and this project's .gauntlet/: config.yml, every file in
+checks/ and reviews/, and ci.yml. Every fault is shown with its place; the client's
+own settings files are doctor's.
 
 Exit code 0: valid, or nothing to check. 1: there are faults.`,
 		Example: `  stopgate validate
@@ -48,22 +52,27 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 // validate checks the files that apply here and lists those it looked at.
 func (h *here) validate() (checked []string, faults []config.Fault) {
 	checked, faults = []string{}, []config.Fault{}
-	add := func(path string, err error) {
-		checked = append(checked, path)
+	add := func(err error, files ...string) {
+		checked = append(checked, files...)
 		var found *config.Faults
 		if errors.As(err, &found) {
 			faults = append(faults, found.All...)
-		} else if err != nil {
-			faults = append(faults, config.Fault{Position: config.Position{File: path}, Message: err.Error()})
 		}
 	}
 	if h.globalErr != nil || h.global.Exists {
-		add(h.globalPath, h.globalErr)
+		add(h.globalErr, h.globalPath)
 	}
-	if h.hasProject {
-		dir := h.short(h.configDir())
-		_, err := config.LoadProject(h.configDir(), dir)
-		add(dir+"/config.yml", err)
+	if !h.hasProject {
+		return checked, faults
+	}
+	dir, shown := h.configDir(), h.short(h.configDir())
+	project, err := config.LoadProject(dir, shown)
+	add(err, filepath.Join(shown, paths.ConfigFile))
+	// Without a valid config.yml the gates are still checked, on their own.
+	_, err = config.LoadGates(dir, shown, project)
+	add(err, config.GateFiles(dir, shown)...)
+	if _, err := config.LoadCI(dir, shown); !errors.Is(err, fs.ErrNotExist) {
+		add(err, filepath.Join(shown, config.CIFile))
 	}
 	return checked, faults
 }

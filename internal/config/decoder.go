@@ -26,10 +26,14 @@ type decoder struct {
 	latest ast.Node
 }
 
-// decode parses a file and hands its top value to read, unless the file is
-// empty. It returns every fault that was found on the way.
+// decode parses a file and hands its top value to read. It returns every fault
+// that was found on the way.
 func decode(name string, data []byte, read func(value)) error {
-	d := &decoder{source: newSource(name, data), aliases: map[*ast.AliasNode]ast.Node{}}
+	return newSource(name, data).decode(read)
+}
+
+func (s *source) decode(read func(value)) error {
+	d := &decoder{source: s, aliases: map[*ast.AliasNode]ast.Node{}}
 	if root := d.parse(); root != nil {
 		d.latest = root
 		links := &linker{decoder: d, anchors: map[string]*anchor{}}

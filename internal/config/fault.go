@@ -52,8 +52,8 @@ func (f Fault) Detail() string {
 	return b.String()
 }
 
-// Faults is everything that is wrong with a configuration file, in the order
-// of the file. It is the only error that this package returns, and it always
+// Faults is everything that is wrong with one configuration file or several, in
+// the order of the files. It is the only error that this package returns, and it always
 // holds at least one fault.
 type Faults struct {
 	All []Fault
@@ -82,14 +82,20 @@ func (f *Faults) Detail() string {
 // Unwrap lets a caller ask for fs.ErrNotExist and fs.ErrPermission.
 func (f *Faults) Unwrap() error { return f.cause }
 
-// inFileOrder sorts, with the faults of the file as a whole at the end, and
-// drops repetitions: what an anchor holds is decoded once for each alias.
+// inFileOrder sorts by file and place, with the faults of a file as a whole at
+// its end, and drops repetitions: what an anchor holds is decoded once for each
+// alias.
 func inFileOrder(faults []Fault) []Fault {
-	slices.SortStableFunc(faults, func(a, b Fault) int {
-		if (a.Line == 0) != (b.Line == 0) {
-			return cmp.Compare(b.Line, a.Line)
+	whole := func(f Fault) int {
+		if f.Line == 0 {
+			return 1
 		}
+		return 0
+	}
+	slices.SortStableFunc(faults, func(a, b Fault) int {
 		return cmp.Or(
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(whole(a), whole(b)),
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Message, b.Message),

@@ -15,6 +15,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // Each file under testdata/faults is wrong, and what is said about it lies
 // beside it.
 func TestFaults(t *testing.T) {
+	preference := []string{"claude", "codex"}
 	parsers := map[string]func(string, []byte) error{
 		"project": func(name string, data []byte) error {
 			_, err := ParseProject(name, data)
@@ -24,19 +25,33 @@ func TestFaults(t *testing.T) {
 			_, err := ParseGlobal(name, data)
 			return err
 		},
+		"ci": func(name string, data []byte) error {
+			_, err := ParseCI(name, data)
+			return err
+		},
+		"check": func(name string, data []byte) error {
+			return parseCheck(name, data, newCheck("lint"))
+		},
+		"review-md": func(name string, data []byte) error {
+			return parseReviewMarkdown(name, data, newReview("style", preference))
+		},
+		"review-yml": func(name string, data []byte) error {
+			return parseReviewYAML(name, data, newReview("style", preference))
+		},
 	}
 	for kind, parse := range parsers {
-		files, err := filepath.Glob("testdata/faults/" + kind + "/*.yml")
+		files, err := filepath.Glob("testdata/faults/" + kind + "/*.[my]*")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no files of kind %s: %v", kind, err)
 		}
 		for _, file := range files {
-			t.Run(kind+"/"+strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
+			base := strings.TrimSuffix(file, filepath.Ext(file))
+			t.Run(kind+"/"+filepath.Base(base), func(t *testing.T) {
 				data, err := os.ReadFile(file)
 				if err != nil {
 					t.Fatal(err)
 				}
-				golden(t, strings.TrimSuffix(file, ".yml")+".golden", report(t, parse("config.yml", data)))
+				golden(t, base+".golden", report(t, parse("config.yml", data)))
 			})
 		}
 	}

@@ -30,7 +30,7 @@ func FuzzParseProject(f *testing.F) {
 			t.Errorf("took %v", took)
 		}
 		second, again := ParseProject("config.yml", data)
-		if diff := cmp.Diff(first, second); diff != "" {
+		if diff := cmp.Diff(first, second, drafts); diff != "" {
 			t.Errorf("not the same twice:\n%s", diff)
 		}
 		if err == nil {

@@ -3,16 +3,21 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Global is the user's own configuration, ~/.config/agent-gauntlet/config.yml.
 type Global struct {
 	// Exists tells a file that says nothing from no file at all.
-	Exists  bool
-	Trust   Trust
-	Notify  Notify
-	Journal Journal
+	Exists   bool
+	Trust    Trust
+	Notify   Notify
+	Journal  Journal
+	StopHook StopHook
+	DebugLog DebugLog
 }
 
 // Trust says which projects' commands run.
@@ -49,16 +54,36 @@ const (
 )
 
 // LoadGlobal reads the global configuration. A missing file is no error: it
-// gives the defaults.
+// gives the defaults. A file with faults gives both the faults and what holds in
+// spite of them, see fallback.
 func LoadGlobal(path string) (*Global, error) {
 	data, err := read(path, path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return defaultGlobal(), nil
+	case err != nil:
+		return fallback(nil), err
 	}
+	global, err := ParseGlobal(path, data)
 	if err != nil {
-		return nil, err
+		return fallback(data), err
 	}
-	return ParseGlobal(path, data)
+	return global, nil
+}
+
+// fallback is what holds when the file cannot be used: the defaults. But a slip
+// of the pen must not let run what nobody approved: where the text has the word
+// enforce, or one that was meant to be it, or cannot be known, trust is enforced.
+func fallback(text []byte) *Global {
+	global := defaultGlobal()
+	global.Exists = true
+	// Without its NULs, UTF-16 reads like ASCII.
+	words := strings.FieldsFunc(strings.ReplaceAll(string(text), "\x00", ""), func(r rune) bool { return !unicode.IsLetter(r) })
+	meant := func(word string) bool { return Suggest(word, []string{string(TrustEnforce)}) != "" }
+	if text == nil || len(text) > maxFileSize || slices.ContainsFunc(words, meant) {
+		global.Trust = TrustEnforce
+	}
+	return global
 }
 
 // ParseGlobal reads the content of a global configuration. The name is for
@@ -71,6 +96,8 @@ func ParseGlobal(name string, data []byte) (*Global, error) {
 			field{key: "trust", read: func(v value) { readTrust(v, &global.Trust) }},
 			field{key: "notify", read: func(v value) { readNotify(v, &global.Notify) }},
 			field{key: "journal", read: func(v value) { readJournal(v, &global.Journal) }},
+			field{key: "stop_hook", read: func(v value) { readStopHook(v, &global.StopHook) }},
+			field{key: "debug_log", read: func(v value) { readDebugLog(v, &global.DebugLog) }},
 		)
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,13 +72,57 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+func TestGlobalStopHook(t *testing.T) {
+	got, err := ParseGlobal("config.yml", []byte("stop_hook: {enabled: false, run_interval_minutes: 15, verify_fixes: true, runner: [x], deadline: 2m}\ndebug_log: {enabled: true}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := defaultGlobal()
+	want.Exists = true
+	want.StopHook = StopHook{Enabled: new(false), RunInterval: new(15 * time.Minute), VerifyFixes: new(true), Runner: []string{"x"}, Deadline: new(2 * time.Minute)}
+	want.DebugLog.Enabled = new(true)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The seed's scenario "Global config invalid": the defaults hold. But a slip of
+// the pen does not switch trust off.
+func TestGlobalConfigInvalid(t *testing.T) {
+	for text, want := range map[string]Trust{
+		"stop_hook: {run_interval_minutes: x}\n": TrustOff,
+		"trust: off\nnonsense: 1\n":              TrustOff,
+		"a: [\n":                                 TrustOff,
+		"trust: enforce\nnonsense: 1\n":          TrustEnforce,
+		"trsut: enforce\n":                       TrustEnforce,
+		"trust: enfroce\n":                       TrustEnforce,
+		"trust: Enforced\n":                      TrustEnforce,
+		"trust: enforce\na: [\n":                 TrustEnforce,
+		"\xff\xfet\x00r\x00u\x00s\x00t\x00:\x00 \x00e\x00n\x00f\x00o\x00r\x00c\x00e\x00": TrustEnforce,
+		strings.Repeat("#\n", maxFileSize):                                               TrustEnforce,
+	} {
+		file := filepath.Join(t.TempDir(), "config.yml")
+		write(t, file, text)
+		got, err := LoadGlobal(file)
+		if err == nil {
+			t.Errorf("%.40q: no fault", text)
+			continue
+		}
+		expected := defaultGlobal()
+		expected.Exists, expected.Trust = true, want
+		if diff := cmp.Diff(expected, got); diff != "" {
+			t.Errorf("%.40q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
 // Losing the file that says trust: enforce must not go unnoticed.
 func TestGlobalLinkIntoNowhere(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "config.yml")
 	if err := os.Symlink("gone.yml", link); err != nil {
 		t.Skip(err)
 	}
-	if g, err := LoadGlobal(link); err == nil {
-		t.Errorf("got %+v and no error", g)
+	if g, err := LoadGlobal(link); err == nil || !g.Enforces() {
+		t.Errorf("got %+v and %v", g, err)
 	}
 }

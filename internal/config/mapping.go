@@ -53,7 +53,7 @@ func keys(fields []field) []string {
 // unknown records a word that is none of the valid ones.
 func (d *decoder) unknown(what, word string, at *token.Token, valid []string) {
 	hint := didYouMean(word, valid)
-	if hint == "" {
+	if hint == "" && len(valid) > 0 {
 		hint = "valid " + what + "s: " + strings.Join(valid, ", ")
 	}
 	d.fault(d.spanOf(at), "unknown "+what+" "+quote(word), hint)
@@ -145,20 +145,20 @@ func (d *decoder) merged(v value) []value {
 }
 
 // list returns the entries of a list. A list without content is empty.
-func (v value) list() []value {
+func (v value) list() (items []value, ok bool) {
 	switch n := v.node.(type) {
 	case *ast.NullNode:
-		return nil
+		return nil, true
 	case *ast.SequenceNode:
-		items := make([]value, len(n.Values))
+		items = make([]value, len(n.Values))
 		for i, item := range n.Values {
 			items[i] = v.d.value("entry "+strconv.Itoa(i+1)+" of "+v.name, nil, item)
 		}
-		return items
+		return items, true
 	case *ast.MappingNode, *ast.MappingValueNode:
 		v.wrongType("a list", "begin each entry with \"- \"")
-		return nil
+		return nil, false
 	}
 	v.wrongType("a list", "")
-	return nil
+	return nil, false
 }

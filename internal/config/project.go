@@ -4,8 +4,8 @@
 package config
 
 import (
-	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/hook"
@@ -16,6 +16,11 @@ import (
 type Project struct {
 	// Hooks are the commands of each event, in the order of the file.
 	Hooks map[hook.Event][]Command
+	// Gauntlet is about gates. LoadGates reads the gates themselves: most calls
+	// have no use for them.
+	Gauntlet Gauntlet
+
+	entryPoints []entryDraft
 }
 
 // Command is one entry under hooks.
@@ -55,17 +60,6 @@ const (
 	maxOutputLines = 10_000
 )
 
-// Commands lists what the configuration would run, quoted, in a fixed order.
-func (p *Project) Commands() []string {
-	var out []string
-	for _, event := range hook.Events() {
-		for _, command := range p.Hooks[event] {
-			out = append(out, fmt.Sprintf("%q on %s", command.Run, event))
-		}
-	}
-	return out
-}
-
 // LoadProject reads config.yml in dir, which is a project's .gauntlet or an
 // approved copy of it. Faults and positions name the file as if dir were shown.
 func LoadProject(dir, shown string) (*Project, error) {
@@ -80,16 +74,30 @@ func LoadProject(dir, shown string) (*Project, error) {
 // ParseProject reads the content of a config.yml. The name is for faults and
 // positions only.
 func ParseProject(name string, data []byte) (*Project, error) {
-	project := &Project{}
-	err := decode(name, data, func(v value) {
-		v.mapping(
-			field{key: "hooks", read: func(v value) { project.Hooks = readHooks(v) }},
-		)
-	})
-	if err != nil {
+	project := &Project{Gauntlet: defaultGauntlet()}
+	if err := decode(name, data, project.read); err != nil {
 		return nil, err
 	}
 	return project, nil
+}
+
+func (p *Project) read(v value) {
+	var hasCLI bool
+	var entryPoints value
+	v.mapping(append([]field{
+		{key: "hooks", read: func(v value) { p.Hooks = readHooks(v) }},
+		{key: "entry_points", read: func(v value) { entryPoints = v }},
+		{key: "cli", read: func(v value) {
+			hasCLI = true
+			readCLI(v, &p.Gauntlet.CLI)
+		}},
+	}, p.Gauntlet.fields()...)...)
+	// Last, because they depend on cli wherever that is written.
+	p.entryPoints = readEntryPoints(entryPoints, p.Gauntlet.CLI.DefaultPreference)
+	reviewed := func(e entryDraft) bool { return len(e.reviews) > 0 }
+	if !hasCLI && slices.ContainsFunc(p.entryPoints, reviewed) {
+		v.d.fault(v.span(), "cli is missing", "there are reviews; say who is to do them, like cli: {default_preference: [claude]}")
+	}
 }
 
 func readHooks(v value) map[hook.Event][]Command {
@@ -101,7 +109,8 @@ func readHooks(v value) map[hook.Event][]Command {
 			v.d.unknown("event", entry.name, entry.key, eventNames())
 			continue
 		}
-		for _, item := range entry.list() {
+		items, _ := entry.list()
+		for _, item := range items {
 			hooks[event] = append(hooks[event], readCommand(event, item))
 		}
 	}
@@ -126,7 +135,7 @@ func readCommand(event hook.Event, v value) Command {
 		field{key: "timeout", read: func(v value) { v.duration(&c.Timeout, maxTimeout) }},
 		field{key: "on_failure", read: func(v value) { readOnFailure(v, event, &c.OnFailure) }},
 		field{key: "message", read: func(v value) { v.text(&c.Message) }},
-		field{key: "output_lines", read: func(v value) { readOutputLines(v, &c.OutputLines) }},
+		field{key: "output_lines", read: func(v value) { v.count(&c.OutputLines, 1, maxOutputLines) }},
 	)
 	return c
 }
@@ -140,13 +149,6 @@ func readMatch(v value, event hook.Event, to *string) {
 func readOnFailure(v value, event hook.Event, to *OnFailure) {
 	if oneOf(v, to, Report, Block) && *to == Block && !event.Blockable() {
 		v.fault(string(event)+" cannot be blocked", "write report")
-	}
-}
-
-func readOutputLines(v value, to *int) {
-	var lines int64
-	if v.integer(&lines, 1, maxOutputLines) {
-		*to = int(lines)
 	}
 }
 

@@ -27,7 +27,7 @@ const designExample = `hooks:
 
 func TestDesignExample(t *testing.T) {
 	got := project(t, designExample)
-	want := &Project{Hooks: map[hook.Event][]Command{
+	want := &Project{Gauntlet: defaultGauntlet(), Hooks: map[hook.Event][]Command{
 		hook.SubagentStop: {{
 			Event:       hook.SubagentStop,
 			Match:       "coder*",
@@ -48,10 +48,13 @@ func TestDesignExample(t *testing.T) {
 			Pos:         Position{"config.yml", 7, 7},
 		}},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, drafts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// drafts lets tests compare what is unexported.
+var drafts = cmp.AllowUnexported(Project{}, entryDraft{}, listed[checkDraft]{}, listed[Review]{}, checkDraft{}, mention{})
 
 func TestOnFailureDefault(t *testing.T) {
 	p := project(t, "hooks: {Stop: [run: a], SubagentStop: [run: a], SessionEnd: [run: a]}")

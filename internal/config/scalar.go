@@ -28,7 +28,7 @@ func (v value) text(to *string) bool {
 	return false
 }
 
-// command reads a shell command.
+// command reads a shell command, or another text that must say something.
 func (v value) command(to *string) bool {
 	var text string
 	if !v.text(&text) {
@@ -36,6 +36,15 @@ func (v value) command(to *string) bool {
 	}
 	if strings.TrimSpace(text) == "" {
 		v.fault("must not be blank", "")
+		return false
+	}
+	return v.argument(to)
+}
+
+// argument reads a text that can be handed to a program.
+func (v value) argument(to *string) bool {
+	var text string
+	if !v.text(&text) {
 		return false
 	}
 	// An escape such as "\0" can bring one in.
@@ -98,6 +107,16 @@ func (v value) integer(to *int64, low, high int64) bool {
 		return false
 	}
 	*to = number
+	return true
+}
+
+// count reads a number of things.
+func (v value) count(to *int, low, high int) bool {
+	var number int64
+	if !v.integer(&number, int64(low), int64(high)) {
+		return false
+	}
+	*to = int(number)
 	return true
 }
 

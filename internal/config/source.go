@@ -41,11 +41,15 @@ func (s *source) fault(at span, message, hint string) {
 		s.overflow = true
 		return
 	}
+	s.faults = append(s.faults, s.newFault(at, message, hint))
+}
+
+func (s *source) newFault(at span, message, hint string) Fault {
 	f := Fault{Position: s.position(at), Message: message, Hint: hint}
 	if f.Line > 0 {
 		f.Excerpt = excerpt(s.line(f.Line), f.Column, at.width)
 	}
-	s.faults = append(s.faults, f)
+	return f
 }
 
 // err is nil when there are no faults.

@@ -9,10 +9,10 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// parse turns the text into a tree. It returns nil for an empty document, and
-// also when it recorded a fault.
+// parse turns the text into a tree. An empty document is a null at its start;
+// nil means that a fault was recorded.
 func (s *source) parse() (root ast.Node) {
-	if !s.checkText() {
+	if !s.checkText() || !s.checkSpeed() {
 		return nil
 	}
 	// The parser has panicked on strange input before, and a hook call must
@@ -38,7 +38,7 @@ func (s *source) parse() (root ast.Node) {
 			return document.Body
 		}
 	}
-	return nil
+	return ast.Null(token.New("", "", &token.Position{Line: 1, Column: 1}))
 }
 
 // syntaxFault records what the parser says. Its own text for an error holds an

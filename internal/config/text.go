@@ -16,25 +16,28 @@ const (
 	maxLessThan = 100
 )
 
-// checkText refuses what is no text, and text that the lexer is too slow for.
+// checkText refuses what is no text.
 func (s *source) checkText() bool {
-	at, message := 0, ""
 	switch {
 	case len(s.text) > maxFileSize:
 		s.fault(span{}, "is larger than 1 MiB", "")
-		return false
 	case strings.IndexByte(s.text, 0) >= 0:
-		at, message = strings.IndexByte(s.text, 0), "a NUL byte is not allowed"
+		s.fault(s.spanAt(strings.IndexByte(s.text, 0)), "a NUL byte is not allowed", "")
 	case !utf8.ValidString(s.text):
-		at, message = invalidUTF8(s.text), "the text is not UTF-8"
+		s.fault(s.spanAt(invalidUTF8(s.text)), "the text is not UTF-8", "")
 	default:
-		at, message = slowText(s.text)
-	}
-	if message == "" {
 		return true
 	}
-	s.fault(s.spanAt(at), message, "")
 	return false
+}
+
+// checkSpeed refuses text that the lexer is too slow for.
+func (s *source) checkSpeed() bool {
+	at, message := slowText(s.text)
+	if message != "" {
+		s.fault(s.spanAt(at), message, "")
+	}
+	return message == ""
 }
 
 func invalidUTF8(text string) int {

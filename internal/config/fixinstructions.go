@@ -1,0 +1,57 @@
+package config
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxFixInstructions is how much of a file goes with a failure. Agents are
+// charged by the word.
+const maxFixInstructions = 64 << 10
+
+// readFixInstructions reads a file below dir. An approval covers what lies there
+// and nothing else, so no path and no link may lead out.
+func readFixInstructions(dir, path string) (text, fault string) {
+	path = filepath.FromSlash(path)
+	if !filepath.IsLocal(path) || filepath.Clean(path) == "." {
+		return "", "must be the path of a file inside the folder of config.yml"
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", cannotRead(err)
+	}
+	defer root.Close()
+	// Opening a named pipe would wait for a writer for ever.
+	info, err := root.Stat(path)
+	if err != nil {
+		return "", cannotRead(err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", "is not a regular file"
+	}
+	file, err := root.Open(path)
+	if err != nil {
+		return "", cannotRead(err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFixInstructions))
+	if err != nil {
+		return "", cannotRead(err)
+	}
+	// The limit may have cut a character in two.
+	return strings.ToValidUTF8(string(data), ""), ""
+}
+
+func cannotRead(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "does not exist"
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return "cannot be read: " + err.Error()
+}

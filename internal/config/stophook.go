@@ -1,0 +1,115 @@
+package config
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	defaultRunInterval = 10 * time.Minute
+	// The client gives a hook that the older tool installed 300 seconds.
+	defaultDeadline = 270 * time.Second
+
+	maxIntervalMinutes = math.MaxInt64 / int64(time.Minute)
+)
+
+func readStopHook(v value, to *StopHook) {
+	v.mapping(
+		field{key: "enabled", read: optional(&to.Enabled, value.boolean)},
+		field{key: "run_interval_minutes", read: optional(&to.RunInterval, value.minutes)},
+		field{key: "verify_fixes", read: optional(&to.VerifyFixes, value.boolean)},
+		field{key: "runner", read: func(v value) { readRunner(v, &to.Runner) }},
+		field{key: "deadline", read: optional(&to.Deadline, value.seconds)},
+	)
+}
+
+func (v value) minutes(to *time.Duration) bool {
+	var minutes int64
+	if !v.integer(&minutes, 0, maxIntervalMinutes) {
+		return false
+	}
+	*to = time.Duration(minutes) * time.Minute
+	return true
+}
+
+// readRunner reads a program and its arguments, which may be blank.
+func readRunner(v value, to *[]string) {
+	next := value.command
+	someOf(to, func(item value, to *string) bool {
+		read := next
+		next = value.argument
+		return read(item, to)
+	})(v)
+}
+
+// ResolveStopHook says what holds: for each setting what the environment says,
+// then the project, then the global config, then the default. A variable with a
+// value that means nothing is as good as none.
+func ResolveStopHook(environ []string, project, global StopHook) StopHookSettings {
+	env := func(name string) string { return lookup(environ, "GAUNTLET_STOP_HOOK_"+name) }
+	settings := StopHookSettings{
+		Enabled:     *firstSet(parseSwitch(env("ENABLED")), project.Enabled, global.Enabled, new(true)),
+		RunInterval: *firstSet(parseMinutes(env("INTERVAL_MINUTES")), project.RunInterval, global.RunInterval, new(defaultRunInterval)),
+		VerifyFixes: *firstSet(parseSwitch(env("VERIFY_FIXES")), project.VerifyFixes, global.VerifyFixes, new(false)),
+		Runner:      project.Runner,
+		Deadline:    *firstSet(parseDeadline(env("DEADLINE")), project.Deadline, global.Deadline, new(defaultDeadline)),
+	}
+	if settings.Runner == nil {
+		settings.Runner = global.Runner
+	}
+	return settings
+}
+
+// firstSet returns the first that is not nil.
+func firstSet[T any](settings ...*T) *T {
+	for _, setting := range settings {
+		if setting != nil {
+			return setting
+		}
+	}
+	return nil
+}
+
+// lookup returns a variable's value without the space around it. The last of
+// several is the one that a child would see.
+func lookup(environ []string, name string) (found string) {
+	for _, variable := range environ {
+		if text, ok := strings.CutPrefix(variable, name+"="); ok {
+			found = strings.TrimSpace(text)
+		}
+	}
+	return found
+}
+
+func parseSwitch(text string) *bool {
+	switch strings.ToLower(text) {
+	case "true", "1":
+		return new(true)
+	case "false", "0":
+		return new(false)
+	}
+	return nil
+}
+
+func parseMinutes(text string) *time.Duration {
+	minutes, err := strconv.ParseUint(text, 10, 63)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return nil
+	}
+	// After a range error it is the largest number, which is what was meant.
+	return new(time.Duration(min(int64(minutes), maxIntervalMinutes)) * time.Minute)
+}
+
+func parseDeadline(text string) *time.Duration {
+	length, ok := parseSeconds(text)
+	if !ok {
+		var err error
+		if length, err = time.ParseDuration(text); err != nil || length <= 0 {
+			return nil
+		}
+	}
+	return new(min(length, longestRun))
+}
