@@ -1,0 +1,69 @@
+// Package claude runs Claude Code without a person: the command line, the
+// environment and what the client prints. It starts nothing itself.
+package claude
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// noHooks keeps a client that we start from running any hook, ours included: a
+// reviewer must not be reviewed.
+const noHooks = `{"disableAllHooks":true}`
+
+// Call is one prompt to a headless client. The prompt goes to its standard
+// input: arguments are there for every user of the machine to read, and are
+// limited in size.
+type Call struct {
+	Model string // empty: the client's own choice
+	// Schema makes the client answer with a JSON value that meets it.
+	Schema   string
+	Tools    []string // none: no tools at all
+	MaxTurns int
+}
+
+// Args are the client's arguments. It prints one result at its end, which
+// ParseResult reads, and keeps no session of it.
+func (c Call) Args() []string {
+	tools := strings.Join(c.Tools, ",")
+	args := []string{
+		"-p",
+		"--settings", noHooks,
+		// --tools is what there is, --allowedTools what needs no permission: a user's
+		// settings may allow more than a reader should have.
+		"--tools", tools,
+	}
+	if tools != "" {
+		args = append(args, "--allowedTools", tools)
+	}
+	// Both lists take every argument up to the next flag, so a flag comes next.
+	args = append(args,
+		"--strict-mcp-config",
+		"--no-session-persistence",
+		"--max-turns", strconv.Itoa(c.MaxTurns),
+		"--output-format", "json")
+	if c.Schema != "" {
+		args = append(args, "--json-schema", forClient(c.Schema))
+	}
+	if c.Model != "" {
+		args = append(args, "--model="+c.Model) // one argument: a model is never a flag
+	}
+	return args
+}
+
+// forClient leaves out which dialect a schema is written in. The client's validator
+// does not know ours, and a client (2.1.197) that cannot compile the schema goes on
+// without one, and does not say so.
+func forClient(schema string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(schema), &members) != nil {
+		return schema // for the client to refuse
+	}
+	delete(members, "$schema")
+	text, err := json.Marshal(members)
+	if err != nil {
+		return schema
+	}
+	return string(text)
+}

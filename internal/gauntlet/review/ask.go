@@ -1,0 +1,98 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+const (
+	// keepStdout bounds what is read of a reviewer's output. An answer is a few
+	// kilobytes; a reviewer that prints more than this before it has lost its way.
+	keepStdout = 16 << 20
+	// keepRaw is how much of the end of it goes on record, for an agent to read.
+	keepRaw = 64 << 10
+)
+
+// ask has one reviewer look at the change.
+func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw string, err error) {
+	command := process.Command{
+		Args:       append([]string{s.path}, s.args(p.Root, s.model)...),
+		Dir:        p.Root,
+		Env:        p.env,
+		Stdin:      p.prompted,
+		Timeout:    p.Review.Timeout,
+		KeepStdout: keepStdout,
+	}
+	if log := p.log(slot, s.name); log != nil {
+		defer log.Close()
+		command.Output = log
+	}
+	result := process.Run(ctx, command)
+	text, err := s.reply(result)
+	if err == nil {
+		answer, err = ParseAnswer(p.Gate, text, p.Previous)
+	} else {
+		text = result.Stdout
+	}
+	if err != nil {
+		err = p.why(s, result, err)
+	}
+	return answer, ending(text, keepRaw), err
+}
+
+func (p *panel) log(slot int, adapter string) io.WriteCloser {
+	if p.Log == nil {
+		return nil
+	}
+	return p.Log(slot, adapter)
+}
+
+// why looks for a quota behind what a reviewer said instead of an answer, and
+// remembers it. Else the reason is err.
+func (p *panel) why(s seat, result process.Result, err error) error {
+	line, limited := saysLimit(s.complaint(result), p.prompted)
+	if !limited {
+		return err
+	}
+	err = fmt.Errorf("its quota is used up: %s", line)
+	if failed := p.quotas.usedUp(s.name, p.Now()); failed != nil {
+		return fmt.Errorf("%w (and this cannot be remembered: %w)", err, failed)
+	}
+	return err
+}
+
+// reply is what the model said, if the program ended well.
+func (a adapter) reply(result process.Result) ([]byte, error) {
+	text, err := a.words(result.Stdout)
+	if err != nil || result.OK() {
+		return text, err
+	}
+	if said := lastLine(result.Tail); said != "" && result.Ran() && !result.TimedOut {
+		return nil, fmt.Errorf("%s: %s", result, said)
+	}
+	return nil, errors.New(result.String())
+}
+
+// complaint is all that a program said that gave no answer: the error that it
+// names itself, or everything.
+func (a adapter) complaint(result process.Result) string {
+	if _, err := a.words(result.Stdout); err != nil {
+		return err.Error()
+	}
+	return string(result.Stdout) + "\n" + result.Tail
+}
+
+// lastLine is where programs say what went wrong.
+func lastLine(tail string) string {
+	return clip(printable(tail[strings.LastIndexByte(tail, '\n')+1:]), 300)
+}
+
+// ending is the end of what was printed, valid UTF-8.
+func ending(text []byte, limit int) string {
+	return strings.ToValidUTF8(string(text[max(0, len(text)-limit):]), "\uFFFD")
+}

@@ -1,0 +1,67 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+// maxResult bounds the agent's words on one violation. They are shown to the
+// next reviewer.
+const maxResult = 4 << 10
+
+// ApplyEdits takes what the agent wrote into a file over to the violations on
+// record: status and result, nothing else. "fixed" is a claim, for a review to
+// verify. "skipped" needs a reason, and for a critical violation the word of
+// maySkip. Whatever cannot be taken over leaves its violation as it was; remarks
+// says so.
+func ApplyEdits(open []Violation, edited File, maySkip func(Violation) bool) (after []Violation, remarks []string) {
+	for _, v := range open {
+		next, remark := v.edited(edited.Violations, maySkip)
+		after = append(after, next)
+		if remark != "" {
+			remarks = append(remarks, fmt.Sprintf("%s (%s): %s", v.ID, v.Location(), remark))
+		}
+	}
+	return after, remarks
+}
+
+func (v Violation) edited(entries []Violation, maySkip func(Violation) bool) (Violation, string) {
+	i := slices.IndexFunc(entries, v.isEntry)
+	if i < 0 {
+		return v, "it is no longer in the file; it stays as it was"
+	}
+	entry := entries[i]
+	switch {
+	case entry.Status == New: // nothing was said
+		return v, ""
+	case entry.Status != Fixed && entry.Status != Skipped:
+		return v, fmt.Sprintf("%q is none of new, fixed, skipped; it stays as it was", entry.Status)
+	case entry.Status == Skipped && strings.TrimSpace(entry.Result) == "":
+		return v, `"skipped" needs the reason in "result"; it stays as it was`
+	case entry.Status == Skipped && v.Priority.AtLeast(config.Critical) && v.Status != Skipped && !maySkip(v):
+		return v, "a critical violation is not for the agent to skip; it stays as it was"
+	}
+	v.Status = entry.Status
+	v.Result = clip(printable(entry.Result), maxResult)
+	return v, ""
+}
+
+// isEntry reports whether an entry of a file is about v. An agent that rewrote
+// the file may have lost the ID.
+func (v Violation) isEntry(entry Violation) bool {
+	if entry.ID != "" {
+		return entry.ID == v.ID
+	}
+	return cleanPath(entry.File) == cleanPath(v.File) && slices.Equal(words(entry.Issue), words(v.Issue))
+}
+
+// clip is the beginning of a text, valid UTF-8.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + " […]"
+}

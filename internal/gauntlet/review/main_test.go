@@ -1,0 +1,26 @@
+package review
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// usedUpEnv makes the test binary a process that writes down used-up quotas in
+// the directory until it is killed.
+const usedUpEnv = "STOPGATE_REVIEW_USED_UP"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(usedUpEnv); dir != "" {
+		useUpForever(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
