@@ -1,0 +1,58 @@
+package ledger
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	// proofLife bounds what a change outside of all keys (the network, a tool that
+	// nobody named) can go unnoticed.
+	proofLife = 24 * time.Hour
+	// maxProofs is a day of two hundred runs with ten gates.
+	maxProofs = 2000
+)
+
+// Proof is a pass of a gate, kept under the key of all that it depends on.
+type Proof struct {
+	At       time.Time `json:"at"`
+	Warnings []string  `json:"warnings,omitempty"` // which the pass came with
+}
+
+// Proof is the pass under a key, if it still counts. One from the future does
+// not: the clock has jumped, and its age is unknown.
+func (s *State) Proof(key string, now time.Time) (Proof, bool) {
+	proof, found := s.Proven[key]
+	if !found || !proof.counts(now) {
+		return Proof{}, false
+	}
+	return proof, true
+}
+
+func (p Proof) counts(now time.Time) bool {
+	age := now.Round(0).Sub(p.At)
+	return age >= 0 && age < proofLife
+}
+
+func (s *State) prove(key string, proof Proof) {
+	if s.Proven == nil {
+		s.Proven = map[string]Proof{}
+	}
+	s.Proven[key] = proof
+}
+
+// prune drops the proofs that no longer count, and the oldest of too many.
+func (s *State) prune(now time.Time) {
+	maps.DeleteFunc(s.Proven, func(_ string, p Proof) bool { return !p.counts(now) })
+	if len(s.Proven) <= maxProofs {
+		return
+	}
+	oldest := slices.SortedFunc(maps.Keys(s.Proven), func(a, b string) int {
+		return cmp.Or(s.Proven[a].At.Compare(s.Proven[b].At), cmp.Compare(a, b))
+	})
+	for _, key := range oldest[:len(oldest)-maxProofs] {
+		delete(s.Proven, key)
+	}
+}

@@ -1,0 +1,45 @@
+//go:build unix
+
+package logdir
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// createFile makes a file that was not there.
+func createFile(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// openFile opens a file for reading: no link's target, and without waiting for
+// the other end of a pipe.
+func openFile(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+}
+
+// appendFile opens a file to append to, likewise.
+func appendFile(path string) (*os.File, error) {
+	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	return os.OpenFile(path, flags, 0o600)
+}
+
+// tryLock takes the advisory lock on f unless somebody has it. The kernel gives
+// it back when f is closed, at the latest when the process ends.
+func tryLock(f *os.File, exclusive bool) (bool, error) {
+	how := syscall.LOCK_SH
+	if exclusive {
+		how = syscall.LOCK_EX
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return false, nil
+		}
+		return err == nil, err
+	}
+}

@@ -1,0 +1,104 @@
+package logdir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// The test binary is also every other process that the tests need: childEnv
+// names what it shall do instead of testing.
+const childEnv = "STOPGATE_LOGDIR_CHILD"
+
+var children = map[string]func(args []string) error{}
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(childEnv)
+	if name == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	if err := children[name](os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func child(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	check(t, err)
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), childEnv+"="+name)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	check(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	check(t, err)
+	return string(text)
+}
+
+// tempDir is a log directory that does not exist yet.
+func tempDir(t testing.TB) Dir {
+	t.Helper()
+	return At(filepath.Join(t.TempDir(), "gauntlet_logs"))
+}
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+func acquire(t testing.TB, d Dir) *Lock {
+	t.Helper()
+	lock, err := d.Acquire(noon)
+	check(t, err)
+	return lock
+}
+
+// wantHeld fails unless everybody finds the lock held, by the owner if one is
+// given.
+func wantHeld(t testing.TB, d Dir, pid int) {
+	t.Helper()
+	owner, held, err := d.Held()
+	if !held || err != nil || owner.PID != pid {
+		t.Errorf("Held gives %v, %t, %v; want process %d", owner, held, err, pid)
+	}
+	lock, err := d.Acquire(noon)
+	if !errors.Is(err, ErrHeld) {
+		t.Fatalf("Acquire gives %v, %v; want ErrHeld", lock, err)
+	}
+	if e, ok := errors.AsType[*HeldError](err); !ok || e.Owner.PID != pid {
+		t.Errorf("Acquire says %v, want process %d", err, pid)
+	}
+}
+
+func wantFree(t testing.TB, d Dir) {
+	t.Helper()
+	if owner, held, err := d.Held(); held || err != nil {
+		t.Errorf("Held gives %v, %t, %v; want it free", owner, held, err)
+	}
+	check(t, acquire(t, d).Release())
+	if exists(d.file(lockName)) {
+		t.Error("a released lock is still there")
+	}
+}
