@@ -1,0 +1,82 @@
+// Package change knows what a working tree holds and what changed in it: where it
+// stands (Position), which files count as changed (Set), how they changed (Diff),
+// and whether the tree is the same as at another time (Tree).
+//
+// It never writes to the project or the repository. Its only file is a private
+// index in our state directory, which spares it reading what it has read before.
+package change
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/git"
+)
+
+// Scope says which changes count.
+type Scope struct {
+	// Base is the ref that changes are counted from. Empty is the remote's
+	// default branch, or origin/main where the remote does not say.
+	Base string
+	// Explicit means that a person named Base for this run: it must exist.
+	Explicit bool
+	// Commit counts only what this commit changed.
+	Commit string
+	// Uncommitted counts only what is not committed.
+	Uncommitted bool
+	// CI counts only what is committed between Base and Head, or in the last
+	// commit where the checkout does not have them.
+	CI   bool
+	Head string // empty: HEAD
+}
+
+// Worktree is a project's files. Its methods may be called from several
+// goroutines.
+type Worktree struct {
+	root      string // real path
+	logDir    string // relative to root, slash-separated; empty: none
+	indexFile string
+	repo      git.Repo
+	now       func() time.Time
+
+	mu     sync.Mutex
+	loaded bool
+	known  []entry  // what indexFile holds
+	listed bool     // hidden is known
+	hidden []string // tracked files whose changes git does not look for
+}
+
+// Open is the project at root. Nothing in logDir counts as part of it. indexFile
+// is a cache that only this project uses; it and its directory need not exist.
+func Open(root, logDir, indexFile string, environ []string, now func() time.Time) *Worktree {
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real // git says "../x" from there
+	}
+	if rel, err := filepath.Rel(root, logDir); filepath.IsAbs(logDir) && err == nil {
+		logDir = rel
+	}
+	if logDir != "" {
+		logDir = path.Clean(filepath.ToSlash(logDir))
+	}
+	return &Worktree{root: root, logDir: logDir, indexFile: indexFile, repo: git.At(root, environ), now: now}
+}
+
+// logs reports whether a file is one of the log directory's.
+func (w *Worktree) logs(name string) bool {
+	rest, ok := strings.CutPrefix(name, w.logDir)
+	return w.logDir != "" && ok && (rest == "" || rest[0] == '/')
+}
+
+// holds reports whether a file is part of the project, and not only of the
+// repository around it.
+func (w *Worktree) holds(name string) bool {
+	return !strings.HasPrefix(name, "../") && !w.logs(name)
+}
+
+// abs is where a file of the project lies.
+func (w *Worktree) abs(name string) string {
+	return filepath.Join(w.root, filepath.FromSlash(name))
+}

@@ -1,0 +1,113 @@
+package change
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/git"
+)
+
+// Set is what changed.
+type Set struct {
+	// All means that everything counts as changed, and Note says why.
+	All  bool
+	Note string
+	// Files are the changed files of the project, deleted ones and both names
+	// of moved ones included: relative to its root, slash-separated, with the
+	// bytes that they have, sorted, each once. With All they are all files.
+	Files []string
+}
+
+// span is the part of history that a scope is about.
+type span struct {
+	from, to string // commits or trees
+	worktree bool   // and what differs from "to" since then
+}
+
+func (w *Worktree) span(ctx context.Context, scope Scope, p Position) (span, error) {
+	switch {
+	case scope.Commit != "":
+		id, parent, err := w.repo.Commit(ctx, scope.Commit)
+		if parent == "" {
+			parent = git.EmptyTree(id)
+		}
+		return span{from: parent, to: id}, err
+	case scope.Uncommitted:
+		return span{from: p.Head, to: p.Head, worktree: true}, nil
+	case scope.CI:
+		return span{from: p.MergeBase, to: p.Head}, nil
+	}
+	return span{from: p.MergeBase, to: p.Head, worktree: true}, nil
+}
+
+// all reports whether everything counts as changed.
+func (s Scope) all(p Position) bool { return p.Note != "" && s.Commit == "" }
+
+// Changes lists what changed within the scope; p is the position for the same
+// scope.
+func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, error) {
+	if scope.all(p) {
+		files, err := w.files(ctx, p)
+		return Set{All: true, Note: p.Note, Files: files}, err
+	}
+	span, err := w.span(ctx, scope, p)
+	if err != nil {
+		return Set{}, err
+	}
+	var files []string
+	if span.from != span.to {
+		if files, err = w.repo.Changed(ctx, span.from, span.to); err != nil {
+			return Set{}, err
+		}
+	}
+	if span.worktree {
+		changed, added, err := w.uncommitted(ctx, p)
+		if err != nil {
+			return Set{}, err
+		}
+		files = slices.Concat(files, changed, added)
+	}
+	return Set{Files: w.project(files)}, nil
+}
+
+// files lists all files of the project.
+func (w *Worktree) files(ctx context.Context, p Position) ([]string, error) {
+	if !p.Git {
+		found := w.walk(ctx)
+		return found.names, found.err
+	}
+	list, err := w.repo.Files(ctx)
+	return w.project(slices.Concat(list.Tracked, list.Untracked)), err
+}
+
+// uncommitted lists the files that differ from HEAD, in the index or on disk,
+// and those of which git can show no difference: it does not track them or was
+// told not to look.
+func (w *Worktree) uncommitted(ctx context.Context, p Position) (changed, added []string, err error) {
+	status, err := w.repo.Status(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range status.Changed {
+		changed = append(changed, strings.TrimPrefix(name, p.Prefix))
+	}
+	for _, name := range status.Untracked {
+		added = append(added, strings.TrimPrefix(name, p.Prefix))
+	}
+	concealed, err := w.concealed(ctx)
+	return changed, append(added, concealed...), err
+}
+
+// project keeps what is part of the project, in order. A repository within it
+// is one name.
+func (w *Worktree) project(names []string) []string {
+	var files []string
+	for _, name := range names {
+		if name = strings.TrimSuffix(name, "/"); w.holds(name) {
+			files = append(files, name)
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}

@@ -1,0 +1,101 @@
+package change
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// errMoving means that a file was written to each time we read it.
+var errMoving = errors.New("changes while it is read")
+
+// sum is the hash of a content.
+type sum = [sha256.Size]byte
+
+// read looks at a file and hashes it: a regular file's bytes as they are, a
+// link's target. A result without a mode means that there is no file. known may
+// vouch for the content; buf is scratch space.
+func (f folder) read(ctx context.Context, name string, known *entry, buf []byte) (entry, error) {
+	const tries = 3
+	for range tries {
+		before, err := f.lstat(name)
+		if err != nil {
+			return entry{}, err
+		}
+		if !before.exists() {
+			return entry{}, nil
+		}
+		if known != nil && known.stat == before {
+			return *known, nil
+		}
+		if before.isA(typeDirectory) {
+			return entry{}, f.wantEmpty(name)
+		}
+		content, err := f.hash(ctx, name, before, buf)
+		if err != nil && !os.IsNotExist(err) {
+			return entry{}, err
+		}
+		if after, lost := f.lstat(name); err == nil && lost == nil && after == before {
+			return entry{path: name, stat: before, sum: content}, nil
+		}
+	}
+	return entry{}, errMoving
+}
+
+func (f folder) hash(ctx context.Context, name string, s stat, buf []byte) (content sum, err error) {
+	path := filepath.Join(f.path, filepath.FromSlash(name))
+	switch {
+	case s.isA(typeLink):
+		target, err := os.Readlink(path)
+		return sha256.Sum256([]byte(target)), err
+	case !s.isA(typeRegular):
+		return content, errors.New("is neither a file nor a link")
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return content, err
+	}
+	defer file.Close()
+	h := sha256.New()
+	for {
+		n, err := file.Read(buf)
+		h.Write(buf[:n])
+		if err == io.EOF {
+			h.Sum(content[:0])
+			return content, nil
+		}
+		if err == nil {
+			err = ctx.Err() // a gigabyte takes a while
+		}
+		if err != nil {
+			return content, err
+		}
+	}
+}
+
+// wantEmpty refuses a directory in the place of a tracked file, unless there is
+// nothing in it: git does not look into a submodule, and says nothing about
+// what is there.
+func (f folder) wantEmpty(name string) error {
+	dir, err := os.Open(filepath.Join(f.path, filepath.FromSlash(name)))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if names, _ := dir.Readdirnames(1); len(names) > 0 {
+		return errors.New("is a submodule, or a folder in the place of a file")
+	}
+	return nil
+}
+
+// reason says why a file makes a tree inexact.
+func reason(name string, err error) string {
+	if pathErr := (*os.PathError)(nil); errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fmt.Sprintf("%q %v", name, err)
+}

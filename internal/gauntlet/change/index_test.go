@@ -1,0 +1,239 @@
+package change
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/git/gittest"
+)
+
+var anyEntries = rapid.Custom(func(t *rapid.T) []entry {
+	byPath := map[string]entry{}
+	for range rapid.IntRange(0, 20).Draw(t, "count") {
+		e := entry{path: string(rapid.SliceOf(rapid.Byte()).Draw(t, "path"))}
+		e.stat = stat{
+			rapid.Int64().Draw(t, "size"), rapid.Int64().Draw(t, "mtime"), rapid.Int64().Draw(t, "ctime"),
+			rapid.Uint64().Draw(t, "inode"), rapid.Uint64().Draw(t, "dev"), rapid.Uint32().Draw(t, "mode"),
+		}
+		copy(e.sum[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "sum"))
+		byPath[e.path] = e
+	}
+	var entries []entry
+	for _, e := range byPath {
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare([]byte(a.path), []byte(b.path)) })
+	return entries
+})
+
+func sameEntries(a, b []entry) bool { return slices.Equal(a, b) }
+
+func TestIndexSurvivesItsFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "deep", "er", "index")
+	rapid.Check(t, func(t *rapid.T) {
+		entries := anyEntries.Draw(t, "entries")
+		if err := storeIndex(file, entries); err != nil {
+			t.Fatal(err)
+		}
+		if got := loadIndex(file); !sameEntries(got, entries) {
+			t.Fatalf("got %v, want %v", got, entries)
+		}
+	})
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// Any cut and any flipped bit is noticed.
+func TestDamagedIndexIsNone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := encodeIndex(anyEntries.Draw(t, "entries"))
+		cut := rapid.IntRange(0, len(data)-1).Draw(t, "cut")
+		if got, err := decodeIndex(data[:cut]); err == nil {
+			t.Fatalf("cut at %d of %d: %v", cut, len(data), got)
+		}
+		data[cut] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
+		if got, err := decodeIndex(data); err == nil {
+			t.Fatalf("flipped a bit at %d: %v", cut, got)
+		}
+	})
+}
+
+func FuzzDecodeIndex(f *testing.F) {
+	f.Add(encodeIndex(nil))
+	f.Add(encodeIndex([]entry{{path: "a", stat: stat{mode: typeRegular}}, {path: "b/c", stat: stat{size: 1}}}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		sealed := encodeIndex(nil)[:len(indexMagic)] // with a checksum that is right
+		sealed = append(sealed, data...)
+		for _, input := range [][]byte{data, seal(sealed)} {
+			entries, err := decodeIndex(input)
+			if err != nil {
+				continue
+			}
+			if got, err := decodeIndex(encodeIndex(entries)); err != nil || !sameEntries(got, entries) {
+				t.Fatalf("got %v, %v; want %v", got, err, entries)
+			}
+		}
+	})
+}
+
+// The index is really used: what it says of a file that has not changed is
+// believed.
+func TestIndexVouchesForFiles(t *testing.T) {
+	r := small(t)
+	w := open(t, r)
+	want := exact(t, w)
+	entries := loadIndex(w.indexFile)
+	if len(entries) != 5 {
+		t.Fatalf("got %d entries", len(entries))
+	}
+	entries[1].sum[0]++
+	if err := storeIndex(w.indexFile, entries); err != nil {
+		t.Fatal(err)
+	}
+	again := Open(r.Dir, logDir, w.indexFile, r.Env, later)
+	if exact(t, again) == want {
+		t.Error("the file was read again")
+	}
+	for what, damage := range map[string][]byte{"empty": nil, "foreign": []byte("DIRC\x00\x00\x00\x02"), "10 MB": bytes.Repeat([]byte("sgindex1"), 10<<17)} {
+		if err := os.WriteFile(w.indexFile, damage, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again := Open(r.Dir, logDir, w.indexFile, r.Env, later)
+		if exact(t, again) != want {
+			t.Errorf("%s: not read again", what)
+		}
+		if got := loadIndex(w.indexFile); len(got) != 5 {
+			t.Errorf("%s: not written again", what)
+		}
+	}
+}
+
+func TestIndexIsWrittenOnlyWhenItSaysMore(t *testing.T) {
+	r := small(t)
+	w := open(t, r)
+	exact(t, w)
+	written := func() os.FileInfo {
+		info, err := os.Stat(w.indexFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	step := func(what string, rewritten bool) {
+		t.Helper()
+		before := written()
+		exact(t, w)
+		exact(t, Open(r.Dir, logDir, w.indexFile, r.Env, later))
+		if os.SameFile(before, written()) == rewritten {
+			t.Errorf("%s: written: %t", what, !rewritten)
+		}
+	}
+	step("nothing", false)
+	r.Write("a", "2\n")
+	step("an edit", true)
+	r.Remove("a")
+	step("a deletion", true)
+	r.Write("ignored", "")
+	step("an ignored file", false)
+}
+
+// Without a place to write it to, only time is lost.
+func TestIndexThatCannotBeWritten(t *testing.T) {
+	r := small(t)
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(filepath.Dir(blocked), "folder", "index")
+	if err := os.MkdirAll(filepath.Join(folder, "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{filepath.Join(blocked, "index"), folder} {
+		w := Open(r.Dir, logDir, file, r.Env, later)
+		if exact(t, w) != exact(t, w) {
+			t.Error("two trees")
+		}
+	}
+	if left, err := os.ReadDir(filepath.Dir(folder)); len(left) != 1 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A file that was just written is read again until it has been left alone.
+func TestFreshFilesAreNotInTheIndex(t *testing.T) {
+	r := gittest.At(t, gittest.Dir(t))
+	r.Write("a", "1", "b", "1", "c", "1")
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(r.Path("b"), old, old); err != nil { // its ctime is fresh
+		t.Fatal(err)
+	}
+	future := time.Now().Add(24 * time.Hour)
+	if err := os.Chtimes(r.Path("c"), future, future); err != nil {
+		t.Fatal(err)
+	}
+	index := filepath.Join(t.TempDir(), "index")
+	for clock, want := range map[time.Duration]string{0: "[]", settle / 2: "[]", time.Hour: "[a b]", 48 * time.Hour: "[a b c]", -time.Hour: "[]"} {
+		exact(t, Open(r.Dir, logDir, index, r.Env, func() time.Time { return time.Now().Add(clock) }))
+		var names []string
+		for _, e := range loadIndex(index) {
+			names = append(names, e.path)
+		}
+		if got := fmt.Sprint(names); got != want {
+			t.Errorf("after %s: %s, want %s", clock, got, want)
+		}
+		_ = os.Remove(index)
+	}
+}
+
+// However files come and go, reading with an index gives what reading without
+// one gives.
+func TestSnapshotIgnoresItsPast(t *testing.T) {
+	names := []string{"a", "b-c", "b/c", "b/d/e", "z"}
+	rapid.Check(t, func(rt *rapid.T) {
+		r := gittest.At(t, gittest.Dir(t))
+		index := filepath.Join(t.TempDir(), "index")
+		for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+			for range rapid.IntRange(0, 4).Draw(rt, "edits") {
+				name := rapid.SampledFrom(names).Draw(rt, "name")
+				r.Remove(name)
+				if rapid.Bool().Draw(rt, "write") {
+					r.Write(name, rapid.SampledFrom([]string{"", "1", "2", "long"}).Draw(rt, "content"))
+				}
+			}
+			clock := rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(rt, "clock")
+			warm := Open(r.Dir, logDir, index, nil, func() time.Time { return time.Now().Add(clock) })
+			if rapid.Bool().Draw(rt, "inputs") {
+				if _, err := warm.Inputs(t.Context(), []string{"b/**", "a"}); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			cold := Open(r.Dir, logDir, filepath.Join(t.TempDir(), "index"), nil, later)
+			if got, want := exact(t, warm), exact(t, cold); got != want {
+				rt.Fatalf("got %s, want %s", got, want)
+			}
+			known := loadIndex(index)
+			if !slices.IsSortedFunc(known, func(a, b entry) int { return bytes.Compare([]byte(a.path), []byte(b.path)) }) {
+				rt.Fatalf("not sorted: %v", known)
+			}
+			if diff := cmp.Diff(len(warm.known), len(known)); diff != "" {
+				rt.Fatal(diff)
+			}
+		}
+	})
+}
+
+// seal adds the checksum.
+func seal(data []byte) []byte {
+	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli()))
+}

@@ -1,0 +1,147 @@
+package change
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// patch takes a unified diff as git writes it, leaves out files that are not
+// wanted, and keeps whole hunks as long as there is room.
+type patch struct {
+	include func(name string) bool
+	limit   int
+
+	out  []byte
+	left []string // files that are not shown, or not whole
+
+	partial []byte // a line of which more is to come
+	file    section
+}
+
+// section is the part of a diff that is about one file.
+type section struct {
+	name   string
+	shown  string // as git spells the name
+	header []byte // lines before the first hunk that are not written yet
+	lines  int    // of the header
+	hunk   []byte
+	wanted bool
+	binary bool
+	inHunk bool
+	full   bool // a hunk did not fit
+}
+
+// Write takes the next part of the diff.
+func (p *patch) Write(data []byte) (int, error) {
+	n := len(data)
+	for {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			break
+		}
+		p.take(p.keep(data[:i+1]))
+		p.partial, data = p.partial[:0], data[i+1:]
+	}
+	p.partial = p.keep(data)
+	return n, nil
+}
+
+// keep adds to the unfinished line. A line that is longer than the whole diff
+// may be is cut: its hunk will not fit. The longest line that is no content has
+// two names, in which every byte may be written as four.
+func (p *patch) keep(data []byte) []byte {
+	const names = 2 * 4 * 4096
+	return append(p.partial, data[:min(len(data), max(0, p.limit+names-len(p.partial)))]...)
+}
+
+// take handles one line. Within hunks each begins with a sign of its own, so no
+// content looks like a header.
+func (p *patch) take(line []byte) {
+	f := &p.file
+	switch {
+	case bytes.HasPrefix(line, []byte("diff --git ")):
+		p.flush()
+		f.start(string(bytes.TrimSuffix(line, []byte("\n"))))
+		f.wanted = f.name != "" && p.include(f.name)
+		f.header = append(f.header, line...)
+	case !f.wanted:
+	case bytes.HasPrefix(line, []byte("@@ ")):
+		p.flushHunk()
+		f.inHunk = true
+		f.hunk = append(f.hunk, line...)
+	case f.inHunk:
+		if len(f.hunk) <= p.limit { // else it is too long already
+			f.hunk = append(f.hunk, line...)
+		}
+	default:
+		f.lines++
+		f.binary = f.binary || bytes.HasPrefix(line, []byte("Binary files "))
+		f.header = append(f.header, line...)
+	}
+}
+
+// flush ends the present file. A header without anything after it is a file that
+// was touched and not changed.
+func (p *patch) flush() {
+	f := &p.file
+	switch {
+	case !f.wanted:
+	case f.binary:
+		f.full = !p.put([]byte("Binary file " + f.shown + " changed\n"))
+	case f.inHunk:
+		p.flushHunk()
+	case f.lines > 0:
+		f.full = !p.put(f.header)
+	}
+	if f.full {
+		p.left = append(p.left, f.shown)
+	}
+	*f = section{}
+}
+
+// flushHunk writes the hunk, after the header if it is the first. Once one does
+// not fit, nothing more of the file is shown.
+func (p *patch) flushHunk() {
+	f := &p.file
+	if len(f.hunk) > 0 && !f.full {
+		f.full = !p.put(f.header, f.hunk)
+		f.header = nil
+	}
+	f.hunk = f.hunk[:0]
+}
+
+// put writes texts that belong together, if there is room for them.
+func (p *patch) put(texts ...[]byte) bool {
+	size := len(p.out)
+	for _, text := range texts {
+		size += len(text)
+	}
+	if size > p.limit {
+		return false
+	}
+	p.out = append(p.out, bytes.Join(texts, nil)...)
+	return true
+}
+
+// line says something about a file whose content is not shown.
+func (p *patch) line(before, name, after string) {
+	name = quote(name)
+	if !p.put([]byte(before + name + after + "\n")) {
+		p.left = append(p.left, name)
+	}
+}
+
+// end gives the diff, with a last line about what is missing.
+func (p *patch) end() (diff []byte, truncated bool) {
+	p.flush()
+	if len(p.left) == 0 {
+		return p.out, false
+	}
+	const most = 50
+	named, more := p.left, ""
+	if len(named) > most {
+		named, more = named[:most], fmt.Sprintf(" and %d more", len(p.left)-most)
+	}
+	return fmt.Appendf(p.out, "[The diff is longer than %d bytes. Not shown, or not whole: %s%s]\n", p.limit, strings.Join(named, ", "), more), true
+}

@@ -1,0 +1,179 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+// Position is where the working tree stands.
+type Position struct {
+	// Git means that there is a repository and that git can read it.
+	Git bool
+	// Note says, for a person, why everything counts as changed. It is empty
+	// where only some of it does.
+	Note string
+
+	Toplevel string // of the repository's work tree
+	Prefix   string // of the project's root below it: "" or "a/b/"
+	GitDir   string // absolute
+
+	Head   string // commit; empty before the first one
+	Branch string // short name, also before the first commit; HEAD when detached
+
+	Base       string // the ref that was used
+	BaseCommit string // empty: there is none
+	MergeBase  string // empty: there is none
+}
+
+// HeadInBase reports whether everything committed is part of the base.
+func (p Position) HeadInBase() bool { return p.Head != "" && p.MergeBase == p.Head }
+
+// BaseError is a base that a person named and that cannot be used.
+type BaseError struct{ Base, Hint string }
+
+func (e *BaseError) Error() string { return fmt.Sprintf("no such ref: %s", e.Base) }
+
+// Position finds out where the tree stands. That there is no repository, or none
+// that git can read, is no error: then everything counts as changed. That git is
+// missing although there is a repository is one (git.ErrNotInstalled).
+func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) {
+	location, base, err := w.locate(ctx, scope)
+	if err == nil && !location.Inside {
+		err = &git.Error{Command: "rev-parse", Message: "this is no work tree"}
+	}
+	if err != nil {
+		return w.lost(scope, err)
+	}
+	p := Position{
+		Git: true, GitDir: filepath.FromSlash(location.GitDir), Head: location.Head,
+		Toplevel: filepath.Join(w.root, filepath.FromSlash(location.Up)),
+	}
+	if rel, err := filepath.Rel(p.Toplevel, w.root); err == nil && rel != "." {
+		p.Prefix = filepath.ToSlash(rel) + "/"
+	}
+	if p.Head == "" {
+		return w.unborn(ctx, scope, p)
+	}
+	p.Branch = strings.TrimPrefix(location.Branch, "refs/heads/")
+	if base != "" {
+		p.Head, p.Base, p.BaseCommit, p.MergeBase = location.Tip, base, location.Base, location.Merge
+	}
+	if scope.Explicit && base == "" {
+		return Position{}, &BaseError{scope.Base, "see git branch --all, or fetch it"}
+	}
+	if scope.needsBase() {
+		p.Note = p.without(scope)
+	}
+	return p, nil
+}
+
+func (s Scope) needsBase() bool { return s.Commit == "" && !s.Uncommitted }
+
+// without says what is missing to tell changes from what was there before.
+func (p Position) without(scope Scope) string {
+	switch {
+	case p.Base == "" && scope.Base == "":
+		return "base origin/main not found; set base_branch"
+	case p.Base == "":
+		return fmt.Sprintf("base %s not found; set base_branch", scope.Base)
+	case p.MergeBase == "":
+		return fmt.Sprintf("HEAD and %s have no commit in common (is the clone shallow?)", p.Base)
+	}
+	return ""
+}
+
+// locate looks for the first base that exists. The name that comes with the
+// location is empty if none does.
+func (w *Worktree) locate(ctx context.Context, scope Scope) (at git.Location, base string, err error) {
+	for i, c := range scope.candidates() {
+		if i > 0 && c.base == git.OriginMain && !at.HasOriginMain {
+			continue // git has just said so
+		}
+		at, err = w.repo.Locate(ctx, c.base, c.tip)
+		if err != nil || !at.Inside || at.Head == "" {
+			return at, "", err
+		}
+		if at.Complete {
+			if c.base == originHead && at.BaseRef != "" {
+				c.base = at.BaseRef
+			}
+			return at, strings.TrimPrefix(c.base, "refs/remotes/"), nil
+		}
+	}
+	at, err = w.repo.Locate(ctx, "", "HEAD")
+	return at, "", err
+}
+
+// originHead is the remote's default branch.
+const originHead = "refs/remotes/origin/HEAD"
+
+type candidate struct{ base, tip string }
+
+// candidates are what may serve as a base, the best first.
+func (s Scope) candidates() (list []candidate) {
+	tip := "HEAD"
+	if s.CI && s.Head != "" {
+		tip = s.Head
+	}
+	if s.Base == "" {
+		list = append(list, candidate{originHead, tip}, candidate{git.OriginMain, tip})
+	} else {
+		list = append(list, candidate{s.Base, tip})
+	}
+	if s.CI && !s.Explicit {
+		if s.Base != "" { // a checkout has no branch but its own
+			list = append(list, candidate{"refs/remotes/origin/" + s.Base, tip})
+		}
+		list = append(list, candidate{"HEAD^", "HEAD"})
+	}
+	return list
+}
+
+func (w *Worktree) unborn(ctx context.Context, scope Scope, p Position) (Position, error) {
+	if scope.Explicit {
+		if _, _, err := w.repo.Commit(ctx, scope.Base); errors.Is(err, git.ErrNoSuchRef) {
+			return Position{}, &BaseError{scope.Base, "there is no commit yet"}
+		}
+	}
+	p.Note = "no commit yet"
+	branch, err := w.repo.UnbornBranch(ctx)
+	p.Branch = branch
+	return p, err
+}
+
+// lost is the position of a tree that git does not know.
+func (w *Worktree) lost(scope Scope, err error) (Position, error) {
+	note := "git could not answer: " + err.Error()
+	failed := (*git.Error)(nil)
+	switch {
+	case w.noRepository(err):
+		note = "no git repository"
+	case !errors.As(err, &failed) && !errors.Is(err, git.ErrNotRepository):
+		return Position{}, err // git did not even run
+	}
+	if scope.Explicit {
+		return Position{}, &BaseError{scope.Base, note}
+	}
+	return Position{Note: note}, nil
+}
+
+// noRepository reports whether err means that there is none, so that git has
+// nothing to say. One that is there and damaged is something else.
+func (w *Worktree) noRepository(err error) bool {
+	if !errors.Is(err, git.ErrNotRepository) && !errors.Is(err, git.ErrNotInstalled) {
+		return false
+	}
+	_, found := paths.GitRoot(w.root)
+	return !found
+}
+
+// Reachable reports whether commit is part of the history of tip.
+func (w *Worktree) Reachable(ctx context.Context, commit, tip string) (bool, error) {
+	return w.repo.Reachable(ctx, commit, tip)
+}

@@ -1,0 +1,148 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Tree is the content of the working tree at one moment: the names, bytes,
+// executable bits and link targets of all files that git does not ignore,
+// whether or not they are staged or committed. Two trees with the same id are
+// the same, if both are Exact.
+type Tree struct {
+	ID string
+	// Exact means that nothing in the tree was left out. Only then does the id
+	// prove anything.
+	Exact bool
+	Why   string // the first reason why it is not
+
+	files []entry
+}
+
+// Tree looks at the working tree of the whole repository. What was written
+// before the call is seen. An error means that ctx ended or the root is gone; all
+// else that goes wrong makes the tree inexact.
+func (w *Worktree) Tree(ctx context.Context) (Tree, error) {
+	return w.snapshot(ctx, true, w.list)
+}
+
+// Digest is the identity of the files that include selects. It is given names
+// relative to the project's root; those of files in the repository around it
+// begin with "../".
+func (t Tree) Digest(include func(name string) bool) string {
+	h := sha256.New()
+	buf := make([]byte, 0, 64<<10)
+	for i := range t.files {
+		f := &t.files[i]
+		if !include(f.path) {
+			continue
+		}
+		buf = append(buf, f.path...)
+		buf = append(buf, 0, f.stat.kind())
+		buf = append(buf, f.sum[:]...)
+		if len(buf) > cap(buf)-8<<10 {
+			h.Write(buf)
+			buf = buf[:0]
+		}
+	}
+	h.Write(buf)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func everything(string) bool { return true }
+
+// kind is what counts of a file beside its name and content.
+func (s stat) kind() byte {
+	switch {
+	case s.isA(typeLink):
+		return 'l'
+	case s.mode&0o111 != 0:
+		return 'x'
+	}
+	return 'f'
+}
+
+// listing is a list of files, sorted and each once.
+type listing struct {
+	names []string
+	why   string // what may be missing in it
+	err   error
+}
+
+// snapshot reads the files that list names. If ahead is set, what is known is
+// looked up while list is at work; it must be about the same files.
+func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(context.Context) listing) (Tree, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	dir, err := openFolder(w.root)
+	if err != nil {
+		return Tree{}, err
+	}
+	defer dir.close()
+	s := &snapshot{dir: dir, at: w.now()}
+	listed := make(chan listing)
+	go func() { listed <- list(ctx) }()
+	s.known = w.index()
+	if ahead {
+		s.lookUp(ctx)
+	}
+	found := <-listed
+	if found.err != nil {
+		return Tree{}, found.err
+	}
+	if s.unchanged(found.names) {
+		return newTree(s.known, found.why), nil
+	}
+	files, fault, err := s.read(ctx, found.names)
+	if err != nil {
+		return Tree{}, err
+	}
+	if known, changed := s.learn(files); changed {
+		w.known = known
+		_ = storeIndex(w.indexFile, known) // a cache: without it we only read more
+	}
+	return newTree(files, cmp.Or(found.why, fault)), nil
+}
+
+func newTree(files []entry, why string) Tree {
+	tree := Tree{files: files, Exact: why == "", Why: why}
+	tree.ID = tree.Digest(everything)
+	return tree
+}
+
+// index is what the private index holds, read once.
+func (w *Worktree) index() []entry {
+	if !w.loaded {
+		w.known, w.loaded = loadIndex(w.indexFile), true
+	}
+	return w.known
+}
+
+// list names every file of the repository that git does not ignore, or every
+// file of the project where there is no repository.
+func (w *Worktree) list(ctx context.Context) listing {
+	files, err := w.repo.Files(ctx)
+	switch {
+	case w.noRepository(err):
+		return w.walk(ctx)
+	case ctx.Err() != nil:
+		return listing{err: err}
+	case err != nil:
+		return listing{why: err.Error()}
+	}
+	w.hidden, w.listed = files.Hidden, true
+	found := listing{why: files.Warning}
+	found.names = slices.DeleteFunc(merge(files.Untracked, files.Tracked), func(name string) bool {
+		nested := strings.HasSuffix(name, "/")
+		if nested && found.why == "" {
+			found.why = fmt.Sprintf("%q is a repository of its own", name)
+		}
+		return nested || w.logs(name)
+	})
+	return found
+}

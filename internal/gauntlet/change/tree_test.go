@@ -1,0 +1,245 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/git/gittest"
+)
+
+func small(t testing.TB) *gittest.Repo {
+	t.Helper()
+	r := gittest.New(t)
+	r.Write("a", "1\n", "b", "1\n", "sub/c", "1\n", "text", "1\n2\n", ".gitignore", "ignored\n*.o\n")
+	r.Commit("one")
+	r.Origin()
+	return r
+}
+
+// What is staged or committed is not part of a tree, only what the files hold.
+func TestTreeIsTheContent(t *testing.T) {
+	r := small(t)
+	w := open(t, r)
+	clean := exact(t, w)
+	r.Write("a", "2\n", "new", "2\n")
+	edited := exact(t, w)
+	if edited == clean {
+		t.Fatal("an edit is not seen")
+	}
+	same := func(what, want string) {
+		t.Helper()
+		if got := exact(t, w); got != want {
+			t.Errorf("%s: the tree is another", what)
+		}
+		if got := exact(t, open(t, r)); got != want {
+			t.Errorf("%s, without an index: the tree is another", what)
+		}
+	}
+	r.Git("add", "a")
+	same("staged one", edited)
+	r.Git("add", "--all")
+	same("staged all", edited)
+	r.Git("commit", "--quiet", "--message=two")
+	same("committed", edited)
+	r.Git("reset", "--quiet", "--soft", "HEAD^")
+	r.Git("rm", "--quiet", "--cached", "sub/c")
+	same("no longer tracked", edited)
+	r.Git("reset", "--quiet")
+	r.Git("switch", "--quiet", "--create", "other")
+	same("another branch", edited)
+	r.Git("stash", "--quiet", "--include-untracked")
+	same("stashed", clean)
+	r.Git("stash", "pop", "--quiet")
+	same("restored", edited)
+	now := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(r.Path("a"), now, now); err != nil {
+		t.Fatal(err)
+	}
+	same("touched", edited)
+	r.Write("ignored", "x", "sub/x.o", "x", logDir+"/console.1.log", "x")
+	same("ignored files and logs", edited)
+	r.Write(".gauntlet/config.yml", "x")
+	if exact(t, w) == edited {
+		t.Error("a new file in a new folder is not seen")
+	}
+}
+
+func TestTreeSeesEveryKindOfChange(t *testing.T) {
+	tests := map[string]func(*gittest.Repo){
+		"content":         func(r *gittest.Repo) { r.Write("a", "2\n") },
+		"longer":          func(r *gittest.Repo) { r.Write("a", "11\n") },
+		"line ends":       func(r *gittest.Repo) { r.Write("text", "1\r\n2\r\n") },
+		"emptied":         func(r *gittest.Repo) { r.Write("a", "") },
+		"deleted":         func(r *gittest.Repo) { r.Remove("a") },
+		"folder deleted":  func(r *gittest.Repo) { r.Remove("sub") },
+		"new":             func(r *gittest.Repo) { r.Write("new", "") },
+		"new and staged":  func(r *gittest.Repo) { r.Write("new", ""); r.Git("add", "new") },
+		"moved":           func(r *gittest.Repo) { r.Git("mv", "a", "z") },
+		"swapped":         func(r *gittest.Repo) { r.Git("mv", "sub/c", "c") },
+		"gitignore":       func(r *gittest.Repo) { r.Write(".gitignore", "ignored\n") },
+		"file for folder": func(r *gittest.Repo) { r.Remove("sub"); r.Write("sub", "1\n") },
+		"tracked though ignored": func(r *gittest.Repo) {
+			r.Write("x.o", "1")
+			r.Git("add", "--force", "x.o")
+		},
+		"odd name": func(r *gittest.Repo) { r.Write("new line", "") },
+	}
+	for name, edit := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := small(t)
+			r.Git("config", "core.autocrlf", "true")
+			r.Write(".gitattributes", "* text=auto\n")
+			r.Commit("attributes")
+			w := open(t, r)
+			before := exact(t, w)
+			edit(r)
+			warm, cold := exact(t, w), exact(t, open(t, r))
+			if warm == before {
+				t.Error("not seen")
+			}
+			if warm != cold {
+				t.Error("the tree depends on the index")
+			}
+		})
+	}
+}
+
+// Two files must not be able to pass for one with a longer name, and so on.
+func TestTreesThatReadAlike(t *testing.T) {
+	seen := map[string]string{}
+	for name, files := range map[string][]string{
+		"one": {"ab", "c"}, "other name": {"a", "bc"}, "none": {}, "two": {"ab", "c", "d", ""}, "swapped": {"ab", "", "d", "c"}, "below": {"a/b", "c"},
+	} {
+		r := gittest.At(t, gittest.Dir(t))
+		r.Write(files...)
+		id := exact(t, open(t, r))
+		if other, ok := seen[id]; ok {
+			t.Errorf("%s and %s are the same", name, other)
+		}
+		seen[id] = name
+	}
+}
+
+func TestTreeOfAProjectBelowTheToplevel(t *testing.T) {
+	r := small(t)
+	r.Write("sub/"+logDir+"/x.log", "1")
+	w := openAt(t, r, "sub")
+	before := exact(t, w)
+	r.Write("sub/"+logDir+"/x.log", "2")
+	if exact(t, w) != before {
+		t.Error("logs count")
+	}
+	r.Write("a", "2\n")
+	got := tree(t, w)
+	if got.ID == before {
+		t.Error("a gate may read what lies above the project")
+	}
+	var names []string
+	own := got.Digest(func(name string) bool {
+		names = append(names, name)
+		return !strings.HasPrefix(name, "../")
+	})
+	if want := "../.gitignore ../a ../b ../text c"; strings.Join(names, " ") != want {
+		t.Errorf("got %q, want %s", names, want)
+	}
+	r.Write("a", "3\n")
+	if tree(t, w).Digest(func(name string) bool { return !strings.HasPrefix(name, "../") }) != own {
+		t.Error("the part that was selected did not change")
+	}
+	r.Write("sub/c", "3\n")
+	if tree(t, w).Digest(func(name string) bool { return !strings.HasPrefix(name, "../") }) == own {
+		t.Error("the part that was selected changed")
+	}
+}
+
+func TestTreeWithoutARepository(t *testing.T) {
+	for _, env := range [][]string{gittest.Environ(t), {"PATH=" + gittest.Dir(t)}} {
+		r := gittest.At(t, gittest.Dir(t))
+		r.Env = env
+		r.Write("a", "1", "b/c", "1", "b-d", "1")
+		w := open(t, r)
+		before := exact(t, w)
+		r.Write(logDir+"/x", "1", ".git-not/x", "")
+		r.Remove(".git-not")
+		if exact(t, w) != before {
+			t.Error("logs count")
+		}
+		r.Write("b/c", "2")
+		if exact(t, w) == before {
+			t.Error("an edit is not seen")
+		}
+	}
+}
+
+func TestTreesThatCannotBeKnownExactly(t *testing.T) {
+	module := gittest.New(t)
+	module.Write("m", "1\n")
+	module.Commit("one")
+	submodule := func(r *gittest.Repo) {
+		r.Git("submodule", "--quiet", "add", "file://"+module.Dir, "module")
+		r.Commit("module")
+	}
+	tests := []struct {
+		name string
+		make func(*gittest.Repo)
+		why  string
+	}{
+		{"nested repository", func(r *gittest.Repo) {
+			r.Write("nested/x", "")
+			gittest.At(t, r.Path("nested")).Git("init", "--quiet")
+		}, `"nested/" is a repository of its own`},
+		{"submodule", submodule, `"module" is a submodule, or a folder in the place of a file`},
+		{"submodule without .git", func(r *gittest.Repo) {
+			submodule(r)
+			r.Remove("module/.git")
+		}, `"module" is a submodule, or a folder in the place of a file`},
+		{"submodule that is not there", func(r *gittest.Repo) {
+			submodule(r)
+			r.Git("submodule", "--quiet", "deinit", "--force", "module")
+		}, ""},
+		{"damaged index", func(r *gittest.Repo) { r.Write(".git/index", "nonsense") }, "git ls-files: "},
+		{"damaged repository", func(r *gittest.Repo) { r.Write(".git/HEAD", "nonsense") }, "git ls-files: not a git repository"},
+		{"no git", func(r *gittest.Repo) { r.Env = []string{"PATH=" + gittest.Dir(t)} }, "git is not installed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := small(t)
+			tt.make(r)
+			if got := tree(t, open(t, r)); !strings.HasPrefix(got.Why, tt.why) || got.Exact != (tt.why == "") {
+				t.Errorf("exact: %t, why: %q", got.Exact, got.Why)
+			}
+		})
+	}
+}
+
+func TestTreeOfABareRepository(t *testing.T) {
+	r := gittest.New(t, "--bare")
+	if got := tree(t, open(t, r)); got.Exact || !strings.Contains(got.Why, "work tree") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTreeHonoursTheContext(t *testing.T) {
+	r, plain := small(t), gittest.At(t, gittest.Dir(t))
+	plain.Write("a", "1")
+	over := errors.New("over")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(over)
+	for _, w := range []*Worktree{open(t, r), open(t, plain)} {
+		if _, err := w.Tree(ctx); !errors.Is(err, over) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := w.Inputs(ctx, []string{"**"}); !errors.Is(err, over) {
+			t.Errorf("got %v", err)
+		}
+	}
+	gone := Open(filepath.Join(plain.Dir, "gone"), logDir, "", r.Env, later)
+	if _, err := gone.Tree(t.Context()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,38 @@
+package git
+
+import (
+	"context"
+	"io"
+	"slices"
+)
+
+// Changed lists the files below the directory in which two commits or trees
+// differ, deleted ones included, relative to the directory. A file that moved
+// counts with both its names. Both must be ids that git gave.
+func (r Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
+	out, err := r.output(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", "--relative", from, to, "--")
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(records(out)), nil
+}
+
+// Diff writes how to comes from from, as a unified diff of the files below the
+// directory. An empty to is the work tree with its tracked files. A file that
+// moved is deleted and added, so both names in a header are the same.
+//
+// These are git's plumbing commands because they read none of the user's
+// settings for how a diff looks and do not refresh the index. So a file that was
+// touched and not changed gives a header without a body.
+func (r Repo) Diff(ctx context.Context, w io.Writer, from, to string) error {
+	command, sides := []string{"diff-index"}, []string{from, "--"}
+	if to != "" {
+		command, sides = []string{"diff-tree", "-r"}, []string{from, to, "--"}
+	}
+	options := []string{
+		"-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=none",
+		"--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--relative",
+	}
+	_, err := r.run(ctx, w, slices.Concat(command, options, sides)...)
+	return err
+}

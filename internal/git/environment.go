@@ -1,0 +1,61 @@
+package git
+
+import (
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// kept are the only GIT_ variables that git still gets. All others either point
+// it to another repository, index or configuration (those of "git rev-parse
+// --local-env-vars", which are set within git's own hooks), or change what it
+// prints or how it reads a path.
+var kept = []string{
+	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+	"GIT_EXEC_PATH",
+}
+
+// clean is the environment for git.
+func clean(environ []string) []string {
+	env := make([]string, 0, len(environ)+4)
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(strings.ToUpper(name), "GIT_") || slices.Contains(kept, name) {
+			env = append(env, entry)
+		}
+	}
+	return append(
+		env,
+		"GIT_OPTIONAL_LOCKS=0", // never write the index
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_PAGER=cat",
+		"LC_ALL=C", // we read git's messages
+	)
+}
+
+// find is the git on environ's PATH, which may be another than our own. A
+// relative directory is passed over: it would be one of the project's.
+func find(environ []string) string {
+	for _, dir := range filepath.SplitList(path(environ)) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if program, err := exec.LookPath(filepath.Join(dir, "git")); err == nil {
+			return program
+		}
+	}
+	return ""
+}
+
+func path(environ []string) (value string) {
+	for _, entry := range environ {
+		name, text, _ := strings.Cut(entry, "=")
+		if name == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(name, "PATH") {
+			value = text // the last one holds
+		}
+	}
+	return value
+}

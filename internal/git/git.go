@@ -1,0 +1,88 @@
+// Package git makes the few calls to git that we need: without a shell, in an
+// environment without the caller's GIT_ variables, and without writing
+// anything, not even the index that git likes to refresh.
+//
+// No call runs what a repository's configuration names as a pager, an external
+// diff, a text conversion or a file system monitor. Clean filters do run, as they
+// must: without them git would take every filtered file for changed.
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Repo is git, called in one directory.
+type Repo struct {
+	dir     string
+	program string // empty: not installed
+	env     []string
+}
+
+// At calls git in dir, which need not be a repository's root, with what environ
+// leaves of its environment.
+func At(dir string, environ []string) Repo {
+	return Repo{dir: dir, program: find(environ), env: clean(environ)}
+}
+
+// drain is how long output is still read after git has ended. A process that
+// left its group and holds the pipe open must not hold us.
+const drain = 500 * time.Millisecond
+
+// run gives git's output to stdout, and what git printed beside it back. When
+// ctx ends, git and everything it started is killed.
+func (r Repo) run(ctx context.Context, stdout io.Writer, args ...string) (warning string, err error) {
+	if r.program == "" {
+		return "", ErrNotInstalled
+	}
+	stderr := &head{}
+	cmd := exec.CommandContext(ctx, r.program, append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...)...)
+	cmd.Dir, cmd.Env = r.dir, r.env
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.WaitDelay = drain
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	err = cmd.Run()
+	if err == nil {
+		return stderr.line(), nil
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return "", failure(args[0], exit.ExitCode(), stderr.line())
+	}
+	if _, gone := os.Stat(r.dir); gone != nil {
+		err = gone // where git was to run, rather than git itself, is missing
+	}
+	return "", fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// output is git's whole output. It holds for lists of names, which are no larger
+// than what is made of them.
+func (r Repo) output(ctx context.Context, args ...string) (string, error) {
+	var out strings.Builder
+	_, err := r.run(ctx, &out, args...)
+	return out.String(), err
+}
+
+// head keeps the beginning of what is written to it.
+type head struct{ text []byte }
+
+func (h *head) Write(p []byte) (int, error) {
+	const most = 4 << 10
+	h.text = append(h.text, p[:min(len(p), most-len(h.text))]...)
+	return len(p), nil
+}
+
+// line is the first line, which in git's messages says what is wrong.
+func (h *head) line() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(h.text)), "\n")
+	return strings.ToValidUTF8(line, "\uFFFD")
+}

@@ -1,0 +1,125 @@
+package git
+
+import (
+	"context"
+	"iter"
+	"strings"
+)
+
+// Listing is every file that git does not ignore. Names are relative to the
+// directory, and those outside it begin with "../".
+type Listing struct {
+	Tracked   []string // in the index; one name may stand there several times
+	Untracked []string // a repository within this one is one name that ends in "/"
+	// Hidden are the tracked files whose changes git was told not to see
+	// (assume-unchanged, skip-worktree).
+	Hidden []string
+	// Warning is what git could not look at, if anything.
+	Warning string
+}
+
+// Files lists the files of the whole work tree.
+func (r Repo) Files(ctx context.Context) (Listing, error) {
+	var out strings.Builder
+	warning, err := r.run(ctx, &out, "ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard", "--", ":/")
+	if err != nil {
+		return Listing{}, err
+	}
+	list := parseListing(out.String())
+	list.Warning = warning
+	return list, nil
+}
+
+func parseListing(out string) (list Listing) {
+	list.Tracked = make([]string, 0, strings.Count(out, "\x00"))
+	for record := range records(out) {
+		tag, name, ok := strings.Cut(record, " ")
+		switch {
+		case !ok || name == "":
+		case tag == "?":
+			list.Untracked = append(list.Untracked, name)
+		default:
+			list.Tracked = append(list.Tracked, name)
+			if tag == "S" || tag != strings.ToUpper(tag) {
+				list.Hidden = append(list.Hidden, name)
+			}
+		}
+	}
+	return list
+}
+
+// Status is what differs from HEAD in the index and the work tree below the
+// directory. Names are relative to the work tree's root.
+type Status struct {
+	Changed   []string // staged or not, deleted, or a submodule in which something differs
+	Untracked []string // as in a Listing
+}
+
+// Status asks for the changes that are not committed.
+func (r Repo) Status(ctx context.Context) (Status, error) {
+	out, err := r.output(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames", "--", ".")
+	if err != nil {
+		return Status{}, err
+	}
+	return parseStatus(out), nil
+}
+
+func parseStatus(out string) (status Status) {
+	for record := range records(out) {
+		if len(record) < 4 || record[2] != ' ' {
+			continue
+		}
+		if kind, name := record[:2], record[3:]; kind == "??" {
+			status.Untracked = append(status.Untracked, name)
+		} else {
+			status.Changed = append(status.Changed, name)
+		}
+	}
+	return status
+}
+
+// Sparse reports whether the work tree leaves out tracked files on purpose.
+func (r Repo) Sparse(ctx context.Context) (bool, error) {
+	out, err := r.output(ctx, "config", "--type=bool", "core.sparseCheckout")
+	if code(err) == 1 {
+		return false, nil // not set
+	}
+	return out == "true\n", err
+}
+
+// Blob is a tracked file's content as the index has it.
+type Blob struct{ Mode, ID string }
+
+// Blobs gives the index's content of every file of the work tree, by the names of
+// Files.
+func (r Repo) Blobs(ctx context.Context) (map[string]Blob, error) {
+	out, err := r.output(ctx, "ls-files", "-z", "--stage", "--", ":/")
+	if err != nil {
+		return nil, err
+	}
+	return parseBlobs(out), nil
+}
+
+func parseBlobs(out string) map[string]Blob {
+	blobs := map[string]Blob{}
+	for record := range records(out) {
+		about, name, _ := strings.Cut(record, "\t")
+		if field := strings.Fields(about); len(field) == 3 && name != "" {
+			blobs[name] = Blob{Mode: field[0], ID: field[1]}
+		}
+	}
+	return blobs
+}
+
+// records are the texts between NULs. What follows the last NUL was cut off.
+func records(out string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			record, rest, ok := strings.Cut(out, "\x00")
+			if !ok || !yield(record) {
+				return
+			}
+			out = rest
+		}
+	}
+}
