@@ -16,9 +16,12 @@ import (
 // The exit codes. What the client calls never uses exitUsage: to it 2 means
 // block.
 const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitCouldNotRun = 3
+	exitRetryLimit  = 4
+	exitInterrupted = 130
 )
 
 // Main runs the command line and returns the exit code. Hooks come first, before
@@ -26,6 +29,9 @@ const (
 func Main(args []string) int {
 	if event, isHook := hookCall(args); isHook {
 		return runHook(event)
+	}
+	if isStopHook(args) {
+		return runStopHook()
 	}
 	root := newRoot(called(args[0]))
 	root.SetArgs(args[1:])
@@ -45,6 +51,10 @@ func complain(err error) int {
 	if errors.As(err, &silent) {
 		return exitFailed
 	}
+	var coded codeError
+	if errors.As(err, &coded) && coded.error == nil {
+		return coded.code
+	}
 	fmt.Fprintf(os.Stderr, "stopgate: %v\n", err)
 	var usage usageError
 	if errors.As(err, &usage) {
@@ -54,6 +64,9 @@ func complain(err error) int {
 	var hinted hintError
 	if errors.As(err, &hinted) {
 		fmt.Fprintln(os.Stderr, hinted.hint)
+	}
+	if coded.error != nil {
+		return coded.code
 	}
 	return exitFailed
 }
@@ -72,6 +85,15 @@ func hookCall(args []string) (hook.Event, bool) {
 		return "", true
 	}
 	return hook.Event(rest[1]), !strings.HasPrefix(rest[1], "-")
+}
+
+// isStopHook recognises "stopgate stop-hook", whatever follows it: the client must
+// get an answer.
+func isStopHook(args []string) bool {
+	if len(args) < 2 || args[1] != "stop-hook" {
+		return false
+	}
+	return len(args) == 2 || args[2] != "-h" && args[2] != "--help"
 }
 
 // isEventName tells events, also those of a newer client, from commands.
@@ -94,6 +116,22 @@ func called(arg0 string) string {
 type silentError struct{}
 
 func (silentError) Error() string { return "failed" }
+
+// codeError ends a command with an exit code of its own. Without an error inside
+// it, everything has been said already.
+type codeError struct {
+	error
+	code int
+}
+
+func (e codeError) Unwrap() error { return e.error }
+
+func (e codeError) Error() string {
+	if e.error == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.error.Error()
+}
 
 // hintError adds a line that says what to do.
 type hintError struct {

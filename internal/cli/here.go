@@ -4,9 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -80,7 +84,44 @@ func (h *here) isProject(dir string) bool {
 
 func (h *here) trust() trust.Store { return trust.NewStore(h.stateDir) }
 
-func (h *here) enforces() bool { return h.globalErr == nil && h.global.Enforces() }
+func (h *here) enforces() bool { return h.global.Enforces() }
+
+// gates reads the project as it is in force, with its gates. The notices are for
+// the person.
+func (h *here) gates() (project *keeper.Project, notices []string, err error) {
+	place := stop.Locator{StateDir: h.stateDir, Global: h.global, GlobalErr: h.globalErr}.Locate(h.root, true)
+	for _, o := range place.Opinions {
+		notices = append(notices, o.Message)
+	}
+	if place.Project != nil {
+		return place.Project, notices, nil
+	}
+	if len(place.Opinions) == 0 {
+		return nil, nil, codeError{hintError{errors.New(h.configDir() + " was never approved"), "read it, then approve it with: stopgate trust"}, exitCouldNotRun}
+	}
+	last := place.Opinions[len(place.Opinions)-1]
+	if last.Status != "invalid_config" {
+		return nil, nil, codeError{errors.New(last.Message), exitCouldNotRun}
+	}
+	if _, faults := h.validate(); len(faults) > 0 {
+		printFaults(os.Stderr, nil, faults)
+		return nil, nil, codeError{code: exitUsage}
+	}
+	return nil, nil, codeError{errors.New(last.Message), exitUsage}
+}
+
+// options are those of a run here.
+func (h *here) options(project *keeper.Project) gauntlet.Options {
+	environ := os.Environ()
+	return gauntlet.Options{
+		Project:  project,
+		Global:   h.global,
+		StateDir: h.stateDir,
+		Environ:  environ,
+		Now:      time.Now,
+		Scope:    gauntlet.ScopeOf(environ),
+	}
+}
 
 // configDir is the project's .gauntlet.
 func (h *here) configDir() string { return filepath.Join(h.root, paths.GauntletDir) }

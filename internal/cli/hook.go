@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/guard"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
@@ -58,9 +59,16 @@ func newService() (*stop.Service, error) {
 	return &stop.Service{
 		StateDir:     state,
 		GlobalConfig: global,
-		Keepers:      []keeper.Keeper{guard.Guard{}},
-		Environ:      os.Environ(),
-		Now:          time.Now,
-		Stderr:       os.Stderr,
+		Keepers: []keeper.Keeper{
+			guard.Guard{},
+			gauntlet.Keeper{StateDir: state, Now: time.Now, Log: logToStderr},
+		},
+		Environ: os.Environ(),
+		Now:     time.Now,
+		Stderr:  os.Stderr,
 	}, nil
+}
+
+func logToStderr(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "stopgate: "+format+"\n", args...)
 }

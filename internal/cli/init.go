@@ -104,7 +104,7 @@ func (o *initOptions) keepable(h *here) error {
 	if o.check != "" {
 		return hintError{fmt.Errorf("%s exists", paths.ProjectConfig(h.root)), "add the command there, then run: stopgate trust"}
 	}
-	if _, err := config.LoadProject(h.configDir(), h.short(h.configDir())); err != nil {
+	if _, err := readContents(h.configDir(), h.short(h.configDir())); err != nil {
 		return fmt.Errorf("mend the configuration first (see: stopgate validate):\n%w", err)
 	}
 	return nil
@@ -162,7 +162,7 @@ func (o *initOptions) apply(h *here, out io.Writer, to target, exists bool) erro
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := atomicfile.Write(path, []byte(firstConfig(o.check)), 0o644); err != nil {
+		if err := writeFirst(filepath.Dir(path), o.check); err != nil {
 			return err
 		}
 		h.hasProject = true
@@ -185,24 +185,59 @@ func (h *here) installedScope() (bool, settings.Scope) {
 	return false, settings.Local
 }
 
-func firstConfig(check string) string {
-	const head = `# What stopgate does in this project. Check it with: stopgate validate
+// schemaFile is beside config.yml, so that an editor finds it in every clone.
+const schemaFile = "config.schema.json"
 
-hooks:
+// writeFirst writes a project's first configuration, and what an editor needs to
+// help with it.
+func writeFirst(dir, check string) error {
+	schema, err := config.Schema("project")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(dir, schemaFile), schema, 0o644); err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, paths.ConfigFile), []byte(firstConfig(check)), 0o644)
+}
+
+func firstConfig(check string) string {
+	const head = `# yaml-language-server: $schema=` + schemaFile + `
+# What stopgate does in this project. Check it with: stopgate validate
+
+# An agent may stop when the gates of what it changed pass. What has passed does
+# not run again while nothing changes.
 `
-	const example = `  # Stop:
-  #   - run: make lint           # an agent may stop when this succeeds
-  #     timeout: 60s
-  #     message: fix the lint errors
+	const tail = `
+stop_hook:
+  run_interval_minutes: 0 # look at every stop
+  verify_fixes: true      # after a failure, check again until it is mended
 `
 	if check == "" {
-		return head + example
+		return head + `entry_points:
+  # - path: .
+  #   checks:
+  #     - name: lint
+  #       command: make lint
+` + tail
 	}
-	return head + `  Stop:
-    # An agent may stop when this succeeds.
-    - run: ` + strconv.Quote(check) + `
-      timeout: 10m
-`
+	return head + `entry_points:
+  - path: .
+    checks:
+      - name: ` + checkName(check) + `
+        command: ` + strconv.Quote(check) + `
+        # timeout: 240s
+` + tail
+}
+
+// checkName names a check after what it does.
+func checkName(command string) string {
+	for _, name := range []string{"test", "lint", "build"} {
+		if strings.Contains(command, name) {
+			return name
+		}
+	}
+	return "check"
 }
 
 // guessCheck proposes what projects of this kind usually run. A build file

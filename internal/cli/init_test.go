@@ -4,9 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/hook"
 )
 
 func TestGuessCheck(t *testing.T) {
@@ -34,15 +31,24 @@ func TestGuessCheck(t *testing.T) {
 // The first configuration means the command that was given, whatever that is.
 func TestFirstConfig(t *testing.T) {
 	for _, check := range []string{"", "make lint", `echo "a: b" # 'c' \n`, "a\tb", "é ✓ 😀", "- x", "{}", "a\nb"} {
-		project, err := config.ParseProject("config.yml", []byte(firstConfig(check)))
+		dir := t.TempDir()
+		if err := writeFirst(dir, check); err != nil {
+			t.Fatal(err)
+		}
+		c, err := readContents(dir, dir)
 		if err != nil {
 			t.Errorf("firstConfig(%q): %v", check, err)
 			continue
 		}
-		commands := project.Hooks[hook.Stop]
+		var commands []string
+		for _, ep := range c.gates.EntryPoints {
+			for _, check := range ep.Checks {
+				commands = append(commands, check.Command)
+			}
+		}
 		switch {
 		case check == "" && len(commands) == 0:
-		case len(commands) == 1 && commands[0].Run == check:
+		case len(commands) == 1 && commands[0] == check:
 		default:
 			t.Errorf("firstConfig(%q) means %+v", check, commands)
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ func approve(out io.Writer, h *here, yes bool) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := h.read(snapshot)
+	cfg, err := h.readSnapshot(snapshot)
 	if err != nil {
 		return fmt.Errorf("not approved, because it is not valid (see: stopgate validate):\n%w", err)
 	}
@@ -77,7 +78,7 @@ func approve(out io.Writer, h *here, yes bool) error {
 	}
 	fmt.Fprintf(out, "approved: %s\n", h.configDir())
 	printCommands(out, "it runs", cfg)
-	h.noteUncovered(out, cfg)
+	h.noteUncovered(out, cfg.Project)
 	if h.globalErr == nil && !h.enforces() {
 		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.globalPath)
 	}
@@ -93,15 +94,38 @@ func (h *here) noteUncovered(out io.Writer, cfg *config.Project) {
 	}
 }
 
-// read reads the configuration that is to be approved, not what the disk has by
-// now.
-func (h *here) read(snapshot trust.Snapshot) (*config.Project, error) {
-	name := filepath.Join(h.short(h.configDir()), paths.ConfigFile)
-	text, found := snapshot.File(paths.ConfigFile)
-	if !found {
-		return nil, fmt.Errorf("%s does not exist; to take an approval back: stopgate trust --revoke", name)
+// contents are a project's configuration and its gates.
+type contents struct {
+	*config.Project
+	gates *config.Gates
+}
+
+func readContents(dir, shown string) (c contents, err error) {
+	if c.Project, err = config.LoadProject(dir, shown); err == nil {
+		c.gates, err = config.LoadGates(dir, shown, c.Project)
 	}
-	return config.ParseProject(name, text)
+	return c, err
+}
+
+// commands lists all that would run.
+func (c contents) commands() []string { return append(c.Commands(), c.gates.Commands()...) }
+
+// readSnapshot reads the configuration that is to be approved, not what the disk
+// has by now.
+func (h *here) readSnapshot(snapshot trust.Snapshot) (contents, error) {
+	shown := h.short(h.configDir())
+	if !snapshot.Has(paths.ConfigFile) {
+		return contents{}, fmt.Errorf("%s does not exist; to take an approval back: stopgate trust --revoke", filepath.Join(shown, paths.ConfigFile))
+	}
+	dir, err := os.MkdirTemp("", "stopgate-trust-")
+	if err != nil {
+		return contents{}, err
+	}
+	defer os.RemoveAll(dir)
+	if err := snapshot.Copy(dir); err != nil {
+		return contents{}, err
+	}
+	return readContents(dir, shown)
 }
 
 type trustView struct {
@@ -117,11 +141,11 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 		return err
 	}
 	view := trustView{Standing: standing, Enforced: h.enforces(), Commands: []string{}}
-	cfg, err := config.LoadProject(h.configDir(), h.short(h.configDir()))
+	cfg, err := readContents(h.configDir(), h.short(h.configDir()))
 	if err != nil {
 		view.Invalid = err.Error()
 	} else {
-		view.Commands = append(view.Commands, cfg.Commands()...)
+		view.Commands = append(view.Commands, cfg.commands()...)
 	}
 	if asJSON {
 		return printJSON(out, view)
@@ -146,8 +170,8 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 	return nil
 }
 
-func printCommands(out io.Writer, verb string, cfg *config.Project) {
-	commands := cfg.Commands()
+func printCommands(out io.Writer, verb string, cfg contents) {
+	commands := cfg.commands()
 	if len(commands) == 0 {
 		fmt.Fprintln(out, verb+" nothing")
 		return

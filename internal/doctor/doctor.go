@@ -69,7 +69,7 @@ func Examine(ctx context.Context, place Place) Report {
 	e.configuration()
 	e.timeouts()
 	e.probe(ctx)
-	return Report{Findings: e.findings, Commands: len(e.project.Commands())}
+	return Report{Findings: e.findings, Commands: e.commands}
 }
 
 // Live reports whether enforcement works.
@@ -83,6 +83,7 @@ type examination struct {
 	files       []settings.File
 	environment map[string]string // what the files add to that of the hooks
 	project     *config.Project   // empty until it was read
+	commands    int               // what it would run
 	findings    []Finding
 }
 
@@ -270,7 +271,7 @@ func (e *examination) timeouts() {
 			if longest > stop.Budget(want) {
 				hint = "give the command a shorter timeout, or the entry a longer one"
 			}
-			e.find(Dead, "timeout", fmt.Sprintf("a command for %s may run %s, but the client lets the hook go after %s", event, longest, has), hint)
+			e.find(Dead, "timeout", fmt.Sprintf("what runs on %s may take %s, but the client lets the hook go after %s", event, longest, has), hint)
 		case has < want:
 			e.find(Warn, "timeout", fmt.Sprintf("the client waits %s for %s and then lets it pass; stopgate installs %s", has, event, want),
 				"stopgate hooks install")
@@ -278,8 +279,12 @@ func (e *examination) timeouts() {
 	}
 }
 
-// longest is how long a command of the project for the event may run.
+// longest is how long a command of the project for the event, or all its gates
+// together, may run.
 func (e *examination) longest(event hook.Event) (longest time.Duration) {
+	if event == hook.Stop && e.project.HasGates() {
+		longest = config.ResolveStopHook(nil, e.project.Gauntlet.StopHook, config.StopHook{}).Deadline
+	}
 	for _, command := range e.project.Hooks[event] {
 		longest = max(longest, command.Timeout)
 	}
@@ -289,8 +294,7 @@ func (e *examination) longest(event hook.Event) (longest time.Duration) {
 func (e *examination) configuration() {
 	global, err := config.LoadGlobal(e.GlobalPath)
 	if err != nil {
-		e.find(Dead, "global config", err.Error(), "stopgate validate")
-		return
+		e.find(Warn, "global config", err.Error()+"; the defaults hold instead", "stopgate validate")
 	}
 	if !e.HasProject {
 		e.find(Warn, "project", "no .gauntlet/config.yml here or above: nothing to enforce", "stopgate init")
@@ -313,11 +317,17 @@ func (e *examination) configuration() {
 		e.find(Dead, "config", err.Error(), "stopgate validate")
 		return
 	}
+	gates, err := config.LoadGates(dir, filepath.Join(e.Root, paths.GauntletDir), project)
+	if err != nil {
+		e.find(Dead, "config", err.Error(), "stopgate validate")
+		return
+	}
 	e.project = project
-	if commands := len(project.Commands()); commands == 0 {
-		e.find(Warn, "config", paths.ProjectConfig(e.Root)+" is valid, but has no commands: nothing is checked", "add some under hooks:")
+	e.commands = len(project.Commands()) + len(gates.Commands())
+	if e.commands == 0 {
+		e.find(Warn, "config", paths.ProjectConfig(e.Root)+" is valid, but has no gates and no commands: nothing is checked", "add some under entry_points:")
 	} else {
-		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", paths.ProjectConfig(e.Root), commands), "")
+		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", paths.ProjectConfig(e.Root), e.commands), "")
 	}
 	for _, event := range settings.Uncovered(e.inForce(), project) {
 		e.find(Dead, "hooks", fmt.Sprintf("the project has commands for %s, but the client does not call us for it", event), "stopgate hooks install")

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/stop"
 )
 
 // clientEnviron is what the client gives a hook. A later entry wins. The mark of
@@ -16,7 +16,9 @@ import (
 // client that a person starts. The entrypoint is the headless one, lest anything
 // be typed into the terminal that doctor runs in.
 func (e *examination) clientEnviron(root, session string) []string {
-	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, stop.InsideVariable+"=") })
+	environ := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, claude.InsideVariable+"=") || strings.HasPrefix(v, claude.ActiveVariable+"=")
+	})
 	for name, value := range e.environment {
 		environ = append(environ, name+"="+value)
 	}

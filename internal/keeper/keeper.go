@@ -37,6 +37,7 @@ type Verdict struct {
 	Message string // for the person; empty when there is nothing to tell
 	Reason  string // for the agent; not empty on a failed verdict: it blocks
 	Summary string // of the reason, for the journal; holds no output of commands
+	Notify  bool   // the message is one that a person must not miss
 }
 
 // Blocks reports whether the verdict objects to the call.
@@ -47,7 +48,11 @@ type Call struct {
 	Payload hook.Payload
 	Raw     []byte   // the payload as it came
 	Env     []string // of the hook's process
+	Global  *config.Global
 	Project *Project // nil outside any project
+	// BlockedBefore means that the keeper that is asked has blocked this prompt
+	// before.
+	BlockedBefore bool
 }
 
 // Event is the event of the call.
@@ -58,7 +63,8 @@ func (c *Call) Event() hook.Event { return c.Payload.Event() }
 type Project struct {
 	Root      string
 	Config    *config.Project
-	ConfigDir string // .gauntlet while it is as approved, else the approved copy of it
+	Gates     *config.Gates // nil on events that no gate looks at
+	ConfigDir string        // .gauntlet while it is as approved, else the approved copy of it
 }
 
 // Keeper looks at calls. An implementation

@@ -52,11 +52,11 @@ func Plan(command string, project *config.Project, installed []Entry) []Entry {
 	return plan
 }
 
-// Uncovered lists the events that the project has commands for and that none of
-// the entries calls us for.
+// Uncovered lists the events that the project has commands or gates for and that
+// none of the entries calls us for.
 func Uncovered(entries []Entry, project *config.Project) (missing []hook.Event) {
 	for _, e := range hook.Events() {
-		if len(project.Hooks[e]) == 0 {
+		if len(project.Hooks[e]) == 0 && !(e == hook.Stop && project.HasGates()) {
 			continue
 		}
 		if !slices.ContainsFunc(entries, func(entry Entry) bool { return entry.Event == e && entry.wide() }) {
@@ -77,6 +77,9 @@ func timeoutFor(e hook.Event, project *config.Project, installed []Entry) time.D
 	if project != nil {
 		for _, command := range project.Hooks[e] {
 			timeout = max(timeout, command.Timeout+spare)
+		}
+		if deadline := project.Gauntlet.StopHook.Deadline; e == hook.Stop && deadline != nil {
+			timeout = max(timeout, *deadline+spare)
 		}
 	}
 	for _, entry := range installed {

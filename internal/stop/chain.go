@@ -34,8 +34,7 @@ type Opinion struct {
 // Judgement is what the chain made of a call.
 type Judgement struct {
 	Opinions []Opinion
-	Blocked  int  // index of the opinion that blocks; -1 when the call may pass
-	GaveUp   bool // somebody wanted to block and was not let
+	Blocked  int // index of the opinion that blocks; -1 when the call may pass
 }
 
 // grace is how long a keeper may take to come back after its time is over.
@@ -48,11 +47,10 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 	j := Judgement{Blocked: -1}
 	for i, k := range c.Keepers {
 		start := c.Now()
-		verdict := c.ask(ctx, k, call)
+		verdict := c.ask(ctx, k, c.callFor(call, k))
 		opinion := Opinion{k.Name(), verdict, c.Now().Sub(start)}
 		if verdict.Blocks() {
 			if why := c.refusal(call, k); why != "" {
-				j.GaveUp = true
 				opinion.Verdict = gaveUp(verdict, why)
 			}
 		}
@@ -67,6 +65,21 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 		}
 	}
 	return j
+}
+
+// callFor is the call as one keeper sees it. The client's flag is also set when
+// another keeper blocked, and for reasons that are no block at all.
+func (c *Chain) callFor(call *keeper.Call, k keeper.Keeper) *keeper.Call {
+	if !stopHookActive(call.Payload) {
+		return call
+	}
+	mine := *call
+	blocks, err := c.Counter.Blocks(turnOf(call.Payload))
+	if err != nil {
+		c.Log("count blocks: %v", err)
+	}
+	mine.BlockedBefore = err != nil || blocks[k.Name()] > 0
+	return &mine
 }
 
 // notAsked says which keepers the deadline left out: a call that they did not
@@ -183,6 +196,7 @@ func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
 	return keeper.Verdict{
 		Outcome: keeper.Failed,
 		Status:  "gave_up",
+		Notify:  true,
 		Message: fmt.Sprintf("gave up %s; the agent is let go although this is not mended: %s", why, v.Summary),
 	}
 }

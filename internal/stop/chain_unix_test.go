@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
@@ -19,7 +20,7 @@ import (
 
 func TestRulingC2InsideOurOwnClientEveryHookAllows(t *testing.T) {
 	s := newScene(t, "  Stop:\n    - run: touch ran; exit 1\n")
-	s.env = append(s.env, InsideVariable+"=1")
+	s.env = append(s.env, claude.InsideVariable+"=1")
 	for _, payload := range []string{string(s.payload(hook.Stop, nil)), "", "{"} {
 		r := s.service().Handle(t.Context(), hook.Stop, strings.NewReader(payload))
 		if len(r.Stdout) > 0 || r.Stderr != "" || r.Code != 0 {

@@ -80,6 +80,17 @@ func (c Counter) Claim(turn Turn, fresh bool, keeper string, now time.Time, refu
 	return "", c.store(turn.Session, tallies[max(0, len(tallies)-maxTallies):])
 }
 
+// Blocks is how often each keeper has blocked the turn.
+func (c Counter) Blocks(turn Turn) (map[string]int, error) {
+	tallies, err := c.load(turn.Session)
+	for _, t := range tallies {
+		if t.of(turn) {
+			return t.Blocks, err
+		}
+	}
+	return nil, err
+}
+
 // Forget removes the counts of a session that has ended, and of sessions that
 // nobody has heard of for a month.
 func (c Counter) Forget(session string, now time.Time) {

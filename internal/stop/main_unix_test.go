@@ -319,14 +319,3 @@ func (c Counter) Add(turn Turn, keeper string, now time.Time) error {
 	_, err := c.Claim(turn, false, keeper, now, func(map[string]int) string { return "" })
 	return err
 }
-
-// Blocks is what is counted for a turn.
-func (c Counter) Blocks(turn Turn) (map[string]int, error) {
-	tallies, err := c.load(turn.Session)
-	for _, t := range tallies {
-		if t.of(turn) {
-			return t.Blocks, err
-		}
-	}
-	return nil, err
-}

@@ -15,17 +15,24 @@ import (
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
-// place is where a call belongs: the project, if there is one, and what is to
-// be said about it before any keeper is asked.
-type place struct {
-	root     string
-	project  *keeper.Project // nil when no keeper may act
-	opinions []Opinion
+// Place is a project, if it may act, and what is to be said about it before any
+// keeper is asked.
+type Place struct {
+	Root     string
+	Project  *keeper.Project // nil when no keeper may act
+	Opinions []Opinion
 }
 
-func (p *place) cannot(who, status, message string) {
-	p.project = nil
-	p.opinions = append(p.opinions, Opinion{Keeper: who, Verdict: couldNotRun(status, message)})
+func (p *Place) cannot(who, status, message string) {
+	p.Project = nil
+	p.Opinions = append(p.Opinions, Opinion{Keeper: who, Verdict: couldNotRun(status, message)})
+}
+
+// Locator decides what of a project's configuration is in force.
+type Locator struct {
+	StateDir  string
+	Global    *config.Global
+	GlobalErr error // the defaults are in Global then
 }
 
 // root finds the project of a call; empty when it belongs to none. Where trust is
@@ -45,29 +52,33 @@ func (c *call) root(payload hook.Payload) string {
 	return ""
 }
 
-// enforces reports whether only approved content may run.
-func (c *call) enforces() bool { return c.globalErr == nil && c.global.Enforces() }
+func (c *call) enforces() bool { return c.global.Enforces() }
 
-// locate decides what of the project's configuration is in force: nothing
-// during a recess, the approved content where trust is enforced, the files as
-// they are elsewhere.
-func (c *call) locate(root string) place {
+// locate is the place of a call. During a recess no keeper may act.
+func (c *call) locate(root string, e hook.Event) Place {
 	if root == "" {
-		return place{}
+		return Place{}
 	}
-	p := place{root: root}
 	if recess, on := InRecess(c.StateDir, root, c.Now()); on {
+		p := Place{Root: root}
 		p.cannot("off", "off", offMessage(recess))
 		return p
 	}
-	if c.globalErr != nil {
-		p.cannot("config", "invalid_config", firstLine(c.globalErr))
-		return p
+	return Locator{c.StateDir, c.global, c.globalErr}.Locate(root, e == hook.Stop)
+}
+
+// Locate decides what is in force in the project at root: the approved content
+// where trust is enforced, the files as they are elsewhere. Gates are read only
+// for those who ask: tool events come often.
+func (l Locator) Locate(root string, withGates bool) Place {
+	p := Place{Root: root}
+	if l.GlobalErr != nil {
+		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; the defaults hold instead (all faults: stopgate validate)")
 	}
 	live := filepath.Join(root, paths.GauntletDir)
 	source, configDir := live, live
-	if c.enforces() {
-		standing, ok := p.trusted(trust.NewStore(c.StateDir), live)
+	if l.Global.Enforces() {
+		standing, ok := p.trusted(trust.NewStore(l.StateDir), live)
 		if !ok {
 			return p
 		}
@@ -76,19 +87,33 @@ func (c *call) locate(root string) place {
 			configDir = standing.Dir
 		}
 	}
-	cfg, err := config.LoadProject(source, live)
+	project, err := read(source, live, withGates)
 	if err != nil {
 		p.cannot("config", "invalid_config", firstLine(err)+" (all faults: stopgate validate)")
 		return p
 	}
-	p.project = &keeper.Project{Root: root, Config: cfg, ConfigDir: configDir}
+	project.Root, project.ConfigDir = root, configDir
+	p.Project = project
 	return p
+}
+
+// read reads a project's configuration from source, which stands in for live.
+func read(source, live string, withGates bool) (*keeper.Project, error) {
+	cfg, err := config.LoadProject(source, live)
+	if err != nil {
+		return nil, err
+	}
+	project := &keeper.Project{Config: cfg}
+	if withGates {
+		project.Gates, err = config.LoadGates(source, live, cfg)
+	}
+	return project, err
 }
 
 // trusted compares the project with what was approved; false when nothing may
 // run.
-func (p *place) trusted(store trust.Store, live string) (trust.Standing, bool) {
-	standing, err := store.Standing(p.root)
+func (p *Place) trusted(store trust.Store, live string) (trust.Standing, bool) {
+	standing, err := store.Standing(p.Root)
 	switch {
 	case err != nil:
 		p.cannot("trust", "damaged_approval", err.Error())
@@ -97,7 +122,7 @@ func (p *place) trusted(store trust.Store, live string) (trust.Standing, bool) {
 		p.distrust(live)
 		return standing, false
 	case standing.State == trust.Edited:
-		p.opinions = append(p.opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
+		p.Opinions = append(p.Opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
 			Outcome: keeper.Passed, Status: "edited",
 			Message: fmt.Sprintf("%s differs from what was approved (%s); the approved copy runs. To approve it as it is now: stopgate trust",
 				live, trust.Summary(standing.Changed)),
@@ -119,11 +144,11 @@ func (s *Service) starts(payload hook.Payload) []string {
 
 // distrust tells what an unapproved project would run. One that would run
 // nothing is not worth a word.
-func (p *place) distrust(dir string) {
-	cfg, err := config.LoadProject(dir, dir)
+func (p *Place) distrust(dir string) {
+	project, err := read(dir, dir, true)
 	would := "its configuration cannot be read"
 	if err == nil {
-		commands := cfg.Commands()
+		commands := append(project.Config.Commands(), project.Gates.Commands()...)
 		if len(commands) == 0 {
 			return
 		}

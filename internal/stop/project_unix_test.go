@@ -144,12 +144,21 @@ func TestInvalidConfigNeverBlocks(t *testing.T) {
 	}
 }
 
-func TestInvalidGlobalConfigNeverBlocks(t *testing.T) {
+// The defaults hold in place of a global config that cannot be read, and the
+// person is told. But where it asked for approval, nothing runs without one.
+func TestInvalidGlobalConfig(t *testing.T) {
 	for _, text := range []string{"trust: [\n", "trust: maybe\n", "unknown: 1\n"} {
+		s := newScene(t, "  Stop:\n    - run: \"true\"\n")
+		write(t, s.global, text)
+		wantAllow(t, s.stop(nil), s.global, "defaults")
+		s.wantVerdict("config", "could_not_run", "invalid_config")
+		s.wantVerdict("guard", "passed", "passed")
+	}
+	for _, text := range []string{"trust: enforce\nunknown: 1\n", "trust: enfroce\n", "trust: {enforce\n"} {
 		s := newScene(t, failing)
 		write(t, s.global, text)
-		wantAllow(t, s.stop(nil), s.global)
-		s.wantVerdict("config", "could_not_run", "invalid_config")
+		wantAllow(t, s.stop(nil), s.global, "never approved")
+		s.wantVerdict("trust", "could_not_run", "untrusted")
 	}
 }
 

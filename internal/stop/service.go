@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -21,10 +22,6 @@ import (
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
 )
-
-// InsideVariable marks clients that stopgate itself started, for a review. In
-// them every hook allows at once: a reviewer must not be reviewed.
-const InsideVariable = "STOPGATE_INSIDE"
 
 // Service answers hook calls.
 type Service struct {
@@ -46,7 +43,7 @@ type Reply struct {
 // Handle answers one call. Whatever breaks, the reply is one the client
 // understands, and it never blocks by accident.
 func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) (reply Reply) {
-	if s.getenv(InsideVariable) != "" {
+	if s.getenv(claude.InsideVariable) != "" {
 		return Reply{}
 	}
 	defer func() {
@@ -56,11 +53,7 @@ func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) 
 			reply = Reply{Stdout: answer.Bytes()}
 		}
 	}()
-	global, globalErr := config.LoadGlobal(s.GlobalConfig)
-	if globalErr != nil {
-		global = &config.Global{}
-	}
-	call := s.newCall(global, globalErr)
+	call := s.newCall()
 	raw, err := hook.Read(stdin, hook.ReadPatience)
 	if err != nil {
 		return call.reject(want, err)
@@ -83,7 +76,8 @@ type call struct {
 	journalErr error
 }
 
-func (s *Service) newCall(global *config.Global, globalErr error) *call {
+func (s *Service) newCall() *call {
+	global, globalErr := config.LoadGlobal(s.GlobalConfig) // what it cannot read is at its default
 	return &call{
 		Service:   s,
 		global:    global,
@@ -119,19 +113,19 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	c.write(rec, event.Received)
 	rec.Payload = nil
 
-	place := c.locate(rec.Project)
-	judgement := c.judge(ctx, &keeper.Call{Payload: payload, Raw: raw, Env: c.Environ, Project: place.project})
-	answer := compose(payload.Event(), place.opinions, judgement)
+	place := c.locate(rec.Project, payload.Event())
+	judgement := c.judge(ctx, &keeper.Call{Payload: payload, Raw: raw, Env: c.Environ, Global: c.global, Project: place.Project})
+	answer := compose(payload.Event(), place.Opinions, judgement)
 
 	rec.Decision = "allow"
 	blocked := -1
 	if judgement.Blocked >= 0 {
 		rec.Decision = "block"
-		blocked = len(place.opinions) + judgement.Blocked
+		blocked = len(place.Opinions) + judgement.Blocked
 	}
-	rec.Verdicts = verdicts(append(place.opinions, judgement.Opinions...), blocked)
+	rec.Verdicts = verdicts(append(place.Opinions, judgement.Opinions...), blocked)
 	c.write(rec, event.Answered)
-	c.tell(payload, place.root, judgement)
+	c.tell(payload, place.Root, judgement.Opinions, judgement.Blocked >= 0)
 	if payload.Event() == hook.SessionEnd {
 		NewCounter(c.StateDir).Forget(payload.Common().SessionID, c.Now())
 	}
@@ -146,11 +140,8 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	ctx, cancel := context.WithTimeout(ctx, Budget(c.timeout(kc))-c.Now().Sub(c.start))
+	ctx, cancel := c.limit(ctx, kc.Event(), kc.Project.Root)
 	defer cancel()
-	// The client ends a hook with SIGTERM; what we started must end with us.
-	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer restore()
 	chain := Chain{
 		Keepers: keepers,
 		Counter: NewCounter(c.StateDir),
@@ -161,15 +152,23 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	return chain.Judge(ctx, kc)
 }
 
+// limit ends a context before the client would end us, and when it does: what we
+// started must end with us.
+func (c *call) limit(ctx context.Context, e hook.Event, root string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, Budget(c.timeout(e, root))-c.Now().Sub(c.start))
+	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	return ctx, func() { restore(); cancel() }
+}
+
 // timeout is when the client will end this hook. It took its settings from where
 // it was started and, since 2.1.211, from the git root; neither need be the
 // project of this call.
-func (c *call) timeout(kc *keeper.Call) time.Duration {
-	dirs := []string{kc.Project.Root, c.getenv("CLAUDE_PROJECT_DIR")}
-	if root, found := paths.GitRoot(kc.Project.Root); found {
-		dirs = append(dirs, root)
+func (c *call) timeout(e hook.Event, root string) time.Duration {
+	dirs := []string{root, c.getenv("CLAUDE_PROJECT_DIR")}
+	if top, found := paths.GitRoot(root); found {
+		dirs = append(dirs, top)
 	}
-	return settings.Timeout(kc.Event(), dirs...)
+	return settings.Timeout(e, dirs...)
 }
 
 // applying lists the keepers whose business the call is.

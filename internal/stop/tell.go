@@ -36,19 +36,17 @@ func spoken(o Opinion) string {
 }
 
 // tell notifies the person, where a command for that is configured.
-func (c *call) tell(payload hook.Payload, root string, j Judgement) {
+func (c *call) tell(payload hook.Payload, root string, opinions []Opinion, blocked bool) {
 	if c.global.Notify.Command == "" {
 		return
 	}
 	var messages []string
-	if p, ok := payload.(*hook.SubagentStopPayload); ok && j.Blocked < 0 {
+	if p, ok := payload.(*hook.SubagentStopPayload); ok && !blocked {
 		messages = append(messages, subagentDone(p))
 	}
-	if j.GaveUp {
-		for _, o := range j.Opinions {
-			if o.Status == "gave_up" {
-				messages = append(messages, root+": "+o.Message)
-			}
+	for _, o := range opinions {
+		if o.Notify {
+			messages = append(messages, root+": "+o.Message)
 		}
 	}
 	for _, message := range messages {

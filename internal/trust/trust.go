@@ -125,14 +125,14 @@ func Take(root string) (Snapshot, error) {
 	return Snapshot{root, files}, nil
 }
 
-// File is the content of one file, by its slash-separated path below .gauntlet/.
-func (s Snapshot) File(path string) (data []byte, found bool) {
-	i := slices.IndexFunc(s.files, func(f file) bool { return f.Path == path })
-	if i < 0 {
-		return nil, false
-	}
-	return s.files[i].data, true
+// Has reports whether there is a file, by its slash-separated path below
+// .gauntlet/.
+func (s Snapshot) Has(path string) bool {
+	return slices.ContainsFunc(s.files, func(f file) bool { return f.Path == path })
 }
+
+// Copy writes the content into a folder.
+func (s Snapshot) Copy(dir string) error { return writeFiles(dir, s.files) }
 
 // Approve approves the project's content as it stands.
 func (s Store) Approve(root string, now time.Time) error {
@@ -231,19 +231,26 @@ func (s Store) store(root, hash string, files []file) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	for _, f := range files {
-		mode := os.FileMode(0o600)
-		if f.Exec {
-			mode = 0o700
-		}
-		if err := atomicfile.Write(filepath.Join(tmp, filepath.FromSlash(f.Path)), f.data, mode); err != nil {
-			return err
-		}
+	if err := writeFiles(tmp, files); err != nil {
+		return err
 	}
 	if err := os.RemoveAll(target); err != nil {
 		return err
 	}
 	return os.Rename(tmp, target)
+}
+
+func writeFiles(dir string, files []file) error {
+	for _, f := range files {
+		mode := os.FileMode(0o600)
+		if f.Exec {
+			mode = 0o700
+		}
+		if err := atomicfile.Write(filepath.Join(dir, filepath.FromSlash(f.Path)), f.data, mode); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sweep removes all copies but those to keep, and what calls that were killed

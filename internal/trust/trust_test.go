@@ -488,7 +488,11 @@ func TestApproveSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.WriteFile(path, []byte("unseen"), 0o600)
-	if data, found := snapshot.File(paths.ConfigFile); !found || string(data) != "seen" {
+	copied := t.TempDir()
+	if err := snapshot.Copy(copied); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(copied, paths.ConfigFile)); string(data) != "seen" || !snapshot.Has(paths.ConfigFile) || snapshot.Has("x") {
 		t.Errorf("snapshot has %q", data)
 	}
 	if err := store.ApproveSnapshot(snapshot, time.Now()); err != nil {

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+func newCI() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ci",
+		Short: "Run the checks in GitHub Actions",
+		Long: `Run the checks in GitHub Actions: init writes a workflow, which asks list-jobs for
+the jobs of each run.`,
+		Example: `  stopgate ci init
+  stopgate ci list-jobs | jq -r '.matrix[].id'`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newCIInit(), newCIListJobs())
+	return cmd
+}
+
+// showFaults shows the faults of a configuration with their places and hints.
+func showFaults(errOut io.Writer, err error) error {
+	var faults *config.Faults
+	if !errors.As(err, &faults) {
+		return err
+	}
+	printFaults(errOut, nil, faults.All)
+	return codeError{code: exitUsage}
+}

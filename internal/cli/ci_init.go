@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+func newCIInit() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write .gauntlet/ci.yml and the workflow",
+		Long: `Write .gauntlet/ci.yml, where there is none, with the checks that run in CI; and
+.github/workflows/gauntlet.yml, which follows from it. Run it again when the
+services in ci.yml have changed; the rest is read at each run.`,
+		Example: `  stopgate ci init
+  stopgate ci init --force   replace a workflow that was changed by hand`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := mustExist(findNearest())
+			if err != nil {
+				return err
+			}
+			return showFaults(cmd.ErrOrStderr(), h.initCI(cmd.OutOrStdout(), force))
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "replace a workflow that was changed by hand")
+	return cmd
+}
+
+const ciFile = "ci.yml"
+
+// initCI follows the files as they stand, approved or not: it runs nothing of
+// them.
+func (h *here) initCI(out io.Writer, force bool) error {
+	dir, shown := h.configDir(), h.short(h.configDir())
+	project, err := config.LoadProject(dir, shown)
+	if err != nil {
+		return err
+	}
+	gates, err := config.LoadGates(dir, shown, project)
+	if err != nil {
+		return err
+	}
+	ci, err := config.LoadCI(dir, shown)
+	if errors.Is(err, fs.ErrNotExist) {
+		starter := []byte(firstCI(gates))
+		if ci, err = config.ParseCI(filepath.Join(shown, ciFile), starter); err == nil {
+			err = h.writeNew(out, filepath.Join(dir, ciFile), starter)
+		}
+		if err == nil && h.enforces() {
+			fmt.Fprintln(out, "note: .gauntlet/ has changed; approve it with: stopgate trust")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	top, inside := paths.GitRoot(h.root)
+	if !inside {
+		top = h.root
+	}
+	flow := workflow{ci: ci, base: project.Gauntlet.BaseBranch}
+	if flow.folder, err = filepath.Rel(top, h.root); err != nil {
+		return err
+	}
+	return h.writeWorkflow(out, filepath.Join(top, ".github", "workflows", "gauntlet.yml"), flow, force)
+}
+
+func (h *here) writeWorkflow(out io.Writer, path string, flow workflow, force bool) error {
+	there, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil && !force && !isStamped(there) {
+		return hintError{fmt.Errorf("%s was changed by hand and is kept", h.short(path)), "to replace it: stopgate ci init --force"}
+	}
+	for _, name := range flow.unknownRuntimes() {
+		fmt.Fprintf(out, "note: the workflow does not know how to install the runtime %s; add a step for it under setup in ci.yml\n", shown(name))
+	}
+	return h.writeNew(out, path, stamp(flow.yaml()))
+}
+
+func (h *here) writeNew(out io.Writer, path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(path, text, 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "wrote %s\n", h.short(path))
+	return nil
+}
+
+// firstCI has every check that is meant for CI.
+func firstCI(gates *config.Gates) string {
+	var b strings.Builder
+	b.WriteString(`# Which checks GitHub Actions runs, and what they need there.
+
+runtimes: {}
+#  node:
+#    version: "22"
+
+services: {}
+#  postgres:
+#    image: postgres:17
+#    ports: ["5432:5432"]
+
+setup: []
+#  - name: Install
+#    run: npm ci
+
+`)
+	var names []string
+	for _, check := range checksOf(gates) {
+		if check.RunInCI && !slices.Contains(names, check.Name) {
+			names = append(names, check.Name)
+		}
+	}
+	if len(names) == 0 {
+		b.WriteString("checks: []\n")
+		return b.String()
+	}
+	b.WriteString("checks:\n")
+	for _, name := range names {
+		fmt.Fprintf(&b, "  - name: %q\n", name)
+	}
+	return b.String()
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+func newCIListJobs() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list-jobs",
+		Short: "Print the jobs of a CI run as one line of JSON",
+		Long: `Print one line of JSON: the matrix of jobs, one for each check of ci.yml at each
+entry point that lists it, and the services and runtimes of ci.yml.
+
+Exit code 0: printed. 2: the configuration is wrong.`,
+		Example: `  stopgate ci list-jobs | jq -r '.matrix[].command'`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := mustExist(findHere())
+			if err != nil {
+				return err
+			}
+			options, err := h.gauntlet(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			ci, err := config.LoadCI(options.Project.ConfigDir, h.short(h.configDir()))
+			if err != nil {
+				return showFaults(cmd.ErrOrStderr(), err)
+			}
+			plan, err := planCI(ci, options.Project)
+			if err != nil {
+				return err
+			}
+			enc := json.NewEncoder(cmd.OutOrStdout())
+			enc.SetEscapeHTML(false)
+			return enc.Encode(plan)
+		},
+	}
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+)
+
+func newClean() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clean",
+		Short: "Put the logs of earlier runs away and count retries afresh",
+		Long: `Move the logs of earlier runs into previous/ in the log directory, and end the
+series of retries. What has failed stays failed until it passes.
+
+Exit code 0: done, or nothing to do. 3: a run is going on.`,
+		Example: `  stopgate clean`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := mustExist(findHere())
+			if err != nil {
+				return err
+			}
+			return h.clean(cmd)
+		},
+	}
+}
+
+func (h *here) clean(cmd *cobra.Command) error {
+	logDir := h.logDir(cmd.ErrOrStderr())
+	moved, err := gauntlet.Clean(cmd.Context(), h.stateDir, h.root, logDir, time.Now())
+	var held *logdir.HeldError
+	switch {
+	case errors.As(err, &held):
+		return codeError{hintError{
+			fmt.Errorf("nothing was cleaned: a run is going on (%s)", held.Owner), "wait for it to end, then try again",
+		}, exitCouldNotRun}
+	case err != nil:
+		return codeError{fmt.Errorf("clean: %w", err), exitCouldNotRun}
+	}
+	out := cmd.OutOrStdout()
+	if moved {
+		fmt.Fprintf(out, "Logs archived successfully: they are in %s now.\n", path.Join(logDir, "previous"))
+	} else {
+		fmt.Fprintf(out, "No logs to archive in %s.\n", logDir)
+	}
+	fmt.Fprintln(out, "Retries count afresh; what has failed stays failed until it passes.")
+	return nil
+}
+
+// logDir is where the project's logs are. Cleaning runs nothing of a project, so
+// it needs neither approval nor a valid configuration: without one the logs are
+// where they are by default.
+func (h *here) logDir(errOut io.Writer) string {
+	project, _, err := h.gates()
+	if err == nil {
+		return project.Config.Gauntlet.LogDir
+	}
+	fmt.Fprintf(errOut, "stopgate: no configuration is in force (see: stopgate validate), so %s is cleaned\n", defaultLogDir)
+	return defaultLogDir
+}
+
+// defaultLogDir is log_dir where the configuration cannot say.
+const defaultLogDir = "gauntlet_logs"

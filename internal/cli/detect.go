@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+)
+
+func newDetect() *cobra.Command {
+	var changes changeFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "detect",
+		Short: "Show what has changed and which gates that touches",
+		Long: `Show the files that count as changed, and the gates that would look at them. It
+runs none.
+
+Exit code 0: shown. 2: the command line or the configuration is wrong. 3: could not
+look.`,
+		Example: `  stopgate detect
+  stopgate detect --base-branch origin/release --json | jq -r '.files[]'`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := mustExist(findHere())
+			if err != nil {
+				return err
+			}
+			options, err := h.gauntlet(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if err := changes.apply(cmd, &options.Scope); err != nil {
+				return err
+			}
+			ctx, stop := untilEnded(cmd.Context())
+			defer stop()
+			found, err := gauntlet.Detect(ctx, options)
+			var base *change.BaseError
+			switch {
+			case errors.As(err, &base):
+				return usageError{err, base.Hint}
+			case err != nil:
+				return codeError{err, exitCouldNotRun}
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), detectionOf(found))
+			}
+			printDetection(cmd.OutOrStdout(), found)
+			return nil
+		},
+	}
+	changes.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// detection is what detect prints as JSON.
+type detection struct {
+	Base  string    `json:"base,omitempty"`
+	Note  string    `json:"note,omitempty"`
+	Files []string  `json:"files"`
+	Gates []jobView `json:"gates"`
+	Open  []string  `json:"open"` // failed before; these run whatever changed
+}
+
+type jobView struct {
+	Job   string        `json:"job"`
+	Kind  gauntlet.Kind `json:"kind"`
+	Entry string        `json:"entry_point"`
+	Name  string        `json:"name"`
+}
+
+func detectionOf(found gauntlet.Detection) detection {
+	d := detection{found.Base, found.Note, append([]string{}, found.Files...), []jobView{}, append([]string{}, found.Open...)}
+	for _, job := range found.Jobs {
+		d.Gates = append(d.Gates, jobView{job.ID(), job.Kind, job.Entry, job.Gate().Name})
+	}
+	return d
+}
+
+func printDetection(out io.Writer, found gauntlet.Detection) {
+	p := paintFor(out)
+	if found.Note != "" {
+		fmt.Fprintln(out, p.yellow("note")+": "+clean(found.Note))
+	}
+	if len(found.Files) == 0 {
+		fmt.Fprintln(out, "No changes detected"+since(found.Base)+".")
+	} else {
+		fmt.Fprintln(out, p.bold(count(len(found.Files), "changed file")+since(found.Base)+":"))
+	}
+	for _, file := range found.Files {
+		fmt.Fprintln(out, "  "+shown(file))
+	}
+	switch {
+	case len(found.Jobs) > 0:
+		fmt.Fprintln(out, p.bold(fmt.Sprintf("Would run %d gate(s):", len(found.Jobs))))
+	case len(found.Files) > 0:
+		fmt.Fprintln(out, "No applicable gates for these changes.")
+	}
+	entry := ""
+	for _, job := range found.Jobs {
+		if job.Entry != entry {
+			entry = job.Entry
+			fmt.Fprintln(out, "  Entry point: "+shown(entry))
+		}
+		fmt.Fprintf(out, "    %s %s\n", job.Kind, job.Gate().Name)
+	}
+	if len(found.Open) > 0 {
+		fmt.Fprintln(out, p.yellow("Failed before, so they run whatever changed:"))
+	}
+	for _, id := range found.Open {
+		fmt.Fprintln(out, "  "+shown(id))
+	}
+}
+
+func since(base string) string {
+	if base == "" {
+		return ""
+	}
+	return " since " + shown(base)
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+)
+
+func newList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the gates and where they apply",
+		Long: `List the checks, the reviews, and the entry points that lead to them.
+
+Exit code 0: listed. 2: the configuration is wrong. 3: it was never approved.`,
+		Example: `  stopgate list
+  stopgate list --json | jq -r '.checks[].command'`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := mustExist(findHere())
+			if err != nil {
+				return err
+			}
+			options, err := h.gauntlet(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			list := listOf(options.Project.Gates)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), list)
+			}
+			list.print(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// gateList is what list shows.
+type gateList struct {
+	Checks      []checkView      `json:"checks"`
+	Reviews     []reviewView     `json:"reviews"`
+	EntryPoints []entryPointView `json:"entry_points"`
+}
+
+type checkView struct {
+	Name    string `json:"name"`
+	Command string `json:"command"`
+}
+
+type reviewView struct {
+	Name  string   `json:"name"`
+	Tools []string `json:"tools"`
+}
+
+type entryPointView struct {
+	Path    string   `json:"path"`
+	Exclude []string `json:"exclude,omitempty"`
+	Checks  []string `json:"checks"`
+	Reviews []string `json:"reviews"`
+}
+
+func listOf(gates *config.Gates) gateList {
+	list := gateList{[]checkView{}, []reviewView{}, []entryPointView{}}
+	for _, check := range checksOf(gates) {
+		list.Checks = append(list.Checks, checkView{check.Name, check.Command})
+	}
+	for _, review := range reviewsOf(gates) {
+		list.Reviews = append(list.Reviews, reviewView{review.Name, review.CLIPreference})
+	}
+	for _, ep := range gates.EntryPoints {
+		entry := entryPointView{ep.Path, ep.Exclude, []string{}, []string{}}
+		for _, check := range ep.Checks {
+			entry.Checks = append(entry.Checks, check.Name)
+		}
+		for _, review := range ep.Reviews {
+			entry.Reviews = append(entry.Reviews, review.Name)
+		}
+		list.EntryPoints = append(list.EntryPoints, entry)
+	}
+	return list
+}
+
+// checksOf lists each check once, in the order of the entry points.
+func checksOf(gates *config.Gates) []*config.Check {
+	var all []*config.Check
+	for _, ep := range gates.EntryPoints {
+		for _, check := range ep.Checks {
+			if !slices.Contains(all, check) {
+				all = append(all, check)
+			}
+		}
+	}
+	return all
+}
+
+// reviewsOf lists each review once, in the order of the entry points.
+func reviewsOf(gates *config.Gates) []*config.Review {
+	var all []*config.Review
+	for _, ep := range gates.EntryPoints {
+		for _, review := range ep.Reviews {
+			if !slices.Contains(all, review) {
+				all = append(all, review)
+			}
+		}
+	}
+	return all
+}
+
+// gatesOf lists the gates of a kind; empty means both.
+func gatesOf(gates *config.Gates, kind gauntlet.Kind) []*config.Gate {
+	var all []*config.Gate
+	if kind != gauntlet.KindReview {
+		for _, check := range checksOf(gates) {
+			all = append(all, &check.Gate)
+		}
+	}
+	if kind != gauntlet.KindCheck {
+		for _, review := range reviewsOf(gates) {
+			all = append(all, &review.Gate)
+		}
+	}
+	return all
+}
+
+func (l gateList) print(out io.Writer) {
+	p := paintFor(out)
+	section := func(title string, n int) {
+		fmt.Fprintln(out, p.bold(title+":"))
+		if n == 0 {
+			fmt.Fprintln(out, p.faint("   none"))
+		}
+	}
+	section("Check Gates", len(l.Checks))
+	for _, check := range l.Checks {
+		fmt.Fprintf(out, " - %s  %s\n", check.Name, p.faint(clean(check.Command)))
+	}
+	section("Review Gates", len(l.Reviews))
+	for _, review := range l.Reviews {
+		fmt.Fprintf(out, " - %s (Tools: %s)\n", review.Name, strings.Join(review.Tools, ", "))
+	}
+	section("Entry Points", len(l.EntryPoints))
+	for _, ep := range l.EntryPoints {
+		fmt.Fprintf(out, " - %s\n", shown(ep.Path))
+		for _, part := range []struct {
+			name  string
+			items []string
+		}{{"Checks", ep.Checks}, {"Reviews", ep.Reviews}, {"Exclude", ep.Exclude}} {
+			if len(part.items) > 0 {
+				fmt.Fprintf(out, "     %s: %s\n", part.name, strings.Join(part.items, ", "))
+			}
+		}
+	}
+}
+
+// shown is a path as it is, or quoted where it would not survive a line of a
+// terminal.
+func shown(path string) string {
+	if clean(path) == path {
+		return path
+	}
+	return strconv.Quote(path)
+}

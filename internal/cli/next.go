@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/review"
+)
+
+// nextSteps say what to do about a gate that did not pass, one step each.
+func nextSteps(g *gauntlet.GateResult, short func(path string) string) []string {
+	var steps []string
+	if g.FixInstructions != "" {
+		steps = append(steps, printableLines(strings.TrimSpace(g.FixInstructions)))
+	}
+	if g.Log != "" && len(g.Reviews) == 0 {
+		steps = append(steps, "all of its output: "+clean(short(g.Log)))
+	}
+	switch {
+	case g.Outcome == gauntlet.GateCouldNotRun && g.Kind == gauntlet.KindReview:
+		steps = append(steps, "see which reviewers can be asked: stopgate health")
+	case g.Outcome == gauntlet.GateCouldNotRun:
+		steps = append(steps, "mend what it needs, then: "+again(g))
+	case len(g.Violations) > 0:
+		steps = append(steps, reviewSteps(g, short)...)
+	default:
+		steps = append(steps, "once it is mended: "+again(g))
+	}
+	return steps
+}
+
+func reviewSteps(g *gauntlet.GateResult, short func(path string) string) []string {
+	var steps []string
+	for _, file := range g.Reviews {
+		steps = append(steps, "what the reviewer said: "+clean(short(file)))
+	}
+	steps = append(steps, "fix them; the next run has the reviewer verify it: "+again(g))
+	if v := skippable(g.Violations); v != nil {
+		who := "to leave one as it is"
+		if v.Priority.AtLeast(config.Critical) {
+			who = "a person can leave one as it is"
+		}
+		steps = append(steps, fmt.Sprintf("%s: stopgate violations skip %s --why REASON", who, v.ID))
+	}
+	return steps
+}
+
+// skippable is a violation that nobody has answered: one that is not critical, if
+// there is any.
+func skippable(violations []review.Violation) *review.Violation {
+	var critical *review.Violation
+	for i := range violations {
+		switch v := &violations[i]; {
+		case v.Status != review.New:
+		case !v.Priority.AtLeast(config.Critical):
+			return v
+		case critical == nil:
+			critical = v
+		}
+	}
+	return critical
+}
+
+// again runs one gate alone.
+func again(g *gauntlet.GateResult) string {
+	return fmt.Sprintf("stopgate %s --gate %s", g.Kind, g.Name)
+}
+
+// afterRun says what to do about how the whole run ended.
+func afterRun(r *gauntlet.Result) string {
+	switch r.Status {
+	case gauntlet.RetryLimitExceeded:
+		return "a person should look at it now; to start counting again: stopgate clean"
+	case gauntlet.LockExists:
+		return "wait for that run to end, then try again"
+	case gauntlet.InfrastructureError:
+		if len(r.Gates) == 0 {
+			return "see what is missing: stopgate health"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+)
+
+// runOptions are those of run, check and review.
+type runOptions struct {
+	kind    gauntlet.Kind // empty: both
+	gate    string
+	changes changeFlags
+	noCache bool
+	asJSON  bool
+	reports []string
+}
+
+func newRun() *cobra.Command {
+	return runCommand("", &cobra.Command{
+		Use:   "run",
+		Short: "Run the gates that the changes touch",
+		Example: `  stopgate run
+  stopgate run --uncommitted --report /tmp/gates.md
+  stopgate run --json | jq '.gates[] | select(.outcome == "failed")'`,
+	})
+}
+
+func newCheck() *cobra.Command {
+	return runCommand(gauntlet.KindCheck, &cobra.Command{
+		Use:   "check",
+		Short: "Run only the checks that the changes touch",
+		Example: `  stopgate check
+  stopgate check --gate lint --no-cache`,
+	})
+}
+
+func newReview() *cobra.Command {
+	return runCommand(gauntlet.KindReview, &cobra.Command{
+		Use:   "review",
+		Short: "Run only the reviews that the changes touch",
+		Example: `  stopgate review
+  stopgate review --gate security --commit HEAD`,
+	})
+}
+
+const runHelp = `
+Changes count from the base branch: --base-branch, else the CI's, else the one of
+.gauntlet/config.yml, else the remote's default branch. A gate that passed for
+exactly this content is not run again; one that failed before is, whatever
+changed. A report in a place that git does not ignore is a change by itself.
+
+Exit code 0: passed, or nothing to do. 1: failed. 2: the command line or the
+configuration is wrong. 3: could not run. 4: failed too often, a person should
+look. 130: interrupted.`
+
+func runCommand(kind gauntlet.Kind, cmd *cobra.Command) *cobra.Command {
+	o := &runOptions{kind: kind}
+	cmd.Long = cmd.Short + ".\n" + runHelp
+	cmd.Args = noArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
+	o.changes.register(cmd)
+	cmd.Flags().StringVarP(&o.gate, "gate", "g", "", "only the gate of this name")
+	cmd.Flags().BoolVar(&o.noCache, "no-cache", false, "also run what is proven")
+	cmd.Flags().StringArrayVar(&o.reports, "report", nil, "write a report: NAME.xml for JUnit, NAME.md for Markdown; may be repeated")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the result as JSON, and nothing else")
+	return cmd
+}
+
+func (o *runOptions) run(cmd *cobra.Command) error {
+	reports, err := reportsFor(o.reports)
+	if err != nil {
+		return err
+	}
+	if err := notEmpty(cmd, "gate"); err != nil {
+		return err
+	}
+	h, err := mustExist(findHere())
+	if err != nil {
+		return err
+	}
+	options, err := h.gauntlet(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	options.Kind, options.Gate, options.NoCache = o.kind, o.gate, o.noCache
+	if err := o.changes.apply(cmd, &options.Scope); err != nil {
+		return err
+	}
+	if err := knownGate(options.Project.Gates, o.kind, o.gate); err != nil {
+		return err
+	}
+	result := o.show(cmd, h, options)
+	code := exitFor(&result)
+	for _, r := range reports {
+		if err := r.write(&result); err != nil {
+			return codeError{fmt.Errorf("the report was not written: %w", err), cmp.Or(code, exitCouldNotRun)}
+		}
+	}
+	if code != exitOK {
+		return codeError{code: code}
+	}
+	return nil
+}
+
+// gauntlet is what commands about gates start from.
+func (h *here) gauntlet(errOut io.Writer) (gauntlet.Options, error) {
+	project, notices, err := h.gates()
+	for _, notice := range notices {
+		fmt.Fprintln(errOut, "stopgate: "+notice)
+	}
+	return h.options(project), err
+}
+
+// knownGate refuses the name of a gate that there is not.
+func knownGate(gates *config.Gates, kind gauntlet.Kind, name string) error {
+	if name == "" {
+		return nil
+	}
+	var names []string
+	for _, g := range gatesOf(gates, kind) {
+		if g.Name == name {
+			return nil
+		}
+		names = append(names, g.Name)
+	}
+	noun := "gate"
+	if kind != "" {
+		noun = string(kind)
+	}
+	hint := "see: stopgate list"
+	if near := config.Suggest(name, names); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return usageError{errors.New("there is no " + noun + " " + strconv.Quote(name)), hint}
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/gauntlet"
+)
+
+// show runs the gates in the manner that suits whoever looks: in place on a
+// terminal, line by line elsewhere, or not at all.
+func (o *runOptions) show(cmd *cobra.Command, h *here, options gauntlet.Options) gauntlet.Result {
+	ctx, stop := untilEnded(cmd.Context())
+	defer stop()
+	out := cmd.OutOrStdout()
+	if o.asJSON {
+		result := gauntlet.Execute(ctx, options)
+		_ = printJSON(out, result) // whoever reads it is gone; the exit code still tells
+		return result
+	}
+	if file, ok := isScreen(out); ok {
+		result := watched(ctx, newScreen(file), paintFor(out), options, gauntlet.Execute)
+		summary{out, paintFor(out), h.short}.print(&result)
+		return result
+	}
+	options.Console = out
+	result := gauntlet.Execute(ctx, options)
+	if result.Status.CouldNotRun() && result.ConsoleLogPath == "" {
+		out = cmd.ErrOrStderr() // it ended before there was a console to print to
+		fmt.Fprintln(out, "stopgate: "+clean(result.Message))
+	}
+	summary{out, paintFor(out), h.short}.follow(&result)
+	return result
+}
+
+// watched runs the gates under a live view, which is gone when it returns, or
+// panics.
+func watched(ctx context.Context, s *screen, p paint, options gauntlet.Options, execute func(context.Context, gauntlet.Options) gauntlet.Result) gauntlet.Result {
+	view := startLive(ctx, s, p, time.Now)
+	defer view.close()
+	options.Watch = view.watch
+	return execute(ctx, options)
+}
+
+// untilEnded gives a context that ends when somebody ends the program: by Ctrl-C,
+// kill, closing the terminal, or closing the pipe that we write to. Further
+// signals do nothing until stop is called, so that a second Ctrl-C does not leave
+// behind what the run has started. What we were started to ignore, as by nohup,
+// stays ignored.
+func untilEnded(ctx context.Context) (ended context.Context, stop context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
+	return signal.NotifyContext(ctx, slices.DeleteFunc(signals, signal.Ignored)...)
+}

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/review"
+)
+
+// summary tells a person how a run ended: every gate, then whatever did not pass
+// with what to do about it.
+type summary struct {
+	out   io.Writer
+	paint paint
+	// short shows a path as a person would type it.
+	short func(path string) string
+}
+
+func (s summary) print(r *gauntlet.Result) {
+	s.table(r.Gates)
+	for _, g := range troubled(r) {
+		s.trouble(g)
+	}
+	if len(r.Gates) > 0 {
+		fmt.Fprintln(s.out)
+	}
+	s.remarks("warning", r.Warnings)
+	s.remarks("note", r.Notes)
+	s.verdict(r)
+}
+
+// troubled lists the gates that somebody has to do something about. In a run that
+// was interrupted, those that could not run are none.
+func troubled(r *gauntlet.Result) []*gauntlet.GateResult {
+	var all []*gauntlet.GateResult
+	for i := range r.Gates {
+		g := &r.Gates[i]
+		if g.Outcome == gauntlet.GateFailed || g.Outcome == gauntlet.GateCouldNotRun && !r.Interrupted {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// table has a line for each gate.
+func (s summary) table(gates []gauntlet.GateResult) {
+	names := 0
+	for i := range gates {
+		names = max(names, cells(gateName(&gates[i])))
+	}
+	for i := range gates {
+		g := &gates[i]
+		line := fmt.Sprintf("%s %s %*s", s.paint.mark(g.Outcome), pad(gateName(g), names), timeColumn, took(g))
+		if words := endWords(g); words != "" {
+			line += "  " + s.paint.faint(words)
+		}
+		fmt.Fprintln(s.out, line)
+	}
+}
+
+// trouble shows a gate that did not pass: what it found, then what to do.
+func (s summary) trouble(g *gauntlet.GateResult) {
+	fmt.Fprintf(s.out, "\n%s %s: %s\n", s.paint.mark(g.Outcome), s.paint.bold(gateName(g)), endWords(g))
+	if g.Tail != "" {
+		for line := range strings.SplitSeq(g.Tail, "\n") {
+			fmt.Fprintf(s.out, "  %s %s\n", s.paint.faint("│"), printableLine(line))
+		}
+	}
+	for i := range g.Violations {
+		s.violation(&g.Violations[i])
+	}
+	s.steps(g)
+}
+
+// steps say what to do about a gate.
+func (s summary) steps(g *gauntlet.GateResult) {
+	for _, step := range nextSteps(g, s.short) {
+		fmt.Fprintf(s.out, "  %s %s\n", s.paint.faint("→"), strings.ReplaceAll(step, "\n", "\n    "))
+	}
+}
+
+func (s summary) violation(v *review.Violation) {
+	fmt.Fprintf(s.out, "  %s  %s  %s\n", s.priority(v.Priority), s.paint.bold(clean(v.Location())), s.paint.faint(v.ID))
+	fmt.Fprintf(s.out, "            %s\n", clean(v.Issue))
+	if v.Fix != "" {
+		fmt.Fprintf(s.out, "            %s\n", s.paint.faint("fix: "+clean(v.Fix)))
+	}
+	if v.Status != review.New {
+		fmt.Fprintf(s.out, "            %s %s\n", s.paint.green(string(v.Status)+":"), clean(v.Result))
+	}
+}
+
+func (s summary) priority(p config.Priority) string {
+	text := fmt.Sprintf("%-8s", clean(string(p)))
+	if p.AtLeast(config.High) {
+		return s.paint.red(text)
+	}
+	return s.paint.yellow(text)
+}
+
+func (s summary) remarks(kind string, texts []string) {
+	for _, text := range texts {
+		fmt.Fprintf(s.out, "%s: %s\n", s.paint.yellow(kind), clean(text))
+	}
+}
+
+// verdict is the last word: how it ended and, where that is not well, what now.
+func (s summary) verdict(r *gauntlet.Result) {
+	word := verdictWord(r)
+	switch exitFor(r) {
+	case exitOK:
+		word = s.paint.green(word)
+	case exitCouldNotRun, exitInterrupted:
+		word = s.paint.yellow(word)
+	default:
+		word = s.paint.red(word)
+	}
+	if len(r.Gates) > 0 {
+		fmt.Fprintf(s.out, "%s: %s in %s\n", s.paint.bold(word), tallyOf(r.Gates), elapsed(r.Duration))
+	} else {
+		fmt.Fprintln(s.out, clean(r.Message))
+	}
+	if step := afterRun(r); step != "" {
+		fmt.Fprintf(s.out, "%s %s\n", s.paint.faint("→"), step)
+	}
+}
+
+func verdictWord(r *gauntlet.Result) string {
+	switch {
+	case r.Interrupted:
+		return "Interrupted"
+	case r.Status == gauntlet.Passed:
+		return "Passed"
+	case r.Status == gauntlet.PassedWithWarnings:
+		return "Passed with warnings"
+	case r.Status == gauntlet.NoApplicableGates:
+		return "Nothing to do"
+	case r.Status == gauntlet.Failed:
+		return "Failed"
+	case r.Status == gauntlet.RetryLimitExceeded:
+		return "Retry limit exceeded"
+	}
+	return "Could not run"
+}
+
+// tallyOf counts the gates by how they ended.
+func tallyOf(gates []gauntlet.GateResult) string {
+	number := map[gauntlet.Outcome]int{}
+	for _, g := range gates {
+		number[g.Outcome]++
+	}
+	var parts []string
+	for _, kind := range []struct {
+		outcome gauntlet.Outcome
+		words   string
+	}{
+		{gauntlet.GatePassed, "passed"},
+		{gauntlet.GateProven, "proven"},
+		{gauntlet.GateFailed, "failed"},
+		{gauntlet.GateCouldNotRun, "could not run"},
+		{gauntlet.GateNotStarted, "not started"},
+	} {
+		if n := number[kind.outcome]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, kind.words))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printableLine keeps the indentation of output but nothing that steers a
+// terminal.
+func printableLine(line string) string {
+	line = lastDrawn(line)
+	body := strings.TrimLeft(line, " \t")
+	return strings.ReplaceAll(line[:len(line)-len(body)], "\t", "    ") + clean(body)
+}
+
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printableLine(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// follow adds what to do next to what the run has printed line by line.
+func (s summary) follow(r *gauntlet.Result) {
+	for _, g := range troubled(r) {
+		fmt.Fprintf(s.out, "Next for %s:\n", g.Job)
+		s.steps(g)
+	}
+	if step := afterRun(r); step != "" {
+		fmt.Fprintln(s.out, "Next: "+step)
+	}
+}

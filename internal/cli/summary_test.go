@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/gauntlet"
+)
+
+func testSummary(out *strings.Builder, p paint) summary {
+	return summary{out, p, func(path string) string { return strings.TrimPrefix(path, "/proj/") }}
+}
+
+func TestSummary(t *testing.T) {
+	for name, result := range testResults() {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			testSummary(&out, false).print(result)
+			golden(t, "summary/"+name+".txt", out.String())
+			if strings.Contains(out.String(), "\x1b") {
+				t.Error("what a gate printed steers the terminal")
+			}
+			var coloured strings.Builder
+			testSummary(&coloured, true).print(result)
+			if uncoloured(coloured.String()) != out.String() {
+				t.Errorf("colours change the text:\n%s", coloured.String())
+			}
+		})
+	}
+}
+
+func uncoloured(text string) string {
+	var b strings.Builder
+	for text != "" {
+		if rest, ok := cutEscape(text); ok {
+			text = rest
+			continue
+		}
+		b.WriteByte(text[0])
+		text = text[1:]
+	}
+	return b.String()
+}
+
+// TestFollow is what comes after the lines that a run prints in a pipe.
+func TestFollow(t *testing.T) {
+	for name, result := range testResults() {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			testSummary(&out, false).follow(result)
+			golden(t, "follow/"+name+".txt", out.String())
+		})
+	}
+}
+
+// TestEveryFailureSaysWhatToDo: there is no bad end without a next step.
+func TestEveryFailureSaysWhatToDo(t *testing.T) {
+	for name, result := range testResults() {
+		var out strings.Builder
+		testSummary(&out, false).print(result)
+		bad := exitFor(result) != exitOK && !result.Interrupted
+		if says := strings.Contains(out.String(), "→ "); says != bad {
+			t.Errorf("%s: a next step: %t, wanted: %t\n%s", name, says, bad, out.String())
+		}
+	}
+}
+
+func TestExitFor(t *testing.T) {
+	for status, want := range map[gauntlet.Status]int{
+		gauntlet.Passed: 0, gauntlet.PassedWithWarnings: 0, gauntlet.NoApplicableGates: 0, gauntlet.Failed: 1,
+		gauntlet.InfrastructureError: 3, gauntlet.Error: 3, gauntlet.LockExists: 3, gauntlet.Untrusted: 3, "something new": 3,
+		gauntlet.RetryLimitExceeded: 4,
+	} {
+		if got := exitFor(&gauntlet.Result{Status: status}); got != want {
+			t.Errorf("%s exits with %d, not %d", status, got, want)
+		}
+		if got := exitFor(&gauntlet.Result{Status: status, Interrupted: true}); got != 130 {
+			t.Errorf("%s, interrupted, exits with %d", status, got)
+		}
+	}
+}

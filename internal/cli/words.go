@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gauntlet"
+)
+
+// jobName is how people are told of a gate before it ended.
+func jobName(job *gauntlet.Job) string { return nameOf(job.Kind, job.Gate().Name, job.Entry) }
+
+// gateName is how people are told of a gate that ended.
+func gateName(g *gauntlet.GateResult) string { return nameOf(g.Kind, g.Name, g.Entry) }
+
+// nameOf leaves out what goes without saying: that a gate is a check, and that it
+// looks at the whole project.
+func nameOf(kind gauntlet.Kind, name, entry string) string {
+	if kind == gauntlet.KindReview {
+		name = "review " + name
+	}
+	if entry != "." {
+		name += " in " + entry
+	}
+	return clean(name)
+}
+
+func good(o gauntlet.Outcome) bool { return o == gauntlet.GatePassed || o == gauntlet.GateProven }
+
+// mark is one character for how a gate ended.
+func (p paint) mark(o gauntlet.Outcome) string {
+	switch o {
+	case gauntlet.GatePassed:
+		return p.green("✓")
+	case gauntlet.GateProven:
+		return p.green("=")
+	case gauntlet.GateFailed:
+		return p.red("✗")
+	case gauntlet.GateNotStarted:
+		return p.faint("-")
+	}
+	return p.yellow("!")
+}
+
+// endWords say more about how a gate ended; nothing where it passed.
+func endWords(g *gauntlet.GateResult) string {
+	switch g.Outcome {
+	case gauntlet.GatePassed:
+		return ""
+	case gauntlet.GateProven:
+		return "proven: it passed for exactly this content"
+	case gauntlet.GateCouldNotRun:
+		return "could not run: " + clean(g.Message)
+	}
+	return clean(g.Message)
+}
+
+// took is how long a gate ran, where it did.
+func took(g *gauntlet.GateResult) string {
+	if g.Outcome == gauntlet.GateProven || g.Outcome == gauntlet.GateNotStarted {
+		return ""
+	}
+	return elapsed(g.Duration)
+}
+
+// elapsed is a duration in at most six characters.
+func elapsed(d time.Duration) string {
+	switch {
+	case d < 0: // the clock was set back
+		return "0.0s"
+	case d < 9950*time.Millisecond:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", min(99, int(d.Hours())), int(d.Minutes())%60)
+}

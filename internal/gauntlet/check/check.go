@@ -1,0 +1,97 @@
+// Package check runs a command that decides by its exit code.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+// Request is a check to run.
+type Request struct {
+	Name    string
+	Command string // for the shell
+	Dir     string
+	Env     []string
+	Timeout time.Duration
+	// FixInstructions go into the log of a failure.
+	FixInstructions string
+	// Log gets everything that the command prints.
+	Log io.Writer
+	Now func() time.Time
+}
+
+// Result is how the check ended: it passed, it failed, or it could not run and
+// says nothing.
+type Result struct {
+	Passed  bool
+	Ran     bool
+	Message string
+	Tail    string // the end of the output
+}
+
+// tailLines is what a summary or an agent is shown of a failure; the log has
+// all of it.
+const tailLines = 40
+
+// Run runs the check. When ctx ends, everything that the command started ends.
+func Run(ctx context.Context, r Request) Result {
+	log := &log{to: r.Log, now: r.Now}
+	log.say("Starting check: %s", r.Name)
+	log.say("Executing command: %s", r.Command)
+	log.say("Working directory: %s", r.Dir)
+	result := run(ctx, r, log)
+	log.endLine()
+	if result.Ran && !result.Passed {
+		log.say("Command failed: %s", result.Message)
+	}
+	log.say("Result: %s - %s", result.word(), result.Message)
+	if result.Ran && !result.Passed && r.FixInstructions != "" {
+		log.say("--- Fix Instructions ---\n%s", r.FixInstructions)
+	}
+	return result
+}
+
+func (r Result) word() string {
+	switch {
+	case r.Passed:
+		return "pass"
+	case r.Ran:
+		return "fail"
+	}
+	return "error"
+}
+
+func run(ctx context.Context, r Request, output io.Writer) Result {
+	if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
+		return Result{Message: fmt.Sprintf("the working directory %s does not exist", r.Dir)}
+	}
+	p := process.Run(ctx, process.Command{
+		Args:    process.Shell(r.Command),
+		Dir:     r.Dir,
+		Env:     r.Env,
+		Timeout: r.Timeout,
+		Lines:   tailLines,
+		Output:  output,
+	})
+	return Result{Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: p.Tail}
+}
+
+func message(ctx context.Context, r Request, p process.Result) string {
+	switch {
+	case p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "the time for the whole run was over before it ended"
+	case p.Canceled:
+		return "was interrupted"
+	case p.TimedOut:
+		return fmt.Sprintf("Timed out after %gs", r.Timeout.Seconds())
+	case p.Ran() && p.Signal == 0:
+		return fmt.Sprintf("Exited with code %d", p.Code)
+	}
+	return p.String()
+}

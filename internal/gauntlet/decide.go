@@ -1,0 +1,111 @@
+package gauntlet
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/keeper"
+)
+
+// Stop is an agent that is about to stop in a project.
+type Stop struct {
+	Project  *keeper.Project
+	StateDir string
+	Global   *config.Global
+	Environ  []string
+	// Active means that a block of ours led to this stop.
+	Active bool
+	Now    func() time.Time
+	// Log gets a line for whoever watches standard error.
+	Log func(format string, args ...any)
+}
+
+// settings is what holds for the stop hook here.
+func (s *Stop) settings() config.StopHookSettings {
+	return config.ResolveStopHook(s.Environ, s.Project.Config.Gauntlet.StopHook, s.Global.StopHook)
+}
+
+// Verifies reports whether a block is followed by another check.
+func (s *Stop) Verifies() bool { return s.settings().VerifyFixes }
+
+// Cycle is the answer to a stop that follows a block, where nothing is verified.
+func Cycle() Result {
+	return said(StopHookActive, "Stop hook cycle detected: this stop follows a block, so it is allowed, to prevent an infinite loop.")
+}
+
+// Decide runs the gates if they are to run, and says how it went. Nothing but
+// failed gates holds an agent back.
+func Decide(ctx context.Context, s Stop) (result Result) {
+	set := s.settings()
+	if s.Active && !(set.VerifyFixes && s.hasOpenFailures()) {
+		return Cycle()
+	}
+	if !set.Enabled {
+		return said(StopHookDisabled, "The stop hook is disabled by configuration; no gate was run.")
+	}
+	logs := logdir.At(logPath(s.Project))
+	debug := debugLog(logs, s.Project, s.Global, s.Now)
+	defer func() { debug("STOP_HOOK decision=%s reason=%s", result.Status.decision(), result.Status) }()
+	if owner, held, err := logs.Held(); err == nil && held {
+		s.Log("gauntlet already running (%s)", owner)
+		return locked(owner)
+	}
+	if left := s.untilNextRun(logs, set.RunInterval); left > 0 {
+		s.Log("run interval not elapsed, %s left", brief(left))
+		return said(IntervalNotElapsed, fmt.Sprintf("Gauntlet skipped: the run interval of %d min has not elapsed; %s remain until the next run.",
+			int(set.RunInterval.Minutes()), brief(left)))
+	}
+	ctx, cancel := context.WithTimeout(ctx, set.Deadline)
+	defer cancel()
+	o := Options{Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: ScopeOf(s.Environ)}
+	if len(set.Runner) > 0 {
+		return runExternal(ctx, o, set.Runner)
+	}
+	return Execute(ctx, o)
+}
+
+func said(status Status, message string) Result { return Result{Status: status, Message: message} }
+
+func locked(owner logdir.Owner) Result {
+	return said(LockExists, fmt.Sprintf("A gauntlet run is already in progress (%s); nothing was checked this time.", owner))
+}
+
+func (s *Stop) hasOpenFailures() bool {
+	state, err := ledger.Open(s.StateDir, s.Project.Root).Read()
+	return err == nil && (len(state.Open) > 0 || state.Damaged)
+}
+
+// untilNextRun is how long the interval still lasts. It never hides an open
+// failure.
+func (s *Stop) untilNextRun(logs logdir.Dir, interval time.Duration) time.Duration {
+	if interval <= 0 {
+		return 0
+	}
+	state, found := logs.ReadState()
+	if !found {
+		return 0
+	}
+	elapsed, known := state.Elapsed(s.Now())
+	if !known || elapsed >= interval || s.hasOpenFailures() {
+		return 0
+	}
+	return interval - elapsed
+}
+
+// brief is a length of time to the minute, or to the second below one.
+func brief(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", max(1, int(d.Seconds())))
+	}
+	return fmt.Sprintf("%d min", int((d+time.Minute-1)/time.Minute))
+}
+
+// logPath is the project's log directory.
+func logPath(p *keeper.Project) string {
+	return filepath.Join(p.Root, filepath.FromSlash(p.Config.Gauntlet.LogDir))
+}

@@ -1,0 +1,125 @@
+package gauntlet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+)
+
+// Execute runs the gates that the changes touch, and those with an open failure,
+// and says how it went. It never ends the process, and it returns soon after ctx
+// ends, with nothing left running.
+func Execute(ctx context.Context, o Options) (result Result) {
+	start := time.Now()
+	defer func() {
+		if r := recover(); r != nil {
+			result = Result{Status: Error, Message: fmt.Sprintf("Gauntlet broke down: %v.", r), ErrorMessage: fmt.Sprint(r)}
+		}
+		result.Duration = time.Since(start)
+		result.DurationMS = result.Duration.Milliseconds()
+	}()
+	return newExecution(o).run(ctx)
+}
+
+// execution is one run on its way.
+type execution struct {
+	Options
+	logs    logdir.Dir
+	ledger  *ledger.Ledger
+	tree    *change.Worktree
+	plan    planner
+	console console
+	debug   func(format string, args ...any)
+	n       int      // the number of the run
+	notes   []string // for the person
+}
+
+func newExecution(o Options) *execution {
+	if o.Scope.Base == "" {
+		o.Scope.Base = o.Project.Config.Gauntlet.BaseBranch
+	}
+	book := ledger.Open(o.StateDir, o.Project.Root)
+	logs := logdir.At(logPath(o.Project))
+	return &execution{
+		Options: o,
+		logs:    logs,
+		debug:   debugLog(logs, o.Project, o.Global, o.Now),
+		ledger:  book,
+		tree:    change.Open(o.Project.Root, o.Project.Config.Gauntlet.LogDir, book.IndexFile(), o.Environ, o.Now),
+		plan:    planner{root: o.Project.Root, gates: o.Project.Gates, ci: inCI(o.Environ)},
+	}
+}
+
+func (e *execution) run(ctx context.Context) Result {
+	v, err := e.look(ctx)
+	if err != nil {
+		return e.blind(ctx, err)
+	}
+	if r, ok := e.withoutRunning(ctx, v); ok {
+		return r
+	}
+	lock, err := e.logs.Acquire(e.Now())
+	var held *logdir.HeldError
+	switch {
+	case errors.As(err, &held):
+		return locked(held.Owner)
+	case err != nil:
+		return unavailable("the log directory cannot be written", err)
+	}
+	defer lock.Release()
+	return e.locked(ctx, v)
+}
+
+// view is what there is to see before a gate runs.
+type view struct {
+	position change.Position
+	tree     change.Tree
+	state    ledger.State
+	chosen   *selection // what the changes lead to; nil before anyone asked
+}
+
+// look finds out where the working tree stands and what it holds. Both ask git;
+// they do it at the same time.
+func (e *execution) look(ctx context.Context) (*view, error) {
+	v := &view{}
+	treed := make(chan error, 1)
+	go func() (err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("look at the working tree: %v", r)
+			}
+			treed <- err
+		}()
+		v.tree, err = e.tree.Tree(ctx)
+		return err
+	}()
+	position, err := e.tree.Position(ctx, e.Scope)
+	if treeErr := <-treed; err == nil {
+		err = treeErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.position = position
+	v.state, err = e.ledger.Read()
+	return v, err
+}
+
+// blind is the result when the changes cannot be seen.
+func (e *execution) blind(ctx context.Context, err error) Result {
+	if ctx.Err() != nil {
+		r := unavailable(over(ctx), nil)
+		r.Interrupted = errors.Is(ctx.Err(), context.Canceled)
+		return r
+	}
+	var base *change.BaseError
+	if errors.As(err, &base) {
+		return Result{Status: Error, Message: sentence(err.Error()), ErrorMessage: err.Error()}
+	}
+	return unavailable("the changes cannot be seen", err)
+}

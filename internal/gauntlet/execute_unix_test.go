@@ -1,0 +1,271 @@
+//go:build unix
+
+package gauntlet
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+)
+
+func oneCheck(command string, more ...string) string {
+	text := "entry_points:\n  - path: .\n    checks:\n      - name: t\n        command: " + command + "\n"
+	for _, line := range more {
+		text += "        " + line + "\n"
+	}
+	return text
+}
+
+func TestNothingChanged(t *testing.T) {
+	command, count := (&scene{state: t.TempDir()}).counter()
+	s := newScene(t, oneCheck(command))
+	s.want(NoApplicableGates, "nothing has changed")
+	if count() != 0 {
+		t.Error("a gate ran")
+	}
+	if _, err := os.Stat(s.path("gauntlet_logs")); err == nil {
+		t.Error("a log directory was left")
+	}
+}
+
+func TestAProvenTreeIsNotRunAgain(t *testing.T) {
+	s := newScene(t, "")
+	command, count := s.counter()
+	s.write(".gauntlet/config.yml", oneCheck(command))
+	s.want(Passed)
+	s.want(Passed, "proven")
+	s.commit()
+	s.want(Passed, "proven") // the content is the same
+	if count() != 1 {
+		t.Errorf("it ran %d times", count())
+	}
+	s.write("new", "x")
+	s.want(Passed)
+	if count() != 2 {
+		t.Errorf("after a change it ran %d times", count())
+	}
+	s.now = s.now.Add(25 * time.Hour)
+	s.want(Passed)
+	if count() != 3 {
+		t.Errorf("after a day it ran %d times", count())
+	}
+	o := s.options()
+	o.NoCache = true
+	wantResult(t, Execute(t.Context(), o), Passed)
+	if count() != 4 {
+		t.Errorf("without the cache it ran %d times", count())
+	}
+}
+
+func TestACheckThatChangesTheTreeProvesNothing(t *testing.T) {
+	s := newScene(t, oneCheck("date +%N >>stamp"))
+	s.write("new", "x")
+	first := s.want(Passed)
+	second := s.want(Passed)
+	if first.Gates[0].Outcome != GatePassed || second.Gates[0].Outcome != GatePassed {
+		t.Errorf("got %s, then %s", first.Gates[0].Outcome, second.Gates[0].Outcome)
+	}
+}
+
+func TestWhatAPassDependsOn(t *testing.T) {
+	tests := []struct {
+		name   string
+		more   []string
+		change func(s *scene)
+		again  bool
+	}{
+		{"nothing", nil, func(*scene) {}, false},
+		{"a file", nil, func(s *scene) { s.write("f", "2") }, true},
+		{"a file outside the inputs", []string{"inputs: [src]"}, func(s *scene) { s.write("f", "2") }, false},
+		{"a file inside the inputs", []string{"inputs: [src]"}, func(s *scene) { s.write("src/f", "2") }, true},
+		{"an ignored file", nil, func(s *scene) { s.write("ignored", "2") }, false},
+		{"an ignored file among the inputs", []string{"inputs: [src, ignored]"}, func(s *scene) { s.write("ignored", "2") }, true},
+		{"a variable", nil, func(s *scene) { s.env = append(s.env, "V=2") }, false},
+		{"a variable that counts", []string{"env: [V]"}, func(s *scene) { s.env = append(s.env, "V=2") }, true},
+		{"a tool", []string{"tools: [tool]"}, func(s *scene) { s.program("tool", "echo 2") }, true},
+		{"the definition", nil, func(s *scene) {
+			text, _ := os.ReadFile(s.path(".gauntlet/config.yml"))
+			s.write(".gauntlet/config.yml", strings.Replace(string(text), "echo x", "true; echo x", 1))
+		}, true},
+		{"without a cache", []string{"cache: false"}, func(*scene) {}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, "")
+			command, count := s.counter()
+			s.program("tool", "echo 1")
+			s.write(".gitignore", "ignored\n")
+			s.write("ignored", "1")
+			s.write("src/f", "1")
+			s.write("f", "1")
+			s.write(".gauntlet/config.yml", oneCheck(command, tt.more...))
+			s.want(Passed)
+			tt.change(s)
+			s.want(Passed)
+			if again := count() == 2; again != tt.again {
+				t.Errorf("ran again: %t, want %t", again, tt.again)
+			}
+		})
+	}
+}
+
+func TestRetries(t *testing.T) {
+	s := newScene(t, oneCheck("test -e good"))
+	s.write("new", "x")
+	for range 3 {
+		s.want(Failed, "check:.:t")
+	}
+	if r := s.want(RetryLimitExceeded, "person"); !r.NewLimit {
+		t.Error("nobody is told that the limit was reached")
+	}
+	if r := s.want(RetryLimitExceeded); r.NewLimit {
+		t.Error("it was told already")
+	}
+	s.write("new", "y")
+	s.want(Failed) // a changed tree starts a new series
+	s.write("good", "")
+	s.want(Passed)
+	s.want(Passed, "proven")
+}
+
+func TestOpenFailuresOutliveEverythingButAPass(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: src\n    checks:\n      - name: t\n        command: test -e good\n")
+	s.write("src/f", "x")
+	s.want(Failed)
+	s.commit()
+	s.want(Failed)
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD") // now nothing has changed
+	s.want(Failed)
+	if err := os.RemoveAll(s.path("gauntlet_logs")); err != nil {
+		t.Fatal(err)
+	}
+	s.want(Failed)
+	s.write("src/good", "")
+	s.want(Passed)
+	s.want(Passed)
+}
+
+func TestFlakyCheckPassesWithAWarning(t *testing.T) {
+	s := newScene(t, "")
+	outside := filepath.Join(s.state, "good")
+	s.write(".gauntlet/config.yml", oneCheck("test -e "+outside))
+	s.want(Failed)
+	if err := os.WriteFile(outside, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.want(PassedWithWarnings, "flaky")
+}
+
+func TestGateChangedOrRemovedWhileRed(t *testing.T) {
+	s := newScene(t, oneCheck("exit 1"))
+	s.write("new", "x")
+	s.want(Failed)
+	s.write(".gauntlet/config.yml", oneCheck("exit 0"))
+	s.want(PassedWithWarnings, "check:.:t", "definition")
+
+	s = newScene(t, oneCheck("exit 1"))
+	s.write("new", "x")
+	s.want(Failed)
+	s.write(".gauntlet/config.yml", strings.Replace(oneCheck("exit 0"), "name: t", "name: u", 1))
+	s.want(PassedWithWarnings, "check:.:t", "removed")
+}
+
+func TestCouldNotRun(t *testing.T) {
+	s := newScene(t, oneCheck("no-such-program"))
+	s.write("new", "x")
+	s.want(InfrastructureError, "check:.:t", "not found")
+	if len(s.ledger().Open) > 0 {
+		t.Error("a gate that could not run counts as failed")
+	}
+	s.write(".gauntlet/config.yml", oneCheck("no-such-program", "on_error: block"))
+	s.want(Failed)
+
+	s = newScene(t, oneCheck("tool"))
+	s.program("tool", "exit 1")
+	s.write("new", "x")
+	s.want(Failed)
+	s.program("tool", "exit 127")
+	r := s.want(Failed)
+	if !strings.Contains(r.Gates[0].Message, "failed before") {
+		t.Errorf("got %q", r.Gates[0].Message)
+	}
+}
+
+func TestDeadlineIsNoFailure(t *testing.T) {
+	s := newScene(t, oneCheck("touch ../started; sleep 600", "working_directory: src"))
+	s.write("src/f", "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for {
+			if _, err := os.Stat(s.path("started")); err == nil {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	r := Execute(ctx, s.options())
+	wantResult(t, r, InfrastructureError, "interrupted")
+	if !r.Interrupted {
+		t.Error("not marked as interrupted")
+	}
+	if entries, _ := filepath.Glob(s.path("gauntlet_logs/.gauntlet-run.lock")); len(entries) > 0 {
+		t.Error("the lock is still there")
+	}
+}
+
+func TestTimeoutIsAFailure(t *testing.T) {
+	s := newScene(t, oneCheck("sleep 600", "timeout: 50ms"))
+	s.write("new", "x")
+	r := s.want(Failed)
+	if !strings.Contains(r.Gates[0].Message, "Timed out after 0.05s") {
+		t.Errorf("got %q", r.Gates[0].Message)
+	}
+}
+
+func TestPartialRunsCloseOnlyWhatTheyLookAt(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: .\n    checks:\n      - {name: a, command: test -e a}\n      - {name: b, command: test -e b}\n")
+	s.write("new", "x")
+	s.want(Failed)
+	s.write("a", "")
+	o := s.options()
+	o.Gate = "a"
+	r := Execute(t.Context(), o)
+	wantResult(t, r, Passed)
+	if len(r.Gates) != 1 {
+		t.Errorf("ran %+v", r.Gates)
+	}
+	s.want(Failed, "check:.:b")
+}
+
+func TestCheckEnvironment(t *testing.T) {
+	s := newScene(t, oneCheck(`'test "${BASE_BRANCH}" = "x; touch pwned" && test ! -t 0 && ! read line'`))
+	s.write("new", "x")
+	o := s.options()
+	o.Scope = change.Scope{Base: "x; touch pwned"}
+	r := Execute(t.Context(), o)
+	wantResult(t, r, Passed)
+	if _, err := os.Stat(s.path("pwned")); err == nil {
+		t.Error("a branch name was run")
+	}
+}
+
+func TestWithoutGit(t *testing.T) {
+	s := newScene(t, oneCheck("test -e good"))
+	if err := os.RemoveAll(s.path(".git")); err != nil {
+		t.Fatal(err)
+	}
+	r := s.want(Failed)
+	if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "git") {
+		t.Errorf("notes %q", r.Notes)
+	}
+	s.write("good", "")
+	s.want(Passed)
+	s.want(Passed, "proven")
+}

@@ -1,0 +1,124 @@
+package gauntlet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet/check"
+	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// result begins the result of a job.
+func (j *Job) result(outcome Outcome, message string) GateResult {
+	return GateResult{job: j, Job: j.ID(), Kind: j.Kind, Entry: j.Entry, Name: j.Gate().Name, Outcome: outcome, Message: message}
+}
+
+// gateRunner runs the jobs of an execution.
+type gateRunner struct {
+	*execution
+	view *view
+	logs logdir.Dir // with names that keep the jobs apart
+}
+
+// run runs a job. Whatever breaks is a gate that could not run.
+func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
+	start := time.Now()
+	g.console.started(job)
+	g.watch(Event{Started: job})
+	defer func() {
+		if p := recover(); p != nil {
+			r = job.result(GateCouldNotRun, fmt.Sprintf("broke down: %v", p))
+			g.say("%s", debug.Stack())
+		}
+		if r.Outcome == GateCouldNotRun && job.Gate().OnError == config.BlockOnError && ctx.Err() == nil {
+			r.Outcome = GateFailed
+			r.Message = "could not run, and must: " + r.Message
+		}
+		r.Duration = time.Since(start)
+		r.DurationMS = r.Duration.Milliseconds()
+		g.console.finished(&r)
+		g.debug("GATE_RESULT %s status=%s duration=%.3fs violations=%d", r.Job, r.Outcome, r.Duration.Seconds(), len(r.Violations))
+		g.watch(Event{Finished: &r})
+	}()
+	if job.Kind == KindReview {
+		return g.review(ctx, job)
+	}
+	return g.check(ctx, job)
+}
+
+func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
+	path := g.logs.CheckLog(job.ID(), g.n)
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return job.result(GateCouldNotRun, "the log directory cannot be written: "+err.Error())
+	}
+	defer log.Close()
+	root := g.Project.Root
+	dir := filepath.Join(root, filepath.FromSlash(job.Dir))
+	c := check.Run(ctx, check.Request{
+		Name:            job.Check.Name,
+		Command:         trust.Pin(job.Check.Command, dir, root, g.Project.ConfigDir),
+		Dir:             dir,
+		Env:             append(g.Environ[:len(g.Environ):len(g.Environ)], "BASE_BRANCH="+cmp.Or(g.view.position.Base, g.Scope.Base)),
+		Timeout:         job.Check.Timeout,
+		FixInstructions: job.Check.FixInstructions,
+		Log:             g.tee(job, log),
+		Now:             g.Now,
+	})
+	r := job.result(GateCouldNotRun, c.Message)
+	r.Log, r.Tail = path, c.Tail
+	switch {
+	case c.Passed:
+		r.Outcome = GatePassed
+	case c.Ran:
+		r.Outcome, r.FixInstructions = GateFailed, job.Check.FixInstructions
+	}
+	return r
+}
+
+// tee shows the watcher the last line that a job printed.
+func (g gateRunner) tee(job *Job, log io.Writer) io.Writer {
+	if g.Watch == nil {
+		return log
+	}
+	return io.MultiWriter(log, &lines{say: func(line string) { g.watch(Event{Printed: job, Line: line}) }})
+}
+
+// lines cuts output into lines and passes on the last whole one of each write.
+type lines struct {
+	say  func(string)
+	part []byte
+}
+
+// maxLine bounds what is kept of a line that does not end.
+const maxLine = 4 << 10
+
+func (l *lines) Write(p []byte) (int, error) {
+	n := len(p)
+	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
+		whole := p[:i]
+		start := bytes.LastIndexByte(whole, '\n') + 1
+		line := whole[start:]
+		if start == 0 {
+			line = append(l.part, line...)
+		}
+		if text := strings.TrimSpace(string(line)); text != "" {
+			l.say(text)
+		}
+		l.part, p = nil, p[i+1:]
+	}
+	if len(l.part)+len(p) <= maxLine {
+		l.part = append(l.part, p...)
+	}
+	return n, nil
+}

@@ -1,0 +1,92 @@
+package gauntlet
+
+import (
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// isPattern reports whether a path of the configuration is to be matched rather
+// than compared.
+func isPattern(text string) bool { return strings.ContainsAny(text, "*?[{") }
+
+// children reports whether an entry point stands for each folder in a parent,
+// and which parent that is. The parent is empty for "*".
+func children(path string) (parent string, ok bool) {
+	if path == "*" {
+		return "", true
+	}
+	parent, ok = strings.CutSuffix(path, "/*")
+	return parent, ok && !isPattern(parent)
+}
+
+// entriesFor lists the entries that the files lead to at an entry point: itself,
+// or the folders of parent/* that hold one of them. Folders come in the order of
+// the files.
+func entriesFor(path string, exclude, files []string) []string {
+	parent, each := children(path)
+	var found []string
+	seen := map[string]bool{}
+	for _, file := range files {
+		if excluded(exclude, file) {
+			continue
+		}
+		if !each {
+			if covers(path, file) {
+				return []string{path}
+			}
+			continue
+		}
+		if folder, ok := folderIn(parent, file); ok && !seen[folder] {
+			seen[folder] = true
+			found = append(found, folder)
+		}
+	}
+	return found
+}
+
+// folderIn is the folder directly in parent that holds the file. A file that
+// lies in parent itself is in none.
+func folderIn(parent, file string) (string, bool) {
+	prefix := ""
+	if parent != "" {
+		prefix = parent + "/"
+	}
+	rest, ok := strings.CutPrefix(file, prefix)
+	if !ok {
+		return "", false
+	}
+	name, _, below := strings.Cut(rest, "/")
+	return prefix + name, below
+}
+
+// covers reports whether a file lies at or below an entry.
+func covers(entry, file string) bool {
+	switch {
+	case entry == ".":
+		return true
+	case isPattern(entry):
+		return matches(entry, file)
+	}
+	return below(entry, file)
+}
+
+// below reports whether a file is the named one or lies in the named folder.
+func below(name, file string) bool { return file == name || strings.HasPrefix(file, name+"/") }
+
+func excluded(exclude []string, file string) bool {
+	for _, item := range exclude {
+		if covers(strings.TrimSuffix(item, "/"), file) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether a pattern selects a file. A ! before it turns it round.
+func matches(pattern, file string) bool {
+	if rest, negated := strings.CutPrefix(pattern, "!"); negated {
+		return !matches(rest, file)
+	}
+	return doublestar.MatchUnvalidated(pattern, file)
+}

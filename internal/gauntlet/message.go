@@ -1,0 +1,93 @@
+package gauntlet
+
+import (
+	"fmt"
+	"strings"
+)
+
+// messageFor says in a sentence or two how a run ended.
+func messageFor(r *Result) string {
+	switch r.Status {
+	case Passed:
+		if proven := len(r.with(GateProven)); proven > 0 && proven == len(r.Gates) {
+			return fmt.Sprintf("Gauntlet passed: %s proven for exactly this content, nothing had to run.", gates(proven))
+		}
+		return "Gauntlet passed: all gates completed."
+	case PassedWithWarnings:
+		return "Gauntlet passed with warnings: " + sentence(strings.Join(r.Warnings, "; "))
+	case NoApplicableGates:
+		if r.Changed == 0 {
+			return "Gauntlet: no applicable gates, because nothing has changed."
+		}
+		return "Gauntlet: no applicable gates for the files that changed."
+	case Failed:
+		return fmt.Sprintf("Gauntlet failed: issues must be fixed (%s).", names(r.with(GateFailed)))
+	case RetryLimitExceeded:
+		return fmt.Sprintf("Gauntlet retry limit exceeded after %d failing runs: %s. A person should look at it; `agent-gauntlet clean` (or `stopgate clean`) starts afresh.",
+			r.Failures, names(r.with(GateFailed)))
+	case InfrastructureError:
+		why := complaints(r.with(GateCouldNotRun, GateNotStarted))
+		if r.Interrupted {
+			why = "it was interrupted"
+		}
+		return "Gauntlet could not run: " + sentence(why)
+	case TerminationPassed:
+		return "The external gauntlet says that all gates passed."
+	case TerminationWarnings:
+		return "The external gauntlet passed with warnings: some issues were skipped."
+	case TerminationRetryLimit:
+		return "The external gauntlet's retry limit was exceeded; human review may be needed."
+	}
+	return string(r.Status)
+}
+
+func gates(n int) string {
+	if n == 1 {
+		return "1 gate is"
+	}
+	return fmt.Sprintf("%d gates are", n)
+}
+
+// names lists gates, the first few of them.
+func names(results []GateResult) string {
+	const most = 8
+	if len(results) == 0 {
+		return "see the console log"
+	}
+	var ids []string
+	for _, r := range results[:min(most, len(results))] {
+		ids = append(ids, r.Job)
+	}
+	if rest := len(results) - most; rest > 0 {
+		ids = append(ids, fmt.Sprintf("and %d more", rest))
+	}
+	return strings.Join(ids, ", ")
+}
+
+func complaints(results []GateResult) string {
+	const most = 4
+	var out []string
+	for _, r := range results[:min(most, len(results))] {
+		out = append(out, r.Job+": "+r.Message)
+	}
+	if rest := len(results) - most; rest > 0 {
+		out = append(out, fmt.Sprintf("and %d more", rest))
+	}
+	return strings.Join(out, "; ")
+}
+
+// sentence ends a text with a full stop, on one line.
+func sentence(text string) string {
+	return strings.TrimRight(strings.Join(strings.Fields(text), " "), ". ") + "."
+}
+
+// unavailable is the result when something that a run needs is missing.
+func unavailable(what string, err error) Result {
+	r := Result{Status: InfrastructureError}
+	if err != nil {
+		r.ErrorMessage = err.Error()
+		what += ": " + err.Error()
+	}
+	r.Message = "Gauntlet could not run: " + sentence(what)
+	return r
+}

@@ -1,0 +1,58 @@
+// Package gauntlet runs a project's gates on what has changed and decides whether
+// an agent may stop.
+package gauntlet
+
+import (
+	"io"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/keeper"
+)
+
+// Options say what to run.
+type Options struct {
+	Project  *keeper.Project // with its gates
+	Global   *config.Global
+	StateDir string
+	Environ  []string
+	Now      func() time.Time
+	// Kind limits the run to checks or reviews, and Gate to one name; empty
+	// means all.
+	Kind  Kind
+	Gate  string
+	Scope change.Scope
+	// NoCache runs gates although they are proven.
+	NoCache bool
+	// Console gets what is written to the console log too; nil is silent.
+	Console io.Writer
+	// Watch hears what happens, one call at a time; it may be nil.
+	Watch func(Event)
+}
+
+// whole reports whether every gate is meant: only such a run may say that all is
+// well.
+func (o *Options) whole() bool {
+	return o.Kind == "" && o.Gate == "" && o.Scope.Commit == "" && !o.Scope.Uncommitted
+}
+
+// selects reports whether a job is meant.
+func (o *Options) selects(job *Job) bool {
+	return (o.Kind == "" || o.Kind == job.Kind) && (o.Gate == "" || o.Gate == job.Gate().Name)
+}
+
+// Event is something that happens during a run. Exactly one of its parts is set,
+// and Line with Job.
+type Event struct {
+	// Planned are the jobs of the run, in the order of the configuration, and
+	// those among them that need not run.
+	Planned []*Job
+	Proven  []*Job
+	// Started and Printed name a job that began, or that printed Line.
+	Started *Job
+	Printed *Job
+	Line    string
+	// Finished is a gate that ended.
+	Finished *GateResult
+}

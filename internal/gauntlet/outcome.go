@@ -1,0 +1,80 @@
+package gauntlet
+
+import (
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gauntlet/review"
+)
+
+// Outcome is what became of a gate.
+type Outcome string
+
+// The outcomes of a gate.
+const (
+	GatePassed      Outcome = "passed"
+	GateFailed      Outcome = "failed"
+	GateCouldNotRun Outcome = "could_not_run"
+	// GateNotStarted was kept from starting, by another gate that fails fast or
+	// because the time was over.
+	GateNotStarted Outcome = "not_started"
+	// GateProven passed before, for exactly this definition and this content.
+	GateProven Outcome = "proven"
+)
+
+// GateResult is how one gate ended.
+type GateResult struct {
+	Job     string  `json:"job"`
+	Kind    Kind    `json:"kind"`
+	Entry   string  `json:"entry_point"`
+	Name    string  `json:"name"`
+	Outcome Outcome `json:"outcome"`
+	Message string  `json:"message"`
+	// Log is the gate's own log; a review has one for each reviewer.
+	Log string `json:"log,omitempty"`
+	// Reviews are the files in which the agent says what became of violations.
+	Reviews []string `json:"reviews,omitempty"`
+	// Tail is the end of what a check printed.
+	Tail            string             `json:"tail,omitempty"`
+	FixInstructions string             `json:"fix_instructions,omitempty"`
+	Violations      []review.Violation `json:"violations,omitempty"`
+	Warnings        []string           `json:"warnings,omitempty"`
+	Duration        time.Duration      `json:"-"`
+	DurationMS      int64              `json:"duration_ms"`
+	job             *Job
+}
+
+// Result is how a run ended.
+type Result struct {
+	Status  Status `json:"status"`
+	Message string `json:"message"`
+	// ConsoleLogPath is the absolute path of the run's console log; empty when
+	// nothing ran.
+	ConsoleLogPath string `json:"consoleLogPath,omitempty"`
+	// ErrorMessage says more where the status is an error.
+	ErrorMessage string        `json:"errorMessage,omitempty"`
+	Gates        []GateResult  `json:"gates"`
+	Warnings     []string      `json:"warnings,omitempty"`
+	Notes        []string      `json:"notes,omitempty"`
+	Changed      int           `json:"changed_files"`
+	Base         string        `json:"base,omitempty"`
+	Run          int           `json:"run,omitempty"`
+	Failures     int           `json:"failures,omitempty"` // failing runs of the series, this one included
+	MaxRetries   int           `json:"max_retries,omitempty"`
+	NewLimit     bool          `json:"-"` // the retry limit was reached by this run
+	Interrupted  bool          `json:"interrupted,omitempty"`
+	Duration     time.Duration `json:"-"`
+	DurationMS   int64         `json:"duration_ms"`
+}
+
+// with lists the gates that ended so.
+func (r *Result) with(outcomes ...Outcome) []GateResult {
+	var out []GateResult
+	for _, gate := range r.Gates {
+		for _, outcome := range outcomes {
+			if gate.Outcome == outcome {
+				out = append(out, gate)
+			}
+		}
+	}
+	return out
+}

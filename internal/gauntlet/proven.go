@@ -1,0 +1,99 @@
+package gauntlet
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+)
+
+// withoutRunning answers where no gate has to run: none applies, or all that do
+// are proven. It takes no lock and leaves no log.
+func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) {
+	if len(v.state.Open) > 0 || v.state.Damaged || e.changedContext(ctx, v) != "" {
+		return Result{}, false
+	}
+	s, err := e.selected(ctx, v)
+	if err != nil {
+		return e.blind(ctx, err), true
+	}
+	r := e.result(v)
+	jobs := e.meant(s.jobs)
+	if len(jobs) == 0 {
+		r.Status = NoApplicableGates
+		return e.conclude(r), true
+	}
+	if e.NoCache {
+		return Result{}, false
+	}
+	prover := e.prover(v, v.tree)
+	for _, job := range jobs {
+		proof, ok := e.proof(&v.state, job, prover.key(ctx, job))
+		if !ok {
+			return Result{}, false
+		}
+		r.Gates = append(r.Gates, provenResult(job, proof))
+	}
+	r.Status = Passed
+	for _, gate := range r.Gates {
+		r.Warnings = append(r.Warnings, gate.Warnings...)
+	}
+	if len(r.Warnings) > 0 {
+		r.Status = PassedWithWarnings
+	}
+	return e.conclude(r), true
+}
+
+// result begins the result of a run with what was seen.
+func (e *execution) result(v *view) Result {
+	r := Result{Base: v.position.Base, Notes: e.notes, MaxRetries: e.Project.Config.Gauntlet.MaxRetries, Gates: []GateResult{}}
+	if v.chosen != nil {
+		r.Changed = v.chosen.changed
+		if v.chosen.note != "" {
+			r.Notes = append(r.Notes, v.chosen.note)
+		}
+	}
+	return r
+}
+
+// conclude says in words what the status says.
+func (e *execution) conclude(r Result) Result {
+	r.Message = messageFor(&r)
+	if e.Console != nil && e.n == 0 {
+		e.console.to = append(e.console.to, e.Console)
+		for _, note := range r.Notes {
+			e.console.say("note: %s", note)
+		}
+		e.console.say("%s", r.Message)
+		if r.Status != NoApplicableGates {
+			e.console.say("Status: %s", statusLines[r.Status])
+		}
+	}
+	return r
+}
+
+func (e *execution) prover(v *view, tree change.Tree) prover {
+	return prover{
+		worktree:  e.tree,
+		tree:      tree,
+		mergeBase: v.position.MergeBase,
+		configDir: e.Project.ConfigDir,
+		environ:   e.Environ,
+		root:      e.Project.Root,
+	}
+}
+
+// proof finds the proof of a job. A red gate is never answered from the ledger.
+func (e *execution) proof(state *ledger.State, job *Job, key string) (ledger.Proof, bool) {
+	if key == "" || state.IsOpen(job.ID()) {
+		return ledger.Proof{}, false
+	}
+	return state.Proof(key, e.Now())
+}
+
+func provenResult(job *Job, proof ledger.Proof) GateResult {
+	r := job.result(GateProven, fmt.Sprintf("passed on %s for exactly this content", proof.At.Local().Format("2006-01-02 15:04")))
+	r.Warnings = proof.Warnings
+	return r
+}

@@ -1,0 +1,141 @@
+package gauntlet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/gauntlet/review"
+)
+
+// maxReason bounds what the agent is told at once. More is in the files that the
+// reason names; a model that is flooded mends less.
+const maxReason = 8<<10 - 1
+
+// Reason tells the agent what failed, what to do, and when it may stop. It
+// promises another check only where there will be one.
+func Reason(r *Result, verifies bool) string {
+	head := "**GAUNTLET FAILED. YOU MUST FIX ISSUES NOW.**\n\n" +
+		"The project's gates did not pass. You cannot stop until the issues are resolved or one of the termination conditions below is met."
+	if verifies {
+		head += " When you stop again, this hook runs the gates again by itself and verifies your fixes."
+	}
+	head += "\n\n"
+	if r.ConsoleLogPath != "" {
+		head += fmt.Sprintf("**Console log:** `%s`\nRead this file for full execution output.\n\n", r.ConsoleLogPath)
+	}
+	rules := instructions(r)
+	return cut(head+failures(r, maxReason-len(head)-len(rules))+rules, maxReason)
+}
+
+// instructions are the same for every failure.
+func instructions(r *Result) string {
+	left := ""
+	if r.MaxRetries > 0 && r.Failures > 0 {
+		left = fmt.Sprintf(" (this was failing run %d of at most %d that send you back)", r.Failures, r.MaxRetries)
+	}
+	return "**Review trust level: medium.** Fix issues that you reasonably agree with, and everything that could break behaviour or safety. " +
+		"Skip issues that are purely stylistic, rest on a misunderstanding, or would do more harm than good when changed.\n\n" +
+		"**What to do:**\n" +
+		"1. For each failed CHECK: read its log, find the cause and mend the code, not the check.\n" +
+		"2. For REVIEW violations: read the review's JSON file and decide for each whether to fix it or to skip it.\n" +
+		"3. Record it in that file by changing only `\"status\"` and `\"result\"` of the violation:\n" +
+		"   - `\"status\": \"fixed\"`, with what you did in `\"result\"`; the next review verifies it;\n" +
+		"   - `\"status\": \"skipped\"`, with the reason in `\"result\"`; critical ones are for a person to skip.\n\n" +
+		"**Termination conditions:**\n" +
+		"- \"Status: Passed\": every gate passed.\n" +
+		"- \"Status: Passed with warnings\": what is left was skipped, with a reason.\n" +
+		"- \"Status: Retry limit exceeded\": a person takes over" + left + ".\n"
+}
+
+// failures lists the failed gates with the lines that matter, within room bytes.
+func failures(r *Result, room int) string {
+	const title, end = "**Failed gates:**\n", "\n"
+	failed := r.with(GateFailed)
+	body := ""
+	for i, gate := range failed {
+		// Each gets its share of what is left, so that none is crowded out.
+		left := room - len(title) - len(body) - len(end)
+		body += failure(&gate, left/(len(failed)-i))
+	}
+	for _, gate := range r.with(GateCouldNotRun) {
+		line := fmt.Sprintf("- %s could not run: %s\n", gate.Job, cut(gate.Message, 200))
+		if len(title)+len(body)+len(line)+len(end) <= room {
+			body += line
+		}
+	}
+	return title + body + end
+}
+
+// failure is one gate, in at most room bytes.
+func failure(gate *GateResult, room int) string {
+	text := fmt.Sprintf("- %s: %s\n", gate.Job, cut(gate.Message, 300))
+	if gate.Kind == KindCheck && gate.Log != "" {
+		text += fmt.Sprintf("  log: `%s`\n", gate.Log)
+	}
+	for _, file := range gate.Reviews {
+		text += fmt.Sprintf("  review: `%s`\n", file)
+	}
+	const open, shut = "```\n", "\n```\n"
+	space := room - len(text) - len(open) - len(shut)
+	if details := gate.details(); details != "" && space > 40 {
+		text += open + cutStart(details, space) + shut
+	}
+	if len(text) > room {
+		return cut(text, max(0, room-1)) + "\n"
+	}
+	return text
+}
+
+// details are what the agent needs before it opens a file.
+func (gate *GateResult) details() string {
+	details := gate.Tail
+	if gate.Kind == KindReview {
+		details = violationList(gate.Violations)
+	}
+	if gate.FixInstructions != "" {
+		details += "\nHow to fix it:\n" + gate.FixInstructions
+	}
+	return strings.ReplaceAll(details, "```", "` ` `") // it stands in a fence
+}
+
+func violationList(violations []review.Violation) string {
+	var lines []string
+	for _, v := range violations {
+		if v.Status != review.Skipped {
+			lines = append(lines, violationLine(v))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// violationLine is a violation on one line.
+func violationLine(v review.Violation) string {
+	line := fmt.Sprintf("%s:%s - %s (%s, %s)", v.File, v.Line, v.Issue, v.Priority, v.ID)
+	return strings.Join(strings.Fields(line), " ")
+}
+
+// cut shortens a text from its end, at a whole character.
+func cut(text string, most int) string {
+	const mark = "…"
+	if len(text) <= most {
+		return text
+	}
+	if most < len(mark) {
+		return ""
+	}
+	return strings.ToValidUTF8(text[:most-len(mark)], "") + mark
+}
+
+// cutStart shortens a text from its start, at a line: the end of what a check
+// prints says what went wrong.
+func cutStart(text string, most int) string {
+	const mark = "…\n"
+	if len(text) <= most {
+		return text
+	}
+	text = text[len(text)-max(0, most-len(mark)):]
+	if _, rest, found := strings.Cut(text, "\n"); found && rest != "" {
+		text = rest
+	}
+	return mark + strings.ToValidUTF8(text, "")
+}

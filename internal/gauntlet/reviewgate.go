@@ -1,0 +1,212 @@
+package gauntlet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet/review"
+)
+
+// maxDiff bounds what a reviewer is given. It is more than a model reads with
+// care.
+const maxDiff = 1 << 20
+
+func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
+	previous, same := g.onRecord(job)
+	if same && len(previous) > 0 && len(unsettled(previous)) == 0 {
+		// Nothing is left to verify, and asking again would close nothing.
+		return g.judged(job, previous, "every violation was skipped")
+	}
+	diff, truncated, err := g.tree.Diff(ctx, g.Scope, g.view.position, job.Includes, maxDiff)
+	switch {
+	case err != nil:
+		return job.result(GateCouldNotRun, "the changes cannot be read: "+err.Error())
+	case len(bytes.TrimSpace(diff)) == 0 && len(previous) == 0:
+		return job.result(GatePassed, "No changes to review")
+	}
+	slots := review.Run(ctx, review.Request{
+		Gate:      job.ID(),
+		Review:    job.Review,
+		Diff:      diff,
+		Truncated: truncated,
+		Previous:  previous,
+		Root:      g.Project.Root,
+		Environ:   g.Environ,
+		StateDir:  g.StateDir,
+		Now:       g.Now,
+		Log:       func(slot int, adapter string) io.WriteCloser { return g.reviewLog(job, slot, adapter) },
+	})
+	return g.weigh(job, slots, previous, same)
+}
+
+// onRecord is what is known of earlier reviews, and whether they saw the same
+// tree.
+func (g gateRunner) onRecord(job *Job) (violations []review.Violation, same bool) {
+	failure, open := g.view.state.Failure(job.ID())
+	if open {
+		violations = slices.Clone(failure.Violations)
+	}
+	violations = append(violations, g.view.state.SkippedBy(job.ID())...)
+	return violations, open && g.view.tree.Exact && failure.Tree == g.view.tree.ID
+}
+
+// weigh makes one result of what the reviewers said.
+func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review.Violation, same bool) GateResult {
+	var found []review.Violation
+	var errs []error
+	for _, slot := range slots {
+		found = append(found, slot.Answer.Violations...)
+		if slot.Err != nil {
+			errs = append(errs, slot.Err)
+		}
+	}
+	if len(errs) > 0 {
+		same = true // who did not look has verified nothing
+	}
+	open, closed, dropped := review.Reconcile(previous, found, same, g.Project.Config.Gauntlet.NewIssues)
+	message := fmt.Sprintf("%d open, %d closed", len(unsettled(open)), len(closed))
+	if len(dropped) > 0 {
+		message += fmt.Sprintf(", %d new ones below %s left out", len(dropped), g.Project.Config.Gauntlet.NewIssues)
+	}
+	r := g.judged(job, open, message)
+	if r.Outcome == GatePassed && len(errs) > 0 {
+		r.Outcome, r.Message = GateCouldNotRun, errors.Join(errs...).Error()
+	}
+	r.Reviews, r.Log = g.reviewFiles(job, slots, open)
+	return r
+}
+
+// judged is the result of a review by what is open after it.
+func (g gateRunner) judged(job *Job, open []review.Violation, message string) GateResult {
+	r := job.result(GatePassed, message)
+	r.Violations = open
+	if left := len(unsettled(open)); left > 0 {
+		r.Outcome, r.Message = GateFailed, fmt.Sprintf("%d violations (%s)", left, message)
+		return r
+	}
+	for _, v := range open {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: skipped %s: %s (%s)", job.ID(), v.Location(), v.Issue, v.Result))
+	}
+	return r
+}
+
+func unsettled(violations []review.Violation) []review.Violation {
+	return slices.DeleteFunc(slices.Clone(violations), func(v review.Violation) bool { return v.Status == review.Skipped })
+}
+
+// reviewFiles writes a file for each reviewer, in which the agent says what
+// became of its violations. What no reviewer repeated is in the first.
+func (g gateRunner) reviewFiles(job *Job, slots []review.SlotResult, open []review.Violation) (files []string, log string) {
+	rest := slices.Clone(open)
+	for i, slot := range slices.Backward(slots) {
+		file := review.File{Adapter: slot.Adapter, Timestamp: g.Now(), Status: outcomeOf(slot), RawOutput: slot.Raw}
+		for _, v := range slices.Backward(rest) {
+			said := slices.ContainsFunc(slot.Answer.Violations, func(found review.Violation) bool { return found.ID == v.ID })
+			if said || i == 0 {
+				file.Violations = append(file.Violations, v)
+			}
+		}
+		slices.Reverse(file.Violations)
+		rest = slices.DeleteFunc(rest, func(v review.Violation) bool { return slices.Contains(file.Violations, v) })
+		adapter := slot.Adapter
+		if adapter == "" {
+			adapter = "none"
+		}
+		path := g.logs.ReviewFile(job.ID(), adapter, slot.Slot, g.n, "json")
+		if err := atomicfile.Write(path, file.Encode(), 0o600); err != nil {
+			g.say("the review cannot be written to %s: %v", path, err)
+			continue
+		}
+		files = append(files, path)
+		log = g.logs.ReviewFile(job.ID(), adapter, slot.Slot, g.n, "log")
+	}
+	slices.Reverse(files)
+	return files, log
+}
+
+func outcomeOf(slot review.SlotResult) review.Outcome {
+	switch {
+	case slot.Err != nil:
+		return review.Error
+	case len(slot.Answer.Violations) > 0:
+		return review.Fail
+	}
+	return review.Pass
+}
+
+func (g gateRunner) reviewLog(job *Job, slot int, adapter string) io.WriteCloser {
+	path := g.logs.ReviewFile(job.ID(), adapter, slot, g.n, "log")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		g.say("the review cannot be logged: %v", err)
+		return nil
+	}
+	fmt.Fprintf(file, "Starting review: %s by %s@%d\n", job.ID(), adapter, slot)
+	if g.Watch == nil {
+		return file
+	}
+	return struct {
+		io.Writer
+		io.Closer
+	}{g.tee(job, file), file}
+}
+
+// takeEdits takes over what the agent wrote into the review files. Anything but a
+// status and its reason is no matter of the agent's.
+func (e *execution) takeEdits(v *view) {
+	for i := range v.state.Open {
+		failure := &v.state.Open[i]
+		if len(failure.Violations) == 0 {
+			continue
+		}
+		var edited review.File
+		for _, path := range failure.Files {
+			file, err := readReview(path)
+			if err != nil {
+				e.say("note: %s: %v; its violations stay as they were", failure.Job, err)
+				continue
+			}
+			edited.Violations = append(edited.Violations, file.Violations...)
+		}
+		var remarks []string
+		failure.Violations, remarks = review.ApplyEdits(failure.Violations, edited, e.maySkip)
+		for _, remark := range remarks {
+			e.say("note: %s: %s", failure.Job, strings.TrimSpace(remark))
+		}
+	}
+}
+
+// readReview reads a file that the agent may have edited. Whatever it has made of
+// it, we read no more than a review can have.
+func readReview(path string) (review.File, error) {
+	const most = 8 << 20
+	info, err := os.Stat(path)
+	if err != nil {
+		return review.File{}, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return review.File{}, fmt.Errorf("%s is no review file", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return review.File{}, err
+	}
+	file, err := review.ParseFile(data)
+	if err != nil {
+		return review.File{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
+}
+
+// maySkip reports whether the agent may skip a critical violation by itself.
+func (e *execution) maySkip(review.Violation) bool {
+	return e.Project.Config.Gauntlet.SkipCritical == config.SkipByAnyone
+}

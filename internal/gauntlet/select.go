@@ -1,0 +1,115 @@
+package gauntlet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+)
+
+// selection is what the changes lead to.
+type selection struct {
+	jobs    []*Job
+	changed int
+	note    string
+}
+
+// selected finds the jobs that the changes lead to. Where the last look saw
+// exactly the same, its result stands and git is not asked again.
+func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
+	if v.chosen != nil {
+		return v.chosen, nil
+	}
+	key := e.lookKey(v)
+	if last := v.state.Look; key != "" && last != nil && last.Key == key {
+		v.chosen = e.remembered(last)
+		return v.chosen, nil
+	}
+	set, err := e.tree.Changes(ctx, e.Scope, v.position)
+	if err != nil {
+		return nil, err
+	}
+	v.chosen = &selection{jobs: e.plan.jobs(set.Files), changed: len(set.Files), note: set.Note}
+	if key != "" {
+		e.remember(ctx, key, v.chosen)
+	}
+	return v.chosen, nil
+}
+
+func (e *execution) remembered(last *ledger.Look) *selection {
+	s := &selection{changed: last.Changed, note: last.Note}
+	for _, id := range last.Jobs {
+		if job := e.plan.find(id); job != nil {
+			s.jobs = append(s.jobs, job)
+		}
+	}
+	return s
+}
+
+// remember saves the next look at the same tree two calls of git. It is worth no
+// error.
+func (e *execution) remember(ctx context.Context, key string, s *selection) {
+	look := &ledger.Look{Key: key, Changed: s.changed, Note: s.note}
+	for _, job := range s.jobs {
+		look.Jobs = append(look.Jobs, job.ID())
+	}
+	_ = e.ledger.Update(ctx, func(state *ledger.State) error {
+		state.Look = look
+		return nil
+	})
+}
+
+// lookKey names everything that the selection follows from; empty where that
+// cannot be told.
+func (e *execution) lookKey(v *view) string {
+	if !v.tree.Exact {
+		return ""
+	}
+	text, err := json.Marshal(struct {
+		Version              int
+		Tree, Head, Merge    string
+		Index                string
+		Scope, Gates, Config any
+		CI                   bool
+	}{1, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci})
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// indexStamp changes whenever something is staged.
+func indexStamp(gitDir string) string {
+	info, err := os.Stat(filepath.Join(gitDir, "index"))
+	if gitDir == "" || err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+}
+
+// withOpen adds the jobs that have an open failure, in the order of the
+// configuration, and lists the failures whose gate is gone.
+func (e *execution) withOpen(jobs []*Job, state *ledger.State) (all []*Job, gone []string) {
+	all = slices.Clone(jobs)
+	for _, failure := range state.Open {
+		switch job := e.plan.find(failure.Job); {
+		case job == nil:
+			gone = append(gone, failure.Job)
+		case !slices.ContainsFunc(all, func(other *Job) bool { return other.ID() == failure.Job }):
+			all = append(all, job)
+		}
+	}
+	return inOrder(all), gone
+}
+
+// meant keeps the jobs that the options select.
+func (e *execution) meant(jobs []*Job) []*Job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(job *Job) bool { return !e.selects(job) })
+}

@@ -1,0 +1,61 @@
+package gauntlet
+
+// Status is how a run, or the question whether there should be one, ended. One
+// type serves the executor and the stop hook, so nothing is translated on the
+// way.
+type Status string
+
+// What a run of the gates ends with.
+const (
+	Passed             Status = "passed"
+	PassedWithWarnings Status = "passed_with_warnings"
+	NoApplicableGates  Status = "no_applicable_gates"
+	Failed             Status = "failed"
+	RetryLimitExceeded Status = "retry_limit_exceeded"
+	LockExists         Status = "lock_exists"
+	// InfrastructureError means that something which gates need is missing or
+	// broken; it says nothing about the work.
+	InfrastructureError Status = "infrastructure_error"
+	// Error is a fault of ours, or a configuration that cannot be read.
+	Error Status = "error"
+)
+
+// Why the stop hook did not run the gates.
+const (
+	NoConfig           Status = "no_config"
+	StopHookActive     Status = "stop_hook_active"
+	StopHookDisabled   Status = "stop_hook_disabled"
+	IntervalNotElapsed Status = "interval_not_elapsed"
+	InvalidInput       Status = "invalid_input"
+	Untrusted          Status = "untrusted"
+	Off                Status = "off"
+)
+
+// What an external gauntlet says by its output although it exits with a
+// failure. Gates of our own never end so.
+const (
+	TerminationPassed     Status = "termination_passed"
+	TerminationWarnings   Status = "termination_warnings"
+	TerminationRetryLimit Status = "termination_retry_limit"
+)
+
+// IsBlocking reports whether an agent may not stop. Only a failure blocks:
+// everything else is either good or no statement about the work.
+func (s Status) IsBlocking() bool { return s == Failed }
+
+func (s Status) decision() string {
+	if s.IsBlocking() {
+		return "block"
+	}
+	return "allow"
+}
+
+// CouldNotRun reports whether the gates said nothing about the work although
+// they were asked.
+func (s Status) CouldNotRun() bool {
+	switch s {
+	case InfrastructureError, Error, LockExists, Untrusted:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+package stop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/keeper"
+)
+
+// StopHook answers a stop by the gates alone, as the older tool did: one JSON
+// object for every outcome, and exit code 0 always.
+func (s *Service) StopHook(ctx context.Context, stdin io.Reader) (reply Reply) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.logf("panic: %v\n%s", r, debug.Stack())
+			reply = stopReply(gauntlet.Result{Status: gauntlet.Error, Message: fmt.Sprintf("Stop hook error: %v.", r)}, keeper.Verdict{})
+		}
+	}()
+	if s.getenv(claude.InsideVariable) != "" || s.getenv(claude.ActiveVariable) != "" {
+		return stopReply(gauntlet.Cycle(), keeper.Verdict{})
+	}
+	c := s.newCall()
+	raw, err := hook.Read(stdin, hook.ReadPatience)
+	if err != nil {
+		return c.invalidInput(err)
+	}
+	payload, err := hook.DecodeStop(raw)
+	if err != nil {
+		return c.invalidInput(err)
+	}
+	return c.stopHook(ctx, payload)
+}
+
+func (c *call) invalidInput(err error) Reply {
+	c.reject(hook.Stop, err)
+	return stopReply(gauntlet.Result{
+		Status:  gauntlet.InvalidInput,
+		Message: fmt.Sprintf("Invalid hook input: could not parse JSON (%v).", err),
+	}, keeper.Verdict{})
+}
+
+func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
+	rec := record(payload)
+	rec.Pane = c.getenv("TMUX_PANE")
+	rec.Project = c.root(payload)
+	c.write(rec, event.Received)
+
+	place := c.locate(rec.Project, hook.Stop)
+	start := c.Now()
+	result, verifies := c.gates(ctx, payload, place)
+	opinion := Opinion{"gates", gauntlet.Verdict(&result, verifies), c.Now().Sub(start)}
+	opinions := append(place.Opinions, opinion)
+
+	rec.Decision, rec.Verdicts = "allow", verdicts(opinions, -1)
+	if opinion.Blocks() {
+		rec.Decision, rec.Verdicts = "block", verdicts(opinions, len(opinions)-1)
+	}
+	c.write(rec, event.Answered)
+	c.tell(payload, place.Root, opinions, opinion.Blocks())
+
+	verdict := opinion.Verdict
+	if c.globalErr != nil {
+		c.logf("warning: %v; the defaults hold instead", c.globalErr)
+	}
+	verdict.Message = strings.Join(told(place.Opinions, verdict.Message, c.journalErr), "\n")
+	return stopReply(result, verdict)
+}
+
+// told lists what the person is to hear.
+func told(about []Opinion, message string, journalErr error) []string {
+	var lines []string
+	for _, o := range about {
+		if o.Message != "" && o.Message != message {
+			lines = append(lines, o.Message)
+		}
+	}
+	if message != "" {
+		lines = append(lines, message)
+	}
+	if journalErr != nil {
+		lines = append(lines, journalErr.Error())
+	}
+	return lines
+}
+
+// gates asks the gauntlet, where the project may act at all.
+func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place) (result gauntlet.Result, verifies bool) {
+	if place.Project == nil {
+		if payload.StopHookActive {
+			return gauntlet.Cycle(), false
+		}
+		return inactive(place), false
+	}
+	ctx, cancel := c.limit(ctx, hook.Stop, place.Root)
+	defer cancel()
+	stop := gauntlet.Stop{
+		Project:  place.Project,
+		StateDir: c.StateDir,
+		Global:   c.global,
+		Environ:  c.Environ,
+		Active:   payload.StopHookActive,
+		Now:      c.Now,
+		Log:      c.logf,
+	}
+	return gauntlet.Decide(ctx, stop), stop.Verifies()
+}
+
+// inactive says why a place has no project that may act.
+func inactive(place Place) gauntlet.Result {
+	if place.Root == "" || len(place.Opinions) == 0 {
+		return gauntlet.Result{Status: gauntlet.NoConfig, Message: "Not a gauntlet project: there is no .gauntlet/config.yml here or above."}
+	}
+	o := place.Opinions[len(place.Opinions)-1]
+	switch o.Status {
+	case string(gauntlet.Untrusted), string(gauntlet.Off):
+		return gauntlet.Result{Status: gauntlet.Status(o.Status), Message: o.Message}
+	}
+	return gauntlet.Result{Status: gauntlet.Error, Message: "Stop hook error: " + o.Message, ErrorMessage: o.Message}
+}
+
+// stopOutput is the older tool's answer. The client ignores the keys that it does
+// not know.
+type stopOutput struct {
+	Decision      string          `json:"decision"`
+	Status        gauntlet.Status `json:"status"`
+	Message       string          `json:"message"`
+	Reason        string          `json:"reason,omitempty"`
+	StopReason    string          `json:"stopReason,omitempty"`
+	SystemMessage string          `json:"systemMessage,omitempty"`
+}
+
+func stopReply(r gauntlet.Result, v keeper.Verdict) Reply {
+	out := stopOutput{Decision: "approve", Status: r.Status, Message: r.Message}
+	if v.Blocks() {
+		out.Decision, out.Reason, out.StopReason = "block", v.Reason, v.Reason
+	}
+	if v.Message != "" {
+		out.SystemMessage = "stopgate: " + v.Message
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // a person may read it
+	if err := enc.Encode(out); err != nil {
+		panic(err) // strings always encode
+	}
+	return Reply{Stdout: buf.Bytes()}
+}
