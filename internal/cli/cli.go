@@ -152,8 +152,9 @@ func newRoot(name string) *cobra.Command {
 		Long: `stopgate answers Claude Code's hooks: an agent may stop when the work is done,
 and anyone can see why.
 
-Exit codes of all commands but hook: 0 done, 1 failed, 2 the command line was not
-understood.`,
+Exit codes of all commands but hooks: 0 done, 1 failed, 2 the command line or a
+configuration was not understood, 3 could not run, 4 failed too often, 130
+interrupted.`,
 		Version: Version(),
 		Example: `  stopgate init        set this project up
   stopgate doctor      prove that a block blocks
@@ -171,7 +172,8 @@ understood.`,
 	})
 	root.AddCommand(
 		newInit(), newHooks(), newTrust(), newDoctor(), newStatus(), newValidate(), newOff(), newLog(),
-		newSchema(), newHook(), newVersion(),
+		newRun(), newCheck(), newReview(), newDetect(), newList(), newHealth(), newViolations(), newClean(), newCI(),
+		newSchema(), newHook(), newStopHook(), newVersion(),
 	)
 	return root
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
 )
 
 // runOptions are those of run, check and review.
@@ -98,6 +99,10 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	result := o.show(cmd, h, options)
+	var base *change.BaseError
+	if errors.As(result.Err, &base) {
+		return usageError{base, base.Hint}
+	}
 	code := exitFor(&result)
 	for _, r := range reports {
 		if err := r.write(&result); err != nil {

@@ -27,11 +27,16 @@ func (o *runOptions) show(cmd *cobra.Command, h *here, options gauntlet.Options)
 	}
 	if file, ok := isScreen(out); ok {
 		result := watched(ctx, newScreen(file), paintFor(out), options, gauntlet.Execute)
-		summary{out, paintFor(out), h.short}.print(&result)
+		if result.Err == nil { // else it is the caller's to tell
+			summary{out, paintFor(out), h.short}.print(&result)
+		}
 		return result
 	}
 	options.Console = out
 	result := gauntlet.Execute(ctx, options)
+	if result.Err != nil {
+		return result
+	}
 	if result.Status.CouldNotRun() && result.ConsoleLogPath == "" {
 		out = cmd.ErrOrStderr() // it ended before there was a console to print to
 		fmt.Fprintln(out, "stopgate: "+clean(result.Message))

@@ -119,7 +119,7 @@ func (e *execution) blind(ctx context.Context, err error) Result {
 	}
 	var base *change.BaseError
 	if errors.As(err, &base) {
-		return Result{Status: Error, Message: sentence(err.Error()), ErrorMessage: err.Error()}
+		return Result{Status: Error, Message: sentence(err.Error()), ErrorMessage: err.Error(), Err: err}
 	}
 	return unavailable("the changes cannot be seen", err)
 }

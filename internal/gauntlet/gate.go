@@ -72,7 +72,8 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		Env:             append(g.Environ[:len(g.Environ):len(g.Environ)], "BASE_BRANCH="+cmp.Or(g.view.position.Base, g.Scope.Base)),
 		Timeout:         job.Check.Timeout,
 		FixInstructions: job.Check.FixInstructions,
-		Log:             g.tee(job, log),
+		Log:             log,
+		Echo:            g.echo(job),
 		Now:             g.Now,
 	})
 	r := job.result(GateCouldNotRun, c.Message)
@@ -86,12 +87,12 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 	return r
 }
 
-// tee shows the watcher the last line that a job printed.
-func (g gateRunner) tee(job *Job, log io.Writer) io.Writer {
+// echo shows the watcher the last line that a job printed; nil without one.
+func (g gateRunner) echo(job *Job) io.Writer {
 	if g.Watch == nil {
-		return log
+		return nil
 	}
-	return io.MultiWriter(log, &lines{say: func(line string) { g.watch(Event{Printed: job, Line: line}) }})
+	return &lines{say: func(line string) { g.watch(Event{Printed: job, Line: line}) }}
 }
 
 // lines cuts output into lines and passes on the last whole one of each write.

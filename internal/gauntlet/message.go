@@ -17,7 +17,7 @@ func messageFor(r *Result) string {
 		return "Gauntlet passed with warnings: " + sentence(strings.Join(r.Warnings, "; "))
 	case NoApplicableGates:
 		if r.Changed == 0 {
-			return "Gauntlet: no applicable gates, because nothing has changed."
+			return "Gauntlet: no applicable gates, because nothing has changed" + since(r) + "."
 		}
 		return "Gauntlet: no applicable gates for the files that changed."
 	case Failed:
@@ -39,6 +39,14 @@ func messageFor(r *Result) string {
 		return "The external gauntlet's retry limit was exceeded; human review may be needed."
 	}
 	return string(r.Status)
+}
+
+// since names what changes are counted from.
+func since(r *Result) string {
+	if r.Base == "" || r.MergeBase == "" {
+		return ""
+	}
+	return fmt.Sprintf(" since %s (%.7s)", r.Base, r.MergeBase)
 }
 
 func gates(n int) string {

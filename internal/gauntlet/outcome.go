@@ -52,11 +52,13 @@ type Result struct {
 	ConsoleLogPath string `json:"consoleLogPath,omitempty"`
 	// ErrorMessage says more where the status is an error.
 	ErrorMessage string        `json:"errorMessage,omitempty"`
+	Err          error         `json:"-"`
 	Gates        []GateResult  `json:"gates"`
 	Warnings     []string      `json:"warnings,omitempty"`
 	Notes        []string      `json:"notes,omitempty"`
 	Changed      int           `json:"changed_files"`
 	Base         string        `json:"base,omitempty"`
+	MergeBase    string        `json:"merge_base,omitempty"`
 	Run          int           `json:"run,omitempty"`
 	Failures     int           `json:"failures,omitempty"` // failing runs of the series, this one included
 	MaxRetries   int           `json:"max_retries,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -89,7 +90,11 @@ func (g gateRunner) judged(job *Job, open []review.Violation, message string) Ga
 	r := job.result(GatePassed, message)
 	r.Violations = open
 	if left := len(unsettled(open)); left > 0 {
-		r.Outcome, r.Message = GateFailed, fmt.Sprintf("%d violations (%s)", left, message)
+		noun := "violations"
+		if left == 1 {
+			noun = "violation"
+		}
+		r.Outcome, r.Message = GateFailed, fmt.Sprintf("%d %s (%s)", left, noun, message)
 		return r
 	}
 	for _, v := range open {
@@ -150,13 +155,14 @@ func (g gateRunner) reviewLog(job *Job, slot int, adapter string) io.WriteCloser
 		return nil
 	}
 	fmt.Fprintf(file, "Starting review: %s by %s@%d\n", job.ID(), adapter, slot)
-	if g.Watch == nil {
+	echo := g.echo(job)
+	if echo == nil {
 		return file
 	}
 	return struct {
 		io.Writer
 		io.Closer
-	}{g.tee(job, file), file}
+	}{io.MultiWriter(file, echo), file}
 }
 
 // takeEdits takes over what the agent wrote into the review files. Anything but a
@@ -168,13 +174,21 @@ func (e *execution) takeEdits(v *view) {
 			continue
 		}
 		var edited review.File
+		read := 0
 		for _, path := range failure.Files {
 			file, err := readReview(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // cleaned: nothing was said
+			}
 			if err != nil {
 				e.say("note: %s: %v; its violations stay as they were", failure.Job, err)
 				continue
 			}
 			edited.Violations = append(edited.Violations, file.Violations...)
+			read++
+		}
+		if read < len(failure.Files) && len(edited.Violations) == 0 {
+			continue
 		}
 		var remarks []string
 		failure.Violations, remarks = review.ApplyEdits(failure.Violations, edited, e.maySkip)

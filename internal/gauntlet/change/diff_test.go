@@ -173,6 +173,12 @@ func TestDiffLimit(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "z"}, shown(body)); diff != "" {
 		t.Error(diff)
 	}
+	onlyA := func(name string) bool { return name == "a" }
+	both, _ := diff(t, w, Scope{}, onlyA, 1<<20)
+	first, truncated := diff(t, w, Scope{}, onlyA, int64(len(both)-1))
+	if !truncated || !strings.Contains(first, "+first\n") || strings.Contains(first, "+last\n") || !strings.HasSuffix(first, "whole: a]\n") {
+		t.Errorf("truncated: %t, %s", truncated, first)
+	}
 	for limit := int64(0); limit < 700; limit += 7 {
 		some, truncated := diff(t, w, Scope{}, func(name string) bool { return name != "huge" }, limit)
 		body, note, _ := strings.Cut(some, "[")

@@ -41,7 +41,7 @@ func (f folder) lstat(name string) (stat, error) {
 		mtime: unix.TimespecToNsec(st.Mtim),
 		ctime: unix.TimespecToNsec(st.Ctim),
 		inode: st.Ino,
-		dev:   uint64(st.Dev), //nolint:unconvert // its size differs between systems
+		dev:   uint64(st.Dev), // its type differs between systems
 		mode:  uint32(st.Mode),
 	}, nil
 }

@@ -215,7 +215,8 @@ func TestSameSizeEditInTheSameTick(t *testing.T) {
 	for i := range rounds {
 		r := gittest.At(t, gittest.Dir(t))
 		index := filepath.Join(t.TempDir(), "index")
-		look := func() string { return exact(t, Open(r.Dir, logDir, index, nil, time.Now)) }
+		soon := time.Now().Add(time.Second)
+		look := func() string { return exact(t, Open(r.Dir, logDir, index, nil, func() time.Time { return soon })) }
 		r.Write("a", fmt.Sprintf("%03d old", i))
 		before := look()
 		r.Write("a", fmt.Sprintf("%03d new", i))

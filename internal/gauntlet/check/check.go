@@ -21,9 +21,11 @@ type Request struct {
 	Timeout time.Duration
 	// FixInstructions go into the log of a failure.
 	FixInstructions string
-	// Log gets everything that the command prints.
-	Log io.Writer
-	Now func() time.Time
+	// Log gets everything that the command prints, between lines of our own; Echo
+	// gets only the former, and may be nil.
+	Log  io.Writer
+	Echo io.Writer
+	Now  func() time.Time
 }
 
 // Result is how the check ended: it passed, it failed, or it could not run and
@@ -77,9 +79,16 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 		Env:     r.Env,
 		Timeout: r.Timeout,
 		Lines:   tailLines,
-		Output:  output,
+		Output:  both(output, r.Echo),
 	})
 	return Result{Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: p.Tail}
+}
+
+func both(output, echo io.Writer) io.Writer {
+	if echo == nil {
+		return output
+	}
+	return io.MultiWriter(output, echo)
 }
 
 func message(ctx context.Context, r Request, p process.Result) string {
