@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/process"
 )
 
 // Execute runs the gates that the changes touch, and those with an open failure,
@@ -72,8 +73,14 @@ func (e *execution) run(ctx context.Context) Result {
 		return unavailable("the log directory cannot be written", err)
 	}
 	defer lock.Release()
+	if lock.Reclaimed {
+		process.EndMarked(e.mark()) // the run that was killed may have left gates that go on
+	}
 	return e.locked(ctx, v)
 }
+
+// mark is an environment entry of all that runs under this log directory's lock.
+func (e *execution) mark() string { return "STOPGATE_RUN=" + e.logs.Path() }
 
 // view is what there is to see before a gate runs.
 type view struct {

@@ -5,7 +5,9 @@ package gauntlet
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -268,4 +270,27 @@ func TestWithoutGit(t *testing.T) {
 	s.write("good", "")
 	s.want(Passed)
 	s.want(Passed, "proven")
+}
+
+// A run that was killed may have left gates that go on; the next run must not run
+// beside them.
+func TestLeftoversOfAKilledRunAreEnded(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	s := newScene(t, oneCheck("exit 0"))
+	s.write("new", "x")
+	e := newExecution(s.options())
+	left := exec.Command("sh", "-c", "exec sleep 600")
+	left.Env = append(s.env, e.mark())
+	if err := left.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer left.Process.Kill()
+	// The lock of a process that is no more.
+	s.write("gauntlet_logs/.gauntlet-run.lock", `{"v":1,"pid":1073741824,"start":"1","boot":"b","host":"h","since":"2026-01-01T00:00:00Z"}`)
+	s.want(Passed)
+	if err := left.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("the leftover ended with %v", err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		Name:            job.Check.Name,
 		Command:         trust.Pin(job.Check.Command, dir, root, g.Project.ConfigDir),
 		Dir:             dir,
-		Env:             append(g.Environ[:len(g.Environ):len(g.Environ)], "BASE_BRANCH="+cmp.Or(g.view.position.Base, g.Scope.Base)),
+		Env:             g.environ("BASE_BRANCH=" + cmp.Or(g.view.position.Base, g.Scope.Base)),
 		Timeout:         job.Check.Timeout,
 		FixInstructions: job.Check.FixInstructions,
 		Log:             log,
@@ -85,6 +86,11 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		r.Outcome, r.FixInstructions = GateFailed, job.Check.FixInstructions
 	}
 	return r
+}
+
+// environ is what gates run with, and more.
+func (g gateRunner) environ(more ...string) []string {
+	return slices.Concat(g.Environ, []string{g.mark()}, more)
 }
 
 // echo shows the watcher the last line that a job printed; nil without one.

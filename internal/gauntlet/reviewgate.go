@@ -40,7 +40,7 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 		Truncated: truncated,
 		Previous:  previous,
 		Root:      g.Project.Root,
-		Environ:   g.Environ,
+		Environ:   g.environ(),
 		StateDir:  g.StateDir,
 		Now:       g.Now,
 		Log:       func(slot int, adapter string) io.WriteCloser { return g.reviewLog(job, slot, adapter) },

@@ -11,6 +11,7 @@ import (
 
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithUs(cmd.SysProcAttr)
 }
 
 func killGroup(p *os.Process) error {

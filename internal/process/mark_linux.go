@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// killMarked ends what carries the mark in its environment, wherever it went: a
-// process that made itself a session of its own is no longer in the group. It
-// looks again until a look finds nothing, because what it kills may have been
-// starting something.
-func killMarked(mark string) {
+// EndMarked ends every process that carries the mark, an entry such as
+// "NAME=value", in its environment, wherever it went: one that made itself a
+// session of its own is in no group that we know. It looks again until a look
+// finds nothing, because what it kills may have been starting something.
+func EndMarked(mark string) {
 	const looks = 100 // against something that forks faster than we look
 	for range looks {
 		if !killOnce(mark) {

@@ -122,7 +122,7 @@ func Run(ctx context.Context, c Command) Result {
 	ownGroup(cmd)
 	cmd.Cancel = func() error {
 		err := killGroup(cmd.Process)
-		killMarked(mark)
+		EndMarked(mark)
 		return err
 	}
 

@@ -67,6 +67,7 @@ func (p *patch) take(line []byte) {
 		f.header = append(f.header, line...)
 	case !f.wanted:
 	case bytes.HasPrefix(line, []byte("@@ ")):
+		p.flushHunk()
 		f.inHunk = true
 		f.hunk = append(f.hunk, line...)
 	case f.inHunk:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/process"
@@ -101,6 +102,21 @@ func message(ctx context.Context, r Request, p process.Result) string {
 		return fmt.Sprintf("Timed out after %gs", r.Timeout.Seconds())
 	case p.Ran() && p.Signal == 0:
 		return fmt.Sprintf("Exited with code %d", p.Code)
+	case p.Ran():
+		return p.String()
 	}
-	return p.String()
+	return fmt.Sprintf("`%s` %s", brief(r.Command), p)
+}
+
+// brief is the start of a command, for a message.
+func brief(command string) string {
+	const most = 60 // characters
+	line, _, more := strings.Cut(strings.TrimSpace(command), "\n")
+	if text := []rune(line); len(text) > most {
+		line, more = string(text[:most]), true
+	}
+	if more {
+		line += "…"
+	}
+	return line
 }

@@ -33,8 +33,8 @@ func TestOutcomes(t *testing.T) {
 		{"passes", "exit 0", true, true, "Exited with code 0"},
 		{"fails", "exit 3", false, true, "Exited with code 3"},
 		{"a signal is no exit code", "kill -TERM $$", false, true, "was ended by signal 15 (terminated)"},
-		{"a program that is not there", "no-such-program", false, false, "was not found (exit 127)"},
-		{"a file that is no program", "./file", false, false, "cannot be executed (exit 126)"},
+		{"a program that is not there", "no-such-program", false, false, "`no-such-program` was not found (exit 127)"},
+		{"a file that is no program", "./file", false, false, "`./file` cannot be executed (exit 126)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,7 +27,12 @@ func (e *HeldError) Error() string {
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
 // Lock is the right to run gates with this log directory.
-type Lock struct{ release func() error }
+type Lock struct {
+	// Reclaimed means that the run before was killed. What it started may still
+	// go on.
+	Reclaimed bool
+	release   func() error
+}
 
 // Release gives the lock back. Only the first call does anything.
 func (l *Lock) Release() error { return l.release() }
@@ -47,13 +52,14 @@ func (d Dir) Acquire(now time.Time) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log directory %s: %w", d.path, err)
 	}
-	if err := d.install(file.Name()); err != nil {
+	reclaimed, err := d.install(file.Name())
+	if err != nil {
 		_ = os.Remove(file.Name())
 		_ = file.Close()
 		return nil, err
 	}
 	d.sweep()
-	return &Lock{sync.OnceValue(func() error { return d.release(file) })}, nil
+	return &Lock{reclaimed, sync.OnceValue(func() error { return d.release(file) })}, nil
 }
 
 // Held reports whether a run has the lock, without waiting and without changing

@@ -187,7 +187,7 @@ func TestSweptAwayIsHeld(t *testing.T) {
 	check(t, err)
 	defer aside.Close()
 	check(t, acquire(t, d).Release())
-	if err := d.install(aside.Name()); !errors.Is(err, ErrHeld) {
+	if _, err := d.install(aside.Name()); !errors.Is(err, ErrHeld) {
 		t.Errorf("got %v, want ErrHeld", err)
 	}
 }

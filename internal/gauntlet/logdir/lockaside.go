@@ -42,32 +42,32 @@ func fill(file *os.File, text []byte) error {
 }
 
 // install gives the file at aside the lock's name, if that is free or was left by
-// a run that is gone.
-func (d Dir) install(aside string) error {
+// a run that is gone. It reports which.
+func (d Dir) install(aside string) (reclaimed bool, err error) {
 	// A lock that was released between two looks is worth another try. Somebody
 	// who loses as often as this is in a crowd, of which one has won each time.
 	for range 10 {
 		err := os.Link(aside, d.file(lockName))
 		if err == nil {
-			return nil // the other name is swept away
+			return false, nil // the other name is swept away
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return d.asideError(err)
+			return false, d.asideError(err)
 		}
 		left, err := d.abandoned(true)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		// Whoever else wants to take it over needs the lock on the old file, which
 		// we have, until the new one is in its place.
 		err = os.Rename(aside, d.file(lockName))
 		_ = left.Close()
-		return d.asideError(err)
+		return true, d.asideError(err)
 	}
-	return d.held(Owner{})
+	return false, d.held(Owner{})
 }
 
 // asideError is what an error in naming the file aside means. That it is gone

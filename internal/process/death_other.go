@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package process
+
+import "syscall"
+
+// dieWithUs needs the kernel's help.
+func dieWithUs(*syscall.SysProcAttr) {}
