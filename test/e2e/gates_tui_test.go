@@ -1,0 +1,44 @@
+//go:build unix
+
+package e2e
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stopgate/stopgate/test/claudeapi"
+)
+
+func TestFailingCheckBlocksInTheTerminalToo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Gates(oneCheck(`test -e mended || { echo "mended is missing"; exit 1; }`, verifying))
+	b.API.Script(claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
+	b.TUI().Send("do it")
+	b.WaitEvent("Stop", after(b.WaitEvent("Stop")))
+	if !poll(patience, func() bool { return len(b.Answers("Stop")) == 2 }) {
+		t.Error("two answers were expected")
+	}
+	b.wantAnswers("Stop", "block gates:failed", "allow gates:passed")
+	b.wantFeedback("mended is missing")
+}
+
+// The client ends a hook and all that it started, in no particular order.
+func TestGateThatIsEscapedFromHasNotFailed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	pids := filepath.Join(b.Tmp, "pids")
+	b.Gates(oneCheck(hangOnce(pids), verifying))
+	tui := b.TUI()
+	tui.Send("do it")
+	pid := waitPIDs(t, pids, 2)
+	tui.Keys("Escape")
+	wantGone(t, "the hook", pid[0])
+	wantGone(t, "the check", pid[1])
+	tui.Send("go on")
+	passes := func(status string) bool { return status == "allow gates:passed" }
+	if !poll(patience, func() bool { return slices.ContainsFunc(statuses(b.Answers("Stop")), passes) }) {
+		t.Errorf("answers %q, want a plain pass in the end", statuses(b.Answers("Stop")))
+	}
+}
