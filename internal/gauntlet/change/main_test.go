@@ -71,3 +71,5 @@ func exact(t testing.TB, w *Worktree) string {
 	}
 	return got.ID
 }
+
+func everything(string) bool { return true }

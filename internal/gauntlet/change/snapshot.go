@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (s *snapshot) lookUp(ctx context.Context) {
 			// A fault here shows again when the file is read.
 			s.now[i], _ = s.dir.lstat(s.known[i].path)
 		}
-	})()
+	})
 }
 
 // unchanged reports whether the files that were looked up are exactly these, and
@@ -73,7 +74,7 @@ func (s *snapshot) read(ctx context.Context, names []string) (files []entry, why
 		if faults[n] = ctx.Err(); faults[n] == nil {
 			files[i], faults[n] = s.dir.read(ctx, names[i], known[i], buf[:])
 		}
-	})()
+	})
 	if err := context.Cause(ctx); err != nil {
 		return nil, "", err
 	}
@@ -116,12 +117,19 @@ func (s *snapshot) learn(files []entry) (known []entry, changed bool) {
 }
 
 // spread calls do for 0 to n-1 from several goroutines, a block at a time, and
-// reports when all calls are done.
-func spread(n, block int, do func(i int)) (wait func()) {
+// returns when all calls are done. A panic in one of them becomes the caller's:
+// in a goroutine it would end the process, and the client takes that for a block.
+func spread(n, block int, do func(i int)) {
 	var next atomic.Int64
+	var broken atomic.Value
 	var group sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0)+1, (n+block-1)/block) {
 		group.Go(func() {
+			defer func() {
+				if r := recover(); r != nil {
+					broken.Store(fmt.Sprint(r))
+				}
+			}()
 			for {
 				from := int(next.Add(int64(block))) - block
 				if from >= n {
@@ -133,7 +141,10 @@ func spread(n, block int, do func(i int)) (wait func()) {
 			}
 		})
 	}
-	return group.Wait
+	group.Wait()
+	if r := broken.Load(); r != nil {
+		panic(r)
+	}
 }
 
 // merge joins two lists of names into one that is sorted and names nothing

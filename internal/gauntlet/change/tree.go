@@ -31,17 +31,12 @@ func (w *Worktree) Tree(ctx context.Context) (Tree, error) {
 	return w.snapshot(ctx, true, w.list)
 }
 
-// Digest is the identity of the files that include selects. It is given names
-// relative to the project's root; those of files in the repository around it
-// begin with "../".
-func (t Tree) Digest(include func(name string) bool) string {
+// identity is a hash of files with their content.
+func identity(files []entry) string {
 	h := sha256.New()
 	buf := make([]byte, 0, 64<<10)
-	for i := range t.files {
-		f := &t.files[i]
-		if !include(f.path) {
-			continue
-		}
+	for i := range files {
+		f := &files[i]
 		buf = append(buf, f.path...)
 		buf = append(buf, 0, f.stat.kind())
 		buf = append(buf, f.sum[:]...)
@@ -53,8 +48,6 @@ func (t Tree) Digest(include func(name string) bool) string {
 	h.Write(buf)
 	return hex.EncodeToString(h.Sum(nil))
 }
-
-func everything(string) bool { return true }
 
 // kind is what counts of a file beside its name and content.
 func (s stat) kind() byte {
@@ -85,8 +78,15 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(context.C
 	}
 	defer dir.close()
 	s := &snapshot{dir: dir, at: w.now()}
-	listed := make(chan listing)
-	go func() { listed <- list(ctx) }()
+	listed := make(chan listing, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				listed <- listing{err: fmt.Errorf("list the working tree: %v", r)}
+			}
+		}()
+		listed <- list(ctx)
+	}()
 	s.known = w.index()
 	if ahead {
 		s.lookUp(ctx)
@@ -110,9 +110,7 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(context.C
 }
 
 func newTree(files []entry, why string) Tree {
-	tree := Tree{files: files, Exact: why == "", Why: why}
-	tree.ID = tree.Digest(everything)
-	return tree
+	return Tree{ID: identity(files), Exact: why == "", Why: why, files: files}
 }
 
 // index is what the private index holds, read once.

@@ -140,20 +140,11 @@ func TestTreeOfAProjectBelowTheToplevel(t *testing.T) {
 		t.Error("a gate may read what lies above the project")
 	}
 	var names []string
-	own := got.Digest(func(name string) bool {
-		names = append(names, name)
-		return !strings.HasPrefix(name, "../")
-	})
+	for _, f := range got.files {
+		names = append(names, f.path)
+	}
 	if want := "../.gitignore ../a ../b ../text c"; strings.Join(names, " ") != want {
 		t.Errorf("got %q, want %s", names, want)
-	}
-	r.Write("a", "3\n")
-	if tree(t, w).Digest(func(name string) bool { return !strings.HasPrefix(name, "../") }) != own {
-		t.Error("the part that was selected did not change")
-	}
-	r.Write("sub/c", "3\n")
-	if tree(t, w).Digest(func(name string) bool { return !strings.HasPrefix(name, "../") }) == own {
-		t.Error("the part that was selected changed")
 	}
 }
 
