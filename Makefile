@@ -41,8 +41,9 @@ cross: ## compiles everywhere
 	  CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./cmd/... || exit 1; \
 	done; done
 
-bench: build ## start-up and hook times, in one hyperfine run
+bench: build ## start-up, hooks and gates beside the programs they must keep up with
 	@scripts/bench bin/stopgate
+	@scripts/bench-gauntlet bin/stopgate
 
 FUZZTIME ?= 10m
 fuzz: ## each fuzzer for FUZZTIME

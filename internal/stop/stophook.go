@@ -79,7 +79,7 @@ func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
 func told(about []Opinion, message string, journalErr error) []string {
 	var lines []string
 	for _, o := range about {
-		if o.Message != "" && o.Message != message {
+		if !strings.Contains(message, o.Message) { // else it is said below
 			lines = append(lines, o.Message)
 		}
 	}
@@ -116,8 +116,11 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 
 // inactive says why a place has no project that may act.
 func inactive(place Place) gauntlet.Result {
-	if place.Root == "" || len(place.Opinions) == 0 {
+	if place.Root == "" {
 		return gauntlet.Result{Status: gauntlet.NoConfig, Message: "Not a gauntlet project: there is no .gauntlet/config.yml here or above."}
+	}
+	if len(place.Opinions) == 0 {
+		return gauntlet.Result{Status: gauntlet.Untrusted, Message: "This project was never approved, and would run nothing: stopgate trust"}
 	}
 	o := place.Opinions[len(place.Opinions)-1]
 	switch o.Status {

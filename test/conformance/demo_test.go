@@ -23,8 +23,10 @@ func TestDemoTellsItsStory(t *testing.T) {
 		"enforcement is live",
 		`"decision":"block"`,
 		"(nothing: the agent may stop)",
-		"guard: failed",
-		"guard: passed",
+		"(nothing: the agent may stop)",
+		"gates: failed",
+		"gates: passed",
+		"gates: passed",
 	} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
@@ -50,7 +52,7 @@ func TestExamplesInTheDocsAreValid(t *testing.T) {
 			example, _, _ = strings.Cut(example, "```")
 			home, root := t.TempDir(), t.TempDir()
 			path := filepath.Join(root, ".gauntlet", "config.yml")
-			if !strings.HasPrefix(example, "hooks:") {
+			if strings.HasPrefix(example, "trust:") {
 				path = filepath.Join(home, ".config", "agent-gauntlet", "config.yml")
 			}
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
