@@ -38,6 +38,11 @@ const drain = 500 * time.Millisecond
 // run gives git's output to stdout, and what git printed beside it back. When
 // ctx ends, git and everything it started is killed.
 func (r Repo) run(ctx context.Context, stdout io.Writer, args ...string) (warning string, err error) {
+	return r.start(ctx, stdout, func() {}, args...)
+}
+
+// start is run, and calls started when git is on its way.
+func (r Repo) start(ctx context.Context, stdout io.Writer, started func(), args ...string) (warning string, err error) {
 	if r.program == "" {
 		return "", ErrNotInstalled
 	}
@@ -48,7 +53,10 @@ func (r Repo) run(ctx context.Context, stdout io.Writer, args ...string) (warnin
 	cmd.WaitDelay = drain
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		started()
+		err = cmd.Wait()
+	}
 	if err == nil {
 		return stderr.line(), nil
 	}

@@ -20,8 +20,14 @@ type Listing struct {
 
 // Files lists the files of the whole work tree.
 func (r Repo) Files(ctx context.Context) (Listing, error) {
+	return r.FilesWhile(ctx, func() {})
+}
+
+// FilesWhile is Files, and calls started when git is at work. It does not where git
+// cannot be started.
+func (r Repo) FilesWhile(ctx context.Context, started func()) (Listing, error) {
 	var out strings.Builder
-	warning, err := r.run(ctx, &out, "ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard", "--", ":/")
+	warning, err := r.start(ctx, &out, started, "ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard", "--", ":/")
 	if err != nil {
 		return Listing{}, err
 	}

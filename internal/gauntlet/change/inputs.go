@@ -15,7 +15,7 @@ import (
 // whether or not git ignores them. Git is not asked. A pattern without wildcards
 // names a file or everything in a folder.
 func (w *Worktree) Inputs(ctx context.Context, patterns []string) (Tree, error) {
-	return w.snapshot(ctx, false, func(ctx context.Context) (all listing) {
+	return w.snapshot(ctx, false, func(ctx context.Context, _ func()) (all listing) {
 		for _, pattern := range patterns {
 			found := w.match(ctx, path.Clean(pattern))
 			all.names = append(all.names, found.names...)

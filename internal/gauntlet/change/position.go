@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -92,8 +93,8 @@ func (p Position) without(scope Scope) string {
 // location is empty if none does.
 func (w *Worktree) locate(ctx context.Context, scope Scope) (at git.Location, base string, err error) {
 	for i, c := range scope.candidates() {
-		if i > 0 && c.base == git.OriginMain && !at.HasOriginMain {
-			continue // git has just said so
+		if c.base == originHead && !w.mayHaveOriginHead() || i > 0 && at.Head != "" && c.base == git.OriginMain && !at.HasOriginMain {
+			continue // it is not there, and a call of git takes milliseconds
 		}
 		at, err = w.repo.Locate(ctx, c.base, c.tip)
 		if err != nil || !at.Inside || at.Head == "" {
@@ -106,8 +107,38 @@ func (w *Worktree) locate(ctx context.Context, scope Scope) (at git.Location, ba
 			return at, strings.TrimPrefix(c.base, "refs/remotes/"), nil
 		}
 	}
-	at, err = w.repo.Locate(ctx, "", "HEAD")
+	if at.Branch = headOf(at.GitDir); at.Head == "" || at.Branch == "" {
+		at, err = w.repo.Locate(ctx, "", "HEAD")
+	}
 	return at, "", err
+}
+
+// mayHaveOriginHead reports whether the remote's default branch can be known. Git
+// keeps it in a file of its own, unless refs are tables or the repository is
+// elsewhere.
+func (w *Worktree) mayHaveOriginHead() bool {
+	top, found := paths.GitRoot(w.root)
+	dir := filepath.Join(top, ".git")
+	if info, err := os.Stat(dir); !found || err != nil || !info.IsDir() {
+		return true
+	}
+	return exists(filepath.Join(dir, "reftable")) || exists(filepath.Join(dir, filepath.FromSlash(originHead)))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// headOf is the branch that a git directory's HEAD names; empty where only git
+// can say.
+func headOf(gitDir string) string {
+	text, _ := os.ReadFile(filepath.Join(gitDir, "HEAD")) // git knows what cannot be read
+	branch, found := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "ref: ")
+	if !found || !strings.HasPrefix(branch, "refs/heads/") || branch == "refs/heads/.invalid" {
+		return ""
+	}
+	return branch
 }
 
 // originHead is the remote's default branch.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Tree is the content of the working tree at one moment: the names, bytes,
@@ -69,7 +70,7 @@ type listing struct {
 
 // snapshot reads the files that list names. If ahead is set, what is known is
 // looked up while list is at work; it must be about the same files.
-func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(context.Context) listing) (Tree, error) {
+func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx context.Context, begun func()) listing) (Tree, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	dir, err := openFolder(w.root)
@@ -79,16 +80,20 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(context.C
 	defer dir.close()
 	s := &snapshot{dir: dir, at: w.now()}
 	listed := make(chan listing, 1)
+	begun := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
 	go func() {
+		defer begin()
 		defer func() {
 			if r := recover(); r != nil {
 				listed <- listing{err: fmt.Errorf("list the working tree: %v", r)}
 			}
 		}()
-		listed <- list(ctx)
+		listed <- list(ctx, begin)
 	}()
 	s.known = w.index()
 	if ahead {
+		<-begun // git takes longest, and would have to fight for a core to get started
 		s.lookUp(ctx)
 	}
 	found := <-listed
@@ -123,8 +128,8 @@ func (w *Worktree) index() []entry {
 
 // list names every file of the repository that git does not ignore, or every
 // file of the project where there is no repository.
-func (w *Worktree) list(ctx context.Context) listing {
-	files, err := w.repo.Files(ctx)
+func (w *Worktree) list(ctx context.Context, begun func()) listing {
+	files, err := w.repo.FilesWhile(ctx, begun)
 	switch {
 	case w.noRepository(err):
 		return w.walk(ctx)
