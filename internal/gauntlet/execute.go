@@ -87,7 +87,8 @@ type view struct {
 	position change.Position
 	tree     change.Tree
 	state    ledger.State
-	chosen   *selection // what the changes lead to; nil before anyone asked
+	chosen   *selection   // what the changes lead to; nil before anyone asked
+	look     *ledger.Look // to be remembered; nil where the ledger has it
 }
 
 // look finds out where the working tree stands and what it holds. Both ask git;

@@ -22,6 +22,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 	jobs := e.meant(s.jobs)
 	if len(jobs) == 0 {
 		r.Status = NoApplicableGates
+		e.remember(ctx, v)
 		return e.conclude(r), true
 	}
 	if e.NoCache {
@@ -42,6 +43,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 	if len(r.Warnings) > 0 {
 		r.Status = PassedWithWarnings
 	}
+	e.remember(ctx, v)
 	return e.conclude(r), true
 }
 

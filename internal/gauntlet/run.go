@@ -146,6 +146,9 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 	var outcome ledger.Outcome
 	err := e.ledger.Update(ctx, func(state *ledger.State) error {
 		outcome = state.Record(run)
+		if v.look != nil {
+			state.Look = v.look
+		}
 		return nil
 	})
 	if err != nil {

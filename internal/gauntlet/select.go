@@ -37,7 +37,7 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 	}
 	v.chosen = &selection{jobs: e.plan.jobs(set.Files), changed: len(set.Files), note: set.Note}
 	if key != "" {
-		e.remember(ctx, key, v.chosen)
+		v.look = newLook(key, v.chosen)
 	}
 	return v.chosen, nil
 }
@@ -52,15 +52,22 @@ func (e *execution) remembered(last *ledger.Look) *selection {
 	return s
 }
 
-// remember saves the next look at the same tree two calls of git. It is worth no
-// error.
-func (e *execution) remember(ctx context.Context, key string, s *selection) {
+func newLook(key string, s *selection) *ledger.Look {
 	look := &ledger.Look{Key: key, Changed: s.changed, Note: s.note}
 	for _, job := range s.jobs {
 		look.Jobs = append(look.Jobs, job.ID())
 	}
+	return look
+}
+
+// remember saves the next look at the same tree two calls of git. It is worth no
+// error.
+func (e *execution) remember(ctx context.Context, v *view) {
+	if v.look == nil {
+		return
+	}
 	_ = e.ledger.Update(ctx, func(state *ledger.State) error {
-		state.Look = look
+		state.Look = v.look
 		return nil
 	})
 }
