@@ -19,11 +19,7 @@ Exit code 0: printed. 2: the configuration is wrong.`,
 		Example: `  stopgate ci list-jobs | jq -r '.matrix[].command'`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := mustExist(findHere())
-			if err != nil {
-				return err
-			}
-			options, err := h.gauntlet(cmd.ErrOrStderr())
+			h, options, err := gauntletHere(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -26,11 +26,7 @@ look.`,
   stopgate detect --base-branch origin/release --json | jq -r '.files[]'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := mustExist(findHere())
-			if err != nil {
-				return err
-			}
-			options, err := h.gauntlet(cmd.ErrOrStderr())
+			_, options, err := gauntletHere(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -31,11 +31,7 @@ wrong. 3: it was never approved.`,
   stopgate health --json | jq '.reviewers[] | select(.ok | not)'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := mustExist(findHere())
-			if err != nil {
-				return err
-			}
-			options, err := h.gauntlet(cmd.ErrOrStderr())
+			h, options, err := gauntletHere(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -25,11 +25,7 @@ Exit code 0: listed. 2: the configuration is wrong. 3: it was never approved.`,
   stopgate list --json | jq -r '.checks[].command'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := mustExist(findHere())
-			if err != nil {
-				return err
-			}
-			options, err := h.gauntlet(cmd.ErrOrStderr())
+			_, options, err := gauntletHere(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

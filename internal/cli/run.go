@@ -83,11 +83,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err := notEmpty(cmd, "gate"); err != nil {
 		return err
 	}
-	h, err := mustExist(findHere())
-	if err != nil {
-		return err
-	}
-	options, err := h.gauntlet(cmd.ErrOrStderr())
+	h, options, err := gauntletHere(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -115,13 +111,17 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// gauntlet is what commands about gates start from.
-func (h *here) gauntlet(errOut io.Writer) (gauntlet.Options, error) {
+// gauntletHere is what commands about gates start from.
+func gauntletHere(errOut io.Writer) (*here, gauntlet.Options, error) {
+	h, err := mustExist(findHere())
+	if err != nil {
+		return nil, gauntlet.Options{}, err
+	}
 	project, notices, err := h.gates()
 	for _, notice := range notices {
 		fmt.Fprintln(errOut, "stopgate: "+notice)
 	}
-	return h.options(project), err
+	return h, h.options(project), err
 }
 
 // knownGate refuses the name of a gate that there is not.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/stop"
@@ -56,7 +57,53 @@ type status struct {
 	Trust  string         `json:"trust"`
 	Off    *stop.Recess   `json:"off,omitempty"`
 	Open   int            `json:"unanswered"` // stops received and not answered
+	Gates  *gatesStatus   `json:"gates,omitempty"`
 	Stops  []event.Record `json:"stops"`
+}
+
+// gatesStatus is how the gates of a project stand.
+type gatesStatus struct {
+	Open     []openGate `json:"open"`
+	Failures int        `json:"failures"` // failing runs of the series
+	Limit    bool       `json:"retry_limit_reached"`
+	Damaged  bool       `json:"ledger_damaged,omitempty"`
+}
+
+type openGate struct {
+	Job        string    `json:"job"`
+	Since      time.Time `json:"since"`
+	Message    string    `json:"message"`
+	Log        string    `json:"log,omitempty"`
+	Violations int       `json:"violations,omitempty"`
+}
+
+func readGates(stateDir, root string) (*gatesStatus, error) {
+	state, err := ledger.Open(stateDir, root).Read()
+	if err != nil {
+		return nil, err
+	}
+	g := &gatesStatus{Open: []openGate{}, Failures: state.Series.Failures, Limit: state.Series.Limit, Damaged: state.Damaged}
+	for _, f := range state.Open {
+		g.Open = append(g.Open, openGate{Job: f.Job, Since: f.Since, Message: f.Message, Log: f.Log, Violations: len(f.Violations)})
+	}
+	return g, nil
+}
+
+// print shows what is red, if anything is.
+func (g *gatesStatus) print(p paint, row func(name, text, hint string)) {
+	if g.Damaged {
+		row("ledger", p.yellow("damaged: every gate runs at the next stop"), "")
+	}
+	for _, open := range g.Open {
+		hint := open.Log
+		if open.Violations > 0 {
+			hint = "stopgate violations list"
+		}
+		row("red", p.red(open.Job)+" since "+open.Since.Local().Format(time.DateTime)+": "+open.Message, hint)
+	}
+	if g.Limit {
+		row("limit", p.yellow(fmt.Sprintf("reached after %s: agents are let go until something changes", count(g.Failures, "failing run"))), "stopgate clean")
+	}
 }
 
 func (h *here) status() (*status, error) {
@@ -72,6 +119,13 @@ func (h *here) status() (*status, error) {
 		s.Dead = why
 	}
 	s.Trust = h.trustWord()
+	if h.hasProject {
+		gates, err := readGates(h.stateDir, h.root)
+		if err != nil {
+			return nil, err
+		}
+		s.Gates = gates
+	}
 	if recess, on := stop.InRecess(h.stateDir, h.root, time.Now()); on {
 		s.Off = &recess
 	}
@@ -180,6 +234,9 @@ func (s *status) print(out io.Writer) error {
 	}
 	if s.Open > 0 {
 		row("open", p.yellow(count(s.Open, "stop")+" received and not answered: a hook at work, or one that was ended before it enforced anything"), "stopgate log")
+	}
+	if s.Gates != nil {
+		s.Gates.print(p, row)
 	}
 	if len(s.Stops) > 0 {
 		fmt.Fprintln(out, "\nlatest stops")

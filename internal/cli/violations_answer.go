@@ -65,11 +65,7 @@ func (o *answerOptions) run(cmd *cobra.Command, id string) error {
 	if o.why = strings.TrimSpace(o.why); o.why == "" {
 		return usageError{errors.New("--why is missing"), "for example: " + strings.TrimSpace(cmd.Example)}
 	}
-	h, err := mustExist(findHere())
-	if err != nil {
-		return err
-	}
-	options, err := h.gauntlet(cmd.ErrOrStderr())
+	h, options, err := gauntletHere(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

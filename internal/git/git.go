@@ -15,7 +15,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"time"
+
+	"github.com/stopgate/stopgate/internal/process"
 )
 
 // Repo is git, called in one directory.
@@ -30,10 +31,6 @@ type Repo struct {
 func At(dir string, environ []string) Repo {
 	return Repo{dir: dir, program: find(environ), env: clean(environ)}
 }
-
-// drain is how long output is still read after git has ended. A process that
-// left its group and holds the pipe open must not hold us.
-const drain = 500 * time.Millisecond
 
 // run gives git's output to stdout, and what git printed beside it back. When
 // ctx ends, git and everything it started is killed.
@@ -50,9 +47,7 @@ func (r Repo) start(ctx context.Context, stdout io.Writer, started func(), args 
 	cmd := exec.CommandContext(ctx, r.program, append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...)...)
 	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.WaitDelay = drain
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	process.Contain(cmd)
 	if err = cmd.Start(); err == nil {
 		started()
 		err = cmd.Wait()

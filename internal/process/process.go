@@ -118,8 +118,7 @@ func Run(ctx context.Context, c Command) Result {
 	}
 	cmd.Stdout = both{stdout, tail}
 	cmd.Stderr = tail
-	cmd.WaitDelay = drain
-	ownGroup(cmd)
+	Contain(cmd)
 	cmd.Cancel = func() error {
 		err := killGroup(cmd.Process)
 		EndMarked(mark)
@@ -134,6 +133,15 @@ func Run(ctx context.Context, c Command) Result {
 	}
 	return Result{Duration: time.Since(start), Stdout: stdout.bytes(), Tail: tail.String()}.
 		ended(cmd.ProcessState, err, context.Cause(ctx))
+}
+
+// Contain puts a command that has not started into a process group of its own,
+// which is killed when the command's context ends. It does not outlive us, and
+// what left the group cannot hold us by its output.
+func Contain(cmd *exec.Cmd) {
+	ownGroup(cmd)
+	cmd.WaitDelay = drain
+	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 }
 
 func (r Result) ended(state *os.ProcessState, err, cause error) Result {
