@@ -34,14 +34,31 @@ func (e Entry) wide() bool {
 	return e.Matcher == "" || e.Matcher == "*" || !e.Event.HasSubject()
 }
 
+// programs are the names that we are called by.
+var programs = []string{"stopgate", "conclaude", "agent-gauntlet"}
+
 // ours tells our entries from everybody else's.
 func (e Entry) ours() bool {
+	program, argument := e.call()
+	return callsUs(program, argument)
+}
+
+// callsStopHook knows "stopgate stop-hook" and "agent-gauntlet stop-hook".
+func (e Entry) callsStopHook() bool {
+	program, argument := e.call()
+	return argument == "stop-hook" && slices.Contains(programs, baseName(program))
+}
+
+// call is the program that the client starts, and its first argument.
+func (e Entry) call() (program, argument string) {
 	if len(e.Args) > 0 {
-		return callsUs(e.Command, e.Args[0])
+		return e.Command, e.Args[0]
 	}
 	program, rest := firstWord(e.Command)
-	words := strings.Fields(rest)
-	return len(words) > 0 && callsUs(program, words[0])
+	if words := strings.Fields(rest); len(words) > 0 {
+		argument = words[0]
+	}
+	return program, argument
 }
 
 // callsUs knows "stopgate hook" and, under our other name, "conclaude EVENT".

@@ -162,7 +162,7 @@ func TestInstallUnspoils(t *testing.T) {
 func TestInstallTakesConclaudeOver(t *testing.T) {
 	for _, call := range []string{`"command":"conclaude Stop"`, `"command":"/old/conclaude","args":["Stop"]`} {
 		path := settingsPath(t, `{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command",`+call+`,"timeout":60}]}]}}`)
-		if got := quickly(path, hook.Stop); len(got) != 1 {
+		if got := quickly(path, hook.Stop, Entry.ours); len(got) != 1 {
 			t.Errorf("the hook finds %v", got)
 		}
 		mustInstall(t, path, entry(hook.Stop))

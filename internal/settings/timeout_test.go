@@ -34,6 +34,24 @@ func TestTimeoutIsTheSmallestInForce(t *testing.T) {
 	}
 }
 
+func TestStopHookTimeout(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+	for entry, want := range map[string]time.Duration{
+		`"command":"agent-gauntlet stop-hook","timeout":300`:                      300 * time.Second,
+		`"command":"/usr/bin/stopgate","args":["stop-hook"],"timeout":60`:         60 * time.Second,
+		`"command":"agent-gauntlet stop-hook"`:                                    600 * time.Second,
+		`"command":"stopgate","args":["hook","Stop"],"timeout":60`:                DefaultTimeout(hook.Stop),
+		`"command":"other stop-hook","timeout":60`:                                DefaultTimeout(hook.Stop),
+		`"type":"prompt","command":"agent-gauntlet stop-hook","timeout":60,"x":1`: DefaultTimeout(hook.Stop),
+	} {
+		put(t, filepath.Join(root, ".claude", "settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command",`+entry+`}]}]}}`)
+		if got := StopHookTimeout(root); got != want {
+			t.Errorf("%s: %v, want %v", entry, got, want)
+		}
+	}
+}
+
 func TestTimeoutToleratesAnyDamage(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))

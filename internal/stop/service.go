@@ -140,7 +140,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	ctx, cancel := c.limit(ctx, kc.Event(), kc.Project.Root)
+	ctx, cancel := c.limit(ctx, kc.Project.Root, func(dirs ...string) time.Duration { return settings.Timeout(kc.Event(), dirs...) })
 	defer cancel()
 	chain := Chain{
 		Keepers: keepers,
@@ -154,21 +154,21 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 
 // limit ends a context before the client would end us, and when it does: what we
 // started must end with us.
-func (c *call) limit(ctx context.Context, e hook.Event, root string) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, Budget(c.timeout(e, root))-c.Now().Sub(c.start))
+func (c *call) limit(ctx context.Context, root string, timeout func(dirs ...string) time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, Budget(timeout(c.clientDirs(root)...))-c.Now().Sub(c.start))
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	return ctx, func() { restore(); cancel() }
 }
 
-// timeout is when the client will end this hook. It took its settings from where
-// it was started and, since 2.1.211, from the git root; neither need be the
-// project of this call.
-func (c *call) timeout(e hook.Event, root string) time.Duration {
+// clientDirs are where the client may have taken its settings from: where it was
+// started and, since 2.1.211, the git root; neither need be the project of this
+// call.
+func (c *call) clientDirs(root string) []string {
 	dirs := []string{root, c.getenv("CLAUDE_PROJECT_DIR")}
 	if top, found := paths.GitRoot(root); found {
 		dirs = append(dirs, top)
 	}
-	return settings.Timeout(e, dirs...)
+	return dirs
 }
 
 // applying lists the keepers whose business the call is.

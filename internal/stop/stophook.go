@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/settings"
 )
 
 // StopHook answers a stop by the gates alone, as the older tool did: one JSON
@@ -100,7 +101,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		}
 		return inactive(place), false
 	}
-	ctx, cancel := c.limit(ctx, hook.Stop, place.Root)
+	ctx, cancel := c.limit(ctx, place.Root, settings.StopHookTimeout)
 	defer cancel()
 	stop := gauntlet.Stop{
 		Project:  place.Project,
