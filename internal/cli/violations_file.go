@@ -27,7 +27,7 @@ func (v openViolation) write() (errs []error) {
 			edited, found, err = answerIn(text, &v.Violation)
 		}
 		if found {
-			err = atomicfile.Write(path, edited, 0o644)
+			err = atomicfile.Write(path, edited, 0o600)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))

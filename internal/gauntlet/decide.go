@@ -87,7 +87,7 @@ func (s *Stop) untilNextRun(logs logdir.Dir, interval time.Duration) time.Durati
 		return 0
 	}
 	state, found := logs.ReadState()
-	if !found {
+	if !found || state.Partial {
 		return 0
 	}
 	elapsed, known := state.Elapsed(s.Now())

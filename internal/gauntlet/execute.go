@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
@@ -19,13 +20,17 @@ func Execute(ctx context.Context, o Options) (result Result) {
 	start := time.Now()
 	defer func() {
 		if r := recover(); r != nil {
-			result = Result{Status: Error, Message: fmt.Sprintf("Gauntlet broke down: %v.", r), ErrorMessage: fmt.Sprint(r)}
+			result = Result{Status: Error, Message: fmt.Sprintf("Gauntlet broke down: %v.", r), ErrorMessage: fmt.Sprintf("%v\n%s", r, debug.Stack())}
 		}
 		result.Duration = time.Since(start)
 		result.DurationMS = result.Duration.Milliseconds()
 	}()
 	return newExecution(o).run(ctx)
 }
+
+// proving is how long it may take to find out what the passes of a run prove. They
+// are only worth the time of another run.
+const proving = 10 * time.Second
 
 // execution is one run on its way.
 type execution struct {
@@ -38,6 +43,8 @@ type execution struct {
 	debug   func(format string, args ...any)
 	n       int      // the number of the run
 	notes   []string // for the person
+	clear   bool     // nothing is open after the run
+	proving time.Duration
 }
 
 func newExecution(o Options) *execution {
@@ -51,6 +58,7 @@ func newExecution(o Options) *execution {
 		logs:    logs,
 		debug:   debugLog(logs, o.Project, o.Global, o.Now),
 		ledger:  book,
+		proving: proving,
 		tree:    change.Open(o.Project.Root, o.Project.Config.Gauntlet.LogDir, book.IndexFile(), o.Environ, o.Now),
 		plan:    planner{root: o.Project.Root, gates: o.Project.Gates, ci: inCI(o.Environ)},
 	}

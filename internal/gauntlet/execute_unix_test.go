@@ -199,7 +199,7 @@ func TestCouldNotRun(t *testing.T) {
 	}
 }
 
-func TestDeadlineIsNoFailure(t *testing.T) {
+func TestInterruptionIsNoFailure(t *testing.T) {
 	s := newScene(t, oneCheck("touch ../started; sleep 600", "working_directory: src"))
 	s.write("src/f", "x")
 	ctx, cancel := context.WithCancel(t.Context())

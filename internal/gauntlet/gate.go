@@ -2,7 +2,6 @@ package gauntlet
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -34,8 +33,6 @@ type gateRunner struct {
 // run runs a job. Whatever breaks is a gate that could not run.
 func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 	start := time.Now()
-	g.console.started(job)
-	g.watch(Event{Started: job})
 	defer func() {
 		if p := recover(); p != nil {
 			r = job.result(GateCouldNotRun, fmt.Sprintf("broke down: %v", p))
@@ -51,6 +48,8 @@ func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 		g.debug("GATE_RESULT %s status=%s duration=%.3fs violations=%d", r.Job, r.Outcome, r.Duration.Seconds(), len(r.Violations))
 		g.watch(Event{Finished: &r})
 	}()
+	g.console.started(job)
+	g.watch(Event{Started: job})
 	if job.Kind == KindReview {
 		return g.review(ctx, job)
 	}
@@ -59,7 +58,7 @@ func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 
 func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 	path := g.logs.CheckLog(job.ID(), g.n)
-	log, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return job.result(GateCouldNotRun, "the log directory cannot be written: "+err.Error())
 	}
@@ -70,7 +69,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		Name:            job.Check.Name,
 		Command:         trust.Pin(job.Check.Command, dir, root, g.Project.ConfigDir),
 		Dir:             dir,
-		Env:             g.environ("BASE_BRANCH=" + cmp.Or(g.view.position.Base, g.Scope.Base)),
+		Env:             g.environ("BASE_BRANCH=" + g.baseBranch(g.view)),
 		Timeout:         job.Check.Timeout,
 		FixInstructions: job.Check.FixInstructions,
 		Log:             log,

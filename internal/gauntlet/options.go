@@ -31,10 +31,11 @@ type Options struct {
 	Watch func(Event)
 }
 
-// whole reports whether every gate is meant: only such a run may say that all is
-// well.
+// whole reports whether every gate of all that changed is meant: only such a run
+// may say that all is well.
 func (o *Options) whole() bool {
-	return o.Kind == "" && o.Gate == "" && o.Scope.Commit == "" && !o.Scope.Uncommitted
+	s := o.Scope
+	return o.Kind == "" && o.Gate == "" && s.Commit == "" && !s.Uncommitted && !s.Explicit && !s.CI
 }
 
 // selects reports whether a job is meant.

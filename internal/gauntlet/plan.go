@@ -16,39 +16,38 @@ type planner struct {
 	ci    bool
 }
 
-// jobs lists what the changed files lead to, in the order of the configuration:
-// for each entry point its checks, then its reviews.
+// jobs lists what the changed files lead to here, in the order of the
+// configuration: for each entry point its checks, then its reviews.
 func (p planner) jobs(files []string) []*Job {
-	var jobs []*Job
-	for i, ep := range p.gates.EntryPoints {
-		for _, entry := range entriesFor(ep.Path, ep.Exclude, files) {
-			jobs = append(jobs, p.at(i, entry)...)
-		}
-	}
-	return inOrder(jobs)
+	return p.each(func(ep *config.EntryPoint) []string { return entriesFor(ep.Path, ep.Exclude, files) })
 }
 
-// all lists every job, whatever has changed.
+// all lists every job that runs here, whatever has changed.
 func (p planner) all() []*Job {
-	var jobs []*Job
-	for i, ep := range p.gates.EntryPoints {
-		entries := []string{ep.Path}
+	return p.each(func(ep *config.EntryPoint) []string {
 		if parent, each := children(ep.Path); each {
-			entries = p.folders(parent)
+			return p.folders(parent)
 		}
-		for _, entry := range entries {
+		return []string{ep.Path}
+	})
+}
+
+func (p planner) each(entries func(*config.EntryPoint) []string) []*Job {
+	var jobs []*Job
+	for i := range p.gates.EntryPoints {
+		for _, entry := range entries(&p.gates.EntryPoints[i]) {
 			jobs = append(jobs, p.at(i, entry)...)
 		}
 	}
-	return inOrder(jobs)
+	return inOrder(slices.DeleteFunc(jobs, func(job *Job) bool { return !p.here(job.Gate()) }))
 }
 
-// find is the job with an id, whatever has changed; nil when the configuration
-// no longer leads to it.
+// find is the job with an id, whatever has changed and wherever it runs; nil when
+// the configuration no longer leads to it.
 func (p planner) find(id string) *Job {
-	for i, ep := range p.gates.EntryPoints {
-		entry := entryOf(id)
-		if _, each := children(ep.Path); !each && ep.Path != entry || each && len(entriesFor(ep.Path, nil, []string{entry + "/file"})) == 0 {
+	entry := entryOf(id)
+	for i := range p.gates.EntryPoints {
+		if !leadsTo(p.gates.EntryPoints[i].Path, entry) {
 			continue
 		}
 		for _, job := range p.at(i, entry) {
@@ -60,8 +59,15 @@ func (p planner) find(id string) *Job {
 	return nil
 }
 
-// at lists the jobs of one entry of an entry point, without those that do not run
-// here.
+// leadsTo reports whether an entry is one of an entry point's.
+func leadsTo(path, entry string) bool {
+	if _, each := children(path); !each {
+		return path == entry
+	}
+	return slices.Contains(entriesFor(path, nil, []string{entry + "/file"}), entry)
+}
+
+// at lists the jobs of one entry of an entry point.
 func (p planner) at(i int, entry string) []*Job {
 	ep := &p.gates.EntryPoints[i]
 	_, each := children(ep.Path)
@@ -78,7 +84,7 @@ func (p planner) at(i int, entry string) []*Job {
 	for n, job := range jobs {
 		job.Entry, job.folder, job.exclude, job.place = entry, each, ep.Exclude, [2]int{i, n}
 	}
-	return slices.DeleteFunc(jobs, func(job *Job) bool { return !p.here(job.Gate()) })
+	return jobs
 }
 
 // here reports whether a gate runs where we are.
@@ -110,20 +116,35 @@ func (p planner) folders(parent string) []string {
 	return out
 }
 
-// inOrder puts jobs into the order of the configuration, and drops a check that
-// would run the same command in the same place again.
+// inOrder puts jobs into the order of the configuration. A check that would run
+// the same command in the same place again is left to the first one.
 func inOrder(jobs []*Job) []*Job {
 	slices.SortStableFunc(jobs, func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(a.place[0], b.place[0]), cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.place[1], b.place[1]))
 	})
+	type command struct {
+		check *config.Check
+		dir   string
+	}
 	var out []*Job
+	ids, commands := map[string]bool{}, map[command]*Job{}
 	for _, job := range jobs {
-		same := func(other *Job) bool {
-			return job.ID() == other.ID() || job.Check != nil && job.Check == other.Check && job.Dir == other.Dir
+		id := job.ID()
+		if ids[id] {
+			continue
 		}
-		if !slices.ContainsFunc(out, same) {
-			out = append(out, job)
+		ids[id] = true
+		if job.Check != nil {
+			c := command{job.Check, job.Dir}
+			if first := commands[c]; first != nil {
+				if !first.standsFor(id) {
+					first.also = append(first.also, job)
+				}
+				continue
+			}
+			commands[c] = job
 		}
+		out = append(out, job)
 	}
 	return out
 }

@@ -5,12 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // prover names what a pass of a gate holds for: its definition and all that it
@@ -18,21 +21,24 @@ import (
 type prover struct {
 	worktree  *change.Worktree
 	tree      change.Tree
+	base      string // what BASE_BRANCH says
 	mergeBase string
-	configDir string // an approved copy is named after its content
+	configDir string
 	environ   []string
 	root      string
+	versions  map[string]string // of the tools that were asked; empty where one could not say
+	gauntlet  string            // digest of the configuration and its scripts, once it is known
 }
 
 // key is the name under which a pass of the job is remembered; empty when a pass
 // proves nothing.
-func (p prover) key(ctx context.Context, job *Job) string {
+func (p *prover) key(ctx context.Context, job *Job) string {
 	gate := job.Gate()
-	content := ""
-	if gate.Cache {
-		content = p.content(ctx, gate.Inputs)
+	if !gate.Cache {
+		return ""
 	}
-	if content == "" {
+	content, own := p.content(ctx, gate.Inputs), p.configuration(ctx)
+	if content == "" || own == "" {
 		return ""
 	}
 	hash := sha256.New()
@@ -41,17 +47,14 @@ func (p prover) key(ctx context.Context, job *Job) string {
 			fmt.Fprintf(hash, "%d:%s,", len(part), part)
 		}
 	}
-	add("p1", job.definition(), content, p.configDir)
-	if job.Kind == KindReview || strings.Contains(job.Check.Command, "BASE_BRANCH") {
-		add("base", p.mergeBase)
-	}
+	add("p1", job.definition(), content, own, p.base, p.mergeBase)
 	for _, name := range gate.Env {
 		value, set := lookup(p.environ, name)
 		add("env", name, value, fmt.Sprint(set))
 	}
 	for _, tool := range gate.Tools {
-		version, ok := p.version(ctx, tool)
-		if !ok {
+		version := p.version(ctx, tool)
+		if version == "" {
 			return ""
 		}
 		add("tool", tool, version)
@@ -61,25 +64,40 @@ func (p prover) key(ctx context.Context, job *Job) string {
 
 // content is a digest of what the gate may read: the whole tree unless it says
 // what it reads. It is empty where it cannot be told exactly.
-func (p prover) content(ctx context.Context, inputs []string) string {
-	tree := p.tree
-	if len(inputs) > 0 {
-		var err error
-		if tree, err = p.worktree.Inputs(ctx, inputs); err != nil {
-			return ""
-		}
+func (p *prover) content(ctx context.Context, inputs []string) string {
+	if len(inputs) == 0 {
+		return p.tree.Known()
 	}
-	if !tree.Exact {
-		return ""
-	}
-	return tree.ID
+	tree, _ := p.worktree.Inputs(ctx, inputs) // not known where it fails
+	return tree.Known()
 }
 
-// version is what a tool says about itself.
-func (p prover) version(ctx context.Context, tool string) (string, bool) {
-	const patience = 10 * time.Second
-	r := process.Run(ctx, process.Command{Args: process.Shell(tool), Dir: p.root, Env: p.environ, Timeout: patience})
-	return r.Tail, r.OK()
+// configuration is a digest of .gauntlet/, which a gate may run scripts of although
+// git ignores it, or its inputs leave it out. An approved copy is named after its
+// content.
+func (p *prover) configuration(ctx context.Context) string {
+	if p.gauntlet == "" {
+		p.gauntlet = p.configDir
+		if p.configDir == filepath.Join(p.root, paths.GauntletDir) {
+			tree, _ := p.worktree.Inputs(ctx, []string{paths.GauntletDir})
+			p.gauntlet = tree.Known()
+		}
+	}
+	return p.gauntlet
+}
+
+// version is what a tool says about itself, asked once; empty when it cannot.
+func (p *prover) version(ctx context.Context, tool string) string {
+	version, asked := p.versions[tool]
+	if !asked {
+		const patience = 10 * time.Second
+		script := trust.Pin(tool, p.root, p.root, p.configDir)
+		if r := process.Run(ctx, process.Command{Args: process.Shell(script), Dir: p.root, Env: p.environ, Timeout: patience}); r.OK() {
+			version = "=" + r.Tail
+		}
+		p.versions[tool] = version
+	}
+	return version
 }
 
 // lookup finds a variable. As for a process, the last one counts.

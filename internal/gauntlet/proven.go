@@ -1,8 +1,10 @@
 package gauntlet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
@@ -75,20 +77,25 @@ func (e *execution) conclude(r Result) Result {
 	return r
 }
 
-func (e *execution) prover(v *view, tree change.Tree) prover {
-	return prover{
+func (e *execution) prover(v *view, tree change.Tree) *prover {
+	return &prover{
 		worktree:  e.tree,
 		tree:      tree,
+		base:      e.baseBranch(v),
 		mergeBase: v.position.MergeBase,
 		configDir: e.Project.ConfigDir,
 		environ:   e.Environ,
 		root:      e.Project.Root,
+		versions:  map[string]string{},
 	}
 }
 
+// baseBranch is what checks are told that changes are counted from.
+func (e *execution) baseBranch(v *view) string { return cmp.Or(v.position.Base, e.Scope.Base) }
+
 // proof finds the proof of a job. A red gate is never answered from the ledger.
 func (e *execution) proof(state *ledger.State, job *Job, key string) (ledger.Proof, bool) {
-	if key == "" || state.IsOpen(job.ID()) {
+	if key == "" || slices.ContainsFunc(state.Open, func(f ledger.Failure) bool { return job.standsFor(f.Job) }) {
 		return ledger.Proof{}, false
 	}
 	return state.Proof(key, e.Now())

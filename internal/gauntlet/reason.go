@@ -110,7 +110,7 @@ func violationList(violations []review.Violation) string {
 
 // violationLine is a violation on one line.
 func violationLine(v review.Violation) string {
-	line := fmt.Sprintf("%s:%s - %s (%s, %s)", v.File, v.Line, v.Issue, v.Priority, v.ID)
+	line := fmt.Sprintf("%s - %s (%s, %s)", v.Location(), v.Issue, v.Priority, v.ID)
 	return strings.Join(strings.Fields(line), " ")
 }
 

@@ -69,20 +69,40 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 			errs = append(errs, slot.Err)
 		}
 	}
-	if len(errs) > 0 {
-		same = true // who did not look has verified nothing
+	// Who did not look has verified nothing.
+	open, closed, dropped := review.Reconcile(previous, found, same || len(errs) > 0, g.Project.Config.Gauntlet.NewIssues)
+	var message []string
+	if len(closed) > 0 {
+		message = append(message, fmt.Sprintf("%d closed", len(closed)))
 	}
-	open, closed, dropped := review.Reconcile(previous, found, same, g.Project.Config.Gauntlet.NewIssues)
-	message := fmt.Sprintf("%d open, %d closed", len(unsettled(open)), len(closed))
+	if skipped := len(open) - len(unsettled(open)); skipped > 0 {
+		message = append(message, fmt.Sprintf("%d skipped", skipped))
+	}
 	if len(dropped) > 0 {
-		message += fmt.Sprintf(", %d new ones below %s left out", len(dropped), g.Project.Config.Gauntlet.NewIssues)
+		message = append(message, fmt.Sprintf("%d new ones below %s left out", len(dropped), g.Project.Config.Gauntlet.NewIssues))
 	}
-	r := g.judged(job, open, message)
-	if r.Outcome == GatePassed && len(errs) > 0 {
-		r.Outcome, r.Message = GateCouldNotRun, errors.Join(errs...).Error()
+	if same {
+		message = append(message, "nothing has changed since they were found")
+	}
+	r := g.judged(job, open, strings.Join(message, ", "))
+	if len(errs) > 0 && len(found) == 0 {
+		// What was open stays so, on the tree on which it was found: nobody has seen
+		// this one.
+		r.Outcome, r.Message = GateCouldNotRun, distinct(errs)
 	}
 	r.Reviews, r.Log = g.reviewFiles(job, slots, open)
 	return r
+}
+
+// distinct says each error once.
+func distinct(errs []error) string {
+	var texts []string
+	for _, err := range errs {
+		if text := err.Error(); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 // judged is the result of a review by what is open after it.
@@ -94,7 +114,10 @@ func (g gateRunner) judged(job *Job, open []review.Violation, message string) Ga
 		if left == 1 {
 			noun = "violation"
 		}
-		r.Outcome, r.Message = GateFailed, fmt.Sprintf("%d %s (%s)", left, noun, message)
+		r.Outcome, r.Message = GateFailed, fmt.Sprintf("%d %s", left, noun)
+		if message != "" {
+			r.Message += " (" + message + ")"
+		}
 		return r
 	}
 	for _, v := range open {
@@ -131,7 +154,9 @@ func (g gateRunner) reviewFiles(job *Job, slots []review.SlotResult, open []revi
 			continue
 		}
 		files = append(files, path)
-		log = g.logs.ReviewFile(job.ID(), adapter, slot.Slot, g.n, "log")
+		if slot.Adapter != "" {
+			log = g.logs.ReviewFile(job.ID(), adapter, slot.Slot, g.n, "log")
+		}
 	}
 	slices.Reverse(files)
 	return files, log

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
@@ -56,9 +55,7 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 		r.Status, r.Interrupted = InfrastructureError, true
 		return e.finish(ctx, v, r, log)
 	}
-	if err := e.record(ctx, v, &r, gone); err != nil {
-		return unavailable("the ledger cannot be written", err)
-	}
+	e.record(ctx, v, &r, gone)
 	return e.finish(ctx, v, r, log)
 }
 
@@ -128,20 +125,17 @@ func (e *execution) watch(event Event) {
 	e.Watch(event)
 }
 
-// record writes down what the gates said and decides what that comes to.
-func (e *execution) record(ctx context.Context, v *view, r *Result, gone []string) error {
-	// What was found is written down although the time is over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
+// record writes down what the gates said and decides what that comes to. It does
+// so although the time of the run is over.
+func (e *execution) record(ctx context.Context, v *view, r *Result, gone []string) {
+	ctx = context.WithoutCancel(ctx)
 	run := ledger.Run{
 		Now:        e.Now(),
+		Tree:       v.tree.Known(),
 		MaxRetries: e.Project.Config.Gauntlet.MaxRetries,
 		Whole:      e.whole(),
 		Removed:    gone,
 		Gates:      e.gateRuns(ctx, v, r),
-	}
-	if v.tree.Exact {
-		run.Tree = v.tree.ID
 	}
 	var outcome ledger.Outcome
 	err := e.ledger.Update(ctx, func(state *ledger.State) error {
@@ -152,18 +146,23 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 		return nil
 	})
 	if err != nil {
-		return err
+		// What failed has failed; it is only not counted. Where every stop counts as
+		// the first, the client's flag ends the loop.
+		r.Notes = append(r.Notes, "the ledger cannot be written, so nothing of this run is remembered: "+err.Error())
+		outcome = ledger.Outcome{Failed: len(r.with(GateFailed)) > 0}
 	}
 	r.Warnings = append(r.Warnings, outcome.Warnings...)
 	r.Failures, r.NewLimit = outcome.Failures, outcome.NewLimit
+	e.clear = len(outcome.StillOpen) == 0 && err == nil
 	r.Status = e.status(r, outcome)
-	return nil
 }
 
 // gateRuns are the results as the ledger keeps them. A pass proves something only
 // if all that the gate may have read is the same after the run as before it.
 func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.GateRun {
-	var after prover
+	ctx, cancel := context.WithTimeout(ctx, e.proving)
+	defer cancel()
+	var after *prover
 	if slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.Outcome == GatePassed && g.job.key != "" }) {
 		tree, _ := e.tree.Tree(ctx) // not exact where it fails
 		after = e.prover(v, tree)
@@ -185,6 +184,11 @@ func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.G
 			run.Key = g.job.key // a failure takes a proof back
 		}
 		runs = append(runs, run)
+		for _, other := range g.job.also {
+			run.Job, run.Entry, run.Definition, run.Key = other.ID(), other.Entry, other.definition(), ""
+			run.Warnings = nil // said once
+			runs = append(runs, run)
+		}
 	}
 	return runs
 }
@@ -194,7 +198,7 @@ func (e *execution) status(r *Result, outcome ledger.Outcome) Status {
 	// A gate that is red and could not run now is still red.
 	for i := range r.Gates {
 		g := &r.Gates[i]
-		if g.Outcome != GateFailed && slices.Contains(outcome.StillOpen, g.Job) {
+		if g.Outcome != GateFailed && slices.ContainsFunc(outcome.StillOpen, g.job.standsFor) {
 			g.Message += "; it failed before and has not passed since"
 			g.Outcome = GateFailed
 		}
@@ -219,12 +223,12 @@ func (e *execution) finish(ctx context.Context, v *view, r Result, log *os.File)
 	e.console.summary(&r)
 	e.debug("RUN_END status=%s passed=%d proven=%d failed=%d could_not_run=%d not_started=%d", r.Status,
 		len(r.with(GatePassed)), len(r.with(GateProven)), len(r.with(GateFailed)), len(r.with(GateCouldNotRun)), len(r.with(GateNotStarted)))
-	if slices.Contains([]Status{Passed, PassedWithWarnings, Failed, RetryLimitExceeded}, r.Status) && !r.Interrupted {
+	if slices.Contains([]Status{Passed, PassedWithWarnings, Failed, RetryLimitExceeded}, r.Status) {
 		if err := e.logs.WriteState(e.executionState(ctx, v, &r)); err != nil {
 			r.Notes = append(r.Notes, "the execution state cannot be written: "+err.Error())
 		}
 	}
-	if r.Status == Passed {
+	if r.Status == Passed && e.clear { // else they are what an agent was told to read
 		_ = log.Close() // some systems do not rename a file that is open
 		e.archive(&r)
 	}
@@ -237,8 +241,9 @@ func (e *execution) executionState(ctx context.Context, v *view, r *Result) logd
 		Branch:             v.position.Branch,
 		Commit:             v.position.Head,
 		Status:             string(r.Status),
-		Tree:               v.tree.ID,
+		Tree:               v.tree.Known(),
 		Run:                r.Run,
+		Partial:            !e.whole(),
 	}
 	if in, err := e.inBase(context.WithoutCancel(ctx), v.position.Head, v.position); err == nil && v.position.BaseCommit != "" {
 		state.CommitInBase = &in

@@ -6,10 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/gauntlet/check"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
@@ -25,10 +30,10 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 	defer file.Close()
 	phrases := &phrases{}
 	p := process.Run(ctx, process.Command{
-		Args:   runner,
+		Args:   pinned(runner, o.Project),
 		Dir:    o.Project.Root,
 		Env:    append(o.Environ[:len(o.Environ):len(o.Environ)], claude.ActiveVariable+"=1"),
-		Output: io.MultiWriter(file, phrases),
+		Output: io.MultiWriter(phrases, check.NewLog(file)), // a full disk must not hide what it says
 	})
 	if !p.Ran() {
 		why := p.String()
@@ -40,6 +45,20 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 	r := Result{Status: classify(p.OK(), phrases), ConsoleLogPath: file.Name(), Run: n}
 	r.Message = messageFor(&r)
 	return r
+}
+
+// pinned has the runner use the approved copy where an argument is a path below
+// .gauntlet.
+func pinned(runner []string, project *keeper.Project) []string {
+	args := slices.Clone(runner)
+	for i, arg := range args {
+		for _, prefix := range []string{"", "./", project.Root + "/"} {
+			if rest, ok := strings.CutPrefix(arg, prefix+paths.GauntletDir+"/"); ok {
+				args[i] = filepath.Join(project.ConfigDir, rest)
+			}
+		}
+	}
+	return args
 }
 
 // classify follows the order of the specification: the exit code decides, and the

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 )
@@ -28,8 +29,9 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 	}
 	key := e.lookKey(v)
 	if last := v.state.Look; key != "" && last != nil && last.Key == key {
-		v.chosen = e.remembered(last)
-		return v.chosen, nil
+		if v.chosen = e.remembered(last); v.chosen != nil {
+			return v.chosen, nil
+		}
 	}
 	set, err := e.tree.Changes(ctx, e.Scope, v.position)
 	if err != nil {
@@ -42,12 +44,16 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 	return v.chosen, nil
 }
 
+// remembered is the selection of the last look; nil where it can no longer be
+// understood.
 func (e *execution) remembered(last *ledger.Look) *selection {
 	s := &selection{changed: last.Changed, note: last.Note}
 	for _, id := range last.Jobs {
-		if job := e.plan.find(id); job != nil {
-			s.jobs = append(s.jobs, job)
+		job := e.plan.find(id)
+		if job == nil {
+			return nil
 		}
+		s.jobs = append(s.jobs, job)
 	}
 	return s
 }
@@ -66,6 +72,8 @@ func (e *execution) remember(ctx context.Context, v *view) {
 	if v.look == nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
 	_ = e.ledger.Update(ctx, func(state *ledger.State) error {
 		state.Look = v.look
 		return nil
@@ -102,14 +110,15 @@ func indexStamp(gitDir string) string {
 }
 
 // withOpen adds the jobs that have an open failure, in the order of the
-// configuration, and lists the failures whose gate is gone.
+// configuration, and lists the failures whose gate is gone. One that does not run
+// here, and has never been said to, stays as it is.
 func (e *execution) withOpen(jobs []*Job, state *ledger.State) (all []*Job, gone []string) {
 	all = slices.Clone(jobs)
 	for _, failure := range state.Open {
 		switch job := e.plan.find(failure.Job); {
-		case job == nil:
+		case job == nil, !e.plan.here(job.Gate()) && job.definition() != failure.Definition:
 			gone = append(gone, failure.Job)
-		case !slices.ContainsFunc(all, func(other *Job) bool { return other.ID() == failure.Job }):
+		case e.plan.here(job.Gate()):
 			all = append(all, job)
 		}
 	}

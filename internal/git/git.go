@@ -46,7 +46,7 @@ func (r Repo) start(ctx context.Context, stdout io.Writer, started func(), args 
 	stderr := &head{}
 	cmd := exec.CommandContext(ctx, r.program, append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...)...)
 	cmd.Dir, cmd.Env = r.dir, r.env
-	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.Stdout, cmd.Stderr = guarded{stdout}, stderr
 	process.Contain(cmd)
 	if err = cmd.Start(); err == nil {
 		started()
@@ -65,6 +65,19 @@ func (r Repo) start(ctx context.Context, stdout io.Writer, started func(), args 
 		err = gone // where git was to run, rather than git itself, is missing
 	}
 	return "", fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// guarded makes an error of a panic in a writer. It comes from a goroutine of
+// os/exec, where it would end the process.
+type guarded struct{ to io.Writer }
+
+func (g guarded) Write(p []byte) (n int, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("read git's output: %v", r)
+		}
+	}()
+	return g.to.Write(p)
 }
 
 // output is git's whole output. It holds for lists of names, which are no larger

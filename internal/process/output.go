@@ -30,9 +30,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := len(p)
-	if t.copy != nil {
-		_, _ = t.copy.Write(p) // whoever gave it knows whether it failed
-	}
+	t.pass(p)
 	if len(p) > maxTail {
 		p, t.cut = p[len(p)-maxTail:], true
 	}
@@ -41,6 +39,21 @@ func (t *tail) Write(p []byte) (int, error) {
 		t.buf, t.cut = append(t.buf[:0], t.buf[len(t.buf)-maxTail:]...), true
 	}
 	return n, nil
+}
+
+// pass gives output to whoever wanted a copy. A panic of theirs would end the
+// process, from a goroutine that nobody can recover, and the client takes that for
+// a block: they get no more then.
+func (t *tail) pass(p []byte) {
+	if t.copy == nil {
+		return
+	}
+	defer func() {
+		if recover() != nil {
+			t.copy = nil
+		}
+	}()
+	_, _ = t.copy.Write(p) // whoever gave it knows whether it failed
 }
 
 // String is the kept output, valid UTF-8, without trailing white space. Where

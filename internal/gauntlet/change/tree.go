@@ -25,6 +25,14 @@ type Tree struct {
 	files []entry
 }
 
+// Known is the id of an exact tree; empty for any other.
+func (t Tree) Known() string {
+	if !t.Exact {
+		return ""
+	}
+	return t.ID
+}
+
 // Tree looks at the working tree of the whole repository. What was written
 // before the call is seen. An error means that ctx ended or the root is gone; all
 // else that goes wrong makes the tree inexact.

@@ -44,18 +44,19 @@ const tailLines = 40
 
 // Run runs the check. When ctx ends, everything that the command started ends.
 func Run(ctx context.Context, r Request) Result {
-	log := &log{to: r.Log, now: r.Now}
-	log.say("Starting check: %s", r.Name)
-	log.say("Executing command: %s", r.Command)
-	log.say("Working directory: %s", r.Dir)
-	result := run(ctx, r, log)
-	log.endLine()
+	out := NewLog(r.Log)
+	say := func(format string, args ...any) { out.say(r.Now(), format, args...) }
+	say("Starting check: %s", r.Name)
+	say("Executing command: %s", r.Command)
+	say("Working directory: %s", r.Dir)
+	result := run(ctx, r, out)
+	out.endLine()
 	if result.Ran && !result.Passed {
-		log.say("Command failed: %s", result.Message)
+		say("Command failed: %s", result.Message)
 	}
-	log.say("Result: %s - %s", result.word(), result.Message)
+	say("Result: %s - %s", result.word(), result.Message)
 	if result.Ran && !result.Passed && r.FixInstructions != "" {
-		log.say("--- Fix Instructions ---\n%s", r.FixInstructions)
+		say("--- Fix Instructions ---\n%s", r.FixInstructions)
 	}
 	return result
 }
@@ -104,6 +105,12 @@ func message(ctx context.Context, r Request, p process.Result) string {
 		return fmt.Sprintf("Exited with code %d", p.Code)
 	case p.Ran():
 		return p.String()
+	}
+	switch p.Code {
+	case 127:
+		return fmt.Sprintf("a program that `%s` needs was not found (exit 127)", brief(r.Command))
+	case 126:
+		return fmt.Sprintf("a program that `%s` needs cannot be executed (exit 126)", brief(r.Command))
 	}
 	return fmt.Sprintf("`%s` %s", brief(r.Command), p)
 }

@@ -33,8 +33,8 @@ func TestOutcomes(t *testing.T) {
 		{"passes", "exit 0", true, true, "Exited with code 0"},
 		{"fails", "exit 3", false, true, "Exited with code 3"},
 		{"a signal is no exit code", "kill -TERM $$", false, true, "was ended by signal 15 (terminated)"},
-		{"a program that is not there", "no-such-program", false, false, "`no-such-program` was not found (exit 127)"},
-		{"a file that is no program", "./file", false, false, "`./file` cannot be executed (exit 126)"},
+		{"a program that is not there", "no-such-program", false, false, "a program that `no-such-program` needs was not found (exit 127)"},
+		{"a file that is no program", "./file", false, false, "a program that `./file` needs cannot be executed (exit 126)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestLog(t *testing.T) {
 // A command that prints without end fills neither memory nor the disk.
 func TestLogIsBounded(t *testing.T) {
 	var n counter
-	l := &log{to: &n, now: time.Now}
+	l := NewLog(&n)
 	block := bytes.Repeat([]byte("x"), 1<<20)
 	for range maxLog>>20 + 10 {
 		if _, err := l.Write(block); err != nil {

@@ -6,27 +6,23 @@ import (
 	"time"
 )
 
-// maxLog bounds what a check may leave on the disk. A command that prints without
+// maxLog bounds what a command may leave on the disk. A command that prints without
 // end must not fill it; the end of its output is kept in memory anyway.
 const maxLog = 256 << 20
 
-// log writes a check's log: our own lines with the time before them, and the
-// output between them as it comes.
-type log struct {
+// Log writes what a command prints, up to a limit. It never fails: a disk that is
+// full ends the log, not the command.
+type Log struct {
 	to      io.Writer
-	now     func() time.Time
 	written int64
 	midLine bool // the output did not end its last line
 }
 
-func (l *log) say(format string, args ...any) {
-	stamp := l.now().UTC().Format("2006-01-02T15:04:05.000Z07:00")
-	fmt.Fprintf(l.to, "[%s] %s\n", stamp, fmt.Sprintf(format, args...))
-}
+// NewLog is a log that goes to a file.
+func NewLog(to io.Writer) *Log { return &Log{to: to} }
 
-// Write takes output. It never fails: a disk that is full ends the log, not the
-// check.
-func (l *log) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -43,8 +39,14 @@ func (l *log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (l *log) endLine() {
+func (l *Log) endLine() {
 	if l.midLine || l.written > maxLog {
 		fmt.Fprintln(l.to)
 	}
+}
+
+// say writes a line of our own, with the time before it.
+func (l *Log) say(now time.Time, format string, args ...any) {
+	stamp := now.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	fmt.Fprintf(l.to, "[%s] %s\n", stamp, fmt.Sprintf(format, args...))
 }

@@ -44,16 +44,21 @@ func (s *State) prove(key string, proof Proof) {
 	s.Proven[key] = proof
 }
 
-// prune drops the proofs that no longer count, and the oldest of too many.
+// prune drops the proofs that no longer count, and the oldest of too many. Those
+// of the run that is recorded now stay, however many there are: else a project
+// with many gates would never be proven.
 func (s *State) prune(now time.Time) {
 	maps.DeleteFunc(s.Proven, func(_ string, p Proof) bool { return !p.counts(now) })
-	if len(s.Proven) <= maxProofs {
-		return
+	var older []string
+	for key, proof := range s.Proven {
+		if !proof.At.Equal(now) {
+			older = append(older, key)
+		}
 	}
-	oldest := slices.SortedFunc(maps.Keys(s.Proven), func(a, b string) int {
+	slices.SortFunc(older, func(a, b string) int {
 		return cmp.Or(s.Proven[a].At.Compare(s.Proven[b].At), cmp.Compare(a, b))
 	})
-	for _, key := range oldest[:len(oldest)-maxProofs] {
+	for _, key := range older[:max(0, min(len(older), len(s.Proven)-maxProofs))] {
 		delete(s.Proven, key)
 	}
 }

@@ -14,9 +14,14 @@ func createFile(path string) (*os.File, error) {
 }
 
 // openFile opens a file for reading: no link's target, and without waiting for
-// the other end of a pipe.
-func openFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+// the other end of a pipe. Over NFS an exclusive lock takes a file that is open for
+// writing.
+func openFile(path string, exclusive bool) (*os.File, error) {
+	mode := os.O_RDONLY
+	if exclusive {
+		mode = os.O_RDWR
+	}
+	return os.OpenFile(path, mode|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
 // appendFile opens a file to append to, likewise.

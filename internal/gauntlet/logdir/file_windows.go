@@ -17,7 +17,7 @@ func createFile(path string) (*os.File, error) {
 }
 
 // openFile opens a file for reading, and no link's target.
-func openFile(path string) (*os.File, error) {
+func openFile(path string, _ bool) (*os.File, error) {
 	return open(path, windows.GENERIC_READ, windows.OPEN_EXISTING)
 }
 

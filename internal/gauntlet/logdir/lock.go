@@ -90,7 +90,7 @@ func (d Dir) abandoned(exclusive bool) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, d.held(Owner{})
 	}
-	file, err := openFile(path)
+	file, err := openFile(path, exclusive)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func TestLookingAtALockThatIsNoLongerThere(t *testing.T) {
 	for _, successor := range []bool{false, true} {
 		d := tempDir(t)
 		write(t, d.file(lockName), string(text))
-		file, err := openFile(d.file(lockName))
+		file, err := openFile(d.file(lockName), true)
 		check(t, err)
 		check(t, os.Remove(d.file(lockName)))
 		if successor {

@@ -24,6 +24,8 @@ type State struct {
 	Status       string `json:"status,omitempty"`
 	Tree         string `json:"tree,omitempty"` // of the working tree; empty when not known exactly
 	Run          int    `json:"run,omitempty"`
+	// Partial says that not every gate of what had changed was meant to run.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // OnBranch reports whether the state was left on the branch. A file cannot hold

@@ -1,0 +1,261 @@
+//go:build unix
+
+package gauntlet
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+// Ways in which a red gate could get lost, or stay red for ever.
+
+func TestACheckOfTwoEntryPointsClosesForBoth(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: a\n    checks: [x]\n  - path: b\n    checks: [x]\n")
+	s.write(".gauntlet/checks/x.yml", "command: test ! -e b/bad\nworking_directory: .\n")
+	s.write("b/bad", "1")
+	s.want(Failed)
+	if err := os.Remove(s.path("b/bad")); err != nil {
+		t.Fatal(err)
+	}
+	s.write("a/f", "1")
+	s.write("b/f", "1")
+	if r := s.want(Passed); len(r.Gates) != 1 {
+		t.Errorf("it ran %d times", len(r.Gates))
+	}
+	if open := s.ledger().Open; len(open) > 0 {
+		t.Errorf("still open: %+v", open)
+	}
+}
+
+func TestAnEntryPointThatMovedLeadsNowhere(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: a/b/*\n    checks: [x]\n")
+	s.write(".gauntlet/checks/x.yml", "command: exit 1\n")
+	s.write("a/b/c/f", "1")
+	s.want(Failed, "check:a/b/c:x")
+	s.write(".gauntlet/config.yml", "entry_points:\n  - path: a/*\n    checks: [x]\n")
+	if r := s.want(Failed, "check:a/b:x"); len(r.Gates) != 1 {
+		t.Errorf("ran %+v", r.Gates)
+	}
+}
+
+// Finding out what passes prove must not cost the verdict of what failed.
+func TestSlowToolsDoNotHideAFailure(t *testing.T) {
+	s := newScene(t, `entry_points:
+  - path: .
+    checks:
+      - {name: bad, command: exit 1}
+      - {name: slow, command: exit 0, tools: ['sleep 600']}
+`)
+	s.write("f", "1")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	e := newExecution(s.options())
+	e.proving = 10 * time.Millisecond
+	v := &view{}
+	var err error
+	if v.tree, err = e.tree.Tree(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := Result{}
+	for _, job := range e.plan.all() {
+		outcome := GatePassed
+		if job.Gate().Name == "bad" {
+			outcome = GateFailed
+		}
+		job.key = "k" + job.Gate().Name
+		r.Gates = append(r.Gates, job.result(outcome, ""))
+	}
+	<-ctx.Done()
+	e.record(ctx, v, &r, nil)
+	if r.Status != Failed || len(s.ledger().Open) != 1 {
+		t.Errorf("got %s with %+v open", r.Status, s.ledger().Open)
+	}
+}
+
+func TestAPartialRunTakesNothingFromTheOthers(t *testing.T) {
+	s := newScene(t, `entry_points:
+  - path: .
+    checks:
+      - {name: bad, command: exit 1}
+      - {name: good, command: exit 0}
+`)
+	s.write("f", "1")
+	only := s.options()
+	only.Gate, only.NoCache = "good", true
+	wantResult(t, Execute(t.Context(), only), Passed)
+	stop := Stop{
+		Project: s.project(), StateDir: s.state, Global: &config.Global{}, Environ: s.env,
+		Now: func() time.Time { return s.now.Add(time.Minute) }, Log: t.Logf,
+	}
+	r := Decide(t.Context(), stop) // one gate does not buy ten minutes
+	wantResult(t, r, Failed)
+	wantResult(t, Execute(t.Context(), only), Passed)
+	for _, path := range []string{r.ConsoleLogPath, r.Gates[0].Log} {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("what the agent was told to read is gone: %v", err)
+		}
+	}
+}
+
+func TestCIClosesNoLocalFailure(t *testing.T) {
+	s := newScene(t, `entry_points:
+  - path: .
+    checks:
+      - {name: bad, command: exit 1, run_in_ci: false}
+      - {name: good, command: exit 0}
+`)
+	s.write("f", "1")
+	s.commit()
+	s.want(Failed)
+	local := s.env
+	s.env = append(local[:len(local):len(local)], "CI=true")
+	o := s.options()
+	o.Scope = ScopeOf(s.env)
+	Execute(t.Context(), o)
+	if len(s.ledger().Open) != 1 {
+		t.Error("a run elsewhere closed it")
+	}
+	s.env = local
+	s.want(Failed)
+}
+
+func TestANameThatIsNoUTF8KeepsItsGate(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: p/*\n    checks: [x]\n")
+	s.write(".gauntlet/checks/x.yml", "command: exit 1\n")
+	s.write("p/\xff/f", "1")
+	s.write("p/\xfe/f", "1")
+	for range 3 {
+		if r := s.want(Failed); len(r.with(GateFailed)) != 2 {
+			t.Errorf("got %+v", r.Gates)
+		}
+	}
+	s.write(".gauntlet/checks/x.yml", "command: exit 0\n")
+	s.want(PassedWithWarnings)
+	s.want(PassedWithWarnings, "")
+}
+
+func TestEscape(t *testing.T) {
+	for _, path := range []string{"", "a b", `a\b`, `a\\x41`, "\xff\xfe", "é\xc3", `\xff`, "\\\xff\\"} {
+		if got := unescape(escape(path)); got != path {
+			t.Errorf("%q became %q, then %q", path, escape(path), got)
+		}
+	}
+	if escape("\xff") == escape(`\xff`) {
+		t.Error("two paths read alike")
+	}
+}
+
+func TestToolsRunFromTheApprovedCopy(t *testing.T) {
+	s := newScene(t, oneCheck("exit 0", "tools: ['sh .gauntlet/v.sh']"))
+	approved := t.TempDir()
+	if err := os.WriteFile(filepath.Join(approved, "v.sh"), []byte("echo approved"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.write(".gauntlet/v.sh", "touch "+filepath.Join(s.state, "evil"))
+	o := s.options()
+	o.Project.ConfigDir = approved
+	wantResult(t, Execute(t.Context(), o), Passed)
+	if _, err := os.Stat(filepath.Join(s.state, "evil")); err == nil {
+		t.Error("a script ran that nobody approved")
+	}
+}
+
+func TestManyJobsAreProven(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: p/*\n    checks: [x, y, z]\n")
+	for _, name := range []string{"x", "y", "z"} {
+		s.write(".gauntlet/checks/"+name+".yml", "command: exit 0\nparallel: true\n")
+	}
+	for i := range 100 {
+		s.write(fmt.Sprintf("p/%d/f", i), "1")
+	}
+	s.want(Passed)
+	s.want(Passed, "300 gates are proven")
+}
+
+func TestAPassDependsOnTheBaseAndOnOurOwnScripts(t *testing.T) {
+	s := newScene(t, oneCheck("sh check.sh"))
+	s.write("check.sh", `git diff --quiet "$BASE_BRANCH" -- protected`)
+	s.write("protected", "1")
+	s.commit()
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.write("g", "1")
+	s.want(Passed)
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD~1")
+	s.want(Failed)
+
+	s = newScene(t, oneCheck("sh .gauntlet/x.sh", "inputs: [src]"))
+	s.write(".gauntlet/x.sh", "exit 0")
+	s.write("src/f", "1")
+	s.want(Passed)
+	s.write(".gauntlet/x.sh", "exit 1")
+	s.want(Failed)
+}
+
+func TestAToolIsAskedOnce(t *testing.T) {
+	s := newScene(t, `entry_points:
+  - path: .
+    checks:
+      - {name: a, command: exit 0, tools: [tool]}
+      - {name: b, command: exit 0, tools: [tool]}
+`)
+	command, count := s.counter()
+	s.program("tool", command+"; echo 1")
+	s.write("f", "1")
+	s.want(Passed)
+	before := count()
+	s.want(Passed, "proven")
+	if asked := count() - before; asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
+// Where the ledger cannot be written, what failed has failed all the same.
+func TestFailureWithoutALedger(t *testing.T) {
+	s := newScene(t, oneCheck("exit 1"))
+	s.write("f", "1")
+	s.want(Failed)
+	locks, _ := filepath.Glob(filepath.Join(s.state, "ledger/*/lock"))
+	if len(locks) != 1 {
+		t.Fatalf("locks %q", locks)
+	}
+	if err := os.Remove(locks[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(locks[0], 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := s.want(Failed)
+	if len(r.Gates) != 1 || len(r.Notes) == 0 || !strings.Contains(r.Notes[len(r.Notes)-1], "ledger") {
+		t.Errorf("got %+v, notes %q", r.Gates, r.Notes)
+	}
+}
+
+func TestAnInexactTreeIsNotNamed(t *testing.T) {
+	s := newScene(t, oneCheck("exit 0"))
+	s.git("init", "-q", "nested")
+	s.write("nested/x", "1")
+	s.want(Passed)
+	text, err := os.ReadFile(s.path("gauntlet_logs/.execution_state"))
+	if err != nil || strings.Contains(string(text), `"tree"`) {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func TestTheDeadlineIsNoFailure(t *testing.T) {
+	s := newScene(t, oneCheck("sleep 600"))
+	s.write("f", "1")
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	r := Execute(ctx, s.options())
+	wantResult(t, r, InfrastructureError, "time")
+	if r.Interrupted || len(s.ledger().Open) > 0 {
+		t.Errorf("got %+v", r)
+	}
+}
