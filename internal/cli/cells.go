@@ -4,73 +4,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/plain"
 )
-
-// What gates print, and names that come from outside, must fit a line of a
-// terminal and must not steer it.
-
-// maxClean bounds the work on one line of output: no terminal shows more of it.
-const maxClean = 4 << 10
-
-// lastDrawn is what is to be seen of a line that was drawn several times over
-// itself, as progress is.
-func lastDrawn(line string) string {
-	line = strings.TrimRight(line, "\r\n")
-	return line[strings.LastIndexByte(line, '\r')+1:]
-}
-
-// clean makes one line of text without escape sequences and control characters.
-func clean(text string) string {
-	text = text[:min(len(text), maxClean)]
-	var b strings.Builder
-	for text != "" {
-		if rest, ok := cutEscape(text); ok {
-			text = rest
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text)
-		text = text[size:]
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
-			b.WriteByte(' ')
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		}
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// cutEscape drops the escape sequence that the text begins with.
-func cutEscape(text string) (rest string, ok bool) {
-	if len(text) == 0 || text[0] != '\x1b' {
-		return text, false
-	}
-	if len(text) == 1 {
-		return "", true
-	}
-	switch text[1] {
-	case '[': // parameters, then one letter that ends it
-		for i := 2; i < len(text); i++ {
-			if text[i] >= '@' && text[i] <= '~' {
-				return text[i+1:], true
-			}
-		}
-		return "", true
-	case ']', 'P', '_', '^', 'X': // a string, which BEL or ESC \ ends
-		end := strings.IndexAny(text[2:], "\a\x1b")
-		if end < 0 {
-			return "", true
-		}
-		return strings.TrimPrefix(text[2+end+1:], `\`), true
-	}
-	return text[2:], true
-}
 
 // cells is how many columns a text takes; our own colours take none.
 func cells(text string) int {
 	n := 0
 	for text != "" {
-		if rest, ok := cutEscape(text); ok {
+		if rest, ok := plain.CutEscape(text); ok {
 			text = rest
 			continue
 		}

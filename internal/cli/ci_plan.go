@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // ciPlan is what a workflow reads to make its jobs.
@@ -93,7 +94,7 @@ func script(steps []config.CIStep) string {
 			}
 			run = "(cd " + doubleQuote(step.WorkingDirectory) + " && " + run + shut
 		}
-		lines = append(lines, "echo "+doubleQuote("::group::"+clean(step.Name)), run, `echo "::endgroup::"`)
+		lines = append(lines, "echo "+doubleQuote("::group::"+plain.Line(step.Name)), run, `echo "::endgroup::"`)
 	}
 	return strings.Join(lines, "\n")
 }

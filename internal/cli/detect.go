@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 func newDetect() *cobra.Command {
@@ -82,7 +83,7 @@ func detectionOf(found gauntlet.Detection) detection {
 func printDetection(out io.Writer, found gauntlet.Detection) {
 	p := paintFor(out)
 	if found.Note != "" {
-		fmt.Fprintln(out, p.yellow("note")+": "+clean(found.Note))
+		fmt.Fprintln(out, p.yellow("note")+": "+plain.Line(found.Note))
 	}
 	if len(found.Files) == 0 {
 		fmt.Fprintln(out, "No changes detected"+since(found.Base)+".")

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 func newHealth() *cobra.Command {
@@ -114,7 +115,7 @@ func reviewersOf(preferred []string, reviews []*config.Review) []string {
 func reviewerHealthOf(h review.Health) reviewerHealth {
 	r := reviewerHealth{Name: h.Adapter, toolHealth: toolHealth{OK: h.Err == nil, Path: h.Path}}
 	if h.Err != nil {
-		r.Says = clean(h.Err.Error())
+		r.Says = plain.Line(h.Err.Error())
 	}
 	if !h.Cooling.IsZero() {
 		r.CoolingUntil = &h.Cooling
@@ -133,9 +134,9 @@ func gitHealth(ctx context.Context) toolHealth {
 	}
 	version, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
-		return toolHealth{Path: path, Says: clean(err.Error())}
+		return toolHealth{Path: path, Says: plain.Line(err.Error())}
 	}
-	return toolHealth{OK: true, Path: path, Says: clean(string(version))}
+	return toolHealth{OK: true, Path: path, Says: plain.Line(string(version))}
 }
 
 func (h *health) print(out io.Writer) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 func newList() *cobra.Command {
@@ -138,7 +139,7 @@ func (l gateList) print(out io.Writer) {
 	}
 	section("Check Gates", len(l.Checks))
 	for _, check := range l.Checks {
-		fmt.Fprintf(out, " - %s  %s\n", check.Name, p.faint(clean(check.Command)))
+		fmt.Fprintf(out, " - %s  %s\n", check.Name, p.faint(plain.Line(check.Command)))
 	}
 	section("Review Gates", len(l.Reviews))
 	for _, review := range l.Reviews {
@@ -161,7 +162,7 @@ func (l gateList) print(out io.Writer) {
 // shown is a path as it is, or quoted where it would not survive a line of a
 // terminal.
 func shown(path string) string {
-	if clean(path) == path {
+	if plain.Line(path) == path {
 		return path
 	}
 	return strconv.Quote(path)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // live shows a run while it goes on: a line for each gate, with a spinner, its
@@ -96,7 +97,7 @@ func (l *live) watch(e gauntlet.Event) {
 			gate.begun = l.now()
 		}
 	case e.Printed != nil:
-		line := clean(lastDrawn(e.Line))
+		line := plain.Line(plain.LastDrawn(e.Line))
 		if gate := l.byID[e.Printed.ID()]; gate != nil && line != "" {
 			gate.printed = line
 		}

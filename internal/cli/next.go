@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // nextSteps say what to do about a gate that did not pass, one step each.
@@ -16,7 +17,7 @@ func nextSteps(g *gauntlet.GateResult, short func(path string) string) []string 
 		steps = append(steps, printableLines(strings.TrimSpace(g.FixInstructions)))
 	}
 	if g.Log != "" && len(g.Reviews) == 0 {
-		steps = append(steps, "all of its output: "+clean(short(g.Log)))
+		steps = append(steps, "all of its output: "+plain.Line(short(g.Log)))
 	}
 	switch {
 	case g.Outcome == gauntlet.GateCouldNotRun && g.Kind == gauntlet.KindReview:
@@ -34,7 +35,7 @@ func nextSteps(g *gauntlet.GateResult, short func(path string) string) []string 
 func reviewSteps(g *gauntlet.GateResult, short func(path string) string) []string {
 	var steps []string
 	for _, file := range g.Reviews {
-		steps = append(steps, "what the reviewer said: "+clean(short(file)))
+		steps = append(steps, "what the reviewer said: "+plain.Line(short(file)))
 	}
 	steps = append(steps, "fix them; the next run has the reviewer verify it: "+again(g))
 	if v := skippable(g.Violations); v != nil {

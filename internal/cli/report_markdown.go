@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // markdown is the report for people, such as the summary of a CI job.
@@ -64,7 +65,7 @@ func fenced(text string) string {
 // inline makes one line of text that means nothing to Markdown or HTML.
 func inline(text string) string {
 	var b strings.Builder
-	for _, r := range clean(text) {
+	for _, r := range plain.Line(text) {
 		if strings.ContainsRune("\\`*_[]<>|#~&", r) {
 			b.WriteByte('\\')
 		}

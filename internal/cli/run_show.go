@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // show runs the gates in the manner that suits whoever looks: in place on a
@@ -39,7 +40,7 @@ func (o *runOptions) show(cmd *cobra.Command, h *here, options gauntlet.Options)
 	}
 	if result.Status.CouldNotRun() && result.ConsoleLogPath == "" {
 		out = cmd.ErrOrStderr() // it ended before there was a console to print to
-		fmt.Fprintln(out, "stopgate: "+clean(result.Message))
+		fmt.Fprintln(out, "stopgate: "+plain.Line(result.Message))
 	}
 	summary{out, paintFor(out), h.short}.follow(&result)
 	return result

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // summary tells a person how a run ended: every gate, then whatever did not pass
@@ -83,18 +84,18 @@ func (s summary) steps(g *gauntlet.GateResult) {
 }
 
 func (s summary) violation(v *review.Violation) {
-	fmt.Fprintf(s.out, "  %s  %s  %s\n", s.priority(v.Priority), s.paint.bold(clean(v.Location())), s.paint.faint(v.ID))
-	fmt.Fprintf(s.out, "            %s\n", clean(v.Issue))
+	fmt.Fprintf(s.out, "  %s  %s  %s\n", s.priority(v.Priority), s.paint.bold(plain.Line(v.Location())), s.paint.faint(v.ID))
+	fmt.Fprintf(s.out, "            %s\n", plain.Line(v.Issue))
 	if v.Fix != "" {
-		fmt.Fprintf(s.out, "            %s\n", s.paint.faint("fix: "+clean(v.Fix)))
+		fmt.Fprintf(s.out, "            %s\n", s.paint.faint("fix: "+plain.Line(v.Fix)))
 	}
 	if v.Status != review.New {
-		fmt.Fprintf(s.out, "            %s %s\n", s.paint.green(string(v.Status)+":"), clean(v.Result))
+		fmt.Fprintf(s.out, "            %s %s\n", s.paint.green(string(v.Status)+":"), plain.Line(v.Result))
 	}
 }
 
 func (s summary) priority(p config.Priority) string {
-	text := fmt.Sprintf("%-8s", clean(string(p)))
+	text := fmt.Sprintf("%-8s", plain.Line(string(p)))
 	if p.AtLeast(config.High) {
 		return s.paint.red(text)
 	}
@@ -103,7 +104,7 @@ func (s summary) priority(p config.Priority) string {
 
 func (s summary) remarks(kind string, texts []string) {
 	for _, text := range texts {
-		fmt.Fprintf(s.out, "%s: %s\n", s.paint.yellow(kind), clean(text))
+		fmt.Fprintf(s.out, "%s: %s\n", s.paint.yellow(kind), plain.Line(text))
 	}
 }
 
@@ -121,7 +122,7 @@ func (s summary) verdict(r *gauntlet.Result) {
 	if len(r.Gates) > 0 {
 		fmt.Fprintf(s.out, "%s: %s in %s\n", s.paint.bold(word), tallyOf(r.Gates), elapsed(r.Duration))
 	} else {
-		fmt.Fprintln(s.out, clean(r.Message))
+		fmt.Fprintln(s.out, plain.Line(r.Message))
 	}
 	if step := afterRun(r); step != "" {
 		fmt.Fprintf(s.out, "%s %s\n", s.paint.faint("→"), step)
@@ -173,9 +174,9 @@ func tallyOf(gates []gauntlet.GateResult) string {
 // printableLine keeps the indentation of output but nothing that steers a
 // terminal.
 func printableLine(line string) string {
-	line = lastDrawn(line)
+	line = plain.LastDrawn(line)
 	body := strings.TrimLeft(line, " \t")
-	return strings.ReplaceAll(line[:len(line)-len(body)], "\t", "    ") + clean(body)
+	return strings.ReplaceAll(line[:len(line)-len(body)], "\t", "    ") + plain.Line(body)
 }
 
 func printableLines(text string) string {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 func testSummary(out *strings.Builder, p paint) summary {
@@ -32,7 +33,7 @@ func TestSummary(t *testing.T) {
 func uncoloured(text string) string {
 	var b strings.Builder
 	for text != "" {
-		if rest, ok := cutEscape(text); ok {
+		if rest, ok := plain.CutEscape(text); ok {
 			text = rest
 			continue
 		}

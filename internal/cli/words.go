@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // jobName is how people are told of a gate before it ended.
@@ -22,7 +23,7 @@ func nameOf(kind gauntlet.Kind, name, entry string) string {
 	if entry != "." {
 		name += " in " + entry
 	}
-	return clean(name)
+	return plain.Line(name)
 }
 
 func good(o gauntlet.Outcome) bool { return o == gauntlet.GatePassed || o == gauntlet.GateProven }
@@ -50,9 +51,9 @@ func endWords(g *gauntlet.GateResult) string {
 	case gauntlet.GateProven:
 		return "proven: it passed for exactly this content"
 	case gauntlet.GateCouldNotRun:
-		return "could not run: " + clean(g.Message)
+		return "could not run: " + plain.Line(g.Message)
 	}
-	return clean(g.Message)
+	return plain.Line(g.Message)
 }
 
 // took is how long a gate ran, where it did.

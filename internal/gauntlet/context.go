@@ -18,7 +18,7 @@ func (e *execution) changedContext(ctx context.Context, v *view) string {
 	switch {
 	case !last.OnBranch(v.position.Branch):
 		return "branch changed"
-	case e.merged(ctx, last, v.position):
+	case e.merged(ctx, last, v):
 		return "commit merged"
 	}
 	return ""
@@ -27,11 +27,19 @@ func (e *execution) changedContext(ctx context.Context, v *view) string {
 // merged reports whether the recorded commit came into the base since it was
 // recorded. One that was there already, as on a fresh branch with nothing but
 // uncommitted work, has not been merged.
-func (e *execution) merged(ctx context.Context, last logdir.State, p change.Position) bool {
+func (e *execution) merged(ctx context.Context, last logdir.State, v *view) bool {
+	p := v.position
 	if last.CommitInBase != nil && *last.CommitInBase || p.BaseCommit == "" {
 		return false
 	}
+	v.outside = last.Commit + " " + p.BaseCommit
+	if look := v.state.Look; look != nil && look.Outside == v.outside {
+		return false
+	}
 	in, err := e.inBase(ctx, last.Commit, p)
+	if in || err != nil {
+		v.outside = ""
+	}
 	return err == nil && in
 }
 

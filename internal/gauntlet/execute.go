@@ -97,6 +97,7 @@ type view struct {
 	state    ledger.State
 	chosen   *selection   // what the changes lead to; nil before anyone asked
 	look     *ledger.Look // to be remembered; nil where the ledger has it
+	outside  string       // likewise, see ledger.Look
 }
 
 // look finds out where the working tree stands and what it holds. Both ask git;

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// messageFor says in a sentence or two how a run ended.
+// messageFor says in a sentence or two how a run ended. It goes into the journal,
+// so it holds nothing that a command printed or a model or an agent wrote.
 func messageFor(r *Result) string {
 	switch r.Status {
 	case Passed:
@@ -14,7 +15,7 @@ func messageFor(r *Result) string {
 		}
 		return "Gauntlet passed: all gates completed."
 	case PassedWithWarnings:
-		return "Gauntlet passed with warnings: " + sentence(strings.Join(r.Warnings, "; "))
+		return "Gauntlet passed with warnings: " + sentence(strings.Join(warnings(r), "; "))
 	case NoApplicableGates:
 		if r.Changed == 0 {
 			return "Gauntlet: no applicable gates, because nothing has changed" + since(r) + "."
@@ -72,11 +73,38 @@ func names(results []GateResult) string {
 	return strings.Join(ids, ", ")
 }
 
+// warnings are those of a result, without the words of skips.
+func warnings(r *Result) []string {
+	var out []string
+	skips, first := map[string]int{}, map[string]int{}
+	for _, w := range r.Warnings {
+		job, _, skip := strings.Cut(w, skipped)
+		if skip && skips[job] == 0 {
+			first[job] = len(out)
+			out = append(out, "")
+		}
+		if skip {
+			skips[job]++
+			out[first[job]] = fmt.Sprintf("%s: %d skipped", job, skips[job])
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// skipped stands in a warning between the job and the violation.
+const skipped = ": skipped "
+
 func complaints(results []GateResult) string {
 	const most = 4
 	var out []string
 	for _, r := range results[:min(most, len(results))] {
-		out = append(out, r.Job+": "+r.Message)
+		why := r.Message
+		if r.Kind == KindReview && r.Outcome == GateCouldNotRun {
+			why = "no reviewer could answer (why: stopgate health, or its log)"
+		}
+		out = append(out, r.Job+": "+why)
 	}
 	if rest := len(results) - most; rest > 0 {
 		out = append(out, fmt.Sprintf("and %d more", rest))

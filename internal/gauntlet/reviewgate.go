@@ -121,7 +121,7 @@ func (g gateRunner) judged(job *Job, open []review.Violation, message string) Ga
 		return r
 	}
 	for _, v := range open {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: skipped %s: %s (%s)", job.ID(), v.Location(), v.Issue, v.Result))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s%s%s: %s (%s)", job.ID(), skipped, v.Location(), v.Issue, v.Result))
 	}
 	return r
 }

@@ -109,12 +109,18 @@ func TestReviewSkips(t *testing.T) {
 	edit(t, r.Gates[0].Reviews[0], "skipped", "")
 	r = s.want(Failed) // a skip needs a reason
 	edit(t, r.Gates[0].Reviews[0], "skipped", "we like it so")
-	s.want(PassedWithWarnings, "a matter of taste", "we like it so")
+	r = s.want(PassedWithWarnings, "review:src:r: 1 skipped")
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "a matter of taste") || !strings.Contains(r.Warnings[0], "we like it so") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	if strings.Contains(r.Message, "taste") {
+		t.Errorf("the journal gets what a model wrote: %s", r.Message)
+	}
 	s.want(PassedWithWarnings)
 
 	// On a later tree the same complaint stays skipped.
 	s.write("src/g.go", "more\n")
-	s.want(PassedWithWarnings, "we like it so")
+	s.want(PassedWithWarnings, "1 skipped")
 }
 
 func TestReviewCriticalIsForAPersonToSkip(t *testing.T) {
@@ -171,6 +177,20 @@ func TestReviewerUnavailable(t *testing.T) {
 	if len(s.ledger().Open[0].Violations) != 1 {
 		t.Errorf("got %+v", r.Gates)
 	}
+}
+
+// A reviewer that could not look has not seen the tree, so its violations can
+// still be closed on it.
+func TestReviewOutageDoesNotStampTheTree(t *testing.T) {
+	s := reviewed(t, oneReview)
+	s.answer(violations("high", "it is bad"))
+	s.want(Failed)
+	s.write("src/f.go", "good\n")
+	s.program("codex", "exit 3")
+	s.want(Failed)
+	s.program("codex", "cat >/dev/null; cat "+s.state+"/answer")
+	s.answer(allGood)
+	s.want(Passed)
 }
 
 func TestReviewOfNothing(t *testing.T) {

@@ -140,8 +140,8 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 	var outcome ledger.Outcome
 	err := e.ledger.Update(ctx, func(state *ledger.State) error {
 		outcome = state.Record(run)
-		if v.look != nil {
-			state.Look = v.look
+		if look := v.toRemember(); look != nil {
+			state.Look = look
 		}
 		return nil
 	})

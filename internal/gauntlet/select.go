@@ -69,15 +69,29 @@ func newLook(key string, s *selection) *ledger.Look {
 // remember saves the next look at the same tree two calls of git. It is worth no
 // error.
 func (e *execution) remember(ctx context.Context, v *view) {
-	if v.look == nil {
+	look := v.toRemember()
+	if look == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	_ = e.ledger.Update(ctx, func(state *ledger.State) error {
-		state.Look = v.look
+		state.Look = look
 		return nil
 	})
+}
+
+// toRemember is the look that the ledger is to have; nil where it has it.
+func (v *view) toRemember() *ledger.Look {
+	look := v.look
+	if look == nil && v.state.Look != nil && v.state.Look.Outside != v.outside {
+		known := *v.state.Look
+		look = &known
+	}
+	if look != nil {
+		look.Outside = v.outside
+	}
+	return look
 }
 
 // lookKey names everything that the selection follows from; empty where that

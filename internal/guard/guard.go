@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/process"
 	"github.com/stopgate/stopgate/internal/trust"
 )
@@ -135,7 +136,7 @@ func reason(r run) string {
 	}
 	fmt.Fprintf(&b, "`%s` failed: %s", r.Run, r.Result)
 	if r.Tail != "" {
-		b.WriteString("\n" + r.Tail)
+		b.WriteString("\n" + plain.Text(r.Tail))
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
@@ -83,7 +84,7 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 		Lines:   tailLines,
 		Output:  both(output, r.Echo),
 	})
-	return Result{Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: p.Tail}
+	return Result{Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail)}
 }
 
 func both(output, echo io.Writer) io.Writer {

@@ -58,6 +58,8 @@ type Look struct {
 	Jobs    []string `json:"jobs,omitempty"`
 	Changed int      `json:"changed,omitempty"` // files
 	Note    string   `json:"note,omitempty"`    // about how they were found
+	// Outside is a commit and a base that it is known not to be part of.
+	Outside string `json:"outside,omitempty"`
 }
 
 // Failure is the open failure of a job.
