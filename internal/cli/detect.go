@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/plain"
 )
 
@@ -37,10 +35,9 @@ look.`,
 			ctx, stop := untilEnded(cmd.Context())
 			defer stop()
 			found, err := gauntlet.Detect(ctx, options)
-			var base *change.BaseError
 			switch {
-			case errors.As(err, &base):
-				return usageError{err, base.Hint}
+			case gauntlet.IsBadRevision(err):
+				return badRevision(err)
 			case err != nil:
 				return codeError{err, exitCouldNotRun}
 			}

@@ -161,7 +161,7 @@ func (h *health) print(out io.Writer) {
 	}
 	switch {
 	case h.Healthy:
-		fmt.Fprintln(out, p.green("Every gate can run."))
+		fmt.Fprintln(out, p.green("Nothing is missing that reviews need."))
 	case !h.Git.OK:
 		fmt.Fprintln(out, p.red("Without git no change can be seen: install it."))
 	}

@@ -63,7 +63,9 @@ func (h *here) install(out io.Writer, scope settings.Scope, yes bool) error {
 		return err
 	}
 	if err := trust.RequirePerson("approve", yes); err != nil {
-		fmt.Fprintf(out, "not approved: %s (%v)\n", h.configDir(), err)
+		if standing, _ := h.trust().Standing(h.root); standing.State != trust.Approved {
+			fmt.Fprintf(out, "not approved: %s (%v)\n", h.configDir(), err)
+		}
 		return nil
 	}
 	return approve(out, h, yes)

@@ -65,6 +65,9 @@ func (o *initOptions) run(h *here, in io.Reader, out io.Writer) error {
 	if h.globalErr != nil {
 		return fmt.Errorf("mend the global config first:\n%w", h.globalErr)
 	}
+	if home, _ := os.UserHomeDir(); !h.hasProject && (h.root == filepath.Dir(h.root) || h.root == home) {
+		return hintError{fmt.Errorf("%s is no project: everything below it would be part of it", h.root), "go to the project's folder first"}
+	}
 	exists := h.hasProject && isRegular(paths.ProjectConfig(h.root))
 	if exists {
 		if err := o.keepable(h); err != nil {

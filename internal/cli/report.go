@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
@@ -26,6 +27,9 @@ func reportsFor(paths []string) ([]report, error) {
 			r.encode = markdown
 		default:
 			return nil, usageError{fmt.Errorf("--report %s: its name must end in .xml (JUnit) or .md (Markdown)", path), "for example: --report gates.xml"}
+		}
+		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+			return nil, usageError{fmt.Errorf("--report %s: there is no such folder", path), "make it first: mkdir -p " + quote(filepath.Dir(path))}
 		}
 		reports = append(reports, r)
 	}

@@ -95,9 +95,8 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	result := o.show(cmd, h, options)
-	var base *change.BaseError
-	if errors.As(result.Err, &base) {
-		return usageError{base, base.Hint}
+	if result.Err != nil {
+		return badRevision(result.Err)
 	}
 	code := exitFor(&result)
 	for _, r := range reports {
@@ -111,11 +110,21 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	return nil
 }
 
+// badRevision is the error for a revision that somebody named and that is none.
+func badRevision(err error) error {
+	hint := "see: git log --oneline"
+	var base *change.BaseError
+	if errors.As(err, &base) {
+		hint = base.Hint
+	}
+	return usageError{err, hint}
+}
+
 // gauntletHere is what commands about gates start from.
 func gauntletHere(errOut io.Writer) (*here, gauntlet.Options, error) {
 	h, err := mustExist(findHere())
 	if err != nil {
-		return nil, gauntlet.Options{}, err
+		return nil, gauntlet.Options{}, codeError{err, exitUsage}
 	}
 	project, notices, err := h.gates()
 	for _, notice := range notices {

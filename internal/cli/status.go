@@ -55,6 +55,7 @@ type status struct {
 	Hooks  []string       `json:"hooks"`          // scopes that call us
 	Dead   string         `json:"dead,omitempty"` // why the hooks that are installed do not count
 	Trust  string         `json:"trust"`
+	Global string         `json:"global_faults,omitempty"`
 	Off    *stop.Recess   `json:"off,omitempty"`
 	Open   int            `json:"unanswered"` // stops received and not answered
 	Gates  *gatesStatus   `json:"gates,omitempty"`
@@ -111,8 +112,13 @@ func (h *here) status() (*status, error) {
 	if h.hasProject {
 		s.Config = "valid"
 	}
-	if _, faults := h.validate(); len(faults) > 0 {
-		s.Config = "invalid"
+	if h.hasProject {
+		if _, err := readContents(h.configDir(), h.configDir()); err != nil {
+			s.Config = "invalid"
+		}
+	}
+	if h.globalErr != nil {
+		s.Global = h.globalErr.Error()
 	}
 	s.readHooks(settings.Inspect(h.cwd))
 	if why, found := settings.OutOfReach(h.cwd, h.root); found && len(s.Hooks) == 0 && s.Dead == "" {
@@ -134,8 +140,6 @@ func (h *here) status() (*status, error) {
 
 func (h *here) trustWord() string {
 	switch {
-	case h.globalErr != nil:
-		return "unknown, because the global config is invalid"
 	case !h.enforces():
 		return "not enforced"
 	case !h.hasProject:
@@ -208,6 +212,9 @@ func (s *status) print(out io.Writer) error {
 		row("config", p.red("invalid: nothing is enforced"), "stopgate validate")
 	default:
 		row("config", s.Config, "")
+	}
+	if s.Global != "" {
+		row("global", p.yellow("the global config is invalid: its defaults hold"), "stopgate validate")
 	}
 	switch trust.State(s.Trust) {
 	case trust.Untrusted:

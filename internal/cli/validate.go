@@ -66,11 +66,8 @@ func (h *here) validate() (checked []string, faults []config.Fault) {
 		return checked, faults
 	}
 	dir, shown := h.configDir(), h.short(h.configDir())
-	project, err := config.LoadProject(dir, shown)
-	add(err, filepath.Join(shown, paths.ConfigFile))
-	// Without a valid config.yml the gates are still checked, on their own.
-	_, err = config.LoadGates(dir, shown, project)
-	add(err, config.GateFiles(dir, shown)...)
+	checked = append(append(checked, filepath.Join(shown, paths.ConfigFile)), config.GateFiles(dir, shown)...)
+	faults = append(faults, config.Validate(dir, shown)...)
 	if _, err := config.LoadCI(dir, shown); !errors.Is(err, fs.ErrNotExist) {
 		add(err, filepath.Join(shown, config.CIFile))
 	}

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -63,12 +64,39 @@ const (
 // LoadProject reads config.yml in dir, which is a project's .gauntlet or an
 // approved copy of it. Faults and positions name the file as if dir were shown.
 func LoadProject(dir, shown string) (*Project, error) {
-	name := filepath.Join(shown, paths.ConfigFile)
-	data, err := read(filepath.Join(dir, paths.ConfigFile), name)
+	project, err := draftProject(dir, shown)
 	if err != nil {
 		return nil, err
 	}
-	return ParseProject(name, data)
+	return project, nil
+}
+
+// draftProject also gives what can be read of a file with faults, so that its
+// gates can be looked at all the same.
+func draftProject(dir, shown string) (*Project, error) {
+	project := &Project{Gauntlet: defaultGauntlet()}
+	name := filepath.Join(shown, paths.ConfigFile)
+	data, err := read(filepath.Join(dir, paths.ConfigFile), name)
+	if err == nil {
+		err = decode(name, data, project.read)
+	}
+	return project, err
+}
+
+// Validate lists every fault of config.yml and of the gates, at once.
+func Validate(dir, shown string) []Fault {
+	var all []Fault
+	add := func(err error) {
+		var faults *Faults
+		if errors.As(err, &faults) {
+			all = append(all, faults.All...)
+		}
+	}
+	project, err := draftProject(dir, shown)
+	add(err)
+	_, err = LoadGates(dir, shown, project)
+	add(err)
+	return all
 }
 
 // ParseProject reads the content of a config.yml. The name is for faults and

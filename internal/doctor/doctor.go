@@ -334,6 +334,18 @@ func (e *examination) configuration() {
 	}
 }
 
+// examineEdited warns of a configuration that is not in force and could not be
+// approved.
+func (e *examination) examineEdited(live string) {
+	project, err := config.LoadProject(live, live)
+	if err == nil {
+		_, err = config.LoadGates(live, live, project)
+	}
+	if err != nil {
+		e.find(Warn, "config", live+" is not valid as it stands now, so it cannot be approved", "stopgate validate")
+	}
+}
+
 // trusted is the directory whose content may run; empty when there is none.
 func (e *examination) trusted(live string) string {
 	standing, err := trust.NewStore(e.StateDir).Standing(e.Root)
@@ -346,6 +358,7 @@ func (e *examination) trusted(live string) string {
 		return ""
 	case standing.State == trust.Edited:
 		e.find(Warn, "trust", fmt.Sprintf("%s was edited since it was approved (%s): the approved copy runs", live, trust.Summary(standing.Changed)), "stopgate trust --show")
+		e.examineEdited(live)
 	default:
 		e.find(OK, "trust", "approved on "+standing.ApprovedAt.Local().Format(time.DateTime), "")
 	}

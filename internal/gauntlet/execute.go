@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/git"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
@@ -127,6 +128,13 @@ func (e *execution) look(ctx context.Context) (*view, error) {
 	return v, err
 }
 
+// IsBadRevision reports whether an error is about a base or a commit that somebody
+// named and that is none.
+func IsBadRevision(err error) bool {
+	var base *change.BaseError
+	return errors.As(err, &base) || errors.Is(err, git.ErrNoSuchRef)
+}
+
 // blind is the result when the changes cannot be seen.
 func (e *execution) blind(ctx context.Context, err error) Result {
 	if ctx.Err() != nil {
@@ -134,8 +142,7 @@ func (e *execution) blind(ctx context.Context, err error) Result {
 		r.Interrupted = errors.Is(ctx.Err(), context.Canceled)
 		return r
 	}
-	var base *change.BaseError
-	if errors.As(err, &base) {
+	if IsBadRevision(err) {
 		return Result{Status: Error, Message: sentence(err.Error()), ErrorMessage: err.Error(), Err: err}
 	}
 	return unavailable("the changes cannot be seen", err)

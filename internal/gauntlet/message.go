@@ -24,7 +24,7 @@ func messageFor(r *Result) string {
 	case Failed:
 		return fmt.Sprintf("Gauntlet failed: issues must be fixed (%s).", names(r.with(GateFailed)))
 	case RetryLimitExceeded:
-		return fmt.Sprintf("Gauntlet retry limit exceeded after %d failing runs: %s. A person should look at it; `agent-gauntlet clean` (or `stopgate clean`) starts afresh.",
+		return fmt.Sprintf("Gauntlet retry limit exceeded after %d failing runs: %s. A person should look at it; `stopgate clean` (agent-gauntlet clean) starts afresh.",
 			r.Failures, names(r.with(GateFailed)))
 	case InfrastructureError:
 		why := complaints(r.with(GateCouldNotRun, GateNotStarted))

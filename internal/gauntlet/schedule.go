@@ -33,13 +33,22 @@ func (s schedule) all(ctx context.Context, jobs []*Job) []GateResult {
 		}
 	}
 	var group sync.WaitGroup
-	group.Go(func() {
-		for _, i := range inTurn {
-			r.start(ctx, i, func() { r.do(ctx, i) })
-		}
-	})
+	if len(inTurn) > 0 {
+		r.slots <- struct{}{} // one is theirs until all of them are done
+		group.Go(func() {
+			defer func() { <-r.slots }()
+			for _, i := range inTurn {
+				r.begin(ctx, i, func() { r.do(ctx, i) })
+			}
+		})
+	}
 	for _, i := range beside {
-		r.start(ctx, i, func() { group.Go(func() { r.do(ctx, i) }) })
+		r.start(ctx, i, func() {
+			group.Go(func() {
+				defer func() { <-r.slots }()
+				r.do(ctx, i)
+			})
+		})
 	}
 	group.Wait()
 	return r.results
@@ -57,24 +66,28 @@ type round struct {
 }
 
 // start waits for a slot and begins a job in it, unless nothing more may start.
-func (r *round) start(ctx context.Context, i int, begin func()) {
+func (r *round) start(ctx context.Context, i int, do func()) {
 	select {
 	case r.slots <- struct{}{}:
 	case <-ctx.Done():
-		r.results[i].Message = "was not started: " + over(ctx)
-		return
 	}
-	if ctx.Err() != nil {
+	if !r.begin(ctx, i, do) && ctx.Err() == nil {
 		<-r.slots
-		r.results[i].Message = "was not started: " + over(ctx)
-		return
 	}
-	if by := r.haltedBy(); by != nil {
-		<-r.slots
+}
+
+// begin begins a job, unless nothing more may start.
+func (r *round) begin(ctx context.Context, i int, do func()) bool {
+	switch by := r.haltedBy(); {
+	case ctx.Err() != nil:
+		r.results[i].Message = "was not started: " + over(ctx)
+	case by != nil:
 		r.results[i].Message = "was not started: " + by.ID() + " did not pass and fails fast"
-		return
+	default:
+		do()
+		return true
 	}
-	begin()
+	return false
 }
 
 // over says why nothing goes on.
@@ -87,7 +100,6 @@ func over(ctx context.Context) string {
 
 // do runs a job in the slot that it has.
 func (r *round) do(ctx context.Context, i int) {
-	defer func() { <-r.slots }()
 	job := r.jobs[i]
 	r.results[i] = r.run(ctx, job)
 	if job.Check != nil && job.Check.FailFast && r.results[i].Outcome != GatePassed {

@@ -50,10 +50,10 @@ func TestChanges(t *testing.T) {
 		{"the first commit", ".", Scope{Commit: "HEAD^"}, Set{Files: []string{".gitignore", "deleted", "edited", "gone", "kept", "moved", "staged", "sub/edited", "sub/kept", "touched"}}},
 		{"CI", ".", Scope{CI: true, Base: "main^"}, Set{Files: committed}},
 		{"CI without the base", ".", Scope{CI: true, Base: "gone"}, Set{Files: committed}},
-		{"a base that does not exist", ".", Scope{Base: "nope"}, Set{All: true, Note: "base nope not found; set base_branch", Files: all}},
+		{"a base that does not exist", ".", Scope{Base: "nope"}, Set{All: true, Note: "base nope not found, so every file counts as changed (set base_branch)", Files: all}},
 		{"below the toplevel", "sub", Scope{}, Set{Files: []string{"edited", "moved"}}},
 		{"one commit, below the toplevel", "sub", Scope{Commit: "HEAD"}, Set{Files: []string{"moved"}}},
-		{"all, below the toplevel", "sub", Scope{Base: "nope"}, Set{All: true, Note: "base nope not found; set base_branch", Files: []string{"edited", "kept", "moved"}}},
+		{"all, below the toplevel", "sub", Scope{Base: "nope"}, Set{All: true, Note: "base nope not found, so every file counts as changed (set base_branch)", Files: []string{"edited", "kept", "moved"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestNothingChanged(t *testing.T) {
 func TestChangesWithoutARepository(t *testing.T) {
 	r := gittest.At(t, gittest.Dir(t))
 	r.Write("a", "", "b/c", "", "b-d", "", logDir+"/x.log", "", "sub/.git/x", "", "sub/y", "")
-	want := Set{All: true, Note: "no git repository", Files: []string{"a", "b-d", "b/c", "sub/y"}}
+	want := Set{All: true, Note: "no git repository, so every file counts as changed", Files: []string{"a", "b-d", "b/c", "sub/y"}}
 	if diff := cmp.Diff(want, changes(t, open(t, r), Scope{})); diff != "" {
 		t.Error(diff)
 	}

@@ -80,9 +80,9 @@ func (s Scope) needsBase() bool { return s.Commit == "" && !s.Uncommitted }
 func (p Position) without(scope Scope) string {
 	switch {
 	case p.Base == "" && scope.Base == "":
-		return "base origin/main not found; set base_branch"
+		return "base origin/main not found, so every file counts as changed (set base_branch)"
 	case p.Base == "":
-		return fmt.Sprintf("base %s not found; set base_branch", scope.Base)
+		return fmt.Sprintf("base %s not found, so every file counts as changed (set base_branch)", scope.Base)
 	case p.MergeBase == "":
 		return fmt.Sprintf("HEAD and %s have no commit in common (is the clone shallow?)", p.Base)
 	}
@@ -172,7 +172,7 @@ func (w *Worktree) unborn(ctx context.Context, scope Scope, p Position) (Positio
 			return Position{}, &BaseError{scope.Base, "there is no commit yet"}
 		}
 	}
-	p.Note = "no commit yet"
+	p.Note = "no commit yet, so every file counts as changed"
 	branch, err := w.repo.UnbornBranch(ctx)
 	p.Branch = branch
 	return p, err
@@ -184,7 +184,7 @@ func (w *Worktree) lost(scope Scope, err error) (Position, error) {
 	failed := (*git.Error)(nil)
 	switch {
 	case w.noRepository(err):
-		note = "no git repository"
+		note = "no git repository, so every file counts as changed"
 	case !errors.As(err, &failed) && !errors.Is(err, git.ErrNotRepository):
 		return Position{}, err // git did not even run
 	}

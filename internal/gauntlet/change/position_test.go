@@ -52,7 +52,7 @@ func TestPosition(t *testing.T) {
 	none := func(note string) Position {
 		return with(func(p *Position) { p.Base, p.BaseCommit, p.MergeBase, p.Note = "", "", "", note })
 	}
-	check("a base that does not exist", ".", Scope{Base: "nope"}, none("base nope not found; set base_branch"))
+	check("a base that does not exist", ".", Scope{Base: "nope"}, none("base nope not found, so every file counts as changed (set base_branch)"))
 	check("a base that nobody needs", ".", Scope{Base: "nope", Uncommitted: true}, none(""))
 	check("a base that nobody needs", ".", Scope{Base: "nope", Commit: two}, none(""))
 	check("CI", ".", Scope{CI: true, Base: "main", Head: two}, with(func(p *Position) { p.Base = "main" }))
@@ -65,9 +65,9 @@ func TestPosition(t *testing.T) {
 	r.Git("symbolic-ref", "--delete", "refs/remotes/origin/HEAD")
 	check("origin/main", ".", Scope{}, want)
 	r.Git("update-ref", "-d", "refs/remotes/origin/main")
-	check("no remote", ".", Scope{}, none("base origin/main not found; set base_branch"))
+	check("no remote", ".", Scope{}, none("base origin/main not found, so every file counts as changed (set base_branch)"))
 	r.Git("checkout", "--quiet", "--detach")
-	check("detached", ".", Scope{}, with(func(p *Position) { *p = none("base origin/main not found; set base_branch"); p.Branch = "HEAD" }))
+	check("detached", ".", Scope{}, with(func(p *Position) { *p = none("base origin/main not found, so every file counts as changed (set base_branch)"); p.Branch = "HEAD" }))
 }
 
 func TestOtherDefaultBranch(t *testing.T) {
@@ -119,7 +119,7 @@ func TestPositionBeforeTheFirstCommit(t *testing.T) {
 	r := gittest.New(t)
 	r.Git("symbolic-ref", "HEAD", "refs/heads/topic/y")
 	r.Write("a", "1\n")
-	want := Position{Git: true, Note: "no commit yet", Toplevel: r.Dir, GitDir: r.Path(".git"), Branch: "topic/y"}
+	want := Position{Git: true, Note: "no commit yet, so every file counts as changed", Toplevel: r.Dir, GitDir: r.Path(".git"), Branch: "topic/y"}
 	if diff := cmp.Diff(want, position(t, open(t, r), Scope{})); diff != "" {
 		t.Error(diff)
 	}
@@ -167,7 +167,7 @@ func TestShallowCloneWithoutTheBase(t *testing.T) {
 		t.Errorf("%+v", set)
 	}
 	ci := changes(t, open(t, clone), Scope{Base: "gone", CI: true})
-	if !ci.All || ci.Note != "base gone not found; set base_branch" {
+	if !ci.All || ci.Note != "base gone not found, so every file counts as changed (set base_branch)" {
 		t.Errorf("%+v", ci)
 	}
 }
@@ -175,11 +175,11 @@ func TestShallowCloneWithoutTheBase(t *testing.T) {
 // A repository that git does not take for one is something else than none.
 func TestPositionWithoutGitsHelp(t *testing.T) {
 	plain := gittest.At(t, gittest.Dir(t))
-	if diff := cmp.Diff(Position{Note: "no git repository"}, position(t, open(t, plain), Scope{})); diff != "" {
+	if diff := cmp.Diff(Position{Note: "no git repository, so every file counts as changed"}, position(t, open(t, plain), Scope{})); diff != "" {
 		t.Error(diff)
 	}
 	plain.Env = []string{"PATH=" + gittest.Dir(t)}
-	if diff := cmp.Diff(Position{Note: "no git repository"}, position(t, open(t, plain), Scope{})); diff != "" {
+	if diff := cmp.Diff(Position{Note: "no git repository, so every file counts as changed"}, position(t, open(t, plain), Scope{})); diff != "" {
 		t.Error(diff)
 	}
 	broken, _, _ := history(t)
