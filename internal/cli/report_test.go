@@ -73,7 +73,7 @@ func TestMarkdownHoldsItsTables(t *testing.T) {
 
 func TestReportsFor(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "not", "there", "r.md")
+	path := filepath.Join(dir, "r.md")
 	reports, err := reportsFor([]string{filepath.Join(dir, "r.xml"), path})
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestReportsFor(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(text), "# Gauntlet: failed\n") {
 		t.Errorf("%s, %v", text, err)
 	}
-	for _, path := range []string{"", "report", "report.txt", ".xml.gz", "r.XML"} {
+	for _, path := range []string{"", "report", "report.txt", ".xml.gz", "r.XML", filepath.Join(dir, "not", "there", "r.md")} {
 		if _, err := reportsFor([]string{path}); err == nil {
 			t.Errorf("%q was taken", path)
 		}

@@ -61,6 +61,6 @@ func watched(ctx context.Context, s *screen, p paint, options gauntlet.Options, 
 // behind what the run has started. What we were started to ignore, as by nohup,
 // stays ignored.
 func untilEnded(ctx context.Context) (ended context.Context, stop context.CancelFunc) {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGPIPE}
 	return signal.NotifyContext(ctx, slices.DeleteFunc(signals, signal.Ignored)...)
 }

@@ -28,7 +28,7 @@ func runStopHook() int {
 	service, err := newService()
 	if err != nil {
 		text, _ := json.Marshal("Stop hook error: " + err.Error()) // a string always encodes
-		_, _ = os.Stdout.WriteString(`{"decision":"approve","status":"error","message":` + string(text) + "}\n")
+		_, _ = os.Stdout.WriteString(`{"decision":"approve","status":"error","message":` + string(text) + `,"systemMessage":` + string(text) + "}\n")
 		return exitOK
 	}
 	reply := service.StopHook(context.Background(), os.Stdin)

@@ -46,14 +46,18 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 		return Cycle()
 	}
 	if !set.Enabled {
-		return said(StopHookDisabled, "The stop hook is disabled by configuration; no gate was run.")
+		r := said(StopHookDisabled, "The stop hook is disabled by configuration; no gate was run.")
+		if s.hasOpenFailures() {
+			r.Warnings = []string{"gates were failing here when the stop hook was disabled"}
+		}
+		return r
 	}
 	logs := logdir.At(logPath(s.Project))
 	debug := debugLog(logs, s.Project, s.Global, s.Now)
 	defer func() { debug("STOP_HOOK decision=%s reason=%s", result.Status.decision(), result.Status) }()
 	if owner, held, err := logs.Held(); err == nil && held {
 		s.Log("gauntlet already running (%s)", owner)
-		return locked(owner)
+		return locked(owner, logs.LockFile())
 	}
 	if left := s.untilNextRun(logs, set.RunInterval); left > 0 {
 		s.Log("run interval not elapsed, %s left", brief(left))
@@ -66,13 +70,21 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	if len(set.Runner) > 0 {
 		return runExternal(ctx, o, set.Runner)
 	}
-	return Execute(ctx, o)
+	result = Execute(ctx, o)
+	if result.Status == LockExists {
+		s.Log("gauntlet already running")
+	}
+	return result
 }
 
 func said(status Status, message string) Result { return Result{Status: status, Message: message} }
 
-func locked(owner logdir.Owner) Result {
-	return said(LockExists, fmt.Sprintf("A gauntlet run is already in progress (%s); nothing was checked this time.", owner))
+func locked(owner logdir.Owner, path string) Result {
+	advice := ""
+	if owner == (logdir.Owner{}) {
+		advice = " If there is none, remove " + path + "."
+	}
+	return said(LockExists, fmt.Sprintf("A gauntlet run is already in progress (%s); nothing was checked this time.%s", owner, advice))
 }
 
 func (s *Stop) hasOpenFailures() bool {

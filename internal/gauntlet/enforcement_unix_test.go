@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -257,5 +258,103 @@ func TestTheDeadlineIsNoFailure(t *testing.T) {
 	wantResult(t, r, InfrastructureError, "time")
 	if r.Interrupted || len(s.ledger().Open) > 0 {
 		t.Errorf("got %+v", r)
+	}
+}
+
+// A nested repository is not looked into. That nothing can be proven there does
+// not mean that everything has changed.
+func TestAnInexactTreeIsNotAChangedOne(t *testing.T) {
+	s := newScene(t, oneCheck("exit 1"))
+	s.git("init", "-q", "nested")
+	s.write("nested/x", "1")
+	for _, want := range []Status{Failed, Failed, Failed, RetryLimitExceeded, RetryLimitExceeded, RetryLimitExceeded} {
+		s.want(want)
+	}
+	s = reviewed(t, oneReview)
+	s.git("init", "-q", "nested")
+	s.write("nested/x", "1")
+	s.answer(violations("high", "it is bad"))
+	s.want(Failed)
+	s.answer(allGood)
+	s.want(Failed)
+	s.write("src/f.go", "good\n")
+	s.want(Passed)
+}
+
+func TestADeletedFolderKeepsItsGates(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: packages/*\n    checks:\n      - {name: c, command: test ! -e bad, working_directory: .}\n      - {name: d, command: exit 1}\n")
+	s.write("packages/a/f", "1")
+	s.commit()
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.write("bad", "")
+	if err := os.RemoveAll(s.path("packages/a")); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.want(Failed, "check:packages/a:c"); len(r.Gates) != 1 {
+		t.Errorf("ran %+v: the other has nowhere to run", r.Gates)
+	}
+}
+
+func TestARedGateStaysRedWithoutALogDirectory(t *testing.T) {
+	s := newScene(t, oneCheck("exit 1"))
+	s.write("f", "1")
+	s.want(Failed)
+	if err := os.RemoveAll(s.path("gauntlet_logs")); err != nil {
+		t.Fatal(err)
+	}
+	s.write("gauntlet_logs", "in the way")
+	s.want(Failed)
+	s.want(Failed)
+	s.want(RetryLimitExceeded)
+}
+
+func TestExternalRunnerIsHeldToItsFailure(t *testing.T) {
+	s := newScene(t, "stop_hook:\n  verify_fixes: true\n  runner: [sh, -c, 'echo why; test -e good']\n")
+	stop := func(active bool) Result {
+		return Decide(t.Context(), Stop{
+			Project: s.project(), StateDir: s.state, Global: &config.Global{}, Environ: s.env, Active: active,
+			Now: func() time.Time { return s.now }, Log: t.Logf,
+		})
+	}
+	r := stop(false)
+	wantResult(t, r, Failed)
+	if text := Reason(&r, true); !strings.Contains(text, "why") || !strings.Contains(text, "exit 1") {
+		t.Errorf("the reason does not say what failed:\n%s", text)
+	}
+	wantResult(t, stop(true), Failed)
+	wantResult(t, stop(true), Failed)
+	wantResult(t, stop(true), RetryLimitExceeded)
+	s.write("good", "")
+	wantResult(t, stop(true), Passed)
+	wantResult(t, stop(true), StopHookActive)
+}
+
+func TestRefusedEditsAreExplained(t *testing.T) {
+	s := reviewed(t, oneReview)
+	s.answer(violations("medium", "it is bad"))
+	r := s.want(Failed)
+	edit(t, r.Gates[0].Reviews[0], "skipped", "")
+	r = s.want(Failed)
+	if text := Reason(&r, true); !strings.Contains(text, "needs the reason") {
+		t.Errorf("nobody says why the skip did not count:\n%s", text)
+	}
+}
+
+func TestFewCallsOfGitForAProvenTree(t *testing.T) {
+	s := newScene(t, oneCheck("exit 0"))
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, count := s.counter()
+	s.write("f", "1")
+	s.commit()
+	s.want(Passed)
+	s.commit() // the commit on record is another now
+	s.want(Passed, "proven")
+	s.program("git", command+"\nexec "+git+` "$@"`)
+	s.want(Passed, "proven")
+	if calls := count(); calls > 2 {
+		t.Errorf("%d calls of git", calls)
 	}
 }

@@ -42,9 +42,10 @@ type execution struct {
 	plan    planner
 	console console
 	debug   func(format string, args ...any)
-	n       int      // the number of the run
-	notes   []string // for the person
-	clear   bool     // nothing is open after the run
+	n       int                 // the number of the run
+	notes   []string            // for the person
+	remarks map[string][]string // on the agent's words, by job
+	clear   bool                // nothing is open after the run
 	proving time.Duration
 }
 
@@ -59,6 +60,7 @@ func newExecution(o Options) *execution {
 		logs:    logs,
 		debug:   debugLog(logs, o.Project, o.Global, o.Now),
 		ledger:  book,
+		remarks: map[string][]string{},
 		proving: proving,
 		tree:    change.Open(o.Project.Root, o.Project.Config.Gauntlet.LogDir, book.IndexFile(), o.Environ, o.Now),
 		plan:    planner{root: o.Project.Root, gates: o.Project.Gates, ci: inCI(o.Environ)},
@@ -77,9 +79,9 @@ func (e *execution) run(ctx context.Context) Result {
 	var held *logdir.HeldError
 	switch {
 	case errors.As(err, &held):
-		return locked(held.Owner)
+		return locked(held.Owner, held.Path)
 	case err != nil:
-		return unavailable("the log directory cannot be written", err)
+		return e.cannotRun(ctx, v, "the log directory cannot be written: "+err.Error())
 	}
 	defer lock.Release()
 	if lock.Reclaimed {

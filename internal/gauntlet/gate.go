@@ -77,7 +77,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		Now:             g.Now,
 	})
 	r := job.result(GateCouldNotRun, c.Message)
-	r.Log, r.Tail = path, c.Tail
+	r.Log, r.Tail, r.timedOut = path, c.Tail, c.TimedOut
 	switch {
 	case c.Passed:
 		r.Outcome = GatePassed

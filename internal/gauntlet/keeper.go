@@ -66,6 +66,8 @@ func Verdict(r *Result, verifies bool) keeper.Verdict {
 		v.Outcome, v.Message = keeper.CouldNotRun, r.Message
 	case r.Status == PassedWithWarnings:
 		v.Message = r.Message
+	case r.Status == StopHookDisabled && len(r.Warnings) > 0:
+		v.Message = r.Message + " Beware: " + sentence(r.Warnings[0])
 	}
 	return v
 }

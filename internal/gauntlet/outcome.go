@@ -38,9 +38,12 @@ type GateResult struct {
 	FixInstructions string             `json:"fix_instructions,omitempty"`
 	Violations      []review.Violation `json:"violations,omitempty"`
 	Warnings        []string           `json:"warnings,omitempty"`
-	Duration        time.Duration      `json:"-"`
-	DurationMS      int64              `json:"duration_ms"`
-	job             *Job
+	// Remarks say what of the agent's own words was not taken over.
+	Remarks    []string      `json:"remarks,omitempty"`
+	Duration   time.Duration `json:"-"`
+	DurationMS int64         `json:"duration_ms"`
+	job        *Job
+	timedOut   bool
 }
 
 // Result is how a run ended.

@@ -71,11 +71,12 @@ func leadsTo(path, entry string) bool {
 func (p planner) at(i int, entry string) []*Job {
 	ep := &p.gates.EntryPoints[i]
 	_, each := children(ep.Path)
-	if each && !p.isDir(entry) {
-		return nil // the whole folder was deleted: nothing is left to look at
-	}
+	gone := each && !p.isDir(entry)
 	var jobs []*Job
 	for _, check := range ep.Checks {
+		if gone && check.WorkingDirectory == "" {
+			continue // the folder was deleted, and with it where the check would run
+		}
 		jobs = append(jobs, &Job{Kind: KindCheck, Check: check, Dir: checkDir(check, entry, p.isDir)})
 	}
 	for _, review := range ep.Reviews {

@@ -90,7 +90,7 @@ func failure(gate *GateResult, room int) string {
 func (gate *GateResult) details() string {
 	details := gate.Tail
 	if gate.Kind == KindReview {
-		details = violationList(gate.Violations)
+		details = strings.Join(append(violationLines(gate.Violations), gate.Remarks...), "\n")
 	}
 	if gate.FixInstructions != "" {
 		details += "\nHow to fix it:\n" + gate.FixInstructions
@@ -98,14 +98,13 @@ func (gate *GateResult) details() string {
 	return strings.ReplaceAll(details, "```", "` ` `") // it stands in a fence
 }
 
-func violationList(violations []review.Violation) string {
-	var lines []string
+func violationLines(violations []review.Violation) (lines []string) {
 	for _, v := range violations {
 		if v.Status != review.Skipped {
 			lines = append(lines, violationLine(v))
 		}
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // violationLine is a violation on one line.

@@ -56,7 +56,7 @@ func (g gateRunner) onRecord(job *Job) (violations []review.Violation, same bool
 		violations = slices.Clone(failure.Violations)
 	}
 	violations = append(violations, g.view.state.SkippedBy(job.ID())...)
-	return violations, open && g.view.tree.Exact && failure.Tree == g.view.tree.ID
+	return violations, open && failure.Tree != "" && failure.Tree == g.view.tree.ID
 }
 
 // weigh makes one result of what the reviewers said.
@@ -91,6 +91,7 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 		r.Outcome, r.Message = GateCouldNotRun, distinct(errs)
 	}
 	r.Reviews, r.Log = g.reviewFiles(job, slots, open)
+	r.Remarks = g.remarks[job.ID()]
 	return r
 }
 
@@ -206,7 +207,7 @@ func (e *execution) takeEdits(v *view) {
 				continue // cleaned: nothing was said
 			}
 			if err != nil {
-				e.say("note: %s: %v; its violations stay as they were", failure.Job, err)
+				e.remark(failure.Job, fmt.Sprintf("%v; its violations stay as they were", err))
 				continue
 			}
 			edited.Violations = append(edited.Violations, file.Violations...)
@@ -218,9 +219,15 @@ func (e *execution) takeEdits(v *view) {
 		var remarks []string
 		failure.Violations, remarks = review.ApplyEdits(failure.Violations, edited, e.maySkip)
 		for _, remark := range remarks {
-			e.say("note: %s: %s", failure.Job, strings.TrimSpace(remark))
+			e.remark(failure.Job, remark)
 		}
 	}
+}
+
+// remark notes what of the agent's words was not taken over.
+func (e *execution) remark(job, text string) {
+	e.say("note: %s: %s", job, text)
+	e.remarks[job] = append(e.remarks[job], text)
 }
 
 // readReview reads a file that the agent may have edited. Whatever it has made of

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/process"
 )
 
 // locked runs the gates. Nobody else runs any in this log directory meanwhile.
@@ -29,11 +30,14 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	}
 	log, n, err := e.logs.Console()
 	if err != nil {
-		return unavailable("the log directory cannot be written", err)
+		return e.cannotRun(ctx, v, "the log directory cannot be written: "+err.Error())
 	}
 	defer log.Close()
 	e.open(log, n)
 
+	if s.note != "" {
+		e.say("note: %s", s.note)
+	}
 	e.takeEdits(v)
 	jobs := s.jobs
 	if v.state.Damaged {
@@ -57,6 +61,22 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	}
 	e.record(ctx, v, &r, gone)
 	return e.finish(ctx, v, r, log)
+}
+
+// cannotRun is the result when no gate can be run at all. Those that are red stay
+// so.
+func (e *execution) cannotRun(ctx context.Context, v *view, why string) Result {
+	jobs, _ := e.withOpen(nil, &v.state)
+	if jobs = e.meant(jobs); len(jobs) == 0 {
+		return unavailable(why, nil)
+	}
+	r := e.result(v)
+	for _, job := range jobs {
+		r.Gates = append(r.Gates, job.result(GateCouldNotRun, why))
+	}
+	e.record(ctx, v, &r, nil)
+	r.Message = messageFor(&r)
+	return r
 }
 
 // open begins the console of a run.
@@ -96,7 +116,11 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 	}
 	g := e.Project.Config.Gauntlet
 	gates := gateRunner{execution: e, view: v, logs: e.logs.Apart(ids(jobs))}
+	process.Adopt()
 	ran := schedule{parallel: g.AllowParallel, most: g.MaxParallel, run: gates.run}.all(ctx, due)
+	if ctx.Err() != nil || slices.ContainsFunc(ran, func(r GateResult) bool { return r.timedOut }) {
+		process.EndOrphans() // of gates that had to be ended
+	}
 	for i, r := range ran {
 		if r.Outcome == GateNotStarted {
 			e.console.finished(&r)
@@ -131,7 +155,7 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 	ctx = context.WithoutCancel(ctx)
 	run := ledger.Run{
 		Now:        e.Now(),
-		Tree:       v.tree.Known(),
+		Tree:       v.tree.ID, // of what is known of it: what is not must not count as changed
 		MaxRetries: e.Project.Config.Gauntlet.MaxRetries,
 		Whole:      e.whole(),
 		Removed:    gone,

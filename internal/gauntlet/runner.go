@@ -12,18 +12,22 @@ import (
 
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/gauntlet/check"
-	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
+// runnerJob is the name of an external gauntlet among the jobs.
+const runnerJob = "runner"
+
 // runExternal runs another gauntlet in place of our gates and reads its status
 // off its exit code and its output. It takes the run's lock itself, as the older
-// tool does, so we must not.
+// tool does, so we must not. What it fails at is an open failure as any other.
 func runExternal(ctx context.Context, o Options, runner []string) Result {
-	logs := logdir.At(logPath(o.Project))
-	file, n, err := logs.Console()
+	e := newExecution(o)
+	file, n, err := e.logs.Console()
 	if err != nil {
 		return unavailable("the log directory cannot be written", err)
 	}
@@ -35,16 +39,68 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 		Env:    append(o.Environ[:len(o.Environ):len(o.Environ)], claude.ActiveVariable+"=1"),
 		Output: io.MultiWriter(phrases, check.NewLog(file)), // a full disk must not hide what it says
 	})
-	if !p.Ran() {
-		why := p.String()
-		if p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			why = "did not end in time"
-		}
-		return unavailable(fmt.Sprintf("the external runner %q %s", runner[0], why), p.Err)
+	r := Result{ConsoleLogPath: file.Name(), Run: n, MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
+	gate := GateResult{Job: runnerJob, Kind: KindCheck, Name: runnerJob, Outcome: GatePassed, Message: p.String(), Log: file.Name(), Tail: plain.Text(p.Tail)}
+	r.Status = classify(p.OK(), phrases)
+	switch {
+	case !p.Ran():
+		r.Status, gate.Outcome, gate.Message = InfrastructureError, GateCouldNotRun, notRun(ctx, runner[0], p)
+	case r.Status.IsBlocking():
+		gate.Outcome = GateFailed
 	}
-	r := Result{Status: classify(p.OK(), phrases), ConsoleLogPath: file.Name(), Run: n}
-	r.Message = messageFor(&r)
+	r.Gates = []GateResult{gate}
+	e.recordRunner(ctx, &r, runner)
+	r.Message = runnerMessage(&r)
 	return r
+}
+
+func notRun(ctx context.Context, program string, p process.Result) string {
+	if p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Sprintf("the external runner %q did not end in time", program)
+	}
+	return fmt.Sprintf("the external runner %q %s", program, p)
+}
+
+// recordRunner keeps what an external gauntlet failed at, and counts its failing
+// runs.
+func (e *execution) recordRunner(ctx context.Context, r *Result, runner []string) {
+	ctx = context.WithoutCancel(ctx)
+	tree, _ := e.tree.Tree(ctx) // without an id it counts as changed
+	g := &r.Gates[0]
+	var outcome ledger.Outcome
+	err := e.ledger.Update(ctx, func(state *ledger.State) error {
+		outcome = state.Record(ledger.Run{
+			Now: e.Now(), Tree: tree.ID, MaxRetries: r.MaxRetries,
+			Gates: []ledger.GateRun{{
+				Job: runnerJob, Kind: string(KindCheck), Name: runnerJob, Definition: strings.Join(runner, "\x00"),
+				Result: ledger.Result(g.Outcome), Message: g.Message, Log: g.Log,
+			}},
+		})
+		return nil
+	})
+	if err != nil {
+		r.Notes = append(r.Notes, "the ledger cannot be written, so nothing of this run is remembered: "+err.Error())
+		return
+	}
+	r.Failures, r.NewLimit = outcome.Failures, outcome.NewLimit
+	switch {
+	case outcome.LimitReached && outcome.Failed:
+		r.Status = RetryLimitExceeded
+	case outcome.Failed && r.Status == InfrastructureError:
+		r.Status, g.Outcome = Failed, GateFailed
+		g.Message += "; it failed before and has not passed since"
+	}
+}
+
+// runnerMessage is messageFor an external gauntlet.
+func runnerMessage(r *Result) string {
+	switch r.Status {
+	case Passed:
+		return "Gauntlet passed: the external runner completed successfully."
+	case NoApplicableGates:
+		return "Gauntlet: no applicable gates, says the external runner."
+	}
+	return messageFor(r)
 }
 
 // pinned has the runner use the approved copy where an argument is a path below

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
@@ -55,9 +56,10 @@ func (c *call) root(payload hook.Payload) string {
 func (c *call) enforces() bool { return c.global.Enforces() }
 
 // locate is the place of a call. During a recess no keeper may act.
-func (c *call) locate(root string, e hook.Event) Place {
+func (c *call) locate(root string, payload hook.Payload) Place {
+	e := payload.Event()
 	if root == "" {
-		return Place{}
+		return Place{Opinions: c.orphaned(e, paths.Candidates(c.starts(payload)...)...)}
 	}
 	if recess, on := InRecess(c.StateDir, root, c.Now()); on {
 		p := Place{Root: root}
@@ -65,6 +67,23 @@ func (c *call) locate(root string, e hook.Event) Place {
 		return p
 	}
 	return Locator{c.StateDir, c.global, c.globalErr}.Locate(root, e == hook.Stop)
+}
+
+// orphaned says that gates were failing in a place that has no configuration any
+// more: without trust an agent can delete it.
+func (c *call) orphaned(e hook.Event, dirs ...string) []Opinion {
+	if e != hook.Stop {
+		return nil
+	}
+	for _, dir := range dirs {
+		state, err := ledger.Open(c.StateDir, dir).Read()
+		if err != nil || len(state.Open) == 0 {
+			continue
+		}
+		message := fmt.Sprintf("%s is gone, and its gates were failing (%s)", paths.ProjectConfig(dir), state.Open[0].Job)
+		return []Opinion{{Keeper: "config", Verdict: couldNotRun("no_config", message)}}
+	}
+	return nil
 }
 
 // Locate decides what is in force in the project at root: the approved content
@@ -135,7 +154,12 @@ func (p *Place) trusted(store trust.Store, live string) (trust.Standing, bool) {
 // payload's follows the agent's cd; leaving the project must not leave its
 // gates, so the directory where the client was started comes next.
 func (s *Service) starts(payload hook.Payload) []string {
-	starts := []string{payload.Common().CWD, s.getenv("CLAUDE_PROJECT_DIR")}
+	cwd := payload.Common().CWD
+	starts := []string{cwd}
+	if real, err := filepath.EvalSymlinks(cwd); err == nil {
+		starts = append(starts, real) // a link into a project
+	}
+	starts = append(starts, s.getenv("CLAUDE_PROJECT_DIR"))
 	if dir, err := os.Getwd(); err == nil {
 		starts = append(starts, dir)
 	}

@@ -113,7 +113,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	c.write(rec, event.Received)
 	rec.Payload = nil
 
-	place := c.locate(rec.Project, payload.Event())
+	place := c.locate(rec.Project, payload)
 	judgement := c.judge(ctx, &keeper.Call{Payload: payload, Raw: raw, Env: c.Environ, Global: c.global, Project: place.Project})
 	answer := compose(payload.Event(), place.Opinions, judgement)
 
@@ -156,7 +156,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 // started must end with us.
 func (c *call) limit(ctx context.Context, root string, timeout func(dirs ...string) time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, Budget(timeout(c.clientDirs(root)...))-c.Now().Sub(c.start))
-	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP)
 	return ctx, func() { restore(); cancel() }
 }
 

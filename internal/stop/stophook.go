@@ -55,7 +55,7 @@ func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
 	rec.Project = c.root(payload)
 	c.write(rec, event.Received)
 
-	place := c.locate(rec.Project, hook.Stop)
+	place := c.locate(rec.Project, payload)
 	start := c.Now()
 	result, verifies := c.gates(ctx, payload, place)
 	opinion := Opinion{"gates", gauntlet.Verdict(&result, verifies), c.Now().Sub(start)}

@@ -67,7 +67,10 @@ func TestPosition(t *testing.T) {
 	r.Git("update-ref", "-d", "refs/remotes/origin/main")
 	check("no remote", ".", Scope{}, none("base origin/main not found, so every file counts as changed (set base_branch)"))
 	r.Git("checkout", "--quiet", "--detach")
-	check("detached", ".", Scope{}, with(func(p *Position) { *p = none("base origin/main not found, so every file counts as changed (set base_branch)"); p.Branch = "HEAD" }))
+	check("detached", ".", Scope{}, with(func(p *Position) {
+		*p = none("base origin/main not found, so every file counts as changed (set base_branch)")
+		p.Branch = "HEAD"
+	}))
 }
 
 func TestOtherDefaultBranch(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // whether or not they are staged or committed. Two trees with the same id are
 // the same, if both are Exact.
 type Tree struct {
-	ID string
+	ID string // empty where nothing is known of the tree
 	// Exact means that nothing in the tree was left out. Only then does the id
 	// prove anything.
 	Exact bool
@@ -123,6 +123,9 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx conte
 }
 
 func newTree(files []entry, why string) Tree {
+	if why != "" && len(files) == 0 {
+		return Tree{Why: why} // nothing is known of it
+	}
 	return Tree{ID: identity(files), Exact: why == "", Why: why, files: files}
 }
 

@@ -37,6 +37,8 @@ type Result struct {
 	Ran     bool
 	Message string
 	Tail    string // the end of the output
+	// TimedOut means that the check failed because it did not end by itself.
+	TimedOut bool
 }
 
 // tailLines is what a summary or an agent is shown of a failure; the log has
@@ -84,7 +86,7 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 		Lines:   tailLines,
 		Output:  both(output, r.Echo),
 	})
-	return Result{Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail)}
+	return Result{Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut}
 }
 
 func both(output, echo io.Writer) io.Writer {

@@ -102,7 +102,7 @@ func (s *State) remove(jobs []string) (warnings []string) {
 	for _, job := range jobs {
 		if _, open := s.Failure(job); open {
 			s.close(job)
-			warnings = append(warnings, inJSON(job)+" was removed while it was failing")
+			warnings = append(warnings, inJSON(job)+" was removed while it was failing, or its folder was")
 		}
 	}
 	return warnings

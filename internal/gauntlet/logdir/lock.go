@@ -62,6 +62,9 @@ func (d Dir) Acquire(now time.Time) (*Lock, error) {
 	return &Lock{reclaimed, sync.OnceValue(func() error { return d.release(file) })}, nil
 }
 
+// LockFile is where the lock lies.
+func (d Dir) LockFile() string { return d.file(lockName) }
+
 // Held reports whether a run has the lock, without waiting and without changing
 // anything.
 func (d Dir) Held() (Owner, bool, error) {

@@ -1,0 +1,40 @@
+package gauntlet
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What a check starts ends with its timeout, even if it left its group and threw
+// its environment away.
+func TestNothingOutlivesATimeout(t *testing.T) {
+	s := newScene(t, "")
+	pid := filepath.Join(s.state, "pid")
+	s.write(".gauntlet/config.yml", oneCheck(
+		`'(setsid env -i sh -c "echo \$\$ >`+pid+`; exec sleep 600" >/dev/null 2>&1 </dev/null &); while ! test -s `+pid+`; do :; done; sleep 600'`,
+		"timeout: 2s"))
+	s.want(Failed)
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(n), "stat"))
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		if time.Now().After(end) {
+			_ = syscall.Kill(n, syscall.SIGKILL)
+			t.Fatal("it still runs")
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Adopt makes us the parent of what the descendants of our commands leave behind,
+// so that EndOrphans finds it whatever it has done to its environment.
+func Adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// EndOrphans ends our children that are in a session of their own, and all that is
+// below them: what left the group of a command. Our own commands are in our session.
+func EndOrphans() {
+	const looks = 100 // what we kill may have been starting something
+	for range looks {
+		orphans := orphansOf(os.Getpid())
+		if len(orphans) == 0 {
+			return
+		}
+		for _, pid := range orphans {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// status is a process as the kernel shows it.
+type status struct{ pid, parent, session int }
+
+func orphansOf(us int) (orphans []int) {
+	below := map[int][]status{}
+	session := 0
+	for _, p := range processes() {
+		below[p.parent] = append(below[p.parent], p)
+		if p.pid == us {
+			session = p.session
+		}
+	}
+	var next []status
+	for _, child := range below[us] {
+		if child.session != session {
+			next = append(next, child)
+		}
+	}
+	for len(next) > 0 {
+		orphans = append(orphans, next[0].pid)
+		next = append(next[1:], below[next[0].pid]...)
+	}
+	return orphans
+}
+
+// processes lists those that have not ended.
+func processes() (all []status) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		// The name may hold anything, so counting starts behind it.
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
+			continue
+		}
+		number := func(text string) int { n, _ := strconv.Atoi(text); return n }
+		all = append(all, status{number(filepath.Base(filepath.Dir(path))), number(fields[1]), number(fields[3])})
+	}
+	return all
+}
