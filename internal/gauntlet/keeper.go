@@ -53,12 +53,23 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 	return Verdict(&r, stop.Verifies())
 }
 
+// summaryOf is what the journal keeps of a message; empty where there is none.
+func summaryOf(r *Result) string {
+	switch {
+	case len(r.Gates) == 0:
+		return "" // the message is our own words
+	case r.Status == Passed || r.Status == NoApplicableGates:
+		return ""
+	}
+	return describe(r, false)
+}
+
 // Verdict is what the chain and the journal are told of a run.
 func Verdict(r *Result, verifies bool) keeper.Verdict {
-	v := keeper.Verdict{Status: string(r.Status)}
+	v := keeper.Verdict{Status: string(r.Status), Summary: summaryOf(r)}
 	switch {
 	case r.Status.IsBlocking():
-		v.Outcome, v.Reason, v.Summary = keeper.Failed, Reason(r, verifies), r.Message
+		v.Outcome, v.Reason = keeper.Failed, Reason(r, verifies)
 	case r.Status == RetryLimitExceeded || r.Status == TerminationRetryLimit:
 		v.Outcome, v.Message = keeper.Failed, r.Message
 		v.Notify = r.NewLimit || r.Status == TerminationRetryLimit

@@ -5,9 +5,12 @@ import (
 	"strings"
 )
 
-// messageFor says in a sentence or two how a run ended. It goes into the journal,
-// so it holds nothing that a command printed or a model or an agent wrote.
-func messageFor(r *Result) string {
+// messageFor says in a sentence or two how a run ended.
+func messageFor(r *Result) string { return describe(r, true) }
+
+// describe is the message; without words it holds nothing that a command printed,
+// or a model or an agent wrote.
+func describe(r *Result, words bool) string {
 	switch r.Status {
 	case Passed:
 		if proven := len(r.with(GateProven)); proven > 0 && proven == len(r.Gates) {
@@ -15,7 +18,7 @@ func messageFor(r *Result) string {
 		}
 		return "Gauntlet passed: all gates completed."
 	case PassedWithWarnings:
-		return "Gauntlet passed with warnings: " + sentence(strings.Join(warnings(r), "; "))
+		return "Gauntlet passed with warnings: " + sentence(strings.Join(warnings(r, words), "; "))
 	case NoApplicableGates:
 		if r.Changed == 0 {
 			return "Gauntlet: no applicable gates, because nothing has changed" + since(r) + "."
@@ -27,7 +30,7 @@ func messageFor(r *Result) string {
 		return fmt.Sprintf("Gauntlet retry limit exceeded after %d failing runs: %s. A person should look at it; `stopgate clean` (agent-gauntlet clean) starts afresh.",
 			r.Failures, names(r.with(GateFailed)))
 	case InfrastructureError:
-		why := complaints(r.with(GateCouldNotRun, GateNotStarted))
+		why := complaints(r.with(GateCouldNotRun, GateNotStarted), words)
 		if r.Interrupted {
 			why = "it was interrupted"
 		}
@@ -73,8 +76,11 @@ func names(results []GateResult) string {
 	return strings.Join(ids, ", ")
 }
 
-// warnings are those of a result, without the words of skips.
-func warnings(r *Result) []string {
+// warnings are those of a result; without words, skips are only counted.
+func warnings(r *Result, words bool) []string {
+	if words {
+		return r.Warnings
+	}
 	var out []string
 	skips, first := map[string]int{}, map[string]int{}
 	for _, w := range r.Warnings {
@@ -96,13 +102,13 @@ func warnings(r *Result) []string {
 // skipped stands in a warning between the job and the violation.
 const skipped = ": skipped "
 
-func complaints(results []GateResult) string {
+func complaints(results []GateResult, words bool) string {
 	const most = 4
 	var out []string
 	for _, r := range results[:min(most, len(results))] {
 		why := r.Message
-		if r.Kind == KindReview && r.Outcome == GateCouldNotRun {
-			why = "no reviewer could answer (why: stopgate health, or its log)"
+		if r.Kind == KindReview && r.Outcome == GateCouldNotRun && !words {
+			why = "no reviewer could answer"
 		}
 		out = append(out, r.Job+": "+why)
 	}

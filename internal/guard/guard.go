@@ -122,8 +122,10 @@ func verdict(runs []run) keeper.Verdict {
 	}
 	v.Status = v.Outcome.String()
 	v.Reason = strings.Join(reasons, "\n\n")
-	v.Summary = strings.Join(summaries, "\n")
 	v.Message = strings.Join(messages, "\n")
+	if len(summaries) > 0 {
+		v.Summary = strings.Join(append(summaries, messages...), "\n")
+	}
 	return v
 }
 

@@ -36,7 +36,7 @@ type Verdict struct {
 	Status  string // one word that says more than the outcome
 	Message string // for the person; empty when there is nothing to tell
 	Reason  string // for the agent; not empty on a failed verdict: it blocks
-	Summary string // of the reason, for the journal; holds no output of commands
+	Summary string // for the journal, in place of the message; holds no output of commands
 	Notify  bool   // the message is one that a person must not miss
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
@@ -81,7 +82,7 @@ func (c *call) orphaned(e hook.Event, dirs ...string) []Opinion {
 			continue
 		}
 		message := fmt.Sprintf("%s is gone, and its gates were failing (%s)", paths.ProjectConfig(dir), state.Open[0].Job)
-		return []Opinion{{Keeper: "config", Verdict: couldNotRun("no_config", message)}}
+		return []Opinion{{Keeper: "config", Verdict: couldNotRun(string(gauntlet.NoConfig), message)}}
 	}
 	return nil
 }

@@ -89,11 +89,10 @@ func verdicts(opinions []Opinion, blocked int) []event.Verdict {
 	return out
 }
 
-// summary is what the journal says about an opinion: what the person was told,
-// and why the agent was blocked.
+// summary is what the journal says about an opinion.
 func summary(o Opinion) string {
-	if o.Message != "" && o.Summary != "" {
-		return o.Summary + "\n" + o.Message
+	if o.Summary != "" {
+		return o.Summary
 	}
-	return o.Message + o.Summary
+	return o.Message
 }

@@ -110,8 +110,7 @@ func TestFaultFullDisk(t *testing.T) {
 func TestFaultFullFileSystem(t *testing.T) {
 	t.Parallel()
 	if exec.Command("unshare", "-m", "true").Run() != nil {
-		t.Log("no mounts here; TestFaultFullDisk stands alone")
-		return
+		t.Skip("no mounts here; TestFaultFullDisk stands alone")
 	}
 	for _, where := range []string{"project/gauntlet_logs", "home/.local/state"} {
 		for name, mount := range map[string]string{
@@ -126,7 +125,11 @@ func TestFaultFullFileSystem(t *testing.T) {
 				cmd := exec.Command("unshare", "-m", "sh", "-c", "{ "+mount+`; } 2> /dev/null; shift; exec "$@"`, "sh", g.beside(where), stopgate, "stop-hook")
 				cmd.Dir, cmd.Env = g.root, g.env
 				a := understand(t, await(t, cmd, bytes.NewReader(g.stopPayload(nil))))
-				a.is(t, "infrastructure_error")
+				want := "infrastructure_error"
+				if where == "home/.local/state" {
+					want = "passed" // the gate could run; it is only not remembered
+				}
+				a.is(t, want)
 				if a.SystemMessage == "" {
 					t.Error("nobody is told")
 				}
