@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/environ"
 )
 
 const (
@@ -48,8 +50,8 @@ func readRunner(v value, to *[]string) {
 // ResolveStopHook says what holds: for each setting what the environment says,
 // then the project, then the global config, then the default. A variable with a
 // value that means nothing is as good as none.
-func ResolveStopHook(environ []string, project, global StopHook) StopHookSettings {
-	env := func(name string) string { return lookup(environ, "GAUNTLET_STOP_HOOK_"+name) }
+func ResolveStopHook(variables []string, project, global StopHook) StopHookSettings {
+	env := func(name string) string { return strings.TrimSpace(environ.Get(variables, "GAUNTLET_STOP_HOOK_"+name)) }
 	settings := StopHookSettings{
 		Enabled:     *firstSet(parseSwitch(env("ENABLED")), project.Enabled, global.Enabled, new(true)),
 		RunInterval: *firstSet(parseMinutes(env("INTERVAL_MINUTES")), project.RunInterval, global.RunInterval, new(defaultRunInterval)),
@@ -71,17 +73,6 @@ func firstSet[T any](settings ...*T) *T {
 		}
 	}
 	return nil
-}
-
-// lookup returns a variable's value without the space around it. The last of
-// several is the one that a child would see.
-func lookup(environ []string, name string) (found string) {
-	for _, variable := range environ {
-		if text, ok := strings.CutPrefix(variable, name+"="); ok {
-			found = strings.TrimSpace(text)
-		}
-	}
-	return found
 }
 
 func parseSwitch(text string) *bool {

@@ -52,7 +52,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 		}
 		return r
 	}
-	logs := logdir.At(logPath(s.Project))
+	logs := logsOf(s.Project)
 	debug := debugLog(logs, s.Project, s.Global, s.Now)
 	defer func() { debug("STOP_HOOK decision=%s reason=%s", result.Status.decision(), result.Status) }()
 	if owner, held, err := logs.Held(); err == nil && held {
@@ -117,7 +117,9 @@ func brief(d time.Duration) string {
 	return fmt.Sprintf("%d min", int((d+time.Minute-1)/time.Minute))
 }
 
-// logPath is the project's log directory.
-func logPath(p *keeper.Project) string {
-	return filepath.Join(p.Root, filepath.FromSlash(p.Config.Gauntlet.LogDir))
+// logsOf is a project's log directory.
+func logsOf(p *keeper.Project) logdir.Dir {
+	return logdir.At(logPath(p.Root, p.Config.Gauntlet.LogDir))
 }
+
+func logPath(root, logDir string) string { return filepath.Join(root, filepath.FromSlash(logDir)) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/keeper"
@@ -52,7 +51,7 @@ func Jobs(project *keeper.Project, environ []string) []*Job {
 // Clean archives the logs of a project and ends its series of retries. Open
 // failures stay open. It reports whether there was anything to archive.
 func Clean(ctx context.Context, stateDir, root, logDir string, now time.Time) (bool, error) {
-	logs := logdir.At(logPath(&keeper.Project{Root: root, Config: &config.Project{Gauntlet: config.Gauntlet{LogDir: logDir}}}))
+	logs := logdir.At(logPath(root, logDir))
 	lock, err := logs.Acquire(now)
 	if err != nil {
 		return false, err

@@ -54,7 +54,7 @@ func newExecution(o Options) *execution {
 		o.Scope.Base = o.Project.Config.Gauntlet.BaseBranch
 	}
 	book := ledger.Open(o.StateDir, o.Project.Root)
-	logs := logdir.At(logPath(o.Project))
+	logs := logsOf(o.Project)
 	return &execution{
 		Options: o,
 		logs:    logs,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 )
@@ -31,7 +32,7 @@ func (Keeper) Applies(call *keeper.Call) bool {
 	if call.Event() != hook.Stop || call.Payload.Common().AgentID != "" || call.Project == nil || call.Project.Gates == nil {
 		return false
 	}
-	if active, _ := lookup(call.Env, claude.ActiveVariable); active != "" {
+	if active, _ := environ.Lookup(call.Env, claude.ActiveVariable); active != "" {
 		return false
 	}
 	return len(call.Project.Gates.EntryPoints) > 0 ||

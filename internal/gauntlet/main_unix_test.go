@@ -143,7 +143,7 @@ func (s *scene) ledger() ledger.State {
 	return state
 }
 
-// runs counts how often a check ran that appends to the file, outside the tree.
+// counter is a command that counts its runs, outside the tree, and the count.
 func (s *scene) counter() (command string, count func() int) {
 	file := filepath.Join(s.state, "runs")
 	return "echo x >>" + file, func() int {

@@ -43,8 +43,8 @@ func (o *Options) selects(job *Job) bool {
 	return (o.Kind == "" || o.Kind == job.Kind) && (o.Gate == "" || o.Gate == job.Gate().Name)
 }
 
-// Event is something that happens during a run. Exactly one of its parts is set,
-// and Line with Job.
+// Event is something that happens during a run: the plan, or the start, a line or
+// the end of one job.
 type Event struct {
 	// Planned are the jobs of the run, in the order of the configuration, and
 	// those among them that need not run.

@@ -6,10 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
@@ -49,7 +48,7 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 	}
 	add("p1", job.definition(), content, own, p.base, p.mergeBase)
 	for _, name := range gate.Env {
-		value, set := lookup(p.environ, name)
+		value, set := environ.Lookup(p.environ, name)
 		add("env", name, value, fmt.Sprint(set))
 	}
 	for _, tool := range gate.Tools {
@@ -98,14 +97,4 @@ func (p *prover) version(ctx context.Context, tool string) string {
 		p.versions[tool] = version
 	}
 	return version
-}
-
-// lookup finds a variable. As for a process, the last one counts.
-func lookup(environ []string, name string) (string, bool) {
-	for _, entry := range slices.Backward(environ) {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value, true
-		}
-	}
-	return "", false
 }

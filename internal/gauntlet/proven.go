@@ -11,7 +11,7 @@ import (
 )
 
 // withoutRunning answers where no gate has to run: none applies, or all that do
-// are proven. It takes no lock and leaves no log.
+// are proven. It does not take the run's lock and leaves no log.
 func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) {
 	if len(v.state.Open) > 0 || v.state.Damaged || e.changedContext(ctx, v) != "" {
 		return Result{}, false

@@ -2,13 +2,9 @@ package gauntlet
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"os"
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
-	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
@@ -33,24 +29,13 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 		return e.cannotRun(ctx, v, "the log directory cannot be written: "+err.Error())
 	}
 	defer log.Close()
-	e.open(log, n)
+	e.openConsole(log, n, s.note)
 
-	if s.note != "" {
-		e.say("note: %s", s.note)
-	}
 	e.takeEdits(v)
-	jobs := s.jobs
-	if v.state.Damaged {
-		e.say("note: the ledger is damaged; every gate runs")
-		jobs = e.plan.all()
-	}
-	jobs, gone := e.withOpen(jobs, &v.state)
-	if !e.whole() {
-		gone = nil
-	}
+	jobs, gone := e.due(v, s)
 	e.debug("RUN_START base_ref=%s files_changed=%d gates=%d", v.position.Base, s.changed, len(jobs))
 	r := e.result(v)
-	if r.Gates = e.gates(ctx, v, e.meant(jobs)); len(r.Gates) == 0 && len(gone) == 0 {
+	if r.Gates = e.gates(ctx, v, jobs); len(r.Gates) == 0 && len(gone) == 0 {
 		r.Status = NoApplicableGates
 		return e.finish(ctx, v, r, log)
 	}
@@ -61,6 +46,20 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	}
 	e.record(ctx, v, &r, gone)
 	return e.finish(ctx, v, r, log)
+}
+
+// due lists the jobs of the run, and the open failures whose gate is gone.
+func (e *execution) due(v *view, s *selection) (jobs []*Job, gone []string) {
+	jobs = s.jobs
+	if v.state.Damaged {
+		e.say("note: the ledger is damaged; every gate runs")
+		jobs = e.plan.all()
+	}
+	jobs, gone = e.withOpen(jobs, &v.state)
+	if !e.whole() {
+		gone = nil // a run of some says nothing about the others
+	}
+	return e.meant(jobs), gone
 }
 
 // cannotRun is the result when no gate can be run at all. Those that are red stay
@@ -79,15 +78,18 @@ func (e *execution) cannotRun(ctx context.Context, v *view, why string) Result {
 	return r
 }
 
-// open begins the console of a run.
-func (e *execution) open(log io.Writer, n int) {
+// openConsole begins the console of a run.
+func (e *execution) openConsole(log io.Writer, n int, note string) {
 	e.n = n
 	e.console.to = []io.Writer{log}
 	if e.Console != nil {
 		e.console.to = append(e.console.to, e.Console)
 	}
-	for _, note := range e.notes {
-		e.say("%s", note)
+	for _, line := range e.notes {
+		e.say("%s", line)
+	}
+	if note != "" {
+		e.say("note: %s", note)
 	}
 }
 
@@ -147,149 +149,4 @@ func (e *execution) watch(event Event) {
 	e.console.mu.Lock()
 	defer e.console.mu.Unlock()
 	e.Watch(event)
-}
-
-// record writes down what the gates said and decides what that comes to. It does
-// so although the time of the run is over.
-func (e *execution) record(ctx context.Context, v *view, r *Result, gone []string) {
-	ctx = context.WithoutCancel(ctx)
-	run := ledger.Run{
-		Now:        e.Now(),
-		Tree:       v.tree.ID, // of what is known of it: what is not must not count as changed
-		MaxRetries: e.Project.Config.Gauntlet.MaxRetries,
-		Whole:      e.whole(),
-		Removed:    gone,
-		Gates:      e.gateRuns(ctx, v, r),
-	}
-	var outcome ledger.Outcome
-	err := e.ledger.Update(ctx, func(state *ledger.State) error {
-		outcome = state.Record(run)
-		if look := v.toRemember(); look != nil {
-			state.Look = look
-		}
-		return nil
-	})
-	if err != nil {
-		// What failed has failed; it is only not counted. Where every stop counts as
-		// the first, the client's flag ends the loop.
-		r.Notes = append(r.Notes, "the ledger cannot be written, so nothing of this run is remembered: "+err.Error())
-		outcome = ledger.Outcome{Failed: len(r.with(GateFailed)) > 0}
-	}
-	r.Warnings = append(r.Warnings, outcome.Warnings...)
-	r.Failures, r.NewLimit = outcome.Failures, outcome.NewLimit
-	e.clear = len(outcome.StillOpen) == 0 && err == nil
-	r.Status = e.status(r, outcome)
-}
-
-// gateRuns are the results as the ledger keeps them. A pass proves something only
-// if all that the gate may have read is the same after the run as before it.
-func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.GateRun {
-	ctx, cancel := context.WithTimeout(ctx, e.proving)
-	defer cancel()
-	var after *prover
-	if slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.Outcome == GatePassed && g.job.key != "" }) {
-		tree, _ := e.tree.Tree(ctx) // not exact where it fails
-		after = e.prover(v, tree)
-	}
-	var runs []ledger.GateRun
-	for i := range r.Gates {
-		g := &r.Gates[i]
-		run := ledger.GateRun{
-			Job: g.Job, Kind: string(g.Kind), Name: g.Name, Entry: g.Entry,
-			Definition: g.job.definition(),
-			Result:     ledger.Result(g.Outcome),
-			Message:    g.Message,
-			Log:        g.Log,
-			Files:      g.Reviews,
-			Violations: g.Violations,
-			Warnings:   g.Warnings,
-		}
-		if g.Outcome == GateFailed || g.Outcome == GatePassed && g.job.key != "" && after.key(ctx, g.job) == g.job.key {
-			run.Key = g.job.key // a failure takes a proof back
-		}
-		runs = append(runs, run)
-		for _, other := range g.job.also {
-			run.Job, run.Entry, run.Definition, run.Key = other.ID(), other.Entry, other.definition(), ""
-			run.Warnings = nil // said once
-			runs = append(runs, run)
-		}
-	}
-	return runs
-}
-
-// status is what the results come to.
-func (e *execution) status(r *Result, outcome ledger.Outcome) Status {
-	// A gate that is red and could not run now is still red.
-	for i := range r.Gates {
-		g := &r.Gates[i]
-		if g.Outcome != GateFailed && slices.ContainsFunc(outcome.StillOpen, g.job.standsFor) {
-			g.Message += "; it failed before and has not passed since"
-			g.Outcome = GateFailed
-		}
-	}
-	switch {
-	case outcome.LimitReached:
-		return RetryLimitExceeded
-	case outcome.Failed:
-		return Failed
-	case len(r.with(GateCouldNotRun, GateNotStarted)) > 0:
-		return InfrastructureError
-	case len(r.Warnings) > 0:
-		return PassedWithWarnings
-	}
-	return Passed
-}
-
-// finish closes the run's logs and says how it went.
-func (e *execution) finish(ctx context.Context, v *view, r Result, log *os.File) Result {
-	r.Run, r.ConsoleLogPath = e.n, log.Name()
-	r = e.conclude(r)
-	e.console.summary(&r)
-	e.debug("RUN_END status=%s passed=%d proven=%d failed=%d could_not_run=%d not_started=%d", r.Status,
-		len(r.with(GatePassed)), len(r.with(GateProven)), len(r.with(GateFailed)), len(r.with(GateCouldNotRun)), len(r.with(GateNotStarted)))
-	if slices.Contains([]Status{Passed, PassedWithWarnings, Failed, RetryLimitExceeded}, r.Status) {
-		if err := e.logs.WriteState(e.executionState(ctx, v, &r)); err != nil {
-			r.Notes = append(r.Notes, "the execution state cannot be written: "+err.Error())
-		}
-	}
-	if r.Status == Passed && e.clear { // else they are what an agent was told to read
-		_ = log.Close() // some systems do not rename a file that is open
-		e.archive(&r)
-	}
-	return r
-}
-
-func (e *execution) executionState(ctx context.Context, v *view, r *Result) logdir.State {
-	state := logdir.State{
-		LastRunCompletedAt: e.Now(),
-		Branch:             v.position.Branch,
-		Commit:             v.position.Head,
-		Status:             string(r.Status),
-		Tree:               v.tree.Known(),
-		Run:                r.Run,
-		Partial:            !e.whole(),
-	}
-	if in, err := e.inBase(context.WithoutCancel(ctx), v.position.Head, v.position); err == nil && v.position.BaseCommit != "" {
-		state.CommitInBase = &in
-	}
-	return state
-}
-
-// archive puts the logs of a pass away, and has the result name where they are
-// now.
-func (e *execution) archive(r *Result) {
-	if err := e.logs.Archive(); err != nil {
-		r.Notes = append(r.Notes, fmt.Sprintf("the logs cannot be put away: %v", err))
-		return
-	}
-	r.ConsoleLogPath = e.logs.Archived(r.ConsoleLogPath)
-	for i := range r.Gates {
-		g := &r.Gates[i]
-		if g.Log != "" {
-			g.Log = e.logs.Archived(g.Log)
-		}
-		for j, file := range g.Reviews {
-			g.Reviews[j] = e.logs.Archived(file)
-		}
-	}
 }

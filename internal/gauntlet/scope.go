@@ -1,11 +1,14 @@
 package gauntlet
 
-import "github.com/stopgate/stopgate/internal/gauntlet/change"
+import (
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+)
 
 // inCI reports whether we run in a CI job.
-func inCI(environ []string) bool {
+func inCI(variables []string) bool {
 	for _, name := range []string{"CI", "GITHUB_ACTIONS"} {
-		if value, _ := lookup(environ, name); value == "true" {
+		if environ.Get(variables, name) == "true" {
 			return true
 		}
 	}
@@ -14,11 +17,11 @@ func inCI(environ []string) bool {
 
 // ScopeOf is what counts as changed where nobody says otherwise: in CI the pull
 // request, elsewhere the work since the base branch.
-func ScopeOf(environ []string) change.Scope {
-	if !inCI(environ) {
+func ScopeOf(variables []string) change.Scope {
+	if !inCI(variables) {
 		return change.Scope{}
 	}
-	base, _ := lookup(environ, "GITHUB_BASE_REF")
-	head, _ := lookup(environ, "GITHUB_SHA")
+	base := environ.Get(variables, "GITHUB_BASE_REF")
+	head := environ.Get(variables, "GITHUB_SHA")
 	return change.Scope{Base: base, CI: true, Head: head}
 }

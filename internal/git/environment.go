@@ -1,9 +1,6 @@
 package git
 
 import (
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -34,28 +31,4 @@ func clean(environ []string) []string {
 		"GIT_PAGER=cat",
 		"LC_ALL=C", // we read git's messages
 	)
-}
-
-// find is the git on environ's PATH, which may be another than our own. A
-// relative directory is passed over: it would be one of the project's.
-func find(environ []string) string {
-	for _, dir := range filepath.SplitList(path(environ)) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		if program, err := exec.LookPath(filepath.Join(dir, "git")); err == nil {
-			return program
-		}
-	}
-	return ""
-}
-
-func path(environ []string) (value string) {
-	for _, entry := range environ {
-		name, text, _ := strings.Cut(entry, "=")
-		if name == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(name, "PATH") {
-			value = text // the last one holds
-		}
-	}
-	return value
 }

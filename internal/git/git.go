@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
@@ -26,10 +27,11 @@ type Repo struct {
 	env     []string
 }
 
-// At calls git in dir, which need not be a repository's root, with what environ
-// leaves of its environment.
-func At(dir string, environ []string) Repo {
-	return Repo{dir: dir, program: find(environ), env: clean(environ)}
+// At calls git in dir, which need not be a repository's root, with what is left of
+// the environment without its GIT_ variables.
+func At(dir string, environment []string) Repo {
+	program, _ := environ.LookPath(environment, "git")
+	return Repo{dir: dir, program: program, env: clean(environment)}
 }
 
 // run gives git's output to stdout, and what git printed beside it back. When

@@ -9,12 +9,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
@@ -215,11 +215,4 @@ func (s *Service) logf(format string, args ...any) {
 	fmt.Fprintf(s.Stderr, "stopgate: "+format+"\n", args...)
 }
 
-func (s *Service) getenv(name string) string {
-	for _, entry := range s.Environ {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (s *Service) getenv(name string) string { return environ.Get(s.Environ, name) }

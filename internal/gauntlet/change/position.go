@@ -32,9 +32,6 @@ type Position struct {
 	MergeBase  string // empty: there is none
 }
 
-// HeadInBase reports whether everything committed is part of the base.
-func (p Position) HeadInBase() bool { return p.Head != "" && p.MergeBase == p.Head }
-
 // BaseError is a base that a person named and that cannot be used.
 type BaseError struct{ Base, Hint string }
 

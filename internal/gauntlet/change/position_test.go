@@ -77,23 +77,8 @@ func TestOtherDefaultBranch(t *testing.T) {
 	r, one, _ := history(t)
 	r.Git("update-ref", "refs/remotes/origin/trunk", "HEAD")
 	r.Git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
-	if p := position(t, open(t, r), Scope{}); p.Base != "origin/trunk" || p.BaseCommit == one || !p.HeadInBase() {
+	if p := position(t, open(t, r), Scope{}); p.Base != "origin/trunk" || p.BaseCommit == one || p.MergeBase != p.Head {
 		t.Errorf("%+v", p)
-	}
-}
-
-func TestHeadInBase(t *testing.T) {
-	r, _, _ := history(t)
-	w := open(t, r)
-	if position(t, w, Scope{}).HeadInBase() {
-		t.Error("not merged yet")
-	}
-	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
-	if !position(t, w, Scope{}).HeadInBase() {
-		t.Error("merged")
-	}
-	if (Position{}).HeadInBase() {
-		t.Error("nothing is in no base")
 	}
 }
 

@@ -41,7 +41,7 @@ func Open(stateDir, root string) *Ledger {
 	return &Ledger{filepath.Join(stateDir, "ledger", trust.ProjectKey(root)), root}
 }
 
-// IndexFile is where the worktree's private git index lies.
+// IndexFile is where the worktree's private index lies, of package change.
 func (l *Ledger) IndexFile() string { return filepath.Join(l.dir, "index") }
 
 func (l *Ledger) path() string { return filepath.Join(l.dir, fileName) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/environ"
 )
 
 // Request is a change and who is to review it how.
@@ -109,7 +110,7 @@ func (p *panel) seat(name string) (seat, error) {
 	if !ok {
 		return seat{}, fmt.Errorf("no such reviewer; there are %s", strings.Join(Names(), ", "))
 	}
-	path, ok := lookPath(a.program, p.Environ)
+	path, ok := environ.LookPath(p.Environ, a.program)
 	if !ok {
 		return seat{}, fmt.Errorf("%s is not installed", a.program)
 	}
