@@ -1,75 +1,117 @@
 package cli
 
 import (
-	"encoding/xml"
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
 )
 
-// junitSuites is the report that CI systems read. Each gate is a test case; a
-// gate that could not run is an error, not a failure.
-type junitSuites struct {
-	XMLName xml.Name     `xml:"testsuites"`
-	Name    string       `xml:"name,attr"`
-	Suites  []junitSuite `xml:"testsuite"`
-}
-
+// junitSuite is the report that CI systems read. Each gate is a test case; a
+// gate that could not run is an error, not a failure. It is written by hand:
+// encoding/xml would cost every hook call its start.
 type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Time     string      `xml:"time,attr"`
-	Cases    []junitCase `xml:"testcase"`
+	time                      string
+	failures, errors, skipped int
+	cases                     []junitCase
 }
 
 type junitCase struct {
-	Class   string        `xml:"classname,attr"`
-	Name    string        `xml:"name,attr"`
-	Time    string        `xml:"time,attr"`
-	Failure *junitTrouble `xml:"failure"`
-	Error   *junitTrouble `xml:"error"`
-	Skipped *junitTrouble `xml:"skipped"`
-	Output  string        `xml:"system-out,omitempty"`
-}
-
-type junitTrouble struct {
-	Message string `xml:"message,attr"`
-	Text    string `xml:",cdata"`
+	class, name, time string
+	trouble           string // failure, error or skipped; empty for none
+	message, text     string
+	output            string
 }
 
 func junit(r *gauntlet.Result) []byte {
-	suite := junitSuite{Name: "gauntlet", Time: seconds(r.Duration)}
+	suite := junitSuite{time: seconds(r.Duration)}
 	for i := range r.Gates {
 		suite.add(caseOf(&r.Gates[i]))
 	}
-	if suite.Failures == 0 && exitFor(r) != exitOK {
+	if suite.failures == 0 && exitFor(r) != exitOK {
 		// Nobody may take a report for good that has nothing bad to show only
 		// because nothing ran.
-		suite.add(junitCase{Class: "stopgate", Name: "run", Time: seconds(r.Duration), Error: &junitTrouble{Message: r.Message, Text: printableLines(r.ErrorMessage)}})
+		suite.add(junitCase{class: "stopgate", name: "run", time: suite.time, trouble: "error", message: r.Message, text: printableLines(r.ErrorMessage)})
 	}
-	text, err := xml.MarshalIndent(junitSuites{Name: "stopgate", Suites: []junitSuite{suite}}, "", "  ")
-	if err != nil {
-		panic(err) // strings and numbers always encode
-	}
-	return append([]byte(xml.Header), append(text, '\n')...)
+	return suite.encode()
 }
 
 func (s *junitSuite) add(c junitCase) {
-	s.Cases = append(s.Cases, c)
-	s.Tests++
-	switch {
-	case c.Failure != nil:
-		s.Failures++
-	case c.Error != nil:
-		s.Errors++
-	case c.Skipped != nil:
-		s.Skipped++
+	s.cases = append(s.cases, c)
+	switch c.trouble {
+	case "failure":
+		s.failures++
+	case "error":
+		s.errors++
+	case "skipped":
+		s.skipped++
 	}
+}
+
+func (s *junitSuite) encode() []byte {
+	var b strings.Builder
+	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"stopgate\">\n")
+	fmt.Fprintf(&b, "  <testsuite name=\"gauntlet\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%s\">\n",
+		len(s.cases), s.failures, s.errors, s.skipped, s.time)
+	for _, c := range s.cases {
+		c.encode(&b)
+	}
+	b.WriteString("  </testsuite>\n</testsuites>\n")
+	return []byte(b.String())
+}
+
+func (c *junitCase) encode(b *strings.Builder) {
+	fmt.Fprintf(b, "    <testcase classname=\"%s\" name=\"%s\" time=\"%s\"", inXML(c.class), inXML(c.name), c.time)
+	if c.trouble == "" && c.output == "" {
+		b.WriteString("></testcase>\n")
+		return
+	}
+	b.WriteString(">\n")
+	if c.trouble != "" {
+		fmt.Fprintf(b, "      <%s message=\"%s\">%s</%s>\n", c.trouble, inXML(c.message), inCDATA(c.text), c.trouble)
+	}
+	if c.output != "" {
+		fmt.Fprintf(b, "      <system-out>%s</system-out>\n", inXML(c.output))
+	}
+	b.WriteString("    </testcase>\n")
+}
+
+// inXML writes a text as an attribute or as content. What XML cannot hold becomes
+// U+FFFD.
+func inXML(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '"':
+			b.WriteString("&#34;")
+		case r == '\'':
+			b.WriteString("&#39;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '\t' || r == '\n' || r == '\r':
+			fmt.Fprintf(&b, "&#x%X;", r)
+		case r < ' ' || r == 0xFFFE || r == 0xFFFF:
+			b.WriteRune(utf8.RuneError)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// inCDATA writes a text that has no control characters. Its end mark within the
+// text is cut in two.
+func inCDATA(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "<![CDATA[" + strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "]]>", "]]]]><![CDATA[>") + "]]>"
 }
 
 func caseOf(g *gauntlet.GateResult) junitCase {
@@ -77,17 +119,16 @@ func caseOf(g *gauntlet.GateResult) junitCase {
 	if g.Entry != "." {
 		class += "." + g.Entry
 	}
-	c := junitCase{Class: class, Name: g.Name, Time: seconds(g.Duration)}
-	trouble := &junitTrouble{Message: g.Message, Text: details(g)}
+	c := junitCase{class: class, name: g.Name, time: seconds(g.Duration), message: g.Message, text: details(g)}
 	switch g.Outcome {
 	case gauntlet.GateFailed:
-		c.Failure = trouble
+		c.trouble = "failure"
 	case gauntlet.GateCouldNotRun:
-		c.Error = trouble
+		c.trouble = "error"
 	case gauntlet.GateNotStarted:
-		c.Skipped = trouble
+		c.trouble = "skipped"
 	case gauntlet.GateProven:
-		c.Output = "proven: it passed for exactly this content"
+		c.output = "proven: it passed for exactly this content"
 	}
 	return c
 }

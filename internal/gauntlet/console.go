@@ -25,18 +25,24 @@ func (c *console) say(format string, args ...any) {
 
 func (c *console) started(job *Job) { c.say("[START] %s", job.ID()) }
 
-// tags are the words that begin the lines of gates that ended.
-var tags = map[Outcome]string{
-	GatePassed:      "[PASS] ",
-	GateProven:      "[PROVEN]",
-	GateFailed:      "[FAIL] ",
-	GateCouldNotRun: "[ERROR]",
-	GateNotStarted:  "[SKIP] ",
+// tag is the word that begins the line of a gate that ended.
+func (o Outcome) tag() string {
+	switch o {
+	case GatePassed:
+		return "[PASS] "
+	case GateProven:
+		return "[PROVEN]"
+	case GateFailed:
+		return "[FAIL] "
+	case GateCouldNotRun:
+		return "[ERROR]"
+	}
+	return "[SKIP] "
 }
 
 func (c *console) finished(g *GateResult) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", tags[g.Outcome], g.Job)
+	fmt.Fprintf(&b, "%s %s", g.Outcome.tag(), g.Job)
 	if g.Duration > 0 {
 		fmt.Fprintf(&b, " (%.2fs)", g.Duration.Seconds())
 	}
@@ -54,16 +60,22 @@ func (c *console) finished(g *GateResult) {
 	c.say("%s", b.String())
 }
 
-// statusLines are the words for what a run ended with. The instructions for the
-// agent name three of them.
-var statusLines = map[Status]string{
-	Passed:              "Passed",
-	PassedWithWarnings:  "Passed with warnings",
-	NoApplicableGates:   "No applicable gates",
-	Failed:              "Failed",
-	RetryLimitExceeded:  "Retry limit exceeded",
-	InfrastructureError: "Error",
-	Error:               "Error",
+// line is the word for what a run ended with. The instructions for the agent name
+// three of them.
+func (s Status) line() string {
+	switch s {
+	case Passed:
+		return "Passed"
+	case PassedWithWarnings:
+		return "Passed with warnings"
+	case NoApplicableGates:
+		return "No applicable gates"
+	case Failed:
+		return "Failed"
+	case RetryLimitExceeded:
+		return "Retry limit exceeded"
+	}
+	return "Error"
 }
 
 const rule = "────────────────────────────────────────"
@@ -88,7 +100,7 @@ func (c *console) summary(r *Result) {
 	}
 	c.say("Total: %d passed, %d proven, %d failed, %d could not run, %d not started",
 		len(r.with(GatePassed)), len(r.with(GateProven)), len(r.with(GateFailed)), len(r.with(GateCouldNotRun)), len(r.with(GateNotStarted)))
-	c.say("Status: %s", statusLines[r.Status])
+	c.say("Status: %s", r.Status.line())
 	if r.Status != Passed {
 		c.say("%s", r.Message)
 	}

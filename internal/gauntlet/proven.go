@@ -71,7 +71,7 @@ func (e *execution) conclude(r Result) Result {
 		}
 		e.console.say("%s", r.Message)
 		if r.Status != NoApplicableGates {
-			e.console.say("Status: %s", statusLines[r.Status])
+			e.console.say("Status: %s", r.Status.line())
 		}
 	}
 	return r

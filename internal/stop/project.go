@@ -42,7 +42,19 @@ type Locator struct {
 // configuration of its own into a folder and goes there, or deletes the approved
 // one, is still in the approved project.
 func (c *call) root(payload hook.Payload) string {
-	dirs := paths.Candidates(c.starts(payload)...)
+	if root := c.rootFrom(c.starts(payload)); root != "" {
+		return root
+	}
+	// The agent may have gone through a link into a project.
+	if real, err := filepath.EvalSymlinks(payload.Common().CWD); err == nil && real != payload.Common().CWD {
+		return c.rootFrom([]string{real})
+	}
+	return ""
+}
+
+func (c *call) rootFrom(starts []string) string {
+	dirs := paths.Candidates(starts...)
+	c.passed = append(c.passed, dirs...)
 	if c.enforces() {
 		if i := slices.IndexFunc(dirs, trust.NewStore(c.StateDir).Claims); i >= 0 {
 			return dirs[i]
@@ -60,7 +72,7 @@ func (c *call) enforces() bool { return c.global.Enforces() }
 func (c *call) locate(root string, payload hook.Payload) Place {
 	e := payload.Event()
 	if root == "" {
-		return Place{Opinions: c.orphaned(e, paths.Candidates(c.starts(payload)...)...)}
+		return Place{Opinions: c.orphaned(e)}
 	}
 	if recess, on := InRecess(c.StateDir, root, c.Now()); on {
 		p := Place{Root: root}
@@ -72,11 +84,11 @@ func (c *call) locate(root string, payload hook.Payload) Place {
 
 // orphaned says that gates were failing in a place that has no configuration any
 // more: without trust an agent can delete it.
-func (c *call) orphaned(e hook.Event, dirs ...string) []Opinion {
-	if e != hook.Stop {
+func (c *call) orphaned(e hook.Event) []Opinion {
+	if _, err := os.Stat(filepath.Join(c.StateDir, "ledger")); e != hook.Stop || err != nil {
 		return nil
 	}
-	for _, dir := range dirs {
+	for _, dir := range c.passed {
 		state, err := ledger.Open(c.StateDir, dir).Read()
 		if err != nil || len(state.Open) == 0 {
 			continue
@@ -155,12 +167,7 @@ func (p *Place) trusted(store trust.Store, live string) (trust.Standing, bool) {
 // payload's follows the agent's cd; leaving the project must not leave its
 // gates, so the directory where the client was started comes next.
 func (s *Service) starts(payload hook.Payload) []string {
-	cwd := payload.Common().CWD
-	starts := []string{cwd}
-	if real, err := filepath.EvalSymlinks(cwd); err == nil {
-		starts = append(starts, real) // a link into a project
-	}
-	starts = append(starts, s.getenv("CLAUDE_PROJECT_DIR"))
+	starts := []string{payload.Common().CWD, s.getenv("CLAUDE_PROJECT_DIR")}
 	if dir, err := os.Getwd(); err == nil {
 		starts = append(starts, dir)
 	}

@@ -74,6 +74,7 @@ type call struct {
 	id         string
 	start      time.Time
 	journalErr error
+	passed     []string // where the project was looked for
 }
 
 func (s *Service) newCall() *call {
