@@ -1,5 +1,5 @@
-// Package atomicfile replaces files so that a reader, or a machine that loses
-// power, sees either the old content or the new, never a mixture.
+// Package atomicfile replaces files so that a reader sees either the old content or
+// the new, never a mixture.
 package atomicfile
 
 import (
@@ -11,7 +11,20 @@ import (
 // Write replaces the file at path with data. The content is durable when Write
 // returns: temporary file in the same directory, fsync, rename, fsync of the
 // directory. Missing parent directories are made with mode 0700.
-func Write(path string, data []byte, perm os.FileMode) (err error) {
+func Write(path string, data []byte, perm os.FileMode) error {
+	if err := replace(path, data, perm, true); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// Replace is Write without the syncs, for what can be made again: a machine that
+// loses power may leave it old, empty or damaged.
+func Replace(path string, data []byte, perm os.FileMode) error {
+	return replace(path, data, perm, false)
+}
+
+func replace(path string, data []byte, perm os.FileMode, durable bool) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -33,14 +46,13 @@ func Write(path string, data []byte, perm os.FileMode) (err error) {
 	if _, err := tmp.Write(data); err != nil {
 		return err
 	}
-	if err := tmp.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", tmp.Name(), err)
+	if durable {
+		if err := tmp.Sync(); err != nil {
+			return fmt.Errorf("sync %s: %w", tmp.Name(), err)
+		}
 	}
 	if err := tmp.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	return os.Rename(tmp.Name(), path)
 }

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"hash/crc32"
 	"os"
-	"path/filepath"
 	"sync"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
 )
 
 // entry vouches for the content of a file as long as the file's stat stays the
@@ -102,26 +103,6 @@ func loadIndex(file string) []entry {
 // storeIndex replaces the file at once. Nothing is synced: what a crash leaves
 // of it is told by its checksum. Of two writers one wins, and the other's work is
 // done again.
-func storeIndex(file string, entries []entry) (err error) {
-	dir := filepath.Dir(file)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(dir, ".stopgate-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	_, err = tmp.Write(encodeIndex(entries))
-	if closed := tmp.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), file)
+func storeIndex(file string, entries []entry) error {
+	return atomicfile.Replace(file, encodeIndex(entries), 0o600)
 }

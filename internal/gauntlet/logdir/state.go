@@ -65,7 +65,8 @@ func parseState(text []byte) (State, bool) {
 	return s, true
 }
 
-// WriteState replaces what the last run left.
+// WriteState replaces what the last run left. It is not synced: one that is lost
+// with the power is as good as none, and the next run writes another.
 func (d Dir) WriteState(s State) error {
 	if err := d.make(); err != nil { // a gate may have deleted it: git clean -fdx
 		return err
@@ -75,7 +76,7 @@ func (d Dir) WriteState(s State) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", d.file(stateName), err)
 	}
-	if err := atomicfile.Write(d.file(stateName), append(text, '\n'), 0o600); err != nil {
+	if err := atomicfile.Replace(d.file(stateName), append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", d.file(stateName), err)
 	}
 	return nil
