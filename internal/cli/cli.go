@@ -167,6 +167,9 @@ interrupted.`,
 	cobra.EnableCommandSorting = false // below they stand in the order in which one needs them
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
+	if name == "agent-gauntlet" { // as that tool does
+		root.SetVersionTemplate("{{.Version}}\n")
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{err, "see: " + cmd.CommandPath() + " --help"}
 	})

@@ -54,7 +54,7 @@ there already is kept.`,
 	}
 	where.register(cmd)
 	cmd.Flags().StringVar(&o.check, "check", "", "a command that must succeed before an agent may stop")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "ask nothing, for scripts outside the client")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "ask nothing, for scripts outside the client")
 	return cmd
 }
 

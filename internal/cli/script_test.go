@@ -16,10 +16,11 @@ import (
 func TestMain(m *testing.M) {
 	run := func() { os.Exit(cli.Main(os.Args)) }
 	testscript.Main(m, map[string]func(){
-		"stopgate":  run,
-		"conclaude": run,
-		"sg2":       run, // somebody renamed the program
-		"claude":    func() { fmt.Println("2.1.197 (Claude Code)") },
+		"stopgate":       run,
+		"conclaude":      run,
+		"agent-gauntlet": run,
+		"sg2":            run, // somebody renamed the program
+		"claude":         func() { fmt.Println("2.1.197 (Claude Code)") },
 	})
 }
 
