@@ -36,7 +36,10 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 	if !gate.Cache {
 		return ""
 	}
-	content, own := p.content(ctx, gate.Inputs), p.configuration(ctx)
+	content, own := p.content(ctx, gate.Inputs), p.configDir
+	if len(gate.Inputs) > 0 || !p.tree.Has(paths.GauntletDir+"/"+paths.ConfigFile) {
+		own = p.configuration(ctx)
+	}
 	if content == "" || own == "" {
 		return ""
 	}
@@ -71,9 +74,9 @@ func (p *prover) content(ctx context.Context, inputs []string) string {
 	return tree.Known()
 }
 
-// configuration is a digest of .gauntlet/, which a gate may run scripts of although
-// git ignores it, or its inputs leave it out. An approved copy is named after its
-// content.
+// configuration is a digest of .gauntlet/, for where the content leaves it out: a
+// gate may run scripts of it although git ignores them, or inputs do not name them.
+// An approved copy is named after its content.
 func (p *prover) configuration(ctx context.Context) string {
 	if p.gauntlet == "" {
 		p.gauntlet = p.configDir

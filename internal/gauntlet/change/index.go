@@ -5,7 +5,6 @@ import (
 	"errors"
 	"hash/crc32"
 	"os"
-	"sync"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 )
@@ -26,14 +25,12 @@ type entry struct {
 //	entries  by path, each: size, mtime, ctime, inode, dev, 8 bytes each; mode,
 //	         length of path, 4 bytes each; sum, 32 bytes
 //	paths    one after the other
-//	CRC-32C  of everything before it, 4 bytes
+//	CRC-32   of everything before it, 4 bytes
 const (
 	indexMagic = "sgindex1"
 	headSize   = len(indexMagic) + 4
 	entrySize  = 5*8 + 2*4 + len(sum{})
 )
-
-var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 func encodeIndex(entries []entry) []byte {
 	size := headSize + len(entries)*entrySize + 4
@@ -54,7 +51,7 @@ func encodeIndex(entries []entry) []byte {
 	for i := range entries {
 		out = append(out, entries[i].path...)
 	}
-	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli()))
+	return binary.LittleEndian.AppendUint32(out, crc32.ChecksumIEEE(out))
 }
 
 var errIndex = errors.New("not an index of ours")
@@ -62,7 +59,7 @@ var errIndex = errors.New("not an index of ours")
 func decodeIndex(data []byte) ([]entry, error) {
 	end := len(data) - 4
 	if end < headSize || string(data[:len(indexMagic)]) != indexMagic ||
-		binary.LittleEndian.Uint32(data[end:]) != crc32.Checksum(data[:end], castagnoli()) {
+		binary.LittleEndian.Uint32(data[end:]) != crc32.ChecksumIEEE(data[:end]) {
 		return nil, errIndex
 	}
 	count := int(binary.LittleEndian.Uint32(data[len(indexMagic):]))

@@ -269,5 +269,5 @@ func TestSnapshotIgnoresItsPast(t *testing.T) {
 
 // seal adds the checksum.
 func seal(data []byte) []byte {
-	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli()))
+	return binary.LittleEndian.AppendUint32(data, crc32.ChecksumIEEE(data))
 }

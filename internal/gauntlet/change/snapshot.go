@@ -24,7 +24,8 @@ type snapshot struct {
 // costs next to no time.
 func (s *snapshot) lookUp(ctx context.Context) {
 	s.now = make([]stat, len(s.known))
-	spread(len(s.known), 64, func(i int) {
+	beside := max(1, runtime.GOMAXPROCS(0)-1) // one core is for git
+	spread(beside, len(s.known), 64, func(i int) {
 		if ctx.Err() == nil {
 			// A fault here shows again when the file is read.
 			s.now[i], _ = s.dir.lstat(s.known[i].path)
@@ -67,7 +68,7 @@ func (s *snapshot) read(ctx context.Context, names []string) (files []entry, why
 	}
 	faults := make([]error, len(unread))
 	buffers := sync.Pool{New: func() any { return new([128 << 10]byte) }}
-	spread(len(unread), 1, func(n int) {
+	spread(runtime.GOMAXPROCS(0)+1, len(unread), 1, func(n int) {
 		buf := buffers.Get().(*[128 << 10]byte)
 		defer buffers.Put(buf)
 		i := unread[n]
@@ -116,14 +117,14 @@ func (s *snapshot) learn(files []entry) (known []entry, changed bool) {
 	return known, changed
 }
 
-// spread calls do for 0 to n-1 from several goroutines, a block at a time, and
+// spread calls do for 0 to n-1 from so many goroutines, a block at a time, and
 // returns when all calls are done. A panic in one of them becomes the caller's:
 // in a goroutine it would end the process, and the client takes that for a block.
-func spread(n, block int, do func(i int)) {
+func spread(workers, n, block int, do func(i int)) {
 	var next atomic.Int64
 	var broken atomic.Value
 	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0)+1, (n+block-1)/block) {
+	for range min(workers, (n+block-1)/block) {
 		group.Go(func() {
 			defer func() {
 				if r := recover(); r != nil {

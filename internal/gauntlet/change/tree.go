@@ -33,6 +33,12 @@ func (t Tree) Known() string {
 	return t.ID
 }
 
+// Has reports whether the tree holds a file of the project.
+func (t Tree) Has(name string) bool {
+	_, found := slices.BinarySearchFunc(t.files, name, func(e entry, name string) int { return strings.Compare(e.path, name) })
+	return found
+}
+
 // Tree looks at the working tree of the whole repository. What was written
 // before the call is seen. An error means that ctx ended or the root is gone; all
 // else that goes wrong makes the tree inexact.
