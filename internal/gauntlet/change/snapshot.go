@@ -21,11 +21,10 @@ type snapshot struct {
 }
 
 // lookUp takes the stat of every known file. Done while git makes its list, it
-// costs next to no time.
-func (s *snapshot) lookUp(ctx context.Context) {
+// costs little time. One core is left to git until it has listed.
+func (s *snapshot) lookUp(ctx context.Context, listed <-chan struct{}) {
 	s.now = make([]stat, len(s.known))
-	beside := max(1, runtime.GOMAXPROCS(0)-1) // one core is for git
-	spread(beside, len(s.known), 64, func(i int) {
+	spread(max(1, runtime.GOMAXPROCS(0)-1), listed, len(s.known), 64, func(i int) {
 		if ctx.Err() == nil {
 			// A fault here shows again when the file is read.
 			s.now[i], _ = s.dir.lstat(s.known[i].path)
@@ -68,7 +67,9 @@ func (s *snapshot) read(ctx context.Context, names []string) (files []entry, why
 	}
 	faults := make([]error, len(unread))
 	buffers := sync.Pool{New: func() any { return new([128 << 10]byte) }}
-	spread(runtime.GOMAXPROCS(0)+1, len(unread), 1, func(n int) {
+	at := make(chan struct{})
+	close(at) // once: nobody else needs the core
+	spread(runtime.GOMAXPROCS(0), at, len(unread), 1, func(n int) {
 		buf := buffers.Get().(*[128 << 10]byte)
 		defer buffers.Put(buf)
 		i := unread[n]
@@ -117,31 +118,37 @@ func (s *snapshot) learn(files []entry) (known []entry, changed bool) {
 	return known, changed
 }
 
-// spread calls do for 0 to n-1 from so many goroutines, a block at a time, and
-// returns when all calls are done. A panic in one of them becomes the caller's:
-// in a goroutine it would end the process, and the client takes that for a block.
-func spread(workers, n, block int, do func(i int)) {
+// spread calls do for 0 to n-1, a block at a time, from several goroutines and from
+// one more when late is closed, and returns when all calls are done. A panic in one
+// of them becomes the caller's: in a goroutine it would end the process, and the
+// client takes that for a block.
+func spread(workers int, late <-chan struct{}, n, block int, do func(i int)) {
 	var next atomic.Int64
 	var broken atomic.Value
+	work := func() {
+		defer func() {
+			if r := recover(); r != nil {
+				broken.Store(fmt.Sprint(r))
+			}
+		}()
+		for {
+			from := int(next.Add(int64(block))) - block
+			if from >= n {
+				return
+			}
+			for i := from; i < min(from+block, n); i++ {
+				do(i)
+			}
+		}
+	}
 	var group sync.WaitGroup
 	for range min(workers, (n+block-1)/block) {
-		group.Go(func() {
-			defer func() {
-				if r := recover(); r != nil {
-					broken.Store(fmt.Sprint(r))
-				}
-			}()
-			for {
-				from := int(next.Add(int64(block))) - block
-				if from >= n {
-					return
-				}
-				for i := from; i < min(from+block, n); i++ {
-					do(i)
-				}
-			}
-		})
+		group.Go(work)
 	}
+	group.Go(func() {
+		<-late
+		work()
+	})
 	group.Wait()
 	if r := broken.Load(); r != nil {
 		panic(r)

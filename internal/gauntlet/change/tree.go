@@ -96,7 +96,9 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx conte
 	listed := make(chan listing, 1)
 	begun := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(begun) })
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		defer begin()
 		defer func() {
 			if r := recover(); r != nil {
@@ -108,7 +110,7 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx conte
 	s.known = w.index()
 	if ahead {
 		<-begun // git takes longest, and would have to fight for a core to get started
-		s.lookUp(ctx)
+		s.lookUp(ctx, ended)
 	}
 	found := <-listed
 	if found.err != nil {
