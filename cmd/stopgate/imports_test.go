@@ -2,6 +2,7 @@ package main
 
 import (
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -36,5 +37,22 @@ func TestLinksNothingHeavy(t *testing.T) {
 				t.Errorf("stopgate links %s, which costs every hook call at its start: %s", pkg, why)
 			}
 		}
+	}
+}
+
+// One template anywhere makes the linker keep every exported method there is: a
+// fifth more program, for the kernel to map at every hook call. Cobra links the
+// engine only where a template of one's own is set.
+func TestLinksNoTemplateEngine(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "stopgate")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	out, err := exec.Command("go", "tool", "nm", binary).Output()
+	if err != nil {
+		t.Fatalf("go tool nm: %v", err)
+	}
+	if strings.Contains(string(out), "text/template.(*Template).Execute") {
+		t.Error("text/template is linked")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,10 @@ func Main(args []string) int {
 	}
 	if isStopHook(args) {
 		return runStopHook()
+	}
+	if called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
+		fmt.Println(Version()) // bare, as that tool does
+		return exitOK
 	}
 	root := newRoot(called(args[0]))
 	root.SetArgs(args[1:])
@@ -167,9 +172,6 @@ interrupted.`,
 	cobra.EnableCommandSorting = false // below they stand in the order in which one needs them
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	if name == "agent-gauntlet" { // as that tool does
-		root.SetVersionTemplate("{{.Version}}\n")
-	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{err, "see: " + cmd.CommandPath() + " --help"}
 	})
