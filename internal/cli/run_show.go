@@ -27,9 +27,11 @@ func (o *runOptions) show(cmd *cobra.Command, h *here, options gauntlet.Options)
 		return result
 	}
 	if file, ok := isScreen(out); ok {
-		result := watched(ctx, newScreen(file), paintFor(out), options, gauntlet.Execute)
+		view := newScreen(file)
+		result := watched(ctx, view, paintFor(out), options, gauntlet.Execute)
 		if result.Err == nil { // else it is the caller's to tell
-			summary{out, paintFor(out), h.short}.print(&result)
+			width, _ := view.size()
+			summary{out: out, paint: paintFor(out), short: h.short, width: width}.print(&result)
 		}
 		return result
 	}
@@ -42,7 +44,7 @@ func (o *runOptions) show(cmd *cobra.Command, h *here, options gauntlet.Options)
 		out = cmd.ErrOrStderr() // it ended before there was a console to print to
 		fmt.Fprintln(out, "stopgate: "+plain.Line(result.Message))
 	}
-	summary{out, paintFor(out), h.short}.follow(&result)
+	summary{out: out, paint: paintFor(out), short: h.short}.follow(&result)
 	return result
 }
 

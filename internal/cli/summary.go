@@ -18,6 +18,8 @@ type summary struct {
 	paint paint
 	// short shows a path as a person would type it.
 	short func(path string) string
+	// width is how many columns there are; 0 for as many as it takes.
+	width int
 }
 
 func (s summary) print(r *gauntlet.Result) {
@@ -56,10 +58,18 @@ func (s summary) table(gates []gauntlet.GateResult) {
 		g := &gates[i]
 		line := fmt.Sprintf("%s %s %*s", s.paint.mark(g.Outcome), pad(gateName(g), names), timeColumn, took(g))
 		if words := endWords(g); words != "" {
-			line += "  " + s.paint.faint(words)
+			line += "  " + s.paint.faint(s.fit(words, cells(line)+2))
 		}
 		fmt.Fprintln(s.out, line)
 	}
+}
+
+// fit shortens words to what a line has left. The whole of them comes below.
+func (s summary) fit(words string, used int) string {
+	if s.width == 0 {
+		return words
+	}
+	return cut(words, max(10, s.width-used))
 }
 
 // trouble shows a gate that did not pass: what it found, then what to do.

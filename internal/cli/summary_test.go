@@ -9,7 +9,7 @@ import (
 )
 
 func testSummary(out *strings.Builder, p paint) summary {
-	return summary{out, p, func(path string) string { return strings.TrimPrefix(path, "/proj/") }}
+	return summary{out: out, paint: p, short: func(path string) string { return strings.TrimPrefix(path, "/proj/") }}
 }
 
 func TestSummary(t *testing.T) {
@@ -77,6 +77,17 @@ func TestExitFor(t *testing.T) {
 		}
 		if got := exitFor(&gauntlet.Result{Status: status, Interrupted: true}); got != 130 {
 			t.Errorf("%s, interrupted, exits with %d", status, got)
+		}
+	}
+}
+
+func TestSummaryFitsTheScreen(t *testing.T) {
+	var out strings.Builder
+	s := summary{out: &out, short: func(path string) string { return path }, width: 40}
+	s.table([]gauntlet.GateResult{{Name: "x", Entry: ".", Outcome: gauntlet.GateCouldNotRun, Message: strings.Repeat("long ", 30)}})
+	for line := range strings.Lines(out.String()) {
+		if n := cells(strings.TrimSuffix(line, "\n")); n > 40 {
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 }
