@@ -57,7 +57,7 @@ func TestFoldersStayInside(t *testing.T) {
 			return
 		}
 		got := check.WorkingDirectory
-		if joined := path.Join("/root/project", got); joined != "/root/project" && !strings.HasPrefix(joined, "/root/project/") {
+		if joined := path.Join("/home/project", got); joined != "/home/project" && !strings.HasPrefix(joined, "/home/project/") {
 			t.Fatalf("%q leads to %q", text, joined)
 		}
 		again := newCheck("x")
