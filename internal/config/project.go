@@ -74,13 +74,12 @@ func LoadProject(dir, shown string) (*Project, error) {
 // draftProject also gives what can be read of a file with faults, so that its
 // gates can be looked at all the same.
 func draftProject(dir, shown string) (*Project, error) {
-	project := &Project{Gauntlet: defaultGauntlet()}
 	name := filepath.Join(shown, paths.ConfigFile)
 	data, err := read(filepath.Join(dir, paths.ConfigFile), name)
-	if err == nil {
-		err = decode(name, data, project.read)
+	if err != nil {
+		return &Project{Gauntlet: defaultGauntlet()}, err
 	}
-	return project, err
+	return parseProject(name, data)
 }
 
 // Validate lists every fault of config.yml and of the gates, at once.
@@ -102,11 +101,16 @@ func Validate(dir, shown string) []Fault {
 // ParseProject reads the content of a config.yml. The name is for faults and
 // positions only.
 func ParseProject(name string, data []byte) (*Project, error) {
-	project := &Project{Gauntlet: defaultGauntlet()}
-	if err := decode(name, data, project.read); err != nil {
+	project, err := parseProject(name, data)
+	if err != nil {
 		return nil, err
 	}
 	return project, nil
+}
+
+func parseProject(name string, data []byte) (*Project, error) {
+	project := &Project{Gauntlet: defaultGauntlet()}
+	return project, decode(name, data, project.read)
 }
 
 func (p *Project) read(v value) {

@@ -358,3 +358,57 @@ func TestFewCallsOfGitForAProvenTree(t *testing.T) {
 		t.Errorf("%d calls of git", calls)
 	}
 }
+
+// A red gate stays red when nobody can look at the tree.
+func TestARedGateStaysRedWithoutGit(t *testing.T) {
+	s := newScene(t, oneCheck("exit 1"))
+	s.write("f", "1")
+	s.want(Failed)
+	path := s.env[0]
+	s.env[0] = "PATH=" + t.TempDir()
+	var console strings.Builder
+	o := s.options()
+	o.Console = &console
+	wantResult(t, Execute(t.Context(), o), Failed)
+	if !strings.Contains(console.String(), "git is not installed") || !strings.Contains(console.String(), "Status: Failed") {
+		t.Errorf("the console says\n%s", console.String())
+	}
+	over, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	wantResult(t, Execute(over, s.options()), Failed)
+	s.env[0] = path
+	s.want(RetryLimitExceeded) // each of them counted
+	fresh := newScene(t, oneCheck("exit 1"))
+	fresh.write("f", "1")
+	fresh.env[0] = "PATH=" + t.TempDir()
+	fresh.want(InfrastructureError, "git")
+}
+
+func TestExternalRunnerThatCannotRun(t *testing.T) {
+	s := newScene(t, "stop_hook: {runner: [sh, -c, 'exit 1']}\n")
+	stop := func(ctx context.Context) Result {
+		return Decide(ctx, Stop{
+			Project: s.project(), StateDir: s.state, Global: &config.Global{}, Environ: s.env,
+			Now: func() time.Time { return s.now }, Log: t.Logf,
+		})
+	}
+	s.write("gauntlet_logs", "in the way")
+	wantResult(t, stop(t.Context()), InfrastructureError, "log directory")
+	if err := os.Remove(s.path("gauntlet_logs")); err != nil {
+		t.Fatal(err)
+	}
+	wantResult(t, stop(t.Context()), Failed)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r := stop(over); r.Status != InfrastructureError || !r.Interrupted {
+		t.Errorf("got %+v", r)
+	}
+	if err := os.RemoveAll(s.path("gauntlet_logs")); err != nil {
+		t.Fatal(err)
+	}
+	s.write("gauntlet_logs", "in the way")
+	wantResult(t, stop(t.Context()), Failed)
+	if failures := s.ledger().Series.Failures; failures != 2 {
+		t.Errorf("%d failing runs are counted: an interruption is none", failures)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"time"
 
@@ -55,7 +56,7 @@ func newExecution(o Options) *execution {
 	}
 	book := ledger.Open(o.StateDir, o.Project.Root)
 	logs := logsOf(o.Project)
-	return &execution{
+	e := &execution{
 		Options: o,
 		logs:    logs,
 		debug:   debugLog(logs, o.Project, o.Global, o.Now),
@@ -65,12 +66,20 @@ func newExecution(o Options) *execution {
 		tree:    change.Open(o.Project.Root, o.Project.Config.Gauntlet.LogDir, book.IndexFile(), o.Environ, o.Now),
 		plan:    planner{root: o.Project.Root, gates: o.Project.Gates, ci: inCI(o.Environ)},
 	}
+	if o.Console != nil {
+		e.console.to = []io.Writer{o.Console}
+	}
+	return e
 }
 
 func (e *execution) run(ctx context.Context) Result {
-	v, err := e.look(ctx)
-	if err != nil {
-		return e.blind(ctx, err)
+	v := &view{}
+	var err error
+	if v.state, err = e.ledger.Read(); err != nil {
+		return unavailable("the ledger cannot be read", err)
+	}
+	if err := e.look(ctx, v); err != nil {
+		return e.blind(ctx, v, err)
 	}
 	if r, ok := e.withoutRunning(ctx, v); ok {
 		return r
@@ -105,29 +114,25 @@ type view struct {
 
 // look finds out where the working tree stands and what it holds. Both ask git;
 // they do it at the same time.
-func (e *execution) look(ctx context.Context) (*view, error) {
-	v := &view{}
+func (e *execution) look(ctx context.Context, v *view) (err error) {
 	treed := make(chan error, 1)
-	go func() (err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("look at the working tree: %v", r)
-			}
-			treed <- err
-		}()
-		v.tree, err = e.tree.Tree(ctx)
-		return err
-	}()
-	position, err := e.tree.Position(ctx, e.Scope)
+	go func() { treed <- e.lookAtTree(ctx, v) }()
+	v.position, err = e.tree.Position(ctx, e.Scope)
 	if treeErr := <-treed; err == nil {
 		err = treeErr
 	}
-	if err != nil {
-		return nil, err
-	}
-	v.position = position
-	v.state, err = e.ledger.Read()
-	return v, err
+	return err
+}
+
+// lookAtTree lets no panic out of its goroutine.
+func (e *execution) lookAtTree(ctx context.Context, v *view) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("look at the working tree: %v", r)
+		}
+	}()
+	v.tree, err = e.tree.Tree(ctx)
+	return err
 }
 
 // IsBadRevision reports whether an error is about a base or a commit that somebody
@@ -138,14 +143,16 @@ func IsBadRevision(err error) bool {
 }
 
 // blind is the result when the changes cannot be seen.
-func (e *execution) blind(ctx context.Context, err error) Result {
-	if ctx.Err() != nil {
+func (e *execution) blind(ctx context.Context, v *view, err error) Result {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
 		r := unavailable(over(ctx), nil)
-		r.Interrupted = errors.Is(ctx.Err(), context.Canceled)
+		r.Interrupted = true
 		return r
-	}
-	if IsBadRevision(err) {
+	case ctx.Err() != nil:
+		return e.cannotRun(ctx, v, over(ctx))
+	case IsBadRevision(err):
 		return Result{Status: Error, Message: sentence(err.Error()), ErrorMessage: err.Error(), Err: err}
 	}
-	return unavailable("the changes cannot be seen", err)
+	return e.cannotRun(ctx, v, "the changes cannot be seen: "+err.Error())
 }

@@ -12,7 +12,7 @@ import (
 // finish closes the run's logs and says how it went.
 func (e *execution) finish(ctx context.Context, v *view, r Result, log *os.File) Result {
 	r.Run, r.ConsoleLogPath = e.n, log.Name()
-	r = e.conclude(r)
+	r.Message = messageFor(&r)
 	e.console.summary(&r)
 	e.debug("RUN_END status=%s passed=%d proven=%d failed=%d could_not_run=%d not_started=%d", r.Status,
 		len(r.with(GatePassed)), len(r.with(GateProven)), len(r.with(GateFailed)), len(r.with(GateCouldNotRun)), len(r.with(GateNotStarted)))

@@ -1,7 +1,6 @@
 package gauntlet
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
@@ -98,33 +96,4 @@ func (g gateRunner) echo(job *Job) io.Writer {
 		return nil
 	}
 	return &lines{say: func(line string) { g.watch(Event{Printed: job, Line: line}) }}
-}
-
-// lines cuts output into lines and passes on the last whole one of each write.
-type lines struct {
-	say  func(string)
-	part []byte
-}
-
-// maxLine bounds what is kept of a line that does not end.
-const maxLine = 4 << 10
-
-func (l *lines) Write(p []byte) (int, error) {
-	n := len(p)
-	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
-		whole := p[:i]
-		start := bytes.LastIndexByte(whole, '\n') + 1
-		line := whole[start:]
-		if start == 0 {
-			line = append(l.part, line...)
-		}
-		if text := strings.TrimSpace(string(line)); text != "" {
-			l.say(text)
-		}
-		l.part, p = nil, p[i+1:]
-	}
-	if len(l.part)+len(p) <= maxLine {
-		l.part = append(l.part, p...)
-	}
-	return n, nil
 }

@@ -18,14 +18,14 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 	}
 	s, err := e.selected(ctx, v)
 	if err != nil {
-		return e.blind(ctx, err), true
+		return e.blind(ctx, v, err), true
 	}
 	r := e.result(v)
 	jobs := e.meant(s.jobs)
 	if len(jobs) == 0 {
 		r.Status = NoApplicableGates
 		e.remember(ctx, v)
-		return e.conclude(r), true
+		return e.announce(r), true
 	}
 	if e.NoCache {
 		return Result{}, false
@@ -46,7 +46,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 		r.Status = PassedWithWarnings
 	}
 	e.remember(ctx, v)
-	return e.conclude(r), true
+	return e.announce(r), true
 }
 
 // result begins the result of a run with what was seen.
@@ -61,18 +61,15 @@ func (e *execution) result(v *view) Result {
 	return r
 }
 
-// conclude says in words what the status says.
-func (e *execution) conclude(r Result) Result {
+// announce says in words what a run without a log came to.
+func (e *execution) announce(r Result) Result {
 	r.Message = messageFor(&r)
-	if e.Console != nil && e.n == 0 {
-		e.console.to = append(e.console.to, e.Console)
-		for _, note := range r.Notes {
-			e.console.say("note: %s", note)
-		}
-		e.console.say("%s", r.Message)
-		if r.Status != NoApplicableGates {
-			e.console.say("Status: %s", r.Status.line())
-		}
+	for _, note := range r.Notes {
+		e.say("note: %s", note)
+	}
+	e.say("%s", r.Message)
+	if r.Status != NoApplicableGates {
+		e.say("Status: %s", r.Status.line())
 	}
 	return r
 }

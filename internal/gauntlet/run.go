@@ -12,7 +12,7 @@ import (
 func (e *execution) locked(ctx context.Context, v *view) Result {
 	if why := e.changedContext(ctx, v); why != "" {
 		if err := e.autoClean(ctx, why); err != nil {
-			return unavailable("the logs of earlier work cannot be put away", err)
+			return e.cannotRun(ctx, v, "the logs of earlier work cannot be put away: "+err.Error())
 		}
 	}
 	state, err := e.ledger.Read() // others may have written before we had the lock
@@ -22,7 +22,7 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	v.state = state
 	s, err := e.selected(ctx, v)
 	if err != nil {
-		return e.blind(ctx, err)
+		return e.blind(ctx, v, err)
 	}
 	log, n, err := e.logs.Console()
 	if err != nil {
@@ -74,17 +74,16 @@ func (e *execution) cannotRun(ctx context.Context, v *view, why string) Result {
 		r.Gates = append(r.Gates, job.result(GateCouldNotRun, why))
 	}
 	e.record(ctx, v, &r, nil)
-	r.Message = messageFor(&r)
-	return r
+	for i := range r.Gates {
+		e.console.finished(&r.Gates[i])
+	}
+	return e.announce(r)
 }
 
-// openConsole begins the console of a run.
+// openConsole begins the log of a run's console.
 func (e *execution) openConsole(log io.Writer, n int, note string) {
 	e.n = n
-	e.console.to = []io.Writer{log}
-	if e.Console != nil {
-		e.console.to = append(e.console.to, e.Console)
-	}
+	e.console.to = append(e.console.to, log)
 	for _, line := range e.notes {
 		e.say("%s", line)
 	}

@@ -27,31 +27,43 @@ const runnerJob = "runner"
 // tool does, so we must not. What it fails at is an open failure as any other.
 func runExternal(ctx context.Context, o Options, runner []string) Result {
 	e := newExecution(o)
-	file, n, err := e.logs.Console()
-	if err != nil {
-		return unavailable("the log directory cannot be written", err)
-	}
-	defer file.Close()
-	phrases := &phrases{}
-	p := process.Run(ctx, process.Command{
-		Args:   pinned(runner, o.Project),
-		Dir:    o.Project.Root,
-		Env:    append(o.Environ[:len(o.Environ):len(o.Environ)], claude.ActiveVariable+"=1"),
-		Output: io.MultiWriter(phrases, check.NewLog(file)), // a full disk must not hide what it says
-	})
-	r := Result{ConsoleLogPath: file.Name(), Run: n, MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
-	gate := GateResult{Job: runnerJob, Kind: KindCheck, Name: runnerJob, Outcome: GatePassed, Message: p.String(), Log: file.Name(), Tail: plain.Text(p.Tail)}
-	r.Status = classify(p.OK(), phrases)
-	switch {
-	case !p.Ran():
-		r.Status, gate.Outcome, gate.Message = InfrastructureError, GateCouldNotRun, notRun(ctx, runner[0], p)
-	case r.Status.IsBlocking():
-		gate.Outcome = GateFailed
+	r := Result{MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
+	gate := GateResult{Job: runnerJob, Kind: KindCheck, Name: runnerJob, Outcome: GateCouldNotRun}
+	if file, n, err := e.logs.Console(); err != nil {
+		r.Status, gate.Message = InfrastructureError, "the log directory cannot be written: "+err.Error()
+	} else {
+		defer file.Close()
+		r.ConsoleLogPath, r.Run, gate.Log = file.Name(), n, file.Name()
+		r.Status = e.startRunner(ctx, runner, file, &gate)
 	}
 	r.Gates = []GateResult{gate}
-	e.recordRunner(ctx, &r, runner)
+	if r.Interrupted = errors.Is(ctx.Err(), context.Canceled); !r.Interrupted {
+		e.recordRunner(ctx, &r, runner)
+	}
 	r.Message = runnerMessage(&r)
 	return r
+}
+
+// startRunner runs an external gauntlet, and says in gate how it ended.
+func (e *execution) startRunner(ctx context.Context, runner []string, log io.Writer, gate *GateResult) Status {
+	phrases := &phrases{}
+	p := process.Run(ctx, process.Command{
+		Args:   pinned(runner, e.Project),
+		Dir:    e.Project.Root,
+		Env:    append(e.Environ[:len(e.Environ):len(e.Environ)], claude.ActiveVariable+"=1"),
+		Output: io.MultiWriter(phrases, check.NewLog(log)), // a full disk must not hide what it says
+	})
+	gate.Message, gate.Tail = p.String(), plain.Text(p.Tail)
+	if !p.Ran() {
+		gate.Message = notRun(ctx, runner[0], p)
+		return InfrastructureError
+	}
+	status := classify(p.OK(), phrases)
+	gate.Outcome = GatePassed
+	if status.IsBlocking() {
+		gate.Outcome = GateFailed
+	}
+	return status
 }
 
 func notRun(ctx context.Context, program string, p process.Result) string {

@@ -101,11 +101,12 @@ func (e *execution) lookKey(v *view) string {
 		return ""
 	}
 	text, err := json.Marshal(struct {
-		Version              int
-		Tree, Head, Merge    string
-		Index                string
-		Scope, Gates, Config any
-		CI                   bool
+		Version           int
+		Tree, Head, Merge string
+		Index             string
+		Scope, Gates      any
+		LogDir            string
+		CI                bool
 	}{1, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci})
 	if err != nil {
 		return ""

@@ -4,10 +4,7 @@ package git
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -70,37 +67,15 @@ func TestNothingIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	repo.Write("b", "two", "c", "new")
-	before := state(t, repo.Dir)
+	before := gittest.State(t, repo.Dir)
 	everyCall(t, at(repo))
-	if diff := cmp.Diff(before, state(t, repo.Dir)); diff != "" {
+	if diff := cmp.Diff(before, gittest.State(t, repo.Dir)); diff != "" {
 		t.Error(diff)
 	}
 	repo.Git("status")
-	if cmp.Equal(before, state(t, repo.Dir)) {
+	if cmp.Equal(before, gittest.State(t, repo.Dir)) {
 		t.Error("git status writes nothing here, so the test shows nothing")
 	}
-}
-
-// state is everything below a directory: content, mode and time of change.
-func state(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		content, _ := os.ReadFile(path)
-		all[path] = fmt.Sprintf("%v %v %x", info.Mode(), info.ModTime(), sha256.Sum256(content))
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 // What a repository's configuration can name, it could have brought along.

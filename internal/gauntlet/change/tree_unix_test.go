@@ -3,9 +3,7 @@
 package change
 
 import (
-	"crypto/sha256"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -131,7 +129,7 @@ func TestOddNames(t *testing.T) {
 func TestNothingIsWritten(t *testing.T) {
 	r, _ := busy(t)
 	r.Write("touched", "1\n")
-	before := state(t, r.Dir)
+	before := gittest.State(t, r.Dir)
 	for _, scope := range []Scope{{}, {Uncommitted: true}, {Commit: "HEAD"}, {CI: true}, {Base: "nope"}} {
 		w := open(t, r)
 		tree(t, w)
@@ -143,28 +141,9 @@ func TestNothingIsWritten(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if diff := cmp.Diff(before, state(t, r.Dir)); diff != "" {
+	if diff := cmp.Diff(before, gittest.State(t, r.Dir)); diff != "" {
 		t.Error(diff)
 	}
-}
-
-// state is everything below a directory: content, mode and time of change.
-func state(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	must(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		content, _ := os.ReadFile(path)
-		all[path] = fmt.Sprintf("%v %v %x", info.Mode(), info.ModTime(), sha256.Sum256(content))
-		return nil
-	}))
-	return all
 }
 
 func TestFewCallsOfGit(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stopgate/stopgate/internal/process/processtest"
 )
 
 func init() {
@@ -44,7 +46,7 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 	l := newLedger(t)
 	told := 0
 	for round := range 15 {
-		cmd := child(t, "write", l.dir)
+		cmd := processtest.Child(t, "write", l.dir)
 		out, err := cmd.StdoutPipe()
 		check(t, err)
 		check(t, cmd.Start())
@@ -68,7 +70,7 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 func TestFullDiskIsAClearErrorAndChangesNothing(t *testing.T) {
 	l := newLedger(t)
 	update(t, l, fail(lint))
-	out, err := child(t, "fill", l.dir).Output()
+	out, err := processtest.Child(t, "fill", l.dir).Output()
 	check(t, err)
 	if text := string(out); !strings.Contains(text, "write the ledger") || !strings.Contains(text, "file too large") {
 		t.Errorf("said %s", text)

@@ -1,41 +1,15 @@
 package ledger
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/stopgate/stopgate/internal/process/processtest"
 )
 
-// The test binary is also every other process that the tests need: childEnv
-// names what it shall do instead of testing.
-const childEnv = "STOPGATE_LEDGER_CHILD"
-
+// children are what the test binary is besides.
 var children = map[string]func(args []string) error{}
 
-func TestMain(m *testing.M) {
-	name := os.Getenv(childEnv)
-	if name == "" {
-		goleak.VerifyTestMain(m)
-		return
-	}
-	if err := children[name](os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func child(t *testing.T, name string, args ...string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	check(t, err)
-	cmd := exec.Command(self, args...)
-	cmd.Env = append(os.Environ(), childEnv+"="+name)
-	cmd.Stderr = os.Stderr
-	return cmd
-}
+func TestMain(m *testing.M) { processtest.Main(m, children) }
 
 func check(t testing.TB, err error) {
 	t.Helper()

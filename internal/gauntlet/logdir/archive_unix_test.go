@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/process/processtest"
 )
 
 func init() {
@@ -28,7 +30,7 @@ func TestKilledCleanLosesNothing(t *testing.T) {
 		for i := range files {
 			write(t, d.file(fmt.Sprintf("check_%03d.1.log", i)), fmt.Sprint(round))
 		}
-		cmd := child(t, "clean", d.Path())
+		cmd := processtest.Child(t, "clean", d.Path())
 		out, err := cmd.StdoutPipe()
 		check(t, err)
 		check(t, cmd.Start())

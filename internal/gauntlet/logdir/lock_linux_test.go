@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stopgate/stopgate/internal/process/processtest"
 )
 
 func init() {
@@ -31,7 +33,7 @@ func childHold(args []string) error {
 // holder is a process that has the lock.
 func holder(t *testing.T, d Dir) *exec.Cmd {
 	t.Helper()
-	cmd := child(t, "hold", d.Path())
+	cmd := processtest.Child(t, "hold", d.Path())
 	out, err := cmd.StdoutPipe()
 	check(t, err)
 	check(t, cmd.Start())
@@ -122,7 +124,7 @@ func TestKilledCrowdCountsExactly(t *testing.T) {
 	const processes, turns = 6, 20
 	var counting []*exec.Cmd
 	for i := range processes {
-		cmd := child(t, "count", d.Path(), counter, strconv.Itoa(turns))
+		cmd := processtest.Child(t, "count", d.Path(), counter, strconv.Itoa(turns))
 		check(t, cmd.Start())
 		counting = append(counting, cmd)
 		victim := holderOrNot(t, d, i)
@@ -141,7 +143,7 @@ func TestKilledCrowdCountsExactly(t *testing.T) {
 // holderOrNot is a process that takes the lock, and is anywhere on its way.
 func holderOrNot(t *testing.T, d Dir, i int) *exec.Cmd {
 	t.Helper()
-	cmd := child(t, "hold", d.Path())
+	cmd := processtest.Child(t, "hold", d.Path())
 	cmd.Stderr = nil // it may lose
 	check(t, cmd.Start())
 	time.Sleep(time.Duration(i*i) * time.Millisecond)
@@ -192,7 +194,7 @@ func TestAsAUserWhoMayNot(t *testing.T) {
 			check(t, os.Chmod(parent, 0o755))
 		}
 	}
-	out, err := child(t, "nobody", unreadable.Path(), unwritable.Path()).Output()
+	out, err := processtest.Child(t, "nobody", unreadable.Path(), unwritable.Path()).Output()
 	check(t, err)
 	if got := string(out); !strings.HasPrefix(got, "true <nil>\n") || !strings.HasSuffix(got, "permission denied\n") {
 		t.Errorf("got %s", got)

@@ -44,18 +44,6 @@ func (d Dir) Console() (*os.File, int, error) {
 	}
 }
 
-// HasLogs reports whether a gate has left a log that is not archived.
-func (d Dir) HasLogs() bool {
-	entries, _ := os.ReadDir(d.path) // one that cannot be read has none for us
-	for _, entry := range entries {
-		name := entry.Name()
-		if isLog(name) && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "console.") {
-			return true
-		}
-	}
-	return false
-}
-
 func isLog(name string) bool {
 	return strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".json")
 }

@@ -70,19 +70,3 @@ func TestConsolesOfRunsAtOnceAreDifferent(t *testing.T) {
 	}
 	group.Wait()
 }
-
-func TestHasLogs(t *testing.T) {
-	for name, want := range map[string]bool{
-		"check_._a.1.log": true, "review_._b_claude@1.1.json": true, "anything.log": true,
-		"console.1.log": false, ".debug.log": false, ".execution_state": false, "notes.txt": false,
-	} {
-		d := tempDir(t)
-		if d.HasLogs() {
-			t.Error("logs in a directory that is not there")
-		}
-		write(t, d.file(name), "")
-		if got := d.HasLogs(); got != want {
-			t.Errorf("%s: got %t", name, got)
-		}
-	}
-}
