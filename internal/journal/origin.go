@@ -3,6 +3,8 @@ package journal
 import (
 	"os"
 	"sync"
+
+	"github.com/stopgate/stopgate/internal/process"
 )
 
 // host is empty when the system has no name for itself.
@@ -13,4 +15,4 @@ var host = sync.OnceValue(func() string {
 
 // boot tells the pids of different boots apart. It is empty where the system has
 // no such id.
-var boot = sync.OnceValue(bootID)
+var boot = sync.OnceValue(process.BootID)

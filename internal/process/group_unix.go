@@ -40,3 +40,12 @@ func killed(state *os.ProcessState) bool { return signalOf(state) == syscall.SIG
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
+
+// exists reports whether there is a process of that number.
+func exists(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// askGroup asks the group to end by itself.
+func askGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGTERM) }

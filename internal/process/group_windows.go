@@ -33,3 +33,16 @@ func detach(cmd *exec.Cmd) {
 	const detachedProcess = 0x8
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
 }
+
+// exists reports whether there is a process of that number.
+func exists(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	_ = p.Release()
+	return true
+}
+
+// askGroup has no gentle form here.
+func askGroup(p *os.Process) error { return killGroup(p) }

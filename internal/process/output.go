@@ -41,19 +41,30 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// pass gives output to whoever wanted a copy. A panic of theirs would end the
-// process, from a goroutine that nobody can recover, and the client takes that for
-// a block: they get no more then.
+// pass gives output to whoever wanted a copy.
 func (t *tail) pass(p []byte) {
-	if t.copy == nil {
-		return
+	if t.copy != nil {
+		_, _ = t.copy.Write(p) // never fails
+	}
+}
+
+// guarded writes to a writer of the caller's. A panic of theirs would end the
+// process, from a goroutine that nobody can recover, and the client takes that for
+// a block: they get no more then. Nor does an error of theirs stop the command:
+// whoever gave the writer knows whether it failed.
+type guarded struct{ to io.Writer }
+
+func (g *guarded) Write(p []byte) (n int, err error) {
+	if g.to == nil {
+		return len(p), nil
 	}
 	defer func() {
 		if recover() != nil {
-			t.copy = nil
+			g.to = nil
 		}
+		n, err = len(p), nil
 	}()
-	_, _ = t.copy.Write(p) // whoever gave it knows whether it failed
+	return g.to.Write(p)
 }
 
 // String is the kept output, valid UTF-8, without trailing white space. Where

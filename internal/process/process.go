@@ -29,6 +29,12 @@ type Command struct {
 	// Output gets a copy of both streams as they come. An error of it does not
 	// stop the command. Writes come one at a time.
 	Output io.Writer
+	// Stdout gets standard output as it comes, none of which is kept then.
+	Stdout io.Writer
+	// Enough is closed when the caller has all that it wanted of the command, which
+	// is then asked to end and, soon after, ended. Of a command that has it, nothing
+	// stays behind, however it ends.
+	Enough <-chan struct{}
 }
 
 // Shell is the argument list that runs a script in the POSIX shell. args
@@ -104,7 +110,9 @@ func Run(ctx context.Context, c Command) Result {
 		defer cancel()
 	}
 	tail := newTail(c.Lines)
-	tail.copy = c.Output
+	if c.Output != nil {
+		tail.copy = &guarded{to: c.Output}
+	}
 	stdout := &head{limit: cmp.Or(c.KeepStdout, maxStdout)}
 	env := c.Env
 	if env == nil {
@@ -117,6 +125,9 @@ func Run(ctx context.Context, c Command) Result {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
 	cmd.Stdout = both{stdout, tail}
+	if c.Stdout != nil {
+		cmd.Stdout = &guarded{to: c.Stdout}
+	}
 	cmd.Stderr = tail
 	Contain(cmd)
 	cmd.Cancel = func() error {
@@ -128,11 +139,44 @@ func Run(ctx context.Context, c Command) Result {
 	start := time.Now()
 	err := cmd.Start()
 	if err == nil {
+		dismissed := dismiss(cmd.Process, c.Enough)
 		err = cmd.Wait()
+		dismissed()
 		endGroup(cmd.Process)
+		if c.Enough != nil {
+			EndMarked(mark)
+		}
 	}
 	return Result{Duration: time.Since(start), Stdout: stdout.bytes(), Tail: tail.String()}.
 		ended(cmd.ProcessState, err, context.Cause(ctx))
+}
+
+// lastWord is how long a command that was asked to end may take to do so.
+const lastWord = 300 * time.Millisecond
+
+// dismiss ends the command's group once enough is closed: at first kindly, so that
+// it leaves no file half written. The function that it returns ends the watch.
+func dismiss(p *os.Process, enough <-chan struct{}) (ended func()) {
+	if enough == nil {
+		return func() {}
+	}
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-over:
+			return
+		case <-enough:
+			_ = askGroup(p) // one that has ended needs no asking
+		}
+		patience := time.NewTimer(lastWord)
+		defer patience.Stop()
+		select {
+		case <-over:
+		case <-patience.C:
+			_ = killGroup(p)
+		}
+	}()
+	return func() { close(over) }
 }
 
 // Contain puts a command that has not started into a process group of its own,

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stopgate/stopgate/internal/process"
 	"github.com/stopgate/stopgate/internal/process/processtest"
 )
 
@@ -77,7 +78,7 @@ func TestStoppedHolderHolds(t *testing.T) {
 func TestRuling112OwnerWithoutAnAdvisoryLock(t *testing.T) {
 	other := holder(t, tempDir(t)) // any process that lives
 	alive := self(noon)
-	alive.PID, alive.Start = other.Process.Pid, startTime(other.Process.Pid)
+	alive.PID, alive.Start = other.Process.Pid, process.StartTime(other.Process.Pid)
 	tests := []struct {
 		name   string
 		change func(*Owner)
@@ -212,26 +213,4 @@ func childNobody(args []string) error {
 	_, err = At(args[1]).Acquire(time.Now())
 	fmt.Println(err)
 	return nil
-}
-
-func TestStartField(t *testing.T) {
-	line := func(name, state string) string {
-		return "77 (" + name + ") " + state + strings.Repeat(" 0", 18) + " 4711 1 2"
-	}
-	for stat, want := range map[string]string{
-		line("sh", "S"):           "4711",
-		line("a) R (b c) d", "R"): "4711",
-		line("new\nline", "D"):    "4711",
-		line("dead", "Z"):         "",
-		line("deader", "X"):       "",
-		"":                        "",
-		"77 (sh) S 1":             "",
-	} {
-		if got := startField([]byte(stat)); got != want {
-			t.Errorf("%q: got %q, want %q", stat, got, want)
-		}
-	}
-	if startTime(os.Getpid()) == "" || bootID() == "" {
-		t.Error("the system does not tell about this process")
-	}
 }

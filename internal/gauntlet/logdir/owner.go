@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/process"
 )
 
 // Owner is who holds the lock, as its file says. A zero Owner is one that the
@@ -39,7 +41,7 @@ func self(now time.Time) Owner {
 	host, _ := os.Hostname() // without a name the advisory lock alone decides
 	pid := os.Getpid()
 	return Owner{
-		Version: ownerVersion, PID: pid, Start: startTime(pid), Boot: bootID(), Host: host,
+		Version: ownerVersion, PID: pid, Start: process.StartTime(pid), Boot: process.BootID(), Host: host,
 		Since: now.UTC().Round(0),
 	}
 }
@@ -50,7 +52,7 @@ func self(now time.Time) Owner {
 func (o Owner) lives() bool {
 	me := self(time.Time{})
 	return o.Start != "" && o.Boot != "" && o.Host == me.Host && o.Boot == me.Boot && o.PID != me.PID &&
-		startTime(o.PID) == o.Start
+		process.StartTime(o.PID) == o.Start
 }
 
 func (o Owner) encode() ([]byte, error) {

@@ -1,4 +1,4 @@
-package logdir
+package process
 
 import (
 	"bytes"
@@ -7,14 +7,16 @@ import (
 	"strings"
 )
 
-func bootID() string {
+// BootID tells the pids of different boots apart; empty where the system has no
+// such id.
+func BootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 }
 
-// startTime is when the process started, in ticks since the machine did; "" when
+// StartTime is when the process started, in ticks since the machine did; "" when
 // there is none. A dead one that nobody has waited for holds nothing any more.
-func startTime(pid int) string {
+func StartTime(pid int) string {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""

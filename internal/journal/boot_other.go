@@ -1,5 +1,0 @@
-//go:build !linux && !darwin
-
-package journal
-
-func bootID() string { return "" }
