@@ -3,6 +3,8 @@ package claude
 import (
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/environ"
 )
 
 const (
@@ -12,7 +14,14 @@ const (
 	// ActiveVariable is the same mark for agent-gauntlet, which may be installed
 	// beside us.
 	ActiveVariable = "GAUNTLET_STOP_HOOK_ACTIVE"
+	// SupervisorVariable is the same mark for ccc.
+	SupervisorVariable = "CCC_SUPERVISOR_HOOK"
 )
+
+// Inside reports whether a hook with that environment was called by a reviewer.
+func Inside(variables []string) bool {
+	return environ.Get(variables, InsideVariable) != "" || environ.Get(variables, SupervisorVariable) == "1"
+}
 
 // session names what a client sets for the processes that it starts. A client
 // that finds them takes itself for a part of that session. Everything else
@@ -33,13 +42,17 @@ var session = []string{
 
 // Environ is the environment of a client that we start: the caller's without
 // its session, plus the marks that keep hooks in it from running.
-func Environ(environ []string) []string {
-	env := make([]string, 0, len(environ)+2)
-	for _, entry := range environ {
+func Environ(variables []string) []string {
+	marks := []string{InsideVariable, ActiveVariable, SupervisorVariable}
+	env := make([]string, 0, len(variables)+len(marks))
+	for _, entry := range variables {
 		name, _, _ := strings.Cut(entry, "=")
-		if name != InsideVariable && name != ActiveVariable && !slices.Contains(session, name) {
+		if !slices.Contains(marks, name) && !slices.Contains(session, name) {
 			env = append(env, entry)
 		}
 	}
-	return append(env, InsideVariable+"=1", ActiveVariable+"=1")
+	for _, mark := range marks {
+		env = append(env, mark+"=1")
+	}
+	return env
 }

@@ -12,14 +12,24 @@ import (
 // Result is what the client prints when it has done its work, the end of every
 // output format but text.
 type Result struct {
-	Subtype string `json:"subtype"`
-	IsError bool   `json:"is_error"`
-	Text    string `json:"result"`
+	Subtype string
+	IsError bool
+	Text    string
 	// Structured is the answer that meets the schema; nil where the model gave
 	// none, which the client does not call an error.
-	Structured json.RawMessage `json:"structured_output"`
-	SessionID  string          `json:"session_id"`
-	Errors     []string        `json:"errors"`
+	Structured json.RawMessage
+	SessionID  string
+	Errors     []string
+	Cost       float64 // in US dollars, as the client reckons it
+	Usage      Usage
+}
+
+// Usage is how many tokens the model read and wrote.
+type Usage struct {
+	Input         int64 `json:"input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	CacheRead     int64 `json:"cache_read_input_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"`
 }
 
 // ErrNoResult says that the output holds no result.
@@ -54,23 +64,33 @@ func messages(stdout []byte) []json.RawMessage {
 	return list
 }
 
-// result is nil for a message of another kind, and for what is none.
+// result is nil for a message of another kind, and for what is none. A field of
+// another type than ours is as good as absent: a client that counts differently
+// has answered all the same.
 func result(m json.RawMessage) *Result {
 	// Most lines are none, and tool results are long: look before decoding.
 	if !bytes.Contains(m, []byte(`"result"`)) {
 		return nil
 	}
-	var r struct {
-		Type string `json:"type"`
-		Result
-	}
-	if json.Unmarshal(m, &r) != nil || r.Type != "result" {
+	var fields map[string]json.RawMessage
+	var kind string
+	if json.Unmarshal(m, &fields) != nil || json.Unmarshal(fields["type"], &kind) != nil || kind != "result" {
 		return nil
+	}
+	r := &Result{Structured: fields["structured_output"]}
+	for name, to := range map[string]any{
+		"subtype": &r.Subtype, "is_error": &r.IsError, "session_id": &r.SessionID, "errors": &r.Errors,
+		"total_cost_usd": &r.Cost, "usage": &r.Usage,
+	} {
+		_ = json.Unmarshal(fields[name], to)
+	}
+	if text := fields["result"]; json.Unmarshal(text, &r.Text) != nil {
+		r.Text = string(text)
 	}
 	if string(r.Structured) == "null" {
 		r.Structured = nil
 	}
-	return &r.Result
+	return r
 }
 
 // Err is why the result is no answer; nil if it is one.

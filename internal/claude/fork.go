@@ -1,0 +1,41 @@
+package claude
+
+import "strings"
+
+// writers are the tools by which a client changes files. A reviewer has none of
+// them, whatever the person's settings allow.
+const writers = "Edit,NotebookEdit,Write"
+
+// Fork is one prompt to a copy of a session. The session itself stays as it is, and
+// nothing is kept of the copy.
+type Fork struct {
+	Session string
+	Schema  string
+	Prompt  string
+}
+
+// maxArgument is well below what the system takes for one argument: 128 KiB on
+// Linux.
+const maxArgument = 100 << 10
+
+// Command is the client's arguments and what it reads. It prints stream-json,
+// which Stream reads.
+func (f Fork) Command() (args []string, stdin []byte) {
+	args = []string{"-p", "--fork-session"}
+	if strings.HasPrefix(f.Session, "-") {
+		args = append(args, "--resume="+f.Session) // an id is never a flag
+	} else {
+		args = append(args, "--resume", f.Session)
+	}
+	args = append(args,
+		"--verbose",
+		"--output-format", "stream-json",
+		"--disallowedTools", writers, // takes every argument up to the next flag
+		"--no-session-persistence",
+		"--settings", noHooks,
+		"--json-schema", forClient(f.Schema))
+	if len(f.Prompt) > maxArgument || strings.HasPrefix(f.Prompt, "-") {
+		return args, []byte(f.Prompt)
+	}
+	return append(args, f.Prompt), nil
+}
