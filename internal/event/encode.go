@@ -44,9 +44,7 @@ func (r *Record) AppendJSON(to []byte) []byte {
 		}
 		o.text = append(o.text, ']')
 	}
-	if r.DurationMS != 0 {
-		o.number("duration_ms", r.DurationMS)
-	}
+	o.some("duration_ms", r.DurationMS)
 	if len(r.Payload) > 0 {
 		o.key("payload")
 		o.text = append(o.text, r.Payload...)
@@ -84,20 +82,32 @@ func (v Verdict) append(to []byte) []byte {
 	}
 	o.string("message", v.Message)
 	o.number("duration_ms", v.DurationMS)
+	if v.Cost != (Cost{}) {
+		o.object("cost", v.Cost.write)
+	}
 	return append(o.text, '}')
+}
+
+func (c Cost) write(o *object) {
+	o.key("usd")
+	o.text = strconv.AppendFloat(o.text, c.USD, 'f', -1, 64)
+	o.some("input_tokens", c.InputTokens)
+	o.some("output_tokens", c.OutputTokens)
+	o.some("cache_read_tokens", c.CacheReadTokens)
+	o.some("cache_creation_tokens", c.CacheCreationTokens)
 }
 
 // object is a JSON object that is being written.
 type object struct {
 	text []byte
-	some bool // a member was written
+	full bool // a member was written
 }
 
 func (o *object) key(name string) {
-	if o.some {
+	if o.full {
 		o.text = append(o.text, ',')
 	}
-	o.some = true
+	o.full = true
 	o.text = append(o.text, '"')
 	o.text = append(o.text, name...)
 	o.text = append(o.text, '"', ':')
@@ -117,6 +127,12 @@ func (o *object) string(name, value string) {
 func (o *object) number(name string, value int64) {
 	o.key(name)
 	o.text = strconv.AppendInt(o.text, value, 10)
+}
+
+func (o *object) some(name string, value int64) {
+	if value != 0 {
+		o.number(name, value)
+	}
 }
 
 func (o *object) boolean(name string, value bool) {

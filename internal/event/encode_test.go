@@ -15,6 +15,7 @@ type plain Record
 
 func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "Stop", "a\nb", "\xff", `"`, "<&>", "\u2028", "ü"}))
+	tokens := rapid.Int64Range(0, 1e9)
 	rapid.Check(t, func(t *rapid.T) {
 		r := Record{
 			Version: rapid.Int().Draw(t, "v"), ID: text.Draw(t, "id"), Call: text.Draw(t, "call"),
@@ -34,6 +35,7 @@ func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
 				return Verdict{
 					text.Draw(t, "keeper"), text.Draw(t, "outcome"), text.Draw(t, "status"),
 					rapid.Bool().Draw(t, "blocked"), text.Draw(t, "message"), rapid.Int64().Draw(t, "ms"),
+					Cost{rapid.SampledFrom([]float64{0, 0.0123, 0.5, 12, 1e6}).Draw(t, "usd"), tokens.Draw(t, "in"), tokens.Draw(t, "out"), tokens.Draw(t, "read"), tokens.Draw(t, "creation")},
 				}
 			}), 0, 3).Draw(t, "verdicts"),
 			DurationMS: rapid.Int64().Draw(t, "ms"),
@@ -59,7 +61,7 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 		Agent{"id", "type"},
 		"%1", "/p", "hash",
 		"block",
-		[]Verdict{{"guard", "failed", "failed", true, "why", 8}},
+		[]Verdict{{"guard", "failed", "failed", true, "why", 8, Cost{0.25, 1, 2, 3, 4}}},
 		9, json.RawMessage(`{}`),
 	}
 	v := reflect.ValueOf(r)

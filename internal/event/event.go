@@ -78,6 +78,7 @@ type Verdict struct {
 	Blocked    bool   `json:"blocked,omitempty"`
 	Message    string `json:"message,omitempty"` // for people; holds no output of commands
 	DurationMS int64  `json:"duration_ms"`
+	Cost       Cost   `json:"cost,omitzero"`
 }
 
 // Durable reports whether losing the record to a power failure would hide a

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 )
 
@@ -38,6 +39,7 @@ type Verdict struct {
 	Reason  string // for the agent; not empty on a failed verdict: it blocks
 	Summary string // for the journal, in place of the message; holds no output of commands
 	Notify  bool   // the message is one that a person must not miss
+	Cost    event.Cost
 }
 
 // Blocks reports whether the verdict objects to the call.
@@ -81,4 +83,10 @@ type Keeper interface {
 	Applies(call *Call) bool
 	// Judge gives the verdict on a call that it applies to.
 	Judge(ctx context.Context, call *Call) Verdict
+}
+
+// Witness is a keeper that follows sessions: it sees every call before any keeper
+// is asked. It MUST be quick, and has no say.
+type Witness interface {
+	Witness(call *Call)
 }

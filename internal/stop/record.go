@@ -84,6 +84,7 @@ func verdicts(opinions []Opinion, blocked int) []event.Verdict {
 			Blocked:    i == blocked,
 			Message:    summary(o),
 			DurationMS: o.Duration.Milliseconds(),
+			Cost:       o.Cost,
 		}
 	}
 	return out
