@@ -1,114 +1,46 @@
 package settings
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/jsonfile"
 )
 
-// The client accepts a byte order mark, so we keep it.
-var byteOrderMark = []byte("\xef\xbb\xbf")
+// document is a settings file.
+type document struct{ *jsonfile.Document }
 
-// document is a settings file as a syntax tree that packs to the same bytes.
-type document struct {
-	name string
-	mark []byte
-	text []byte // without the mark; offsets in the tree count from its start
-	root hujson.Value
-}
-
-// parse takes exactly the JSON that the client takes: no comments, no trailing
-// commas. An empty file counts as an empty object.
-func parse(name string, text []byte) (*document, error) {
-	d := &document{name: name}
-	if bytes.HasPrefix(text, byteOrderMark) {
-		d.mark, text = text[:len(byteOrderMark)], text[len(byteOrderMark):]
-	}
-	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{}\n")
-	}
-	d.text = text
-	// encoding/json is strict and, unlike hujson, has a limit on nesting: eight
-	// megabytes of brackets must not end in a stack overflow.
-	var strict json.RawMessage
-	if err := json.Unmarshal(text, &strict); err != nil {
-		return nil, d.syntaxError(err)
-	}
-	root, err := hujson.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	d.root = root
-	return d, nil
-}
-
-func (d *document) pack() []byte {
-	return append(bytes.Clone(d.mark), d.root.Pack()...)
-}
-
-func (d *document) syntaxError(err error) error {
-	var syntax *json.SyntaxError
-	if !errors.As(err, &syntax) {
-		return fmt.Errorf("%s: %w", d.name, err)
-	}
-	offset := min(max(int(syntax.Offset)-1, 0), len(d.text))
-	return d.refuse(offset, syntaxHint(d.text, offset, err))
-}
-
-func syntaxHint(text []byte, offset int, err error) string {
-	before := bytes.TrimRight(text[:offset], " \t\r\n")
-	switch {
-	case offset < len(text) && text[offset] == '/':
-		return "the client does not accept comments"
-	case offset < len(text) && (text[offset] == '}' || text[offset] == ']') && bytes.HasSuffix(before, []byte(",")):
-		return "the client does not accept a trailing comma"
-	}
-	return err.Error()
-}
-
-func (d *document) refuse(offset int, why string) error {
-	line, column := d.position(offset)
-	return fmt.Errorf("%s:%d:%d: %s", d.name, line, column, why)
-}
-
-// position counts from 1, columns in characters.
-func (d *document) position(offset int) (line, column int) {
-	before := d.text[:offset]
-	line = 1 + bytes.Count(before, []byte("\n"))
-	column = 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-	return line, column
+// parse takes exactly the JSON that the client takes.
+func parse(name string, text []byte) (document, error) {
+	d, err := jsonfile.Parse(name, text)
+	return document{d}, err
 }
 
 // editable refuses a document in which there is no one place for our entries.
-func (d *document) editable() error {
-	root, ok := objectOf(&d.root)
-	if !ok {
-		return d.refuse(d.root.StartOffset, "the top level "+mustBe("an object", &d.root))
-	}
-	if err := d.unique(root, func(name string) bool { return name == "hooks" }); err != nil {
+func (d document) editable() error {
+	if err := d.NeedObject(); err != nil {
 		return err
 	}
-	hooks := member(root, "hooks")
+	root, _ := d.Object()
+	if err := d.Unique(root, func(name string) bool { return name == "hooks" }); err != nil {
+		return err
+	}
+	hooks := jsonfile.Member(root, "hooks")
 	if hooks == nil {
 		return nil
 	}
-	events, ok := objectOf(hooks)
+	events, ok := jsonfile.ObjectOf(hooks)
 	if !ok {
-		return d.refuse(hooks.StartOffset, `"hooks" `+mustBe("an object", hooks))
+		return d.Refuse(hooks, `"hooks" `+jsonfile.MustBe("an object", hooks))
 	}
-	if err := d.unique(events, known); err != nil {
+	if err := d.Unique(events, known); err != nil {
 		return err
 	}
-	for i := range events.Members {
-		m := &events.Members[i]
-		if _, ok := arrayOf(&m.Value); known(stringOf(&m.Name)) && !ok {
-			return d.refuse(m.Value.StartOffset, fmt.Sprintf("%q %s", stringOf(&m.Name), mustBe("an array", &m.Value)))
+	for name, v := range jsonfile.Members(events) {
+		if _, ok := jsonfile.ArrayOf(v); known(name) && !ok {
+			return d.Refuse(v, fmt.Sprintf("%q %s", name, jsonfile.MustBe("an array", v)))
 		}
 	}
 	return nil
@@ -118,55 +50,53 @@ func (d *document) editable() error {
 // with a remark), which the client ignores whatever their type.
 func known(name string) bool { return hook.Event(name).Known() }
 
-func (d *document) unique(object *hujson.Object, matters func(name string) bool) error {
-	seen := map[string]bool{}
-	for i := range object.Members {
-		name := &object.Members[i].Name
-		key := stringOf(name)
-		if seen[key] && matters(key) {
-			return d.refuse(name.StartOffset, fmt.Sprintf("duplicate key %q", key))
-		}
-		seen[key] = true
-	}
-	return nil
-}
-
-// place is where one entry of ours stands in the tree.
+// place is where one hook stands in the tree.
 type place struct {
-	entry  Entry
+	entry  Entry         // of a command; of other hooks it is empty
 	groups *hujson.Array // of the event
 	group  *hujson.Object
 	hooks  *hujson.Array // of the group
 	hook   *hujson.Object
 }
 
-// find lists our entries in document order, and everybody else's: of those that
-// are no commands only the number counts.
-func (d *document) find() (ours []place, foreign []Entry) {
-	root, _ := objectOf(&d.root)
-	events, _ := objectOf(member(root, "hooks"))
-	for name, value := range members(events) {
-		groups, _ := arrayOf(value)
-		for _, group := range objects(groups) {
-			hooks, _ := arrayOf(member(group, "hooks"))
-			matcher := stringOf(member(group, "matcher"))
-			for _, object := range objects(hooks) {
-				if e, ok := readEntry(name, matcher, object); ok {
-					ours = append(ours, place{e, groups, group, hooks, object})
-				} else {
-					foreign = append(foreign, e)
-				}
+// places lists all hooks in document order.
+func (d document) places() (all []place) {
+	events, _ := jsonfile.ObjectOf(jsonfile.At(d.Root(), "hooks"))
+	for event, value := range jsonfile.Members(events) {
+		groups, _ := jsonfile.ArrayOf(value)
+		for _, group := range jsonfile.Objects(groups) {
+			for _, p := range placesIn(event, group) {
+				p.groups = groups
+				all = append(all, p)
 			}
 		}
 	}
-	return ours, foreign
+	return all
 }
 
-func (d *document) entries() []Entry {
-	ours, _ := d.find()
-	var all []Entry
-	for _, p := range ours {
-		all = append(all, p.entry)
+func placesIn(event string, group *hujson.Object) (all []place) {
+	hooks, _ := jsonfile.ArrayOf(jsonfile.Member(group, "hooks"))
+	matcher := jsonfile.StringOf(jsonfile.Member(group, "matcher"))
+	for _, object := range jsonfile.Objects(hooks) {
+		all = append(all, place{entry: readEntry(event, matcher, object), group: group, hooks: hooks, hook: object})
 	}
 	return all
+}
+
+// find lists the hooks of one kind.
+func (d document) find(kind func(Entry) bool) (found []place) {
+	for _, p := range d.places() {
+		if kind(p.entry) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// remove takes the hook out, and its group with it when nothing else is in it.
+func (p place) remove() {
+	jsonfile.CutElements(p.hooks, func(v *hujson.Value) bool { return v.Value == p.hook })
+	if len(p.hooks.Elements) == 0 {
+		jsonfile.CutElements(p.groups, func(v *hujson.Value) bool { return v.Value == p.group })
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/jsonfile"
 )
 
 // Entry is one hook entry of ours. With Args the client starts Command without
@@ -37,28 +38,46 @@ func (e Entry) wide() bool {
 // programs are the names that we are called by.
 var programs = []string{"stopgate", "conclaude", "agent-gauntlet"}
 
-// ours tells our entries from everybody else's.
+// ours tells the entries that call "stopgate hook" from everybody else's.
 func (e Entry) ours() bool {
-	program, argument := e.call()
-	return callsUs(program, argument)
+	program, arguments := e.call()
+	return len(arguments) > 0 && callsUs(program, arguments[0])
 }
 
 // callsStopHook knows "stopgate stop-hook" and "agent-gauntlet stop-hook".
 func (e Entry) callsStopHook() bool {
-	program, argument := e.call()
-	return argument == "stop-hook" && slices.Contains(programs, baseName(program))
+	program, arguments := e.call()
+	return len(arguments) > 0 && arguments[0] == "stop-hook" && slices.Contains(programs, baseName(program))
 }
 
-// call is the program that the client starts, and its first argument.
-func (e Entry) call() (program, argument string) {
+// CallsSupervisor tells the entries that call our supervisor from everybody
+// else's: a launch writes the name that it was called by. Programs at one of the
+// own paths are ours under any name.
+func (e Entry) CallsSupervisor(own ...string) bool {
+	program, reviews := e.review()
+	switch baseName(program) {
+	case "stopgate", "ccc":
+		return reviews
+	}
+	return reviews && slices.Contains(own, program)
+}
+
+// review is the program of an entry of the form "PROGRAM supervisor-hook".
+func (e Entry) review() (program string, is bool) {
+	program, arguments := e.call()
+	return program, e.Event == hook.Stop && slices.Equal(arguments, []string{supervisorHook})
+}
+
+const supervisorHook = "supervisor-hook"
+
+// call is the program that the client starts, and its arguments as far as they can
+// be told from a command line.
+func (e Entry) call() (program string, arguments []string) {
 	if len(e.Args) > 0 {
-		return e.Command, e.Args[0]
+		return e.Command, e.Args
 	}
 	program, rest := firstWord(e.Command)
-	if words := strings.Fields(rest); len(words) > 0 {
-		argument = words[0]
-	}
-	return program, argument
+	return program, strings.Fields(rest)
 }
 
 // callsUs knows "stopgate hook" and, under our other name, "conclaude EVENT".
@@ -106,42 +125,29 @@ func baseName(program string) string {
 	return strings.TrimSuffix(program[strings.LastIndexAny(program, `/\`)+1:], ".exe")
 }
 
-// firstWord splits a command line after its first word, which may be quoted.
-func firstWord(line string) (word, rest string) {
-	line = strings.TrimSpace(line)
-	if line != "" && (line[0] == '"' || line[0] == '\'') {
-		if end := strings.IndexByte(line[1:], line[0]); end >= 0 {
-			return line[1 : 1+end], line[end+2:]
-		}
-	}
-	if end := strings.IndexAny(line, " \t\n"); end >= 0 {
-		return line[:end], line[end:]
-	}
-	return line, ""
-}
-
 // readEntry reads a hook object. It takes what has the right type and ignores
-// the rest, so that a damaged entry of ours is still known as ours.
-func readEntry(event, matcher string, hookObject *hujson.Object) (Entry, bool) {
-	if stringOf(member(hookObject, "type")) != "command" {
-		return Entry{}, false
+// the rest, so that a damaged entry of ours is still known as ours. What cannot be
+// ours is empty.
+func readEntry(event, matcher string, hookObject *hujson.Object) Entry {
+	if jsonfile.StringOf(jsonfile.Member(hookObject, "type")) != "command" {
+		return Entry{}
 	}
 	e := Entry{
 		Event:   hook.Event(event),
 		Matcher: matcher,
-		Command: stringOf(member(hookObject, "command")),
-		Timeout: seconds(numberOf(member(hookObject, "timeout"))),
+		Command: jsonfile.StringOf(jsonfile.Member(hookObject, "command")),
+		Timeout: seconds(jsonfile.NumberOf(jsonfile.Member(hookObject, "timeout"))),
 		Spoilt:  spoilt(hookObject),
 	}
-	if args, ok := arrayOf(member(hookObject, "args")); ok {
+	if args, ok := jsonfile.ArrayOf(jsonfile.Member(hookObject, "args")); ok {
 		for i := range args.Elements {
 			e.Args = append(e.Args, argument(&args.Elements[i]))
 		}
 		if e.Args == nil {
-			return Entry{}, false // exec form, but no argument: not ours
+			return Entry{} // exec form, but no argument: not ours
 		}
 	}
-	return e, e.ours()
+	return e
 }
 
 // spoilt lists the keys that keep a hook from deciding anything. Measured: the
@@ -150,7 +156,7 @@ func readEntry(event, matcher string, hookObject *hujson.Object) (Entry, bool) {
 // A value of the wrong type is listed too, so that the next install removes it.
 func spoilt(hookObject *hujson.Object) (keys []string) {
 	for _, key := range []string{"async", "asyncRewake", "if", "once"} {
-		if v := member(hookObject, key); v != nil && kindOf(v) != 'f' {
+		if v := jsonfile.Member(hookObject, key); v != nil && jsonfile.KindOf(v) != 'f' {
 			keys = append(keys, key)
 		}
 	}
@@ -160,8 +166,8 @@ func spoilt(hookObject *hujson.Object) (keys []string) {
 // argument of the wrong type becomes its JSON text, which differs from every
 // argument we install, so that the next install puts it right.
 func argument(v *hujson.Value) string {
-	if kindOf(v) == '"' {
-		return stringOf(v)
+	if jsonfile.KindOf(v) == '"' {
+		return jsonfile.StringOf(v)
 	}
 	return hujson.Value{Value: v.Value}.String()
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"slices"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/jsonfile"
 )
 
 // File is what one settings file means for our hooks.
@@ -15,12 +17,13 @@ type File struct {
 	Scope  Scope
 	Path   string
 	Exists bool
-	Err    error   // it cannot be read or is no JSON; the client ignores it silently
-	Faults []Fault // wrong types; the client ignores the whole file, as silently
+	Err    error            // it cannot be read or is no JSON; the client ignores it silently
+	Faults []jsonfile.Fault // wrong types; the client ignores the whole file, as silently
 
 	DisableAllHooks  *bool             // nil: not set
 	ManagedHooksOnly bool              // only read from managed files
 	Entries          []Entry           // ours
+	Supervisor       []Entry           // those of ours that call the supervisor
 	Foreign          int               // how many hooks of others there are
 	Alike            []Entry           // those among them that seem to call us
 	Env              map[string]string // what the file puts into the environment of hooks
@@ -46,7 +49,7 @@ func InspectFrom(dir, localRoot string) []File {
 
 func inspect(at location) File {
 	f := File{Scope: at.scope, Path: at.path}
-	text, err := read(at.path)
+	found, err := jsonfile.Read(at.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f // a link to nothing too: the client takes it for a missing file
 	}
@@ -55,32 +58,38 @@ func inspect(at location) File {
 		f.Err = err
 		return f
 	}
-	d, err := parse(at.path, text)
-	if err != nil {
-		f.Err = err
+	d := document{found}
+	if f.Err = d.NeedObject(); f.Err != nil {
 		return f
 	}
-	root, ok := objectOf(&d.root)
-	if !ok {
-		f.Err = d.refuse(d.root.StartOffset, "the top level "+mustBe("an object", &d.root))
-		return f
-	}
+	root, _ := d.Object()
 	f.Faults = d.faults(at.scope)
-	ours, foreign := d.find()
-	for _, p := range ours {
-		f.Entries = append(f.Entries, p.entry)
-	}
-	f.Foreign = len(foreign)
-	f.Alike = slices.DeleteFunc(foreign, func(e Entry) bool { return !e.alike() })
-	f.Env = environment(member(root, "env"))
-	switch kindOf(member(root, "disableAllHooks")) {
+	f.list(d.places())
+	f.Env = environment(jsonfile.Member(root, "env"))
+	switch jsonfile.KindOf(jsonfile.Member(root, "disableAllHooks")) {
 	case 't':
 		f.DisableAllHooks = new(true)
 	case 'f':
 		f.DisableAllHooks = new(false)
 	}
-	f.ManagedHooksOnly = at.scope == Managed && kindOf(member(root, "allowManagedHooksOnly")) == 't'
+	f.ManagedHooksOnly = at.scope == Managed && jsonfile.KindOf(jsonfile.Member(root, "allowManagedHooksOnly")) == 't'
 	return f
+}
+
+func (f *File) list(places []place) {
+	for _, p := range places {
+		switch e := p.entry; {
+		case e.ours():
+			f.Entries = append(f.Entries, e)
+		case e.CallsSupervisor():
+			f.Supervisor = append(f.Supervisor, e)
+		case e.alike():
+			f.Alike = append(f.Alike, e)
+			f.Foreign++
+		default:
+			f.Foreign++
+		}
+	}
 }
 
 // LocalFromGitRoot is the first client that takes settings.local.json from the
@@ -110,10 +119,10 @@ func OutOfReach(dir, root string) (why string, found bool) {
 // environment takes the strings: the client forgives other values.
 func environment(v *hujson.Value) map[string]string {
 	env := map[string]string{}
-	o, _ := objectOf(v)
-	for name, value := range members(o) {
-		if kindOf(value) == '"' {
-			env[name] = stringOf(value)
+	o, _ := jsonfile.ObjectOf(v)
+	for name, value := range jsonfile.Members(o) {
+		if jsonfile.KindOf(value) == '"' {
+			env[name] = jsonfile.StringOf(value)
 		}
 	}
 	return env
@@ -145,6 +154,20 @@ func InForce(files []File) []Entry {
 		}
 	}
 	return out
+}
+
+// Unified reports whether the client really calls "stopgate hook" for Stop and
+// waits for its answer, by the files that count for a client that was started in
+// one of the directories.
+func Unified(dirs ...string) bool {
+	for _, dir := range dirs {
+		for _, e := range InForce(Inspect(dir)) {
+			if e.Event == hook.Stop && len(e.Spoilt) == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Calls reports whether the client calls our entries in the file, which is one

@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/jsonfile"
 )
 
 func TestInspect(t *testing.T) {
@@ -122,9 +124,9 @@ func TestDisabled(t *testing.T) {
 		{"nothing is said", []File{{Path: "a"}}, ""},
 		{"the user says so", []File{{Path: "a", DisableAllHooks: yes}, {Path: "b"}}, "a"},
 		{"local takes it back", []File{{Path: "a", DisableAllHooks: yes}, {Path: "b", Scope: Local, DisableAllHooks: no}}, ""},
-		{"the file is dropped", []File{{Path: "a", DisableAllHooks: yes, Faults: []Fault{{}}}}, ""},
+		{"the file is dropped", []File{{Path: "a", DisableAllHooks: yes, Faults: []jsonfile.Fault{{}}}}, ""},
 		{"managed beats local", []File{{Path: "a", DisableAllHooks: yes}, {Path: "b", Scope: Managed, DisableAllHooks: no}}, ""},
-		{"managed with faults counts", []File{{Path: "b", Scope: Managed, DisableAllHooks: yes, Faults: []Fault{{}}}}, "b"},
+		{"managed with faults counts", []File{{Path: "b", Scope: Managed, DisableAllHooks: yes, Faults: []jsonfile.Fault{{}}}}, "b"},
 		{"managed hooks only", []File{{Path: "a"}, {Path: "b", Scope: Managed, ManagedHooksOnly: true}}, "b"},
 	}
 	for _, tt := range tests {
@@ -149,5 +151,66 @@ func TestScopes(t *testing.T) {
 	}
 	if _, err := Path(Scope(9), "/r"); err == nil {
 		t.Error("a file for an unknown scope")
+	}
+}
+
+// The supervisor's entries are ours, but not those that hooks are installed as.
+func TestInspectTellsTheSupervisorApart(t *testing.T) {
+	path := settingsPath(t, `{"hooks":{"Stop":[{"hooks":[
+		{"type":"command","command":"/x/hook/stopgate supervisor-hook","timeout":70},
+		{"type":"command","command":"other"},
+		{"type":"command","command":"stopgate hook Stop"}]}]}}`)
+	f := inspect(location{User, path})
+	if len(f.Entries) != 1 || len(f.Supervisor) != 1 || f.Supervisor[0].Timeout != 70*time.Second || f.Foreign != 1 || len(f.Alike) != 0 {
+		t.Errorf("%+v", f)
+	}
+	if got := InForce([]File{f}); len(got) != 1 || got[0].Command != "stopgate hook Stop" {
+		t.Errorf("in force is %+v", got)
+	}
+}
+
+func TestUnified(t *testing.T) {
+	const ours = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate","args":["hook","Stop"]}]}]}}`
+	for _, tt := range []struct {
+		name, user, project, local string
+		want                       bool
+	}{
+		{"nothing", "", "", "", false},
+		{"user", ours, "", "", true},
+		{"project", "", ours, "", true},
+		{"local", "", "", ours, true},
+		{"conclaude", "", strings.Replace(ours, `"stopgate","args":["hook","Stop"]`, `"conclaude Stop"`, 1), "", true},
+		{"another event", strings.Replace(ours, "Stop", "SubagentStop", 1), "", "", false},
+		{"the supervisor alone", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ccc supervisor-hook"}]}]}}`, "", "", false},
+		{"the gates alone", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate stop-hook"}]}]}}`, "", "", false},
+		{"spoilt", strings.Replace(ours, `"command",`, `"command","async":true,`, 1), "", "", false},
+		{"spoilt here, not there", strings.Replace(ours, `"command",`, `"command","if":"x",`, 1), ours, "", true},
+		{"dropped", strings.Replace(ours, `{"hooks"`, `{"model":5,"hooks"`, 1), "", "", false},
+		{"dropped, but another is not", strings.Replace(ours, `{"hooks"`, `{"model":5,"hooks"`, 1), "", ours, true},
+		{"no JSON", ours + "}", "", "", false},
+		{"switched off", ours, "", `{"disableAllHooks":true}`, false},
+		{"switched on again", strings.Replace(ours, `{"hooks"`, `{"disableAllHooks":true,"hooks"`, 1), "", `{"disableAllHooks":false}`, true},
+	} {
+		root := t.TempDir()
+		t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+		for path, text := range map[string]string{
+			"user/settings.json": tt.user, "p/.claude/settings.json": tt.project, "p/.claude/settings.local.json": tt.local,
+		} {
+			if text != "" {
+				put(t, filepath.Join(root, filepath.FromSlash(path)), text)
+			}
+		}
+		if got := Unified(filepath.Join(root, "p")); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+	root := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+	put(t, filepath.Join(root, ".claude", "settings.json"), ours)
+	if Unified() || Unified("", filepath.Join(root, "elsewhere")) {
+		t.Error("unified where nothing says so")
+	}
+	if !Unified("", filepath.Join(root, "elsewhere"), root) {
+		t.Error("one of several directories is not enough")
 	}
 }

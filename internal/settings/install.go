@@ -12,6 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/jsonfile"
 )
 
 // Install makes the entries the only ones of ours for their events in the
@@ -22,23 +23,30 @@ import (
 // A file that the client would not take even then, or that has no one place for
 // the entries, is refused with its position and not touched.
 func Install(path string, entries []Entry) (changed bool, err error) {
-	err = withFile(path, func(f *file) error {
-		text, err := acceptable(f.path, f.text, entries)
-		if err != nil {
+	err = jsonfile.WithLock(path, func(f *jsonfile.File) error {
+		text, err := acceptable(f.Path, f.Text, entries)
+		if err != nil || len(entries) == 0 {
 			return err
 		}
-		if len(entries) > 0 {
-			changed, err = f.replace(text)
+		if !f.Exists {
+			f.Mode = newMode(f.Path)
 		}
+		changed, err = replace(f, text, !hasOurs(f.Text))
 		return err
 	})
 	return changed, err
 }
 
+// hasOurs reports whether there are entries of ours, of whatever kind.
+func hasOurs(text []byte) bool {
+	d, err := parse("", text)
+	return err == nil && len(d.find(func(e Entry) bool { return e.ours() || e.CallsSupervisor() })) > 0
+}
+
 // Check returns the error that Install would, as far as it is one of the
 // content, and writes nothing.
 func Check(path string, entries []Entry) error {
-	text, err := read(path)
+	text, err := jsonfile.ReadText(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -54,21 +62,35 @@ func acceptable(name string, text []byte, entries []Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return after, inForceAfter(name, text, after)
+}
+
+// inForceAfter is an error when the client would drop the file that has become
+// after. Where that is due to what the file was before, the faults are named as
+// they stand there.
+func inForceAfter(name string, text, after []byte) error {
 	d, err := parse(name, after)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(d.faults(User)) == 0 {
-		return after, nil
-	}
-	if d, err = parse(name, text); err != nil {
-		return nil, err
+	faults := d.faults(User)
+	if len(faults) == 0 {
+		return nil
 	}
 	why := []string{"the client drops the whole file, so hooks in it would do nothing:"}
+	if d, err = parse(name, text); err != nil {
+		return err
+	}
 	for _, fault := range d.faults(User) {
 		why = append(why, fmt.Sprintf("%s:%s", name, fault))
 	}
-	return nil, errors.New(strings.Join(why, "\n"))
+	if len(why) == 1 {
+		why[0] = "with these settings the client would drop the whole file " + name + ":"
+		for _, fault := range faults {
+			why = append(why, fault.Path+" "+fault.Text)
+		}
+	}
+	return errors.New(strings.Join(why, "\n"))
 }
 
 func install(name string, text []byte, entries []Entry) ([]byte, error) {
@@ -84,11 +106,11 @@ func install(name string, text []byte, entries []Entry) ([]byte, error) {
 	if err := d.editable(); err != nil {
 		return nil, err
 	}
-	l := layoutOf(d)
+	l := d.Layout()
 	for _, event := range eventsOf(entries) {
-		d.installEvent(l, event, wanted(entries, event))
+		d.installEvent(l, event, wanted(entries, event), Entry.ours)
 	}
-	return d.pack(), nil
+	return d.Text(), nil
 }
 
 func eventsOf(entries []Entry) []hook.Event {
@@ -114,23 +136,24 @@ func wanted(entries []Entry, event hook.Event) []Entry {
 	return all
 }
 
-// installEvent pairs what is wanted with what is there, best match first, so
-// that an entry whose path or timeout changed is rewritten where it stands.
-func (d *document) installEvent(l layout, event hook.Event, want []Entry) {
-	ours, _ := d.find()
-	have := slices.DeleteFunc(ours, func(p place) bool { return p.entry.Event != event })
+// installEvent pairs what is wanted with what is there of the same kind, best match
+// first, so that an entry whose path or timeout changed is rewritten where it
+// stands.
+func (d document) installEvent(l jsonfile.Layout, event hook.Event, want []Entry, kind func(Entry) bool) {
+	have := d.find(func(e Entry) bool { return e.Event == event && kind(e) })
 
 	asIs := func(Entry, place) {}
+	rewrite := func(e Entry, p place) { p.rewrite(l, e) }
 	want, have = pair(want, have, func(e Entry, p place) bool { return e.equal(p.entry) }, asIs)
-	want, have = pair(want, have, func(e Entry, p place) bool { return e.Matcher == p.entry.Matcher }, l.rewrite)
-	want, have = pair(want, have, func(_ Entry, p place) bool { return len(p.hooks.Elements) == 1 }, l.rewrite)
+	want, have = pair(want, have, func(e Entry, p place) bool { return e.Matcher == p.entry.Matcher }, rewrite)
+	want, have = pair(want, have, func(_ Entry, p place) bool { return len(p.hooks.Elements) == 1 }, rewrite)
 
 	for _, p := range have {
 		p.remove()
 	}
 	for _, e := range want {
 		groups, s := d.groups(l, event)
-		l.appendElement(groups, s, groupOf(e))
+		l.AppendElement(groups, s, groupOf(e))
 	}
 }
 
@@ -152,53 +175,41 @@ func pair(want []Entry, have []place, fits func(Entry, place) bool, act func(Ent
 
 // rewrite changes only what differs: a remark or a status message that someone
 // added to our entry stays.
-func (l layout) rewrite(e Entry, p place) {
+func (p place) rewrite(l jsonfile.Layout, e Entry) {
 	old, fresh := p.entry, hookOf(e)
 	if old.Command != e.Command {
-		l.set(p.hook, "command", fresh.Command)
+		l.Set(p.hook, "command", fresh.Command)
 	}
 	switch {
 	case slices.Equal(old.Args, e.Args):
 	case len(e.Args) == 0:
-		cutMember(p.hook, "args")
+		jsonfile.CutMember(p.hook, "args")
 	default:
-		l.set(p.hook, "args", fresh.Args)
+		l.Set(p.hook, "args", fresh.Args)
 	}
 	for _, key := range old.Spoilt {
-		cutMember(p.hook, key)
+		jsonfile.CutMember(p.hook, key)
 	}
 	if old.Timeout != e.Timeout {
-		l.set(p.hook, "timeout", fresh.Timeout)
+		l.Set(p.hook, "timeout", fresh.Timeout)
 	}
 	switch {
 	case old.Matcher == e.Matcher:
 	case e.Matcher == "":
-		cutMember(p.group, "matcher")
-	case member(p.group, "matcher") == nil:
-		l.prependMember(p.group, "matcher", e.Matcher)
+		jsonfile.CutMember(p.group, "matcher")
+	case jsonfile.Member(p.group, "matcher") == nil:
+		l.PrependMember(p.group, "matcher", e.Matcher)
 	default:
-		l.set(p.group, "matcher", e.Matcher)
-	}
-}
-
-// remove takes the entry out, and its group with it when nothing else is in it.
-func (p place) remove() {
-	cutElement(p.hooks, p.hook)
-	if len(p.hooks.Elements) == 0 {
-		cutElement(p.groups, p.group)
+		l.Set(p.group, "matcher", e.Matcher)
 	}
 }
 
 // groups finds or makes the array of the event, in a document that is editable.
-func (d *document) groups(l layout, event hook.Event) (*hujson.Array, spot) {
-	root, _ := objectOf(&d.root)
-	s := top(d)
-	hooks := l.ensure(root, s, "hooks", struct{}{})
-	s = s.into(hooks)
-	events, _ := objectOf(&hooks.Value)
-	groups := l.ensure(events, s, string(event), []string{})
-	array, _ := arrayOf(&groups.Value)
-	return array, s.into(groups)
+func (d document) groups(l jsonfile.Layout, event hook.Event) (*hujson.Array, jsonfile.Spot) {
+	root, _ := d.Object()
+	events, _ := jsonfile.ObjectOf(l.Ensure(root, d.Spot(), "hooks", struct{}{}))
+	groups, _ := jsonfile.ArrayOf(l.Ensure(events, d.Spot("hooks"), string(event), []string{}))
+	return groups, d.Spot("hooks", string(event))
 }
 
 type groupJSON struct {

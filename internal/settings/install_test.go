@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/jsonfile"
 )
 
 func TestInstallKeepsTheLayout(t *testing.T) {
@@ -162,7 +163,7 @@ func TestInstallUnspoils(t *testing.T) {
 func TestInstallTakesConclaudeOver(t *testing.T) {
 	for _, call := range []string{`"command":"conclaude Stop"`, `"command":"/old/conclaude","args":["Stop"]`} {
 		path := settingsPath(t, `{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command",`+call+`,"timeout":60}]}]}}`)
-		if got := quickly(path, hook.Stop, Entry.ours); len(got) != 1 {
+		if got := quickly(path, hook.Stop, Entry.ours, programs); len(got) != 1 {
 			t.Errorf("the hook finds %v", got)
 		}
 		mustInstall(t, path, entry(hook.Stop))
@@ -397,7 +398,7 @@ func TestInstallIntoAReadOnlyDirectory(t *testing.T) {
 func TestInstallWhereThereIsNoFile(t *testing.T) {
 	directory := settingsPath(t)
 	os.MkdirAll(directory, 0o755)
-	large := settingsPath(t, `{"a":"`+strings.Repeat("x", maxSize)+`"}`)
+	large := settingsPath(t, `{"a":"`+strings.Repeat("x", jsonfile.MaxSize)+`"}`)
 	below := filepath.Join(settingsPath(t, `{}`), "settings.json")
 	for _, path := range []string{directory, large, below} {
 		if changed, err := Install(path, []Entry{entry(hook.Stop)}); err == nil || changed || !strings.Contains(err.Error(), filepath.Dir(path)) {

@@ -2,8 +2,12 @@ package settings
 
 import (
 	"maps"
+	"math"
+	"net/url"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/stopgate/stopgate/internal/jsonfile"
 )
 
 // What makes the client drop a file, measured with 2.1.197: a file with one
@@ -21,108 +25,131 @@ import (
 // A managed file is checked for its hooks alone: there a timeout of 0 cost the
 // hooks, but "model":5 did not.
 
-func settingsFile() rule {
-	return fields(map[string]rule{
+// faults lists what the client drops the file for.
+func (d document) faults(scope Scope) []jsonfile.Fault {
+	if scope == Managed {
+		return d.Check(managedFile())
+	}
+	return d.Check(settingsFile())
+}
+
+func settingsFile() jsonfile.Rule {
+	return jsonfile.Fields(map[string]jsonfile.Rule{
 		"hooks": eventLists(),
 
-		"$schema":                    aString,
-		"alwaysThinkingEnabled":      aBoolean,
-		"apiKeyHelper":               aString,
-		"attribution":                anObject,
-		"awsAuthRefresh":             aString,
-		"cleanupPeriodDays":          both(aNumber, holds("a whole number above 0", wholeDays)),
-		"disableAllHooks":            aBoolean,
-		"enableAllProjectMcpServers": aBoolean,
-		"enabledMcpjsonServers":      anArray,
-		"enabledPlugins":             anObject,
-		"env":                        anObject,
-		"extraKnownMarketplaces":     anObject,
-		"fileSuggestion":             anObject,
-		"includeCoAuthoredBy":        aBoolean,
-		"language":                   aString,
-		"model":                      aString,
-		"outputStyle":                aString,
+		"$schema":                    jsonfile.String,
+		"alwaysThinkingEnabled":      jsonfile.Boolean,
+		"apiKeyHelper":               jsonfile.String,
+		"attribution":                jsonfile.Object,
+		"awsAuthRefresh":             jsonfile.String,
+		"cleanupPeriodDays":          jsonfile.Both(jsonfile.Number, jsonfile.Holds("a whole number above 0", wholeDays)),
+		"disableAllHooks":            jsonfile.Boolean,
+		"enableAllProjectMcpServers": jsonfile.Boolean,
+		"enabledMcpjsonServers":      jsonfile.Array,
+		"enabledPlugins":             jsonfile.Object,
+		"env":                        jsonfile.Object,
+		"extraKnownMarketplaces":     jsonfile.Object,
+		"fileSuggestion":             jsonfile.Object,
+		"includeCoAuthoredBy":        jsonfile.Boolean,
+		"language":                   jsonfile.String,
+		"model":                      jsonfile.String,
+		"outputStyle":                jsonfile.String,
 		"permissions":                permissionLists(),
-		"respectGitignore":           aBoolean,
-		"sandbox":                    anObject,
-		"spinnerTipsEnabled":         aBoolean,
+		"respectGitignore":           jsonfile.Boolean,
+		"sandbox":                    jsonfile.Object,
+		"spinnerTipsEnabled":         jsonfile.Boolean,
 		"statusLine":                 statusLine(),
 	})
 }
 
-func managedFile() rule { return fields(map[string]rule{"hooks": eventLists()}) }
+func managedFile() jsonfile.Rule {
+	return jsonfile.Fields(map[string]jsonfile.Rule{"hooks": eventLists()})
+}
 
 // permissions.defaultMode has a closed list of values too, but one that grows
 // with each client, so a wrong word is not reported.
-func permissionLists() rule {
-	return fields(map[string]rule{
-		"allow":                 anArray,
-		"deny":                  anArray,
-		"ask":                   anArray,
-		"additionalDirectories": listOf(aString),
-		"defaultMode":           aString,
+func permissionLists() jsonfile.Rule {
+	return jsonfile.Fields(map[string]jsonfile.Rule{
+		"allow":                 jsonfile.Array,
+		"deny":                  jsonfile.Array,
+		"ask":                   jsonfile.Array,
+		"additionalDirectories": jsonfile.ListOf(jsonfile.String),
+		"defaultMode":           jsonfile.String,
 	})
 }
 
-func statusLine() rule {
-	return fields(map[string]rule{
-		"type":    oneOf("command"),
-		"command": aString,
-		"padding": aNumber,
+func statusLine() jsonfile.Rule {
+	return jsonfile.Fields(map[string]jsonfile.Rule{
+		"type":    jsonfile.OneOf("command"),
+		"command": jsonfile.String,
+		"padding": jsonfile.Number,
 	}, "type", "command")
 }
 
-func eventLists() rule {
-	groups := listOf(fields(map[string]rule{
-		"matcher": aString,
-		"hooks":   listOf(anyHook),
+func eventLists() jsonfile.Rule {
+	groups := jsonfile.ListOf(jsonfile.Fields(map[string]jsonfile.Rule{
+		"matcher": jsonfile.String,
+		"hooks":   jsonfile.ListOf(anyHook),
 	}, "hooks"))
-	return each(known, func(i *inspector, v *hujson.Value, at string) {
-		if _, ok := arrayOf(v); ok {
-			groups(i, v, at)
+	return jsonfile.Each(known, func(c *jsonfile.Checker, v *hujson.Value, at string) {
+		if _, ok := jsonfile.ArrayOf(v); ok {
+			groups(c, v, at)
 		}
 	})
 }
 
 // anyHook checks a hook by its type.
-func anyHook(i *inspector, v *hujson.Value, at string) {
-	o, _ := objectOf(v)
-	hookRule(stringOf(member(o, "type")))(i, v, at)
+func anyHook(c *jsonfile.Checker, v *hujson.Value, at string) {
+	o, _ := jsonfile.ObjectOf(v)
+	hookRule(jsonfile.StringOf(jsonfile.Member(o, "type")))(c, v, at)
 }
 
-func hookRule(kind string) rule {
+func hookRule(kind string) jsonfile.Rule {
 	switch kind {
 	case "command":
-		return hookOfType(map[string]rule{
-			"command":     aString,
-			"args":        listOf(aString),
-			"shell":       oneOf("bash", "powershell"),
-			"async":       aBoolean,
-			"asyncRewake": aBoolean,
+		return hookOfType(map[string]jsonfile.Rule{
+			"command":     jsonfile.String,
+			"args":        jsonfile.ListOf(jsonfile.String),
+			"shell":       jsonfile.OneOf("bash", "powershell"),
+			"async":       jsonfile.Boolean,
+			"asyncRewake": jsonfile.Boolean,
 		}, "command")
 	case "http":
-		return hookOfType(map[string]rule{
-			"url":            both(aString, holds("a URL", address)),
-			"headers":        both(anObject, each(anyName, aString)),
-			"allowedEnvVars": listOf(aString),
+		return hookOfType(map[string]jsonfile.Rule{
+			"url":            jsonfile.Both(jsonfile.String, jsonfile.Holds("a URL", address)),
+			"headers":        jsonfile.EachMember(jsonfile.String),
+			"allowedEnvVars": jsonfile.ListOf(jsonfile.String),
 		}, "url")
 	case "prompt", "agent":
-		return hookOfType(map[string]rule{"prompt": aString, "model": aString}, "prompt")
+		return hookOfType(map[string]jsonfile.Rule{"prompt": jsonfile.String, "model": jsonfile.String}, "prompt")
 	case "mcp_tool":
-		return hookOfType(map[string]rule{"server": aString, "tool": aString, "input": anObject}, "server", "tool")
+		return hookOfType(map[string]jsonfile.Rule{"server": jsonfile.String, "tool": jsonfile.String, "input": jsonfile.Object}, "server", "tool")
 	}
-	return fields(map[string]rule{"type": oneOf("command", "http", "prompt", "agent", "mcp_tool")}, "type")
+	return jsonfile.Fields(map[string]jsonfile.Rule{"type": jsonfile.OneOf("command", "http", "prompt", "agent", "mcp_tool")}, "type")
 }
 
-func hookOfType(own map[string]rule, required ...string) rule {
-	all := map[string]rule{
-		"timeout":       both(aNumber, holds("above 0", positive)),
-		"if":            aString,
-		"once":          aBoolean,
-		"statusMessage": aString,
+func hookOfType(own map[string]jsonfile.Rule, required ...string) jsonfile.Rule {
+	all := map[string]jsonfile.Rule{
+		"timeout":       jsonfile.Both(jsonfile.Number, jsonfile.Holds("above 0", positive)),
+		"if":            jsonfile.String,
+		"once":          jsonfile.Boolean,
+		"statusMessage": jsonfile.String,
 	}
 	maps.Copy(all, own)
-	return fields(all, required...)
+	return jsonfile.Fields(all, required...)
 }
 
-func anyName(string) bool { return true }
+func positive(v *hujson.Value) bool {
+	n := jsonfile.NumberOf(v)
+	return n > 0 && n <= math.MaxFloat64
+}
+
+func wholeDays(v *hujson.Value) bool {
+	n := jsonfile.NumberOf(v)
+	return n >= 1 && n == math.Trunc(n)
+}
+
+func address(v *hujson.Value) bool {
+	u, err := url.Parse(jsonfile.StringOf(v))
+	return err == nil && u.Scheme != ""
+}

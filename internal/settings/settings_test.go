@@ -97,6 +97,13 @@ func entriesIn(path string) []Entry {
 	return inspect(location{User, path}).Entries
 }
 
+func entriesOf(d document) (all []Entry) {
+	for _, p := range d.find(Entry.ours) {
+		all = append(all, p.entry)
+	}
+	return all
+}
+
 const longAgo = "2001-02-03T04:05:06Z"
 
 func old(t testing.TB, path string) time.Time {

@@ -52,6 +52,30 @@ func TestStopHookTimeout(t *testing.T) {
 	}
 }
 
+func TestSupervisorTimeout(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+	for entry, want := range map[string]time.Duration{
+		`"command":"/usr/bin/ccc supervisor-hook","timeout":660`:             660 * time.Second,
+		`"command":"'/a b/stopgate' supervisor-hook","timeout":70`:           70 * time.Second,
+		`"command":"/any/name","args":["supervisor-hook"],"timeout":80`:      80 * time.Second,
+		`"command":"ccc supervisor-hook"`:                                    600 * time.Second,
+		`"command":"stopgate hook Stop","timeout":5`:                         600 * time.Second,
+		`"command":"stopgate stop-hook","timeout":5`:                         600 * time.Second,
+		`"type":"prompt","command":"ccc supervisor-hook","timeout":60,"x":1`: 600 * time.Second,
+		`"command":"echo supervisor-hook is not ours","timeout":60`:          600 * time.Second,
+	} {
+		put(t, filepath.Join(root, ".claude", "settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command",`+entry+`}]}]}}`)
+		if got := SupervisorTimeout(root, root); got != want {
+			t.Errorf("%s: %v, want %v", entry, got, want)
+		}
+	}
+	put(t, filepath.Join(root, "user", "settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ccc supervisor-hook","timeout":30}]}]}}`)
+	if got := SupervisorTimeout("", root); got != 30*time.Second {
+		t.Errorf("of two: %v", got)
+	}
+}
+
 func TestTimeoutToleratesAnyDamage(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))

@@ -1,4 +1,4 @@
-package settings
+package jsonfile
 
 import (
 	"slices"
@@ -6,8 +6,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// cutMember removes every member of that name.
-func cutMember(o *hujson.Object, name string) {
+// CutMember removes every member of that name.
+func CutMember(o *hujson.Object, name string) {
 	for i := lastMember(o, name); i >= 0; i = lastMember(o, name) {
 		o.Members = cut(o.Members, i,
 			func(m *hujson.ObjectMember) *hujson.Value { return &m.Name },
@@ -18,14 +18,14 @@ func cutMember(o *hujson.Object, name string) {
 	}
 }
 
-// cutElement removes the element that is this very object.
-func cutElement(a *hujson.Array, object *hujson.Object) {
-	i := slices.IndexFunc(a.Elements, func(v hujson.Value) bool { return v.Value == object })
-	if i < 0 {
-		return
-	}
+// CutElements removes the elements that are unwanted.
+func CutElements(a *hujson.Array, unwanted func(*hujson.Value) bool) {
 	self := func(v *hujson.Value) *hujson.Value { return v }
-	a.Elements = cut(a.Elements, i, self, self)
+	for i := len(a.Elements) - 1; i >= 0; i-- {
+		if unwanted(&a.Elements[i]) {
+			a.Elements = cut(a.Elements, i, self, self)
+		}
+	}
 	if len(a.Elements) == 0 {
 		a.AfterExtra = nil
 	}

@@ -1,4 +1,4 @@
-package settings
+package jsonfile
 
 import (
 	"bytes"
@@ -8,15 +8,16 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// layout is how a document is written, so that new text looks like the old.
-type layout struct {
+// Layout is how a document is written, so that new text looks like the old.
+type Layout struct {
 	newline string
 	unit    string // one step of indentation
 	gap     string // after a colon or comma on one line
 }
 
-func layoutOf(d *document) layout {
-	l := layout{newline: "\n", unit: "  "}
+// Layout is the layout of the text that was parsed.
+func (d *Document) Layout() Layout {
+	l := Layout{newline: "\n", unit: "  "}
 	lines := bytes.SplitAfter(d.text, []byte("\n"))
 	if bytes.HasSuffix(lines[0], []byte("\r\n")) {
 		l.newline = "\r\n"
@@ -28,27 +29,36 @@ func layoutOf(d *document) layout {
 			break
 		}
 	}
-	if root, ok := objectOf(&d.root); ok && len(root.Members) > 0 && len(root.Members[0].Value.BeforeExtra) > 0 {
+	if root, ok := ObjectOf(&d.root); ok && len(root.Members) > 0 && len(root.Members[0].Value.BeforeExtra) > 0 {
 		l.gap = " "
 	}
 	return l
 }
 
-// spot says how the children of one object or array are written.
-type spot struct {
+// Spot says how the children of one object or array are written.
+type Spot struct {
 	inline bool
 	indent string // of the line with the closing bracket
 }
 
-func top(d *document) spot {
+// Spot is the spot of the object or array at the end of the path, which must be
+// there.
+func (d *Document) Spot(path ...string) Spot {
+	s := Spot{inline: !hasNewline(d.text)}
 	if first, _, n := ends(d.root.Value); n > 0 {
-		return spot{inline: !hasNewline(first)}
+		s.inline = !hasNewline(first)
 	}
-	return spot{inline: !hasNewline(d.text)}
+	object, _ := d.Object()
+	for _, name := range path {
+		m := &object.Members[lastMember(object, name)]
+		s = s.into(m)
+		object, _ = ObjectOf(&m.Value)
+	}
+	return s
 }
 
 // into goes from a parent to a child. An empty child is written as its parent is.
-func (s spot) into(m *hujson.ObjectMember) spot {
+func (s Spot) into(m *hujson.ObjectMember) Spot {
 	if hasNewline(m.Name.BeforeExtra) {
 		s.indent = lastLine(m.Name.BeforeExtra)
 	}
@@ -75,7 +85,7 @@ func ends(v hujson.ValueTrimmed) (first, last hujson.Extra, n int) {
 
 // around gives the white space before a new last child, and the one before the
 // closing bracket after it.
-func (l layout) around(parent hujson.ValueTrimmed, s spot, closing hujson.Extra) (before, after hujson.Extra) {
+func (l Layout) around(parent hujson.ValueTrimmed, s Spot, closing hujson.Extra) (before, after hujson.Extra) {
 	_, last, n := ends(parent)
 	switch {
 	case n == 0 && s.inline:
@@ -90,7 +100,8 @@ func (l layout) around(parent hujson.ValueTrimmed, s spot, closing hujson.Extra)
 	return slices.Clone(last), closing
 }
 
-func (l layout) appendElement(a *hujson.Array, s spot, v any) {
+// AppendElement adds v as the last element.
+func (l Layout) AppendElement(a *hujson.Array, s Spot, v any) {
 	before, after := l.around(a, s, a.AfterExtra)
 	element := l.render(v, before)
 	element.BeforeExtra = before
@@ -98,13 +109,15 @@ func (l layout) appendElement(a *hujson.Array, s spot, v any) {
 	a.AfterExtra = after
 }
 
-func (l layout) appendMember(o *hujson.Object, s spot, name string, v any) {
+// AppendMember adds v as the last member.
+func (l Layout) AppendMember(o *hujson.Object, s Spot, name string, v any) {
 	before, after := l.around(o, s, o.AfterExtra)
 	o.Members = append(o.Members, l.newMember(name, v, before))
 	o.AfterExtra = after
 }
 
-func (l layout) prependMember(o *hujson.Object, name string, v any) {
+// PrependMember adds v as the first member.
+func (l Layout) PrependMember(o *hujson.Object, name string, v any) {
 	first, _, n := ends(o)
 	o.Members = slices.Insert(o.Members, 0, l.newMember(name, v, first))
 	if n > 0 && !hasNewline(first) {
@@ -112,7 +125,7 @@ func (l layout) prependMember(o *hujson.Object, name string, v any) {
 	}
 }
 
-func (l layout) newMember(name string, v any, before hujson.Extra) hujson.ObjectMember {
+func (l Layout) newMember(name string, v any, before hujson.Extra) hujson.ObjectMember {
 	m := hujson.ObjectMember{
 		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(name)},
 		Value: l.render(v, before),
@@ -124,26 +137,26 @@ func (l layout) newMember(name string, v any, before hujson.Extra) hujson.Object
 	return m
 }
 
-// ensure finds the member, or adds it as v.
-func (l layout) ensure(o *hujson.Object, s spot, name string, v any) *hujson.ObjectMember {
+// Ensure finds the member, or adds it as v.
+func (l Layout) Ensure(o *hujson.Object, s Spot, name string, v any) *hujson.Value {
 	if lastMember(o, name) < 0 {
-		l.appendMember(o, s, name, v)
+		l.AppendMember(o, s, name, v)
 	}
-	return &o.Members[lastMember(o, name)]
+	return Member(o, name)
 }
 
-// set changes the value of a member, or adds the member at the end of an
+// Set changes the value of a member, or adds the member at the end of an
 // object that has others.
-func (l layout) set(o *hujson.Object, name string, v any) {
-	m := l.ensure(o, spot{}, name, v)
-	value := l.render(v, m.Name.BeforeExtra)
-	value.BeforeExtra, value.AfterExtra = m.Value.BeforeExtra, m.Value.AfterExtra
-	m.Value = value
+func (l Layout) Set(o *hujson.Object, name string, v any) {
+	old := l.Ensure(o, Spot{}, name, v)
+	value := l.render(v, o.Members[lastMember(o, name)].Name.BeforeExtra)
+	value.BeforeExtra, value.AfterExtra = old.BeforeExtra, old.AfterExtra
+	*old = value
 }
 
 // render writes v as the text that follows the white space before: on lines of
 // its own when that starts a line, otherwise all in one.
-func (l layout) render(v any, before hujson.Extra) hujson.Value {
+func (l Layout) render(v any, before hujson.Extra) hujson.Value {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false) // a path may hold an &
@@ -151,7 +164,7 @@ func (l layout) render(v any, before hujson.Extra) hujson.Value {
 		enc.SetIndent(lastLine(before), l.unit)
 	}
 	if err := enc.Encode(v); err != nil {
-		panic(err) // strings, numbers and lists of them
+		panic(err) // our own values, or JSON that was parsed before
 	}
 	lines := bytes.ReplaceAll(bytes.TrimSpace(text.Bytes()), []byte("\n"), []byte(l.newline))
 	value, err := hujson.Parse(lines)
@@ -165,7 +178,7 @@ func (l layout) render(v any, before hujson.Extra) hujson.Value {
 }
 
 // space puts the gap after each colon and comma.
-func (l layout) space(v *hujson.Value) {
+func (l Layout) space(v *hujson.Value) {
 	switch v := v.Value.(type) {
 	case *hujson.Object:
 		for i := range v.Members {

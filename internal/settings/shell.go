@@ -1,0 +1,55 @@
+package settings
+
+import "strings"
+
+// ShellCommand is the command line by which a shell starts the program at path
+// with these arguments. Only what needs quotes has them.
+func ShellCommand(path string, args ...string) string {
+	words := []string{quoted(path)}
+	for _, arg := range args {
+		words = append(words, quoted(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+func quoted(word string) string {
+	if word != "" && strings.IndexFunc(word, special) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// special reports whether a shell might see more in r than a letter.
+func special(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("/._-+,:@%", r)
+}
+
+// firstWord splits a command line after its first word, which may be quoted. It
+// reads back what ShellCommand writes.
+func firstWord(line string) (word, rest string) {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, `"`) || strings.HasPrefix(line, "'") {
+		if word, rest, closed := unquoted(line); closed {
+			return word, rest
+		}
+	}
+	if end := strings.IndexAny(line, " \t\n"); end >= 0 {
+		return line[:end], line[end:]
+	}
+	return line, ""
+}
+
+func unquoted(line string) (word, rest string, closed bool) {
+	quote := line[:1]
+	word, rest, closed = strings.Cut(line[1:], quote)
+	for closed && quote == "'" && strings.HasPrefix(rest, `\''`) {
+		var more string
+		more, rest, closed = strings.Cut(rest[3:], quote)
+		word += "'" + more
+	}
+	return word, rest, closed
+}
