@@ -60,6 +60,9 @@ func forClient(schema string) string {
 	if json.Unmarshal([]byte(schema), &members) != nil {
 		return schema // for the client to refuse
 	}
+	if _, named := members["$schema"]; !named {
+		return schema
+	}
 	delete(members, "$schema")
 	text, err := json.Marshal(members)
 	if err != nil {

@@ -12,12 +12,13 @@ import (
 // Global is the user's own configuration, ~/.config/agent-gauntlet/config.yml.
 type Global struct {
 	// Exists tells a file that says nothing from no file at all.
-	Exists   bool
-	Trust    Trust
-	Notify   Notify
-	Journal  Journal
-	StopHook StopHook
-	DebugLog DebugLog
+	Exists     bool
+	Trust      Trust
+	Notify     Notify
+	Journal    Journal
+	StopHook   StopHook
+	DebugLog   DebugLog
+	Supervisor Supervisor
 }
 
 // Trust says which projects' commands run.
@@ -98,6 +99,7 @@ func ParseGlobal(name string, data []byte) (*Global, error) {
 			field{key: "journal", read: func(v value) { readJournal(v, &global.Journal) }},
 			field{key: "stop_hook", read: func(v value) { readStopHook(v, &global.StopHook) }},
 			field{key: "debug_log", read: func(v value) { readDebugLog(v, &global.DebugLog) }},
+			field{key: "supervisor", read: func(v value) { readSupervisor(v, &global.Supervisor) }},
 		)
 	})
 	if err != nil {

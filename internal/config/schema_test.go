@@ -201,6 +201,7 @@ func TestSchemaHasTheDecodersKeys(t *testing.T) {
 		{"global", "journal: {?: 1}", "properties/journal"},
 		{"global", "stop_hook: {?: 1}", "properties/stop_hook"},
 		{"global", "debug_log: {?: 1}", "properties/debug_log"},
+		{"global", "supervisor: {?: 1}", "properties/supervisor"},
 		{"ci", "{?: 1}", ""},
 		{"ci", "setup: [{name: x, run: x, ?: 1}]", "properties/setup/items"},
 		{"ci", "checks: [{name: x, ?: 1}]", "properties/checks/items"},

@@ -27,14 +27,24 @@ func debugLog() node {
 
 func global() node {
 	n := mapping(keys{
-		"trust":     oneOf("off", string(config.TrustEnforce)).byDefault("off").says("enforce: only what you approved runs."),
-		"notify":    mapping(keys{"command": notBlank().says("Run with the message as its argument.")}).says("How you are told."),
-		"journal":   journal(),
-		"stop_hook": stopHook(),
-		"debug_log": debugLog(),
+		"trust":      oneOf("off", string(config.TrustEnforce)).byDefault("off").says("enforce: only what you approved runs."),
+		"notify":     mapping(keys{"command": notBlank().says("Run with the message as its argument.")}).says("How you are told."),
+		"journal":    journal(),
+		"stop_hook":  stopHook(),
+		"debug_log":  debugLog(),
+		"supervisor": supervisor(),
 	})
 	n["title"] = "~/.config/agent-gauntlet/config.yml"
 	return n
+}
+
+func supervisor() node {
+	return mapping(keys{
+		"max_iterations":  integers(1, config.MostIterations).says("Reviews in a row before the agent is let go. Default: 10."),
+		"timeout_seconds": integers(1, int(config.LongestReview.Seconds())).says("The longest a review may take. Default: 600."),
+		"prompt_file":     notBlank().says("Instructions for the reviewer, in place of SUPERVISOR.md. Relative to the directory of ccc.json."),
+		"max_cost_usd":    node{"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000}.says("What the reviews of one session may cost; then there are no more. Default: no limit."),
+	}).says("Reviews of an agent's work by a second client. What ccc.json says comes first.")
 }
 
 func journal() node {

@@ -1,0 +1,126 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/jsonfile"
+	"github.com/stopgate/stopgate/internal/plain"
+)
+
+// ConfigFile is the name of the launcher's configuration, in paths.LauncherDir.
+const ConfigFile = "ccc.json"
+
+// Config is ccc.json.
+type Config struct {
+	Path       string
+	Settings   Object            // for every provider
+	Providers  map[string]Object // by name: settings too, of which env is most of it
+	Current    string            // the provider when none is named; may be ""
+	ClaudeArgs []string          // before the person's own
+	Supervisor config.Supervisor
+}
+
+// Load reads ccc.json. Faults come all at once, with their places. That there is no
+// such file is a ConfigError too, and fs.ErrNotExist.
+func Load(path string) (*Config, error) {
+	d, err := jsonfile.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ConfigError{fmt.Errorf("%s: %w", path, fs.ErrNotExist), minimal(path)}
+	}
+	if err != nil {
+		return nil, ConfigError{error: err}
+	}
+	c, err := decode(path, d)
+	if err != nil {
+		return nil, ConfigError{error: err}
+	}
+	return c, nil
+}
+
+func decode(path string, d *jsonfile.Document) (*Config, error) {
+	if err := check(path, d, configRule()); err != nil {
+		return nil, err
+	}
+	var file Object
+	if err := d.Decode(&file); err != nil {
+		return nil, err
+	}
+	c := &Config{Path: path}
+	var err error
+	c.Supervisor, err = supervisorIn(file)
+	err = errors.Join(err,
+		file.read("settings", &c.Settings),
+		file.read("providers", &c.Providers),
+		file.read("current_provider", &c.Current),
+		file.read("claude_args", &c.ClaudeArgs),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// LoadSupervisor reads only what ccc.json says about reviews, so that a fault
+// elsewhere costs none. A missing file says nothing.
+func LoadSupervisor(path string) (config.Supervisor, error) {
+	d, err := jsonfile.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.Supervisor{}, nil
+	}
+	if err != nil {
+		return config.Supervisor{}, err
+	}
+	if err := check(path, d, jsonfile.Fields(map[string]jsonfile.Rule{"supervisor": supervisorRule()})); err != nil {
+		return config.Supervisor{}, err
+	}
+	var file Object
+	if err := d.Decode(&file); err != nil {
+		return config.Supervisor{}, err
+	}
+	return supervisorIn(file)
+}
+
+// supervisorIn reads the block of a file that has been checked. A whole number may be
+// written 1e1.
+func supervisorIn(file Object) (s config.Supervisor, err error) {
+	var block Object
+	if err := file.read("supervisor", &block); err != nil {
+		return s, err
+	}
+	var iterations, seconds *float64
+	err = errors.Join(
+		block.read("max_iterations", &iterations),
+		block.read("timeout_seconds", &seconds),
+		block.read("prompt_file", &s.PromptFile),
+		block.read("max_cost_usd", &s.MaxCost),
+	)
+	if iterations != nil {
+		s.MaxIterations = new(int(*iterations))
+	}
+	if seconds != nil {
+		s.Timeout = new(time.Duration(*seconds) * time.Second)
+	}
+	return s, err
+}
+
+// check names every fault, each with its place.
+func check(path string, d *jsonfile.Document, rule jsonfile.Rule) error {
+	if err := d.NeedObject(); err != nil {
+		return err
+	}
+	var faults []config.Fault
+	for _, fault := range d.Check(rule) {
+		faults = append(faults, config.Fault{
+			Position: config.Position{File: path, Line: fault.Line, Column: fault.Column},
+			Message:  plain.Line(fault.Path + " " + fault.Text),
+		})
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return &config.Faults{All: faults}
+}
