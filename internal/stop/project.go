@@ -21,7 +21,8 @@ import (
 // keeper is asked.
 type Place struct {
 	Root     string
-	Project  *keeper.Project // nil when no keeper may act
+	Project  *keeper.Project // nil when nothing of it may act
+	Off      bool            // nobody may act here
 	Opinions []Opinion
 }
 
@@ -75,7 +76,7 @@ func (c *call) locate(root string, payload hook.Payload) Place {
 		return Place{Opinions: c.orphaned(e)}
 	}
 	if recess, on := InRecess(c.StateDir, root, c.Now()); on {
-		p := Place{Root: root}
+		p := Place{Root: root, Off: true}
 		p.cannot("off", "off", offMessage(recess))
 		return p
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/supervisor"
 )
 
 // Service answers hook calls.
@@ -28,6 +29,7 @@ type Service struct {
 	StateDir     string
 	GlobalConfig string
 	Keepers      []keeper.Keeper
+	Supervisor   *supervisor.Keeper // one of the keepers, for when it is called alone
 	Environ      []string
 	Now          func() time.Time
 	Stderr       io.Writer
@@ -43,7 +45,7 @@ type Reply struct {
 // Handle answers one call. Whatever breaks, the reply is one the client
 // understands, and it never blocks by accident.
 func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) (reply Reply) {
-	if s.getenv(claude.InsideVariable) != "" {
+	if claude.Inside(s.Environ) {
 		return Reply{}
 	}
 	defer func() {
@@ -115,7 +117,12 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	rec.Payload = nil
 
 	place := c.locate(rec.Project, payload)
-	judgement := c.judge(ctx, &keeper.Call{Payload: payload, Raw: raw, Env: c.Environ, Global: c.global, Project: place.Project})
+	kc := &keeper.Call{Payload: payload, Raw: raw, Env: c.Environ, Global: c.global, Project: place.Project}
+	c.witness(kc)
+	judgement := Judgement{Blocked: -1}
+	if !place.Off {
+		judgement = c.judge(ctx, kc)
+	}
 	answer := compose(payload.Event(), place.Opinions, judgement)
 
 	rec.Decision = "allow"
@@ -141,7 +148,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	ctx, cancel := c.limit(ctx, kc.Project.Root, func(dirs ...string) time.Duration { return settings.Timeout(kc.Event(), dirs...) })
+	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(kc.Event(), dirs...) })
 	defer cancel()
 	chain := Chain{
 		Keepers: keepers,
@@ -153,10 +160,19 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	return chain.Judge(ctx, kc)
 }
 
+// witness lets those keepers see the call that follow sessions.
+func (c *call) witness(kc *keeper.Call) {
+	for _, k := range c.Keepers {
+		if w, ok := k.(keeper.Witness); ok {
+			w.Witness(kc)
+		}
+	}
+}
+
 // limit ends a context before the client would end us, and when it does: what we
 // started must end with us.
-func (c *call) limit(ctx context.Context, root string, timeout func(dirs ...string) time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, Budget(timeout(c.clientDirs(root)...))-c.Now().Sub(c.start))
+func (c *call) limit(ctx context.Context, payload hook.Payload, project *keeper.Project, timeout func(dirs ...string) time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, Budget(timeout(c.clientDirs(payload, project)...))-c.Now().Sub(c.start))
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP)
 	return ctx, func() { restore(); cancel() }
 }
@@ -164,7 +180,11 @@ func (c *call) limit(ctx context.Context, root string, timeout func(dirs ...stri
 // clientDirs are where the client may have taken its settings from: where it was
 // started and, since 2.1.211, the git root; neither need be the project of this
 // call.
-func (c *call) clientDirs(root string) []string {
+func (c *call) clientDirs(payload hook.Payload, project *keeper.Project) []string {
+	root := payload.Common().CWD
+	if project != nil {
+		root = project.Root
+	}
 	dirs := []string{root, c.getenv("CLAUDE_PROJECT_DIR")}
 	if top, found := paths.GitRoot(root); found {
 		dirs = append(dirs, top)
@@ -174,9 +194,6 @@ func (c *call) clientDirs(root string) []string {
 
 // applying lists the keepers whose business the call is.
 func (c *call) applying(kc *keeper.Call) []keeper.Keeper {
-	if kc.Project == nil {
-		return nil
-	}
 	var out []keeper.Keeper
 	for _, k := range c.Keepers {
 		if k.Applies(kc) {

@@ -26,7 +26,7 @@ func (s *Service) StopHook(ctx context.Context, stdin io.Reader) (reply Reply) {
 			reply = unchecked(gauntlet.Error, fmt.Sprintf("Stop hook error: %v.", r))
 		}
 	}()
-	if s.getenv(claude.InsideVariable) != "" || s.getenv(claude.ActiveVariable) != "" {
+	if claude.Inside(s.Environ) || s.getenv(claude.ActiveVariable) != "" {
 		return stopReply(gauntlet.Cycle(), keeper.Verdict{})
 	}
 	c := s.newCall()
@@ -103,7 +103,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		}
 		return inactive(place), false
 	}
-	ctx, cancel := c.limit(ctx, place.Root, settings.StopHookTimeout)
+	ctx, cancel := c.limit(ctx, payload, place.Project, settings.StopHookTimeout)
 	defer cancel()
 	stop := gauntlet.Stop{
 		Project:  place.Project,

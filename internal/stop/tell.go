@@ -46,7 +46,7 @@ func (c *call) tell(payload hook.Payload, root string, opinions []Opinion, block
 	}
 	for _, o := range opinions {
 		if o.Notify {
-			messages = append(messages, root+": "+o.Message)
+			messages = append(messages, about(payload, root)+o.Message)
 		}
 	}
 	for _, message := range messages {
@@ -54,6 +54,17 @@ func (c *call) tell(payload hook.Payload, root string, opinions []Opinion, block
 			c.logf("notify: %v", err)
 		}
 	}
+}
+
+// about says which work a message is about.
+func about(payload hook.Payload, root string) string {
+	if root == "" {
+		root = payload.Common().CWD
+	}
+	if root == "" {
+		return ""
+	}
+	return root + ": "
 }
 
 func subagentDone(p *hook.SubagentStopPayload) string {

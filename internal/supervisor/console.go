@@ -1,0 +1,61 @@
+package supervisor
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/plain"
+)
+
+// console tells whoever watches the hook how far it is. Each line is there in both
+// languages.
+type console struct {
+	to      io.Writer
+	secrets Secrets
+}
+
+const rule = "============================================================"
+
+func (c console) begin(session string, iteration, limit int) {
+	c.say(rule)
+	c.say("[SUPERVISOR HOOK] 开始执行 · starting")
+	c.say("session_id: %s", session)
+	c.say("迭代次数 · iteration: %d/%d", iteration, limit)
+	c.say(rule)
+}
+
+func (c console) reviewing(log, output string) {
+	c.say("[SUPERVISOR] 正在审查工作... · reviewing the work")
+	c.say("请在新窗口查看日志文件了解详情 · for details see the log files in another window:")
+	c.say("  %s", log)
+	c.say("  %s", output)
+}
+
+// text is what the reviewer says.
+func (c console) text(text string) { c.write(plain.Text(text)) }
+
+func (c console) end(o Opinion) {
+	c.say(rule)
+	if o.AllowStop {
+		c.say("[SUPERVISOR] 任务已完成 · task complete")
+		if o.Feedback != "" {
+			c.write(plain.Text(o.Feedback))
+		}
+		c.say("允许停止 · the agent may stop")
+		return
+	}
+	c.say("[SUPERVISOR] 任务未完成 · task not complete")
+	c.write(plain.Text(o.Feedback))
+	c.say("Agent 将根据反馈继续工作 · the agent goes on with this feedback")
+}
+
+// say writes one line.
+func (c console) say(format string, args ...any) {
+	c.write(plain.Line(fmt.Sprintf(format, args...)))
+}
+
+// write never fails: a watcher that is gone changes no decision.
+func (c console) write(text string) {
+	_, _ = io.WriteString(c.to, c.secrets.HideString(strings.TrimRight(text, "\n"))+"\n")
+}

@@ -1,0 +1,177 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	statePrefix  = "supervisor-"
+	stateSuffix  = ".json"
+	outputSuffix = "-output.jsonl"
+	lockPrefix   = ".supervisor-"
+	lockSuffix   = ".lock"
+	logName      = "hook-invocation.log"
+
+	// lockPatience is the longest wait for other processes, each of which holds
+	// a lock for the milliseconds of a sync. On a machine with hundreds of hooks at
+	// once these are seconds.
+	lockPatience = 60 * time.Second
+	// The wait between two looks at a lock grows, so that those who wait do not keep
+	// the one who has it from its work.
+	firstWait, longestWait = time.Millisecond, 64 * time.Millisecond
+)
+
+// errNotFile says that something else than a file has the name of one of ours.
+var errNotFile = errors.New("not a regular file")
+
+// Dir is the directory that holds what the supervisor keeps. It is made when
+// something is written.
+type Dir struct{ path string }
+
+// At is the state directory at path.
+func At(path string) Dir { return Dir{path} }
+
+// Path is where the directory is.
+func (d Dir) Path() string { return d.path }
+
+// StateFile is the state of a session, whose id passes CheckSession.
+func (d Dir) StateFile(session string) string { return d.join(statePrefix + session + stateSuffix) }
+
+// OutputFile is all that the reviewers of a session printed.
+func (d Dir) OutputFile(session string) string { return d.join(statePrefix + session + outputSuffix) }
+
+// LogFile has a line for each thing that happened, of all sessions.
+func (d Dir) LogFile() string { return d.join(logName) }
+
+func (d Dir) lockFile(session string) string { return d.join(lockPrefix + session + lockSuffix) }
+
+func (d Dir) join(name string) string { return filepath.Join(d.path, name) }
+
+// lock takes the lock of a session. Each has its own, so that a process that
+// stands still holds up no other session.
+func (d Dir) lock(ctx context.Context, session string) (unlock func() error, err error) {
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	lock := newLock(d.lockFile(session))
+	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, longestWait) {
+		if ok, err := tryLock(lock); err != nil {
+			return nil, err
+		} else if ok {
+			return lock.Close, nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+	return nil, fmt.Errorf("wait for %s: %w", lock.Path(), ctx.Err())
+}
+
+// tryLock takes the lock unless somebody has it, or Prune removed it just before
+// we had it.
+func tryLock(lock *flock.Flock) (bool, error) {
+	ok, err := lock.TryLock()
+	if err != nil || !ok {
+		return false, err
+	}
+	if current(lock) {
+		return true, nil
+	}
+	return false, lock.Close()
+}
+
+func newLock(path string) *flock.Flock {
+	return flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDONLY|openFlags))
+}
+
+// current reports whether the file that was locked is still the one that others
+// will lock.
+func current(lock *flock.Flock) bool {
+	held, err := lock.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(lock.Path())
+	return err == nil && os.SameFile(held, named)
+}
+
+// readFile reads a file, of one that is larger than most a byte more than that.
+// It follows no link and waits for no pipe.
+func readFile(path string, most int64) ([]byte, error) {
+	file, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most+1))
+}
+
+// openAppend opens a file to append lines to. It ends a line that a writer was
+// killed in, or the next one would be lost in it. A file that others may read is
+// made private.
+func (d Dir) openAppend(path string) (*os.File, error) {
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return nil, err
+	}
+	file, err := openRegular(path, os.O_RDWR|os.O_APPEND|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	if err := endLine(file); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func endLine(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		_ = file.Chmod(0o600) // of somebody else's file we cannot, and write all the same
+	}
+	if info.Size() == 0 {
+		return nil
+	}
+	var last [1]byte
+	if _, err := file.ReadAt(last[:], info.Size()-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err = file.Write([]byte("\n"))
+	return err
+}
+
+// openRegular opens a file that is nothing but one: no link, which may lead
+// anywhere, and no pipe, which may wait for ever.
+func openRegular(path string, flags int) (*os.File, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w", path, errNotFile)
+	}
+	file, err := os.OpenFile(path, flags|openFlags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	// It may have become something else in between.
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", path, errNotFile)
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}

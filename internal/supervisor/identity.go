@@ -1,0 +1,63 @@
+package supervisor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+// identity is what a review looked at.
+type identity struct{ tree, conversation string }
+
+func identityOf(r *Review) identity { return identity{r.Tree, r.Conversation} }
+
+// known reports whether it is exact.
+func (i identity) known() bool { return i.tree != "" && i.conversation != "" }
+
+func (s *session) identity(ctx context.Context) identity {
+	if !s.Reuse {
+		return identity{}
+	}
+	return identity{tree: s.tree(ctx), conversation: s.conversation()}
+}
+
+// tree is the content of the project, or of the repository where there is no
+// project; empty where it cannot be told.
+func (s *session) tree(ctx context.Context) string {
+	root, logDir := "", ""
+	if s.Project != nil {
+		root, logDir = s.Project.Root, s.Project.Config.Gauntlet.LogDir
+	} else if top, found := paths.GitRoot(s.workDir()); found {
+		root = top
+	}
+	if root == "" {
+		return ""
+	}
+	index := ledger.Open(s.stateDir, root).IndexFile()
+	tree, err := change.Open(root, logDir, index, s.Environ, s.now).Tree(ctx)
+	if err != nil {
+		return ""
+	}
+	return tree.Known()
+}
+
+// conversation is what was said so far. The transcript lags, so the last message
+// counts beside it.
+func (s *session) conversation() string {
+	p := s.Payload
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q %q %q %q\n", p.SessionID, p.PromptID, p.LastAssistantMessage, p.BackgroundTasks)
+	if file, err := openFile(p.TranscriptPath); err == nil {
+		defer file.Close()
+		if _, err := io.Copy(sum, file); err != nil {
+			return ""
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,85 @@
+package supervisor
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// forgetAfter is how long nothing must have been heard of a session.
+const forgetAfter = 30 * 24 * time.Hour
+
+const (
+	damagedSuffix = ".damaged"
+	// litterPrefix is what package atomicfile calls a file that it has not
+	// finished. Killed, it leaves that.
+	litterPrefix = ".stopgate-"
+)
+
+// Prune removes what is left of sessions that nobody has heard of for a month. It
+// has no error to return: what cannot be removed now is tried again with the next
+// session.
+func (d Dir) Prune(now time.Time) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || info.IsDir() || now.Sub(info.ModTime()) <= forgetAfter {
+			continue
+		}
+		name := entry.Name()
+		if session, ok := sessionOf(name); ok {
+			d.forget(session, now)
+		} else if disposable(name) {
+			_ = os.Remove(d.join(name))
+		}
+	}
+}
+
+// sessionOf is the session whose state or lock has the name.
+func sessionOf(name string) (session string, ok bool) {
+	if session, ok = cut(name, statePrefix, stateSuffix); !ok {
+		session, ok = cut(name, lockPrefix, lockSuffix)
+	}
+	return session, ok && CheckSession(session) == nil
+}
+
+// disposable reports whether a file can go without a lock.
+func disposable(name string) bool {
+	if strings.HasPrefix(name, litterPrefix) {
+		return true
+	}
+	rest, ours := strings.CutPrefix(name, statePrefix)
+	return ours && (strings.HasSuffix(rest, outputSuffix) || strings.Contains(rest, stateSuffix+damagedSuffix))
+}
+
+func cut(name, prefix, suffix string) (string, bool) {
+	rest, begins := strings.CutPrefix(name, prefix)
+	middle, ends := strings.CutSuffix(rest, suffix)
+	return middle, begins && ends
+}
+
+// forget removes the state of a session and its lock, unless somebody holds that
+// or the state is young after all: a lock is as old as its session.
+func (d Dir) forget(session string, now time.Time) {
+	lock := newLock(d.lockFile(session))
+	if ok, err := tryLock(lock); !ok || err != nil {
+		return
+	}
+	defer lock.Close()
+	info, err := os.Lstat(d.StateFile(session))
+	if err == nil && now.Sub(info.ModTime()) <= forgetAfter {
+		return
+	}
+	if os.Remove(d.StateFile(session)) != nil && exists(d.StateFile(session)) {
+		return
+	}
+	if runtime.GOOS == "windows" {
+		_ = lock.Close() // where an open file cannot be removed
+	}
+	// Whoever waits for this lock notices that it is no longer the one to take.
+	_ = os.Remove(lock.Path())
+}

@@ -1,0 +1,150 @@
+package supervisor
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// age makes a file as old as d.
+func age(t testing.TB, path string, d time.Duration) {
+	t.Helper()
+	at := time.Now().Add(-d)
+	check(t, os.Chtimes(path, at, at))
+}
+
+const (
+	ancient = forgetAfter + time.Hour
+	recent  = forgetAfter - time.Hour
+)
+
+func fileNames(t testing.TB, d Dir) []string {
+	t.Helper()
+	entries, err := os.ReadDir(d.path)
+	check(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func TestPrune(t *testing.T) {
+	removed := []string{
+		"supervisor-old.json", ".supervisor-old.lock", "supervisor-old-output.jsonl", "supervisor-old.json.damaged",
+		"supervisor-old.json.damaged-2", "supervisor-nolock.json", ".supervisor-nostate.lock", ".stopgate-12345",
+	}
+	stays := []string{
+		"hook-invocation.log", "hook-invocation.log.1", ".hook-invocation.lock", "notes.txt", "supervisor-old.log",
+		"supervisor-.json", "supervisor-a b.json", "supervisor-old.json.bak", "other.json",
+	}
+	young := []string{"supervisor-new.json", "supervisor-new-output.jsonl", "supervisor-new.json.damaged", ".stopgate-678"}
+	d := newDir(t)
+	check(t, os.MkdirAll(d.path, 0o700))
+	write := func(name string, old time.Duration) {
+		check(t, os.WriteFile(d.join(name), []byte("{}"), 0o600))
+		age(t, d.join(name), old)
+	}
+	for _, name := range slices.Concat(removed, stays) {
+		write(name, ancient)
+	}
+	for _, name := range young {
+		write(name, recent)
+	}
+	write(".supervisor-new.lock", ancient)                           // a lock is as old as its session
+	check(t, os.MkdirAll(d.join("supervisor-dir.json/full"), 0o700)) // cannot go, so its lock stays
+	age(t, d.join("supervisor-dir.json"), ancient)
+	write(".supervisor-dir.lock", ancient)
+
+	d.Prune(time.Now())
+	want := slices.Concat(stays, young, []string{".supervisor-new.lock", ".supervisor-dir.lock", "supervisor-dir.json"})
+	slices.Sort(want)
+	if diff := cmp.Diff(want, fileNames(t, d)); diff != "" {
+		t.Errorf("(-want +left)\n%s", diff)
+	}
+	At(filepath.Join(t.TempDir(), "missing")).Prune(time.Now())
+}
+
+func TestPruneLeavesWhatIsLocked(t *testing.T) {
+	d := newDir(t)
+	update(t, d, someSession, countOne)
+	age(t, d.StateFile(someSession), ancient)
+	age(t, d.lockFile(someSession), ancient)
+	unlock, err := d.lock(t.Context(), someSession)
+	check(t, err)
+	d.Prune(time.Now())
+	if got := fileNames(t, d); len(got) != 2 {
+		t.Errorf("left %q", got)
+	}
+	check(t, unlock())
+	d.Prune(time.Now())
+	if got := fileNames(t, d); len(got) != 0 {
+		t.Errorf("left %q", got)
+	}
+}
+
+// A clock that was set back makes nothing old.
+func TestPruneInThePast(t *testing.T) {
+	d := newDir(t)
+	update(t, d, someSession, countOne)
+	d.Prune(time.Now().Add(-10 * ancient))
+	if got := fileNames(t, d); len(got) != 2 {
+		t.Errorf("left %q", got)
+	}
+}
+
+// A new session prunes, by the clock of the file system and not by the one that
+// it is told; a known session does not.
+func TestNewSessionPrunes(t *testing.T) {
+	d := newDir(t)
+	update(t, d, "known", countOne)
+	update(t, d, "old", countOne)
+	age(t, d.StateFile("old"), ancient)
+	age(t, d.lockFile("old"), ancient)
+	update(t, d, "known", countOne)
+	if !exists(d.StateFile("old")) {
+		t.Error("a known session pruned")
+	}
+	_, err := d.Update(t.Context(), "new", time.Now().Add(10*ancient), func(*State) error { return nil })
+	check(t, err)
+	want := []string{".supervisor-known.lock", ".supervisor-new.lock", "supervisor-known.json", "supervisor-new.json"}
+	if diff := cmp.Diff(want, fileNames(t, d)); diff != "" {
+		t.Errorf("(-want +left)\n%s", diff)
+	}
+}
+
+// Whoever had opened a lock that was pruned meanwhile takes the new one: or two
+// could hold "the" lock.
+func TestPrunedLockIsNotTaken(t *testing.T) {
+	d := newDir(t)
+	check(t, os.MkdirAll(d.path, 0o700))
+	stale := newLock(d.lockFile(someSession))
+	ok, err := stale.TryLock()
+	check(t, err)
+	defer stale.Close()
+	if !ok || !current(stale) {
+		t.Fatal("the lock is free and was not taken")
+	}
+	if ok, err := tryLock(newLock(stale.Path())); ok || err != nil {
+		t.Fatalf("two took it: %v", err)
+	}
+	if err := os.Remove(stale.Path()); err != nil {
+		t.Skip(err) // as Windows does
+	}
+	if current(stale) {
+		t.Error("a lock that is gone counts")
+	}
+	unlock, err := d.lock(t.Context(), someSession)
+	check(t, err)
+	if current(stale) {
+		t.Error("a lock that is another's counts")
+	}
+	if ok, err := tryLock(stale); ok || err != nil || stale.Locked() {
+		t.Errorf("it was taken, %v", err)
+	}
+	check(t, unlock())
+}

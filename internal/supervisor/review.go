@@ -1,0 +1,235 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+// review has a copy of the session look at the work.
+func (s *session) review(ctx context.Context, d Decision, state State, at identity) Decision {
+	client, err := claude.Find(s.Environ)
+	if err != nil {
+		return s.unavailable(err)
+	}
+	s.console.reviewing(s.dir.LogFile(), s.dir.OutputFile(s.id))
+	start := s.now()
+	result, err := s.ask(ctx, client, s.prompt(ctx, d, state))
+	d.Cost = costOf(result)
+	review := Review{
+		At: start, PromptID: s.Payload.PromptID, DurationMS: s.now().Sub(start).Milliseconds(), Cost: d.Cost,
+		Tree: at.tree, Conversation: at.conversation,
+	}
+	if err != nil {
+		failed := s.unavailable(err)
+		failed.Iteration, failed.Limit, failed.Cost = d.Iteration, d.Limit, d.Cost
+		s.spend(ctx, review)
+		return failed
+	}
+	opinion := Interpret(result)
+	opinion.Feedback = shorten(opinion.Feedback, maxReason, 4*maxReason)
+	review.AllowStop, review.Feedback = opinion.AllowStop, opinion.Feedback
+	d = s.conclude(d, opinion)
+	review.Status = string(d.Status)
+	s.record(ctx, func(state *State) { state.Record(review) })
+	return d
+}
+
+// maxReason is how many characters an agent is told at most. A reviewer that pours
+// out megabytes must not fill the agent's context; the client takes this much.
+const maxReason = 100_000
+
+// spend keeps what a review cost that came to no verdict.
+func (s *session) spend(ctx context.Context, r Review) {
+	if r.Cost != (event.Cost{}) {
+		s.record(ctx, func(state *State) { state.Spent = state.Spent.Plus(r.Cost) })
+	}
+}
+
+// record changes the state. When the hook's own time is over there is a little left
+// for it: a verdict that was paid for is kept.
+func (s *session) record(ctx context.Context, change func(*State)) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(2*time.Second, cancel) })()
+	_, err := s.dir.Update(late, s.id, s.now(), func(state *State) error {
+		change(state)
+		return nil
+	})
+	if err != nil {
+		s.log("warning", "session_id", s.id, "reason", err.Error())
+		s.console.say("warning: %v", err)
+	}
+}
+
+// prompt is what the reviewer is told.
+func (s *session) prompt(ctx context.Context, d Decision, state State) string {
+	sources := Sources{
+		Payload: s.Payload, Dir: s.workDir(), StateDir: s.stateDir, Environ: s.Environ, Now: s.now(),
+		Iteration: d.Iteration, Limit: d.Limit,
+	}
+	if s.Project != nil {
+		sources.Root = s.Project.Root
+	}
+	if last := state.Last; last != nil && !last.AllowStop {
+		sources.Previous = last.Feedback
+	}
+	return Prompt(s.instructions(), Gather(ctx, sources))
+}
+
+// workDir is where the session was started: only from there does the client find
+// it. The payload's directory follows the agent.
+func (s *session) workDir() string {
+	for _, dir := range []string{environ.Get(s.Environ, "CLAUDE_PROJECT_DIR"), s.Payload.CWD} {
+		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
+			return dir
+		}
+	}
+	return "."
+}
+
+// ask runs the client. It is ended as soon as its result is there: it would go on
+// with the work.
+func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result, error) {
+	output, err := s.dir.OpenOutput(s.id)
+	if err != nil {
+		return claude.Result{}, err
+	}
+	defer output.Close()
+	args, stdin := claude.Fork{Session: s.id, Schema: Schema, Prompt: prompt}.Command()
+	enough := make(chan struct{})
+	raw := &keptOutput{to: output}
+	stream := &claude.Stream{
+		Filter: s.secrets.Hide,
+		Line:   raw.write,
+		Text:   s.console.text,
+		Done:   sync.OnceFunc(func() { close(enough) }),
+	}
+	run := process.Run(ctx, process.Command{
+		Args:    append([]string{client}, args...),
+		Dir:     s.workDir(),
+		Env:     claude.Environ(s.Environ),
+		Stdin:   stdin,
+		Timeout: s.settings.Timeout,
+		Stdout:  stream,
+		Enough:  enough,
+	})
+	result, err := stream.Result()
+	if raw.err != nil {
+		s.log("warning", "session_id", s.id, "reason", raw.err.Error())
+	}
+	if stderr := plain.Line(s.secrets.HideString(run.Tail)); stderr != "" {
+		s.log("reviewer's standard error", "session_id", s.id, "text", excerpt(stderr))
+	}
+	if err != nil {
+		return result, noResult(client, run)
+	}
+	if err := result.Err(); err != nil {
+		return result, fmt.Errorf("the reviewer failed: %s", excerpt(plain.Line(err.Error())))
+	}
+	return result, nil
+}
+
+// noResult says why a client gave none.
+func noResult(client string, run process.Result) error {
+	name := filepath.Base(client)
+	switch {
+	case run.Err != nil, run.TimedOut, run.Canceled:
+		return fmt.Errorf("%s %s", name, run)
+	}
+	if last := lastLine(run.Tail); last != "" {
+		return fmt.Errorf("%s ended without a result (%s): %s", name, run, excerpt(last))
+	}
+	return fmt.Errorf("%s ended without a result (%s)", name, run)
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return plain.Line(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// keptOutput writes until that fails once: the first error is what matters.
+type keptOutput struct {
+	to  io.Writer
+	err error
+}
+
+func (k *keptOutput) write(line []byte) {
+	if k.err == nil {
+		_, k.err = k.to.Write(line)
+	}
+}
+
+func costOf(r claude.Result) event.Cost {
+	return event.Cost{
+		USD:                 max(r.Cost, 0),
+		InputTokens:         r.Usage.Input,
+		OutputTokens:        r.Usage.Output,
+		CacheReadTokens:     r.Usage.CacheRead,
+		CacheCreationTokens: r.Usage.CacheCreation,
+	}
+}
+
+// instructions are the person's own, else the ones built in.
+func (s *session) instructions() string {
+	names := []string{"SUPERVISOR.md"}
+	if own := s.settings.PromptFile; own != "" {
+		names = []string{own, "SUPERVISOR.md"}
+	}
+	for _, name := range names {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.config, name)
+		}
+		text, err := readInstructions(path)
+		switch {
+		case err == nil && strings.TrimSpace(text) != "":
+			return text
+		case err != nil && !(errors.Is(err, os.ErrNotExist) && name == "SUPERVISOR.md"):
+			s.log("warning", "session_id", s.id, "reason", err.Error())
+			s.console.say("warning: %v", err)
+		}
+	}
+	return Builtin()
+}
+
+// openFile opens a file of the person's or the client's, which may be a link. It
+// waits for no pipe.
+func openFile(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w", path, errNotFile)
+	}
+	return os.Open(path)
+}
+
+// maxInstructions is far more than anybody would want to read.
+const maxInstructions = 1 << 20
+
+func readInstructions(path string) (string, error) {
+	file, err := openFile(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxInstructions+1))
+	if err == nil && len(text) > maxInstructions {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxInstructions)
+	}
+	return string(text), err
+}

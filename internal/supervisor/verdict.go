@@ -1,0 +1,96 @@
+package supervisor
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strings"
+	"unicode"
+
+	"github.com/stopgate/stopgate/internal/claude"
+)
+
+// DefaultFeedback is what an agent is told where the reviewer found no words.
+const DefaultFeedback = "请继续完成任务"
+
+// Opinion is what the reviewer thinks, whatever words it used.
+type Opinion struct {
+	AllowStop bool
+	Feedback  string // never blank when the stop is not allowed
+	Source    string // structured, result, text or none: where the opinion was found
+}
+
+// The sources of an opinion, from the best on.
+const (
+	FromStructured = "structured" // the answer that meets the schema
+	FromResult     = "result"     // JSON in the text of the result
+	FromText       = "text"       // the text itself, which says nothing about the end of the work
+	FromNothing    = "none"
+)
+
+// Interpret finds the opinion in an answer. An answer that cannot be understood
+// is one that does not allow the stop: its words are for the agent. Results that
+// are errors (Err) are none of the reviewer's and must not come here.
+func Interpret(r claude.Result) Opinion {
+	if v, ok := wholeVerdict(bytes.TrimSpace(r.Structured)); ok {
+		return v.opinion(FromStructured)
+	}
+	text := strings.TrimFunc(r.Text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
+	if v, ok := findVerdict([]byte(text)); ok {
+		return v.opinion(FromResult)
+	}
+	if text == "" {
+		return Opinion{Feedback: DefaultFeedback, Source: FromNothing}
+	}
+	return Opinion{Feedback: text, Source: FromText}
+}
+
+func (v verdict) opinion(source string) Opinion {
+	var feedback string
+	_ = json.Unmarshal(v.feedback, &feedback) // what is no text is none
+	o := Opinion{AllowStop: v.allow, Feedback: strings.TrimSpace(feedback), Source: source}
+	if !o.AllowStop {
+		o.Feedback = cmp.Or(o.Feedback, DefaultFeedback)
+	}
+	return o
+}
+
+// findVerdict takes the last one that the reviewer gives, in a fence or in prose.
+func findVerdict(text []byte) (verdict, bool) { return lastVerdict(withoutCode(text)) }
+
+// withoutCode leaves out the fenced blocks of other languages: code that is quoted
+// there is no answer. A fence that nobody closed is none.
+func withoutCode(text []byte) (rest []byte) {
+	var (
+		ticks int // of the fence that is open; 0: none
+		code  bool
+		start int // of that fence
+		told  int // up to where text has been taken
+		pos   int
+	)
+	for line := range bytes.Lines(text) {
+		begin := pos
+		pos += len(line)
+		run, info := fenceLine(line)
+		switch {
+		case ticks == 0 && run >= 3 && bytes.IndexByte(info, '`') < 0:
+			tag, _, _ := strings.Cut(strings.ToLower(string(info)), " ")
+			ticks, start, code = run, begin, tag != "" && tag != "json" && tag != "jsonc"
+		case ticks > 0 && run >= ticks && len(info) == 0:
+			if code {
+				rest = append(append(rest, text[told:start]...), '\n')
+				told = pos
+			}
+			ticks = 0
+		}
+	}
+	return append(rest, text[told:]...)
+}
+
+// fenceLine counts the backticks that a line begins with. The info is what
+// follows them.
+func fenceLine(line []byte) (ticks int, info []byte) {
+	line = bytes.TrimSpace(line)
+	info = bytes.TrimLeft(line, "`")
+	return len(line) - len(info), bytes.TrimSpace(info)
+}
