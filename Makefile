@@ -10,8 +10,9 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 
 .PHONY: build run test check unit e2e cross bench fuzz generate setup clean
 
-build: ## bin/stopgate, static
+build: ## bin/stopgate and bin/stopgated, static
 	$(BUILD) -o bin/stopgate ./cmd/stopgate
+	$(BUILD) -o bin/stopgated ./cmd/stopgated
 
 run: build ## the main job, told line by line on a throw-away project
 	@scripts/demo bin/stopgate

@@ -28,11 +28,17 @@ const (
 // Main runs the command line and returns the exit code. Hooks come first, before
 // the command tree is even built: the client waits for them.
 func Main(args []string) int {
+	if rest, isLaunch := launchCall(args); isLaunch {
+		return runLaunch(args[0], rest)
+	}
 	if event, isHook := hookCall(args); isHook {
 		return runHook(event)
 	}
 	if isStopHook(args) {
 		return runStopHook()
+	}
+	if isSupervisorHook(args) {
+		return runSupervisorHook()
 	}
 	if called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
 		fmt.Println(Version()) // bare, as that tool does
@@ -178,7 +184,8 @@ interrupted.`,
 	root.AddCommand(
 		newInit(), newHooks(), newTrust(), newDoctor(), newStatus(), newValidate(), newOff(), newLog(),
 		newRun(), newCheck(), newReview(), newDetect(), newList(), newHealth(), newViolations(), newClean(), newCI(),
-		newSchema(), newHook(), newStopHook(), newVersion(),
+		newClaude(), newProvider(), newSupervisor(),
+		newSchema(), newHook(), newStopHook(), newSupervisorHook(), newVersion(),
 	)
 	return root
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/stop"
+	"github.com/stopgate/stopgate/internal/supervisor"
 )
 
 // newHook documents the command; Main runs it before the tree is built.
@@ -56,16 +57,19 @@ func newService() (*stop.Service, error) {
 		return nil, err
 	}
 	global, _ := paths.GlobalConfig() // without a home there is none
+	reviews := &supervisor.Keeper{StateDir: state, Now: time.Now, Stderr: os.Stderr}
 	return &stop.Service{
 		StateDir:     state,
 		GlobalConfig: global,
 		Keepers: []keeper.Keeper{
 			guard.Guard{},
 			gauntlet.Keeper{StateDir: state, Now: time.Now, Log: logToStderr},
+			reviews,
 		},
-		Environ: os.Environ(),
-		Now:     time.Now,
-		Stderr:  os.Stderr,
+		Supervisor: reviews,
+		Environ:    os.Environ(),
+		Now:        time.Now,
+		Stderr:     os.Stderr,
 	}, nil
 }
 

@@ -16,7 +16,7 @@ import (
 
 func newHooksInstall() *cobra.Command {
 	var where scopeFlags
-	var yes bool
+	var yes, slash bool
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the hooks (default: --local)",
@@ -27,7 +27,7 @@ stays as it is; installing twice changes nothing; the first change keeps a backu
 projects that you approved run anything. --project and --local approve the
 project's .gauntlet/ as it stands.`,
 		Example: `  stopgate hooks install
-  stopgate hooks install --user
+  stopgate hooks install --user --slash-commands
   stopgate hooks install --project     teammates need stopgate on their PATH`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,10 +39,18 @@ project's .gauntlet/ as it stands.`,
 			if err != nil {
 				return err
 			}
-			return h.install(cmd.OutOrStdout(), scope, yes)
+			if err := h.install(cmd.OutOrStdout(), scope, yes); err != nil || !slash {
+				return err
+			}
+			program, err := command(scope)
+			if err != nil {
+				return err
+			}
+			return installSlashCommands(cmd.OutOrStdout(), scope, h.root, program)
 		},
 	}
 	where.register(cmd)
+	cmd.Flags().BoolVar(&slash, "slash-commands", false, "also write /supervisor and /supervisoroff, which switch reviews of a session on and off")
 	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: approve without a terminal")
 	return cmd
 }

@@ -45,7 +45,11 @@ func (h *here) uninstall(out io.Writer, only settings.Scope, chosen bool) error 
 	found := false
 	var failed error
 	for _, file := range settings.Inspect(h.root) {
-		if file.Scope == settings.Managed || chosen && file.Scope != only || !file.Exists {
+		if file.Scope == settings.Managed || chosen && file.Scope != only {
+			continue
+		}
+		failed = errors.Join(failed, uninstallSlashCommands(out, file.Scope, h.root))
+		if !file.Exists {
 			continue
 		}
 		changed, err := settings.Uninstall(file.Path)

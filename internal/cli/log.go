@@ -196,6 +196,9 @@ func (v *logView) opinions(r *event.Record) string {
 		if o.DurationMS > 0 {
 			fmt.Fprintf(&b, " in %s", (time.Duration(o.DurationMS) * time.Millisecond).Round(time.Millisecond))
 		}
+		if o.Cost.USD > 0 {
+			fmt.Fprintf(&b, " for $%.4f", o.Cost.USD)
+		}
 		if o.Message != "" {
 			for line := range strings.Lines(o.Message) {
 				fmt.Fprintf(&b, "\n    %s", strings.Map(printable, strings.TrimSuffix(line, "\n")))

@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 		"conclaude":      run,
 		"agent-gauntlet": run,
 		"sg2":            run, // somebody renamed the program
+		"stopgated":      stopgated,
 		"claude":         func() { fmt.Println("2.1.197 (Claude Code)") },
 	})
 }
@@ -35,9 +36,10 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup:               setUp,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"payload": writePayload,
-			"exit":    checkExit,
-			"json":    checkJSON,
+			"payload":  writePayload,
+			"exit":     checkExit,
+			"json":     checkJSON,
+			"endpoint": startEndpoint,
 		},
 	})
 }

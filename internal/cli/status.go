@@ -25,8 +25,8 @@ func newStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show what is happening in this project",
-		Long: `Show whether this project is enforced, and its latest stops. To prove it rather
-than to look: stopgate doctor`,
+		Long: `Show whether this project is enforced, what the supervisor's reviews have cost, and
+the latest stops. To prove it rather than to look: stopgate doctor`,
 		Example: `  stopgate status
   stopgate status --json | jq .unanswered`,
 		Args: noArgs,
@@ -59,7 +59,11 @@ type status struct {
 	Off    *stop.Recess   `json:"off,omitempty"`
 	Open   int            `json:"unanswered"` // stops received and not answered
 	Gates  *gatesStatus   `json:"gates,omitempty"`
-	Stops  []event.Record `json:"stops"`
+	// Supervisor is nil where nothing was reviewed.
+	Supervisor *reviewsStatus `json:"supervisor,omitempty"`
+	Stops      []event.Record `json:"stops"`
+
+	launched bool // a supervised launch has put its entry into the settings
 }
 
 // gatesStatus is how the gates of a project stand.
@@ -156,6 +160,7 @@ func (h *here) trustWord() string {
 // hooks that are switched off, would be a comfort that is none.
 func (s *status) readHooks(files []settings.File) {
 	for _, file := range files {
+		s.launched = s.launched || len(file.Supervisor) > 0 && file.Calls(files)
 		switch {
 		case len(file.Entries) == 0:
 		case file.Dropped():
@@ -173,6 +178,7 @@ func (s *status) readHooks(files []settings.File) {
 func (s *status) readStops(dir string) error {
 	open := map[string]bool{}
 	here := spellings{root: s.Root}
+	var reviews reviewsStatus
 	for entry, err := range journal.New(dir, journal.Limits{}).Read(journal.Position{}) {
 		if err != nil {
 			return err
@@ -186,11 +192,15 @@ func (s *status) readStops(dir string) error {
 			continue
 		}
 		delete(open, r.Call)
+		reviews.add(r)
 		if s.Stops = append(s.Stops, *r); len(s.Stops) > recentStops {
 			s.Stops = s.Stops[1:]
 		}
 	}
 	s.Open = len(open)
+	if reviews.Sessions > 0 {
+		s.Supervisor = &reviews
+	}
 	return nil
 }
 
@@ -229,6 +239,8 @@ func (s *status) print(out io.Writer) error {
 		row("hooks", "in the "+strings.Join(s.Hooks, ", ")+" settings", "")
 	case s.Dead != "":
 		row("hooks", p.red(s.Dead+": nothing is enforced"), "stopgate doctor")
+	case s.launched:
+		row("hooks", p.yellow("only the supervisor's: no gate is enforced"), "stopgate hooks install")
 	default:
 		row("hooks", p.red("not installed: nothing is enforced"), "stopgate hooks install")
 	}
@@ -244,6 +256,9 @@ func (s *status) print(out io.Writer) error {
 	}
 	if s.Gates != nil {
 		s.Gates.print(p, row)
+	}
+	if s.Supervisor != nil {
+		row("reviews", s.Supervisor.String(), "stopgate supervisor status")
 	}
 	if len(s.Stops) > 0 {
 		fmt.Fprintln(out, "\nlatest stops")

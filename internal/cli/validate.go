@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/launch"
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
@@ -18,9 +21,10 @@ func newValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check every configuration file; all faults at once",
-		Long: `Check the global config and this project's .gauntlet/: config.yml, every file in
-checks/ and reviews/, and ci.yml. Every fault is shown with its place; the client's
-own settings files are doctor's.
+		Long: `Check the global config, the launcher's ccc.json and this project's .gauntlet/:
+config.yml, every file in checks/ and reviews/, and ci.yml. Every fault is shown with
+its place; the client's own settings files are doctor's, and whether a provider takes
+its key is told by: stopgate provider check
 
 Exit code 0: valid, or nothing to check. 1: there are faults.`,
 		Example: `  stopgate validate
@@ -32,6 +36,9 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 				return err
 			}
 			checked, faults := h.validate()
+			if path, wrong := validateLauncher(); path != "" {
+				checked, faults = append(checked, path), append(faults, wrong...)
+			}
 			if asJSON {
 				if err := printJSON(cmd.OutOrStdout(), map[string]any{"files": checked, "faults": faults}); err != nil {
 					return err
@@ -74,6 +81,47 @@ func (h *here) validate() (checked []string, faults []config.Fault) {
 	return checked, faults
 }
 
+// validateLauncher checks ccc.json; the path is empty where there is none.
+func validateLauncher() (path string, faults []config.Fault) {
+	dir, err := paths.LauncherDir(os.Getenv)
+	if err != nil {
+		return "", nil // no home, no file
+	}
+	path = filepath.Join(dir, launch.ConfigFile)
+	c, err := launch.Load(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return path, launcherFaults(path, err)
+	}
+	if _, known := c.Providers[c.Current]; c.Current != "" && !known {
+		faults = append(faults, config.Fault{
+			Position: config.Position{File: path},
+			Message:  "current_provider: there is no provider " + launch.Shown(c.Current),
+			Hint:     "see: stopgate provider list",
+		})
+	}
+	return path, faults
+}
+
+// launcherFaults are what keeps ccc.json from being read.
+func launcherFaults(path string, err error) []config.Fault {
+	var faults *config.Faults
+	if errors.As(err, &faults) {
+		return faults.All
+	}
+	fault := config.Fault{Position: config.Position{File: path}, Message: err.Error()}
+	// What is no JSON is refused with its place.
+	if rest, ok := strings.CutPrefix(fault.Message, path+":"); ok {
+		if _, err := fmt.Sscanf(rest, "%d:%d:", &fault.Line, &fault.Column); err == nil {
+			rest = strings.SplitN(rest, ":", 3)[2]
+		}
+		fault.Message = strings.TrimSpace(rest)
+	}
+	return []config.Fault{fault}
+}
+
 func faultyFiles(faults []config.Fault) int {
 	files := map[string]bool{}
 	for _, fault := range faults {
@@ -91,7 +139,7 @@ func printFaults(out io.Writer, checked []string, faults []config.Fault) {
 	case len(faults) > 0:
 		fmt.Fprintln(out, p.red(count(len(faults), "fault")+" in "+count(faultyFiles(faults), "file")))
 	case len(checked) == 0:
-		fmt.Fprintln(out, "nothing to check: no global config, and no .gauntlet/config.yml here or above")
+		fmt.Fprintln(out, "nothing to check: no global config, no ccc.json, and no .gauntlet/config.yml here or above")
 	default:
 		for _, path := range checked {
 			fmt.Fprintf(out, "%s %s\n", p.green("valid"), path)

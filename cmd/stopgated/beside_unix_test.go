@@ -1,0 +1,48 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBesideStopgate has stopgate, called by a link, find the stopgated that was
+// built with it, and that one ask an endpoint.
+func TestBesideStopgate(t *testing.T) {
+	bin, links, home := t.TempDir(), t.TempDir(), t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../stopgate", ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	stopgate := filepath.Join(links, "stopgate")
+	if err := os.Symlink(filepath.Join(bin, "stopgate"), stopgate); err != nil {
+		t.Fatal(err)
+	}
+	var agent string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		agent = r.Header.Get("User-Agent")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, `{"error":{"message":"no such key: %s"}}`, r.Header.Get("X-Api-Key"))
+	}))
+	defer server.Close()
+	config := fmt.Sprintf(`{"providers":{"p":{"env":{"ANTHROPIC_BASE_URL":%q,"ANTHROPIC_API_KEY":"hush-3f9a"}}}}`, server.URL)
+	if err := os.WriteFile(filepath.Join(home, "ccc.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(stopgate, "provider", "check")
+	cmd.Env = []string{"HOME=" + home, "CCC_CONFIG_DIR=" + home}
+	out, err := cmd.CombinedOutput()
+	want := "✗ p  rejected     " + server.URL + "  HTTP 401: no such key: […]\n"
+	if cmd.ProcessState.ExitCode() != 1 || string(out) != want {
+		t.Errorf("%v\n%s\nnot:\n%s", err, out, want)
+	}
+	if !strings.HasPrefix(agent, "stopgate/") {
+		t.Errorf("stopgated calls itself %q", agent)
+	}
+}

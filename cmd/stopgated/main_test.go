@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestRun(t *testing.T) {
+	for _, test := range []struct {
+		args             string
+		in               string
+		code             int
+		stdout, inStderr string
+	}{
+		{"version", "", 0, "stopgated ", ""},
+		{"provider-check", "[]", 0, "", ""},
+		{"provider-check", `[{"name":"a"}]`, 0, `{"name":"a","verdict":"rejected","detail":"no ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY","milliseconds":0}` + "\n", ""},
+		{"provider-check", `[{"api_key":"hush"`, 1, "", "stopgated: standard input: not a JSON list of targets\n"},
+		{"provider-check now", "[]", 2, "", "usage: stopgated provider-check"},
+		{"provider", "[]", 2, "", "usage: stopgated provider-check"},
+		{"", "", 2, "", "usage: stopgated provider-check"},
+	} {
+		var out, errOut strings.Builder
+		code := run(strings.Fields(test.args), strings.NewReader(test.in), &out, &errOut)
+		if code != test.code || !strings.HasPrefix(out.String(), test.stdout) || (test.stdout == "") != (out.Len() == 0) {
+			t.Errorf("%q: exit %d, %q", test.args, code, out.String())
+		}
+		if !strings.HasPrefix(errOut.String(), test.inStderr) || (test.inStderr == "") != (errOut.Len() == 0) || strings.Contains(errOut.String(), "hush") {
+			t.Errorf("%q: %q", test.args, errOut.String())
+		}
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestRunWithoutReader(t *testing.T) {
+	var errOut strings.Builder
+	if code := run([]string{"version"}, nil, brokenPipe{}, &errOut); code != 1 || errOut.String() != "stopgated: broken pipe\n" {
+		t.Errorf("exit %d, %q", code, errOut.String())
+	}
+}

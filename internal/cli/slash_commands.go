@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/settings"
+)
+
+// slashMark is how we know the files again that we wrote.
+const slashMark = "# written by stopgate hooks install --slash-commands"
+
+// slashCommand is a command that a person types into the client.
+type slashCommand struct{ name, description, does string }
+
+var slashCommands = [...]slashCommand{
+	{"supervisor", "Have a second Claude review this session's work before it stops", "on"},
+	{"supervisoroff", "Let this session stop without a review", "off"},
+}
+
+// text is the client's file for the command: what the person adds to it goes to the
+// agent, and the line at the end runs before the agent sees anything.
+func (c slashCommand) text(program string) []byte {
+	line := settings.ShellCommand(program, "supervisor", c.does)
+	return []byte(strings.Join([]string{
+		"---", slashMark,
+		"description: " + c.description,
+		"argument-hint: \"[what to do next]\"",
+		"allowed-tools: Bash(" + line + ")",
+		"---", "$ARGUMENTS", "", "!`" + line + "`", "",
+	}, "\n"))
+}
+
+// slashDir is where the client looks for the commands of the scope. What is one's
+// own in a project has no place of its own.
+func slashDir(scope settings.Scope, root string) (string, error) {
+	file, err := settings.Path(scope, root)
+	return filepath.Join(filepath.Dir(file), "commands"), err
+}
+
+// installSlashCommands writes the commands. A file of that name that is not ours is
+// refused before anything is written.
+func installSlashCommands(out io.Writer, scope settings.Scope, root, program string) error {
+	dir, err := slashDir(scope, root)
+	if err != nil {
+		return err
+	}
+	for _, c := range slashCommands {
+		if text, err := os.ReadFile(c.path(dir)); err == nil && !isOurSlashCommand(text) {
+			return hintError{fmt.Errorf("%s is there already and is not ours", c.path(dir)), "move it away, then run this again"}
+		}
+	}
+	for _, c := range slashCommands {
+		path, text := c.path(dir), c.text(program)
+		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+			fmt.Fprintf(out, "/%s is in %s already\n", c.name, path)
+			continue
+		}
+		mode := fs.FileMode(0o600)
+		if scope != settings.User {
+			mode = 0o644 // the project's files are shared
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+		}
+		if err := atomicfile.Write(path, text, mode); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "wrote /%s to %s\n", c.name, path)
+	}
+	return nil
+}
+
+// uninstallSlashCommands removes what we wrote.
+func uninstallSlashCommands(out io.Writer, scope settings.Scope, root string) error {
+	dir, err := slashDir(scope, root)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, c := range slashCommands {
+		text, err := os.ReadFile(c.path(dir))
+		if err != nil || !isOurSlashCommand(text) {
+			continue
+		}
+		if err := os.Remove(c.path(dir)); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		fmt.Fprintf(out, "removed %s\n", c.path(dir))
+	}
+	_ = os.Remove(dir) // fails when it is not empty
+	return failed
+}
+
+func (c slashCommand) path(dir string) string { return filepath.Join(dir, c.name+".md") }
+
+func isOurSlashCommand(text []byte) bool { return bytes.Contains(text, []byte("\n"+slashMark+"\n")) }

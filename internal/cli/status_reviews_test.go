@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/stopgate/stopgate/internal/event"
+)
+
+func TestReviewsOfAProject(t *testing.T) {
+	cost := event.Cost{USD: 0.25, InputTokens: 10, OutputTokens: 2, CacheReadTokens: 100}
+	verdict := func(keeper, status string, c event.Cost) event.Verdict {
+		return event.Verdict{Keeper: keeper, Status: status, Cost: c}
+	}
+	stop := func(session string, verdicts ...event.Verdict) event.Record {
+		return event.Record{Session: session, Verdicts: verdicts}
+	}
+	for _, test := range []struct {
+		name  string
+		stops []event.Record
+		want  reviewsStatus
+	}{
+		{"nothing was asked", []event.Record{stop("a"), stop("a", verdict("gates", "passed", event.Cost{}))}, reviewsStatus{}},
+		{
+			"refused, then complete",
+			[]event.Record{
+				stop("a", verdict("gates", "passed", event.Cost{}), verdict("supervisor", "not_completed", cost)),
+				stop("a", verdict("supervisor", "completed", cost)),
+			},
+			reviewsStatus{Reviews: 2, Refusals: 1, Sessions: 1, Cost: cost.Plus(cost)},
+		},
+		{
+			"two sessions",
+			[]event.Record{stop("a", verdict("supervisor", "completed", cost)), stop("b", verdict("supervisor", "completed", cost))},
+			reviewsStatus{Reviews: 2, Sessions: 2, Cost: cost.Plus(cost)},
+		},
+		{
+			"a verdict that was reused",
+			[]event.Record{stop("a", verdict("supervisor", "completed", cost)), stop("a", verdict("supervisor", "completed", event.Cost{}))},
+			reviewsStatus{Reviews: 1, Sessions: 1, Cost: cost},
+		},
+		{
+			"a review that cost something and came to nothing",
+			[]event.Record{stop("a", verdict("supervisor", "unavailable", cost))},
+			reviewsStatus{Sessions: 1, Cost: cost},
+		},
+		{"none because of a limit", []event.Record{stop("a", verdict("supervisor", "limit_reached", event.Cost{}))}, reviewsStatus{}},
+		{"what another keeper cost", []event.Record{stop("a", verdict("gates", "passed", cost))}, reviewsStatus{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got reviewsStatus
+			for i := range test.stops {
+				got.add(&test.stops[i])
+			}
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreUnexported(reviewsStatus{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
