@@ -3,10 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
-	"slices"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,12 +53,3 @@ func watched(ctx context.Context, s *screen, p paint, options gauntlet.Options, 
 	return execute(ctx, options)
 }
 
-// untilEnded gives a context that ends when somebody ends the program: by Ctrl-C,
-// kill, closing the terminal, or closing the pipe that we write to. Further
-// signals do nothing until stop is called, so that a second Ctrl-C does not leave
-// behind what the run has started. What we were started to ignore, as by nohup,
-// stays ignored.
-func untilEnded(ctx context.Context) (ended context.Context, stop context.CancelFunc) {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGPIPE}
-	return signal.NotifyContext(ctx, slices.DeleteFunc(signals, signal.Ignored)...)
-}
