@@ -34,8 +34,14 @@ func (f Fork) Command() (args []string, stdin []byte) {
 		"--no-session-persistence",
 		"--settings", noHooks,
 		"--json-schema", forClient(f.Schema))
-	if len(f.Prompt) > maxArgument || strings.HasPrefix(f.Prompt, "-") {
+	if !isArgument(f.Prompt) {
 		return args, []byte(f.Prompt)
 	}
 	return append(args, f.Prompt), nil
+}
+
+// isArgument reports whether a text can be one, and is not taken for a flag. A file
+// of UTF-16 is full of zero bytes.
+func isArgument(text string) bool {
+	return len(text) <= maxArgument && !strings.HasPrefix(text, "-") && strings.IndexByte(text, 0) < 0
 }

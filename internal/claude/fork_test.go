@@ -29,10 +29,10 @@ func TestForkCommand(t *testing.T) {
 	}
 }
 
-// What looks like a flag, or is too long for an argument, must reach the client as
+// What looks like a flag, or cannot be an argument, must reach the client as
 // it is.
 func TestForkCommandCannotBeMistaken(t *testing.T) {
-	for _, prompt := range []string{"--model x", "- a list\n", strings.Repeat("x", 200<<10)} {
+	for _, prompt := range []string{"--model x", "- a list\n", "\xff\xfeL\x00o\x00", strings.Repeat("x", 200<<10)} {
 		args, stdin := Fork{Session: "s", Prompt: prompt}.Command()
 		if string(stdin) != prompt || slices.Contains(args, prompt) {
 			t.Errorf("%.20q is an argument", prompt)

@@ -21,7 +21,7 @@ func TestDocumentedCommands(t *testing.T) {
 			checkCommand(t, filepath.Base(page), line)
 		}
 	}
-	if found < 20 {
+	if found < 10 {
 		t.Errorf("only %d command lines found", found)
 	}
 }

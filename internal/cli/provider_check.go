@@ -107,7 +107,7 @@ func checksFor(names, env []string) (providerChecks, error) {
 
 func checkFor(config *launch.Config, name string, env []string) *providerCheck {
 	c := &providerCheck{Answer: endpoint.Answer{Name: name}}
-	client, err := clientEnviron(config, name, env)
+	client, err := config.ClientEnviron(name, env)
 	if err == nil {
 		c.target = endpoint.TargetOf(name, client)
 		c.Endpoint = c.target.Endpoint()
@@ -117,27 +117,6 @@ func checkFor(config *launch.Config, name string, env []string) *providerCheck {
 		c.Verdict, c.Detail = endpoint.Rejected, c.target.Line(err.Error())
 	}
 	return c
-}
-
-// clientEnviron is the part of a client's environment that says where it goes and as
-// whom. A provider that says anything about that itself inherits nothing of it.
-func clientEnviron(config *launch.Config, name string, env []string) ([]string, error) {
-	set, err := config.Environment(name, env)
-	if err != nil {
-		return nil, err
-	}
-	own := make([]string, 0, len(set))
-	inherits := true
-	for variable, value := range set {
-		own = append(own, variable+"="+value)
-		for _, prefix := range []string{"ANTHROPIC_", "CLAUDE_CODE_USE_", "CLAUDE_CODE_OAUTH_TOKEN"} {
-			inherits = inherits && !strings.HasPrefix(variable, prefix)
-		}
-	}
-	if inherits {
-		return slices.Concat(env, own), nil
-	}
-	return own, nil
 }
 
 // ask has stopgated ask the providers that have no answer yet. It tells their keys

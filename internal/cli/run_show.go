@@ -52,4 +52,3 @@ func watched(ctx context.Context, s *screen, p paint, options gauntlet.Options, 
 	options.Watch = view.watch
 	return execute(ctx, options)
 }
-

@@ -50,15 +50,15 @@ the latest stops. To prove it rather than to look: stopgate doctor`,
 }
 
 type status struct {
-	Root   string         `json:"root"`
-	Config string         `json:"config"`         // valid, invalid, none
-	Hooks  []string       `json:"hooks"`          // scopes that call us
-	Dead   string         `json:"dead,omitempty"` // why the hooks that are installed do not count
-	Trust  string         `json:"trust"`
-	Global string         `json:"global_faults,omitempty"`
-	Off    *stop.Recess   `json:"off,omitempty"`
-	Open   int            `json:"unanswered"` // stops received and not answered
-	Gates  *gatesStatus   `json:"gates,omitempty"`
+	Root   string       `json:"root"`
+	Config string       `json:"config"`         // valid, invalid, none
+	Hooks  []string     `json:"hooks"`          // scopes that call us
+	Dead   string       `json:"dead,omitempty"` // why the hooks that are installed do not count
+	Trust  string       `json:"trust"`
+	Global string       `json:"global_faults,omitempty"`
+	Off    *stop.Recess `json:"off,omitempty"`
+	Open   int          `json:"unanswered"` // stops received and not answered
+	Gates  *gatesStatus `json:"gates,omitempty"`
 	// Supervisor is nil where nothing was reviewed.
 	Supervisor *reviewsStatus `json:"supervisor,omitempty"`
 	Stops      []event.Record `json:"stops"`

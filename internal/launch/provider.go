@@ -107,6 +107,18 @@ func (c *Config) Variable(provider, name string, variables []string) (string, er
 	return expand(text, func(name string) (string, bool) { return environ.Lookup(variables, name) })
 }
 
+// ClientEnviron is the environment of a client that is started with the provider from
+// one that has these variables.
+func (c *Config) ClientEnviron(provider string, variables []string) ([]string, error) {
+	provided, err := c.Environment(provider, variables)
+	if err != nil {
+		return nil, err
+	}
+	env := newEnvironment(variables)
+	env.overlay(provided)
+	return env.entries, nil
+}
+
 func (c *Config) variables(provider string) Object {
 	own, _ := objectIn(c.Providers[provider]["env"])
 	base, _ := objectIn(c.Settings["env"])
