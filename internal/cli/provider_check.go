@@ -35,8 +35,9 @@ with the provider's own key: all at once, for at most eight seconds.
   valid        it answered, or would if it were asked less often
   rejected     it does not take the key or the model, or something is missing
   unreachable  no answer, or one that says nothing about the key
+  login        it has neither endpoint nor key: the client uses its own login
 
-Exit code 0: all are valid. 1: one is rejected. 2: there is no such provider, or the
+Exit code 0: none is rejected or unreachable. 1: one is rejected. 2: there is no such provider, or the
 configuration is wrong. 3: none is rejected, but one could not be reached.`,
 		Example: `  stopgate provider check
   stopgate provider check glm kimi
@@ -110,6 +111,10 @@ func checkFor(config *launch.Config, name string, env []string) *providerCheck {
 	client, err := config.ClientEnviron(name, env)
 	if err == nil {
 		c.target = endpoint.TargetOf(name, client)
+		if c.target.UsesLogin() {
+			c.Verdict, c.Detail = endpoint.Login, "the client's own, which is not checked"
+			return c
+		}
 		c.Endpoint = c.target.Endpoint()
 		err = c.target.Fault()
 	}
@@ -228,7 +233,7 @@ func (l providerChecks) print(out io.Writer) {
 	for _, c := range l {
 		mark := p.yellow("!")
 		switch c.Verdict {
-		case endpoint.Valid:
+		case endpoint.Valid, endpoint.Login:
 			mark = p.green("✓")
 		case endpoint.Rejected:
 			mark = p.red("✗")

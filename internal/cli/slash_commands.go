@@ -38,9 +38,13 @@ func (c slashCommand) text(program string) []byte {
 	}, "\n"))
 }
 
-// slashDir is where the client looks for the commands of the scope. What is one's
-// own in a project has no place of its own.
+// slashDir is where the client looks for the commands of the scope. There is no place
+// in a project for what is one's own, so that goes where one's own commands for all
+// projects are.
 func slashDir(scope settings.Scope, root string) (string, error) {
+	if scope == settings.Local {
+		scope = settings.User
+	}
 	file, err := settings.Path(scope, root)
 	return filepath.Join(filepath.Dir(file), "commands"), err
 }
@@ -64,7 +68,7 @@ func installSlashCommands(out io.Writer, scope settings.Scope, root, program str
 			continue
 		}
 		mode := fs.FileMode(0o600)
-		if scope != settings.User {
+		if scope == settings.Project {
 			mode = 0o644 // the project's files are shared
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return err

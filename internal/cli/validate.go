@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/jsonfile"
 	"github.com/stopgate/stopgate/internal/launch"
 	"github.com/stopgate/stopgate/internal/paths"
 )
@@ -112,12 +112,9 @@ func launcherFaults(path string, err error) []config.Fault {
 		return faults.All
 	}
 	fault := config.Fault{Position: config.Position{File: path}, Message: err.Error()}
-	// What is no JSON is refused with its place.
-	if rest, ok := strings.CutPrefix(fault.Message, path+":"); ok {
-		if _, err := fmt.Sscanf(rest, "%d:%d:", &fault.Line, &fault.Column); err == nil {
-			rest = strings.SplitN(rest, ":", 3)[2]
-		}
-		fault.Message = strings.TrimSpace(rest)
+	var refusal *jsonfile.Refusal
+	if errors.As(err, &refusal) { // it is no JSON
+		fault.Line, fault.Column, fault.Message = refusal.Line, refusal.Column, refusal.Why
 	}
 	return []config.Fault{fault}
 }

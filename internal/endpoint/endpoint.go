@@ -32,11 +32,13 @@ type Target struct {
 // Verdict is what a provider made of us.
 type Verdict string
 
-// The verdicts. Unreachable says nothing about the key: nobody looked at it.
+// The verdicts. Unreachable says nothing about the key: nobody looked at it. Login
+// is that of a provider with nothing to look at.
 const (
 	Valid       Verdict = "valid"
 	Rejected    Verdict = "rejected"
 	Unreachable Verdict = "unreachable"
+	Login       Verdict = "login"
 )
 
 // Answer is what came of asking a target. Nothing in it is secret.
@@ -76,6 +78,9 @@ func modelOf(env []string) string {
 	}
 	return strings.TrimSuffix(model, "[1m]")
 }
+
+// UsesLogin reports whether the client is left to its own login.
+func (t Target) UsesLogin() bool { return t.BaseURL == "" && t.AuthToken == "" && t.APIKey == "" }
 
 // Fault is why it would be no use to ask, or worse than that; nil if it is not.
 func (t Target) Fault() error {

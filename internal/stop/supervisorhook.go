@@ -98,6 +98,9 @@ func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Re
 	rec.Project = c.root(payload)
 	c.write(rec, event.Received)
 
+	if c.globalErr != nil {
+		c.logf("warning: %v; the defaults hold instead", c.globalErr)
+	}
 	place := c.locate(rec.Project, payload)
 	opinions := place.Opinions
 	var decision supervisor.Decision

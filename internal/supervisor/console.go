@@ -28,8 +28,8 @@ func (c console) begin(session string, iteration, limit int) {
 func (c console) reviewing(log, output string) {
 	c.say("[SUPERVISOR] 正在审查工作... · reviewing the work")
 	c.say("请在新窗口查看日志文件了解详情 · for details see the log files in another window:")
-	c.say("  %s", log)
-	c.say("  %s", output)
+	c.say("%s", log)
+	c.say("%s", output)
 }
 
 // text is what the reviewer says.

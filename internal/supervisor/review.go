@@ -39,7 +39,8 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 		return failed
 	}
 	opinion := Interpret(result)
-	opinion.Feedback = shorten(opinion.Feedback, maxReason, 4*maxReason)
+	// The line was searched for secrets as it came, with JSON's escapes in it.
+	opinion.Feedback = shorten(s.secrets.HideString(opinion.Feedback), maxReason, 4*maxReason)
 	review.AllowStop, review.Feedback = opinion.AllowStop, opinion.Feedback
 	d = s.conclude(d, opinion)
 	review.Status = string(d.Status)
@@ -130,26 +131,31 @@ func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result
 	if raw.err != nil {
 		s.log("warning", "session_id", s.id, "reason", raw.err.Error())
 	}
-	if stderr := plain.Line(s.secrets.HideString(run.Tail)); stderr != "" {
+	run.Tail = s.secrets.HideString(run.Tail) // before any of it is cut
+	if stderr := s.line(run.Tail); stderr != "" {
 		s.log("reviewer's standard error", "session_id", s.id, "text", excerpt(stderr))
 	}
 	if err != nil {
-		return result, noResult(client, run)
+		return result, s.noResult(client, run)
 	}
 	if err := result.Err(); err != nil {
-		return result, fmt.Errorf("the reviewer failed: %s", excerpt(plain.Line(err.Error())))
+		return result, fmt.Errorf("the reviewer failed: %s", excerpt(s.line(err.Error())))
 	}
 	return result, nil
 }
 
+// line makes one line of a text. A secret with colors or escapes in it is found only
+// when these are gone.
+func (s *session) line(text string) string { return s.secrets.HideString(plain.Line(text)) }
+
 // noResult says why a client gave none.
-func noResult(client string, run process.Result) error {
+func (s *session) noResult(client string, run process.Result) error {
 	name := filepath.Base(client)
 	switch {
 	case run.Err != nil, run.TimedOut, run.Canceled:
 		return fmt.Errorf("%s %s", name, run)
 	}
-	if last := lastLine(run.Tail); last != "" {
+	if last := s.line(lastLine(run.Tail)); last != "" {
 		return fmt.Errorf("%s ended without a result (%s): %s", name, run, excerpt(last))
 	}
 	return fmt.Errorf("%s ended without a result (%s)", name, run)
@@ -157,7 +163,7 @@ func noResult(client string, run process.Result) error {
 
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
-	return plain.Line(text[strings.LastIndexByte(text, '\n')+1:])
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // keptOutput writes until that fails once: the first error is what matters.
