@@ -34,6 +34,7 @@ type bench struct {
 	Tmp     string // TMPDIR of everything that runs here
 	API     *claudeapi.API
 	Env     []string // of everything that runs here; a test may append
+	Client  []string // the command line that becomes the client
 
 	// Settings are handed to the client with --settings, which it merges with all other scopes:
 	// the project's and the user's files stay as the program under test wrote them. Recorder
@@ -63,6 +64,7 @@ func newBench(t testing.TB) *bench {
 		Project: filepath.Join(root, "project"),
 		Tmp:     filepath.Join(root, "tmp"),
 		API:     claudeapi.New(t),
+		Client:  []string{"claude"},
 		Settings: map[string]any{
 			// A dialog would wait for a person; a tool the model is told to call must just run.
 			"permissions": map[string]any{"allow": []string{"Bash", "Edit", "Write", "Read"}},

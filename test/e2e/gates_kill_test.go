@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -64,7 +63,7 @@ func TestKilledHookLeavesNoReviewerRunning(t *testing.T) {
 	hold := make(chan struct{})
 	b.API.On(byReviewer, claudeapi.Hold(hold, approval), approval)
 	b.Gates(oneReview + verifying)
-	pids := b.WatchReviewer()
+	pids := b.Reviewer("")
 	b.API.Script(bash("echo rm -rf / > code.sh"), claudeapi.Text("Finished."))
 	h := b.Start()
 	h.Send("do it")
@@ -80,20 +79,4 @@ func TestKilledHookLeavesNoReviewerRunning(t *testing.T) {
 	h.WaitReply()
 	h.Close()
 	b.wantAnswers("Stop", "allow gates:passed")
-}
-
-// WatchReviewer has a client that reviews write down who called it and who it
-// is.
-func (b *bench) WatchReviewer() (pids string) {
-	b.t.Helper()
-	pids = filepath.Join(b.Tmp, "reviewer")
-	client := filepath.Join(b.root, "bin", "claude")
-	if err := os.Remove(client); err != nil {
-		b.t.Fatal(err)
-	}
-	b.Write(client, "#!/bin/sh\ntest -n \"$STOPGATE_INSIDE\" && echo $PPID $$ >"+pids+"\nexec "+clientBinary(b.t)+" \"$@\"\n")
-	if err := os.Chmod(client, 0o755); err != nil {
-		b.t.Fatal(err)
-	}
-	return pids
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -181,16 +182,17 @@ func (b *bench) launch(flags []string, input, prompt string) *headless {
 		changed: make(chan struct{}),
 	}
 	// The test's flags go first: some take all words that follow, and would take the prompt.
-	args := append(append([]string{}, flags...),
+	args := slices.Concat(b.Client[1:], flags, []string{
 		"-p", "--output-format", "stream-json", "--verbose", "--include-hook-events",
-		"--settings", settings, "--debug-file", h.Debug)
+		"--settings", settings, "--debug-file", h.Debug,
+	})
 	if input != "" {
 		args = append(args, "--input-format", input)
 	} else {
 		args = append(args, prompt)
 	}
 	h.ctx, h.cancel = context.WithCancel(b.t.Context())
-	h.cmd = b.command(h.ctx, "claude", args...)
+	h.cmd = b.command(h.ctx, b.Client[0], args...)
 	h.cmd.Stderr = &h.errors
 	stdout, err := h.cmd.StdoutPipe()
 	if err == nil && input != "" {

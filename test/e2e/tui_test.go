@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,8 +41,7 @@ type tui struct {
 func (b *bench) TUI(flags ...string) *tui {
 	b.t.Helper()
 	settings := b.SettingsFile()
-	args := []string{"claude", "--settings", settings, "--debug-file", b.numbered("debug", "log")}
-	return b.Terminal(append(args, flags...)...)
+	return b.Terminal(slices.Concat(b.Client, []string{"--settings", settings, "--debug-file", b.numbered("debug", "log")}, flags)...)
 }
 
 // Terminal does the same with another command line that ends up in the client. It has to pass on
