@@ -48,7 +48,8 @@ func (h *here) uninstall(out io.Writer, only settings.Scope, chosen bool) error 
 		if file.Scope == settings.Managed || chosen && file.Scope != only {
 			continue
 		}
-		failed = errors.Join(failed, uninstallSlashCommands(out, file.Scope, h.root))
+		removed, err := uninstallSlashCommands(out, file.Scope, h.root)
+		found, failed = found || removed, errors.Join(failed, err)
 		if !file.Exists {
 			continue
 		}

@@ -83,12 +83,11 @@ func installSlashCommands(out io.Writer, scope settings.Scope, root, program str
 }
 
 // uninstallSlashCommands removes what we wrote.
-func uninstallSlashCommands(out io.Writer, scope settings.Scope, root string) error {
+func uninstallSlashCommands(out io.Writer, scope settings.Scope, root string) (found bool, failed error) {
 	dir, err := slashDir(scope, root)
 	if err != nil {
-		return err
+		return false, err
 	}
-	var failed error
 	for _, c := range slashCommands {
 		text, err := os.ReadFile(c.path(dir))
 		if err != nil || !isOurSlashCommand(text) {
@@ -98,10 +97,11 @@ func uninstallSlashCommands(out io.Writer, scope settings.Scope, root string) er
 			failed = errors.Join(failed, err)
 			continue
 		}
+		found = true
 		fmt.Fprintf(out, "removed %s\n", c.path(dir))
 	}
 	_ = os.Remove(dir) // fails when it is not empty
-	return failed
+	return found, failed
 }
 
 func (c slashCommand) path(dir string) string { return filepath.Join(dir, c.name+".md") }

@@ -160,8 +160,14 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
 	return chain.Judge(ctx, kc)
 }
 
-// witness lets those keepers see the call that follow sessions.
+// witness lets those keepers see the call that follow sessions. One that breaks down
+// keeps nobody from judging.
 func (c *call) witness(kc *keeper.Call) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.logf("a witness panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
 	for _, k := range c.Keepers {
 		if w, ok := k.(keeper.Witness); ok {
 			w.Witness(kc)

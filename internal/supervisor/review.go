@@ -104,14 +104,10 @@ func (s *session) workDir() string {
 // ask runs the client. It is ended as soon as its result is there: it would go on
 // with the work.
 func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result, error) {
-	output, err := s.dir.OpenOutput(s.id)
-	if err != nil {
-		return claude.Result{}, err
-	}
-	defer output.Close()
+	raw := s.keepOutput()
+	defer raw.close()
 	args, stdin := claude.Fork{Session: s.id, Schema: Schema, Prompt: prompt}.Command()
 	enough := make(chan struct{})
-	raw := &keptOutput{to: output}
 	stream := &claude.Stream{
 		Filter: s.secrets.Hide,
 		Line:   raw.write,
@@ -128,8 +124,9 @@ func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result
 		Enough:  enough,
 	})
 	result, err := stream.Result()
-	if raw.err != nil {
+	if raw.err != nil { // the review counts all the same
 		s.log("warning", "session_id", s.id, "reason", raw.err.Error())
+		s.console.say("warning: %v", raw.err)
 	}
 	run.Tail = s.secrets.HideString(run.Tail) // before any of it is cut
 	if stderr := s.line(run.Tail); stderr != "" {
@@ -166,15 +163,27 @@ func lastLine(text string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// keptOutput writes until that fails once: the first error is what matters.
+// keptOutput writes what a reviewer prints until that fails once: the first error is
+// what matters.
 type keptOutput struct {
-	to  io.Writer
+	to  *os.File // nil: it could not be opened
 	err error
+}
+
+func (s *session) keepOutput() *keptOutput {
+	file, err := s.dir.OpenOutput(s.id)
+	return &keptOutput{file, err}
 }
 
 func (k *keptOutput) write(line []byte) {
 	if k.err == nil {
 		_, k.err = k.to.Write(line)
+	}
+}
+
+func (k *keptOutput) close() {
+	if k.to != nil {
+		_ = k.to.Close() // nothing is buffered
 	}
 }
 

@@ -556,7 +556,6 @@ func TestStateThatCannotBeKept(t *testing.T) {
 			check(d.t, os.Mkdir(d.path("ccc"), 0o700))
 			check(d.t, os.Symlink("x", d.files().lockFile(someSession)))
 		}, "lock the supervisor's state"},
-		"a directory in place of the output": {func(d *desk) { check(d.t, os.MkdirAll(d.files().OutputFile(someSession), 0o700)) }, "open the file for the review"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -565,6 +564,16 @@ func TestStateThatCannotBeKept(t *testing.T) {
 				t.Errorf("%+v, %d reviews", got, d.calls())
 			}
 		})
+	}
+}
+
+// An answer counts, whether or not it could be kept.
+func TestOutputThatCannotBeKept(t *testing.T) {
+	d := newDesk(t)
+	check(t, os.MkdirAll(d.files().OutputFile(someSession), 0o700))
+	d.decides(Completed)
+	if said := d.stderr.String(); !strings.Contains(said, "warning: open the file for the review: ") {
+		t.Error(said)
 	}
 }
 
@@ -616,7 +625,7 @@ func TestFullDiskDuringAReview(t *testing.T) {
 	if s := d.state(); s.Damaged || s.Count != 1 || s.Last != nil {
 		t.Errorf("%+v", s)
 	}
-	if log := logText(t, d.files()); !strings.Contains(log, "file too large") {
+	if log := logText(t, d.files()); !strings.Contains(log, "-output.jsonl: file too large") {
 		t.Error(log)
 	}
 }
