@@ -10,7 +10,8 @@ import (
 
 // Write replaces the file at path with data. The content is durable when Write
 // returns: temporary file in the same directory, fsync, rename, fsync of the
-// directory. Missing parent directories are made with mode 0700.
+// directory. Missing parent directories are made with mode 0700. What root writes
+// into somebody's home stays theirs.
 func Write(path string, data []byte, perm os.FileMode) error {
 	if err := replace(path, data, perm, true); err != nil {
 		return err
@@ -41,6 +42,9 @@ func replace(path string, data []byte, perm os.FileMode, durable bool) (err erro
 		}
 	}()
 	if err := tmp.Chmod(perm); err != nil && !chmodUnsupported {
+		return err
+	}
+	if err := keepOwner(tmp, path); err != nil {
 		return err
 	}
 	if _, err := tmp.Write(data); err != nil {

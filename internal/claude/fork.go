@@ -31,6 +31,7 @@ func (f Fork) Command() (args []string, stdin []byte) {
 		"--verbose",
 		"--output-format", "stream-json",
 		"--disallowedTools", writers, // takes every argument up to the next flag
+		"--strict-mcp-config", // no servers: their tools could change things too
 		"--no-session-persistence",
 		"--settings", noHooks,
 		"--json-schema", forClient(f.Schema))

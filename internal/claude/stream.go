@@ -11,10 +11,9 @@ const maxLine = 64 << 20
 
 // Stream reads stream-json as the client writes it. Its functions may be nil.
 type Stream struct {
-	Filter func(line []byte) []byte // changes a line before anybody sees it
-	Line   func(line []byte)        // gets what the client printed, line by line, with its line end
-	Text   func(text string)        // gets what the model says
-	Done   func()                   // is called once, when the result is there
+	Line func(line []byte) // gets what the client printed, line by line, with its line end
+	Text func(text string) // gets what the model says
+	Done func()            // is called once, when the result is there
 
 	line    []byte
 	endless bool // the line is longer than we keep
@@ -51,24 +50,19 @@ func (s *Stream) flush() {
 	if len(s.line) == 0 {
 		return
 	}
-	line := s.pass()
 	if !s.endless {
-		s.read(line)
+		s.read(s.line)
 	}
+	s.pass()
 	s.endless = false
 }
 
 // pass hands on what there is of the line.
-func (s *Stream) pass() []byte {
-	line := s.line
-	if s.Filter != nil {
-		line = s.Filter(line)
-	}
+func (s *Stream) pass() {
 	if s.Line != nil {
-		s.Line(line)
+		s.Line(s.line)
 	}
 	s.line = s.line[:0]
-	return line
 }
 
 // Result is the result, once the client has ended. What it printed last may lack

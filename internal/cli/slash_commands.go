@@ -38,13 +38,8 @@ func (c slashCommand) text(program string) []byte {
 	}, "\n"))
 }
 
-// slashDir is where the client looks for the commands of the scope. There is no place
-// in a project for what is one's own, so that goes where one's own commands for all
-// projects are.
+// slashDir is where the client looks for the commands of the scope.
 func slashDir(scope settings.Scope, root string) (string, error) {
-	if scope == settings.Local {
-		scope = settings.User
-	}
 	file, err := settings.Path(scope, root)
 	return filepath.Join(filepath.Dir(file), "commands"), err
 }
@@ -52,6 +47,9 @@ func slashDir(scope settings.Scope, root string) (string, error) {
 // installSlashCommands writes the commands. A file of that name that is not ours is
 // refused before anything is written.
 func installSlashCommands(out io.Writer, scope settings.Scope, root, program string) error {
+	if scope == settings.Local {
+		scope = settings.User // a project has no place for commands that are one's own
+	}
 	dir, err := slashDir(scope, root)
 	if err != nil {
 		return err
@@ -84,6 +82,9 @@ func installSlashCommands(out io.Writer, scope settings.Scope, root, program str
 
 // uninstallSlashCommands removes what we wrote.
 func uninstallSlashCommands(out io.Writer, scope settings.Scope, root string) (found bool, failed error) {
+	if scope == settings.Local {
+		return false, nil
+	}
 	dir, err := slashDir(scope, root)
 	if err != nil {
 		return false, err

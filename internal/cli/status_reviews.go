@@ -18,21 +18,25 @@ type reviewsStatus struct {
 	sessions map[string]bool
 }
 
-// add takes in the verdicts of a stop. A verdict that was reused cost nothing and is
-// no review; one that never came may have cost something.
+// add takes in the verdicts of a stop. A verdict that was reused is no review; one
+// that never came may have cost something.
 func (s *reviewsStatus) add(r *event.Record) {
 	for _, v := range r.Verdicts {
-		if v.Keeper != "supervisor" || v.Cost == (event.Cost{}) {
+		if v.Keeper != "supervisor" || v.Reused {
 			continue
 		}
-		s.Cost = s.Plus(v.Cost)
 		switch supervisor.Status(v.Status) {
 		case supervisor.NotCompleted:
 			s.Refusals++
 			fallthrough
 		case supervisor.Completed:
 			s.Reviews++
+		default:
+			if v.Cost == (event.Cost{}) {
+				continue
+			}
 		}
+		s.Cost = s.Plus(v.Cost)
 		if s.sessions == nil {
 			s.sessions = map[string]bool{}
 		}

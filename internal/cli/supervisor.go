@@ -217,7 +217,7 @@ func readSupervised(dir supervisor.Dir, session string) (*supervised, error) {
 func supervisorSettings() config.SupervisorSettings {
 	var own config.Supervisor
 	if dir, err := paths.LauncherDir(os.Getenv); err == nil {
-		own, _ = launch.LoadSupervisor(filepath.Join(dir, "ccc.json"))
+		own, _ = launch.LoadSupervisor(filepath.Join(dir, launch.ConfigFile))
 	}
 	var global config.Supervisor
 	if path, err := paths.GlobalConfig(); err == nil {

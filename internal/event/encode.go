@@ -85,6 +85,9 @@ func (v Verdict) append(to []byte) []byte {
 	if v.Cost != (Cost{}) {
 		o.object("cost", v.Cost.write)
 	}
+	if v.Reused {
+		o.boolean("reused", true)
+	}
 	return append(o.text, '}')
 }
 

@@ -36,6 +36,7 @@ func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
 					text.Draw(t, "keeper"), text.Draw(t, "outcome"), text.Draw(t, "status"),
 					rapid.Bool().Draw(t, "blocked"), text.Draw(t, "message"), rapid.Int64().Draw(t, "ms"),
 					Cost{rapid.SampledFrom([]float64{0, 0.0123, 0.5, 12, 1e6}).Draw(t, "usd"), tokens.Draw(t, "in"), tokens.Draw(t, "out"), tokens.Draw(t, "read"), tokens.Draw(t, "creation")},
+					rapid.Bool().Draw(t, "reused"),
 				}
 			}), 0, 3).Draw(t, "verdicts"),
 			DurationMS: rapid.Int64().Draw(t, "ms"),
@@ -61,7 +62,7 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 		Agent{"id", "type"},
 		"%1", "/p", "hash",
 		"block",
-		[]Verdict{{"guard", "failed", "failed", true, "why", 8, Cost{0.25, 1, 2, 3, 4}}},
+		[]Verdict{{"guard", "failed", "failed", true, "why", 8, Cost{0.25, 1, 2, 3, 4}, true}},
 		9, json.RawMessage(`{}`),
 	}
 	v := reflect.ValueOf(r)

@@ -79,6 +79,7 @@ type Verdict struct {
 	Message    string `json:"message,omitempty"` // for people; holds no output of commands
 	DurationMS int64  `json:"duration_ms"`
 	Cost       Cost   `json:"cost,omitzero"`
+	Reused     bool   `json:"reused,omitempty"` // nobody looked again: nothing had changed
 }
 
 // Durable reports whether losing the record to a power failure would hide a

@@ -36,9 +36,8 @@ func Parse(name string, text []byte) (*Document, error) {
 	d.text = text
 	// encoding/json is strict and, unlike hujson, has a limit on nesting: eight
 	// megabytes of brackets must not end in a stack overflow.
-	var strict json.RawMessage
-	if err := json.Unmarshal(text, &strict); err != nil {
-		return nil, d.syntaxError(err)
+	if !json.Valid(text) {
+		return nil, d.syntaxError(json.Unmarshal(text, new(json.RawMessage)))
 	}
 	root, err := hujson.Parse(text)
 	if err != nil {

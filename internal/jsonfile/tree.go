@@ -3,6 +3,7 @@ package jsonfile
 import (
 	"iter"
 	"math"
+	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 )
@@ -23,7 +24,22 @@ func StringOf(v *hujson.Value) string {
 	if KindOf(v) != '"' {
 		return ""
 	}
-	return v.Value.(hujson.Literal).String()
+	literal := v.Value.(hujson.Literal)
+	if isPlain(literal) {
+		return string(literal[1 : len(literal)-1])
+	}
+	return literal.String()
+}
+
+// isPlain reports whether a string stands between its quotes as it is. Most do, and
+// decoding each name of a file would be most of the work on it.
+func isPlain(literal hujson.Literal) bool {
+	for _, c := range literal {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // NumberOf is NaN for anything but a number.

@@ -40,6 +40,7 @@ type Verdict struct {
 	Summary string // for the journal, in place of the message; holds no output of commands
 	Notify  bool   // the message is one that a person must not miss
 	Cost    event.Cost
+	Reused  bool // of an earlier call: nobody looked again
 }
 
 // Blocks reports whether the verdict objects to the call.

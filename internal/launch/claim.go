@@ -14,13 +14,13 @@ type claim struct {
 
 // after is the claim after one more event. A client that the agent starts itself
 // has our id in its environment too, so once a session is confirmed those of others
-// are ignored until it ends. /clear and /compact are typed into the client that has
-// the terminal.
+// are ignored until it ends. /clear is typed into the client that has the terminal,
+// and compacting keeps the id.
 func (c claim) after(e hook.Event, source, session string) claim {
 	switch {
 	case session == "":
 		return c
-	case e == hook.SessionStart && session != c.Session && (c.Session == "" || source == "clear" || source == "compact"):
+	case e == hook.SessionStart && session != c.Session && (c.Session == "" || source == "clear"):
 		return claim{Session: session}
 	case e == hook.UserPromptSubmit && !c.Confirmed:
 		return claim{Session: session, Confirmed: true}

@@ -45,19 +45,17 @@ func decode(path string, d *jsonfile.Document) (*Config, error) {
 	if err := check(path, d, configRule()); err != nil {
 		return nil, err
 	}
-	var file Object
-	if err := d.Decode(&file); err != nil {
-		return nil, err
+	file := objectOf(d)
+	c := &Config{Path: path, Providers: map[string]Object{}}
+	c.Settings, _ = objectIn(file["settings"]) // of the right types all
+	providers, _ := objectIn(file["providers"])
+	for name, value := range providers {
+		c.Providers[name], _ = objectIn(value)
 	}
-	c := &Config{Path: path}
+	c.Current, _ = scalarIn(file["current_provider"])
 	var err error
 	c.Supervisor, err = supervisorIn(file)
-	err = errors.Join(err,
-		file.read("settings", &c.Settings),
-		file.read("providers", &c.Providers),
-		file.read("current_provider", &c.Current),
-		file.read("claude_args", &c.ClaudeArgs),
-	)
+	err = errors.Join(err, file.read("claude_args", &c.ClaudeArgs))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -77,11 +75,7 @@ func LoadSupervisor(path string) (config.Supervisor, error) {
 	if err := check(path, d, jsonfile.Fields(map[string]jsonfile.Rule{"supervisor": supervisorRule()})); err != nil {
 		return config.Supervisor{}, err
 	}
-	var file Object
-	if err := d.Decode(&file); err != nil {
-		return config.Supervisor{}, err
-	}
-	return supervisorIn(file)
+	return supervisorIn(objectOf(d))
 }
 
 // supervisorIn reads the block of a file that has been checked. A whole number may be

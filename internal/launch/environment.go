@@ -72,23 +72,28 @@ func selects(name string) bool {
 		strings.HasPrefix(name, "CLAUDE_CODE_SKIP_") && strings.HasSuffix(name, "_AUTH")
 }
 
-// selecting reports whether the provider chooses any of that itself. One that does
-// not uses the client's own login.
-func selecting(provider map[string]string) bool {
+// aboutModel reports whether a variable that selects says which model, and not where
+// it is or who asks.
+func aboutModel(name string) bool { return strings.Contains(name, "MODEL") }
+
+// shadowing tells which variables would shadow those of a provider. One that chooses
+// endpoint or key inherits nothing of the kind; one that only chooses models inherits
+// no others; one that chooses nothing uses the client's own login.
+func shadowing(provider map[string]string) func(name string) bool {
+	models, more := false, false
 	for name := range provider {
 		if selects(key(name)) {
-			return true
+			models = true
+			more = more || !aboutModel(key(name))
 		}
 	}
-	return false
+	return func(name string) bool { return models && selects(name) && (more || aboutModel(name)) }
 }
 
 // overlay puts the provider's variables in force, and takes out those that would
 // shadow them.
 func (e *environment) overlay(provider map[string]string) {
-	if selecting(provider) {
-		e.remove(selects)
-	}
+	e.remove(shadowing(provider))
 	for _, name := range sorted(provider) {
 		e.set(name, provider[name])
 	}

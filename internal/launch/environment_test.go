@@ -26,6 +26,7 @@ func TestOverlay(t *testing.T) {
 		{"the client's login", nil, slices.Concat([]string{"PATH=/usr/bin"}, inherited[1:14], []string{"X=1"}, end)},
 		{"something else", map[string]string{"X": "2", "Y": ""}, slices.Concat([]string{"PATH=/usr/bin"}, inherited[1:14], []string{"X=2"}, end, []string{"Y="})},
 		{"a key", map[string]string{"ANTHROPIC_AUTH_TOKEN": "new"}, slices.Concat([]string{"PATH=/usr/bin"}, others, []string{"X=1"}, end, []string{"ANTHROPIC_AUTH_TOKEN=new"})},
+		{"a model", map[string]string{"ANTHROPIC_MODEL": "new"}, slices.Concat([]string{"PATH=/usr/bin", inherited[1]}, inherited[3:7], inherited[8:14], []string{"X=1"}, end, []string{"ANTHROPIC_MODEL=new"})},
 		{"a cloud", map[string]string{"CLAUDE_CODE_USE_VERTEX": "1", "X": "3"}, slices.Concat([]string{"PATH=/usr/bin"}, others, []string{"X=3"}, end, []string{"CLAUDE_CODE_USE_VERTEX=1"})},
 		{"a key of its own again", map[string]string{"ANTHROPIC_API_KEY": "new"}, slices.Concat([]string{"PATH=/usr/bin"}, others, []string{"X=1"}, end, []string{"ANTHROPIC_API_KEY=new"})},
 		{"a login's token", map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "new"}, slices.Concat([]string{"PATH=/usr/bin"}, others, []string{"X=1"}, end, []string{"CLAUDE_CODE_OAUTH_TOKEN=new"})},

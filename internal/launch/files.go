@@ -82,12 +82,12 @@ func hooksDisabled(files []clientFile) string {
 // the same value shadows nothing.
 func (f clientFile) shadows(provider map[string]string) []string {
 	env, _ := objectIn(f.members["env"])
-	chosen := selecting(provider)
+	shadow := shadowing(provider)
 	var names []string
 	for _, name := range sorted(env) {
 		text, ok := scalarIn(env[name])
 		value, ours := provider[name]
-		if ok && !(ours && text == value) && (ours || chosen && selects(name)) {
+		if ok && !(ours && text == value) && (ours || shadow(name)) {
 			names = append(names, name)
 		}
 	}

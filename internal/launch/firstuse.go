@@ -62,6 +62,7 @@ func literals(env json.RawMessage) map[string]any {
 		text, ok := scalarIn(value)
 		switch {
 		case !ok: // the client forgives it; it sets nothing
+		case !forProvider(name): // it stays where it is
 		case value[0] == '"':
 			all[name] = literal(text)
 		default:

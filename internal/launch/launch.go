@@ -6,7 +6,9 @@ package launch
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/claude"
@@ -46,6 +48,9 @@ type launch struct {
 	provider string
 }
 
+// pidVariable tells a launch that it was started in place of another one.
+const pidVariable = "STOPGATE_LAUNCHER_PID"
+
 // supervisorVariable asks for supervision when it is exactly "1".
 const supervisorVariable = "CCC_SUPERVISOR"
 
@@ -82,8 +87,8 @@ func Prepare(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.getenv(supervisorVariable) == "1" {
-		err = l.supervise(env)
+	if l.getenv(supervisorVariable) == "1" && !inSupervised(o.Environ) {
+		err = l.supervise(env, files)
 	} else {
 		err = l.launchPlainly(env, files[0])
 	}
@@ -94,6 +99,12 @@ func Prepare(o Options) (*Plan, error) {
 	return &Plan{Path: client, Args: append(args, rest...), Env: env.entries}, nil
 }
 
+// inSupervised reports whether it is a supervised agent that starts a client. What is
+// its own is not supervised.
+func inSupervised(variables []string) bool {
+	return environ.Get(variables, "CLAUDECODE") != "" && environ.Get(variables, IDVariable) != ""
+}
+
 func (l *launch) getenv(name string) string { return environ.Get(l.Environ, name) }
 
 // findClient refuses a client that is ourselves: it would start itself for ever.
@@ -101,6 +112,10 @@ func (l *launch) findClient() (string, error) {
 	path, err := claude.Find(l.Environ)
 	if err != nil {
 		return "", ClientError{error: err}
+	}
+	// A program that is started in our place has our pid.
+	if l.getenv(pidVariable) == strconv.Itoa(os.Getpid()) {
+		return "", ClientError{fmt.Errorf("%s starts stopgate again, not the client", path), "name the client's own program in CCC_CLAUDE"}
 	}
 	if sameFile(path, l.Executable) {
 		return "", ClientError{fmt.Errorf("%s is stopgate itself, not the client", path), "name the client's own program in CCC_CLAUDE"}
@@ -123,6 +138,7 @@ func (l *launch) environment(provided map[string]string) (*environment, error) {
 			env.set(name, abs)
 		}
 	}
+	env.set(pidVariable, strconv.Itoa(os.Getpid()))
 	if l.getenv("CCC_CONFIG_DIR") != "" {
 		env.set("CLAUDE_CONFIG_DIR", l.dir)
 	}
@@ -134,6 +150,9 @@ func (l *launch) environment(provided map[string]string) (*environment, error) {
 // provider's could not be taken out again.
 func (l *launch) launchPlainly(env *environment, before clientFile) error {
 	env.remove(func(name string) bool { return name == IDVariable })
+	if inSupervised(l.Environ) {
+		env.set(supervisorVariable, "0")
+	}
 	err := l.settle(func(r Registry) error { return l.plain(r, before) })
 	if err != nil && l.merge() == nil {
 		l.warn(err)

@@ -62,6 +62,9 @@ func (m *memory) with(more []settings.Put) []settings.Put {
 
 // store replaces what is remembered.
 func (m *memory) store(put []settings.Put) error {
+	if len(m.Put) == 0 && len(put) == 0 {
+		return nil
+	}
 	old, _ := json.Marshal(m) // both were decoded or checked, and encode
 	m.Put = put
 	text, _ := json.Marshal(m)

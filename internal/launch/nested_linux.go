@@ -10,6 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// NestedClient reports whether the client that called this hook was itself started by
+// a client. It is known on Linux only; what is not known is no.
+func NestedClient() bool { return nested(0) }
+
 func nested(launched int) bool {
 	session, err := unix.Getsid(0)
 	if err != nil {

@@ -6,6 +6,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/stopgate/stopgate/internal/jsonfile"
 )
 
 // Object is a JSON object with its values as they are written.
@@ -50,7 +54,22 @@ func objectIn(value json.RawMessage) (o Object, ok bool) {
 	if !bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) {
 		return nil, false
 	}
-	return o, json.Unmarshal(value, &o) == nil
+	d, err := jsonfile.Parse("", value)
+	if err != nil {
+		return nil, false
+	}
+	return objectOf(d), true
+}
+
+// objectOf are the members of a document that is an object. It is read from the tree:
+// what encoding/json needs to know of Go's types is the slowest part of a launch.
+func objectOf(d *jsonfile.Document) Object {
+	root, _ := d.Object()
+	o := Object{}
+	for name, v := range jsonfile.Members(root) {
+		o[name] = hujson.Value{Value: v.Value}.Pack()
+	}
+	return o
 }
 
 // scalarIn is the text of a string, a number or a boolean, which is what a variable
@@ -61,7 +80,7 @@ func scalarIn(value json.RawMessage) (text string, ok bool) {
 	case len(value) == 0 || value[0] == '{' || value[0] == '[' || value[0] == 'n':
 		return "", false
 	case value[0] == '"':
-		return text, json.Unmarshal(value, &text) == nil
+		return jsonfile.StringOf(&hujson.Value{Value: hujson.Literal(value)}), true
 	}
 	return string(value), true
 }

@@ -3,6 +3,7 @@ package launch
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,6 +89,15 @@ func (r Registry) supervises(settings string) bool {
 	return slices.ContainsFunc(r.sweep(), func(rec record) bool { return rec.Settings == settings })
 }
 
+// tidy sweeps in one launch of many: a record that nobody asks for does no harm.
+// The caller holds the launch lock.
+func (r Registry) tidy() {
+	const many = 32
+	if rand.N(many) == 0 {
+		r.sweep()
+	}
+}
+
 // sweep removes the records of clients that are gone, and returns the others. The
 // caller holds the launch lock.
 func (r Registry) sweep() (living []record) {
@@ -122,14 +132,33 @@ func (r Registry) load(id string) (record, error) {
 	return rec, nil
 }
 
+// create stores a new record. Nobody asks for it before the client runs, and one that
+// is half written when we are killed is swept.
+func (r Registry) create(id string, rec record) error {
+	err := os.WriteFile(r.path(id), rec.text(), 0o600)
+	if err != nil {
+		r.remove(id)
+	}
+	return err
+}
+
 // store does not wait for the disk: a machine that loses power loses the client
 // too.
 func (r Registry) store(id string, rec record) error {
-	text, err := json.Marshal(rec)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Replace(r.path(id), append(text, '\n'), 0o600)
+	return atomicfile.Replace(r.path(id), rec.text(), 0o600)
+}
+
+// text is the record as load reads it. It is written out: what encoding/json would
+// have to find out about the types takes longer than the file.
+func (rec record) text() []byte {
+	return fmt.Appendf(nil, `{"client":{"pid":%d,"start":%s,"boot":%s},"settings":%s,"since":%s,"session":%s,"confirmed":%t}`+"\n",
+		rec.Client.PID, quoted(rec.Client.Start), quoted(rec.Client.Boot), quoted(rec.Settings),
+		quoted(rec.Since.Format(time.RFC3339Nano)), quoted(rec.Session), rec.Confirmed)
+}
+
+func quoted(text string) []byte {
+	literal, _ := json.Marshal(text) // a string always encodes
+	return literal
 }
 
 func (r Registry) remove(id string) { _ = os.Remove(r.path(id)) } // the next launch tries again
@@ -145,17 +174,25 @@ func (r Registry) lock(name string, patience time.Duration) (unlock func() error
 	}
 	path := filepath.Join(r.dir, name)
 	lock := flock.New(path, flock.SetPermissions(0o600))
-	locked := make(chan error, 1)
-	go func() { locked <- lock.Lock() }()
-	select {
-	case err = <-locked:
-	case <-time.After(patience):
-		err = fmt.Errorf("others held it for %s", patience) // the wait ends with this process
+	locked, err := lock.TryLock() // most are alone, and a wait needs a thread
+	if err == nil && !locked {
+		err = wait(lock, patience)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	return lock.Close, nil
+}
+
+func wait(lock *flock.Flock, patience time.Duration) error {
+	locked := make(chan error, 1)
+	go func() { locked <- lock.Lock() }()
+	select {
+	case err := <-locked:
+		return err
+	case <-time.After(patience):
+		return fmt.Errorf("others held it for %s", patience) // the wait ends with this process
+	}
 }
 
 // validID refuses what is no ULID. The id comes from the environment and becomes the

@@ -48,6 +48,7 @@ func TestClaim(t *testing.T) {
 		"compact keeps the id": {
 			{hook.UserPromptSubmit, "", "a", claim{"a", true}},
 			{hook.SessionStart, "compact", "a", claim{"a", true}},
+			{hook.SessionStart, "compact", "x", claim{"a", true}},
 		},
 		"the agent's own client": {
 			{hook.SessionStart, "startup", "a", claim{"a", false}},

@@ -73,8 +73,14 @@ func variableNames(c *jsonfile.Checker, v *hujson.Value, at string) {
 		switch {
 		case name == "" || strings.ContainsAny(name, "=\x00"):
 			c.Fault(value, at, fmt.Sprintf("has %q, which is no name of a variable", name))
-		case name == "CLAUDE_CONFIG_DIR" || strings.HasPrefix(name, "CCC_") || strings.HasPrefix(name, "STOPGATE_"):
+		case !forProvider(name):
 			c.Fault(value, at+"."+name, "counts before a provider is chosen: set it where you call us from")
 		}
 	}
+}
+
+// forProvider reports whether a provider may set the variable: not those by which we
+// have found it.
+func forProvider(name string) bool {
+	return name != "CLAUDE_CONFIG_DIR" && !strings.HasPrefix(name, "CCC_") && !strings.HasPrefix(name, "STOPGATE_")
 }

@@ -82,8 +82,8 @@ func (l *launch) supervised(r Registry, id string, timeout time.Duration) error 
 	if err != nil {
 		return err
 	}
-	r.sweep()
-	if err := r.store(id, record{Client: process.Self(), Settings: m.Path, Since: l.Now().UTC()}); err != nil {
+	r.tidy()
+	if err := r.create(id, record{Client: process.Self(), Settings: m.Path, Since: l.Now().UTC()}); err != nil {
 		return err
 	}
 	err = l.apply(m, settings.Change{
@@ -125,6 +125,9 @@ func (l *launch) apply(m memory, change settings.Change) error {
 // additions are what merging adds to the settings file as it stands. Nothing is added
 // to one that is not what it should be.
 func (l *launch) additions(merge json.RawMessage) []settings.Put {
+	if merge == nil {
+		return nil
+	}
 	file := readClientFile(l.settings)
 	wanted, _ := objectIn(merge)
 	if file.members == nil && len(file.text) > 0 {

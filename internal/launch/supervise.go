@@ -17,7 +17,7 @@ const capVariable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 
 // supervise prepares a launch whose agent stops when a second one says that the work
 // is done.
-func (l *launch) supervise(env *environment) error {
+func (l *launch) supervise(env *environment, files []clientFile) error {
 	state, err := paths.SupervisorDir(l.getenv)
 	if err != nil {
 		return err
@@ -30,7 +30,10 @@ func (l *launch) supervise(env *environment) error {
 	if err := l.settle(func(r Registry) error { return l.supervised(r, id, review.Timeout) }); err != nil {
 		return err
 	}
-	if file := hooksDisabled(clientFiles(l.settings, l.Dir)); file != "" {
+	if l.merge() != nil {
+		files[0] = readClientFile(l.settings) // with what the provider has put there
+	}
+	if file := hooksDisabled(files); file != "" {
 		l.warn(fmt.Errorf("nothing will be supervised: disableAllHooks in %s switches all hooks off", file))
 	}
 	env.set(supervisorVariable, "1")

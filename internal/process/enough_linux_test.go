@@ -37,6 +37,9 @@ func TestEnough(t *testing.T) {
 			out := &firstLine{done: make(chan struct{})}
 			c := shell(t, tt.script)
 			c.Stdout, c.Enough = out, out.done
+			if tt.signal != syscall.SIGKILL {
+				c.lastWord = patience
+			}
 			r := run(t, c)
 			if out.String() != "answer\n" || len(r.Stdout) > 0 {
 				t.Errorf("got %q, kept %q", out.String(), r.Stdout)

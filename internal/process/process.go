@@ -31,10 +31,16 @@ type Command struct {
 	Output io.Writer
 	// Stdout gets standard output as it comes, none of which is kept then.
 	Stdout io.Writer
+	// Spool is an empty file that takes standard output in place of a pipe, for a
+	// command that exits before a pipe has taken all that it wrote. Stdout gets it
+	// from there.
+	Spool *os.File
 	// Enough is closed when the caller has all that it wanted of the command, which
 	// is then asked to end and, soon after, ended. Of a command that has it, nothing
 	// stays behind, however it ends.
 	Enough <-chan struct{}
+
+	lastWord time.Duration // 0 means lastWord
 }
 
 // Shell is the argument list that runs a script in the POSIX shell. args
@@ -128,6 +134,9 @@ func Run(ctx context.Context, c Command) Result {
 	if c.Stdout != nil {
 		cmd.Stdout = &guarded{to: c.Stdout}
 	}
+	if c.Spool != nil {
+		cmd.Stdout = c.Spool
+	}
 	cmd.Stderr = tail
 	Contain(cmd)
 	cmd.Cancel = func() error {
@@ -139,9 +148,11 @@ func Run(ctx context.Context, c Command) Result {
 	start := time.Now()
 	err := cmd.Start()
 	if err == nil {
-		dismissed := dismiss(cmd.Process, c.Enough)
+		dismissed := dismiss(cmd.Process, c.Enough, cmp.Or(c.lastWord, lastWord))
+		copied := follow(c.Spool, c.Stdout)
 		err = cmd.Wait()
 		dismissed()
+		copied()
 		endGroup(cmd.Process)
 		if c.Enough != nil {
 			EndMarked(mark)
@@ -156,7 +167,7 @@ const lastWord = 300 * time.Millisecond
 
 // dismiss ends the command's group once enough is closed: at first kindly, so that
 // it leaves no file half written. The function that it returns ends the watch.
-func dismiss(p *os.Process, enough <-chan struct{}) (ended func()) {
+func dismiss(p *os.Process, enough <-chan struct{}, lastWord time.Duration) (ended func()) {
 	if enough == nil {
 		return func() {}
 	}

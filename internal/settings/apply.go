@@ -28,6 +28,9 @@ type Change struct {
 // A file that the client would not take, or that has no one place for the entry,
 // is refused with its position and not touched.
 func Apply(path string, c Change) (put []Put, changed bool, err error) {
+	if c.stands(path) {
+		return nil, false, nil
+	}
 	err = jsonfile.WithLock(path, func(f *jsonfile.File) error {
 		before, err := f.Backup()
 		if err != nil {
@@ -58,6 +61,28 @@ func Apply(path string, c Change) (put []Put, changed bool, err error) {
 		return nil, false, err
 	}
 	return put, changed, nil
+}
+
+// stands reports whether the entry is there already and all that is asked for: most
+// launches of a person who has a supervisor are so. A file is replaced as a whole,
+// so that it can be looked at without its lock.
+func (c Change) stands(path string) bool {
+	if c.Supervisor == nil || len(c.Was) > 0 || len(c.Merge) > 0 {
+		return false
+	}
+	text, err := jsonfile.ReadText(path)
+	if err != nil {
+		return false
+	}
+	d, err := parse(path, text)
+	if err != nil || d.editable() != nil || len(d.faults(User)) > 0 {
+		return false
+	}
+	want := *c.Supervisor
+	want.Event = hook.Stop
+	program, _ := want.call()
+	there := d.find(func(e Entry) bool { return e.Event == hook.Stop && e.CallsSupervisor(c.Own, program) })
+	return len(there) == 1 && there[0].entry.equal(wanted([]Entry{want}, hook.Stop)[0])
 }
 
 // application is a Change at work on a file.

@@ -85,6 +85,7 @@ func verdicts(opinions []Opinion, blocked int) []event.Verdict {
 			Message:    summary(o),
 			DurationMS: o.Duration.Milliseconds(),
 			Cost:       o.Cost,
+			Reused:     o.Reused,
 		}
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/supervisor"
@@ -103,11 +104,8 @@ func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Re
 	}
 	place := c.locate(rec.Project, payload)
 	opinions := place.Opinions
-	var decision supervisor.Decision
 	if !place.Off {
-		start := c.Now()
-		decision = c.supervise(ctx, payload, place)
-		opinions = append(opinions, Opinion{c.Supervisor.Name(), supervisor.Verdict(decision), c.Now().Sub(start)})
+		opinions = append(opinions, c.supervise(ctx, payload, place))
 	}
 	last := opinions[len(opinions)-1]
 	rec.Decision, rec.Verdicts = "allow", verdicts(opinions, -1)
@@ -116,20 +114,24 @@ func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Re
 	}
 	c.write(rec, event.Answered)
 	c.tell(payload, place.Root, opinions, last.Blocks())
-	return c.supervisorReply(decision, last)
+	return c.supervisorReply(last)
 }
 
-func (c *call) supervise(ctx context.Context, payload *hook.StopPayload, place Place) supervisor.Decision {
+// supervise has the stop reviewed, as the chain would.
+func (c *call) supervise(ctx context.Context, payload *hook.StopPayload, place Place) Opinion {
 	ctx, cancel := c.limit(ctx, payload, place.Project, settings.SupervisorTimeout)
 	defer cancel()
-	return c.Supervisor.Decide(ctx, supervisor.Stop{
-		Payload: payload, Project: place.Project, Environ: c.Environ, Global: c.global.Supervisor,
+	start := c.Now()
+	chain := Chain{Now: c.Now, Log: c.logf}
+	verdict := chain.ask(ctx, supervisor.Alone{Keeper: c.Supervisor}, &keeper.Call{
+		Payload: payload, Env: c.Environ, Global: c.global, Project: place.Project,
 	})
+	return Opinion{c.Supervisor.Name(), verdict, c.Now().Sub(start)}
 }
 
 // supervisorReply prints nothing at all where the reviews are at their limit.
-func (c *call) supervisorReply(d supervisor.Decision, o Opinion) Reply {
-	if d.Status == supervisor.LimitReached {
+func (c *call) supervisorReply(o Opinion) Reply {
+	if o.Status == string(supervisor.LimitReached) {
 		return Reply{}
 	}
 	if o.Blocks() {

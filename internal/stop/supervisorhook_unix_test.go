@@ -391,8 +391,8 @@ func TestSupervisorHookThatPanics(t *testing.T) {
 	service.Supervisor = &supervisor.Keeper{StateDir: r.state, Now: func() time.Time { panic("no clock") }, Stderr: &r.stderr}
 	got := reply{Reply: service.SupervisorHook(t.Context(), bytes.NewReader(r.payload(hook.Stop, nil)))}
 	check(t, json.Unmarshal(got.Stdout, &got))
-	wantAllow(t, got, "stopgate: supervisor: nothing was reviewed: broke down: no clock")
-	if !strings.Contains(r.stderr.String(), "panic: no clock") {
+	wantAllow(t, got, "stopgate: supervisor broke down: no clock")
+	if !strings.Contains(r.stderr.String(), "panicked: no clock") {
 		t.Error(r.stderr.String())
 	}
 	r.wantReviews(0)

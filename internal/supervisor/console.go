@@ -32,8 +32,24 @@ func (c console) reviewing(log, output string) {
 	c.say("%s", output)
 }
 
-// text is what the reviewer says.
-func (c console) text(text string) { c.write(plain.Text(text)) }
+// maxSaid is how much of what a reviewer says is passed on, in bytes. All of it is in
+// the file.
+const maxSaid = 256 << 10
+
+// upTo passes on what the reviewer says.
+func (c console) upTo(most int) func(text string) {
+	said := 0
+	return func(text string) {
+		if said > most {
+			return
+		}
+		text = shorten(text, most, most)
+		if said += len(text); said > most {
+			text = "[…]"
+		}
+		c.write(plain.Text(text))
+	}
+}
 
 func (c console) end(o Opinion) {
 	c.say(rule)

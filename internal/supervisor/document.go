@@ -30,7 +30,7 @@ type document struct {
 // names are the members of a document.
 var names = []string{
 	"session_id", "count", "created_at", "updated_at",
-	"prompt_id", "enabled", "reviews", "refusals", "spent", "last",
+	"prompt_id", "enabled", "reviews", "refusals", "spent", "last", "told",
 }
 
 func encode(s State, others members) ([]byte, error) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
@@ -53,11 +55,13 @@ func (s *session) conversation() string {
 	p := s.Payload
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q %q %q %q\n", p.SessionID, p.PromptID, p.LastAssistantMessage, p.BackgroundTasks)
-	if file, err := openFile(p.TranscriptPath); err == nil {
+	file, err := openFile(p.TranscriptPath)
+	if err == nil {
 		defer file.Close()
-		if _, err := io.Copy(sum, file); err != nil {
-			return ""
-		}
+		_, err = io.Copy(sum, file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ""
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -40,7 +40,7 @@ func (*Keeper) MaxBlocks() int { return math.MaxInt }
 // is supervised.
 func (k *Keeper) Witness(call *keeper.Call) {
 	id := environ.Get(call.Env, launch.IDVariable)
-	if id == "" {
+	if id == "" || launch.NewRegistry(k.StateDir).Nested(id) {
 		return
 	}
 	var source string
@@ -86,7 +86,7 @@ func Switched(env []string, session string) (on, said bool) {
 func (k *Keeper) Supervises(env []string, session string) bool {
 	id := environ.Get(env, launch.IDVariable)
 	if id == "" {
-		return true
+		return environ.Get(env, "CLAUDECODE") == "" || !launch.NestedClient()
 	}
 	registry := launch.NewRegistry(k.StateDir)
 	if recorded, known := registry.Session(id); known {
@@ -97,15 +97,27 @@ func (k *Keeper) Supervises(env []string, session string) bool {
 
 // Judge implements keeper.Keeper.
 func (k *Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
-	payload := call.Payload.(*hook.StopPayload) // as Applies has seen
-	return Verdict(k.Decide(ctx, Stop{
-		Payload: payload, Project: call.Project, Environ: call.Env, Global: call.Global.Supervisor, Reuse: true,
-	}))
+	return Verdict(k.Decide(ctx, stopOf(call, true)))
+}
+
+func stopOf(call *keeper.Call, reuse bool) Stop {
+	return Stop{
+		Payload: call.Payload.(*hook.StopPayload), // as Applies has seen
+		Project: call.Project, Environ: call.Env, Global: call.Global.Supervisor, Reuse: reuse,
+	}
+}
+
+// Alone is the keeper where nobody else is asked: every stop is reviewed anew.
+type Alone struct{ *Keeper }
+
+// Judge implements keeper.Keeper.
+func (k Alone) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
+	return Verdict(k.Decide(ctx, stopOf(call, false)))
 }
 
 // Verdict is what the chain and the journal are told of a decision.
 func Verdict(d Decision) keeper.Verdict {
-	v := keeper.Verdict{Status: string(d.Status), Message: d.Message, Cost: d.Cost}
+	v := keeper.Verdict{Status: string(d.Status), Message: d.Message, Cost: d.Cost, Reused: d.Reused}
 	switch d.Status {
 	case Completed:
 		v.Summary = reviewed(d, "the work is called complete")
@@ -113,9 +125,9 @@ func Verdict(d Decision) keeper.Verdict {
 		v.Outcome, v.Reason = keeper.Failed, d.Feedback
 		v.Summary = reviewed(d, "the work is not called complete")
 	case LimitReached:
-		v.Outcome, v.Notify = keeper.Failed, true
+		v.Outcome, v.Notify = keeper.Failed, !d.Again
 	case BudgetSpent:
-		v.Outcome, v.Notify = keeper.CouldNotRun, true
+		v.Outcome, v.Notify = keeper.CouldNotRun, !d.Again
 	default:
 		v.Outcome = keeper.CouldNotRun
 	}

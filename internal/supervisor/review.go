@@ -24,6 +24,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 	if err != nil {
 		return s.unavailable(err)
 	}
+	process.Adopt()
 	s.console.reviewing(s.dir.LogFile(), s.dir.OutputFile(s.id))
 	start := s.now()
 	result, err := s.ask(ctx, client, s.prompt(ctx, d, state))
@@ -104,15 +105,17 @@ func (s *session) workDir() string {
 // ask runs the client. It is ended as soon as its result is there: it would go on
 // with the work.
 func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result, error) {
-	raw := s.keepOutput()
-	defer raw.close()
-	args, stdin := claude.Fork{Session: s.id, Schema: Schema, Prompt: prompt}.Command()
+	output := s.keepOutput()
+	defer output.close()
+	args, stdin := claude.Fork{Session: s.id, Schema: Schema, Prompt: s.secrets.HideString(prompt)}.Command()
 	enough := make(chan struct{})
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	output.tooMuch = func() { cancel(errTooMuch) }
 	stream := &claude.Stream{
-		Filter: s.secrets.Hide,
-		Line:   raw.write,
-		Text:   s.console.text,
-		Done:   sync.OnceFunc(func() { close(enough) }),
+		Line: output.write,
+		Text: s.console.upTo(maxSaid),
+		Done: sync.OnceFunc(func() { close(enough) }),
 	}
 	run := process.Run(ctx, process.Command{
 		Args:    append([]string{client}, args...),
@@ -121,18 +124,23 @@ func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result
 		Stdin:   stdin,
 		Timeout: s.settings.Timeout,
 		Stdout:  stream,
+		Spool:   output.spool,
 		Enough:  enough,
 	})
+	process.EndOrphans() // what left its group and threw its environment away
 	result, err := stream.Result()
-	if raw.err != nil { // the review counts all the same
-		s.log("warning", "session_id", s.id, "reason", raw.err.Error())
-		s.console.say("warning: %v", raw.err)
+	if output.err != nil { // the review counts all the same
+		s.log("warning", "session_id", s.id, "reason", output.err.Error())
+		s.console.say("warning: %v", output.err)
 	}
-	run.Tail = s.secrets.HideString(run.Tail) // before any of it is cut
+	run.Tail = s.secrets.HideString(wholeLines(run.Tail))
 	if stderr := s.line(run.Tail); stderr != "" {
 		s.log("reviewer's standard error", "session_id", s.id, "text", excerpt(stderr))
 	}
-	if err != nil {
+	switch {
+	case context.Cause(ctx) == errTooMuch:
+		return result, errTooMuch
+	case err != nil:
 		return result, s.noResult(client, run)
 	}
 	if err := result.Err(); err != nil {
@@ -141,9 +149,22 @@ func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result
 	return result, nil
 }
 
+// wholeLines drops what may be half a line, and half a secret, at the beginning of
+// the last lines of an output.
+func wholeLines(tail string) string {
+	rest, cut := strings.CutPrefix(tail, "[…]\n")
+	if !cut {
+		return tail
+	}
+	_, rest, _ = strings.Cut(rest, "\n")
+	return rest
+}
+
 // line makes one line of a text. A secret with colors or escapes in it is found only
 // when these are gone.
-func (s *session) line(text string) string { return s.secrets.HideString(plain.Line(text)) }
+func (s *session) line(text string) string {
+	return s.secrets.HideString(plain.Line(bounded(text, 64<<10)))
+}
 
 // noResult says why a client gave none.
 func (s *session) noResult(client string, run process.Result) error {
@@ -161,30 +182,6 @@ func (s *session) noResult(client string, run process.Result) error {
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
-// keptOutput writes what a reviewer prints until that fails once: the first error is
-// what matters.
-type keptOutput struct {
-	to  *os.File // nil: it could not be opened
-	err error
-}
-
-func (s *session) keepOutput() *keptOutput {
-	file, err := s.dir.OpenOutput(s.id)
-	return &keptOutput{file, err}
-}
-
-func (k *keptOutput) write(line []byte) {
-	if k.err == nil {
-		_, k.err = k.to.Write(line)
-	}
-}
-
-func (k *keptOutput) close() {
-	if k.to != nil {
-		_ = k.to.Close() // nothing is buffered
-	}
 }
 
 func costOf(r claude.Result) event.Cost {

@@ -38,6 +38,7 @@ type State struct {
 	Refusals int     `json:"refusals,omitempty"`  // of these
 	Spent    Cost    `json:"spent,omitzero"`
 	Last     *Review `json:"last,omitempty"`
+	Told     string  `json:"told,omitempty"` // why there was no review, as the person has heard
 
 	// Damaged means that what was there could not be read. Update keeps it under
 	// another name.

@@ -189,6 +189,7 @@ func TestEverythingIsReadBack(t *testing.T) {
 	written := update(t, d, someSession, func(s *State) {
 		s.Begin("p1", 10)
 		s.Enabled = &off
+		s.Told = "limit_reached"
 		s.Record(Review{At: noon, PromptID: "p1", Tree: "t", Conversation: "c", Feedback: "<b> & \u2028 \"x\"\n", Status: "s", Cost: Cost{USD: 1.5, InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheCreationTokens: 4}, DurationMS: 9})
 		s.SessionID = "another"
 	})

@@ -48,6 +48,7 @@ type Decision struct {
 	Feedback string // for the agent, when the work is not complete
 	Message  string // for the person; empty when there is nothing to tell
 	Reused   bool
+	Again    bool // the person was told so at an earlier stop
 	// Iteration of Limit is which review of its series this was.
 	Iteration, Limit int
 	Cost             event.Cost
@@ -90,7 +91,7 @@ func (k *Keeper) session(stop Stop) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := launch.LoadSupervisor(filepath.Join(configDir, "ccc.json"))
+	own, err := launch.LoadSupervisor(filepath.Join(configDir, launch.ConfigFile))
 	s := &session{
 		Stop:     stop,
 		id:       stop.Payload.SessionID,
@@ -122,7 +123,7 @@ func (s *session) decide(ctx context.Context) Decision {
 		return s.stand(refusal, d)
 	}
 	identity := s.identity(ctx)
-	if last := state.Last; s.Reuse && last != nil && identity.known() && identity == identityOf(last) && !s.sentBack(last) {
+	if last := state.Last; last != nil && identity.known() && identity == identityOf(last) && !s.sentBack(last) {
 		d.Reused = true
 		return s.conclude(d, Opinion{AllowStop: last.AllowStop, Feedback: last.Feedback, Source: "reused"})
 	}
@@ -137,24 +138,34 @@ func (s *session) sentBack(last *Review) bool {
 
 // begin counts the review, unless there is to be none.
 func (s *session) begin(ctx context.Context) (state State, refusal Decision, err error) {
-	state, err = s.dir.Update(ctx, s.id, s.now(), func(state *State) error {
-		switch {
-		case s.settings.MaxCost > 0 && state.Spent.USD >= s.settings.MaxCost:
-			refusal = Decision{Status: BudgetSpent, Message: fmt.Sprintf(
-				"the reviews of this session have cost $%.2f of the $%.2f that max_cost_usd allows; its stops are not reviewed any more",
-				state.Spent.USD, s.settings.MaxCost)}
-		case !state.Begin(s.Payload.PromptID, s.settings.MaxIterations):
-			refusal = Decision{Status: LimitReached, Message: fmt.Sprintf(
-				"the agent is let go without another review: max_iterations allows no more than %d", state.Count)}
-		default:
-			return nil
+	_, err = s.dir.Update(ctx, s.id, s.now(), func(next *State) error {
+		refusal = s.refusal(next)
+		state = *next
+		if refusal.Again {
+			return errUnchanged
 		}
-		return errUnchanged
+		next.Told = string(refusal.Status)
+		return nil
 	})
-	if errors.Is(err, errUnchanged) {
-		state, err = s.dir.Read(s.id)
+	if refusal.Status != "" {
+		err = nil // that it could not be noted is no reason to say something else
 	}
 	return state, refusal, err
+}
+
+// refusal is why there is to be no review; otherwise the review is counted.
+func (s *session) refusal(state *State) (d Decision) {
+	switch {
+	case s.settings.MaxCost > 0 && state.Spent.USD >= s.settings.MaxCost:
+		d = Decision{Status: BudgetSpent, Message: fmt.Sprintf(
+			"the reviews of this session have cost $%.2f of the $%.2f that max_cost_usd allows; its stops are not reviewed any more",
+			state.Spent.USD, s.settings.MaxCost)}
+	case !state.Begin(s.Payload.PromptID, s.settings.MaxIterations):
+		d = Decision{Status: LimitReached, Message: fmt.Sprintf(
+			"the agent is let go without another review: max_iterations allows no more than %d", state.Count)}
+	}
+	d.Again = d.Status != "" && state.Told == string(d.Status)
+	return d
 }
 
 // errUnchanged keeps a state from being written.
@@ -162,7 +173,7 @@ var errUnchanged = errors.New("nothing to write")
 
 // stand lets the agent go without a review.
 func (s *session) stand(refusal, d Decision) Decision {
-	d.Status, d.Message = refusal.Status, refusal.Message
+	d.Status, d.Message, d.Again = refusal.Status, refusal.Message, refusal.Again
 	s.log("stop allowed", "session_id", s.id, "status", string(d.Status))
 	s.console.say("[SUPERVISOR] %s", d.Message)
 	return d

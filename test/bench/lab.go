@@ -19,7 +19,7 @@ import (
 type lab struct {
 	dir      string // everything that is made lies in it
 	stopgate string
-	lefthook string
+	other    string   // the program that the suite is about beside it
 	env      []string // of every program
 }
 

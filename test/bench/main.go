@@ -1,7 +1,10 @@
 //go:build unix
 
-// Command bench measures the gauntlet beside the programs that it has to keep up
-// with, and fails when it does not. Usage: bench STOPGATE LEFTHOOK [BENCHMARK…]
+// Command bench measures stopgate beside the programs that it has to keep up with,
+// and fails when it does not.
+//
+//	bench gauntlet STOPGATE LEFTHOOK [BENCHMARK…]
+//	bench supervisor STOPGATE CLIENT [BENCHMARK…]
 package main
 
 import (
@@ -21,14 +24,21 @@ type benchmark struct {
 	run  func(context.Context, *lab, *report) error
 }
 
-// What makes many files comes last, and nothing is deleted before the end: see
-// scripts/bench-gauntlet.
-var benchmarks = []benchmark{
-	{"parallel", parallel},
-	{"wrap", wrap},
-	{"memory", memory},
-	{"detection", detection},
-	{"decision", decision},
+// suites are what is measured beside one other program. In each, what makes many
+// files comes last, and nothing is deleted before the end: see scripts/bench-gauntlet.
+var suites = map[string][]benchmark{
+	"gauntlet": {
+		{"parallel", parallel},
+		{"wrap", wrap},
+		{"memory", memory},
+		{"detection", detection},
+		{"decision", decision},
+	},
+	"supervisor": {
+		{"launch", launches},
+		{"client", client},
+		{"review", review},
+	},
 }
 
 func main() {
@@ -39,19 +49,19 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) < 2 {
-		return errors.New("usage: bench STOPGATE LEFTHOOK [BENCHMARK…]")
+	if len(args) < 3 || suites[args[0]] == nil {
+		return errors.New("usage: bench gauntlet|supervisor STOPGATE OTHER [BENCHMARK…]")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	l, err := newLab(args[0], args[1])
+	l, err := newLab(args[1], args[2])
 	if err != nil {
 		return err
 	}
 	defer l.close()
 	r := &report{to: os.Stdout}
-	for _, b := range benchmarks {
-		if names := args[2:]; len(names) > 0 && !slices.Contains(names, b.name) {
+	for _, b := range suites[args[0]] {
+		if names := args[3:]; len(names) > 0 && !slices.Contains(names, b.name) {
 			continue
 		}
 		if err := b.run(ctx, l, r); err != nil {
@@ -65,12 +75,12 @@ func run(args []string) error {
 }
 
 // newLab makes a place of our own, with a home in which nothing is configured.
-func newLab(stopgate, lefthook string) (*lab, error) {
+func newLab(stopgate, other string) (*lab, error) {
 	stopgate, err := filepath.Abs(stopgate)
 	if err != nil {
 		return nil, err
 	}
-	lefthook, err = filepath.Abs(lefthook)
+	other, err = filepath.Abs(other)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +91,7 @@ func newLab(stopgate, lefthook string) (*lab, error) {
 	return &lab{
 		dir:      dir,
 		stopgate: stopgate,
-		lefthook: lefthook,
+		other:    other,
 		env: []string{
 			"PATH=" + os.Getenv("PATH"),
 			"HOME=" + dir,

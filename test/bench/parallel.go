@@ -18,7 +18,7 @@ func parallel(ctx context.Context, l *lab, r *report) error {
 	if err != nil {
 		return err
 	}
-	lefthook := program{name: "lefthook", dir: run.dir, args: []string{l.lefthook, "run", "bench"}, wants: fmt.Sprint("check", checks-1)}
+	lefthook := program{name: "lefthook", dir: run.dir, args: []string{l.other, "run", "bench"}, wants: fmt.Sprint("check", checks-1)}
 	s, err := l.race(ctx, 40, lefthook, run)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,6 +18,7 @@ import (
 type program struct {
 	name  string
 	dir   string
+	env   []string // beyond the lab's
 	args  []string
 	stdin string // a file; empty: nothing
 	wants string // what it must print, to show that it did the work
@@ -54,7 +56,7 @@ func (l *lab) run(ctx context.Context, p program) (took time.Duration, peak floa
 	}
 	defer output.Close()
 	cmd := exec.CommandContext(ctx, p.args[0], p.args[1:]...)
-	cmd.Dir, cmd.Env = p.dir, l.env
+	cmd.Dir, cmd.Env = p.dir, slices.Concat(l.env, p.env)
 	cmd.Stdout, cmd.Stderr = output, output
 	if p.stdin != "" {
 		stdin, err := os.Open(p.stdin)

@@ -135,7 +135,6 @@ func TestSupervisorIterationLimit(t *testing.T) {
 		t.Run(count, func(t *testing.T) {
 			d := newDesk(t)
 			d.countTo("abc123", count)
-			before := slurp(t, d.state("supervisor-abc123.json"))
 			d.answers(verdictLine(false, "never asked"))
 			if a := d.hook(nil); a.stdout != "" {
 				t.Errorf("stdout %q", a.stdout)
@@ -143,8 +142,8 @@ func TestSupervisorIterationLimit(t *testing.T) {
 			if len(d.calls()) != 0 {
 				t.Error("there was a review")
 			}
-			if got := slurp(t, d.state("supervisor-abc123.json")); got != before {
-				t.Errorf("the state became %s", got)
+			if got := d.counted("abc123"); got.Count < 10 {
+				t.Errorf("the count became %d", got.Count)
 			}
 		})
 	}

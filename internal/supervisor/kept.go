@@ -1,0 +1,59 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+)
+
+const (
+	// maxKept is how much of what one reviewer prints is kept. It is there to be
+	// read.
+	maxKept = 64 << 20
+	// maxOutput is how much a reviewer may print. What it prints to takes room until it
+	// has ended.
+	maxOutput = 256 << 20
+)
+
+// errTooMuch ends a reviewer that does not stop printing.
+var errTooMuch = fmt.Errorf("the reviewer printed more than %d MiB", maxOutput>>20)
+
+// keptOutput is where the output of a reviewer goes, without the secrets in it.
+type keptOutput struct {
+	secrets Secrets
+	to      *os.File // nil: it could not be opened
+	err     error    // why something is not kept; the first one
+	size    int64
+	tooMuch func()
+
+	// spool is what the client prints to; nil is a pipe. A client (2.1.197) exits
+	// before a pipe has taken a long answer.
+	spool *os.File
+}
+
+func (s *session) keepOutput() *keptOutput {
+	k := &keptOutput{secrets: s.secrets}
+	k.to, k.err = s.dir.OpenOutput(s.id)
+	k.spool, _ = newSpool() // a pipe will do for all but the longest answers
+	return k
+}
+
+func (k *keptOutput) write(line []byte) {
+	k.size += int64(len(line))
+	switch {
+	case k.size > maxOutput:
+		k.tooMuch()
+	case k.err != nil:
+	case k.size > maxKept:
+		k.err = fmt.Errorf("the reviewer printed more than %d MiB; the rest is not kept", maxKept>>20)
+	default:
+		_, k.err = k.to.Write(k.secrets.Hide(line))
+	}
+}
+
+func (k *keptOutput) close() {
+	for _, file := range []*os.File{k.to, k.spool} {
+		if file != nil {
+			_ = file.Close() // nothing is buffered
+		}
+	}
+}
