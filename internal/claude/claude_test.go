@@ -45,7 +45,7 @@ func TestArgsCannotBeMistaken(t *testing.T) {
 
 func TestEnviron(t *testing.T) {
 	given := []string{
-		"PATH=/bin", "CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=s", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_ENTRYPOINT=cli",
+		"PATH=/bin", "CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=s", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SSE_PORT=1",
 		"CLAUDE_PROJECT_DIR=/p", "AI_AGENT=x", "CLAUDE_EFFORT=high", "CLAUDE_ENV_FILE=/e", "CLAUDE_PLUGIN_ROOT=/r", "CLAUDE_PLUGIN_DATA=/d",
 		"ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=u", "CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_USE_BEDROCK=1", "CLAUDECODE_OTHER=1",
 		"GAUNTLET_STOP_HOOK_ACTIVE=", "STOPGATE_INSIDE=0", "CCC_SUPERVISOR_HOOK=0", "EMPTY=", "NEWLINE=a\nCLAUDECODE=1",
@@ -84,6 +84,7 @@ func TestParseResult(t *testing.T) {
 		{name: "the last counts", stdout: errorLine + "\n" + textLine + "\n", text: "words"},
 		{name: "null is no answer", stdout: `{"type":"result","result":"x","structured_output":null}`, text: "x"},
 		{name: "error of the API", stdout: errorLine, text: "API Error: 400 no", err: "API Error: 400 no"},
+		{name: "error of the API that is not marked", stdout: `{"type":"result","subtype":"success","result":"API Error: 529 Overloaded"}`, text: "API Error: 529 Overloaded", err: "API Error: 529 Overloaded"},
 		{name: "out of turns", stdout: turnsLine, err: "error_max_turns: Reached maximum number of turns (1)"},
 		{name: "an error that is not marked as one", stdout: unknownLine, err: "error_during_execution: no reason given"},
 	}

@@ -95,7 +95,7 @@ func result(m json.RawMessage) *Result {
 
 // Err is why the result is no answer; nil if it is one.
 func (r Result) Err() error {
-	if !r.IsError && (r.Subtype == "" || r.Subtype == "success") {
+	if !r.IsError && (r.Subtype == "" || r.Subtype == "success") && !r.apiError() {
 		return nil
 	}
 	reason := cmp.Or(strings.Join(r.Errors, "; "), strings.TrimSpace(r.Text), "no reason given")
@@ -103,4 +103,10 @@ func (r Result) Err() error {
 		return errors.New(reason)
 	}
 	return fmt.Errorf("%s: %s", cmp.Or(r.Subtype, "error"), reason)
+}
+
+// apiError reports whether the text is what the client says of an error of the model
+// API, whether or not it is marked as one.
+func (r Result) apiError() bool {
+	return r.Structured == nil && strings.HasPrefix(r.Text, "API Error: ")
 }

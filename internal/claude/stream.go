@@ -5,44 +5,31 @@ import (
 	"encoding/json"
 )
 
-// maxLine bounds the memory that one line takes. A longer one is passed on in
-// pieces and not looked into.
-const maxLine = 64 << 20
-
-// Stream reads stream-json as the client writes it. Its functions may be nil.
+// Stream reads stream-json as the client writes it, in lines of any length: whoever
+// writes to it bounds them. Its functions may be nil.
 type Stream struct {
 	Line func(line []byte) // gets what the client printed, line by line, with its line end
 	Text func(text string) // gets what the model says
 	Done func()            // is called once, when the result is there
 
-	line    []byte
-	endless bool // the line is longer than we keep
-	result  *Result
+	line   []byte
+	result *Result
 }
 
 // Write never fails.
 func (s *Stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
-		if end < 0 {
-			s.keep(p)
+		end := bytes.IndexByte(p, '\n') + 1
+		if end == 0 {
+			s.line = append(s.line, p...)
 			break
 		}
-		s.keep(p[:end+1])
+		s.line = append(s.line, p[:end]...)
 		s.flush()
-		p = p[end+1:]
+		p = p[end:]
 	}
 	return n, nil
-}
-
-// keep adds a piece to the line.
-func (s *Stream) keep(piece []byte) {
-	s.line = append(s.line, piece...)
-	if len(s.line) > maxLine {
-		s.endless = true
-		s.pass()
-	}
 }
 
 // flush ends the line.
@@ -50,15 +37,7 @@ func (s *Stream) flush() {
 	if len(s.line) == 0 {
 		return
 	}
-	if !s.endless {
-		s.read(s.line)
-	}
-	s.pass()
-	s.endless = false
-}
-
-// pass hands on what there is of the line.
-func (s *Stream) pass() {
+	s.read(s.line)
 	if s.Line != nil {
 		s.Line(s.line)
 	}

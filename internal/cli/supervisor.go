@@ -85,7 +85,7 @@ func switchSupervisor(ctx context.Context, dir supervisor.Dir, session string, o
 	_, err := dir.Update(ctx, session, now, func(s *supervisor.State) error {
 		s.Enabled = &on
 		if on {
-			s.Count = 0
+			s.Renew()
 		}
 		return nil
 	})
@@ -176,6 +176,7 @@ type supervised struct {
 	On       *bool              `json:"on"` // nil: only the session itself knows
 	Why      string             `json:"why"`
 	Count    int                `json:"count"`
+	Series   int                `json:"iteration"` // which review of its series the last one was
 	Limit    int                `json:"limit"`
 	Reviews  int                `json:"reviews"`
 	Refusals int                `json:"refusals"`
@@ -194,7 +195,7 @@ func readSupervised(dir supervisor.Dir, session string) (*supervised, error) {
 	}
 	limits := supervisorSettings()
 	s := &supervised{
-		Session: session, Count: state.Count, Limit: limits.MaxIterations,
+		Session: session, Count: state.Count, Series: state.Iteration(), Limit: limits.MaxIterations,
 		Reviews: state.Reviews, Refusals: state.Refusals, Spent: state.Spent, MaxCost: limits.MaxCost,
 		Last: state.Last, Updated: state.UpdatedAt, Output: dir.OutputFile(session), Log: dir.LogFile(),
 	}
@@ -250,7 +251,7 @@ func (s *supervised) print(out io.Writer) {
 }
 
 func (s *supervised) tally() string {
-	return fmt.Sprintf("%s, %d refused; %d of at most %d in this series", count(s.Reviews, "review"), s.Refusals, s.Count, s.Limit)
+	return fmt.Sprintf("%s, %d refused; %d of at most %d in this series", count(s.Reviews, "review"), s.Refusals, s.Series, s.Limit)
 }
 
 func (s *supervised) verdict(p paint) string {

@@ -11,7 +11,7 @@ func split(args []string) (provider string, rest []string) {
 		return "", nil
 	case args[0] == "--":
 		return "", args[1:]
-	case strings.HasPrefix(args[0], "-"):
+	case args[0] == "" || strings.HasPrefix(args[0], "-"):
 		return "", args
 	}
 	return args[0], args[1:]

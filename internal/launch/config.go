@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
@@ -54,7 +55,8 @@ func decode(path string, d *jsonfile.Document) (*Config, error) {
 	}
 	c.Current, _ = scalarIn(file["current_provider"])
 	var err error
-	c.Supervisor, err = supervisorIn(file)
+	block, _ := objectIn(file["supervisor"])
+	c.Supervisor, err = supervisorIn(block)
 	err = errors.Join(err, file.read("claude_args", &c.ClaudeArgs))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -63,28 +65,47 @@ func decode(path string, d *jsonfile.Document) (*Config, error) {
 }
 
 // LoadSupervisor reads only what ccc.json says about reviews, so that a fault
-// elsewhere costs none. A missing file says nothing.
+// elsewhere costs none. Of a block with faults the rest holds. A missing file says
+// nothing.
 func LoadSupervisor(path string) (config.Supervisor, error) {
 	d, err := jsonfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return config.Supervisor{}, nil
 	}
+	if err == nil {
+		err = d.NeedObject()
+	}
 	if err != nil {
 		return config.Supervisor{}, err
 	}
-	if err := check(path, d, jsonfile.Fields(map[string]jsonfile.Rule{"supervisor": supervisorRule()})); err != nil {
-		return config.Supervisor{}, err
+	rule := jsonfile.Fields(map[string]jsonfile.Rule{"supervisor": supervisorRule()})
+	block, _ := objectIn(objectOf(d)["supervisor"])
+	for _, fault := range d.Check(rule) {
+		delete(block, strings.TrimPrefix(fault.Path, "supervisor."))
 	}
-	return supervisorIn(objectOf(d))
+	s, err := supervisorIn(block)
+	return s, errors.Join(check(path, d, rule), err)
+}
+
+// Variables are what the providers of ccc.json set, of those whose values can be told.
+func Variables(path string, environ []string) (entries []string) {
+	c, err := Load(path)
+	if err != nil {
+		return nil
+	}
+	for _, name := range c.Names() {
+		for _, variable := range c.VariableNames(name) {
+			if value, err := c.Variable(name, variable, environ); err == nil {
+				entries = append(entries, variable+"="+value)
+			}
+		}
+	}
+	return entries
 }
 
 // supervisorIn reads the block of a file that has been checked. A whole number may be
 // written 1e1.
-func supervisorIn(file Object) (s config.Supervisor, err error) {
-	var block Object
-	if err := file.read("supervisor", &block); err != nil {
-		return s, err
-	}
+func supervisorIn(block Object) (s config.Supervisor, err error) {
 	var iterations, seconds *float64
 	err = errors.Join(
 		block.read("max_iterations", &iterations),

@@ -71,6 +71,7 @@ func TestSplit(t *testing.T) {
 		{[]string{"--", "glm"}, "", []string{"glm"}},
 		{[]string{"--", "--", "glm"}, "", []string{"--", "glm"}},
 		{[]string{"--"}, "", []string{}},
+		{[]string{"", "x"}, "", []string{"", "x"}},
 		{[]string{"--settings", "x"}, "", []string{"--settings", "x"}},
 	} {
 		provider, rest := split(tt.args)

@@ -5,6 +5,7 @@ package launch
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,5 +45,16 @@ func TestFirstUseLeavesOurOwnVariables(t *testing.T) {
 	all := literals([]byte(`{"CLAUDE_CONFIG_DIR":"/c","CCC_WORK_DIR":"/w","STOPGATE_STATE_DIR":"/s","ANTHROPIC_MODEL":"m"}`))
 	if len(all) != 1 || all["ANTHROPIC_MODEL"] != "m" {
 		t.Errorf("got %v", all)
+	}
+}
+
+// The client's hooks look for it from wherever the agent has gone.
+func TestClientByARelativePath(t *testing.T) {
+	p := newPlace(t, plainConfig)
+	t.Chdir(filepath.Dir(p.clients))
+	p.environ = append(p.environ, "CCC_CLAUDE="+filepath.Join(filepath.Base(p.clients), "claude"))
+	plan := p.prepare("glm")
+	if value, _ := variable(plan, "CCC_CLAUDE"); value != filepath.Join(p.clients, "claude") {
+		t.Errorf("CCC_CLAUDE is %q", value)
 	}
 }

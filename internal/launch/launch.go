@@ -138,6 +138,15 @@ func (l *launch) environment(provided map[string]string) (*environment, error) {
 			env.set(name, abs)
 		}
 	}
+	for _, name := range []string{"CCC_CLAUDE", "CLAUDE_BIN"} {
+		if program := l.getenv(name); filepath.Base(program) != program && program != "" {
+			abs, err := filepath.Abs(program)
+			if err != nil {
+				return nil, err
+			}
+			env.set(name, abs)
+		}
+	}
 	env.set(pidVariable, strconv.Itoa(os.Getpid()))
 	if l.getenv("CCC_CONFIG_DIR") != "" {
 		env.set("CLAUDE_CONFIG_DIR", l.dir)

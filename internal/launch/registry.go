@@ -2,6 +2,7 @@ package launch
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -40,6 +41,7 @@ func NewRegistry(stateDir string) Registry { return Registry{filepath.Join(state
 // record is one supervised launch.
 type record struct {
 	Client   process.Identity `json:"client"`
+	Host     string           `json:"host,omitempty"`
 	Settings string           `json:"settings"` // the file with our entry, links resolved
 	Since    time.Time        `json:"since"`
 	claim
@@ -108,14 +110,34 @@ func (r Registry) sweep() (living []record) {
 			continue
 		}
 		rec, err := r.load(id)
-		if err != nil || !rec.Client.Lives() {
+		switch {
+		case err == nil && rec.lives():
+			living = append(living, rec)
+		case err == nil || errors.Is(err, errRecord):
 			r.remove(id)
-			continue
 		}
-		living = append(living, rec)
 	}
 	return living
 }
+
+// abroad is how long a client on another machine is taken to live, where the home is
+// shared: nobody here can look.
+const abroad = 7 * 24 * time.Hour
+
+func (rec record) lives() bool {
+	if rec.Host != "" && rec.Host != hostname() {
+		return time.Since(rec.Since) < abroad
+	}
+	return rec.Client.Lives()
+}
+
+func hostname() string {
+	name, _ := os.Hostname() // "" is the same everywhere
+	return name
+}
+
+// errRecord says that a file is no record.
+var errRecord = errors.New("this is not the record of a launch")
 
 func (r Registry) load(id string) (record, error) {
 	if err := validID(id); err != nil {
@@ -127,7 +149,7 @@ func (r Registry) load(id string) (record, error) {
 	}
 	var rec record
 	if err := json.Unmarshal(text, &rec); err != nil {
-		return record{}, fmt.Errorf("%s: %w", r.path(id), err)
+		return record{}, fmt.Errorf("%s: %w: %w", r.path(id), errRecord, err)
 	}
 	return rec, nil
 }
@@ -151,8 +173,8 @@ func (r Registry) store(id string, rec record) error {
 // text is the record as load reads it. It is written out: what encoding/json would
 // have to find out about the types takes longer than the file.
 func (rec record) text() []byte {
-	return fmt.Appendf(nil, `{"client":{"pid":%d,"start":%s,"boot":%s},"settings":%s,"since":%s,"session":%s,"confirmed":%t}`+"\n",
-		rec.Client.PID, quoted(rec.Client.Start), quoted(rec.Client.Boot), quoted(rec.Settings),
+	return fmt.Appendf(nil, `{"client":{"pid":%d,"start":%s,"boot":%s},"host":%s,"settings":%s,"since":%s,"session":%s,"confirmed":%t}`+"\n",
+		rec.Client.PID, quoted(rec.Client.Start), quoted(rec.Client.Boot), quoted(rec.Host), quoted(rec.Settings),
 		quoted(rec.Since.Format(time.RFC3339Nano)), quoted(rec.Session), rec.Confirmed)
 }
 

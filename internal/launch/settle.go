@@ -83,7 +83,7 @@ func (l *launch) supervised(r Registry, id string, timeout time.Duration) error 
 		return err
 	}
 	r.tidy()
-	if err := r.create(id, record{Client: process.Self(), Settings: m.Path, Since: l.Now().UTC()}); err != nil {
+	if err := r.create(id, record{Client: process.Self(), Host: hostname(), Settings: m.Path, Since: l.Now().UTC()}); err != nil {
 		return err
 	}
 	err = l.apply(m, settings.Change{

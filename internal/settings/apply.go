@@ -3,6 +3,8 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"unicode/utf8"
 
@@ -156,7 +158,23 @@ func (a *application) installSupervisor() error {
 	return nil
 }
 
-func (a *application) supervisor(e Entry) bool { return e.CallsSupervisor(a.own...) }
+// supervisor reports whether the entry is ours. That of another installation is
+// not, as long as there is one.
+func (a *application) supervisor(e Entry) bool {
+	if !e.CallsSupervisor(a.own...) {
+		return false
+	}
+	program, _ := e.call()
+	path, err := exec.LookPath(program)
+	return len(a.own) == 0 || err != nil || slices.ContainsFunc(a.own, func(own string) bool { return sameFile(path, own) })
+}
+
+// sameFile takes a path that leads nowhere for what it says.
+func sameFile(path, own string) bool {
+	a, errA := os.Stat(path)
+	b, errB := os.Stat(own)
+	return path == own || errA == nil && errB == nil && os.SameFile(a, b)
+}
 
 func (a *application) ours(e Entry) bool { return e.ours() || a.supervisor(e) }
 

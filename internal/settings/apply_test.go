@@ -337,6 +337,19 @@ func TestApplyRefuses(t *testing.T) {
 }
 
 // A fault in our own entry is mended, and one that stays is no reason to keep ours.
+// An entry that is there does not make a file one that the client takes.
+func TestApplyRefusesWhatStandsInVain(t *testing.T) {
+	const mine = `"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/usr/local/bin/ccc supervisor-hook","timeout":660}]}]}`
+	for _, text := range []string{`{"model":5,` + mine + `}`, `{"hooks":{},` + mine + `}`, `{` + mine + `,}`} {
+		path := filepath.Join(t.TempDir(), "settings.json")
+		put(t, path, text)
+		if _, changed, err := Apply(path, Change{Supervisor: supervisor(ccc)}); err == nil || changed {
+			t.Errorf("%s: changed %t, %v", text, changed, err)
+		}
+		same(t, text, get(t, path), text)
+	}
+}
+
 func TestApplyMendsItsOwnEntry(t *testing.T) {
 	const ours = `"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ccc supervisor-hook","timeout":"5"}]}]}`
 	path := settingsPath(t, `{`+ours+`}`)

@@ -30,7 +30,7 @@ type document struct {
 // names are the members of a document.
 var names = []string{
 	"session_id", "count", "created_at", "updated_at",
-	"prompt_id", "enabled", "reviews", "refusals", "spent", "last", "told",
+	"series_from", "prompt_id", "enabled", "reviews", "refusals", "spent", "last", "told",
 }
 
 func encode(s State, others members) ([]byte, error) {
@@ -86,6 +86,7 @@ func (d *document) state() State {
 	s := d.State
 	s.SessionID, s.Count = d.SessionID, int(d.Count)
 	s.CreatedAt, s.UpdatedAt = time.Time(d.CreatedAt), time.Time(d.UpdatedAt)
+	s.From = min(max(s.From, 0), s.Count)
 	s.Reviews = min(max(s.Reviews, 0), maxCount)
 	s.Refusals = min(max(s.Refusals, 0), maxCount)
 	s.Spent = s.Spent.Plus(Cost{})

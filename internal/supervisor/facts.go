@@ -7,6 +7,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
@@ -95,14 +96,16 @@ func Gather(ctx context.Context, s Sources) Facts {
 		Session: s.Payload.SessionID, Now: s.Now, Iteration: s.Iteration, Limit: s.Limit,
 		LastMessage: s.Payload.LastAssistantMessage, Previous: s.Previous,
 		Background: background(s.Payload.BackgroundTasks),
-		Git:        gitFacts(ctx, s.Dir, s.Environ),
 		Gates:      gateFacts(s.StateDir, s.Root, s.Now),
 	}
+	var group sync.WaitGroup
+	group.Go(func() { f.Git = gitFacts(ctx, s.Dir, s.Environ) }) // while we read
 	asked, err := Asked(s.Payload.TranscriptPath, maxRequests)
 	if err != nil {
 		f.AskedNote = err.Error()
 	}
 	f.Asked = asked
+	group.Wait()
 	return f
 }
 

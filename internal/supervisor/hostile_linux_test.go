@@ -29,6 +29,16 @@ func TestPromptWithoutSecrets(t *testing.T) {
 	}
 }
 
+// A reviewer may have read ccc.json.
+func TestKeysOfProvidersAreSecret(t *testing.T) {
+	d := newDesk(t)
+	d.write("ccc.json", `{"providers":{"p":{"env":{"ANTHROPIC_AUTH_TOKEN":"`+someKey+`"}}}}`)
+	d.answers(result(false, "it is "+someKey))
+	if got := d.decides(NotCompleted); got.Feedback != "it is [hidden]" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Of a long output only the end is kept, and what it begins with may be half a secret.
 func TestHalfASecretOnStandardError(t *testing.T) {
 	d := newDesk(t)

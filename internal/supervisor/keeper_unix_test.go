@@ -37,7 +37,7 @@ func TestVerdict(t *testing.T) {
 		},
 		"completed, as before": {
 			Decision{Status: Completed, Reused: true},
-			keeper.Verdict{Status: "completed", Summary: "the work is called complete, as at the last review: nothing has changed since"},
+			keeper.Verdict{Reused: true, Status: "completed", Summary: "the work is called complete, as at the last review: nothing has changed since"},
 			false,
 		},
 		"not completed": {

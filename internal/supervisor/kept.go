@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -22,8 +23,8 @@ type keptOutput struct {
 	secrets Secrets
 	to      *os.File // nil: it could not be opened
 	err     error    // why something is not kept; the first one
-	size    int64
-	tooMuch func()
+	size    int64    // of what was to be kept
+	printed int64
 
 	// spool is what the client prints to; nil is a pipe. A client (2.1.197) exits
 	// before a pipe has taken a long answer.
@@ -37,11 +38,21 @@ func (s *session) keepOutput() *keptOutput {
 	return k
 }
 
-func (k *keptOutput) write(line []byte) {
+// bounded passes on what the reviewer prints, until that is too much.
+func (k *keptOutput) bounded(to io.Writer, tooMuch func()) io.Writer {
+	return writer(func(p []byte) (int, error) {
+		if k.printed += int64(len(p)); k.printed > maxOutput {
+			tooMuch()
+			return len(p), nil
+		}
+		return to.Write(p)
+	})
+}
+
+// keep writes a line, without the secrets in it.
+func (k *keptOutput) keep(line []byte) {
 	k.size += int64(len(line))
 	switch {
-	case k.size > maxOutput:
-		k.tooMuch()
 	case k.err != nil:
 	case k.size > maxKept:
 		k.err = fmt.Errorf("the reviewer printed more than %d MiB; the rest is not kept", maxKept>>20)
@@ -49,6 +60,10 @@ func (k *keptOutput) write(line []byte) {
 		_, k.err = k.to.Write(k.secrets.Hide(line))
 	}
 }
+
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
 
 func (k *keptOutput) close() {
 	for _, file := range []*os.File{k.to, k.spool} {

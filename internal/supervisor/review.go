@@ -111,9 +111,8 @@ func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result
 	enough := make(chan struct{})
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	output.tooMuch = func() { cancel(errTooMuch) }
 	stream := &claude.Stream{
-		Line: output.write,
+		Line: output.keep,
 		Text: s.console.upTo(maxSaid),
 		Done: sync.OnceFunc(func() { close(enough) }),
 	}
@@ -123,7 +122,7 @@ func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result
 		Env:     claude.Environ(s.Environ),
 		Stdin:   stdin,
 		Timeout: s.settings.Timeout,
-		Stdout:  stream,
+		Stdout:  output.bounded(stream, func() { cancel(errTooMuch) }),
 		Spool:   output.spool,
 		Enough:  enough,
 	})

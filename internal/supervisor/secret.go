@@ -13,6 +13,8 @@ const (
 	// minSecret is the shortest value that is hidden, in bytes. Shorter ones are
 	// words of any text.
 	minSecret = 8
+	// minKey is that of the client's own key and token, which are nothing else.
+	minKey = 5
 	// headersVariable holds lines of "Name: value" for the client's requests.
 	headersVariable = "ANTHROPIC_CUSTOM_HEADERS"
 )
@@ -27,7 +29,7 @@ type secret struct {
 }
 
 // SecretsOf are the secrets of an environment: the values of the variables whose
-// names say that they are.
+// names say that they are, and the passwords in addresses.
 func SecretsOf(environ []string) Secrets {
 	var s Secrets
 	for _, entry := range environ {
@@ -36,13 +38,37 @@ func SecretsOf(environ []string) Secrets {
 		case name == headersVariable:
 			for line := range strings.Lines(value) {
 				_, value, _ := strings.Cut(line, ":")
-				s.add(value)
+				s.add(value, minSecret)
 			}
+		case name == "ANTHROPIC_API_KEY" || name == "ANTHROPIC_AUTH_TOKEN":
+			s.add(value, minKey)
 		case isSecret(name):
-			s.add(value)
+			s.add(value, minSecret)
+		default:
+			s.add(password(value), minKey)
 		}
 	}
 	return s
+}
+
+// password is the one in an address, scheme://user:password@host.
+func password(value string) string {
+	_, rest, _ := strings.Cut(value, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	user, _, found := cutLast(authority, "@")
+	_, password, _ := strings.Cut(user, ":")
+	if !found {
+		return ""
+	}
+	return password
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(separator):], true
 }
 
 // isSecret reports whether a variable of that name, in upper case, holds a
@@ -66,7 +92,7 @@ func namesSecret(word string) bool {
 		return true
 	}
 	return slices.ContainsFunc([]string{
-		"KEY", "KEYS", "TOKEN", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS",
+		"KEY", "KEYS", "TOKEN", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "CRED", "CREDS", "CREDENTIAL", "CREDENTIALS", "BEARER", "COOKIE",
 	}, func(suffix string) bool { return strings.HasSuffix(word, suffix) })
 }
 
@@ -86,12 +112,12 @@ func aboutAuth(name string) bool {
 
 // add adds a value, as it is and as JSON has it. Of "Bearer x" it is x that is
 // secret.
-func (s *Secrets) add(value string) {
+func (s *Secrets) add(value string, least int) {
 	value = strings.TrimSpace(value)
 	if scheme, rest, found := strings.Cut(value, " "); found && isScheme(scheme) {
 		value = strings.TrimSpace(rest)
 	}
-	if len(value) < minSecret {
+	if len(value) < least {
 		return
 	}
 	s.addForm(value)

@@ -28,14 +28,15 @@ const (
 // State is what is known of a supervised session.
 type State struct {
 	SessionID string    `json:"session_id"`
-	Count     int       `json:"count"` // reviews begun in this series
+	Count     int       `json:"count"` // reviews begun in the session
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 
-	PromptID string  `json:"prompt_id,omitempty"` // of the last review that began
-	Enabled  *bool   `json:"enabled,omitempty"`   // switched on or off by a person; nil: the environment says
-	Reviews  int     `json:"reviews,omitempty"`   // that were answered, in the whole session
-	Refusals int     `json:"refusals,omitempty"`  // of these
+	From     int     `json:"series_from,omitempty"` // the count at which the present series began
+	PromptID string  `json:"prompt_id,omitempty"`   // of the last review that began
+	Enabled  *bool   `json:"enabled,omitempty"`     // switched on or off by a person; nil: the environment says
+	Reviews  int     `json:"reviews,omitempty"`     // that were answered, in the whole session
+	Refusals int     `json:"refusals,omitempty"`    // of these
 	Spent    Cost    `json:"spent,omitzero"`
 	Last     *Review `json:"last,omitempty"`
 	Told     string  `json:"told,omitempty"` // why there was no review, as the person has heard
@@ -61,28 +62,35 @@ type Review struct {
 	DurationMS   int64     `json:"duration_ms,omitempty"`
 }
 
+// Iteration is which review of its series the last one was.
+func (s *State) Iteration() int { return max(s.Count-s.From, 0) }
+
 // Begin counts one more review, unless the series has reached the limit: then
 // nothing changes. A new series begins with a prompt that the last review was
 // not for, once that review allowed the stop or the limit was reached. Where
 // prompts have no ids, a session is one series.
 func (s *State) Begin(promptID string, limit int) bool {
-	count := s.Count
+	from := s.From
 	if s.newSeries(promptID, limit) {
-		count = 0
+		from = s.Count
 	}
-	if count >= limit {
+	if s.Count-from >= limit {
 		return false
 	}
-	s.Count = count + 1
+	s.From = from
+	s.Count++
 	s.PromptID = promptID
 	return true
 }
+
+// Renew begins a new series with the next review.
+func (s *State) Renew() { s.From = s.Count }
 
 func (s *State) newSeries(promptID string, limit int) bool {
 	if promptID == "" || s.PromptID == "" || promptID == s.PromptID {
 		return false
 	}
-	return s.Count >= limit || s.Last != nil && s.Last.AllowStop
+	return s.Iteration() >= limit || s.Last != nil && s.Last.AllowStop
 }
 
 // Record takes an answered review into the state.

@@ -61,7 +61,7 @@ func TestBegin(t *testing.T) {
 	tests := map[string]struct {
 		state  State
 		prompt string
-		want   int // the count; negative: it is refused
+		want   int // the iteration; negative: it is refused
 	}{
 		"first":                           {State{}, "", 1},
 		"first of a prompt":               {State{}, "p1", 1},
@@ -83,12 +83,15 @@ func TestBegin(t *testing.T) {
 		"allowed, at limit, same prompt":  {State{Count: 10, PromptID: "p1", Last: allowed}, "p1", -1},
 		"allowed at limit, a new prompt":  {State{Count: 10, PromptID: "p1", Last: allowed}, "p2", 1},
 		"a file with a count beyond sane": {State{Count: maxCount}, "", -1},
+		"in a later series":               {State{Count: 14, From: 10, PromptID: "p2", Last: refused}, "p2", 5},
+		"limit of a later series":         {State{Count: 20, From: 10, PromptID: "p2", Last: refused}, "p2", -1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, want := tt.state, tt.state
 			if tt.want >= 0 {
-				want.Count, want.PromptID = tt.want, tt.prompt
+				want.Count++ // whatever the series, each review is one more
+				want.From, want.PromptID = want.Count-tt.want, tt.prompt
 			}
 			if ok := got.Begin(tt.prompt, 10); ok != (tt.want >= 0) {
 				t.Errorf("said %t", ok)
@@ -187,6 +190,8 @@ func TestEverythingIsReadBack(t *testing.T) {
 	d := newDir(t)
 	off := false
 	written := update(t, d, someSession, func(s *State) {
+		s.Count = 2
+		s.Renew()
 		s.Begin("p1", 10)
 		s.Enabled = &off
 		s.Told = "limit_reached"

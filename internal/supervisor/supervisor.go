@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
@@ -75,6 +76,7 @@ func (k *Keeper) Decide(ctx context.Context, stop Stop) Decision {
 	}
 	if err := CheckSession(s.id); err != nil {
 		why := s.secrets.HideString(err.Error()) // it quotes what may be anything
+		s.console.say("[SUPERVISOR] %v", err)
 		s.log("refused", "reason", why)
 		return Decision{Status: BadSession, Message: why}
 	}
@@ -99,7 +101,7 @@ func (k *Keeper) session(stop Stop) (*session, error) {
 		config:   configDir,
 		stateDir: k.StateDir,
 		settings: config.ResolveSupervisor(own, stop.Global),
-		secrets:  SecretsOf(stop.Environ),
+		secrets:  SecretsOf(slices.Concat(stop.Environ, launch.Variables(filepath.Join(configDir, launch.ConfigFile), stop.Environ))),
 		now:      k.Now,
 	}
 	s.console = console{to: k.Stderr, secrets: s.secrets}
@@ -116,9 +118,13 @@ func (s *session) decide(ctx context.Context) Decision {
 		// Without a count nothing would end a loop.
 		return s.unavailable(fmt.Errorf("count the review: %w", err))
 	}
-	d := Decision{Iteration: state.Count, Limit: s.settings.MaxIterations}
+	d := Decision{Iteration: state.Iteration(), Limit: s.settings.MaxIterations}
 	s.log("supervisor-hook invoked", "session_id", s.id, "iteration", fmt.Sprintf("%d/%d", d.Iteration, d.Limit))
 	s.console.begin(s.id, d.Iteration, d.Limit)
+	if state.Damaged {
+		s.log("warning", "session_id", s.id, "reason", "the state could not be read and was put aside")
+		s.console.say("warning: the state of this session could not be read and was put aside; counting starts anew")
+	}
 	if refusal.Status != "" {
 		return s.stand(refusal, d)
 	}
@@ -162,7 +168,7 @@ func (s *session) refusal(state *State) (d Decision) {
 			state.Spent.USD, s.settings.MaxCost)}
 	case !state.Begin(s.Payload.PromptID, s.settings.MaxIterations):
 		d = Decision{Status: LimitReached, Message: fmt.Sprintf(
-			"the agent is let go without another review: max_iterations allows no more than %d", state.Count)}
+			"the agent is let go without another review: max_iterations allows no more than %d", s.settings.MaxIterations)}
 	}
 	d.Again = d.Status != "" && state.Told == string(d.Status)
 	return d

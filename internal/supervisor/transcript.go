@@ -119,6 +119,9 @@ func (r *requests) line(line []byte) {
 	if !bytes.Contains(line, []byte(`"user"`)) && !bytes.Contains(line, []byte(`"queued_command"`)) {
 		return // most lines are none, and some are long
 	}
+	if bytes.Contains(line, []byte(`"type":"tool_result"`)) {
+		return // what a tool has said, as most of the rest is; decoding it takes ten times as long
+	}
 	var e entry
 	if json.Unmarshal(line, &e) != nil {
 		return // half written, or of a client that we do not know

@@ -75,6 +75,7 @@ func TestAsked(t *testing.T) {
 		{"blocks", []string{user(t, blocks(text("look"), map[string]any{"type": "image", "source": "x"}, text("at this")))}, []string{"look\n\nat this"}},
 		{"a reminder among blocks", []string{user(t, blocks(text("<system-reminder>\nx</system-reminder>"), text("build it")))}, []string{"build it"}},
 		{"tool result", []string{user(t, blocks(map[string]any{"type": "tool_result", "content": "out"}, text("no")))}, nil},
+		{"a prompt about tool results", []string{user(t, `why {"type":"tool_result"}?`)}, []string{`why {"type":"tool_result"}?`}},
 		{"meta", []string{user(t, "no", "isMeta", true)}, nil},
 		{"sidechain", []string{user(t, "no", "isSidechain", true)}, nil},
 		{"summary", []string{user(t, "no", "isCompactSummary", true)}, nil},

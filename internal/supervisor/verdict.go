@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -39,10 +40,27 @@ func Interpret(r claude.Result) Opinion {
 	if v, ok := findVerdict([]byte(text)); ok {
 		return v.opinion(FromResult)
 	}
+	if v, ok := looseVerdict(r.Structured); ok {
+		return v.opinion(FromStructured)
+	}
 	if text == "" {
 		return Opinion{Feedback: DefaultFeedback, Source: FromNothing}
 	}
 	return Opinion{Feedback: text, Source: FromText}
+}
+
+// looseVerdict is what a structured answer says that does not meet the schema: JSON
+// in a string, or feedback alone.
+func looseVerdict(structured json.RawMessage) (verdict, bool) {
+	var text string
+	if json.Unmarshal(structured, &text) == nil {
+		return findVerdict([]byte(text))
+	}
+	var answer struct{ Feedback json.RawMessage }
+	if json.Unmarshal(structured, &answer) != nil || answer.Feedback == nil {
+		return verdict{}, false
+	}
+	return verdict{feedback: answer.Feedback}, true
 }
 
 func (v verdict) opinion(source string) Opinion {
@@ -62,11 +80,12 @@ func findVerdict(text []byte) (verdict, bool) { return lastVerdict(withoutCode(t
 // there is no answer. A fence that nobody closed is none.
 func withoutCode(text []byte) (rest []byte) {
 	var (
-		ticks int // of the fence that is open; 0: none
-		code  bool
-		start int // of that fence
-		told  int // up to where text has been taken
-		pos   int
+		ticks  int // of the fence that is open; 0: none
+		code   bool
+		quotes bool // it holds prose, which is an answer only at the end
+		start  int  // of that fence
+		told   int  // up to where text has been taken
+		pos    int
 	)
 	for line := range bytes.Lines(text) {
 		begin := pos
@@ -75,9 +94,10 @@ func withoutCode(text []byte) (rest []byte) {
 		switch {
 		case ticks == 0 && run >= 3 && bytes.IndexByte(info, '`') < 0:
 			tag, _, _ := strings.Cut(strings.ToLower(string(info)), " ")
-			ticks, start, code = run, begin, tag != "" && tag != "json" && tag != "jsonc"
+			ticks, start = run, begin
+			code, quotes = isCode(tag), isProse(tag)
 		case ticks > 0 && run >= ticks && len(info) == 0:
-			if code {
+			if code || quotes && len(bytes.TrimSpace(text[pos:])) > 0 {
 				rest = append(append(rest, text[told:start]...), '\n')
 				told = pos
 			}
@@ -86,6 +106,13 @@ func withoutCode(text []byte) (rest []byte) {
 	}
 	return append(rest, text[told:]...)
 }
+
+// isCode reports whether a fence with that tag holds neither an answer nor prose.
+func isCode(tag string) bool {
+	return !isProse(tag) && !slices.Contains([]string{"", "json", "jsonc", "json5"}, tag)
+}
+
+func isProse(tag string) bool { return slices.Contains([]string{"text", "txt", "md", "markdown"}, tag) }
 
 // fenceLine counts the backticks that a line begins with. The info is what
 // follows them.

@@ -77,6 +77,7 @@ func TestInterpret(t *testing.T) {
 		{name: "longer fence", text: "````json\n```\n" + done + "\n````", want: allowed},
 		{name: "the last fence with a verdict", text: "```json\n" + done + "\n```\nno:\n```json\n" + undone + "\n```\n```json\n{\"x\":1}\n```", want: refused},
 		{name: "fence after prose", text: undone + "\n```json\n" + done + "\n```", want: allowed},
+		{name: "fence in a fence", text: "````md\n```json\n" + done + "\n```\n````\n", want: allowed},
 		{name: "prose after a fence that shows the form", text: "```json\n" + done + "\n```\nMy own verdict: " + undone, want: refused},
 		{name: "fence that is not closed", text: "so\n```json\n" + done, want: allowed},
 		{name: "fence in a line", text: "so ```json " + done + "``` it is", want: allowed},

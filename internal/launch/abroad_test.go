@@ -1,0 +1,41 @@
+package launch
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+// Where the home is shared, a client of another machine is not ours to bury.
+func TestClientsOfOtherMachines(t *testing.T) {
+	gone := process.Identity{PID: 1, Start: "0", Boot: "another"}
+	for name, tt := range map[string]struct {
+		rec   record
+		lives bool
+	}{
+		"here":             {record{Client: process.Self(), Host: hostname()}, true},
+		"here, gone":       {record{Client: gone, Host: hostname()}, false},
+		"there":            {record{Client: gone, Host: "elsewhere", Since: time.Now().Add(-24 * time.Hour)}, true},
+		"there, long ago":  {record{Client: gone, Host: "elsewhere", Since: time.Now().Add(-30 * 24 * time.Hour)}, false},
+		"of an older file": {record{Client: process.Self()}, true},
+		"older file, gone": {record{Client: gone}, false},
+	} {
+		r := NewRegistry(t.TempDir())
+		if err := os.Mkdir(r.dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		id := journal.NewID()
+		if err := r.create(id, tt.rec); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(r.sweep()) == 1; got != tt.lives {
+			t.Errorf("%s: lives %t", name, got)
+		}
+		if _, err := os.Stat(r.path(id)); (err == nil) != tt.lives {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
