@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +46,7 @@ type hookView struct {
 	Faults          []string    `json:"faults,omitempty"`
 	DisableAllHooks bool        `json:"disable_all_hooks,omitempty"`
 	Entries         []entryView `json:"entries"`
+	Supervisor      []entryView `json:"supervisor,omitempty"` // the launcher's
 }
 
 type entryView struct {
@@ -52,6 +55,12 @@ type entryView struct {
 	Command string   `json:"command"`
 	Timeout float64  `json:"timeout_seconds"`
 	Spoilt  []string `json:"spoilt_by,omitempty"`
+	Gone    bool     `json:"program_gone,omitempty"`
+}
+
+func viewOf(e settings.Entry) entryView {
+	_, err := exec.LookPath(e.Program())
+	return entryView{string(e.Event), e.Matcher, e.Line(), e.Timeout.Seconds(), e.Spoilt, err != nil}
 }
 
 // timeout is for people; a file need not set one.
@@ -74,7 +83,10 @@ func hookViews(dir string) []hookView {
 			view.Faults = append(view.Faults, fault.String())
 		}
 		for _, e := range file.Entries {
-			view.Entries = append(view.Entries, entryView{string(e.Event), e.Matcher, e.Line(), e.Timeout.Seconds(), e.Spoilt})
+			view.Entries = append(view.Entries, viewOf(e))
+		}
+		for _, e := range file.Supervisor {
+			view.Supervisor = append(view.Supervisor, viewOf(e))
 		}
 		views = append(views, view)
 	}
@@ -100,7 +112,7 @@ func (h *here) printHookViews(out io.Writer, views []hookView) {
 		if v.DisableAllHooks {
 			fmt.Fprintf(out, "         %s\n", p.red("disableAllHooks is on"))
 		}
-		for _, e := range v.Entries {
+		for _, e := range slices.Concat(v.Entries, v.Supervisor) {
 			command := e.Command
 			if e.Matcher != "" {
 				command += "  (only " + e.Matcher + ")"
@@ -108,6 +120,9 @@ func (h *here) printHookViews(out io.Writer, views []hookView) {
 			fmt.Fprintf(out, "         %-20s %-7s %s\n", e.Event, e.timeout(), p.faint(command))
 			if len(e.Spoilt) > 0 {
 				fmt.Fprintf(out, "         %-20s %s\n", "", p.red("it decides nothing, because of "+strings.Join(e.Spoilt, ", ")))
+			}
+			if e.Gone {
+				fmt.Fprintf(out, "         %-20s %s\n", "", p.red("there is no such program any more"))
 			}
 		}
 	}

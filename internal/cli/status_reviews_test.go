@@ -38,8 +38,13 @@ func TestReviewsOfAProject(t *testing.T) {
 		},
 		{
 			"a verdict that was reused",
-			[]event.Record{stop("a", verdict("supervisor", "completed", cost)), stop("a", verdict("supervisor", "completed", event.Cost{}))},
+			[]event.Record{stop("a", verdict("supervisor", "completed", cost)), stop("a", event.Verdict{Keeper: "supervisor", Status: "completed", Reused: true})},
 			reviewsStatus{Reviews: 1, Sessions: 1, Cost: cost},
+		},
+		{
+			"a review whose cost nobody told",
+			[]event.Record{stop("a", verdict("supervisor", "completed", event.Cost{}))},
+			reviewsStatus{Reviews: 1, Sessions: 1},
 		},
 		{
 			"a review that cost something and came to nothing",

@@ -102,6 +102,12 @@ func (e Entry) alike() bool {
 	return slices.ContainsFunc(words, named) && slices.ContainsFunc(words, called)
 }
 
+// Program is what the client starts.
+func (e Entry) Program() string {
+	program, _ := e.call()
+	return program
+}
+
 // Line is the command line for people to read.
 func (e Entry) Line() string {
 	return strings.Join(append([]string{e.Command}, e.Args...), " ")
