@@ -117,8 +117,8 @@ func (l *lab) empty(ctx context.Context) (string, error) {
 	return l.installed(built, "empty")
 }
 
-// installed is a copy of a program. What comes from the linker lies in the kernel's
-// cache in small pages, and takes a fifth longer to start than what was copied.
+// installed is a copy of a program, as people have it. What comes from the linker lies
+// in the kernel's cache in small pages, and a large one takes a sixth longer to start.
 func (l *lab) installed(from, name string) (string, error) {
 	text, err := os.ReadFile(from)
 	if err != nil {

@@ -44,6 +44,10 @@ func review(ctx context.Context, l *lab, r *report) error {
 	if err := settle(ctx); err != nil {
 		return err
 	}
+	status := program{name: "git status", dir: dir, args: []string{"git", "status", "--porcelain"}, wants: fileName(0)}
+	if _, _, err := l.run(ctx, status); err != nil { // git writes its index, as it does for a person
+		return err
+	}
 	s, err := l.race(ctx, rounds, alone, hook)
 	if err != nil {
 		return err
