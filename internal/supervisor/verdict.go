@@ -40,13 +40,13 @@ func Interpret(r claude.Result) Opinion {
 	if v, ok := findVerdict([]byte(text)); ok {
 		return v.opinion(FromResult)
 	}
+	if text != "" {
+		return Opinion{Feedback: text, Source: FromText}
+	}
 	if v, ok := looseVerdict(r.Structured); ok {
 		return v.opinion(FromStructured)
 	}
-	if text == "" {
-		return Opinion{Feedback: DefaultFeedback, Source: FromNothing}
-	}
-	return Opinion{Feedback: text, Source: FromText}
+	return Opinion{Feedback: DefaultFeedback, Source: FromNothing}
 }
 
 // looseVerdict is what a structured answer says that does not meet the schema: JSON

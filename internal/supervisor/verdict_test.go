@@ -35,6 +35,8 @@ func TestInterpret(t *testing.T) {
 		{name: "structured without a verdict", structured: `{"answer":42}`, text: done, want: allowed},
 		{name: "structured without a verdict, and words", structured: `{"answer":42}`, text: "go on", want: text("go on")},
 		{name: "structured is a list", structured: "[" + done + "]", text: "go on", want: text("go on")},
+		{name: "structured feedback alone", structured: `{"feedback":"run the tests"}`, want: Opinion{false, "run the tests", FromStructured}},
+		{name: "structured JSON in a string", structured: `"{\"completed\":true,\"feedback\":\"all there\"}"`, want: Opinion{true, "all there", FromStructured}},
 		{name: "structured is text", structured: `"{\"completed\":true}"`, text: undone, want: refused},
 
 		{name: "text is JSON", text: done, want: allowed},
