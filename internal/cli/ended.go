@@ -20,21 +20,20 @@ func untilEnded(ctx context.Context) (ended context.Context, stop context.Cancel
 	if signal.Ignored(syscall.SIGPIPE) {
 		return ended, cancel
 	}
-	// A command that ends before it has read its input sends us this signal too.
+	// The signal itself says nothing: a command that ends before it has read its input
+	// sends it too, and one who reads no more sends it only when we write.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	over := make(chan struct{})
 	go func() {
-		for {
+		for readersStay(over, os.Stdout, os.Stderr) {
 			select {
 			case <-over:
 				return
-			case <-broken:
-				if readerGone(os.Stdout) || readerGone(os.Stderr) {
-					cancel()
-				}
+			default:
 			}
 		}
+		cancel()
 	}()
 	return ended, sync.OnceFunc(func() {
 		signal.Stop(broken)

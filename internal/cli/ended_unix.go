@@ -8,9 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readerGone reports whether nobody reads any more what we write there.
-func readerGone(file *os.File) bool {
-	fds := []unix.PollFd{{Fd: int32(file.Fd()), Events: unix.POLLOUT}}
-	_, err := unix.Poll(fds, 0)
-	return err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+// readersStay waits for a while, and reports whether there still is somebody who reads
+// what we write there. What is no pipe always has somebody.
+func readersStay(over <-chan struct{}, files ...*os.File) bool {
+	const while = 100 // milliseconds
+	fds := make([]unix.PollFd, len(files))
+	for i, file := range files {
+		fds[i].Fd = int32(file.Fd())
+	}
+	n, err := unix.Poll(fds, while)
+	if n <= 0 || err != nil {
+		return true
+	}
+	for _, fd := range fds {
+		if fd.Revents&unix.POLLERR != 0 {
+			return false
+		}
+	}
+	<-over // closed, or a terminal that hung up, which has a signal of its own
+	return true
 }
