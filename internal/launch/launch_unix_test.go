@@ -436,14 +436,14 @@ func TestDirectoriesAreMadeAbsolute(t *testing.T) {
 	p := newPlace(t, "")
 	t.Chdir(p.project)
 	write(t, plainConfig, p.project, "cfg", ConfigFile)
-	p.environ = append(p.environ, "CCC_CONFIG_DIR=cfg", "CCC_WORK_DIR=./work", "CLAUDE_CONFIG_DIR=/elsewhere")
+	p.environ = append(p.environ, "CCC_CONFIG_DIR=cfg", "CCC_WORK_DIR=./state", "CLAUDE_CONFIG_DIR=/elsewhere")
 	plan := p.supervised().prepare("glm")
-	for name, want := range map[string]string{"CCC_CONFIG_DIR": "cfg", "CLAUDE_CONFIG_DIR": "cfg", "CCC_WORK_DIR": "work"} {
+	for name, want := range map[string]string{"CCC_CONFIG_DIR": "cfg", "CLAUDE_CONFIG_DIR": "cfg", "CCC_WORK_DIR": "state"} {
 		if got, _ := variable(plan, name); got != filepath.Join(p.project, want) {
 			t.Errorf("%s is %s", name, got)
 		}
 	}
-	if !exists(filepath.Join(p.project, "cfg", "settings.json")) || !strings.Contains(p.stderr.String(), "\n  "+p.project+"/work/ccc\n") {
+	if !exists(filepath.Join(p.project, "cfg", "settings.json")) || !strings.Contains(p.stderr.String(), "\n  "+p.project+"/state/ccc\n") {
 		t.Errorf("not there: %s", p.stderr.String())
 	}
 }
