@@ -16,8 +16,8 @@ func TestLaunchInsideASupervisedAgent(t *testing.T) {
 	p := newPlace(t, plainConfig).supervised()
 	p.environ = append(p.environ, "CLAUDECODE=1", IDVariable+"=01ARZ3NDEKTSV4RRFFQ69G5FAV")
 	plan := p.prepare("glm")
-	if value, _ := variable(plan, supervisorVariable); value != "0" {
-		t.Errorf("%s is %q", supervisorVariable, value)
+	if value, _ := variable(plan, SupervisorVariable); value != "0" {
+		t.Errorf("%s is %q", SupervisorVariable, value)
 	}
 	if _, found := variable(plan, IDVariable); found || exists(p.settings) {
 		t.Error("it is a launch of its own")

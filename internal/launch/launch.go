@@ -51,8 +51,8 @@ type launch struct {
 // pidVariable tells a launch that it was started in place of another one.
 const pidVariable = "STOPGATE_LAUNCHER_PID"
 
-// supervisorVariable asks for supervision when it is exactly "1".
-const supervisorVariable = "CCC_SUPERVISOR"
+// SupervisorVariable asks for supervision when it is exactly "1".
+const SupervisorVariable = "CCC_SUPERVISOR"
 
 // Prepare does all that must be done before the client starts, and says how to start
 // it.
@@ -87,7 +87,7 @@ func Prepare(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.getenv(supervisorVariable) == "1" && !inSupervised(o.Environ) {
+	if l.getenv(SupervisorVariable) == "1" && !inSupervised(o.Environ) {
 		err = l.supervise(env, files)
 	} else {
 		err = l.launchPlainly(env, files[0])
@@ -160,7 +160,7 @@ func (l *launch) environment(provided map[string]string) (*environment, error) {
 func (l *launch) launchPlainly(env *environment, before clientFile) error {
 	env.remove(func(name string) bool { return name == IDVariable })
 	if inSupervised(l.Environ) {
-		env.set(supervisorVariable, "0")
+		env.set(SupervisorVariable, "0")
 	}
 	err := l.settle(func(r Registry) error { return l.plain(r, before) })
 	if err != nil && l.merge() == nil {

@@ -111,7 +111,7 @@ func TestSupervisedLaunch(t *testing.T) {
 	if err != nil || rec.Client != process.Self() || rec.Settings != resolved(p.settings) {
 		t.Errorf("the launch is on record as %+v, %v", rec, err)
 	}
-	for name, want := range map[string]string{supervisorVariable: "1", capVariable: "28"} {
+	for name, want := range map[string]string{SupervisorVariable: "1", capVariable: "28"} {
 		if got, _ := variable(plan, name); got != want {
 			t.Errorf("%s is %q", name, got)
 		}
@@ -159,7 +159,7 @@ func TestLimitOfTheGlobalConfig(t *testing.T) {
 func TestOnlyOneSupervises(t *testing.T) {
 	for value, want := range map[string]bool{"1": true, "": false, "0": false, "true": false, "1 ": false, "01": false} {
 		p := newPlace(t, plainConfig)
-		p.environ = append(p.environ, supervisorVariable+"="+value)
+		p.environ = append(p.environ, SupervisorVariable+"="+value)
 		p.prepare()
 		if exists(p.settings) != want {
 			t.Errorf("%q: supervised is %t", value, !want)

@@ -14,13 +14,9 @@ import (
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
-const (
-	// hookCommand is what the client calls when a supervised agent stops.
-	hookCommand = "supervisor-hook"
-	// hookMargin is what the client grants the hook beyond the review itself. A hook
-	// that the client has to end counts as one that allowed.
-	hookMargin = 60 * time.Second
-)
+// hookMargin is what the client grants the hook beyond the review itself. A hook
+// that the client has to end counts as one that allowed.
+const hookMargin = 60 * time.Second
 
 // settle brings the settings file to what this launch needs, while no other launch
 // looks at the records or changes settings.
@@ -54,7 +50,7 @@ func (l *launch) plain(r Registry, before clientFile) error {
 		return err
 	}
 	merge := l.merge()
-	if merge == nil && len(m.Put) == 0 && !bytes.Contains(before.text, []byte(hookCommand)) {
+	if merge == nil && len(m.Put) == 0 && !bytes.Contains(before.text, []byte(settings.SupervisorHook)) {
 		if err := before.fault(); err != nil {
 			l.warn(err)
 		}
@@ -87,7 +83,7 @@ func (l *launch) supervised(r Registry, id string, timeout time.Duration) error 
 		return err
 	}
 	err = l.apply(m, settings.Change{
-		Supervisor: &settings.Entry{Event: hook.Stop, Command: settings.ShellCommand(program, hookCommand), Timeout: timeout + hookMargin},
+		Supervisor: &settings.Entry{Event: hook.Stop, Command: settings.ShellCommand(program, settings.SupervisorHook), Timeout: timeout + hookMargin},
 		Own:        program,
 		Merge:      l.merge(),
 	})

@@ -36,7 +36,7 @@ func (l *launch) supervise(env *environment, files []clientFile) error {
 	if file := hooksDisabled(files); file != "" {
 		l.warn(fmt.Errorf("nothing will be supervised: disableAllHooks in %s switches all hooks off", file))
 	}
-	env.set(supervisorVariable, "1")
+	env.set(SupervisorVariable, "1")
 	env.set(IDVariable, id)
 	if most, ok := env.lookup(capVariable); !ok || tooLow(most, review.MaxIterations) {
 		env.set(capVariable, strconv.Itoa(review.MaxIterations+spareBlocks))

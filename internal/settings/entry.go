@@ -65,10 +65,12 @@ func (e Entry) CallsSupervisor(own ...string) bool {
 // review is the program of an entry of the form "PROGRAM supervisor-hook".
 func (e Entry) review() (program string, is bool) {
 	program, arguments := e.call()
-	return program, e.Event == hook.Stop && slices.Equal(arguments, []string{supervisorHook})
+	return program, e.Event == hook.Stop && slices.Equal(arguments, []string{SupervisorHook})
 }
 
-const supervisorHook = "supervisor-hook"
+// SupervisorHook is the command of ours that the client calls when a supervised agent
+// stops.
+const SupervisorHook = "supervisor-hook"
 
 // call is the program that the client starts, and its arguments as far as they can
 // be told from a command line.

@@ -67,7 +67,7 @@ func SupervisorTimeout(dirs ...string) time.Duration {
 		_, is := e.review()
 		return is
 	}
-	if timeout, found := smallest(hook.Stop, reviews, []string{supervisorHook}, dirs); found {
+	if timeout, found := smallest(hook.Stop, reviews, []string{SupervisorHook}, dirs); found {
 		return timeout
 	}
 	return clientTimeout(hook.Stop)

@@ -92,3 +92,16 @@ func TestPersonIsToldOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestDamagedStateIsTold(t *testing.T) {
+	d := newDesk(t)
+	check(t, os.Mkdir(d.path("ccc"), 0o700))
+	check(t, os.WriteFile(d.files().StateFile(someSession), []byte("{half"), 0o600))
+	d.decides(Completed)
+	if said := d.stderr.String(); !strings.Contains(said, "could not be read and was put aside") {
+		t.Error(said)
+	}
+	if s := d.state(); s.Count != 1 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -15,7 +15,7 @@ import (
 )
 
 // Variable switches the supervisor on for a client and its hooks.
-const Variable = "CCC_SUPERVISOR"
+const Variable = launch.SupervisorVariable
 
 // Keeper holds an agent back until a second Claude calls its work complete.
 type Keeper struct {
@@ -40,7 +40,7 @@ func (*Keeper) MaxBlocks() int { return math.MaxInt }
 // is supervised.
 func (k *Keeper) Witness(call *keeper.Call) {
 	id := environ.Get(call.Env, launch.IDVariable)
-	if id == "" || launch.NewRegistry(k.StateDir).Nested(id) {
+	if id == "" {
 		return
 	}
 	var source string
@@ -51,7 +51,11 @@ func (k *Keeper) Witness(call *keeper.Call) {
 	default:
 		return
 	}
-	if err := launch.NewRegistry(k.StateDir).Follow(id, call.Event(), source, call.Payload.Common().SessionID); err != nil {
+	registry := launch.NewRegistry(k.StateDir)
+	if registry.Nested(id) {
+		return
+	}
+	if err := registry.Follow(id, call.Event(), source, call.Payload.Common().SessionID); err != nil {
 		fmt.Fprintf(k.Stderr, "stopgate: follow the session: %v\n", err)
 	}
 }

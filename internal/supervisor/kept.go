@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +17,7 @@ const (
 )
 
 // errTooMuch ends a reviewer that does not stop printing.
-var errTooMuch = fmt.Errorf("the reviewer printed more than %d MiB", maxOutput>>20)
+var errTooMuch = errors.New("the reviewer printed more than 256 MiB")
 
 // keptOutput is where the output of a reviewer goes, without the secrets in it.
 type keptOutput struct {
@@ -38,8 +39,8 @@ func (s *session) keepOutput() *keptOutput {
 	return k
 }
 
-// bounded passes on what the reviewer prints, until that is too much.
-func (k *keptOutput) bounded(to io.Writer, tooMuch func()) io.Writer {
+// limit passes on what the reviewer prints, until that is too much.
+func (k *keptOutput) limit(to io.Writer, tooMuch func()) io.Writer {
 	return writer(func(p []byte) (int, error) {
 		if k.printed += int64(len(p)); k.printed > maxOutput {
 			tooMuch()

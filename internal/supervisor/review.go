@@ -40,7 +40,6 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 		return failed
 	}
 	opinion := Interpret(result)
-	// The line was searched for secrets as it came, with JSON's escapes in it.
 	opinion.Feedback = shorten(s.secrets.HideString(opinion.Feedback), maxReason, 4*maxReason)
 	review.AllowStop, review.Feedback = opinion.AllowStop, opinion.Feedback
 	d = s.conclude(d, opinion)
@@ -122,7 +121,7 @@ func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result
 		Env:     claude.Environ(s.Environ),
 		Stdin:   stdin,
 		Timeout: s.settings.Timeout,
-		Stdout:  output.bounded(stream, func() { cancel(errTooMuch) }),
+		Stdout:  output.limit(stream, func() { cancel(errTooMuch) }),
 		Spool:   output.spool,
 		Enough:  enough,
 	})

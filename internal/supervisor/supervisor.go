@@ -33,7 +33,7 @@ type Stop struct {
 // Status is what came of looking at a stop.
 type Status string
 
-// The statuses. The last four allow the stop because nobody could judge it.
+// The statuses. The last three allow the stop because nobody judged it.
 const (
 	Completed    Status = "completed"
 	NotCompleted Status = "not_completed"
@@ -93,7 +93,8 @@ func (k *Keeper) session(stop Stop) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := launch.LoadSupervisor(filepath.Join(configDir, launch.ConfigFile))
+	configFile := filepath.Join(configDir, launch.ConfigFile)
+	own, err := launch.LoadSupervisor(configFile)
 	s := &session{
 		Stop:     stop,
 		id:       stop.Payload.SessionID,
@@ -101,13 +102,13 @@ func (k *Keeper) session(stop Stop) (*session, error) {
 		config:   configDir,
 		stateDir: k.StateDir,
 		settings: config.ResolveSupervisor(own, stop.Global),
-		secrets:  SecretsOf(slices.Concat(stop.Environ, launch.Variables(filepath.Join(configDir, launch.ConfigFile), stop.Environ))),
+		secrets:  SecretsOf(slices.Concat(stop.Environ, launch.Variables(configFile, stop.Environ))),
 		now:      k.Now,
 	}
 	s.console = console{to: k.Stderr, secrets: s.secrets}
 	if err != nil {
-		s.log("warning", "reason", err.Error(), "instead", "the defaults hold")
-		s.console.say("warning: %v; the defaults hold instead", err)
+		s.log("warning", "reason", err.Error(), "instead", "what is wrong there is at its default")
+		s.console.say("warning: %v; what is wrong there is at its default", err)
 	}
 	return s, nil
 }
