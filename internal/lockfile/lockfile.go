@@ -1,0 +1,39 @@
+// Package lockfile makes processes take turns.
+package lockfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// ErrBusy says that others held the lock for longer than one was ready to wait.
+var ErrBusy = errors.New("another process holds the lock")
+
+// Acquire takes the lock on a file, which is made where it does not exist, and waits
+// at most patience for those that hold it. The lock ends with release or with the
+// process, however that ends. The file stays: a lock that is removed no longer locks.
+func Acquire(path string, patience time.Duration) (release func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	taken, err := lock.TryLock()
+	if err == nil && !taken && patience > 0 {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		taken, err = lock.TryLockContext(ctx, time.Millisecond)
+	}
+	switch {
+	case taken:
+		return func() { _ = lock.Close() }, nil
+	case err == nil || errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("%w: %s", ErrBusy, path)
+	}
+	return nil, err
+}

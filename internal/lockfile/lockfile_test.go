@@ -1,0 +1,132 @@
+package lockfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/process/processtest"
+)
+
+// children are what the test binary is besides.
+var children = map[string]func(args []string) error{}
+
+func TestMain(m *testing.M) { processtest.Main(m, children) }
+
+// patient is longer than any test may take.
+const patient = time.Minute
+
+func mustAcquire(t *testing.T, path string) (release func()) {
+	t.Helper()
+	release, err := Acquire(path, patient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return release
+}
+
+func wantBusy(t *testing.T, path string, patience time.Duration) {
+	t.Helper()
+	release, err := Acquire(path, patience)
+	if err == nil {
+		release()
+	}
+	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOneAtATime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	n, most, done := 0, 0, 0
+	var count sync.Mutex
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			release, err := Acquire(path, patient)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer release()
+			change := func(by int) {
+				count.Lock()
+				defer count.Unlock()
+				n += by
+				most = max(most, n)
+			}
+			change(1)
+			defer change(-1)
+			done++ // the race detector sees who is alone
+		})
+	}
+	all.Wait()
+	if most != 1 || done != 16 {
+		t.Errorf("%d at once, %d in all", most, done)
+	}
+}
+
+func TestPatienceEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	release := mustAcquire(t, path)
+	wantBusy(t, path, 0)
+	wantBusy(t, path, -time.Second)
+	const patience = 50 * time.Millisecond
+	start := time.Now()
+	wantBusy(t, path, patience)
+	if took := time.Since(start); took < patience {
+		t.Errorf("gave up after %v", took)
+	}
+	release()
+	mustAcquire(t, path)()
+}
+
+func TestALockThatIsReleasedIsGivenToWhoWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	release := mustAcquire(t, path)
+	got := make(chan error)
+	go func() {
+		release, err := Acquire(path, patient)
+		if err == nil {
+			release()
+		}
+		got <- err
+	}()
+	release()
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLocksAreApart(t *testing.T) {
+	dir := t.TempDir()
+	a, b := mustAcquire(t, filepath.Join(dir, "a")), mustAcquire(t, filepath.Join(dir, "b"))
+	a()
+	b()
+}
+
+// A lock that is removed no longer locks.
+func TestTheFileStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	mustAcquire(t, path)()
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsNoLockIsAnErrorAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(file, "lock"), dir} {
+		if _, err := Acquire(path, patient); err == nil || errors.Is(err, ErrBusy) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
