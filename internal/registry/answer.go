@@ -1,0 +1,184 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/stopgate/stopgate/internal/jsonfile"
+)
+
+// Rule answers questions that the client asks.
+type Rule struct {
+	Question string   // a pattern over the question or its header; upper and lower case are the same
+	Answer   []string // labels of options
+	List     bool     // the answer is a list: only for questions that take several
+	Text     string   // free text instead of options
+}
+
+// maxRules bounds what one question costs.
+const maxRules = 1000
+
+// rules reads the rules for questions. With a fault there are none: without one rule
+// a later one might answer in its place.
+func (r *reader) rules(v *hujson.Value, path string) []Rule {
+	a, ok := jsonfile.ArrayOf(v)
+	if !ok {
+		r.fault(v, path, jsonfile.MustBe("an array", v), "")
+		return nil
+	}
+	if len(a.Elements) > maxRules {
+		r.fault(v, path, fmt.Sprintf("has %d rules, which is more than %d", len(a.Elements), maxRules), "")
+		return nil
+	}
+	before := len(r.faults) + r.more
+	var rules []Rule
+	for i := range a.Elements {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		o, ok := jsonfile.ObjectOf(&a.Elements[i])
+		if !ok {
+			r.fault(&a.Elements[i], at, jsonfile.MustBe("an object", &a.Elements[i]), "")
+			continue
+		}
+		rules = append(rules, r.rule(o, &a.Elements[i], at))
+	}
+	if len(r.faults)+r.more > before {
+		rules = nil
+	}
+	for i, o := range jsonfile.Objects(a) {
+		r.slips(o, fmt.Sprintf("%s[%d].", path, i), []string{"question", "answer", "text"}, nil)
+	}
+	return rules
+}
+
+func (r *reader) rule(o *hujson.Object, v *hujson.Value, at string) Rule {
+	var rule Rule
+	question, answer, text := jsonfile.Member(o, "question"), jsonfile.Member(o, "answer"), jsonfile.Member(o, "text")
+	if question != nil {
+		rule.Question = r.text(question, at+".question")
+	}
+	r.need(v, at+".question", rule.Question, question, `"*" is every question`)
+	switch {
+	case answer != nil && text != nil:
+		r.fault(text, at+".text", "and answer exclude each other", "answer names options, text is typed instead")
+	case text != nil:
+		rule.Text = r.text(text, at+".text")
+		r.filled(text, at+".text", []string{rule.Text})
+	case answer != nil && jsonfile.KindOf(answer) == '[':
+		rule.Answer, rule.List = r.texts(answer, at+".answer"), true
+		r.filled(answer, at+".answer", rule.Answer)
+	case answer != nil:
+		rule.Answer = []string{r.text(answer, at+".answer")}
+		r.filled(answer, at+".answer", rule.Answer)
+	default:
+		r.fault(v, at+".answer", "is missing", "name an option in answer, or write text")
+	}
+	return rule
+}
+
+// filled wants more than white space, where the type is right.
+func (r *reader) filled(v *hujson.Value, path string, texts []string) {
+	blank := slices.ContainsFunc(texts, func(text string) bool { return strings.TrimSpace(text) == "" })
+	if kind := jsonfile.KindOf(v); (kind == '"' || kind == '[' || kind == 'n') && (blank || len(texts) == 0) {
+		r.fault(v, path, "must not be empty", "")
+	}
+}
+
+// Answer answers a call of AskUserQuestion by the rules: the input as it came, with the
+// answers added as the client takes them. Where one question has no answer, the call
+// has none, and a person decides.
+func (a Agent) Answer(toolInput json.RawMessage) (updated json.RawMessage, ok bool) {
+	if len(a.Answers) == 0 {
+		return nil, false
+	}
+	d, err := jsonfile.Parse("tool_input", toolInput)
+	if err != nil || d.NeedObject() != nil || answered(jsonfile.At(d.Root(), "answers")) {
+		return nil, false
+	}
+	questions, _ := jsonfile.ArrayOf(jsonfile.At(d.Root(), "questions"))
+	if questions == nil || len(questions.Elements) == 0 {
+		return nil, false
+	}
+	answers := map[string]string{}
+	for i := range questions.Elements {
+		question, answer, ok := a.answer(&questions.Elements[i])
+		if _, twice := answers[question]; !ok || twice {
+			return nil, false
+		}
+		answers[question] = answer
+	}
+	d.Set("answers", answers)
+	return d.Text(), true
+}
+
+// answered reports whether somebody else has answered already.
+func answered(answers *hujson.Value) bool {
+	o, ok := jsonfile.ObjectOf(answers)
+	return ok && len(o.Members) > 0 || !ok && answers != nil && jsonfile.KindOf(answers) != 'n'
+}
+
+// answer answers one question by the first rule that is for it.
+func (a Agent) answer(v *hujson.Value) (question, answer string, ok bool) {
+	question = jsonfile.StringOf(jsonfile.At(v, "question"))
+	header := jsonfile.StringOf(jsonfile.At(v, "header"))
+	if question == "" || garbled(question) {
+		return "", "", false
+	}
+	i := slices.IndexFunc(a.Answers, func(r Rule) bool {
+		return matches(r.Question, question, sameLetter) || header != "" && matches(r.Question, header, sameLetter)
+	})
+	if i < 0 {
+		return "", "", false
+	}
+	answer, ok = a.Answers[i].choose(v)
+	return question, answer, ok
+}
+
+// choose gives the rule's answer in the words of the question.
+func (r Rule) choose(question *hujson.Value) (answer string, ok bool) {
+	if r.Text != "" {
+		return r.Text, true
+	}
+	if several := jsonfile.KindOf(jsonfile.At(question, "multiSelect")) == 't'; r.List && !several {
+		return "", false
+	}
+	options, _ := jsonfile.ArrayOf(jsonfile.At(question, "options"))
+	var labels []string
+	for _, o := range jsonfile.Objects(options) {
+		labels = append(labels, jsonfile.StringOf(jsonfile.Member(o, "label")))
+	}
+	var chosen []string
+	for _, wanted := range r.Answer {
+		label, ok := pick(labels, wanted)
+		if !ok || garbled(label) {
+			return "", false
+		}
+		if !slices.Contains(chosen, label) {
+			chosen = append(chosen, label)
+		}
+	}
+	return strings.Join(chosen, ", "), true
+}
+
+// pick finds the label that is wanted: exactly, else the only one that differs in
+// upper and lower case.
+func pick(labels []string, wanted string) (label string, ok bool) {
+	if slices.Contains(labels, wanted) {
+		return wanted, true
+	}
+	found := 0
+	for _, l := range labels {
+		if strings.EqualFold(l, wanted) {
+			label, found = l, found+1
+		}
+	}
+	return label, found == 1
+}
+
+// garbled reports whether a text may not be what the client has: it knows halves of
+// characters, which we cannot write.
+func garbled(text string) bool { return strings.ContainsRune(text, utf8.RuneError) }

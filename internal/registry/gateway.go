@@ -1,0 +1,171 @@
+package registry
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/stopgate/stopgate/internal/jsonfile"
+)
+
+// What a gateway is where the file does not say.
+const (
+	defaultURL      = "http://127.0.0.1:18789"
+	defaultTokenEnv = "OPENCLAW_GATEWAY_TOKEN"
+	defaultEndpoint = "agent"
+)
+
+// gateway reads the way to an agent. With a fault it is none: what is to be sent then
+// waits for a person instead of going elsewhere.
+func (r *reader) gateway(v *hujson.Value) (Gateway, *hujson.Object) {
+	g := Gateway{Transport: ViaOpenClaw}
+	o, ok := jsonfile.ObjectOf(v)
+	switch {
+	case v == nil:
+		g.fill()
+		return g, nil
+	case !ok:
+		r.fault(v, "gateway", jsonfile.MustBe("an object", v), "")
+		return Gateway{}, nil
+	}
+	before := len(r.faults) + r.more
+	r.gatewayMembers(o, &g)
+	r.gatewayNeeds(o, v, &g)
+	if len(r.faults)+r.more > before {
+		g = Gateway{}
+	}
+	r.slips(o, "gateway.", gatewayNames(), nil)
+	g.fill()
+	return g, o
+}
+
+func (r *reader) gatewayMembers(o *hujson.Object, g *Gateway) {
+	for i := range o.Members {
+		m := &o.Members[i].Value
+		path := "gateway." + jsonfile.StringOf(&o.Members[i].Name)
+		switch path {
+		case "gateway.transport":
+			if jsonfile.KindOf(m) != 'n' {
+				g.Transport = r.oneOf(m, path, transports()...)
+			}
+		case "gateway.program":
+			g.Program = r.text(m, path)
+		case "gateway.message_file":
+			g.MessageFile = r.boolean(m, path)
+		case "gateway.url":
+			g.URL = r.address(m, path)
+		case "gateway.endpoint":
+			if jsonfile.KindOf(m) != 'n' {
+				g.Endpoint = r.oneOf(m, path, "agent", "wake")
+			}
+		case "gateway.session_key":
+			g.SessionKey = r.text(m, path)
+		case "gateway.token_env":
+			g.TokenEnv = r.variable(m, path)
+		case "gateway.token_file":
+			g.TokenFile = r.secretFile(m, path)
+		case "gateway.secret_env":
+			g.SecretEnv = r.variable(m, path)
+		case "gateway.secret_file":
+			g.SecretFile = r.secretFile(m, path)
+		case "gateway.command":
+			g.Command = r.arguments(m, path)
+		case "gateway.session":
+			g.Session = r.word(m, path)
+		}
+	}
+}
+
+func gatewayNames() []string {
+	return []string{
+		"transport", "program", "message_file", "url", "endpoint", "session_key", "token_env", "token_file",
+		"secret_env", "secret_file", "command", "session",
+	}
+}
+
+// gatewayNeeds wants what the transport cannot do without.
+func (r *reader) gatewayNeeds(o *hujson.Object, v *hujson.Value, g *Gateway) {
+	name, text := "", ""
+	switch g.Transport {
+	case ViaWebhook:
+		name, text = "url", g.URL
+	case ViaCommand:
+		name, text = "command", strings.Join(g.Command, " ")
+	case ViaSession:
+		name, text = "session", g.Session
+	}
+	if name != "" {
+		r.need(v, "gateway."+name, text, jsonfile.Member(o, name), "the transport "+g.Transport+" needs it")
+	}
+	for _, pair := range [][2]string{{"token_env", "token_file"}, {"secret_env", "secret_file"}} {
+		if second := jsonfile.Member(o, pair[1]); second != nil && jsonfile.Member(o, pair[0]) != nil {
+			r.fault(second, "gateway."+pair[1], "and "+pair[0]+" exclude each other", "")
+		}
+	}
+}
+
+func (g *Gateway) fill() {
+	switch g.Transport {
+	case ViaOpenClaw:
+		if g.Program == "" {
+			g.Program = "openclaw"
+		}
+	case ViaOpenClawHTTP:
+		if g.URL == "" {
+			g.URL = defaultURL
+		}
+		if g.Endpoint == "" {
+			g.Endpoint = defaultEndpoint
+		}
+		if g.TokenEnv == "" && g.TokenFile == "" {
+			g.TokenEnv = defaultTokenEnv
+		}
+	}
+}
+
+// address wants a URL of the web without a password: that would be a secret.
+func (r *reader) address(v *hujson.Value, path string) string {
+	text := r.text(v, path)
+	if text == "" {
+		return ""
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		r.fault(v, path, "must be an address that begins with http:// or https://", "")
+	case u.User != nil:
+		r.fault(v, path, "must be without a user and a password, which others may read here", "")
+	}
+	return text
+}
+
+func (r *reader) variable(v *hujson.Value, path string) string {
+	text := r.text(v, path)
+	if strings.Contains(text, "=") || strings.HasPrefix(text, "$") {
+		r.fault(v, path, "must be the name of a variable", "")
+	}
+	return text
+}
+
+// secretFile reads a path, which is that of a file beside the registry when it is
+// relative. What begins with ~/ is for whoever knows the environment.
+func (r *reader) secretFile(v *hujson.Value, path string) string {
+	text := r.text(v, path)
+	if text == "" || filepath.IsAbs(text) || strings.HasPrefix(text, "~/") {
+		return text
+	}
+	return filepath.Join(filepath.Dir(r.path), text)
+}
+
+func (r *reader) arguments(v *hujson.Value, path string) []string {
+	args := r.texts(v, path)
+	switch {
+	case len(args) == 0 && jsonfile.KindOf(v) == '[' || len(args) > 0 && args[0] == "":
+		r.fault(v, path, "must begin with a program", "")
+	case strings.ContainsRune(strings.Join(args, ""), 0):
+		r.fault(v, path, "must be without a NUL character", "")
+	}
+	return args
+}

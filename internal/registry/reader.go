@@ -1,0 +1,174 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/jsonfile"
+	"github.com/stopgate/stopgate/internal/plain"
+)
+
+// reader decodes the file and collects what is wrong with it. It goes through the
+// members of an object once, because every hook does this.
+type reader struct {
+	path   string
+	doc    *jsonfile.Document
+	strict bool // mind also what does no harm to the rest, for whoever asks for it
+	at     int  // the entry that is being read
+	parsed []parsed
+
+	faults, warnings []config.Fault
+	more             int // faults that are not listed
+}
+
+// whole stands for the file, outside of all entries.
+const whole = -1
+
+// maxFaults is how many are listed. Nobody reads more, and to find the line of each
+// of a million would take for ever.
+const maxFaults = 50
+
+// parsed is an entry and where it stands.
+type parsed struct {
+	entry
+	node    *hujson.Value
+	at      int
+	gateway *hujson.Object // may be nil
+}
+
+// fault notes that v is wrong, which stands at that path of the entry.
+func (r *reader) fault(v *hujson.Value, path, text, hint string) {
+	if len(r.faults) == maxFaults {
+		r.more++
+		return
+	}
+	r.faults = append(r.faults, r.finding(v, path, text, hint))
+}
+
+func (r *reader) warn(v *hujson.Value, path, text, hint string) {
+	if len(r.warnings) < maxFaults {
+		r.warnings = append(r.warnings, r.finding(v, path, text, hint))
+	}
+}
+
+func (r *reader) finding(v *hujson.Value, path, text, hint string) config.Fault {
+	f := config.Fault{Position: config.Position{File: r.path}, Hint: hint}
+	var refusal *jsonfile.Refusal
+	if errors.As(r.doc.Refuse(v, ""), &refusal) {
+		f.Line, f.Column = refusal.Line, refusal.Column
+	}
+	if r.at != whole {
+		path = strings.TrimSuffix(fmt.Sprintf("agents[%d].%s", r.at, path), ".")
+	}
+	f.Message = plain.Line(path + " " + text)
+	return f
+}
+
+// slips finds names that are there twice or that nobody knows. Unknown ones are no
+// fault of the file, since older tools have more of them, but perhaps meant as another.
+func (r *reader) slips(o *hujson.Object, prefix string, names, older []string) {
+	if !r.strict {
+		return
+	}
+	seen := map[string]bool{}
+	for i := range o.Members {
+		v := &o.Members[i].Name
+		name := jsonfile.StringOf(v)
+		if seen[name] {
+			r.fault(v, prefix+name, "is there twice", "the last one counts: remove the others")
+		}
+		seen[name] = true
+		if !slices.Contains(names, name) && !slices.Contains(older, name) {
+			r.unknown(v, prefix, name, names)
+		}
+	}
+}
+
+func (r *reader) unknown(v *hujson.Value, prefix, name string, names []string) {
+	switch near := config.Suggest(name, names); {
+	case name == "token" || name == "secret":
+		r.fault(v, prefix+name, "does not belong into this file, which others may read",
+			"keep it in a variable or a file, and name that in gateway."+name+"_env or gateway."+name+"_file")
+	case near != "":
+		r.fault(v, prefix+name, "is unknown", "did you mean "+near+"?")
+	default:
+		r.warn(v, prefix+name, "is unknown and does nothing", "")
+	}
+}
+
+// text wants a string. null is as good as nothing.
+func (r *reader) text(v *hujson.Value, path string) string {
+	text := jsonfile.StringOf(v)
+	switch kind := jsonfile.KindOf(v); {
+	case kind == 'n':
+	case kind != '"':
+		r.fault(v, path, jsonfile.MustBe("a string", v), "")
+	case strings.ContainsRune(text, 0):
+		r.fault(v, path, "must be without a NUL character", "")
+		return ""
+	}
+	return text
+}
+
+// word wants a string that can be an argument of its own: no flag, and one line.
+func (r *reader) word(v *hujson.Value, path string) string {
+	text := r.text(v, path)
+	switch {
+	case strings.HasPrefix(text, "-"):
+		r.fault(v, path, "must not begin with -", "")
+		return ""
+	case strings.ContainsFunc(text, unicode.IsControl):
+		r.fault(v, path, "must be without control characters", "")
+		return ""
+	}
+	return text
+}
+
+func (r *reader) boolean(v *hujson.Value, path string) bool {
+	kind := jsonfile.KindOf(v)
+	if kind != 't' && kind != 'f' {
+		r.fault(v, path, jsonfile.MustBe("a boolean", v), "")
+	}
+	return kind == 't'
+}
+
+// texts wants a list of strings and gives those that are. It is never nil.
+func (r *reader) texts(v *hujson.Value, path string) []string {
+	list := []string{}
+	a, ok := jsonfile.ArrayOf(v)
+	if !ok {
+		r.fault(v, path, jsonfile.MustBe("an array of strings", v), "")
+		return list
+	}
+	for i := range a.Elements {
+		element := &a.Elements[i]
+		if jsonfile.KindOf(element) != '"' {
+			r.fault(element, fmt.Sprintf("%s[%d]", path, i), jsonfile.MustBe("a string", element), "")
+			continue
+		}
+		list = append(list, jsonfile.StringOf(element))
+	}
+	return list
+}
+
+// oneOf wants one of these words.
+func (r *reader) oneOf(v *hujson.Value, path string, words ...string) string {
+	text := jsonfile.StringOf(v)
+	switch {
+	case jsonfile.KindOf(v) != '"':
+		r.fault(v, path, jsonfile.MustBe("a string", v), "")
+	case !slices.Contains(words, text):
+		hint := ""
+		if near := config.Suggest(text, words); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		r.fault(v, path, fmt.Sprintf("must be one of %s, is %q", strings.Join(words, ", "), text), hint)
+	}
+	return text
+}

@@ -1,0 +1,149 @@
+// Package registry reads agent-registry.json: which agent looks after the client in
+// which tmux session, how it is woken, and what may be done in its name.
+package registry
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Path is where the registry lies: beside the global config.
+func Path(configDir string) string { return filepath.Join(configDir, "agent-registry.json") }
+
+// Agent is one entry.
+type Agent struct {
+	AgentID           string
+	SessionName       string // of tmux, or a pattern for several
+	WorkingDirectory  string
+	OpenclawSessionID string
+	Enabled           bool
+	Gateway           Gateway
+	WakeOn            []string // kinds; nil for all
+	Commands          []string // patterns of what may be typed; nil for everything
+	Answers           []Rule
+}
+
+// The transports.
+const (
+	ViaOpenClaw     = "openclaw"
+	ViaOpenClawHTTP = "openclaw-http"
+	ViaWebhook      = "webhook"
+	ViaCommand      = "command"
+	ViaSession      = "session"
+)
+
+// Gateway is the way to an agent. What the file leaves out has its default here. It
+// never holds a secret, only where to find one.
+type Gateway struct {
+	Transport string // "" where the entry is at fault: such a gateway takes nothing
+
+	// Of ViaOpenClaw.
+	Program     string
+	MessageFile bool // the program takes --message-file
+
+	// Of ViaOpenClawHTTP; the address of ViaWebhook too.
+	URL                 string
+	Endpoint            string // agent or wake
+	SessionKey          string
+	TokenEnv, TokenFile string // at most one of them
+
+	// Of ViaWebhook.
+	SecretEnv, SecretFile string // at most one of them
+
+	Command []string // of ViaCommand
+	Session string   // of ViaSession: the tmux session to type into
+}
+
+// Registry is the file as it was read.
+type Registry struct {
+	entries []entry
+}
+
+// entry is an agent and whether it can be reached: whoever has no name cannot.
+type entry struct {
+	Agent
+	named bool
+}
+
+// Agents are all entries that name an agent and a session, also disabled ones, in
+// the order of the file.
+func (r *Registry) Agents() []Agent {
+	agents := []Agent{}
+	for _, e := range r.entries {
+		if e.named {
+			agents = append(agents, e.Agent)
+		}
+	}
+	return agents
+}
+
+// Find finds the agent of a tmux session: by the exact name, else by the first
+// pattern. Disabled entries are never found, and a name that only disabled ones have
+// is not left to a pattern: somebody switched that session off.
+//
+// An agent that is not found may still forbid commands: that of an entry with a
+// session but without an agent's name.
+func (r *Registry) Find(session string) (agent Agent, found bool) {
+	if session == "" {
+		return Agent{}, false
+	}
+	e := r.find(session)
+	if e == nil {
+		return Agent{}, false
+	}
+	if !e.named {
+		return Agent{Commands: e.Commands}, false
+	}
+	return e.Agent, true
+}
+
+func (r *Registry) find(session string) *entry {
+	off := false
+	for i := range r.entries {
+		if e := &r.entries[i]; e.SessionName == session {
+			if e.Enabled {
+				return e
+			}
+			off = true
+		}
+	}
+	if off {
+		return nil
+	}
+	for i := range r.entries {
+		if e := &r.entries[i]; e.Enabled && IsPattern(e.SessionName) && globMatches(e.SessionName, session) {
+			return e
+		}
+	}
+	return nil
+}
+
+// Wakes reports whether the agent is told of this kind of event. What became of a
+// queue it is always told.
+func (a Agent) Wakes(kind string) bool {
+	return a.WakeOn == nil || strings.HasPrefix(kind, queueKind) || slices.Contains(a.WakeOn, kind)
+}
+
+// Permits reports whether the command may be typed into the agent's session.
+func (a Agent) Permits(command string) bool {
+	if a.Commands == nil {
+		return true
+	}
+	return slices.ContainsFunc(a.Commands, func(pattern string) bool { return matches(pattern, command, sameBytes) })
+}
+
+// queueKind begins the kinds that tell what became of a queue.
+const queueKind = "queue_"
+
+// kinds are those that wake_on may name.
+func kinds() []string {
+	return []string{
+		"stop", "idle", "permission", "question", "stop_failure", "session_end",
+		queueKind + "complete", queueKind + "cancelled", queueKind + "stale", queueKind + "failed",
+	}
+}
+
+func transports() []string {
+	return []string{ViaOpenClaw, ViaOpenClawHTTP, ViaWebhook, ViaCommand, ViaSession}
+}
