@@ -1,0 +1,137 @@
+package terminal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// status is what has to be known of a pane before anything is typed into it.
+type status struct {
+	session      string
+	dead         bool // its program has ended
+	inMode       bool // a person scrolls or chooses there; keys go to tmux
+	inputOff     bool
+	synchronized bool // keys go to all panes of the window
+	noBrackets   bool // its program did not ask to be told of pastes
+}
+
+// statusFormat has the session's name last: it may hold spaces. A tmux that does not
+// tell of bracketed pastes, such as 3.3a, leaves that field empty.
+const statusFormat = "#{pid} #{pane_id} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} [#{bracket_paste_flag}] #{session_name}"
+
+// readStatus reads the line of statusFormat for this pane. tmux answers for a pane that
+// is gone too, with nothing in it.
+func (p Pane) readStatus(line string) (status, error) {
+	fields := strings.SplitN(line, " ", 8)
+	if len(fields) < 8 || fields[1] != p.ID || p.PID != 0 && fields[0] != strconv.Itoa(p.PID) {
+		return status{}, p.gone()
+	}
+	return status{
+		session:      fields[7],
+		dead:         fields[2] == "1",
+		inMode:       fields[3] != "0",
+		inputOff:     fields[4] == "1",
+		synchronized: fields[5] == "1",
+		noBrackets:   fields[6] == "[0]",
+	}, nil
+}
+
+func (p Pane) gone() error { return fmt.Errorf("%w: %s", ErrNoPane, p.ID) }
+
+// look asks for the pane's status, and runs a command after that in the same call.
+func (p Pane) look(ctx context.Context, command ...string) (status, string, error) {
+	if !isPaneID(p.ID) {
+		return status{}, "", p.gone()
+	}
+	args := []string{"display-message", "-p", "-t", p.ID, statusFormat}
+	if len(command) > 0 {
+		args = slices.Concat(args, []string{";"}, command)
+	}
+	out, err := p.Server.tmux(ctx, "", args...)
+	if err != nil {
+		return status{}, "", p.explain(err)
+	}
+	line, rest, _ := strings.Cut(out, "\n")
+	s, err := p.readStatus(line)
+	return s, rest, err
+}
+
+// explain says ErrNoPane where that is the reason.
+func (p Pane) explain(err error) error {
+	failed := (*Error)(nil)
+	if errors.Is(err, errNoServer) || errors.As(err, &failed) && strings.HasPrefix(failed.Message, "can't find pane") {
+		return p.gone()
+	}
+	return err
+}
+
+// Session is the name of the session that the pane is in.
+func (p Pane) Session(ctx context.Context) (string, error) {
+	s, _, err := p.look(ctx)
+	return s.session, err
+}
+
+// Capture is the visible screen, with the escape sequences that colour it.
+func (p Pane) Capture(ctx context.Context) (string, error) {
+	_, screen, err := p.look(ctx, "capture-pane", "-e", "-p", "-t", p.ID)
+	return screen, err
+}
+
+// Paste gives the pane's program a text as one paste, byte for byte and without an
+// Enter. The text goes through a buffer of its own, which does not stay behind.
+func (p Pane) Paste(ctx context.Context, text string) error {
+	if err := Check(text); err != nil {
+		return err
+	}
+	s, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	if s.noBrackets && strings.Contains(text, "\n") {
+		return fmt.Errorf("tmux pane %s: its program takes no pastes now, and would take each line for itself", p.ID)
+	}
+	buffer := "stopgate-" + rand.Text()
+	_, err = p.Server.tmux(
+		ctx, text,
+		"load-buffer", "-b", buffer, "-", ";",
+		"paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", p.ID,
+	)
+	if err != nil {
+		// It may be there and not pasted. If it is not there, this changes nothing.
+		_, _ = p.Server.tmux(context.WithoutCancel(ctx), "", "delete-buffer", "-b", buffer)
+		return p.explain(err)
+	}
+	return nil
+}
+
+// Enter presses the Enter key.
+func (p Pane) Enter(ctx context.Context) error {
+	if _, err := p.open(ctx); err != nil {
+		return err
+	}
+	_, err := p.Server.tmux(ctx, "", "send-keys", "-t", p.ID, "Enter")
+	return p.explain(err)
+}
+
+// open sees to it that what is typed reaches the pane's program, and nobody else.
+func (p Pane) open(ctx context.Context) (status, error) {
+	s, _, err := p.look(ctx)
+	switch {
+	case err != nil:
+		return s, err
+	case s.dead:
+		return s, fmt.Errorf("tmux pane %s: its program has ended", p.ID)
+	case s.inputOff:
+		return s, fmt.Errorf("tmux pane %s: its input is turned off (tmux select-pane -e turns it on)", p.ID)
+	case s.synchronized:
+		return s, fmt.Errorf("tmux pane %s: what is typed goes to all panes of its window (tmux set-option synchronize-panes off ends that)", p.ID)
+	case s.inMode:
+		_, err = p.Server.tmux(ctx, "", "copy-mode", "-q", "-t", p.ID)
+	}
+	return s, p.explain(err)
+}

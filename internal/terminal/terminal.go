@@ -1,0 +1,101 @@
+// Package terminal reaches programs that run in tmux: it finds the panes of a session,
+// reads what is on their screens, and gives them text as if a person had pasted it.
+//
+// All screen wording and shapes that we go by are in screen.go, and can be overridden.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/environ"
+)
+
+var (
+	// ErrNotInstalled means that there is no tmux on the PATH.
+	ErrNotInstalled = errors.New("tmux is not installed")
+	// ErrNoSession means that no session has that name, or that no server runs.
+	ErrNoSession = errors.New("no such tmux session")
+	// ErrNoPane means that the pane is gone, or its server.
+	ErrNoPane = errors.New("no such tmux pane")
+)
+
+// Server is a tmux server.
+type Server struct {
+	Socket  string   // empty: the default server of the environment
+	Environ []string // of the tmux that we run
+}
+
+// Pane is one terminal of a server. Its id is never given to another pane as long as
+// the server runs; after that it is, so the server's process id belongs to it.
+type Pane struct {
+	Server Server
+	PID    int    // of the server; 0 if it is not known
+	ID     string // such as %3
+}
+
+// FromEnviron is the pane that a process with this environment was started in.
+func FromEnviron(env []string) (Pane, bool) {
+	id := environ.Get(env, "TMUX_PANE")
+	socket, pid, ok := cutServer(environ.Get(env, "TMUX"))
+	if !ok || !isPaneID(id) {
+		return Pane{}, false
+	}
+	return Pane{Server: Server{Socket: socket, Environ: env}, PID: pid, ID: id}, true
+}
+
+// cutServer takes apart what TMUX holds: socket, process id and session, with commas
+// between them. The path of the socket may have commas too.
+func cutServer(value string) (socket string, pid int, ok bool) {
+	value, _, ok = cutLast(value, ",")
+	if !ok {
+		return "", 0, false
+	}
+	socket, digits, ok := cutLast(value, ",")
+	pid, err := strconv.Atoi(digits)
+	return socket, pid, ok && err == nil && pid > 0 && socket != ""
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// isPaneID tells an id from everything else that tmux takes for a pane.
+func isPaneID(id string) bool {
+	digits, ok := strings.CutPrefix(id, "%")
+	_, err := strconv.ParseUint(digits, 10, 32)
+	return ok && err == nil && digits[0] != '+'
+}
+
+// Panes lists the panes of the session with exactly that name, of all its windows.
+//
+// It asks for the panes of all sessions and compares the names itself. A name in a
+// target is not always taken for a name, even behind the equals sign that asks for an
+// exact match: =$1: is the session with that id, and = and : alone is the last one used.
+func (s Server) Panes(ctx context.Context, session string) ([]Pane, error) {
+	out, err := s.tmux(ctx, "", "list-panes", "-a", "-F", "#{pid} #{pane_id} #{session_name}")
+	if errors.Is(err, errNoServer) {
+		return nil, fmt.Errorf("%w: %q", ErrNoSession, session)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var panes []Pane
+	for line := range strings.Lines(out) {
+		pid, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		id, name, _ := strings.Cut(rest, " ")
+		if number, err := strconv.Atoi(pid); err == nil && name == session && isPaneID(id) {
+			panes = append(panes, Pane{Server: s, PID: number, ID: id})
+		}
+	}
+	if len(panes) == 0 {
+		return nil, fmt.Errorf("%w: %q", ErrNoSession, session)
+	}
+	return panes, nil
+}

@@ -1,0 +1,86 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+// patience bounds a call of tmux, which takes milliseconds unless its server hangs.
+const patience = 5 * time.Second
+
+// errNoServer means that nobody listens at the socket.
+var errNoServer = errors.New("no tmux server is running")
+
+// Error is a tmux command that failed.
+type Error struct {
+	Command string
+	Message string // the first line of what tmux printed
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("tmux %s: %s", e.Command, e.Message) }
+
+// command is a tmux that talks UTF-8 whatever the locale says.
+func (s Server) command(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	program, found := environ.LookPath(s.Environ, "tmux")
+	if !found {
+		return nil, ErrNotInstalled
+	}
+	flags := []string{"-u"}
+	if s.Socket != "" {
+		flags = append(flags, "-S", s.Socket)
+	}
+	cmd := exec.CommandContext(ctx, program, slices.Concat(flags, args)...)
+	cmd.Env = s.Environ
+	process.Contain(cmd)
+	return cmd, nil
+}
+
+// tmux runs one command, or several with ";" between them, and gives what it printed.
+// No text from outside may be among the arguments: one that ends in a semicolon is two.
+func (s Server) tmux(ctx context.Context, stdin string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("tmux %s: no answer in %v", args[0], patience))
+	defer cancel()
+	cmd, err := s.command(ctx, args...)
+	if err != nil {
+		return "", err
+	}
+	var stdout, stderr strings.Builder
+	if stdin != "" {
+		cmd.Stdin = strings.NewReader(stdin)
+	}
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	switch exit := (*exec.ExitError)(nil); {
+	case err == nil:
+		return stdout.String(), nil
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case errors.As(err, &exit):
+		return "", failure(args[0], stderr.String(), exit)
+	}
+	return "", fmt.Errorf("tmux %s: %w", args[0], err)
+}
+
+// failure makes an error of what tmux said when it failed.
+func failure(command, stderr string, exit error) error {
+	message, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	switch {
+	case message == "":
+		message = exit.Error()
+	case strings.HasPrefix(message, "no server running on "),
+		strings.HasPrefix(message, "error connecting to "),
+		strings.HasPrefix(message, "server exited"),
+		strings.HasPrefix(message, "lost server"):
+		return fmt.Errorf("tmux %s: %w", command, errNoServer)
+	}
+	return &Error{Command: command, Message: plain.Line(message)}
+}
