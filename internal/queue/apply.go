@@ -1,0 +1,281 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Outcome is what an event makes of a queue, and what is to be done about it.
+type Outcome struct {
+	Queue   Queue
+	Action  Action
+	Changed bool
+	// Drive means that somebody has to see to it that the active command is typed and
+	// arrives.
+	Drive bool
+}
+
+// Ended is how the queue ended, if it has.
+func (o *Outcome) Ended() (Ending, bool) {
+	if o.Queue.Stopgate == nil || o.Queue.Stopgate.Ending == nil {
+		return Ending{}, false
+	}
+	return *o.Queue.Stopgate.Ending, true
+}
+
+// Action is one word for what an event did, for the journal.
+type Action string
+
+// The actions.
+const (
+	Ignored   Action = "ignored"   // the event has nothing to do with the queue
+	Mismatch  Action = "mismatch"  // the active command waits for another hook
+	Delivered Action = "confirmed" // the active command has arrived
+	Advanced  Action = "advanced"  // the next command is active
+	Redriven  Action = "redriven"  // the active command is still to be typed
+	Moved     Action = "typing"    // the typing of the active command got a step further
+	Finished  Action = "ended"     // the queue is at its end
+)
+
+// Apply is all that a queue does: what it becomes by an event. It looks at no clock
+// and no file.
+func Apply(q Queue, e Event, now time.Time) Outcome {
+	q = q.clone()
+	if q.Stopgate != nil && q.Stopgate.Ending != nil {
+		return Outcome{Queue: q, Action: Finished} // somebody died before the file got its last name
+	}
+	if q.Status == Cancelled {
+		return q.cancel("a change of its file")
+	}
+	if q.Active() == nil && q.next() == nil {
+		return q.end(Complete, "")
+	}
+	return e.apply(&q, Time{now})
+}
+
+// Event is something that happens to a queue.
+type Event interface {
+	apply(q *Queue, now Time) Outcome
+}
+
+// Stop is the end of the client's turn, which nobody objected to.
+type Stop struct{ PromptID, Message string }
+
+func (e Stop) apply(q *Queue, now Time) Outcome {
+	active := q.Active()
+	switch {
+	case active == nil:
+		return q.release("Stop", "", now)
+	case !active.Confirmed():
+		return q.redrive() // the turn of somebody else: now the client is free
+	case !active.Awaits.Is("Stop", "") || !active.sameTurn(e.PromptID):
+		return q.stay(Mismatch)
+	}
+	if e.Message == "" {
+		return q.advance(nil, now)
+	}
+	return q.advance(&e.Message, now)
+}
+
+// StopFailure is a turn that the model's API put an end to.
+type StopFailure struct{ PromptID, Error string }
+
+func (e StopFailure) apply(q *Queue, now Time) Outcome {
+	active := q.Active()
+	switch {
+	case active == nil:
+		return q.stay(Ignored)
+	case !active.Confirmed():
+		return q.redrive()
+	case !active.sameTurn(e.PromptID):
+		return q.stay(Mismatch)
+	}
+	return q.fail("the model's API failed: " + e.Error)
+}
+
+// SessionStart is a client's session that begins or goes on.
+type SessionStart struct{ Source, ClientSession string }
+
+func (e SessionStart) apply(q *Queue, now Time) Outcome {
+	if e.Source == "startup" {
+		return q.end(Stale, "")
+	}
+	meta := q.meta()
+	if e.Source == "clear" && e.ClientSession != "" && e.ClientSession == meta.ClientSession {
+		return q.stay(Ignored) // it was told before
+	}
+	cutOff := meta.EndedAt != nil
+	meta.ClientSession, meta.EndedAt = e.ClientSession, nil
+	return e.move(q, cutOff, now).changed()
+}
+
+func (e SessionStart) move(q *Queue, cutOff bool, now Time) Outcome {
+	active := q.Active()
+	switch {
+	case active == nil:
+		return q.release("SessionStart", e.Source, now)
+	case active.typed() && active.Awaits.Is("SessionStart", e.Source):
+		return q.advance(nil, now)
+	case !active.Confirmed():
+		return q.redrive()
+	case cutOff:
+		return q.fail("the client ended in the middle of it")
+	}
+	return q.stay(Mismatch)
+}
+
+// SessionEnd is a client that ends.
+type SessionEnd struct{ Reason string }
+
+func (e SessionEnd) apply(q *Queue, now Time) Outcome {
+	if e.Reason == "clear" || e.Reason == "resume" {
+		return q.stay(Ignored) // it goes on with another session
+	}
+	q.meta().EndedAt = &now
+	return q.stay(Ignored).changed()
+}
+
+// Prompt is a prompt that reaches the client.
+type Prompt struct{ PromptID, Text string }
+
+// notification begins the prompts that the client sends itself when work in the
+// background has ended.
+const notification = "<task-notification>"
+
+func (e Prompt) apply(q *Queue, now Time) Outcome {
+	if q.knows(e.PromptID) {
+		return q.stay(Ignored) // it was told before
+	}
+	if strings.HasPrefix(strings.TrimSpace(e.Text), notification) {
+		return q.overhear(e.PromptID)
+	}
+	if active := q.Active(); active != nil && active.Matches(e.Text) {
+		return q.confirm(e.PromptID, now)
+	}
+	return q.cancel("manual input")
+}
+
+// PreCompact is a compaction that somebody asked for.
+type PreCompact struct{ PromptID string }
+
+func (e PreCompact) apply(q *Queue, now Time) Outcome {
+	active := q.Active()
+	if active == nil || active.Confirmed() || !active.typed() || !active.Awaits.Is("SessionStart", "compact") {
+		return q.stay(Ignored)
+	}
+	return q.confirm(e.PromptID, now)
+}
+
+// Idle is the client's word that it has been waiting for input for a while.
+type Idle struct{ PromptID string }
+
+func (e Idle) apply(q *Queue, now Time) Outcome {
+	active := q.Active()
+	switch {
+	case active == nil:
+		return q.stay(Ignored)
+	case !active.Confirmed():
+		return q.redrive()
+	case active.Stopgate != nil && !active.Awaits.Is("Stop", ""):
+		return q.fail("the client did nothing about it") // such as with too little to compact
+	case e.PromptID == "" || e.PromptID != active.delivery().PromptID && e.PromptID != active.delivery().LaterPrompt:
+		return q.stay(Mismatch)
+	}
+	return q.fail("the client waits for input, but no stop was seen: somebody interrupted it")
+}
+
+// Withdrawn is a person's wish, outside the session, that the queue ends.
+type Withdrawn struct{ Why string }
+
+func (e Withdrawn) apply(q *Queue, _ Time) Outcome { return q.cancel(e.Why) }
+
+// sameTurn reports whether a prompt's id is that of the command. Clients before
+// prompt ids give none.
+func (c *Command) sameTurn(prompt string) bool {
+	known := c.delivery().PromptID
+	return known == "" || prompt == "" || known == prompt
+}
+
+// knows reports whether a prompt is that of one of the commands.
+func (q *Queue) knows(prompt string) bool {
+	return prompt != "" && slices.ContainsFunc(q.Commands, func(c Command) bool { return c.delivery().PromptID == prompt })
+}
+
+func (q *Queue) stay(a Action) Outcome { return Outcome{Queue: *q, Action: a} }
+
+func (q *Queue) redrive() Outcome { return Outcome{Queue: *q, Action: Redriven, Drive: true} }
+
+func (o Outcome) changed() Outcome { o.Changed = true; return o }
+
+// release makes the first pending command active, where its trigger fires.
+func (q *Queue) release(hook, sub string, now Time) Outcome {
+	next := q.next()
+	if !next.Trigger.Is(hook, sub) {
+		return q.stay(Mismatch)
+	}
+	next.activate()
+	return Outcome{Queue: *q, Action: Advanced, Changed: true, Drive: true}
+}
+
+// advance is the active command's end and the next one's beginning.
+func (q *Queue) advance(result *string, now Time) Outcome {
+	active := q.Active()
+	active.Status, active.Result, active.CompletedAt = Done, result, &now
+	if d := active.Stopgate; d != nil {
+		d.Why = ""
+		if d.State != Confirmed {
+			d.State, d.ConfirmedAt = Confirmed, &now
+		}
+	}
+	next := q.next()
+	if next == nil {
+		return q.end(Complete, "")
+	}
+	next.activate()
+	return Outcome{Queue: *q, Action: Advanced, Changed: true, Drive: true}
+}
+
+func (q *Queue) confirm(prompt string, now Time) Outcome {
+	active := q.Active()
+	if active.Stopgate == nil {
+		active.Stopgate = &Delivery{}
+	}
+	d := active.Stopgate
+	d.State, d.PromptID, d.LaterPrompt, d.ConfirmedAt, d.Why = Confirmed, prompt, "", &now, ""
+	return Outcome{Queue: *q, Action: Delivered, Changed: true}
+}
+
+// overhear keeps the id of a prompt that is no command: the client, when it is idle
+// after it, has left the active command behind.
+func (q *Queue) overhear(prompt string) Outcome {
+	active := q.Active()
+	if active == nil || active.Stopgate == nil || !active.Confirmed() || active.Stopgate.LaterPrompt == prompt {
+		return q.stay(Ignored)
+	}
+	active.Stopgate.LaterPrompt = prompt
+	return q.stay(Ignored).changed()
+}
+
+func (q *Queue) cancel(why string) Outcome {
+	q.Status = Cancelled
+	return q.end(Cancel, why)
+}
+
+// fail ends the queue by its active command. What comes after a command that failed
+// was written for one that did not.
+func (q *Queue) fail(why string) Outcome {
+	active := q.Active()
+	active.Status = Failed
+	if active.Stopgate == nil {
+		active.Stopgate = &Delivery{State: Confirmed}
+	}
+	active.Stopgate.Why = why
+	return q.end(Broken, fmt.Sprintf("command %d failed: %s", active.ID, why))
+}
+
+func (q *Queue) end(kind EndKind, why string) Outcome {
+	q.meta().Ending = &Ending{Kind: kind, Why: why}
+	return Outcome{Queue: *q, Action: Finished, Changed: true}
+}

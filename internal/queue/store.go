@@ -1,0 +1,317 @@
+package queue
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/lockfile"
+)
+
+// Store keeps the queues of all sessions, a file each.
+type Store struct{ dir string }
+
+// NewStore keeps the queues below the state directory.
+func NewStore(stateDir string) Store {
+	return Store{filepath.Join(stateDir, "logs", "queues")}
+}
+
+const (
+	// lockPatience is the longest wait for other hooks of the session, each of which
+	// holds the lock for milliseconds.
+	lockPatience = 5 * time.Second
+	// maxSize bounds a queue's file. The results of its commands are in it.
+	maxSize = 64 << 20
+	// kept is how many older files of one name stay.
+	kept = 9
+)
+
+var (
+	// ErrNone says that the session has no queue.
+	ErrNone = errors.New("this session has no queue")
+	// ErrExists says that the session has a queue already.
+	ErrExists = errors.New("this session has a queue already")
+)
+
+// CorruptError is a queue's file that could not be understood, and was set aside.
+type CorruptError struct {
+	Session string
+	Path    string // where the file is now
+	Err     error
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("the queue of session %s was damaged (%v) and is now %s", e.Session, e.Err, e.Path)
+}
+
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// Path is the file of a session's queue.
+func (s Store) Path(session string) string { return s.path(session, "") }
+
+// DriverLock is the file whose lock belongs to whoever types into the session.
+func (s Store) DriverLock(session string) string { return s.name(session) + ".driver.lock" }
+
+// Exists reports whether a session has a queue. It costs next to nothing.
+func (s Store) Exists(session string) bool {
+	_, err := os.Lstat(s.Path(session))
+	return err == nil
+}
+
+// Load reads a session's queue.
+func (s Store) Load(session string) (Queue, error) { return load(s.Path(session)) }
+
+// LoadStale reads what is left of the session's last queue that did not come to a
+// good end.
+func (s Store) LoadStale(session string) (Queue, error) { return load(s.path(session, "stale")) }
+
+// Create gives a session its queue. The one that it has must be gone.
+func (s Store) Create(session string, q Queue) error {
+	if err := q.check(); err != nil {
+		return err
+	}
+	release, err := s.lock(session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if s.Exists(session) {
+		return ErrExists
+	}
+	return s.save(session, q, atomicfile.Write)
+}
+
+// Change applies something to a session's queue, while nobody else does. When that
+// ends the queue, tell is called with the name that the file is about to get. Only
+// when it has returned without an error does the file get that name: who dies in
+// between leaves the rest to the next one.
+func (s Store) Change(session string, apply func(Queue) Outcome, tell func(o Outcome, path string) error) (Outcome, error) {
+	release, err := s.lock(session)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer release()
+	q, err := s.Load(session)
+	switch {
+	case errors.Is(err, ErrNone):
+		return Outcome{}, err
+	case errors.Is(err, errDamaged):
+		return Outcome{}, s.setAside(session, err)
+	case err != nil:
+		return Outcome{}, err
+	}
+	o := apply(q)
+	if o.Changed {
+		// A machine that loses power loses the terminals too, and with them all that the
+		// file would be good for: the syncs that this takes are left out.
+		if err := s.save(session, o.Queue, atomicfile.Replace); err != nil {
+			return o, err
+		}
+	}
+	ending, ended := o.Ended()
+	if !ended {
+		return o, nil
+	}
+	last := s.path(session, ending.Kind.suffix())
+	if err := tell(o, last); err != nil {
+		return o, err
+	}
+	return o, rotate(s.Path(session), last)
+}
+
+// suffix is the part of the file's name that tells how the queue ended.
+func (k EndKind) suffix() string {
+	if k == Complete {
+		return "done"
+	}
+	return "stale"
+}
+
+// Listed is a queue among others.
+type Listed struct {
+	Session string
+	Path    string
+	Queue   Queue
+	Err     error // it cannot be read
+}
+
+// List gives the queues that are not at their end, by session.
+func (s Store) List() ([]Listed, error) {
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Listed
+	for _, entry := range entries {
+		session, isQueue := sessionOf(entry.Name())
+		if !isQueue {
+			continue
+		}
+		path := filepath.Join(s.dir, entry.Name())
+		q, err := load(path)
+		if errors.Is(err, ErrNone) {
+			continue // it has just come to its end
+		}
+		if q.Stopgate != nil && q.Stopgate.Session != "" {
+			session = q.Stopgate.Session
+		}
+		all = append(all, Listed{Session: session, Path: path, Queue: q, Err: err})
+	}
+	return all, nil
+}
+
+func (s Store) lock(session string) (release func(), err error) {
+	return lockfile.Acquire(s.name(session)+".lock", lockPatience)
+}
+
+func (s Store) save(session string, q Queue, write func(string, []byte, os.FileMode) error) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false) // people and agents read it
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(q); err != nil {
+		return err
+	}
+	if text.Len() > maxSize {
+		return fmt.Errorf("the queue of session %s would have %d bytes, which are too many", session, text.Len())
+	}
+	return write(s.Path(session), text.Bytes(), 0o600)
+}
+
+// setAside gives a damaged file another name: the session goes on without it.
+func (s Store) setAside(session string, why error) error {
+	aside := s.path(session, "corrupt")
+	if err := rotate(s.Path(session), aside); err != nil {
+		return err
+	}
+	return &CorruptError{Session: session, Path: aside, Err: why}
+}
+
+// errDamaged says that a file is no queue.
+var errDamaged = errors.New("this is no queue")
+
+func load(path string) (Queue, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Queue{}, ErrNone
+	case err != nil:
+		return Queue{}, err
+	case !info.Mode().IsRegular():
+		return Queue{}, fmt.Errorf("%w: not a regular file", errDamaged)
+	case info.Size() > maxSize:
+		return Queue{}, fmt.Errorf("%w: %d bytes are too many", errDamaged, info.Size())
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Queue{}, ErrNone
+	}
+	if err != nil {
+		return Queue{}, err
+	}
+	return Parse(text)
+}
+
+// Parse reads the text of a queue's file.
+func Parse(text []byte) (Queue, error) {
+	var q Queue
+	if err := json.Unmarshal(text, &q); err != nil {
+		return Queue{}, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if err := q.check(); err != nil {
+		return Queue{}, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return q, nil
+}
+
+// check refuses what no queue of ours can be, and what a slip of a hand would make of
+// one.
+func (q *Queue) check() error {
+	if len(q.Commands) == 0 {
+		return errors.New("it has no commands")
+	}
+	if q.Status != "" && q.Status != Cancelled {
+		return fmt.Errorf("it has the unknown status %q", q.Status)
+	}
+	ids := make(map[int]bool, len(q.Commands))
+	var open *Command // the first that is not at its end
+	for i := range q.Commands {
+		c := &q.Commands[i]
+		if err := c.check(); err != nil {
+			return err
+		}
+		if ids[c.ID] {
+			return fmt.Errorf("two commands have the id %d", c.ID)
+		}
+		ids[c.ID] = true
+		if open != nil && c.Status != Pending {
+			return fmt.Errorf("command %d is %s before command %d is done", c.ID, c.Status, open.ID)
+		}
+		if open == nil && (c.Status == Active || c.Status == Pending) {
+			open = c
+		}
+	}
+	return nil
+}
+
+func (c *Command) check() error {
+	if !slices.Contains([]Status{Pending, Active, Done, Failed}, c.Status) {
+		return fmt.Errorf("command %d has the unknown status %q", c.ID, c.Status)
+	}
+	if !slices.Contains([]DeliveryState{Waiting, Typing, Entered, Confirmed}, c.delivery().State) {
+		return fmt.Errorf("the delivery of command %d has the unknown state %q", c.ID, c.Stopgate.State)
+	}
+	if c.Awaits.Hook == "" {
+		return fmt.Errorf("command %d awaits no hook", c.ID)
+	}
+	return nil
+}
+
+// rotate gives a file a name that others had before it, which are kept under numbers.
+func rotate(from, to string) error {
+	base := strings.TrimSuffix(to, ".json")
+	numbered := func(n int) string { return base + "." + strconv.Itoa(n) + ".json" }
+	if _, err := os.Lstat(to); err == nil {
+		for n := kept; n > 1; n-- {
+			_ = os.Rename(numbered(n-1), numbered(n)) // an old one in the way costs another old one at most
+		}
+		if err := os.Rename(to, numbered(1)); err != nil {
+			return err
+		}
+	}
+	return os.Rename(from, to)
+}
+
+func (s Store) path(session, suffix string) string {
+	if suffix != "" {
+		suffix = "." + suffix
+	}
+	return s.name(session) + suffix + ".json"
+}
+
+func (s Store) name(session string) string {
+	return filepath.Join(s.dir, prefix+fileName(session))
+}
+
+// HasKey reports whether the session's queue, or its last one of either end, delivers
+// the message with this key.
+func (s Store) HasKey(session, key string) bool {
+	for _, suffix := range []string{"", "done", "stale"} {
+		if q, err := load(s.path(session, suffix)); err == nil && q.Stopgate != nil && q.Stopgate.Key == key {
+			return true
+		}
+	}
+	return false
+}
