@@ -1,0 +1,225 @@
+package wake
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/plain"
+)
+
+// Box holds the letters to one agent. Every change is made under its lock, which
+// nobody holds for longer than it takes to write a file. The one who sends holds
+// another lock, so that a slow gateway keeps nobody from putting letters.
+type Box struct{ agent, dir string }
+
+// patience is how long one waits for the others that change a box.
+const patience = 5 * time.Second
+
+func (b Box) path(name string) string { return filepath.Join(b.dir, name) }
+
+// change makes a change while nobody else makes one. It hands over the letters that
+// wait, the oldest first.
+func (b Box) change(do func(waiting []letterFile) error) error {
+	release, err := lockfile.Acquire(b.path("lock"), patience)
+	if err != nil {
+		return err
+	}
+	defer release()
+	entries, err := os.ReadDir(b.dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		// Files are written under this lock only, so one that is unfinished now was
+		// left by a process that is gone.
+		if strings.HasPrefix(entry.Name(), litterPrefix) {
+			_ = os.Remove(b.path(entry.Name()))
+		}
+	}
+	return do(lettersOf(entries))
+}
+
+// put writes a letter behind those that wait.
+func (b Box) put(l Letter) error {
+	if !isKey(l.Key) {
+		return fmt.Errorf("%q cannot be the key of a wake", l.Key)
+	}
+	text, err := l.encode()
+	if err != nil {
+		return err
+	}
+	return b.change(func(waiting []letterFile) error {
+		past, _ := b.past() // where it cannot be read, better twice than never
+		dead := b.dead()
+		for _, files := range [][]letterFile{waiting, past, dead} {
+			if _, known := find(files, l.Key); known {
+				return nil
+			}
+		}
+		if err := b.sign(); err != nil {
+			return err
+		}
+		if len(waiting)+len(past)+len(dead) == 0 {
+			syncParents(b.dir, 3)
+		}
+		file := letterFile{number: 1 + max(lastNumber(waiting), lastNumber(past), lastNumber(dead)), key: l.Key}
+		return atomicfile.Write(b.path(file.name()), text, 0o600)
+	})
+}
+
+// sign leaves the agent's name in a box that is not named after it.
+func (b Box) sign() error {
+	if !strings.HasPrefix(filepath.Base(b.dir), hashMark) {
+		return nil
+	}
+	if id, err := os.ReadFile(b.path(idFile)); err == nil && string(id) == b.agent {
+		return nil
+	}
+	return atomicfile.Write(b.path(idFile), []byte(b.agent), 0o600)
+}
+
+// lastNumber is the highest of the files.
+func lastNumber(files []letterFile) (last int64) {
+	for _, f := range files {
+		last = max(last, f.number)
+	}
+	return last
+}
+
+// files are the letters that wait, the oldest first.
+func (b Box) files() ([]letterFile, error) {
+	entries, err := readDir(b.dir)
+	return lettersOf(entries), err
+}
+
+// Hold makes the caller the only sender of this box until it calls release. The error
+// wraps lockfile.ErrBusy when there is one already.
+func (b Box) Hold() (release func(), err error) { return lockfile.Acquire(b.path("sender.lock"), 0) }
+
+// Next is the oldest letter, false when there is none. It is for the one who holds the
+// box. A file that is no letter is set aside among the dead ones.
+func (b Box) Next() (Letter, bool, error) {
+	files, err := b.files()
+	if err != nil {
+		return Letter{}, false, err
+	}
+	past, err := b.past()
+	if err != nil {
+		return Letter{}, false, err
+	}
+	for _, file := range files {
+		if _, sent := find(past, file.key); sent {
+			// Its sender was killed before it could remove it.
+			if err := remove(b.path(file.name())); err != nil {
+				return Letter{}, false, err
+			}
+			continue
+		}
+		l, err := readLetter(b.path(file.name()), file.key)
+		switch {
+		case err == nil:
+			return l, true, nil
+		case errors.Is(err, errNoLetter):
+			err = b.bury(file, obituary{Why: plain.Line(err.Error())})
+		case errors.Is(err, fs.ErrNotExist):
+			err = nil // a person took it out
+		}
+		if err != nil {
+			return Letter{}, false, err
+		}
+	}
+	return Letter{}, false, nil
+}
+
+// Path is the file of a letter that waits, for a message that has to be cut.
+func (b Box) Path(l Letter) (string, error) {
+	files, err := b.files()
+	if err != nil {
+		return "", err
+	}
+	file, ok := find(files, l.Key)
+	if !ok {
+		return "", fmt.Errorf("no letter %q waits: %w", l.Key, fs.ErrNotExist)
+	}
+	return b.path(file.name()), nil
+}
+
+func find(files []letterFile, key string) (letterFile, bool) {
+	i := slices.IndexFunc(files, func(f letterFile) bool { return f.key == key })
+	if i < 0 {
+		return letterFile{}, false
+	}
+	return files[i], true
+}
+
+// Sent takes a letter out that was delivered.
+func (b Box) Sent(l Letter) error {
+	return b.change(func(waiting []letterFile) error {
+		file, ok := find(waiting, l.Key)
+		if !ok { // a person took it out
+			file = letterFile{number: 1, key: l.Key}
+		}
+		// First of all it is known as sent: killed now, the next sender removes it.
+		if err := b.remember(file); err != nil {
+			return err
+		}
+		_ = os.Remove(b.path(stateFile)) // State knows whose it is
+		if !ok {
+			return nil
+		}
+		return remove(b.path(file.name()))
+	})
+}
+
+// Kill sets a letter aside that will never be delivered.
+func (b Box) Kill(l Letter, why string) error {
+	files, err := b.files()
+	if err != nil {
+		return err
+	}
+	file, ok := find(files, l.Key)
+	if !ok {
+		return nil
+	}
+	return b.bury(file, obituary{Kind: l.Kind, Session: head(l.Session, maxText), Time: l.Time, Why: plain.Line(why)})
+}
+
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (l *Letter) encode() ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(l)
+	return b.Bytes(), err
+}
+
+// readLetter reads the letter with that key.
+func readLetter(path, key string) (l Letter, err error) {
+	text, err := readRegular(path, maxFile)
+	if err != nil {
+		return Letter{}, err
+	}
+	if err := json.Unmarshal(text, &l); err != nil {
+		return Letter{}, fmt.Errorf("%w: %w", errNoLetter, err)
+	}
+	if l.Key != key {
+		return Letter{}, fmt.Errorf("%w: its key is %q", errNoLetter, l.Key)
+	}
+	return l, nil
+}

@@ -1,0 +1,123 @@
+package wake
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Outbox keeps letters until they are sent, one box per agent.
+type Outbox struct{ Dir string }
+
+// NewOutbox is the outbox below the state directory.
+func NewOutbox(stateDir string) Outbox { return Outbox{Dir: filepath.Join(stateDir, "outbox")} }
+
+// Put adds a letter to its agent's box. It survives a loss of power when Put returns
+// without an error. Letters to one agent are sent in the order in which they were put.
+// A key that waits already, or was sent lately, is not added again.
+func (o Outbox) Put(l Letter) error {
+	if l.AgentID == "" {
+		return errors.New("a wake without an agent")
+	}
+	if err := o.Box(l.AgentID).put(l.bounded()); err != nil {
+		return fmt.Errorf("keep a wake for agent %q: %w", l.AgentID, err)
+	}
+	return nil
+}
+
+// Waiting tells quickly whether there is anything to send.
+func (o Outbox) Waiting() bool {
+	boxes, _ := o.boxes() // what cannot be read has nothing that could be sent
+	for _, b := range boxes {
+		if files, err := b.files(); err == nil && len(files) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Agents are those that letters wait for.
+func (o Outbox) Agents() ([]string, error) {
+	boxes, err := o.boxes()
+	if err != nil {
+		return nil, err
+	}
+	var agents []string
+	for _, b := range boxes {
+		files, err := b.files()
+		if err != nil {
+			return nil, err
+		}
+		if len(files) > 0 {
+			agents = append(agents, b.agent)
+		}
+	}
+	return agents, nil
+}
+
+// Box is the box of one agent.
+func (o Outbox) Box(agent string) Box {
+	return Box{agent: agent, dir: filepath.Join(o.Dir, boxName(agent))}
+}
+
+// boxes are all that there are. Whatever else lies in the directory is left alone.
+func (o Outbox) boxes() ([]Box, error) {
+	entries, err := os.ReadDir(o.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	var boxes []Box
+	for _, entry := range entries {
+		if agent, ok := o.agentOf(entry.Name()); ok && entry.IsDir() {
+			boxes = append(boxes, o.Box(agent))
+		}
+	}
+	return boxes, nil
+}
+
+const (
+	// maxBoxName leaves room in what file systems take as a name.
+	maxBoxName = 150
+	// hashMark stands before the hash in the name of a box whose agent's own name is
+	// too long. No other name has it.
+	hashMark = "~"
+	// idFile holds the agent's name in such a box.
+	idFile = "agent"
+)
+
+// boxName is the name of an agent's directory. It has no capitals: where names differ
+// by these alone, some file systems take them for one.
+func boxName(agent string) string {
+	var b strings.Builder
+	for i := range len(agent) {
+		c := agent[i]
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+	}
+	if b.Len() <= maxBoxName {
+		return b.String()
+	}
+	sum := sha256.Sum256([]byte(agent))
+	return hashMark + hex.EncodeToString(sum[:])
+}
+
+// agentOf is the agent whose directory has the name.
+func (o Outbox) agentOf(name string) (agent string, ok bool) {
+	if strings.HasPrefix(name, hashMark) {
+		id, err := os.ReadFile(filepath.Join(o.Dir, name, idFile))
+		agent, ok = string(id), err == nil
+	} else {
+		id, err := url.PathUnescape(name)
+		agent, ok = id, err == nil
+	}
+	return agent, ok && agent != "" && boxName(agent) == name
+}

@@ -1,0 +1,101 @@
+package send
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/prose"
+)
+
+// output is what openclaw printed.
+type output struct{ stdout, stderr []byte }
+
+// embedded reports that openclaw did not reach its gateway and ran the agent by itself:
+// in another session, so that the agent we mean knows nothing of it.
+func (o output) embedded() bool {
+	said := bytes.ToLower(o.stderr)
+	if bytes.Contains(said, []byte("falling back to embedded")) || bytes.Contains(said, []byte("embedded fallback")) {
+		return true
+	}
+	found := false
+	o.objects(func(object map[string]any) { found = found || fellBack(object) })
+	return found
+}
+
+// fellBack looks for a meta that tells of a fallback, however deep.
+func fellBack(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if meta, ok := v["meta"].(map[string]any); ok {
+			from, _ := meta["fallbackFrom"].(string)
+			if meta["transport"] == "embedded" || from != "" {
+				return true
+			}
+		}
+		for _, inner := range v {
+			if fellBack(inner) {
+				return true
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if fellBack(inner) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inFlight reports that the gateway works on this message already.
+func (o output) inFlight() bool {
+	found := false
+	o.objects(func(object map[string]any) { found = found || object["status"] == "in_flight" })
+	return found
+}
+
+// delivered reports that there is the answer of an agent, for a program of which
+// nothing else is known.
+func (o output) delivered() bool {
+	found := false
+	o.objects(func(object map[string]any) {
+		_, ran := object["runId"].(string)
+		found = found || ran || object["status"] == "ok"
+	})
+	return found
+}
+
+// unknownAgent reports that a person has to put the agent's name right.
+func (o output) unknownAgent() bool {
+	return bytes.Contains(bytes.ToLower(o.stderr), []byte("unknown agent"))
+}
+
+// reason is what the program said last.
+func (o output) reason() string {
+	text := bytes.TrimSpace(o.stderr)
+	if len(text) == 0 {
+		text = bytes.TrimSpace(o.stdout)
+	}
+	lines := strings.Split(string(text[max(len(text)-maxReply, 0):]), "\n")
+	return strings.Join(lines[max(len(lines)-reasonLines, 0):], "\n")
+}
+
+// objects finds the JSON objects on standard output, also behind lines of a log.
+func (o output) objects(take func(map[string]any)) {
+	depth := 0
+	s := prose.Scanner{
+		Enter:  func() { depth++ },
+		GiveUp: func() { depth = 0 },
+		Leave: func(start, end int, _ bool) {
+			if depth--; depth > 0 {
+				return
+			}
+			var object map[string]any
+			if json.Unmarshal(o.stdout[start:end], &object) == nil {
+				take(object)
+			}
+		},
+	}
+	s.Scan(o.stdout)
+}

@@ -1,0 +1,139 @@
+// Package send delivers the letters of the outbox to the agents' gateways. It is
+// linked into stopgated alone: hooks put letters into the outbox and never wait for a
+// gateway.
+package send
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/wake"
+)
+
+// Sender empties the outbox.
+type Sender struct {
+	StateDir  string
+	ConfigDir string // of the registry and the prompts
+	Environ   []string
+	UserAgent string
+	// Type has a text typed into another tmux session. An error says that it was not
+	// and that it is worth another try. nil: nobody here can.
+	Type func(ctx context.Context, session, key, text string) error
+
+	// What tests have in place of the real thing; zero means the real one.
+	now     func() time.Time
+	wait    func(ctx context.Context, d time.Duration) error
+	turn    time.Duration // how long a program that blocks for the agent's turn is waited for
+	command time.Duration // how long a command may take
+	request time.Duration // how long an HTTP gateway may take
+	look    time.Duration // how often the output of a program is looked at
+	emptied func()        // a box was found empty and is not yet released
+}
+
+// Run sends every letter that waits, those to one agent in order, and returns when
+// there is none left or ctx is over. What another sender is at is left to it.
+func (s Sender) Run(ctx context.Context) error {
+	s.setDefaults()
+	s.prune()
+	agents, err := s.outbox().Agents()
+	errs := make([]error, len(agents))
+	var all sync.WaitGroup
+	for i, agent := range agents {
+		all.Go(func() { errs[i] = s.empty(ctx, agent) })
+	}
+	all.Wait()
+	err = errors.Join(append(errs, err)...)
+	if err != nil {
+		s.log("%v", err)
+	}
+	return err
+}
+
+func (s *Sender) setDefaults() {
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.wait == nil {
+		s.wait = sleep
+	}
+	if s.emptied == nil {
+		s.emptied = func() {}
+	}
+	for _, limit := range []struct {
+		of     *time.Duration
+		normal time.Duration
+	}{
+		{&s.turn, 15 * time.Minute},
+		{&s.command, 10 * time.Minute},
+		{&s.request, 30 * time.Second},
+		{&s.look, time.Second},
+	} {
+		if *limit.of == 0 {
+			*limit.of = limit.normal
+		}
+	}
+}
+
+func (s Sender) outbox() wake.Outbox { return wake.NewOutbox(s.StateDir) }
+
+// sleep waits, and tells when ctx was over first.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return ctx.Err()
+	}
+}
+
+// empty sends all letters to one agent. Whoever puts a letter into the box starts a
+// sender, which leaves again when it finds us here. So we look once more after the
+// lock is released: the letter may have come after we last looked.
+func (s Sender) empty(ctx context.Context, agent string) error {
+	c := carrier{Sender: s, box: s.outbox().Box(agent)}
+	for {
+		release, err := c.box.Hold()
+		if errors.Is(err, lockfile.ErrBusy) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = c.sendAll(ctx)
+		release()
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		if awaiting, err := s.outbox().Agents(); err != nil || !slices.Contains(awaiting, agent) {
+			return err
+		}
+	}
+}
+
+// recipient is who gets the letter by the registry as it is now: the entry of its
+// session, else any of its agent.
+func (s Sender) recipient(l wake.Letter) (registry.Agent, error) {
+	// Entries that are fine work beside one that is not.
+	r, err := registry.Load(registry.Path(s.ConfigDir))
+	if r != nil {
+		if agent, found := r.Find(l.Session); found && agent.AgentID == l.AgentID {
+			return agent, nil
+		}
+		agents := r.Agents()
+		i := slices.IndexFunc(agents, func(a registry.Agent) bool { return a.Enabled && a.AgentID == l.AgentID })
+		if i >= 0 {
+			return agents[i], nil
+		}
+	}
+	if err != nil {
+		return registry.Agent{}, fixable("%v", err)
+	}
+	return registry.Agent{}, fixable("the registry has no enabled entry of agent %q", l.AgentID)
+}

@@ -1,0 +1,76 @@
+package wake
+
+import (
+	"os"
+	"slices"
+	"time"
+)
+
+// AgentSummary tells of one agent's letters.
+type AgentSummary struct {
+	AgentID   string
+	Waiting   int
+	Oldest    time.Time // of what the oldest waiting letter tells; zero when none waits
+	Tries     int       // of the oldest letter
+	LastError string
+	Dead      []DeadLetter // the newest first
+}
+
+// DeadLetter is a letter that was given up.
+type DeadLetter struct {
+	Path    string
+	Kind    Kind   // empty where the letter was damaged
+	Session string // likewise
+	Time    time.Time
+	Why     string
+}
+
+// Summary tells of every agent that has letters waiting or dead.
+func (o Outbox) Summary() ([]AgentSummary, error) {
+	boxes, err := o.boxes()
+	if err != nil {
+		return nil, err
+	}
+	var all []AgentSummary
+	for _, b := range boxes {
+		s, err := b.summary()
+		if err != nil {
+			return nil, err
+		}
+		if s.Waiting > 0 || len(s.Dead) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+func (b Box) summary() (AgentSummary, error) {
+	s := AgentSummary{AgentID: b.agent}
+	files, err := b.files()
+	if err != nil {
+		return s, err
+	}
+	for _, file := range slices.Backward(b.dead()) {
+		s.Dead = append(s.Dead, b.deadLetter(file))
+	}
+	if s.Waiting = len(files); s.Waiting == 0 {
+		return s, nil
+	}
+	s.Oldest = b.written(files[0])
+	state, err := b.State()
+	s.Tries, s.LastError = state.Tries, state.LastError
+	return s, err
+}
+
+// written is the time of a letter's news. Of one that is damaged it is that of the file.
+func (b Box) written(file letterFile) time.Time {
+	path := b.path(file.name())
+	if l, err := readLetter(path, file.key); err == nil {
+		return l.Time
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
