@@ -7,14 +7,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/endpoint/probe"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/wake/send"
 )
 
 const usage = `usage: stopgated provider-check   read a JSON list of providers, print one answer per line
+       stopgated wake-send        send the letters that wait for agents, until there is none
        stopgated version          print the version
 `
 
@@ -25,6 +31,8 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	switch {
 	case slices.Equal(args, []string{"provider-check"}):
 		err = probe.Prober{UserAgent: "stopgate/" + cli.Version()}.Serve(context.Background(), in, out)
+	case slices.Equal(args, []string{"wake-send"}):
+		err = wakeSend()
 	case slices.Equal(args, []string{"version"}):
 		_, err = fmt.Fprintf(out, "stopgated %s %s/%s %s\n", cli.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	default:
@@ -36,4 +44,26 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// wakeSend empties the outbox. A signal ends it early; the next sender goes on where it
+// was.
+func wakeSend() error {
+	state, err := paths.StateDir()
+	if err != nil {
+		return err
+	}
+	config, err := paths.GlobalConfig()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return send.Sender{
+		StateDir:  state,
+		ConfigDir: filepath.Dir(config),
+		Environ:   os.Environ(),
+		UserAgent: "stopgate/" + cli.Version(),
+		Type:      cli.TypeInto(state, config),
+	}.Run(ctx)
 }

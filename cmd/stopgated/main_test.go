@@ -7,6 +7,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
+	t.Setenv("STOPGATE_STATE_DIR", t.TempDir())
 	for _, test := range []struct {
 		args             string
 		in               string
@@ -17,6 +18,8 @@ func TestRun(t *testing.T) {
 		{"provider-check", "[]", 0, "", ""},
 		{"provider-check", `[{"name":"a"}]`, 0, `{"name":"a","verdict":"rejected","detail":"no ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY","milliseconds":0}` + "\n", ""},
 		{"provider-check", `[{"api_key":"hush"`, 1, "", "stopgated: standard input: not a JSON list of targets\n"},
+		{"wake-send", "", 0, "", ""},
+		{"wake-send now", "", 2, "", "usage: stopgated provider-check"},
 		{"provider-check now", "[]", 2, "", "usage: stopgated provider-check"},
 		{"provider", "[]", 2, "", "usage: stopgated provider-check"},
 		{"", "", 2, "", "usage: stopgated provider-check"},

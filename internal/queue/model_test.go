@@ -338,6 +338,8 @@ func (w *world) disturb() {
 		w.enter()
 	case w.happens("person clears") && w.box == "":
 		w.submit("/clear")
+	case w.disturbed["hooks late"] || w.disturbed["hooks twice"]:
+		// Of two prompts with the same text only the order of hooks says which is newer.
 	case w.happens("person sends the same") && w.box == "" && w.q.Active() != nil:
 		w.submit(w.q.Active().Command)
 	}

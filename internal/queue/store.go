@@ -1,8 +1,6 @@
 package queue
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -177,17 +175,11 @@ func (s Store) lock(session string) (release func(), err error) {
 }
 
 func (s Store) save(session string, q Queue, write func(string, []byte, os.FileMode) error) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false) // people and agents read it
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(q); err != nil {
-		return err
+	text := q.encode()
+	if len(text) > maxSize {
+		return fmt.Errorf("the queue of session %s would have %d bytes, which are too many", session, len(text))
 	}
-	if text.Len() > maxSize {
-		return fmt.Errorf("the queue of session %s would have %d bytes, which are too many", session, text.Len())
-	}
-	return write(s.Path(session), text.Bytes(), 0o600)
+	return write(s.Path(session), text, 0o600)
 }
 
 // setAside gives a damaged file another name: the session goes on without it.
@@ -222,18 +214,6 @@ func load(path string) (Queue, error) {
 		return Queue{}, err
 	}
 	return Parse(text)
-}
-
-// Parse reads the text of a queue's file.
-func Parse(text []byte) (Queue, error) {
-	var q Queue
-	if err := json.Unmarshal(text, &q); err != nil {
-		return Queue{}, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	if err := q.check(); err != nil {
-		return Queue{}, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return q, nil
 }
 
 // check refuses what no queue of ours can be, and what a slip of a hand would make of

@@ -303,12 +303,22 @@ func TestADamagedFileIsSetAsideAndNamed(t *testing.T) {
 		"two active":     writing(strings.Replace(whole, "pending", "active", 1)),
 		"unknown status": writing(strings.Replace(whole, "pending", "finished", 1)),
 		"directory":      func(path string) error { return os.MkdirAll(filepath.Join(path, "full"), 0o700) },
-		"70 MB": func(path string) error {
-			return errors.Join(writing(whole)(path), os.Truncate(path, 70<<20))
-		},
 	}
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) { checkSetAside(t, damage) })
+	}
+}
+
+// Size alone tells: 70 MB are not read.
+func TestAHugeFileIsSetAsideUnread(t *testing.T) {
+	huge := func(path string) error {
+		return errors.Join(writing(seedQueue)(path), os.Truncate(path, 70<<20))
+	}
+	checkSetAside(t, huge)
+	path := filepath.Join(t.TempDir(), "huge")
+	check(t, huge(path))
+	if _, err := load(path); err == nil || !strings.Contains(err.Error(), "73400320 bytes are too many") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -14,6 +14,7 @@ type look uint8
 const (
 	dim      look = 1 << iota // what the client itself suggests
 	reversed                  // the cursor, as the client draws it
+	coloured                  // in another colour than that of plain text
 )
 
 // screen is a captured screen without its escape sequences.
@@ -74,8 +75,15 @@ func (l look) after(sequence string) look {
 			l &^= dim
 		case "27":
 			l &^= reversed
+		case "39":
+			l &^= coloured
 		case "38", "48", "58": // a colour: its numbers are no codes
+			if codes[i] == "38" {
+				l |= coloured
+			}
 			i += colourLength(codes[i+1:])
+		case "30", "31", "32", "33", "34", "35", "36", "37", "90", "91", "92", "93", "94", "95", "96", "97":
+			l |= coloured
 		}
 	}
 	return l

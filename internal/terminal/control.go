@@ -91,7 +91,10 @@ func start(cmd *exec.Cmd, kill func()) (*Control, error) {
 	c.end = sync.OnceFunc(func() {
 		close(c.ended)
 		_ = input.Close() // which tmux takes for the end
-		late := time.AfterFunc(c.patience, kill)
+		late := time.AfterFunc(c.patience, func() {
+			kill()
+			_ = output.Close() // the server has the other end too, and keeps it open
+		})
 		<-gone
 		late.Stop()
 		kill()

@@ -106,6 +106,14 @@ func (p Patterns) Look(captured string) View {
 	return View{State: Ready}
 }
 
+// Works tells whether the client shows that it works on something: then the glyph before
+// the box is not drawn as plain text is. A screen without colours never shows that.
+func (p Patterns) Works(captured string) bool {
+	s := parse(captured)
+	start, _, isBox := p.box(s.text)
+	return isBox && start > 0 && s.looks[start-1]&(dim|coloured) != 0
+}
+
 // box finds the text of the last input box. If something below it looks like one and
 // is none, isBox is false.
 func (p Patterns) box(text string) (start, end int, isBox bool) {

@@ -105,6 +105,51 @@ func TestLookAtRealScreens(t *testing.T) {
 	}
 }
 
+func TestWorksOnRealScreens(t *testing.T) {
+	patterns := builtin(t)
+	for _, version := range []string{"2.1.197", "2.1.325"} {
+		for name, want := range map[string]bool{
+			"busy": true, "queued": true,
+			"fresh": false, "after-turn": false, "after-clear": false, "renamed": false, "unfocused": false, "typed": false,
+			"permission-bash": false, "help": false,
+		} {
+			screen, err := os.ReadFile(filepath.Join("testdata", "screens", version+"-"+name+".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := patterns.Works(string(screen)); got != want {
+				t.Errorf("%s in %s: %v, want %v", name, version, got, want)
+			}
+		}
+	}
+}
+
+func TestWorks(t *testing.T) {
+	const border = "──────────────\n"
+	patterns := builtin(t)
+	for name, tt := range map[string]struct {
+		screen string
+		want   bool
+	}{
+		"nothing":                  {"", false},
+		"no colours":               {border + "❯ \n" + border, false},
+		"the default colour":       {"\x1b[90m" + border + "\x1b[39m❯ \n" + border, false},
+		"no box":                   {"\x1b[90m❯ \n", false},
+		"a colour":                 {border + "\x1b[38;5;246m❯ \x1b[39m\n" + border, true},
+		"a true colour":            {border + "\x1b[38;2;39;0;39m❯ \n" + border, true},
+		"a named colour":           {border + "\x1b[90m❯ \n" + border, true},
+		"the border's colour":      {"\x1b[37m" + border + "❯ \n" + border, true},
+		"dim":                      {border + "\x1b[2m❯ \n" + border, true},
+		"a background":             {border + "\x1b[48;5;246m❯ \n" + border, false},
+		"a colour in the box only": {border + "❯ \x1b[38;5;246mhint\n" + border, false},
+		"a colour that has ended":  {"\x1b[31mred\x1b[0m\n" + border + "❯ \n" + border, false},
+	} {
+		if got := patterns.Works(tt.screen); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
 func TestLook(t *testing.T) {
 	const border = "──────────────\n"
 	patterns := builtin(t)

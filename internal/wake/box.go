@@ -141,19 +141,7 @@ func (b Box) Next() (Letter, bool, error) {
 	return Letter{}, false, nil
 }
 
-// Path is the file of a letter that waits, for a message that has to be cut.
-func (b Box) Path(l Letter) (string, error) {
-	files, err := b.files()
-	if err != nil {
-		return "", err
-	}
-	file, ok := find(files, l.Key)
-	if !ok {
-		return "", fmt.Errorf("no letter %q waits: %w", l.Key, fs.ErrNotExist)
-	}
-	return b.path(file.name()), nil
-}
-
+// find is the file of the letter with that key.
 func find(files []letterFile, key string) (letterFile, bool) {
 	i := slices.IndexFunc(files, func(f letterFile) bool { return f.key == key })
 	if i < 0 {

@@ -269,6 +269,23 @@ func TestComposeCutsTheMiddle(t *testing.T) {
 	}
 }
 
+func TestComposeManySuggestions(t *testing.T) {
+	l := stopLetter("x")
+	for i := range 4000 {
+		l.SuggestedCommands = append(l.SuggestedCommands, fmt.Sprintf("/gsd:plan-phase %d", i))
+	}
+	_, rest, _ := strings.Cut(Compose(l, "Decide."), "\n```json\n")
+	text, _, _ := strings.Cut(rest, "\n```\n")
+	var got []string
+	check(t, json.Unmarshal([]byte(text), &got))
+	if diff := cmp.Diff(l.SuggestedCommands[:500], got); diff != "" {
+		t.Error(diff)
+	}
+	if want := " The last 3500 are left out."; !strings.Contains(Compose(l, ""), want) {
+		t.Errorf("%q is missing", want)
+	}
+}
+
 func TestVisible(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\r\nb\rc\td\n":               "a\nb\nc\td\n",

@@ -63,7 +63,11 @@ func (c *carrier) send(ctx context.Context, l wake.Letter) error {
 	}
 	outcome, record := c.settle(&t)
 	c.logTry(t, outcome)
-	return c.insist(ctx, record)
+	if err := c.insist(ctx, record); err != nil {
+		return err
+	}
+	c.discard(t)
+	return nil
 }
 
 // settle decides what becomes of the letter after a try.

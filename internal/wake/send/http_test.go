@@ -547,7 +547,8 @@ func TestFaultyGateways(t *testing.T) {
 		{`{"transport":"openclaw-http","url":"http://h","token_env":"NOT_SET"}`, "the variable NOT_SET is empty or not set"},
 		{`{"transport":"openclaw-http","url":"http://h","token_env":"TWO_LINES"}`, "the variable TWO_LINES holds more than one line"},
 		{`{"transport":"webhook","url":"http://h","secret_file":"no-such-file"}`, "no-such-file"},
-		{`{"transport":"webhook","url":"ftp://h"}`, ""},
+		{`{"transport":"webhook","url":"ftp://h"}`, "gateway.url"},
+		{`{"transport":"pigeon"}`, "gateway.transport"},
 		{`{"transport":"command","command":["no-such-program-9f"]}`, `the program "no-such-program-9f" is not on the PATH`},
 		{`{"transport":"command","command":["./no-such-program"]}`, "no-such-program could not be started"},
 		{`{"transport":"openclaw","program":"no-such-program-9f"}`, `the program "no-such-program-9f" is not on the PATH`},
@@ -634,7 +635,7 @@ func TestEndsWhenTold(t *testing.T) {
 }
 
 func FuzzRetryAfter(f *testing.F) {
-	for _, text := range []string{"", "5", "-1", "1e3", "99999999999999999999", "Sun, 01 Mar 2026 12:00:05 GMT", "soon"} {
+	for _, text := range []string{"", "5", "-1", "1e3", "99999999999999999999", "Sun, 01 Mar 2026 12:00:05 GMT", "Sun, 01 Mar 2026 11:00:00 GMT", "soon"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -25,7 +25,7 @@ func (s Sender) runOpenClaw(ctx context.Context, a registry.Agent, l wake.Letter
 	if err != nil {
 		return "", err
 	}
-	args, whole, err := s.openClawArgs(a, l)
+	args, err := s.openClawArgs(a, l)
 	if err != nil {
 		return "", err
 	}
@@ -39,9 +39,6 @@ func (s Sender) runOpenClaw(ctx context.Context, a registry.Agent, l wake.Letter
 		cmd.Dir, cmd.Env = s.ConfigDir, s.environ(l)
 		note, err = s.start(ctx, cmd, r)
 	}
-	if !errors.Is(err, errLeft) {
-		r.remove(whole)
-	}
 	if errors.Is(err, errLeft) && ctx.Err() == nil {
 		return "still runs after " + s.turn.String() + ", taken for delivered", nil
 	}
@@ -51,22 +48,20 @@ func (s Sender) runOpenClaw(ctx context.Context, a registry.Agent, l wake.Letter
 // errLeft says that the program still runs.
 var errLeft = errors.New("openclaw still runs")
 
-// openClawArgs are the arguments of openclaw, and whether they hold the whole message.
-func (s Sender) openClawArgs(a registry.Agent, l wake.Letter) (args []string, whole bool, err error) {
+func (s Sender) openClawArgs(a registry.Agent, l wake.Letter) (args []string, err error) {
 	args = []string{"agent", "--agent", a.AgentID}
 	if a.OpenclawSessionID != "" {
 		args = append(args, "--session-id", a.OpenclawSessionID)
 	}
-	var option, message string
+	option, message := "--message", ""
 	if a.Gateway.MessageFile {
-		option, whole = "--message-file", true
+		option = "--message-file"
 		message, err = s.keep(l)
 	} else {
-		option, whole = "--message", len(l.Body) <= maxArgument()
 		message, err = s.fit(l, maxArgument(), func(message string) int { return len(message) })
 	}
 	// A NUL would keep the program from starting.
-	return append(args, option, strings.ReplaceAll(message, "\x00", ""), "--json"), whole, err
+	return append(args, option, strings.ReplaceAll(message, "\x00", ""), "--json"), err
 }
 
 // maxArgument is how large one argument may be: Linux takes 128 KiB, Windows 32 KiB for
@@ -187,13 +182,18 @@ func (r *run) restart() error {
 	return errors.Join(r.stdout.Truncate(0), r.stderr.Truncate(0), os.Chtimes(r.lock.Name(), time.Time{}, time.Now()))
 }
 
-// remove removes the run, whose end was seen. The message stays where the agent was
-// told of its file.
-func (r *run) remove(whole bool) {
+// discard removes what a try by openclaw has left, once it is written down what came of
+// it: until then the next sender may need it. A message of which a part was sent stays:
+// the agent was told of its file.
+func (s Sender) discard(t try) {
+	if t.agent.Gateway.Transport != registry.ViaOpenClaw {
+		return
+	}
+	r := run{dir: s.runDir(t.letter)}
 	for _, file := range r.files() {
 		_ = os.Remove(file.path)
 	}
-	if whole {
+	if t.agent.Gateway.MessageFile || len(t.letter.Body) <= maxArgument() {
 		_ = os.Remove(filepath.Join(r.dir, "message.md"))
 	}
 	_ = os.Remove(r.dir) // unless the message is in it

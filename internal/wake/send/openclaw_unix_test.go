@@ -104,6 +104,17 @@ func TestOpenClawOutcomes(t *testing.T) {
 	}
 }
 
+// Every fallback is a run of the agent for nothing. It is not repeated every minute for
+// a day.
+func TestFallbacksBecomeRare(t *testing.T) {
+	p := newProgram(t, openClaw, `if test "$(wc -l <"$HERE/runs")" -le 12; then echo EMBEDDED FALLBACK >&2; fi`)
+	p.put(letter(1))
+	p.run()
+	if len(p.waits) != 12 || p.waits[0] > 2*time.Second || p.waits[11] < 10*time.Minute {
+		t.Errorf("waited %v", p.waits)
+	}
+}
+
 func TestOpenClawCall(t *testing.T) {
 	const script = `test "$(cat "${7#--none}" 2>/dev/null)" = "$EXPECT" && echo as file >>"$HERE/args"; pwd >"$HERE/pwd"; exec 2>&-; ` + fine
 	for _, test := range []struct {
@@ -318,6 +329,24 @@ func TestOpenClawOutlivesItsSender(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A sender that is killed before it could write down that openclaw has delivered the
+// letter does not have it delivered twice.
+func TestOpenClawDeliveredButNotWrittenDown(t *testing.T) {
+	p := newProgram(t, openClaw, fine)
+	p.put(letter(1))
+	agent, err := p.recipient(letter(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.runOpenClaw(t.Context(), agent, letter(1)); err != nil {
+		t.Fatal(err)
+	}
+	p.run()
+	if p.runCount() != 1 || p.outbox().Waiting() || exists(p.runDir(letter(1))) {
+		t.Errorf("%d runs, waiting: %v\n%s", p.runCount(), p.outbox().Waiting(), p.logged())
 	}
 }
 

@@ -47,11 +47,7 @@ func (s Sender) Run(ctx context.Context) error {
 		all.Go(func() { errs[i] = s.empty(ctx, agent) })
 	}
 	all.Wait()
-	err = errors.Join(append(errs, err)...)
-	if err != nil {
-		s.log("%v", err)
-	}
-	return err
+	return errors.Join(append(errs, err)...)
 }
 
 func (s *Sender) setDefaults() {
@@ -117,23 +113,29 @@ func (s Sender) empty(ctx context.Context, agent string) error {
 	}
 }
 
-// recipient is who gets the letter by the registry as it is now: the entry of its
-// session, else any of its agent.
+// recipient is who gets the letter by the registry as it is now.
 func (s Sender) recipient(l wake.Letter) (registry.Agent, error) {
 	// Entries that are fine work beside one that is not.
 	r, err := registry.Load(registry.Path(s.ConfigDir))
-	if r != nil {
-		if agent, found := r.Find(l.Session); found && agent.AgentID == l.AgentID {
-			return agent, nil
-		}
-		agents := r.Agents()
-		i := slices.IndexFunc(agents, func(a registry.Agent) bool { return a.Enabled && a.AgentID == l.AgentID })
-		if i >= 0 {
-			return agents[i], nil
-		}
+	agent, found := find(r, l)
+	switch {
+	case found && agent.Gateway.Transport != "":
+		return agent, nil
+	case err != nil:
+		return agent, fixable("%v", err)
 	}
-	if err != nil {
-		return registry.Agent{}, fixable("%v", err)
+	return agent, fixable("the registry has no enabled entry of agent %q", l.AgentID)
+}
+
+// find finds the entry of the letter's session, else any of its agent.
+func find(r *registry.Registry, l wake.Letter) (registry.Agent, bool) {
+	if agent, found := r.Find(l.Session); found && agent.AgentID == l.AgentID {
+		return agent, true
 	}
-	return registry.Agent{}, fixable("the registry has no enabled entry of agent %q", l.AgentID)
+	agents := r.Agents()
+	i := slices.IndexFunc(agents, func(a registry.Agent) bool { return a.Enabled && a.AgentID == l.AgentID })
+	if i < 0 {
+		return registry.Agent{}, false
+	}
+	return agents[i], true
 }

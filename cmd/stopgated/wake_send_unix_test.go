@@ -1,0 +1,78 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/wake"
+)
+
+// TestWakeSend has the program send the letters of a state directory to the gateway
+// that the registry in a home directory names. One that is told to end does so at once,
+// and the next one sends the rest.
+func TestWakeSend(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "stopgated")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	arrived := make(chan string)
+	gateway := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else nobody sees that the sender is gone
+		select {
+		case arrived <- r.Header.Get("Idempotency-Key"):
+		case <-r.Context().Done():
+		}
+		if r.Header.Get("Idempotency-Key") == "stuck" {
+			<-r.Context().Done()
+		}
+	}))
+	defer gateway.Close()
+	home, state := t.TempDir(), t.TempDir()
+	registry := filepath.Join(home, ".config", "agent-gauntlet", "agent-registry.json")
+	if err := os.MkdirAll(filepath.Dir(registry), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	entry := fmt.Sprintf(`{"agents":[{"agent_id":"warden","session_name":"s","gateway":{"transport":"webhook","url":%q}}]}`, gateway.URL)
+	if err := os.WriteFile(registry, []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"first", "stuck"} {
+		if err := wake.NewOutbox(state).Put(wake.Letter{Key: key, Kind: wake.Stop, AgentID: "warden", Session: "s", Time: time.Now(), Body: "hello"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		cmd := exec.Command(program, "wake-send")
+		cmd.Env = []string{"HOME=" + home, "STOPGATE_STATE_DIR=" + state}
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		key := <-arrived
+		if signal == syscall.SIGTERM && key == "first" {
+			key = <-arrived
+		}
+		if key != "stuck" {
+			t.Errorf("%q arrived", key)
+		}
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %v", signal, err)
+		}
+		if !wake.NewOutbox(state).Waiting() {
+			t.Error("the letter that did not arrive is gone")
+		}
+	}
+}
