@@ -19,6 +19,7 @@ type Global struct {
 	StopHook   StopHook
 	DebugLog   DebugLog
 	Supervisor Supervisor
+	Terminal   Terminal
 }
 
 // Trust says which projects' commands run.
@@ -100,6 +101,7 @@ func ParseGlobal(name string, data []byte) (*Global, error) {
 			field{key: "stop_hook", read: func(v value) { readStopHook(v, &global.StopHook) }},
 			field{key: "debug_log", read: func(v value) { readDebugLog(v, &global.DebugLog) }},
 			field{key: "supervisor", read: func(v value) { readSupervisor(v, &global.Supervisor) }},
+			field{key: "terminal", read: func(v value) { readTerminal(v, &global.Terminal) }},
 		)
 	})
 	if err != nil {

@@ -44,6 +44,17 @@ func (r *Record) AppendJSON(to []byte) []byte {
 		}
 		o.text = append(o.text, ']')
 	}
+	if len(r.Effects) > 0 {
+		o.key("effects")
+		o.text = append(o.text, '[')
+		for i, effect := range r.Effects {
+			if i > 0 {
+				o.text = append(o.text, ',')
+			}
+			o.text = appendString(o.text, effect)
+		}
+		o.text = append(o.text, ']')
+	}
 	o.some("duration_ms", r.DurationMS)
 	if len(r.Payload) > 0 {
 		o.key("payload")

@@ -39,6 +39,7 @@ func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
 					rapid.Bool().Draw(t, "reused"),
 				}
 			}), 0, 3).Draw(t, "verdicts"),
+			Effects:    rapid.SliceOfN(text, 0, 3).Draw(t, "effects"),
 			DurationMS: rapid.Int64().Draw(t, "ms"),
 			Payload:    rapid.SampledFrom([]json.RawMessage{nil, []byte(`{"a":[1,null]}`)}).Draw(t, "payload"),
 		}
@@ -63,6 +64,7 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 		"%1", "/p", "hash",
 		"block",
 		[]Verdict{{"guard", "failed", "failed", true, "why", 8, Cost{0.25, 1, 2, 3, 4}, true}},
+		[]string{"queue advanced 1/2"},
 		9, json.RawMessage(`{}`),
 	}
 	v := reflect.ValueOf(r)

@@ -47,6 +47,7 @@ type Record struct {
 	// Answered only.
 	Decision   string    `json:"decision,omitempty"` // allow, block, reject
 	Verdicts   []Verdict `json:"verdicts,omitempty"`
+	Effects    []string  `json:"effects,omitempty"` // what was done besides: queues, wakes
 	DurationMS int64     `json:"duration_ms,omitempty"`
 
 	Payload json.RawMessage `json:"payload,omitempty"`

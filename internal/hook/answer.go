@@ -11,8 +11,9 @@ import (
 // reason. The zero value lets the event pass and says nothing.
 type Answer struct {
 	event   Event
-	reason  string // non-blank: the event is objected to
-	message string // for the person
+	reason  string          // non-blank: the event is objected to
+	message string          // for the person
+	input   json.RawMessage // not empty: the tool runs with it, and nobody is asked
 }
 
 // noReason stands in for a reason that was left blank. The client would put its
@@ -31,6 +32,13 @@ func Block(event Event, reason string) Answer {
 		return Answer{message: reason}
 	}
 	return Answer{event: event, reason: reason}
+}
+
+// Input lets a tool run with another input than the model gave it, without asking a
+// person. It counts on PreToolUse only, and not where the event is objected to.
+func (a Answer) Input(input json.RawMessage) Answer {
+	a.input = input
+	return a
 }
 
 // Tell adds a message for the person. Blank messages add nothing.
@@ -62,6 +70,7 @@ type specific struct {
 	Event              Event               `json:"hookEventName"`
 	PermissionDecision string              `json:"permissionDecision,omitempty"`
 	PermissionReason   string              `json:"permissionDecisionReason,omitempty"`
+	UpdatedInput       json.RawMessage     `json:"updatedInput,omitempty"`
 	Decision           *permissionDecision `json:"decision,omitempty"`
 }
 
@@ -73,10 +82,13 @@ type permissionDecision struct {
 // Bytes is what goes to standard output: one JSON object and a newline, or
 // nothing at all.
 func (a Answer) Bytes() []byte {
-	if a.reason == "" && a.message == "" {
+	if a.reason == "" && a.message == "" && len(a.input) == 0 {
 		return nil
 	}
 	out := output{Message: a.message}
+	if len(a.input) > 0 && a.reason == "" {
+		out.Specific = &specific{Event: PreToolUse, PermissionDecision: "allow", UpdatedInput: a.input}
+	}
 	if a.reason != "" {
 		switch a.event.objection() {
 		case decisionBlock:

@@ -148,3 +148,30 @@ func TestBytesOfABlock(t *testing.T) {
 		}
 	}
 }
+
+func TestInputOfATool(t *testing.T) {
+	const input = `{"questions":[],"answers":{"Which <color>?":"Blue & \"red\""}}`
+	const allowed = `"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":` + input + `}`
+	for _, tt := range []struct {
+		name   string
+		answer Answer
+		want   string
+	}{
+		{"alone", Answer{}.Input([]byte(input)), "{" + allowed + "}\n"},
+		{"with a message", Answer{}.Tell("by rule").Input([]byte(input)), `{"systemMessage":"by rule",` + allowed + "}\n"},
+		{"with a message after it", Answer{}.Input([]byte(input)).Tell("by rule"), `{"systemMessage":"by rule",` + allowed + "}\n"},
+		{"an objection wins", Block(PreToolUse, "no").Input([]byte(input)), string(Block(PreToolUse, "no").Bytes())},
+		{"none", Answer{}.Input(nil), ""},
+		{"taken back", Answer{}.Input([]byte(input)).Input(nil), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := string(tt.answer.Bytes())
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if h := listen(PreToolUse, []byte(got)); h.invalid != "" || h.blocked != tt.answer.Blocks() {
+				t.Errorf("the client hears %+v", h)
+			}
+		})
+	}
+}

@@ -1,22 +1,21 @@
 package process
 
-import (
-	"os"
-	"os/exec"
-)
+import "os"
 
 // Detach starts a command that goes on after this process has ended. Its output
 // goes to log, or nowhere if that is nil: the client waits for every process
 // that holds a hook's own output open.
 func Detach(args, env []string, log *os.File) error {
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = env
-	if log != nil {
-		cmd.Stdout, cmd.Stderr = log, log
-	}
-	detach(cmd)
-	if err := cmd.Start(); err != nil {
+	return start(args, env, nil, log)
+}
+
+// DetachAfter is Detach for a command that has to wait until this process has ended:
+// its standard input is empty, and ends with us.
+func DetachAfter(args, env []string, log *os.File) error {
+	stdin, err := endsWithUs()
+	if err != nil {
 		return err
 	}
-	return cmd.Process.Release()
+	defer stdin.Close()
+	return start(args, env, stdin, log)
 }

@@ -36,11 +36,6 @@ func signalOf(state *os.ProcessState) syscall.Signal {
 // killed reports whether the process ended the way killGroup ends it.
 func killed(state *os.ProcessState) bool { return signalOf(state) == syscall.SIGKILL }
 
-// detach makes the process outlive us: a session of its own, no terminal.
-func detach(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-}
-
 // exists reports whether there is a process of that number.
 func exists(pid int) bool {
 	err := syscall.Kill(pid, 0)

@@ -29,11 +29,6 @@ func signalOf(*os.ProcessState) syscall.Signal { return 0 }
 // killed cannot be told from an exit code of the command's own.
 func killed(state *os.ProcessState) bool { return state.ExitCode() != 0 }
 
-func detach(cmd *exec.Cmd) {
-	const detachedProcess = 0x8
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
-}
-
 // exists reports whether there is a process of that number.
 func exists(pid int) bool {
 	p, err := os.FindProcess(pid)

@@ -17,7 +17,7 @@ const questions = "AskUserQuestion|ExitPlanMode"
 var standard = []hook.Event{
 	hook.Stop, hook.SubagentStart, hook.SubagentStop, hook.StopFailure,
 	hook.SessionStart, hook.SessionEnd, hook.UserPromptSubmit, hook.Notification,
-	hook.PermissionRequest, hook.PreToolUse,
+	hook.PermissionRequest, hook.PreToolUse, hook.PreCompact,
 }
 
 // Plan lists the entries to install: the standard events, those that the project

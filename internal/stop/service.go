@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/driver"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -30,6 +31,7 @@ type Service struct {
 	GlobalConfig string
 	Keepers      []keeper.Keeper
 	Supervisor   *supervisor.Keeper // one of the keepers, for when it is called alone
+	Driver       *driver.Driver     // nil: nobody sees to queues and wakes
 	Environ      []string
 	Now          func() time.Time
 	Stderr       io.Writer
@@ -132,6 +134,11 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 		blocked = len(place.Opinions) + judgement.Blocked
 	}
 	rec.Verdicts = verdicts(append(place.Opinions, judgement.Opinions...), blocked)
+	if blocked < 0 {
+		report := c.drive(ctx, payload)
+		rec.Effects = report.Effects
+		answer = answer.Input(report.Input).Tell(report.Message)
+	}
 	c.write(rec, event.Answered)
 	c.tell(payload, place.Root, judgement.Opinions, judgement.Blocked >= 0)
 	if payload.Event() == hook.SessionEnd {

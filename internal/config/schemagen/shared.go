@@ -33,6 +33,7 @@ func global() node {
 		"stop_hook":  stopHook(),
 		"debug_log":  debugLog(),
 		"supervisor": supervisor(),
+		"terminal":   terminal(),
 	})
 	n["title"] = "~/.config/agent-gauntlet/config.yml"
 	return n
@@ -45,6 +46,13 @@ func supervisor() node {
 		"prompt_file":     notBlank().says("Instructions for the reviewer, in place of SUPERVISOR.md. Relative to the directory of ccc.json."),
 		"max_cost_usd":    node{"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000}.says("What the reviews of one session may cost; then there are no more. Default: no limit."),
 	}).says("Reviews of an agent's work by a second client. What ccc.json says comes first.")
+}
+
+func terminal() node {
+	return mapping(keys{
+		"prompt": notBlank().says("A regular expression for the line of the input box. A group in it is the text in the box."),
+		"dialog": notBlank().says("A regular expression for something in an open dialog."),
+	}).says("How the client's screen is read before something is typed into it.")
 }
 
 func journal() node {

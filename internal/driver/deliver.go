@@ -1,0 +1,356 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/presence"
+	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/terminal"
+)
+
+// Pace is how long the steps of a delivery take.
+type Pace struct {
+	Ready   time.Duration // the longest wait for an empty input box
+	Settle  time.Duration // the pause between the text and Enter
+	Confirm time.Duration // the wait for a hook after the first Enter
+	Last    time.Duration // and after the second
+	Start   time.Duration // the longest wait for a client that is just starting
+	Report  time.Duration // the wait for the first hook of one whose input box is there
+	Still   time.Duration // how long the screen of one that works never stays the same; 0: it may
+}
+
+// measured is what a client needs, with room for a machine that is busy. The settling
+// is needed: without it the client takes Enter for a part of the paste.
+var measured = Pace{
+	Ready: 5 * time.Second, Settle: 300 * time.Millisecond, Confirm: 3 * time.Second, Last: 12 * time.Second,
+	Start: 10 * time.Second, Report: 2 * time.Second, Still: 3 * time.Second,
+}
+
+// pace is how long things take.
+func (d *Driver) pace() Pace {
+	if d.Pace == (Pace{}) {
+		return measured
+	}
+	return d.Pace
+}
+
+const (
+	// glance lies between two looks at a screen or a file.
+	glance = 50 * time.Millisecond
+	// turn is the longest wait for whoever else delivers: a bit more than a delivery
+	// takes.
+	turn = time.Minute
+)
+
+// Deliver types the active command of a session and waits until the client confirms
+// it. Whatever it may not do it leaves to the hook that says that it may, and whatever
+// fails is told to the session's agent. One at a time delivers, and goes on from where
+// the last one was, if that was killed.
+//
+// Forced, it does not believe that a client is busy.
+func (d *Driver) Deliver(ctx context.Context, session string, forced bool) error {
+	t, done, err := d.typist(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if pressed, err := t.enter(forced); err != nil || !pressed {
+		return err
+	}
+	return t.confirm()
+}
+
+// typist delivers the active command of one session.
+type typist struct {
+	*Driver
+	ctx     context.Context
+	session string
+	pace    Pace
+	screen  terminal.Patterns
+	pane    terminal.Pane
+	queue   string // its id
+	id      int    // of the command
+	text    string // of the command
+	state   queue.DeliveryState
+	enters  int // how often Enter was pressed
+}
+
+// typist begins with the session's active command, when nobody else is at it.
+func (d *Driver) typist(ctx context.Context, session string) (*typist, func(), error) {
+	release, err := lockfile.Acquire(d.queues().DriverLock(session), turn)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &typist{Driver: d, ctx: ctx, session: session, pace: d.pace()}
+	if err := t.load(); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return t, release, nil
+}
+
+func (t *typist) load() error {
+	q, err := t.queues().Load(t.session)
+	if err != nil {
+		return err
+	}
+	active := q.Active()
+	if active == nil || active.Confirmed() {
+		t.state = queue.Confirmed
+		return nil
+	}
+	t.queue = named(q, t.session).Stopgate.ID
+	t.id, t.text, t.state, t.enters = active.ID, active.Command, active.Stopgate.State, active.Stopgate.Enters
+	if t.pane, err = t.find(q); err != nil {
+		return err
+	}
+	t.screen, err = t.patterns()
+	return err
+}
+
+// find is the pane of a queue. One that was written by hand does not name it.
+func (t *typist) find(q queue.Queue) (terminal.Pane, error) {
+	if q.Stopgate != nil && q.Stopgate.Place != nil {
+		return t.paneAt(*q.Stopgate.Place), nil
+	}
+	return t.Find(t.ctx, t.session)
+}
+
+// enter brings the command into the pane and presses Enter, as far as that has not
+// been done. It reports whether Enter has been pressed, and is to be confirmed.
+func (t *typist) enter(forced bool) (pressed bool, err error) {
+	switch t.state {
+	case queue.Waiting:
+		return t.begin(forced)
+	case queue.Typing:
+		// Whoever typed it was killed, and may have pasted none of it, or all.
+		view, err := t.await(t.pace.Confirm, func(v terminal.View) bool { return v.Shows(t.text) })
+		if err != nil || !view.Shows(t.text) {
+			return false, t.undelivered("whoever typed it was ended, and it is not in the input box", err)
+		}
+		return t.press()
+	case queue.Entered:
+		return true, nil
+	}
+	return false, nil
+}
+
+// begin types a command that nobody has begun with.
+func (t *typist) begin(forced bool) (pressed bool, err error) {
+	if busy := t.busy(); busy != "" && !forced && !t.still() {
+		return false, t.change(queue.Held{ID: t.id, Why: busy})
+	}
+	view, err := t.await(t.pace.Ready, func(v terminal.View) bool { return v.State == terminal.Ready })
+	if err != nil {
+		return false, t.undelivered("", err)
+	}
+	if view.State != terminal.Ready && forced {
+		return false, refuse("nothing can be typed into session %s now: %s", t.session, view.State) // whoever forces it sees that, and it costs no try
+	}
+	if view.State != terminal.Ready {
+		return false, t.change(queue.NotReady{ID: t.id, Why: view.State.String()})
+	}
+	if begun, err := t.step(queue.Begun{ID: t.id}); err != nil || !begun {
+		return false, err
+	}
+	if err := t.pane.Paste(t.ctx, typed(t.text)); err != nil {
+		return false, t.undelivered("", err)
+	}
+	t.wait(t.pace.Settle)
+	// A long text takes its time to show.
+	if _, err := t.await(t.pace.Confirm, func(v terminal.View) bool { return v.State != terminal.Ready }); err != nil {
+		return false, t.undelivered("", err)
+	}
+	return t.press()
+}
+
+// typed is a text as it must be typed to arrive as it is. The client runs what begins
+// with an exclamation mark in a shell. At the end it takes a backslash for the wish
+// for a new line, and completes the name of a file. A space is in the way of all that.
+func typed(text string) string {
+	if strings.HasPrefix(text, "!") {
+		text = " " + text
+	}
+	if last := text[strings.LastIndexAny(text, " \t\n")+1:]; strings.HasSuffix(text, `\`) || strings.Contains(last, "@") {
+		text += " "
+	}
+	return text
+}
+
+// press presses Enter, but only in an input box: in a dialog it would be an answer,
+// and where the client has ended it would run the text in a shell.
+func (t *typist) press() (pressed bool, err error) {
+	view, err := t.look()
+	switch {
+	case err != nil:
+		return false, t.undelivered("", err)
+	case view.State == terminal.Dialog || view.State == terminal.NoPrompt:
+		return false, t.undelivered("Enter was not pressed: "+view.State.String(), nil)
+	}
+	if counted, err := t.step(queue.Pressed{ID: t.id}); err != nil || !counted {
+		return false, err
+	}
+	if err := t.pane.Enter(t.ctx); err != nil {
+		return false, t.undelivered("", err)
+	}
+	t.enters++
+	return true, nil
+}
+
+// confirm waits for the hook that says that the command has arrived. Without one it
+// presses Enter once more, and then no more.
+func (t *typist) confirm() error {
+	const unconfirmed = "no hook of the client confirmed it"
+	if t.enters < queue.MaxEnters {
+		if t.confirmed(t.pace.Confirm) {
+			return nil
+		}
+		view, err := t.look()
+		if err != nil || view.State != terminal.Ready && !view.Shows(t.text) {
+			return t.undelivered(unconfirmed, err)
+		}
+		if pressed, err := t.press(); err != nil || !pressed {
+			return err
+		}
+	}
+	if t.confirmed(t.pace.Last) {
+		return nil
+	}
+	return t.undelivered(unconfirmed, nil)
+}
+
+// confirmed waits until the client has confirmed the command, or the queue is past it.
+func (t *typist) confirmed(patience time.Duration) bool {
+	var seen os.FileInfo
+	for waited := time.Duration(0); ; waited += glance {
+		info, err := os.Stat(t.queues().Path(t.session))
+		if err != nil || seen == nil || !same(info, seen) {
+			seen = info
+			if t.past() {
+				return true
+			}
+		}
+		if waited >= patience || !t.wait(glance) {
+			return false
+		}
+	}
+}
+
+// same reports whether a file has not been replaced. A new file may get the number of
+// the one before the last.
+func same(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+}
+
+func (t *typist) past() bool {
+	q, err := t.queues().Load(t.session)
+	if err != nil {
+		return errors.Is(err, queue.ErrNone)
+	}
+	active := q.Active()
+	return active == nil || active.ID != t.id || active.Confirmed() || named(q, t.session).Stopgate.ID != t.queue
+}
+
+// busy says why the client takes no prompt now, by what its hooks told.
+func (t *typist) busy() string {
+	client, known := t.clients().Load(t.pane.Server.Socket, t.pane.PID, t.pane.ID)
+	if !known {
+		return ""
+	}
+	switch client.State {
+	case presence.Busy:
+		return "the client is busy"
+	case presence.Asking:
+		return "the client waits for an answer"
+	case presence.Ended:
+		return "the client has ended"
+	}
+	return ""
+}
+
+// still reports whether the client waits for input although no hook told that it is
+// done: a person who interrupts it fires none. A client that works shows that, and moves
+// something on its screen.
+func (t *typist) still() bool {
+	first, err := t.pane.Capture(t.ctx)
+	if err != nil || t.pace.Still == 0 || t.screen.Look(first).State != terminal.Ready || t.screen.Works(first) {
+		return false
+	}
+	for waited := time.Duration(0); waited < t.pace.Still; waited += glance {
+		if again, err := t.pane.Capture(t.ctx); err != nil || again != first || !t.wait(glance) {
+			return false
+		}
+	}
+	return true
+}
+
+// await looks at the pane until it is as it should be, or patience is over.
+func (t *typist) await(patience time.Duration, fits func(terminal.View) bool) (terminal.View, error) {
+	for waited := time.Duration(0); ; waited += glance {
+		view, err := t.look()
+		if err != nil || fits(view) || waited >= patience || !t.wait(glance) {
+			return view, err
+		}
+	}
+}
+
+func (t *typist) look() (terminal.View, error) {
+	captured, err := t.pane.Capture(t.ctx)
+	if err != nil {
+		return terminal.View{}, err
+	}
+	return t.screen.Look(captured), nil
+}
+
+// wait reports whether the time passed.
+func (t *typist) wait(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-t.ctx.Done():
+		return false
+	}
+}
+
+// step writes a step down, and reports whether it is still to be done.
+func (t *typist) step(e queue.Event) (ours bool, err error) {
+	o, err := t.apply(e)
+	if errors.Is(err, queue.ErrNone) {
+		return false, nil // somebody ended the queue
+	}
+	return o.Action == queue.Moved, err
+}
+
+func (t *typist) change(e queue.Event) error {
+	_, err := t.step(e)
+	return err
+}
+
+// undelivered gives the command up. The first error that is not nil says why.
+func (t *typist) undelivered(why string, err error) error {
+	if t.ctx.Err() != nil {
+		return t.ctx.Err() // somebody ended us: the next one goes on
+	}
+	if err != nil {
+		why = err.Error()
+	}
+	return t.change(queue.Undelivered{ID: t.id, Why: why})
+}
+
+// apply gives the queue an event, and the agent the news if that ends it.
+func (t *typist) apply(e queue.Event) (queue.Outcome, error) {
+	return t.Driver.apply(t.session, "", func(q queue.Queue) queue.Outcome {
+		q = named(q, t.session)
+		if q.Stopgate.ID != t.queue {
+			return queue.Outcome{Queue: q, Action: queue.Ignored} // another one took its place
+		}
+		return queue.Apply(q, e, t.Now())
+	})
+}

@@ -1,0 +1,230 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/presence"
+	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/terminal"
+	"github.com/stopgate/stopgate/internal/wake"
+)
+
+// Call is a hook call that nobody objected to.
+type Call struct {
+	ID      string // of the call, in the journal
+	Payload hook.Payload
+	// OursBlocked means that a keeper of ours blocked this prompt before: then that is
+	// why the client says that a stop hook is active.
+	OursBlocked bool
+}
+
+// Report is what came of a call.
+type Report struct {
+	Effects []string        // for the journal
+	Message string          // for the person; empty when there is nothing to tell
+	Input   json.RawMessage // what a question's tool is to get, with its answers
+}
+
+func (r *Report) effect(format string, args ...any) {
+	r.Effects = append(r.Effects, fmt.Sprintf(format, args...))
+}
+
+func (r *Report) tell(err error) {
+	if r.Message != "" {
+		r.Message += "\n"
+	}
+	r.Message += err.Error()
+}
+
+// Hook follows the client, moves its queue on, and wakes its agent. Only interactive
+// clients in tmux have any of these, and a subagent's events are not about the
+// session.
+func (d *Driver) Hook(ctx context.Context, call Call) (r Report) {
+	if !concerns(call.Payload) || environ.Get(d.Environ, "CLAUDE_CODE_ENTRYPOINT") != "cli" || call.Payload.Common().AgentID != "" {
+		return Report{}
+	}
+	pane, inTmux := terminal.FromEnviron(d.Environ)
+	if !inTmux {
+		return Report{}
+	}
+	client, err := d.follow(ctx, pane, call.Payload)
+	if err != nil {
+		d.Log("%v", err)
+	}
+	if client.Session == "" {
+		return Report{}
+	}
+	s := &session{Driver: d, call: call, client: client, place: placeOf(pane), report: &r}
+	s.advance(ctx)
+	s.news()
+	s.resend()
+	return r
+}
+
+// concerns tells the events that say something about a session from the many that do
+// not.
+func concerns(payload hook.Payload) bool {
+	switch p := payload.(type) {
+	case *hook.StopPayload, *hook.StopFailurePayload, *hook.SessionStartPayload, *hook.SessionEndPayload,
+		*hook.UserPromptSubmitPayload, *hook.NotificationPayload, *hook.PermissionRequestPayload:
+		return true
+	case *hook.PreCompactPayload:
+		return p.Trigger == "manual"
+	case *hook.PreToolUsePayload:
+		return p.ToolName == askTool
+	}
+	return false
+}
+
+// follow keeps the client's presence current. tmux is asked for the name of the
+// session when a client starts; asking it at every call would double what a call
+// costs.
+func (d *Driver) follow(ctx context.Context, pane terminal.Pane, payload hook.Payload) (presence.Client, error) {
+	book := d.clients()
+	old, known := book.Load(pane.Server.Socket, pane.PID, pane.ID)
+	client := old
+	if payload.Event() == hook.SessionStart || !known {
+		name, err := pane.Session(ctx)
+		if err != nil {
+			return client, fmt.Errorf("ask tmux for the session of pane %s: %w", pane.ID, err)
+		}
+		client.Session, client.Socket, client.PID, client.Pane = name, pane.Server.Socket, pane.PID, pane.ID
+	}
+	client = client.After(payload, d.Now())
+	if payload.Event() == hook.SessionStart {
+		book.Sweep(d.Now())
+	}
+	if client == old {
+		return client, nil
+	}
+	return client, book.Store(client)
+}
+
+// session is a hook call of a client whose tmux session is known.
+type session struct {
+	*Driver
+	call   Call
+	client presence.Client
+	place  queue.Place
+	report *Report
+	queued bool // the session has, or had until now, a queue
+	ours   bool // and that is for this client
+	sent   bool // there is something new in the outbox
+}
+
+// advance gives the event to the session's queue.
+func (s *session) advance(ctx context.Context) {
+	store := s.queues()
+	event := queueEvent(s.call.Payload)
+	if event == nil || !store.Exists(s.client.Session) {
+		return
+	}
+	s.queued = true
+	apply := func(q queue.Queue) queue.Outcome {
+		if !q.At(s.place) && !s.abandoned(ctx, q) {
+			return queue.Outcome{Queue: q, Action: queue.Ignored}
+		}
+		s.ours = true
+		return queue.Apply(named(q, s.client.Session), event, s.Now())
+	}
+	o, err := store.Change(s.client.Session, apply, s.tellEnd)
+	var corrupt *queue.CorruptError
+	switch {
+	case errors.Is(err, queue.ErrNone):
+		s.queued = false // it ended while we looked
+	case errors.As(err, &corrupt):
+		s.tellCorrupt(corrupt)
+	case err != nil:
+		s.report.tell(fmt.Errorf("the queue of session %s: %w", s.client.Session, err))
+	case o.Action != queue.Ignored:
+		s.report.effect("queue %s %d/%d", o.Action, o.Queue.Completed(), len(o.Queue.Commands))
+	}
+	if err == nil && o.Drive {
+		if err := s.Drive(s.client.Session); err != nil {
+			s.report.tell(fmt.Errorf("the next command of session %s is not typed: %w", s.client.Session, err))
+		}
+	}
+}
+
+// abandoned reports whether a queue is for a client that is gone with its terminal,
+// and this one was started in its stead.
+func (s *session) abandoned(ctx context.Context, q queue.Queue) bool {
+	p, ok := s.call.Payload.(*hook.SessionStartPayload)
+	if !ok || p.Source != "startup" {
+		return false
+	}
+	_, err := s.paneAt(*q.Stopgate.Place).Session(ctx)
+	return errors.Is(err, terminal.ErrNoPane)
+}
+
+// named gives a queue that was written by hand a name, by which what is told about it
+// is known.
+func named(q queue.Queue, session string) queue.Queue {
+	if q.Stopgate == nil {
+		q.Stopgate = &queue.Meta{}
+	}
+	meta := *q.Stopgate
+	if meta.ID == "" {
+		text, _ := json.Marshal(q.Commands) // plain data always encodes
+		meta.ID = wake.Key(session, string(text))
+	}
+	if meta.Session == "" {
+		meta.Session = session
+	}
+	q.Stopgate = &meta
+	return q
+}
+
+// queueEvent is what a payload means to a queue; nil means nothing.
+func queueEvent(payload hook.Payload) queue.Event {
+	prompt := payload.Common().PromptID
+	switch p := payload.(type) {
+	case *hook.StopPayload:
+		return queue.Stop{PromptID: prompt, Message: p.LastAssistantMessage}
+	case *hook.StopFailurePayload:
+		return queue.StopFailure{PromptID: prompt, Error: firstOf(p.LastAssistantMessage, p.Error)}
+	case *hook.SessionStartPayload:
+		return queue.SessionStart{Source: p.Source, ClientSession: p.SessionID}
+	case *hook.SessionEndPayload:
+		return queue.SessionEnd{Reason: p.Reason}
+	case *hook.UserPromptSubmitPayload:
+		return queue.Prompt{PromptID: prompt, Text: p.Prompt}
+	case *hook.PreCompactPayload:
+		return queue.PreCompact{PromptID: prompt}
+	case *hook.NotificationPayload:
+		if p.NotificationType == "idle_prompt" {
+			return queue.Idle{PromptID: prompt}
+		}
+	}
+	return nil
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// resend starts a sender when letters wait, not only for the new ones: the last
+// sender may have been killed.
+func (s *session) resend() {
+	switch s.call.Payload.Event() {
+	case hook.SessionStart, hook.Stop:
+		s.sent = s.sent || s.outbox().Waiting()
+	}
+	if !s.sent {
+		return
+	}
+	if err := s.Send(); err != nil {
+		s.report.tell(fmt.Errorf("what %s is to be told waits in the outbox: %w", s.client.Session, err))
+	}
+}

@@ -1,0 +1,197 @@
+package driver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/presence"
+	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/wake"
+)
+
+// askTool is the client's tool that asks a person questions with answers to choose
+// from.
+const askTool = "AskUserQuestion"
+
+// news tells the session's agent what is new, apart from its queue.
+func (s *session) news() {
+	switch p := s.call.Payload.(type) {
+	case *hook.StopPayload:
+		s.stopped(p)
+	case *hook.StopFailurePayload:
+		if !s.queued {
+			s.wake(wake.Letter{Kind: wake.StopFailure, Error: firstOf(p.LastAssistantMessage, p.Error)}, p.SessionID, p.PromptID)
+		}
+	case *hook.NotificationPayload:
+		s.notified(p)
+	case *hook.SessionEndPayload:
+		if s.ours && s.client.State == presence.Ended {
+			s.wake(wake.Letter{Kind: wake.SessionEnd}, p.SessionID, s.client.Since.Format(time.RFC3339Nano))
+		}
+	case *hook.PreToolUsePayload:
+		s.asked(p)
+	}
+}
+
+// stopped wakes for a stop that nothing was waiting for. A stop hook that is active
+// keeps that back, except when it was a keeper of ours that blocked: then this stop
+// is the first that counts.
+func (s *session) stopped(p *hook.StopPayload) {
+	message := p.LastAssistantMessage
+	if s.queued || strings.TrimSpace(message) == "" || p.StopHookActive && !s.call.OursBlocked {
+		return
+	}
+	s.wake(wake.Letter{Kind: wake.Stop, LastAssistantMessage: &message}, p.SessionID, p.PromptID, message)
+}
+
+func (s *session) notified(p *hook.NotificationPayload) {
+	switch p.NotificationType {
+	case "idle_prompt":
+		if !s.queued {
+			s.wake(wake.Letter{Kind: wake.Idle, Headline: p.Message}, p.SessionID, p.PromptID)
+		}
+	case "permission_prompt", "agent_needs_input":
+		s.wake(wake.Letter{Kind: wake.Permission, Headline: p.Message}, p.SessionID, p.PromptID, s.call.ID)
+	}
+}
+
+// asked answers the client's questions by the rules of the session's agent, or tells
+// the agent that a person has to.
+func (s *session) asked(p *hook.PreToolUsePayload) {
+	agent, found := s.agents().Find(s.client.Session)
+	if !found {
+		return
+	}
+	if input, ok := agent.Answer(p.ToolInput); ok {
+		s.report.Input = input
+		s.report.effect("question answered by rule")
+		return
+	}
+	s.wakeAgent(agent, wake.Letter{Kind: wake.Question, Questions: p.ToolInput}, p.SessionID, p.PromptID, p.ToolUseID)
+}
+
+// wake puts a letter to the session's agent into the outbox. The same news has the
+// same key, whoever tells it.
+func (s *session) wake(l wake.Letter, news ...string) {
+	if agent, found := s.agents().Find(s.client.Session); found {
+		s.wakeAgent(agent, l, news...)
+	}
+}
+
+func (s *session) wakeAgent(agent registry.Agent, l wake.Letter, news ...string) {
+	if !agent.Wakes(string(l.Kind)) {
+		return
+	}
+	l.Event, l.Session = string(s.call.Payload.Event()), s.client.Session
+	if err := s.post(agent, l, news...); err != nil {
+		s.report.tell(fmt.Errorf("%s was not told: %w", agent.AgentID, err))
+		return
+	}
+	s.sent = true
+	s.report.effect("wake %s %s", l.Kind, agent.AgentID)
+}
+
+// post completes a letter and puts it into the outbox.
+func (d *Driver) post(agent registry.Agent, l wake.Letter, news ...string) error {
+	l.AgentID, l.Workspace = agent.AgentID, agent.WorkingDirectory
+	l.Time = d.Now().UTC()
+	l.Key = wake.Key(append([]string{string(l.Kind), agent.AgentID, l.Session}, news...)...)
+	if l.LastAssistantMessage != nil {
+		l.SuggestedCommands = wake.Suggest(*l.LastAssistantMessage)
+	}
+	instructions, err := wake.Instructions(d.ConfigDir, l.Kind)
+	if err != nil {
+		d.Log("%v", err) // the built-in one takes its place
+	}
+	l.Body = wake.Compose(l, instructions)
+	return d.outbox().Put(l)
+}
+
+// tellEnd tells the session's agent how its queue ended. path is the name that the
+// queue's file gets.
+func (s *session) tellEnd(o queue.Outcome, path string) error {
+	told, err := s.Driver.tellEnd(s.client.Session, string(s.call.Payload.Event()), o, path)
+	if told != "" {
+		s.sent = true
+		s.report.effect("wake %s", told)
+	}
+	return err
+}
+
+// tellEnd gives the kind of the letter, if one was written.
+func (d *Driver) tellEnd(session, event string, o queue.Outcome, path string) (told wake.Kind, err error) {
+	ending, _ := o.Ended()
+	agent, found := d.agents().Find(session)
+	if !found {
+		return "", nil
+	}
+	l := wake.Letter{Kind: endKind(ending.Kind), Event: event, Session: session, Headline: headline(o.Queue, ending), Queue: summary(o.Queue, path)}
+	if ending.Kind == queue.Complete {
+		l.LastAssistantMessage = o.Queue.Commands[len(o.Queue.Commands)-1].Result
+	}
+	if err := d.post(agent, l, o.Queue.Stopgate.ID); err != nil {
+		return "", err
+	}
+	return l.Kind, nil
+}
+
+// tellCorrupt tells of a queue whose file was damaged. The session goes on.
+func (s *session) tellCorrupt(err *queue.CorruptError) {
+	s.report.tell(err)
+	s.report.effect("queue corrupt")
+	s.wake(wake.Letter{Kind: wake.QueueFailed, Headline: "Queue failed: " + err.Error()}, s.call.ID)
+}
+
+func endKind(k queue.EndKind) wake.Kind {
+	switch k {
+	case queue.Complete:
+		return wake.QueueComplete
+	case queue.Cancel:
+		return wake.QueueCancelled
+	case queue.Stale:
+		return wake.QueueStale
+	}
+	return wake.QueueFailed
+}
+
+// headline is the first sentence that an agent reads about a queue that ended.
+func headline(q queue.Queue, e queue.Ending) string {
+	done, total := q.Completed(), len(q.Commands)
+	if e.Kind == queue.Complete {
+		return fmt.Sprintf("Queue complete. %d/%d commands executed. Results attached.", done, total)
+	}
+	rest := fmt.Sprintf(" Completed: %d/%d. Remaining: %s", done, total, list(q.Remaining()))
+	switch e.Kind {
+	case queue.Cancel:
+		return "Queue cancelled by " + e.Why + "." + rest
+	case queue.Stale:
+		return "Previous session had unfinished queue." + rest
+	}
+	return "Queue failed: " + e.Why + "." + rest
+}
+
+// list is JSON that a person can read.
+func list(texts []string) string {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(texts) // strings always encode
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+func summary(q queue.Queue, path string) *wake.QueueSummary {
+	s := &wake.QueueSummary{Path: path, Completed: q.Completed(), Total: len(q.Commands), Remaining: q.Remaining()}
+	for _, c := range q.Commands {
+		command := wake.QueueCommand{ID: c.ID, Command: c.Command, Status: string(c.Status)}
+		if c.CompletedAt != nil {
+			at := c.CompletedAt.String()
+			command.CompletedAt = &at
+		}
+		s.Commands = append(s.Commands, command)
+	}
+	return s
+}

@@ -1,0 +1,216 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/presence"
+	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/terminal"
+	"github.com/stopgate/stopgate/internal/wake"
+)
+
+// Order is a queue that somebody wants.
+type Order struct {
+	Session  string
+	Commands []string
+	// Replace ends the queue that the session has.
+	Replace bool
+	// Key is that of the message that the queue delivers, if it does.
+	Key string
+}
+
+// RefusedError is an order that cannot be carried out as it is.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+func refuse(format string, args ...any) error { return &RefusedError{fmt.Errorf(format, args...)} }
+
+// Create gives a session a queue and types its first command, unless the client is
+// busy: then a hook will say when. It does not wait for the confirmation.
+func (d *Driver) Create(ctx context.Context, o Order) (queue.Queue, error) {
+	commands, err := d.check(o)
+	if err != nil {
+		return queue.Queue{}, err
+	}
+	pane, err := d.Find(ctx, o.Session)
+	if err != nil {
+		return queue.Queue{}, err
+	}
+	if pane, err = d.awaitClient(ctx, pane); err != nil {
+		return queue.Queue{}, err
+	}
+	if o.Replace {
+		if _, err := d.Cancel(o.Session, "a new queue"); err != nil && !errors.Is(err, queue.ErrNone) {
+			return queue.Queue{}, err
+		}
+	}
+	q := queue.New(o.Session, newID(o, d.Now()), commands, d.Now())
+	place := placeOf(pane)
+	q.Stopgate.Place, q.Stopgate.Key = &place, o.Key
+	return q, d.start(ctx, o.Session, q)
+}
+
+// Retry goes on with a queue: it types the active command that waits, or makes a new
+// queue of what the session's last one left undone.
+func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error) {
+	store := d.queues()
+	if q, err := store.Load(session); err == nil {
+		return q, d.begin(ctx, session, true)
+	} else if !errors.Is(err, queue.ErrNone) {
+		return queue.Queue{}, err
+	}
+	old, err := store.LoadStale(session)
+	if err != nil {
+		return queue.Queue{}, err
+	}
+	if len(old.Remaining()) == 0 {
+		return queue.Queue{}, refuse("nothing of that queue is left to do")
+	}
+	pane, err := d.Find(ctx, session)
+	if err != nil {
+		return queue.Queue{}, err
+	}
+	if pane, err = d.awaitClient(ctx, pane); err != nil {
+		return queue.Queue{}, err
+	}
+	q := queue.Again(old, wake.Key("again", session, d.Now().String()), d.Now())
+	place := placeOf(pane)
+	q.Stopgate.Place, q.Stopgate.Session = &place, session
+	return q, d.start(ctx, session, q)
+}
+
+// start writes a new queue down and begins with it.
+func (d *Driver) start(ctx context.Context, session string, q queue.Queue) error {
+	if err := d.queues().Create(session, q); err != nil {
+		return err
+	}
+	return d.begin(ctx, session, false)
+}
+
+// begin types the active command here, and leaves its confirmation to another process.
+func (d *Driver) begin(ctx context.Context, session string, forced bool) error {
+	t, done, err := d.typist(ctx, session)
+	if err != nil {
+		return err
+	}
+	pressed, err := t.enter(forced)
+	done()
+	if err != nil || !pressed {
+		return err
+	}
+	return d.Drive(session)
+}
+
+// Cancel ends a session's queue, whose agent is told why.
+func (d *Driver) Cancel(session, why string) (queue.Queue, error) {
+	o, err := d.apply(session, "", func(q queue.Queue) queue.Outcome {
+		return queue.Apply(named(q, session), queue.Withdrawn{Why: why}, d.Now())
+	})
+	return o.Queue, err
+}
+
+// apply changes a session's queue outside any hook, and sends what there is to tell.
+func (d *Driver) apply(session, event string, change func(queue.Queue) queue.Outcome) (queue.Outcome, error) {
+	told := wake.Kind("")
+	o, err := d.queues().Change(session, change, func(o queue.Outcome, path string) error {
+		kind, err := d.tellEnd(session, event, o, path)
+		told = kind
+		return err
+	})
+	if told != "" {
+		if err := d.Send(); err != nil {
+			d.Log("what became of the queue of session %s waits in the outbox: %v", session, err)
+		}
+	}
+	return o, err
+}
+
+// check refuses what cannot be typed, or may not.
+func (d *Driver) check(o Order) ([]string, error) {
+	if strings.TrimSpace(o.Session) == "" {
+		return nil, refuse("the session has no name")
+	}
+	if len(o.Commands) == 0 {
+		return nil, refuse("there are no commands")
+	}
+	agent, _ := d.agents().Find(o.Session)
+	commands := make([]string, len(o.Commands))
+	for i, text := range o.Commands {
+		if err := terminal.Check(text); err != nil {
+			return nil, refuse("command %d: %w", i+1, err)
+		}
+		if slash := strings.TrimSpace(text); strings.HasPrefix(slash, "/") {
+			text = slash // the client differs by version about spaces before it
+		}
+		if !agent.Permits(text) {
+			return nil, refuse("command %d is not one that the registry permits in session %s: %s", i+1, o.Session, text)
+		}
+		commands[i] = text
+	}
+	return commands, nil
+}
+
+// Find is the pane of a session's client: the one whose hooks told of it, else the
+// only one there is.
+func (d *Driver) Find(ctx context.Context, session string) (terminal.Pane, error) {
+	for _, client := range d.clients().Find(session) {
+		pane := d.paneAt(queue.Place{Socket: client.Socket, PID: client.PID, Pane: client.Pane})
+		if name, err := pane.Session(ctx); err == nil && name == session && client.State != presence.Ended {
+			return pane, nil
+		}
+	}
+	panes, err := terminal.Server{Environ: d.Environ}.Panes(ctx, session)
+	switch {
+	case err != nil:
+		return terminal.Pane{}, fmt.Errorf("session %s: %w", session, err)
+	case len(panes) > 1:
+		return terminal.Pane{}, fmt.Errorf("session %s has %d panes, and no client in them has told of itself", session, len(panes))
+	}
+	return panes[0], nil
+}
+
+// awaitClient waits for a client that has not told of itself: it may be just starting,
+// and a queue that is there before its first hook would be taken for a leftover. A pane
+// without a client is refused. The pane that it gives is the client's own word for it.
+func (d *Driver) awaitClient(ctx context.Context, pane terminal.Pane) (terminal.Pane, error) {
+	screen, err := d.patterns()
+	if err != nil {
+		return pane, err
+	}
+	t := &typist{Driver: d, ctx: ctx, pace: d.pace(), pane: pane, screen: screen}
+	there := func() bool {
+		// A pane that was found by its session does not know its server's socket.
+		for _, client := range d.clients().All() {
+			if client.PID == pane.PID && client.Pane == pane.ID && client.State != presence.Ended {
+				pane.Server.Socket = client.Socket
+				return true
+			}
+		}
+		return false
+	}
+	view, err := t.await(t.pace.Start, func(v terminal.View) bool { return there() || v.State != terminal.NoPrompt })
+	if err != nil || there() {
+		return pane, err
+	}
+	if view.State == terminal.NoPrompt {
+		return pane, fmt.Errorf("no client waits for input in pane %s", pane.ID)
+	}
+	_, err = t.await(t.pace.Report, func(terminal.View) bool { return there() })
+	return pane, err
+}
+
+// Delivered reports whether a queue with this key is or was there: then the message
+// need not be typed again.
+func (d *Driver) Delivered(session, key string) bool {
+	return d.queues().HasKey(session, key)
+}
+
+func newID(o Order, now time.Time) string {
+	return wake.Key("queue", o.Session, o.Key, now.String(), strings.Join(o.Commands, "\x00"))
+}

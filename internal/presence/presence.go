@@ -1,0 +1,142 @@
+// Package presence keeps what the hooks told about the interactive client in each
+// tmux pane: which session it is in, and whether it is free.
+package presence
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/hook"
+)
+
+// Client is a client in a pane.
+type Client struct {
+	Session       string    `json:"session"` // tmux's name of it
+	Socket        string    `json:"socket"`
+	PID           int       `json:"pid"` // of the tmux server
+	Pane          string    `json:"pane"`
+	ClientSession string    `json:"client_session"`
+	State         State     `json:"state"`
+	Since         time.Time `json:"since"` // when the state began
+}
+
+// State is what a client is doing.
+type State string
+
+// The states.
+const (
+	Free   State = "free"   // it waits for a prompt
+	Busy   State = "busy"   // it works on one
+	Asking State = "asking" // it waits for a person's answer
+	Ended  State = "ended"
+)
+
+// After is the client as an event leaves it. A stop that was blocked is not told.
+func (c Client) After(payload hook.Payload, now time.Time) Client {
+	state := c.State
+	switch p := payload.(type) {
+	case *hook.SessionStartPayload:
+		if p.Source != "compact" || state == "" { // in the middle of a turn it changes nothing
+			state = Free
+		}
+	case *hook.UserPromptSubmitPayload:
+		state = Busy
+	case *hook.StopPayload, *hook.StopFailurePayload:
+		state = Free
+	case *hook.PermissionRequestPayload:
+		state = Asking
+	case *hook.NotificationPayload:
+		state = notified(state, p.NotificationType)
+	case *hook.SessionEndPayload:
+		if p.Reason != "clear" && p.Reason != "resume" {
+			state = Ended
+		}
+	}
+	c.ClientSession = payload.Common().SessionID
+	if state != c.State {
+		c.State, c.Since = state, now.UTC()
+	}
+	return c
+}
+
+func notified(state State, kind string) State {
+	switch kind {
+	case "idle_prompt":
+		return Free
+	case "permission_prompt", "agent_needs_input":
+		return Asking
+	}
+	return state
+}
+
+// Book keeps the clients on disk, a file for each pane.
+type Book struct{ dir string }
+
+// NewBook keeps them below the state directory.
+func NewBook(stateDir string) Book { return Book{filepath.Join(stateDir, "presence")} }
+
+// Load is what is known about the client in a pane.
+func (b Book) Load(socket string, pid int, pane string) (Client, bool) {
+	c, err := read(b.path(socket, pid, pane))
+	return c, err == nil && c.Socket == socket && c.PID == pid && c.Pane == pane
+}
+
+// Store writes down what is known about a client.
+func (b Book) Store(c Client) error {
+	return atomicfile.Replace(b.path(c.Socket, c.PID, c.Pane), c.encode(), 0o600)
+}
+
+// Find lists the clients in a tmux session, the one that was heard of last first.
+// The same name may be used on several tmux servers.
+func (b Book) Find(session string) []Client {
+	all := b.All()
+	return slices.DeleteFunc(all, func(c Client) bool { return c.Session != session })
+}
+
+// All lists the clients, the one that was heard of last first.
+func (b Book) All() []Client {
+	entries, _ := os.ReadDir(b.dir) // none: nobody was heard of
+	var all []Client
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".json") {
+			continue
+		}
+		if c, err := read(filepath.Join(b.dir, entry.Name())); err == nil {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b Client) int { return b.Since.Compare(a.Since) })
+	return all
+}
+
+// Sweep forgets clients that nobody has heard of for a month.
+func (b Book) Sweep(now time.Time) {
+	const month = 30 * 24 * time.Hour
+	entries, _ := os.ReadDir(b.dir)
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > month {
+			_ = os.Remove(filepath.Join(b.dir, entry.Name()))
+		}
+	}
+}
+
+func read(path string) (Client, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Client{}, err
+	}
+	return parse(text)
+}
+
+// path is the pane's file. What names it comes from outside, so its hash is the name.
+func (b Book) path(socket string, pid int, pane string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", socket, pid, pane))
+	return filepath.Join(b.dir, hex.EncodeToString(sum[:16])+".json")
+}

@@ -1,0 +1,54 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// start starts a command in a session of its own, without a terminal. It asks the
+// kernel itself: package os would start another process first, only to learn whether
+// it can have a descriptor of this one, and nobody waits for this one.
+func start(args, env []string, stdin, log *os.File) error {
+	program, err := exec.LookPath(args[0])
+	if err != nil {
+		return err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	if stdin == nil {
+		stdin = null
+	}
+	if log == nil {
+		log = null
+	}
+	_, err = syscall.ForkExec(program, args, &syscall.ProcAttr{
+		Env:   env,
+		Files: []uintptr{stdin.Fd(), log.Fd(), log.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return &os.PathError{Op: "fork/exec", Path: program, Err: err}
+	}
+	return nil
+}
+
+// endsWithUs is something to read that is empty, and at its end when this process is.
+// Nobody writes into the pipe. The end for that is no os.File, which the garbage
+// collector would close.
+func endsWithUs() (*os.File, error) {
+	var pipe [2]int
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := syscall.Pipe(pipe[:]); err != nil {
+		return nil, os.NewSyscallError("pipe", err)
+	}
+	syscall.CloseOnExec(pipe[0])
+	syscall.CloseOnExec(pipe[1])
+	return os.NewFile(uintptr(pipe[0]), "pipe"), nil
+}

@@ -1,0 +1,42 @@
+package stop
+
+import (
+	"context"
+	"runtime/debug"
+
+	"github.com/stopgate/stopgate/internal/driver"
+	"github.com/stopgate/stopgate/internal/hook"
+)
+
+// drive has the client's queue and its agent seen to, after a call that nobody
+// objected to. Whatever breaks there, the call is answered.
+func (c *call) drive(ctx context.Context, payload hook.Payload) (report driver.Report) {
+	if c.Driver == nil {
+		return driver.Report{}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			c.logf("the session driver panicked: %v\n%s", r, debug.Stack())
+			report = driver.Report{Message: "the session driver broke down, see stopgate log"}
+		}
+	}()
+	c.Driver.Screen = c.global.Terminal
+	report = c.Driver.Hook(ctx, driver.Call{ID: c.id, Payload: payload, OursBlocked: c.oursBlocked(payload)})
+	if report.Message != "" {
+		report.Message = "stopgate: " + report.Message
+	}
+	return report
+}
+
+// oursBlocked reports whether a keeper of ours blocked this prompt before.
+func (c *call) oursBlocked(payload hook.Payload) bool {
+	p, isStop := payload.(*hook.StopPayload)
+	if !isStop || !p.StopHookActive {
+		return false
+	}
+	blocks, err := NewCounter(c.StateDir).Blocks(Turn{Session: p.SessionID, Prompt: p.PromptID})
+	if err != nil {
+		c.logf("%v", err)
+	}
+	return len(blocks) > 0
+}
