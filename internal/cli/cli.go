@@ -44,7 +44,7 @@ func Main(args []string) int {
 		fmt.Println(Version()) // bare, as that tool does
 		return exitOK
 	}
-	root := newRoot(called(args[0]))
+	root := newProgram(args)
 	root.SetArgs(args[1:])
 	code := complain(root.Execute())
 	if code == exitUsage && forClient(args) {
@@ -156,6 +156,14 @@ type usageError struct {
 	hint string
 }
 
+// newProgram is the command tree under the name that the program was called by.
+func newProgram(args []string) *cobra.Command {
+	if isTUIDriver(args) {
+		return newTUIDriver()
+	}
+	return newRoot(called(args[0]))
+}
+
 func newRoot(name string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   name,
@@ -178,16 +186,18 @@ interrupted.`,
 	cobra.EnableCommandSorting = false // below they stand in the order in which one needs them
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{err, "see: " + cmd.CommandPath() + " --help"}
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newInit(), newHooks(), newTrust(), newDoctor(), newStatus(), newValidate(), newOff(), newLog(),
 		newRun(), newCheck(), newReview(), newDetect(), newList(), newHealth(), newViolations(), newClean(), newCI(),
-		newClaude(), newProvider(), newSupervisor(),
+		newClaude(), newProvider(), newSupervisor(), newQueue(), newRegistry(),
 		newSchema(), newHook(), newStopHook(), newSupervisorHook(), newVersion(),
 	)
 	return root
+}
+
+func flagError(cmd *cobra.Command, err error) error {
+	return usageError{err, "see: " + cmd.CommandPath() + " --help"}
 }
 
 func newHelp() *cobra.Command {

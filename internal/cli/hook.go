@@ -67,6 +67,7 @@ func newService() (*stop.Service, error) {
 			reviews,
 		},
 		Supervisor: reviews,
+		Driver:     newDriver(state, global, true),
 		Environ:    os.Environ(),
 		Now:        time.Now,
 		Stderr:     os.Stderr,

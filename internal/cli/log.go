@@ -153,7 +153,7 @@ func (v *logView) line(r *event.Record) error {
 		return nil
 	}
 	delete(v.open, r.Call)
-	_, err := fmt.Fprintf(v.out, "%s  %s  %s%s\n", v.head(r), v.decision(r), v.paint.faint(v.where(r)), v.opinions(r))
+	_, err := fmt.Fprintf(v.out, "%s  %s  %s%s\n", v.head(r), v.decision(r), v.paint.faint(v.where(r)), v.opinions(r)+effects(r))
 	return err
 }
 
@@ -206,6 +206,19 @@ func (v *logView) opinions(r *event.Record) string {
 		}
 	}
 	return b.String()
+}
+
+// effects are what was done besides, on a line of their own where messages stand above
+// them.
+func effects(r *event.Record) string {
+	if len(r.Effects) == 0 {
+		return ""
+	}
+	text := "  " + strings.Map(printable, strings.Join(r.Effects, ", "))
+	if slices.ContainsFunc(r.Verdicts, func(o event.Verdict) bool { return o.Message != "" }) {
+		return "\n  " + text
+	}
+	return text
 }
 
 func describe(r *event.Record) string {

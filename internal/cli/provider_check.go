@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/endpoint"
-	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/launch"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/process"
@@ -131,7 +128,7 @@ func (l providerChecks) ask(cmd *cobra.Command, env []string, quiet bool) error 
 	if len(targets) == 0 {
 		return nil
 	}
-	program, err := findStopgated(env)
+	program, err := findProgram("stopgated", env)
 	if err != nil {
 		return err
 	}
@@ -277,23 +274,4 @@ func (w *answerLines) Write(p []byte) (int, error) {
 		w.rest = nil
 	}
 	return len(p), nil
-}
-
-// findStopgated finds the program that comes with this one: beside it, else on the
-// PATH.
-func findStopgated(env []string) (string, error) {
-	self, err := os.Executable()
-	if err == nil {
-		if resolved, err := filepath.EvalSymlinks(self); err == nil {
-			self = resolved
-		}
-		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), "stopgated")); err == nil {
-			return path, nil
-		}
-	}
-	if path, found := environ.LookPath(env, "stopgated"); found {
-		return path, nil
-	}
-	missing := errors.New("the program stopgated, which asks the providers, was not found")
-	return "", codeError{hintError{missing, "it comes with stopgate: put it into " + filepath.Dir(self) + " or on the PATH"}, exitCouldNotRun}
 }

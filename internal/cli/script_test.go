@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 		"stopgate":       run,
 		"conclaude":      run,
 		"agent-gauntlet": run,
+		"tui-driver":     run,
 		"sg2":            run, // somebody renamed the program
 		"stopgated":      stopgated,
 		"claude":         func() { fmt.Println("2.1.197 (Claude Code)") },

@@ -26,7 +26,8 @@ func newStatus() *cobra.Command {
 		Use:   "status",
 		Short: "Show what is happening in this project",
 		Long: `Show whether this project is enforced, what the supervisor's reviews have cost, and
-the latest stops. To prove it rather than to look: stopgate doctor`,
+the latest stops; and of all tmux sessions, which queues are under way and what their agents
+have not been told yet. To prove it rather than to look: stopgate doctor`,
 		Example: `  stopgate status
   stopgate status --json | jq .unanswered`,
 		Args: noArgs,
@@ -61,7 +62,8 @@ type status struct {
 	Gates  *gatesStatus `json:"gates,omitempty"`
 	// Supervisor is nil where nothing was reviewed.
 	Supervisor *reviewsStatus `json:"supervisor,omitempty"`
-	Stops      []event.Record `json:"stops"`
+	sessionsStatus
+	Stops []event.Record `json:"stops"`
 
 	launched bool // a supervised launch has put its entry into the settings
 }
@@ -139,6 +141,11 @@ func (h *here) status() (*status, error) {
 	if recess, on := stop.InRecess(h.stateDir, h.root, time.Now()); on {
 		s.Off = &recess
 	}
+	sessions, err := readSessions(h.stateDir)
+	if err != nil {
+		return nil, err
+	}
+	s.sessionsStatus = sessions
 	return s, s.readStops(filepath.Join(h.stateDir, "journal"))
 }
 
@@ -260,6 +267,7 @@ func (s *status) print(out io.Writer) error {
 	if s.Supervisor != nil {
 		row("reviews", s.Supervisor.String(), "stopgate supervisor status")
 	}
+	s.sessionsStatus.print(p, row)
 	if len(s.Stops) > 0 {
 		fmt.Fprintln(out, "\nlatest stops")
 	}

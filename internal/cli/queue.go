@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/driver"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/terminal"
+)
+
+func newQueue() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "queue",
+		Short: "Type commands into a client's tmux session, one after the other",
+		Long: `Give the client in a tmux session commands to work off. The first is typed at once, each
+other when the client's hooks say that the one before it is done. Somebody who types a prompt
+of their own in between ends the queue.
+
+A session is called by its name in tmux. Its agent in the registry is woken when the queue
+ends, however that is.`,
+		Example: `  stopgate queue create --session main '["/clear", "/gsd:plan-phase 3"]'
+  stopgate queue list --watch
+  stopgate queue cancel main`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newQueueCreate("stopgate queue create"), newQueueList(), newQueueShow(), newQueueCancel(), newQueueRetry(), newQueueDrive())
+	return cmd
+}
+
+// desk is where a person looks after queues.
+type desk struct {
+	stateDir string
+	driver   *driver.Driver
+	queues   queue.Store
+}
+
+// newDesk reads a client's screen as the global config says. One that is invalid
+// counts as empty, as it does for hooks.
+func newDesk() (*desk, error) {
+	state, err := paths.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	global, err := paths.GlobalConfig()
+	if err != nil {
+		return nil, err
+	}
+	d := newDriver(state, global, false)
+	if g, err := config.LoadGlobal(global); err == nil {
+		d.Screen = g.Terminal
+	}
+	return &desk{stateDir: state, driver: d, queues: queue.NewStore(state)}, nil
+}
+
+// untilSignal is a context that ends with Ctrl-C or a polite kill.
+func untilSignal(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+}
+
+// forQueue says what to do about what a session's queue failed of, and gives the exit
+// code for it.
+func forQueue(err error, session string) error {
+	name := shellWord(session)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return codeError{err, exitInterrupted}
+	case errors.Is(err, terminal.ErrNotInstalled):
+		return codeError{hintError{err, "install tmux, or add it to the PATH"}, exitCouldNotRun}
+	case errors.Is(err, queue.ErrExists):
+		return hintError{fmt.Errorf("session %s has a queue already", shown(session)), "see it with: stopgate queue show " + name + "\nput yours in its place with: --replace"}
+	case errors.Is(err, queue.ErrNone):
+		return hintError{fmt.Errorf("session %s has no queue", shown(session)), "see those there are with: stopgate queue list"}
+	case errors.Is(err, terminal.ErrNoSession):
+		return hintError{fmt.Errorf("there is no tmux session %s", shown(session)), otherName(session)}
+	}
+	return err
+}
+
+// otherName is the name that a session may have instead.
+func otherName(session string) string {
+	if name := registry.TmuxName(session); name != session {
+		return fmt.Sprintf("tmux calls it %q", name)
+	}
+	return "see those there are with: tmux list-sessions"
+}
+
+// shellWord is a word as it is typed into a shell.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@%+,", r)
+	}
+	if word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// sessionNames completes the name of a session.
+func sessionNames(names func(queue.Store) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		state, err := paths.StateDir()
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		fits := slices.DeleteFunc(names(queue.NewStore(state)), func(name string) bool { return !strings.HasPrefix(name, begun) })
+		return fits, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// underWay are the sessions that have a queue.
+func underWay(s queue.Store) []string {
+	all, _ := s.List() // then there is nothing to complete
+	var names []string
+	for _, l := range all {
+		names = append(names, l.Session)
+	}
+	return names
+}
+
+func newQueueCancel() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "cancel SESSION",
+		Short: "End a session's queue",
+		Long: `End a session's queue: nothing more of it is typed, its agent is told, and its file gets
+another name. What the client works on now, it goes on with.
+
+Exit code 1: there is no queue.`,
+		Example: `  stopgate queue cancel main`,
+		Args:    oneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			desk, err := newDesk()
+			if err != nil {
+				return err
+			}
+			return desk.cancel(cmd, args[0], asJSON)
+		},
+		ValidArgsFunction: sessionNames(underWay),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (d *desk) cancel(cmd *cobra.Command, session string, asJSON bool) error {
+	q, err := d.driver.Cancel(session, "stopgate queue cancel")
+	if err != nil {
+		return forQueue(err, session)
+	}
+	v, err := d.find(session, q.Stopgate.ID)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), v)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "cancelled the queue of session %s with %d of %s done%s\nits file is now %s; what is left can be typed with: stopgate queue retry %s\n",
+		shown(session), v.Completed, count(v.Total, "command"), goesOn(q), v.Path, shellWord(session))
+	return nil
+}
+
+// goesOn tells of what a cancelled queue's client still works on.
+func goesOn(q queue.Queue) string {
+	if active := q.Active(); active != nil && active.Confirmed() {
+		return fmt.Sprintf("; the client goes on with command %d", active.ID)
+	}
+	return ""
+}

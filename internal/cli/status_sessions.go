@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/wake"
+)
+
+// sessionsStatus is what goes on in tmux sessions, whatever project they are in.
+type sessionsStatus struct {
+	Queues []queueView `json:"queues,omitempty"`
+	Outbox []mailbox   `json:"outbox,omitempty"`
+}
+
+// mailbox is what one agent has not been told.
+type mailbox struct {
+	Agent     string      `json:"agent"`
+	Waiting   int         `json:"waiting"`
+	Oldest    time.Time   `json:"oldest,omitzero"`
+	Tries     int         `json:"tries,omitempty"` // of the oldest
+	LastError string      `json:"last_error,omitempty"`
+	Dead      int         `json:"dead"`
+	Newest    *deadLetter `json:"newest_dead,omitempty"`
+}
+
+// deadLetter is one that was given up.
+type deadLetter struct {
+	Path string    `json:"path"`
+	Why  string    `json:"why"`
+	Time time.Time `json:"time,omitzero"`
+}
+
+func readSessions(stateDir string) (sessionsStatus, error) {
+	var s sessionsStatus
+	list, err := (&desk{stateDir: stateDir, queues: queue.NewStore(stateDir)}).list()
+	if err != nil {
+		return s, err
+	}
+	s.Queues = list.queues
+	boxes, err := wake.NewOutbox(stateDir).Summary()
+	for _, box := range boxes {
+		s.Outbox = append(s.Outbox, mailboxOf(box))
+	}
+	return s, err
+}
+
+func mailboxOf(a wake.AgentSummary) mailbox {
+	m := mailbox{Agent: a.AgentID, Waiting: a.Waiting, Oldest: a.Oldest, Tries: a.Tries, LastError: a.LastError, Dead: len(a.Dead)}
+	if len(a.Dead) > 0 {
+		m.Newest = &deadLetter{Path: a.Dead[0].Path, Why: a.Dead[0].Why, Time: a.Dead[0].Time}
+	}
+	return m
+}
+
+// print shows what is under way, and what waits for somebody.
+func (s *sessionsStatus) print(p paint, row func(name, text, hint string)) {
+	if len(s.Queues) > 0 {
+		row("queues", count(len(s.Queues), "session")+" with commands to work off", "stopgate queue list")
+	}
+	for _, v := range s.Queues {
+		switch {
+		case v.Fault != "":
+			row("queue", p.red(shown(v.Session)+" is "+v.State), v.Path)
+		case v.Waits != "":
+			row("queue", p.yellow(shown(v.Session)+" waits: "+v.Waits), "stopgate queue show "+shellWord(v.Session))
+		}
+	}
+	for _, m := range s.Outbox {
+		if m.Waiting > 0 {
+			row("outbox", m.waiting(p), "")
+		}
+		if m.Dead > 0 {
+			row("outbox", m.dead(p), filepath.Dir(m.Newest.Path))
+		}
+	}
+}
+
+// waiting colours only what was tried in vain: a letter is on its way for a moment
+// each time.
+func (m *mailbox) waiting(p paint) string {
+	text := fmt.Sprintf("%s for %s since %s", count(m.Waiting, "letter"), shown(m.Agent), m.Oldest.Local().Format(time.DateTime))
+	if m.LastError == "" {
+		return text
+	}
+	times := "once"
+	if m.Tries > 1 {
+		times = count(m.Tries, "time")
+	}
+	return p.yellow(fmt.Sprintf("%s, tried %s: %s", text, times, plain.Line(m.LastError)))
+}
+
+func (m *mailbox) dead(p paint) string {
+	return p.red(fmt.Sprintf("%s for %s given up, the newest: %s", count(m.Dead, "letter"), shown(m.Agent), plain.Line(m.Newest.Why)))
+}
