@@ -43,7 +43,12 @@ func continuesPath(before string) bool {
 	return before != "" && (isWord(r) || strings.ContainsRune(`/.-~:%@\=+&#?$)]}`, r))
 }
 
-func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+// isWord tells what words and names are made of. Scripts that put no spaces between words
+// are left out: what stands next to a command in them is a word of its own.
+func isWord(r rune) bool {
+	spaceless := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	return r == '_' || unicode.IsLetter(r) && !spaceless || unicode.IsDigit(r)
+}
 
 // commandLength is the length of the command that the text begins with, 0 if none.
 func commandLength(text string) int {

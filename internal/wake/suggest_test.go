@@ -46,6 +46,7 @@ func TestSuggest(t *testing.T) {
 		{"before a name of more", "/clear/clear", nil},
 		{"damaged text", "\xff/clear \xff/gsd:a \xffb", []string{"/clear", "/gsd:a \xffb"}},
 		{"punctuation of others", "先执行：/clear，再。/gsd:a", []string{"/clear", "/gsd:a"}},
+		{"scripts without spaces", "请运行/clear再运行/gsd:a", []string{"/clear", "/gsd:a"}},
 		{"an arrow", "→/clear ->/clear", []string{"/clear"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
