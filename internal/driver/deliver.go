@@ -104,7 +104,7 @@ func (t *typist) load() error {
 		t.state = queue.Confirmed
 		return nil
 	}
-	t.queue = named(q, t.session).Stopgate.ID
+	t.queue = q.ID()
 	t.id, t.text, t.state, t.enters = active.ID, active.Command, active.Stopgate.State, active.Stopgate.Enters
 	if t.pane, err = t.find(q); err != nil {
 		return err
@@ -253,7 +253,7 @@ func (t *typist) past() bool {
 		return errors.Is(err, queue.ErrNone)
 	}
 	active := q.Active()
-	return active == nil || active.ID != t.id || active.Confirmed() || named(q, t.session).Stopgate.ID != t.queue
+	return active == nil || active.ID != t.id || active.Confirmed() || q.ID() != t.queue
 }
 
 // busy says why the client takes no prompt now, by what its hooks told.
@@ -274,19 +274,22 @@ func (t *typist) busy() string {
 }
 
 // still reports whether the client waits for input although no hook told that it is
-// done: a person who interrupts it fires none. A client that works shows that, and moves
-// something on its screen.
+// done: a person who interrupts it fires none. A client that works shows that, or at
+// least moves something on its screen.
 func (t *typist) still() bool {
-	first, err := t.pane.Capture(t.ctx)
-	if err != nil || t.pace.Still == 0 || t.screen.Look(first).State != terminal.Ready || t.screen.Works(first) {
-		return false
-	}
+	last := ""
 	for waited := time.Duration(0); waited < t.pace.Still; waited += glance {
-		if again, err := t.pane.Capture(t.ctx); err != nil || again != first || !t.wait(glance) {
+		now, err := t.pane.Capture(t.ctx)
+		if err != nil || t.screen.Look(now).State != terminal.Ready {
 			return false
 		}
+		works, known := t.screen.Works(now)
+		if works || !known && last != "" && now != last || !t.wait(glance) {
+			return false
+		}
+		last = now
 	}
-	return true
+	return t.pace.Still > 0
 }
 
 // await looks at the pane until it is as it should be, or patience is over.
@@ -347,10 +350,9 @@ func (t *typist) undelivered(why string, err error) error {
 // apply gives the queue an event, and the agent the news if that ends it.
 func (t *typist) apply(e queue.Event) (queue.Outcome, error) {
 	return t.Driver.apply(t.session, "", func(q queue.Queue) queue.Outcome {
-		q = named(q, t.session)
-		if q.Stopgate.ID != t.queue {
+		if q.ID() != t.queue {
 			return queue.Outcome{Queue: q, Action: queue.Ignored} // another one took its place
 		}
-		return queue.Apply(q, e, t.Now())
+		return queue.Apply(named(q, t.session, t.Now()), e, t.Now())
 	})
 }

@@ -5,9 +5,13 @@ package driver
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/presence"
 	"github.com/stopgate/stopgate/internal/queue"
@@ -362,9 +366,7 @@ func TestAQueueThatIsReplacedIsNotMistaken(t *testing.T) {
 	delivered := make(chan error, 1)
 	s.working.Go(func() { delivered <- s.driver().Deliver(t.Context(), mainSession, false) })
 	eventually(t, "Enter reaches the client", func() bool { return strings.HasSuffix(w.bytes(), enter) })
-	_, err := s.driver().Cancel(mainSession, "a test")
-	check(t, err)
-	w.give("/gsd:a") // the same command, with the same number
+	s.swap(w)
 	select {
 	case err := <-delivered:
 		check(t, err)
@@ -374,8 +376,57 @@ func TestAQueueThatIsReplacedIsNotMistaken(t *testing.T) {
 	if d := s.active(); d.State != queue.Waiting || d.Why != "" {
 		t.Errorf("the new queue's delivery is %+v", d)
 	}
-	s.wantLetters(wake.QueueCancelled)
+	s.wantLetters()
 	w.wantBytes(pasted("/gsd:a") + enter)
+}
+
+// swap puts another queue with the same command in the place of the session's, at
+// once.
+func (s *scene) swap(w *window) {
+	s.t.Helper()
+	aside := queue.NewStore(filepath.Join(s.config, "aside"))
+	check(s.t, aside.Create(mainSession, w.newQueue(s.queue(mainSession).Commands[0].Command)))
+	check(s.t, os.Rename(aside.Path(mainSession), s.file(mainSession, "")))
+}
+
+// What becomes of a queue while somebody is on the way to type is seen at each step.
+func TestAQueueThatEndsBeforeItsCommandIsTyped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		end  func(s *scene, w *window)
+		left bool
+	}{
+		{"cancelled", func(s *scene, _ *window) {
+			_, err := s.driver().Cancel(mainSession, "a test")
+			check(s.t, err)
+		}, false},
+		{"replaced", func(s *scene, w *window) { s.swap(w) }, true},
+		{"confirmed", func(_ *scene, w *window) { w.prompt("p1", "/gsd:a") }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t)
+			w := s.ready(mainSession)
+			w.give("/gsd:a")
+			typist, done, err := s.driver().typist(t.Context(), mainSession)
+			check(t, err)
+			defer done()
+			tt.end(s, w)
+			before := files(t, filepath.Join(s.state, "logs"))
+			pressed, err := typist.enter(true)
+			if pressed || err != nil {
+				t.Errorf("pressed: %t, %v", pressed, err)
+			}
+			check(t, typist.undelivered("a test", nil))
+			w.wantBytes("")
+			if diff := cmp.Diff(before, files(t, filepath.Join(s.state, "logs"))); diff != "" {
+				t.Error(diff)
+			}
+			if exists(s.file(mainSession, "")) != tt.left {
+				t.Errorf("there is a queue: %t", !tt.left)
+			}
+		})
+	}
 }
 
 func TestADeliveryThatIsEndedLeavesTheRestToTheNext(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -131,7 +132,7 @@ func (s *session) advance(ctx context.Context) {
 			return queue.Outcome{Queue: q, Action: queue.Ignored}
 		}
 		s.ours = true
-		return queue.Apply(named(q, s.client.Session), event, s.Now())
+		return queue.Apply(named(q, s.client.Session, s.Now()), event, s.Now())
 	}
 	o, err := store.Change(s.client.Session, apply, s.tellEnd)
 	var corrupt *queue.CorruptError
@@ -165,14 +166,13 @@ func (s *session) abandoned(ctx context.Context, q queue.Queue) bool {
 
 // named gives a queue that was written by hand a name, by which what is told about it
 // is known.
-func named(q queue.Queue, session string) queue.Queue {
+func named(q queue.Queue, session string, now time.Time) queue.Queue {
 	if q.Stopgate == nil {
 		q.Stopgate = &queue.Meta{}
 	}
 	meta := *q.Stopgate
 	if meta.ID == "" {
-		text, _ := json.Marshal(q.Commands) // plain data always encodes
-		meta.ID = wake.Key(session, string(text))
+		meta.ID = wake.Key("by hand", session, now.String())
 	}
 	if meta.Session == "" {
 		meta.Session = session

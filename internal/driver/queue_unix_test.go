@@ -618,6 +618,21 @@ func TestRuling37WhichStopCompletesACommand(t *testing.T) {
 	}
 }
 
+// A compaction that the client begins by itself does not confirm ours.
+func TestRuling37OnlyACompactionByHandConfirms(t *testing.T) {
+	t.Parallel()
+	for trigger, want := range map[string]queue.DeliveryState{"auto": queue.Entered, "manual": queue.Confirmed} {
+		s := newScene(t)
+		w := s.started(mainSession)
+		w.give("/compact")
+		s.step(queue.Begun{ID: 1}, queue.Pressed{ID: 1})
+		w.hook("pre-compact", fields{"trigger": trigger})
+		if d := s.active(); d.State != want {
+			t.Errorf("%s: the delivery is %+v", trigger, d)
+		}
+	}
+}
+
 func TestAClientThatEndsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -110,7 +110,7 @@ func (d *Driver) begin(ctx context.Context, session string, forced bool) error {
 // Cancel ends a session's queue, whose agent is told why.
 func (d *Driver) Cancel(session, why string) (queue.Queue, error) {
 	o, err := d.apply(session, "", func(q queue.Queue) queue.Outcome {
-		return queue.Apply(named(q, session), queue.Withdrawn{Why: why}, d.Now())
+		return queue.Apply(named(q, session, d.Now()), queue.Withdrawn{Why: why}, d.Now())
 	})
 	return o.Queue, err
 }

@@ -505,14 +505,18 @@ func (w *window) idle(prompt string) Report {
 	return w.hook("notification.idle-prompt", fields{"prompt_id": prompt})
 }
 
-// give gives the session a queue of which nothing is typed.
-func (w *window) give(commands ...string) queue.Queue {
-	w.s.t.Helper()
+// newQueue is a queue for this window of which nothing is typed.
+func (w *window) newQueue(commands ...string) queue.Queue {
 	q := queue.New(w.session, fmt.Sprintf("queue-%d", w.s.now().UnixMilli()), commands, w.s.now())
 	place := placeOf(w.Pane)
 	q.Stopgate.Place = &place
-	check(w.s.t, queue.NewStore(w.s.state).Create(w.session, q))
 	return q
+}
+
+// give gives the session such a queue.
+func (w *window) give(commands ...string) {
+	w.s.t.Helper()
+	check(w.s.t, queue.NewStore(w.s.state).Create(w.session, w.newQueue(commands...)))
 }
 
 // order creates a queue as a person or an agent does.

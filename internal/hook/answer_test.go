@@ -162,6 +162,7 @@ func TestInputOfATool(t *testing.T) {
 		{"with a message after it", Answer{}.Input([]byte(input)).Tell("by rule"), `{"systemMessage":"by rule",` + allowed + "}\n"},
 		{"an objection wins", Block(PreToolUse, "no").Input([]byte(input)), string(Block(PreToolUse, "no").Bytes())},
 		{"none", Answer{}.Input(nil), ""},
+		{"an objection to something else", Block(Stop, "no").Input([]byte(input)), string(Block(Stop, "no").Bytes())},
 		{"taken back", Answer{}.Input([]byte(input)).Input(nil), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,7 +170,11 @@ func TestInputOfATool(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
-			if h := listen(PreToolUse, []byte(got)); h.invalid != "" || h.blocked != tt.answer.Blocks() {
+			event := PreToolUse
+			if tt.answer.event != "" {
+				event = tt.answer.event
+			}
+			if h := listen(event, []byte(got)); h.invalid != "" || h.blocked != tt.answer.Blocks() {
 				t.Errorf("the client hears %+v", h)
 			}
 		})

@@ -35,6 +35,8 @@ type world struct {
 	told []Event
 	late []Event
 
+	intruded bool // somebody typed what is no command
+
 	// The one who types.
 	typer    *typer
 	begun    map[int]int
@@ -53,7 +55,7 @@ type typer struct {
 
 var disturbances = []string{
 	"lost Enter", "typer dies", "hooks late", "hooks twice", "person", "person sends the same", "person clears",
-	"interrupt", "API fails", "background task", "compaction", "client ends", "impatience",
+	"interrupt", "API fails", "background task", "compaction", "client ends", "impatience", "two type",
 }
 
 func newWorld(t *rapid.T) *world {
@@ -330,11 +332,14 @@ func (w *world) disturb() {
 		w.tell(e)
 	case w.happens("client ends"):
 		w.restart()
+	case w.happens("two type"):
+		w.typeBlindly()
 	case !w.alive || w.turn != nil:
 	case w.happens("background task"):
 		w.submit("<task-notification>")
 	case w.happens("person"):
 		w.box += "something else"
+		w.intruded = true
 		w.enter()
 	case w.happens("person clears") && w.box == "":
 		w.submit("/clear")
@@ -342,6 +347,27 @@ func (w *world) disturb() {
 		// Of two prompts with the same text only the order of hooks says which is newer.
 	case w.happens("person sends the same") && w.box == "" && w.q.Active() != nil:
 		w.submit(w.q.Active().Command)
+	}
+}
+
+// typeBlindly is a second process that types, which knows nothing of the first nor of
+// the screen. The queue alone keeps it from harm.
+func (w *world) typeBlindly() {
+	id := rapid.IntRange(1, len(w.q.Commands)).Draw(w.T, "command")
+	w.intruded = true
+	switch rapid.IntRange(0, 3).Draw(w.T, "blindly") {
+	case 0:
+		if w.apply(Begun{id}).Changed && !w.over {
+			w.box += w.q.Commands[id-1].Command
+		}
+	case 1:
+		if w.apply(Pressed{id}).Changed && !w.over {
+			w.enter()
+		}
+	case 2:
+		w.apply(Held{id, "it works"})
+	case 3:
+		w.apply(NotReady{id, "there is no empty prompt"})
 	}
 }
 
@@ -407,13 +433,16 @@ func propertyApply(t *rapid.T) {
 	if len(w.told) > 0 {
 		w.tell(rapid.SampledFrom(w.told).Draw(t, "after the end"))
 	}
-	if ending := w.q.Stopgate.Ending; quiet && ending.Kind != Complete {
+	switch ending := w.q.Stopgate.Ending; {
+	case quiet && ending.Kind != Complete:
 		t.Fatalf("nothing happened, and yet it ended with %+v:\n%s", ending, encoded(t, w.q))
+	case ending.Kind == Cancel && !w.intruded:
+		t.Fatalf("no person typed, and yet it ended with %+v:\n%s", ending, encoded(t, w.q))
 	}
 }
 
 func TestApplyInManyWorlds(t *testing.T) {
-	for i := range 30 { // of 100 worlds each
+	for i := range 20 { // of 100 worlds each
 		if !t.Run(fmt.Sprint(i), func(t *testing.T) { rapid.Check(t, propertyApply) }) {
 			break
 		}

@@ -168,6 +168,15 @@ func Awaits(command string) Hook {
 	return Hook{Hook: "Stop"}
 }
 
+// ID tells queues apart. One that was written by hand has none until something
+// changes it.
+func (q *Queue) ID() string {
+	if q.Stopgate == nil {
+		return ""
+	}
+	return q.Stopgate.ID
+}
+
 // Active is the command that is being worked on, if one is.
 func (q *Queue) Active() *Command {
 	i := slices.IndexFunc(q.Commands, func(c Command) bool { return c.Status == Active })

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/lockfile"
 )
 
 func newStore(t *testing.T) Store {
@@ -443,6 +445,15 @@ func counting(q Queue) Outcome {
 	return Outcome{Queue: q, Changed: true}
 }
 
+// countOne counts, however long the others take: a machine may be slow.
+func countOne(s Store, session string) error {
+	for {
+		if _, err := s.Change(session, counting, nil); !errors.Is(err, lockfile.ErrBusy) {
+			return err
+		}
+	}
+}
+
 func TestRuling35ChangesByManyAtOnceAreNotLost(t *testing.T) {
 	s := newStore(t)
 	sessions := []string{"a", "b"}
@@ -455,7 +466,7 @@ func TestRuling35ChangesByManyAtOnceAreNotLost(t *testing.T) {
 		for range many {
 			all.Go(func() {
 				for range each {
-					if _, err := s.Change(session, counting, nil); err != nil {
+					if err := countOne(s, session); err != nil {
 						t.Error(err)
 					}
 				}
