@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/driver"
 	"github.com/stopgate/stopgate/internal/logfile"
 	"github.com/stopgate/stopgate/internal/process"
@@ -50,10 +51,20 @@ func ourselves() (string, error) {
 	return self, err
 }
 
+// driverOutside is for whoever is no hook. A client's screen is read as the global
+// config says. One that is invalid counts as empty, as it does for hooks.
+func driverOutside(stateDir, globalConfig string) *driver.Driver {
+	d := newDriver(stateDir, globalConfig, false)
+	if global, err := config.LoadGlobal(globalConfig); err == nil {
+		d.Screen = global.Terminal
+	}
+	return d
+}
+
 // TypeInto has a message typed into a session, as a queue of one command. The key keeps
 // it from being typed twice.
 func TypeInto(stateDir, globalConfig string) func(ctx context.Context, session, key, text string) error {
-	d := newDriver(stateDir, globalConfig, false)
+	d := driverOutside(stateDir, globalConfig)
 	return func(ctx context.Context, session, key, text string) error {
 		if d.Delivered(session, key) {
 			return nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/driver"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/queue"
@@ -47,8 +46,6 @@ type desk struct {
 	queues   queue.Store
 }
 
-// newDesk reads a client's screen as the global config says. One that is invalid
-// counts as empty, as it does for hooks.
 func newDesk() (*desk, error) {
 	state, err := paths.StateDir()
 	if err != nil {
@@ -58,11 +55,7 @@ func newDesk() (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := newDriver(state, global, false)
-	if g, err := config.LoadGlobal(global); err == nil {
-		d.Screen = g.Terminal
-	}
-	return &desk{stateDir: state, driver: d, queues: queue.NewStore(state)}, nil
+	return &desk{stateDir: state, driver: driverOutside(state, global), queues: queue.NewStore(state)}, nil
 }
 
 // untilSignal is a context that ends with Ctrl-C or a polite kill.

@@ -48,7 +48,7 @@ func drive(cmd *cobra.Command, session string) error {
 	ctx, stop := untilSignal(cmd)
 	defer stop()
 	awaitEnd(ctx, cmd.InOrStdin())
-	err = desk.driver.Deliver(ctx, session, false)
+	err = desk.driver.Deliver(ctx, session)
 	if err == nil || errors.Is(err, queue.ErrNone) {
 		return nil // somebody ended the queue meanwhile
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/presence"
 	"github.com/stopgate/stopgate/internal/queue"
@@ -88,10 +90,22 @@ func (d *desk) standing(l queue.Listed, now time.Time) (state, waits string) {
 		waits = "the client waits for an answer"
 	case !active.Confirmed() && active.Stopgate.Tries > 0:
 		return deliveryWords(active, now), plain.Line(active.Stopgate.Why)
+	case !active.Confirmed() && active.Stopgate.State != queue.Waiting && d.left(l.Session):
+		waits = "whoever typed it was ended"
 	default:
 		return deliveryWords(active, now), ""
 	}
 	return waits, waits
+}
+
+// left reports whether nobody types into a session, or waits for a confirmation.
+func (d *desk) left(session string) bool {
+	release, err := lockfile.Acquire(context.Background(), d.queues.DriverLock(session), 0)
+	if err != nil {
+		return false
+	}
+	release()
+	return true
 }
 
 // asking reports whether the client of a queue waits for a person.
@@ -135,6 +149,9 @@ func endingWords(e queue.Ending) string {
 	case queue.Stale:
 		return "left over: the client was started anew"
 	}
+	if e.Detail != "" {
+		return plain.Line(e.Why + ": " + e.Detail)
+	}
 	return plain.Line(e.Why)
 }
 
@@ -152,6 +169,9 @@ func (v *queueView) broken() bool { return v.Ended != "" && v.Ended != queue.Com
 
 // begun tells what became of the command that a queue began with.
 func (v *queueView) begun(c *queue.Command) string {
+	if c == nil {
+		return v.State
+	}
 	text := fmt.Sprintf("command %d of %d", c.ID, v.Total)
 	switch a := v.Active; {
 	case a == nil || a.ID != c.ID || a.Delivery != queue.Waiting:

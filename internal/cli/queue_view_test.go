@@ -257,9 +257,12 @@ func TestDrawerDrawsWhatIsNew(t *testing.T) {
 	if !drawn() {
 		t.Error("an age has changed")
 	}
-	width = 60
+	list.queues, width = nil, 120
 	if !drawn() {
-		t.Error("the screen has changed")
+		t.Error("the queues are gone")
+	}
+	if width--; !drawn() {
+		t.Error("the screen has changed, which may break its lines")
 	}
 }
 

@@ -6,7 +6,7 @@ import "regexp"
 // What is empty is built in.
 type Terminal struct {
 	Prompt string // a regular expression for the line of the input box
-	Dialog string // one for the line of a dialog's selected answer
+	Dialog string // one for something in an open dialog
 }
 
 func readTerminal(v value, to *Terminal) {

@@ -34,7 +34,7 @@ func deliverAlone(session string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
-	return d.Deliver(ctx, session, false)
+	return d.Deliver(ctx, session)
 }
 
 // killed runs a delivery that is killed before or after its tmux does something.

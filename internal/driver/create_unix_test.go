@@ -174,7 +174,7 @@ func TestCreateForAClientWithoutHooks(t *testing.T) {
 	check(t, err)
 	w.wantBytes(pasted("/gsd:a") + enter)
 	s.pace = impatient
-	check(t, s.outside().Deliver(t.Context(), mainSession, false))
+	check(t, s.outside().Deliver(t.Context(), mainSession))
 	s.wantFailed("no hook of the client confirmed it")
 }
 
@@ -204,7 +204,7 @@ func TestFind(t *testing.T) {
 	s := newScene(t)
 	w := s.window(mainSession)
 	find := func() (string, error) {
-		p, err := s.outside().Find(t.Context(), mainSession)
+		p, err := s.outside().find(t.Context(), mainSession)
 		return p.ID, err
 	}
 	want := func(what string, w *window) {

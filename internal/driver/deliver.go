@@ -51,15 +51,13 @@ const (
 // it. Whatever it may not do it leaves to the hook that says that it may, and whatever
 // fails is told to the session's agent. One at a time delivers, and goes on from where
 // the last one was, if that was killed.
-//
-// Forced, it does not believe that a client is busy.
-func (d *Driver) Deliver(ctx context.Context, session string, forced bool) error {
+func (d *Driver) Deliver(ctx context.Context, session string) error {
 	t, done, err := d.typist(ctx, session)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if pressed, err := t.enter(forced); err != nil || !pressed {
+	if pressed, err := t.enter(false); err != nil || !pressed {
 		return err
 	}
 	return t.confirm()
@@ -82,7 +80,7 @@ type typist struct {
 
 // typist begins with the session's active command, when nobody else is at it.
 func (d *Driver) typist(ctx context.Context, session string) (*typist, func(), error) {
-	release, err := lockfile.Acquire(d.queues().DriverLock(session), turn)
+	release, err := lockfile.Acquire(ctx, d.queues().DriverLock(session), turn)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,11 +116,12 @@ func (t *typist) find(q queue.Queue) (terminal.Pane, error) {
 	if q.Stopgate != nil && q.Stopgate.Place != nil {
 		return t.paneAt(*q.Stopgate.Place), nil
 	}
-	return t.Find(t.ctx, t.session)
+	return t.Driver.find(t.ctx, t.session)
 }
 
 // enter brings the command into the pane and presses Enter, as far as that has not
 // been done. It reports whether Enter has been pressed, and is to be confirmed.
+// Forced, it does not believe that the client is busy.
 func (t *typist) enter(forced bool) (pressed bool, err error) {
 	switch t.state {
 	case queue.Waiting:
@@ -142,6 +141,9 @@ func (t *typist) enter(forced bool) (pressed bool, err error) {
 
 // begin types a command that nobody has begun with.
 func (t *typist) begin(forced bool) (pressed bool, err error) {
+	if t.busy() == "" {
+		t.settle()
+	}
 	if busy := t.busy(); busy != "" && !forced && !t.still() {
 		return false, t.change(queue.Held{ID: t.id, Why: busy})
 	}
@@ -273,6 +275,19 @@ func (t *typist) busy() string {
 	return ""
 }
 
+// settle waits until the client no longer shows that it works. After the hook it takes a
+// moment for that. Where it goes on at once instead, with what a person typed ahead of us
+// or with a task that has ended, another hook tells of that, and what we typed meanwhile
+// would stay in the input box.
+func (t *typist) settle() {
+	for waited := time.Duration(0); waited < t.pace.Still; waited += glance {
+		now, err := t.pane.Capture(t.ctx)
+		if works, _ := t.screen.Works(now); err != nil || !works || !t.wait(glance) {
+			return
+		}
+	}
+}
+
 // still reports whether the client waits for input although no hook told that it is
 // done: a person who interrupts it fires none. A client that works shows that, or at
 // least moves something on its screen.
@@ -349,7 +364,7 @@ func (t *typist) undelivered(why string, err error) error {
 
 // apply gives the queue an event, and the agent the news if that ends it.
 func (t *typist) apply(e queue.Event) (queue.Outcome, error) {
-	return t.Driver.apply(t.session, "", func(q queue.Queue) queue.Outcome {
+	return t.Driver.apply(t.session, func(q queue.Queue) queue.Outcome {
 		if q.ID() != t.queue {
 			return queue.Outcome{Queue: q, Action: queue.Ignored} // another one took its place
 		}

@@ -191,7 +191,7 @@ func TestRuling39NoSecondEnterForADialog(t *testing.T) {
 func (s *scene) step(events ...queue.Event) {
 	s.t.Helper()
 	for _, e := range events {
-		o, err := s.driver().apply(mainSession, "", func(q queue.Queue) queue.Outcome { return queue.Apply(q, e, s.now()) })
+		o, err := s.driver().apply(mainSession, func(q queue.Queue) queue.Outcome { return queue.Apply(q, e, s.now()) })
 		check(s.t, err)
 		if o.Action != queue.Moved {
 			s.t.Fatalf("%#v did nothing: %s", e, o.Action)
@@ -281,7 +281,7 @@ func TestForced(t *testing.T) {
 	w := s.ready(mainSession).live()
 	w.prompt("p0", "a person's")
 	w.give("/gsd:a")
-	force := func() error { return s.driver().Deliver(t.Context(), mainSession, true) }
+	force := func() error { _, err := s.driver().Retry(t.Context(), mainSession); return err }
 	w.show(looks{Screen: dialogScreen})
 	var refused *RefusedError
 	if err := force(); !errors.As(err, &refused) {
@@ -364,7 +364,7 @@ func TestAQueueThatIsReplacedIsNotMistaken(t *testing.T) {
 	w.show(looks{Swallow: 1000})
 	w.give("/gsd:a")
 	delivered := make(chan error, 1)
-	s.working.Go(func() { delivered <- s.driver().Deliver(t.Context(), mainSession, false) })
+	s.working.Go(func() { delivered <- s.driver().Deliver(t.Context(), mainSession) })
 	eventually(t, "Enter reaches the client", func() bool { return strings.HasSuffix(w.bytes(), enter) })
 	s.swap(w)
 	select {
@@ -437,7 +437,7 @@ func TestADeliveryThatIsEndedLeavesTheRestToTheNext(t *testing.T) {
 	w.give("/gsd:a")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	s.working.Go(func() { ended <- s.driver().Deliver(ctx, mainSession, false) })
+	s.working.Go(func() { ended <- s.driver().Deliver(ctx, mainSession) })
 	eventually(t, "Enter reaches the client", func() bool { return strings.HasSuffix(w.bytes(), enter) })
 	cancel()
 	if err := <-ended; err == nil {
@@ -465,7 +465,7 @@ func TestScreensCanBeReadOtherwise(t *testing.T) {
 	w.wantBytes(pasted("/gsd:a") + enter + enter)
 	s.screen.Prompt = `(`
 	w.give("/gsd:b")
-	if err := s.driver().Deliver(t.Context(), mainSession, false); err == nil {
+	if err := s.driver().Deliver(t.Context(), mainSession); err == nil {
 		t.Error("a pattern that is none")
 	}
 	w.wantBytes(pasted("/gsd:a") + enter + enter)
@@ -475,7 +475,7 @@ func TestNothingToDeliver(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	w := s.ready(mainSession)
-	if err := s.driver().Deliver(t.Context(), mainSession, false); !errors.Is(err, queue.ErrNone) {
+	if err := s.driver().Deliver(t.Context(), mainSession); !errors.Is(err, queue.ErrNone) {
 		t.Errorf("without a queue: %v", err)
 	}
 	w.give("/gsd:a")

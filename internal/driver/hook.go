@@ -100,6 +100,7 @@ func (d *Driver) follow(ctx context.Context, pane terminal.Pane, payload hook.Pa
 	client = client.After(payload, d.Now())
 	if payload.Event() == hook.SessionStart {
 		book.Sweep(d.Now())
+		d.queues().Sweep(d.Now())
 	}
 	if client == old {
 		return client, nil
@@ -128,7 +129,11 @@ func (s *session) advance(ctx context.Context) {
 	}
 	s.queued = true
 	apply := func(q queue.Queue) queue.Outcome {
-		if !q.At(s.place) && !s.abandoned(ctx, q) {
+		switch {
+		case q.At(s.place):
+		case s.abandoned(ctx, q):
+			event = queue.SessionStart{Source: "startup"}
+		default:
 			return queue.Outcome{Queue: q, Action: queue.Ignored}
 		}
 		s.ours = true
@@ -140,7 +145,9 @@ func (s *session) advance(ctx context.Context) {
 	case errors.Is(err, queue.ErrNone):
 		s.queued = false // it ended while we looked
 	case errors.As(err, &corrupt):
-		s.tellCorrupt(corrupt)
+		s.report.tell(corrupt)
+		s.report.effect("queue corrupt")
+		s.told(s.Driver.tellCorrupt(s.client.Session, string(s.call.Payload.Event()), corrupt))
 	case err != nil:
 		s.report.tell(fmt.Errorf("the queue of session %s: %w", s.client.Session, err))
 	case o.Action != queue.Ignored:
@@ -153,14 +160,18 @@ func (s *session) advance(ctx context.Context) {
 	}
 }
 
-// abandoned reports whether a queue is for a client that is gone with its terminal,
-// and this one was started in its stead.
+// abandoned reports whether a queue is for a client that is gone, and this one was
+// started in its stead, elsewhere in the session.
 func (s *session) abandoned(ctx context.Context, q queue.Queue) bool {
 	p, ok := s.call.Payload.(*hook.SessionStartPayload)
-	if !ok || p.Source != "startup" {
+	if !ok || p.Source != "startup" && p.Source != "resume" {
 		return false
 	}
-	_, err := s.paneAt(*q.Stopgate.Place).Session(ctx)
+	place := *q.Stopgate.Place
+	if client, known := s.clients().Load(place.Socket, place.PID, place.Pane); known && client.State == presence.Ended {
+		return true
+	}
+	_, err := s.paneAt(place).Session(ctx)
 	return errors.Is(err, terminal.ErrNoPane)
 }
 

@@ -55,7 +55,7 @@ func (s *session) notified(p *hook.NotificationPayload) {
 			s.wake(wake.Letter{Kind: wake.Idle, Headline: p.Message}, p.SessionID, p.PromptID)
 		}
 	case "permission_prompt", "agent_needs_input":
-		s.wake(wake.Letter{Kind: wake.Permission, Headline: p.Message}, p.SessionID, p.PromptID, s.call.ID)
+		s.wake(wake.Letter{Kind: wake.Permission, Headline: p.Message}, p.SessionID, p.PromptID, s.client.Since.Format(time.RFC3339Nano))
 	}
 }
 
@@ -114,12 +114,17 @@ func (d *Driver) post(agent registry.Agent, l wake.Letter, news ...string) error
 // tellEnd tells the session's agent how its queue ended. path is the name that the
 // queue's file gets.
 func (s *session) tellEnd(o queue.Outcome, path string) error {
-	told, err := s.Driver.tellEnd(s.client.Session, string(s.call.Payload.Event()), o, path)
-	if told != "" {
-		s.sent = true
-		s.report.effect("wake %s", told)
-	}
+	kind, err := s.Driver.tellEnd(s.client.Session, string(s.call.Payload.Event()), o, path)
+	s.told(kind)
 	return err
+}
+
+// told notes that a letter of that kind was written, if one was.
+func (s *session) told(kind wake.Kind) {
+	if kind != "" {
+		s.sent = true
+		s.report.effect("wake %s", kind)
+	}
 }
 
 // tellEnd gives the kind of the letter, if one was written.
@@ -130,8 +135,11 @@ func (d *Driver) tellEnd(session, event string, o queue.Outcome, path string) (t
 		return "", nil
 	}
 	l := wake.Letter{Kind: endKind(ending.Kind), Event: event, Session: session, Headline: headline(o.Queue, ending), Queue: summary(o.Queue, path)}
-	if ending.Kind == queue.Complete {
+	switch ending.Kind {
+	case queue.Complete:
 		l.LastAssistantMessage = o.Queue.Commands[len(o.Queue.Commands)-1].Result
+	case queue.Broken:
+		l.Error = ending.Detail
 	}
 	if err := d.post(agent, l, o.Queue.Stopgate.ID); err != nil {
 		return "", err
@@ -140,10 +148,17 @@ func (d *Driver) tellEnd(session, event string, o queue.Outcome, path string) (t
 }
 
 // tellCorrupt tells of a queue whose file was damaged. The session goes on.
-func (s *session) tellCorrupt(err *queue.CorruptError) {
-	s.report.tell(err)
-	s.report.effect("queue corrupt")
-	s.wake(wake.Letter{Kind: wake.QueueFailed, Headline: "Queue failed: " + err.Error()}, s.call.ID)
+func (d *Driver) tellCorrupt(session, event string, corrupt *queue.CorruptError) (told wake.Kind) {
+	agent, found := d.agents().Find(session)
+	if !found {
+		return ""
+	}
+	l := wake.Letter{Kind: wake.QueueFailed, Event: event, Session: session, Headline: "Queue failed: " + corrupt.Error()}
+	if err := d.post(agent, l, d.Now().String()); err != nil {
+		d.Log("%s was not told: %v", agent.AgentID, err)
+		return ""
+	}
+	return l.Kind
 }
 
 func endKind(k queue.EndKind) wake.Kind {

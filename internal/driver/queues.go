@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/presence"
 	"github.com/stopgate/stopgate/internal/queue"
@@ -29,6 +28,9 @@ type RefusedError struct{ Err error }
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
+// Refused tells others that another try would be refused too.
+func (e *RefusedError) Refused() bool { return true }
+
 func refuse(format string, args ...any) error { return &RefusedError{fmt.Errorf(format, args...)} }
 
 // Create gives a session a queue and types its first command, unless the client is
@@ -38,20 +40,16 @@ func (d *Driver) Create(ctx context.Context, o Order) (queue.Queue, error) {
 	if err != nil {
 		return queue.Queue{}, err
 	}
-	pane, err := d.Find(ctx, o.Session)
+	place, err := d.prepare(ctx, o.Session)
 	if err != nil {
 		return queue.Queue{}, err
 	}
-	if pane, err = d.awaitClient(ctx, pane); err != nil {
-		return queue.Queue{}, err
-	}
 	if o.Replace {
-		if _, err := d.Cancel(o.Session, "a new queue"); err != nil && !errors.Is(err, queue.ErrNone) {
+		if err := d.makeRoom(o.Session); err != nil {
 			return queue.Queue{}, err
 		}
 	}
-	q := queue.New(o.Session, newID(o, d.Now()), commands, d.Now())
-	place := placeOf(pane)
+	q := queue.New(o.Session, d.newID(o.Session), commands, d.Now())
 	q.Stopgate.Place, q.Stopgate.Key = &place, o.Key
 	return q, d.start(ctx, o.Session, q)
 }
@@ -59,30 +57,76 @@ func (d *Driver) Create(ctx context.Context, o Order) (queue.Queue, error) {
 // Retry goes on with a queue: it types the active command that waits, or makes a new
 // queue of what the session's last one left undone.
 func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error) {
+	if err := d.finish(session); err != nil {
+		return queue.Queue{}, err
+	}
 	store := d.queues()
 	if q, err := store.Load(session); err == nil {
 		return q, d.begin(ctx, session, true)
 	} else if !errors.Is(err, queue.ErrNone) {
 		return queue.Queue{}, err
 	}
-	old, err := store.LoadStale(session)
+	last, err := store.Last(session)
+	if err == nil {
+		err = last.Err
+	}
 	if err != nil {
 		return queue.Queue{}, err
 	}
-	if len(old.Remaining()) == 0 {
+	left := last.Queue.Remaining()
+	if len(left) == 0 {
 		return queue.Queue{}, refuse("nothing of that queue is left to do")
 	}
-	pane, err := d.Find(ctx, session)
+	if _, err := d.check(Order{Session: session, Commands: left}); err != nil {
+		return queue.Queue{}, err
+	}
+	place, err := d.prepare(ctx, session)
 	if err != nil {
 		return queue.Queue{}, err
 	}
-	if pane, err = d.awaitClient(ctx, pane); err != nil {
-		return queue.Queue{}, err
-	}
-	q := queue.Again(old, wake.Key("again", session, d.Now().String()), d.Now())
-	place := placeOf(pane)
+	q := queue.Again(last.Queue, d.newID(session), d.Now())
 	q.Stopgate.Place, q.Stopgate.Session = &place, session
 	return q, d.start(ctx, session, q)
+}
+
+// prepare finds the client of a session that is to have a queue, and gets what
+// somebody left in the way of one.
+func (d *Driver) prepare(ctx context.Context, session string) (queue.Place, error) {
+	pane, err := d.find(ctx, session)
+	if err != nil {
+		return queue.Place{}, err
+	}
+	if pane, err = d.awaitClient(ctx, session, pane); err != nil {
+		return queue.Place{}, err
+	}
+	return placeOf(pane), d.finish(session)
+}
+
+// finish gives a queue that is at its end the name that goes with that, where somebody
+// died before it was done.
+func (d *Driver) finish(session string) error {
+	_, err := d.apply(session, func(q queue.Queue) queue.Outcome {
+		if q.Stopgate == nil || q.Stopgate.Ending == nil {
+			return queue.Outcome{Queue: q, Action: queue.Ignored}
+		}
+		return queue.Outcome{Queue: q, Action: queue.Finished}
+	})
+	return unlessGone(err)
+}
+
+// makeRoom ends the queue that a session has.
+func (d *Driver) makeRoom(session string) error {
+	_, err := d.Cancel(session, "a new queue")
+	return unlessGone(err)
+}
+
+// unlessGone is nil where the error says that there is no queue, or no longer one.
+func unlessGone(err error) error {
+	var corrupt *queue.CorruptError
+	if errors.Is(err, queue.ErrNone) || errors.As(err, &corrupt) {
+		return nil
+	}
+	return err
 }
 
 // start writes a new queue down and begins with it.
@@ -109,20 +153,23 @@ func (d *Driver) begin(ctx context.Context, session string, forced bool) error {
 
 // Cancel ends a session's queue, whose agent is told why.
 func (d *Driver) Cancel(session, why string) (queue.Queue, error) {
-	o, err := d.apply(session, "", func(q queue.Queue) queue.Outcome {
+	o, err := d.apply(session, func(q queue.Queue) queue.Outcome {
 		return queue.Apply(named(q, session, d.Now()), queue.Withdrawn{Why: why}, d.Now())
 	})
 	return o.Queue, err
 }
 
 // apply changes a session's queue outside any hook, and sends what there is to tell.
-func (d *Driver) apply(session, event string, change func(queue.Queue) queue.Outcome) (queue.Outcome, error) {
+func (d *Driver) apply(session string, change func(queue.Queue) queue.Outcome) (queue.Outcome, error) {
 	told := wake.Kind("")
-	o, err := d.queues().Change(session, change, func(o queue.Outcome, path string) error {
-		kind, err := d.tellEnd(session, event, o, path)
-		told = kind
+	o, err := d.queues().Change(session, change, func(o queue.Outcome, path string) (err error) {
+		told, err = d.tellEnd(session, "", o, path)
 		return err
 	})
+	var corrupt *queue.CorruptError
+	if errors.As(err, &corrupt) {
+		told = d.tellCorrupt(session, "", corrupt)
+	}
 	if told != "" {
 		if err := d.Send(); err != nil {
 			d.Log("what became of the queue of session %s waits in the outbox: %v", session, err)
@@ -148,17 +195,17 @@ func (d *Driver) check(o Order) ([]string, error) {
 		if slash := strings.TrimSpace(text); strings.HasPrefix(slash, "/") {
 			text = slash // the client differs by version about spaces before it
 		}
-		if !agent.Permits(text) {
-			return nil, refuse("command %d is not one that the registry permits in session %s: %s", i+1, o.Session, text)
+		if !agent.Permits(text) && o.Key == "" { // a message is nobody's command
+			return nil, refuse("command %d is not one that the registry permits in session %s: %.80s", i+1, o.Session, text)
 		}
 		commands[i] = text
 	}
 	return commands, nil
 }
 
-// Find is the pane of a session's client: the one whose hooks told of it, else the
+// find is the pane of a session's client: the one whose hooks told of it, else the
 // only one there is.
-func (d *Driver) Find(ctx context.Context, session string) (terminal.Pane, error) {
+func (d *Driver) find(ctx context.Context, session string) (terminal.Pane, error) {
 	for _, client := range d.clients().Find(session) {
 		pane := d.paneAt(queue.Place{Socket: client.Socket, PID: client.PID, Pane: client.Pane})
 		if name, err := pane.Session(ctx); err == nil && name == session && client.State != presence.Ended {
@@ -178,31 +225,44 @@ func (d *Driver) Find(ctx context.Context, session string) (terminal.Pane, error
 // awaitClient waits for a client that has not told of itself: it may be just starting,
 // and a queue that is there before its first hook would be taken for a leftover. A pane
 // without a client is refused. The pane that it gives is the client's own word for it.
-func (d *Driver) awaitClient(ctx context.Context, pane terminal.Pane) (terminal.Pane, error) {
+func (d *Driver) awaitClient(ctx context.Context, session string, pane terminal.Pane) (terminal.Pane, error) {
 	screen, err := d.patterns()
 	if err != nil {
 		return pane, err
 	}
 	t := &typist{Driver: d, ctx: ctx, pace: d.pace(), pane: pane, screen: screen}
+	var client presence.Client
 	there := func() bool {
-		// A pane that was found by its session does not know its server's socket.
-		for _, client := range d.clients().All() {
-			if client.PID == pane.PID && client.Pane == pane.ID && client.State != presence.Ended {
-				pane.Server.Socket = client.Socket
-				return true
-			}
-		}
-		return false
+		client, _ = d.clientIn(pane)
+		return client.Pane != ""
 	}
 	view, err := t.await(t.pace.Start, func(v terminal.View) bool { return there() || v.State != terminal.NoPrompt })
-	if err != nil || there() {
+	if err == nil && !there() && view.State == terminal.NoPrompt {
+		err = fmt.Errorf("no client waits for input in pane %s", pane.ID)
+	}
+	if err == nil && !there() {
+		_, err = t.await(t.pace.Report, func(terminal.View) bool { return there() })
+	}
+	if err != nil || client.Pane == "" {
 		return pane, err
 	}
-	if view.State == terminal.NoPrompt {
-		return pane, fmt.Errorf("no client waits for input in pane %s", pane.ID)
+	pane.Server.Socket = client.Socket
+	if client.Session == session {
+		return pane, nil
 	}
-	_, err = t.await(t.pace.Report, func(terminal.View) bool { return there() })
-	return pane, err
+	client.Session = session // somebody renamed it, of which hooks do not tell
+	return pane, d.clients().Store(client)
+}
+
+// clientIn is the client that told of itself from a pane. A pane's server may be known
+// by another name of its socket.
+func (d *Driver) clientIn(pane terminal.Pane) (presence.Client, bool) {
+	for _, client := range d.clients().All() {
+		if client.PID == pane.PID && client.Pane == pane.ID && client.State != presence.Ended {
+			return client, true
+		}
+	}
+	return presence.Client{}, false
 }
 
 // Delivered reports whether a queue with this key is or was there: then the message
@@ -211,6 +271,4 @@ func (d *Driver) Delivered(session, key string) bool {
 	return d.queues().HasKey(session, key)
 }
 
-func newID(o Order, now time.Time) string {
-	return wake.Key("queue", o.Session, o.Key, now.String(), strings.Join(o.Commands, "\x00"))
-}
+func (d *Driver) newID(session string) string { return wake.Key("queue", session, d.Now().String()) }

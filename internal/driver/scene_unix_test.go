@@ -173,7 +173,7 @@ func (s *scene) drive(session string) error {
 	s.driven = append(s.driven, session)
 	if s.delivering && s.driveErr == nil {
 		s.working.Go(func() {
-			err := s.driver().Deliver(s.t.Context(), session, false)
+			err := s.driver().Deliver(s.t.Context(), session)
 			if err != nil && s.t.Context().Err() == nil && !errors.Is(err, queue.ErrNone) { // the queue may be over by then
 				s.t.Errorf("deliver: %v", err)
 			}
@@ -199,7 +199,7 @@ func (s *scene) senders() int {
 // deliver does what the process does that a hook started.
 func (s *scene) deliver() {
 	s.t.Helper()
-	check(s.t, s.driver().Deliver(s.t.Context(), mainSession, false))
+	check(s.t, s.driver().Deliver(s.t.Context(), mainSession))
 }
 
 func (s *scene) wantDriven(n int) {

@@ -1,6 +1,7 @@
 package lockfile
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -22,7 +23,7 @@ const patient = time.Minute
 
 func mustAcquire(t *testing.T, path string) (release func()) {
 	t.Helper()
-	release, err := Acquire(path, patient)
+	release, err := Acquire(context.Background(), path, patient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func mustAcquire(t *testing.T, path string) (release func()) {
 
 func wantBusy(t *testing.T, path string, patience time.Duration) {
 	t.Helper()
-	release, err := Acquire(path, patience)
+	release, err := Acquire(context.Background(), path, patience)
 	if err == nil {
 		release()
 	}
@@ -47,7 +48,7 @@ func TestOneAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
-			release, err := Acquire(path, patient)
+			release, err := Acquire(context.Background(), path, patient)
 			if err != nil {
 				t.Error(err)
 				return
@@ -90,7 +91,7 @@ func TestALockThatIsReleasedIsGivenToWhoWaits(t *testing.T) {
 	release := mustAcquire(t, path)
 	got := make(chan error)
 	go func() {
-		release, err := Acquire(path, patient)
+		release, err := Acquire(context.Background(), path, patient)
 		if err == nil {
 			release()
 		}
@@ -125,7 +126,7 @@ func TestWhatIsNoLockIsAnErrorAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{filepath.Join(file, "lock"), dir} {
-		if _, err := Acquire(path, patient); err == nil || errors.Is(err, ErrBusy) {
+		if _, err := Acquire(context.Background(), path, patient); err == nil || errors.Is(err, ErrBusy) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -3,6 +3,7 @@
 package lockfile
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +22,7 @@ func init() {
 
 // childHold takes the lock, says so, and keeps it until it is killed.
 func childHold(args []string) error {
-	if _, err := Acquire(args[0], patient); err != nil {
+	if _, err := Acquire(context.Background(), args[0], patient); err != nil {
 		return err
 	}
 	fmt.Print("x")
@@ -62,7 +63,7 @@ func childCount(args []string) error {
 }
 
 func countOne(lock, file string) error {
-	release, err := Acquire(lock, patient)
+	release, err := Acquire(context.Background(), lock, patient)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,6 @@ func (c *Client) encode() []byte {
 		w.Int(c.PID)
 		w.Name("pane")
 		w.String(c.Pane)
-		w.Name("client_session")
-		w.String(c.ClientSession)
 		w.Name("state")
 		w.String(string(c.State))
 		w.Name("since")
@@ -53,7 +51,6 @@ func parseOurs(text []byte) (c Client, ok bool) {
 			{"socket", func() { c.Socket = r.String() }},
 			{"pid", func() { c.PID = r.Int() }},
 			{"pane", func() { c.Pane = r.String() }},
-			{"client_session", func() { c.ClientSession = r.String() }},
 			{"state", func() { c.State = State(r.String()) }},
 			{"since", func() {
 				if c.Since.UnmarshalText([]byte(r.String())) != nil {

@@ -18,13 +18,12 @@ import (
 
 // Client is a client in a pane.
 type Client struct {
-	Session       string    `json:"session"` // tmux's name of it
-	Socket        string    `json:"socket"`
-	PID           int       `json:"pid"` // of the tmux server
-	Pane          string    `json:"pane"`
-	ClientSession string    `json:"client_session"`
-	State         State     `json:"state"`
-	Since         time.Time `json:"since"` // when the state began
+	Session string    `json:"session"` // tmux's name of it
+	Socket  string    `json:"socket"`
+	PID     int       `json:"pid"` // of the tmux server
+	Pane    string    `json:"pane"`
+	State   State     `json:"state"`
+	Since   time.Time `json:"since"` // when the state began
 }
 
 // State is what a client is doing.
@@ -51,7 +50,7 @@ func (c Client) After(payload hook.Payload, now time.Time) Client {
 	case *hook.StopPayload, *hook.StopFailurePayload:
 		state = Free
 	case *hook.PermissionRequestPayload:
-		state = Asking
+		c.State, state = "", Asking // a dialog of its own, also after another one
 	case *hook.NotificationPayload:
 		state = notified(state, p.NotificationType)
 	case *hook.SessionEndPayload:
@@ -59,7 +58,6 @@ func (c Client) After(payload hook.Payload, now time.Time) Client {
 			state = Ended
 		}
 	}
-	c.ClientSession = payload.Common().SessionID
 	if state != c.State {
 		c.State, c.Since = state, now.UTC()
 	}
@@ -93,14 +91,14 @@ func (b Book) Store(c Client) error {
 	return atomicfile.Replace(b.path(c.Socket, c.PID, c.Pane), c.encode(), 0o600)
 }
 
-// Find lists the clients in a tmux session, the one that was heard of last first.
+// Find lists the clients in a tmux session, the one whose state changed last first.
 // The same name may be used on several tmux servers.
 func (b Book) Find(session string) []Client {
 	all := b.All()
 	return slices.DeleteFunc(all, func(c Client) bool { return c.Session != session })
 }
 
-// All lists the clients, the one that was heard of last first.
+// All lists the clients, the one whose state changed last first.
 func (b Book) All() []Client {
 	entries, _ := os.ReadDir(b.dir) // none: nobody was heard of
 	var all []Client

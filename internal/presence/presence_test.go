@@ -62,6 +62,7 @@ func TestAfter(t *testing.T) {
 		{"a stop after a dialog", Asking, "stop.first", nil, Free},
 		{"an API error", Busy, "stop-failure.api-error", nil, Free},
 		{"a dialog", Busy, "permission-request.bash", nil, Asking},
+		{"another dialog", Asking, "permission-request.bash", nil, Asking},
 		{"a dialog that was noticed", Busy, "notification.permission-prompt", nil, Asking},
 		{"idle", Busy, "notification.idle-prompt", nil, Free}, // somebody interrupted it
 		{"idle after a dialog", Asking, "notification.idle-prompt", nil, Free},
@@ -75,10 +76,10 @@ func TestAfter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			before := Client{Session: "s", Socket: "/s", PID: 1, Pane: "%1", ClientSession: "before", State: tt.before, Since: noon}
+			before := Client{Session: "s", Socket: "/s", PID: 1, Pane: "%1", State: tt.before, Since: noon}
 			want := before
-			want.State, want.ClientSession = tt.want, "now"
-			if tt.want != tt.before {
+			want.State = tt.want
+			if tt.want != tt.before || tt.name == "another dialog" {
 				want.Since = noon.Add(time.Minute)
 			}
 			here := time.FixedZone("here", 3600)
@@ -98,7 +99,7 @@ func TestBook(t *testing.T) {
 	clients := []Client{
 		{Session: "a", Socket: "/s", PID: 1, Pane: "%1", State: Free, Since: noon},
 		{Session: "a", Socket: "/s", PID: 1, Pane: "%11", State: Busy, Since: noon.Add(2 * time.Second)},
-		{Session: "a b\n../c", Socket: "/tmp/x,y\n/s", PID: 1, Pane: "%1", ClientSession: "id", State: Asking, Since: noon.Add(time.Second)},
+		{Session: "a b\n../c", Socket: "/tmp/x,y\n/s", PID: 1, Pane: "%1", State: Asking, Since: noon.Add(time.Second)},
 		{Session: "a", Socket: "/s", PID: 2, Pane: "%1", State: Ended, Since: noon.Add(3 * time.Second)},
 	}
 	for _, c := range clients {

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"syscall"
@@ -16,18 +17,15 @@ func start(args, env []string, stdin, log *os.File) error {
 	if err != nil {
 		return err
 	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return err
+	if stdin == nil || log == nil {
+		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		defer null.Close()
+		stdin, log = cmp.Or(stdin, null), cmp.Or(log, null)
 	}
-	defer null.Close()
-	if stdin == nil {
-		stdin = null
-	}
-	if log == nil {
-		log = null
-	}
-	_, err = syscall.ForkExec(program, args, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(program, args, &syscall.ProcAttr{
 		Env:   env,
 		Files: []uintptr{stdin.Fd(), log.Fd(), log.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
@@ -35,6 +33,8 @@ func start(args, env []string, stdin, log *os.File) error {
 	if err != nil {
 		return &os.PathError{Op: "fork/exec", Path: program, Err: err}
 	}
+	// If it ends before we do, nothing is left of it.
+	go func() { _, _ = syscall.Wait4(pid, nil, 0, nil) }()
 	return nil
 }
 

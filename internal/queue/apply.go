@@ -67,7 +67,7 @@ func (e Stop) apply(q *Queue, now Time) Outcome {
 	active := q.Active()
 	switch {
 	case active == nil:
-		return q.release("Stop", "", now)
+		return q.release("Stop", "")
 	case !active.Confirmed():
 		return q.redrive() // the turn of somebody else: now the client is free
 	case !active.Awaits.Is("Stop", "") || !active.sameTurn(e.PromptID):
@@ -92,7 +92,7 @@ func (e StopFailure) apply(q *Queue, now Time) Outcome {
 	case !active.sameTurn(e.PromptID):
 		return q.stay(Mismatch)
 	}
-	return q.fail("the model's API failed: " + e.Error)
+	return q.fail("the model's API failed", e.Error)
 }
 
 // SessionStart is a client's session that begins or goes on.
@@ -115,13 +115,13 @@ func (e SessionStart) move(q *Queue, cutOff bool, now Time) Outcome {
 	active := q.Active()
 	switch {
 	case active == nil:
-		return q.release("SessionStart", e.Source, now)
+		return q.release("SessionStart", e.Source)
 	case active.typed() && active.Awaits.Is("SessionStart", e.Source):
 		return q.advance(nil, now)
 	case !active.Confirmed():
 		return q.redrive()
 	case cutOff:
-		return q.fail("the client ended in the middle of it")
+		return q.fail("the client ended in the middle of it", "")
 	}
 	return q.stay(Mismatch)
 }
@@ -179,11 +179,11 @@ func (e Idle) apply(q *Queue, now Time) Outcome {
 	case !active.Confirmed():
 		return q.redrive()
 	case active.Stopgate != nil && !active.Awaits.Is("Stop", ""):
-		return q.fail("the client did nothing about it") // such as with too little to compact
+		return q.fail("the client did nothing about it", "") // such as with too little to compact
 	case e.PromptID == "" || e.PromptID != active.delivery().PromptID && e.PromptID != active.delivery().LaterPrompt:
 		return q.stay(Mismatch)
 	}
-	return q.fail("the client waits for input, but no stop was seen: somebody interrupted it")
+	return q.fail("the client waits for input, but no stop was seen: somebody interrupted it", "")
 }
 
 // Withdrawn is a person's wish, outside the session, that the queue ends.
@@ -210,7 +210,7 @@ func (q *Queue) redrive() Outcome { return Outcome{Queue: *q, Action: Redriven, 
 func (o Outcome) changed() Outcome { o.Changed = true; return o }
 
 // release makes the first pending command active, where its trigger fires.
-func (q *Queue) release(hook, sub string, now Time) Outcome {
+func (q *Queue) release(hook, sub string) Outcome {
 	next := q.next()
 	if !next.Trigger.Is(hook, sub) {
 		return q.stay(Mismatch)
@@ -264,15 +264,17 @@ func (q *Queue) cancel(why string) Outcome {
 }
 
 // fail ends the queue by its active command. What comes after a command that failed
-// was written for one that did not.
-func (q *Queue) fail(why string) Outcome {
+// was written for one that did not. The detail is in somebody else's words.
+func (q *Queue) fail(why, detail string) Outcome {
 	active := q.Active()
 	active.Status = Failed
 	if active.Stopgate == nil {
 		active.Stopgate = &Delivery{State: Confirmed}
 	}
 	active.Stopgate.Why = why
-	return q.end(Broken, fmt.Sprintf("command %d failed: %s", active.ID, why))
+	o := q.end(Broken, fmt.Sprintf("command %d failed: %s", active.ID, why))
+	o.Queue.Stopgate.Ending.Detail = detail
+	return o
 }
 
 func (q *Queue) end(kind EndKind, why string) Outcome {

@@ -224,11 +224,14 @@ func TestRuling37StopFailureFails(t *testing.T) {
 	q = after(q, sent(2, "p2", "b")...).Queue
 	wantOutcome(t, after(q, StopFailure{"p1", "late"}), Mismatch, false)
 	o := after(q, StopFailure{"p2", "API Error: 529 overloaded"})
-	wantEnd(t, o, Broken, "command 2 failed: the model's API failed: API Error: 529 overloaded")
+	want := Ending{Broken, "command 2 failed: the model's API failed", "API Error: 529 overloaded"}
+	if ending, _ := o.Ended(); ending != want || o.Action != Finished {
+		t.Errorf("%s with %+v, want %+v", o.Action, ending, want)
+	}
 	if diff := cmp.Diff([]Status{Done, Failed, Pending}, statuses(o.Queue)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if c := o.Queue.Commands[1]; c.Stopgate.Why != "the model's API failed: API Error: 529 overloaded" || c.Result != nil || c.CompletedAt != nil {
+	if c := o.Queue.Commands[1]; c.Stopgate.Why != "the model's API failed" || c.Result != nil || c.CompletedAt != nil {
 		t.Errorf("%+v", c)
 	}
 }

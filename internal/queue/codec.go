@@ -157,6 +157,7 @@ func (m *Meta) write(w *rawjson.Writer) {
 			w.Object(func() {
 				writeString(w, "kind", string(e.Kind))
 				writeSome(w, "why", e.Why)
+				writeSome(w, "detail", e.Detail)
 			})
 		}
 	})
@@ -190,6 +191,7 @@ func readMeta(r *rawjson.Reader) *Meta {
 			r.Object(func() {
 				readSome(r, "kind", &m.Ending.Kind)
 				readSome(r, "why", &m.Ending.Why)
+				readSome(r, "detail", &m.Ending.Detail)
 			})
 		}
 	})

@@ -34,7 +34,7 @@ func full() Queue {
 		}},
 		Stopgate: &Meta{
 			ID: "q1", Session: odd, CreatedAt: at, Place: &Place{"socket", 1, "%0"}, Key: "k", ClientSession: "c", EndedAt: &at,
-			Ending: &Ending{Broken, odd},
+			Ending: &Ending{Broken, odd, odd},
 		},
 	}
 }
@@ -52,7 +52,8 @@ func TestEveryFieldIsWrittenAndRead(t *testing.T) {
 		}
 	}
 	q := full()
-	q.Commands[0].Command, q.Commands[0].Trigger.Hook, q.Stopgate.Session, q.Stopgate.Ending.Why = "plain", "h", "ü🎉", "x"
+	q.Commands[0].Command, q.Commands[0].Trigger.Hook, q.Stopgate.Session = "plain", "h", "ü🎉"
+	q.Stopgate.Ending.Why, q.Stopgate.Ending.Detail = "x", "y"
 	got, ours := parseOurs(q.encode())
 	if diff := cmp.Diff(q, got); diff != "" || !ours {
 		t.Errorf("ours %t (-want +got):\n%s", ours, diff)

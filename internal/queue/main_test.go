@@ -54,7 +54,7 @@ func sent(id int, prompt, command string) []Event {
 func wantEnd(t *testing.T, o Outcome, kind EndKind, why string) {
 	t.Helper()
 	ending, ended := o.Ended()
-	if want := (Ending{kind, why}); !ended || ending != want || o.Action != Finished || o.Drive {
+	if want := (Ending{kind, why, ""}); !ended || ending != want || o.Action != Finished || o.Drive {
 		t.Errorf("%s, ended %t with %+v, drive %t; want %+v", o.Action, ended, ending, o.Drive, want)
 	}
 }

@@ -111,6 +111,8 @@ const (
 type Ending struct {
 	Kind EndKind `json:"kind"`
 	Why  string  `json:"why,omitempty"`
+	// Detail is in somebody else's words, such as those of the model's API.
+	Detail string `json:"detail,omitempty"`
 }
 
 // EndKind is one word for how a queue came to its end.

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,10 +68,6 @@ func (s Store) Exists(session string) bool {
 
 // Load reads a session's queue.
 func (s Store) Load(session string) (Queue, error) { return load(s.Path(session)) }
-
-// LoadStale reads what is left of the session's last queue that did not come to a
-// good end.
-func (s Store) LoadStale(session string) (Queue, error) { return load(s.path(session, "stale")) }
 
 // Create gives a session its queue. The one that it has must be gone.
 func (s Store) Create(session string, q Queue) error {
@@ -170,8 +167,23 @@ func (s Store) List() ([]Listed, error) {
 	return all, nil
 }
 
+// Sweep removes what is left of queues that ended more than a month ago, and of writers
+// that were killed. Locks stay: one that is removed no longer locks.
+func (s Store) Sweep(now time.Time) {
+	const month = 30 * 24 * time.Hour
+	entries, _ := os.ReadDir(s.dir) // none: nobody ever had a queue
+	for _, entry := range entries {
+		if _, living := sessionOf(entry.Name()); living || strings.HasSuffix(entry.Name(), ".lock") {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > month {
+			_ = os.Remove(filepath.Join(s.dir, entry.Name()))
+		}
+	}
+}
+
 func (s Store) lock(session string) (release func(), err error) {
-	return lockfile.Acquire(s.name(session)+".lock", lockPatience)
+	return lockfile.Acquire(context.Background(), s.name(session)+".lock", lockPatience)
 }
 
 func (s Store) save(session string, q Queue, write func(string, []byte, os.FileMode) error) error {

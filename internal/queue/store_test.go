@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -114,7 +115,7 @@ func TestASessionWithoutAQueue(t *testing.T) {
 	s := newStore(t)
 	_, err := s.Change("s", func(Queue) Outcome { panic("there is none") }, nil)
 	_, loaded := s.Load("s")
-	_, stale := s.LoadStale("s")
+	_, stale := load(s.path("s", "stale"))
 	for _, err := range []error{err, loaded, stale} {
 		if !errors.Is(err, ErrNone) {
 			t.Errorf("error %v", err)
@@ -195,8 +196,8 @@ func TestRuling32TheLastNameTellsHowItEnded(t *testing.T) {
 		if err != nil || text(t, q) != text(t, o.Queue) || s.Exists("s") {
 			t.Errorf("%v: the file is not the queue's last state", err)
 		}
-		if stale, err := s.LoadStale("s"); test.kind != Complete && (err != nil || text(t, stale) != text(t, q)) {
-			t.Errorf("LoadStale: %v", err)
+		if stale, err := load(s.path("s", "stale")); test.kind != Complete && (err != nil || text(t, stale) != text(t, q)) {
+			t.Errorf("the stale one: %v", err)
 		}
 	}
 }
@@ -239,7 +240,7 @@ func TestAPanicReleasesTheLock(t *testing.T) {
 		defer func() { _ = recover() }()
 		_, _ = s.Change("s", applying(Withdrawn{"x"}), func(Outcome, string) error { panic("a bug") })
 	}()
-	finish(t, s, "s", Ending{Cancel, "x"})
+	finish(t, s, "s", Ending{Kind: Cancel, Why: "x"})
 }
 
 // endQueue makes a queue with an id and ends it.
@@ -373,7 +374,7 @@ func TestSessionsHaveQueuesOfTheirOwn(t *testing.T) {
 	for i, session := range sessions {
 		q, err := s.Load(session)
 		if i%2 != 0 {
-			q, err = s.LoadStale(session)
+			q, err = load(s.path(session, "stale"))
 		} else if q.Active().Stopgate.State != Typing {
 			t.Errorf("%q was not changed", session)
 		}
@@ -506,5 +507,31 @@ func TestOnlyOneIsFirst(t *testing.T) {
 	}
 	if n := first(begin); n != 1 {
 		t.Errorf("%d began to type", n)
+	}
+}
+
+func TestSweepLeavesWhatIsInUse(t *testing.T) {
+	s := NewStore(t.TempDir())
+	check(t, os.MkdirAll(s.dir, 0o700))
+	old := noon.Add(-31 * 24 * time.Hour)
+	for name, modified := range map[string]time.Time{
+		"queue-a.json": old, "queue-a.lock": old, "queue-a.driver.lock": old,
+		"queue-a.done.json": old, "queue-a.stale.3.json": old, "queue-a.corrupt.json": old, ".stopgate-123": old,
+		"queue-b.done.json": noon, "queue-b.stale.1.json": noon,
+	} {
+		path := filepath.Join(s.dir, name)
+		check(t, os.WriteFile(path, nil, 0o600))
+		check(t, os.Chtimes(path, modified, modified))
+	}
+	s.Sweep(noon)
+	entries, err := os.ReadDir(s.dir)
+	check(t, err)
+	var left []string
+	for _, entry := range entries {
+		left = append(left, entry.Name())
+	}
+	want := []string{"queue-a.driver.lock", "queue-a.json", "queue-a.lock", "queue-b.done.json", "queue-b.stale.1.json"}
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Error(diff)
 	}
 }

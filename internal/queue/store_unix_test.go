@@ -222,7 +222,7 @@ func TestWhoDiesBetweenSaveTellAndRenameIsFinishedByTheNext(t *testing.T) {
 		if err := s.Create("s", fresh("c")); !errors.Is(err, ErrExists) {
 			t.Errorf("its end is not told, and yet there is room for another: %v", err)
 		}
-		finish(t, s, "s", Ending{Broken, "command 1 failed: the model's API failed: API Error"})
+		finish(t, s, "s", Ending{Broken, "command 1 failed: the model's API failed", "API Error"})
 		wantFiles(t, s, "queue-s.stale.json")
 		create(t, s, "s", "c")
 	}

@@ -49,7 +49,7 @@ func (e NotReady) apply(q *Queue, _ Time) Outcome {
 	}
 	d.Tries++
 	if d.Tries >= maxTries {
-		return q.fail("it could not be typed: " + e.Why)
+		return q.fail("it could not be typed: "+e.Why, "")
 	}
 	d.Why = e.Why
 	return q.stay(Moved).changed()
@@ -80,7 +80,7 @@ func (e Undelivered) apply(q *Queue, _ Time) Outcome {
 	if q.undelivered(e.ID) == nil {
 		return q.stay(Ignored)
 	}
-	return q.fail(e.Why)
+	return q.fail(e.Why, "")
 }
 
 // undelivered is the delivery of the active command, if it is that one and not

@@ -126,14 +126,6 @@ func (r *reader) checkRules(p *parsed) {
 	}
 }
 
-// atHome is a path with the home directory in place of ~.
-func atHome(path string, env []string) string {
-	if below, found := strings.CutPrefix(path, "~/"); found {
-		return filepath.Join(environ.Get(env, "HOME"), below)
-	}
-	return path
-}
-
 func (r *reader) checkPlace(p *parsed, env []string) {
 	if p.WorkingDirectory == "" {
 		return
@@ -203,18 +195,12 @@ func transportsOf(name string) []string {
 	return nil
 }
 
-// checkProgram looks where the sender will: on the PATH for a name, and for a path
-// from the registry on.
+// checkProgram looks where the sender will.
 func (r *reader) checkProgram(v *hujson.Value, path, program string, env []string) {
-	if !strings.ContainsRune(program, '/') && !strings.ContainsRune(program, filepath.Separator) {
-		if _, found := environ.LookPath(env, program); !found {
-			r.fault(v, path, "is not on the PATH: "+program, "install it, or write its whole path")
-		}
+	file, found := Program(filepath.Dir(r.path), program, env)
+	if !found {
+		r.fault(v, path, "is not on the PATH: "+program, "install it, or write its whole path")
 		return
-	}
-	file := atHome(program, env)
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(filepath.Dir(r.path), file)
 	}
 	if _, err := exec.LookPath(file); err != nil {
 		r.fault(v, path, "is no program: "+file, "")
@@ -223,7 +209,8 @@ func (r *reader) checkProgram(v *hujson.Value, path, program string, env []strin
 
 // checkSecret looks where a secret should be, and not at it.
 func (r *reader) checkSecret(p *parsed, kind, variable, file string, env []string) {
-	if file = atHome(file, env); file != "" {
+	if file != "" {
+		file = File(filepath.Dir(r.path), file, env)
 		path := "gateway." + kind + "_file"
 		text, err := jsonfile.ReadText(file)
 		switch {

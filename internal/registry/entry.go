@@ -11,25 +11,11 @@ import (
 // maxAgents bounds the work on a file that is not what it should be.
 const maxAgents = 2000
 
+// file reads all entries.
 func (r *reader) file() {
-	root, ok := r.doc.Object()
-	if !ok {
-		r.fault(r.doc.Root(), "the top level", jsonfile.MustBe("an object", r.doc.Root()), "")
-		return
-	}
-	r.slips(root, "", []string{"agents"}, []string{"hook_settings", "global_status_openclaw_session_id"})
-	v := jsonfile.Member(root, "agents")
-	if v == nil {
-		r.fault(r.doc.Root(), "agents", "is missing", `a registry of nobody is {"agents": []}`)
-		return
-	}
-	agents, ok := jsonfile.ArrayOf(v)
-	if !ok {
-		r.fault(v, "agents", jsonfile.MustBe("an array", v), "")
-		return
-	}
-	if len(agents.Elements) > maxAgents {
-		r.fault(v, "agents", fmt.Sprintf("has %d entries, which is more than %d", len(agents.Elements), maxAgents), "")
+	agents := r.agents()
+	if agents == nil {
+		r.unread = true
 		return
 	}
 	for i := range agents.Elements {
@@ -39,6 +25,31 @@ func (r *reader) file() {
 		}
 	}
 	r.at = whole
+}
+
+// agents is the list of entries; nil if there is none that could be read.
+func (r *reader) agents() *hujson.Array {
+	root, ok := r.doc.Object()
+	if !ok {
+		r.fault(r.doc.Root(), "the top level", jsonfile.MustBe("an object", r.doc.Root()), "")
+		return nil
+	}
+	r.slips(root, "", []string{"agents"}, []string{"hook_settings", "global_status_openclaw_session_id"})
+	v := jsonfile.Member(root, "agents")
+	if v == nil {
+		r.fault(r.doc.Root(), "agents", "is missing", `a registry of nobody is {"agents": []}`)
+		return nil
+	}
+	agents, ok := jsonfile.ArrayOf(v)
+	if !ok {
+		r.fault(v, "agents", jsonfile.MustBe("an array", v), "")
+		return nil
+	}
+	if len(agents.Elements) > maxAgents {
+		r.fault(v, "agents", fmt.Sprintf("has %d entries, which is more than %d", len(agents.Elements), maxAgents), "")
+		return nil
+	}
+	return agents
 }
 
 // agent reads an entry. One without a session is none.

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -65,11 +64,11 @@ func (r *reader) gatewayMembers(o *hujson.Object, g *Gateway) {
 		case "gateway.token_env":
 			g.TokenEnv = r.variable(m, path)
 		case "gateway.token_file":
-			g.TokenFile = r.secretFile(m, path)
+			g.TokenFile = r.text(m, path)
 		case "gateway.secret_env":
 			g.SecretEnv = r.variable(m, path)
 		case "gateway.secret_file":
-			g.SecretFile = r.secretFile(m, path)
+			g.SecretFile = r.text(m, path)
 		case "gateway.command":
 			g.Command = r.arguments(m, path)
 		case "gateway.session":
@@ -147,16 +146,6 @@ func (r *reader) variable(v *hujson.Value, path string) string {
 		r.fault(v, path, "must be the name of a variable", "")
 	}
 	return text
-}
-
-// secretFile reads a path, which is that of a file beside the registry when it is
-// relative. What begins with ~/ is for whoever knows the environment.
-func (r *reader) secretFile(v *hujson.Value, path string) string {
-	text := r.text(v, path)
-	if text == "" || filepath.IsAbs(text) || strings.HasPrefix(text, "~/") {
-		return text
-	}
-	return filepath.Join(filepath.Dir(r.path), text)
 }
 
 func (r *reader) arguments(v *hujson.Value, path string) []string {

@@ -11,14 +11,14 @@ import (
 
 // Load reads the registry. A missing file is an empty one. A fault costs no more than
 // what it stands in, and that in the safe direction: a list of commands that cannot be
-// read permits none. So there is a registry also beside an error, which names every
-// fault with its place.
+// read permits none, and so does a file of which that is all that is known. So there is
+// a registry also beside an error, which names every fault with its place.
 func Load(path string) (*Registry, error) {
 	r, err := read(path, false)
 	if err != nil {
-		return &Registry{}, err
+		return &Registry{unread: true}, err
 	}
-	registry := &Registry{}
+	registry := &Registry{unread: r.unread}
 	for _, p := range r.parsed {
 		registry.entries = append(registry.entries, p.entry)
 	}

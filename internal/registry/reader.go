@@ -22,6 +22,7 @@ type reader struct {
 	strict bool // mind also what does no harm to the rest, for whoever asks for it
 	at     int  // the entry that is being read
 	parsed []parsed
+	unread bool // there is no list of entries that could be read
 
 	faults, warnings []config.Fault
 	more             int // faults that are not listed

@@ -46,7 +46,7 @@ type Gateway struct {
 	URL                 string
 	Endpoint            string // agent or wake
 	SessionKey          string
-	TokenEnv, TokenFile string // at most one of them
+	TokenEnv, TokenFile string // at most one of them; for the file see [File]
 
 	// Of ViaWebhook.
 	SecretEnv, SecretFile string // at most one of them
@@ -58,6 +58,7 @@ type Gateway struct {
 // Registry is the file as it was read.
 type Registry struct {
 	entries []entry
+	unread  bool
 }
 
 // entry is an agent and whether it can be reached: whoever has no name cannot.
@@ -78,13 +79,21 @@ func (r *Registry) Agents() []Agent {
 	return agents
 }
 
+// Unread reports that the file is there and could not be understood as a whole: nobody
+// knows which agents there are. A missing file is not unread: there are none.
+func (r *Registry) Unread() bool { return r.unread }
+
 // Find finds the agent of a tmux session: by the exact name, else by the first
 // pattern. Disabled entries are never found, and a name that only disabled ones have
 // is not left to a pattern: somebody switched that session off.
 //
 // An agent that is not found may still forbid commands: that of an entry with a
-// session but without an agent's name.
+// session but without an agent's name. One that is unread forbids all of them, for it
+// may hold a list.
 func (r *Registry) Find(session string) (agent Agent, found bool) {
+	if r.unread {
+		return Agent{Commands: []string{}}, false
+	}
 	if session == "" {
 		return Agent{}, false
 	}

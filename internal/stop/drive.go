@@ -2,6 +2,7 @@ package stop
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/stopgate/stopgate/internal/driver"
@@ -17,7 +18,7 @@ func (c *call) drive(ctx context.Context, payload hook.Payload) (report driver.R
 	defer func() {
 		if r := recover(); r != nil {
 			c.logf("the session driver panicked: %v\n%s", r, debug.Stack())
-			report = driver.Report{Message: "the session driver broke down, see stopgate log"}
+			report = driver.Report{Message: fmt.Sprintf("stopgate: the session driver broke down: %v", r)}
 		}
 	}()
 	c.Driver.Screen = c.global.Terminal

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -107,11 +108,15 @@ func (p Patterns) Look(captured string) View {
 }
 
 // Works tells whether the client shows that it works on something: then the glyph before
-// the box is not drawn as plain text is. A screen without colours never shows that.
-func (p Patterns) Works(captured string) bool {
+// the box is not drawn as plain text is. Without a box, or without any colours on the
+// screen, nobody knows.
+func (p Patterns) Works(captured string) (works, known bool) {
 	s := parse(captured)
 	start, _, isBox := p.box(s.text)
-	return isBox && start > 0 && s.looks[start-1]&(dim|coloured) != 0
+	if !isBox || start == 0 {
+		return false, false
+	}
+	return s.looks[start-1]&(dim|coloured) != 0, slices.ContainsFunc(s.looks, func(l look) bool { return l&coloured != 0 })
 }
 
 // box finds the text of the last input box. If something below it looks like one and

@@ -79,7 +79,7 @@ func isPaneID(id string) bool {
 // target is not always taken for a name, even behind the equals sign that asks for an
 // exact match: =$1: is the session with that id, and = and : alone is the last one used.
 func (s Server) Panes(ctx context.Context, session string) ([]Pane, error) {
-	out, err := s.tmux(ctx, "", "list-panes", "-a", "-F", "#{pid} #{pane_id} #{session_name}")
+	out, err := s.tmux(ctx, "", "list-panes", "-a", "-F", "#{pid} #{pane_id} #{n:socket_path} #{socket_path} #{session_name}")
 	if errors.Is(err, errNoServer) {
 		return nil, fmt.Errorf("%w: %q", ErrNoSession, session)
 	}
@@ -88,14 +88,29 @@ func (s Server) Panes(ctx context.Context, session string) ([]Pane, error) {
 	}
 	var panes []Pane
 	for line := range strings.Lines(out) {
-		pid, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		id, name, _ := strings.Cut(rest, " ")
-		if number, err := strconv.Atoi(pid); err == nil && name == session && isPaneID(id) {
-			panes = append(panes, Pane{Server: s, PID: number, ID: id})
+		if pane, name, ok := s.listed(strings.TrimSuffix(line, "\n")); ok && name == session {
+			panes = append(panes, pane)
 		}
 	}
 	if len(panes) == 0 {
 		return nil, fmt.Errorf("%w: %q", ErrNoSession, session)
 	}
 	return panes, nil
+}
+
+// listed reads a line of list-panes. The path of the socket has its length before it,
+// since it may hold spaces, as names may.
+func (s Server) listed(line string) (pane Pane, session string, ok bool) {
+	fields := strings.SplitN(line, " ", 4)
+	if len(fields) < 4 {
+		return Pane{}, "", false
+	}
+	pid, errPID := strconv.Atoi(fields[0])
+	length, errLength := strconv.Atoi(fields[2])
+	rest := fields[3]
+	if errPID != nil || errLength != nil || length < 0 || length >= len(rest) || !isPaneID(fields[1]) {
+		return Pane{}, "", false
+	}
+	s.Socket = rest[:length]
+	return Pane{Server: s, PID: pid, ID: fields[1]}, rest[length+1:], true
 }

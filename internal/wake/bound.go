@@ -18,10 +18,12 @@ const (
 // not larger than anybody has use for.
 func (l Letter) bounded() Letter {
 	l.Time = l.Time.UTC().Truncate(time.Millisecond)
-	l.Workspace, l.Headline, l.Error = head(l.Workspace, maxText), head(l.Headline, maxText), head(l.Error, maxText)
+	for _, text := range []*string{&l.Workspace, &l.Headline, &l.Notice, &l.Error} {
+		*text = head(*text, maxText)
+	}
 	l.Body = head(l.Body, MaxBody)
 	if l.LastAssistantMessage != nil {
-		text := shortened(*l.LastAssistantMessage, maxMessage)
+		text := Shortened(*l.LastAssistantMessage, maxMessage)
 		l.LastAssistantMessage = &text
 	}
 	l.SuggestedCommands = boundedList(l.SuggestedCommands)

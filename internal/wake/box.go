@@ -2,6 +2,7 @@ package wake
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,10 @@ import (
 // another lock, so that a slow gateway keeps nobody from putting letters.
 type Box struct{ agent, dir string }
 
+// maxWaiting is how many letters wait for an agent at most. Whoever comes back to that
+// many has no use for more.
+const maxWaiting = 1000
+
 // patience is how long one waits for the others that change a box.
 const patience = 5 * time.Second
 
@@ -30,7 +35,7 @@ func (b Box) path(name string) string { return filepath.Join(b.dir, name) }
 // change makes a change while nobody else makes one. It hands over the letters that
 // wait, the oldest first.
 func (b Box) change(do func(waiting []letterFile) error) error {
-	release, err := lockfile.Acquire(b.path("lock"), patience)
+	release, err := lockfile.Acquire(context.Background(), b.path("lock"), patience)
 	if err != nil {
 		return err
 	}
@@ -54,7 +59,7 @@ func (b Box) put(l Letter) error {
 	if !isKey(l.Key) {
 		return fmt.Errorf("%q cannot be the key of a wake", l.Key)
 	}
-	text, err := l.encode()
+	text, err := Encode(l)
 	if err != nil {
 		return err
 	}
@@ -73,8 +78,25 @@ func (b Box) put(l Letter) error {
 			syncParents(b.dir, 3)
 		}
 		file := letterFile{number: 1 + max(lastNumber(waiting), lastNumber(past), lastNumber(dead)), key: l.Key}
-		return atomicfile.Write(b.path(file.name()), text, 0o600)
+		if err := atomicfile.Write(b.path(file.name()), append(text, '\n'), 0o600); err != nil {
+			return err
+		}
+		b.thin(waiting)
+		return nil
 	})
+}
+
+// thin makes room for one letter more among so many. The oldest go, but for the first
+// one, which may be on its way. What cannot be moved now is moved for the next letter.
+func (b Box) thin(waiting []letterFile) {
+	excess := len(waiting) + 1 - maxWaiting
+	if excess <= 0 {
+		return
+	}
+	for _, file := range waiting[1 : 1+excess] {
+		l, _ := readLetter(b.path(file.name()), file.key) // of one that is damaged less is known
+		_ = b.bury(file, l.obituary(fmt.Sprintf("more than %d letters waited", maxWaiting)))
+	}
 }
 
 // sign leaves the agent's name in a box that is not named after it.
@@ -102,9 +124,17 @@ func (b Box) files() ([]letterFile, error) {
 	return lettersOf(entries), err
 }
 
+// Waiting tells whether there is a letter to send.
+func (b Box) Waiting() (bool, error) {
+	files, err := b.files()
+	return len(files) > 0, err
+}
+
 // Hold makes the caller the only sender of this box until it calls release. The error
 // wraps lockfile.ErrBusy when there is one already.
-func (b Box) Hold() (release func(), err error) { return lockfile.Acquire(b.path("sender.lock"), 0) }
+func (b Box) Hold() (release func(), err error) {
+	return lockfile.Acquire(context.Background(), b.path("sender.lock"), 0)
+}
 
 // Next is the oldest letter, false when there is none. It is for the one who holds the
 // box. A file that is no letter is set aside among the dead ones.
@@ -120,6 +150,7 @@ func (b Box) Next() (Letter, bool, error) {
 	for _, file := range files {
 		if _, sent := find(past, file.key); sent {
 			// Its sender was killed before it could remove it.
+			b.forget()
 			if err := remove(b.path(file.name())); err != nil {
 				return Letter{}, false, err
 			}
@@ -130,7 +161,8 @@ func (b Box) Next() (Letter, bool, error) {
 		case err == nil:
 			return l, true, nil
 		case errors.Is(err, errNoLetter):
-			err = b.bury(file, obituary{Why: plain.Line(err.Error())})
+			why := obituary{Why: plain.Line(err.Error())}
+			err = b.change(func([]letterFile) error { return b.bury(file, why) })
 		case errors.Is(err, fs.ErrNotExist):
 			err = nil // a person took it out
 		}
@@ -161,7 +193,7 @@ func (b Box) Sent(l Letter) error {
 		if err := b.remember(file); err != nil {
 			return err
 		}
-		_ = os.Remove(b.path(stateFile)) // State knows whose it is
+		b.forget()
 		if !ok {
 			return nil
 		}
@@ -171,15 +203,13 @@ func (b Box) Sent(l Letter) error {
 
 // Kill sets a letter aside that will never be delivered.
 func (b Box) Kill(l Letter, why string) error {
-	files, err := b.files()
-	if err != nil {
-		return err
-	}
-	file, ok := find(files, l.Key)
-	if !ok {
-		return nil
-	}
-	return b.bury(file, obituary{Kind: l.Kind, Session: head(l.Session, maxText), Time: l.Time, Why: plain.Line(why)})
+	return b.change(func(waiting []letterFile) error {
+		file, ok := find(waiting, l.Key)
+		if !ok {
+			return nil
+		}
+		return b.bury(file, l.obituary(why))
+	})
 }
 
 func remove(path string) error {
@@ -189,12 +219,14 @@ func remove(path string) error {
 	return nil
 }
 
-func (l *Letter) encode() ([]byte, error) {
+// Encode is the JSON of a value without the escapes for web pages, which make six
+// characters of one.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(l)
-	return b.Bytes(), err
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // readLetter reads the letter with that key.

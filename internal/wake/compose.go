@@ -17,6 +17,7 @@ const (
 	headlineSize  = 4 << 10
 	commandSize   = 200
 	maxCommands   = 100
+	noticeSize    = 8 << 10
 	errorSize     = 8 << 10
 	suggestedSize = 16 << 10
 	questionsSize = 32 << 10
@@ -29,7 +30,7 @@ const timeLayout = "2006-01-02T15:04:05.000Z07:00"
 // others wrote second, fenced and marked as such, and the instructions last. It
 // has at most [MaxBody] bytes.
 func Compose(l Letter, instructions string) string {
-	before := l.metadata() + l.news() + l.failure()
+	before := l.metadata() + l.news() + l.noticed() + l.failure()
 	after := l.suggestions() + l.asked() + "\n## Instructions\n\n" + head(strings.TrimSpace(instructions), maxInstructions) + "\n"
 	return before + l.lastMessage(MaxBody-len(before)-len(after)) + after
 }
@@ -53,7 +54,7 @@ func (l *Letter) metadata() string {
 	return b.String()
 }
 
-// news is what became of a queue, or what the client said of itself.
+// news is what became of a queue, in our own words.
 func (l *Letter) news() string {
 	var b strings.Builder
 	switch {
@@ -82,6 +83,13 @@ func (q *QueueSummary) write(b *strings.Builder) {
 	if more := len(q.Commands) - maxCommands; more > 0 {
 		fmt.Fprintf(b, "\n… and %d more, which the queue file has.\n", more)
 	}
+}
+
+func (l *Letter) noticed() string {
+	if l.Notice == "" {
+		return ""
+	}
+	return "\n## Notice\n\n" + fence("`notice`: what Claude Code said of it.", "text", quotable(l.Notice, noticeSize))
 }
 
 func (l *Letter) failure() string {
@@ -140,11 +148,9 @@ func (l *Letter) asked() string {
 
 // array is a list as JSON that people can read.
 func array(list []string) string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(list); err != nil {
+	text, err := Encode(list)
+	if err != nil {
 		panic(err) // strings always have a JSON form
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(text)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 const (
@@ -25,23 +26,25 @@ type obituary struct {
 	Why     string    `json:"why"`
 }
 
-// bury moves a letter to the dead ones. There its name still tells a repeat of it.
+func (l *Letter) obituary(why string) obituary {
+	return obituary{Kind: l.Kind, Session: head(l.Session, maxText), Time: l.Time, Why: plain.Line(why)}
+}
+
+// bury moves a letter to the dead ones. There its name still tells a repeat of it. It is
+// called under the lock.
 func (b Box) bury(file letterFile, o obituary) error {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
-	return b.change(func([]letterFile) error {
-		if err := atomicfile.Write(b.deadPath(file.stem()+obituarySuffix), text, 0o600); err != nil {
-			return err
-		}
-		if err := os.Rename(b.path(file.name()), b.deadPath(file.name())); err != nil {
-			return err
-		}
-		_ = os.Remove(b.path(stateFile)) // State knows whose it is
-		b.pruneDead()
-		return nil
-	})
+	if err := atomicfile.Write(b.deadPath(file.stem()+obituarySuffix), text, 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(b.path(file.name()), b.deadPath(file.name())); err != nil {
+		return err
+	}
+	b.pruneDead()
+	return nil
 }
 
 func (b Box) deadPath(name string) string { return filepath.Join(b.dir, deadDir, name) }

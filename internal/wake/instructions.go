@@ -85,6 +85,7 @@ func readPrompt(path string) (string, error) {
 		return "", err
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(string(data), "\ufeff"))
+	text = strings.ReplaceAll(text, "\r\n", "\n") // a carriage return cannot be typed into a session
 	switch {
 	case len(data) > maxInstructions:
 		return "", fmt.Errorf("%s has more than %d bytes", path, maxInstructions)

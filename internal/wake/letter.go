@@ -35,8 +35,11 @@ type Letter struct {
 	// Workspace is the directory the session works in.
 	Workspace string    `json:"workspace,omitempty"`
 	Time      time.Time `json:"timestamp"`
-	// Headline says in one sentence what became of a queue.
+	// Headline says in one sentence of ours what became of a queue.
 	Headline string `json:"headline,omitempty"`
+	// Notice is what the client itself said of it. It is untrusted text: it may quote
+	// what a model wrote.
+	Notice string `json:"notice,omitempty"`
 	// LastAssistantMessage is untrusted text: another model wrote it.
 	LastAssistantMessage *string `json:"last_assistant_message,omitempty"`
 	// SuggestedCommands are the commands found in that text.
@@ -44,7 +47,8 @@ type Letter struct {
 	// Questions is what the client asked, as its tool input has it.
 	Questions json.RawMessage `json:"questions,omitempty"`
 	Queue     *QueueSummary   `json:"queue,omitempty"`
-	Error     string          `json:"error,omitempty"`
+	// Error is what went wrong. It is untrusted text too: others made it.
+	Error string `json:"error,omitempty"`
 	// Body is the message for the agent, made by [Compose].
 	Body string `json:"message"`
 }

@@ -35,30 +35,26 @@ func (o Outbox) Put(l Letter) error {
 func (o Outbox) Waiting() bool {
 	boxes, _ := o.boxes() // what cannot be read has nothing that could be sent
 	for _, b := range boxes {
-		if files, err := b.files(); err == nil && len(files) > 0 {
+		if waits, _ := b.Waiting(); waits {
 			return true
 		}
 	}
 	return false
 }
 
-// Agents are those that letters wait for.
+// Agents are those that letters wait for. A box that cannot be read is no reason to
+// leave out the others, which are there beside the error.
 func (o Outbox) Agents() ([]string, error) {
 	boxes, err := o.boxes()
-	if err != nil {
-		return nil, err
-	}
 	var agents []string
 	for _, b := range boxes {
-		files, err := b.files()
-		if err != nil {
-			return nil, err
-		}
-		if len(files) > 0 {
+		waits, boxErr := b.Waiting()
+		if waits {
 			agents = append(agents, b.agent)
 		}
+		err = errors.Join(err, boxErr)
 	}
-	return agents, nil
+	return agents, err
 }
 
 // Box is the box of one agent.

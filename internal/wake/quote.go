@@ -26,8 +26,8 @@ func quotable(text string, size int) string {
 	return head(visible(head(text, half)), half) + note + tail(visible(tail(text, half)), half)
 }
 
-// shortened leaves out the middle of a text that has more than size bytes.
-func shortened(text string, size int) string {
+// Shortened leaves out the middle of a text that has more than size bytes.
+func Shortened(text string, size int) string {
 	if len(text) <= size {
 		return text
 	}

@@ -2,6 +2,7 @@ package wake
 
 import (
 	"encoding/json"
+	"os"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
@@ -10,30 +11,43 @@ import (
 
 const stateFile = "state.json"
 
-// State is what is known of the tries to send the oldest letter. It is zero when there
-// was none.
+// State is what is known of the tries that failed since a letter was last delivered. It
+// is zero when there was none. Letters that die leave it as it is: a gateway that
+// failed one of them for long need not fail the next one as long.
 type State struct {
-	Key       string    `json:"key"` // of the letter
-	Tries     int       `json:"tries"`
+	Key       string    `json:"key"`   // of the letter that was tried last
+	Tries     int       `json:"tries"` // of that one and of those before it
 	NextTry   time.Time `json:"next_try"`
 	LastError string    `json:"last_error"`
-	Since     time.Time `json:"since"` // of the first try that failed
+	// Since is since when a person has to put something right; zero if nobody has.
+	Since time.Time `json:"since,omitzero"`
+	// Sender is who waits for the next try without holding the box.
+	Sender string `json:"sender,omitempty"`
 }
 
 // Tried records that a letter could not be delivered now and is to be tried again at
-// next.
-func (b Box) Tried(l Letter, cause error, now, next time.Time) error {
+// next. A person has to put something right since then, if since is not zero.
+func (b Box) Tried(l Letter, cause error, since, next time.Time) error {
+	return b.note(func(s *State) {
+		s.Key, s.LastError = l.Key, plain.Line(cause.Error())
+		s.Tries++
+		s.Since, s.NextTry = since, next
+	})
+}
+
+// Await records who waits for the next try, so that whoever waited before leaves it to
+// that one.
+func (b Box) Await(sender string) error {
+	return b.note(func(s *State) { s.Sender = sender })
+}
+
+func (b Box) note(change func(*State)) error {
 	return b.change(func([]letterFile) error {
-		s, err := b.state()
+		s, err := b.State()
 		if err != nil {
 			return err
 		}
-		if s.Key != l.Key {
-			s = State{Key: l.Key, Since: now}
-		}
-		s.Tries++
-		s.NextTry = next
-		s.LastError = plain.Line(cause.Error())
+		change(&s)
 		text, err := json.Marshal(s)
 		if err != nil {
 			return err
@@ -43,21 +57,12 @@ func (b Box) Tried(l Letter, cause error, now, next time.Time) error {
 	})
 }
 
-// State is what is known of the tries to send the oldest letter.
-func (b Box) State() (State, error) {
-	files, err := b.files()
-	if err != nil || len(files) == 0 {
-		return State{}, err
-	}
-	s, err := b.state()
-	if _, waits := find(files, s.Key); !waits {
-		return State{}, err
-	}
-	return s, err
-}
+// forget ends the row of tries that failed. A state that cannot be removed only counts
+// too many of them.
+func (b Box) forget() { _ = os.Remove(b.path(stateFile)) }
 
-// state is what the file says. One that is damaged says nothing.
-func (b Box) state() (s State, err error) {
+// State is what is known of the tries that failed. A file that is damaged says nothing.
+func (b Box) State() (s State, err error) {
 	text, err := readRegular(b.path(stateFile), 1<<20)
 	if err != nil {
 		return State{}, ignoreMissing(err)

@@ -1,6 +1,7 @@
 package wake
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"time"
@@ -11,7 +12,7 @@ type AgentSummary struct {
 	AgentID   string
 	Waiting   int
 	Oldest    time.Time // of what the oldest waiting letter tells; zero when none waits
-	Tries     int       // of the oldest letter
+	Tries     int       // that failed since a letter was last delivered
 	LastError string
 	Dead      []DeadLetter // the newest first
 }
@@ -25,23 +26,19 @@ type DeadLetter struct {
 	Why     string
 }
 
-// Summary tells of every agent that has letters waiting or dead.
+// Summary tells of every agent that has letters waiting or dead. A box that cannot be
+// read is no reason to leave out the others, which are there beside the error.
 func (o Outbox) Summary() ([]AgentSummary, error) {
 	boxes, err := o.boxes()
-	if err != nil {
-		return nil, err
-	}
 	var all []AgentSummary
 	for _, b := range boxes {
-		s, err := b.summary()
-		if err != nil {
-			return nil, err
-		}
+		s, boxErr := b.summary()
 		if s.Waiting > 0 || len(s.Dead) > 0 {
 			all = append(all, s)
 		}
+		err = errors.Join(err, boxErr)
 	}
-	return all, nil
+	return all, err
 }
 
 func (b Box) summary() (AgentSummary, error) {

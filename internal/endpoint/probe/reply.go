@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
@@ -61,39 +60,12 @@ func (r reply) blamesModel() bool {
 	if r.status != http.StatusBadRequest && r.status != http.StatusNotFound {
 		return false
 	}
-	said := strings.ToLower(r.message())
+	said := strings.ToLower(endpoint.Said(r.body))
 	return strings.Contains(said, "model") || strings.Contains(said, commonModel)
 }
 
 func (r reply) words() string {
-	words := fmt.Sprintf("HTTP %d", r.status)
-	if said := strings.TrimSpace(r.message()); said != "" {
-		return words + ": " + said
-	}
-	return strings.TrimSpace(words + " " + http.StatusText(r.status))
-}
-
-// message is what the body says about the error: in the form of the model API, or
-// in one of those that gateways put in front of it.
-func (r reply) message() string {
-	var body struct {
-		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"`
-	}
-	if json.Unmarshal(r.body, &body) != nil {
-		return ""
-	}
-	var inner struct {
-		Message string `json:"message"`
-	}
-	var text string
-	switch {
-	case json.Unmarshal(body.Error, &inner) == nil && inner.Message != "":
-		return inner.Message
-	case json.Unmarshal(body.Error, &text) == nil && text != "":
-		return text
-	}
-	return body.Message
+	return endpoint.Words(r.status, http.StatusText(r.status), endpoint.Said(r.body))
 }
 
 // reason is why no reply came.

@@ -39,7 +39,12 @@ func (s Sender) typeInto(ctx context.Context, a registry.Agent, l wake.Letter) e
 	case a.Gateway.Session == "":
 		return fixable("the registry names no session for agent %q", a.AgentID)
 	}
-	return s.Type(ctx, a.Gateway.Session, l.Key, l.Body)
+	err := s.Type(ctx, a.Gateway.Session, l.Key, l.Body)
+	var verdict interface{ Refused() bool }
+	if errors.As(err, &verdict) && verdict.Refused() {
+		return fixable("%v", err)
+	}
+	return err
 }
 
 // runCommand gives the message to a person's own command.
@@ -88,30 +93,12 @@ func said(tail string) string {
 	return ""
 }
 
-// program finds a program: by its name on the PATH, or by its path. A path that is
-// relative begins at the registry. It never begins where we happen to be: that is a
-// project, whose programs nobody chose.
 func (s Sender) program(name string) (string, error) {
-	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		return s.path(name), nil
+	path, found := registry.Program(s.ConfigDir, name, s.Environ)
+	if !found {
+		return "", fixable("the program %q is not on the PATH", name)
 	}
-	if path, found := environ.LookPath(s.Environ, name); found {
-		return path, nil
-	}
-	return "", fixable("the program %q is not on the PATH", name)
-}
-
-// path is the path of a file that the registry names.
-func (s Sender) path(name string) string {
-	if below, found := strings.CutPrefix(name, "~/"); found {
-		if home := environ.Get(s.Environ, "HOME"); home != "" {
-			return filepath.Join(home, below)
-		}
-	}
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(s.ConfigDir, name)
+	return path, nil
 }
 
 // secret reads a token from where the registry says it is. Where it names neither a
@@ -123,7 +110,7 @@ func (s Sender) secret(variable, file string) (string, error) {
 		text = strings.TrimSpace(environ.Get(s.Environ, variable))
 		file = "the variable " + variable
 	case file != "":
-		file = s.path(file)
+		file = registry.File(s.ConfigDir, file, s.Environ)
 		content, err := jsonfile.ReadText(file)
 		if err != nil {
 			return "", fixable("%v", err)

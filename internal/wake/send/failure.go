@@ -62,8 +62,9 @@ const (
 	mendTime = time.Hour
 	// lifetime is how old a letter becomes that cannot be delivered.
 	lifetime = 24 * time.Hour
-	// fewest is how often every letter is tried, however old, which takes most of an
-	// hour: the machine may have been off for a week, or its clock set forward.
+	// fewest is how many tries fail in a row before any letter is given up, however
+	// old, which takes most of an hour: the machine may have been off for a week, or its
+	// clock set forward.
 	fewest = 50
 )
 
@@ -89,16 +90,28 @@ func (s Sender) untilNext(state wake.State) time.Duration {
 	return min(max(state.NextTry.Sub(s.now()), 0), obeyed+obeyed/10)
 }
 
-// giveUp is why the letter is dead now; empty if it is not.
-func (c *carrier) giveUp(t try, now time.Time) string {
+// brokenSince is since when a person has to put something right, after this try.
+func (t *try) brokenSince(now time.Time) time.Time {
 	switch {
-	case paceOf(t.err) == never:
-		return t.err.Error()
+	case paceOf(t.err) != slow:
+		return time.Time{}
+	case t.before.Since.IsZero():
+		return now
+	}
+	return t.before.Since
+}
+
+// giveUp is why the letter is dead after this try; empty if it is not. A gateway that
+// stays broken fails every letter, so the tries of all of them count. But each letter
+// has its own time: what was put a minute ago may be what a person sees arrive.
+func (t *try) giveUp(since, now time.Time) string {
+	age := now.Sub(t.letter.Time)
+	switch {
 	case t.before.Tries+1 < fewest:
 		return ""
-	case !c.mending.IsZero() && now.Sub(c.mending) >= mendTime:
+	case !since.IsZero() && min(now.Sub(since), age) >= mendTime:
 		return fmt.Sprintf("not put right within %s: %v", mendTime, t.err)
-	case now.Sub(t.letter.Time) >= lifetime:
+	case age >= lifetime:
 		return fmt.Sprintf("not delivered within %s: %v", lifetime, t.err)
 	}
 	return ""

@@ -32,7 +32,7 @@ func (s Sender) fit(l wake.Letter, limit int, size func(message string) int) (st
 		text = *l.LastAssistantMessage
 	}
 	for room := min(len(text), limit); room > shortestText; room /= 2 {
-		short := cutMiddle(text, room)
+		short := wake.Shortened(text, room)
 		l.LastAssistantMessage = &short
 		if message := wake.Compose(l, instructions); size(message) <= limit {
 			return message, nil
@@ -47,16 +47,6 @@ func (s Sender) fit(l wake.Letter, limit int, size func(message string) int) (st
 
 // shortestText is the least of a text that is worth showing.
 const shortestText = 256
-
-// cutMiddle leaves the beginning and the end of a text, which hold most of what it
-// says.
-func cutMiddle(text string, room int) string {
-	if len(text) <= room {
-		return text
-	}
-	head, tail := text[:room/2], text[len(text)-room/2:]
-	return strings.ToValidUTF8(head, "") + "\n[… the middle is left out …]\n" + strings.ToValidUTF8(tail, "")
-}
 
 // runDir holds what belongs to sending one letter: the whole message, and what the
 // program that delivers it printed.

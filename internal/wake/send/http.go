@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -118,14 +117,10 @@ func sign(secret, timestamp string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// encode is the JSON of a value without the escapes for web pages, which make six
-// characters of one. Our values can all be encoded: what was read as JSON is JSON.
+// encode is a value as JSON. Ours can all be encoded: what was read as JSON is JSON.
 func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	text, _ := wake.Encode(v)
+	return text
 }
 
 // maxReply is how much of an answer is read: an error message stands in the first
@@ -239,38 +234,13 @@ func (r reply) saysNo() bool {
 	return json.Unmarshal(r.body, &body) == nil && body.OK != nil && !*body.OK
 }
 
+// words is what the reply says: OpenClaw answers in JSON or in plain text.
 func (r reply) words() string {
-	words := fmt.Sprintf("HTTP %d", r.status)
-	if said := strings.TrimSpace(r.message()); said != "" {
-		return words + ": " + said
-	}
-	return strings.TrimSpace(words + " " + http.StatusText(r.status))
-}
-
-// message is what the body says about an error: OpenClaw answers in JSON or in plain
-// text.
-func (r reply) message() string {
+	said := endpoint.Said(r.body)
 	if kind, _, _ := mime.ParseMediaType(r.header.Get("Content-Type")); kind == "text/plain" && r.status >= 300 {
-		return string(r.body)
+		said = string(r.body)
 	}
-	var body struct {
-		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"`
-	}
-	if json.Unmarshal(r.body, &body) != nil {
-		return ""
-	}
-	var inner struct {
-		Message string `json:"message"`
-	}
-	var text string
-	switch {
-	case json.Unmarshal(body.Error, &inner) == nil && inner.Message != "":
-		return inner.Message
-	case json.Unmarshal(body.Error, &text) == nil && text != "":
-		return text
-	}
-	return body.Message
+	return endpoint.Words(r.status, http.StatusText(r.status), said)
 }
 
 // secrets is a gateway with what must not be shown of it.

@@ -151,10 +151,14 @@ func (o *office) try() (wait time.Duration, reason, dead string) {
 		o.t.Fatalf("no letter to try: %v", err)
 	}
 	c := carrier{Sender: o.Sender, box: box}
-	if err := c.send(o.t.Context(), l); err != nil {
+	state, err := box.State()
+	if err != nil {
 		o.t.Fatal(err)
 	}
-	state, err := box.State()
+	if err := c.send(o.t.Context(), l, state); err != nil {
+		o.t.Fatal(err)
+	}
+	state, err = box.State()
 	if err != nil {
 		o.t.Fatal(err)
 	}

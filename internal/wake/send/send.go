@@ -5,6 +5,7 @@ package send
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"sync"
@@ -22,7 +23,8 @@ type Sender struct {
 	Environ   []string
 	UserAgent string
 	// Type has a text typed into another tmux session. An error says that it was not
-	// and that it is worth another try. nil: nobody here can.
+	// and that it is worth another try: soon, or once a person has put something right
+	// where it is an interface{ Refused() bool } that says so. nil: nobody here can.
 	Type func(ctx context.Context, session, key, text string) error
 
 	// What tests have in place of the real thing; zero means the real one.
@@ -93,7 +95,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // sender, which leaves again when it finds us here. So we look once more after the
 // lock is released: the letter may have come after we last looked.
 func (s Sender) empty(ctx context.Context, agent string) error {
-	c := carrier{Sender: s, box: s.outbox().Box(agent)}
+	c := carrier{Sender: s, box: s.outbox().Box(agent), id: rand.Text()}
 	for {
 		release, err := c.box.Hold()
 		if errors.Is(err, lockfile.ErrBusy) {
@@ -102,12 +104,17 @@ func (s Sender) empty(ctx context.Context, agent string) error {
 		if err != nil {
 			return err
 		}
-		err = c.sendAll(ctx)
+		pause, err := c.sendAll(ctx)
 		release()
-		if err != nil || ctx.Err() != nil {
+		switch {
+		case errors.Is(err, errTaken):
+			return nil
+		case err != nil:
 			return err
+		case c.wait(ctx, pause) != nil:
+			return nil
 		}
-		if awaiting, err := s.outbox().Agents(); err != nil || !slices.Contains(awaiting, agent) {
+		if waits, err := c.box.Waiting(); err != nil || !waits {
 			return err
 		}
 	}
