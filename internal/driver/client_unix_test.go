@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -21,6 +22,8 @@ type looks struct {
 	Box     string // the text in the box
 	OnPaste string // a screen to show after a paste, or exit, or kill-server
 	Swallow int    // how many Enters it does not hear
+	Works   bool   // it shows that it works
+	Moves   bool   // something on its screen moves
 }
 
 // The screens without a box.
@@ -47,6 +50,7 @@ type client struct {
 	told    *json.Encoder
 	input   string // not understood yet
 	pasting bool
+	moved   int
 	drawing int  // drawings that the terminal has not answered
 	asked   bool // the test waits for the last of them
 }
@@ -84,8 +88,14 @@ func standIn(socket string) error {
 	}()
 	fmt.Print("\x1b[?2004h")
 	c := &client{told: json.NewEncoder(conn)}
+	tick := time.NewTicker(glance / 2)
 	for {
 		select {
+		case <-tick.C:
+			if c.Moves {
+				c.moved++
+				c.draw()
+			}
 		case l, ok := <-orders:
 			if !ok {
 				return nil
@@ -183,7 +193,11 @@ func (c *client) entered() {
 // draw shows the client. The terminal says where its cursor is when it has done that.
 func (c *client) draw() {
 	rule := strings.Repeat("─", 80)
-	lines := []string{"❯ an older prompt", "", "● Done.", ""}
+	lines := []string{"❯ an older prompt", "", fmt.Sprintf("● Done. %d", c.moved), ""}
+	glyph := "❯"
+	if c.Works {
+		glyph = "\x1b[90m❯\x1b[39m"
+	}
 	switch c.Screen {
 	case dialogScreen:
 		lines = append(lines, rule, " Do you want to proceed?", " ❯ 1. Yes", "   2. No")
@@ -194,7 +208,7 @@ func (c *client) draw() {
 		if n := strings.Count(c.Box, "\n"); n > 2 || len(c.Box) > 800 {
 			text = fmt.Sprintf("[Pasted text #1 +%d lines]", n)
 		}
-		lines = append(lines, rule, "❯\u00a0"+text+"\x1b[7m \x1b[0m", rule, "  ? for shortcuts")
+		lines = append(lines, rule, glyph+"\u00a0"+text+"\x1b[7m \x1b[0m", rule, "  ? for shortcuts")
 	}
 	_, _ = io.WriteString(os.Stdout, "\x1b[H"+strings.ReplaceAll(strings.Join(lines, "\r\n"), "\r\n", "\x1b[K\r\n")+"\x1b[K\x1b[J\x1b[6n")
 	c.drawing++

@@ -141,10 +141,7 @@ func (t *typist) enter(forced bool) (pressed bool, err error) {
 
 // begin types a command that nobody has begun with.
 func (t *typist) begin(forced bool) (pressed bool, err error) {
-	if t.busy() == "" {
-		t.settle()
-	}
-	if busy := t.busy(); busy != "" && !forced && !t.still() {
+	if busy := t.occupied(); busy != "" && !forced {
 		return false, t.change(queue.Held{ID: t.id, Why: busy})
 	}
 	view, err := t.await(t.pace.Ready, func(v terminal.View) bool { return v.State == terminal.Ready })
@@ -275,17 +272,33 @@ func (t *typist) busy() string {
 	return ""
 }
 
-// settle waits until the client no longer shows that it works. After the hook it takes a
-// moment for that. Where it goes on at once instead, with what a person typed ahead of us
-// or with a task that has ended, another hook tells of that, and what we typed meanwhile
-// would stay in the input box.
-func (t *typist) settle() {
+// occupied says why the client takes no prompt now, by what its hooks told and what it
+// shows.
+func (t *typist) occupied() string {
+	busy := t.busy()
+	switch {
+	case busy == "" && t.goesOn():
+		return "the client is busy"
+	case busy != "" && t.still():
+		return ""
+	}
+	return busy
+}
+
+// goesOn reports whether the client works although its hooks told that it is done. It
+// takes a moment to show that it is. But it may also have begun with what a person typed
+// while it worked, of which not every version tells a hook then.
+func (t *typist) goesOn() bool {
+	last, moves := "", false
 	for waited := time.Duration(0); waited < t.pace.Still; waited += glance {
 		now, err := t.pane.Capture(t.ctx)
 		if works, _ := t.screen.Works(now); err != nil || !works || !t.wait(glance) {
-			return
+			return false
 		}
+		moves = moves || last != "" && now != last
+		last = now
 	}
+	return moves
 }
 
 // still reports whether the client waits for input although no hook told that it is

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -52,10 +53,10 @@ func (s *session) notified(p *hook.NotificationPayload) {
 	switch p.NotificationType {
 	case "idle_prompt":
 		if !s.queued {
-			s.wake(wake.Letter{Kind: wake.Idle, Headline: p.Message}, p.SessionID, p.PromptID)
+			s.wake(wake.Letter{Kind: wake.Idle, Notice: p.Message}, p.SessionID, p.PromptID)
 		}
 	case "permission_prompt", "agent_needs_input":
-		s.wake(wake.Letter{Kind: wake.Permission, Headline: p.Message}, p.SessionID, p.PromptID, s.client.Since.Format(time.RFC3339Nano))
+		s.wake(wake.Letter{Kind: wake.Permission, Notice: p.Message}, p.SessionID, p.PromptID, s.client.Since.Format(time.RFC3339Nano))
 	}
 }
 
@@ -130,8 +131,12 @@ func (s *session) told(kind wake.Kind) {
 // tellEnd gives the kind of the letter, if one was written.
 func (d *Driver) tellEnd(session, event string, o queue.Outcome, path string) (told wake.Kind, err error) {
 	ending, _ := o.Ended()
-	agent, found := d.agents().Find(session)
-	if !found {
+	agents := d.agents()
+	agent, found := agents.Find(session)
+	switch {
+	case agents.Unread():
+		return "", errors.New("its end waits until the registry can be read, see: stopgate registry check")
+	case !found:
 		return "", nil
 	}
 	l := wake.Letter{Kind: endKind(ending.Kind), Event: event, Session: session, Headline: headline(o.Queue, ending), Queue: summary(o.Queue, path)}

@@ -186,7 +186,11 @@ func (d *Driver) check(o Order) ([]string, error) {
 	if len(o.Commands) == 0 {
 		return nil, refuse("there are no commands")
 	}
-	agent, _ := d.agents().Find(o.Session)
+	agents := d.agents()
+	if agents.Unread() {
+		return nil, refuse("whether the registry permits that is not known: it cannot be read, see: stopgate registry check")
+	}
+	agent, _ := agents.Find(o.Session)
 	commands := make([]string, len(o.Commands))
 	for i, text := range o.Commands {
 		if err := terminal.Check(text); err != nil {

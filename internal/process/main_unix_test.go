@@ -25,6 +25,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if script := os.Getenv(earlierEnv); script != "" {
+		if err := endAfterStarting(script); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -145,7 +145,7 @@ type Prompt struct{ PromptID, Text string }
 const notification = "<task-notification>"
 
 func (e Prompt) apply(q *Queue, now Time) Outcome {
-	if q.knows(e.PromptID) {
+	if q.knows(e) {
 		return q.stay(Ignored) // it was told before
 	}
 	if strings.HasPrefix(strings.TrimSpace(e.Text), notification) {
@@ -198,9 +198,13 @@ func (c *Command) sameTurn(prompt string) bool {
 	return known == "" || prompt == "" || known == prompt
 }
 
-// knows reports whether a prompt is that of one of the commands.
-func (q *Queue) knows(prompt string) bool {
-	return prompt != "" && slices.ContainsFunc(q.Commands, func(c Command) bool { return c.delivery().PromptID == prompt })
+// knows reports whether a prompt is that of one of the commands. The id alone does not
+// tell: what a person types while the client works has, in some versions, that of the
+// prompt that it works on.
+func (q *Queue) knows(e Prompt) bool {
+	return e.PromptID != "" && slices.ContainsFunc(q.Commands, func(c Command) bool {
+		return c.delivery().PromptID == e.PromptID && c.Matches(e.Text)
+	})
 }
 
 func (q *Queue) stay(a Action) Outcome { return Outcome{Queue: *q, Action: a} }

@@ -140,6 +140,8 @@ func TestRuling31ATaskNotificationIsNotAPerson(t *testing.T) {
 		t.Errorf("result %q", result)
 	}
 	wantEnd(t, after(q, Prompt{"p2", "see <task-notification>"}), Cancel, "manual input")
+	// Newer clients tell at once of what is typed while they work, with the id of what they work on.
+	wantEnd(t, after(q, Prompt{"p1", "see there"}), Cancel, "manual input")
 }
 
 // Two installations tell of each prompt twice, perhaps late. Nobody typed.

@@ -63,11 +63,44 @@ func TestLoadGateways(t *testing.T) {
 	}
 }
 
-func TestLoadFindsSecretsBesideTheFile(t *testing.T) {
-	path := put(t, `{"agents":[{"agent_id":"a","session_name":"s","gateway":{"transport":"webhook","url":"http://h","secret_file":"keys/a"}}]}`)
-	r, err := Load(path)
-	if want := filepath.Join(filepath.Dir(path), "keys", "a"); err != nil || r.Agents()[0].Gateway.SecretFile != want {
-		t.Errorf("%+v, %v", r.Agents(), err)
+// A file that is there and cannot be understood as a whole permits nothing: it may hold
+// a list that permits little.
+func TestUnreadPermitsNothing(t *testing.T) {
+	dir := Path(t.TempDir())
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const agents = `"agents":[{"agent_id":"a","session_name":"s","commands":["/clear"]}`
+	for name, path := range map[string]string{
+		"a missing bracket":  put(t, "{"+agents+"}"),
+		"no array":           put(t, `{"agents":{"session_name":"s","commands":["/clear"]}}`),
+		"no agents":          put(t, `{"agent":[]}`),
+		"no object":          put(t, `[`+strings.TrimPrefix(agents, `"agents":[`)+`]`),
+		"empty":              put(t, ""),
+		"too many":           put(t, "{"+agents+strings.Repeat(",{}", maxAgents)+"]}"),
+		"not a regular file": dir,
+	} {
+		r, err := Load(path)
+		if err == nil || !r.Unread() || len(r.Agents()) != 0 {
+			t.Errorf("%s: unread %v, %v", name, r.Unread(), err)
+		}
+		for _, session := range []string{"s", "other", ""} {
+			a, found := r.Find(session)
+			if diff := cmp.Diff(Agent{Commands: []string{}}, a); found || diff != "" || a.Permits("/clear") {
+				t.Errorf("%s: %v %s", name, found, diff)
+			}
+		}
+	}
+	for name, path := range map[string]string{
+		"missing":        Path(t.TempDir()),
+		"of nobody":      put(t, `{"agents":[]}`),
+		"one bad entry":  put(t, "{"+agents+",3]}"),
+		"without faults": put(t, "{"+agents+"]}"),
+	} {
+		r, _ := Load(path)
+		if a, _ := r.Find("other"); r.Unread() || !a.Permits("/clear") {
+			t.Errorf("%s: unread %v", name, r.Unread())
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -25,6 +26,7 @@ func init() {
 	children["send"] = childSend
 	children["fill"] = childFill
 	children["nobody"] = childNobody
+	children["list"] = childList
 }
 
 // childPut puts the letters from a number on, and says after each that it is put.
@@ -96,11 +98,14 @@ func runAndKill(t *testing.T, round int, name string, args ...string) (last stri
 	return last
 }
 
+// rounds is how many are killed, each at another place.
+const rounds = 8
+
 // Whoever is killed while putting tries the same news again.
 func TestKilledPuttersLoseNothing(t *testing.T) {
 	o := newOutbox(t)
 	told := 0
-	for round := range 25 {
+	for round := range rounds {
 		var err error
 		told, err = strconv.Atoi(runAndKill(t, round, "put", o.Dir, fmt.Sprint(told+1)))
 		check(t, err)
@@ -121,7 +126,7 @@ func TestKilledPuttersLoseNothing(t *testing.T) {
 func TestKilledSendersLoseNothing(t *testing.T) {
 	o := newOutbox(t)
 	gateway := filepath.Join(t.TempDir(), "gateway")
-	const letters = 400
+	const letters = 150
 	put := make(chan error, 1)
 	go func() {
 		for i := range letters {
@@ -132,7 +137,7 @@ func TestKilledSendersLoseNothing(t *testing.T) {
 		}
 		put <- nil
 	}()
-	for round := range 25 {
+	for round := range rounds {
 		runAndKill(t, round, "send", o.Dir, gateway)
 	}
 	check(t, <-put)
@@ -152,7 +157,7 @@ func TestKilledSendersLoseNothing(t *testing.T) {
 	if at != letters {
 		t.Errorf("%d letters arrived", at)
 	}
-	if len(strings.Fields(string(text))) < 25 {
+	if len(strings.Fields(string(text))) < rounds {
 		t.Error("the senders sent next to nothing")
 	}
 }
@@ -210,21 +215,59 @@ func TestReadOnlyDirectory(t *testing.T) {
 // childNobody tries everything as a user who may write nothing: root may write
 // everywhere.
 func childNobody(args []string) error {
-	if os.Getuid() == 0 {
-		for dir := filepath.Dir(args[0]); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-			if err := os.Chmod(dir, 0o555); err != nil {
-				return err
-			}
-		}
-		if err := syscall.Setuid(65534); err != nil {
-			return err
-		}
+	if err := becomeNobody(args[0]); err != nil {
+		return err
 	}
 	o := Outbox{Dir: args[0]}
 	fmt.Println("waiting", o.Waiting())
 	fmt.Println(o.Put(letter("agent", "b")))
 	fmt.Println(o.Put(letter("fresh", "b")))
 	fmt.Println(o.Box("agent").Sent(letter("agent", "a")))
+	return nil
+}
+
+// becomeNobody leaves root's rights behind, where we have them.
+func becomeNobody(outbox string) error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	for dir := filepath.Dir(outbox); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o555); err != nil {
+			return err
+		}
+	}
+	return syscall.Setuid(65534)
+}
+
+// A box that cannot be read does not hide the others.
+func TestUnreadableBox(t *testing.T) {
+	o := newOutbox(t)
+	for _, agent := range []string{"one", "three", "two"} {
+		put(t, o, agent, "a")
+		check(t, os.Chmod(o.Box(agent).dir, 0o755))
+	}
+	two := o.Box("two").dir
+	check(t, os.Chmod(two, 0))
+	t.Cleanup(func() { check(t, os.Chmod(two, 0o700)) })
+	check(t, os.Chmod(o.Dir, 0o755))
+	out, err := processtest.Child(t, "list", o.Dir).Output()
+	check(t, err)
+	same(t, "[one three] true\none\nthree\ntrue\n", string(out))
+}
+
+// childList says what it sees of an outbox, and whether there is an error beside it.
+func childList(args []string) error {
+	if err := becomeNobody(args[0]); err != nil {
+		return err
+	}
+	o := Outbox{Dir: args[0]}
+	agents, err := o.Agents()
+	fmt.Println(agents, errors.Is(err, fs.ErrPermission))
+	summary, err := o.Summary()
+	for _, s := range summary {
+		fmt.Println(s.AgentID)
+	}
+	fmt.Println(errors.Is(err, fs.ErrPermission))
 	return nil
 }
 

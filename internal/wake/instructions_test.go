@@ -76,7 +76,7 @@ func TestOwnInstructions(t *testing.T) {
 	path := filepath.Join(dir, "prompts", "prompt_ask_user_question.md")
 	check(t, os.Mkdir(filepath.Dir(path), 0o700))
 	// Read at each call.
-	for content, want := range map[string]string{"\n Mine.\n": "Mine.", "\ufeffOther.\r\n": "Other."} {
+	for content, want := range map[string]string{"\n Mine.\n": "Mine.", "\ufeffOther.\r\n\r\n- one\r\n": "Other.\n\n- one"} {
 		check(t, os.WriteFile(path, []byte(content), 0o600))
 		if got, err := Instructions(dir, Question); got != want || err != nil {
 			t.Errorf("got %q, %v", got, err)

@@ -98,7 +98,7 @@ func TestPutAndNext(t *testing.T) {
 
 	l := queueLetter(QueueComplete)
 	l.LastAssistantMessage, l.SuggestedCommands, l.Questions = ptr("<b>\u2028"), []string{"/clear"}, json.RawMessage(`{"a":[1]}`)
-	l.Error, l.Body, l.Workspace = "error", "body", "/w"
+	l.Notice, l.Error, l.Body, l.Workspace = "notice", "error", "body", "/w"
 	check(t, o.Put(l))
 	got := next(t, o.Box("a"))
 	same(t, l, got)
@@ -119,14 +119,14 @@ func TestLetterJSON(t *testing.T) {
 	o := newOutbox(t)
 	l := queueLetter(QueueComplete)
 	l.Headline = "Queue complete. 1/2 commands executed. Results attached."
-	l.LastAssistantMessage, l.Questions, l.Error, l.Body, l.Workspace = ptr("<m>"), json.RawMessage(`{}`), "e", "b", "/w"
+	l.LastAssistantMessage, l.Questions, l.Notice, l.Error, l.Body, l.Workspace = ptr("<m>"), json.RawMessage(`{}`), "n", "e", "b", "/w"
 	l.Time = l.Time.Add(1_234_567)
 	check(t, o.Put(l))
 	path := pathOf(t, o.Box("a"), l)
 	text, err := os.ReadFile(path)
 	check(t, err)
 	want := `{"key":"k2","kind":"queue_complete","event":"Stop","session":"s","agent_id":"a","workspace":"/w","timestamp":"2026-02-20T10:00:00.001Z",` +
-		`"headline":"Queue complete. 1/2 commands executed. Results attached.","last_assistant_message":"<m>","suggested_commands":[],"questions":{},` +
+		`"headline":"Queue complete. 1/2 commands executed. Results attached.","notice":"n","last_assistant_message":"<m>","suggested_commands":[],"questions":{},` +
 		`"queue":{"path":"/state/queue-s.done.json","completed":1,"total":2,"remaining":["say \"hi\"\nto <all>"],"commands":[` +
 		`{"id":1,"command":"/clear","status":"done","completed_at":"2026-02-20T09:59:00.000Z"},` +
 		`{"id":2,"command":"say \"hi\"\nto <all>","status":"pending","completed_at":null}]},"error":"e","message":"b"}` + "\n"
@@ -371,24 +371,76 @@ func TestTries(t *testing.T) {
 	same(t, State{}, state())
 	a := next(t, b)
 	t0 := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	check(t, b.Tried(a, errors.New("gateway\nis down"), t0, t0.Add(time.Second)))
-	check(t, b.Tried(a, errors.New("still"), t0.Add(time.Second), t0.Add(3*time.Second)))
+	check(t, b.Tried(a, errors.New("gateway\nis down"), time.Time{}, t0.Add(time.Second)))
+	check(t, b.Tried(a, errors.New("still"), t0, t0.Add(3*time.Second)))
 	same(t, State{Key: "a", Tries: 2, NextTry: t0.Add(3 * time.Second), LastError: "still", Since: t0}, state())
 	summary, err := o.Summary()
 	check(t, err)
 	same(t, []AgentSummary{{AgentID: "agent", Waiting: 2, Oldest: time.Unix(0, 0).UTC(), Tries: 2, LastError: "still"}}, summary)
+	check(t, b.Await("me"))
+	same(t, "me", state().Sender)
 	check(t, b.Sent(a))
 	same(t, State{}, state())
 	letterB := next(t, b)
-	check(t, b.Tried(letterB, errors.New("x\x1b[2J\ny"), t0, t0))
-	same(t, State{Key: "b", Tries: 1, NextTry: t0, LastError: "x y", Since: t0}, state())
+	check(t, b.Tried(letterB, errors.New("x\x1b[2J\ny"), time.Time{}, t0))
+	same(t, State{Key: "b", Tries: 1, NextTry: t0, LastError: "x y"}, state())
 	check(t, os.WriteFile(b.path(stateFile), []byte("{"), 0o600))
 	same(t, State{}, state())
-	check(t, b.Tried(letterB, errors.New("x"), t0, t0))
+	check(t, b.Tried(letterB, errors.New("x"), time.Time{}, t0))
 	same(t, 1, state().Tries)
-	// A state that a killed sender left, of a letter that is gone.
-	check(t, os.WriteFile(b.path(stateFile), []byte(`{"key":"a","tries":9}`), 0o600))
-	same(t, State{}, state())
+}
+
+// A gateway that failed one letter until it died has still failed as often.
+func TestDeathsDoNotEndARow(t *testing.T) {
+	o := newOutbox(t)
+	b := o.Box("agent")
+	put(t, o, "agent", "a", "b", "c")
+	t0 := time.Unix(1000, 0).UTC()
+	for _, key := range []string{"a", "b"} {
+		l := next(t, b)
+		same(t, key, l.Key)
+		check(t, b.Tried(l, errors.New("x"), t0, t0))
+		check(t, b.Kill(l, "x"))
+	}
+	state, err := b.State()
+	check(t, err)
+	same(t, State{Key: "b", Tries: 2, NextTry: t0, LastError: "x", Since: t0}, state)
+	// The sender of the third was killed before it could end the row.
+	check(t, b.remember(letterFile{number: 3, key: "c"}))
+	same(t, 0, len(drain(t, b)))
+	state, err = b.State()
+	check(t, err)
+	same(t, State{}, state)
+}
+
+// A box that nobody empties does not grow for ever. What a sender is at stays where it
+// is.
+func TestFullBox(t *testing.T) {
+	o := newOutbox(t)
+	b := o.Box("agent")
+	put(t, o, "agent", "first", "second", "third", "damaged")
+	check(t, os.Truncate(pathOf(t, b, letter("agent", "damaged")), 0))
+	for i := range maxWaiting - 4 {
+		path := b.path(letterFile{number: int64(i + 10), key: fmt.Sprint("n", i)}.name())
+		check(t, os.WriteFile(path, nil, 0o600))
+	}
+	same(t, maxWaiting, len(waiting(t, b)))
+	put(t, o, "agent", "one", "two", "three", "one")
+	left := waiting(t, b)
+	same(t, maxWaiting, len(left))
+	same(t, []string{"first", "n0", "n1"}, left[:3])
+	same(t, []string{"one", "two", "three"}, left[maxWaiting-3:])
+	summary, err := o.Summary()
+	check(t, err)
+	var dead []string
+	for _, d := range summary[0].Dead {
+		dead = append(dead, filepath.Base(d.Path)+" "+string(d.Kind)+": "+d.Why)
+	}
+	same(t, []string{
+		"000000000004-damaged.json : more than 1000 letters waited",
+		"000000000003-third.json idle: more than 1000 letters waited",
+		"000000000002-second.json idle: more than 1000 letters waited",
+	}, dead)
 }
 
 func TestDeadLetters(t *testing.T) {
@@ -485,25 +537,26 @@ func TestManyPutAtOnce(t *testing.T) {
 }
 
 func TestHugeLetter(t *testing.T) {
-	o := newOutbox(t)
-	huge := strings.Repeat("\x00", 8<<20)
+	huge := strings.Repeat("\x00", maxMessage+1) // which takes most room as JSON
 	l := letter("agent", "a")
-	l.Session, l.LastAssistantMessage = "s", &huge
-	l.Workspace, l.Headline, l.Error, l.Body, l.SuggestedCommands = huge, huge, huge, huge, slices.Repeat([]string{huge}, 3000)
-	l.Questions = json.RawMessage(`"` + strings.Repeat("x", 8<<20))
+	l.LastAssistantMessage = &huge
+	l.Workspace, l.Headline, l.Notice, l.Error, l.Body, l.SuggestedCommands = huge, huge, huge, huge, huge, slices.Repeat([]string{huge}, 3000)
+	l.Questions = json.RawMessage(`"` + strings.Repeat("x", maxQuestions))
 	l.Queue = &QueueSummary{Remaining: l.SuggestedCommands, Commands: slices.Repeat([]QueueCommand{{Command: huge}}, 3000)}
-	check(t, o.Put(l))
-	got := next(t, o.Box("agent"))
+	got := l.bounded()
 	same(t, true, len(*got.LastAssistantMessage) <= maxMessage && len(*got.LastAssistantMessage) > maxMessage-100)
 	same(t, MaxBody, len(got.Body))
 	same(t, true, json.Valid(got.Questions))
-	path := pathOf(t, o.Box("agent"), got)
-	info, err := os.Stat(path)
+	text, err := Encode(got)
 	check(t, err)
-	same(t, true, info.Size() < maxFile)
-	if len(huge) != 8<<20 || len(*l.LastAssistantMessage) != 8<<20 {
+	same(t, true, len(text) < maxFile)
+	if len(*l.LastAssistantMessage) != len(huge) || len(l.Queue.Commands) != 3000 {
 		t.Error("the caller's letter has changed")
 	}
+	o := newOutbox(t)
+	l.SuggestedCommands, l.Queue = nil, nil
+	check(t, o.Put(l))
+	same(t, true, *next(t, o.Box("agent")).LastAssistantMessage == *got.LastAssistantMessage)
 }
 
 // A wake is not lost because the client's JSON is none.

@@ -19,7 +19,7 @@ import (
 // A sender that is killed at any time loses nothing: the next ones send the rest in
 // order, and what may have arrived once more under the same key.
 func TestKilledSenders(t *testing.T) {
-	const count = 60
+	const count = 40
 	asked := make(chan struct{}, count*count)
 	g := newGateway(t, slices.Repeat([]answer{func(w http.ResponseWriter, r *http.Request) bool {
 		asked <- struct{}{}

@@ -26,7 +26,7 @@ func ofSession(name string) bool {
 	switch name {
 	case "STOPGATE_STATE_DIR":
 		return false // where the queues are
-	case "CLAUDECODE", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "AI_AGENT",
+	case "CLAUDECODE", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_PID", "AI_AGENT",
 		"TMUX", "TMUX_PANE", claude.ActiveVariable, claude.SupervisorVariable, launch.SupervisorVariable:
 		return true
 	}

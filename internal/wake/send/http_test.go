@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -442,7 +443,7 @@ func TestGivingUp(t *testing.T) {
 			if len(dead) != 1 || dead[0].Why != test.why || dead[0].Session != "warden-main" || dead[0].Kind != wake.Stop {
 				t.Errorf("%+v", dead)
 			}
-			if passed := o.now().Sub(noon); passed < test.after || passed > test.after+11*time.Minute {
+			if passed := o.now().Sub(noon); passed < test.after || passed > test.after+22*time.Minute {
 				t.Errorf("after %s", passed)
 			}
 			if keys := g.keys(); keys[len(keys)-1] != "key-2" || slices.Contains(keys[:len(keys)-1], "key-2") {
@@ -452,6 +453,136 @@ func TestGivingUp(t *testing.T) {
 				t.Error("something is left")
 			}
 		})
+	}
+}
+
+// A gateway that stays broken does not have every letter wait for as long as the first:
+// what is old enough is given up after one try, and what is new has its own time.
+func TestGatewayStaysBroken(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		status int
+		span   time.Duration
+		atOnce int // letters that are not followed by a wait
+	}{
+		{"for a person", 401, mendTime, 3},
+		{"by itself", 503, lifetime, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g := newGateway(t, slices.Repeat([]answer{says(test.status, "", "Retry-After", "600")}, 3000)...)
+			o := newOffice(t, g.openClaw())
+			all := letters(4)
+			all[3].Time = noon.Add(test.span / 2)
+			o.put(all...)
+			ctx, cancel := context.WithCancel(t.Context())
+			o.onWait = func(int) {
+				if len(o.dead()) == 3 && o.now().Sub(noon) > test.span+test.span/4 {
+					cancel()
+				}
+			}
+			if err := o.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if waits, err := o.outbox().Box("warden").Waiting(); !waits || err != nil || len(o.dead()) != 3 {
+				t.Errorf("%v, %v; dead: %+v", waits, err, o.dead())
+			}
+			tries := map[string]int{}
+			for _, key := range g.keys() {
+				tries[key]++
+			}
+			if tries["key-1"] < fewest || tries["key-2"] != 1 || tries["key-3"] != 1 || tries["key-4"] < 2 {
+				t.Errorf("tries: %v", tries)
+			}
+			state, err := o.outbox().Box("warden").State()
+			if err != nil || state.Tries != len(g.keys()) {
+				t.Errorf("%+v, %v", state, err)
+			}
+			if len(o.waits) != len(g.keys())-test.atOnce {
+				t.Errorf("%d waits and %d tries", len(o.waits), len(g.keys()))
+			}
+		})
+	}
+}
+
+// A sender that waits for a person leaves its place to one that was started later, which
+// has what that person has set. The state on disk tells that one since when.
+func TestNewerSenderTakesOver(t *testing.T) {
+	g := newGateway(t)
+	o := newOffice(t, strings.ReplaceAll(g.openClaw(), "GATEWAY_TOKEN", "LATE_TOKEN"))
+	o.put(letters(2)...)
+	began := 0
+	var newer []string
+	o.onWait = func(n int) {
+		state, err := o.outbox().Box("warden").State()
+		if err != nil || !state.Since.Equal(noon) || state.Sender == "" || slices.Contains(newer, state.Sender) {
+			t.Errorf("%+v, %v after %v", state, err, newer)
+		}
+		if began++; began > 3 {
+			t.Error("a sender that was replaced has gone on")
+			return
+		}
+		newer = append(newer, state.Sender)
+		second := o.Sender
+		if n == 3 {
+			second.Environ = append(slices.Clone(o.Environ), "LATE_TOKEN=late-77")
+		}
+		if err := second.Run(t.Context()); err != nil { // within the first one's wait
+			t.Error(err)
+		}
+	}
+	o.run()
+	if diff := cmp.Diff([]string{"key-1", "key-2"}, g.keys()); diff != "" || o.outbox().Waiting() {
+		t.Error(diff)
+	}
+}
+
+// One that is killed in the place of another leaves nothing behind that would keep the
+// next from sending.
+func TestReplacedByOneThatIsGone(t *testing.T) {
+	g := newGateway(t, says(401, ""), says(401, ""))
+	o := newOffice(t, g.openClaw())
+	box := o.outbox().Box("warden")
+	o.onWait = func(n int) {
+		if n == 1 {
+			if err := box.Await("somebody who is gone"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	o.put(letter(1))
+	o.run()
+	if len(g.keys()) != 1 || !o.outbox().Waiting() {
+		t.Errorf("it did not leave: %v", g.keys())
+	}
+	o.run()
+	if len(g.ran) != 1 || o.outbox().Waiting() {
+		t.Errorf("%v", g.keys())
+	}
+}
+
+// While a person is waited for, nobody is kept from sending; while the gateway is down,
+// a sender that lives is.
+func TestWhoHoldsTheBox(t *testing.T) {
+	for _, test := range []struct {
+		status int
+		held   bool
+	}{{401, false}, {503, true}} {
+		g := newGateway(t, says(test.status, ""))
+		o := newOffice(t, g.openClaw())
+		o.onWait = func(int) {
+			release, err := o.outbox().Box("warden").Hold()
+			if (err != nil) != test.held {
+				t.Errorf("%d: %v", test.status, err)
+			}
+			if err == nil {
+				release()
+			}
+		}
+		o.put(letter(1))
+		o.run()
+		if len(g.ran) != 1 {
+			t.Errorf("%d: %v", test.status, g.keys())
+		}
 	}
 }
 
@@ -631,6 +762,24 @@ func TestEndsWhenTold(t *testing.T) {
 	o.run()
 	if diff := cmp.Diff([]string{"key-1", "key-1", "key-2"}, g.keys()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A sender that is told to end while it waits sends nothing more.
+func TestEndsWhenToldInAWait(t *testing.T) {
+	for _, cause := range []error{errors.New("busy"), refusal(true)} {
+		ctx, cancel := context.WithCancel(t.Context())
+		o := newOffice(t, `{"transport":"session","session":"boss"}`)
+		typed := 0
+		o.Type = func(context.Context, string, string, string) error {
+			typed++
+			return cause
+		}
+		o.onWait = func(int) { cancel() }
+		o.put(letter(1))
+		if err := o.Run(ctx); err != nil || typed != 1 {
+			t.Errorf("%v: typed %d times, %v", cause, typed, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package send
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,6 +33,26 @@ func TestSession(t *testing.T) {
 	o.run()
 	if diff := cmp.Diff([]string{"boss", "key-1", l.Body, "boss", "key-1", l.Body}, typed); diff != "" {
 		t.Error(diff)
+	}
+}
+
+type refusal bool
+
+func (r refusal) Error() string { return fmt.Sprint("refusal: ", bool(r)) }
+func (r refusal) Refused() bool { return bool(r) }
+
+// What is refused for good waits for a person.
+func TestSessionThatRefuses(t *testing.T) {
+	for err, least := range map[error]time.Duration{
+		fmt.Errorf("type: %w", refusal(true)):  time.Minute,
+		fmt.Errorf("type: %w", refusal(false)): time.Second,
+	} {
+		o := newOffice(t, `{"transport":"session","session":"boss"}`)
+		o.Type = func(context.Context, string, string, string) error { return err }
+		o.put(letter(1))
+		if wait, reason, dead := o.try(); wait < least || wait > least+least/10 || reason != err.Error() || dead != "" {
+			t.Errorf("%v: tried again in %s: %q, %q", err, wait, reason, dead)
+		}
 	}
 }
 
