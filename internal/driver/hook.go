@@ -129,12 +129,11 @@ func (s *session) advance(ctx context.Context) {
 	}
 	s.queued = true
 	apply := func(q queue.Queue) queue.Outcome {
-		switch {
-		case q.At(s.place):
-		case s.abandoned(ctx, q):
-			event = queue.SessionStart{Source: "startup"}
-		default:
-			return queue.Outcome{Queue: q, Action: queue.Ignored}
+		if !q.At(s.place) {
+			if !s.abandoned(ctx, q) {
+				return queue.Outcome{Queue: q, Action: queue.Ignored}
+			}
+			q = queue.Adopt(q, s.place, s.Now())
 		}
 		s.ours = true
 		return queue.Apply(named(q, s.client.Session, s.Now()), event, s.Now())
@@ -161,7 +160,7 @@ func (s *session) advance(ctx context.Context) {
 }
 
 // abandoned reports whether a queue is for a client that is gone, and this one was
-// started in its stead, elsewhere in the session.
+// started in its stead, elsewhere in the session: then the queue is its own.
 func (s *session) abandoned(ctx context.Context, q queue.Queue) bool {
 	p, ok := s.call.Payload.(*hook.SessionStartPayload)
 	if !ok || p.Source != "startup" && p.Source != "resume" {

@@ -12,34 +12,68 @@ import (
 	"github.com/stopgate/stopgate/internal/wake"
 )
 
-// A client that is resumed elsewhere in the session finds the queue of one that is gone.
-func TestAQueueOfAClientThatIsGoneIsEnded(t *testing.T) {
+// gone are the ways in which a client leaves its queue to another one in the session.
+var gone = map[string]func(s *scene, w *window){
+	"with its pane":    func(s *scene, w *window) { s.tmux("kill-pane", "-t", w.ID) },
+	"its pane is left": func(_ *scene, w *window) { w.hook("session-end.other", nil) },
+}
+
+func TestAQueueOfAClientThatIsGoneIsStale(t *testing.T) {
 	t.Parallel()
-	for name, leave := range map[string]func(s *scene, w *window){
-		"with its pane":    func(s *scene, w *window) { s.tmux("kill-pane", "-t", w.ID) },
-		"its pane is left": func(_ *scene, w *window) { w.hook("session-end.other", nil) },
-	} {
-		for _, source := range []string{"startup", "resume"} {
-			t.Run(name+" "+source, func(t *testing.T) {
-				t.Parallel()
-				s := newScene(t)
-				w := s.started(mainSession)
-				w.give("/gsd:a", "/gsd:b")
-				other := w.beside()
-				leave(s, w)
-				before := len(s.letters())
-				other.start(source)
-				s.ended(mainSession, ".stale")
-				letters := s.letters()
-				if len(letters) != before+1 || letters[before].Kind != wake.QueueStale {
-					t.Errorf("the letters are %+v", letters)
-				}
-				other.stop("p1", "Done.")
-				if letters := s.letters(); letters[len(letters)-1].Kind != wake.Stop {
-					t.Error("the session is silent")
-				}
-			})
-		}
+	for name, leave := range gone {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			w := s.started(mainSession)
+			w.give("/gsd:a", "/gsd:b")
+			other := w.beside()
+			leave(s, w)
+			other.start("startup")
+			s.ended(mainSession, ".stale")
+			other.stop("p1", "Done.")
+			letters := s.letters()
+			if n := len(letters); n < 2 || letters[n-2].Kind != wake.QueueStale || letters[n-1].Kind != wake.Stop {
+				t.Errorf("the letters are %+v", letters)
+			}
+		})
+	}
+}
+
+// No resumption makes a queue stale: the conversation goes on, and the queue with it.
+func TestRuling313AQueueGoesOnWhereTheSessionIsResumed(t *testing.T) {
+	t.Parallel()
+	for name, leave := range gone {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			w := s.started(mainSession)
+			w.give("/gsd:a")
+			other := w.beside()
+			leave(s, w)
+			other.start("resume")
+			s.wantDriven(1)
+			other.prompt("p1", "/gsd:a")
+			other.stop("p1", "Done.")
+			q := s.ended(mainSession, ".done")
+			if result(q.Commands[0]) != "Done." {
+				t.Errorf("the queue is %+v", q)
+			}
+		})
+		t.Run(name+", in the middle of a command", func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			w := s.started(mainSession)
+			w.give("/gsd:a")
+			w.prompt("p1", "/gsd:a")
+			other := w.beside()
+			leave(s, w)
+			other.start("resume")
+			s.ended(mainSession, ".stale")
+			letters := s.letters()
+			if l := letters[len(letters)-1]; l.Kind != wake.QueueFailed || !strings.Contains(l.Headline, "the client ended in the middle of it") {
+				t.Errorf("the agent reads %q", l.Headline)
+			}
+		})
 	}
 }
 

@@ -69,7 +69,7 @@ func (e Stop) apply(q *Queue, now Time) Outcome {
 	case active == nil:
 		return q.release("Stop", "")
 	case !active.Confirmed():
-		return q.redrive() // the turn of somebody else: now the client is free
+		return q.redrive(e.PromptID) // the turn of somebody else: now the client is free
 	case !active.Awaits.Is("Stop", "") || !active.sameTurn(e.PromptID):
 		return q.stay(Mismatch)
 	}
@@ -88,7 +88,7 @@ func (e StopFailure) apply(q *Queue, now Time) Outcome {
 	case active == nil:
 		return q.stay(Ignored)
 	case !active.Confirmed():
-		return q.redrive()
+		return q.redrive(e.PromptID)
 	case !active.sameTurn(e.PromptID):
 		return q.stay(Mismatch)
 	}
@@ -119,7 +119,7 @@ func (e SessionStart) move(q *Queue, cutOff bool, now Time) Outcome {
 	case active.typed() && active.Awaits.Is("SessionStart", e.Source):
 		return q.advance(nil, now)
 	case !active.Confirmed():
-		return q.redrive()
+		return q.redrive("")
 	case cutOff:
 		return q.fail("the client ended in the middle of it", "")
 	}
@@ -177,10 +177,10 @@ func (e Idle) apply(q *Queue, now Time) Outcome {
 	case active == nil:
 		return q.stay(Ignored)
 	case !active.Confirmed():
-		return q.redrive()
+		return q.redrive("")
 	case active.Stopgate != nil && !active.Awaits.Is("Stop", ""):
 		return q.fail("the client did nothing about it", "") // such as with too little to compact
-	case e.PromptID == "" || e.PromptID != active.delivery().PromptID && e.PromptID != active.delivery().LaterPrompt:
+	case !active.leftBehind(e.PromptID):
 		return q.stay(Mismatch)
 	}
 	return q.fail("the client waits for input, but no stop was seen: somebody interrupted it", "")
@@ -194,8 +194,18 @@ func (e Withdrawn) apply(q *Queue, _ Time) Outcome { return q.cancel(e.Why) }
 // sameTurn reports whether a prompt's id is that of the command. Clients before
 // prompt ids give none.
 func (c *Command) sameTurn(prompt string) bool {
-	known := c.delivery().PromptID
-	return known == "" || prompt == "" || known == prompt
+	d := c.delivery()
+	if d.Ahead != "" {
+		return prompt != d.Ahead // which it has instead, nobody told
+	}
+	return d.PromptID == "" || prompt == "" || d.PromptID == prompt
+}
+
+// leftBehind reports whether a client that is idle after that prompt has done with the
+// command.
+func (c *Command) leftBehind(prompt string) bool {
+	d := c.delivery()
+	return prompt != "" && (d.Ahead != "" || prompt == d.PromptID || prompt == d.LaterPrompt)
 }
 
 // knows reports whether a prompt is that of one of the commands. The id alone does not
@@ -203,13 +213,18 @@ func (c *Command) sameTurn(prompt string) bool {
 // prompt that it works on.
 func (q *Queue) knows(e Prompt) bool {
 	return e.PromptID != "" && slices.ContainsFunc(q.Commands, func(c Command) bool {
-		return c.delivery().PromptID == e.PromptID && c.Matches(e.Text)
+		d := c.delivery()
+		return (d.PromptID == e.PromptID || d.Ahead == e.PromptID) && c.Matches(e.Text)
 	})
 }
 
 func (q *Queue) stay(a Action) Outcome { return Outcome{Queue: *q, Action: a} }
 
-func (q *Queue) redrive() Outcome { return Outcome{Queue: *q, Action: Redriven, Drive: true} }
+// redrive has the active command typed after a prompt that is none of ours.
+func (q *Queue) redrive(prompt string) Outcome {
+	changed := q.other(prompt)
+	return Outcome{Queue: *q, Action: Redriven, Changed: changed, Drive: true}
+}
 
 func (o Outcome) changed() Outcome { o.Changed = true; return o }
 
@@ -241,25 +256,46 @@ func (q *Queue) advance(result *string, now Time) Outcome {
 	return Outcome{Queue: *q, Action: Advanced, Changed: true, Drive: true}
 }
 
+// confirm takes a prompt for the active command. What comes while the client works on
+// another prompt has, in some versions, the id of that one, and is worked on after it
+// under an id of its own.
 func (q *Queue) confirm(prompt string, now Time) Outcome {
 	active := q.Active()
 	if active.Stopgate == nil {
 		active.Stopgate = &Delivery{}
 	}
 	d := active.Stopgate
-	d.State, d.PromptID, d.LaterPrompt, d.ConfirmedAt, d.Why = Confirmed, prompt, "", &now, ""
+	d.State, d.PromptID, d.Ahead, d.LaterPrompt, d.ConfirmedAt, d.Why = Confirmed, prompt, "", "", &now, ""
+	if q.isOther(prompt) {
+		d.PromptID, d.Ahead = "", prompt
+	}
 	return Outcome{Queue: *q, Action: Delivered, Changed: true}
+}
+
+// isOther reports whether a prompt is not the active command's: the newest that is of no
+// command, or that of another one.
+func (q *Queue) isOther(prompt string) bool {
+	isIts := func(c Command) bool { return c.Status != Active && c.delivery().PromptID == prompt }
+	return prompt != "" && (q.Stopgate != nil && prompt == q.Stopgate.OtherPrompt || slices.ContainsFunc(q.Commands, isIts))
+}
+
+// other keeps the id of a prompt that is of no command, and reports whether that is new.
+func (q *Queue) other(prompt string) (changed bool) {
+	if active := q.Active(); prompt == "" || q.isOther(prompt) || active != nil && active.delivery().PromptID == prompt {
+		return false
+	}
+	q.meta().OtherPrompt = prompt
+	return true
 }
 
 // overhear keeps the id of a prompt that is no command: the client, when it is idle
 // after it, has left the active command behind.
 func (q *Queue) overhear(prompt string) Outcome {
-	active := q.Active()
-	if active == nil || active.Stopgate == nil || !active.Confirmed() || active.Stopgate.LaterPrompt == prompt {
-		return q.stay(Ignored)
+	changed := q.other(prompt)
+	if active := q.Active(); active != nil && active.Stopgate != nil && active.Confirmed() && active.Stopgate.LaterPrompt != prompt {
+		active.Stopgate.LaterPrompt, changed = prompt, true
 	}
-	active.Stopgate.LaterPrompt = prompt
-	return q.stay(Ignored).changed()
+	return Outcome{Queue: *q, Action: Ignored, Changed: changed}
 }
 
 func (q *Queue) cancel(why string) Outcome {

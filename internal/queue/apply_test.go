@@ -144,6 +144,36 @@ func TestRuling31ATaskNotificationIsNotAPerson(t *testing.T) {
 	wantEnd(t, after(q, Prompt{"p1", "see there"}), Cancel, "manual input")
 }
 
+// Newer clients tell at once of what is typed while they work, with the id of the prompt
+// that they work on, and tell nothing when they begin with it.
+func TestRuling37ACommandThatComesWhileTheClientWorksIsDoneByItsOwnStop(t *testing.T) {
+	task := Prompt{"n1", "<task-notification>"}
+	isB := func(e Event) bool { p, ok := e.(Prompt); return ok && p.Text == "b" }
+	for name, events := range map[string][]Event{
+		"on a task":               {task, Begun{2}, Pressed{2}, Prompt{"n1", "b"}, Stop{"n1", "of the task"}},
+		"on a task's stop":        {task, Begun{2}, Pressed{2}, Stop{"n1", "of the task"}, Prompt{"n1", "b"}},
+		"on a prompt nobody told": {Stop{"n1", "of a person"}, Begun{2}, Pressed{2}, Prompt{"n1", "b"}},
+		"on the stop before":      {Begun{2}, Pressed{2}, Prompt{"p1", "b"}, Stop{"p1", "of a"}},
+		"told twice":              {task, Begun{2}, Pressed{2}, Prompt{"n1", "b"}, Prompt{"n1", "b"}, Stop{"n1", "of the task"}, Stop{"n1", "of the task"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := after(fresh("a", "b", "c"), append(sent(1, "p1", "a"), Stop{"p1", "of a"})...).Queue
+			o := after(q, events...)
+			if active := o.Queue.Active(); active == nil || active.ID != 2 || !active.Confirmed() {
+				t.Fatalf("it is %+v", o.Queue)
+			}
+			wantEnd(t, after(o.Queue, Idle{"n1"}), Broken, "command 2 failed: the client waits for input, but no stop was seen: somebody interrupted it")
+			wantEnd(t, after(o.Queue, StopFailure{"p2", ""}), Broken, "command 2 failed: the model's API failed")
+			o = after(o.Queue, Stop{"p2", "of b"})
+			wantOutcome(t, o, Advanced, true)
+			if result := *o.Queue.Commands[1].Result; result != "of b" {
+				t.Errorf("result %q", result)
+			}
+			wantOutcome(t, after(o.Queue, events[slices.IndexFunc(events, isB)]), Ignored, false)
+		})
+	}
+}
+
 // Two installations tell of each prompt twice, perhaps late. Nobody typed.
 func TestRuling31APromptThatIsToldTwiceDoesNotCancel(t *testing.T) {
 	o := after(fresh("a", "b"), sent(1, "p1", "a")...)

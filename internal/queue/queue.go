@@ -68,6 +68,8 @@ type Meta struct {
 	// ClientSession is the client's session that the newest SessionStart was of: two
 	// hooks may tell of one.
 	ClientSession string `json:"client_session,omitempty"`
+	// OtherPrompt is the newest prompt of the client that is none of the commands.
+	OtherPrompt string `json:"other_prompt,omitempty"`
 	// EndedAt is when the client ended in the middle of the queue.
 	EndedAt *Time `json:"ended_at,omitempty"`
 	// Ending is written before anybody is told and the file gets its last name, so that
@@ -92,6 +94,7 @@ type Delivery struct {
 	EnteredAt   *Time         `json:"entered_at,omitempty"`
 	ConfirmedAt *Time         `json:"confirmed_at,omitempty"`
 	PromptID    string        `json:"prompt_id,omitempty"`    // of the prompt that the client made of it
+	Ahead       string        `json:"ahead,omitempty"`        // of the prompt that the client worked on when it came
 	LaterPrompt string        `json:"later_prompt,omitempty"` // of a prompt that the client made itself after it
 	Why         string        `json:"why,omitempty"`          // why it waits or failed
 }
@@ -155,6 +158,17 @@ func Again(old Queue, id string, now time.Time) Queue {
 	}
 	if next := q.next(); next != nil {
 		next.activate()
+	}
+	return q
+}
+
+// Adopt gives a queue whose client ended with its terminal to another one.
+func Adopt(old Queue, place Place, now time.Time) Queue {
+	q := old.clone()
+	meta := q.meta()
+	meta.Place = &place
+	if meta.EndedAt == nil {
+		meta.EndedAt = &Time{now}
 	}
 	return q
 }

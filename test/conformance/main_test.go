@@ -14,10 +14,16 @@ import (
 	"testing"
 )
 
-// The program, and the program under the name that seed 000 gives it.
-var stopgate, conclaude string
+// The program, and the program under the names that seeds 000 and 003 give it.
+var stopgate, conclaude, tuiDriver string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(standInEnv); dir != "" {
+		standIn(dir)
+		return
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "conformance-*")
@@ -26,15 +32,16 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	stopgate = filepath.Join(dir, "stopgate")
-	if out, err := exec.Command("go", "build", "-o", stopgate, "../../cmd/stopgate").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", dir, "../../cmd/stopgate", "../../cmd/stopgated").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1
 	}
-	conclaude = filepath.Join(dir, "conclaude")
-	if err := os.Symlink(stopgate, conclaude); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	stopgate, conclaude, tuiDriver = filepath.Join(dir, "stopgate"), filepath.Join(dir, "conclaude"), filepath.Join(dir, "tui-driver")
+	for _, name := range []string{conclaude, tuiDriver} {
+		if err := os.Symlink(stopgate, name); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	return m.Run()
 }
