@@ -165,8 +165,16 @@ func (d *desk) report(cmd *cobra.Command, session string, q queue.Queue, err err
 	if v.broken() {
 		return hintError{fmt.Errorf("session %s: %s", shown(session), v.State), "its queue is now " + v.Path + "\ntry again with: stopgate queue retry " + shellWord(session)}
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "session %s: %s\nwatch it with: stopgate queue show %s --watch (its file is %s)\n", shown(session), v.begun(q.Active()), shellWord(session), v.Path)
+	fmt.Fprintf(cmd.OutOrStdout(), "session %s%s: %s\nwatch it with: stopgate queue show %s --watch (its file is %s)\n", shown(session), inPane(q), v.begun(q.Active()), shellWord(session), v.Path)
 	return nil
+}
+
+// inPane names the pane, since a session may have several clients.
+func inPane(q queue.Queue) string {
+	if q.Stopgate == nil || q.Stopgate.Place == nil {
+		return ""
+	}
+	return ", pane " + q.Stopgate.Place.Pane
 }
 
 // lookFor finds a queue again, if it was written down.

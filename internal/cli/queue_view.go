@@ -90,12 +90,37 @@ func (d *desk) standing(l queue.Listed, now time.Time) (state, waits string) {
 		waits = "the client waits for an answer"
 	case !active.Confirmed() && active.Stopgate.Tries > 0:
 		return deliveryWords(active, now), plain.Line(active.Stopgate.Why)
-	case !active.Confirmed() && active.Stopgate.State != queue.Waiting && d.left(l.Session):
-		waits = "whoever typed it was ended"
+	case !active.Confirmed() && active.Stopgate.Why == "" && now.Sub(touched(q)) > handOver && d.left(l.Session):
+		waits = "whoever types it was ended"
 	default:
 		return deliveryWords(active, now), ""
 	}
 	return waits, waits
+}
+
+// handOver is more than it takes from one who types to the next, or to the client's
+// confirmation.
+const handOver = 20 * time.Second
+
+// touched is when somebody last did something about the active command.
+func touched(q queue.Queue) time.Time {
+	var last time.Time
+	note := func(t *queue.Time) {
+		if t != nil && t.After(last) {
+			last = t.Time
+		}
+	}
+	if q.Stopgate != nil {
+		note(&q.Stopgate.CreatedAt)
+	}
+	for _, c := range q.Commands {
+		note(c.CompletedAt)
+		if c.Status == queue.Active && c.Stopgate != nil {
+			note(c.Stopgate.TypedAt)
+			note(c.Stopgate.EnteredAt)
+		}
+	}
+	return last
 }
 
 // left reports whether nobody types into a session, or waits for a confirmation.

@@ -141,7 +141,7 @@ func (h *here) status() (*status, error) {
 	if recess, on := stop.InRecess(h.stateDir, h.root, time.Now()); on {
 		s.Off = &recess
 	}
-	sessions, err := readSessions(h.stateDir)
+	sessions, err := readSessions(h.stateDir, filepath.Dir(h.globalPath))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/registry"
 	"github.com/stopgate/stopgate/internal/wake"
 )
 
@@ -14,6 +15,8 @@ import (
 type sessionsStatus struct {
 	Queues []queueView `json:"queues,omitempty"`
 	Outbox []mailbox   `json:"outbox,omitempty"`
+	// Registry is what is wrong with agent-registry.json.
+	Registry string `json:"registry_faults,omitempty"`
 }
 
 // mailbox is what one agent has not been told.
@@ -34,8 +37,11 @@ type deadLetter struct {
 	Time time.Time `json:"time,omitzero"`
 }
 
-func readSessions(stateDir string) (sessionsStatus, error) {
+func readSessions(stateDir, configDir string) (sessionsStatus, error) {
 	var s sessionsStatus
+	if _, err := registry.Load(registry.Path(configDir)); err != nil {
+		s.Registry = err.Error()
+	}
 	list, err := (&desk{stateDir: stateDir, queues: queue.NewStore(stateDir)}).list()
 	if err != nil {
 		return s, err
@@ -58,6 +64,9 @@ func mailboxOf(a wake.AgentSummary) mailbox {
 
 // print shows what is under way, and what waits for somebody.
 func (s *sessionsStatus) print(p paint, row func(name, text, hint string)) {
+	if s.Registry != "" {
+		row("registry", p.red("at fault: agents may not be told"), "stopgate registry check")
+	}
 	if len(s.Queues) > 0 {
 		row("queues", count(len(s.Queues), "session")+" with commands to work off", "stopgate queue list")
 	}

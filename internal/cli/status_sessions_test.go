@@ -43,7 +43,7 @@ func TestStatusOfSessions(t *testing.T) {
 	if err := outbox.Box("lost").Kill(lost, "no such agent"); err != nil {
 		t.Fatal(err)
 	}
-	s, err := readSessions(state)
+	s, err := readSessions(state, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestStatusOfSessions(t *testing.T) {
 }
 
 func TestStatusOfNoSessions(t *testing.T) {
-	s, err := readSessions(t.TempDir())
+	s, err := readSessions(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

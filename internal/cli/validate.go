@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/jsonfile"
 	"github.com/stopgate/stopgate/internal/launch"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/registry"
 )
 
 func newValidate() *cobra.Command {
@@ -21,10 +22,10 @@ func newValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check every configuration file; all faults at once",
-		Long: `Check the global config, the launcher's ccc.json and this project's .gauntlet/:
-config.yml, every file in checks/ and reviews/, and ci.yml. Every fault is shown with
-its place; the client's own settings files are doctor's, and whether a provider takes
-its key is told by: stopgate provider check
+		Long: `Check the global config, the launcher's ccc.json, the registry of agents and this
+project's .gauntlet/: config.yml, every file in checks/ and reviews/, and ci.yml. Every
+fault is shown with its place; the client's own settings files are doctor's, and whether
+a provider takes its key is told by: stopgate provider check
 
 Exit code 0: valid, or nothing to check. 1: there are faults.`,
 		Example: `  stopgate validate
@@ -36,8 +37,10 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 				return err
 			}
 			checked, faults := h.validate()
-			if path, wrong := validateLauncher(); path != "" {
-				checked, faults = append(checked, path), append(faults, wrong...)
+			for _, look := range []func() (string, []config.Fault){validateLauncher, h.validateRegistry} {
+				if path, wrong := look(); path != "" {
+					checked, faults = append(checked, path), append(faults, wrong...)
+				}
 			}
 			if asJSON {
 				if err := printJSON(cmd.OutOrStdout(), map[string]any{"files": checked, "faults": faults}); err != nil {
@@ -93,7 +96,7 @@ func validateLauncher() (path string, faults []config.Fault) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
 	case err != nil:
-		return path, launcherFaults(path, err)
+		return path, jsonFaults(path, err)
 	}
 	if _, known := c.Providers[c.Current]; c.Current != "" && !known {
 		faults = append(faults, config.Fault{
@@ -105,8 +108,20 @@ func validateLauncher() (path string, faults []config.Fault) {
 	return path, faults
 }
 
-// launcherFaults are what keeps ccc.json from being read.
-func launcherFaults(path string, err error) []config.Fault {
+// validateRegistry checks agent-registry.json; the path is empty where there is none.
+func (h *here) validateRegistry() (path string, faults []config.Fault) {
+	path = registry.Path(filepath.Dir(h.globalPath))
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if _, err := registry.Load(path); err != nil {
+		faults = jsonFaults(path, err)
+	}
+	return path, faults
+}
+
+// jsonFaults are what keeps a JSON file from being read.
+func jsonFaults(path string, err error) []config.Fault {
 	var faults *config.Faults
 	if errors.As(err, &faults) {
 		return faults.All

@@ -161,9 +161,14 @@ func (t *typist) begin(forced bool) (pressed bool, err error) {
 		return false, t.undelivered("", err)
 	}
 	t.wait(t.pace.Settle)
-	// A long text takes its time to show.
-	if _, err := t.await(t.pace.Confirm, func(v terminal.View) bool { return v.State != terminal.Ready }); err != nil {
+	// A long text takes its time to show, and so does any with a client that hangs. Enter
+	// before that would become a part of the text.
+	view, err = t.await(t.pace.Last, func(v terminal.View) bool { return v.State != terminal.Ready })
+	switch {
+	case err != nil:
 		return false, t.undelivered("", err)
+	case view.State == terminal.Ready:
+		return false, t.undelivered("it did not appear in the input box", nil)
 	}
 	return t.press()
 }

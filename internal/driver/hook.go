@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/presence"
 	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/registry"
 	"github.com/stopgate/stopgate/internal/terminal"
 	"github.com/stopgate/stopgate/internal/wake"
 )
@@ -62,10 +63,21 @@ func (d *Driver) Hook(ctx context.Context, call Call) (r Report) {
 		return Report{}
 	}
 	s := &session{Driver: d, call: call, client: client, place: placeOf(pane), report: &r}
+	if call.Payload.Event() == hook.SessionStart {
+		s.examine()
+	}
 	s.advance(ctx)
 	s.news()
 	s.resend()
 	return r
+}
+
+// examine tells a person, once a session, that the registry is at fault: whoever is not
+// found in it is not woken, and nobody would know why.
+func (s *session) examine() {
+	if _, err := registry.Load(registry.Path(s.ConfigDir)); err != nil {
+		s.report.tell(err)
+	}
 }
 
 // concerns tells the events that say something about a session from the many that do

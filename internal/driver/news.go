@@ -46,7 +46,11 @@ func (s *session) stopped(p *hook.StopPayload) {
 	if s.queued || strings.TrimSpace(message) == "" || p.StopHookActive && !s.call.OursBlocked {
 		return
 	}
-	s.wake(wake.Letter{Kind: wake.Stop, LastAssistantMessage: &message}, p.SessionID, p.PromptID, message)
+	turn := p.PromptID
+	if turn == "" {
+		turn = s.call.ID // clients before prompt ids
+	}
+	s.wake(wake.Letter{Kind: wake.Stop, LastAssistantMessage: &message}, p.SessionID, turn, message)
 }
 
 func (s *session) notified(p *hook.NotificationPayload) {

@@ -151,6 +151,7 @@ func (m *Meta) write(w *rawjson.Writer) {
 		}
 		writeSome(w, "key", m.Key)
 		writeSome(w, "client_session", m.ClientSession)
+		writeSome(w, "other_prompt", m.OtherPrompt)
 		writeTime(w, "ended_at", m.EndedAt)
 		if e := m.Ending; e != nil {
 			w.Name("ending")
@@ -183,6 +184,7 @@ func readMeta(r *rawjson.Reader) *Meta {
 		}
 		readSome(r, "key", &m.Key)
 		readSome(r, "client_session", &m.ClientSession)
+		readSome(r, "other_prompt", &m.OtherPrompt)
 		if r.Has("ended_at") {
 			m.EndedAt = readTime(r)
 		}
@@ -207,6 +209,7 @@ func (d *Delivery) write(w *rawjson.Writer) {
 		writeTime(w, "entered_at", d.EnteredAt)
 		writeTime(w, "confirmed_at", d.ConfirmedAt)
 		writeSome(w, "prompt_id", d.PromptID)
+		writeSome(w, "ahead", d.Ahead)
 		writeSome(w, "later_prompt", d.LaterPrompt)
 		writeSome(w, "why", d.Why)
 	})
@@ -231,6 +234,7 @@ func readDelivery(r *rawjson.Reader) *Delivery {
 			}
 		}
 		readSome(r, "prompt_id", &d.PromptID)
+		readSome(r, "ahead", &d.Ahead)
 		readSome(r, "later_prompt", &d.LaterPrompt)
 		readSome(r, "why", &d.Why)
 	})

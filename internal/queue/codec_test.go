@@ -3,6 +3,7 @@ package queue
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,17 +30,47 @@ func full() Queue {
 			ID: -7, Command: odd, Status: Done, Trigger: Hook{odd, &sub}, Awaits: Hook{"Stop", nil}, Result: new(string), CompletedAt: &at,
 			Stopgate: &Delivery{
 				State: Confirmed, Tries: 1, Enters: 2, TypedAt: &at, EnteredAt: &at, ConfirmedAt: &at,
-				PromptID: "p1", LaterPrompt: "p2", Why: "a\nb\tc\"d\\e",
+				PromptID: "p1", Ahead: "p3", LaterPrompt: "p2", Why: "a\nb\tc\"d\\e",
 			},
 		}},
 		Stopgate: &Meta{
-			ID: "q1", Session: odd, CreatedAt: at, Place: &Place{"socket", 1, "%0"}, Key: "k", ClientSession: "c", EndedAt: &at,
+			ID: "q1", Session: odd, CreatedAt: at, Place: &Place{"socket", 1, "%0"}, Key: "k", ClientSession: "c", OtherPrompt: "p4", EndedAt: &at,
 			Ending: &Ending{Broken, odd, odd},
 		},
 	}
 }
 
+// fields tells which fields hold something, in any value of their type.
+func fields(v reflect.Value, filled map[string]bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fields(v.Elem(), filled)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			fields(v.Index(i), filled)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type() == reflect.TypeFor[Time]() {
+				return
+			}
+			name := v.Type().Name() + "." + v.Type().Field(i).Name
+			filled[name] = filled[name] || !v.Field(i).IsZero()
+			fields(v.Field(i), filled)
+		}
+	}
+}
+
 func TestEveryFieldIsWrittenAndRead(t *testing.T) {
+	filled := map[string]bool{}
+	fields(reflect.ValueOf(full()), filled)
+	for name, ok := range filled {
+		if !ok {
+			t.Errorf("%s is not looked at", name)
+		}
+	}
 	for name, q := range map[string]Queue{
 		"full":        full(),
 		"new":         fresh("/clear", "a\nb"),

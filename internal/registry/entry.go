@@ -73,7 +73,10 @@ func (r *reader) agent(v *hujson.Value) (p parsed, ok bool) {
 		case "tmux_session_name":
 			older = true
 		case "enabled":
-			p.Enabled = jsonfile.KindOf(m) != 'f'
+			p.Enabled = jsonfile.KindOf(m) != 'f' // as the older tool had it
+			if kind := jsonfile.KindOf(m); kind != 'f' && kind != 't' {
+				r.warn(m, name, "is neither true nor false, and counts as true", "")
+			}
 		case "working_directory":
 			p.WorkingDirectory = r.text(m, name)
 		case "openclaw_session_id":
