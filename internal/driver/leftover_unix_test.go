@@ -173,3 +173,18 @@ func TestADamagedQueueMakesRoom(t *testing.T) {
 	s.wantLetters(wake.QueueFailed)
 	w.wantBytes(pasted("/gsd:b") + enter)
 }
+
+// Whoever is not found in a broken registry is not woken, and nobody would know why.
+func TestASessionsStartTellsOfABrokenRegistry(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.faulty = true
+	w := s.window(mainSession)
+	if r := w.start("startup"); r.Message != "" {
+		t.Errorf("told %q", r.Message)
+	}
+	s.register(`{"agents": [`)
+	if r := w.start("startup"); !strings.Contains(r.Message, "agent-registry.json:1:") {
+		t.Errorf("told %q", r.Message)
+	}
+}
