@@ -28,44 +28,77 @@ const (
 	enterLost = 3 * time.Second
 )
 
-// tui is a client in a terminal, with a tmux server for itself.
+// tui is a client in a tmux session of its own.
 type tui struct {
 	Started event // the client's SessionStart
 
-	t      testing.TB
-	bench  *bench
-	socket string
+	t       testing.TB
+	bench   *bench
+	socket  string // of the tmux server
+	session string // its name there
+	command []string
 }
 
 // TUI starts the client in a terminal and waits until it takes text.
 func (b *bench) TUI(flags ...string) *tui {
 	b.t.Helper()
+	return b.Terminal(b.clientCommand(flags...)...)
+}
+
+// clientCommand is the command line of one start of the client.
+func (b *bench) clientCommand(flags ...string) []string {
+	b.t.Helper()
 	settings := b.SettingsFile()
-	return b.Terminal(slices.Concat(b.Client, []string{"--settings", settings, "--debug-file", b.numbered("debug", "log")}, flags)...)
+	return slices.Concat(b.Client, []string{"--settings", settings, "--debug-file", b.numbered("debug", "log")}, flags)
 }
 
 // Terminal does the same with another command line that ends up in the client. It has to pass on
 // --settings with a SettingsFile: of a client whose hooks are not recorded nothing is known.
 func (b *bench) Terminal(command ...string) *tui {
 	b.t.Helper()
+	b.terminals++
+	s := b.terminal(filepath.Join(b.Tmp, fmt.Sprintf("terminal-%d", b.terminals)), "client", command)
+	s.begin()
+	return s
+}
+
+// terminal prepares a session on the tmux server behind the socket.
+func (b *bench) terminal(socket, session string, command []string) *tui {
+	b.t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		missing(b.t, "tmux", err)
 	}
-	before := b.Last()
-	b.terminals++
-	s := &tui{t: b.t, bench: b, socket: filepath.Join(b.Tmp, fmt.Sprintf("terminal-%d", b.terminals))}
+	s := &tui{t: b.t, bench: b, socket: socket, session: session, command: command}
 	b.t.Cleanup(s.close)
+	return s
+}
+
+// begin starts the client and waits until it takes text.
+func (s *tui) begin() {
+	s.t.Helper()
+	before := s.bench.Last()
+	s.launch()
+	s.await(before)
+}
+
+// launch starts the client and waits for nothing.
+func (s *tui) launch() {
+	s.t.Helper()
 	s.tmux(nil, append([]string{
 		"start-server", ";",
 		"set-option", "-g", "default-terminal", "xterm-256color", ";",
 		"set-option", "-g", "remain-on-exit", "on", ";", // so that the end can be waited for
-		"new-session", "-d", "-x", "140", "-y", "50", "-c", b.Project,
-	}, command...)...)
-	s.Started = b.WaitEvent("SessionStart", after(before))
+		"new-session", "-d", "-s", s.session, "-x", "140", "-y", "50", "-c", s.bench.Project,
+	}, s.command...)...)
+}
+
+// await waits for the SessionStart after an event, and for the prompt.
+func (s *tui) await(before event) {
+	s.t.Helper()
+	s.Started = s.bench.WaitEvent("SessionStart", after(before))
 	if !poll(patience, func() bool { return promptGlyph.MatchString(s.Screen()) }) {
-		b.t.Fatalf("no prompt on the screen in %v", patience)
+		s.t.Fatalf("no prompt on the screen in %v", patience)
 	}
-	return s
 }
 
 // Send submits a prompt and gives its UserPromptSubmit. Wait for the Stop before the next one:
@@ -97,7 +130,7 @@ func (s *tui) SendFor(text, name string, matches ...match) event {
 func (s *tui) Type(text string) {
 	s.t.Helper()
 	s.tmux(strings.NewReader(text), "load-buffer", "-b", "prompt", "-")
-	s.tmux(nil, "paste-buffer", "-p", "-d", "-b", "prompt")
+	s.tmux(nil, "paste-buffer", "-p", "-d", "-b", "prompt", "-t", s.pane())
 	time.Sleep(typingPause)
 	s.Keys("Enter")
 }
@@ -105,13 +138,13 @@ func (s *tui) Type(text string) {
 // Keys presses keys by their tmux names.
 func (s *tui) Keys(keys ...string) {
 	s.t.Helper()
-	s.tmux(nil, append([]string{"send-keys"}, keys...)...)
+	s.tmux(nil, append([]string{"send-keys", "-t", s.pane()}, keys...)...)
 }
 
 // Screen is what a person would see.
 func (s *tui) Screen() string {
 	s.t.Helper()
-	return s.tmux(nil, "capture-pane", "-p")
+	return s.tmux(nil, "capture-pane", "-p", "-t", s.pane())
 }
 
 // WaitExit waits for the end of the client.
@@ -126,13 +159,16 @@ func (s *tui) exited() bool { return strings.TrimSpace(s.show("#{pane_dead}")) =
 
 func (s *tui) show(format string) string {
 	s.t.Helper()
-	return s.tmux(nil, "display-message", "-p", format)
+	return s.tmux(nil, "display-message", "-p", "-t", s.pane(), format)
 }
 
-// close ends the client, then its tmux server and no other. The client goes first and by a
-// signal, so that its last hooks have run before the bench is removed.
+// pane is the session's only one.
+func (s *tui) pane() string { return "=" + s.session + ":" }
+
+// close ends the client, then its session, whose server ends with its last one. The client goes
+// first and by a signal, so that its last hooks have run before the bench is removed.
 func (s *tui) close() {
-	if _, err := s.try(nil, "has-session"); err != nil {
+	if _, err := s.try(nil, "has-session", "-t", "="+s.session); err != nil {
 		return // it never started, or a test ended it
 	}
 	if s.t.Failed() {
@@ -144,7 +180,7 @@ func (s *tui) close() {
 			syscall.Kill(-pid, syscall.SIGKILL) // the pane's process leads its group
 		}
 	}
-	s.tmux(nil, "kill-server")
+	s.tmux(nil, "kill-session", "-t", "="+s.session)
 }
 
 func (s *tui) tmux(stdin io.Reader, args ...string) string {
