@@ -49,6 +49,7 @@ bench: build ## start-up, hooks and gates beside the programs they must keep up 
 	@scripts/bench bin/stopgate
 	@scripts/bench-gauntlet bin/stopgate
 	@scripts/bench-supervisor bin/stopgate
+	@scripts/bench-session bin/stopgate
 
 FUZZTIME ?= 10m
 fuzz: ## each fuzzer for FUZZTIME

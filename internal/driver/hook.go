@@ -44,6 +44,10 @@ func (r *Report) tell(err error) {
 	r.Message += err.Error()
 }
 
+// hookPatience is how long a hook waits for a tmux that does not answer. Whoever types
+// waits longer: nobody waits for them.
+const hookPatience = 5 * time.Second
+
 // Hook follows the client, moves its queue on, and wakes its agent. Only interactive
 // clients in tmux have any of these, and a subagent's events are not about the
 // session.
@@ -55,6 +59,8 @@ func (d *Driver) Hook(ctx context.Context, call Call) (r Report) {
 	if !inTmux {
 		return Report{}
 	}
+	ctx, cancel := context.WithTimeout(ctx, hookPatience)
+	defer cancel()
 	client, err := d.follow(ctx, pane, call.Payload)
 	if err != nil {
 		d.Log("%v", err)

@@ -17,6 +17,7 @@ func start(args, env []string, stdin, log *os.File) error {
 	if err != nil {
 		return err
 	}
+	outlivesUs := stdin != nil
 	if stdin == nil || log == nil {
 		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 		if err != nil {
@@ -33,8 +34,10 @@ func start(args, env []string, stdin, log *os.File) error {
 	if err != nil {
 		return &os.PathError{Op: "fork/exec", Path: program, Err: err}
 	}
-	// If it ends before we do, nothing is left of it.
-	go func() { _, _ = syscall.Wait4(pid, nil, 0, nil) }()
+	if !outlivesUs {
+		// If it ends before we do, nothing is left of it. This takes a thread.
+		go func() { _, _ = syscall.Wait4(pid, nil, 0, nil) }()
+	}
 	return nil
 }
 

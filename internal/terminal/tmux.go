@@ -14,8 +14,9 @@ import (
 	"github.com/stopgate/stopgate/internal/process"
 )
 
-// patience bounds a call of tmux, which takes milliseconds unless its server hangs.
-const patience = 5 * time.Second
+// patience bounds a call of tmux. It takes milliseconds, but seconds where hundreds of
+// sessions are driven at once on a machine that is busy anyway.
+const patience = 30 * time.Second
 
 // errNoServer means that nobody listens at the socket.
 var errNoServer = errors.New("no tmux server is running")

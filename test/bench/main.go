@@ -5,6 +5,7 @@
 //
 //	bench gauntlet STOPGATE LEFTHOOK [BENCHMARK…]
 //	bench supervisor STOPGATE CLIENT [BENCHMARK…]
+//	bench session STOPGATE TMUX [BENCHMARK…]
 package main
 
 import (
@@ -39,6 +40,11 @@ var suites = map[string][]benchmark{
 		{"client", client},
 		{"review", review},
 	},
+	"session": {
+		{"hook", sessionHook},
+		{"typing", typing},
+		{"crowd", crowd},
+	},
 }
 
 func main() {
@@ -49,8 +55,11 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) > 0 && standIns[args[0]] != nil {
+		return standIns[args[0]](args[1:])
+	}
 	if len(args) < 3 || suites[args[0]] == nil {
-		return errors.New("usage: bench gauntlet|supervisor STOPGATE OTHER [BENCHMARK…]")
+		return errors.New("usage: bench gauntlet|supervisor|session STOPGATE OTHER [BENCHMARK…]")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
