@@ -35,7 +35,7 @@ unit: ## unit, script and fuzz-seed tests under the race detector
 	$(GO) test -race $$($(GO) list ./... | grep -v /test/e2e)
 
 e2e: ## tests with the real client; none may be skipped
-	STOPGATE_E2E=require $(GO) test -count=1 -timeout 6m -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
+	STOPGATE_E2E=require $(GO) test -count=1 -timeout 10m -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
 	@grep -E '^(--- |ok|PASS|FAIL)' e2e.log; \
 	if grep -q -- '--- SKIP' e2e.log; then echo "an e2e test was skipped"; exit 1; fi
 
