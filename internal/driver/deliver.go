@@ -2,8 +2,11 @@ package driver
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -132,7 +135,7 @@ func (t *typist) enter(forced bool) (pressed bool, err error) {
 		if err != nil || !view.Shows(t.text) {
 			return false, t.undelivered("whoever typed it was ended, and it is not in the input box", err)
 		}
-		return t.press()
+		return t.press(t.look())
 	case queue.Entered:
 		return true, nil
 	}
@@ -141,6 +144,11 @@ func (t *typist) enter(forced bool) (pressed bool, err error) {
 
 // begin types a command that nobody has begun with.
 func (t *typist) begin(forced bool) (pressed bool, err error) {
+	leave, err := t.seat()
+	if err != nil {
+		return false, err
+	}
+	defer leave()
 	if busy := t.occupied(); busy != "" && !forced {
 		return false, t.change(queue.Held{ID: t.id, Why: busy})
 	}
@@ -170,7 +178,7 @@ func (t *typist) begin(forced bool) (pressed bool, err error) {
 	case view.State == terminal.Ready:
 		return false, t.undelivered("it did not appear in the input box", nil)
 	}
-	return t.press()
+	return t.press(view, nil)
 }
 
 // typed is a text as it must be typed to arrive as it is. The client runs what begins
@@ -188,8 +196,7 @@ func typed(text string) string {
 
 // press presses Enter, but only in an input box: in a dialog it would be an answer,
 // and where the client has ended it would run the text in a shell.
-func (t *typist) press() (pressed bool, err error) {
-	view, err := t.look()
+func (t *typist) press(view terminal.View, err error) (pressed bool, _ error) {
 	switch {
 	case err != nil:
 		return false, t.undelivered("", err)
@@ -206,8 +213,8 @@ func (t *typist) press() (pressed bool, err error) {
 	return true, nil
 }
 
-// confirm waits for the hook that says that the command has arrived. Without one it
-// presses Enter once more, and then no more.
+// confirm waits for the hook that says that the command has arrived. Without one, and
+// while the text is still in the input box, it presses Enter once more, and then no more.
 func (t *typist) confirm() error {
 	const unconfirmed = "no hook of the client confirmed it"
 	if t.enters < queue.MaxEnters {
@@ -215,11 +222,13 @@ func (t *typist) confirm() error {
 			return nil
 		}
 		view, err := t.look()
-		if err != nil || view.State != terminal.Ready && !view.Shows(t.text) {
+		if err != nil {
 			return t.undelivered(unconfirmed, err)
 		}
-		if pressed, err := t.press(); err != nil || !pressed {
-			return err
+		if view.Shows(t.text) {
+			if pressed, err := t.press(view, nil); err != nil || !pressed {
+				return err
+			}
 		}
 	}
 	if t.confirmed(t.pace.Last) {
@@ -388,4 +397,20 @@ func (t *typist) apply(e queue.Event) (queue.Outcome, error) {
 		}
 		return queue.Apply(named(q, t.session, t.Now()), e, t.Now())
 	})
+}
+
+// seats is how many type at once. A tmux server does one thing after the other, and
+// more than 128 that knock at the same time keep each other out for many seconds.
+const seats = 32
+
+// seat waits until few enough others type. Who shares a seat is left to chance.
+func (t *typist) seat() (leave func(), err error) {
+	sum := sha256.Sum256([]byte(t.session))
+	path := filepath.Join(t.StateDir, "seats", strconv.Itoa(int(sum[0])%seats)+".lock")
+	for waited := time.Duration(0); ; waited += glance {
+		leave, err = lockfile.Acquire(t.ctx, path, 0)
+		if !errors.Is(err, lockfile.ErrBusy) || waited >= 5*turn || !t.wait(glance) {
+			return leave, err
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // status is what has to be known of a pane before anything is typed into it.
@@ -45,6 +46,10 @@ func (p Pane) gone() error { return fmt.Errorf("%w: %s", ErrNoPane, p.ID) }
 
 // look asks for the pane's status, and runs a command after that in the same call.
 func (p Pane) look(ctx context.Context, command ...string) (status, string, error) {
+	return p.lookWith(ctx, "", command...)
+}
+
+func (p Pane) lookWith(ctx context.Context, stdin string, command ...string) (status, string, error) {
 	if !isPaneID(p.ID) {
 		return status{}, "", p.gone()
 	}
@@ -52,7 +57,7 @@ func (p Pane) look(ctx context.Context, command ...string) (status, string, erro
 	if len(command) > 0 {
 		args = slices.Concat(args, []string{";"}, command)
 	}
-	out, err := p.Server.tmux(ctx, "", args...)
+	out, err := p.Server.tmux(ctx, stdin, args...)
 	if err != nil {
 		return status{}, "", p.explain(err)
 	}
@@ -88,50 +93,62 @@ func (p Pane) Paste(ctx context.Context, text string) error {
 	if err := Check(text); err != nil {
 		return err
 	}
-	s, err := p.open(ctx)
-	if err != nil {
-		return err
-	}
-	if s.noBrackets && strings.Contains(text, "\n") {
-		return fmt.Errorf("tmux pane %s: its program takes no pastes now, and would take each line for itself", p.ID)
+	guard := "0"
+	if strings.Contains(text, "\n") {
+		guard = "#{==:#{bracket_paste_flag},0}"
 	}
 	buffer := "stopgate-" + rand.Text()
-	_, err = p.Server.tmux(
-		ctx, text,
-		"load-buffer", "-b", buffer, "-", ";",
-		"paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", p.ID,
-	)
+	s, err := p.do(ctx, text, guard, "load-buffer -b "+buffer+" - ; paste-buffer -p -r -d -b "+buffer+" -t "+p.ID)
 	if err != nil {
-		// It may be there and not pasted. If it is not there, this changes nothing.
-		_, _ = p.Server.tmux(context.WithoutCancel(ctx), "", "delete-buffer", "-b", buffer)
-		return p.explain(err)
+		p.forget(context.WithoutCancel(ctx), buffer)
+		return err
+	}
+	if s.noBrackets && guard != "0" {
+		return fmt.Errorf("tmux pane %s: its program takes no pastes now, and would take each line for itself", p.ID)
 	}
 	return nil
 }
 
-// Enter presses the Enter key.
-func (p Pane) Enter(ctx context.Context) error {
-	if _, err := p.open(ctx); err != nil {
-		return err
-	}
-	_, err := p.Server.tmux(ctx, "", "send-keys", "-t", p.ID, "Enter")
-	return p.explain(err)
+// forget removes a buffer that may be there because it was not pasted. If it is not
+// there, this changes nothing.
+func (p Pane) forget(ctx context.Context, buffer string) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second) // a server that hangs is not waited for twice
+	defer cancel()
+	_, _ = p.Server.tmux(ctx, "", "delete-buffer", "-b", buffer)
 }
 
-// open sees to it that what is typed reaches the pane's program, and nobody else.
-func (p Pane) open(ctx context.Context) (status, error) {
-	s, _, err := p.look(ctx)
-	switch {
-	case err != nil:
-		return s, err
-	case s.dead:
-		return s, fmt.Errorf("tmux pane %s: its program has ended", p.ID)
-	case s.inputOff:
-		return s, fmt.Errorf("tmux pane %s: its input is turned off (tmux select-pane -e turns it on)", p.ID)
-	case s.synchronized:
-		return s, fmt.Errorf("tmux pane %s: what is typed goes to all panes of its window (tmux set-option synchronize-panes off ends that)", p.ID)
-	case s.inMode:
-		_, err = p.Server.tmux(ctx, "", "copy-mode", "-q", "-t", p.ID)
+// Enter presses the Enter key.
+func (p Pane) Enter(ctx context.Context) error {
+	_, err := p.do(ctx, "", "0", "send-keys -t "+p.ID+" Enter")
+	return err
+}
+
+// do runs a command in the same call that looks whether what is typed reaches the pane's
+// program, and nobody else. What is typed elsewhere it does not run, nor where guard,
+// which is a format, says so.
+func (p Pane) do(ctx context.Context, stdin, guard, command string) (status, error) {
+	unless := "#{||:#{||:#{pane_dead},#{pane_input_off}},#{||:#{||:#{pane_synchronized},#{pane_in_mode}}," + guard + "}}"
+	if p.PID != 0 {
+		unless = "#{||:#{!=:#{pid}," + strconv.Itoa(p.PID) + "}," + unless + "}"
 	}
-	return s, p.explain(err)
+	for again := false; ; again = true {
+		s, _, err := p.lookWith(ctx, stdin, "if-shell", "-F", "-t", p.ID, unless, "", command)
+		switch {
+		case err != nil:
+			return s, err
+		case s.dead:
+			return s, fmt.Errorf("tmux pane %s: its program has ended", p.ID)
+		case s.inputOff:
+			return s, fmt.Errorf("tmux pane %s: its input is turned off (tmux select-pane -e turns it on)", p.ID)
+		case s.synchronized:
+			return s, fmt.Errorf("tmux pane %s: what is typed goes to all panes of its window (tmux set-option synchronize-panes off ends that)", p.ID)
+		case !s.inMode:
+			return s, nil
+		case again:
+			return s, fmt.Errorf("tmux pane %s: a person scrolls or chooses there", p.ID)
+		}
+		if _, err := p.Server.tmux(ctx, "", "copy-mode", "-q", "-t", p.ID); err != nil {
+			return s, p.explain(err)
+		}
+	}
 }
