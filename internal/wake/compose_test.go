@@ -16,7 +16,7 @@ func ptr[T any](v T) *T { return &v }
 
 func stopLetter(message string) Letter {
 	return Letter{
-		Key: "k1", Kind: Stop, Event: "Stop", Session: "warden-main-4", AgentID: "warden", Workspace: "/work/warden",
+		Key: "k1", Kind: Stop, Event: "Stop", Session: "warden-main-4", AgentID: "warden", Workspace: "/srv/warden",
 		Time:                 time.Date(2026, 2, 20, 11, 0, 0, 5_900_000, time.FixedZone("", 3600)),
 		LastAssistantMessage: &message, SuggestedCommands: Suggest(message),
 	}
@@ -42,7 +42,7 @@ func TestComposeStop(t *testing.T) {
 - Kind: stop
 - Session: warden-main-4
 - Agent: warden
-- Workspace: /work/warden
+- Workspace: /srv/warden
 - Timestamp: 2026-02-20T10:00:00.005Z
 - Message id: k1
 
