@@ -70,7 +70,7 @@ func (e Stop) apply(q *Queue, now Time) Outcome {
 		return q.release("Stop", "")
 	case !active.Confirmed():
 		return q.redrive(e.PromptID) // the turn of somebody else: now the client is free
-	case !active.Awaits.Is("Stop", "") || !active.sameTurn(e.PromptID):
+	case !active.Awaits.Is("Stop", "") || !q.isActive(e.PromptID):
 		return q.stay(Mismatch)
 	}
 	if e.Message == "" {
@@ -89,7 +89,7 @@ func (e StopFailure) apply(q *Queue, now Time) Outcome {
 		return q.stay(Ignored)
 	case !active.Confirmed():
 		return q.redrive(e.PromptID)
-	case !active.sameTurn(e.PromptID):
+	case !q.isActive(e.PromptID):
 		return q.stay(Mismatch)
 	}
 	return q.fail("the model's API failed", e.Error)
@@ -191,12 +191,12 @@ type Withdrawn struct{ Why string }
 
 func (e Withdrawn) apply(q *Queue, _ Time) Outcome { return q.cancel(e.Why) }
 
-// sameTurn reports whether a prompt's id is that of the command. Clients before
+// isActive reports whether a prompt's id is that of the active command. Clients before
 // prompt ids give none.
-func (c *Command) sameTurn(prompt string) bool {
-	d := c.delivery()
+func (q *Queue) isActive(prompt string) bool {
+	d := q.Active().delivery()
 	if d.Ahead != "" {
-		return prompt != d.Ahead // which it has instead, nobody told
+		return prompt != d.Ahead && !q.isOther(prompt) // which it has instead, nobody told
 	}
 	return d.PromptID == "" || prompt == "" || d.PromptID == prompt
 }
