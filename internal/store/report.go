@@ -1,0 +1,49 @@
+package store
+
+import "fmt"
+
+// Report is what a check of a whole store came to.
+type Report struct {
+	Events   int       `json:"events"`   // sound ones
+	Subjects int       `json:"subjects"` // that have events
+	Last     Position  `json:"last"`     // of the last event
+	Findings []Finding `json:"findings"` // what is damaged; empty for a sound store
+	Omitted  int       `json:"omitted"`  // findings beyond MaxFindings
+	Notes    []string  `json:"notes"`    // what could not be checked, and why
+}
+
+// Finding is one damage, in words for a person. Position and Subject are there when it
+// is known which event is meant.
+type Finding struct {
+	Position Position `json:"position,omitempty"`
+	Subject  string   `json:"subject,omitempty"`
+	Text     string   `json:"text"`
+}
+
+// MaxFindings is how many findings a report lists: who lost a whole disk need not read
+// a million lines.
+const MaxFindings = 1000
+
+// Sound reports whether nothing was found.
+func (r *Report) Sound() bool { return len(r.Findings) == 0 }
+
+// Add adds a finding.
+func (r *Report) Add(position Position, subject, format string, args ...any) {
+	if len(r.Findings) == MaxFindings {
+		r.Omitted++
+		return
+	}
+	r.Findings = append(r.Findings, Finding{position, subject, fmt.Sprintf(format, args...)})
+}
+
+func (f Finding) String() string {
+	switch {
+	case f.Subject != "" && f.Position != 0:
+		return fmt.Sprintf("event %d of %s: %s", f.Position, f.Subject, f.Text)
+	case f.Subject != "":
+		return fmt.Sprintf("%s: %s", f.Subject, f.Text)
+	case f.Position != 0:
+		return fmt.Sprintf("event %d: %s", f.Position, f.Text)
+	}
+	return f.Text
+}

@@ -1,0 +1,576 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/store"
+)
+
+// filled is a store with n events on three subjects, closed.
+func filled(t testing.TB, n int) (path string, events []store.Event) {
+	t.Helper()
+	path = tempPath(t)
+	s := mustOpen(t, path)
+	appendTo(t, s, n, "run.a", "run.b", "run.c")
+	events = all(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path, events
+}
+
+// appendTo appends n events by turns, and changes no other.
+func appendTo(t testing.TB, s *Store, n int, subjects ...string) {
+	t.Helper()
+	for i := range n {
+		subject := subjects[i%len(subjects)]
+		head, err := s.Head(t.Context(), subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprintf("%s-%d", strings.ReplaceAll(subject, ".", "-"), head.Position)
+		if _, err := s.Append(t.Context(), store.NewEvent{Subject: subject, ID: id, Expected: head.Position, Data: []byte(strings.Repeat(id+" ", 20))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func all(t testing.TB, s *Store) (events []store.Event) {
+	t.Helper()
+	for e, err := range s.ReadAll(t.Context(), s.gone()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+func verify(t testing.TB, path string) store.Report {
+	t.Helper()
+	report, err := Verify(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func wantFinding(t testing.TB, report store.Report, part string) {
+	t.Helper()
+	if !slices.ContainsFunc(report.Findings, func(f store.Finding) bool { return strings.Contains(f.String(), part) }) {
+		t.Errorf("findings %v, want one with %q", report.Findings, part)
+	}
+}
+
+// remove takes an event out of its row.
+func remove(t testing.TB, path string, at store.Position) {
+	t.Helper()
+	editRow(t, path, at, func(entries []entry) []entry {
+		return slices.DeleteFunc(entries, func(e entry) bool { return e.Position == at })
+	})
+}
+
+func TestVerify(t *testing.T) {
+	for name, test := range map[string]struct {
+		damage func(t *testing.T, path string)
+		want   string // empty: sound
+	}{
+		"sound":              {func(*testing.T, string) {}, ""},
+		"data changed":       {func(t *testing.T, path string) { editEntry(t, path, 5, func(e *entry) { e.Data[3] ^= 4 }) }, "event 5 of run.b: it is not what was appended"},
+		"id changed":         {func(t *testing.T, path string) { editEntry(t, path, 5, func(e *entry) { e.ID += "x" }) }, "event 5 of run.b: it is not what was appended"},
+		"subject changed":    {func(t *testing.T, path string) { editEntry(t, path, 5, func(e *entry) { e.Subject = "run.a" }) }, "event 5 of run.a: it is not what was appended"},
+		"changed and sealed": {reseal, "event 29 of run.b: it is not the one that was recorded"},
+		"event removed":      {func(t *testing.T, path string) { remove(t, path, 5) }, "event 8 of run.b: it does not go on from event 2"},
+		"a gap":              {func(t *testing.T, path string) { remove(t, path, 5) }, "the events 5 to 5 are missing"},
+		"first removed":      {func(t *testing.T, path string) { remove(t, path, 2) }, "event 5 of run.b: the events before it are missing"},
+		"last removed":       {func(t *testing.T, path string) { remove(t, path, 30) }, "run.c: it ends at event 27: those up to 30 are missing"},
+		"subject removed": {func(t *testing.T, path string) {
+			for at := store.Position(3); at <= 30; at += 3 {
+				remove(t, path, at)
+			}
+		}, "run.c: all its events are missing"},
+		"link changed": {func(t *testing.T, path string) { editEntry(t, path, 8, func(e *entry) { e.prior = 3 }) }, "event 8 of run.b: it does not go on"},
+		"tail removed": {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM batches WHERE last > 20") }, "put back to an older copy"},
+		"head changed": {func(t *testing.T, path string) {
+			tamper(t, path, "UPDATE heads SET position = 3 WHERE subject = 'run.a'")
+		}, "the table of heads says"},
+		"snapshot changed": {func(t *testing.T, path string) { tamper(t, path, "INSERT INTO snapshots VALUES (4, 'x', 'y')") }, "the snapshot at 4"},
+		"no rows":          {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM batches") }, "run.a: all its events are missing"},
+		"row replaced": {func(t *testing.T, path string) {
+			tamper(t, path, "UPDATE batches SET body = 'nonsense' WHERE last = 7")
+		}, "event 6 cannot be read"},
+		"row of a number": {func(t *testing.T, path string) { tamper(t, path, "UPDATE batches SET body = 12 WHERE last = 7") }, "event 6 cannot be read"},
+		"no header":       {func(t *testing.T, path string) { overwrite(t, path, 0, []byte("SQLite format 9")) }, "the database cannot be"},
+		"truncated":       {func(t *testing.T, path string) { truncate(t, path, 6000) }, "the database"},
+		"side file":       {func(t *testing.T, path string) { overwrite(t, sidePath(path), 20, []byte("9")) }, "no line of heads"},
+		"an older copy":   {older, "put back to an older copy"},
+		"another copy":    {another, "is another copy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, _ := filled(t, 30)
+			test.damage(t, path)
+			report := verify(t, path)
+			if test.want != "" {
+				wantFinding(t, report, test.want)
+			} else if !report.Sound() || report.Events != 30 || report.Subjects != 3 || report.Last < 30 || len(report.Notes) != 0 {
+				t.Errorf("%+v", report)
+			}
+		})
+	}
+	if _, err := Verify(t.Context(), filepath.Join(t.TempDir(), "none.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("of no file: %v", err)
+	}
+}
+
+// reseal changes an event and all links behind it, as one who covers his tracks.
+func reseal(t *testing.T, path string) {
+	var previous store.Hash
+	for at := store.Position(2); at <= 29; at += 3 {
+		editEntry(t, path, at, func(e *entry) {
+			if at == 5 {
+				e.Data[0] ^= 1
+			}
+			if at > 2 {
+				e.Previous = previous
+			}
+			e.Hash = store.Seal(e.Previous, e.Subject, e.ID, e.Data)
+			previous = e.Hash
+		})
+	}
+}
+
+func older(t *testing.T, path string) {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, path)
+	appendTo(t, s, 5, "run.a")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func another(t *testing.T, path string) {
+	other, _ := filled(t, 40)
+	if err := os.Rename(other, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func overwrite(t testing.TB, path string, at int64, data []byte) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(data, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func truncate(t testing.TB, path string, size int64) {
+	t.Helper()
+	if err := os.Truncate(path, size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One bit anywhere in the file: what is read is what was appended or an error, and unless
+// all is read, Verify finds something.
+func TestFlippedBits(t *testing.T) {
+	path, want := filled(t, 60)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	side, err := os.ReadFile(sidePath(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds := 300
+	if os.Getenv("STOPGATE_FULL") != "" {
+		rounds = 10_000
+	}
+	found := 0
+	for range rounds {
+		bit := rand.N(len(whole) * 8)
+		broken := bytes.Clone(whole)
+		broken[bit/8] ^= 1 << (bit % 8)
+		dir := t.TempDir()
+		path := filepath.Join(dir, "stopgate.db")
+		if err := errors.Join(os.WriteFile(path, broken, 0o600), os.WriteFile(sidePath(path), side, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		report, err := Verify(t.Context(), path)
+		if err != nil && bit/8 >= 100 { // in the header it may look like the file of another program
+			t.Fatalf("bit %d: %v", bit, err)
+		}
+		if err != nil || !report.Sound() {
+			found++
+		}
+		got, err := readDamaged(t, path)
+		if len(got) > len(want) {
+			t.Fatalf("bit %d: %d events were read, %d were appended", bit, len(got), len(want))
+		}
+		for i := range got {
+			if diff := cmp.Diff(want[i], got[i]); diff != "" {
+				t.Fatalf("bit %d: read what was not appended: %s", bit, diff)
+			}
+		}
+		if len(got) < len(want) && err == nil {
+			t.Fatalf("bit %d: %d events of %d were read, without an error", bit, len(got), len(want))
+		}
+		if err != nil && report.Sound() && bit/8 >= 100 {
+			t.Fatalf("bit %d: reading says %v, Verify nothing", bit, err)
+		}
+		os.RemoveAll(dir)
+	}
+	t.Logf("%d of %d flips were found, the rest is in pages that nobody uses", found, rounds)
+}
+
+func readDamaged(t *testing.T, path string) (events []store.Event, failure error) {
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	for e, err := range s.ReadAll(t.Context(), 0) {
+		if err != nil {
+			return events, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// crashed is a store that nobody closed, with its log: n transactions of one event.
+func crashed(t testing.TB, n int) (path string, log []byte) {
+	t.Helper()
+	live := tempPath(t)
+	s := mustOpen(t, live)
+	appendTo(t, s, n, "run.a", "run.b")
+	path = tempPath(t)
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(live + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path+suffix, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		log = data
+	}
+	return path, log
+}
+
+// SQLite drops what comes behind a changed byte of its log, and says nothing.
+func TestDamagedLog(t *testing.T) {
+	const n = 20
+	path, log := crashed(t, n)
+	if len(log) < 50_000 {
+		t.Fatalf("the log has %d bytes only", len(log))
+	}
+	for name, test := range map[string]struct {
+		change func([]byte) []byte
+		refuse bool
+		atMost int // events, when it is not refused
+	}{
+		"whole":               {func(b []byte) []byte { return b }, false, n},
+		"torn at the end":     {func(b []byte) []byte { return b[:len(b)-1000] }, false, n - 1},
+		"torn frame header":   {func(b []byte) []byte { return b[:len(b)-4096-10] }, false, n - 1},
+		"garbage behind":      {func(b []byte) []byte { return append(b, make([]byte, 10_000)...) }, false, n},
+		"empty":               {func(b []byte) []byte { return nil }, false, 0},
+		"half a header":       {func(b []byte) []byte { return b[:20] }, false, 0},
+		"flip in the middle":  {func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, true, 0},
+		"flip in a salt":      {func(b []byte) []byte { b[32+5*4120+9] ^= 1; return b }, true, 0},
+		"flip in the header":  {func(b []byte) []byte { b[17] ^= 1; return b }, true, 0},
+		"flip at the end":     {func(b []byte) []byte { b[len(b)-5] ^= 1; return b }, false, n - 1},
+		"zeros in the middle": {func(b []byte) []byte { clear(b[30_000:35_000]); return b }, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			copied := filepath.Join(t.TempDir(), "stopgate.db")
+			database, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := test.change(bytes.Clone(log))
+			if err := errors.Join(os.WriteFile(copied, database, 0o600), os.WriteFile(copied+"-wal", changed, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Open(t.Context(), copied)
+			if !test.refuse {
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				if got := len(all(t, s)); got > test.atMost || got < test.atMost-1 {
+					t.Errorf("%d events, want %d", got, test.atMost)
+				}
+				return
+			}
+			if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "write-ahead log") || !strings.Contains(err.Error(), "truncate -s") {
+				t.Fatalf("error %v", err)
+			}
+			wantFinding(t, verify(t, copied), "write-ahead log")
+			if after, _ := os.ReadFile(copied + "-wal"); !bytes.Equal(after, changed) {
+				t.Error("the log was changed")
+			}
+			// What the message says helps.
+			damage, err := checkLog(copied + "-wal")
+			if err != nil {
+				t.Fatal(err)
+			}
+			truncate(t, copied+"-wal", damage.offset)
+			s, err = Open(t.Context(), copied)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if report, err := s.Verify(t.Context()); err != nil || !report.Sound() {
+				t.Errorf("after it was cut: %v, %v", report.Findings, err)
+			}
+		})
+	}
+}
+
+// An older copy is opened, is told of, and stays on record.
+func TestOlderCopy(t *testing.T) {
+	path, _ := filled(t, 10)
+	older(t, path)
+	for round := range 3 {
+		s := mustOpen(t, path)
+		if found := s.Found(); (len(found) == 1) != (round == 0) {
+			t.Errorf("opened the %d. time: %v", round+1, found)
+		}
+		appendTo(t, s, 2, "run.a")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if report := verify(t, path); !report.Sound() || len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "older copy") {
+		t.Errorf("%+v", report)
+	}
+}
+
+func TestTrimmedStoreVerifies(t *testing.T) {
+	path := tempPath(t)
+	s := mustOpen(t, path)
+	for range 3 {
+		appendTo(t, s, 500, "run.a", "run.b", fmt.Sprintf("run.%d", s.end()))
+		if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end() - 100}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Trim(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if report := verify(t, path); !report.Sound() {
+			t.Fatalf("%v", report.Findings)
+		}
+	}
+	gone := s.gone()
+	if gone < 400 {
+		t.Fatalf("trimmed up to %d only", gone)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if size := verify(t, path).Events; size > 1100 {
+		t.Errorf("%d events are left", size)
+	}
+	for _, at := range []store.Position{gone + 1, gone + 2, gone + 50} {
+		remove(t, path, at)
+	}
+	report := verify(t, path)
+	wantFinding(t, report, "are missing")
+	s = mustOpen(t, path)
+	if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Trim(t.Context()); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("of a damaged store: %v", err)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for name, test := range map[string]struct {
+		prepare func(t *testing.T, path string)
+		want    error
+		text    string
+	}{
+		"newer": {func(t *testing.T, path string) {
+			mustOpen(t, path).Close()
+			if _, err := raw(t, path).Exec("PRAGMA user_version = 2"); err != nil {
+				t.Fatal(err)
+			}
+		}, store.ErrNewer, "format 2"},
+		"another program's": {func(t *testing.T, path string) {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := raw(t, path).Exec("CREATE TABLE recipes (name TEXT)"); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "another program"},
+		"no database": {func(t *testing.T, path string) {
+			if err := os.WriteFile(path, bytes.Repeat([]byte("hello "), 1000), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, store.ErrDamaged, "not a database"},
+		"a directory": {func(t *testing.T, path string) {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := tempPath(t)
+			test.prepare(t, path)
+			before, _ := os.ReadFile(path)
+			_, err := Open(t.Context(), path)
+			if err == nil || test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %v", err)
+			}
+			if after, _ := os.ReadFile(path); !bytes.Equal(after, before) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+	path := tempPath(t)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, mustOpen(t, path), 1, "run.a") // an empty file is set up
+}
+
+func TestBackup(t *testing.T) {
+	path := tempPath(t)
+	s := mustOpen(t, path)
+	appendTo(t, s, 30, "run.a", "run.b")
+	if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: 20, Data: []byte("state")}); err != nil {
+		t.Fatal(err)
+	}
+	want := all(t, s)
+	dir := t.TempDir()
+	target := filepath.Join(dir, "it's a copy")
+	if err := s.Backup(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, s, 10, "run.a")
+	if names, _ := os.ReadDir(dir); len(names) != 1 {
+		t.Errorf("left behind: %v", names)
+	}
+	if report := verify(t, target); !report.Sound() || report.Events != 30 {
+		t.Errorf("%+v", report)
+	}
+	before, _ := os.ReadFile(target)
+	if err := s.Backup(t.Context(), target); !errors.Is(err, os.ErrExist) {
+		t.Errorf("over an existing file: %v", err)
+	}
+	if after, _ := os.ReadFile(target); !bytes.Equal(before, after) {
+		t.Error("the existing file was changed")
+	}
+	if err := s.Backup(t.Context(), filepath.Join(dir, "none", "copy")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("to a directory that is not there: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// And back.
+	if err := os.Rename(target, path); err != nil {
+		t.Fatal(err)
+	}
+	s = mustOpen(t, path)
+	if diff := cmp.Diff(want, all(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	if len(s.Found()) != 1 {
+		t.Errorf("found %v", s.Found())
+	}
+	if snap, err := s.LoadSnapshot(t.Context()); err != nil || string(snap.Data) != "state" {
+		t.Errorf("snapshot %q, %v", snap.Data, err)
+	}
+	appendTo(t, s, 3, "run.a")
+}
+
+func FuzzSide(f *testing.F) {
+	f.Add(formatSide(store.Head{}))
+	f.Add(formatSide(store.Head{Position: 1 << 62, Hash: store.Hash{1, 2, 3}}))
+	f.Add([]byte("h1 00000000 {}\n"))
+	f.Add([]byte("h2 "))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		head, err := parseSide(line)
+		if err != nil {
+			if !errors.Is(err, store.ErrDamaged) && !errors.Is(err, store.ErrNewer) {
+				t.Errorf("error %v", err)
+			}
+			return
+		}
+		if again, err := parseSide(formatSide(head)); err != nil || again != head {
+			t.Errorf("%v became %v, %v", head, again, err)
+		}
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	e := entry{Event: store.Event{Position: 7, Subject: "run.a", ID: "id", Data: []byte("data")}, prior: 3}
+	f.Add(encode(encode(nil, &e), &e))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		entries, err := decodeAll(body)
+		if err != nil && !errors.Is(err, store.ErrDamaged) {
+			t.Fatalf("error %v", err)
+		}
+		var again []byte
+		for _, e := range entries {
+			again = encode(again, &e)
+		}
+		back, err := decodeAll(again)
+		if diff := cmp.Diff(entries, back, cmp.AllowUnexported(entry{})); err != nil || diff != "" {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	})
+}
+
+func FuzzLog(f *testing.F) {
+	_, log := crashed(f, 3)
+	f.Add(log)
+	f.Add(log[:40])
+	f.Fuzz(func(t *testing.T, log []byte) {
+		damage, err := scanLog(bytes.NewReader(log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if damage != nil && (damage.offset > int64(len(log)) || damage.String() == "") {
+			t.Errorf("%+v", damage)
+		}
+	})
+}
+
+func FuzzRecords(f *testing.F) {
+	f.Add([]byte(`{"v":1,"heads":{"run.a":[3,"`+strings.Repeat("ab", 32)+`"]},"lost":4}`), true)
+	f.Add([]byte(`{"v":1,"trimmed":3,"bases":{"run.a":"`+strings.Repeat("ab", 32)+`"}}`), false)
+	f.Add([]byte(`{"v":1,"heads":{"run.a":[3]}}`), true)
+	f.Fuzz(func(t *testing.T, data []byte, heads bool) {
+		v := &verifier{heads: map[string]store.Head{}, bases: map[string]store.Hash{}}
+		subject := trimsSubject
+		if heads {
+			subject = headsSubject
+		}
+		_ = v.record(store.Event{Subject: subject, Data: data}) // it does not panic
+	})
+}

@@ -1,0 +1,314 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/stopgate/stopgate/internal/store"
+)
+
+// SaveSnapshot keeps a snapshot and the one before it.
+func (s *Store) SaveSnapshot(ctx context.Context, snap store.Snapshot) error {
+	if snap.Position > s.end() {
+		return fmt.Errorf("%w: a snapshot at %d, behind the last event at %d", store.ErrInvalid, snap.Position, s.end())
+	}
+	data, hash := snap.Data, snapshotHash(snap)
+	if data == nil {
+		data = []byte{}
+	}
+	_, err := s.ask(ctx, request{task: func(w *writer) error {
+		return w.transact(func() error {
+			err := w.exec("INSERT OR REPLACE INTO snapshots (position, hash, data) VALUES (?, ?, ?)", int64(snap.Position), hash[:], data)
+			if err != nil {
+				return err
+			}
+			return w.exec("DELETE FROM snapshots WHERE position NOT IN (SELECT position FROM snapshots ORDER BY position DESC LIMIT 2)")
+		})
+	}})
+	return err
+}
+
+func snapshotHash(snap store.Snapshot) store.Hash {
+	h := sha256.New()
+	h.Write(binary.BigEndian.AppendUint64([]byte("snapshot"), uint64(snap.Position)))
+	h.Write(snap.Data)
+	return store.Hash(h.Sum(nil))
+}
+
+// LoadSnapshot returns the newest sound snapshot.
+func (s *Store) LoadSnapshot(ctx context.Context) (store.Snapshot, error) {
+	if err := s.usable("all"); err != nil {
+		return store.Snapshot{}, err
+	}
+	snaps, err := s.snapshots(ctx)
+	if err != nil {
+		return store.Snapshot{}, explain(s.path, err)
+	}
+	trimmed := s.gone()
+	for _, snap := range snaps {
+		if snap.sound && snap.Position >= trimmed {
+			return snap.Snapshot, nil
+		}
+	}
+	if trimmed > 0 {
+		return store.Snapshot{}, explain(s.path, fmt.Errorf("%w: no snapshot is sound that stands for the events up to %d, which were trimmed", store.ErrDamaged, trimmed))
+	}
+	return store.Snapshot{}, nil
+}
+
+// kept is a snapshot as it is in the file.
+type kept struct {
+	store.Snapshot
+	sound bool
+}
+
+// snapshots returns those that are there, the newest first.
+func (s *Store) snapshots(ctx context.Context) ([]kept, error) {
+	rows, err := s.readers.QueryContext(ctx, "SELECT position, hash, data FROM snapshots ORDER BY position DESC")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var snaps []kept
+	for rows.Next() {
+		k, err := scanSnapshot(rows)
+		if err != nil {
+			return nil, err
+		}
+		snaps = append(snaps, k)
+	}
+	return snaps, rows.Err()
+}
+
+func scanSnapshot(rows *sql.Rows) (k kept, err error) {
+	var hash []byte
+	if err := rows.Scan(&k.Position, &hash, &k.Data); err != nil {
+		return k, fmt.Errorf("%w: a snapshot: %w", store.ErrDamaged, err)
+	}
+	want := snapshotHash(k.Snapshot)
+	k.sound = string(hash) == string(want[:])
+	return k, nil
+}
+
+// trimRecord is an event of trimsSubject: what a trim is about to remove.
+type trimRecord struct {
+	V       int            `json:"v"`
+	Trimmed store.Position `json:"trimmed"`
+	// Bases are the links that will hang in the air: of each subject that goes on behind
+	// Trimmed, the hash that its first event there builds upon.
+	Bases map[string]string `json:"bases,omitempty"`
+}
+
+// trimStep is how many rows one transaction of a trim looks at: appends wait no longer
+// than for that.
+const trimStep = int64(256)
+
+// Trim removes the events that two snapshots stand for.
+//
+// A record of what goes is durable, also beside the database, before anything is
+// removed: a trim that is killed leaves a store that verifies, and the next one goes on.
+// Of a damaged store nothing is removed.
+func (s *Store) Trim(ctx context.Context) error {
+	if err := s.usable("all"); err != nil {
+		return err
+	}
+	s.trimming.Lock()
+	defer s.trimming.Unlock()
+	to, err := s.trimmable(ctx)
+	if err != nil || to <= s.gone() {
+		return explain(s.path, err)
+	}
+	report, err := s.Verify(ctx)
+	if err != nil {
+		return err
+	}
+	if !report.Sound() {
+		return explain(s.path, fmt.Errorf("%w: nothing is trimmed: %s", store.ErrDamaged, report.Findings[0]))
+	}
+	plan := &trimPlan{}
+	if _, err := s.ask(ctx, request{task: func(w *writer) error { return w.planTrim(to, plan) }}); err != nil {
+		return err
+	}
+	for from := store.Position(0); from < to; {
+		var next store.Position
+		_, err := s.ask(ctx, request{task: func(w *writer) (err error) {
+			next, err = w.trim(from, plan)
+			return err
+		}})
+		if err != nil {
+			return err
+		}
+		from = next
+	}
+	_, err = s.ask(ctx, request{task: func(w *writer) error { return w.forgetIDs(plan) }})
+	return err
+}
+
+// trimmable is up to where two sound snapshots stand for the events.
+func (s *Store) trimmable(ctx context.Context) (store.Position, error) {
+	snaps, err := s.snapshots(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, snap := range snaps {
+		if !snap.sound {
+			return 0, fmt.Errorf("%w: nothing is trimmed: the snapshot at %d is not what was saved", store.ErrDamaged, snap.Position)
+		}
+	}
+	if len(snaps) < 2 {
+		return 0, nil
+	}
+	return snaps[1].Position, nil
+}
+
+// trimPlan is what a trim goes by.
+type trimPlan struct {
+	to   store.Position
+	kept map[store.Position]bool // those up to there that were the last of their subject
+	ids  []byte                  // fingerprints of those
+}
+
+// planTrim records the trim, and all heads anew: the older records of both go.
+func (w *writer) planTrim(to store.Position, plan *trimPlan) error {
+	plan.to, plan.kept = to, map[store.Position]bool{}
+	err := w.transact(func() error {
+		if err := w.recordTrim(to); err != nil {
+			return err
+		}
+		return w.recordAllHeads()
+	})
+	if err != nil {
+		return err
+	}
+	err = w.each("SELECT position, subject FROM heads WHERE position <= ?", []any{int64(to)}, func(row []driver.Value) error {
+		position, _ := row[0].(int64)
+		plan.kept[store.Position(position)] = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// If the file beside were older, it would know a record that is removed.
+	if err := w.s.side.flush(); err != nil {
+		return err
+	}
+	w.s.trimmed.Store(uint64(to))
+	return nil
+}
+
+func (w *writer) recordTrim(to store.Position) error {
+	bases, seen := map[string]string{}, map[string]bool{}
+	err := w.each("SELECT body FROM batches WHERE last > ? ORDER BY last", []any{int64(to)}, func(row []driver.Value) error {
+		body, _ := row[0].([]byte)
+		entries, err := decodeAll(body)
+		for _, e := range entries {
+			if e.Position > to && !seen[e.Subject] {
+				seen[e.Subject] = true
+				if e.prior != 0 && !store.Own(e.Subject) {
+					bases[e.Subject] = e.Previous.String()
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(bases) == 0 {
+		return w.appendOwn(trimsSubject, trimRecord{V: 1, Trimmed: to})
+	}
+	for part := range parts(bases, func(subject string) int { return len(subject) + 80 }) {
+		if err := w.appendOwn(trimsSubject, trimRecord{V: 1, Trimmed: to, Bases: part}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trim removes some of the events after a position, and returns how far it got.
+func (w *writer) trim(from store.Position, plan *trimPlan) (done store.Position, err error) {
+	type change struct {
+		last int64
+		body []byte
+	}
+	var changes []change
+	done = plan.to
+	err = w.each("SELECT last, body FROM batches WHERE last > ? ORDER BY last LIMIT ?", []any{int64(from), trimStep}, func(row []driver.Value) error {
+		last, _ := row[0].(int64)
+		body, _ := row[1].([]byte)
+		entries, err := decodeAll(body)
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 && entries[0].Position <= plan.to {
+			changes = append(changes, change{last, plan.keep(entries)})
+		}
+		done = store.Position(last)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return done, w.transact(func() error {
+		for _, c := range changes {
+			var err error
+			if len(c.body) == 0 {
+				err = w.exec("DELETE FROM batches WHERE last = ?", c.last)
+			} else {
+				err = w.exec("UPDATE batches SET body = ? WHERE last = ?", c.body, c.last)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// keep returns the body of a row with the entries that stay.
+func (p *trimPlan) keep(entries []entry) []byte {
+	body := []byte{}
+	for _, e := range entries {
+		if e.Position <= p.to {
+			if !p.kept[e.Position] || store.Own(e.Subject) {
+				continue
+			}
+			p.ids = binary.LittleEndian.AppendUint64(p.ids, fingerprint(e.ID))
+		}
+		body = encode(body, &e)
+	}
+	return body
+}
+
+// forgetIDs removes the fingerprints of the events that are gone.
+func (w *writer) forgetIDs(plan *trimPlan) error {
+	return w.transact(func() error {
+		if err := w.exec("DELETE FROM ids WHERE last <= ?", int64(plan.to)); err != nil {
+			return err
+		}
+		return w.exec("INSERT INTO ids (last, prints) VALUES (?, ?)", int64(plan.to), append([]byte{}, plan.ids...))
+	})
+}
+
+// loadTrimmed finds out what was trimmed, by the last record of it.
+func (w *writer) loadTrimmed() error {
+	head, err := w.head(trimsSubject)
+	if err != nil || head.Position == 0 {
+		return err
+	}
+	e, err := entryAt(w, head.Position)
+	if err != nil {
+		return err
+	}
+	var r trimRecord
+	if err := json.Unmarshal(e.Data, &r); err != nil {
+		return fmt.Errorf("%w: event %d: %w", store.ErrDamaged, e.Position, err)
+	}
+	w.s.trimmed.Store(uint64(r.Trimmed))
+	return nil
+}
