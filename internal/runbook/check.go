@@ -1,0 +1,247 @@
+package runbook
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+// maxPlan is what the store takes as part of one event. Each pipeline holds its whole
+// plan, so that nothing depends on a file that changes.
+const maxPlan = 200 << 10
+
+// check looks at everything that one part of the runbook says about another.
+func (d *decoder) check() {
+	agents := names(d.agents, func(a *agentDraft) string { return a.Name })
+	pipelines := names(d.pipelines, func(p *pipelineDraft) string { return p.Name })
+	for _, p := range d.pipelines {
+		d.checkMoves(p)
+		d.checkReach(p)
+		for i, s := range p.Steps {
+			d.checkReference("agent", s.Run.Agent, p.steps[i].runAt, agents)
+		}
+	}
+	for _, c := range d.commands {
+		d.checkReference("agent", c.Run.Agent, c.runAt, agents)
+		d.checkReference("pipeline", c.Run.Pipeline, c.runAt, pipelines)
+	}
+	d.checkVars()
+	d.checkTemplates()
+	d.checkStarted()
+	if len(d.faults) == 0 {
+		d.checkSize()
+	}
+}
+
+func names[T any](of []T, name func(T) string) []string {
+	out := make([]string, len(of))
+	for i, one := range of {
+		out[i] = name(one)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (d *decoder) checkReference(what, name string, at span, known []string) {
+	if _, found := slices.BinarySearch(known, name); name == "" || found || d.overflow {
+		return
+	}
+	hint := orValid(what, name, known)
+	if hint == "" {
+		hint = "the runbook has no " + what + "; what a runbook uses stands in the same file"
+	}
+	d.fault(at, "there is no "+what+" "+quote(name), hint)
+}
+
+// inside is the place of a word in a part of the text, or the part.
+func (d *decoder) inside(at span, word string) span {
+	if i := strings.Index(d.text[at.at:at.at+at.size], word); i >= 0 {
+		return span{at.at + i, len(word)}
+	}
+	return at
+}
+
+// checkMoves sees to it that every transition leads to a step.
+func (d *decoder) checkMoves(p *pipelineDraft) {
+	steps := stepNames(p)
+	if len(steps) == 0 {
+		return // a fault says so
+	}
+	moves := slices.Clone(p.moves)
+	for _, s := range p.steps {
+		moves = append(moves, s.moves...)
+	}
+	for _, m := range moves {
+		if slices.Contains(steps, m.to) {
+			continue
+		}
+		hint := orValid("step", m.to, steps)
+		if isEnd(m.to) {
+			hint = "leave " + m.field + " out: where nothing follows, the pipeline ends"
+		}
+		d.fault(m.at, m.field+": there is no step "+quote(m.to)+" in pipeline "+quote(p.Name), hint)
+	}
+}
+
+func stepNames(p *pipelineDraft) []string {
+	var out []string
+	for _, s := range p.Steps {
+		if s.Name != "" && !slices.Contains(out, s.Name) {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+// checkReach finds steps that nothing leads to. One that is found counts as reached from
+// there on: what only it leads to is not another fault.
+func (d *decoder) checkReach(p *pipelineDraft) {
+	reached := map[string]bool{}
+	var reach func(name string)
+	reach = func(name string) {
+		i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == name })
+		if i < 0 || reached[name] {
+			return
+		}
+		reached[name] = true
+		for _, m := range p.steps[i].moves {
+			reach(m.to)
+		}
+	}
+	for _, m := range p.moves {
+		reach(m.to)
+	}
+	for i, s := range p.Steps {
+		if i == 0 || s.Name == "" || isEnd(s.Name) || reached[s.Name] {
+			reach(s.Name)
+			continue
+		}
+		hint := "nothing names it"
+		if before := p.Steps[i-1]; before.OnDone == "" && before.Name != "" {
+			hint = "steps do not follow each other by themselves: add on_done = " + strconv.Quote(s.Name) + " to step " + quote(before.Name)
+		}
+		d.fault(p.steps[i].at, "step "+quote(s.Name)+" is never reached", hint)
+		reach(s.Name)
+	}
+}
+
+// use is a template: text that names stand in.
+type use struct {
+	names []string // each once
+	at    span
+	file  string // that it is read from, if any
+	shell bool
+}
+
+// checkVars looks for variables that nobody gives a value when a command starts what it
+// runs.
+func (d *decoder) checkVars() {
+	agents := map[string][]use{}
+	for _, a := range d.agents {
+		agents[a.Name] = a.uses
+	}
+	pipelines := map[string]*pipelineDraft{}
+	uses := map[string][]use{} // of pipelines, with their agents'
+	for _, p := range d.pipelines {
+		pipelines[p.Name] = p
+		all, seen := slices.Clone(p.uses), map[string]bool{}
+		for _, s := range p.Steps {
+			if !seen[s.Run.Agent] {
+				all = append(all, agents[s.Run.Agent]...)
+			}
+			seen[s.Run.Agent] = true
+		}
+		uses[p.Name] = all
+	}
+	for _, c := range d.commands {
+		what, given := "command "+quote(c.Name), c.Args.absent()
+		maps.Copy(given, c.Defaults)
+		if p := pipelines[c.Run.Pipeline]; p != nil {
+			what += ", which runs pipeline " + quote(p.Name) + ","
+			maps.Copy(given, p.Defaults)
+		}
+		if c.broken {
+			continue
+		}
+		for _, u := range slices.Concat(c.uses, uses[c.Run.Pipeline], agents[c.Run.Agent]) {
+			d.checkUse(u, what, given)
+		}
+	}
+}
+
+// checkUse records the variables of a template that are not among those given.
+func (d *decoder) checkUse(u use, what string, given map[string]string) {
+	for _, name := range u.names {
+		variable, ok := strings.CutPrefix(name, "var.")
+		if _, known := given[variable]; !ok || known || d.overflow {
+			continue
+		}
+		template, in := "${"+name+"}", ""
+		if u.file != "" {
+			in = " (in " + u.file + ")"
+		}
+		hint := "add it to the command's args, or a default"
+		if meant := config.Suggest(variable, slices.Sorted(maps.Keys(given))); meant != "" {
+			hint = "did you mean " + strconv.Quote(meant) + "?"
+		}
+		d.fault(d.inside(u.at, template), template+in+" has no value: "+what+" has no such argument, and there is no default", hint)
+	}
+}
+
+// checkTemplates finds names with a dot that a shell would be left with: it knows none.
+func (d *decoder) checkTemplates() {
+	var uses []use
+	for _, c := range d.commands {
+		uses = append(uses, c.uses...)
+	}
+	for _, p := range d.pipelines {
+		uses = append(uses, p.uses...)
+	}
+	for _, a := range d.agents {
+		uses = append(uses, a.uses...)
+	}
+	for _, u := range uses {
+		for _, name := range u.names {
+			if !u.shell || !strings.Contains(name, ".") || strings.HasPrefix(name, "var.") || slices.Contains(Templates(), name) {
+				continue
+			}
+			template := "${" + name + "}"
+			d.fault(d.inside(u.at, template), "there is no template "+template, "templates: ${var.NAME}, ${"+strings.Join(Templates(), "}, ${")+"}")
+		}
+	}
+}
+
+// Templates are the names that the engine knows, beside var.NAME.
+func Templates() []string {
+	return []string{"pipeline_id", "agent_run_id", "name", "step", "agent", "agent_id", "error", "invoke.dir", "project"}
+}
+
+// checkStarted warns of pipelines that no command starts: nothing else does.
+func (d *decoder) checkStarted() {
+	for _, p := range d.pipelines {
+		if !slices.ContainsFunc(d.commands, func(c *commandDraft) bool { return c.Run.Pipeline == p.Name }) {
+			d.warn(p.at, "no command runs pipeline "+quote(p.Name), "")
+		}
+	}
+}
+
+// checkSize sees to it that what a command runs can be stored.
+func (d *decoder) checkSize() {
+	book, seen := d.book(), map[Run]bool{}
+	for _, c := range d.commands {
+		if seen[c.Run] {
+			continue
+		}
+		seen[c.Run] = true
+		plan, _ := book.Plan(c.Command)
+		text, err := json.Marshal(plan)
+		if err != nil || len(text) > maxPlan {
+			d.fault(c.at, "what command "+quote(c.Name)+" runs takes "+strconv.Itoa(len(text)>>10)+" KiB with all prompts; "+
+				strconv.Itoa(maxPlan>>10)+" KiB are the most", "keep long texts in files that the agent reads")
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package runbook
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// parseHCL reads HCL; nil means that it cannot be read, and that a fault says why.
+func (s *source) parseHCL() *node {
+	if !s.tame() {
+		return nil
+	}
+	file, diagnostics := hclsyntax.ParseConfig([]byte(s.text), s.path, hcl.InitialPos)
+	for _, d := range diagnostics {
+		at := span{}
+		if d.Subject != nil {
+			at = spanOf(*d.Subject)
+		}
+		s.fault(at, lowered(strings.TrimSuffix(d.Summary, ".")), hintOf(d))
+	}
+	if len(diagnostics) > 0 {
+		return nil
+	}
+	tree := s.body(file.Body.(*hclsyntax.Body), span{})
+	if !s.bounded(tree) {
+		return nil
+	}
+	return tree
+}
+
+func hintOf(d *hcl.Diagnostic) string {
+	if strings.Contains(d.Summary, "template") || strings.Contains(d.Summary, "control") {
+		return d.Detail + " Write $${ for ${ and %%{ for %{ where the shell is to see it."
+	}
+	return d.Detail
+}
+
+func lowered(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToLower(first)) + text[size:]
+}
+
+func spanOf(r hcl.Range) span { return span{r.Start.Byte, r.End.Byte - r.Start.Byte} }
+
+// tame looks at the tokens, since the parser recurses with what they nest.
+func (s *source) tame() bool {
+	tokens, _ := hclsyntax.LexConfig([]byte(s.text), s.path, hcl.InitialPos)
+	depth, lines := 0, 0
+	for i, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenStringLit:
+			if lines++; lines > maxLines {
+				s.fault(spanOf(t.Range), "heredocs have more than "+strconv.Itoa(maxLines)+" lines", "keep long scripts in files")
+				return false
+			}
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen,
+			hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+			depth++
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen,
+			hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+			depth--
+		case hclsyntax.TokenBang, hclsyntax.TokenQuestion:
+			s.fault(spanOf(t.Range), noExpressions, "")
+			return false
+		case hclsyntax.TokenMinus:
+			if i > 0 && tokens[i-1].Type == hclsyntax.TokenMinus {
+				s.fault(spanOf(t.Range), noExpressions, "")
+				return false
+			}
+		}
+		if depth > maxDepth {
+			s.fault(spanOf(t.Range), "nested more than 100 deep", "")
+			return false
+		}
+	}
+	return true
+}
+
+const noExpressions = "a value must be written out: expressions, functions and variables are not supported"
+
+// body is a table of a block's attributes and blocks, in the order of the file.
+func (s *source) body(b *hclsyntax.Body, at span, first ...entry) *node {
+	table := &node{kind: tableKind, at: at}
+	for _, e := range first {
+		table.put(e)
+	}
+	type part struct {
+		at  int
+		add func()
+	}
+	var parts []part
+	for _, a := range b.Attributes {
+		parts = append(parts, part{a.NameRange.Start.Byte, func() {
+			s.put(table, entry{a.Name, spanOf(a.NameRange), s.expression(a.Expr)})
+		}})
+	}
+	for _, inner := range b.Blocks {
+		parts = append(parts, part{inner.TypeRange.Start.Byte, func() { s.block(table, inner) }})
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
+	for _, p := range parts {
+		p.add()
+	}
+	return table
+}
+
+// block adds a block to its table: under its label, to the list of steps, or as it is.
+func (s *source) block(table *node, b *hclsyntax.Block) {
+	at := spanOf(b.TypeRange)
+	named := slices.Contains([]string{"command", "pipeline", "agent", "step"}, b.Type)
+	switch {
+	case named && len(b.Labels) == 0:
+		s.fault(at, b.Type+" needs a name", "write "+b.Type+" \"NAME\" {")
+		return
+	case named && len(b.Labels) > 1:
+		s.fault(spanOf(b.LabelRanges[1]), b.Type+" has one name", "")
+		return
+	case !named && len(b.Labels) > 0:
+		s.fault(spanOf(b.LabelRanges[0]), b.Type+" has no name", "write "+b.Type+" {")
+		return
+	case !named:
+		s.put(table, entry{b.Type, at, s.body(b.Body, at)})
+		return
+	}
+	label := spanOf(b.LabelRanges[0])
+	if b.Type == "step" {
+		name := &node{kind: textKind, at: label, text: b.Labels[0]}
+		s.step(table, at, s.body(b.Body, label, entry{"name", label, name}))
+		return
+	}
+	if table.get(b.Type) == nil {
+		table.put(entry{b.Type, at, &node{kind: tableKind, at: at}})
+	}
+	if group := table.get(b.Type).node; group.kind == tableKind {
+		s.put(group, entry{b.Labels[0], label, s.body(b.Body, label)})
+		return
+	}
+	s.fault(at, "duplicate "+quote(b.Type), "")
+}
+
+func (s *source) step(table *node, at span, body *node) {
+	table.put(entry{"step", at, &node{kind: listKind, at: at}})
+	if list := table.get("step").node; list.kind == listKind {
+		list.items = append(list.items, body)
+		return
+	}
+	s.fault(at, `duplicate "step"`, "")
+}
+
+// expression is a value that is written out.
+func (s *source) expression(e hclsyntax.Expression) *node {
+	n := &node{at: spanOf(e.Range())}
+	n.text = s.text[n.at.at : n.at.at+n.at.size]
+	switch e := e.(type) {
+	case *hclsyntax.TemplateExpr:
+		n.text, n.kind = s.template(e.Parts)
+		return n
+	case *hclsyntax.TemplateWrapExpr:
+		n.text, n.kind = s.template([]hclsyntax.Expression{e.Wrapped})
+		return n
+	case *hclsyntax.LiteralValueExpr:
+		if n.kind = literal(e.Val); n.kind != brokenKind {
+			return n
+		}
+	case *hclsyntax.UnaryOpExpr:
+		if inner, ok := e.Val.(*hclsyntax.LiteralValueExpr); ok && e.Op == hclsyntax.OpNegate && literal(inner.Val) == numberKind {
+			n.kind = numberKind
+			return n
+		}
+	case *hclsyntax.TupleConsExpr:
+		n.kind = listKind
+		for _, item := range e.Exprs {
+			n.items = append(n.items, s.expression(item))
+		}
+		return n
+	case *hclsyntax.ObjectConsExpr:
+		return s.object(e, n)
+	case *hclsyntax.ScopeTraversalExpr:
+		n.kind = brokenKind
+		s.fault(n.at, noExpressions, "write it between quotes: "+quote(n.text))
+		return n
+	}
+	n.kind = brokenKind
+	s.fault(n.at, noExpressions, "")
+	return n
+}
+
+func literal(v cty.Value) kind {
+	switch {
+	case v.IsNull():
+		return brokenKind
+	case v.Type() == cty.Number:
+		return numberKind
+	case v.Type() == cty.Bool:
+		return booleanKind
+	case v.Type() == cty.String:
+		return textKind
+	}
+	return brokenKind
+}
+
+func (s *source) object(e *hclsyntax.ObjectConsExpr, n *node) *node {
+	n.kind = tableKind
+	for _, item := range e.Items {
+		at := spanOf(item.KeyExpr.Range())
+		value := s.expression(item.ValueExpr)
+		if key, ok := objectKey(item.KeyExpr); ok {
+			s.put(n, entry{key, at, value})
+			continue
+		}
+		s.fault(at, "a key must be a name", "")
+	}
+	return n
+}
+
+func objectKey(e hclsyntax.Expression) (string, bool) {
+	wrapped, ok := e.(*hclsyntax.ObjectConsKeyExpr)
+	if !ok || wrapped.ForceNonLiteral {
+		return "", false
+	}
+	if word := hcl.ExprAsKeyword(wrapped); word != "" {
+		return word, true
+	}
+	template, ok := wrapped.Wrapped.(*hclsyntax.TemplateExpr)
+	if !ok || !template.IsStringLiteral() {
+		return "", false
+	}
+	return template.Parts[0].(*hclsyntax.LiteralValueExpr).Val.AsString(), true
+}
+
+// template is the text of quotes or of a heredoc. Names in ${ } are ours or the shell's,
+// not HCL's: they come out as they stand there.
+func (s *source) template(parts []hclsyntax.Expression) (string, kind) {
+	var b strings.Builder
+	for _, part := range parts {
+		at := spanOf(part.Range())
+		literal, isLiteral := part.(*hclsyntax.LiteralValueExpr)
+		if isLiteral && literal.Val.Type() == cty.String && !literal.Val.IsNull() {
+			b.WriteString(literal.Val.AsString())
+			continue
+		}
+		name, isName := dotted(part)
+		if isLiteral { // a number: $1 of the shell
+			name = s.text[at.at : at.at+at.size]
+		}
+		if !isLiteral && !isName {
+			s.fault(at, "only names may stand between ${ and }: "+quote(s.text[at.at:at.at+at.size])+" is an expression",
+				"write $${ for ${ and %%{ for %{ where the shell is to see it")
+			return "", brokenKind
+		}
+		if s.trimmed(at) {
+			s.fault(at, "~ between ${ and } is not supported", "")
+			return "", brokenKind
+		}
+		b.WriteString("${" + name + "}")
+	}
+	return b.String(), textKind
+}
+
+// dotted is a name, or names with dots between them.
+func dotted(e hclsyntax.Expression) (string, bool) {
+	names, ok := e.(*hclsyntax.ScopeTraversalExpr)
+	if !ok {
+		return "", false
+	}
+	name := names.Traversal.RootName()
+	for _, step := range names.Traversal[1:] {
+		inner, ok := step.(hcl.TraverseAttr)
+		if !ok {
+			return "", false
+		}
+		name += "." + inner.Name
+	}
+	return name, true
+}
+
+// trimmed reports whether white space around ${ } is cut by a ~ at either end.
+func (s *source) trimmed(at span) bool {
+	before := strings.TrimRightFunc(s.text[:at.at], unicode.IsSpace)
+	after := strings.TrimLeftFunc(s.text[at.at+at.size:], unicode.IsSpace)
+	return strings.HasSuffix(before, "~") || strings.HasPrefix(after, "~")
+}

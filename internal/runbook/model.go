@@ -1,0 +1,150 @@
+// Package runbook is the files in which a project says what is to be run: commands,
+// pipelines of steps, and agents. It reads TOML and HCL, one schema, and finds every
+// mistake before anything runs.
+package runbook
+
+import "time"
+
+// Runbook is one file, checked and complete: every reference in it resolves, and the
+// files that prompts are read from have been read.
+type Runbook struct {
+	Path      string // as it was found, for messages
+	Commands  map[string]Command
+	Pipelines map[string]Pipeline
+	Agents    map[string]Agent
+	Warnings  Faults // what is valid and was hardly meant
+}
+
+// Command is what a person starts by name.
+type Command struct {
+	Name        string
+	Description string
+	Args        ArgSpec
+	Defaults    map[string]string
+	Run         Run
+}
+
+// Run is what a command or a step runs: exactly one of the fields is set.
+type Run struct {
+	Shell    string `json:"shell,omitempty"`
+	Agent    string `json:"agent,omitempty"`
+	Pipeline string `json:"pipeline,omitempty"` // of commands only
+}
+
+// Pipeline is steps and what leads from one to the next.
+type Pipeline struct {
+	Name     string            `json:"name"`
+	Vars     []string          `json:"vars,omitempty"`
+	Defaults map[string]string `json:"defaults,omitempty"`
+	Cwd      string            `json:"cwd,omitempty"`
+	Steps    []Step            `json:"steps"` // the first is where it begins
+	OnDone   string            `json:"on_done,omitempty"`
+	OnFail   string            `json:"on_fail,omitempty"`
+	OnCancel string            `json:"on_cancel,omitempty"`
+	Notify   Notify            `json:"notify,omitzero"`
+}
+
+// Step runs a shell command or an agent. Its transitions name steps.
+type Step struct {
+	Name     string `json:"name"`
+	Run      Run    `json:"run"`
+	OnDone   string `json:"on_done,omitempty"`
+	OnFail   string `json:"on_fail,omitempty"`
+	OnCancel string `json:"on_cancel,omitempty"`
+}
+
+// Notify holds templates of what people are told.
+type Notify struct {
+	OnStart string `json:"on_start,omitempty"`
+	OnDone  string `json:"on_done,omitempty"`
+	OnFail  string `json:"on_fail,omitempty"`
+}
+
+// Agent is how an agent is started, and what happens to it.
+type Agent struct {
+	Name           string            `json:"name"`
+	Run            string            `json:"run"`
+	Prompt         string            `json:"prompt,omitempty"` // the text, also where the runbook names a file
+	Env            map[string]string `json:"env,omitempty"`
+	Cwd            string            `json:"cwd,omitempty"`
+	OnIdle         Action            `json:"on_idle"`
+	OnDead         Action            `json:"on_dead"`
+	OnPrompt       Action            `json:"on_prompt"`
+	OnError        []ErrorAction     `json:"on_error"`          // the first that matches; none means escalate
+	OnStop         StopAction        `json:"on_stop,omitempty"` // "" where the runbook says nothing
+	MaxConcurrency int               `json:"max_concurrency,omitempty"`
+	Notify         Notify            `json:"notify,omitzero"`
+}
+
+// ActionKind is what can be done when something happens to an agent.
+type ActionKind string
+
+// The actions.
+const (
+	Nudge    ActionKind = "nudge"    // type the message
+	Done     ActionKind = "done"     // the step is completed
+	Fail     ActionKind = "fail"     // the step has failed
+	Resume   ActionKind = "resume"   // start the agent again
+	Escalate ActionKind = "escalate" // ask a person
+	Gate     ActionKind = "gate"     // run a command: exit 0 is done, else again or escalate
+)
+
+// Action is an action with its options.
+type Action struct {
+	Kind     ActionKind    `json:"action"`
+	Message  string        `json:"message,omitempty"`  // of nudge and resume
+	Append   bool          `json:"append,omitempty"`   // resume: go on in the old conversation
+	Run      string        `json:"run,omitempty"`      // of gate
+	Attempts int           `json:"attempts,omitempty"` // how often it is done before a person is asked; Forever: always
+	Cooldown time.Duration `json:"cooldown,omitempty"` // at least so long between two attempts
+}
+
+// Forever is the number of attempts that never runs out.
+const Forever = -1
+
+// ErrorAction is what is done about an error of the model's API.
+type ErrorAction struct {
+	Match  ErrorKind `json:"match,omitempty"` // "" matches every kind
+	Action Action    `json:"action"`
+}
+
+// ErrorKind is a kind of error of the model's API.
+type ErrorKind string
+
+// The kinds of errors.
+const (
+	Unauthorized ErrorKind = "unauthorized"
+	OutOfCredits ErrorKind = "out_of_credits"
+	NoInternet   ErrorKind = "no_internet"
+	RateLimited  ErrorKind = "rate_limited"
+	OtherError   ErrorKind = "other"
+)
+
+// StopAction is what is done when the agent wants to stop and has not signalled.
+type StopAction string
+
+// The stop actions.
+const (
+	StopSignal   StopAction = "signal"   // it may not, until it signals
+	StopIdle     StopAction = "idle"     // as if it were idle: on_idle
+	StopEscalate StopAction = "escalate" // it may not, and a person is asked
+)
+
+// StopAction is the agent's on_stop, or what holds where the runbook says nothing: in a
+// pipeline the agent has to signal, alone a person is asked.
+func (a Agent) StopAction(standalone bool) StopAction {
+	switch {
+	case a.OnStop != "":
+		return a.OnStop
+	case standalone:
+		return StopEscalate
+	}
+	return StopSignal
+}
+
+// Plan is what an owner of the engine needs of a runbook, pinned when it is created: a
+// pipeline (for an agent that runs alone, of one step) and its agents.
+type Plan struct {
+	Pipeline Pipeline         `json:"pipeline"`
+	Agents   map[string]Agent `json:"agents,omitempty"`
+}

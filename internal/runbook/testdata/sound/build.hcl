@@ -1,0 +1,87 @@
+# Everything that a runbook can say, once. build.toml says the same.
+
+command "build" {
+  description = "Build a branch and have it reviewed"
+  args        = "<branch> [--base <ref>] [-f/--force] [files...]"
+  run         = { pipeline = "build" }
+  defaults    = { base = "main" }
+}
+
+command "lint" {
+  run = "make lint"
+}
+
+command "look" {
+  args     = "<topic>"
+  run      = { agent = "worker" }
+  defaults { branch = "main" }
+}
+
+pipeline "build" {
+  vars      = ["branch", "base"]
+  cwd       = "${invoke.dir}"
+  on_fail   = "cleanup"
+  on_cancel = { step = "cleanup" }
+  defaults  = { "topic" = "the branch" }
+
+  notify {
+    on_start = "${name} begins"
+    on_done  = "${name} is done"
+    on_fail  = "${name}: ${error}"
+  }
+
+  step "prepare" {
+    run     = <<-SCRIPT
+      git switch "${var.branch}"
+      echo $${HOME:-nowhere} $(date) 100%
+    SCRIPT
+    on_done = "work"
+  }
+
+  step "work" {
+    run       = { agent = "worker" }
+    on_done   = { step = "check" }
+    on_cancel = "cleanup"
+  }
+
+  step "check" {
+    run     = "make test"
+    on_fail = "work"
+  }
+
+  step "cleanup" {
+    run = "git worktree remove \"${var.branch}\""
+  }
+}
+
+agent "worker" {
+  run      = "claude --model opus"
+  prompt   = "Look at ${var.topic} on ${ var.branch }, agent ${agent_id}."
+  cwd      = "src"
+  env      = { BRANCH = "${var.branch}", EMPTY = "" }
+  attempts = 2
+  on_idle  = { action = "nudge", message = "Go on with ${var.topic}.", attempts = 3, cooldown = "30s" }
+  on_dead {
+    action   = "resume"
+    message  = "Go on."
+    append   = true
+    attempts = "forever"
+    cooldown = "5m"
+  }
+  on_prompt       = "escalate"
+  on_stop         = { action = "idle" }
+  max_concurrency = 2
+  on_error = [
+    { match = "rate_limited", action = "resume", cooldown = "10m" },
+    { match = "no_internet", action = "gate", run = "ping -c 1 example.com", attempts = 5, cooldown = "1m" },
+    { action = "fail" },
+  ]
+  notify {
+    on_start = "agent ${agent_id} begins"
+  }
+}
+
+agent "reviewer" {
+  run         = "claude"
+  prompt_file = "prompts/review.md"
+}
