@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// cancel ends what runs and goes to on_cancel. Once is enough: what cleans up is not
+// cancelled, and nothing is at the end.
+func (d *draft) cancel(why string) {
+	if d.Terminal() || d.Cancelling {
+		return
+	}
+	d.overtake("cancelled")
+	d.giveUp(why)
+}
+
+// giveUp leaves the current step for on_cancel. Where that has been tried, it is the end.
+func (d *draft) giveUp(why string) {
+	step, p, again := d.current(), d.Plan.Pipeline, d.Cancelling
+	if !again {
+		d.fact(CancelBegun{clip(why, maxWords)})
+	}
+	d.leave()
+	d.fact(StepLeft{step.Name})
+	switch {
+	case again:
+		d.end(StepCancelled)
+	case step.OnCancel != "":
+		d.enter(step.OnCancel, opening{})
+	case p.OnCancel != "" && p.OnCancel != step.Name:
+		d.enter(p.OnCancel, opening{})
+	default:
+		d.end(StepCancelled)
+	}
+}
+
+// resume lets an owner go on that failed, at the step that failed, or that waits.
+func (d *draft) resume(r Resume) error {
+	if sizeOf(r) > maxAsked {
+		return &Refusal{"invalid", fmt.Sprintf("the message and the variables have %d bytes; at most %d", sizeOf(r), maxAsked)}
+	}
+	vars := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(r.Vars)) {
+		vars[sound(name)] = sound(r.Vars[name])
+	}
+	if len(vars) == 0 {
+		vars = nil
+	}
+	switch {
+	case d.Status == Waiting:
+		d.fact(Resumed{Vars: vars})
+		return d.answer(Answer{d.Decision.ID, d.Decision.recommended(), r.Message})
+	case d.Step != StepFailed:
+		return &Refusal{"conflict", fmt.Sprintf("only what failed or waits can be resumed; this is %s", d.where())}
+	}
+	step, known := d.planned(d.Failed)
+	if !known {
+		return &Refusal{"conflict", "there is no step to go on with"}
+	}
+	if r.Message != "" && step.Run.Agent == "" {
+		return &Refusal{"invalid", fmt.Sprintf("step %q runs no agent that could be given a message", step.Name)}
+	}
+	how := opening{message: sound(r.Message)}
+	if how.message != "" {
+		how.session = d.lastSession(step.Name)
+	}
+	d.fact(Resumed{step.Name, vars})
+	if d.Kind == AgentRun {
+		d.fact(RunStatus{Status: runRunning})
+	}
+	d.enter(step.Name, how)
+	return nil
+}
+
+// lastSession is the client's session in which the step's last agent worked.
+func (d *draft) lastSession(step string) string {
+	for _, v := range slices.Backward(d.History) {
+		if v.Step == step {
+			return v.Session
+		}
+	}
+	return ""
+}
+
+// where says how far the owner is.
+func (d *draft) where() string {
+	if d.Terminal() {
+		return d.Step
+	}
+	return fmt.Sprintf("%s at step %q", d.Status, d.Step)
+}

@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// stepFormat is the version of a step's form in the store. It grows when an older
+// program would read a step wrongly.
+const stepFormat = 1
+
+// storedStep is a step as the store has it.
+type storedStep struct {
+	Format  int               `json:"v"`
+	Owner   string            `json:"owner"`
+	Input   string            `json:"input"`
+	Cause   string            `json:"cause"`
+	Time    time.Time         `json:"time"`
+	Late    bool              `json:"late,omitempty"`
+	Journal bool              `json:"journal,omitempty"`
+	Facts   []json.RawMessage `json:"facts,omitempty"`
+	Effects []Effect          `json:"effects,omitempty"`
+}
+
+// EncodeStep is the step as it is stored: JSON, each fact a flat object that begins with
+// its type.
+func EncodeStep(s Step) ([]byte, error) {
+	stored := storedStep{
+		Format: stepFormat, Owner: s.Owner, Input: s.Input, Cause: s.Cause, Time: s.Time,
+		Late: s.Late, Journal: s.Journal, Effects: s.Effects,
+	}
+	for _, f := range s.Facts {
+		text, err := encodeFact(f)
+		if err != nil {
+			return nil, err
+		}
+		stored.Facts = append(stored.Facts, text)
+	}
+	return json.Marshal(stored)
+}
+
+func encodeFact(f Fact) ([]byte, error) {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return nil, fmt.Errorf("fact %s: %w", f.FactType(), err)
+	}
+	head := append([]byte(factHead), f.FactType()...)
+	head = append(head, '"')
+	if len(text) > len("{}") {
+		head = append(head, ',')
+	}
+	return append(head, text[1:]...), nil
+}
+
+// factHead is how a fact begins.
+const factHead = `{"type":"`
+
+// DecodeStep reads what EncodeStep wrote. A step that a newer stopgate wrote is an error
+// that says so.
+func DecodeStep(text []byte) (Step, error) {
+	var stored storedStep
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return Step{}, fmt.Errorf("not a step: %w", err)
+	}
+	if stored.Format != stepFormat {
+		return Step{}, fmt.Errorf("a step of format %d was written by a newer stopgate; this one knows format %d", stored.Format, stepFormat)
+	}
+	s := Step{
+		Owner: stored.Owner, Input: stored.Input, Cause: stored.Cause, Time: stored.Time,
+		Late: stored.Late, Journal: stored.Journal, Effects: stored.Effects,
+	}
+	for _, text := range stored.Facts {
+		f, err := decodeFact(text)
+		if err != nil {
+			return Step{}, err
+		}
+		s.Facts = append(s.Facts, f)
+	}
+	return s, s.check()
+}
+
+// check finds what no step of ours has, and what Apply could not take.
+func (s *Step) check() error {
+	for _, e := range s.Effects {
+		if e.Key == "" || (e.Kind == StartShell) != (e.Shell != nil) || (e.Kind == StartAgent) != (e.Agent != nil) {
+			return fmt.Errorf("an effect of kind %q is not whole", e.Kind)
+		}
+	}
+	for _, f := range s.Facts {
+		if c, is := f.(Created); is && c.Plan == nil {
+			return fmt.Errorf("fact %s has no plan", f.FactType())
+		}
+	}
+	return nil
+}
+
+// factType reads a fact's type: quickly where we wrote it.
+func factType(text []byte) (string, error) {
+	if rest, ours := bytes.CutPrefix(text, []byte(factHead)); ours {
+		if name, _, ends := bytes.Cut(rest, []byte{'"'}); ends {
+			return string(name), nil
+		}
+	}
+	var head struct {
+		Type string `json:"type"`
+	}
+	err := json.Unmarshal(text, &head)
+	return head.Type, err
+}
+
+func decodeFact(text []byte) (Fact, error) {
+	name, err := factType(text)
+	if err != nil {
+		return nil, fmt.Errorf("not a fact: %w", err)
+	}
+	switch name {
+	case "pipeline:created", "agent_run:created":
+		return decodeAs[Created](text)
+	case "step:started":
+		return decodeAs[StepStarted](text)
+	case "step:completed":
+		return decodeAs[StepCompleted](text)
+	case "step:failed":
+		return decodeAs[StepBroke](text)
+	case "step:cancelled":
+		return decodeAs[StepLeft](text)
+	case "step:waiting":
+		return decodeAs[StepWaiting](text)
+	case "pipeline:advanced":
+		return decodeAs[Advanced](text)
+	case "pipeline:cancelling":
+		return decodeAs[CancelBegun](text)
+	case "pipeline:resumed":
+		return decodeAs[Resumed](text)
+	case "agent_run:status_changed":
+		return decodeAs[RunStatus](text)
+	case "owner:deleted":
+		return decodeAs[OwnerDeleted](text)
+	}
+	return decodeDetail(name, text)
+}
+
+// decodeDetail decodes the facts about what goes on within a step.
+func decodeDetail(name string, text []byte) (Fact, error) {
+	switch name {
+	case "agent:signal":
+		return decodeAs[Signalled](text)
+	case "agent:idle":
+		return decodeAs[WentIdle](text)
+	case "agent:stop":
+		return decodeAs[TriedToStop](text)
+	case "agent:prompt":
+		return decodeAs[Prompted](text)
+	case "agent:error":
+		return decodeAs[Erred](text)
+	case "agent:working":
+		return decodeAs[Worked](text)
+	case "agent:session":
+		return decodeAs[SessionChanged](text)
+	case "agent:exited":
+		return decodeAs[Exited](text)
+	case "agent:restarted":
+		return decodeAs[Restarted](text)
+	case "agent:deferred":
+		return decodeAs[Deferred](text)
+	case "decision:created":
+		return decodeAs[DecisionCreated](text)
+	case "decision:resolved":
+		return decodeAs[DecisionResolved](text)
+	case "decision:closed":
+		return decodeAs[DecisionClosed](text)
+	case "attempt:counted":
+		return decodeAs[AttemptCounted](text)
+	case "person:intervened":
+		return decodeAs[Intervened](text)
+	case "timer:set":
+		return decodeAs[TimerSet](text)
+	case "timer:cancelled":
+		return decodeAs[TimerCancelled](text)
+	case "timer:fired":
+		return decodeAs[TimerOver](text)
+	case "effect:started":
+		return decodeAs[ActStarted](text)
+	case "effect:done":
+		return decodeAs[ActDone](text)
+	case "effect:failed":
+		return decodeAs[ActFailed](text)
+	case "effect:lost":
+		return decodeAs[ActLost](text)
+	case "effect:dropped":
+		return decodeAs[ActDropped](text)
+	case "shell:started":
+		return decodeAs[ShellStarted](text)
+	case "shell:exited":
+		return decodeAs[ShellEnded](text)
+	case "shell:dropped":
+		return decodeAs[ShellDropped](text)
+	}
+	return nil, fmt.Errorf("a fact of type %q was written by a newer stopgate", clip(name, 80))
+}
+
+func decodeAs[F Fact](text []byte) (Fact, error) {
+	var f F
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("fact %s: %w", f.FactType(), err)
+	}
+	return f, nil
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Decide says what an input means for an owner: the step to append, and the owner as
+// that step leaves it. The owner itself is not changed; it is nil for Create. A step
+// without facts and effects says that nothing came of the input: it is not appended. The
+// error is a *Refusal: of what a person asked for, or of an effect that must not start.
+func Decide(o *Owner, in Input) (Step, *Owner, error) {
+	if o != nil && o.heard(in) {
+		return Step{}, o, nil
+	}
+	in.Time = in.Time.UTC().Round(0) // as it is when it comes from the store
+	d := newDraft(o, in)
+	if err := d.decide(in.What); err != nil {
+		return Step{}, o, err
+	}
+	if len(d.step.Facts) == 0 && len(d.step.Effects) == 0 {
+		return Step{}, o, nil
+	}
+	d.Owner.stamp(&d.step)
+	return d.step, d.Owner, nil
+}
+
+// Apply is the fold: what a step, read back from the store, makes of an owner. It is nil
+// before the first step, and changed in place after it.
+func Apply(o *Owner, s Step) (*Owner, error) {
+	if o == nil {
+		if len(s.Facts) == 0 {
+			return nil, errors.New("the owner's first step is not its creation")
+		}
+		if _, creates := s.Facts[0].(Created); !creates {
+			return nil, errors.New("the owner's first step is not its creation")
+		}
+		o = &Owner{ID: s.Owner}
+	}
+	if o.ID != s.Owner {
+		return nil, fmt.Errorf("a step of owner %q is not one of %q", s.Owner, o.ID)
+	}
+	for _, f := range s.Facts {
+		f.apply(o, &s)
+	}
+	for _, e := range s.Effects {
+		o.open(e)
+	}
+	o.stamp(&s)
+	return o, nil
+}
+
+// open takes an effect that is to be carried out.
+func (o *Owner) open(e Effect) {
+	o.Serial++
+	o.Effects = append(o.Effects, OpenEffect{Effect: e})
+}
+
+// stamp notes what every step changes.
+func (o *Owner) stamp(s *Step) {
+	o.Updated = s.Time
+	if s.Journal || personal(s.Cause) {
+		o.Seen = latest(append(o.Seen, seenHash(s.Input)), keptSeen)
+	}
+}
+
+// heard reports whether the input was told before.
+func (o *Owner) heard(in Input) bool {
+	return (in.Journal || personal(in.What.happening())) && slices.Contains(o.Seen, seenHash(in.ID))
+}
+
+// personal tells the inputs that a person's program may send again.
+func personal(cause string) bool {
+	return cause == Cancel{}.happening() || cause == Resume{}.happening() || cause == Answer{}.happening()
+}
+
+// draft is a step in the making. Its facts are applied, as they are made, to a copy of
+// the owner: so the owner that Decide returns and the one that Apply makes of the same
+// step are one.
+type draft struct {
+	*Owner
+	step Step
+	in   Input
+}
+
+func newDraft(o *Owner, in Input) *draft {
+	d := &draft{in: in}
+	d.step = Step{Input: in.ID, Cause: in.What.happening(), Time: in.Time, Late: in.Late, Journal: in.Journal}
+	switch create, creates := in.What.(Create); {
+	case o != nil:
+		d.Owner = o.Clone()
+	case creates:
+		d.Owner = &Owner{ID: create.Owner}
+	default:
+		d.Owner = &Owner{}
+	}
+	d.step.Owner = d.ID
+	return d
+}
+
+// fact makes something true.
+func (d *draft) fact(f Fact) {
+	d.step.Facts = append(d.step.Facts, f)
+	f.apply(d.Owner, &d.step)
+}
+
+// effect lets something be done.
+func (d *draft) effect(e Effect) {
+	e.Key = d.nextKey()
+	d.step.Effects = append(d.step.Effects, e)
+	d.open(e)
+}
+
+// nextKey is the key of the effect that is made next.
+func (d *draft) nextKey() string { return fmt.Sprintf("%s-%d", d.ID, d.Serial+1) }
+
+func (d *draft) decide(what Happening) error {
+	if create, creates := what.(Create); creates {
+		return d.create(create)
+	}
+	if d.Plan == nil {
+		return &Refusal{"not_found", "no such pipeline or agent run"}
+	}
+	switch what := what.(type) {
+	case Cancel:
+		d.cancel(what.Why)
+	case Resume:
+		return d.resume(what)
+	case Answer:
+		return d.answer(what)
+	case EffectStarted:
+		return d.effectStarted(what)
+	case EffectDone:
+		d.effectDone(what)
+	case EffectFailed:
+		d.effectFailed(what)
+	case EffectLost:
+		d.effectLost(what)
+	case ShellExited:
+		d.shellExited(what)
+	case TimerFired:
+		d.timerFired(what)
+	case CaughtUp:
+		d.caughtUp()
+	case Forget:
+		return d.forget()
+	default:
+		d.agentDid(what)
+	}
+	return nil
+}

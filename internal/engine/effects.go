@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/runbook"
+)
+
+// effectStarted records that an effect may take place. One that is no longer open must
+// not: it was dropped, or is done.
+func (d *draft) effectStarted(e EffectStarted) error {
+	open, is := d.Effect(e.Key)
+	if !is {
+		return &Refusal{"conflict", fmt.Sprintf("effect %s is not to be carried out", clip(e.Key, 80))}
+	}
+	if !open.Started {
+		d.fact(ActStarted(e))
+	}
+	return nil
+}
+
+func (d *draft) effectDone(e EffectDone) {
+	if _, open := d.Effect(e.Key); open {
+		d.fact(ActDone(e))
+	}
+}
+
+// effectFailed is an effect that cannot be: the step that needs it fails. A message that
+// was not delivered is a person's to decide on.
+func (d *draft) effectFailed(e EffectFailed) {
+	effect, open := d.Effect(e.Key)
+	if !open {
+		return
+	}
+	why := clip(e.Why, maxWords)
+	d.fact(ActFailed{e.Key, why})
+	switch effect.Kind {
+	case StartShell:
+		d.shellFailed(effect, why)
+	case StartAgent:
+		d.agentFailed(effect, why)
+	case SendAgent:
+		d.undelivered(effect, "The message to the agent could not be delivered: "+why)
+	case KillShell, KillAgent:
+		d.tell("Something still runs: "+d.Name, "It could not be ended: "+why)
+	}
+}
+
+// effectLost is an effect that may have taken place or not.
+func (d *draft) effectLost(e EffectLost) {
+	effect, open := d.Effect(e.Key)
+	if !open {
+		return
+	}
+	why := clip(e.Why, maxWords)
+	d.fact(ActLost{e.Key, why})
+	switch effect.Kind {
+	case StartShell:
+		d.shellExited(ShellExited{Key: e.Key, Tail: why, Lost: true})
+	case StartAgent:
+		d.of(effect.Agent.ID, func() { d.exited(AgentExited{Agent: effect.Agent.ID, Gone: true}) })
+	case SendAgent:
+		d.undelivered(effect, colon("Nobody knows whether the message reached the agent", why))
+	}
+}
+
+func (d *draft) shellFailed(effect OpenEffect, why string) {
+	if d.Shell == nil || d.Shell.Key != effect.Key {
+		return
+	}
+	if d.Shell.Gate != "" {
+		d.shellExited(ShellExited{Key: effect.Key, Code: -1, Tail: "it could not be started: " + why})
+		return
+	}
+	d.fact(ShellEnded{Key: effect.Key, Code: -1})
+	d.fail("the command could not be started: " + why)
+}
+
+func (d *draft) agentFailed(effect OpenEffect, why string) {
+	if d.Agent == nil || d.Agent.ID != effect.Agent.ID || d.Agent.Exited {
+		return
+	}
+	d.fact(Exited{AgentID: d.Agent.ID, Code: -1})
+	if d.Status == Running {
+		d.fail("the agent could not be started: " + why)
+	}
+}
+
+// undelivered is a message that the current agent may not have.
+func (d *draft) undelivered(effect OpenEffect, context string) {
+	if d.Agent == nil || d.Agent.ID != effect.Target || !d.listens() {
+		return
+	}
+	d.escalate(question{
+		source: FromLost, reason: "the message may not have arrived",
+		context: context, undone: effect.Text,
+	})
+}
+
+// drop takes back an effect that was not started.
+func (d *draft) drop(key string) {
+	made := func(e Effect) bool { return e.Key == key }
+	if open, is := d.Effect(key); is && !open.Started && !slices.ContainsFunc(d.step.Effects, made) {
+		d.fact(ActDropped{key})
+	}
+}
+
+// dropAgent takes back what was to be done for the current agent.
+func (d *draft) dropAgent() {
+	for _, e := range slices.Clone(d.Effects) {
+		if e.Kind == StartAgent && e.Agent.ID == d.Agent.ID || e.Kind == SendAgent && e.Target == d.Agent.ID {
+			d.drop(e.Key)
+		}
+	}
+}
+
+// expand is what a runbook's template says to people.
+func (d *draft) expand(template, failure string) string {
+	values := d.values()
+	values["error"] = failure
+	return runbook.Expand(template, values)
+}
+
+// report tells people what a runbook wants them to be told.
+func (d *draft) report(news string) {
+	if news != "" {
+		d.tell(d.Name, news)
+	}
+}
+
+// tell lets people be told, unless what they would be told of is over.
+func (d *draft) tell(title, text string) {
+	if !d.in.Late {
+		d.effect(Effect{Kind: NotifyPerson, Title: clip(title, 200), Text: clip(text, maxWords)})
+	}
+}

@@ -1,0 +1,349 @@
+package engine
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/runbook"
+	"pgregory.net/rapid"
+)
+
+// history is one owner in a world where everything goes wrong that can.
+type history struct {
+	*stage
+	*outside
+	pick    picker
+	journal []Input // what agents said, in the order in which it was written
+	read    int     // of which the daemon has taken so many
+	asked   []Input // what people asked for
+	prompts int
+}
+
+func newHistory(t fataler, pick picker) *history {
+	h := &history{stage: newStage(t, testOwner), outside: newOutside(t), pick: pick}
+	create := Create{
+		Owner: h.id, Kind: Pipeline, Name: "fix", Command: "fix", Project: "/p", Cwd: "/p",
+		Vars: map[string]string{"x": "$(1)"}, Plan: randomPlan(pick),
+	}
+	if pick.chance(25, "alone") {
+		create.Kind, create.Plan = AgentRun, solo(randomAgent(pick, "worker"))
+	}
+	h.ask(create)
+	return h
+}
+
+// ask is a person's request, which may be sent again later.
+func (h *history) ask(what Happening) {
+	in := h.input(what)
+	h.asked = append(h.asked, in)
+	h.request(in)
+}
+
+func (h *history) request(in Input) {
+	if _, err := h.try(in); err != nil {
+		return // people may ask for what cannot be
+	}
+}
+
+// once lets one thing happen.
+func (h *history) once() {
+	h.now = h.now.Add(time.Duration(1+h.pick(20, "time passes")) * time.Second)
+	switch h.pick(12, "what") {
+	case 0, 1, 2:
+		h.carry()
+	case 3:
+		h.shellEnds()
+	case 4, 5, 6:
+		h.agentSpeaks()
+	case 7, 8:
+		h.ingest(false)
+	case 9:
+		h.timePasses()
+	case 10:
+		h.person()
+	case 11:
+		h.disturb()
+	}
+}
+
+// carry lets the next effect take place, unless the daemon dies before, between or after.
+func (h *history) carry() {
+	i := slices.IndexFunc(h.o.Effects, func(e OpenEffect) bool { return h.pick.chance(10, "later") || e.Kind != NotifyPerson })
+	if i < 0 {
+		i = 0
+	}
+	if i >= len(h.o.Effects) {
+		return
+	}
+	e := h.o.Effects[i]
+	if first := slices.IndexFunc(h.o.Effects, func(e OpenEffect) bool { return e.Kind != NotifyPerson }); e.Kind != NotifyPerson && i != first {
+		return
+	}
+	if e.Started {
+		return
+	}
+	if h.pick.chance(3, "impossible") && (e.Kind == StartShell || e.Kind == StartAgent) {
+		h.happens(EffectFailed{e.Key, "no such directory"})
+		return
+	}
+	h.happens(EffectStarted{e.Key})
+	if h.pick.chance(5, "dies before it acts") {
+		h.restart()
+		return
+	}
+	result := h.act(e.Effect)
+	if h.pick.chance(5, "dies after it acted") {
+		h.restart()
+		return
+	}
+	switch e.Kind {
+	case KillAgent:
+		h.happens(AgentExited{Agent: e.Target, Code: -1})
+	case KillShell:
+		h.happens(ShellExited{Key: e.Target, Code: -1})
+	}
+	if e.Kind == SendAgent && result == nil {
+		h.says(AgentWorking{e.Target, h.prompt()})
+	}
+	if result == nil {
+		result = EffectDone{e.Key}
+	}
+	h.happens(result)
+}
+
+// happens tells the daemon; what it refuses is a mistake of this world, but for effects
+// that were dropped.
+func (h *history) happens(what Happening) { h.tell(h.input(what)) }
+
+func (h *history) prompt() string {
+	h.prompts++
+	return fmt.Sprint("prompt", h.prompts)
+}
+
+func (h *history) shellEnds() {
+	running := living(h.shells)
+	if len(running) == 0 {
+		return
+	}
+	key := oneOf(h.pick, "shell", running...)
+	p := h.shells[key]
+	p.alive, p.ended = false, true
+	p.code, p.lost = oneOf(h.pick, "code", 0, 0, 1, 3), h.pick.chance(10, "lost")
+	if !h.pick.chance(10, "nobody heard") {
+		h.happens(ShellExited{Key: key, Code: p.code, Tail: "some\noutput\xff", Lost: p.lost})
+	}
+}
+
+// says writes to the journal.
+func (h *history) says(what Happening) {
+	in := h.input(what)
+	in.Journal = true
+	h.journal = append(h.journal, in)
+}
+
+// agentSpeaks lets an agent do something: the current one, or one that should be dead.
+func (h *history) agentSpeaks() {
+	agents := living(h.agents)
+	if h.pick.chance(10, "somebody else") {
+		agents = append(agents, "nobody", agentID(h.id, 1+h.pick(5, "old")))
+	}
+	if len(agents) == 0 {
+		return
+	}
+	id := oneOf(h.pick, "agent", agents...)
+	switch h.pick(9, "says") {
+	case 0, 1:
+		h.says(AgentIdle{id, oneOf(h.pick, "prompt", "", h.prompt(), fmt.Sprint("prompt", h.prompts-1))})
+	case 2:
+		h.says(AgentStop{id, h.prompt()})
+	case 3:
+		h.says(AgentPrompt{id, "permission", "may I?"})
+	case 4:
+		h.says(AgentError{id, oneOf(h.pick, "kind", runbook.RateLimited, runbook.NoInternet, "odd"), "529"})
+	case 5:
+		h.says(AgentSignal{id, Signal{oneOf(h.pick, "signal", SignalComplete, SignalEscalate, SignalContinue), "so"}})
+	case 6:
+		h.says(AgentWorking{id, h.prompt()})
+	case 7:
+		h.says(AgentSession{id, fmt.Sprint("session", h.prompts)})
+	case 8:
+		h.agentEnds(id)
+	}
+}
+
+func (h *history) agentEnds(id string) {
+	p := h.agents[id]
+	if p == nil || !p.alive {
+		return
+	}
+	p.alive, p.ended = false, true
+	if !h.pick.chance(10, "nobody heard") {
+		h.happens(AgentExited{Agent: id, Code: 1})
+	}
+}
+
+// ingest takes the journal's next entries.
+func (h *history) ingest(late bool) {
+	for ; h.read < len(h.journal); h.read++ {
+		in := h.journal[h.read]
+		in.Late = late
+		h.tell(in)
+		if !late && h.pick.chance(30, "enough") {
+			h.read++
+			return
+		}
+	}
+}
+
+// timePasses lets the earliest timer fire.
+func (h *history) timePasses() {
+	for name, due := range h.o.Timers {
+		if due.After(h.now) {
+			h.now = due
+		}
+		h.happens(TimerFired{name, due})
+		h.happens(TimerFired{name, due})
+		return
+	}
+	h.happens(TimerFired{cooldown, h.now})
+}
+
+func (h *history) person() {
+	decisions := h.o.Decisions()
+	switch h.pick(6, "person") {
+	case 0:
+		h.ask(Cancel{"enough"})
+	case 1:
+		h.ask(Resume{oneOf(h.pick, "words", "", "try again"), map[string]string{"x": "2"}})
+	case 2:
+		if len(h.asked) > 0 {
+			h.request(oneOf(h.pick, "again", h.asked...))
+		}
+	default:
+		if len(decisions) > 0 {
+			d := oneOf(h.pick, "decision", decisions...)
+			h.ask(Answer{d.ID, oneOf(h.pick, "option", "", "1", "nudge", "retry", "done", "skip", "cancel", "9"), oneOf(h.pick, "words", "", "do this")})
+		}
+	}
+}
+
+func (h *history) disturb() {
+	switch h.pick(4, "disturbance") {
+	case 0:
+		h.restart()
+	case 1: // two hooks at once write in another order
+		if n := len(h.journal); h.read+1 < n {
+			h.journal[n-1], h.journal[n-2] = h.journal[n-2], h.journal[n-1]
+		}
+	case 2: // the daemon decided, and died before the append
+		if len(h.journal) > h.read {
+			Decide(h.o, h.journal[h.read])
+		}
+	case 3: // an entry is told twice
+		if h.read > 0 {
+			h.tell(oneOf(h.pick, "twice", h.journal[:h.read]...))
+		}
+	}
+}
+
+// restart is kill -9 and a new daemon: replay, catch-up, the four rules, and the ends of
+// what ended meanwhile.
+func (h *history) restart() {
+	h.crash()
+	h.read -= h.pick(h.read+1, "cursor")
+	h.ingest(true)
+	h.happens(CaughtUp{})
+	for _, e := range slices.Clone(h.o.Effects) {
+		if open, is := h.o.Effect(e.Key); is && open.Started {
+			h.happens(h.afterCrash(open))
+		}
+	}
+	h.hear()
+}
+
+// hear reports the ends of processes again: the one that runs for the owner may be among
+// them.
+func (h *history) hear() {
+	if s := h.o.Shell; s != nil && h.shells[s.Key] != nil && h.shells[s.Key].ended {
+		p := h.shells[s.Key]
+		h.happens(ShellExited{Key: s.Key, Code: p.code, Lost: p.lost})
+	}
+	if a := h.o.Agent; a != nil && h.agents[a.ID] != nil && h.agents[a.ID].ended {
+		h.happens(AgentExited{Agent: a.ID, Gone: true})
+	}
+}
+
+// settle lets the world come to rest: agents complete, commands succeed, people answer.
+// The owner comes to its end, and nothing of it is left.
+func (h *history) settle() {
+	h.restart()
+	for range 400 {
+		h.now = h.now.Add(time.Minute)
+		h.ingest(false)
+		switch {
+		case len(h.o.Effects) > 0:
+			h.finish(h.o.Effects[0])
+		case h.o.Terminal():
+			if !h.alone() {
+				h.stage.t.Fatalf("it is at its end, and something still runs:\n%v %v", living(h.shells), living(h.agents))
+			}
+			return
+		case h.o.Decision != nil:
+			h.ask(Answer{h.o.Decision.ID, oneOf(h.pick, "option", "1", "2", "3"), ""})
+		case h.o.Shell != nil:
+			h.shells[h.o.Shell.Key] = &process{ended: true}
+			h.hear()
+		case len(h.o.Timers) > 0:
+			h.timePasses()
+		case h.o.Agent != nil && !h.o.Agent.Exited:
+			h.says(AgentSignal{h.o.Agent.ID, Signal{Kind: SignalComplete}})
+		default:
+			h.stage.t.Fatalf("nothing moves it:\n%s", text(h.o))
+		}
+	}
+	h.stage.t.Fatalf("it does not come to its end:\n%s", text(h.o))
+}
+
+func (h *history) finish(e OpenEffect) {
+	if !e.Started {
+		h.happens(EffectStarted{e.Key})
+	}
+	result := h.act(e.Effect)
+	if result == nil {
+		result = EffectDone{e.Key}
+	}
+	h.happens(result)
+}
+
+func propertyDecide(t *rapid.T) {
+	pick := func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) }
+	h := newHistory(t, pick)
+	for range rapid.IntRange(0, 80).Draw(t, "length") {
+		h.once()
+	}
+	h.settle()
+}
+
+// The worlds are the same in every run; make fuzz looks for others.
+func TestOwnersInManyWorlds(t *testing.T) {
+	seed := flag.Lookup("rapid.seed").Value
+	if seed.String() != "0" {
+		rapid.Check(t, propertyDecide)
+		return
+	}
+	defer func() { _ = seed.Set("0") }()
+	for i := range 5 { // of 100 worlds each
+		if err := seed.Set(strconv.Itoa(i + 1)); err != nil {
+			t.Fatal(err)
+		}
+		if !t.Run(strconv.Itoa(i), func(t *testing.T) { rapid.Check(t, propertyDecide) }) {
+			break
+		}
+	}
+}
+
+func FuzzDecide(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyDecide)) }

@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// State is all owners, found by what people and hooks know of them. It holds no lock:
+// owners are never changed once they are put in, but the state itself is.
+type State struct {
+	owners   map[string]entry
+	agents   map[string]string // the owner's id, by its current agent's id
+	sessions map[string]string // the owner's id, by its current agent's session
+	live     map[seat]int
+	plans    plans
+}
+
+// entry is an owner with what it is found by.
+type entry struct {
+	owner   *Owner
+	agent   string
+	session string
+	seat    seat // taken, if it has a name
+}
+
+// seat is a place for an agent: a runbook may limit how many of one name there are in a
+// project.
+type seat struct{ project, name string }
+
+// NewState is a state without owners.
+func NewState() *State {
+	return &State{
+		owners: map[string]entry{}, agents: map[string]string{}, sessions: map[string]string{},
+		live: map[seat]int{}, plans: plans{},
+	}
+}
+
+// Put takes an owner, in place of its older self. One that was deleted is forgotten.
+func (s *State) Put(o *Owner) {
+	old, known := s.owners[o.ID]
+	s.unlink(o.ID, old)
+	if o.Deleted {
+		delete(s.owners, o.ID)
+		return
+	}
+	if !known {
+		o.Plan = s.plans.share(o.Plan)
+	}
+	e := entry{owner: o}
+	if o.Agent != nil {
+		e.agent, e.session = o.Agent.ID, o.Agent.Session
+		s.agents[e.agent], s.sessions[e.session] = o.ID, o.ID
+		if o.occupies() {
+			e.seat = seat{o.Project, o.Agent.Name}
+			s.live[e.seat]++
+		}
+	}
+	s.owners[o.ID] = e
+}
+
+// unlink forgets what an owner was found by.
+func (s *State) unlink(id string, e entry) {
+	if s.agents[e.agent] == id {
+		delete(s.agents, e.agent)
+	}
+	if s.sessions[e.session] == id {
+		delete(s.sessions, e.session)
+	}
+	if e.seat.name == "" {
+		return
+	}
+	if s.live[e.seat]--; s.live[e.seat] == 0 {
+		delete(s.live, e.seat)
+	}
+}
+
+// occupies reports whether the owner's agent was started and has not exited.
+func (o *Owner) occupies() bool {
+	if o.Agent.Exited {
+		return false
+	}
+	waits := func(e OpenEffect) bool {
+		return e.Kind == StartAgent && e.Agent.ID == o.Agent.ID && !e.Started
+	}
+	return !slices.ContainsFunc(o.Effects, waits)
+}
+
+// Apply is the fold over all owners: it takes a step that was read from the store, and
+// the position that it had there. The owner that it is about is changed in place.
+func (s *State) Apply(step Step, version uint64) error {
+	owner, err := Apply(s.owners[step.Owner].owner, step)
+	if err != nil {
+		return err
+	}
+	owner.Version = version
+	s.Put(owner)
+	return nil
+}
+
+// Len is how many owners there are.
+func (s *State) Len() int { return len(s.owners) }
+
+// Owner is the owner with an id.
+func (s *State) Owner(id string) (*Owner, bool) {
+	e, known := s.owners[id]
+	return e.owner, known
+}
+
+// Owners are all, the newest first.
+func (s *State) Owners() []*Owner {
+	owners := make([]*Owner, 0, len(s.owners))
+	for _, e := range s.owners {
+		owners = append(owners, e.owner)
+	}
+	slices.SortFunc(owners, func(a, b *Owner) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return owners
+}
+
+// Resolve finds an owner by the beginning of its id. The error is a *Refusal: no such
+// owner, or several.
+func (s *State) Resolve(prefix string) (*Owner, error) {
+	if o, known := s.Owner(prefix); known {
+		return o, nil
+	}
+	var found []*Owner
+	for id, e := range s.owners {
+		if prefix != "" && strings.HasPrefix(id, prefix) {
+			found = append(found, e.owner)
+		}
+	}
+	if err := one(len(found), "pipeline or agent run", prefix); err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// one refuses a prefix that does not mean exactly one thing.
+func one(n int, what, prefix string) error {
+	switch n {
+	case 0:
+		return &Refusal{"not_found", fmt.Sprintf("there is no %s %q", what, clip(prefix, 80))}
+	case 1:
+		return nil
+	}
+	return &Refusal{"conflict", fmt.Sprintf("%d ids begin with %q: give more of it", n, clip(prefix, 80))}
+}
+
+// Agent is the owner whose current agent has the id. An agent that was replaced has none,
+// also when its session goes on.
+func (s *State) Agent(id string) (*Owner, bool) {
+	owner, known := s.agents[id]
+	if !known {
+		return nil, false
+	}
+	return s.Owner(owner)
+}
+
+// OfAgent is the owner whose current agent has the id, or whose current agent's client
+// has that session.
+func (s *State) OfAgent(agentOrSession string) (*Owner, bool) {
+	if o, known := s.Agent(agentOrSession); known {
+		return o, true
+	}
+	owner, known := s.sessions[agentOrSession]
+	if !known {
+		return nil, false
+	}
+	return s.Owner(owner)
+}
+
+// ResolveDecision finds a decision, open or settled, by the beginning of its id.
+func (s *State) ResolveDecision(prefix string) (*Owner, Decision, error) {
+	var owners []*Owner
+	var found []Decision
+	for _, e := range s.owners {
+		for _, d := range e.owner.Decisions() {
+			if d.ID == prefix {
+				return e.owner, d, nil
+			}
+			if prefix != "" && strings.HasPrefix(d.ID, prefix) {
+				owners, found = append(owners, e.owner), append(found, d)
+			}
+		}
+	}
+	if err := one(len(found), "decision", prefix); err != nil {
+		return nil, Decision{}, err
+	}
+	return owners[0], found[0], nil
+}
+
+// Decisions are the open one, if there is one, and the latest that were settled, the
+// newest first.
+func (o *Owner) Decisions() []Decision {
+	var all []Decision
+	if o.Decision != nil {
+		all = append(all, *o.Decision)
+	}
+	for _, d := range slices.Backward(o.Settled) {
+		all = append(all, d)
+	}
+	return all
+}
+
+// LiveAgents counts a project's agents of that name that were started and have not
+// exited.
+func (s *State) LiveAgents(project, name string) int { return s.live[seat{project, name}] }
+
+// SignalAnswer says whether an agent may stop because of its signal.
+type SignalAnswer struct {
+	Signaled bool
+	Kind     SignalKind
+	Message  string
+}
+
+// Signal answers for an agent. One that nobody owns may stop: its pipeline has moved on.
+func (s *State) Signal(agent string) SignalAnswer {
+	o, owned := s.Agent(agent)
+	if !owned {
+		return SignalAnswer{Signaled: true}
+	}
+	signal := o.Agent.Signal
+	if signal == nil {
+		return SignalAnswer{}
+	}
+	return SignalAnswer{true, signal.Kind, signal.Message}
+}
