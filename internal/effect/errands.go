@@ -1,0 +1,179 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/errand"
+)
+
+// Errands are shells and agents as errands in the state directory, which go on when the
+// daemon does not.
+type Errands struct {
+	StateDir string   // absolute
+	Program  string   // stopgate, absolute: it runs errands
+	Environ  []string // of the commands
+	// Log is the file that the output of an owner's commands is added to.
+	Log func(owner string) string
+}
+
+// Shells are commands as errands.
+func (e Errands) Shells() Shells { return shells{e} }
+
+// Agents are agents as errands: a message is a file in their inbox.
+func (e Errands) Agents() Agents { return agents{e} }
+
+// dir is an errand's directory. What becomes part of a path must be a plain name.
+func (e Errands) dir(key string) (string, error) {
+	if err := plainName(key); err != nil {
+		return "", err
+	}
+	return filepath.Join(e.StateDir, "errands", key), nil
+}
+
+func plainName(name string) error {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	if name == "" || len(name) > 200 || strings.Trim(name, letters) != "" {
+		return &errand.Failure{Why: fmt.Sprintf("%q is no name for a directory", name)}
+	}
+	return nil
+}
+
+func (e Errands) start(ctx context.Context, o *engine.Owner, key string, s errand.Spec) error {
+	dir, err := e.dir(key)
+	if err != nil {
+		return err
+	}
+	s.Owner, s.Log = o.ID, e.Log(o.ID)
+	return errand.Start(ctx, e.Program, dir, s)
+}
+
+func (e Errands) wait(ctx context.Context, key string) (errand.Result, error) {
+	dir, err := e.dir(key)
+	if err != nil {
+		return errand.Result{Lost: true}, nil // nothing was started under such a name
+	}
+	r, err := errand.Wait(ctx, dir)
+	if r.Failed != "" {
+		r.Tail = r.Failed
+	}
+	return r, err
+}
+
+func (e Errands) kill(ctx context.Context, key string) error {
+	dir, err := e.dir(key)
+	if err != nil {
+		return err
+	}
+	return errand.Kill(ctx, dir)
+}
+
+// env is the environment of a command: ours, with what its runbook says, and with what
+// lets it find us, whatever the runbook says.
+func (e Errands) env(own map[string]string) []string {
+	env := slices.Clone(e.Environ)
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		env = append(env, name+"="+own[name])
+	}
+	path := filepath.Dir(e.Program) + string(filepath.ListSeparator) + environ.Get(env, "PATH")
+	return append(env, "PATH="+path, "STOPGATE_STATE_DIR="+e.StateDir, "OJ_STATE_DIR="+e.StateDir)
+}
+
+// Sweep removes what is left on disk of owners that are old. What still runs stays.
+func (e Errands) Sweep(old func(owner string) bool) error {
+	entries, err := os.ReadDir(filepath.Join(e.StateDir, "errands"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		err = errors.Join(err, e.sweep(entry.Name(), old))
+	}
+	return err
+}
+
+func (e Errands) sweep(name string, old func(owner string) bool) error {
+	dir := filepath.Join(e.StateDir, "errands", name)
+	owner, err := errand.Owner(dir)
+	if err != nil || !old(owner) {
+		return nil // whose it is, nobody knows
+	}
+	removed, err := errand.Remove(dir)
+	if err != nil || !removed || plainName(name) != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(e.StateDir, "agents", name))
+}
+
+type shells struct{ Errands }
+
+func (s shells) Start(ctx context.Context, o *engine.Owner, key string, start engine.ShellStart) error {
+	return s.start(ctx, o, key, errand.Spec{Script: start.Script, Dir: start.Cwd, Label: start.Step, Env: s.env(nil)})
+}
+
+func (s shells) Wait(ctx context.Context, key string) (errand.Result, error) { return s.wait(ctx, key) }
+
+func (s shells) Kill(ctx context.Context, key string) error { return s.kill(ctx, key) }
+
+type agents struct{ Errands }
+
+func (a agents) Start(ctx context.Context, o *engine.Owner, start engine.AgentStart) error {
+	if err := plainName(start.ID); err != nil {
+		return err
+	}
+	// Its stop hook reads the file, so it is there before the agent is.
+	config := fmt.Appendf(nil, `{"on_stop":%q}`, start.OnStop)
+	if err := atomicfile.Write(a.path(start.ID, "config.json"), config, 0o600); err != nil {
+		return err
+	}
+	env := append(a.env(start.Env),
+		"STOPGATE_AGENT_ID="+start.ID, "OJ_AGENT_ID="+start.ID,
+		"STOPGATE_PROMPT="+start.Prompt, "STOPGATE_RESUME="+start.Resume)
+	return a.start(ctx, o, start.ID, errand.Spec{Script: start.Run, Dir: start.Cwd, Label: start.Step, Env: env})
+}
+
+func (a agents) path(agent string, names ...string) string {
+	return filepath.Join(append([]string{a.StateDir, "agents", agent}, names...)...)
+}
+
+func (a agents) Wait(ctx context.Context, agent string) (errand.Result, error) {
+	return a.wait(ctx, agent)
+}
+
+func (a agents) Kill(ctx context.Context, agent string) error { return a.kill(ctx, agent) }
+
+// Send puts the text into the agent's inbox.
+func (a agents) Send(_ context.Context, agent, key, text string) error {
+	if err := errors.Join(plainName(agent), plainName(key)); err != nil {
+		return err
+	}
+	dir, err := a.dir(agent)
+	if err != nil {
+		return err
+	}
+	if !errand.Runs(dir) {
+		return &errand.Failure{Why: "the agent does not run"}
+	}
+	if sent, err := a.Sent(agent, key); sent || err != nil {
+		return err
+	}
+	return atomicfile.Write(a.path(agent, "inbox", key), []byte(text), 0o600)
+}
+
+// Sent reports whether the text is in the inbox.
+func (a agents) Sent(agent, key string) (bool, error) {
+	_, err := os.Lstat(a.path(agent, "inbox", key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

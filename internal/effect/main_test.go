@@ -1,0 +1,19 @@
+package effect
+
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/process/processtest"
+)
+
+// children are what the test binary is besides.
+var children = map[string]func(args []string) error{}
+
+func TestMain(m *testing.M) { processtest.Main(m, children) }
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

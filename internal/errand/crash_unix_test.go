@@ -1,0 +1,130 @@
+//go:build unix
+
+package errand
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/process/processtest"
+)
+
+func init() {
+	children["start many"] = startMany
+	children["dies some time"] = diesSomeTime
+}
+
+// errandOf is the numbered errand of a directory. Its command says that it ran.
+func errandOf(base string, n int, runner string) (dir string, s Spec) {
+	return filepath.Join(base, strconv.Itoa(n)), Spec{
+		Script: fmt.Sprintf("echo x >> ran-%d", n), Dir: base, Log: filepath.Join(base, "log"),
+		Env: append(os.Environ(), "STOPGATE_TEST_CHILD="+runner, "GORACE=atexit_sleep_ms=0"),
+	}
+}
+
+// startMany is a daemon that starts one errand after the other, and says so.
+func startMany(args []string) error {
+	from, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for n := from; ; n++ {
+		dir, spec := errandOf(args[0], n, "errand")
+		if err := Start(context.Background(), self, dir, spec); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+func ran(t *testing.T, base string, n int) int {
+	t.Helper()
+	s := &scene{T: t, work: base}
+	text, err := os.ReadFile(s.path(fmt.Sprintf("ran-%d", n)))
+	if os.IsNotExist(err) {
+		return 0
+	}
+	check(t, err)
+	return len(text) / len("x\n")
+}
+
+// Daemons are killed while they start errands. The next one starts the last again: none
+// is lost, and none runs twice.
+func TestKilledDaemons(t *testing.T) {
+	base := t.TempDir()
+	self, err := os.Executable()
+	check(t, err)
+	next := 0
+	for round := range 12 {
+		cmd := processtest.Child(t, "start many", base, strconv.Itoa(next))
+		out, err := cmd.StdoutPipe()
+		check(t, err)
+		check(t, cmd.Start())
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			n, err := strconv.Atoi(lines.Text())
+			check(t, err)
+			if next = n + 1; n%3 == 2 {
+				// Anywhere within what follows.
+				time.Sleep(time.Duration(round*1373%20000) * time.Microsecond)
+				_ = cmd.Process.Kill()
+			}
+		}
+		_ = cmd.Wait()
+	}
+	for n := range next + 1 {
+		dir, spec := errandOf(base, n, "errand")
+		check(t, Start(t.Context(), self, dir, spec))
+		r, err := Wait(t.Context(), dir)
+		check(t, err)
+		if got := ran(t, base, n); got != 1 || r.Lost || r.Code != 0 {
+			t.Errorf("errand %d ran %d times and ended with %+v", n, got, r)
+		}
+	}
+}
+
+// diesSomeTime is a runner that is killed after some time.
+func diesSomeTime(args []string) error {
+	n, err := strconv.Atoi(filepath.Base(args[1]))
+	if err != nil {
+		return err
+	}
+	time.AfterFunc(time.Duration(n)*400*time.Microsecond, func() { panic(dieNow()) })
+	return Run(args[1])
+}
+
+// Runners are killed at all times of their lives. No command runs twice, and one whose
+// result is known ran once.
+func TestKilledRunners(t *testing.T) {
+	base := t.TempDir()
+	self, err := os.Executable()
+	check(t, err)
+	again, lost := 0, 0
+	for n := range 60 {
+		dir, spec := errandOf(base, n, "dies some time")
+		if err := Start(t.Context(), self, dir, spec); err != nil {
+			again++
+			_, spec = errandOf(base, n, "errand")
+			check(t, Start(t.Context(), self, dir, spec))
+		}
+		r, err := Wait(t.Context(), dir)
+		check(t, err)
+		got := ran(t, base, n)
+		if r.Lost {
+			lost++
+		}
+		if got > 1 || got != 1 && !r.Lost || r.Code != 0 {
+			t.Errorf("errand %d ran %d times and ended with %+v", n, got, r)
+		}
+	}
+	t.Logf("%d were started again, %d are lost", again, lost)
+}

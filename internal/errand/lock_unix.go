@@ -1,0 +1,64 @@
+//go:build unix
+
+package errand
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+func tryLock(f *os.File) error { return try(f, syscall.LOCK_EX) }
+
+// tryShare succeeds beside those that wait.
+func tryShare(f *os.File) error { return try(f, syscall.LOCK_SH) }
+
+func try(f *os.File, how int) error {
+	err := flock(f, how|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return errBusy
+	}
+	return err
+}
+
+// share waits for the lock. It takes a thread.
+func share(f *os.File) error { return flock(f, syscall.LOCK_SH) }
+
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		if !errors.Is(err, syscall.EINTR) {
+			return os.NewSyscallError("flock", err)
+		}
+	}
+}
+
+// handOver gives the lock that we hold to the runner, as its standard error: there is no
+// moment at which nobody holds it. What the runner says when it breaks is then found in
+// the lock's file.
+func handOver(cmd *exec.Cmd, lock *os.File) {
+	cmd.Stderr = lock
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+}
+
+// hold is the lock that was handed over, or else taken now.
+func (d directory) hold(stderr *os.File) (*os.File, error) {
+	ours, err := stderr.Stat()
+	if err == nil {
+		if theirs, err := os.Stat(d.path("lock")); err == nil && os.SameFile(ours, theirs) {
+			return stderr, tryLock(stderr)
+		}
+	}
+	return d.take()
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -1,0 +1,54 @@
+package errand
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+func tryLock(f *os.File) error { return try(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
+
+// tryShare succeeds beside those that wait.
+func tryShare(f *os.File) error { return try(f, 0) }
+
+func try(f *os.File, flags uint32) error {
+	err := lockFile(f, flags|windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return errBusy
+	}
+	return err
+}
+
+// share waits for the lock. It takes a thread.
+func share(f *os.File) error { return lockFile(f, 0) }
+
+func lockFile(f *os.File, flags uint32) error {
+	return os.NewSyscallError("LockFileEx", windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped)))
+}
+
+// handOver frees the lock, for the runner to take: here it belongs to a process.
+func handOver(cmd *exec.Cmd, lock *os.File) {
+	const detachedProcess = 0x8
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
+	_ = lock.Close()
+}
+
+// hold takes the lock, which those that wait for it hold for a moment.
+func (d directory) hold(*os.File) (lock *os.File, err error) {
+	err = soon(context.Background(), 5*time.Second, func() (bool, error) {
+		lock, err = d.take()
+		if errors.Is(err, errBusy) {
+			return false, nil
+		}
+		return true, err
+	})
+	return lock, err
+}
+
+// syncDir is for systems where a name does not last by itself.
+func syncDir(string) error { return nil }

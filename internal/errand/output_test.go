@@ -1,0 +1,159 @@
+package errand
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func morning() time.Time { return time.Date(2026, 1, 30, 9, 14, 9, 5, time.FixedZone("", 3600)) }
+
+// printed is the log and the tail of what is written in pieces.
+func printed(t testing.TB, pieces ...string) (lines []string, tail string) {
+	t.Helper()
+	o := newOutput(Spec{Log: filepath.Join(t.TempDir(), "new", "log"), Label: "build"}, morning)
+	for _, p := range pieces {
+		if n, err := o.Write([]byte(p)); n != len(p) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	tail = o.end()
+	o.close()
+	text, err := os.ReadFile(o.spec.Log)
+	if os.IsNotExist(err) {
+		return nil, tail
+	}
+	check(t, err)
+	for line := range strings.Lines(string(text)) {
+		rest, ok := strings.CutPrefix(line, "2026-01-30T08:14:09Z [build] ")
+		if !ok {
+			t.Errorf("the line is %q", line)
+		}
+		lines = append(lines, strings.TrimSuffix(rest, "\n"))
+	}
+	return lines, tail
+}
+
+func TestOutput(t *testing.T) {
+	long := strings.Repeat("x", maxLine)
+	for name, c := range map[string]struct {
+		pieces []string
+		want   []string
+		tail   string
+	}{
+		"nothing":               {nil, nil, ""},
+		"lines":                 {[]string{"a\nb\n"}, []string{"a", "b"}, "a\nb"},
+		"no newline at the end": {[]string{"a\nb"}, []string{"a", "b"}, "a\nb"},
+		"an empty line":         {[]string{"a\n\nb\n"}, []string{"a", "", "b"}, "a\n\nb"},
+		"in pieces":             {[]string{"a", "b\nc", "", "d\n"}, []string{"ab", "cd"}, "ab\ncd"},
+		"carriage returns":      {[]string{"10%\r20%\r30%\r\ndone\r\n"}, []string{"30%", "done"}, "30%\ndone"},
+		"a return, then more":   {[]string{"10%\r", "20%"}, []string{"20%"}, "20%"},
+		"a return at the end":   {[]string{"10%\r"}, []string{"10%"}, "10%"},
+		"only a return":         {[]string{"\r"}, []string{""}, ""},
+		"NUL and colours":       {[]string{"a\x00b\x1b[31mred\x1b[0m\a\n"}, []string{"abred"}, "abred"},
+		"invalid UTF-8":         {[]string{"a\xffb\n"}, []string{"a\uFFFDb"}, "a\uFFFDb"},
+		"tabs and indentation":  {[]string{"\tif x {  \n"}, []string{"\tif x {"}, "if x {"},
+		"line as long as kept":  {[]string{long + "\n"}, []string{long}, long},
+		"a longer one":          {[]string{long, "y\nz\n"}, []string{long + "…", "z"}, "…\nz"},
+		"a longer one, redrawn": {[]string{long, "y\rz\n"}, []string{"z"}, "z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines, tail := printed(t, c.pieces...)
+			if diff := cmp.Diff(c.want, lines); diff != "" {
+				t.Error(diff)
+			}
+			if tail != c.tail && !(len(c.pieces) > 0 && len(c.pieces[0]) == maxLine && strings.HasSuffix(tail, c.tail) && len(tail) <= maxTail) {
+				t.Errorf("the tail is %q", tail)
+			}
+		})
+	}
+}
+
+func TestTailIsTheLastLines(t *testing.T) {
+	_, tail := printed(t, strings.Repeat("no\n", 100), strings.Repeat("yes\n", tailLines))
+	if want := strings.TrimSpace(strings.Repeat("yes\n", tailLines)); tail != want {
+		t.Errorf("the tail is %q", tail)
+	}
+}
+
+func TestTooMuchOutput(t *testing.T) {
+	line := strings.Repeat("x", 1023) + "\n"
+	pieces := make([]string, 20<<10) // 20 MiB
+	for i := range pieces {
+		pieces[i] = line
+	}
+	lines, tail := printed(t, append(pieces, "the end\n")...)
+	if n := len(lines); n != maxLog>>10 {
+		t.Errorf("%d lines are kept", n)
+	}
+	if last := lines[len(lines)-1]; last != "[stopgate: more than 16 MiB of output; the rest is not kept]" {
+		t.Errorf("the last is %q", last)
+	}
+	if !strings.HasSuffix(tail, "the end") {
+		t.Errorf("the tail is %q", tail[max(0, len(tail)-100):])
+	}
+}
+
+// A huge line takes no more memory than what is kept of it.
+func TestHugeLine(t *testing.T) {
+	o := newOutput(Spec{Log: filepath.Join(t.TempDir(), "log")}, morning)
+	piece := []byte(strings.Repeat("x", 1<<20))
+	for range 100 {
+		_, _ = o.Write(piece)
+	}
+	if cap(o.line) > 4*maxLine {
+		t.Errorf("%d bytes are held", cap(o.line))
+	}
+	o.end()
+	o.close()
+}
+
+// What the log did not take, it tells when it does again.
+func TestMissingLines(t *testing.T) {
+	dir := t.TempDir()
+	inTheWay := filepath.Join(dir, "logs")
+	check(t, os.WriteFile(inTheWay, nil, 0o600))
+	o := newOutput(Spec{Log: filepath.Join(inTheWay, "log"), Label: "s"}, morning)
+	_, _ = o.Write([]byte("a\nb\n"))
+	check(t, os.Remove(inTheWay))
+	_, _ = o.Write([]byte("c\n"))
+	tail := o.end()
+	o.close()
+	text, err := os.ReadFile(o.spec.Log)
+	check(t, err)
+	first, rest, _ := strings.Cut(string(text), "\n")
+	if !strings.Contains(first, "[stopgate: 2 lines are missing: ") || !strings.HasSuffix(rest, "[s] c\n") || strings.Count(rest, "\n") != 1 {
+		t.Errorf("the log is %q", text)
+	}
+	if tail != "a\nb\nc" {
+		t.Errorf("the tail is %q", tail)
+	}
+}
+
+func FuzzOutput(f *testing.F) {
+	f.Add("a\r\nb\x1b[31m", "\xff\x00c\n")
+	f.Add(strings.Repeat("é", maxLine), "\r")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		lines, tail := printed(t, a, b)
+		if n := strings.Count(a+b, "\n"); len(lines) < n || len(lines) > n+1 {
+			t.Errorf("%d lines of %d", len(lines), n)
+		}
+		for _, line := range append(lines, strings.Split(tail, "\n")...) {
+			if !utf8.ValidString(line) || len(line) > 4*maxLine {
+				t.Errorf("the line is %q", line)
+			}
+			if i := strings.IndexFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }); i >= 0 {
+				t.Errorf("a control character in %q", line)
+			}
+		}
+		if len(tail) > maxTail {
+			t.Errorf("a tail of %d bytes", len(tail))
+		}
+	})
+}

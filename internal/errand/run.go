@@ -1,0 +1,175 @@
+package errand
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+// Run is the runner, which is a process of its own: it takes its environment for the
+// command's, SIGTERM for the wish that the command end, and tells whoever started it on
+// standard output how that went.
+func Run(dir string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	// Whoever started us may be gone, which must not end us. To ignore the signal would
+	// have the command ignore it too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return runner{
+		dir: directory(dir), environ: os.Environ(), now: time.Now, mouth: os.Stdout, stderr: os.Stderr,
+		grace: grace, patience: 5 * time.Minute,
+	}.run(ctx)
+}
+
+type runner struct {
+	dir      directory
+	environ  []string
+	now      func() time.Time
+	mouth    io.WriteCloser // to whoever started us
+	stderr   *os.File
+	grace    time.Duration // for a command that was asked to end
+	patience time.Duration // with a disk that does not take the result
+}
+
+func (r runner) run(ctx context.Context) error {
+	spec, lock, err := r.begin()
+	if err != nil {
+		r.say(sayLater + err.Error())
+		return err
+	}
+	defer lock.Close()
+	if r.dir.has("kill") {
+		r.say(sayBegun)
+		return r.finish(Result{Code: -1, Killed: true})
+	}
+	out := newOutput(spec, r.now)
+	defer out.close()
+	cmd, err := r.start(spec, out)
+	if err != nil {
+		// On record first: whoever hears of it may ask again.
+		failed := r.finish(Result{Code: 127, Failed: err.Error()})
+		r.say(sayFailed + err.Error())
+		return failed
+	}
+	r.say(sayBegun)
+	result := r.await(ctx, cmd)
+	result.Tail = out.end()
+	return r.finish(result)
+}
+
+// say says the one thing that is to be said.
+func (r runner) say(word string) {
+	_, _ = io.WriteString(r.mouth, word) // nobody may be there to hear it
+	_ = r.mouth.Close()
+}
+
+// begin takes the lock and puts on record that the command begins.
+func (r runner) begin() (Spec, *os.File, error) {
+	lock, err := r.dir.hold(r.stderr)
+	if err != nil {
+		return Spec{}, nil, err
+	}
+	if r.dir.begun() {
+		return Spec{}, nil, errors.Join(fmt.Errorf("%s has begun before", r.dir), lock.Close())
+	}
+	spec, err := r.dir.spec()
+	if err == nil {
+		err = r.dir.begin(process.Self())
+	}
+	if err != nil {
+		return Spec{}, nil, errors.Join(err, lock.Close())
+	}
+	return spec, lock, nil
+}
+
+func (r runner) start(spec Spec, out *output) (*exec.Cmd, error) {
+	args := process.Shell(spec.Script)
+	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...)
+	cmd.Dir, cmd.Env = spec.Dir, append(r.environ, r.dir.mark())
+	cmd.Stdout, cmd.Stderr = out, out
+	process.Contain(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	r.recordGroup(cmd.Process.Pid)
+	return cmd, nil
+}
+
+// recordGroup need not succeed: what the command leaves behind when we are killed is
+// found by its mark, too. Nor is it durable: nothing of a group outlives the machine.
+func (r runner) recordGroup(pid int) {
+	group := process.Identity{PID: pid, Start: process.StartTime(pid), Boot: process.BootID()}
+	if text, err := json.Marshal(group); err == nil {
+		_ = atomicfile.Replace(r.dir.path("group"), text, 0o600)
+	}
+}
+
+// await waits for the command, or ends it. What it has left in its group ends with it,
+// and when it was ended, also what had left the group.
+func (r runner) await(ctx context.Context, cmd *exec.Cmd) (result Result) {
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // the state tells more
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		result.Killed = true
+		r.end(cmd.Process.Pid, ended)
+	}
+	_ = killGroup(cmd.Process.Pid)
+	<-ended
+	if result.Killed {
+		process.EndMarked(r.dir.mark())
+		process.EndOrphans()
+	}
+	result.Code = exitCode(cmd.ProcessState)
+	return result
+}
+
+// end asks the group to end, and gives it time. The shell often goes first, and leaves
+// its children to us: not before, because we wait for none that it leaves while it runs.
+func (r runner) end(pid int, ended <-chan struct{}) {
+	process.Adopt()
+	patience := time.NewTimer(r.grace)
+	defer patience.Stop()
+	_ = askGroup(pid)
+	select {
+	case <-ended:
+	case <-patience.C:
+		return
+	}
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for groupLives(pid) {
+		select {
+		case <-look.C:
+		case <-patience.C:
+			return
+		}
+	}
+}
+
+// finish puts on record how it ended. A disk that is full may not stay so.
+func (r runner) finish(result Result) error {
+	result.Ended = r.now().UTC()
+	giveUp := time.Now().Add(r.patience)
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		err := r.dir.write("exit.json", result)
+		if err == nil || time.Now().After(giveUp) {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}

@@ -1,0 +1,57 @@
+package errand
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+// Wait waits until the errand has ended. It does not poll: it waits for the lock. When
+// the context ends first, a goroutine goes on waiting, until the errand ends.
+func Wait(ctx context.Context, dir string) (Result, error) {
+	d := directory(dir)
+	lock, err := d.openLock(0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Result{Lost: true}, nil // it was started: somebody has deleted it
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	if err := awaitFree(ctx, lock); err != nil {
+		return Result{}, err
+	}
+	defer lock.Close()
+	if r, ended, err := d.result(); ended || err != nil && !damaged(err) {
+		return r, err
+	}
+	d.endLeft()
+	return Result{Lost: true}, nil
+}
+
+// damaged tells content that makes no sense from a file that cannot be read now.
+func damaged(err error) bool {
+	var path *fs.PathError
+	return !errors.As(err, &path)
+}
+
+// endLeft ends what a dead runner has left behind.
+func (d directory) endLeft() {
+	process.EndMarked(d.mark())
+	var group process.Identity
+	if d.read("group", &group) == nil && ours(group) {
+		_ = killGroup(group.PID)
+	}
+}
+
+// ours reports whether a group still has to be the one that it was. Its number is given
+// to no other process while one of the group is left, so that only a leader which is
+// another process says that it is not.
+func ours(group process.Identity) bool {
+	if group.PID <= 1 || group.Boot != process.BootID() {
+		return false
+	}
+	start := process.StartTime(group.PID)
+	return start == "" || start == group.Start
+}
