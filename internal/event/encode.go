@@ -32,6 +32,9 @@ func (r *Record) AppendJSON(to []byte) []byte {
 	o.string("tmux_pane", r.Pane)
 	o.string("project", r.Project)
 	o.string("prompt_hash", r.PromptHash)
+	if r.Word != nil {
+		o.object("word", r.Word.write)
+	}
 	o.string("decision", r.Decision)
 	if len(r.Verdicts) > 0 {
 		o.key("verdicts")
@@ -81,6 +84,14 @@ func (e Enums) write(o *object) {
 func (a Agent) write(o *object) {
 	o.string("id", a.ID)
 	o.string("type", a.Type)
+}
+
+func (w *Word) write(o *object) {
+	o.always("agent", w.Agent)
+	o.string("kind", w.Kind)
+	o.string("message", w.Message)
+	o.string("type", w.Type)
+	o.string("prompt_id", w.Prompt)
 }
 
 func (v Verdict) append(to []byte) []byte {

@@ -30,6 +30,9 @@ func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
 			Session: text.Draw(t, "session"), Prompt: text.Draw(t, "prompt"),
 			Agent: Agent{text.Draw(t, "agent"), text.Draw(t, "type")},
 			Pane:  text.Draw(t, "pane"), Project: text.Draw(t, "project"), PromptHash: text.Draw(t, "hash"),
+			Word: rapid.Ptr(rapid.Custom(func(t *rapid.T) Word {
+				return Word{text.Draw(t, "who"), text.Draw(t, "word"), text.Draw(t, "message"), text.Draw(t, "what"), text.Draw(t, "prompt")}
+			}), true).Draw(t, "said"),
 			Decision: text.Draw(t, "decision"),
 			Verdicts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Verdict {
 				return Verdict{
@@ -62,6 +65,7 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 		"session", "prompt",
 		Agent{"id", "type"},
 		"%1", "/p", "hash",
+		&Word{"agent", "complete", "done", "permission", "prompt"},
 		"block",
 		[]Verdict{{"guard", "failed", "failed", true, "why", 8, Cost{0.25, 1, 2, 3, 4}, true}},
 		[]string{"queue advanced 1/2"},
@@ -96,6 +100,8 @@ func TestDurable(t *testing.T) {
 		{Record{Event: "StopFailure", Project: "/p"}, true},
 		{Record{Event: "Stop", Verdicts: []Verdict{{}}}, true},
 		{Record{Event: "Stop"}, false},
+		{Record{Event: AgentSignal}, true},
+		{Record{Event: AgentIdle}, false},
 		{Record{Event: "PreToolUse", Project: "/p"}, false},
 	} {
 		if got := tt.record.Durable(); got != tt.want {

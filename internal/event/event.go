@@ -17,6 +17,9 @@ type Kind string
 const (
 	Received Kind = "received"
 	Answered Kind = "answered"
+	// Emitted is no hook call: an agent, or one of our own hooks for it, said
+	// something to the daemon. Event names what, and Word holds it.
+	Emitted Kind = "emitted"
 )
 
 // Record is one line of the journal. It carries names and numbers; never prompt
@@ -43,6 +46,9 @@ type Record struct {
 	// PromptHash is a keyed hash of the normalised prompt: delivery can be
 	// confirmed with it, the text cannot be had from it.
 	PromptHash string `json:"prompt_hash,omitempty"`
+
+	// Emitted only.
+	Word *Word `json:"word,omitempty"`
 
 	// Answered only.
 	Decision   string    `json:"decision,omitempty"` // allow, block, reject
@@ -71,6 +77,23 @@ type Agent struct {
 	Type string `json:"type,omitempty"`
 }
 
+// The events of records that were emitted.
+const (
+	AgentSignal = "agent:signal"
+	AgentIdle   = "agent:idle"
+	AgentPrompt = "agent:prompt"
+	AgentStop   = "agent:stop"
+)
+
+// Word is what was said of an agent that the daemon started.
+type Word struct {
+	Agent   string `json:"agent"`               // its id
+	Kind    string `json:"kind,omitempty"`      // of a signal: complete, escalate, continue
+	Message string `json:"message,omitempty"`   // of a signal or a prompt, as the agent put it
+	Type    string `json:"type,omitempty"`      // of a prompt
+	Prompt  string `json:"prompt_id,omitempty"` // the client's
+}
+
 // Verdict is what one keeper made of the call.
 type Verdict struct {
 	Keeper     string `json:"keeper"`
@@ -85,9 +108,12 @@ type Verdict struct {
 
 // Durable reports whether losing the record to a power failure would hide a
 // decision about an agent's work. In a call that belongs to no project and that
-// no keeper looked at, nothing was decided.
+// no keeper looked at, nothing was decided. A signal is such a decision: the agent
+// says it once, and then stops.
 func (r *Record) Durable() bool {
 	switch r.Event {
+	case AgentSignal:
+		return true
 	case "Stop", "SubagentStop", "StopFailure":
 		return r.Project != "" || len(r.Verdicts) > 0
 	}

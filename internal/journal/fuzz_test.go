@@ -79,7 +79,7 @@ func checkAgain(t *testing.T, e Entry) {
 	if !ended || bytes.Contains(text, []byte("\n")) {
 		t.Fatalf("record encodes to %q, which is not one line", l)
 	}
-	d := decode(text)
+	d := decode(text, nil)
 	if d.record == nil {
 		t.Fatalf("record encodes to %q: %s", l, d.damage)
 	}

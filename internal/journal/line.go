@@ -54,15 +54,16 @@ func checksum(body []byte) []byte {
 	return fmt.Appendf(nil, "%08x", crc32.ChecksumIEEE(body))
 }
 
-// decoded is what a line turned out to be: exactly one field is set.
+// decoded is what a line turned out to be: exactly one field is set, or none when the
+// record is not wanted.
 type decoded struct {
 	record *event.Record
 	newer  int    // its version, when that is above ours
 	damage string // why it is neither
 }
 
-// decode reads a line without its newline.
-func decode(line []byte) decoded {
+// decode reads a line without its newline, if its record is wanted; nil wants all.
+func decode(line []byte, wanted func(json []byte) bool) decoded {
 	prefix, rest, _ := bytes.Cut(line, []byte(" "))
 	version, ok := parsePrefix(prefix)
 	if !ok {
@@ -74,6 +75,9 @@ func decode(line []byte) decoded {
 	}
 	if version > event.Version {
 		return decodeNewer(version, body)
+	}
+	if wanted != nil && !wanted(body) {
+		return decoded{}
 	}
 	var r event.Record
 	if err := json.Unmarshal(body, &r); err != nil {

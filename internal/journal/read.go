@@ -13,7 +13,8 @@ import (
 
 // Entry is one line of the journal.
 type Entry struct {
-	// Record is nil when the line cannot be used; then Newer or Damage says why.
+	// Record is nil when the line cannot be used; then Newer or Damage says why. It
+	// is nil, too, for a line that Select passed over.
 	Record *event.Record
 	// Position is the end of the line. Reading from there gives the entries
 	// after this one.
@@ -49,9 +50,13 @@ var ErrPosition = errors.New("position is not in this journal")
 // after it from being read; an error ends the sequence.
 //
 // A last line without newline is damage unless a writer is at work on it.
-func (j *Journal) Read(from Position) iter.Seq2[Entry, error] {
+func (j *Journal) Read(from Position) iter.Seq2[Entry, error] { return j.Select(from, nil) }
+
+// Select is Read for somebody who needs few of many records: of a sound line whose JSON
+// is not wanted only the position is told. Decoding is most of what reading costs.
+func (j *Journal) Select(from Position, wanted func(json []byte) bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		s := scan{journal: j, at: from, yield: yield}
+		s := scan{journal: j, at: from, wanted: wanted, yield: yield}
 		err := s.pass()
 		if err == nil && s.unfinished {
 			err = s.settle()
@@ -66,6 +71,7 @@ type scan struct {
 	journal    *Journal
 	at         Position // all lines before it were yielded
 	unfinished bool     // the active segment ends with an unfinished line, at at
+	wanted     func(json []byte) bool
 	yield      func(Entry, error) bool
 }
 
@@ -182,7 +188,7 @@ func (s *scan) line(line rawLine) error {
 	}
 	d := decoded{damage: "is too long for a record"}
 	if !line.tooLong {
-		d = decode(line.text)
+		d = decode(line.text, s.wanted)
 	}
 	e := Entry{Record: d.record, Newer: d.newer, Position: end}
 	if d.damage != "" {
