@@ -1,0 +1,441 @@
+//go:build linux || darwin
+
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/journal"
+)
+
+// value drops what a call returned besides an error.
+func value[T any](v T, err error) (any, error) { return v, err }
+
+func TestClientAndServerAgree(t *testing.T) {
+	p := &fakePlane{}
+	socket, _ := serve(t, p)
+	c := client.New(socket, "v1")
+	ctx := t.Context()
+	start := client.Start{ID: "0123456789abcdef", Project: "/p", Cwd: "/p", Command: "build", Args: []string{"a b", "ü\n"}}
+	agent, run := *owner("run", "bb").Agent, owner("run", "bb")
+	for name, test := range map[string]struct {
+		ask   func() (any, error)
+		want  any
+		calls []string
+	}{
+		"version":  {func() (any, error) { return value(c.Version(ctx)) }, p.Version(), nil},
+		"status":   {func() (any, error) { return value(c.Status(ctx)) }, p.Status(ctx), []string{"status"}},
+		"commands": {func() (any, error) { return value(c.Commands(ctx, "/a b&c")) }, []client.Command{}, []string{`commands "/a b&c"`}},
+		"start":    {func() (any, error) { return value(c.Start(ctx, start)) }, owner("pipeline", start.ID), []string{fmt.Sprintf("start %+v", start)}},
+		"pipelines": {func() (any, error) {
+			return value(c.Pipelines(ctx, client.Filter{Status: "done", Name: "test", Project: "/p", Limit: 3}))
+		}, p.Owners(ctx)[2:], []string{"owners"}},
+		"limit":    {func() (any, error) { return value(c.Pipelines(ctx, client.Filter{Limit: 1})) }, p.Owners(ctx)[:1], []string{"owners"}},
+		"none":     {func() (any, error) { return value(c.Runs(ctx, client.Filter{Status: "done"})) }, []client.Owner{}, []string{"owners"}},
+		"runs":     {func() (any, error) { return value(c.Runs(ctx, client.Filter{})) }, []client.Owner{run}, []string{"owners"}},
+		"pipeline": {func() (any, error) { return value(c.Owner(ctx, "a")) }, owner("pipeline", "aa"), []string{`owner "a"`}},
+		"run":      {func() (any, error) { return value(c.Owner(ctx, "b")) }, run, []string{`owner "b"`, `owner "b"`}},
+		"cancel":   {func() (any, error) { return value(c.Cancel(ctx, "a", client.Cancel{ID: "1"})) }, owner("pipeline", "aa"), []string{`owner "a"`, `cancel "aa" {ID:1}`}},
+		"resume": {
+			func() (any, error) {
+				return value(c.Resume(ctx, "b", client.Resume{ID: "2", Message: "go", Vars: map[string]string{"k": "v"}}))
+			},
+			owner("pipeline", "bb"),
+			[]string{`owner "b"`, `owner "b"`, `resume "bb" {ID:2 Message:go Vars:map[k:v]}`},
+		},
+		"agents":    {func() (any, error) { return value(c.Agents(ctx)) }, []client.Agent{agent}, []string{"agents"}},
+		"agent":     {func() (any, error) { return value(c.Agent(ctx, "a1")) }, agent, []string{`agent "a1"`}},
+		"decisions": {func() (any, error) { return value(c.Decisions(ctx, false)) }, []client.Decision{*decision("d1")}, []string{"decisions false"}},
+		"settled":   {func() (any, error) { return value(c.Decisions(ctx, true)) }, []client.Decision{*decision("d1")}, []string{"decisions true"}},
+		"decision":  {func() (any, error) { return value(c.Decision(ctx, "d1")) }, *decision("d1"), []string{`decision "d1"`}},
+		"answer":    {func() (any, error) { return value(c.Answer(ctx, "d1", client.Answer{ID: "3", Option: "1"})) }, *decision("d1"), []string{`answer "d1" {ID:3 Option:1 Message:}`}},
+		"backup":    {func() (any, error) { return nil, c.Backup(ctx, "/b") }, nil, []string{`backup "/b"`}},
+		"stop":      {func() (any, error) { return nil, c.Stop(ctx, true) }, nil, []string{"stop true"}},
+		"signal": {
+			func() (any, error) { return value(c.Signal(ctx, "a1", journal.Position{Segment: 3, Offset: 45})) },
+			client.Signal{Signaled: true, Kind: "complete", Message: "done\n\"now\" é"},
+			[]string{`signal "a1" 3:45`},
+		},
+	} {
+		p.took()
+		got, err := test.ask()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if diff := cmp.Diff(test.calls, p.took()); diff != "" {
+			t.Errorf("%s: calls: %s", name, diff)
+		}
+	}
+	if c.Skew() != "" {
+		t.Errorf("skew %q", c.Skew())
+	}
+}
+
+func TestRequestIDsAreMade(t *testing.T) {
+	p := &fakePlane{}
+	socket, _ := serve(t, p)
+	c := client.New(socket, "v1")
+	for range 2 {
+		_, err := c.Cancel(t.Context(), "aa", client.Cancel{})
+		check(t, err)
+	}
+	calls := p.took()
+	if calls[1] == calls[3] || len(calls[1]) != len(`cancel "aa" {ID:0123456789abcdef}`) {
+		t.Errorf("calls %q", calls)
+	}
+}
+
+func TestFailuresReachTheClient(t *testing.T) {
+	log := captureLog(t)
+	p := &fakePlane{}
+	socket, _ := serve(t, p)
+	c := client.New(socket, "v1")
+	for _, test := range []struct {
+		err    error
+		status int
+		code   string
+		hint   string
+	}{
+		{&Error{Failure: client.Failure{Code: "conflict", Error: "settled", Hint: "h"}}, 409, "conflict", "h"},
+		{&Error{Status: 410, Failure: client.Failure{Code: "not_found", Error: "gone"}}, 410, "not_found", ""},
+		{fmt.Errorf("wrapped: %w", &Error{Failure: client.Failure{Code: "untrusted", Error: "u"}}), 403, "untrusted", ""},
+		{&Error{Failure: client.Failure{Code: "unavailable", Error: "disk full"}}, 503, "unavailable", ""},
+		{&Error{Failure: client.Failure{Error: "without code"}}, 500, "internal", ""},
+		{context.DeadlineExceeded, 503, "unavailable", ""},
+		{errors.New("secret of the house"), 500, "internal", ""},
+	} {
+		p.failWith = test.err
+		_, err := c.Signal(t.Context(), "a1", journal.Position{})
+		wantFailure(t, err, test.status, test.code)
+		if e, ok := errors.AsType[*client.Error](err); ok && (e.Hint != test.hint || strings.Contains(e.Error(), "secret")) {
+			t.Errorf("%v: %+v", test.err, e)
+		}
+	}
+	if !strings.Contains(log.String(), "secret of the house") {
+		t.Errorf("the log has %q", log.String())
+	}
+}
+
+// captureLog has what is logged until the test ends.
+func captureLog(t *testing.T) *lockedBuffer {
+	log := &lockedBuffer{}
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	return log
+}
+
+func TestAPanicIsA500(t *testing.T) {
+	log := captureLog(t)
+	p := &fakePlane{during: func(context.Context) { panic("oh no") }}
+	socket, _ := serve(t, p)
+	c := client.New(socket, "v1")
+	_, err := c.Start(t.Context(), client.Start{Project: "/p", Cwd: "/p", Command: "x"})
+	wantFailure(t, err, 500, "internal")
+	if !strings.Contains(log.String(), "oh no") || !strings.Contains(log.String(), "fake_test.go") {
+		t.Errorf("the log has %q", log.String())
+	}
+	p.events = func(context.Context, uint64) iter.Seq2[client.Event, error] {
+		return func(func(client.Event, error) bool) { panic("oh no again") }
+	}
+	for _, err := range c.Events(t.Context(), "", 0) {
+		wantFailure(t, err, 0, "internal")
+	}
+	if _, err := c.Status(t.Context()); err != nil {
+		t.Errorf("the server is gone: %v", err)
+	}
+}
+
+func TestVersionsThatDiffer(t *testing.T) {
+	socket, _ := serve(t, &fakePlane{})
+	c := client.New(socket, "v2")
+	if _, err := c.Status(t.Context()); err != nil || c.Skew() != "v1" {
+		t.Errorf("skew %q, %v", c.Skew(), err)
+	}
+	for path, want := range map[string]string{"/v1/newer": `the daemon is stopgated v1, and you have "v2"`, "/v2/status": "speaks /v1"} {
+		err := c.Ask(t.Context(), "GET", path, nil, nil)
+		wantFailure(t, err, 404, "not_found")
+		if e, ok := errors.AsType[*client.Error](err); !ok || !strings.Contains(e.Hint, want) || !strings.Contains(e.Hint, "daemon restart") {
+			t.Errorf("%s: %+v", path, e)
+		}
+	}
+	err := c.Ask(t.Context(), "POST", "/v1/stop", map[string]any{"gently": true}, nil)
+	if e, ok := errors.AsType[*client.Error](err); !ok || !strings.Contains(e.Error(), `"gently"`) || !strings.Contains(e.Hint, "daemon restart") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func lines(t *testing.T, log iter.Seq2[string, error]) (got []string, err error) {
+	t.Helper()
+	for line, err := range log {
+		if err != nil {
+			return got, err
+		}
+		got = append(got, line)
+	}
+	return got, nil
+}
+
+func TestLog(t *testing.T) {
+	long := strings.Repeat("x", 100<<10)
+	p := &fakePlane{log: func(_ context.Context, to io.Writer) error {
+		for _, text := range []string{"one\n\ntw", "o\r\n", long, "\nno end"} {
+			if _, err := io.WriteString(to, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	socket, _ := serve(t, p)
+	c := client.New(socket, "v1")
+	want := []string{"one", "", "two\r", long[:64<<10], long[64<<10:], "no end"}
+	for _, follow := range []bool{false, true} {
+		got, err := lines(t, c.Log(t.Context(), "aa", follow))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("follow %v: %v %s", follow, err, diff)
+		}
+	}
+	if got, err := lines(t, c.Log(t.Context(), "b", true)); len(got) != 6 || err != nil {
+		t.Errorf("of a run: %d lines, %v", len(got), err)
+	}
+	want = []string{`owner "aa"`, `log "aa" false`, `owner "aa"`, `log "aa" true`, `owner "b"`, `owner "b"`, `log "bb" true`}
+	if diff := cmp.Diff(want, p.took()); diff != "" {
+		t.Error(diff)
+	}
+	_, err := lines(t, c.Log(t.Context(), "dd", false))
+	wantFailure(t, err, 404, "not_found")
+	p.log = func(context.Context, io.Writer) error { return nil }
+	if got, err := lines(t, c.Log(t.Context(), "aa", false)); got != nil || err != nil {
+		t.Errorf("an empty log: %q, %v", got, err)
+	}
+}
+
+func TestALogThatFailsShows(t *testing.T) {
+	captureLog(t)
+	p := &fakePlane{}
+	socket, _ := serve(t, p)
+	c := client.New(socket, "v1")
+	p.log = func(context.Context, io.Writer) error { return errors.New("disk") }
+	_, err := lines(t, c.Log(t.Context(), "aa", false))
+	wantFailure(t, err, 500, "internal")
+	p.log = func(_ context.Context, to io.Writer) error {
+		_, _ = io.WriteString(to, strings.Repeat("line\n", 100_000))
+		return errors.New("disk")
+	}
+	for _, follow := range []bool{false, true} {
+		if got, err := lines(t, c.Log(t.Context(), "aa", follow)); !errors.Is(err, client.ErrCut) {
+			t.Errorf("follow %v: %d lines, error %v", follow, len(got), err)
+		}
+	}
+}
+
+func TestFollowedLogEndsWithTheDaemonOrTheClient(t *testing.T) {
+	ended := make(chan struct{}, 2)
+	p := &fakePlane{log: func(ctx context.Context, to io.Writer) error {
+		_, _ = io.WriteString(to, "one\n")
+		<-ctx.Done()
+		ended <- struct{}{}
+		return ctx.Err()
+	}}
+	socket, stop := serve(t, p)
+	c := client.New(socket, "v1")
+	for line, err := range c.Log(t.Context(), "aa", true) {
+		if line != "one" || err != nil {
+			t.Errorf("%q, %v", line, err)
+		}
+		break
+	}
+	<-ended
+	n := 0
+	for line, err := range c.Log(t.Context(), "aa", true) {
+		if line != "one" || err != nil {
+			t.Errorf("%q, %v", line, err)
+		}
+		n++
+		go stop()
+	}
+	<-ended
+	if n != 1 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// counting yields events from after+1 on.
+func counting(ctx context.Context, after uint64) iter.Seq2[client.Event, error] {
+	return func(yield func(client.Event, error) bool) {
+		for n := after + 1; ctx.Err() == nil; n++ {
+			now := owner("pipeline", "aa")
+			if !yield(client.Event{Position: n, Owner: "aa", Cause: "a\nb", Time: when, Facts: []string{"step:waiting"}, Now: &now}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestEvents(t *testing.T) {
+	p := &fakePlane{events: counting}
+	socket, _ := serve(t, p)
+	c := client.New(socket, "v1")
+	n := uint64(41)
+	for e, err := range c.Events(t.Context(), "aa", n) {
+		check(t, err)
+		n++
+		now := owner("pipeline", "aa")
+		if diff := cmp.Diff(client.Event{Position: n, Owner: "aa", Cause: "a\nb", Time: when, Facts: []string{"step:waiting"}, Now: &now}, e); diff != "" {
+			t.Fatal(diff)
+		}
+		if n == 141 {
+			break
+		}
+	}
+	if calls := p.took(); !slices.Equal(calls, []string{`events "aa" 41`}) {
+		t.Errorf("calls %q", calls)
+	}
+	// An event may be larger than any buffer.
+	p.events = func(context.Context, uint64) iter.Seq2[client.Event, error] {
+		return func(yield func(client.Event, error) bool) {
+			if yield(client.Event{Position: 1, Cause: strings.Repeat("x", 1<<20)}, nil) {
+				yield(client.Event{}, &Error{Failure: client.Failure{Code: "not_found", Error: "trimmed"}})
+			}
+		}
+	}
+	var large int
+	for e, err := range c.Events(t.Context(), "", 0) {
+		if large == 0 {
+			large = len(e.Cause)
+			check(t, err)
+		} else {
+			wantFailure(t, err, 0, "not_found")
+		}
+	}
+	if large != 1<<20 {
+		t.Errorf("an event of %d bytes", large)
+	}
+}
+
+func TestEventsEndWithTheDaemonOrTheContext(t *testing.T) {
+	p := &fakePlane{events: counting}
+	socket, stop := serve(t, p)
+	c := client.New(socket, "v1")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, err := range c.Events(ctx, "", 0) {
+		check(t, err)
+		cancel()
+	}
+	for _, err := range c.Events(t.Context(), "", 0) {
+		check(t, err)
+		go stop()
+	}
+	stop()
+	for _, err := range c.Events(t.Context(), "", 0) {
+		if !errors.Is(err, client.ErrNotRunning) {
+			t.Errorf("after the stop: %v", err)
+		}
+	}
+}
+
+func TestLastEventIDCounts(t *testing.T) {
+	p := &fakePlane{events: counting}
+	socket, _ := serve(t, p)
+	got := raw(t, socket, "GET /v1/events?after=3 HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 7\r\n\r\n", "id: 8\n")
+	if !strings.Contains(got, "text/event-stream") || !slices.Equal(p.took(), []string{`events "" 7`}) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestStopLetsRequestsFinish(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	p := &fakePlane{during: func(ctx context.Context) {
+		close(entered)
+		<-leave
+		if ctx.Err() != nil {
+			t.Error("the request's context ended")
+		}
+	}}
+	socket, stop := serve(t, p)
+	answered := make(chan error, 1)
+	go func() {
+		_, err := client.New(socket, "v1").Start(context.Background(), client.Start{Project: "/p", Cwd: "/p", Command: "x"})
+		answered <- err
+	}()
+	<-entered
+	stopped := make(chan struct{})
+	go func() { stop(); close(stopped) }()
+	for { // until nobody listens any more
+		if _, err := client.New(socket, "v1").Version(t.Context()); errors.Is(err, client.ErrNotRunning) {
+			break
+		}
+	}
+	close(leave)
+	check(t, <-answered)
+	<-stopped
+}
+
+func TestTooManyConnections(t *testing.T) {
+	p := &fakePlane{}
+	socket, _ := serve(t, p)
+	c := client.New(socket, "v1")
+	for range maxConns {
+		conn := dial(t, socket)
+		// Each is known to be accepted.
+		check(t, send(conn, "GET /v1/version HTTP/1.1\r\nHost: x\r\n\r\n"))
+		if _, err := conn.Read(make([]byte, 4096)); err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	_, err := c.Version(t.Context())
+	wantFailure(t, err, http.StatusServiceUnavailable, "unavailable")
+}
+
+func TestTooManyStreams(t *testing.T) {
+	socket, _ := serve(t, &fakePlane{})
+	c := client.New(socket, "v1")
+	for range maxStreams {
+		conn := dial(t, socket)
+		defer conn.Close()
+		check(t, send(conn, "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"))
+		if got := readUntil(t, conn, ": stopgate"); !strings.HasPrefix(got, "HTTP/1.1 200 ") {
+			t.Fatal(got)
+		}
+	}
+	if _, err := c.Version(t.Context()); err != nil {
+		t.Errorf("a question beside streams: %v", err)
+	}
+	for _, err := range c.Events(t.Context(), "", 0) {
+		wantFailure(t, err, http.StatusServiceUnavailable, "unavailable")
+	}
+}
+
+func BenchmarkSignal(b *testing.B) {
+	socket, _ := serve(b, &quickPlane{})
+	c := client.New(socket, "v1")
+	for b.Loop() {
+		if _, err := c.Signal(b.Context(), "0123456789abcdef", journal.Position{Segment: 1, Offset: 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// quickPlane answers at once.
+type quickPlane struct{ fakePlane }
+
+func (*quickPlane) Signal(context.Context, string, journal.Position) (client.Signal, error) {
+	return client.Signal{}, nil
+}

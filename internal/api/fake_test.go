@@ -1,0 +1,221 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/process/processtest"
+)
+
+// children are what the test binary is besides.
+var children = map[string]func(args []string) error{}
+
+func TestMain(m *testing.M) { processtest.Main(m, children) }
+
+const (
+	startBody = `{"id":"0123456789abcdef","project":"/p","cwd":"/p","command":"x"}`
+	jsonType  = "application/json"
+)
+
+// fakePlane knows one of each, and keeps what it was asked for.
+type fakePlane struct {
+	mu    sync.Mutex
+	calls []string
+
+	log      func(ctx context.Context, to io.Writer) error
+	events   func(ctx context.Context, after uint64) iter.Seq2[client.Event, error]
+	failWith error
+	during   func(ctx context.Context) // every Start
+}
+
+var when = time.Date(2026, 1, 30, 8, 14, 9, 0, time.UTC)
+
+func (p *fakePlane) called(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = append(p.calls, fmt.Sprintf(format, args...))
+}
+
+// took returns what it was asked for since the last time.
+func (p *fakePlane) took() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	calls := p.calls
+	p.calls = nil
+	return calls
+}
+
+func (p *fakePlane) Version() client.Version {
+	return client.Version{Version: "v1", API: 1, PID: 7, Started: when}
+}
+
+func (p *fakePlane) Status(context.Context) client.Status {
+	p.called("status")
+	return client.Status{Version: p.Version(), Store: "/s", Events: 1<<64 - 1, Pipelines: client.Counts{Waiting: 2}, Trouble: []string{"<&>"}}
+}
+
+func (p *fakePlane) Commands(_ context.Context, project string) ([]client.Command, error) {
+	p.called("commands %q", project)
+	return nil, p.failWith
+}
+
+func (p *fakePlane) Start(ctx context.Context, s client.Start) (client.Owner, error) {
+	p.called("start %+v", s)
+	if p.during != nil {
+		p.during(ctx)
+	}
+	return owner("pipeline", s.ID), p.failWith
+}
+
+// owner is complete, so that a field that is lost shows.
+func owner(kind, id string) client.Owner {
+	later := when.Add(time.Second)
+	return client.Owner{
+		ID: id, Kind: kind, Name: "build", Command: "build it", Project: "/p", Cwd: "/p/q",
+		Vars: map[string]string{"x": "a\nb"}, Step: "one", Status: "waiting", Error: "é", Created: when, Updated: later,
+		Steps:    []client.Visit{{Step: "one", Agent: "a1", Started: when, Finished: &later, Outcome: "failed", Error: "exit status 3"}},
+		Agent:    &client.Agent{ID: "a1", Name: "worker", Owner: id, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when},
+		Decision: decision("d1"),
+	}
+}
+
+func decision(id string) *client.Decision {
+	return &client.Decision{
+		ID: id, Owner: "aa", Name: "build", Project: "/p", Source: "idle", Step: "one", Context: "why", Created: when,
+		Options: []client.Option{{Number: 1, Name: "nudge", Description: "say more", Recommended: true}},
+	}
+}
+
+func (p *fakePlane) Owners(context.Context) []client.Owner {
+	p.called("owners")
+	done := owner("pipeline", "cc")
+	done.Status, done.Name = "done", "test"
+	return []client.Owner{owner("pipeline", "aa"), owner("run", "bb"), done}
+}
+
+func (p *fakePlane) Owner(_ context.Context, id string) (client.Owner, error) {
+	p.called("owner %q", id)
+	if i := slices.Index([]string{"aa", "a", "bb", "b"}, id); i >= 0 {
+		return owner([]string{"pipeline", "run"}[i/2], []string{"aa", "bb"}[i/2]), p.failWith
+	}
+	return client.Owner{}, &Error{Failure: client.Failure{Code: "not_found", Error: "no pipeline or run " + id, Hint: "look"}}
+}
+
+func (p *fakePlane) Cancel(_ context.Context, id string, c client.Cancel) (client.Owner, error) {
+	p.called("cancel %q %+v", id, c)
+	return owner("pipeline", id), p.failWith
+}
+
+func (p *fakePlane) Resume(_ context.Context, id string, r client.Resume) (client.Owner, error) {
+	p.called("resume %q %+v", id, r)
+	return owner("pipeline", id), p.failWith
+}
+
+func (p *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Writer) error {
+	p.called("log %q %v", id, follow)
+	if p.log == nil {
+		return p.failWith
+	}
+	return p.log(ctx, to)
+}
+
+func (p *fakePlane) Agents(context.Context) []client.Agent {
+	p.called("agents")
+	return []client.Agent{*owner("run", "bb").Agent}
+}
+
+func (p *fakePlane) Agent(_ context.Context, id string) (client.Agent, error) {
+	p.called("agent %q", id)
+	return *owner("run", "bb").Agent, p.failWith
+}
+
+func (p *fakePlane) Signal(_ context.Context, agent string, through journal.Position) (client.Signal, error) {
+	p.called("signal %q %v", agent, through)
+	return client.Signal{Signaled: true, Kind: "complete", Message: "done\n\"now\" é"}, p.failWith
+}
+
+func (p *fakePlane) Decisions(_ context.Context, settled bool) []client.Decision {
+	p.called("decisions %v", settled)
+	return []client.Decision{*decision("d1")}
+}
+
+func (p *fakePlane) Decision(_ context.Context, id string) (client.Decision, error) {
+	p.called("decision %q", id)
+	return *decision(id), p.failWith
+}
+
+func (p *fakePlane) Answer(_ context.Context, id string, a client.Answer) (client.Decision, error) {
+	p.called("answer %q %+v", id, a)
+	return *decision(id), p.failWith
+}
+
+func (p *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[client.Event, error] {
+	p.called("events %q %d", owner, after)
+	if p.events == nil {
+		return func(func(client.Event, error) bool) { <-ctx.Done() }
+	}
+	return p.events(ctx, after)
+}
+
+func (p *fakePlane) Backup(_ context.Context, path string) error {
+	p.called("backup %q", path)
+	return p.failWith
+}
+
+func (p *fakePlane) Stop(kill bool) { p.called("stop %v", kill) }
+
+// serve serves a plane on a socket until the test ends, or stop is called.
+func serve(t testing.TB, p Plane) (socket string, stop func()) {
+	t.Helper()
+	// Sockets have short paths, tests have long names.
+	dir, err := os.MkdirTemp("", "api")
+	check(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket = filepath.Join(dir, "daemon.sock")
+	l, err := Listen(socket)
+	check(t, err)
+	return socket, serveOn(t, l, New(p, "v1"))
+}
+
+func serveOn(t testing.TB, l net.Listener, handler http.Handler) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, l, handler) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantFailure checks that an error is a Failure of that code.
+func wantFailure(t *testing.T, err error, status int, code string) {
+	t.Helper()
+	e, ok := errors.AsType[*client.Error](err)
+	if !ok || e.Status != status || e.Code != code {
+		t.Errorf("error %v (%+v), want status %d, code %s", err, e, status, code)
+	}
+}

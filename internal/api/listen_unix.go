@@ -1,0 +1,57 @@
+//go:build linux || darwin
+
+package api
+
+import (
+	"log/slog"
+	"net"
+	"os"
+	"syscall"
+)
+
+func listen(path string) (net.Listener, error) {
+	// A socket is made with all rights that the mask leaves. The mask is the whole
+	// process's, but takes nothing from files and directories that we make.
+	before := syscall.Umask(0o077)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	syscall.Umask(before)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return &own{l}, nil
+}
+
+// own accepts connections of the user who listens.
+type own struct{ *net.UnixListener }
+
+func (l *own) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		uid, err := peer(conn)
+		if err == nil && uid == os.Geteuid() {
+			return conn, nil
+		}
+		slog.Warn("a connection was turned away", "uid", uid, "error", err)
+		turnAway(conn, "403 Forbidden", `{"code":"forbidden","error":"this daemon belongs to another user"}`)
+	}
+}
+
+// peer is the user at the other end.
+func peer(conn *net.UnixConn) (uid int, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	uid = -1
+	if failed := raw.Control(func(fd uintptr) { uid, err = peerOf(int(fd)) }); failed != nil {
+		return -1, failed
+	}
+	return uid, err
+}

@@ -1,0 +1,49 @@
+// Package api is the daemon's HTTP API: JSON over a unix socket, under /v1.
+package api
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/journal"
+)
+
+// Plane is the control plane behind the API. Its errors are *Error where the client is
+// to see more than "internal".
+type Plane interface {
+	Version() client.Version
+	Status(ctx context.Context) client.Status
+	Commands(ctx context.Context, project string) ([]client.Command, error)
+
+	Start(ctx context.Context, s client.Start) (client.Owner, error)
+	Owners(ctx context.Context) []client.Owner // without steps, the newest first
+	Owner(ctx context.Context, id string) (client.Owner, error)
+	Cancel(ctx context.Context, id string, c client.Cancel) (client.Owner, error)
+	Resume(ctx context.Context, id string, r client.Resume) (client.Owner, error)
+	// Log writes the owner's log; with follow it goes on until the owner is at its end
+	// or the context ends.
+	Log(ctx context.Context, id string, follow bool, to io.Writer) error
+
+	Agents(ctx context.Context) []client.Agent
+	Agent(ctx context.Context, id string) (client.Agent, error)
+	// Signal answers after the journal was ingested through the position.
+	Signal(ctx context.Context, agent string, through journal.Position) (client.Signal, error)
+
+	Decisions(ctx context.Context, settled bool) []client.Decision
+	Decision(ctx context.Context, id string) (client.Decision, error)
+	Answer(ctx context.Context, id string, a client.Answer) (client.Decision, error)
+
+	// Events are those after a position, of one owner or, with "", of all, until the
+	// context ends.
+	Events(ctx context.Context, owner string, after uint64) iter.Seq2[client.Event, error]
+
+	Backup(ctx context.Context, path string) error
+	// Stop ends the daemon; with kill, what it started as well.
+	Stop(kill bool)
+}
+
+// Error is a failure that the client is told of. Without a status it gets that of its
+// code.
+type Error = client.Error

@@ -1,0 +1,251 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/journal"
+)
+
+const (
+	maxBody = 1 << 20
+	maxID   = 64
+	reading = 5 * time.Second // for a body; less than writing, since an answer waits for it
+)
+
+// newRequest checks the id and the query: a handler gets nothing else.
+func newRequest(w http.ResponseWriter, r *http.Request, route *Route, id string) (*request, error) {
+	if strings.Contains(route.Path, "{id}") && !isID(id) {
+		return nil, invalid("%.80q is no id: it has 1 to %d of the characters 0-9, a-f and -", id, maxID)
+	}
+	if route.Body == nil && r.ContentLength != 0 {
+		return nil, invalid("this takes no body")
+	}
+	query, err := parseQuery(r.URL.RawQuery, route.Query)
+	if err != nil {
+		return nil, err
+	}
+	return &request{Request: r, w: w, id: id, query: query}, nil
+}
+
+// isID reports whether a text can be an id of ours or the beginning of one.
+func isID(s string) bool {
+	return s != "" && len(s) <= maxID && strings.Trim(s, "0123456789abcdef-") == ""
+}
+
+func parseQuery(raw string, known []Parameter) (map[string]string, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, invalid("the query cannot be read: %v", err)
+	}
+	query := map[string]string{}
+	for name, given := range values {
+		i := slices.IndexFunc(known, func(p Parameter) bool { return p.Name == name })
+		switch {
+		case i < 0:
+			return nil, invalid("%.80q is no parameter of this: %s", name, parameters(known))
+		case len(given) > 1:
+			return nil, invalid("%s is given %d times", name, len(given))
+		case given[0] == "":
+			continue // as if it were left out
+		}
+		if err := known[i].check(given[0]); err != nil {
+			return nil, invalid("%s: %v", name, err)
+		}
+		query[name] = given[0]
+	}
+	return query, nil
+}
+
+func parameters(known []Parameter) string {
+	if len(known) == 0 {
+		return "it has none"
+	}
+	var names []string
+	for _, p := range known {
+		names = append(names, p.Name)
+	}
+	return "it has " + strings.Join(names, ", ")
+}
+
+func anything(value string) error {
+	if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
+		return fmt.Errorf("%.80q is no text", value)
+	}
+	return nil
+}
+
+func absolute(value string) error {
+	if !filepath.IsAbs(value) || anything(value) != nil {
+		return fmt.Errorf("%.80q is no absolute path", value)
+	}
+	return nil
+}
+
+func oneOrZero(value string) error {
+	if value != "0" && value != "1" {
+		return fmt.Errorf("%.80q is neither 0 nor 1", value)
+	}
+	return nil
+}
+
+func number(value string) error {
+	if _, err := strconv.ParseUint(value, 10, 64); err != nil {
+		return fmt.Errorf("%.80q is no position", value)
+	}
+	return nil
+}
+
+func positive(value string) error {
+	if n, err := strconv.Atoi(value); err != nil || n < 1 {
+		return fmt.Errorf("%.80q is no number from 1", value)
+	}
+	return nil
+}
+
+func ownerID(value string) error {
+	if !isID(value) {
+		return fmt.Errorf("%.80q is no id", value)
+	}
+	return nil
+}
+
+func position(value string) error {
+	_, err := journal.ParsePosition(value)
+	return err
+}
+
+func status(value string) error {
+	known := []string{"running", "waiting", "done", "failed", "cancelled"}
+	if !slices.Contains(known, value) {
+		return fmt.Errorf("%.80q is none of %s", value, strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// decode reads the body: one JSON value of that type, and nothing that is not in it.
+func decode[T any](s *server, r *request) (body T, err error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return body, failure(http.StatusUnsupportedMediaType, "invalid", "the body must have the Content-Type application/json, not %.80q", r.Header.Get("Content-Type"))
+	}
+	text, err := readBody(r)
+	if err != nil {
+		return body, err
+	}
+	if !utf8.Valid(text) {
+		return body, invalid("the body is not UTF-8")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil {
+		return body, s.malformed(r, err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return body, invalid("something comes after the body's JSON value")
+	}
+	return body, nil
+}
+
+func readBody(r *request) ([]byte, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(r.w, r.Body, maxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than 1 MiB")
+	}
+	if err != nil {
+		return nil, invalid("the body cannot be read: %v", err)
+	}
+	_ = http.NewResponseController(r.w).SetReadDeadline(time.Time{})
+	return text, nil
+}
+
+// malformed is what is wrong with a body that could not be decoded.
+func (s *server) malformed(r *request, err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return invalid("the body must be an object, not %s", article(wrong.Value))
+		}
+		return invalid("field %q must be %s, not %s", wrong.Field, article(kindName(wrong)), article(wrong.Value))
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		e := invalid("unknown field %.80s", name)
+		e.Hint = s.skew(r.Request)
+		return e
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return invalid("the body is not a whole JSON value")
+	}
+	return invalid("the body is not JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// kindName is the name in JSON of what was wanted.
+func kindName(e *json.UnmarshalTypeError) string {
+	switch e.Type.Kind().String() {
+	case "string":
+		return "string"
+	case "bool":
+		return "boolean"
+	case "slice":
+		return "array"
+	case "map", "struct":
+		return "object"
+	}
+	return "number"
+}
+
+func article(noun string) string {
+	noun, _, _ = strings.Cut(noun, " ") // "number 1e99"
+	switch noun {
+	case "bool":
+		noun = "boolean"
+	case "array", "object":
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// checkStart finds what could not be run whatever the runbook says.
+func checkStart(b client.Start) error {
+	if len(b.ID) != 16 || strings.Trim(b.ID, "0123456789abcdef") != "" {
+		return invalid("field %q must be 16 hex digits, not %.80q", "id", b.ID)
+	}
+	if b.Command == "" {
+		return invalid("field %q is missing", "command")
+	}
+	for name, value := range map[string]string{"project": b.Project, "cwd": b.Cwd} {
+		if err := absolute(value); err != nil {
+			return invalid("field %q: %v", name, err)
+		}
+	}
+	return checkTexts(append([]string{b.Command, b.Runbook}, b.Args...)...)
+}
+
+// checkTexts refuses what no program can be given.
+func checkTexts(texts ...string) error {
+	for _, text := range texts {
+		if strings.ContainsRune(text, 0) {
+			return invalid("the text %.80q has a NUL in it", text)
+		}
+	}
+	return nil
+}
+
+// checkRequest checks the id by which the same request, sent again, is known.
+func checkRequest(id string) error {
+	if !isID(id) {
+		return invalid("field %q must have 1 to %d of the characters 0-9, a-f and -, not %.80q", "id", maxID, id)
+	}
+	return nil
+}

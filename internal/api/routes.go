@@ -1,0 +1,92 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/stopgate/stopgate/internal/client"
+)
+
+// Route is one thing that can be asked. The document at /v1/openapi.json is made of
+// these.
+type Route struct {
+	Method  string
+	Path    string // with {id}
+	Summary string
+	Query   []Parameter
+	Body    any // a value of its type; nil where there is none
+	Answer  any // likewise; nil for streams
+
+	handle func(*server, *request) (any, error)
+	stream func(*server, *request) error
+	text   string // content type of a stream
+}
+
+// Stream is the content type of a route that answers with a stream, else "".
+func (r Route) Stream() string { return r.text }
+
+// Parameter is one of a query. Each may be left out.
+type Parameter struct {
+	Name    string
+	Summary string
+	check   func(value string) error
+}
+
+// Routes are all there are.
+func Routes() []Route {
+	routes := []Route{
+		{Method: "GET", Path: "/v1/version", Summary: "Who is there.", Answer: client.Version{}, handle: (*server).versions},
+		{Method: "GET", Path: "/v1/status", Summary: "How the daemon is.", Answer: client.Status{}, handle: (*server).status},
+		{
+			Method: "GET", Path: "/v1/commands", Summary: "The commands of a project's runbooks.", Answer: []client.Command{}, handle: (*server).commands,
+			Query: []Parameter{{"project", "The project's root. It must be given.", absolute}},
+		},
+		{Method: "POST", Path: "/v1/start", Summary: "Run a command of a runbook. The same id again starts nothing again.", Body: client.Start{}, Answer: client.Owner{}, handle: (*server).start},
+	}
+	routes = append(routes, ownerRoutes("pipeline", "/v1/pipelines", "pipeline")...)
+	routes = append(routes, ownerRoutes("run", "/v1/runs", "agent that runs alone")...)
+	return append(routes,
+		Route{Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now.", Answer: []client.Agent{}, handle: (*server).agents},
+		Route{Method: "GET", Path: "/v1/agents/{id}", Summary: "One agent.", Answer: client.Agent{}, handle: (*server).agent},
+		Route{
+			Method: "GET", Path: "/v1/agents/{id}/signal", Summary: "Whether an agent may stop because of its signal.", Answer: client.Signal{}, handle: (*server).signal,
+			Query: []Parameter{{"journal", "A position in the journal, SEGMENT:OFFSET, through which it is read first.", position}},
+		},
+		Route{
+			Method: "GET", Path: "/v1/decisions", Summary: "The decisions that are open, or those that are settled.", Answer: []client.Decision{}, handle: (*server).decisions,
+			Query: []Parameter{{"settled", "1 for those that are settled.", oneOrZero}},
+		},
+		Route{Method: "GET", Path: "/v1/decisions/{id}", Summary: "One decision, by its id or the beginning of it.", Answer: client.Decision{}, handle: (*server).decision},
+		Route{Method: "POST", Path: "/v1/decisions/{id}/answer", Summary: "Answer a decision.", Body: client.Answer{}, Answer: client.Decision{}, handle: (*server).answerDecision},
+		Route{
+			Method: "GET", Path: "/v1/events", Summary: "What happens, as server-sent events whose ids are positions. The header Last-Event-ID counts before after. A failure is an event named error, and ends the stream.",
+			Query: []Parameter{{"after", "The position after which to begin.", number}, {"owner", "Only events of this pipeline or run.", ownerID}},
+			text:  "text/event-stream", stream: (*server).events,
+		},
+		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store into a file.", Body: client.Backup{}, Answer: client.Backup{}, handle: (*server).backup},
+		Route{Method: "POST", Path: "/v1/stop", Summary: "End the daemon.", Body: client.Stop{}, Answer: struct{}{}, handle: (*server).stop},
+		Route{Method: "GET", Path: "/v1/openapi.json", Summary: "This document.", Answer: json.RawMessage{}, handle: (*server).document},
+	)
+}
+
+// ownerRoutes are those of one kind of owner.
+func ownerRoutes(kind, path, what string) []Route {
+	return []Route{
+		{
+			Method: "GET", Path: path, Summary: "Every " + what + ", without its steps, the newest first.", Answer: []client.Owner{}, handle: listOf(kind),
+			Query: []Parameter{
+				{"status", "running, waiting, done, failed or cancelled.", status},
+				{"name", "Only those of this name.", anything},
+				{"project", "Only those of this project's root.", absolute},
+				{"limit", "At most so many.", positive},
+			},
+		},
+		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by its id or the beginning of it.", Answer: client.Owner{}, handle: oneOf(kind)},
+		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: client.Cancel{}, Answer: client.Owner{}, handle: cancelOf(kind)},
+		{Method: "POST", Path: path + "/{id}/resume", Summary: "Have it go on.", Body: client.Resume{}, Answer: client.Owner{}, handle: resumeOf(kind)},
+		{
+			Method: "GET", Path: path + "/{id}/log", Summary: "Its log.",
+			Query: []Parameter{{"follow", "1 to go on until it is at its end.", oneOrZero}},
+			text:  "text/plain; charset=utf-8", stream: logOf(kind),
+		},
+	}
+}

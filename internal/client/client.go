@@ -1,0 +1,240 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/rawjson"
+)
+
+// VersionHeader tells each side the other's version, in requests and answers.
+const VersionHeader = "Stopgate-Version"
+
+// How long one waits for an answer where the context sets no earlier limit.
+const (
+	patience       = 30 * time.Second
+	signalPatience = 2 * time.Second // a hook waits, and behind it a person
+)
+
+// Client asks the daemon behind a socket. It holds no connection and may be used by
+// many at once.
+type Client struct {
+	socket  string
+	version string
+	other   atomic.Pointer[string] // version in the last answer
+}
+
+// New is a client of that version for the daemon behind that socket. It does not look
+// whether there is one.
+func New(socket, version string) *Client { return &Client{socket: socket, version: version} }
+
+// Skew is the daemon's version where its last answer shows another one than ours, else
+// "".
+func (c *Client) Skew() string {
+	if other := c.other.Load(); other != nil && *other != c.version {
+		return *other
+	}
+	return ""
+}
+
+// NewID is an id for an owner or a request.
+func NewID() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// Version asks who is there.
+func (c *Client) Version(ctx context.Context) (Version, error) {
+	return get[Version](ctx, c, "/v1/version")
+}
+
+// Status asks how it is.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	return get[Status](ctx, c, "/v1/status")
+}
+
+// Commands are those of a project's runbooks.
+func (c *Client) Commands(ctx context.Context, project string) ([]Command, error) {
+	return get[[]Command](ctx, c, "/v1/commands"+query("project", project))
+}
+
+// Start runs a command. An ID is made where there is none.
+func (c *Client) Start(ctx context.Context, s Start) (Owner, error) {
+	s.ID = orNewID(s.ID)
+	return post[Owner](ctx, c, "/v1/start", s)
+}
+
+// Filter says which owners one wants to see. The zero Filter lets all through.
+type Filter struct {
+	Status  string
+	Name    string
+	Project string
+	Limit   int // the newest
+}
+
+func (f Filter) query() string {
+	limit := ""
+	if f.Limit > 0 {
+		limit = strconv.Itoa(f.Limit)
+	}
+	return query("status", f.Status, "name", f.Name, "project", f.Project, "limit", limit)
+}
+
+// Pipelines are listed without their steps, the newest first.
+func (c *Client) Pipelines(ctx context.Context, f Filter) ([]Owner, error) {
+	return get[[]Owner](ctx, c, "/v1/pipelines"+f.query())
+}
+
+// Runs are the agents that run alone, the newest first.
+func (c *Client) Runs(ctx context.Context, f Filter) ([]Owner, error) {
+	return get[[]Owner](ctx, c, "/v1/runs"+f.query())
+}
+
+// Owner finds a pipeline or a run by its id or the beginning of it.
+func (c *Client) Owner(ctx context.Context, id string) (Owner, error) {
+	return ofEither(id, func(path string) (Owner, error) { return get[Owner](ctx, c, path) })
+}
+
+// Cancel cancels a pipeline or a run. An ID is made where there is none.
+func (c *Client) Cancel(ctx context.Context, id string, r Cancel) (Owner, error) {
+	r.ID = orNewID(r.ID)
+	return ofEither(id, func(path string) (Owner, error) { return post[Owner](ctx, c, path+"/cancel", r) })
+}
+
+// Resume has a pipeline or a run go on. An ID is made where there is none.
+func (c *Client) Resume(ctx context.Context, id string, r Resume) (Owner, error) {
+	r.ID = orNewID(r.ID)
+	return ofEither(id, func(path string) (Owner, error) { return post[Owner](ctx, c, path+"/resume", r) })
+}
+
+// ofEither asks for a pipeline, and where there is none of that id for a run: people do
+// not think of which it is.
+func ofEither(id string, ask func(path string) (Owner, error)) (Owner, error) {
+	owner, err := ask("/v1/pipelines/" + url.PathEscape(id))
+	if Code(err) == "not_found" {
+		return ask("/v1/runs/" + url.PathEscape(id))
+	}
+	return owner, err
+}
+
+// Agents are those that owners have now.
+func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
+	return get[[]Agent](ctx, c, "/v1/agents")
+}
+
+// Agent finds an agent by its id.
+func (c *Client) Agent(ctx context.Context, id string) (Agent, error) {
+	return get[Agent](ctx, c, "/v1/agents/"+url.PathEscape(id))
+}
+
+// Signal asks whether an agent may stop because of its signal, after the daemon has read
+// the journal through a position. It waits two seconds at most.
+func (c *Client) Signal(ctx context.Context, agent string, through journal.Position) (Signal, error) {
+	ctx, cancel := context.WithTimeout(ctx, signalPatience)
+	defer cancel()
+	text, err := c.ask(ctx, "GET", "/v1/agents/"+url.PathEscape(agent)+"/signal"+query("journal", through.String()), nil)
+	if err != nil {
+		return Signal{}, err
+	}
+	return parseSignal(text)
+}
+
+// parseSignal reads what our daemon writes at once, and all else with encoding/json,
+// which takes longer to learn the type than the daemon to answer.
+func parseSignal(text []byte) (s Signal, err error) {
+	switch rest, signaled := bytes.CutPrefix(text, []byte(`{"signaled":true,"`)); {
+	case string(text) == `{"signaled":false}`:
+		return Signal{}, nil
+	case string(text) == `{"signaled":true}`:
+		return Signal{Signaled: true}, nil
+	case signaled:
+		s.Signaled = true
+		r := rawjson.NewReader(append([]byte(`{"`), rest...))
+		r.Object(func() {
+			if r.Has("kind") {
+				s.Kind = r.String()
+			}
+			if r.Has("message") {
+				s.Message = r.String()
+			}
+		})
+		if r.Done() {
+			return s, nil
+		}
+	}
+	s = Signal{}
+	err = decode(text, &s)
+	return s, err
+}
+
+// Decisions are those that are open, or those that are settled.
+func (c *Client) Decisions(ctx context.Context, settled bool) ([]Decision, error) {
+	return get[[]Decision](ctx, c, "/v1/decisions"+query("settled", flag(settled)))
+}
+
+// Decision finds a decision by its id or the beginning of it.
+func (c *Client) Decision(ctx context.Context, id string) (Decision, error) {
+	return get[Decision](ctx, c, "/v1/decisions/"+url.PathEscape(id))
+}
+
+// Answer answers a decision. An ID is made where there is none.
+func (c *Client) Answer(ctx context.Context, id string, a Answer) (Decision, error) {
+	a.ID = orNewID(a.ID)
+	return post[Decision](ctx, c, "/v1/decisions/"+url.PathEscape(id)+"/answer", a)
+}
+
+// Backup has the store copied to an absolute path. It waits as long as that takes.
+func (c *Client) Backup(ctx context.Context, path string) error {
+	_, err := c.ask(ctx, "POST", "/v1/backup", Backup{Path: path})
+	return err
+}
+
+// Stop tells the daemon to end, with kill also what it started. The daemon has ended
+// when its lock is free.
+func (c *Client) Stop(ctx context.Context, kill bool) error {
+	return c.Ask(ctx, "POST", "/v1/stop", Stop{Kill: kill}, nil)
+}
+
+func get[T any](ctx context.Context, c *Client, path string) (answer T, err error) {
+	err = c.Ask(ctx, "GET", path, nil, &answer)
+	return answer, err
+}
+
+func post[T any](ctx context.Context, c *Client, path string, body any) (answer T, err error) {
+	err = c.Ask(ctx, "POST", path, body, &answer)
+	return answer, err
+}
+
+// query is the query of names and values, without those that are empty.
+func query(pairs ...string) string {
+	q, sep := "", "?"
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q += sep + pairs[i] + "=" + url.QueryEscape(pairs[i+1])
+			sep = "&"
+		}
+	}
+	return q
+}
+
+func flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return ""
+}
+
+func orNewID(id string) string {
+	if id == "" {
+		return NewID()
+	}
+	return id
+}
