@@ -19,16 +19,28 @@ import (
 	"github.com/stopgate/stopgate/internal/wake/send"
 )
 
-const usage = `usage: stopgated provider-check   read a JSON list of providers, print one answer per line
-       stopgated wake-send        send the letters that wait for agents, until there is none
-       stopgated version          print the version
+const usage = `usage: stopgated daemon                 run pipelines and agents, until a signal or "stopgate daemon stop"
+       stopgated runbook check|show     check or show a project's runbooks
+       stopgated store-verify [--json]  check the daemon's store
+       stopgated provider-check         read a JSON list of providers, print one answer per line
+       stopgated wake-send              send the letters that wait for agents, until there is none
+       stopgated version                print the version
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func run(args []string, in io.Reader, out, errOut io.Writer) int {
+	if len(args) > 0 && args[0] == "runbook" {
+		return runRunbook(args[1:], out, errOut)
+	}
 	var err error
 	switch {
+	case slices.Equal(args, []string{"daemon"}):
+		err = runDaemon(errOut)
+	case slices.Equal(args, []string{"store-verify"}):
+		err = storeVerify(false, out)
+	case slices.Equal(args, []string{"store-verify", "--json"}):
+		err = storeVerify(true, out)
 	case slices.Equal(args, []string{"provider-check"}):
 		err = probe.Prober{UserAgent: "stopgate/" + cli.Version()}.Serve(context.Background(), in, out)
 	case slices.Equal(args, []string{"wake-send"}):

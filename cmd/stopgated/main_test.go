@@ -19,10 +19,12 @@ func TestRun(t *testing.T) {
 		{"provider-check", `[{"name":"a"}]`, 0, `{"name":"a","verdict":"rejected","detail":"no ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY","milliseconds":0}` + "\n", ""},
 		{"provider-check", `[{"api_key":"hush"`, 1, "", "stopgated: standard input: not a JSON list of targets\n"},
 		{"wake-send", "", 0, "", ""},
-		{"wake-send now", "", 2, "", "usage: stopgated provider-check"},
-		{"provider-check now", "[]", 2, "", "usage: stopgated provider-check"},
-		{"provider", "[]", 2, "", "usage: stopgated provider-check"},
-		{"", "", 2, "", "usage: stopgated provider-check"},
+		{"daemon now", "", 2, "", "usage: stopgated daemon"},
+		{"store-verify now", "", 2, "", "usage: stopgated daemon"},
+		{"wake-send now", "", 2, "", "usage: stopgated daemon"},
+		{"provider-check now", "[]", 2, "", "usage: stopgated daemon"},
+		{"provider", "[]", 2, "", "usage: stopgated daemon"},
+		{"", "", 2, "", "usage: stopgated daemon"},
 	} {
 		var out, errOut strings.Builder
 		code := run(strings.Fields(test.args), strings.NewReader(test.in), &out, &errOut)

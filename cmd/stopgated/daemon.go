@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/daemon"
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/logfile"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+)
+
+// readyVariable names a file descriptor. Whoever starts a daemon in the background reads
+// one line of JSON from it: {"ready":true}, or {"error":"…"}.
+const readyVariable = "STOPGATED_READY_FD"
+
+// runDaemon is the daemon, until a signal or a request ends it. A second signal ends it
+// at once, which loses nothing either.
+func runDaemon(errOut io.Writer) error {
+	state, err := paths.StateDir()
+	if err != nil {
+		return err
+	}
+	config, err := paths.GlobalConfig()
+	if err != nil {
+		return err
+	}
+	ready, background, err := readyLine(os.Environ())
+	if err != nil {
+		return err
+	}
+	if background {
+		log, err := logfile.Open(state, "daemon.log")
+		if err != nil {
+			ready(err)
+			return err
+		}
+		defer log.Close()
+		errOut = log
+		signal.Ignore(syscall.SIGHUP) // of the terminal that it was started from
+	}
+	stopgate, err := findStopgate(os.Environ())
+	if err != nil {
+		ready(err)
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(errOut, nil))
+	slog.SetDefault(log)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	err = daemon.Run(ctx, daemon.Options{
+		StateDir: state, Config: config, Environ: childEnviron(os.Environ()), Version: cli.Version(), Stopgate: stopgate,
+		Log: log, Now: time.Now, Ready: ready, OpenStore: openStore,
+	})
+	if err != nil && background {
+		log.Error("ended", "error", err)
+	}
+	return err
+}
+
+func openStore(ctx context.Context, path string) (store.Store, error) {
+	s, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return nil, err // and no store, not even one that is nil
+	}
+	return s, nil
+}
+
+// readyLine is where to say that the daemon is ready, and whether somebody waits for
+// that.
+func readyLine(env []string) (ready func(error), waited bool, err error) {
+	text, set := environ.Lookup(env, readyVariable)
+	if !set {
+		return func(error) {}, false, nil
+	}
+	fd, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || fd < 3 {
+		return nil, false, fmt.Errorf("%s=%q is not the number of a file descriptor above 2", readyVariable, text)
+	}
+	out := os.NewFile(uintptr(fd), readyVariable)
+	closeOnExec(fd)
+	return func(err error) {
+		line := map[string]any{"ready": true}
+		if err != nil {
+			line = map[string]any{"error": err.Error()}
+		}
+		_ = json.NewEncoder(out).Encode(line) // whoever waited may have given up
+		_ = out.Close()
+	}, true, nil
+}
+
+// childEnviron is the environment of what the daemon starts.
+func childEnviron(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool { return strings.HasPrefix(entry, readyVariable+"=") })
+}
+
+// findStopgate finds the program that runs errands: beside this one, else on the PATH.
+func findStopgate(env []string) (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		if resolved, err := filepath.EvalSymlinks(self); err == nil {
+			self = resolved
+		}
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), "stopgate")); err == nil {
+			return path, nil
+		}
+	}
+	if path, found := environ.LookPath(env, "stopgate"); found {
+		return path, nil
+	}
+	return "", errors.New("the program stopgate was not found: it belongs beside stopgated, or on the PATH")
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/runbook"
+)
+
+// shownBook is a runbook in JSON.
+type shownBook struct {
+	Path      string             `json:"path"`
+	Commands  []shownCommand     `json:"commands"`
+	Pipelines []runbook.Pipeline `json:"pipelines"`
+	Agents    []runbook.Agent    `json:"agents"`
+}
+
+type shownCommand struct {
+	Name        string            `json:"name"`
+	Usage       string            `json:"usage"`
+	Description string            `json:"description,omitempty"`
+	Defaults    map[string]string `json:"defaults,omitempty"`
+	Run         runbook.Run       `json:"run"`
+}
+
+// showRunbooks shows what is sound; faults go to stderr.
+func showRunbooks(name string, asJSON bool, out, errOut io.Writer) int {
+	set, faults, err := loadRunbooks(nil)
+	if err != nil {
+		fmt.Fprintf(errOut, "stopgated: %v\n", err)
+		return 1
+	}
+	code := 0
+	if len(faults) > 0 {
+		fmt.Fprintln(errOut, faults.Detail())
+		code = 1
+	}
+	books := []shownBook{}
+	for _, book := range set.Runbooks {
+		if shown := pick(book, name); name == "" || shown.size() > 0 {
+			books = append(books, shown)
+		}
+	}
+	if name != "" && len(books) == 0 && code == 0 {
+		fmt.Fprintf(errOut, "stopgated: no runbook has a command, a pipeline or an agent %q\n", name)
+		return 1
+	}
+	if asJSON {
+		return printed(errOut, code, printJSON(out, books))
+	}
+	return printed(errOut, code, printBooks(out, books))
+}
+
+func (b shownBook) size() int { return len(b.Commands) + len(b.Pipelines) + len(b.Agents) }
+
+// pick is what has a name, or everything.
+func pick(book runbook.Runbook, name string) shownBook {
+	shown := shownBook{book.Path, []shownCommand{}, []runbook.Pipeline{}, []runbook.Agent{}}
+	wanted := func(n string) bool { return name == "" || n == name }
+	for _, n := range slices.Sorted(maps.Keys(book.Commands)) {
+		if c := book.Commands[n]; wanted(n) {
+			shown.Commands = append(shown.Commands, shownCommand{n, c.Args.String(), c.Description, c.Defaults, c.Run})
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(book.Pipelines)) {
+		if wanted(n) {
+			shown.Pipelines = append(shown.Pipelines, book.Pipelines[n])
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(book.Agents)) {
+		if wanted(n) {
+			shown.Agents = append(shown.Agents, book.Agents[n])
+		}
+	}
+	return shown
+}
+
+func printBooks(out io.Writer, books []shownBook) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, book := range books {
+		if i > 0 {
+			fmt.Fprintln(table)
+		}
+		fmt.Fprintln(table, plain.Line(book.Path))
+		for _, c := range book.Commands {
+			printCommand(table, c)
+		}
+		for _, p := range book.Pipelines {
+			printPipeline(table, p)
+		}
+		for _, a := range book.Agents {
+			printAgent(table, a)
+		}
+	}
+	return table.Flush()
+}
+
+func printCommand(out io.Writer, c shownCommand) {
+	fmt.Fprintf(out, "\n  command %s\n", strings.TrimSpace(c.Name+" "+c.Usage))
+	if c.Description != "" {
+		fmt.Fprintf(out, "    %s\n", plain.Line(c.Description))
+	}
+	fmt.Fprintf(out, "    runs %s\n", runs(c.Run))
+}
+
+// runs is what is run, in one line.
+func runs(r runbook.Run) string {
+	switch {
+	case r.Pipeline != "":
+		return "pipeline " + r.Pipeline
+	case r.Agent != "":
+		return "agent " + r.Agent
+	}
+	return "sh: " + short(r.Shell)
+}
+
+// short is the first line of a script, as far as it is worth reading.
+func short(script string) string {
+	const most = 40
+	first, more, _ := strings.Cut(strings.TrimSpace(script), "\n")
+	line := []rune(plain.Line(first))
+	if len(line) > most {
+		return string(line[:most]) + "…"
+	}
+	if more != "" {
+		return string(line) + " …"
+	}
+	return string(line)
+}
+
+// printPipeline draws steps and where each leads: on its own word, or the pipeline's.
+func printPipeline(out io.Writer, p runbook.Pipeline) {
+	fmt.Fprintf(out, "\n  pipeline %s\n", p.Name)
+	for i, s := range p.Steps {
+		mark := "│"
+		switch {
+		case len(p.Steps) == 1:
+			mark = "─"
+		case i == 0:
+			mark = "┌"
+		case i == len(p.Steps)-1:
+			mark = "└"
+		}
+		fmt.Fprintf(out, "    %s %s\t%s\t→ %s\tfail → %s\tcancel → %s\n", mark, s.Name, runs(s.Run),
+			next(s, s.OnDone, p.OnDone, "(done)"), next(s, s.OnFail, p.OnFail, "(failed)"), next(s, s.OnCancel, p.OnCancel, "(cancelled)"))
+	}
+}
+
+func next(s runbook.Step, own, shared, end string) string {
+	switch {
+	case own != "":
+		return own
+	case shared != "" && shared != s.Name:
+		return shared
+	}
+	return end
+}
+
+func printAgent(out io.Writer, a runbook.Agent) {
+	fmt.Fprintf(out, "\n  agent %s\n    sh: %s\n", a.Name, short(a.Run))
+	if a.Prompt != "" {
+		fmt.Fprintf(out, "    prompt: %s\n", short(a.Prompt))
+	}
+	if a.MaxConcurrency > 0 {
+		fmt.Fprintf(out, "    at most %d at once\n", a.MaxConcurrency)
+	}
+	stop := string(a.OnStop)
+	if stop == "" {
+		stop = fmt.Sprintf("%s in a pipeline, %s alone", a.StopAction(false), a.StopAction(true))
+	}
+	fmt.Fprintf(out, "    on_stop\t%s\n", stop)
+	fmt.Fprintf(out, "    on_idle\t%s\n    on_dead\t%s\n    on_prompt\t%s\n", action(a.OnIdle), action(a.OnDead), action(a.OnPrompt))
+	for _, e := range a.OnError {
+		match := string(e.Match)
+		if match == "" {
+			match = "any"
+		}
+		fmt.Fprintf(out, "    on_error\t%s: %s\n", match, action(e.Action))
+	}
+	if len(a.OnError) == 0 {
+		fmt.Fprintf(out, "    on_error\tescalate\n")
+	}
+}
+
+// action is an action with its options, in words.
+func action(a runbook.Action) string {
+	text := string(a.Kind)
+	if a.Run != "" {
+		text += " " + short(a.Run)
+	}
+	if a.Message != "" {
+		text += " “" + short(a.Message) + "”"
+	}
+	switch {
+	case a.Attempts == runbook.Forever:
+		text += ", again and again"
+	case a.Attempts > 1:
+		text += fmt.Sprintf(", %d times", a.Attempts)
+	}
+	if a.Cooldown > 0 {
+		text += ", " + brief(a.Cooldown) + " apart"
+	}
+	return text
+}
+
+// brief is a duration without zeros at its end: 5m, not 5m0s.
+func brief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// inProject goes to a project with these runbooks.
+func inProject(t *testing.T, files map[string]string) {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, ".gauntlet", "runbooks", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(root, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(root)
+}
+
+func runbookCommand(args string) (code int, stdout, stderr string) {
+	var out, errOut strings.Builder
+	code = run(append([]string{"runbook"}, strings.Fields(args)...), nil, &out, &errOut)
+	return code, strings.ReplaceAll(out.String(), `.gauntlet\runbooks\`, ".gauntlet/runbooks/"), errOut.String()
+}
+
+const (
+	buildBook = `
+[command.build]
+description = "Build it"
+args = "<branch>"
+run = { pipeline = "build" }
+
+[pipeline.build]
+on_fail = "clean"
+[[pipeline.build.step]]
+name = "make"
+run = """
+make "${var.branch}"
+make test
+"""
+on_done = "look"
+[[pipeline.build.step]]
+name = "look"
+run = { agent = "a" }
+[[pipeline.build.step]]
+name = "clean"
+run = "make clean"
+
+[agent.a]
+run = "claude"
+prompt_file = "prompts/a.md"
+on_idle = { action = "nudge", message = "Go on.", attempts = 3, cooldown = "1h" }
+on_error = [{ match = "rate_limited", action = "resume", attempts = "forever", cooldown = "90s" }]
+`
+	lintBook = "command \"lint\" {\n  run = \"make lint\"\n}\n"
+	badBook  = "[command.x]\nrunn = \"x\"\n"
+	oddBook  = "[agent.b]\nrun = \"x\"\non_stop = \"idle\"\n"
+)
+
+func sound() map[string]string {
+	return map[string]string{"build.toml": buildBook, "lint.hcl": lintBook, "prompts/a.md": "Look \x1b[31mat it.\n"}
+}
+
+func TestRunbookCheck(t *testing.T) {
+	inProject(t, sound())
+	for _, args := range []string{"check", "check .gauntlet/runbooks/build.toml .gauntlet/runbooks/lint.hcl", "check -- .gauntlet/runbooks/lint.hcl .gauntlet/runbooks/build.toml"} {
+		if code, out, errOut := runbookCommand(args); code != 0 || out != "2 runbooks, 2 commands, 1 pipeline, 1 agent: no fault\n" || errOut != "" {
+			t.Errorf("%s: exit %d, %s%s", args, code, out, errOut)
+		}
+	}
+	// From below, and with the prompts of the runbooks directory.
+	t.Chdir(filepath.Join(".gauntlet", "runbooks", "prompts"))
+	if code, out, _ := runbookCommand("check"); code != 0 || !strings.HasPrefix(out, "2 runbooks") {
+		t.Errorf("from below: exit %d, %s", code, out)
+	}
+}
+
+func TestRunbookCheckFaults(t *testing.T) {
+	inProject(t, map[string]string{"bad.toml": badBook, "odd.toml": oddBook})
+	code, out, errOut := runbookCommand("check")
+	want := `.gauntlet/runbooks/bad.toml:2:1: unknown field "runn"
+  2 | runn = "x"
+    | ^^^^
+  hint: did you mean "run"?
+
+.gauntlet/runbooks/odd.toml:3:1: warning: on_stop = "idle" with on_idle = "escalate" says the same as on_stop = "escalate"
+  3 | on_stop = "idle"
+    | ^^^^^^^
+
+1 fault in 1 file
+`
+	if diff := cmp.Diff(want, out); diff != "" || code != 1 || errOut != "" {
+		t.Errorf("exit %d, %s (-want +got)\n%s", code, errOut, diff)
+	}
+	code, out, _ = runbookCommand("check --json")
+	var got struct {
+		Files            []string
+		Faults, Warnings []struct{ Message string }
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 1 || len(got.Files) != 2 || len(got.Faults) != 1 || len(got.Warnings) != 1 {
+		t.Errorf("exit %d, %v: %s", code, err, out)
+	}
+	if code, out, _ := runbookCommand("check .gauntlet/runbooks/odd.toml"); code != 0 || !strings.HasSuffix(out, "1 runbook, 0 commands, 0 pipelines, 1 agent: no fault\n") {
+		t.Errorf("a warning alone: exit %d, %s", code, out)
+	}
+	if code, out, _ := runbookCommand("check nowhere.toml"); code != 1 || !strings.HasPrefix(out, "nowhere.toml: does not exist") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+}
+
+func TestRunbookWithoutRunbooks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir(".git", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := runbookCommand("check"); code != 0 || out != "nothing to check: no .gauntlet/runbooks here or above\n" {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if code, out, _ := runbookCommand("check --json"); code != 0 || !strings.Contains(out, `"files": []`) {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if code, _, errOut := runbookCommand("show"); code != 1 || errOut != "stopgated: no .gauntlet/runbooks here or above\n" {
+		t.Errorf("exit %d, %s", code, errOut)
+	}
+}
+
+func TestRunbookShow(t *testing.T) {
+	inProject(t, sound())
+	code, out, errOut := runbookCommand("show")
+	want := `.gauntlet/runbooks/build.toml
+
+  command build <branch>
+    Build it
+    runs pipeline build
+
+  pipeline build
+    ┌ make   sh: make "${var.branch}" …  → look    fail → clean     cancel → (cancelled)
+    │ look   agent a                     → (done)  fail → clean     cancel → (cancelled)
+    └ clean  sh: make clean              → (done)  fail → (failed)  cancel → (cancelled)
+
+  agent a
+    sh: claude
+    prompt: Look at it.
+    on_stop    signal in a pipeline, escalate alone
+    on_idle    nudge “Go on.”, 3 times, 1h apart
+    on_dead    escalate
+    on_prompt  escalate
+    on_error   rate_limited: resume, again and again, 1m30s apart
+
+.gauntlet/runbooks/lint.hcl
+
+  command lint
+    runs sh: make lint
+`
+	if diff := cmp.Diff(want, out); diff != "" || code != 0 || errOut != "" {
+		t.Errorf("exit %d, %s (-want +got)\n%s", code, errOut, diff)
+	}
+	if code, out, _ := runbookCommand("show lint"); code != 0 || !strings.HasPrefix(out, ".gauntlet/runbooks/lint.hcl\n\n  command lint\n") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if code, _, errOut := runbookCommand("show nobody"); code != 1 || !strings.Contains(errOut, `no runbook has a command, a pipeline or an agent "nobody"`) {
+		t.Errorf("exit %d, %s", code, errOut)
+	}
+	code, out, _ = runbookCommand("show build --json")
+	var got []shownBook
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 || len(got) != 1 || len(got[0].Commands) != 1 || len(got[0].Pipelines[0].Steps) != 3 || len(got[0].Agents) != 0 {
+		t.Errorf("exit %d, %v: %s", code, err, out)
+	}
+}
+
+// What is sound is shown beside what is not.
+func TestRunbookShowWithFaults(t *testing.T) {
+	inProject(t, map[string]string{"bad.toml": badBook, "lint.hcl": lintBook})
+	if code, out, errOut := runbookCommand("show"); code != 1 || !strings.Contains(out, "command lint") || !strings.Contains(errOut, `unknown field "runn"`) {
+		t.Errorf("exit %d, %s%s", code, out, errOut)
+	}
+}
+
+func TestRunbookUsage(t *testing.T) {
+	for _, args := range []string{"", "chekc", "check --jsn", "show a b", "--json"} {
+		if code, out, errOut := runbookCommand(args); code != 2 || out != "" || !strings.HasPrefix(errOut, "usage: stopgated runbook check") {
+			t.Errorf("%q: exit %d, %s%s", args, code, out, errOut)
+		}
+	}
+}

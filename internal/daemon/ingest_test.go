@@ -1,0 +1,272 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/api"
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/store/memory"
+)
+
+// reader is an ingest over a journal.
+func reader(t testing.TB, c *Core, dir, boot string) *ingest {
+	t.Helper()
+	i := newIngest(c, journal.New(dir, journal.Limits{}), dir, boot, quiet())
+	if err := i.load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// emit writes an agent's word into the journal.
+func emit(t testing.TB, dir, name string, w event.Word) journal.Position {
+	t.Helper()
+	at, err := journal.New(dir, journal.Limits{}).Append(&event.Record{Call: journal.NewID(), Kind: event.Emitted, Event: name, Word: &w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// working is an owner with an agent that runs.
+func working(t *testing.T, c *Core, id string) string {
+	t.Helper()
+	do(t, c, id, create(id, agentPlan(runbook.Action{Kind: runbook.Nudge, Message: "go on", Attempts: 3})))
+	return done(t, c, id).Agent.ID
+}
+
+func TestWhatIsFoundLateIsActedOnOnceEverythingIsRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	agent := working(t, c, anID)
+	emit(t, dir, event.AgentIdle, event.Word{Agent: agent, Prompt: "p"})
+	i := reader(t, c, dir, "boot")
+	check(t, i.catchUp(t.Context()))
+	if o := c.owner(anID); len(o.Effects) != 0 || o.Agent.Pending == "" {
+		t.Fatalf("it was acted on while it was late: %+v", o)
+	}
+	check(t, caughtUp(t.Context(), c))
+	if got := sends(c, anID); !slices.Equal(got, []string{"go on"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestWhatTheAgentDidSinceIsNotActedOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	agent := working(t, c, anID)
+	emit(t, dir, event.AgentIdle, event.Word{Agent: agent, Prompt: "p"})
+	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
+	check(t, reader(t, c, dir, "boot").catchUp(t.Context()))
+	check(t, caughtUp(t.Context(), c))
+	if o := c.owner(anID); o.Step != engine.StepDone || len(sends(c, anID)) != 0 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestReadingTwiceChangesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	agent := working(t, c, anID)
+	for n := range 5 {
+		emit(t, dir, event.AgentIdle, event.Word{Agent: agent, Prompt: fmt.Sprint(n)})
+		emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "continue"})
+	}
+	check(t, reader(t, c, dir, "boot").catchUp(t.Context()))
+	version := c.owner(anID).Version
+	check(t, reader(t, c, dir, "boot").catchUp(t.Context())) // nobody saved how far it was
+	if c.owner(anID).Version != version {
+		t.Error("what was read again became a step")
+	}
+}
+
+func TestSettledHasEverythingThatWasSaidBefore(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	agent := working(t, c, anID)
+	i := reader(t, c, dir, "boot")
+	ctx, cancel := context.WithCancel(t.Context())
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		i.follow(ctx)
+	}()
+	for n := range 20 {
+		prompt := fmt.Sprint(n)
+		emit(t, dir, event.AgentIdle, event.Word{Agent: agent, Prompt: "p" + prompt})
+		emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "escalate", Message: prompt})
+		check(t, i.settled(ctx))
+		if got := c.owner(anID).Agent.Signal; got == nil || got.Message != prompt {
+			t.Fatalf("%d: %+v", n, got)
+		}
+	}
+	cancel()
+	<-followed
+	if err := i.settled(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody reads any more: %v", err)
+	}
+}
+
+func TestTheCursor(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	i := reader(t, c, dir, "boot")
+	if i.reached() != (journal.Position{}) {
+		t.Errorf("it begins at %v", i.reached())
+	}
+	at := emit(t, dir, event.AgentIdle, event.Word{Agent: "nobody's"})
+	check(t, i.catchUp(t.Context()))
+	for range 2 {
+		check(t, i.save(t.Context()))
+	}
+	for boot, want := range map[string]journal.Position{"boot": at, "another": {Segment: at.Segment}} {
+		if got := reader(t, c, dir, boot).reached(); got != want {
+			t.Errorf("boot %s: it begins at %v, not %v", boot, got, want)
+		}
+	}
+	if _, last, err := load(t.Context(), c.store); err != nil || last != i.version {
+		t.Errorf("the state is that of %d, %v", last, err)
+	}
+}
+
+func TestTheCursorIsSavedFromTimeToTime(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	i := reader(t, c, dir, "boot")
+	i.unsaved = saveEvery - 2
+	emit(t, dir, event.AgentIdle, event.Word{Agent: "nobody's"})
+	check(t, i.catchUp(t.Context()))
+	if i.version != 0 {
+		t.Error("saved early")
+	}
+	at := emit(t, dir, event.AgentIdle, event.Word{Agent: "nobody's"})
+	check(t, i.catchUp(t.Context()))
+	if got := reader(t, c, dir, "boot").reached(); got != at || i.unsaved != 0 {
+		t.Errorf("it would begin at %v", got)
+	}
+}
+
+// A store that cannot be written is no reason to lose the place, nor to stop reading.
+func TestACursorThatIsNotSaved(t *testing.T) {
+	s := &faulty{Store: newMemory(t)}
+	i := reader(t, testCore(s), t.TempDir(), "boot")
+	s.set(nil, func(store.NewEvent) error { return errors.New("the answer got lost") })
+	if i.save(t.Context()) == nil {
+		t.Error("no error")
+	}
+	s.set(nil, nil)
+	check(t, i.save(t.Context()))
+}
+
+func TestAPlaceThatIsNotInTheJournal(t *testing.T) {
+	for name, from := range map[string]journal.Position{
+		"behind the segment's end": {Segment: 1, Offset: 1 << 30},
+		"in the middle of a line":  {Segment: 1, Offset: 3},
+		"behind the last segment":  {Segment: 9, Offset: 17},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "journal")
+			c := testCore(newMemory(t))
+			agent := working(t, c, anID)
+			emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
+			i := reader(t, c, dir, "boot")
+			i.move(from)
+			check(t, i.catchUp(t.Context()))
+			if o := c.owner(anID); o.Step != engine.StepDone {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
+}
+
+func TestDamageIsPassedOver(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	agent := working(t, c, anID)
+	emit(t, dir, event.AgentIdle, event.Word{Agent: agent})
+	path := filepath.Join(dir, "00000001.log")
+	text, err := os.ReadFile(path)
+	check(t, err)
+	check(t, os.WriteFile(path, []byte(strings.Replace(string(text), "idle", "ible", 1)), 0o600))
+	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
+	check(t, reader(t, c, dir, "boot").catchUp(t.Context()))
+	if o := c.owner(anID); o.Step != engine.StepDone {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestThroughWaitsForTheJournal(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	agent := working(t, c, anID)
+	i := reader(t, c, dir, "boot")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); i.follow(ctx) }()
+	defer func() { cancel(); <-ended }()
+	for range 20 {
+		emit(t, dir, event.AgentIdle, event.Word{Agent: "nobody's"})
+	}
+	check(t, i.through(t.Context(), emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})))
+	if o := c.owner(anID); o.Step != engine.StepDone {
+		t.Errorf("%+v", o)
+	}
+	check(t, i.through(t.Context(), journal.Position{}))
+}
+
+func TestThroughGivesUpInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testCore(newMemory(t))
+		p := &plane{core: c, ingest: newIngest(c, nil, "", "", quiet())}
+		start := time.Now()
+		_, err := p.Signal(t.Context(), "a", journal.Position{Segment: 1})
+		var failure *api.Error
+		if !errors.As(err, &failure) || failure.Code != "unavailable" || time.Since(start) != throughPatience {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
+
+// BenchmarkBacklog reads what hooks wrote while no daemon was there.
+func BenchmarkBacklog(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "journal")
+	j := journal.New(dir, journal.Limits{MaxSize: 8 << 30})
+	const records = 20_000
+	for i := range records {
+		r := &event.Record{
+			Call: journal.NewID(), Kind: event.Received, Event: "PreToolUse", Enums: event.Enums{ToolName: "Bash"},
+			Session: "6b0e5c1e-3f0a-4d5c-9a59-0a8c1f1b2a3c", Prompt: "0d0b8f5e-6a2c-4b0e-8f6a-1c2d3e4f5a6b", Project: "/home/someone/thing", Pane: "%3",
+		}
+		switch {
+		case i%20 == 0:
+			r.Event = "UserPromptSubmit"
+		case i%2 == 1:
+			r.Kind, r.Decision, r.Verdicts = event.Answered, "allow", []event.Verdict{{Keeper: "guard", Outcome: "passed", Status: "passed"}}
+		}
+		if _, err := j.Append(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	s := memory.New()
+	defer s.Close()
+	for b.Loop() {
+		i := newIngest(testCore(s), j, dir, "boot", quiet())
+		if err := i.catchUp(b.Context()); err != nil || i.reached() == (journal.Position{}) {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/records, "ns/record")
+}

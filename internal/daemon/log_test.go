@@ -1,0 +1,158 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/runbook"
+)
+
+// story is the log of what happens to an owner.
+func story(t *testing.T, plan runbook.Plan, then func(c *Core)) string {
+	t.Helper()
+	c := testCore(newMemory(t))
+	l := logs{t.TempDir()}
+	c.note = func(before, after *engine.Owner) { check(t, l.changed(before, after)) }
+	c.now = func() time.Time { return noon }
+	do(t, c, anID, create(anID, plan))
+	then(c)
+	text, err := os.ReadFile(logPath(l.stateDir, anID))
+	check(t, err)
+	out := string(text)
+	if a := c.owner(anID).History[0].AgentID; a != "" {
+		out = strings.ReplaceAll(out, a, "AGENT")
+	}
+	for _, d := range c.owner(anID).Decisions() {
+		out = strings.ReplaceAll(out, d.ID, "DECISION")
+	}
+	return out
+}
+
+func TestLogOfAPipeline(t *testing.T) {
+	got := story(t, shellPlan("one", "two"), func(c *Core) {
+		done(t, c, anID)
+		do(t, c, anID, engine.Input{ID: "1", What: engine.ShellExited{Key: c.owner(anID).Shell.Key}})
+		done(t, c, anID)
+		do(t, c, anID, engine.Input{ID: "2", What: engine.ShellExited{Key: c.owner(anID).Shell.Key, Code: 3, Tail: "no\nsuch thing"}})
+	})
+	want := `2026-11-15T12:00:00Z [one] step started
+2026-11-15T12:00:00Z [one] step completed
+2026-11-15T12:00:00Z [two] step started
+2026-11-15T12:00:00Z [two] step failed: exit status 3: such thing
+2026-11-15T12:00:00Z [failed] pipeline failed: exit status 3: such thing
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLogOfADecision(t *testing.T) {
+	got := story(t, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1}), func(c *Core) {
+		agent := done(t, c, anID).Agent.ID
+		do(t, c, anID, engine.Input{ID: "stop", What: engine.AgentStop{Agent: agent}})
+		do(t, c, anID, engine.Input{ID: "answer", What: engine.Answer{Decision: c.owner(anID).Decision.ID, Option: "done", Message: "good\nenough"}})
+	})
+	want := `2026-11-15T12:00:00Z [do] step started
+2026-11-15T12:00:00Z [do] agent AGENT
+2026-11-15T12:00:00Z [do] waiting for a person: Agent tried to stop without signaling completion (decision DECISION)
+2026-11-15T12:00:00Z [do] answered: done "good\nenough"
+2026-11-15T12:00:00Z [do] step completed
+2026-11-15T12:00:00Z [done] pipeline done
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLogOfACancel(t *testing.T) {
+	got := story(t, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1}), func(c *Core) {
+		agent := done(t, c, anID).Agent.ID
+		do(t, c, anID, engine.Input{ID: "stop", What: engine.AgentStop{Agent: agent}})
+		do(t, c, anID, engine.Input{ID: "cancel", What: engine.Cancel{Why: "a person asked for it"}})
+	})
+	for _, line := range []string{"[do] cancel was asked for", "no longer waiting: ", "[cancelled] pipeline cancelled"} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no %q in\n%s", line, got)
+		}
+	}
+}
+
+// writer tells when it holds so many lines.
+type writer struct {
+	mu    sync.Mutex
+	text  strings.Builder
+	lines chan struct{}
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for range strings.Count(string(p), "\n") {
+		w.lines <- struct{}{}
+	}
+	return w.text.Write(p)
+}
+
+func TestFollowingALogMissesNoLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	f, err := os.Create(path)
+	check(t, err)
+	defer f.Close()
+	var mu sync.Mutex
+	over, news := false, make(chan struct{})
+	out := &writer{lines: make(chan struct{}, 100)}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- copyLog(t.Context(), path, true,
+			func() bool {
+				mu.Lock()
+				defer mu.Unlock()
+				if over { // what is written up to here is still to be seen
+					_, err := f.WriteString("the last\n")
+					check(t, err)
+				}
+				return over
+			},
+			func() <-chan struct{} { mu.Lock(); defer mu.Unlock(); return news }, out)
+	}()
+	for _, line := range []string{"one\n", "two\n", "three\n"} {
+		_, err := f.WriteString(line)
+		check(t, err)
+		<-out.lines
+	}
+	mu.Lock()
+	over = true
+	close(news)
+	mu.Unlock()
+	check(t, <-ended)
+	if got := out.text.String(); got != "one\ntwo\nthree\nthe last\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestALogThatIsNotThere(t *testing.T) {
+	var out strings.Builder
+	check(t, copyLog(t.Context(), filepath.Join(t.TempDir(), "none"), true, nil, nil, &out))
+}
+
+func TestFollowingALogEndsWithItsContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	check(t, os.WriteFile(path, []byte("one\n"), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &writer{lines: make(chan struct{}, 100)}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- copyLog(ctx, path, true, func() bool { return false }, func() <-chan struct{} { return nil }, out)
+	}()
+	<-out.lines
+	cancel()
+	check(t, <-ended)
+}

@@ -1,0 +1,248 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/api"
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/store"
+)
+
+// plane is the daemon as the API sees it.
+type plane struct {
+	opts    Options
+	core    *Core
+	ingest  *ingest
+	started time.Time
+	pid     int
+	stop    func(kill bool)
+}
+
+var _ api.Plane = (*plane)(nil)
+
+func (p *plane) Version() client.Version {
+	return client.Version{Version: p.opts.Version, API: 1, PID: p.pid, Started: p.started}
+}
+
+func (p *plane) Status(context.Context) client.Status {
+	s := client.Status{Version: p.Version(), Store: p.opts.database(), Trouble: p.core.trouble.list()}
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		counts := &s.Pipelines
+		if o.Kind == engine.AgentRun {
+			counts = &s.Runs
+		}
+		count(counts, o)
+		if alive(o) {
+			s.Agents++
+		}
+		if o.Decision != nil {
+			s.Decisions++
+		}
+	}
+	p.core.mu.RLock()
+	defer p.core.mu.RUnlock()
+	s.Events = uint64(p.core.last)
+	return s
+}
+
+func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !o.Terminal() }
+
+func (p *plane) Owners(context.Context) []client.Owner {
+	views := []client.Owner{}
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		views = append(views, ownerView(o, false))
+	}
+	return views
+}
+
+func (p *plane) Owner(_ context.Context, id string) (client.Owner, error) {
+	o, err := p.resolve(id)
+	if err != nil {
+		return client.Owner{}, err
+	}
+	return ownerView(o, true), nil
+}
+
+func (p *plane) Cancel(ctx context.Context, id string, c client.Cancel) (client.Owner, error) {
+	return p.tell(ctx, id, c.ID, engine.Cancel{Why: "a person asked for it"})
+}
+
+func (p *plane) Resume(ctx context.Context, id string, r client.Resume) (client.Owner, error) {
+	return p.tell(ctx, id, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
+}
+
+func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) error {
+	o, err := p.resolve(id)
+	if err != nil {
+		return err
+	}
+	over := func() bool {
+		now := p.core.owner(o.ID)
+		return now == nil || now.Terminal() && len(now.Effects) == 0
+	}
+	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.changes, to)
+}
+
+func (p *plane) Agents(context.Context) []client.Agent {
+	views := []client.Agent{}
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		if o.Agent != nil {
+			views = append(views, agentView(o))
+		}
+	}
+	return views
+}
+
+func (p *plane) Agent(_ context.Context, id string) (client.Agent, error) {
+	o := look(p.core, func(s *engine.State) *engine.Owner { o, _ := s.OfAgent(id); return o })
+	if o == nil || o.Agent == nil {
+		return client.Agent{}, failure("not_found", "no pipeline or run has the agent "+id+" now", "stopgate agent list")
+	}
+	return agentView(o), nil
+}
+
+func (p *plane) Signal(ctx context.Context, agent string, through journal.Position) (client.Signal, error) {
+	if err := p.ingest.through(ctx, through); err != nil {
+		return client.Signal{}, err
+	}
+	answer := look(p.core, func(s *engine.State) engine.SignalAnswer { return s.Signal(agent) })
+	return client.Signal{Signaled: answer.Signaled, Kind: string(answer.Kind), Message: answer.Message}, nil
+}
+
+func (p *plane) Decisions(_ context.Context, settled bool) []client.Decision {
+	views := []client.Decision{}
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		if o.Decision != nil {
+			views = append(views, decisionView(o, *o.Decision))
+		}
+		if settled {
+			for _, d := range o.Settled {
+				views = append(views, decisionView(o, d))
+			}
+		}
+	}
+	return views
+}
+
+func (p *plane) Decision(_ context.Context, id string) (client.Decision, error) {
+	o, d, err := p.decision(id)
+	if err != nil {
+		return client.Decision{}, err
+	}
+	return decisionView(o, d), nil
+}
+
+func (p *plane) decision(id string) (o *engine.Owner, d engine.Decision, err error) {
+	look(p.core, func(s *engine.State) struct{} {
+		o, d, err = s.ResolveDecision(id)
+		return struct{}{}
+	})
+	return o, d, asFailure(err)
+}
+
+func (p *plane) Answer(ctx context.Context, id string, a client.Answer) (client.Decision, error) {
+	o, d, err := p.decision(id)
+	if err != nil {
+		return client.Decision{}, err
+	}
+	if _, err := p.tell(ctx, o.ID, a.ID, engine.Answer{Decision: d.ID, Option: a.Option, Message: a.Message}); err != nil {
+		return client.Decision{}, err
+	}
+	return p.Decision(ctx, d.ID)
+}
+
+func (p *plane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[client.Event, error] {
+	return func(yield func(client.Event, error) bool) {
+		for e, err := range p.core.store.Watch(ctx, "", store.Position(after)) {
+			if err != nil {
+				yield(client.Event{}, asFailure(err))
+				return
+			}
+			id, ours := ownerOf(e.Subject)
+			if !ours || owner != "" && owner != id {
+				continue
+			}
+			step, err := engine.DecodeStep(e.Data)
+			if err != nil {
+				yield(client.Event{}, asFailure(err))
+				return
+			}
+			if !yield(eventView(uint64(e.Position), step, p.core.reached(ctx, id, e.Position)), nil) {
+				return
+			}
+		}
+	}
+}
+
+// backuper is a store that can be copied while it is in use.
+type backuper interface {
+	Backup(ctx context.Context, path string) error
+}
+
+func (p *plane) Backup(ctx context.Context, path string) error {
+	b, ok := p.core.store.(backuper)
+	if !ok {
+		return failure("invalid", "this store has no copies", "")
+	}
+	if !filepath.IsAbs(path) {
+		return invalid("path %q is not absolute", path)
+	}
+	if err := b.Backup(ctx, path); err != nil {
+		return failure("invalid", err.Error(), "")
+	}
+	return nil
+}
+
+func (p *plane) Stop(kill bool) { p.stop(kill) }
+
+func (p *plane) resolve(id string) (o *engine.Owner, err error) {
+	look(p.core, func(s *engine.State) struct{} {
+		o, err = s.Resolve(id)
+		return struct{}{}
+	})
+	return o, asFailure(err)
+}
+
+// tell hands an owner what a person asked for.
+func (p *plane) tell(ctx context.Context, owner, request string, what engine.Happening) (client.Owner, error) {
+	o, err := p.resolve(owner)
+	if err != nil {
+		return client.Owner{}, err
+	}
+	if request == "" {
+		request = journal.NewID()
+	}
+	return p.do(ctx, o.ID, engine.Input{ID: "request:" + request, What: what})
+}
+
+func (p *plane) do(ctx context.Context, owner string, in engine.Input) (client.Owner, error) {
+	o, err := p.core.Do(ctx, owner, in)
+	if err != nil {
+		return client.Owner{}, asFailure(err)
+	}
+	return ownerView(o, true), nil
+}
+
+// asFailure is an error as people are told of it: what the engine refuses has a code, and
+// a store that cannot be written to is a matter of trying again.
+func asFailure(err error) error {
+	var refusal *engine.Refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refusal):
+		return failure(refusal.Code, refusal.Why, "")
+	case errors.Is(err, store.ErrInvalid):
+		return failure("invalid", err.Error(), "")
+	case errors.Is(err, errEngine):
+		return err
+	}
+	return failure("unavailable", err.Error(), "nothing was changed, or it is not known yet: ask again")
+}

@@ -1,0 +1,237 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/api"
+	"github.com/stopgate/stopgate/internal/effect"
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/store"
+)
+
+// daemon is one life of the control plane.
+type daemon struct {
+	Options
+	store  store.Store
+	core   *Core
+	ingest *ingest
+	timers *timers
+	worker *effect.Worker
+	logs   logs
+
+	full chan struct{} // there is enough for a snapshot
+
+	stopping sync.Once
+	stopped  chan struct{} // closed when somebody wants it to end
+	kill     bool          // and what it started with it
+}
+
+// Run is the daemon's life. It returns when the context ends or somebody asked for it:
+// then everything that was begun is recorded, and what it started goes on without it.
+func Run(ctx context.Context, o Options) error {
+	release, err := hold(ctx, o.StateDir)
+	if err != nil {
+		o.Ready(err)
+		return err
+	}
+	defer release()
+	d := &daemon{Options: o.complete(), logs: logs{o.StateDir}, full: make(chan struct{}, 1), stopped: make(chan struct{})}
+	return d.live(ctx)
+}
+
+func (d *daemon) live(ctx context.Context) error {
+	listener, err := d.begin(ctx)
+	if err != nil {
+		d.Ready(err)
+		return errors.Join(err, d.close())
+	}
+	d.Log.Info("ready", "version", d.Version, "state", d.StateDir)
+	d.Ready(nil)
+	err = d.work(ctx, listener)
+	d.Log.Info("stopping")
+	return errors.Join(err, d.end())
+}
+
+// begin comes to where a daemon that was never away would be.
+func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
+	var err error
+	if d.store, err = d.OpenStore(ctx, d.database()); err != nil {
+		return nil, fmt.Errorf("%w%s", err, remedy(err, d.database()))
+	}
+	state, last, err := load(ctx, d.store)
+	if err != nil {
+		return nil, fmt.Errorf("%w%s", err, remedy(err, d.database()))
+	}
+	d.core = newCore(d.store, state, last, d.Log, d.Now)
+	d.core.note = d.write
+	d.warn()
+	// It is only read here, so that its limits do not matter.
+	d.ingest = newIngest(d.core, journal.New(d.journalDir(), journal.Limits{}), d.journalDir(), process.BootID(), d.Log)
+	if err := d.ingest.load(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.ingest.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	if err := caughtUp(ctx, d.core); err != nil {
+		return nil, err
+	}
+	listener, err := api.Listen(d.socket())
+	if err != nil {
+		return nil, err
+	}
+	d.attach()
+	return listener, nil
+}
+
+// warn tells what opening the store found that is wrong, and not so wrong that it cannot
+// be used.
+func (d *daemon) warn() {
+	s, ok := d.store.(interface{ Found() []store.Finding })
+	if !ok {
+		return
+	}
+	for i, f := range s.Found() {
+		d.Log.Error("the store is not as it was left", "finding", f.String())
+		d.core.trouble.is(fmt.Sprintf("store, finding %d", i+1), f.String())
+	}
+}
+
+// remedy is what a person can do about a store that cannot be used.
+func remedy(err error, path string) string {
+	switch {
+	case errors.Is(err, store.ErrNewer):
+		return ": use that version, or put a backup in the place of " + path
+	case errors.Is(err, store.ErrDamaged):
+		return ": stopgate log verify names the damage; put a backup in the place of " + path + ", or move it away to begin anew"
+	}
+	return ""
+}
+
+// attach takes up effects and timers where the last daemon left them.
+func (d *daemon) attach() {
+	d.timers = newTimers(d.core)
+	d.worker = effect.New(effect.Options{
+		Shells: d.Shells, Agents: d.Agents, Notifier: d.Notifier, Now: d.Now,
+		Report: d.report,
+		Trouble: func(owner string, err error) {
+			if err == nil {
+				d.core.trouble.over("effects of " + owner)
+				return
+			}
+			d.Log.Error("an effect is tried again", "owner", owner, "error", err)
+			d.core.trouble.is("effects of "+owner, err.Error())
+		},
+	})
+	d.core.changed = d.changed
+	owners := look(d.core, (*engine.State).Owners)
+	for _, o := range owners {
+		d.timers.changed(nil, o)
+	}
+	d.worker.Reattach(owners)
+}
+
+// report takes what became of an effect. The last words of an agent that has exited are in
+// the journal, and come before its exit.
+func (d *daemon) report(ctx context.Context, owner string, in engine.Input) error {
+	if _, exited := in.What.(engine.AgentExited); exited {
+		if err := d.ingest.settled(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := d.core.Do(ctx, owner, in)
+	return err
+}
+
+// changed hands an owner that has changed to everyone who acts on it.
+func (d *daemon) changed(before, after *engine.Owner) {
+	d.timers.changed(before, after)
+	d.worker.Wake(after)
+	if d.core.due() {
+		select {
+		case d.full <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// write keeps the owner's log. One that cannot be written is no reason to stop: the facts
+// are in the store.
+func (d *daemon) write(before, after *engine.Owner) {
+	if err := d.logs.changed(before, after); err != nil {
+		d.Log.Error("a log was not written", "owner", after.ID, "error", err)
+		d.core.trouble.is("logs", err.Error())
+		return
+	}
+	d.core.trouble.over("logs")
+}
+
+// work does everything at once until the daemon is to end.
+func (d *daemon) work(ctx context.Context, listener net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-d.stopped:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	p := &plane{opts: d.Options, core: d.core, ingest: d.ingest, started: d.Now(), pid: os.Getpid(), stop: d.stop}
+	var all sync.WaitGroup
+	all.Go(func() { d.ingest.follow(ctx) })
+	all.Go(func() { d.timers.run(ctx) })
+	all.Go(func() { d.keepHouse(ctx) })
+	err := api.Serve(ctx, listener, api.New(p, d.Version))
+	cancel()
+	all.Wait()
+	return err
+}
+
+// stop makes the daemon end.
+func (d *daemon) stop(kill bool) {
+	d.stopping.Do(func() {
+		d.kill = kill
+		close(d.stopped)
+	})
+}
+
+// endPatience is how long effects under way may take when the daemon ends. What is not
+// done by then is in doubt for the next one, like after a crash.
+const endPatience = 20 * time.Second
+
+// end finishes what was begun.
+func (d *daemon) end() error {
+	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+	defer cancel()
+	if err := d.worker.Stop(ctx); err != nil {
+		d.Log.Error("effects under way were not finished", "error", err)
+	}
+	if d.kill { // the next daemon learns how it ended, and goes on from there
+		if err := d.worker.Kill(ctx, look(d.core, (*engine.State).Owners)); err != nil {
+			d.Log.Error("something could not be ended", "error", err)
+		}
+	}
+	if err := d.core.Snapshot(ctx); err != nil {
+		d.Log.Error("no snapshot was saved", "error", err)
+	}
+	if err := d.ingest.save(ctx); err != nil {
+		d.Log.Error("the place in the journal was not recorded", "error", err)
+	}
+	return d.close()
+}
+
+func (d *daemon) close() error {
+	if d.store == nil {
+		return nil
+	}
+	return d.store.Close()
+}

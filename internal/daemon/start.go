@@ -1,0 +1,190 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/stopgate/stopgate/internal/api"
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// Commands are those of a project's runbooks.
+func (p *plane) Commands(_ context.Context, project string) ([]client.Command, error) {
+	shelf, err := p.shelf(project)
+	if err != nil {
+		return nil, err
+	}
+	commands := []client.Command{}
+	for _, found := range shelf.Commands() {
+		commands = append(commands, client.Command{
+			Name: found.Name, Usage: found.Args.String(), Description: found.Description,
+			Runs: runs(found.Run), Runbook: found.Runbook.Path,
+		})
+	}
+	return commands, nil
+}
+
+func runs(r runbook.Run) string {
+	switch {
+	case r.Pipeline != "":
+		return "pipeline " + r.Pipeline
+	case r.Agent != "":
+		return "agent " + r.Agent
+	}
+	return "shell"
+}
+
+// Start runs a command of a runbook. The id makes it one start, however often it is asked
+// for.
+func (p *plane) Start(ctx context.Context, s client.Start) (client.Owner, error) {
+	if !validID(s.ID) {
+		return client.Owner{}, invalid("the id %q is not 16 hex digits", s.ID)
+	}
+	if o := p.core.owner(s.ID); o != nil {
+		return ownerView(o, true), nil
+	}
+	create, err := p.create(s)
+	if err != nil {
+		return client.Owner{}, err
+	}
+	return p.do(ctx, s.ID, engine.Input{ID: "create", What: create})
+}
+
+// create is what is to be started.
+func (p *plane) create(s client.Start) (engine.Create, error) {
+	shelf, err := p.shelf(s.Project)
+	if err != nil {
+		return engine.Create{}, err
+	}
+	command, book, err := shelf.Command(s.Command, s.Runbook)
+	if err != nil {
+		return engine.Create{}, failure("invalid", err.Error(), "")
+	}
+	vars, err := book.Vars(command, s.Args)
+	if err != nil {
+		return engine.Create{}, failure("invalid", err.Error(), "usage: stopgate start "+command.Name+" "+command.Args.String())
+	}
+	plan, standalone := book.Plan(command)
+	create := engine.Create{
+		Owner: s.ID, Kind: engine.Pipeline, Name: plan.Pipeline.Name, Command: command.Name,
+		Project: shelf.root, Vars: vars, Plan: shelf.pin(plan),
+	}
+	if standalone {
+		create.Kind = engine.AgentRun
+	}
+	create.Cwd, err = workDir(s)
+	return create, err
+}
+
+// workDir is where the person stands who starts something. What the plan says of
+// directories is seen from there.
+func workDir(s client.Start) (string, error) {
+	dir := s.Cwd
+	info, err := os.Stat(dir)
+	switch {
+	case !filepath.IsAbs(dir):
+		return "", invalid("cwd %q is not an absolute path", dir)
+	case err != nil:
+		return "", invalid("cwd: %v", err)
+	case !info.IsDir():
+		return "", invalid("cwd: %s is not a directory", dir)
+	}
+	return filepath.Clean(dir), nil
+}
+
+// shelf is a project's runbooks.
+type shelf struct {
+	runbook.Set
+	root string
+	dir  string // .gauntlet, or the approved copy of it
+}
+
+// shelf reads a project's runbooks: those that a person approved, where that is asked
+// for.
+func (p *plane) shelf(project string) (shelf, error) {
+	if !filepath.IsAbs(project) {
+		return shelf{}, invalid("project %q is not an absolute path", project)
+	}
+	project = filepath.Clean(project)
+	dir, err := p.trusted(project)
+	if err != nil {
+		return shelf{}, err
+	}
+	set, err := runbook.Load(filepath.Join(dir, "runbooks"))
+	var faults runbook.Faults
+	if errors.As(err, &faults) && len(faults) > 0 {
+		return shelf{}, failure("invalid", faults.Error(), "stopgate runbook check says more")
+	}
+	if err != nil {
+		return shelf{}, failure("invalid", err.Error(), "")
+	}
+	return shelf{Set: set, root: project, dir: dir}, nil
+}
+
+// trusted is the directory whose runbooks may run.
+func (p *plane) trusted(project string) (string, error) {
+	if !p.opts.global().Enforces() {
+		return filepath.Join(project, paths.GauntletDir), nil
+	}
+	standing, err := trust.NewStore(p.opts.StateDir).Standing(project)
+	switch {
+	case err != nil:
+		return "", failure("untrusted", err.Error(), "stopgate trust")
+	case standing.State == trust.Untrusted:
+		return "", failure("untrusted", fmt.Sprintf("nobody approved the runbooks of %s", project), "look at them and approve them with: stopgate trust")
+	}
+	return standing.Dir, nil
+}
+
+// pin makes the plan's commands use the approved copy of what they name in .gauntlet: an
+// agent that edits a script there changes nothing.
+func (s shelf) pin(plan runbook.Plan) runbook.Plan {
+	pin := func(script string) string { return trust.Pin(script, "", s.root, s.dir) }
+	steps := make([]runbook.Step, len(plan.Pipeline.Steps))
+	for i, step := range plan.Pipeline.Steps {
+		step.Run.Shell = pin(step.Run.Shell)
+		steps[i] = step
+	}
+	plan.Pipeline.Steps = steps
+	plan.Agents = maps.Clone(plan.Agents)
+	for name, agent := range plan.Agents {
+		agent.Run = pin(agent.Run)
+		for _, action := range []*runbook.Action{&agent.OnIdle, &agent.OnDead, &agent.OnPrompt} {
+			action.Run = pin(action.Run)
+		}
+		actions := make([]runbook.ErrorAction, len(agent.OnError))
+		for i, on := range agent.OnError {
+			on.Action.Run = pin(on.Action.Run)
+			actions[i] = on
+		}
+		agent.OnError = actions
+		plan.Agents[name] = agent
+	}
+	return plan
+}
+
+// validID reports whether it is 16 hex digits.
+func validID(id string) bool {
+	for _, c := range []byte(id) {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
+			return false
+		}
+	}
+	return len(id) == 16
+}
+
+func failure(code, text, hint string) error {
+	return &api.Error{Failure: client.Failure{Code: code, Error: text, Hint: hint}}
+}
+
+func invalid(format string, args ...any) error {
+	return failure("invalid", fmt.Sprintf(format, args...), "")
+}

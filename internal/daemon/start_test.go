@@ -1,0 +1,151 @@
+package daemon
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/api"
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// asking is a plane without a daemon.
+func asking(t *testing.T) *plane {
+	t.Helper()
+	dir := t.TempDir()
+	return &plane{
+		opts: Options{StateDir: dir, Config: filepath.Join(dir, "config.yml"), Log: quiet()},
+		core: testCore(newMemory(t)),
+	}
+}
+
+func enforce(t *testing.T, p *plane) {
+	t.Helper()
+	check(t, os.WriteFile(p.opts.Config, []byte("trust: enforce\n"), 0o600))
+}
+
+func refusal(t *testing.T, err error) client.Failure {
+	t.Helper()
+	var failure *api.Error
+	if !errors.As(err, &failure) {
+		t.Fatalf("no failure that people are told of: %v", err)
+	}
+	return failure.Failure
+}
+
+func TestStart(t *testing.T) {
+	p := asking(t)
+	root := project(t, twoSteps)
+	start := client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}}
+	view, err := p.Start(t.Context(), start)
+	check(t, err)
+	if view.ID != anID || view.Kind != "pipeline" || view.Step != "one" || view.Cwd != root || view.Vars["name"] != "you" || len(view.Steps) != 1 {
+		t.Errorf("%+v", view)
+	}
+	o := p.core.owner(anID)
+	if o.Effects[0].Shell.Script != "echo one you" {
+		t.Errorf("%+v", o)
+	}
+	check(t, os.RemoveAll(filepath.Join(root, ".gauntlet")))
+	if again, err := p.Start(t.Context(), start); err != nil || again.Created != view.Created {
+		t.Errorf("asked for again: %+v, %v", again, err)
+	}
+}
+
+func TestWhatCannotBeStarted(t *testing.T) {
+	root := project(t, twoSteps)
+	broken := project(t, "[command.build]\nrum = \"true\"\n")
+	for name, test := range map[string]struct {
+		change func(*client.Start)
+		code   string
+		says   []string
+	}{
+		"no id":            {func(s *client.Start) { s.ID = "" }, "invalid", []string{"16 hex digits"}},
+		"a path for an id": {func(s *client.Start) { s.ID = "../../../../etc/a" }, "invalid", []string{"16 hex digits"}},
+		"capitals":         {func(s *client.Start) { s.ID = "0123456789ABCDEF" }, "invalid", []string{"16 hex digits"}},
+		"relative project": {func(s *client.Start) { s.Project = "p" }, "invalid", []string{"absolute"}},
+		"no project":       {func(s *client.Start) { s.Project = "" }, "invalid", []string{"absolute"}},
+		"relative cwd":     {func(s *client.Start) { s.Cwd = "p" }, "invalid", []string{"absolute"}},
+		"cwd that is gone": {func(s *client.Start) { s.Cwd = filepath.Join(root, "gone") }, "invalid", []string{"gone"}},
+		"cwd that is a file": {func(s *client.Start) {
+			s.Cwd = filepath.Join(root, ".gauntlet", "runbooks", "book.toml")
+		}, "invalid", []string{"not a directory"}},
+		"unknown command":   {func(s *client.Start) { s.Command = "biuld" }, "invalid", []string{"biuld", "build"}},
+		"too few arguments": {func(s *client.Start) { s.Args = nil }, "invalid", []string{"name", "usage: stopgate start build <name>"}},
+		"a broken runbook":  {func(s *client.Start) { s.Project = broken }, "invalid", []string{"book.toml:2", "rum"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := asking(t)
+			s := client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}}
+			test.change(&s)
+			_, err := p.Start(t.Context(), s)
+			failure := refusal(t, err)
+			for _, word := range test.says {
+				if !strings.Contains(failure.Error+failure.Hint, word) {
+					t.Errorf("no %q in %q, %q", word, failure.Error, failure.Hint)
+				}
+			}
+			if failure.Code != test.code || len(p.Owners(t.Context())) != 0 {
+				t.Errorf("%+v", failure)
+			}
+		})
+	}
+}
+
+func TestRulingT3RunbooksThatNobodyApproved(t *testing.T) {
+	p := asking(t)
+	enforce(t, p)
+	root := project(t, twoSteps)
+	_, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
+	if failure := refusal(t, err); failure.Code != "untrusted" || !strings.Contains(failure.Hint, "stopgate trust") {
+		t.Errorf("%+v", failure)
+	}
+	if _, err := p.Commands(t.Context(), root); refusal(t, err).Code != "untrusted" {
+		t.Error(err)
+	}
+}
+
+func TestRulingT4TheApprovedCopyRuns(t *testing.T) {
+	p := asking(t)
+	enforce(t, p)
+	root := project(t, strings.ReplaceAll(twoSteps, "echo two", "sh .gauntlet/two.sh"))
+	script := filepath.Join(root, ".gauntlet", "two.sh")
+	check(t, os.WriteFile(script, []byte("echo two\n"), 0o600))
+	check(t, trust.NewStore(p.opts.StateDir).Approve(root, time.Now()))
+	check(t, os.WriteFile(filepath.Join(root, ".gauntlet", "runbooks", "book.toml"), []byte(strings.ReplaceAll(twoSteps, "echo one", "rm")), 0o600))
+	check(t, os.WriteFile(script, []byte("rm\n"), 0o600))
+	_, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
+	check(t, err)
+	o := p.core.owner(anID)
+	if got := o.Effects[0].Shell.Script; got != "echo one you" {
+		t.Errorf("it runs %q", got)
+	}
+	done(t, p.core, anID)
+	two := do(t, p.core, anID, engine.Input{ID: "exit", What: engine.ShellExited{Key: o.Shell.Key}}).Effects[0].Shell.Script
+	text, err := os.ReadFile(strings.TrimPrefix(two, "sh "))
+	if err != nil || string(text) != "echo two\n" {
+		t.Errorf("%q: %q, %v", two, text, err)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	p := asking(t)
+	commands, err := p.Commands(t.Context(), project(t, twoSteps+`
+[command.hello]
+description = "says it"
+run = "echo hello"
+`))
+	check(t, err)
+	if len(commands) != 2 || commands[0].Name != "build" || commands[0].Usage != "<name>" || commands[0].Runs != "pipeline build" ||
+		commands[1].Description != "says it" || commands[1].Runs != "shell" || filepath.Base(commands[1].Runbook) != "book.toml" {
+		t.Errorf("%+v", commands)
+	}
+	if commands, err := p.Commands(t.Context(), t.TempDir()); err != nil || commands == nil || len(commands) != 0 {
+		t.Errorf("a project without runbooks: %v, %v", commands, err)
+	}
+}
