@@ -40,6 +40,9 @@ func Main(args []string) int {
 	if isSupervisorHook(args) {
 		return runSupervisorHook()
 	}
+	if isErrand(args) {
+		return runErrand(args[2])
+	}
 	if called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
 		fmt.Println(Version()) // bare, as that tool does
 		return exitOK
@@ -158,41 +161,52 @@ type usageError struct {
 
 // newProgram is the command tree under the name that the program was called by.
 func newProgram(args []string) *cobra.Command {
-	if isTUIDriver(args) {
+	switch {
+	case isTUIDriver(args):
 		return newTUIDriver()
+	case called(args[0]) == oddjobs:
+		return newOddjobs()
 	}
 	return newRoot(called(args[0]))
 }
 
 func newRoot(name string) *cobra.Command {
-	root := &cobra.Command{
-		Use:   name,
-		Short: "Decides whether a coding agent may stop",
-		Long: `stopgate answers Claude Code's hooks: an agent may stop when the work is done,
+	root := newTop(name)
+	root.Short = "Decides whether a coding agent may stop"
+	root.Long = `stopgate answers Claude Code's hooks: an agent may stop when the work is done,
 and anyone can see why.
 
 Exit codes of all commands but hooks: 0 done, 1 failed, 2 the command line or a
-configuration was not understood, 3 could not run, 4 failed too often, 130
-interrupted.`,
-		Version: Version(),
-		Example: `  stopgate init        set this project up
+configuration was not understood, 3 could not run, 4 failed too often or was cancelled, 130
+interrupted.`
+	root.Example = `  stopgate init        set this project up
   stopgate doctor      prove that a block blocks
-  stopgate log -f      watch what is decided`,
+  stopgate log -f      watch what is decided
+  stopgate start       see what this project's runbooks can do`
+	root.AddCommand(
+		newInit(), newHooks(), newTrust(), newDoctor(), newStatus(), newValidate(), newOff(), newLog(),
+		newRun(), newCheck(), newReview(), newDetect(), newList(), newHealth(), newViolations(), newClean(), newCI(),
+		newClaude(), newProvider(), newSupervisor(), newQueue(), newRegistry(),
+		newStart(), newPipeline(), newAgent(), newDecision(), newEmit(), newRunbook(), newDaemon(),
+		newSchema(), newHook(), newStopHook(), newSupervisorHook(), newVersion(),
+	)
+	return root
+}
+
+// newTop is the top of a command tree.
+func newTop(name string) *cobra.Command {
+	root := &cobra.Command{
+		Use:           name,
+		Version:       Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cobra.EnableCommandSorting = false // below they stand in the order in which one needs them
+	cobra.EnableCommandSorting = false // they stand in the order in which one needs them
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(
-		newInit(), newHooks(), newTrust(), newDoctor(), newStatus(), newValidate(), newOff(), newLog(),
-		newRun(), newCheck(), newReview(), newDetect(), newList(), newHealth(), newViolations(), newClean(), newCI(),
-		newClaude(), newProvider(), newSupervisor(), newQueue(), newRegistry(),
-		newSchema(), newHook(), newStopHook(), newSupervisorHook(), newVersion(),
-	)
 	return root
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 type logOptions struct {
@@ -37,8 +38,8 @@ func newLog() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "Show the journal: what was asked and what was answered",
-		Long: `Show the journal of all projects: what the client asked and what was answered. A
-call that was never answered enforced nothing.
+		Long: `Show the journal of all projects: what the client asked and what was answered, and what was
+emitted about agents. A call that was never answered enforced nothing.
 
 A damaged record is named on standard error; the others are shown.`,
 		Example: `  stopgate log --since 1h
@@ -54,6 +55,7 @@ A damaged record is named on standard error; the others are shown.`,
 	cmd.Flags().StringVar(&o.event, "event", "", "only this hook event")
 	cmd.Flags().Var((*durationFlag)(&o.since), "since", "only records younger than this, such as 30m or 3d")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "one JSON object per record")
+	cmd.AddCommand(newLogVerify())
 	return cmd
 }
 
@@ -108,11 +110,13 @@ func (o *logOptions) check() error {
 	if o.since < 0 {
 		return usageError{errors.New("--since must not be negative"), "for example: stopgate log --since 1h"}
 	}
-	if o.event == "" || hook.Event(o.event).Known() {
+	emitted := []string{event.AgentSignal, event.AgentIdle, event.AgentPrompt, event.AgentStop}
+	if o.event == "" || hook.Event(o.event).Known() || slices.Contains(emitted, o.event) {
 		return nil
 	}
-	hint := "the events are: " + strings.Join(eventNames(hook.Events()), ", ")
-	if near := config.Suggest(o.event, eventNames(hook.Events())); near != "" {
+	names := slices.Concat(eventNames(hook.Events()), emitted)
+	hint := "the events are: " + strings.Join(names, ", ")
+	if near := config.Suggest(o.event, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return usageError{fmt.Errorf("unknown event %q", o.event), hint}
@@ -152,8 +156,25 @@ func (v *logView) line(r *event.Record) error {
 		v.order = append(v.order, r.Call)
 		return nil
 	}
+	if r.Kind == event.Emitted {
+		return v.emitted(r)
+	}
 	delete(v.open, r.Call)
 	_, err := fmt.Fprintf(v.out, "%s  %s  %s%s\n", v.head(r), v.decision(r), v.paint.faint(v.where(r)), v.opinions(r)+effects(r))
+	return err
+}
+
+// emitted is a line for what was told of an agent.
+func (v *logView) emitted(r *event.Record) error {
+	word := event.Word{}
+	if r.Word != nil {
+		word = *r.Word
+	}
+	text := strings.TrimSpace(word.Kind + word.Type)
+	if word.Message != "" {
+		text += ": " + plain.Line(word.Message)
+	}
+	_, err := fmt.Fprintln(v.out, strings.TrimRight(fmt.Sprintf("%s  %s  %s  %s", v.head(r), v.paint.green("told  "), v.paint.faint(strings.Map(printable, word.Agent)), strings.Map(printable, text)), " "))
 	return err
 }
 

@@ -18,7 +18,21 @@ import (
 
 // stopgated stands in for the program of that name, as far as scripts need it.
 func stopgated() {
-	if len(os.Args) != 2 || os.Args[1] != "provider-check" {
+	switch words := strings.Join(os.Args[1:], " "); {
+	case words == "provider-check":
+	case words == "daemon":
+		fakeDaemon()
+		return
+	case strings.HasPrefix(words, "runbook "):
+		fmt.Println("stopgated", words)
+		os.Exit(1)
+	case words == "store-verify":
+		fmt.Println("the store: 3 events, damaged")
+		os.Exit(1)
+	case words == "store-verify --json":
+		fmt.Println(`{"events": 3}`)
+		return
+	default:
 		os.Exit(2)
 	}
 	if err := (probe.Prober{UserAgent: "stopgate/test"}).Serve(context.Background(), os.Stdin, os.Stdout); err != nil {

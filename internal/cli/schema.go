@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/runbook/schema"
 )
 
 func newSchema() *cobra.Command {
@@ -15,11 +16,12 @@ func newSchema() *cobra.Command {
 		Use:   "schema",
 		Short: "Print JSON Schemas",
 		Example: `  stopgate schema hook SubagentStop
-  stopgate schema config`,
+  stopgate schema config
+  stopgate schema runbook`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSchemaHook(), newSchemaConfig())
+	cmd.AddCommand(newSchemaHook(), newSchemaConfig(), newSchemaRunbook())
 	return cmd
 }
 
@@ -65,6 +67,22 @@ is .gauntlet/config.yml and the default, check, review, ci or global.`,
 				return noSchema(err, kind, "kinds", config.Kinds())
 			}
 			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+}
+
+func newSchemaRunbook() *cobra.Command {
+	return &cobra.Command{
+		Use:   "runbook",
+		Short: "Print the JSON Schema of a runbook",
+		Long: `Print the JSON Schema of a runbook, for editors that check TOML by it. It knows less than
+stopgate runbook check, which also sees where steps lead.`,
+		Example:               "  stopgate schema runbook > runbook.schema.json",
+		DisableFlagsInUseLine: true,
+		Args:                  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s", schema.Runbook())
 			return err
 		},
 	}

@@ -1,16 +1,21 @@
 package cli_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/client"
 )
 
 func TestMain(m *testing.M) {
@@ -20,6 +25,7 @@ func TestMain(m *testing.M) {
 		"conclaude":      run,
 		"agent-gauntlet": run,
 		"tui-driver":     run,
+		"oj":             run,
 		"sg2":            run, // somebody renamed the program
 		"stopgated":      stopgated,
 		"claude":         func() { fmt.Println("2.1.197 (Claude Code)") },
@@ -30,6 +36,7 @@ func TestMain(m *testing.M) {
 // directory of its own, a client that only knows its version, and nothing of
 // the machine's own git or client settings. proj/ is a repository.
 func TestScripts(t *testing.T) {
+	real := sync.OnceValues(func() (string, error) { return buildPrograms(t.TempDir()) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -41,6 +48,8 @@ func TestScripts(t *testing.T) {
 			"exit":     checkExit,
 			"json":     checkJSON,
 			"endpoint": startEndpoint,
+			"word":     takeWord,
+			"real":     useReal(real),
 		},
 	})
 }
@@ -68,6 +77,9 @@ func setUp(env *testscript.Env) error {
 	} {
 		env.Setenv(name, value)
 	}
+	env.Defer(func() { // a script that failed leaves it behind
+		_ = client.New(filepath.Join(work, "state", "daemon.sock"), "test").Stop(context.Background(), true)
+	})
 	env.Cd = filepath.Join(work, "proj")
 	return nil
 }
@@ -142,6 +154,42 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 		var next any
 		ts.Check(dec.Decode(&next))
 	}
+}
+
+// useReal is "real": from here on stopgate and stopgated are the programs that people
+// get.
+func useReal(build func() (string, error)) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 0 {
+			ts.Fatalf("usage: real")
+		}
+		bin, err := build()
+		ts.Check(err)
+		ts.Setenv("PATH", bin+string(filepath.ListSeparator)+ts.Getenv("PATH"))
+		ts.Setenv("REAL", bin)
+	}
+}
+
+func buildPrograms(dir string) (string, error) {
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../../cmd/stopgate", "../../cmd/stopgated").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return dir, nil
+}
+
+// takeWord is "word VARIABLE N": the N-th word of stdout, from 1.
+func takeWord(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: word VARIABLE N")
+	}
+	words := strings.Fields(ts.ReadFile("stdout"))
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	if n < 1 || n > len(words) {
+		ts.Fatalf("stdout has %d words", len(words))
+	}
+	ts.Setenv(args[0], words[n-1])
 }
 
 func at(value any, path string) any {

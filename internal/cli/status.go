@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -21,14 +22,20 @@ import (
 const recentStops = 10
 
 func newStatus() *cobra.Command {
-	var asJSON bool
+	var asJSON, follow bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show what is happening in this project",
 		Long: `Show whether this project is enforced, what the supervisor's reviews have cost, and
 the latest stops; and of all tmux sessions, which queues are under way and what their agents
-have not been told yet. To prove it rather than to look: stopgate doctor`,
+have not been told yet; and whether the daemon runs, what it has under way and what it waits
+for. To prove it rather than to look: stopgate doctor
+
+With --watch it is shown again whenever the daemon has news, until Ctrl-C.
+
+Exit code 0: shown. 3: with --watch, the daemon does not run.`,
 		Example: `  stopgate status
+  stopgate status --watch
   stopgate status --json | jq .unanswered`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,7 +43,10 @@ have not been told yet. To prove it rather than to look: stopgate doctor`,
 			if err != nil {
 				return err
 			}
-			s, err := h.status()
+			if follow {
+				return h.watchStatus(cmd, asJSON)
+			}
+			s, err := h.status(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -47,6 +57,7 @@ have not been told yet. To prove it rather than to look: stopgate doctor`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&follow, "watch", false, "go on as the daemon has news, until Ctrl-C")
 	return cmd
 }
 
@@ -63,7 +74,8 @@ type status struct {
 	// Supervisor is nil where nothing was reviewed.
 	Supervisor *reviewsStatus `json:"supervisor,omitempty"`
 	sessionsStatus
-	Stops []event.Record `json:"stops"`
+	Daemon *daemonStatus  `json:"daemon"`
+	Stops  []event.Record `json:"stops"`
 
 	launched bool // a supervised launch has put its entry into the settings
 }
@@ -113,8 +125,8 @@ func (g *gatesStatus) print(p paint, row func(name, text, hint string)) {
 	}
 }
 
-func (h *here) status() (*status, error) {
-	s := &status{Root: h.root, Config: "none", Hooks: []string{}, Stops: []event.Record{}}
+func (h *here) status(ctx context.Context) (*status, error) {
+	s := &status{Root: h.root, Config: "none", Hooks: []string{}, Stops: []event.Record{}, Daemon: readDaemon(ctx, h.stateDir)}
 	if h.hasProject {
 		s.Config = "valid"
 	}
@@ -211,8 +223,9 @@ func (s *status) readStops(dir string) error {
 	return nil
 }
 
-func (s *status) print(out io.Writer) error {
-	p := paintFor(out)
+func (s *status) print(out io.Writer) error { return s.write(out, paintFor(out)) }
+
+func (s *status) write(out io.Writer, p paint) error {
 	row := func(name, text, hint string) {
 		if hint != "" {
 			text += "  " + p.faint("→ "+hint)
@@ -268,6 +281,7 @@ func (s *status) print(out io.Writer) error {
 		row("reviews", s.Supervisor.String(), "stopgate supervisor status")
 	}
 	s.sessionsStatus.print(p, row)
+	s.Daemon.print(p, row)
 	if len(s.Stops) > 0 {
 		fmt.Fprintln(out, "\nlatest stops")
 	}

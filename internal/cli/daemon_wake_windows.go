@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
+
+// startDaemon cannot hand a pipe to a process that outlives this one.
+func startDaemon(string, *os.File) (ready *os.File, ended func() string, err error) {
+	return nil, nil, hintError{errors.New("the daemon cannot be started in the background on this system"), "run it with: stopgate daemon run"}
+}
+
+// become runs another program in place of this one.
+func become(program string, args []string) error {
+	cmd := exec.Command(program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return codeError{code: exit.ExitCode()}
+	}
+	return err
+}

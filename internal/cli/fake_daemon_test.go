@@ -1,0 +1,437 @@
+package cli_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/api"
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/lockfile"
+)
+
+// fakeDaemon stands in for the daemon in scripts. What it starts does nothing by itself:
+// scripts move it on by resuming it with a word (see move). FAKE_ERROR is why it cannot
+// start, FAKE_DEATH makes it end without a word, FAKE_VERSION is its version.
+func fakeDaemon() {
+	ready := os.NewFile(3, "ready")
+	if why := os.Getenv("FAKE_ERROR"); why != "" {
+		fmt.Fprintf(ready, "{\"error\":%q}\n", why)
+		os.Exit(1)
+	}
+	if why := os.Getenv("FAKE_DEATH"); why != "" {
+		fmt.Fprintln(os.Stderr, why)
+		os.Exit(7)
+	}
+	state := os.Getenv("STOPGATE_STATE_DIR")
+	release, err := lockfile.Acquire(context.Background(), filepath.Join(state, "daemon.lock"), 0)
+	exitOn(err)
+	defer release()
+	socket := filepath.Join(state, "daemon.sock")
+	_ = os.Remove(socket) // of one that was killed
+	listener, err := api.Listen(socket)
+	exitOn(err)
+	ctx, stop := context.WithCancel(context.Background())
+	version := os.Getenv("FAKE_VERSION")
+	if version == "" {
+		version = "(devel)"
+	}
+	f := &fakePlane{stop: stop, version: version, started: time.Now(), state: state}
+	f.news = sync.NewCond(&f.mu)
+	context.AfterFunc(ctx, f.wake)
+	fmt.Fprintln(ready, `{"ready":true}`)
+	ready.Close()
+	_ = api.Serve(ctx, listener, api.New(f, version)) // it was stopped
+}
+
+func exitOn(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// fakePlane holds owners that do what scripts say.
+type fakePlane struct {
+	stop    func()
+	version string
+	started time.Time
+	state   string
+
+	mu     sync.Mutex
+	news   *sync.Cond
+	owners []*client.Owner
+	events []client.Event
+	closed []client.Decision
+}
+
+func (f *fakePlane) Version() client.Version {
+	return client.Version{Version: f.version, API: 1, PID: os.Getpid(), Started: f.started}
+}
+
+func (f *fakePlane) Status(context.Context) client.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := client.Status{Version: f.Version(), Store: filepath.Join(f.state, "stopgate.db"), Events: uint64(len(f.events))}
+	for _, o := range f.owners {
+		counts := &s.Pipelines
+		if o.Kind == "run" {
+			counts = &s.Runs
+		}
+		switch o.Status {
+		case "running":
+			counts.Running++
+		case "waiting":
+			counts.Waiting++
+			s.Decisions++
+		case "failed":
+			counts.Failed++
+		case "done":
+			counts.Done++
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(f.state, "trouble")); err == nil {
+		s.Trouble = []string{strings.TrimSpace(string(text))}
+	}
+	return s
+}
+
+func (f *fakePlane) Commands(_ context.Context, project string) ([]client.Command, error) {
+	path := filepath.Join(project, ".gauntlet", "runbooks", "work.toml")
+	if _, err := os.Stat(path); err != nil {
+		return nil, nil
+	}
+	return []client.Command{
+		{Name: "build", Usage: "<target> [--fast]", Description: "Build and test", Runs: "pipeline build", Runbook: path},
+		{Name: "help-me", Usage: "", Runs: "agent helper", Runbook: path},
+	}, nil
+}
+
+// Start makes a pipeline, or for help-me an agent run, at its first step.
+func (f *fakePlane) Start(ctx context.Context, s client.Start) (client.Owner, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := &client.Owner{
+		ID: s.ID, Kind: "pipeline", Name: s.Command, Command: s.Command, Project: s.Project, Cwd: s.Cwd,
+		Vars: map[string]string{"args": strings.Join(s.Args, "|")}, Status: "running", Created: time.Now(),
+	}
+	switch s.Command {
+	case "build":
+	case "help-me":
+		o.Kind = "run"
+		o.Agent = &client.Agent{ID: "a9e1" + s.ID, Name: "helper", Owner: s.ID, Step: "one", Status: "running", OnStop: "escalate", Started: time.Now()}
+	case "secret":
+		return client.Owner{}, refusal("untrusted", "nobody approved the runbooks", "approve them with: stopgate trust")
+	case "full":
+		return client.Owner{}, refusal("unavailable", "the disk is full", "")
+	default:
+		return client.Owner{}, refusal("not_found", fmt.Sprintf("there is no command %q", s.Command), "")
+	}
+	f.owners = slices.Insert(f.owners, 0, o)
+	f.enter(o, "one")
+	return *o, nil
+}
+
+func refusal(code, text, hint string) error {
+	status := map[string]int{"not_found": 404, "conflict": 409, "invalid": 400, "untrusted": 403, "unavailable": 503}[code]
+	return &api.Error{Status: status, Failure: client.Failure{Code: code, Error: text, Hint: hint}}
+}
+
+// enter begins a step.
+func (f *fakePlane) enter(o *client.Owner, step string) {
+	f.leave(o, "completed")
+	o.Step = step
+	o.Steps = append(o.Steps, client.Visit{Step: step, Started: time.Now(), Outcome: "running"})
+	f.log(o, "started")
+	f.tell(o)
+}
+
+func (f *fakePlane) leave(o *client.Owner, outcome string) {
+	if len(o.Steps) == 0 {
+		return
+	}
+	last := &o.Steps[len(o.Steps)-1]
+	if last.Finished == nil {
+		now := time.Now()
+		last.Finished, last.Outcome = &now, outcome
+	}
+}
+
+// end brings an owner to its end.
+func (f *fakePlane) end(o *client.Owner, status, why string) {
+	outcome := map[string]string{"done": "completed", "failed": "failed", "cancelled": "cancelled"}[status]
+	f.leave(o, outcome)
+	o.Steps[len(o.Steps)-1].Error = why
+	o.Status, o.Step, o.Error = status, status, why
+	f.log(o, status)
+	f.tell(o)
+}
+
+func (f *fakePlane) tell(o *client.Owner) {
+	o.Updated = time.Now()
+	f.events = append(f.events, client.Event{Position: uint64(len(f.events) + 1), Owner: o.ID, Time: o.Updated, Facts: []string{}})
+	f.news.Broadcast()
+}
+
+func (f *fakePlane) logPath(id string) string { return filepath.Join(f.state, id+".log") }
+
+func (f *fakePlane) log(o *client.Owner, text string) {
+	file, err := os.OpenFile(f.logPath(o.ID), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	exitOn(err)
+	defer file.Close()
+	fmt.Fprintf(file, "2026-01-30T08:14:09Z [%s] %s\n", o.Step, text)
+}
+
+// move does what a script says: done, fail WHY, ask WHAT, print TEXT, or else it is the
+// name of the next step.
+func (f *fakePlane) move(o *client.Owner, word string) {
+	word, rest, _ := strings.Cut(word, " ")
+	switch word {
+	case "done":
+		f.end(o, "done", "")
+	case "fail":
+		f.end(o, "failed", rest)
+	case "ask":
+		o.Status = "waiting"
+		o.Steps[len(o.Steps)-1].Outcome = "waiting"
+		o.Decision = &client.Decision{
+			ID: "dec1" + o.ID[:12], Owner: o.ID, Name: o.Name, Project: o.Project, Source: "idle", Step: o.Step, Context: rest, Created: time.Now(),
+			Options: []client.Option{{Number: 1, Name: "nudge", Description: "Have it go on", Recommended: true}, {Number: 2, Name: "done", Description: "Count the step as done"}, {Number: 3, Name: "cancel", Description: "Cancel the pipeline"}},
+		}
+		f.tell(o)
+	case "print":
+		f.log(o, rest)
+		f.tell(o)
+	default:
+		o.Status = "running"
+		f.enter(o, word)
+	}
+}
+
+func (f *fakePlane) Owners(context.Context) []client.Owner {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := []client.Owner{}
+	for _, o := range f.owners {
+		view := *o
+		view.Steps = nil
+		all = append(all, view)
+	}
+	return all
+}
+
+func (f *fakePlane) Owner(_ context.Context, id string) (client.Owner, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, err := f.find(id)
+	if err != nil {
+		return client.Owner{}, err
+	}
+	return copyOf(o), nil
+}
+
+func copyOf(o *client.Owner) client.Owner {
+	view := *o
+	view.Steps = slices.Clone(o.Steps)
+	return view
+}
+
+func (f *fakePlane) find(id string) (*client.Owner, error) {
+	for _, o := range f.owners {
+		if o.ID == id {
+			return o, nil
+		}
+	}
+	return nil, refusal("not_found", "no such pipeline or agent run", "")
+}
+
+func (f *fakePlane) Cancel(_ context.Context, id string, _ client.Cancel) (client.Owner, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, err := f.find(id)
+	if err != nil {
+		return client.Owner{}, err
+	}
+	f.end(o, "cancelled", "")
+	return copyOf(o), nil
+}
+
+func (f *fakePlane) Resume(_ context.Context, id string, r client.Resume) (client.Owner, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, err := f.find(id)
+	if err != nil {
+		return client.Owner{}, err
+	}
+	if o.Status == "done" {
+		return client.Owner{}, refusal("conflict", "only what failed or waits can be resumed; this is done", "")
+	}
+	for name, value := range r.Vars {
+		o.Vars[name] = value
+	}
+	f.move(o, r.Message)
+	return copyOf(o), nil
+}
+
+// wake has those who wait for news look whether they still should.
+func (f *fakePlane) wake() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.news.Broadcast()
+}
+
+func (f *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Writer) error {
+	defer context.AfterFunc(ctx, f.wake)()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, err := f.find(id)
+	if err != nil {
+		return err
+	}
+	written := 0
+	for {
+		text, err := os.ReadFile(f.logPath(id))
+		if err != nil {
+			return err
+		}
+		if _, err := to.Write(text[written:]); err != nil {
+			return err
+		}
+		written = len(text)
+		if !follow || o.Status != "running" && o.Status != "waiting" || ctx.Err() != nil {
+			return nil
+		}
+		f.news.Wait()
+	}
+}
+
+func (f *fakePlane) Agents(context.Context) []client.Agent {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := []client.Agent{}
+	for _, o := range f.owners {
+		if o.Agent != nil && (o.Status == "running" || o.Status == "waiting") {
+			all = append(all, *o.Agent)
+		}
+	}
+	return all
+}
+
+func (f *fakePlane) Agent(context.Context, string) (client.Agent, error) {
+	return client.Agent{}, refusal("not_found", "no such agent", "")
+}
+
+func (f *fakePlane) Signal(context.Context, string, journal.Position) (client.Signal, error) {
+	return client.Signal{}, nil
+}
+
+func (f *fakePlane) Decisions(_ context.Context, settled bool) []client.Decision {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := []client.Decision{}
+	for _, o := range f.owners {
+		if o.Decision != nil {
+			all = append(all, *o.Decision)
+		}
+	}
+	if settled {
+		all = append(all, f.closed...)
+	}
+	return all
+}
+
+func (f *fakePlane) Decision(ctx context.Context, id string) (client.Decision, error) {
+	for _, d := range f.Decisions(ctx, true) {
+		if d.ID == id {
+			return d, nil
+		}
+	}
+	return client.Decision{}, refusal("not_found", "no such decision", "")
+}
+
+func (f *fakePlane) Answer(ctx context.Context, id string, a client.Answer) (client.Decision, error) {
+	d, err := f.Decision(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	if d.Resolved != nil {
+		return d, refusal("conflict", "it was answered already: "+d.Chosen, "")
+	}
+	for _, o := range d.Options {
+		if a.Option == fmt.Sprint(o.Number) {
+			a.Option = o.Name
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, err := f.find(d.Owner)
+	if err != nil {
+		return d, err
+	}
+	switch a.Option {
+	case "", "nudge":
+		a.Option = "nudge"
+		o.Status = "running"
+		o.Steps[len(o.Steps)-1].Outcome = "running"
+		f.tell(o)
+	case "done":
+		f.end(o, "done", "")
+	case "cancel":
+		f.end(o, "cancelled", "")
+	default:
+		return d, refusal("invalid", fmt.Sprintf("there is no option %q: nudge, done, cancel", a.Option), "")
+	}
+	now := time.Now()
+	d.Resolved, d.Chosen, d.Message = &now, a.Option, a.Message
+	o.Decision = nil
+	f.closed = append(f.closed, d)
+	return d, nil
+}
+
+func (f *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[client.Event, error] {
+	return func(yield func(client.Event, error) bool) {
+		defer context.AfterFunc(ctx, f.wake)()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for ctx.Err() == nil {
+			if int(after) >= len(f.events) {
+				f.news.Wait()
+				continue
+			}
+			e := f.events[after]
+			after++
+			if owner != "" && e.Owner != owner {
+				continue
+			}
+			f.mu.Unlock()
+			more := yield(e, nil)
+			f.mu.Lock()
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+func (f *fakePlane) Backup(_ context.Context, path string) error {
+	if err := os.WriteFile(path, make([]byte, 2048), 0o600); err != nil {
+		return refusal("invalid", errors.Unwrap(err).Error(), "")
+	}
+	return nil
+}
+
+func (f *fakePlane) Stop(kill bool) {
+	if kill {
+		_ = os.WriteFile(filepath.Join(f.state, "killed"), nil, 0o600) // then the script sees it
+	}
+	f.stop()
+}

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Whoever asks for help sees how each command is called, in lines that fit a terminal,
+// and what its exit code means.
+func TestEveryCommandExplainsItself(t *testing.T) {
+	for _, root := range []*cobra.Command{newRoot("stopgate"), newOddjobs()} {
+		explains(t, root)
+	}
+}
+
+func explains(t *testing.T, cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		explains(t, sub)
+	}
+	path := cmd.CommandPath()
+	if cmd.Hidden || cmd.Name() == "help" || cmd.Name() == "completion" {
+		return
+	}
+	if cmd.Example == "" || cmd.Short == "" {
+		t.Errorf("%s has no example, or is not described", path)
+	}
+	for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
+		if cells(line) > 110 {
+			t.Errorf("%s: %d columns: %s", path, cells(line), line)
+		}
+	}
+	if strings.HasPrefix(path, "oj ") {
+		for line := range strings.Lines(cmd.Example) {
+			if strings.Contains(line, "stopgate ") {
+				t.Errorf("%s: %s", path, line)
+			}
+		}
+	}
+	groups := []string{"start", "run", "pipeline", "agent", "decision", "emit", "daemon", "runbook"}
+	words := strings.Fields(path)
+	for _, group := range groups {
+		ours := len(words) > 1 && words[1] == group && !cmd.HasSubCommands() && (group != "run" || words[0] == oddjobs)
+		if ours && !strings.Contains(cmd.Long, "Exit code") {
+			t.Errorf("%s does not tell its exit codes", path)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// oddjobs is the link name under which the program has only what is about pipelines and
+// agents, by the names of the older tool.
+const oddjobs = "oj"
+
+// newOddjobs is the command tree under the name oj.
+func newOddjobs() *cobra.Command {
+	root := newTop(oddjobs)
+	root.Short = "Runs pipelines and agents"
+	root.Long = `oj runs the commands of a project's runbooks: pipelines and agents. It is stopgate by
+another name; what is not here, stopgate has.
+
+Exit codes of all commands but emit: 0 done, 1 failed, 2 the command line or a runbook was not
+understood, 3 could not run, 4 cancelled, 130 interrupted.`
+	root.Example = `  oj run build
+  oj pipeline list --watch
+  oj decision resolve 9f8e7d6c 1`
+	run := newStart()
+	run.Use = strings.Replace(run.Use, "start", "run", 1)
+	root.AddCommand(run, newPipeline(), newAgent(), newDecision(), newEmit(), newRunbook(), newDaemon(), newStatus(), newLog(), newVersion())
+	renameExamples(root)
+	return root
+}
+
+// renameExamples has the examples say what was called.
+func renameExamples(cmd *cobra.Command) {
+	cmd.Example = strings.NewReplacer("stopgate start", "oj run", "stopgate decision answer", "oj decision resolve", "stopgate ", "oj ").Replace(cmd.Example)
+	for _, sub := range cmd.Commands() {
+		renameExamples(sub)
+	}
+}

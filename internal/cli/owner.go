@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/plain"
+)
+
+// The states of owners.
+const (
+	ownerRunning   = "running"
+	ownerWaiting   = "waiting"
+	ownerDone      = "done"
+	ownerFailed    = "failed"
+	ownerCancelled = "cancelled"
+)
+
+func ownerStates() []string {
+	return []string{ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled}
+}
+
+// atEnd reports whether nothing moves the owner any more.
+func atEnd(o *client.Owner) bool { return o.Status != ownerRunning && o.Status != ownerWaiting }
+
+// shortID is enough of an id for people.
+func shortID(id string) string { return id[:min(len(id), 8)] }
+
+// kindWord is what people call an owner.
+func kindWord(o *client.Owner) string {
+	if o.Kind == "run" {
+		return "agent run"
+	}
+	return "pipeline"
+}
+
+// groupWord is the command that is about such owners.
+func groupWord(o *client.Owner) string {
+	if o.Kind == "run" {
+		return "agent"
+	}
+	return "pipeline"
+}
+
+// title is what people are told of an owner: "pipeline 3f9a12bc build".
+func title(o *client.Owner) string {
+	return kindWord(o) + " " + shortID(o.ID) + " " + plain.Line(o.Name)
+}
+
+// owners are all pipelines and agent runs, the newest first.
+func (p *plane) owners(ctx context.Context) ([]client.Owner, error) {
+	pipelines, err := p.Pipelines(ctx, client.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	runs, err := p.Runs(ctx, client.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(pipelines, runs)
+	slices.SortStableFunc(all, func(a, b client.Owner) int { return b.Created.Compare(a.Created) })
+	return all, nil
+}
+
+// fullID is how long the id of an owner or a decision is.
+const fullID = 16
+
+// resolve finds the owner that somebody means by an id, the beginning of one, or that of
+// one of its agents.
+func (p *plane) resolve(ctx context.Context, id string) (string, error) {
+	if err := checkID(id); err != nil {
+		return "", err
+	}
+	if len(id) == fullID && !strings.Contains(id, "-") {
+		return id, nil
+	}
+	all, err := p.owners(ctx)
+	if err != nil {
+		return "", err
+	}
+	found := map[string]string{} // id → what it is
+	for i := range all {
+		if strings.HasPrefix(all[i].ID, id) {
+			found[all[i].ID] = fmt.Sprintf("%s %s, %s", kindWord(&all[i]), plain.Line(all[i].Name), all[i].Status)
+		}
+	}
+	if len(found) == 0 {
+		agents, err := p.Agents(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, a := range agents {
+			if strings.HasPrefix(a.ID, id) {
+				found[a.Owner] = "of agent " + plain.Line(a.Name)
+			}
+		}
+	}
+	return onlyOne(id, found, "pipeline or agent", "see those there are with: stopgate pipeline list --all, stopgate agent list --all")
+}
+
+// onlyOne is the id that was meant.
+func onlyOne(id string, found map[string]string, what, hint string) (string, error) {
+	switch len(found) {
+	case 0:
+		return "", hintError{fmt.Errorf("there is no %s %s", what, id), hint}
+	case 1:
+		for only := range found {
+			return only, nil
+		}
+	}
+	lines := []string{}
+	for one, words := range found {
+		lines = append(lines, "  "+one+"  "+words)
+	}
+	slices.Sort(lines)
+	return "", hintError{fmt.Errorf("%s could be any of %d", id, len(found)), strings.Join(lines, "\n")}
+}
+
+// checkID refuses what can be no id, before anybody is asked.
+func checkID(id string) error {
+	const longest = 64
+	other := func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') && r != '-' }
+	if id == "" || len(id) > longest || strings.ContainsFunc(id, other) {
+		return usageError{fmt.Errorf("%s is no id", shown(cmp.Or(id, `""`))), "an id has the digits 0 to 9 and a to f; its beginning will do"}
+	}
+	return nil
+}
+
+// someArgs wants at least one argument.
+func someArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s takes at least one argument", cmd.CommandPath()), "usage: " + cmd.UseLine()}
+}
+
+// atMostOneArg wants one argument or none.
+func atMostOneArg(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return oneArg(cmd, args)
+}
+
+// ageOf is how long ago something was, in a few characters.
+func ageOf(t, now time.Time) string {
+	age := max(0, now.Sub(t)) // the clock may have been set back
+	switch {
+	case t.IsZero():
+		return "-"
+	case age < time.Minute:
+		return fmt.Sprintf("%ds", int(age.Seconds()))
+	case age < 48*time.Hour:
+		return elapsed(age)
+	}
+	return fmt.Sprintf("%dd", int(age.Hours()/24))
+}
+
+// inState colours a text by the state of an owner or a step.
+func (p paint) inState(state, text string) string {
+	switch state {
+	case ownerDone, "completed":
+		return p.green(text)
+	case ownerFailed:
+		return p.red(text)
+	case ownerWaiting:
+		return p.yellow(text)
+	case ownerCancelled, "exited":
+		return p.faint(text)
+	}
+	return text
+}
+
+// ownerIDs completes the ids of owners. It starts no daemon.
+func ownerIDs(kind string, live bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		p, err := newPlane(cmd)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		all, _ := p.owners(cmd.Context()) // then there is nothing to complete
+		var ids []string
+		for i := range all {
+			o := &all[i]
+			if o.Kind == kind && strings.HasPrefix(o.ID, begun) && (!live || !atEnd(o)) {
+				ids = append(ids, shortID(o.ID)+"\t"+plain.Line(o.Name)+" "+o.Status)
+			}
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// each does something for every argument, also after one of them failed.
+func (p *plane) each(ctx context.Context, args []string, do func(arg string) error) error {
+	if len(args) == 1 {
+		return do(args[0])
+	}
+	failed := 0
+	for _, arg := range args {
+		err := do(arg)
+		if isDown(err) || ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			failed++
+			fmt.Fprintf(p.errOut, "stopgate: %s: %v\n", shown(arg), err)
+		}
+	}
+	if failed > 0 {
+		return silentError{}
+	}
+	return nil
+}

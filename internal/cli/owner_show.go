@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/plain"
+)
+
+// ownerShow is a pipeline or an agent run at one moment.
+type ownerShow struct {
+	owner client.Owner
+	now   func() time.Time
+	last  *lastLine // of its log; nil where nobody watches
+}
+
+// lastLine holds the last line of a log that is being read.
+type lastLine struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (l *lastLine) set(line string) {
+	text := plain.Line(line)
+	if text == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = text
+}
+
+func (l *lastLine) String() string {
+	if l == nil {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text
+}
+
+// follow keeps the last line of an owner's log.
+func (l *lastLine) follow(ctx context.Context, p *plane, id string) {
+	for line, err := range p.Log(ctx, id, true) {
+		if err != nil {
+			return // the screen does without
+		}
+		l.set(logText(line))
+	}
+}
+
+// logText is a line of a log without its time and its step.
+func logText(line string) string {
+	stamp, rest, found := strings.Cut(line, " ")
+	if _, err := time.Parse(time.RFC3339, stamp); err != nil || !found {
+		return line
+	}
+	if strings.HasPrefix(rest, "[") {
+		if _, text, found := strings.Cut(rest, "] "); found {
+			return text
+		}
+	}
+	return rest
+}
+
+func (s *ownerShow) json() any { return s.owner }
+
+func (s *ownerShow) over() bool { return atEnd(&s.owner) }
+
+// facts are the steps and how the owner stands.
+func (s *ownerShow) facts() []string {
+	o := &s.owner
+	var all []string
+	for i, v := range o.Steps {
+		text := fmt.Sprintf("%s: step %d %s %s", title(o), i+1, plain.Line(v.Step), v.Outcome)
+		if v.Finished != nil {
+			text += " after " + elapsed(v.Finished.Sub(v.Started))
+		}
+		if v.Error != "" {
+			text += ": " + plain.Line(v.Error)
+		}
+		all = append(all, text)
+	}
+	if d := o.Decision; d != nil && d.Resolved == nil {
+		all = append(all, fmt.Sprintf("%s waits: %s; answer with: %s", title(o), plain.Line(d.Context), answerLine(d)))
+	}
+	if atEnd(o) {
+		all = append(all, title(o)+" "+s.state())
+	}
+	return all
+}
+
+// state tells how the owner stands.
+func (s *ownerShow) state() string {
+	o := &s.owner
+	switch {
+	case o.Status == ownerFailed && o.Error != "":
+		return "failed: " + plain.Line(o.Error)
+	case o.Status == ownerRunning && o.Step != "":
+		return "running, at " + plain.Line(o.Step)
+	case o.Status == ownerWaiting && o.Step != "":
+		return "waits for a person, at " + plain.Line(o.Step)
+	}
+	return o.Status
+}
+
+func (s *ownerShow) lines(p paint, width, height int) []string {
+	o, now := &s.owner, s.now()
+	lines := []string{p.inState(o.Status, cut(title(o)+": "+s.state(), width))}
+	lines = append(lines, p.faint(cut(s.about(now), width)))
+	lines = append(lines, s.steps(p, width, now)...)
+	lines = append(lines, s.agent(p, width)...)
+	lines = append(lines, decisionLines(p, o.Decision, width)...)
+	if s.last == nil { // who watches has seen them
+		for _, name := range slices.Sorted(maps.Keys(o.Vars)) {
+			lines = append(lines, cut("var "+plain.Line(name)+" = "+plain.Line(o.Vars[name]), width))
+		}
+	}
+	return fitMiddle(lines, height)
+}
+
+// about tells of the owner what stays as it is.
+func (s *ownerShow) about(now time.Time) string {
+	o := &s.owner
+	text := "in " + shown(o.Project) + ", started at " + clock(o.Created, now)
+	if atEnd(o) {
+		return text + ", took " + elapsed(o.Updated.Sub(o.Created))
+	}
+	return text + ", " + ageOf(o.Created, now) + " ago"
+}
+
+// steps are a line each time that a step was entered.
+func (s *ownerShow) steps(p paint, width int, now time.Time) []string {
+	names := 0
+	for _, v := range s.owner.Steps {
+		names = max(names, cells(plain.Line(v.Step)))
+	}
+	names = min(names, max(8, width/2))
+	var lines []string
+	for _, v := range s.owner.Steps {
+		end := now
+		if v.Finished != nil {
+			end = *v.Finished
+		}
+		line := fmt.Sprintf("%s %s %*s", s.mark(p, &v, now), pad(plain.Line(v.Step), names), timeColumn, elapsed(end.Sub(v.Started)))
+		if room := width - 2 - names - 1 - timeColumn - 2; room > 4 {
+			line += s.says(p, &v, room)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// says is what there is to say about a step; nothing where it is completed. Of one at
+// work, whoever watches sees what it printed last.
+func (s *ownerShow) says(p paint, v *client.Visit, room int) string {
+	last := s.last.String()
+	switch {
+	case v.Outcome == "completed":
+		return ""
+	case v.Outcome == ownerRunning && last != "":
+		return "  " + p.faint(cut(last, room))
+	case v.Error != "":
+		return "  " + p.inState(v.Outcome, cut(v.Outcome+": "+plain.Line(v.Error), room))
+	}
+	return "  " + p.inState(v.Outcome, v.Outcome)
+}
+
+// mark is one character for how a step stands. Only where somebody watches, it turns.
+func (s *ownerShow) mark(p paint, v *client.Visit, now time.Time) string {
+	switch v.Outcome {
+	case "completed":
+		return p.green("✓")
+	case ownerFailed:
+		return p.red("✗")
+	case ownerWaiting:
+		return p.yellow("!")
+	case ownerCancelled:
+		return p.faint("-")
+	}
+	if s.last == nil {
+		return p.bold("▸")
+	}
+	return spinner(v.Started, now)
+}
+
+// agent tells of the agent that is at work.
+func (s *ownerShow) agent(p paint, width int) []string {
+	a := s.owner.Agent
+	if a == nil {
+		return nil
+	}
+	text := fmt.Sprintf("agent %s %s, %s", a.ID, plain.Line(a.Name), a.Status)
+	if a.Signal != "" {
+		text += ", signalled " + plain.Line(a.Signal)
+	}
+	return []string{p.inState(a.Status, cut(text, width))}
+}
+
+// fitMiddle leaves lines out of the middle of what a screen has no room for: what is new
+// stands at the end.
+func fitMiddle(lines []string, height int) []string {
+	if len(lines) <= height || height < 4 {
+		return lines[:min(len(lines), height)]
+	}
+	const head = 2
+	left := len(lines) - (height - 1)
+	return slices.Concat(lines[:head], []string{fmt.Sprintf("… %d more", left)}, lines[head+left:])
+}
+
+// print shows the owner once.
+func (s *ownerShow) print(p *plane) {
+	for _, line := range s.lines(paintFor(p.out), widthOf(p.out), math.MaxInt) {
+		fmt.Fprintln(p.out, line)
+	}
+}
+
+// watchOwner shows an owner until it is at its end, and gives the exit code of that.
+func (p *plane) watchOwner(ctx context.Context, id string, asJSON bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var last *lastLine
+	if _, ok := isScreen(p.out); ok && !asJSON {
+		last = &lastLine{}
+		go last.follow(ctx, p, id)
+	}
+	var seen client.Owner
+	err := p.watch(ctx, id, asJSON, func(ctx context.Context) (glimpse, error) {
+		o, err := p.Owner(ctx, id)
+		seen = o
+		return &ownerShow{o, time.Now, last}, err
+	})
+	if err != nil {
+		return err
+	}
+	return endOf(&seen)
+}
+
+// endOf is the exit code of how an owner ended.
+func endOf(o *client.Owner) error {
+	switch o.Status {
+	case ownerDone:
+		return nil
+	case ownerCancelled:
+		return codeError{code: exitCancelled}
+	case ownerWaiting:
+		return codeError{code: exitCouldNotRun}
+	}
+	return codeError{code: exitFailed}
+}
+
+// exitCancelled is the exit code of those who waited for what somebody cancelled.
+const exitCancelled = 4

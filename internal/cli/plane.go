@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+// plane is the daemon, as commands ask it.
+type plane struct {
+	*client.Client
+	stateDir string
+	out      io.Writer
+	errOut   io.Writer
+}
+
+// newClient is for the daemon of a state directory.
+func newClient(stateDir string) *client.Client {
+	return client.New(filepath.Join(stateDir, "daemon.sock"), Version())
+}
+
+// isDown reports whether there is no daemon to ask.
+func isDown(err error) bool { return errors.Is(err, client.ErrNotRunning) }
+
+func newPlane(cmd *cobra.Command) (*plane, error) {
+	state, err := paths.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	return &plane{Client: newClient(state), stateDir: state, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}, nil
+}
+
+// asking runs a command that only asks: it does not start the daemon.
+func asking(run func(ctx context.Context, p *plane, args []string) error) func(*cobra.Command, []string) error {
+	return withPlane(false, run)
+}
+
+// acting runs a command by which a person has something done: where there is no daemon
+// it starts one.
+func acting(run func(ctx context.Context, p *plane, args []string) error) func(*cobra.Command, []string) error {
+	return withPlane(true, run)
+}
+
+func withPlane(wake bool, run func(ctx context.Context, p *plane, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		p, err := newPlane(cmd)
+		if err != nil {
+			return err
+		}
+		ctx, stop := untilSignal(cmd)
+		defer stop()
+		if wake {
+			if _, err := p.wake(ctx); err != nil {
+				return p.explain(ctx, err)
+			}
+		}
+		err = run(ctx, p, args)
+		p.tellSkew()
+		return p.explain(ctx, err)
+	}
+}
+
+// tellSkew says that the daemon is of another version than this program.
+func (p *plane) tellSkew() {
+	if other := p.Skew(); other != "" {
+		fmt.Fprintf(p.errOut, "stopgate: this is %s, the daemon is %s; put that right with: stopgate daemon restart\n", Version(), other)
+	}
+}
+
+// explain says what to do about what the daemon answered, and gives the exit code for it.
+func (p *plane) explain(ctx context.Context, err error) error {
+	var refusal *client.Error
+	switch {
+	case err == nil:
+		return nil
+	case isDown(err):
+		return codeError{hintError{errors.New("the daemon is not running"), "start it with: stopgate daemon start"}, exitCouldNotRun}
+	case errors.As(err, &refusal):
+		return explainRefusal(refusal, p.Skew())
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return codeError{code: exitInterrupted}
+	case errors.Is(err, client.ErrCut), errors.Is(err, client.ErrAnswer), errors.Is(err, context.DeadlineExceeded):
+		return codeError{hintError{err, "see how it is with: stopgate daemon status"}, exitCouldNotRun}
+	}
+	return err
+}
+
+// explainRefusal names both versions where they differ: then that may be the reason.
+func explainRefusal(refusal *client.Error, other string) error {
+	err := errors.New(strings.TrimRight(refusal.Error(), "\n"))
+	if other != "" {
+		err = fmt.Errorf("%w (this is %s, the daemon %s)", err, Version(), other)
+	}
+	hinted := error(err)
+	if refusal.Hint != "" {
+		hinted = hintError{err, refusal.Hint}
+	}
+	switch refusal.Code {
+	case "invalid", "too_large":
+		return codeError{hinted, exitUsage}
+	case "untrusted", "unavailable", "forbidden":
+		return codeError{hinted, exitCouldNotRun}
+	}
+	return hinted
+}

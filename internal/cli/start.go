@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/plain"
+)
+
+type startOptions struct {
+	runbook string
+	follow  bool
+	asJSON  bool
+}
+
+func newStart() *cobra.Command {
+	var o startOptions
+	cmd := &cobra.Command{
+		Use:   "start [COMMAND [ARGS…]]",
+		Short: "Run a command of this project's runbooks; without one, list them",
+		Long: `Run a command of the runbooks in this project's .gauntlet/runbooks: a pipeline, an agent or
+a shell command. The daemon runs it, and is started where it does not run. Everything behind
+COMMAND is its own. Without COMMAND those that there are are listed.
+
+With --watch its steps are shown until it is at its end, also while it waits for a person.
+Ctrl-C then ends only the watching.
+
+Exit code 0: it was started; with --watch: it is done. 1: it was refused; with --watch: it
+failed. 2: the command line or a runbook must change first. 3: the daemon could not be
+started, or the runbooks were never approved. 4: with --watch, it was cancelled. 130: with
+--watch, by Ctrl-C.`,
+		Example: `  stopgate start
+  stopgate start build
+  stopgate start --watch fix 1234 --priority high`,
+		DisableFlagsInUseLine: true,
+		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
+			h, err := findHere()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return o.list(ctx, p, h)
+			}
+			return o.run(ctx, p, h, args)
+		}),
+		ValidArgsFunction: commandNames,
+	}
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the file, where several have the command")
+	cmd.Flags().BoolVar(&o.follow, "watch", false, "show its steps until it is at its end")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (o *startOptions) list(ctx context.Context, p *plane, h *here) error {
+	if o.follow {
+		return usageError{errors.New("--watch needs a command"), "see those there are with: stopgate start"}
+	}
+	all, err := p.Commands(ctx, h.root)
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		return printJSON(p.out, append([]client.Command{}, all...))
+	}
+	if len(all) == 0 {
+		fmt.Fprintf(p.errOut, "stopgate: no runbook in %s has a command\n", shown(h.configDir()))
+		return nil
+	}
+	rows := make([][]string, len(all))
+	for i, c := range all {
+		rows[i] = []string{strings.TrimSpace(plain.Line(c.Name) + " " + plain.Line(c.Usage)), plain.Line(c.Description)}
+		if c.Description == "" {
+			rows[i][1] = plain.Line(c.Runs)
+		}
+	}
+	return printTable(p, rows, nil)
+}
+
+func (o *startOptions) run(ctx context.Context, p *plane, h *here, args []string) error {
+	owner, err := p.Start(ctx, client.Start{
+		ID: client.NewID(), Project: h.root, Cwd: h.cwd,
+		Command: args[0], Args: args[1:], Runbook: o.runbook,
+	})
+	if err != nil {
+		return p.otherCommand(ctx, err, h, args[0])
+	}
+	if !o.follow {
+		return o.tell(p, &owner)
+	}
+	if _, drawn := isScreen(p.out); !o.asJSON && !drawn {
+		fmt.Fprintln(p.errOut, title(&owner)+" started")
+	}
+	err = p.watchOwner(ctx, owner.ID, o.asJSON)
+	if ctx.Err() != nil {
+		fmt.Fprintf(p.errOut, "\nthe %s goes on; see it with: stopgate %s show %s --watch\n", kindWord(&owner), groupWord(&owner), shortID(owner.ID))
+		return codeError{code: exitInterrupted}
+	}
+	return err
+}
+
+// tell says that it was started, and what can be done now.
+func (o *startOptions) tell(p *plane, owner *client.Owner) error {
+	if o.asJSON {
+		return printJSON(p.out, owner)
+	}
+	if _, err := fmt.Fprintln(p.out, title(owner)+" started"); err != nil {
+		return err
+	}
+	group, id := groupWord(owner), shortID(owner.ID)
+	faint := paintFor(p.errOut).faint
+	for _, hint := range [][2]string{{"see it", "show " + id + " --watch"}, {"its output", "logs " + id + " -f"}, {"cancel it", "cancel " + id}} {
+		fmt.Fprintln(p.errOut, faint(fmt.Sprintf("  %-11s stopgate %s %s", hint[0]+":", group, hint[1])))
+	}
+	return nil
+}
+
+// otherCommand guesses the command that was meant, where the daemon had no advice.
+func (p *plane) otherCommand(ctx context.Context, err error, h *here, name string) error {
+	var refusal *client.Error
+	if !errors.As(err, &refusal) || refusal.Code != "not_found" || refusal.Hint != "" {
+		return err
+	}
+	all, _ := p.Commands(ctx, h.root) // then there is nothing to guess
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Name)
+	}
+	refusal.Hint = "see those there are with: stopgate start"
+	if near := config.Suggest(name, names); near != "" {
+		refusal.Hint = "did you mean " + near + "?"
+	}
+	return codeError{explainRefusal(refusal, p.Skew()), exitUsage}
+}
+
+// commandNames completes a command. It starts no daemon.
+func commandNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	h, err := findHere()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault // the command's own may be files
+	}
+	all, _ := newClient(h.stateDir).Commands(cmd.Context(), h.root) // then there is nothing to complete
+	var names []string
+	for _, c := range all {
+		if strings.HasPrefix(c.Name, begun) {
+			names = append(names, c.Name+"\t"+plain.Line(c.Description))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

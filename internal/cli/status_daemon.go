@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/plain"
+)
+
+// daemonStatus is how the daemon stands, for those who look at a project.
+type daemonStatus struct {
+	Running bool           `json:"running"`
+	Status  *client.Status `json:"status,omitempty"`
+	// Open are the decisions that somebody has to make.
+	Open []client.Decision `json:"decisions,omitempty"`
+	// Fault is why it could not be asked though it runs.
+	Fault string `json:"fault,omitempty"`
+
+	other string // its version, where it is not ours
+}
+
+// statusPatience is the longest wait for the daemon: the rest of the status has nothing
+// to do with it.
+const statusPatience = 2 * time.Second
+
+// readDaemon asks the daemon. It starts none.
+func readDaemon(ctx context.Context, stateDir string) *daemonStatus {
+	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	defer cancel()
+	c := newClient(stateDir)
+	status, err := c.Status(ctx)
+	if isDown(err) {
+		return &daemonStatus{}
+	}
+	d := &daemonStatus{Running: true, other: c.Skew()}
+	if err == nil {
+		d.Status = &status
+		d.Open, err = c.Decisions(ctx, false)
+	}
+	if err != nil {
+		d.Fault = err.Error()
+	}
+	return d
+}
+
+// print shows what is under way, and what waits for somebody.
+func (d *daemonStatus) print(p paint, row func(name, text, hint string)) {
+	switch {
+	case !d.Running:
+		row("daemon", "not running", "")
+		return
+	case d.Status != nil:
+		row("daemon", d.line(), "")
+	}
+	if d.Fault != "" {
+		row("daemon", p.red("runs, but does not answer: "+d.Fault), "stopgate daemon status")
+	}
+	if d.other != "" {
+		row("daemon", p.yellow(fmt.Sprintf("is version %s, this is %s", d.other, Version())), "stopgate daemon restart")
+	}
+	if d.Status != nil {
+		for _, trouble := range d.Status.Trouble {
+			row("trouble", p.red(trouble), "stopgate daemon status")
+		}
+	}
+	const most = 3
+	for i := range d.Open[:min(len(d.Open), most)] {
+		decision := &d.Open[i]
+		row("decide", p.yellow(decisionAbout(decision)+": "+decisionState(decision)), answerLine(decision))
+	}
+	if more := len(d.Open) - most; more > 0 {
+		row("decide", p.yellow(fmt.Sprintf("%d more", more)), "stopgate decision list")
+	}
+}
+
+// line is what the daemon has under way.
+func (d *daemonStatus) line() string {
+	s := d.Status
+	live := func(c client.Counts) int { return c.Running + c.Waiting }
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		noun string
+	}{{live(s.Pipelines), "pipeline"}, {live(s.Runs), "agent run"}, {s.Agents, "agent"}} {
+		if part.n > 0 {
+			parts = append(parts, count(part.n, part.noun))
+		}
+	}
+	if len(parts) == 0 {
+		return "running, with nothing under way"
+	}
+	return "running, with " + strings.Join(parts, ", ") + " under way"
+}
+
+// watchStatus shows the status again whenever the daemon has news.
+func (h *here) watchStatus(cmd *cobra.Command, asJSON bool) error {
+	return asking(func(ctx context.Context, p *plane, _ []string) error {
+		return p.watch(ctx, "", asJSON, func(ctx context.Context) (glimpse, error) {
+			s, err := h.status(ctx)
+			return statusShow{s}, err
+		})
+	})(cmd, nil)
+}
+
+// statusShow is the status at one moment, for somebody who watches it.
+type statusShow struct{ *status }
+
+func (s statusShow) json() any { return s.status }
+
+func (s statusShow) over() bool { return false }
+
+func (s statusShow) facts() []string { return s.text(false) }
+
+func (s statusShow) lines(p paint, width, height int) []string {
+	lines := s.text(p)
+	for i, line := range lines {
+		if cells(line) > width {
+			lines[i] = cut(plain.Line(line), width) // without colours, which cannot be cut
+		}
+	}
+	return fit(lines, height)
+}
+
+func (s statusShow) text(p paint) []string {
+	var b strings.Builder
+	_ = s.write(&b, p) // a builder takes everything
+	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+}
