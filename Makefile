@@ -8,7 +8,7 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build run test check unit e2e cross bench fuzz generate setup clean
+.PHONY: build run test check unit e2e cross bench fuzz simulate chaos generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -54,6 +54,12 @@ bench: build ## start-up, hooks and gates beside the programs they must keep up 
 FUZZTIME ?= 10m
 fuzz: ## each fuzzer for FUZZTIME
 	@scripts/fuzz $(FUZZTIME)
+
+simulate: ## thousands of agents and a daemon that crashes; SEED=… AGENTS=… replays a day
+	@scripts/simulate "$(SEED)" $(AGENTS)
+
+chaos: ## the real daemon, killed a hundred times under fifty pipelines; SEED=… chooses the moments alike
+	@scripts/chaos "$(SEED)"
 
 generate: ## schemas
 	$(GO) generate ./...
