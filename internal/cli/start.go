@@ -91,6 +91,7 @@ func (o *startOptions) run(ctx context.Context, p *plane, h *here, args []string
 	if err != nil {
 		return p.otherCommand(ctx, err, h, args[0])
 	}
+	notice(p, &owner)
 	if !o.follow {
 		return o.tell(p, &owner)
 	}
@@ -103,6 +104,13 @@ func (o *startOptions) run(ctx context.Context, p *plane, h *here, args []string
 		return codeError{code: exitInterrupted}
 	}
 	return err
+}
+
+// notice passes on what the daemon has to say about the start.
+func notice(p *plane, owner *client.Owner) {
+	if owner.Notice != "" {
+		fmt.Fprintln(p.errOut, "stopgate: "+plain.Line(owner.Notice))
+	}
 }
 
 // tell says that it was started, and what can be done now.

@@ -51,6 +51,8 @@ type Owner struct {
 	Steps    []Visit           `json:"steps,omitempty"`
 	Agent    *Agent            `json:"agent,omitempty"`
 	Decision *Decision         `json:"decision,omitempty"`
+	// Notice is what the one who starts it should know, in the answer to that.
+	Notice string `json:"notice,omitempty"`
 }
 
 // Visit is one time that a step was entered.

@@ -51,21 +51,27 @@ func (p *plane) Start(ctx context.Context, s client.Start) (client.Owner, error)
 	if o := p.core.owner(s.ID); o != nil {
 		return ownerView(o, true), nil
 	}
-	create, err := p.create(s)
+	shelf, err := p.shelf(s.Project)
 	if err != nil {
 		return client.Owner{}, err
 	}
-	return p.do(ctx, s.ID, engine.Input{ID: "create", What: create})
+	create, err := shelf.create(s)
+	if err != nil {
+		return client.Owner{}, err
+	}
+	owner, err := p.do(ctx, s.ID, engine.Input{ID: "create", What: create})
+	owner.Notice = shelf.notice
+	return owner, err
 }
 
-// create is what is to be started.
-func (p *plane) create(s client.Start) (engine.Create, error) {
-	shelf, err := p.shelf(s.Project)
-	if err != nil {
-		return engine.Create{}, err
-	}
+// create is what is to be started. A mistake in one file keeps nothing from running that
+// is in another.
+func (shelf shelf) create(s client.Start) (engine.Create, error) {
 	command, book, err := shelf.Command(s.Command, s.Runbook)
-	if err != nil {
+	switch {
+	case err != nil && len(shelf.faults) > 0:
+		return engine.Create{}, failure("invalid", shelf.faults.Error(), "stopgate runbook check says more")
+	case err != nil:
 		return engine.Create{}, failure("invalid", err.Error(), "")
 	}
 	vars, err := book.Vars(command, s.Args)
@@ -103,8 +109,10 @@ func workDir(s client.Start) (string, error) {
 // shelf is a project's runbooks.
 type shelf struct {
 	runbook.Set
-	root string
-	dir  string // .gauntlet, or the approved copy of it
+	faults runbook.Faults // of the files that are not in it
+	root   string
+	dir    string // .gauntlet, or the approved copy of it
+	notice string // what a person should know about that
 }
 
 // shelf reads a project's runbooks: those that a person approved, where that is asked
@@ -114,34 +122,33 @@ func (p *plane) shelf(project string) (shelf, error) {
 		return shelf{}, invalid("project %q is not an absolute path", project)
 	}
 	project = filepath.Clean(project)
-	dir, err := p.trusted(project)
-	if err != nil {
+	s := shelf{root: project}
+	var err error
+	if s.dir, s.notice, err = p.trusted(project); err != nil {
 		return shelf{}, err
 	}
-	set, err := runbook.Load(filepath.Join(dir, "runbooks"))
-	var faults runbook.Faults
-	if errors.As(err, &faults) && len(faults) > 0 {
-		return shelf{}, failure("invalid", faults.Error(), "stopgate runbook check says more")
-	}
-	if err != nil {
+	s.Set, err = runbook.Load(filepath.Join(s.dir, "runbooks"))
+	if err != nil && !errors.As(err, &s.faults) {
 		return shelf{}, failure("invalid", err.Error(), "")
 	}
-	return shelf{Set: set, root: project, dir: dir}, nil
+	return s, nil
 }
 
-// trusted is the directory whose runbooks may run.
-func (p *plane) trusted(project string) (string, error) {
+// trusted is the directory whose runbooks may run, and what is to be said about it.
+func (p *plane) trusted(project string) (dir, notice string, err error) {
 	if !p.opts.global().Enforces() {
-		return filepath.Join(project, paths.GauntletDir), nil
+		return filepath.Join(project, paths.GauntletDir), "", nil
 	}
 	standing, err := trust.NewStore(p.opts.StateDir).Standing(project)
 	switch {
 	case err != nil:
-		return "", failure("untrusted", err.Error(), "stopgate trust")
+		return "", "", failure("untrusted", err.Error(), "stopgate trust")
 	case standing.State == trust.Untrusted:
-		return "", failure("untrusted", fmt.Sprintf("nobody approved the runbooks of %s", project), "look at them and approve them with: stopgate trust")
+		return "", "", failure("untrusted", fmt.Sprintf("nobody approved the runbooks of %s", project), "look at them and approve them with: stopgate trust")
+	case standing.State == trust.Edited:
+		notice = fmt.Sprintf("what was approved runs; edited since: %s (stopgate trust approves it)", trust.Summary(standing.Changed))
 	}
-	return standing.Dir, nil
+	return standing.Dir, notice, nil
 }
 
 // pin makes the plan's commands use the approved copy of what they name in .gauntlet: an

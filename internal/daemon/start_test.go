@@ -57,6 +57,23 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// A mistake in one runbook keeps nothing from running that is in another.
+func TestStartBesideABrokenRunbook(t *testing.T) {
+	p := asking(t)
+	root := project(t, twoSteps)
+	other := filepath.Join(root, ".gauntlet", "runbooks", "other.toml")
+	check(t, os.WriteFile(other, []byte("[command.deploy]\nrum = \"true\"\n"), 0o600))
+	start := client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}}
+	if view, err := p.Start(t.Context(), start); err != nil || view.Notice != "" {
+		t.Errorf("%+v, %v", view, err)
+	}
+	start.ID, start.Command = "fedcba9876543210", "deploy"
+	_, err := p.Start(t.Context(), start)
+	if failure := refusal(t, err); !strings.Contains(failure.Error, "other.toml:2") {
+		t.Errorf("%+v", failure)
+	}
+}
+
 func TestWhatCannotBeStarted(t *testing.T) {
 	root := project(t, twoSteps)
 	broken := project(t, "[command.build]\nrum = \"true\"\n")
@@ -119,8 +136,11 @@ func TestRulingT4TheApprovedCopyRuns(t *testing.T) {
 	check(t, trust.NewStore(p.opts.StateDir).Approve(root, time.Now()))
 	check(t, os.WriteFile(filepath.Join(root, ".gauntlet", "runbooks", "book.toml"), []byte(strings.ReplaceAll(twoSteps, "echo one", "rm")), 0o600))
 	check(t, os.WriteFile(script, []byte("rm\n"), 0o600))
-	_, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
+	view, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
 	check(t, err)
+	if !strings.Contains(view.Notice, "what was approved runs") || !strings.Contains(view.Notice, "runbooks/book.toml") {
+		t.Errorf("nobody is told: %q", view.Notice)
+	}
 	o := p.core.owner(anID)
 	if got := o.Effects[0].Shell.Script; got != "echo one you" {
 		t.Errorf("it runs %q", got)
