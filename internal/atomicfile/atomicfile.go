@@ -16,7 +16,7 @@ func Write(path string, data []byte, perm os.FileMode) error {
 	if err := replace(path, data, perm, true); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return SyncDir(filepath.Dir(path))
 }
 
 // Replace is Write without the syncs, for what can be made again: a machine that

@@ -6,8 +6,8 @@ import "os"
 
 const chmodUnsupported = false
 
-// syncDir makes a rename inside dir durable.
-func syncDir(dir string) error {
+// SyncDir makes a rename inside dir durable.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

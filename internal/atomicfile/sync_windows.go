@@ -4,4 +4,4 @@ package atomicfile
 const chmodUnsupported = true
 
 // Windows cannot open a directory for syncing; NTFS journals the rename.
-func syncDir(string) error { return nil }
+func SyncDir(string) error { return nil }

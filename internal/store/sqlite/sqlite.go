@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 
@@ -66,6 +67,7 @@ type Store struct {
 	ended    chan struct{} // closed: the writer has ended
 	close    func() error
 	side     *sideFile
+	log      *logFile
 	trimming sync.Mutex
 
 	last    atomic.Uint64 // the position of the last event that was committed
@@ -81,7 +83,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := lockfile.Acquire(ctx, path+".lock", 0)
+	// A process that was killed while it started another leaves the lock to that one for a
+	// moment.
+	release, err := lockfile.Acquire(ctx, path+".lock", time.Second)
 	if errors.Is(err, lockfile.ErrBusy) {
 		return nil, fmt.Errorf("store %s is open in another process: %w", path, err)
 	}
@@ -108,7 +112,7 @@ func open(ctx context.Context, path string, release func()) (_ *Store, err error
 	s := &Store{
 		path: path, release: release,
 		requests: make(chan request, maxBatch), closing: make(chan struct{}), ended: make(chan struct{}),
-		side: newSideFile(path), fresh: fresh{heads: map[string]store.Head{}},
+		side: newSideFile(path), log: &logFile{path: path + "-wal", datasync: datasync}, fresh: fresh{heads: map[string]store.Head{}},
 	}
 	w, err := newWriter(ctx, s)
 	if err != nil {

@@ -137,10 +137,11 @@ func (w *writer) setUp() error {
 	if err != nil {
 		return err
 	}
-	// FULL syncs the log at each commit. The log is cut back to 16 MiB after it grew, as
-	// by a long read.
+	// With NORMAL the log is synced before it goes into the database, and not at each
+	// commit: that the writer does itself, see logFile. The log is cut back to 16 MiB
+	// after it grew, as by a long read.
 	for _, pragma := range []string{
-		"journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 4000",
+		"journal_mode = WAL", "synchronous = NORMAL", "wal_autocheckpoint = 4000",
 		"journal_size_limit = 16777216", "trusted_schema = OFF", "cache_size = -16384",
 	} {
 		if err := w.exec("PRAGMA " + pragma); err != nil {
@@ -202,6 +203,7 @@ func (w *writer) disconnect() {
 		_ = s.Close()
 	}
 	_ = w.conn.Close()
+	w.s.log.close()
 }
 
 // run does what is asked until the store is closed.
@@ -365,6 +367,9 @@ func (w *writer) begin() error {
 
 // transact makes what do does durable, or undoes it.
 func (w *writer) transact(do func() error) error {
+	if err := w.s.log.failed; err != nil {
+		return err
+	}
 	if w.stale {
 		if err := w.resume(); err != nil {
 			return err
@@ -380,6 +385,9 @@ func (w *writer) transact(do func() error) error {
 	}
 	if err == nil {
 		if err = w.exec("COMMIT"); err == nil {
+			if err = w.s.log.sync(); err != nil {
+				return fmt.Errorf("%w: %w", store.ErrUnknown, err)
+			}
 			w.committed(recorded)
 			return nil
 		}
