@@ -50,6 +50,7 @@ bench: build ## start-up, hooks and gates beside the programs they must keep up 
 	@scripts/bench-gauntlet bin/stopgate
 	@scripts/bench-supervisor bin/stopgate
 	@scripts/bench-session bin/stopgate
+	@scripts/bench-plane bin/stopgate
 
 FUZZTIME ?= 10m
 fuzz: ## each fuzzer for FUZZTIME

@@ -1,0 +1,385 @@
+//go:build unix
+
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+)
+
+// act is what the store tells of an effect.
+type act struct {
+	engine.Effect
+	started time.Time
+	end     string // done, failed, lost, dropped
+	ended   time.Time
+	ends    int  // how often it came to an end: once
+	killed  bool // another effect ended what it started
+}
+
+// books are what the store tells of all owners.
+type books struct {
+	events    int
+	acts      map[string]*act
+	words     map[string]int // what agents said, by event and token
+	late      int            // steps that came of what was found at a start
+	decisions map[engine.Source]int
+}
+
+func readBooks(t *testing.T, path string) *books {
+	t.Helper()
+	ctx := context.Background()
+	s, err := sqlite.Open(ctx, path)
+	check(t, err)
+	defer s.Close()
+	b := &books{acts: map[string]*act{}, words: map[string]int{}, decisions: map[engine.Source]int{}}
+	for e, err := range s.ReadAll(ctx, 0) {
+		check(t, err)
+		b.events++
+		if strings.HasPrefix(e.Subject, "daemon.") {
+			continue
+		}
+		step, err := engine.DecodeStep(e.Data)
+		check(t, err)
+		b.read(step)
+	}
+	return b
+}
+
+func (b *books) read(s engine.Step) {
+	if s.Late {
+		b.late++
+	}
+	for _, f := range s.Facts {
+		b.fact(f, s.Time)
+	}
+	for _, e := range s.Effects {
+		b.acts[e.Key] = &act{Effect: e}
+		for _, other := range b.acts {
+			started := e.Kind == engine.KillShell && other.Key == e.Target ||
+				e.Kind == engine.KillAgent && other.Agent != nil && other.Agent.ID == e.Target
+			other.killed = other.killed || started
+		}
+	}
+}
+
+func (b *books) fact(f engine.Fact, at time.Time) {
+	switch f := f.(type) {
+	case engine.ActStarted:
+		b.acts[f.Key].started = at
+	case engine.ActDone:
+		b.end(f.Key, "done", at)
+	case engine.ActFailed:
+		b.end(f.Key, "failed", at)
+	case engine.ActLost:
+		b.end(f.Key, "lost", at)
+	case engine.ActDropped:
+		b.end(f.Key, "dropped", at)
+	case engine.Signalled:
+		b.words["agent:signal "+f.Message]++
+	case engine.WentIdle:
+		b.words["agent:idle "+f.Prompt]++
+	case engine.Prompted:
+		b.words["agent:prompt "+f.AgentID]++
+	case engine.DecisionCreated:
+		b.decisions[f.Decision.Source]++
+	}
+}
+
+func (b *books) end(key, how string, at time.Time) {
+	a := b.acts[key]
+	a.end, a.ended, a.ends = how, at, a.ends+1
+}
+
+// audit compares what the store tells with what took place.
+type audit struct {
+	*testing.T
+	place
+	*books
+	kills []kill
+	ran   []line
+	table []row
+}
+
+// row is a kind of effect: how many were to be carried out, and how many were so often.
+type row struct {
+	what              string
+	decided           int
+	once, more, never int
+	doubt             int // the daemon was killed between its start and its end
+	other             int // cancelled before it ran, or a person was asked whether to do it again
+}
+
+func newAudit(t *testing.T, k *keeper) *audit {
+	t.Helper()
+	k.awaitQuiet(t)
+	return &audit{T: t, place: k.place, books: readBooks(t, filepath.Join(k.state, "stopgate.db")), kills: k.kills, ran: k.ran(t)}
+}
+
+// awaitQuiet waits for the end of everything that was started: nothing may be left. Only
+// what tells people is not waited for by the daemon.
+func (p place) awaitQuiet(t *testing.T) {
+	t.Helper()
+	left := p.processes()
+	for end := time.Now().Add(30 * time.Second); len(left) > 0 && time.Now().Before(end); left = p.processes() {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if len(left) > 0 {
+		t.Errorf("left running:\n%s", strings.Join(left, "\n"))
+	}
+}
+
+// inDoubt reports whether the daemon was killed while it carried the effect out.
+func (a *audit) inDoubt(e *act) bool {
+	return !e.started.IsZero() && slices.ContainsFunc(a.kills, func(k kill) bool {
+		return e.started.Before(k.at) && k.at.Before(e.ended)
+	})
+}
+
+// count counts what the stand-ins wrote down.
+func (a *audit) count(what string, by func(line) string) map[string]int {
+	n := map[string]int{}
+	for _, l := range a.ran {
+		if l.What == what {
+			n[by(l)]++
+		}
+	}
+	return n
+}
+
+func (a *audit) of(kinds ...engine.EffectKind) (acts []*act) {
+	for _, e := range a.acts {
+		if slices.Contains(kinds, e.Kind) {
+			acts = append(acts, e)
+		}
+	}
+	return acts
+}
+
+// enter counts an effect that was carried out so often.
+func (r *row) enter(times int) {
+	switch times {
+	case 0:
+		r.never++
+	case 1:
+		r.once++
+	default:
+		r.more++
+	}
+}
+
+// ends checks that every effect came to one end.
+func (a *audit) ends() {
+	for key, e := range a.acts {
+		if e.ends != 1 || e.end == "failed" {
+			a.Errorf("effect %s (%s) came to %d ends, %q", key, e.Kind, e.ends, e.end)
+		}
+	}
+}
+
+// starts checks that every command and agent that was to be started ran exactly once.
+func (a *audit) starts(what string, kind engine.EffectKind, errandOf func(*act) string, mayMiss func(*act) bool) {
+	r := row{what: what}
+	begun := a.count("begun", func(l line) string { return l.Key })
+	for _, e := range a.of(kind) {
+		n := begun[errandOf(e)]
+		r.decided++
+		if a.inDoubt(e) {
+			r.doubt++
+		}
+		if n == 0 && (e.end == "dropped" || mayMiss(e)) {
+			r.other++
+			continue
+		}
+		r.enter(n)
+		if n != 1 || e.end != "done" {
+			a.Errorf("%s %s: %s, ran %d times", what, errandOf(e), e.end, n)
+		}
+	}
+	a.table = append(a.table, r)
+}
+
+// strangers checks that nothing ran that was not to be started, and no two at once.
+func (a *audit) strangers() {
+	known := map[string]bool{}
+	for _, e := range a.of(engine.StartShell, engine.StartAgent) {
+		known[errandOf(e)] = true
+	}
+	for _, l := range a.ran {
+		switch {
+		case l.What == "begun" && !known[l.Key]:
+			a.Errorf("nobody started %+v", l)
+		case l.What == "together", l.What == "crowded", l.What == "refused":
+			a.Errorf("%+v", l)
+		}
+	}
+}
+
+func errandOf(e *act) string {
+	if e.Agent != nil {
+		return e.Agent.ID
+	}
+	return e.Key
+}
+
+// sends checks that every message that counts as sent was sent once, and no other.
+func (a *audit) sends() {
+	r := row{what: "messages to agents"}
+	files, err := filepath.Glob(filepath.Join(a.state, "agents", "*", "inbox", "*"))
+	check(a.T, err)
+	there := map[string]int{}
+	for _, file := range files {
+		if name := filepath.Base(file); !strings.HasPrefix(name, ".") { // one that was never finished
+			there[name]++
+		}
+	}
+	for _, e := range a.of(engine.SendAgent) {
+		n := there[e.Key]
+		delete(there, e.Key)
+		r.decided++
+		if a.inDoubt(e) {
+			r.doubt++
+			if n == 0 && e.end == "lost" { // and a person was asked
+				r.other++
+				continue
+			}
+		}
+		r.enter(n)
+		if n != 1 || e.end != "done" {
+			a.Errorf("message %s: %s, %d times in the inbox", e.Key, e.end, n)
+		}
+	}
+	for key, n := range there {
+		a.Errorf("nobody sent message %s (%d)", key, n)
+	}
+	a.table = append(a.table, r)
+}
+
+// notes checks that people were told everything once, or not at all where the daemon was
+// killed just then.
+func (a *audit) notes() {
+	r := row{what: "notifications"}
+	told := a.count("told", func(l line) string { return l.Text })
+	decided, doubt := map[string]int{}, map[string]int{}
+	for _, e := range a.of(engine.NotifyPerson) {
+		message := e.Title + "\n" + e.Text
+		decided[message]++
+		if a.inDoubt(e) {
+			doubt[message]++
+			r.doubt++
+		}
+	}
+	for message, n := range decided {
+		r.decided += n
+		r.once += min(n, told[message])
+		r.never += max(n-told[message], 0)
+		r.more += max(told[message]-n, 0)
+		if told[message] > n || told[message] < n-doubt[message] {
+			a.Errorf("%q: to be told %d times, told %d times, in doubt %d", message, n, told[message], doubt[message])
+		}
+		delete(told, message)
+	}
+	for message, n := range told {
+		a.Errorf("nobody wanted to tell %q (%d)", message, n)
+	}
+	a.table = append(a.table, r)
+}
+
+// quiet adds effects that leave no trace which could be counted.
+func (a *audit) quiet(what string, kinds ...engine.EffectKind) {
+	r := row{what: what}
+	for _, e := range a.of(kinds...) {
+		r.decided++
+		if a.inDoubt(e) {
+			r.doubt++
+		}
+	}
+	a.table = append(a.table, r)
+}
+
+// emits checks that everything that agents said and that was acknowledged is in the
+// store, once.
+func (a *audit) emits() {
+	r := row{what: "acknowledged words of agents"}
+	said := a.count("emitted", func(l line) string {
+		if l.Event == "agent:prompt" {
+			return l.Event + " " + l.Key
+		}
+		return l.Event + " " + l.Text
+	})
+	for word, n := range said {
+		r.decided += n
+		r.enter(a.words[word])
+		if a.words[word] != n {
+			a.Errorf("%q was acknowledged %d times and is %d times in the store", word, n, a.words[word])
+		}
+	}
+	for word, n := range a.words {
+		if n > 1 {
+			a.Errorf("%q is %d times in the store", word, n)
+		}
+	}
+	a.table = append(a.table, r)
+}
+
+// leftovers checks that nothing is left of the daemon and of what it started.
+func (a *audit) leftovers() {
+	for _, dir := range a.errands(a.T) {
+		if errand.Runs(dir) {
+			a.Errorf("%s is still locked", dir)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(a.state, "daemon.sock")); !errors.Is(err, os.ErrNotExist) {
+		a.Errorf("the socket is still there: %v", err)
+	}
+	cmd := exec.Command(filepath.Join(a.bin, "stopgate"), "log", "verify")
+	cmd.Env = a.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		a.Errorf("%v: %v\n%s", cmd, err, out)
+	}
+	log, err := os.ReadFile(filepath.Join(a.state, "logs", "daemon.log"))
+	check(a.T, err)
+	for text := range bytes.Lines(log) {
+		if bytes.Contains(text, []byte("level=ERROR")) || bytes.Contains(text, []byte("panic")) {
+			a.Errorf("the daemon's log: %s", text)
+		}
+	}
+}
+
+// all is the whole audit.
+func (a *audit) all() {
+	a.ends()
+	a.starts("commands of steps and gates", engine.StartShell, errandOf, func(e *act) bool { return e.killed })
+	a.starts("agents", engine.StartAgent, errandOf, func(*act) bool { return false })
+	a.strangers()
+	a.sends()
+	a.notes()
+	a.quiet("ends of commands and agents", engine.KillShell, engine.KillAgent)
+	a.emits()
+	a.leftovers()
+}
+
+// print prints the table.
+func (a *audit) print(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\tdecided\tonce\ttwice\tnever\tkilled meanwhile\tcancelled or asked")
+	for _, r := range a.table {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", r.what, r.decided, r.once, r.more, r.never, r.doubt, r.other)
+	}
+	w.Flush()
+}

@@ -1,0 +1,80 @@
+//go:build unix
+
+package chaos
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/client"
+)
+
+// The runbook has a command for each kind.
+//
+//go:embed testdata/chaos.toml
+var runbookText string
+
+// kind is a kind of owner: how it ends, whoever is killed meanwhile.
+type kind struct {
+	name string
+	end  string // how it ends, and the steps that it went through
+	// What a person does: the answer to a decision that it asks for, or something
+	// when it is so far.
+	answer client.Answer
+	cancel string // the step in which it is cancelled
+	resume bool   // it is resumed when it has failed
+}
+
+func kinds() []kind {
+	return []kind{
+		{name: "one", end: "done: only completed"},
+		{name: "chain", end: "done: first completed, second completed, third completed, fourth completed"},
+		{name: "circle", end: "done: test failed, repair completed, test failed, repair completed, test completed"},
+		{name: "hopeless", end: "failed: try failed, try failed, try failed, try failed, try failed"},
+		{name: "broken", end: "failed: good completed, bad failed"},
+		{name: "saved", end: "done: frail failed, frail completed, after completed", resume: true},
+		{name: "cancelled", end: "cancelled: long cancelled, tidy completed", cancel: "long"},
+		{name: "talks", end: "done: agent completed, after completed"},
+		{name: "nudged", end: "done: agent completed"},
+		{name: "gated", end: "done: agent completed, after completed"},
+		{name: "dies", end: "done: agent completed"},
+		{name: "dead", end: "done: agent completed, after completed", answer: client.Answer{Option: "retry"}},
+		{name: "asks", end: "done: agent completed", answer: client.Answer{Message: "Go on like this."}},
+		{name: "given-up", end: "cancelled: agent cancelled, tidy completed", answer: client.Answer{Option: "cancel"}},
+		{name: "fails", end: "done: agent failed, after completed"},
+		{name: "crowd", end: "done: agent completed"},
+		{name: "alone", end: "done: run completed"},
+		{name: "alone-idle", end: "done: run completed", answer: client.Answer{Option: "done"}},
+	}
+}
+
+// over reports whether an owner of the kind is at its end for good.
+func (k kind) over(o *client.Owner) bool {
+	switch o.Status {
+	case "failed":
+		return !k.resume
+	case "done", "cancelled":
+		return true
+	}
+	return false
+}
+
+// ending is how an owner ended, as kinds tell it.
+func ending(o client.Owner) string {
+	var visits []string
+	for _, v := range o.Steps {
+		visits = append(visits, v.Step+" "+v.Outcome)
+	}
+	return o.Status + ": " + strings.Join(visits, ", ")
+}
+
+// details is everything about an end that does not differ from one owner of a kind to
+// the next.
+func details(o client.Owner) string {
+	var b strings.Builder
+	b.WriteString(ending(o) + "; " + o.Error)
+	for _, v := range o.Steps {
+		b.WriteString("; " + v.Error)
+	}
+	return b.String()
+}

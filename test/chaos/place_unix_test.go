@@ -1,0 +1,126 @@
+//go:build unix
+
+package chaos
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/errand"
+)
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// build builds the programs.
+func build(t *testing.T) (bin string) {
+	t.Helper()
+	bin = t.TempDir()
+	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/stopgate", "../../cmd/stopgated", "./standin")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+	return bin
+}
+
+// place is a machine with stopgate on it, and with a project.
+type place struct {
+	bin   string
+	home  string
+	state string
+	root  string // of the project
+	dir   string // what the stand-ins write down
+	env   []string
+}
+
+func newPlace(t *testing.T, bin string, seed string, work string) place {
+	t.Helper()
+	home, err := os.MkdirTemp("", "chaos") // a socket's path is short
+	check(t, err)
+	p := place{bin, home, filepath.Join(home, "state"), filepath.Join(home, "project"), filepath.Join(home, "chaos"), nil}
+	p.env = []string{
+		"HOME=" + p.home, "PATH=" + p.bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "STOPGATE_STATE_DIR=" + p.state,
+		"CHAOS_DIR=" + p.dir, "CHAOS_WORK=" + work, "STOPGATE_SEED=" + seed,
+	}
+	t.Cleanup(func() { p.leave(t) })
+	for _, dir := range []string{p.state, p.dir, filepath.Join(p.dir, "turns")} {
+		check(t, os.MkdirAll(dir, 0o700))
+	}
+	p.write(t, filepath.Join(p.root, ".gauntlet", "runbooks", "chaos.toml"), runbookText)
+	p.write(t, filepath.Join(p.home, ".config", "agent-gauntlet", "config.yml"), "notify:\n  command: standin told\n")
+	return p
+}
+
+func (p place) write(t *testing.T, path, text string) {
+	t.Helper()
+	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	check(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// leave ends what is left of a test that failed. Then the directory stays, for whoever
+// looks for the cause.
+func (p place) leave(t *testing.T) {
+	for _, dir := range p.errands(t) {
+		if errand.Runs(dir) {
+			_ = errand.Kill(context.Background(), dir) // the test's has ended
+		}
+	}
+	if t.Failed() {
+		t.Logf("what is left is in %s", p.home)
+		return
+	}
+	check(t, os.RemoveAll(p.home))
+}
+
+func (p place) errands(t *testing.T) []string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(p.state, "errands", "*"))
+	check(t, err)
+	return dirs
+}
+
+// line is one of the stand-ins'.
+type line struct{ What, Kind, Owner, Name, Key, Event, Text string }
+
+// ran is what the stand-ins wrote down.
+func (p place) ran(t *testing.T) (lines []line) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(p.dir, "ran"))
+	check(t, err)
+	defer f.Close()
+	scanner := bufio.NewScanner(f)
+	for scanner.Scan() {
+		var l line
+		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
+			t.Fatalf("%v: %s", err, scanner.Text())
+		}
+		lines = append(lines, l)
+	}
+	check(t, scanner.Err())
+	return lines
+}
+
+// processes are those that have our state directory in their environment, as far as the
+// system tells.
+func (p place) processes() (pids []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // it may have ended since
+		if strings.Contains("\x00"+string(text), "\x00STOPGATE_STATE_DIR="+p.state+"\x00") {
+			pid := filepath.Base(filepath.Dir(file))
+			command, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+			pids = append(pids, pid+" "+strings.ReplaceAll(string(command), "\x00", " "))
+		}
+	}
+	return pids
+}

@@ -1,0 +1,255 @@
+// The program standin is what the pipelines of the chaos test run: commands of steps,
+// gates and agents, and what tells people. It does what its script says, and writes down
+// that it ran, so that every execution counts.
+//
+//	standin step|gate|agent NAME SCRIPT
+//	standin told MESSAGE
+//
+// A script is acts, such as "work fail". Where it has parts, as in "fail / ok", the first
+// time that the owner runs it is the first part's, the next the next one's, and all that
+// follow are the last one's.
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/stopgate/stopgate/internal/lockfile"
+
+	"github.com/stopgate/stopgate/internal/errand"
+)
+
+// Line is one thing that happened, as a line of the file "ran" in CHAOS_DIR. The test
+// has the same type.
+type Line struct {
+	What  string `json:"what"` // begun, emitted, refused, told, together, crowded
+	Kind  string `json:"kind,omitempty"`
+	Owner string `json:"owner,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Key   string `json:"key,omitempty"`   // of the errand: an effect's key or an agent's id
+	Event string `json:"event,omitempty"` // that was emitted
+	Text  string `json:"text,omitempty"`  // what tells it from others of its kind; a message
+}
+
+func main() {
+	err := run(os.Args[1:])
+	if err == nil {
+		return
+	}
+	fmt.Println(err)
+	var code exitCode
+	if !errors.As(err, &code) {
+		code = 70
+	}
+	os.Exit(int(code))
+}
+
+// exitCode is a script that ends with an exit code.
+type exitCode int
+
+func (e exitCode) Error() string { return "it failed, as it should" }
+
+func run(args []string) error {
+	dir := os.Getenv("CHAOS_DIR")
+	if len(args) == 2 && args[0] == "told" {
+		return write(dir, Line{What: "told", Text: args[1]})
+	}
+	if len(args) != 3 {
+		return fmt.Errorf("it takes three arguments, not %q", args)
+	}
+	errands := os.Getenv("STOPGATE_ERRAND")
+	owner, err := errand.Owner(errands)
+	if err != nil {
+		return err
+	}
+	s := &standIn{
+		dir: dir, state: os.Getenv("STOPGATE_STATE_DIR"), agent: os.Getenv("STOPGATE_AGENT_ID"),
+		line: Line{Kind: args[0], Owner: owner, Name: args[1], Key: filepath.Base(errands)},
+		seen: map[string]bool{},
+	}
+	return s.run(args[2])
+}
+
+type standIn struct {
+	dir, state string
+	agent      string
+	line       Line // what all that it writes has in common
+	turn       int  // how often the owner has run this before
+	emitted    int
+	seen       map[string]bool // messages
+}
+
+func (s *standIn) run(script string) error {
+	if err := s.note(Line{What: "begun"}); err != nil {
+		return err
+	}
+	if s.line.Kind != "gate" { // which runs beside its agent
+		release, err := s.alone("owner-"+s.line.Owner, "together")
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	turn, err := s.count()
+	if err != nil {
+		return err
+	}
+	s.turn = turn
+	parts := strings.Split(script, "/")
+	for act := range strings.FieldsSeq(parts[min(turn, len(parts)-1)]) {
+		if err := s.act(act); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alone holds a lock that nobody else may want at the same time.
+func (s *standIn) alone(lock, complaint string) (release func(), err error) {
+	release, err = lockfile.Acquire(context.Background(), filepath.Join(s.dir, "locks", lock), 0)
+	if errors.Is(err, lockfile.ErrBusy) {
+		return func() {}, s.note(Line{What: complaint, Text: lock})
+	}
+	return release, err
+}
+
+// count is how often the owner has run this before.
+func (s *standIn) count() (int, error) {
+	for turn := 0; ; turn++ {
+		f, err := os.OpenFile(filepath.Join(s.dir, "turns", fmt.Sprintf("%s-%s-%d", s.line.Owner, s.line.Name, turn)), os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			return turn, f.Close()
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return 0, err
+		}
+	}
+}
+
+func (s *standIn) act(act string) error {
+	switch act {
+	case "work":
+		time.Sleep(s.effort())
+	case "hang":
+		time.Sleep(time.Hour)
+	case "ok":
+	case "fail":
+		return exitCode(3)
+	case "crowd":
+		_, err := s.alone("crowd", "crowded") // until it ends
+		return err
+	case "complete", "escalate", "continue":
+		token := s.token()
+		return s.emit("agent:signal", token, fmt.Sprintf(`{"kind":%q,"message":%q}`, act, token))
+	case "idle":
+		token := s.token()
+		return s.emit("agent:idle", token, "--prompt", token)
+	case "prompt":
+		return s.emit("agent:prompt", "", "--type", "permission")
+	case "wait":
+		return s.await()
+	default:
+		return fmt.Errorf("there is no act %q", act)
+	}
+	return nil
+}
+
+// effort is how long it works: by chance, which the seed decides.
+func (s *standIn) effort() time.Duration {
+	longest, err := time.ParseDuration(os.Getenv("CHAOS_WORK"))
+	if err != nil {
+		return 0
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, os.Getenv("STOPGATE_SEED"), s.line.Owner, s.line.Name, s.turn)
+	part := binary.BigEndian.Uint64(h.Sum(nil)) % 1000
+	return longest * time.Duration(part) / 1000
+}
+
+// token is one that no other word of any agent has.
+func (s *standIn) token() string {
+	s.emitted++
+	return s.agent + "." + strconv.Itoa(s.emitted)
+}
+
+// emit says something to the daemon. When that ends well, it must not be lost.
+func (s *standIn) emit(event, token string, args ...string) error {
+	out, err := exec.Command("stopgate", append([]string{"emit", event, "--agent", s.agent}, args...)...).CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return s.note(Line{What: "emitted", Event: event, Text: token})
+	case errors.As(err, &exit) && !exit.Exited():
+		return exitCode(143) // it was ended, and so are we
+	}
+	return s.note(Line{What: "refused", Event: event, Text: fmt.Sprintf("%v: %s", err, out)})
+}
+
+// await waits for a message that it has not had.
+func (s *standIn) await() error {
+	inbox := filepath.Join(s.state, "agents", s.agent, "inbox")
+	if err := os.MkdirAll(inbox, 0o700); err != nil {
+		return err
+	}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	if err := watcher.Add(inbox); err != nil {
+		return err
+	}
+	for {
+		found, err := s.receive(inbox)
+		if found || err != nil {
+			return err
+		}
+		select {
+		case <-watcher.Events:
+		case err := <-watcher.Errors:
+			return err
+		}
+	}
+}
+
+func (s *standIn) receive(inbox string) (bool, error) {
+	entries, err := os.ReadDir(inbox)
+	i := slices.IndexFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") && !s.seen[e.Name()] })
+	if err != nil || i < 0 {
+		return false, err
+	}
+	s.seen[entries[i].Name()] = true
+	return true, nil
+}
+
+func (s *standIn) note(l Line) error {
+	l.Kind, l.Owner, l.Name, l.Key = s.line.Kind, s.line.Owner, s.line.Name, s.line.Key
+	return write(s.dir, l)
+}
+
+// write adds a line, in one piece.
+func write(dir string, l Line) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "ran"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	return errors.Join(err, f.Close())
+}
