@@ -1,0 +1,179 @@
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// withRealAgents is what seed 002 says about the stop hook itself and about agents that
+// are real clients. It comes with them; until then it has no row.
+var withRealAgents = []string{
+	"signal — Block exit until",
+	"idle — Treat the stop attempt",
+	"escalate — Block exit and immediately",
+	"Modify the CLI stop hook",
+	"3a. Read on_stop config",
+	"Milestone: Stop hook reads config",
+	"5b. Integration tests",
+	`1. on_stop = "signal" (default for pipeline)`,
+	`2. on_stop = "idle" with on_idle = "done"`,
+	`3. on_stop = "idle" with on_idle = "nudge"`,
+	`4. on_stop = "escalate" (default for standalone)`,
+	"5. Standalone agent default",
+	"6. Pipeline agent default",
+	"All tests use claudeless",
+	"Milestone: All tests pass.",
+	"1. No protocol changes needed",
+	"2. No WAL/state schema changes",
+	"3. Simple backward compat",
+	"4. Already-available state dir",
+	"4. Integration tests: ",
+	"6. Manual verification",
+}
+
+// byMake is what the seed verifies with the tools of its language: make test does that here.
+var byMake = []string{"2. Build check", "3. Lint", "5. Full check"}
+
+// Seed 002 has no scenarios, like seed 003. What it says in bold over a block of code is a
+// statement too.
+func TestSeed002NothingIsMissing(t *testing.T) {
+	text := beside(t, "seeds", "002_*.txt")
+	if text == "" {
+		return
+	}
+	text = regexp.MustCompile(`(?m)^\*\*(\d[a-d]\. .*):\*\*$`).ReplaceAllString(text, "#### $1")
+	complete(t, "002", statements(text), append(byMake, withRealAgents...))
+}
+
+// The shared design's points about facts and the store are rows, sentence by sentence.
+func TestDesignNothingIsMissing(t *testing.T) {
+	text := beside(t, "", "design.md")
+	if text == "" {
+		return
+	}
+	var all []string
+	for _, title := range []string{"## Facts, questions, effects\n", "## The store's contract\n"} {
+		_, section, found := strings.Cut(text, title)
+		if !found {
+			t.Fatalf("there is no section %s", title)
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		all = append(all, sentences(section)...)
+	}
+	complete(t, "design", all, []string{
+		"keyed (webhook, gateway)",          // with notifications that have a key
+		"A pipeline belongs to the machine", // with a fleet
+		"jetstream (NATS, three replicas",   // in its own step
+	})
+}
+
+// complete demands a row for each item, which quotes it from its beginning, except for
+// those that have none by name.
+func complete(t *testing.T, spec string, items, without []string) {
+	t.Helper()
+	find := func(begin string) string {
+		i := slices.IndexFunc(items, func(item string) bool { return strings.HasPrefix(item, begin) })
+		if i < 0 {
+			t.Errorf("nothing begins with %q", begin)
+			return ""
+		}
+		if slices.ContainsFunc(items[i+1:], func(item string) bool { return item != items[i] && strings.HasPrefix(item, begin) }) {
+			t.Errorf("%q is the beginning of more than one statement", begin)
+		}
+		return items[i]
+	}
+	quoted := map[string]bool{}
+	for _, r := range rows(t) {
+		if r.spec == spec {
+			quoted[find(bareWords(r.item))] = true
+		}
+	}
+	for _, begin := range without {
+		item := find(begin)
+		if quoted[item] {
+			t.Errorf("%q has a row, and is listed as having none", item)
+		}
+		quoted[item] = true
+	}
+	for _, item := range items {
+		if !quoted[item] {
+			t.Errorf("no row for %q", item)
+		}
+	}
+	if len(items) < 25 {
+		t.Errorf("only %d statements found", len(items))
+	}
+}
+
+// beside is a text of the specifications, where they are beside this checkout.
+func beside(t *testing.T, folder, pattern string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repository, "..", "shared", folder, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Logf("%s is not beside this checkout; the rows alone are checked", pattern)
+		return ""
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// sentences are those of a text in Markdown whose lines are broken.
+func sentences(text string) (all []string) {
+	text = regexp.MustCompile(`([^\n])\n *([^ \n|\d-])`).ReplaceAllString(text, "$1 $2")
+	for _, statement := range statements(regexp.MustCompile(`(?m)^\d+\. `).ReplaceAllString(text, "- ")) {
+		for _, sentence := range regexp.MustCompile(`\. `).Split(statement, -1) {
+			if sentence = strings.TrimSuffix(sentence, "."); !strings.HasSuffix(sentence, ":") {
+				all = append(all, sentence)
+			}
+		}
+	}
+	return all
+}
+
+func TestSentences(t *testing.T) {
+	got := sentences("1. **One.** Two\n   goes on. So:\n\n   | a | b |\n   |---|---|\n   | `c` | d |\n\n- Three. Four\n\nFive\nends.\n")
+	if want := []string{"One", "Two goes on", "c, d", "Three", "Four", "Five ends"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Each ruling about 002 and each defect of the older control plane has a row.
+func TestNoRulingOf002AndNoDefectIsMissing(t *testing.T) {
+	listed := map[string]bool{}
+	for _, r := range rows(t) {
+		listed[r.spec] = true
+	}
+	for _, tt := range []struct {
+		folder, file, after, before, item, kind string
+		later                                   []string
+	}{
+		{"", "rulings.md", "## 002", "## 003", `(?m)^\| (2\.\d+) \|`, "ruling", []string{"2.5", "2.6", "2.10", "2.11"}},
+		{"reference", "oddjobs.md", "### 9.2", "### 9.3", `(?m)^(\d+)\. `, "defect", nil},
+	} {
+		text := beside(t, tt.folder, tt.file)
+		if text == "" {
+			continue
+		}
+		_, section, _ := strings.Cut(text, tt.after)
+		section, _, _ = strings.Cut(section, tt.before)
+		items := regexp.MustCompile(tt.item).FindAllStringSubmatch(section, -1)
+		if len(items) < 10 {
+			t.Errorf("%s has only %d of %s", tt.file, len(items), tt.kind)
+		}
+		for _, item := range items {
+			if has, later := listed[tt.kind+" "+item[1]], slices.Contains(tt.later, item[1]); has == later {
+				t.Errorf("%s %s: it has a row: %t; it comes with real agents: %t", tt.kind, item[1], has, later)
+			}
+		}
+	}
+}
