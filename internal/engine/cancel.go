@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // cancel ends what runs and goes to on_cancel. Once is enough: what cleans up is not
@@ -36,6 +37,13 @@ func (d *draft) giveUp(why string) {
 	}
 }
 
+func (d *draft) varNames() string {
+	if len(d.Vars) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(d.Vars)), ", ")
+}
+
 // resume lets an owner go on that failed, at the step that failed, or that waits.
 func (d *draft) resume(r Resume) error {
 	if sizeOf(r) > maxAsked {
@@ -43,7 +51,10 @@ func (d *draft) resume(r Resume) error {
 	}
 	vars := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.Vars)) {
-		vars[sound(name)] = sound(r.Vars[name])
+		if _, has := d.Vars[name]; !has {
+			return &Refusal{"invalid", fmt.Sprintf("there is no variable %q: those of this %s are %s", clip(name, 80), d.Kind, d.varNames())}
+		}
+		vars[name] = sound(r.Vars[name])
 	}
 	if len(vars) == 0 {
 		vars = nil

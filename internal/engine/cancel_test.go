@@ -171,9 +171,12 @@ func TestResume(t *testing.T) {
 		if r := s.refused(Resume{Message: "hello"}); r.Code != "invalid" {
 			t.Fatalf("%+v", r)
 		}
-		s.do(Resume{Vars: map[string]string{"y": "2"}})
+		if r := s.refused(Resume{Vars: map[string]string{"y": "2"}}); r.Code != "invalid" || !strings.Contains(r.Why, `no variable "y"`) {
+			t.Fatalf("%+v", r)
+		}
+		s.do(Resume{Vars: map[string]string{"x": "2"}})
 		s.is("b", Running)
-		if s.o.Vars["x"] != "1" || s.o.Vars["y"] != "2" || s.o.Error != "" {
+		if s.o.Vars["x"] != "2" || s.o.Error != "" {
 			t.Fatalf("%s", text(s.o))
 		}
 		s.do(ShellExited{Key: s.o.Shell.Key})
