@@ -38,11 +38,20 @@ func EncodeStep(s Step) ([]byte, error) {
 		}
 		stored.Facts = append(stored.Facts, text)
 	}
-	return json.Marshal(stored)
+	return encodeJSON(stored)
+}
+
+// encodeJSON is JSON in which < > & stay as they are: scripts are full of them.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 func encodeFact(f Fact) ([]byte, error) {
-	text, err := json.Marshal(f)
+	text, err := encodeJSON(f)
 	if err != nil {
 		return nil, fmt.Errorf("fact %s: %w", f.FactType(), err)
 	}
@@ -60,12 +69,20 @@ const factHead = `{"type":"`
 // DecodeStep reads what EncodeStep wrote. A step that a newer stopgate wrote is an error
 // that says so.
 func DecodeStep(text []byte) (Step, error) {
+	if s, ok := quickStep(text); ok {
+		return s, s.check()
+	}
+	return decodeStep(text)
+}
+
+// decodeStep reads a step in whichever form.
+func decodeStep(text []byte) (Step, error) {
 	var stored storedStep
 	if err := json.Unmarshal(text, &stored); err != nil {
 		return Step{}, fmt.Errorf("not a step: %w", err)
 	}
-	if stored.Format != stepFormat {
-		return Step{}, fmt.Errorf("a step of format %d was written by a newer stopgate; this one knows format %d", stored.Format, stepFormat)
+	if err := checkFormat("step", stored.Format, stepFormat); err != nil {
+		return Step{}, err
 	}
 	s := Step{
 		Owner: stored.Owner, Input: stored.Input, Cause: stored.Cause, Time: stored.Time,
@@ -79,6 +96,17 @@ func DecodeStep(text []byte) (Step, error) {
 		s.Facts = append(s.Facts, f)
 	}
 	return s, s.check()
+}
+
+// checkFormat finds out whether we can read what was written in a format.
+func checkFormat(what string, format, known int) error {
+	switch {
+	case format > known:
+		return fmt.Errorf("a %s of format %d was written by a newer stopgate; this one knows format %d", what, format, known)
+	case format < known:
+		return fmt.Errorf("not a %s: it has format %d", what, format)
+	}
+	return nil
 }
 
 // check finds what no step of ours has, and what Apply could not take.

@@ -13,7 +13,6 @@ type State struct {
 	owners   map[string]entry
 	agents   map[string]string // the owner's id, by its current agent's id
 	sessions map[string]string // the owner's id, by its current agent's session
-	live     map[seat]int
 	plans    plans
 }
 
@@ -22,24 +21,23 @@ type entry struct {
 	owner   *Owner
 	agent   string
 	session string
-	seat    seat // taken, if it has a name
 }
-
-// seat is a place for an agent: a runbook may limit how many of one name there are in a
-// project.
-type seat struct{ project, name string }
 
 // NewState is a state without owners.
 func NewState() *State {
-	return &State{
-		owners: map[string]entry{}, agents: map[string]string{}, sessions: map[string]string{},
-		live: map[seat]int{}, plans: plans{},
-	}
+	return &State{owners: map[string]entry{}, agents: map[string]string{}, sessions: map[string]string{}}
 }
 
 // Put takes an owner, in place of its older self. One that was deleted is forgotten.
 func (s *State) Put(o *Owner) {
 	old, known := s.owners[o.ID]
+	e := indexed(o)
+	if known && !o.Deleted && s.finds(old, e) {
+		if o != old.owner {
+			s.owners[o.ID] = e
+		}
+		return
+	}
 	s.unlink(o.ID, old)
 	if o.Deleted {
 		delete(s.owners, o.ID)
@@ -48,16 +46,25 @@ func (s *State) Put(o *Owner) {
 	if !known {
 		o.Plan = s.plans.share(o.Plan)
 	}
+	if e.agent != "" {
+		s.agents[e.agent], s.sessions[e.session] = o.ID, o.ID
+	}
+	s.owners[o.ID] = e
+}
+
+// indexed is an owner with what it is to be found by.
+func indexed(o *Owner) entry {
 	e := entry{owner: o}
 	if o.Agent != nil {
 		e.agent, e.session = o.Agent.ID, o.Agent.Session
-		s.agents[e.agent], s.sessions[e.session] = o.ID, o.ID
-		if o.occupies() {
-			e.seat = seat{o.Project, o.Agent.Name}
-			s.live[e.seat]++
-		}
 	}
-	s.owners[o.ID] = e
+	return e
+}
+
+// finds reports whether an owner is found as it is to be, as after most steps.
+func (s *State) finds(old, e entry) bool {
+	return old.agent == e.agent && old.session == e.session &&
+		(e.agent == "" || s.agents[e.agent] == e.owner.ID && s.sessions[e.session] == e.owner.ID)
 }
 
 // unlink forgets what an owner was found by.
@@ -68,23 +75,6 @@ func (s *State) unlink(id string, e entry) {
 	if s.sessions[e.session] == id {
 		delete(s.sessions, e.session)
 	}
-	if e.seat.name == "" {
-		return
-	}
-	if s.live[e.seat]--; s.live[e.seat] == 0 {
-		delete(s.live, e.seat)
-	}
-}
-
-// occupies reports whether the owner's agent was started and has not exited.
-func (o *Owner) occupies() bool {
-	if o.Agent.Exited {
-		return false
-	}
-	waits := func(e OpenEffect) bool {
-		return e.Kind == StartAgent && e.Agent.ID == o.Agent.ID && !e.Started
-	}
-	return !slices.ContainsFunc(o.Effects, waits)
 }
 
 // Apply is the fold over all owners: it takes a step that was read from the store, and
@@ -204,10 +194,6 @@ func (o *Owner) Decisions() []Decision {
 	}
 	return all
 }
-
-// LiveAgents counts a project's agents of that name that were started and have not
-// exited.
-func (s *State) LiveAgents(project, name string) int { return s.live[seat{project, name}] }
 
 // SignalAnswer says whether an agent may stop because of its signal.
 type SignalAnswer struct {

@@ -3,9 +3,14 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/runbook"
 )
 
 func TestStateFindsOwnersByTheBeginningOfTheirIDs(t *testing.T) {
@@ -47,31 +52,47 @@ func TestStateFindsDecisions(t *testing.T) {
 	}
 }
 
-func TestLiveAgents(t *testing.T) {
+// An owner is found by its current agent, and by no other.
+func TestIndex(t *testing.T) {
 	s := start(t, work(worker()))
 	state := NewState()
-	count := func(want int, when string) {
-		t.Helper()
+	found := func(agent string) bool {
 		state.Put(s.o)
-		if n := state.LiveAgents("/p", "worker"); n != want {
-			t.Fatalf("%s: %d live agents, want %d", when, n, want)
-		}
+		_, known := state.OfAgent(agent)
+		return known
 	}
-	count(0, "not started")
-	s.do(EffectStarted{s.o.Effects[0].Key})
-	count(1, "starting")
-	s.do(EffectDone{s.o.Effects[0].Key})
-	count(1, "started")
-	s.do(AgentExited{Agent: s.agent()})
-	count(0, "exited")
-	s.do(Answer{s.o.Decision.ID, "retry", ""})
+	first := s.agent()
+	if !found(first) {
+		t.Fatal("it is not found before it starts")
+	}
 	s.carryOut()
-	count(1, "again")
+	s.do(AgentExited{Agent: first})
+	s.do(Answer{s.o.Decision.ID, "retry", ""})
+	if !found(s.agent()) || !found(first) { // whose session goes on
+		t.Fatal("it is not found when it was started again")
+	}
 	s.do(Cancel{})
-	count(0, "cancelled")
-	if len(state.agents)+len(state.sessions)+len(state.live) != 0 {
+	if found(first) || len(state.agents)+len(state.sessions) != 0 {
 		t.Fatal("something is left in the index")
 	}
+}
+
+// Plans that nobody has any more are forgotten.
+func TestPlansAreForgotten(t *testing.T) {
+	var p plans
+	for i := range 1000 {
+		p.share(&runbook.Plan{Pipeline: runbook.Pipeline{Name: strconv.Itoa(i)}})
+		if i%100 == 0 {
+			runtime.GC()
+		}
+	}
+	runtime.GC()
+	kept := &runbook.Plan{Pipeline: runbook.Pipeline{Name: "kept"}}
+	p.sweep = 0
+	if p.share(kept); len(p.known) != 1 {
+		t.Errorf("%d plans are known", len(p.known))
+	}
+	runtime.KeepAlive(kept)
 }
 
 func TestSnapshot(t *testing.T) {
@@ -101,8 +122,16 @@ func TestSnapshot(t *testing.T) {
 	if len(plans) != 3 || strings.Count(string(encoded), `"steps"`) != 3 {
 		t.Fatalf("%d plans where three differ", len(plans))
 	}
-	if len(again.agents) != len(state.agents) || len(again.live) != len(state.live) {
+	if len(again.agents) != len(state.agents) || len(again.sessions) != len(state.sessions) {
 		t.Fatal("the index differs")
+	}
+	for _, none := range []string{`{}`, `{"v":0}`, `{"v":-1}`} {
+		if _, err := DecodeState([]byte(none)); err == nil || strings.Contains(err.Error(), "newer") {
+			t.Errorf("%s: %v", none, err)
+		}
+		if _, err := DecodeStep([]byte(none)); err == nil || strings.Contains(err.Error(), "newer") {
+			t.Errorf("%s: %v", none, err)
+		}
 	}
 	if _, err := DecodeState([]byte(`{"v":2}`)); err == nil || !strings.Contains(err.Error(), "newer stopgate") {
 		t.Fatalf("%v", err)
@@ -135,6 +164,36 @@ func TestIDs(t *testing.T) {
 	}
 }
 
+// What most steps consist of is read quickly, and as it is otherwise.
+func TestQuickStep(t *testing.T) {
+	for i, data := range slices.Concat(life(t), asked(t, FromGate).log) {
+		quick, ok := quickStep(data)
+		slow, err := decodeStep(data)
+		if !ok || err != nil || stored(t, quick) != stored(t, slow) {
+			t.Errorf("step %d: quickly %t, %v\n%s\n%s", i, ok, err, text(quick), text(slow))
+		}
+	}
+	good := `{"v":1,"owner":"o","input":"i","cause":"effect:done","time":"2026-01-30T12:00:00Z","facts":[{"type":"effect:done","key":"k"}]}`
+	for _, odd := range []string{"", good[:len(good)-1], good + "}", " " + good, strings.Replace(good, `:1`, `:2`, 1), strings.Replace(good, `"o"`, `"\u006f"`, 1), strings.Replace(good, `"k"`, `"k" x`, 1), strings.Replace(good, `"}]`, `"}`, 1), strings.Replace(good, "T12", "T25", 1), strings.Replace(good, `}]`, `},]`, 1), strings.Replace(good, `"k"}`, `"k"}}`, 1)} {
+		if s, ok := quickStep([]byte(odd)); ok {
+			t.Errorf("%s is read as %s", odd, text(s))
+		}
+	}
+	if _, ok := quickStep([]byte(good)); !ok {
+		t.Error("the step that the others are made of is not read")
+	}
+}
+
+// stored is a step with the types of its facts.
+func stored(t testing.TB, s Step) string {
+	t.Helper()
+	data, err := EncodeStep(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 // FuzzDecodeStep holds that nothing in the store makes the fold panic.
 func FuzzDecodeStep(f *testing.F) {
 	s := asked(f, FromGate)
@@ -144,6 +203,9 @@ func FuzzDecodeStep(f *testing.F) {
 	f.Add([]byte(`{"v":1,"facts":[{"type":"agent:idle","counted":true},{"type":"pipeline:advanced","step":"done"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		step, err := DecodeStep(data)
+		if slow, failure := decodeStep(data); (err == nil) != (failure == nil) || err == nil && stored(t, step) != stored(t, slow) {
+			t.Fatalf("it is %s (%v), or %s (%v)", text(step), err, text(slow), failure)
+		}
 		if err != nil {
 			return
 		}

@@ -6,6 +6,7 @@
 //	bench gauntlet STOPGATE LEFTHOOK [BENCHMARK…]
 //	bench supervisor STOPGATE CLIENT [BENCHMARK…]
 //	bench session STOPGATE TMUX [BENCHMARK…]
+//	bench plane STOPGATE STOPGATED [BENCHMARK…]
 package main
 
 import (
@@ -45,6 +46,13 @@ var suites = map[string][]benchmark{
 		{"typing", typing},
 		{"crowd", crowd},
 	},
+	"plane": {
+		{"append", appends},
+		{"stop", stops},
+		{"memory", agentMemory},
+		{"replay", replay},
+		{"backlog", backlog},
+	},
 }
 
 func main() {
@@ -59,7 +67,7 @@ func run(args []string) error {
 		return standIns[args[0]](args[1:])
 	}
 	if len(args) < 3 || suites[args[0]] == nil {
-		return errors.New("usage: bench gauntlet|supervisor|session STOPGATE OTHER [BENCHMARK…]")
+		return errors.New("usage: bench gauntlet|supervisor|session|plane STOPGATE OTHER [BENCHMARK…]")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -18,10 +18,11 @@ import (
 	"golang.org/x/term"
 )
 
-// standIns are what this program plays in a pane of tmux.
+// standIns are what this program plays in a pane of tmux, and beside one.
 var standIns = map[string]func(args []string) error{
 	"stand-in-reader": readPastes,
 	"stand-in-client": playClient,
+	"stand-in-daemon": playDaemon,
 }
 
 // The escape sequences around a paste, and the one by which a program asks for them.
