@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,11 @@ import (
 // readyVariable names a file descriptor. Whoever starts a daemon in the background reads
 // one line of JSON from it: {"ready":true}, or {"error":"…"}.
 const readyVariable = "STOPGATED_READY_FD"
+
+// maxThreads is where Go ends the process, which is at 10,000 if nobody says otherwise. For
+// each command that runs, a thread or two sleep until its end, and a daemon that has ended
+// of it would end of it again.
+const maxThreads = 100_000
 
 // runDaemon is the daemon, until a signal or a request ends it. A second signal ends it
 // at once, which loses nothing either.
@@ -52,7 +58,7 @@ func runDaemon(errOut io.Writer) error {
 			return err
 		}
 		defer log.Close()
-		errOut = log
+		errOut = logfile.Bounded{File: log}
 		signal.Ignore(syscall.SIGHUP) // of the terminal that it was started from
 	}
 	stopgate, err := findStopgate(os.Environ())
@@ -60,6 +66,7 @@ func runDaemon(errOut io.Writer) error {
 		ready(err)
 		return err
 	}
+	debug.SetMaxThreads(maxThreads)
 	log := slog.New(slog.NewTextHandler(errOut, nil))
 	slog.SetDefault(log)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -106,9 +113,10 @@ func readyLine(env []string) (ready func(error), waited bool, err error) {
 	}, true, nil
 }
 
-// childEnviron is the environment of what the daemon starts.
+// childEnviron is the environment of what the daemon starts. The session of whoever
+// started the daemon is none of theirs.
 func childEnviron(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool { return strings.HasPrefix(entry, readyVariable+"=") })
+	return slices.DeleteFunc(environ.WithoutSession(env), func(entry string) bool { return strings.HasPrefix(entry, readyVariable+"=") })
 }
 
 // findStopgate finds the program that runs errands: beside this one, else on the PATH.

@@ -38,9 +38,9 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	case slices.Equal(args, []string{"daemon"}):
 		err = runDaemon(errOut)
 	case slices.Equal(args, []string{"store-verify"}):
-		err = storeVerify(false, out)
+		return storeVerify(false, out, errOut)
 	case slices.Equal(args, []string{"store-verify", "--json"}):
-		err = storeVerify(true, out)
+		return storeVerify(true, out, errOut)
 	case slices.Equal(args, []string{"provider-check"}):
 		err = probe.Prober{UserAgent: "stopgate/" + cli.Version()}.Serve(context.Background(), in, out)
 	case slices.Equal(args, []string{"wake-send"}):

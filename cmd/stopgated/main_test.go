@@ -2,8 +2,12 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestRun(t *testing.T) {
@@ -34,6 +38,46 @@ func TestRun(t *testing.T) {
 		if !strings.HasPrefix(errOut.String(), test.inStderr) || (test.inStderr == "") != (errOut.Len() == 0) || strings.Contains(errOut.String(), "hush") {
 			t.Errorf("%q: %q", test.args, errOut.String())
 		}
+	}
+}
+
+// Only damage is damage: what cannot be looked at may be sound.
+func TestStoreVerifyExitCodes(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("STOPGATE_STATE_DIR", state)
+	db := filepath.Join(state, "stopgate.db")
+	verify := func() (code int, text string) {
+		var out, errOut strings.Builder
+		code = run([]string{"store-verify"}, nil, &out, &errOut)
+		return code, out.String() + errOut.String()
+	}
+	if code, text := verify(); code != 0 {
+		t.Errorf("none: exit %d, %s", code, text)
+	}
+	if err := os.WriteFile(db, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, text := verify(); code != 1 || !strings.Contains(text, "damaged") {
+		t.Errorf("damaged: exit %d, %s", code, text)
+	}
+	var errOut strings.Builder
+	if code := run([]string{"store-verify"}, nil, brokenPipe{}, &errOut); code != 3 {
+		t.Errorf("nobody reads: exit %d, %s", code, errOut.String())
+	}
+	t.Setenv("STOPGATE_STATE_DIR", "")
+	t.Setenv("OJ_STATE_DIR", "")
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	t.Setenv("USERPROFILE", "")
+	if code, text := verify(); code != 3 {
+		t.Errorf("nowhere: exit %d, %s", code, text)
+	}
+}
+
+func TestChildEnviron(t *testing.T) {
+	got := childEnviron([]string{"A=1", "STOPGATE_INSIDE=1", readyVariable + "=3", "STOPGATE_STATE_DIR=/s", "TMUX=x"})
+	if diff := cmp.Diff([]string{"A=1", "STOPGATE_STATE_DIR=/s"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/stopgate/stopgate/internal/paths"
@@ -18,26 +17,46 @@ import (
 // errDamage says that a report, which was printed, names damage.
 var errDamage = errors.New("the store is damaged: put a backup in its place (stopgate daemon backup makes them)")
 
-// storeVerify checks the daemon's store, also while a daemon uses it.
-func storeVerify(asJSON bool, out io.Writer) error {
+// errAmiss says that what the report names can be mended as it says.
+var errAmiss = errors.New("the store is not as it was left")
+
+// storeVerify checks the daemon's store, also while a daemon uses it. The exit code is 1
+// for damage, and 3 where nobody knows.
+func storeVerify(asJSON bool, out, errOut io.Writer) int {
+	err := verifyStore(asJSON, out)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(errOut, "stopgated: %v\n", err)
+	if errors.Is(err, errDamage) || errors.Is(err, errAmiss) {
+		return 1
+	}
+	return 3
+}
+
+func verifyStore(asJSON bool, out io.Writer) error {
 	state, err := paths.StateDir()
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(state, "stopgate.db")
-	report := store.Report{Notes: []string{path + " does not exist: no daemon has run yet"}}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		if report, err = sqlite.Verify(context.Background(), path); err != nil {
-			return err
-		}
+	report, err := sqlite.Verify(context.Background(), path)
+	if errors.Is(err, fs.ErrNotExist) {
+		report, err = store.Report{Notes: []string{path + " does not exist: no daemon has run yet"}}, nil
+	}
+	if err != nil {
+		return err
 	}
 	if asJSON {
 		err = json.NewEncoder(out).Encode(report)
 	} else {
 		err = printReport(out, path, report)
 	}
-	if err == nil && !report.Sound() {
-		err = errDamage
+	switch {
+	case err == nil && report.Damaged():
+		return errDamage
+	case err == nil && !report.Sound():
+		return errAmiss
 	}
 	return err
 }
@@ -47,6 +66,9 @@ func printReport(out io.Writer, path string, r store.Report) error {
 		if _, err := fmt.Fprintf(out, "%s: %v\n", path, f); err != nil {
 			return err
 		}
+		if f.Remedy != "" {
+			fmt.Fprintf(out, "  %s\n", f.Remedy)
+		}
 	}
 	if r.Omitted > 0 {
 		fmt.Fprintf(out, "%s: %d more\n", path, r.Omitted)
@@ -55,9 +77,12 @@ func printReport(out io.Writer, path string, r store.Report) error {
 		fmt.Fprintln(out, note)
 	}
 	verdict := "sound"
-	if !r.Sound() {
+	switch {
+	case r.Damaged():
 		verdict = "damaged"
+	case !r.Sound():
+		verdict = "not as it was left"
 	}
-	_, err := fmt.Fprintf(out, "%s: %d events on %d subjects, %s\n", path, r.Events, r.Subjects, verdict)
+	_, err := fmt.Fprintf(out, "%s: %s on %s, %s\n", path, number(r.Events, "event"), number(r.Subjects, "subject"), verdict)
 	return err
 }

@@ -175,7 +175,10 @@ func (p *fakePlane) Backup(_ context.Context, path string) error {
 	return p.failWith
 }
 
-func (p *fakePlane) Stop(kill bool) { p.called("stop %v", kill) }
+func (p *fakePlane) Stop(_ context.Context, kill bool) error {
+	p.called("stop %v", kill)
+	return nil
+}
 
 // serve serves a plane on a socket until the test ends, or stop is called.
 func serve(t testing.TB, p Plane) (socket string, stop func()) {

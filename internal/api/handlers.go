@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/journal"
@@ -50,23 +49,14 @@ func (s *server) start(r *request) (any, error) {
 
 func listOf(kind string) func(*server, *request) (any, error) {
 	return func(s *server, r *request) (any, error) {
-		limit, _ := strconv.Atoi(r.query["limit"]) // was checked
 		owners := []client.Owner{}
 		for _, o := range s.plane.Owners(r.Context()) {
-			if o.Kind == kind && r.wants("status", o.Status) && r.wants("name", o.Name) && r.wants("project", o.Project) {
+			if o.Kind == kind && (r.query["status"] == "" || r.query["status"] == o.Status) {
 				owners = append(owners, o)
-			}
-			if len(owners) == limit && limit > 0 {
-				break
 			}
 		}
 		return owners, nil
 	}
-}
-
-// wants reports whether the query lets something of that value through.
-func (r *request) wants(name, value string) bool {
-	return r.query[name] == "" || r.query[name] == value
 }
 
 func oneOf(kind string) func(*server, *request) (any, error) {
@@ -183,6 +173,5 @@ func (s *server) stop(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.plane.Stop(body.Kill)
-	return struct{}{}, nil
+	return struct{}{}, s.plane.Stop(r.Context(), body.Kill)
 }

@@ -18,7 +18,7 @@ type Plane interface {
 	Commands(ctx context.Context, project string) ([]client.Command, error)
 
 	Start(ctx context.Context, s client.Start) (client.Owner, error)
-	Owners(ctx context.Context) []client.Owner // without steps, the newest first
+	Owners(ctx context.Context) []client.Owner // without steps and variables, the newest first
 	Owner(ctx context.Context, id string) (client.Owner, error)
 	Cancel(ctx context.Context, id string, c client.Cancel) (client.Owner, error)
 	Resume(ctx context.Context, id string, r client.Resume) (client.Owner, error)
@@ -40,8 +40,9 @@ type Plane interface {
 	Events(ctx context.Context, owner string, after uint64) iter.Seq2[client.Event, error]
 
 	Backup(ctx context.Context, path string) error
-	// Stop ends the daemon; with kill, what it started as well.
-	Stop(kill bool)
+	// Stop ends the daemon; with kill, what it started first. It ends also when the error
+	// says that not all of that did.
+	Stop(ctx context.Context, kill bool) error
 }
 
 // Error is a failure that the client is told of. Without a status it gets that of its

@@ -105,13 +105,10 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"DELETE", "/v1/pipelines/aa", "", "", 405, "this takes GET"},
 		{"GET", "/v1/status", jsonType, "{}", 400, "no body"},
 		{"GET", "/v1/status?x=1", "", "", 400, `"x" is no parameter of this: it has none`},
-		{"GET", "/v1/pipelines?limt=1", "", "", 400, "status, name, project, limit"},
-		{"GET", "/v1/pipelines?limit=1&limit=2", "", "", 400, "limit is given 2 times"},
-		{"GET", "/v1/pipelines?limit=0", "", "", 400, "limit: "},
-		{"GET", "/v1/pipelines?limit=-1", "", "", 400, "limit: "},
-		{"GET", "/v1/pipelines?limit=99999999999999999999", "", "", 400, "limit: "},
+		{"GET", "/v1/pipelines?state=done", "", "", 400, "it has status"},
+		{"GET", "/v1/pipelines?status=done&status=failed", "", "", 400, "status is given 2 times"},
+		{"GET", "/v1/events?afte=1", "", "", 400, "it has after, owner"},
 		{"GET", "/v1/pipelines?status=dead", "", "", 400, "running, waiting"},
-		{"GET", "/v1/pipelines?name=%00", "", "", 400, "name: "},
 		{"GET", "/v1/pipelines?%zz", "", "", 400, "query"},
 		{"GET", "/v1/commands", "", "", 400, "which project"},
 		{"GET", "/v1/commands?project=p", "", "", 400, "absolute"},
@@ -298,7 +295,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Add("POST", "/v1/decisions/d1/answer", "", jsonType, `{"id":"1","option":"1"}`)
 	f.Add("POST", "/v1/pipelines/aa/resume", "", jsonType, `{"id":"1","vars":{"a":"b"}}`)
-	f.Add("GET", "/v1/pipelines", "limit=1&name=a&status=done&project=/p", "", "")
+	f.Add("GET", "/v1/pipelines", "status=done", "", "")
 	f.Add("GET", "/v1/agents/aa/signal", "journal=1:2", "", "")
 	f.Fuzz(func(t *testing.T, method, path, query, kind, body string) {
 		var sent io.Reader = http.NoBody // as a server has it

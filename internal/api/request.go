@@ -22,14 +22,13 @@ import (
 
 const (
 	maxBody = 1 << 20
-	maxID   = 64
 	reading = 5 * time.Second // for a body; less than writing, since an answer waits for it
 )
 
 // newRequest checks the id and the query: a handler gets nothing else.
 func newRequest(w http.ResponseWriter, r *http.Request, route *Route, id string) (*request, error) {
-	if strings.Contains(route.Path, "{id}") && !isID(id) {
-		return nil, invalid("%.80q is no id: it has 1 to %d of the characters 0-9, a-f and -", id, maxID)
+	if strings.Contains(route.Path, "{id}") && !client.IsID(id) {
+		return nil, invalid("%.80q is no id: it has 1 to %d of the characters 0-9, a-f and -", id, client.MaxID)
 	}
 	if route.Body == nil && r.ContentLength != 0 {
 		return nil, invalid("this takes no body")
@@ -39,11 +38,6 @@ func newRequest(w http.ResponseWriter, r *http.Request, route *Route, id string)
 		return nil, err
 	}
 	return &request{Request: r, w: w, id: id, query: query}, nil
-}
-
-// isID reports whether a text can be an id of ours or the beginning of one.
-func isID(s string) bool {
-	return s != "" && len(s) <= maxID && strings.Trim(s, "0123456789abcdef-") == ""
 }
 
 func parseQuery(raw string, known []Parameter) (map[string]string, error) {
@@ -109,15 +103,8 @@ func number(value string) error {
 	return nil
 }
 
-func positive(value string) error {
-	if n, err := strconv.Atoi(value); err != nil || n < 1 {
-		return fmt.Errorf("%.80q is no number from 1", value)
-	}
-	return nil
-}
-
 func ownerID(value string) error {
-	if !isID(value) {
+	if !client.IsID(value) {
 		return fmt.Errorf("%.80q is no id", value)
 	}
 	return nil
@@ -218,7 +205,7 @@ func article(noun string) string {
 
 // checkStart finds what could not be run whatever the runbook says.
 func checkStart(b client.Start) error {
-	if len(b.ID) != 16 || strings.Trim(b.ID, "0123456789abcdef") != "" {
+	if !client.IsOwnerID(b.ID) {
 		return invalid("field %q must be 16 hex digits, not %.80q", "id", b.ID)
 	}
 	if b.Command == "" {
@@ -244,8 +231,8 @@ func checkTexts(texts ...string) error {
 
 // checkRequest checks the id by which the same request, sent again, is known.
 func checkRequest(id string) error {
-	if !isID(id) {
-		return invalid("field %q must have 1 to %d of the characters 0-9, a-f and -, not %.80q", "id", maxID, id)
+	if !client.IsID(id) {
+		return invalid("field %q must have 1 to %d of the characters 0-9, a-f and -, not %.80q", "id", client.MaxID, id)
 	}
 	return nil
 }

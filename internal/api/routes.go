@@ -72,13 +72,8 @@ func Routes() []Route {
 func ownerRoutes(kind, path, what string) []Route {
 	return []Route{
 		{
-			Method: "GET", Path: path, Summary: "Every " + what + ", without its steps, the newest first.", Answer: []client.Owner{}, handle: listOf(kind),
-			Query: []Parameter{
-				{"status", "running, waiting, done, failed or cancelled.", status},
-				{"name", "Only those of this name.", anything},
-				{"project", "Only those of this project's root.", absolute},
-				{"limit", "At most so many.", positive},
-			},
+			Method: "GET", Path: path, Summary: "Every " + what + ", without its steps and variables, the newest first.", Answer: []client.Owner{}, handle: listOf(kind),
+			Query: []Parameter{{"status", "running, waiting, done, failed or cancelled.", status}},
 		},
 		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by its id or the beginning of it.", Answer: client.Owner{}, handle: oneOf(kind)},
 		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: client.Cancel{}, Answer: client.Owner{}, handle: cancelOf(kind)},

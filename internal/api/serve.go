@@ -46,6 +46,8 @@ func Listen(path string) (net.Listener, error) {
 // Serve answers until the context ends. Then streams end, and requests that are under
 // way have a few seconds. The listener is closed.
 func Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
+	open, endStreams := context.WithCancel(context.Background())
+	defer endStreams()
 	s := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -53,9 +55,11 @@ func Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context {
-			return context.WithValue(context.Background(), ending{}, ctx)
+			return context.WithValue(context.Background(), ending{}, open)
 		},
 	}
+	// When the listener is closed: whoever sees a stream end and asks why finds nobody.
+	s.RegisterOnShutdown(endStreams)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(&limited{Listener: l, free: make(chan struct{}, maxConns)}) }()
 	select {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/environ"
 )
 
 func TestArgs(t *testing.T) {
@@ -60,6 +62,15 @@ func TestEnviron(t *testing.T) {
 	}
 	if !slices.Equal(before, given) {
 		t.Error("the caller's environment was changed")
+	}
+}
+
+// What starts something outside a session leaves our marks behind too.
+func TestMarksAreOfASession(t *testing.T) {
+	for _, name := range []string{InsideVariable, ActiveVariable, SupervisorVariable} {
+		if !environ.OfSession(name) {
+			t.Error(name)
+		}
 	}
 }
 

@@ -110,7 +110,8 @@ func newDaemonStop() *cobra.Command {
 		Long: `End the daemon and wait until it has ended. The commands and agents that it started go on;
 with --kill they are ended too, and their pipelines see to that when the daemon runs again.
 
-Exit code 0: it does not run, also where it did not before. 3: it has not ended.`,
+Exit code 0: it does not run, also where it did not before. 3: it has not ended, or, with
+--kill, what it started has not.`,
 		Example: `  stopgate daemon stop
   stopgate daemon stop --kill`,
 		Args: noArgs,
@@ -164,7 +165,8 @@ func newDaemonStatus() *cobra.Command {
 		Short: "Show how the daemon is",
 		Long: `Show whether the daemon runs, what it has under way, and what keeps it from its work.
 
-Exit code 0: it runs. 1: it runs, and something keeps it from its work. 3: it does not run.`,
+Exit code 0: it runs. 1: it runs, and something keeps it from its work. 3: it does not run, or
+cannot be asked yet.`,
 		Example: `  stopgate daemon status
   stopgate daemon status --json | jq .pipelines`,
 		Args: noArgs,
@@ -200,15 +202,20 @@ type runningStatus struct {
 	client.Status
 }
 
+// tellDown says that nobody answers.
 func (p *plane) tellDown(asJSON bool) error {
+	state, text, hint := "not_running", "not running", "start it with: stopgate daemon start"
+	if held, _ := p.held(); held { // else it cannot be running
+		state, text, hint = "not_ready", "not ready: it starts or ends"+p.holder(), "wait for it with: stopgate daemon start"
+	}
 	if asJSON {
-		if err := printJSON(p.out, map[string]string{"status": "not_running"}); err != nil {
+		if err := printJSON(p.out, map[string]string{"status": state}); err != nil {
 			return err
 		}
 		return codeError{code: exitCouldNotRun}
 	}
-	fmt.Fprintln(p.out, "not running")
-	fmt.Fprintln(p.errOut, "start it with: stopgate daemon start")
+	fmt.Fprintln(p.out, text)
+	fmt.Fprintln(p.errOut, hint)
 	return codeError{code: exitCouldNotRun}
 }
 
@@ -225,7 +232,7 @@ func printDaemon(out io.Writer, s client.Status, now time.Time) {
 		decisions = p.yellow(decisions) + "  " + p.faint("→ stopgate decision list")
 	}
 	row("decisions", decisions)
-	row("store", fmt.Sprintf("%s, %s", shown(s.Store), count(int(s.Events), "event")))
+	row("store", fmt.Sprintf("%s, at position %d", shown(s.Store), s.Events))
 	for _, trouble := range s.Trouble {
 		row("trouble", p.red(trouble))
 	}

@@ -169,7 +169,8 @@ func unitText(program string, env map[string]string) (string, error) {
 	return unitHead(b.String()) + b.String(), nil
 }
 
-// unitWord quotes a word as systemd reads it.
+// unitWord quotes a word as systemd reads it. Of a dollar sign it makes nothing, in the
+// program of ExecStart and in Environment alike, so that must not be doubled.
 func unitWord(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%").Replace(word) + `"`
 }

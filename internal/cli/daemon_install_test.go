@@ -10,7 +10,7 @@ import (
 )
 
 func TestUnitText(t *testing.T) {
-	text, err := unitText("/opt/100% \"odd\"/stop\\gated", map[string]string{"PATH": "/a b:/c", "STOPGATE_STATE_DIR": ""})
+	text, err := unitText("/opt/100% \"odd\" $x/stop\\gated", map[string]string{"PATH": "/a b:/c", "STOPGATE_STATE_DIR": ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestUnitText(t *testing.T) {
 Description=stopgate: runs pipelines and agents
 
 [Service]
-ExecStart="/opt/100%% \"odd\"/stop\\gated" daemon
+ExecStart="/opt/100%% \"odd\" $x/stop\\gated" daemon
 Environment="PATH=/a b:/c"
 Restart=on-failure
 RestartSec=1

@@ -33,8 +33,10 @@ func hasUnit(getenv func(string) string) bool {
 // launchUnit has systemd start the daemon, and waits until that can be asked. systemd
 // itself does not say when that is.
 func (p *plane) launchUnit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
 	if err := systemctl(ctx, "start", unitName); err != nil {
-		return err
+		return unitFailed(fmt.Errorf("systemd could not start the daemon: %w", err))
 	}
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		_, err := p.Version(ctx)
@@ -42,12 +44,25 @@ func (p *plane) launchUnit(ctx context.Context) error {
 		case !isDown(err):
 			return err
 		case systemctl(ctx, "is-active", "--quiet", unitName) != nil:
-			return codeError{hintError{errors.New("systemd could not run the daemon"), fmt.Sprintf("see why with: journalctl --user -u %s", unitName)}, exitCouldNotRun}
+			return unitFailed(errors.New("systemd could not run the daemon"))
 		}
 		select {
 		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return unitFailed(fmt.Errorf("the daemon was not ready after %s", brief(startPatience)))
+			}
 			return ctx.Err()
 		case <-time.After(pause):
 		}
 	}
+}
+
+func unitFailed(err error) error {
+	return codeError{hintError{err, "see why with: journalctl --user -u " + unitName}, exitCouldNotRun}
+}
+
+// hasManager reports whether systemd can be asked to run anything for this user: not so in
+// a container, or in a shell that another user opened.
+func hasManager(ctx context.Context) bool {
+	return hasSystemctl() && systemctl(ctx, "show-environment") == nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,13 +37,66 @@ func (p *plane) wake(ctx context.Context) (started bool, err error) {
 		return false, err
 	}
 	defer release()
-	if _, err := p.Version(ctx); !isDown(err) {
+	if running, _, err := p.settle(ctx, startPatience); running != nil || err != nil {
 		return false, err
 	}
-	if hasUnit(os.Getenv) && hasSystemctl() {
-		return true, p.launchUnit(ctx)
+	if hasUnit(os.Getenv) {
+		if hasManager(ctx) {
+			return true, p.launchUnit(ctx)
+		}
+		fmt.Fprintln(p.errOut, "stopgate: systemd cannot be asked here, so the daemon is started without it")
 	}
 	return true, p.launch(ctx)
+}
+
+// settle waits for a daemon that has not yet begun to answer, or no longer does and has
+// not ended: its lock is held. It returns the daemon that can be asked then, if any, and
+// whether there was one.
+func (p *plane) settle(ctx context.Context, patience time.Duration) (running *client.Version, was bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		version, err := p.Version(limited)
+		switch {
+		case err == nil:
+			return &version, true, nil
+		case ctx.Err() != nil:
+			return nil, was, ctx.Err()
+		case !isDown(err) && limited.Err() == nil:
+			return nil, was, err
+		}
+		if held, err := p.held(); err != nil || !held {
+			return nil, was, err
+		}
+		was = true
+		select {
+		case <-limited.Done():
+			if ctx.Err() != nil {
+				return nil, was, ctx.Err()
+			}
+			return nil, was, codeError{hintError{
+				fmt.Errorf("a daemon%s has neither ended nor answered for %s", p.holder(), brief(patience)),
+				"its log is " + filepath.Join(p.stateDir, "logs", daemonLog),
+			}, exitCouldNotRun}
+		case <-time.After(pause):
+		}
+	}
+}
+
+// held reports whether a daemon has the state directory, also one that cannot be asked.
+// A daemon that starts has the patience for those who look.
+func (p *plane) held() (bool, error) { return lockfile.Held(p.lockPath()) }
+
+// lockPath is held by a daemon for as long as it lives.
+func (p *plane) lockPath() string { return filepath.Join(p.stateDir, "daemon.lock") }
+
+// holder names the process that has the lock, where that is known.
+func (p *plane) holder() string {
+	text, _ := os.ReadFile(filepath.Join(p.stateDir, "daemon.pid")) // then nobody knows
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+		return fmt.Sprintf(" (process %d)", pid)
+	}
+	return ""
 }
 
 // launch starts the daemon and waits until it is ready or says why it cannot be.
@@ -127,21 +181,24 @@ const stopPatience = time.Minute
 
 // halt ends the daemon and waits until it has. It reports whether there was one.
 func (p *plane) halt(ctx context.Context, kill bool) (stopped bool, err error) {
-	version, err := p.Version(ctx)
-	if isDown(err) {
-		return false, nil
-	}
-	if err != nil {
+	running, was, err := p.settle(ctx, stopPatience)
+	switch {
+	case err != nil || !was:
 		return false, err
+	case running == nil && kill:
+		return true, mayGoOn("the daemon was ending already, so that what it started goes on")
+	case running == nil:
+		return true, nil
 	}
-	if err := p.Client.Stop(ctx, kill); err != nil && !errors.Is(err, client.ErrCut) {
-		return false, err
+	told := p.Client.Stop(ctx, kill)
+	if told != nil && !errors.Is(told, client.ErrCut) && client.Code(told) != "conflict" {
+		return false, told
 	}
 	// Its lock is what the next daemon has to wait for.
-	release, err := lockfile.Acquire(ctx, filepath.Join(p.stateDir, "daemon.lock"), stopPatience)
+	release, err := lockfile.Acquire(ctx, p.lockPath(), stopPatience)
 	if errors.Is(err, lockfile.ErrBusy) {
 		return false, codeError{hintError{
-			fmt.Errorf("the daemon (process %d) has not ended after %s", version.PID, brief(stopPatience)),
+			fmt.Errorf("the daemon (process %d) has not ended after %s", running.PID, brief(stopPatience)),
 			"its log is " + filepath.Join(p.stateDir, "logs", daemonLog),
 		}, exitCouldNotRun}
 	}
@@ -149,5 +206,22 @@ func (p *plane) halt(ctx context.Context, kill bool) (stopped bool, err error) {
 		return false, err
 	}
 	release()
-	return true, nil
+	return true, p.left(told, kill)
+}
+
+// left says what a daemon that has ended was to end as well, and did not, or may not have.
+func (p *plane) left(told error, kill bool) error {
+	var refusal *client.Error
+	switch {
+	case errors.As(told, &refusal):
+		return codeError{explainRefusal(refusal, p.Skew()), exitCouldNotRun}
+	case told != nil && kill:
+		return mayGoOn("the daemon ended before it said whether what it started has")
+	}
+	return nil
+}
+
+func mayGoOn(why string) error {
+	hint := "to end what goes on: stopgate daemon start, then stopgate daemon stop --kill"
+	return codeError{hintError{errors.New(why), hint}, exitCouldNotRun}
 }

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"syscall"
 
-	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/environ"
 )
 
 // startDaemon starts the daemon in a session of its own. It says on ready when it can be
@@ -20,7 +20,7 @@ func startDaemon(program string, log *os.File) (ready *os.File, ended func() str
 	defer theirs.Close()
 	cmd := exec.Command(program, "daemon")
 	cmd.Dir = "/" // no file system is kept from being unmounted
-	cmd.Env = append(errand.Outside(os.Environ()), "STOPGATED_READY_FD=3")
+	cmd.Env = append(environ.WithoutSession(os.Environ()), "STOPGATED_READY_FD=3")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{theirs} // becomes 3
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

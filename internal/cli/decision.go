@@ -76,8 +76,16 @@ func (p *plane) findDecision(ctx context.Context, id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
-	if len(id) == fullID {
+	if client.IsOwnerID(id) {
 		return id, nil
+	}
+	d, err := p.Decision(ctx, id)
+	switch client.Code(err) {
+	case "conflict":
+	case "not_found":
+		return onlyOne(id, nil, "decision", "see those there are with: stopgate decision list --all")
+	default:
+		return d.ID, err
 	}
 	all, err := p.decisions(ctx, true)
 	if err != nil {
@@ -142,12 +150,12 @@ Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no 
 		Example: `  stopgate decision answer 9f8e7d6c done
   stopgate decision answer 9f8e7d6c 1
   stopgate decision answer 9f8e7d6c -m "use the staging database"`,
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: ids(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 || len(args) == 2 {
 				return nil
 			}
 			return usageError{fmt.Errorf("%s takes an id and an option, got %d arguments", cmd.CommandPath(), len(args)), "usage: " + cmd.UseLine()}
-		},
+		}, 1),
 		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
 			answer := client.Answer{ID: client.NewID(), Option: strings.Join(args[1:], ""), Message: message}
 			return p.answer(ctx, args[0], answer, asJSON)
@@ -171,7 +179,7 @@ func (p *plane) answer(ctx context.Context, arg string, answer client.Answer, as
 		}
 		return usageError{errors.New("there is no answer"), "answer with: " + answerLine(&d)}
 	}
-	d, err := p.Answer(ctx, id, answer)
+	d, err := insist(ctx, p, func() (client.Decision, error) { return p.Answer(ctx, id, answer) })
 	if err != nil {
 		return err
 	}

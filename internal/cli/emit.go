@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/stop"
 )
 
 func newEmit() *cobra.Command {
@@ -181,9 +181,10 @@ func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 	if err != nil {
 		return err
 	}
-	id := journal.NewID()
-	record := event.Record{Call: id, Kind: event.Emitted, Event: name, Word: &word}
-	if _, err := journal.New(filepath.Join(state, "journal"), journal.Limits{}).Append(&record); err != nil {
+	path, _ := paths.GlobalConfig()      // without a home there is none
+	global, _ := config.LoadGlobal(path) // what it cannot read is at its default
+	record := event.Record{Call: journal.NewID(), Kind: event.Emitted, Event: name, Word: &word}
+	if _, err := stop.Journal(state, global).Append(&record); err != nil {
 		return err
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), said)

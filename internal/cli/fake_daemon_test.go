@@ -21,7 +21,9 @@ import (
 
 // fakeDaemon stands in for the daemon in scripts. What it starts does nothing by itself:
 // scripts move it on by resuming it with a word (see move). FAKE_ERROR is why it cannot
-// start, FAKE_DEATH makes it end without a word, FAKE_VERSION is its version.
+// start, FAKE_DEATH makes it end without a word, FAKE_VERSION is its version. FAKE_EARLY is
+// how long it has its lock before it answers, FAKE_LATE for how long after. The variables
+// that it was started with are in the file environment.
 func fakeDaemon() {
 	ready := os.NewFile(3, "ready")
 	if why := os.Getenv("FAKE_ERROR"); why != "" {
@@ -33,9 +35,11 @@ func fakeDaemon() {
 		os.Exit(7)
 	}
 	state := os.Getenv("STOPGATE_STATE_DIR")
-	release, err := lockfile.Acquire(context.Background(), filepath.Join(state, "daemon.lock"), 0)
+	release, err := lockfile.Acquire(context.Background(), filepath.Join(state, "daemon.lock"), 100*time.Millisecond)
 	exitOn(err)
 	defer release()
+	exitOn(os.WriteFile(filepath.Join(state, "environment"), []byte(strings.Join(os.Environ(), "\n")+"\n"), 0o600))
+	pauseFor("FAKE_EARLY")
 	socket := filepath.Join(state, "daemon.sock")
 	_ = os.Remove(socket) // of one that was killed
 	listener, err := api.Listen(socket)
@@ -51,6 +55,16 @@ func fakeDaemon() {
 	fmt.Fprintln(ready, `{"ready":true}`)
 	ready.Close()
 	_ = api.Serve(ctx, listener, api.New(f, version)) // it was stopped
+	pauseFor("FAKE_LATE")
+}
+
+// pauseFor takes as long as a variable says.
+func pauseFor(variable string) {
+	if text := os.Getenv(variable); text != "" {
+		d, err := time.ParseDuration(text)
+		exitOn(err)
+		time.Sleep(d)
+	}
 }
 
 func exitOn(err error) {
@@ -118,8 +132,14 @@ func (f *fakePlane) Commands(_ context.Context, project string) ([]client.Comman
 
 // Start makes a pipeline, or for help-me an agent run, at its first step.
 func (f *fakePlane) Start(ctx context.Context, s client.Start) (client.Owner, error) {
+	if err := f.stumble(s.ID); err != nil {
+		return client.Owner{}, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(s.Args) > 0 && s.Args[0] == "--watch" {
+		return client.Owner{}, refusal("invalid", "unknown option: --watch; write -- before an argument that begins with -", "usage: stopgate start build <target>")
+	}
 	o := &client.Owner{
 		ID: s.ID, Kind: "pipeline", Name: s.Command, Command: s.Command, Project: s.Project, Cwd: s.Cwd,
 		Vars: map[string]string{"args": strings.Join(s.Args, "|")}, Status: "running", Created: time.Now(),
@@ -139,6 +159,29 @@ func (f *fakePlane) Start(ctx context.Context, s client.Start) (client.Owner, er
 	f.owners = slices.Insert(f.owners, 0, o)
 	f.enter(o, "one")
 	return *o, nil
+}
+
+// stumble writes a request's id down, and makes it fail once if the file stumble says how:
+// full, or dead without an answer.
+func (f *fakePlane) stumble(id string) error {
+	path := filepath.Join(f.state, "stumble")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	asked, err := os.OpenFile(filepath.Join(f.state, "asked"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	exitOn(err)
+	defer asked.Close()
+	fmt.Fprintln(asked, id)
+	how := strings.TrimSpace(string(text))
+	exitOn(os.WriteFile(path, nil, 0o600))
+	switch how {
+	case "full":
+		return refusal("unavailable", "the disk is full", "")
+	case "dead":
+		os.Exit(1)
+	}
+	return nil
 }
 
 func refusal(code, text, hint string) error {
@@ -218,12 +261,13 @@ func (f *fakePlane) move(o *client.Owner, word string) {
 }
 
 func (f *fakePlane) Owners(context.Context) []client.Owner {
+	_ = os.WriteFile(filepath.Join(f.state, "listed"), nil, 0o600) // then the script sees it
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := []client.Owner{}
 	for _, o := range f.owners {
 		view := *o
-		view.Steps = nil
+		view.Steps, view.Vars = nil, nil
 		all = append(all, view)
 	}
 	return all
@@ -246,15 +290,25 @@ func copyOf(o *client.Owner) client.Owner {
 }
 
 func (f *fakePlane) find(id string) (*client.Owner, error) {
+	var found []*client.Owner
 	for _, o := range f.owners {
-		if o.ID == id {
-			return o, nil
+		if strings.HasPrefix(o.ID, id) {
+			found = append(found, o)
 		}
 	}
-	return nil, refusal("not_found", "no such pipeline or agent run", "")
+	switch len(found) {
+	case 0:
+		return nil, refusal("not_found", "no such pipeline or agent run", "")
+	case 1:
+		return found[0], nil
+	}
+	return nil, refusal("conflict", fmt.Sprintf("%d ids begin so", len(found)), "")
 }
 
-func (f *fakePlane) Cancel(_ context.Context, id string, _ client.Cancel) (client.Owner, error) {
+func (f *fakePlane) Cancel(_ context.Context, id string, c client.Cancel) (client.Owner, error) {
+	if err := f.stumble(c.ID); err != nil {
+		return client.Owner{}, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o, err := f.find(id)
@@ -266,6 +320,9 @@ func (f *fakePlane) Cancel(_ context.Context, id string, _ client.Cancel) (clien
 }
 
 func (f *fakePlane) Resume(_ context.Context, id string, r client.Resume) (client.Owner, error) {
+	if err := f.stumble(r.ID); err != nil {
+		return client.Owner{}, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o, err := f.find(id)
@@ -350,15 +407,21 @@ func (f *fakePlane) Decisions(_ context.Context, settled bool) []client.Decision
 }
 
 func (f *fakePlane) Decision(ctx context.Context, id string) (client.Decision, error) {
-	for _, d := range f.Decisions(ctx, true) {
-		if d.ID == id {
-			return d, nil
-		}
+	found := slices.DeleteFunc(append(f.Decisions(ctx, false), f.Decisions(ctx, true)...), func(d client.Decision) bool { return !strings.HasPrefix(d.ID, id) })
+	found = slices.CompactFunc(found, func(a, b client.Decision) bool { return a.ID == b.ID })
+	switch len(found) {
+	case 0:
+		return client.Decision{}, refusal("not_found", "no such decision", "")
+	case 1:
+		return found[0], nil
 	}
-	return client.Decision{}, refusal("not_found", "no such decision", "")
+	return client.Decision{}, refusal("conflict", fmt.Sprintf("%d ids begin so", len(found)), "")
 }
 
 func (f *fakePlane) Answer(ctx context.Context, id string, a client.Answer) (client.Decision, error) {
+	if err := f.stumble(a.ID); err != nil {
+		return client.Decision{}, err
+	}
 	d, err := f.Decision(ctx, id)
 	if err != nil {
 		return d, err
@@ -429,9 +492,14 @@ func (f *fakePlane) Backup(_ context.Context, path string) error {
 	return nil
 }
 
-func (f *fakePlane) Stop(kill bool) {
-	if kill {
-		_ = os.WriteFile(filepath.Join(f.state, "killed"), nil, 0o600) // then the script sees it
+func (f *fakePlane) Stop(_ context.Context, kill bool) error {
+	defer f.stop()
+	if !kill {
+		return nil
 	}
-	f.stop()
+	_ = os.WriteFile(filepath.Join(f.state, "killed"), nil, 0o600) // then the script sees it
+	if _, err := os.Stat(filepath.Join(f.state, "stubborn")); err == nil {
+		return refusal("conflict", "1 command may go on: test of build", "")
+	}
+	return nil
 }

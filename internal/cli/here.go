@@ -33,15 +33,40 @@ func findHere() (*here, error) {
 	if err != nil || !h.enforces() {
 		return h, err
 	}
-	if root, found := paths.ProjectRoot(h.trust().Claims, h.cwd); found {
+	if root, found := paths.ProjectRoot(h.trust().Gated, h.cwd); found {
 		h.root = root
 	}
 	return h, nil
 }
 
+// findRunbooks takes the nearest project with runbooks, as checking them does. Where
+// trust is enforced an approved one comes before any other.
+func findRunbooks() (*here, error) {
+	h, err := findNearest()
+	if err != nil {
+		return nil, err
+	}
+	if root, found := paths.ProjectRoot(h.trust().Claims, h.cwd); found && h.enforces() {
+		h.root = root
+	} else if root, found := paths.ProjectRoot(paths.HasRunbooks, h.cwd); found {
+		h.root = root
+	}
+	return h, nil
+}
+
+// findApprovable takes the nearest project of which something can be approved: its
+// configuration or its runbooks.
+func findApprovable() (*here, error) {
+	return find(func(h *here, dir string) bool {
+		return h.isProject(dir) || paths.HasRunbooks(dir) || h.trust().Claims(dir)
+	})
+}
+
 // findNearest takes the nearest project, for commands by which a person sets one
 // up or approves it.
-func findNearest() (*here, error) {
+func findNearest() (*here, error) { return find((*here).isProject) }
+
+func find(isProject func(h *here, dir string) bool) (*here, error) {
 	state, err := paths.StateDir()
 	if err != nil {
 		return nil, err
@@ -56,7 +81,7 @@ func findNearest() (*here, error) {
 	}
 	h := &here{stateDir: state, globalPath: global, cwd: cwd}
 	h.global, h.globalErr = config.LoadGlobal(global)
-	h.root, h.hasProject = paths.ProjectRoot(h.isProject, cwd)
+	h.root, h.hasProject = paths.ProjectRoot(func(dir string) bool { return isProject(h, dir) }, cwd)
 	if !h.hasProject {
 		h.root = cwd
 		if root, ok := paths.GitRoot(cwd); ok {
@@ -79,7 +104,7 @@ func mustExist(h *here, err error) (*here, error) {
 
 // isProject also knows a project whose approved configuration was deleted.
 func (h *here) isProject(dir string) bool {
-	return paths.HasConfig(dir) || h.enforces() && h.trust().Claims(dir)
+	return paths.HasConfig(dir) || h.enforces() && h.trust().Gated(dir)
 }
 
 func (h *here) trust() trust.Store { return trust.NewStore(h.stateDir) }

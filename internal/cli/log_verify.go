@@ -26,7 +26,8 @@ func newLogVerify() *cobra.Command {
 		Long: `Read the whole journal and the daemon's whole store, and name everything that is damaged or
 missing. Nothing is changed, and the daemon may run.
 
-Exit code 0: both are sound. 1: something is damaged. 3: the store could not be looked at.`,
+Exit code 0: both are sound. 1: something is damaged. 3: one of them could not be looked
+at.`,
 		Example: `  stopgate log verify
   stopgate log verify --json | jq .journal.damage`,
 		Args: noArgs,
@@ -88,7 +89,7 @@ func (v *verification) journal() (journalReport, error) {
 func (v *verification) print(ctx context.Context) error {
 	r, err := v.journal()
 	if err != nil {
-		return err
+		return codeError{err, exitCouldNotRun}
 	}
 	p := paintFor(v.out)
 	mark, text := p.green("✓"), count(r.Records, "record")
@@ -115,7 +116,7 @@ func (v *verification) print(ctx context.Context) error {
 func (v *verification) json(ctx context.Context) error {
 	r, err := v.journal()
 	if err != nil {
-		return err
+		return codeError{err, exitCouldNotRun}
 	}
 	var text bytes.Buffer
 	code, err := v.store(ctx, &text, "--json")

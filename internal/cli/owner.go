@@ -69,40 +69,51 @@ func (p *plane) owners(ctx context.Context) ([]client.Owner, error) {
 	return all, nil
 }
 
-// fullID is how long the id of an owner or a decision is.
-const fullID = 16
-
 // resolve finds the owner that somebody means by an id, the beginning of one, or that of
 // one of its agents.
 func (p *plane) resolve(ctx context.Context, id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
-	if len(id) == fullID && !strings.Contains(id, "-") {
+	if client.IsOwnerID(id) {
 		return id, nil
 	}
-	all, err := p.owners(ctx)
+	o, err := p.Owner(ctx, id)
+	found := map[string]string{} // id → what it is
+	switch client.Code(err) {
+	case "conflict":
+		err = p.ownersLike(ctx, id, found)
+	case "not_found":
+		err = p.agentsLike(ctx, id, found)
+	default:
+		return o.ID, err
+	}
 	if err != nil {
 		return "", err
 	}
-	found := map[string]string{} // id → what it is
+	return onlyOne(id, found, "pipeline or agent", "see those there are with: stopgate pipeline list --all, stopgate agent list --all")
+}
+
+// ownersLike finds those whose id begins so.
+func (p *plane) ownersLike(ctx context.Context, id string, found map[string]string) error {
+	all, err := p.owners(ctx)
 	for i := range all {
 		if strings.HasPrefix(all[i].ID, id) {
 			found[all[i].ID] = fmt.Sprintf("%s %s, %s", kindWord(&all[i]), plain.Line(all[i].Name), all[i].Status)
 		}
 	}
-	if len(found) == 0 {
-		agents, err := p.Agents(ctx)
-		if err != nil {
-			return "", err
-		}
-		for _, a := range agents {
-			if strings.HasPrefix(a.ID, id) {
-				found[a.Owner] = "of agent " + plain.Line(a.Name)
-			}
+	return err
+}
+
+// agentsLike finds the owners of agents whose id begins so.
+func (p *plane) agentsLike(ctx context.Context, id string, found map[string]string) error {
+	agents, err := p.Agents(ctx)
+	for _, a := range agents {
+		if strings.HasPrefix(a.ID, id) {
+			found[a.Owner] = "of agent " + plain.Line(a.Name)
 		}
 	}
-	return onlyOne(id, found, "pipeline or agent", "see those there are with: stopgate pipeline list --all, stopgate agent list --all")
+	return err
 }
 
 // onlyOne is the id that was meant.
@@ -125,12 +136,26 @@ func onlyOne(id string, found map[string]string, what, hint string) (string, err
 
 // checkID refuses what can be no id, before anybody is asked.
 func checkID(id string) error {
-	const longest = 64
-	other := func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') && r != '-' }
-	if id == "" || len(id) > longest || strings.ContainsFunc(id, other) {
+	if !client.IsID(id) {
 		return usageError{fmt.Errorf("%s is no id", shown(cmp.Or(id, `""`))), "an id has the digits 0 to 9 and a to f; its beginning will do"}
 	}
 	return nil
+}
+
+// ids wants arguments that a check lets through, the first of which are ids. Nobody is
+// asked, and no daemon started, because of what can be none.
+func ids(check cobra.PositionalArgs, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return err
+		}
+		for _, id := range args[:min(len(args), most)] {
+			if err := checkID(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // someArgs wants at least one argument.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -139,7 +140,7 @@ on_cancel. One that is at its end stays as it is.
 Exit code 0: it is cancelled, or was at its end. 1: there is none of that id; the others are
 cancelled all the same.`,
 		Example: fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
-		Args:    someArgs,
+		Args:    ids(someArgs, math.MaxInt),
 		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
 			return p.each(ctx, args, func(arg string) error {
 				id, err := p.resolve(ctx, arg)
@@ -177,7 +178,8 @@ func (p *plane) cancel(ctx context.Context, id string, asJSON bool) error {
 	word := "was at its end already: " + before.Status
 	after := before
 	if !atEnd(&before) {
-		after, err = p.Client.Cancel(ctx, id, client.Cancel{ID: client.NewID()})
+		request := client.Cancel{ID: client.NewID()}
+		after, err = insist(ctx, p, func() (client.Owner, error) { return p.Client.Cancel(ctx, id, request) })
 		if err != nil {
 			return err
 		}
@@ -194,7 +196,7 @@ func (p *plane) cancel(ctx context.Context, id string, asJSON bool) error {
 }
 
 func newOwnerResume(group string) *cobra.Command {
-	var message string
+	var request client.Resume
 	var vars []string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -208,17 +210,18 @@ line was not understood.`,
 		Example: fmt.Sprintf(`  stopgate %[1]s resume 3f9a12bc
   stopgate %[1]s resume 3f9a12bc -m "use the staging database"
   stopgate %[1]s resume 3f9a12bc --var branch=main`, group),
-		Args: oneArg,
+		Args: ids(oneArg, 1),
+		PreRunE: func(*cobra.Command, []string) (err error) {
+			request.ID = client.NewID()
+			request.Vars, err = varsOf(vars)
+			return err
+		},
 		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
-			values, err := varsOf(vars)
-			if err != nil {
-				return err
-			}
 			id, err := p.resolve(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			o, err := p.Client.Resume(ctx, id, client.Resume{ID: client.NewID(), Message: message, Vars: values})
+			o, err := insist(ctx, p, func() (client.Owner, error) { return p.Client.Resume(ctx, id, request) })
 			if err != nil {
 				return err
 			}
@@ -230,7 +233,7 @@ line was not understood.`,
 		}),
 		ValidArgsFunction: ownerIDs(kindOf(group), false),
 	}
-	cmd.Flags().StringVarP(&message, "message", "m", "", "words for its agent")
+	cmd.Flags().StringVarP(&request.Message, "message", "m", "", "words for its agent")
 	cmd.Flags().StringArrayVar(&vars, "var", nil, "set a variable: NAME=VALUE; may be given again")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -44,7 +44,7 @@ func asking(run func(ctx context.Context, p *plane, args []string) error) func(*
 }
 
 // acting runs a command by which a person has something done: where there is no daemon
-// it starts one.
+// it starts one. What is wrong with the command line is found before, by Args.
 func acting(run func(ctx context.Context, p *plane, args []string) error) func(*cobra.Command, []string) error {
 	return withPlane(true, run)
 }
@@ -66,6 +66,24 @@ func withPlane(wake bool, run func(ctx context.Context, p *plane, args []string)
 		p.tellSkew()
 		return p.explain(ctx, err)
 	}
+}
+
+// insist has the daemon do something, and asks once more where it ended meanwhile, did not
+// answer or could not do it just then. The request carries an id, so that it is done once.
+func insist[T any](ctx context.Context, p *plane, ask func() (T, error)) (T, error) {
+	answer, err := ask()
+	if !doubtful(err) || ctx.Err() != nil {
+		return answer, err
+	}
+	if _, err := p.wake(ctx); err != nil {
+		return answer, err
+	}
+	return ask()
+}
+
+// doubtful reports whether asking again may help.
+func doubtful(err error) bool {
+	return isDown(err) || errors.Is(err, client.ErrCut) || errors.Is(err, context.DeadlineExceeded) || client.Code(err) == "unavailable"
 }
 
 // tellSkew says that the daemon is of another version than this program.

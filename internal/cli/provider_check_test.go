@@ -27,8 +27,9 @@ func stopgated() {
 		fmt.Println("stopgated", words)
 		os.Exit(1)
 	case words == "store-verify":
+		code, _ := strconv.Atoi(os.Getenv("FAKE_VERIFY"))
 		fmt.Println("the store: 3 events, damaged")
-		os.Exit(1)
+		os.Exit(max(code, 1))
 	case words == "store-verify --json":
 		fmt.Println(`{"events": 3}`)
 		return

@@ -67,5 +67,8 @@ func hand(what string, args []string, asJSON bool) error {
 	if asJSON {
 		words = append(words, "--json")
 	}
-	return become(program, append(words, args...))
+	if len(args) > 0 {
+		words = append(append(words, "--"), args...) // one of them may begin with a dash
+	}
+	return become(program, words)
 }

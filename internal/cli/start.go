@@ -26,29 +26,31 @@ func newStart() *cobra.Command {
 		Short: "Run a command of this project's runbooks; without one, list them",
 		Long: `Run a command of the runbooks in this project's .gauntlet/runbooks: a pipeline, an agent or
 a shell command. The daemon runs it, and is started where it does not run. Everything behind
-COMMAND is its own. Without COMMAND those that there are are listed.
+COMMAND is its own. Without COMMAND a daemon that runs lists those that there are.
 
 With --watch its steps are shown until it is at its end, also while it waits for a person.
 Ctrl-C then ends only the watching.
 
 Exit code 0: it was started; with --watch: it is done. 1: it was refused; with --watch: it
 failed. 2: the command line or a runbook must change first. 3: the daemon could not be
-started, or the runbooks were never approved. 4: with --watch, it was cancelled. 130: with
---watch, by Ctrl-C.`,
+started, does not run and was asked for the list, or the runbooks were never approved. 4: with
+--watch, it was cancelled. 130: with --watch, by Ctrl-C.`,
 		Example: `  stopgate start
   stopgate start build
   stopgate start --watch fix 1234 --priority high`,
 		DisableFlagsInUseLine: true,
-		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
-			h, err := findHere()
-			if err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := findRunbooks()
+			switch {
+			case err != nil:
 				return err
+			case len(args) == 0:
+				return asking(func(ctx context.Context, p *plane, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
 			}
-			if len(args) == 0 {
-				return o.list(ctx, p, h)
-			}
-			return o.run(ctx, p, h, args)
-		}),
+			return acting(func(ctx context.Context, p *plane, args []string) error {
+				return ownFlag(cmd, args[0], o.run(ctx, p, h, args))
+			})(cmd, args)
+		},
 		ValidArgsFunction: commandNames,
 	}
 	cmd.Flags().SetInterspersed(false)
@@ -63,6 +65,10 @@ func (o *startOptions) list(ctx context.Context, p *plane, h *here) error {
 		return usageError{errors.New("--watch needs a command"), "see those there are with: stopgate start"}
 	}
 	all, err := p.Commands(ctx, h.root)
+	if isDown(err) {
+		hint := "start it with: stopgate daemon start\nsee what the runbooks hold with: stopgate runbook show"
+		return codeError{hintError{errors.New("the daemon is not running"), hint}, exitCouldNotRun}
+	}
 	if err != nil {
 		return err
 	}
@@ -84,10 +90,11 @@ func (o *startOptions) list(ctx context.Context, p *plane, h *here) error {
 }
 
 func (o *startOptions) run(ctx context.Context, p *plane, h *here, args []string) error {
-	owner, err := p.Start(ctx, client.Start{
+	request := client.Start{
 		ID: client.NewID(), Project: h.root, Cwd: h.cwd,
 		Command: args[0], Args: args[1:], Runbook: o.runbook,
-	})
+	}
+	owner, err := insist(ctx, p, func() (client.Owner, error) { return p.Start(ctx, request) })
 	if err != nil {
 		return p.otherCommand(ctx, err, h, args[0])
 	}
@@ -102,6 +109,22 @@ func (o *startOptions) run(ctx context.Context, p *plane, h *here, args []string
 	if ctx.Err() != nil {
 		fmt.Fprintf(p.errOut, "\nthe %s goes on; see it with: stopgate %s show %s --watch\n", kindWord(&owner), groupWord(&owner), shortID(owner.ID))
 		return codeError{code: exitInterrupted}
+	}
+	return err
+}
+
+// ownFlag adds to a refusal that the option which the command does not know is one of
+// start, and where it belongs.
+func ownFlag(cmd *cobra.Command, command string, err error) error {
+	var refusal *client.Error
+	if !errors.As(err, &refusal) || refusal.Code != "invalid" {
+		return err
+	}
+	for _, name := range []string{"--runbook", "--watch", "--json"} {
+		if strings.Contains(refusal.Failure.Error, "unknown option: "+name+";") {
+			hint := fmt.Sprintf("%s is an option of %s: write it before %s", name, cmd.CommandPath(), plain.Line(command))
+			refusal.Hint = strings.TrimPrefix(refusal.Hint+"\n"+hint, "\n")
+		}
 	}
 	return err
 }
@@ -149,7 +172,7 @@ func (p *plane) otherCommand(ctx context.Context, err error, h *here, name strin
 
 // commandNames completes a command. It starts no daemon.
 func commandNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	h, err := findHere()
+	h, err := findRunbooks()
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault // the command's own may be files
 	}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/trust"
 )
@@ -33,7 +36,7 @@ edits it later changes nothing until you approve again.`,
 			if err := atMostOne(cmd, "show", "revoke"); err != nil {
 				return err
 			}
-			h, err := mustExist(findNearest())
+			h, err := mustExist(findApprovable())
 			if err != nil {
 				return err
 			}
@@ -77,7 +80,7 @@ func approve(out io.Writer, h *here, yes bool) error {
 		return err
 	}
 	fmt.Fprintf(out, "approved: %s\n", h.configDir())
-	printCommands(out, "it runs", cfg)
+	cfg.print(out, "it runs")
 	h.noteUncovered(out, cfg.Project)
 	if h.globalErr == nil && !h.enforces() {
 		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.globalPath)
@@ -94,10 +97,11 @@ func (h *here) noteUncovered(out io.Writer, cfg *config.Project) {
 	}
 }
 
-// contents are a project's configuration and its gates.
+// contents are a project's configuration, its gates and its runbooks.
 type contents struct {
 	*config.Project
-	gates *config.Gates
+	gates    *config.Gates
+	runbooks []string // slash-separated, below .gauntlet/
 }
 
 func readContents(dir, shown string) (c contents, err error) {
@@ -107,14 +111,47 @@ func readContents(dir, shown string) (c contents, err error) {
 	return c, err
 }
 
-// commands lists all that would run.
+// readApprovable reads a project that may also have runbooks alone.
+func readApprovable(dir, shown string) (c contents, err error) {
+	runbooks, err := runbooksIn(dir)
+	if err != nil {
+		return c, err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, paths.ConfigFile)); errors.Is(err, fs.ErrNotExist) && len(runbooks) > 0 {
+		return contents{&config.Project{}, &config.Gates{}, runbooks}, nil
+	}
+	c, err = readContents(dir, shown)
+	c.runbooks = runbooks
+	return c, err
+}
+
+// runbooksIn lists the runbooks of a .gauntlet.
+func runbooksIn(dir string) (found []string, err error) {
+	err = filepath.WalkDir(filepath.Join(dir, paths.RunbooksDir), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if ext := filepath.Ext(path); ext == ".toml" || ext == ".hcl" {
+			rel, err := filepath.Rel(dir, path)
+			found = append(found, filepath.ToSlash(rel))
+			return err
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return found, err
+}
+
+// commands lists what the client's events make run.
 func (c contents) commands() []string { return append(c.Commands(), c.gates.Commands()...) }
 
 // readSnapshot reads the configuration that is to be approved, not what the disk
 // has by now.
 func (h *here) readSnapshot(snapshot trust.Snapshot) (contents, error) {
 	shown := h.short(h.configDir())
-	if !snapshot.Has(paths.ConfigFile) {
+	if !snapshot.Has(paths.ConfigFile) && h.trust().Gated(h.root) {
 		return contents{}, fmt.Errorf("%s does not exist; to take an approval back: stopgate trust --revoke", filepath.Join(shown, paths.ConfigFile))
 	}
 	dir, err := os.MkdirTemp("", "stopgate-trust-")
@@ -125,13 +162,14 @@ func (h *here) readSnapshot(snapshot trust.Snapshot) (contents, error) {
 	if err := snapshot.Copy(dir); err != nil {
 		return contents{}, err
 	}
-	return readContents(dir, shown)
+	return readApprovable(dir, shown)
 }
 
 type trustView struct {
 	trust.Standing
 	Enforced bool     `json:"enforced"`
 	Commands []string `json:"commands"`
+	Runbooks []string `json:"runbooks"`
 	Invalid  string   `json:"invalid,omitempty"`
 }
 
@@ -140,8 +178,9 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	view := trustView{Standing: standing, Enforced: h.enforces(), Commands: []string{}}
-	cfg, err := readContents(h.configDir(), h.short(h.configDir()))
+	view := trustView{Standing: standing, Enforced: h.enforces(), Commands: []string{}, Runbooks: []string{}}
+	cfg, err := readApprovable(h.configDir(), h.short(h.configDir()))
+	view.Runbooks = append(view.Runbooks, cfg.runbooks...)
 	if err != nil {
 		view.Invalid = err.Error()
 	} else {
@@ -166,19 +205,28 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 	if view.Enforced && standing.State != trust.Approved {
 		verb = "once approved, it runs"
 	}
-	printCommands(out, verb, cfg)
+	cfg.print(out, verb)
 	return nil
 }
 
-func printCommands(out io.Writer, verb string, cfg contents) {
-	commands := cfg.commands()
-	if len(commands) == 0 {
+// print says what runs. What is in runbooks only stopgated can read.
+func (c contents) print(out io.Writer, verb string) {
+	commands := c.commands()
+	if len(commands)+len(c.runbooks) == 0 {
 		fmt.Fprintln(out, verb+" nothing")
 		return
 	}
-	fmt.Fprintln(out, verb+":")
+	if len(commands) > 0 {
+		fmt.Fprintln(out, verb+":")
+	}
 	for _, command := range commands {
 		fmt.Fprintf(out, "  %s\n", command)
+	}
+	if len(c.runbooks) > 0 {
+		fmt.Fprintln(out, verb+", when somebody starts it, what is in these (see it with: stopgate runbook show):")
+	}
+	for _, path := range c.runbooks {
+		fmt.Fprintf(out, "  %s\n", plain.Line(path))
 	}
 }
 

@@ -30,7 +30,7 @@ func CheckSocket(path string) error {
 	return nil
 }
 
-// Ask sends a request and reads the answer. The body may be nil, and answer where
+// Ask sends a request and reads the answer, also one that no method here asks for. The body may be nil, and answer where
 // nobody wants to know. It waits half a minute, unless the context ends sooner. What is
 // not 2xx is an *Error.
 func (c *Client) Ask(ctx context.Context, method, path string, body, answer any) error {

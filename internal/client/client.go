@@ -6,7 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"net/url"
-	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +44,17 @@ func (c *Client) Skew() string {
 	return ""
 }
 
+// MaxID is how long an id may be.
+const MaxID = 64
+
+// IsID reports whether a text can be an id of ours, or the beginning of one.
+func IsID(s string) bool {
+	return s != "" && len(s) <= MaxID && strings.Trim(s, "0123456789abcdef-") == ""
+}
+
+// IsOwnerID reports whether a text can be the id of a pipeline or a run: 16 hex digits.
+func IsOwnerID(s string) bool { return len(s) == 16 && IsID(s) && !strings.Contains(s, "-") }
+
 // NewID is an id for an owner or a request.
 func NewID() string {
 	var b [8]byte
@@ -74,21 +85,12 @@ func (c *Client) Start(ctx context.Context, s Start) (Owner, error) {
 
 // Filter says which owners one wants to see. The zero Filter lets all through.
 type Filter struct {
-	Status  string
-	Name    string
-	Project string
-	Limit   int // the newest
+	Status string
 }
 
-func (f Filter) query() string {
-	limit := ""
-	if f.Limit > 0 {
-		limit = strconv.Itoa(f.Limit)
-	}
-	return query("status", f.Status, "name", f.Name, "project", f.Project, "limit", limit)
-}
+func (f Filter) query() string { return query("status", f.Status) }
 
-// Pipelines are listed without their steps, the newest first.
+// Pipelines are listed without their steps and variables, the newest first.
 func (c *Client) Pipelines(ctx context.Context, f Filter) ([]Owner, error) {
 	return get[[]Owner](ctx, c, "/v1/pipelines"+f.query())
 }
@@ -197,8 +199,9 @@ func (c *Client) Backup(ctx context.Context, path string) error {
 	return err
 }
 
-// Stop tells the daemon to end, with kill also what it started. The daemon has ended
-// when its lock is free.
+// Stop tells the daemon to end, with kill what it started first: a *Error of code conflict
+// names what may go on, and the daemon ends all the same. It has ended when its lock is
+// free.
 func (c *Client) Stop(ctx context.Context, kill bool) error {
 	return c.Ask(ctx, "POST", "/v1/stop", Stop{Kill: kill}, nil)
 }

@@ -33,8 +33,8 @@ type Start struct {
 	Runbook string   `json:"runbook,omitempty"` // where several define the command
 }
 
-// Owner is a pipeline or an agent that runs alone: one of GET /v1/pipelines, without its
-// steps, and of GET /v1/runs.
+// Owner is a pipeline or an agent that runs alone: one of GET /v1/pipelines and GET
+// /v1/runs, there without its steps and variables.
 type Owner struct {
 	ID       string            `json:"id"`
 	Kind     string            `json:"kind"` // pipeline, run

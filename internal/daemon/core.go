@@ -15,9 +15,9 @@ import (
 	"github.com/stopgate/stopgate/internal/store"
 )
 
-// Core decides: it is the only one that appends to owners' subjects and the only one that
+// core decides: it is the only one that appends to owners' subjects and the only one that
 // changes the state.
-type Core struct {
+type core struct {
 	store store.Store
 	log   *slog.Logger
 	now   func() time.Time
@@ -41,8 +41,8 @@ type Core struct {
 	news   chan struct{}   // closed when the state changes
 }
 
-func newCore(s store.Store, state *engine.State, last store.Position, log *slog.Logger, now func() time.Time) *Core {
-	c := &Core{
+func newCore(s store.Store, state *engine.State, last store.Position, log *slog.Logger, now func() time.Time) *core {
+	c := &core{
 		store: s, log: log, now: now, state: state, last: last,
 		seed: maphash.MakeSeed(), unsure: map[string]bool{}, news: make(chan struct{}),
 		note: func(before, after *engine.Owner) {}, changed: func(before, after *engine.Owner) {},
@@ -64,14 +64,14 @@ const (
 // errEngine says that the engine failed on an input, and would each time.
 var errEngine = errors.New("the engine failed")
 
-// Do tells an owner what happened, and returns the owner as it is then. When it returns
+// do tells an owner what happened, and returns the owner as it is then. When it returns
 // nil, what came of the input is in the store. The error is a *engine.Refusal, or the
 // store's: then nothing came of it, or nobody knows yet, and the same input may be told
 // again.
 //
 // A panic of the engine is an error: nothing has changed by then, and one input that the
 // engine cannot take must not keep the daemon from all others, at each start anew.
-func (c *Core) Do(ctx context.Context, owner string, in engine.Input) (*engine.Owner, error) {
+func (c *core) do(ctx context.Context, owner string, in engine.Input) (*engine.Owner, error) {
 	if in.Time.IsZero() {
 		in.Time = c.now()
 	}
@@ -101,25 +101,21 @@ func (c *Core) Do(ctx context.Context, owner string, in engine.Input) (*engine.O
 	return nil, fmt.Errorf("owner %s: %w", owner, store.ErrConflict)
 }
 
-// Must is Do for what has to be recorded: it goes on until that has succeeded, or the
-// engine refuses it, or the context ends.
-func (c *Core) Must(ctx context.Context, owner string, in engine.Input) error {
+// must is do for what has to be recorded: it goes on until that has succeeded, or is
+// refused, or the context ends.
+func (c *core) must(ctx context.Context, owner string, in engine.Input) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
-		_, err := c.Do(ctx, owner, in)
+		_, err := c.do(ctx, owner, in)
+		err = c.passOver(owner, in, err)
 		var refusal *engine.Refusal
 		switch {
 		case err == nil || errors.As(err, &refusal):
-			c.trouble.over("store")
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, errEngine), errors.Is(err, store.ErrInvalid):
-			c.log.Error("an input was passed over", "owner", owner, "input", in.ID, "error", err)
-			c.trouble.is("owner "+owner, err.Error())
-			return nil
 		}
 		c.log.Error("not recorded; will try again", "owner", owner, "error", err)
-		c.trouble.is("store", err.Error())
+		c.trouble.is("owner "+owner, err.Error())
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -128,8 +124,24 @@ func (c *Core) Must(ctx context.Context, owner string, in engine.Input) error {
 	}
 }
 
+// passOver makes a refusal of an error that would come each time: what the engine cannot
+// take, or the store. Whoever reports such an input must not try for ever. It also keeps
+// what people are told of the owner's trouble.
+func (c *core) passOver(owner string, in engine.Input, err error) error {
+	var refusal *engine.Refusal
+	switch {
+	case err == nil || errors.As(err, &refusal):
+		c.trouble.over("owner " + owner)
+	case errors.Is(err, errEngine), errors.Is(err, store.ErrInvalid):
+		c.log.Error("an input was passed over", "owner", owner, "input", in.ID, "error", err)
+		c.trouble.is("owner "+owner, err.Error())
+		return &engine.Refusal{Code: "internal", Why: err.Error()}
+	}
+	return err
+}
+
 // turn waits until it is the caller's turn with the owner.
-func (c *Core) turn(ctx context.Context, owner string) (end func(), err error) {
+func (c *core) turn(ctx context.Context, owner string) (end func(), err error) {
 	turn := c.turns[maphash.String(c.seed, owner)%uint64(len(c.turns))]
 	select {
 	case turn <- struct{}{}:
@@ -139,7 +151,7 @@ func (c *Core) turn(ctx context.Context, owner string) (end func(), err error) {
 	}
 }
 
-func (c *Core) decide(before *engine.Owner, in engine.Input) (step engine.Step, after *engine.Owner, err error) {
+func (c *core) decide(before *engine.Owner, in engine.Input) (step engine.Step, after *engine.Owner, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.log.Error("the engine panicked", "input", in.ID, "panic", p, "stack", string(debug.Stack()))
@@ -153,7 +165,7 @@ func (c *Core) decide(before *engine.Owner, in engine.Input) (step engine.Step, 
 }
 
 // record makes the step durable and the state what it leads to.
-func (c *Core) record(ctx context.Context, before, after *engine.Owner, step engine.Step) error {
+func (c *core) record(ctx context.Context, before, after *engine.Owner, step engine.Step) error {
 	data, err := engine.EncodeStep(step)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errEngine, err)
@@ -199,7 +211,7 @@ func appendEvent(ctx context.Context, s store.Store, event store.NewEvent) (stor
 }
 
 // put is where the state changes.
-func (c *Core) put(before, after *engine.Owner, position store.Position) {
+func (c *core) put(before, after *engine.Owner, position store.Position) {
 	after.Version = uint64(position)
 	c.note(before, after)
 	c.mu.Lock()
@@ -209,11 +221,12 @@ func (c *Core) put(before, after *engine.Owner, position store.Position) {
 	close(c.news)
 	c.news = make(chan struct{})
 	c.mu.Unlock()
+	c.trouble.over("owner " + after.ID)
 	c.changed(before, after)
 }
 
 // current is the owner as the store has it. It is called by whose turn it is.
-func (c *Core) current(ctx context.Context, id string) (*engine.Owner, error) {
+func (c *core) current(ctx context.Context, id string) (*engine.Owner, error) {
 	c.mu.RLock()
 	owner, _ := c.state.Owner(id)
 	unsure := c.unsure[id]
@@ -224,14 +237,14 @@ func (c *Core) current(ctx context.Context, id string) (*engine.Owner, error) {
 	return c.reload(ctx, id, owner)
 }
 
-func (c *Core) doubt(owner string) {
+func (c *core) doubt(owner string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unsure[owner] = true
 }
 
 // reload adds to an owner what the store has of it besides.
-func (c *Core) reload(ctx context.Context, id string, known *engine.Owner) (*engine.Owner, error) {
+func (c *core) reload(ctx context.Context, id string, known *engine.Owner) (*engine.Owner, error) {
 	for _, kind := range []engine.Kind{engine.Pipeline, engine.AgentRun} {
 		if known != nil && known.Kind != kind {
 			continue
@@ -253,7 +266,7 @@ func (c *Core) reload(ctx context.Context, id string, known *engine.Owner) (*eng
 
 // more folds the subject's events that the owner does not have into a copy of it. Without
 // such there is no last position.
-func (c *Core) more(ctx context.Context, subject string, known *engine.Owner) (owner *engine.Owner, last store.Position, err error) {
+func (c *core) more(ctx context.Context, subject string, known *engine.Owner) (owner *engine.Owner, last store.Position, err error) {
 	var after store.Position
 	if known != nil {
 		after = store.Position(known.Version)
@@ -285,19 +298,19 @@ func fold(owner *engine.Owner, e store.Event) (*engine.Owner, error) {
 }
 
 // look reads the state.
-func look[T any](c *Core, read func(*engine.State) T) T {
+func look[T any](c *core, read func(*engine.State) T) T {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return read(c.state)
 }
 
 // owner is the owner with an id, or nil.
-func (c *Core) owner(id string) *engine.Owner {
+func (c *core) owner(id string) *engine.Owner {
 	return look(c, func(s *engine.State) *engine.Owner { o, _ := s.Owner(id); return o })
 }
 
 // changes returns a channel that is closed at the next change of the state.
-func (c *Core) changes() <-chan struct{} {
+func (c *core) changes() <-chan struct{} {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.news
@@ -305,7 +318,7 @@ func (c *Core) changes() <-chan struct{} {
 
 // reached waits until the state has an owner's event, for a moment: one that this daemon
 // did not append may never come into it. It is nil for an owner that was forgotten.
-func (c *Core) reached(ctx context.Context, owner string, position store.Position) *engine.Owner {
+func (c *core) reached(ctx context.Context, owner string, position store.Position) *engine.Owner {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for {

@@ -28,7 +28,7 @@ func events(t *testing.T, s store.Store, subject string) (ids []string) {
 }
 
 // same checks that the store leads to the state that the core has.
-func same(t *testing.T, c *Core) {
+func same(t *testing.T, c *core) {
 	t.Helper()
 	state, _, err := load(t.Context(), c.store)
 	check(t, err)
@@ -84,7 +84,7 @@ func TestDoOfTheSameInputIsOneStep(t *testing.T) {
 }
 
 func TestDoOfNobody(t *testing.T) {
-	_, err := testCore(newMemory(t)).Do(t.Context(), anID, engine.Input{ID: "x", What: engine.Cancel{}})
+	_, err := testCore(newMemory(t)).do(t.Context(), anID, engine.Input{ID: "x", What: engine.Cancel{}})
 	var refusal *engine.Refusal
 	if !errors.As(err, &refusal) || refusal.Code != "not_found" {
 		t.Error(err)
@@ -132,11 +132,11 @@ func TestDoWhenNobodyKnows(t *testing.T) {
 	s := &faulty{Store: newMemory(t)}
 	c := testCore(s)
 	s.set(func(store.NewEvent) error { return store.ErrUnknown }, nil)
-	if _, err := c.Do(t.Context(), anID, create(anID, shellPlan("one"))); !errors.Is(err, store.ErrUnknown) {
+	if _, err := c.do(t.Context(), anID, create(anID, shellPlan("one"))); !errors.Is(err, store.ErrUnknown) {
 		t.Fatal(err)
 	}
 	s.set(nil, nil)
-	check(t, c.Snapshot(t.Context())) // it looks, and there is nothing
+	check(t, c.snapshot(t.Context())) // it looks, and there is nothing
 	if o := do(t, c, anID, create(anID, shellPlan("one"))); o.Version == 0 {
 		t.Errorf("%+v", o)
 	}
@@ -150,7 +150,7 @@ func TestASnapshotHasWhatTookPlaceUnknown(t *testing.T) {
 	c := testCore(s)
 	var lost store.NewEvent
 	s.set(func(e store.NewEvent) error { lost = e; return store.ErrUnknown }, nil)
-	if _, err := c.Do(t.Context(), anID, create(anID, shellPlan("one"))); !errors.Is(err, store.ErrUnknown) {
+	if _, err := c.do(t.Context(), anID, create(anID, shellPlan("one"))); !errors.Is(err, store.ErrUnknown) {
 		t.Fatal(err)
 	}
 	s.set(nil, nil)
@@ -158,7 +158,7 @@ func TestASnapshotHasWhatTookPlaceUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	do(t, c, anotherID, create(anotherID, shellPlan("one")))
-	check(t, c.Snapshot(t.Context()))
+	check(t, c.snapshot(t.Context()))
 	if c.owner(anID) == nil {
 		t.Error("nobody looked")
 	}
@@ -183,12 +183,12 @@ func TestASnapshotHasWhatWasAppendedJustNow(t *testing.T) {
 	})
 	recorded, saved := make(chan error, 1), make(chan error, 1)
 	go func() {
-		_, err := c.Do(t.Context(), anID, create(anID, shellPlan("one")))
+		_, err := c.do(t.Context(), anID, create(anID, shellPlan("one")))
 		recorded <- err
 	}()
 	<-appended
 	do(t, c, newID(1), create(newID(1), shellPlan("one"))) // with a later position
-	go func() { saved <- c.Snapshot(t.Context()) }()
+	go func() { saved <- c.snapshot(t.Context()) }()
 	select {
 	case err := <-saved:
 		t.Errorf("a snapshot was taken: %v", err)
@@ -207,7 +207,7 @@ func TestDoFinishesForSomebodyWhoIsGone(t *testing.T) {
 	c := testCore(s)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.set(func(store.NewEvent) error { cancel(); return nil }, nil)
-	if _, err := c.Do(ctx, anID, create(anID, shellPlan("one"))); err != nil || c.owner(anID) == nil {
+	if _, err := c.do(ctx, anID, create(anID, shellPlan("one"))); err != nil || c.owner(anID) == nil {
 		t.Error(err)
 	}
 }
@@ -217,16 +217,47 @@ func TestAPanicOfTheEngineChangesNothing(t *testing.T) {
 	do(t, c, anID, create(anID, shellPlan("one")))
 	before := c.owner(anID)
 	poison := engine.Input{ID: "poison"} // nothing happened, which nobody says
-	if _, err := c.Do(t.Context(), anID, poison); !errors.Is(err, errEngine) {
+	if _, err := c.do(t.Context(), anID, poison); !errors.Is(err, errEngine) {
 		t.Fatal(err)
 	}
-	if err := c.Must(t.Context(), anID, poison); err != nil {
+	if err := unlessRefused(c.must(t.Context(), anID, poison)); err != nil {
 		t.Errorf("it would be told for ever: %v", err)
 	}
 	if c.owner(anID) != before || len(c.trouble.list()) != 1 {
 		t.Errorf("%v", c.trouble.list())
 	}
+	do(t, c, anotherID, create(anotherID, shellPlan("one")))
+	if len(c.trouble.list()) != 1 {
+		t.Error("that another one is well says nothing about it")
+	}
 	do(t, c, anID, engine.Input{ID: "request:1", What: engine.Cancel{}}) // its turn comes
+	if got := c.trouble.list(); len(got) != 0 {
+		t.Errorf("it goes on, and its trouble is not over: %q", got)
+	}
+}
+
+// What the engine cannot take is not reported again and again either.
+func TestAReportThatTheEngineCannotTake(t *testing.T) {
+	d := &daemon{core: testCore(newMemory(t))}
+	do(t, d.core, anID, create(anID, shellPlan("one")))
+	var refusal *engine.Refusal
+	if err := d.report(t.Context(), anID, engine.Input{ID: "poison"}); !errors.As(err, &refusal) {
+		t.Error(err)
+	}
+	if got := d.core.trouble.list(); len(got) != 1 {
+		t.Errorf("trouble: %q", got)
+	}
+}
+
+func TestTroubleOfManyIsToldOnce(t *testing.T) {
+	var all trouble
+	all.is("b", "the disk is full")
+	all.is("a", "the disk is full")
+	all.is("c", "something else")
+	want := []string{"a and 1 more: the disk is full", "c: something else"}
+	if diff := cmp.Diff(want, all.list()); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestMustWaitsUntilTheDiskHasRoom(t *testing.T) {
@@ -236,7 +267,7 @@ func TestMustWaitsUntilTheDiskHasRoom(t *testing.T) {
 		tries := 0
 		s.set(func(store.NewEvent) error { tries++; return errors.New("no space left on device") }, nil)
 		recorded := make(chan error, 1)
-		go func() { recorded <- c.Must(t.Context(), anID, create(anID, shellPlan("one"))) }()
+		go func() { recorded <- c.must(t.Context(), anID, create(anID, shellPlan("one"))) }()
 		for range 3 {
 			synctest.Wait()
 			if got := c.trouble.list(); len(got) != 1 || !strings.Contains(got[0], "no space left") {
@@ -257,7 +288,7 @@ func TestMustEndsWithItsContext(t *testing.T) {
 	s.set(func(store.NewEvent) error { return errors.New("no space left on device") }, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := testCore(s).Must(ctx, anID, create(anID, shellPlan("one"))); !errors.Is(err, context.Canceled) {
+	if err := testCore(s).must(ctx, anID, create(anID, shellPlan("one"))); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -278,7 +309,7 @@ func TestSnapshotWhileAppending(t *testing.T) {
 		})
 	}
 	for range 20 {
-		check(t, c.Snapshot(t.Context()))
+		check(t, c.snapshot(t.Context()))
 		snapshot, err := c.store.LoadSnapshot(t.Context())
 		check(t, err)
 		if _, _, err := load(t.Context(), c.store); err != nil {
@@ -287,7 +318,7 @@ func TestSnapshotWhileAppending(t *testing.T) {
 	}
 	all.Wait()
 	same(t, c)
-	check(t, c.Snapshot(t.Context()))
+	check(t, c.snapshot(t.Context()))
 	if c.steps != 0 {
 		t.Errorf("%d steps since", c.steps)
 	}

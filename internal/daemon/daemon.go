@@ -3,11 +3,11 @@
 // over its socket.
 //
 //	journal ─▶ ingest ─┐                        ┌─▶ effects ─┐
-//	people ──▶ API ────┼─▶ Core.Do ─▶ store ─▶ state         │
+//	people ──▶ API ────┼─▶ core.do ─▶ store ─▶ state         │
 //	clock ───▶ timers ─┘    ▲                   └─▶ timers   │
 //	                        └────── started, done, exited ───┘
 //
-// It may be killed at any moment. What Do has answered is in the store; what it has not
+// It may be killed at any moment. What do has answered is in the store; what it has not
 // is told again: the journal is read again from the last place on record, an effect's
 // open start is found in its owner, and a person whose request got no answer sends it
 // again under the same id.
@@ -63,7 +63,7 @@ func (o Options) complete() Options {
 		o.Agents = o.errands().Agents()
 	}
 	if o.Notifier == nil {
-		o.Notifier = effect.Command{StateDir: o.StateDir, Command: func() string { return o.global().Notify.Command }}
+		o.Notifier = effect.Command{StateDir: o.StateDir, Environ: o.Environ, Command: func() string { return o.global().Notify.Command }}
 	}
 	return o
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/journal"
-	"github.com/stopgate/stopgate/internal/journal/watch"
 	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/watch"
 )
 
 // ingest reads the journal into the core, one record after the other.
 type ingest struct {
-	core    *Core
+	core    *core
 	journal *journal.Journal
 	dir     string // of the journal
 	boot    string
@@ -53,7 +53,7 @@ const (
 	throughPatience = 1500 * time.Millisecond
 )
 
-func newIngest(core *Core, j *journal.Journal, dir, boot string, log *slog.Logger) *ingest {
+func newIngest(core *core, j *journal.Journal, dir, boot string, log *slog.Logger) *ingest {
 	return &ingest{
 		core: core, journal: j, dir: dir, boot: boot, log: log,
 		ask: make(chan struct{}, 1), moved: make(chan struct{}),
@@ -108,7 +108,7 @@ func (i *ingest) save(ctx context.Context) error {
 // catchUp reads what happened while no daemon was there.
 func (i *ingest) catchUp(ctx context.Context) error {
 	for tries := 0; ; tries++ {
-		err := i.pass(ctx)
+		err := i.pass(ctx, true)
 		if !errors.Is(err, journal.ErrPosition) || tries == 2 {
 			return err
 		}
@@ -116,12 +116,15 @@ func (i *ingest) catchUp(ctx context.Context) error {
 	}
 }
 
-func (i *ingest) pass(ctx context.Context) error {
+func (i *ingest) pass(ctx context.Context, late bool) error {
 	for entry, err := range i.journal.Select(i.reached(), mayConcern) {
 		if err != nil {
 			return err
 		}
-		if err := i.take(ctx, entry, true); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := i.take(ctx, entry, late); err != nil {
 			return err
 		}
 	}
@@ -142,6 +145,9 @@ func (i *ingest) back() journal.Position {
 
 // follow reads what happens from now on, until the context ends.
 func (i *ingest) follow(ctx context.Context) {
+	var watching sync.WaitGroup
+	watching.Go(func() { watch.Directory(ctx, i.dir, i.lookNow, i.unwatched) })
+	defer watching.Wait()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
 		err := i.followOn(ctx)
 		if ctx.Err() != nil {
@@ -160,19 +166,40 @@ func (i *ingest) follow(ctx context.Context) {
 	}
 }
 
+// followOn reads what there is, each time that somebody asks for it.
 func (i *ingest) followOn(ctx context.Context) error {
-	for entry, err := range watch.Follow(ctx, i.journal, i.dir, i.reached(), mayConcern, i.ask) {
-		if err != nil {
-			return err
-		}
-		if entry.Position == i.reached() { // no record ends where it begins: the look is over
-			i.looked()
-		} else if err := i.take(ctx, entry, false); err != nil {
+	for {
+		if err := i.pass(ctx, false); err != nil {
 			return err
 		}
 		i.core.trouble.over("journal")
+		i.looked()
+		select {
+		case <-i.ask:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return nil
+}
+
+// lookNow makes the one who follows look, unless he was asked to already.
+func (i *ingest) lookNow() {
+	select {
+	case i.ask <- struct{}{}:
+	default:
+	}
+}
+
+// unwatched keeps why nobody tells when there is something to read; nil is that somebody
+// does.
+func (i *ingest) unwatched(err error) {
+	const what = "watch of the journal"
+	if err == nil {
+		i.core.trouble.over(what)
+		return
+	}
+	i.log.Error("the journal cannot be watched, and is read from time to time", "error", err)
+	i.core.trouble.is(what, err.Error())
 }
 
 // take ingests one entry, and waits for the store where it must: what comes later must
@@ -213,7 +240,7 @@ func (i *ingest) record(ctx context.Context, r *event.Record, late bool) error {
 		return nil
 	}
 	in.Late = late
-	return unlessRefused(i.core.Must(ctx, owner.ID, in))
+	return unlessRefused(i.core.must(ctx, owner.ID, in))
 }
 
 // unlessRefused is for what nobody asked for: that the engine has no use for it is no
@@ -255,35 +282,33 @@ func (i *ingest) tell() {
 	i.moved = make(chan struct{})
 }
 
-// through waits until the journal is ingested up to a position.
+// through waits until the journal is ingested up to a position. One that is not there when
+// everything was read is none of this journal.
 func (i *ingest) through(ctx context.Context, position journal.Position) error {
 	ctx, cancel := context.WithTimeout(ctx, throughPatience)
 	defer cancel()
-	for {
-		i.mu.Lock()
-		at, moved := i.at, i.moved
-		i.mu.Unlock()
-		if at.Compare(position) >= 0 {
-			return nil
-		}
-		select {
-		case i.ask <- struct{}{}:
-		default: // it was asked already
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return &api.Error{Failure: client.Failure{
-				Code:  "unavailable",
-				Error: fmt.Sprintf("the journal is read up to %v, not yet to %v", at, position),
-			}}
-		}
+	reached := func() bool { return i.reached().Compare(position) >= 0 }
+	err := i.settle(ctx, reached)
+	if reached() {
+		return nil
 	}
+	yet := ""
+	if err != nil {
+		yet = "yet "
+	}
+	return &api.Error{Failure: client.Failure{
+		Code: "unavailable", Error: fmt.Sprintf("the journal is read up to %v, not %sto %v", i.reached(), yet, position),
+	}}
 }
 
 // settled waits until everything is ingested that was in the journal when it was called.
-// A look that is under way may have begun before that: the one after it has not.
 func (i *ingest) settled(ctx context.Context) error {
+	return i.settle(ctx, func() bool { return false })
+}
+
+// settle is settled, unless something is so before. A look that is under way may have
+// begun before the call: the one after it has not.
+func (i *ingest) settle(ctx context.Context, enough func() bool) error {
 	for looks, first := 0, true; ; first = false {
 		i.mu.Lock()
 		now, moved := i.looks, i.moved
@@ -291,13 +316,10 @@ func (i *ingest) settled(ctx context.Context) error {
 		if first {
 			looks = now
 		}
-		if now >= looks+2 {
+		if now >= looks+2 || enough() {
 			return nil
 		}
-		select {
-		case i.ask <- struct{}{}:
-		default: // it was asked already
-		}
+		i.lookNow()
 		select {
 		case <-moved:
 		case <-ctx.Done():
@@ -307,13 +329,13 @@ func (i *ingest) settled(ctx context.Context) error {
 }
 
 // caughtUp tells every owner with something left to act on that things happen now.
-func caughtUp(ctx context.Context, core *Core) error {
+func caughtUp(ctx context.Context, core *core) error {
 	id := "caught-up:" + journal.NewID()
 	for _, o := range look(core, (*engine.State).Owners) {
 		if o.Terminal() || o.Agent == nil || o.Agent.Pending == "" {
 			continue
 		}
-		if err := unlessRefused(core.Must(ctx, o.ID, engine.Input{ID: id, What: engine.CaughtUp{}})); err != nil {
+		if err := unlessRefused(core.must(ctx, o.ID, engine.Input{ID: id, What: engine.CaughtUp{}})); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ import (
 )
 
 // reader is an ingest over a journal.
-func reader(t testing.TB, c *Core, dir, boot string) *ingest {
+func reader(t testing.TB, c *core, dir, boot string) *ingest {
 	t.Helper()
 	i := newIngest(c, journal.New(dir, journal.Limits{}), dir, boot, quiet())
 	if err := i.load(t.Context()); err != nil {
@@ -42,7 +43,7 @@ func emit(t testing.TB, dir, name string, w event.Word) journal.Position {
 }
 
 // working is an owner with an agent that runs.
-func working(t *testing.T, c *Core, id string) string {
+func working(t *testing.T, c *core, id string) string {
 	t.Helper()
 	do(t, c, id, create(id, agentPlan(runbook.Action{Kind: runbook.Nudge, Message: "go on", Attempts: 3})))
 	return done(t, c, id).Agent.ID
@@ -238,6 +239,76 @@ func TestThroughGivesUpInTime(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 	})
+}
+
+// A position that nobody wrote is no reason to wait, nor to look again and again.
+func TestThroughAPlaceThatIsNotThere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	i := reader(t, testCore(newMemory(t)), dir, "boot")
+	at := emit(t, dir, event.AgentIdle, event.Word{Agent: "nobody's"})
+	following(t, i)
+	check(t, i.through(t.Context(), at))
+	i.mu.Lock()
+	before := i.looks
+	i.mu.Unlock()
+	at.Offset++
+	err := i.through(t.Context(), at)
+	if failure := refusal(t, err); failure.Code != "unavailable" || strings.Contains(failure.Error, "yet") {
+		t.Errorf("%+v", failure)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if looks := i.looks - before; looks > 5 {
+		t.Errorf("%d looks", looks)
+	}
+}
+
+// following follows the journal until the test ends.
+func following(t *testing.T, i *ingest) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); i.follow(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+}
+
+// Where the system watches no more files for us, the journal is read all the same.
+func TestAJournalThatCannotBeWatched(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	agent := working(t, c, anID)
+	i := reader(t, c, dir, "boot")
+	i.dir = filepath.Join(t.TempDir(), "file", "journal")
+	check(t, os.WriteFile(filepath.Dir(i.dir), nil, 0o600)) // in its way
+	following(t, i)
+	check(t, i.through(t.Context(), emit(t, dir, event.AgentIdle, event.Word{Agent: agent, Prompt: "p"}))) // who asks is served
+	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
+	for late := time.After(20 * time.Second); c.owner(anID).Step != engine.StepDone; { // and all else comes in time
+		select {
+		case <-c.changes():
+		case <-late:
+			t.Fatalf("%+v", c.owner(anID))
+		}
+	}
+	if got := c.trouble.list(); len(got) != 1 || !strings.Contains(got[0], "watch of the journal") {
+		t.Errorf("trouble: %q", got)
+	}
+}
+
+func TestFollowingInVainLeavesNothingBehind(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	i := reader(t, testCore(newMemory(t)), dir, "boot")
+	check(t, os.MkdirAll(dir, 0o700))
+	i.move(journal.Position{Segment: 9, Offset: 17})
+	before := runtime.NumGoroutine()
+	for range 200 {
+		if err := i.followOn(t.Context()); !errors.Is(err, journal.ErrPosition) {
+			t.Fatal(err)
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before+10 {
+		t.Errorf("%d goroutines, before %d", after, before)
+	}
 }
 
 // BenchmarkBacklog reads what hooks wrote while no daemon was there.

@@ -8,18 +8,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/journal/watch"
+	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/watch"
 )
 
 // logPath is an owner's log: what its commands print, and what becomes of its steps. It
 // is for people to read; the facts are in the store.
-func logPath(stateDir, owner string) string {
-	return filepath.Join(stateDir, "logs", "pipelines", owner+".log")
-}
+func logPath(stateDir, owner string) string { return filepath.Join(logDir(stateDir), owner+".log") }
+
+func logDir(stateDir string) string { return filepath.Join(stateDir, "logs", "pipelines") }
 
 // logs writes the owners' logs.
 type logs struct{ stateDir string }
@@ -38,8 +41,7 @@ func (l logs) changed(before, after *engine.Owner) error {
 	if err != nil {
 		return err
 	}
-	// One write, since the owner's commands write to the file as well.
-	_, err = f.WriteString(strings.Join(lines, ""))
+	err = errand.Append(f, strings.Join(lines, ""))
 	return errors.Join(err, f.Close())
 }
 
@@ -51,7 +53,7 @@ func told(before, after *engine.Owner) []string {
 	}
 	var lines []string
 	say := func(step, format string, args ...any) {
-		lines = append(lines, line(after.Updated, step, fmt.Sprintf(format, args...)))
+		lines = append(lines, errand.Line(after.Updated, step, plain.Line(fmt.Sprintf(format, args...))))
 	}
 	if after.Cancelling && !was.Cancelling {
 		say(was.Step, "cancel was asked for")
@@ -59,11 +61,9 @@ func told(before, after *engine.Owner) []string {
 	if d := was.Decision; d != nil && (after.Decision == nil || after.Decision.ID != d.ID) {
 		say(d.Step, "%s", settled(after, d.ID))
 	}
-	for i, visit := range after.History {
-		var old engine.Visit
-		if i < len(was.History) {
-			old = was.History[i]
-		} else {
+	for _, visit := range after.History {
+		old, known := sameVisit(was.History, visit)
+		if !known {
 			say(visit.Step, "step started")
 		}
 		if visit.AgentID != "" && visit.AgentID != old.AgentID {
@@ -80,6 +80,17 @@ func told(before, after *engine.Owner) []string {
 		say(after.Step, "%s %s%s", noun(after.Kind), after.Step, because(after.Error))
 	}
 	return lines
+}
+
+// sameVisit finds a visit in an older history. That forgets its oldest visits, so that the
+// place says nothing.
+func sameVisit(history []engine.Visit, v engine.Visit) (engine.Visit, bool) {
+	for _, old := range slices.Backward(history) {
+		if old.Step == v.Step && old.Started.Equal(v.Started) {
+			return old, true
+		}
+	}
+	return engine.Visit{}, false
 }
 
 // settled says how a decision was.
@@ -112,42 +123,104 @@ func noun(kind engine.Kind) string {
 	return "pipeline"
 }
 
-// line is one line of a log. What has several lines becomes one.
-func line(at time.Time, step, text string) string {
-	return fmt.Sprintf("%s [%s] %s\n", at.UTC().Format("2006-01-02T15:04:05Z"), step, strings.Join(strings.Fields(text), " "))
-}
-
 // copyLog writes an owner's log. With follow it goes on until over says that there is
-// nothing more to come, or the context ends. changes says when to ask it again.
-func copyLog(ctx context.Context, path string, follow bool, over func() bool, changes func() <-chan struct{}, to io.Writer) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing was written yet
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+// nothing more to come, or the context ends. It looks and asks again when one of the
+// channels that changed and grown return is closed.
+func copyLog(ctx context.Context, path string, follow bool, over func() bool, changed, grown func() <-chan struct{}, to io.Writer) error {
+	log := &logReader{path: path}
+	defer log.close()
 	if !follow {
-		_, err := io.Copy(to, f)
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	grown, err := watch.Changes(ctx, path)
-	if err != nil {
-		return err
+		return log.copy(to)
 	}
 	for {
-		changed, last := changes(), over() // before the look: what is written then is seen
-		if _, err := io.Copy(to, f); err != nil || last {
+		news, more, last := changed(), grown(), over() // before the look: what is written then is seen
+		if err := log.copy(to); err != nil || last {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-grown:
-		case <-changed:
+		case <-more:
+		case <-news:
 		}
 	}
+}
+
+// logReader reads a log that may not be there yet.
+type logReader struct {
+	path string
+	file *os.File
+}
+
+// copy writes what was not written before.
+func (l *logReader) copy(to io.Writer) error {
+	if l.file == nil {
+		f, err := os.Open(l.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		l.file = f
+	}
+	_, err := io.Copy(to, l.file)
+	return err
+}
+
+func (l *logReader) close() {
+	if l.file != nil {
+		_ = l.file.Close() // it was only read
+	}
+}
+
+// growth tells when logs grow. However many follow one, the directory is watched once:
+// the system has few watchers for each user.
+type growth struct {
+	dir  string
+	tell func(error) // what keeps it from watching, or nil
+
+	mu        sync.Mutex
+	followers int
+	end       func()        // ends the watch, and waits for that
+	news      chan struct{} // closed when some log has grown
+}
+
+// next returns a channel that is closed when a log has grown. It is for those that follow.
+func (g *growth) next() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.news
+}
+
+// follow has the directory watched until leave.
+func (g *growth) follow() (leave func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.followers++; g.followers == 1 {
+		g.news = make(chan struct{})
+		ctx, cancel := context.WithCancel(context.Background())
+		var watching sync.WaitGroup
+		watching.Go(func() { watch.Directory(ctx, g.dir, g.grown, g.tell) })
+		g.end = func() { cancel(); watching.Wait() }
+	}
+	return g.leave
+}
+
+func (g *growth) leave() {
+	g.mu.Lock()
+	end := g.end
+	g.followers--
+	last := g.followers == 0
+	g.mu.Unlock()
+	if last {
+		end()
+	}
+}
+
+func (g *growth) grown() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.news)
+	g.news = make(chan struct{})
 }

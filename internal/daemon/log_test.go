@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +17,7 @@ import (
 )
 
 // story is the log of what happens to an owner.
-func story(t *testing.T, plan runbook.Plan, then func(c *Core)) string {
+func story(t *testing.T, plan runbook.Plan, then func(c *core)) string {
 	t.Helper()
 	c := testCore(newMemory(t))
 	l := logs{t.TempDir()}
@@ -37,7 +38,7 @@ func story(t *testing.T, plan runbook.Plan, then func(c *Core)) string {
 }
 
 func TestLogOfAPipeline(t *testing.T) {
-	got := story(t, shellPlan("one", "two"), func(c *Core) {
+	got := story(t, shellPlan("one", "two"), func(c *core) {
 		done(t, c, anID)
 		do(t, c, anID, engine.Input{ID: "1", What: engine.ShellExited{Key: c.owner(anID).Shell.Key}})
 		done(t, c, anID)
@@ -55,7 +56,7 @@ func TestLogOfAPipeline(t *testing.T) {
 }
 
 func TestLogOfADecision(t *testing.T) {
-	got := story(t, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1}), func(c *Core) {
+	got := story(t, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1}), func(c *core) {
 		agent := done(t, c, anID).Agent.ID
 		do(t, c, anID, engine.Input{ID: "stop", What: engine.AgentStop{Agent: agent}})
 		do(t, c, anID, engine.Input{ID: "answer", What: engine.Answer{Decision: c.owner(anID).Decision.ID, Option: "done", Message: "good\nenough"}})
@@ -73,7 +74,7 @@ func TestLogOfADecision(t *testing.T) {
 }
 
 func TestLogOfACancel(t *testing.T) {
-	got := story(t, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1}), func(c *Core) {
+	got := story(t, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1}), func(c *core) {
 		agent := done(t, c, anID).Agent.ID
 		do(t, c, anID, engine.Input{ID: "stop", What: engine.AgentStop{Agent: agent}})
 		do(t, c, anID, engine.Input{ID: "cancel", What: engine.Cancel{Why: "a person asked for it"}})
@@ -101,16 +102,23 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.text.Write(p)
 }
 
+// growing tells when a directory's logs grow, until the test ends.
+func growing(t *testing.T, dir string) *growth {
+	t.Helper()
+	g := &growth{dir: dir, tell: func(err error) { check(t, err) }}
+	t.Cleanup(g.follow())
+	return g
+}
+
 func TestFollowingALogMissesNoLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	f, err := os.Create(path)
-	check(t, err)
-	defer f.Close()
 	var mu sync.Mutex
 	over, news := false, make(chan struct{})
+	var f *os.File
 	out := &writer{lines: make(chan struct{}, 100)}
 	ended := make(chan error, 1)
-	go func() {
+	g := growing(t, filepath.Dir(path))
+	go func() { // it is not there yet
 		ended <- copyLog(t.Context(), path, true,
 			func() bool {
 				mu.Lock()
@@ -121,8 +129,11 @@ func TestFollowingALogMissesNoLine(t *testing.T) {
 				}
 				return over
 			},
-			func() <-chan struct{} { mu.Lock(); defer mu.Unlock(); return news }, out)
+			func() <-chan struct{} { mu.Lock(); defer mu.Unlock(); return news }, g.next, out)
 	}()
+	f, err := os.Create(path)
+	check(t, err)
+	defer f.Close()
 	for _, line := range []string{"one\n", "two\n", "three\n"} {
 		_, err := f.WriteString(line)
 		check(t, err)
@@ -140,7 +151,26 @@ func TestFollowingALogMissesNoLine(t *testing.T) {
 
 func TestALogThatIsNotThere(t *testing.T) {
 	var out strings.Builder
-	check(t, copyLog(t.Context(), filepath.Join(t.TempDir(), "none"), true, nil, nil, &out))
+	check(t, copyLog(t.Context(), filepath.Join(t.TempDir(), "none"), false, nil, nil, nil, &out))
+}
+
+func TestFollowingALogThatIsNotThereYet(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	looks := 0
+	var out strings.Builder
+	over := func() bool {
+		if looks++; looks == 2 {
+			check(t, os.WriteFile(path, []byte("one\n"), 0o600))
+		}
+		return looks == 2
+	}
+	now := make(chan struct{})
+	close(now)
+	at := func() <-chan struct{} { return now }
+	check(t, copyLog(t.Context(), path, true, over, at, at, &out))
+	if out.String() != "one\n" {
+		t.Errorf("%q", out.String())
+	}
 }
 
 func TestFollowingALogEndsWithItsContext(t *testing.T) {
@@ -149,10 +179,61 @@ func TestFollowingALogEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &writer{lines: make(chan struct{}, 100)}
 	ended := make(chan error, 1)
+	never := func() <-chan struct{} { return nil }
 	go func() {
-		ended <- copyLog(ctx, path, true, func() bool { return false }, func() <-chan struct{} { return nil }, out)
+		ended <- copyLog(ctx, path, true, func() bool { return false }, never, never, out)
 	}()
 	<-out.lines
 	cancel()
 	check(t, <-ended)
+}
+
+// However many follow a log, its directory is watched once, and only while they do.
+func TestLogsAreWatchedOnce(t *testing.T) {
+	before := runtime.NumGoroutine()
+	g := &growth{dir: t.TempDir(), tell: func(err error) { check(t, err) }}
+	var leave []func()
+	for range 100 {
+		leave = append(leave, g.follow())
+	}
+	if n := runtime.NumGoroutine(); n > before+10 {
+		t.Errorf("%d goroutines, before %d", n, before)
+	}
+	for _, f := range leave[1:] {
+		f()
+	}
+	grown := g.next()
+	check(t, os.WriteFile(filepath.Join(g.dir, "log"), nil, 0o600))
+	<-grown
+	leave[0]()
+	g.follow()() // once more
+}
+
+// A history keeps the latest visits: what is said of them does not depend on how many
+// came before.
+func TestLogOfALongHistory(t *testing.T) {
+	visit := func(n int) engine.Visit {
+		return engine.Visit{Step: "s", Started: noon.Add(time.Duration(n) * time.Second), Outcome: "completed"}
+	}
+	var before, after engine.Owner
+	for n := range 100 {
+		before.History = append(before.History, visit(n))
+		after.History = append(after.History, visit(n+1))
+	}
+	before.History[99].Outcome = ""
+	after.History[99].Outcome = ""
+	after.Updated = noon
+	want := []string{"2026-11-15T12:00:00Z [s] step completed\n", "2026-11-15T12:00:00Z [s] step started\n"}
+	if diff := cmp.Diff(want, told(&before, &after)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What agents and commands say does not steer the terminal of whoever reads the log.
+func TestLogWithoutControlCharacters(t *testing.T) {
+	o := engine.Owner{Kind: engine.Pipeline, Step: engine.StepFailed, Status: engine.Ended, Error: "\x1b[31mred\x1b[0m\x07 and\nmore", Updated: noon}
+	want := []string{"2026-11-15T12:00:00Z [failed] pipeline failed: red and more\n"}
+	if diff := cmp.Diff(want, told(nil, &o)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

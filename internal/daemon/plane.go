@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/api"
@@ -18,11 +19,12 @@ import (
 // plane is the daemon as the API sees it.
 type plane struct {
 	opts    Options
-	core    *Core
+	core    *core
 	ingest  *ingest
+	growth  *growth
 	started time.Time
 	pid     int
-	stop    func(kill bool)
+	stop    func(ctx context.Context, kill bool) error
 }
 
 var _ api.Plane = (*plane)(nil)
@@ -87,7 +89,10 @@ func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) e
 		now := p.core.owner(o.ID)
 		return now == nil || now.Terminal() && len(now.Effects) == 0
 	}
-	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.changes, to)
+	if follow {
+		defer p.growth.follow()()
+	}
+	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.changes, p.growth.next, to)
 }
 
 func (p *plane) Agents(context.Context) []client.Agent {
@@ -119,11 +124,11 @@ func (p *plane) Signal(ctx context.Context, agent string, through journal.Positi
 func (p *plane) Decisions(_ context.Context, settled bool) []client.Decision {
 	views := []client.Decision{}
 	for _, o := range look(p.core, (*engine.State).Owners) {
-		if o.Decision != nil {
+		if o.Decision != nil && !settled {
 			views = append(views, decisionView(o, *o.Decision))
 		}
 		if settled {
-			for _, d := range o.Settled {
+			for _, d := range slices.Backward(o.Settled) {
 				views = append(views, decisionView(o, d))
 			}
 		}
@@ -200,7 +205,7 @@ func (p *plane) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-func (p *plane) Stop(kill bool) { p.stop(kill) }
+func (p *plane) Stop(ctx context.Context, kill bool) error { return p.stop(ctx, kill) }
 
 func (p *plane) resolve(id string) (o *engine.Owner, err error) {
 	look(p.core, func(s *engine.State) struct{} {
@@ -223,7 +228,7 @@ func (p *plane) tell(ctx context.Context, owner, request string, what engine.Hap
 }
 
 func (p *plane) do(ctx context.Context, owner string, in engine.Input) (client.Owner, error) {
-	o, err := p.core.Do(ctx, owner, in)
+	o, err := p.core.do(ctx, owner, in)
 	if err != nil {
 		return client.Owner{}, asFailure(err)
 	}

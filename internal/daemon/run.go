@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/effect"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/process"
 	"github.com/stopgate/stopgate/internal/store"
 )
@@ -21,7 +22,7 @@ import (
 type daemon struct {
 	Options
 	store  store.Store
-	core   *Core
+	core   *core
 	ingest *ingest
 	timers *timers
 	worker *effect.Worker
@@ -31,7 +32,8 @@ type daemon struct {
 
 	stopping sync.Once
 	stopped  chan struct{} // closed when somebody wants it to end
-	kill     bool          // and what it started with it
+
+	aged map[string]bool // owners that were old at the last look
 }
 
 // Run is the daemon's life. It returns when the context ends or somebody asked for it:
@@ -147,8 +149,8 @@ func (d *daemon) report(ctx context.Context, owner string, in engine.Input) erro
 			return err
 		}
 	}
-	_, err := d.core.Do(ctx, owner, in)
-	return err
+	_, err := d.core.do(ctx, owner, in)
+	return d.core.passOver(owner, in, err)
 }
 
 // changed hands an owner that has changed to everyone who acts on it.
@@ -168,10 +170,10 @@ func (d *daemon) changed(before, after *engine.Owner) {
 func (d *daemon) write(before, after *engine.Owner) {
 	if err := d.logs.changed(before, after); err != nil {
 		d.Log.Error("a log was not written", "owner", after.ID, "error", err)
-		d.core.trouble.is("logs", err.Error())
+		d.core.trouble.is("log of "+after.ID, err.Error())
 		return
 	}
-	d.core.trouble.over("logs")
+	d.core.trouble.over("log of " + after.ID)
 }
 
 // work does everything at once until the daemon is to end.
@@ -185,7 +187,8 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		case <-ctx.Done():
 		}
 	}()
-	p := &plane{opts: d.Options, core: d.core, ingest: d.ingest, started: d.Now(), pid: os.Getpid(), stop: d.stop}
+	growth := &growth{dir: logDir(d.StateDir), tell: func(err error) { d.told("the logs cannot be watched", err) }}
+	p := &plane{opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, started: d.Now(), pid: os.Getpid(), stop: d.stop}
 	var all sync.WaitGroup
 	all.Go(func() { d.ingest.follow(ctx) })
 	all.Go(func() { d.timers.run(ctx) })
@@ -196,31 +199,47 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// stop makes the daemon end.
-func (d *daemon) stop(kill bool) {
-	d.stopping.Do(func() {
-		d.kill = kill
-		close(d.stopped)
-	})
+// How long each part of the end may take. What is not done by then is in doubt for the
+// next daemon, like after a crash.
+const (
+	effectPatience = 10 * time.Second // for effects under way
+	killPatience   = 15 * time.Second // for what is to end as well: whoever asked waits, half a minute
+	savePatience   = 10 * time.Second
+)
+
+// stop makes the daemon end. With kill, what it started ends first, and the error says
+// what did not. The next daemon learns how it ended, and goes on from there.
+func (d *daemon) stop(ctx context.Context, kill bool) error {
+	defer d.stopping.Do(func() { close(d.stopped) })
+	if !kill {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // it is not begun by halves
+	d.finish(ctx)
+	ctx, cancel := context.WithTimeout(ctx, killPatience)
+	defer cancel()
+	if err := d.worker.Kill(ctx, look(d.core, (*engine.State).Owners)); err != nil {
+		d.Log.Error("something could not be ended", "error", err)
+		return failure("conflict", "the daemon ends, and some of what it started may go on: "+plain.Line(err.Error()), "the next daemon takes it up again")
+	}
+	return nil
 }
 
-// endPatience is how long effects under way may take when the daemon ends. What is not
-// done by then is in doubt for the next one, like after a crash.
-const endPatience = 20 * time.Second
-
-// end finishes what was begun.
-func (d *daemon) end() error {
-	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+// finish carries out the effects that are under way.
+func (d *daemon) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, effectPatience)
 	defer cancel()
 	if err := d.worker.Stop(ctx); err != nil {
 		d.Log.Error("effects under way were not finished", "error", err)
 	}
-	if d.kill { // the next daemon learns how it ended, and goes on from there
-		if err := d.worker.Kill(ctx, look(d.core, (*engine.State).Owners)); err != nil {
-			d.Log.Error("something could not be ended", "error", err)
-		}
-	}
-	if err := d.core.Snapshot(ctx); err != nil {
+}
+
+// end finishes what was begun.
+func (d *daemon) end() error {
+	d.finish(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), savePatience)
+	defer cancel()
+	if err := d.core.snapshot(ctx); err != nil {
 		d.Log.Error("no snapshot was saved", "error", err)
 	}
 	if err := d.ingest.save(ctx); err != nil {

@@ -12,9 +12,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/runbook"
 	"github.com/stopgate/stopgate/internal/store"
@@ -313,39 +315,151 @@ func TestWhatIsInTheWayOfTheSocket(t *testing.T) {
 }
 
 func TestWhatEndedLongAgoIsForgotten(t *testing.T) {
-	w, s := newWorld(), newMemory(t)
-	o := options(t, w, s)
-	r := begin(t, w, o)
-	root := project(t, twoSteps)
-	r.start(t, anID, root)
-	r.start(t, anotherID, root)
-	_, err := r.Cancel(t.Context(), anID, client.Cancel{})
-	check(t, err)
-	r.reach(t, anID, "its end", func(o client.Owner) bool { return o.Status == "cancelled" })
-	r.stop(t)
-	for _, test := range []struct {
+	d := housekeeper(t, newMemory(t))
+	now := noon
+	d.Now = func() time.Time { return now }
+	do(t, d.core, anID, create(anID, shellPlan("one")))
+	do(t, d.core, anotherID, create(anotherID, shellPlan("one"))) // it runs
+	do(t, d.core, anID, engine.Input{ID: "cancel", Time: noon, What: engine.Cancel{}})
+	done(t, d.core, anID)
+	for i, look := range []struct {
+		days  int
+		there bool
+	}{{29, true}, {31, true}, {0, true}, {31, true}, {31, false}} { // the clock was wrong, and right again
+		now = noon.Add(time.Duration(look.days) * 24 * time.Hour)
+		check(t, d.forget(t.Context()))
+		_, gone := os.Stat(logPath(d.StateDir, anID))
+		if there := d.core.owner(anID) != nil; there != look.there || (gone == nil) != look.there {
+			t.Errorf("look %d: there: %t, %v", i, there, gone)
+		}
+	}
+	if d.core.owner(anotherID) == nil {
+		t.Error("what runs was forgotten")
+	}
+	same(t, d.core)
+}
+
+// housekeeper is a daemon that does nothing else.
+func housekeeper(t *testing.T, s store.Store) *daemon {
+	t.Helper()
+	o := options(t, newWorld(), s)
+	d := &daemon{Options: o, store: s, core: newCore(s, engine.NewState(), 0, quiet(), func() time.Time { return noon }), logs: logs{o.StateDir}, full: make(chan struct{}, 1)}
+	d.core.note = d.write
+	return d
+}
+
+// One that cannot be forgotten keeps none of the others.
+func TestWhatCannotBeForgotten(t *testing.T) {
+	s := &faulty{Store: newMemory(t)}
+	d := housekeeper(t, s)
+	for _, id := range []string{anID, anotherID} {
+		do(t, d.core, id, create(id, shellPlan("one")))
+		do(t, d.core, id, engine.Input{ID: "cancel", Time: noon, What: engine.Cancel{}})
+		done(t, d.core, id)
+	}
+	first := look(d.core, (*engine.State).Owners)[0].ID
+	d.Now = func() time.Time { return noon.Add(31 * 24 * time.Hour) }
+	s.set(func(e store.NewEvent) error {
+		if strings.HasSuffix(e.Subject, first) {
+			return errors.New("no")
+		}
+		return nil
+	}, nil)
+	check(t, d.forget(t.Context()))
+	if err := d.forget(t.Context()); err == nil || !strings.Contains(err.Error(), first) {
+		t.Error(err)
+	}
+	if left := look(d.core, (*engine.State).Owners); len(left) != 1 || left[0].ID != first {
+		t.Errorf("%d are left", len(left))
+	}
+}
+
+func TestLogsOfNobodyAreRemoved(t *testing.T) {
+	d := housekeeper(t, newMemory(t))
+	check(t, d.sweepLogs()) // there are none
+	do(t, d.core, anID, create(anID, shellPlan("one")))
+	check(t, os.WriteFile(logPath(d.StateDir, anotherID), nil, 0o600))
+	for _, look := range []struct {
 		after time.Duration
 		there bool
-	}{{29 * 24 * time.Hour, true}, {31 * 24 * time.Hour, false}} {
-		o.Now = func() time.Time { return time.Now().Add(test.after) }
-		tidied := make(chan struct{})
-		o.Log = tells(tidied)
-		r = begin(t, w, o)
-		if !test.there {
-			<-tidied
+	}{{0, true}, {2 * time.Hour, false}} {
+		d.Now = func() time.Time { return time.Now().Add(look.after) }
+		check(t, d.sweepLogs())
+		_, err := os.Stat(logPath(d.StateDir, anotherID))
+		if _, known := os.Stat(logPath(d.StateDir, anID)); (err == nil) != look.there || known != nil {
+			t.Errorf("after %v: %v, %v", look.after, err, known)
 		}
-		_, err := r.Owner(t.Context(), anID)
-		_, gone := os.Stat(logPath(o.StateDir, anID))
-		if (err == nil) != test.there || (gone == nil) != test.there {
-			t.Errorf("after %v: %v, %v", test.after, err, gone)
-		}
-		if _, err := r.Owner(t.Context(), anotherID); err != nil {
-			t.Errorf("what runs was forgotten: %v", err)
-		}
-		r.stop(t)
 	}
-	r = begin(t, w, o)
-	if _, err := r.Owner(t.Context(), anID); client.Code(err) != "not_found" {
-		t.Error(err)
+}
+
+// unsaved is a store that takes no snapshots.
+type unsaved struct {
+	store.Store
+	tries chan struct{}
+}
+
+func (s unsaved) SaveSnapshot(context.Context, store.Snapshot) error {
+	s.tries <- struct{}{}
+	return errors.New("no space left on device")
+}
+
+// A snapshot that cannot be saved is not tried at each event.
+func TestSnapshotsThatCannotBeSaved(t *testing.T) {
+	s := unsaved{newMemory(t), make(chan struct{}, 1000)}
+	d := housekeeper(t, s)
+	do(t, d.core, anID, create(anID, shellPlan("one")))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		d.full = make(chan struct{}, 1)
+		ended := make(chan struct{})
+		go func() { defer close(ended); d.keepHouse(ctx) }()
+		for range 100 { // events, as many as there is no end of
+			select {
+			case d.full <- struct{}{}:
+			default:
+			}
+			synctest.Wait()
+		}
+		if n := len(s.tries); n != 1 {
+			t.Errorf("%d tries", n)
+		}
+		time.Sleep(snapshotPause) // of the bubble
+		synctest.Wait()
+		if n := len(s.tries); n != 2 {
+			t.Errorf("%d tries, a pause later", n)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+// stubborn shells do not end.
+type stubborn struct{ worldShells }
+
+func (stubborn) Kill(context.Context, string) error { return errors.New("it does not end") }
+
+func TestStopTellsWhatGoesOn(t *testing.T) {
+	w := newWorld()
+	o := options(t, w, newMemory(t))
+	o.Shells = stubborn{worldShells{w}}
+	r := begin(t, w, o)
+	r.start(t, anID, project(t, twoSteps))
+	w.runs(t, "echo one you")
+	err := r.Client.Stop(t.Context(), true)
+	if client.Code(err) != "conflict" || !strings.Contains(err.Error(), w.keys()[0]+": it does not end") {
+		t.Errorf("%v", err)
+	}
+	check(t, <-r.ended)
+	r.ended = nil
+}
+
+func TestDecisionsThatAreSettled(t *testing.T) {
+	p := asking(t)
+	agent := working(t, p.core, anID)
+	do(t, p.core, anID, engine.Input{ID: "1", What: engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: engine.SignalEscalate, Message: "help"}}})
+	do(t, p.core, anID, engine.Input{ID: "2", What: engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: engine.SignalEscalate, Message: "more help"}}})
+	open, settled := p.Decisions(t.Context(), false), p.Decisions(t.Context(), true)
+	if len(open) != 1 || open[0].Resolved != nil || len(settled) != 1 || settled[0].Resolved == nil || settled[0].ID == open[0].ID {
+		t.Errorf("open: %+v\nsettled: %+v", open, settled)
 	}
 }

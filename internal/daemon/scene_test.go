@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,7 +69,7 @@ func create(id string, plan runbook.Plan) engine.Input {
 }
 
 // testCore is a core over an empty store.
-func testCore(s store.Store) *Core {
+func testCore(s store.Store) *core {
 	return newCore(s, engine.NewState(), 0, quiet(), time.Now)
 }
 
@@ -81,15 +80,15 @@ func newMemory(t *testing.T) store.Store {
 	return s
 }
 
-func do(t *testing.T, c *Core, id string, in engine.Input) *engine.Owner {
+func do(t *testing.T, c *core, id string, in engine.Input) *engine.Owner {
 	t.Helper()
-	o, err := c.Do(t.Context(), id, in)
+	o, err := c.do(t.Context(), id, in)
 	check(t, err)
 	return o
 }
 
 // done carries out an owner's effects as far as the core is concerned.
-func done(t *testing.T, c *Core, id string) *engine.Owner {
+func done(t *testing.T, c *core, id string) *engine.Owner {
 	t.Helper()
 	for o := c.owner(id); len(o.Effects) > 0; o = c.owner(id) {
 		key := o.Effects[0].Key
@@ -337,22 +336,3 @@ run = "echo two"
 `
 
 func newID(n int) string { return fmt.Sprintf("%016x", n) }
-
-// tells is a logger that closes a channel when what is old was forgotten.
-func tells(forgot chan struct{}) *slog.Logger {
-	return slog.New(&teller{Handler: slog.DiscardHandler, forgot: forgot})
-}
-
-type teller struct {
-	slog.Handler
-	forgot chan struct{}
-}
-
-func (t *teller) Enabled(context.Context, slog.Level) bool { return true }
-
-func (t *teller) Handle(_ context.Context, r slog.Record) error {
-	if strings.HasPrefix(r.Message, "forgot") {
-		close(t.forgot)
-	}
-	return nil
-}

@@ -58,8 +58,8 @@ func ownerOf(subject string) (id string, ours bool) {
 	return id, kind == string(engine.Pipeline) || kind == string(engine.AgentRun)
 }
 
-// Snapshot saves the state.
-func (c *Core) Snapshot(ctx context.Context) error {
+// snapshot saves the state.
+func (c *core) snapshot(ctx context.Context) error {
 	if err := c.settle(ctx); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *Core) Snapshot(ctx context.Context) error {
 
 // exactly is all owners as the events up to a position make them. While it looks, nothing
 // is appended.
-func (c *Core) exactly() (owners []*engine.Owner, at store.Position, steps int, err error) {
+func (c *core) exactly() (owners []*engine.Owner, at store.Position, steps int, err error) {
 	c.still.Lock()
 	defer c.still.Unlock()
 	c.mu.RLock()
@@ -99,7 +99,7 @@ func (c *Core) exactly() (owners []*engine.Owner, at store.Position, steps int, 
 }
 
 // settle finds out what became of the appends of which that is not known.
-func (c *Core) settle(ctx context.Context) error {
+func (c *core) settle(ctx context.Context) error {
 	c.mu.RLock()
 	unsure := slices.Collect(maps.Keys(c.unsure))
 	c.mu.RUnlock()
@@ -118,7 +118,7 @@ func (c *Core) settle(ctx context.Context) error {
 }
 
 // due reports whether enough was appended for a snapshot.
-func (c *Core) due() bool {
+func (c *core) due() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.steps >= snapshotEvery

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/api"
 	"github.com/stopgate/stopgate/internal/client"
@@ -45,9 +46,6 @@ func runs(r runbook.Run) string {
 // Start runs a command of a runbook. The id makes it one start, however often it is asked
 // for.
 func (p *plane) Start(ctx context.Context, s client.Start) (client.Owner, error) {
-	if !validID(s.ID) {
-		return client.Owner{}, invalid("the id %q is not 16 hex digits", s.ID)
-	}
 	if o := p.core.owner(s.ID); o != nil {
 		return ownerView(o, true), nil
 	}
@@ -79,15 +77,18 @@ func (shelf shelf) create(s client.Start) (engine.Create, error) {
 		return engine.Create{}, failure("invalid", err.Error(), "usage: stopgate start "+command.Name+" "+command.Args.String())
 	}
 	plan, standalone := book.Plan(command)
+	cwd, err := workDir(s)
+	if err != nil {
+		return engine.Create{}, err
+	}
 	create := engine.Create{
 		Owner: s.ID, Kind: engine.Pipeline, Name: plan.Pipeline.Name, Command: command.Name,
-		Project: shelf.root, Vars: vars, Plan: shelf.pin(plan),
+		Project: shelf.root, Cwd: cwd, Vars: vars, Plan: shelf.pin(plan, cwd),
 	}
 	if standalone {
 		create.Kind = engine.AgentRun
 	}
-	create.Cwd, err = workDir(s)
-	return create, err
+	return create, nil
 }
 
 // workDir is where the person stands who starts something. What the plan says of
@@ -128,9 +129,7 @@ func (p *plane) shelf(project string) (shelf, error) {
 		return shelf{}, err
 	}
 	s.Set, err = runbook.Load(filepath.Join(s.dir, "runbooks"))
-	if err != nil && !errors.As(err, &s.faults) {
-		return shelf{}, failure("invalid", err.Error(), "")
-	}
+	_ = errors.As(err, &s.faults) // it has no others
 	return s, nil
 }
 
@@ -152,9 +151,16 @@ func (p *plane) trusted(project string) (dir, notice string, err error) {
 }
 
 // pin makes the plan's commands use the approved copy of what they name in .gauntlet: an
-// agent that edits a script there changes nothing.
-func (s shelf) pin(plan runbook.Plan) runbook.Plan {
-	pin := func(script string) string { return trust.Pin(script, "", s.root, s.dir) }
+// agent that edits a script there changes nothing. Whoever starts it stands in cwd.
+func (s shelf) pin(plan runbook.Plan, cwd string) runbook.Plan {
+	if s.dir == s.live() {
+		return plan
+	}
+	pin := func(script string) string {
+		return trust.Pin(script, "", s.root, s.dir, "${project}", "${invoke.dir}")
+	}
+	base := s.seen(cwd, plan.Pipeline.Cwd, cwd)
+	plan.Pipeline.Cwd = s.pinDir(plan.Pipeline.Cwd, base)
 	steps := make([]runbook.Step, len(plan.Pipeline.Steps))
 	for i, step := range plan.Pipeline.Steps {
 		step.Run.Shell = pin(step.Run.Shell)
@@ -164,6 +170,7 @@ func (s shelf) pin(plan runbook.Plan) runbook.Plan {
 	plan.Agents = maps.Clone(plan.Agents)
 	for name, agent := range plan.Agents {
 		agent.Run = pin(agent.Run)
+		agent.Cwd = s.pinDir(agent.Cwd, s.seen(base, agent.Cwd, cwd))
 		for _, action := range []*runbook.Action{&agent.OnIdle, &agent.OnDead, &agent.OnPrompt} {
 			action.Run = pin(action.Run)
 		}
@@ -178,14 +185,33 @@ func (s shelf) pin(plan runbook.Plan) runbook.Plan {
 	return plan
 }
 
-// validID reports whether it is 16 hex digits.
-func validID(id string) bool {
-	for _, c := range []byte(id) {
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
-			return false
-		}
+// live is the project's own .gauntlet.
+func (s shelf) live() string { return filepath.Join(s.root, paths.GauntletDir) }
+
+// seen is a directory of the plan as it is seen from another, as far as that is known when
+// something is started; "" where it is not, because a variable comes first.
+func (s shelf) seen(from, dir, cwd string) string {
+	dir = runbook.Expand(dir, map[string]string{"project": s.root, "invoke.dir": cwd})
+	switch {
+	case filepath.IsAbs(dir):
+		return filepath.Clean(dir)
+	case from == "" || strings.HasPrefix(dir, "${"):
+		return ""
 	}
-	return len(id) == 16
+	return filepath.Join(from, dir)
+}
+
+// pinDir is a directory of the plan, or its approved copy where it lies in .gauntlet. The
+// others are named by where they are, since what they were seen from may have moved.
+func (s shelf) pinDir(dir, seen string) string {
+	below, err := filepath.Rel(s.live(), seen)
+	switch {
+	case dir == "" || seen == "":
+		return dir
+	case err == nil && filepath.IsLocal(below):
+		return filepath.Join(s.dir, below)
+	}
+	return seen
 }
 
 func failure(code, text, hint string) error {

@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,9 +84,9 @@ func TestWhatCannotBeStarted(t *testing.T) {
 		code   string
 		says   []string
 	}{
-		"no id":            {func(s *client.Start) { s.ID = "" }, "invalid", []string{"16 hex digits"}},
-		"a path for an id": {func(s *client.Start) { s.ID = "../../../../etc/a" }, "invalid", []string{"16 hex digits"}},
-		"capitals":         {func(s *client.Start) { s.ID = "0123456789ABCDEF" }, "invalid", []string{"16 hex digits"}},
+		"no id":            {func(s *client.Start) { s.ID = "" }, "invalid", []string{"16 hexadecimal digits"}},
+		"a path for an id": {func(s *client.Start) { s.ID = "../../../../etc/a" }, "invalid", []string{"16 hexadecimal digits"}},
+		"capitals":         {func(s *client.Start) { s.ID = "0123456789ABCDEF" }, "invalid", []string{"16 hexadecimal digits"}},
 		"relative project": {func(s *client.Start) { s.Project = "p" }, "invalid", []string{"absolute"}},
 		"no project":       {func(s *client.Start) { s.Project = "" }, "invalid", []string{"absolute"}},
 		"relative cwd":     {func(s *client.Start) { s.Cwd = "p" }, "invalid", []string{"absolute"}},
@@ -150,6 +152,115 @@ func TestRulingT4TheApprovedCopyRuns(t *testing.T) {
 	text, err := os.ReadFile(strings.TrimPrefix(two, "sh "))
 	if err != nil || string(text) != "echo two\n" {
 		t.Errorf("%q: %q, %v", two, text, err)
+	}
+}
+
+// However a runbook names a script in .gauntlet, the approved one runs.
+func TestRulingT4ScriptsOfARunbook(t *testing.T) {
+	for name, test := range map[string]struct{ run, cwd, from string }{
+		"relative":                {`sh .gauntlet/s/x.sh`, "", ""},
+		"project":                 {`sh ${project}/.gauntlet/s/x.sh`, "", ""},
+		"project, in quotes":      {`sh "${project}/.gauntlet/s/x.sh"`, "", ""},
+		"project, beside quotes":  {`sh "${project}"/.gauntlet/s/x.sh`, "", ""},
+		"invoke.dir":              {`sh "${invoke.dir}/.gauntlet/s/x.sh"`, "", ""},
+		"invoke.dir, from below":  {`sh "${invoke.dir}/../.gauntlet/s/x.sh"`, "", "src"},
+		"a directory to go to":    {`cd "${project}/.gauntlet/s" && sh ./x.sh`, "", ""},
+		"cwd":                     {`sh ./x.sh`, ".gauntlet/s", ""},
+		"cwd, from below":         {`sh ./x.sh`, "../.gauntlet/s", "src"},
+		"cwd, of the project":     {`sh ./x.sh`, "${project}/.gauntlet/s", "src"},
+		"cwd, where somebody was": {`sh s/x.sh`, "${invoke.dir}/.gauntlet", ""},
+	} {
+		for _, kind := range []string{"step", "agent", "gate"} {
+			t.Run(name+" in "+kind, func(t *testing.T) {
+				p := asking(t)
+				enforce(t, p)
+				root := project(t, bookOf(kind, test.run, test.cwd))
+				check(t, os.MkdirAll(filepath.Join(root, ".gauntlet", "s"), 0o755))
+				check(t, os.MkdirAll(filepath.Join(root, "src"), 0o755))
+				script := filepath.Join(root, ".gauntlet", "s", "x.sh")
+				check(t, os.WriteFile(script, []byte("echo approved\n"), 0o600))
+				check(t, trust.NewStore(p.opts.StateDir).Approve(root, time.Now()))
+				_, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: filepath.Join(root, test.from), Command: "go"})
+				check(t, err)
+				check(t, os.WriteFile(script, []byte("echo edited\n"), 0o600)) // by an agent, meanwhile
+				run, cwd := runsNow(t, p.core, kind)
+				cmd := exec.Command("sh", "-c", run)
+				cmd.Dir = cwd
+				if out, err := cmd.CombinedOutput(); err != nil || string(out) != "approved\n" {
+					t.Errorf("%s in %s: %q, %v", run, cwd, out, err)
+				}
+			})
+		}
+	}
+}
+
+// bookOf is a runbook that runs a command as a step, an agent or the gate of one.
+func bookOf(kind, run, cwd string) string {
+	book := "[command.go]\nrun = { pipeline = \"p\" }\n"
+	dir := ""
+	if cwd != "" {
+		dir = fmt.Sprintf("cwd = %q\n", cwd)
+	}
+	switch kind {
+	case "step":
+		return book + "[pipeline.p]\n" + dir + fmt.Sprintf("[[pipeline.p.step]]\nname = \"s\"\nrun = %q\n", run)
+	case "agent":
+		return book + "[pipeline.p]\n[[pipeline.p.step]]\nname = \"s\"\nrun = { agent = \"a\" }\n" +
+			"[agent.a]\n" + dir + fmt.Sprintf("run = %q\n", run)
+	}
+	return book + "[pipeline.p]\n" + dir + "[[pipeline.p.step]]\nname = \"s\"\nrun = { agent = \"a\" }\n" +
+		fmt.Sprintf("[agent.a]\nrun = \"true\"\non_idle = { action = \"gate\", run = %q }\n", run)
+}
+
+// runsNow is what is to be run, and where.
+func runsNow(t *testing.T, c *core, kind string) (run, cwd string) {
+	t.Helper()
+	if kind == "gate" {
+		agent := done(t, c, anID).Agent.ID
+		do(t, c, anID, engine.Input{ID: "idle", What: engine.AgentIdle{Agent: agent, Prompt: "p"}})
+	}
+	for _, e := range c.owner(anID).Effects {
+		switch {
+		case e.Shell != nil:
+			return e.Shell.Script, e.Shell.Cwd
+		case e.Agent != nil:
+			return e.Agent.Run, e.Agent.Cwd
+		}
+	}
+	t.Fatalf("nothing runs: %+v", c.owner(anID))
+	return "", ""
+}
+
+// Directories outside .gauntlet are where they were.
+func TestDirectoriesOfAnApprovedRunbook(t *testing.T) {
+	p := asking(t)
+	enforce(t, p)
+	root := project(t, `
+[command.go]
+args = "<dir>"
+run = { pipeline = "p" }
+[pipeline.p]
+vars = ["dir"]
+cwd = ".gauntlet"
+[[pipeline.p.step]]
+name = "s"
+run = { agent = "a" }
+[agent.a]
+run = "true"
+cwd = "../src"
+[agent.b]
+run = "true"
+cwd = "${var.dir}"
+`)
+	check(t, trust.NewStore(p.opts.StateDir).Approve(root, time.Now()))
+	_, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: root, Command: "go", Args: []string{"x"}})
+	check(t, err)
+	plan := p.core.owner(anID).Plan
+	if got := p.core.owner(anID).Effects[0].Agent.Cwd; got != filepath.Join(root, "src") {
+		t.Errorf("the agent runs in %s", got)
+	}
+	if b, known := plan.Agents["b"]; known && b.Cwd != "${var.dir}" {
+		t.Errorf("%q", b.Cwd)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // timers fires what owners wait for. There is one real timer, for the earliest.
 type timers struct {
-	core *Core
+	core *core
 
 	mu    sync.Mutex
 	queue alarms
@@ -25,7 +25,7 @@ type alarm struct {
 	due         time.Time
 }
 
-func newTimers(core *Core) *timers { return &timers{core: core, wake: make(chan struct{}, 1)} }
+func newTimers(core *core) *timers { return &timers{core: core, wake: make(chan struct{}, 1)} }
 
 // changed takes up the timers that an owner has and had not.
 func (t *timers) changed(before, after *engine.Owner) {
@@ -108,7 +108,7 @@ func (t *timers) holds(a alarm) bool {
 }
 
 func (t *timers) fire(ctx context.Context, a alarm) error {
-	return unlessRefused(t.core.Must(ctx, a.owner, engine.Input{
+	return unlessRefused(t.core.must(ctx, a.owner, engine.Input{
 		ID:   "timer:" + a.name + ":" + strconv.FormatInt(a.due.UnixNano(), 10),
 		What: engine.TimerFired{Name: a.name, Due: a.due},
 	}))

@@ -12,7 +12,7 @@ import (
 )
 
 // clocked is a core with timers that run, in a bubble.
-func clocked(t *testing.T) *Core {
+func clocked(t *testing.T) *core {
 	t.Helper()
 	c := testCore(newMemory(t))
 	timers := newTimers(c)
@@ -25,7 +25,7 @@ func clocked(t *testing.T) *Core {
 }
 
 // nudged is an owner whose agent is nudged again after a cooldown.
-func nudged(t *testing.T, c *Core, id string, cooldown time.Duration) string {
+func nudged(t *testing.T, c *core, id string, cooldown time.Duration) string {
 	t.Helper()
 	in := create(id, agentPlan(runbook.Action{Kind: runbook.Nudge, Message: "go on", Attempts: runbook.Forever, Cooldown: cooldown}))
 	in.Time = time.Now()
@@ -36,13 +36,13 @@ func nudged(t *testing.T, c *Core, id string, cooldown time.Duration) string {
 	return c.owner(id).Agent.ID
 }
 
-func idle(t *testing.T, c *Core, id, prompt string) {
+func idle(t *testing.T, c *core, id, prompt string) {
 	t.Helper()
 	do(t, c, id, engine.Input{ID: "idle:" + prompt, Journal: true, What: engine.AgentIdle{Agent: c.owner(id).Agent.ID, Prompt: prompt}})
 }
 
 // sends are the messages that an owner's agent is to get.
-func sends(c *Core, id string) (texts []string) {
+func sends(c *core, id string) (texts []string) {
 	for _, e := range c.owner(id).Effects {
 		if e.Kind == engine.SendAgent {
 			texts = append(texts, e.Text)

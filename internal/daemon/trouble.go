@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -29,13 +30,25 @@ func (t *trouble) over(what string) {
 	delete(t.now, what)
 }
 
-// list is all trouble in words.
+// list is all trouble in words. What many have, as when the disk is full, is said once.
 func (t *trouble) list() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var out []string
+	var reasons []string
+	have := map[string][]string{}
 	for _, what := range slices.Sorted(maps.Keys(t.now)) {
-		out = append(out, what+": "+t.now[what])
+		why := t.now[what]
+		if have[why] == nil {
+			reasons = append(reasons, why)
+		}
+		have[why] = append(have[why], what)
 	}
-	return out
+	for i, why := range reasons {
+		who := have[why][0]
+		if more := len(have[why]) - 1; more > 0 {
+			who += fmt.Sprintf(" and %d more", more)
+		}
+		reasons[i] = who + ": " + why
+	}
+	return reasons
 }

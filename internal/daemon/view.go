@@ -7,11 +7,11 @@ import (
 	"github.com/stopgate/stopgate/internal/engine"
 )
 
-// ownerView is an owner as others see it; steps are left out of lists.
-func ownerView(o *engine.Owner, steps bool) client.Owner {
+// ownerView is an owner as others see it; lists leave out its steps and variables.
+func ownerView(o *engine.Owner, whole bool) client.Owner {
 	view := client.Owner{
 		ID: o.ID, Kind: string(o.Kind), Name: o.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
-		Vars: o.Vars, Step: o.Step, Status: status(o), Error: o.Error, Created: o.Created, Updated: o.Updated,
+		Step: o.Step, Status: status(o), Error: o.Error, Created: o.Created, Updated: o.Updated,
 	}
 	if o.Agent != nil {
 		agent := agentView(o)
@@ -21,7 +21,8 @@ func ownerView(o *engine.Owner, steps bool) client.Owner {
 		decision := decisionView(o, *o.Decision)
 		view.Decision = &decision
 	}
-	if steps {
+	if whole {
+		view.Vars = o.Vars
 		for i, v := range o.History {
 			view.Steps = append(view.Steps, visitView(o, v, i == len(o.History)-1))
 		}

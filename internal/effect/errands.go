@@ -89,31 +89,6 @@ func (e Errands) env(own map[string]string) []string {
 	return append(env, "PATH="+path, "STOPGATE_STATE_DIR="+e.StateDir, "OJ_STATE_DIR="+e.StateDir)
 }
 
-// Sweep removes what is left on disk of owners that are old. What still runs stays.
-func (e Errands) Sweep(old func(owner string) bool) error {
-	entries, err := os.ReadDir(filepath.Join(e.StateDir, "errands"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, entry := range entries {
-		err = errors.Join(err, e.sweep(entry.Name(), old))
-	}
-	return err
-}
-
-func (e Errands) sweep(name string, old func(owner string) bool) error {
-	dir := filepath.Join(e.StateDir, "errands", name)
-	owner, err := errand.Owner(dir)
-	if err != nil || !old(owner) {
-		return nil // whose it is, nobody knows
-	}
-	removed, err := errand.Remove(dir)
-	if err != nil || !removed || plainName(name) != nil {
-		return err
-	}
-	return os.RemoveAll(filepath.Join(e.StateDir, "agents", name))
-}
-
 type shells struct{ Errands }
 
 func (s shells) Start(ctx context.Context, o *engine.Owner, key string, start engine.ShellStart) error {

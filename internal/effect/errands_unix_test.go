@@ -4,7 +4,6 @@ package effect
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,7 +107,7 @@ mv said.tmp said; sleep 1000`,
 	}
 
 	check(t, a.Kill(t.Context(), id))
-	if r, err := a.Wait(t.Context(), id); !r.Killed || err != nil {
+	if r, err := a.Wait(t.Context(), id); r.Code != 128+15 || err != nil {
 		t.Error(r, err)
 	}
 	var failure *errand.Failure
@@ -156,37 +155,64 @@ func TestNamesThatAreNone(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	e := newErrands(t, t.TempDir())
-	check(t, e.Sweep(func(string) bool { return true }))
+	nobody := func(string) *engine.Owner { return nil }
+	check(t, e.Sweep(time.Now(), nobody))
 	cwd := t.TempDir()
 	start := func(owner, name, script string) {
 		t.Helper()
 		check(t, e.Agents().Start(t.Context(), &engine.Owner{ID: owner}, engine.AgentStart{ID: name, Run: script, Cwd: cwd}))
 	}
-	start("old", "ended", "true")
-	start("old", "runs", "sleep 1000")
-	start("young", "kept", "true")
-	for _, name := range []string{"ended", "kept"} {
-		_, err := e.Agents().Wait(t.Context(), name)
-		check(t, err)
-	}
-	check(t, os.MkdirAll(filepath.Join(e.StateDir, "errands", "unknown"), 0o700))
-	check(t, e.Sweep(func(owner string) bool { return owner == "old" }))
-	check(t, e.Agents().Kill(t.Context(), "runs"))
-	for name, want := range map[string]bool{
-		"errands/ended": false, "agents/ended": false, "errands/runs": true, "agents/runs": true,
-		"errands/kept": true, "agents/kept": true, "errands/unknown": true,
+	for owner, names := range map[string][]string{
+		"unknown": {"forgotten"},
+		"known":   {"now", "replaced", "yet-to-be-killed", "starting"},
+		"ended":   {"was-its-last"},
 	} {
-		if _, err := os.Stat(filepath.Join(e.StateDir, name)); errors.Is(err, fs.ErrNotExist) == want {
-			t.Errorf("%s: %v", name, err)
+		for _, name := range names {
+			start(owner, name, "true")
+			_, err := e.Agents().Wait(t.Context(), name)
+			check(t, err)
 		}
 	}
+	start("unknown", "runs", "sleep 1000")
+	check(t, os.MkdirAll(filepath.Join(e.StateDir, "errands", "without-spec"), 0o700))
+	check(t, os.MkdirAll(filepath.Join(e.StateDir, "agents", "without-errand"), 0o700))
+	owners := map[string]*engine.Owner{
+		"known": {ID: "known", Agent: &engine.Agent{ID: "now"}, Effects: []engine.OpenEffect{
+			fresh(aim("1", engine.KillAgent, "yet-to-be-killed")), fresh(agent("2", "starting", 0)),
+		}},
+		"ended": {ID: "ended", Step: engine.StepDone, Status: engine.Ended, Agent: &engine.Agent{ID: "was-its-last"}},
+	}
+	all := []string{"now", "replaced", "yet-to-be-killed", "starting", "was-its-last", "runs", "forgotten", "without-spec", "without-errand"}
+	left := func() (names []string) {
+		for _, name := range all {
+			_, errands := os.Stat(filepath.Join(e.StateDir, "errands", name))
+			_, agents := os.Stat(filepath.Join(e.StateDir, "agents", name))
+			if errands == nil || agents == nil {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	for _, round := range []struct {
+		after time.Duration
+		want  []string
+	}{
+		{0, []string{"now", "replaced", "yet-to-be-killed", "starting", "was-its-last", "runs", "without-spec", "without-errand"}},
+		{25 * time.Hour, []string{"now", "yet-to-be-killed", "starting", "runs"}},
+	} {
+		check(t, e.Sweep(time.Now().Add(round.after), func(id string) *engine.Owner { return owners[id] }))
+		if diff := cmp.Diff(round.want, left()); diff != "" {
+			t.Errorf("after %v: %s", round.after, diff)
+		}
+	}
+	check(t, e.Agents().Kill(t.Context(), "runs"))
 }
 
 func TestNotify(t *testing.T) {
 	dir := t.TempDir()
 	told := filepath.Join(dir, "told")
 	command := ""
-	n := Command{StateDir: dir, Command: func() string { return command }}
+	n := Command{StateDir: dir, Environ: []string{"PATH=" + os.Getenv("PATH")}, Command: func() string { return command }}
 	check(t, n.Notify(owner, "nobody", "hears it"))
 	command = `f() { printf %s "$1" > ` + told + `.tmp; mv ` + told + `.tmp ` + told + `; }; f`
 	for want, words := range map[string][2]string{"title\ntext": {"title", "text"}, "title": {"title", ""}, "text": {"", "text"}} {

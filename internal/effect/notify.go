@@ -8,6 +8,7 @@ import (
 // Command tells people by their own command.
 type Command struct {
 	StateDir string
+	Environ  []string // of the command
 	// Command is notify.command of the global configuration, as it is now; where it is
 	// empty, nobody is told.
 	Command func() string
@@ -19,7 +20,7 @@ func (c Command) Notify(_ *engine.Owner, title, text string) error {
 	if command == "" {
 		return nil
 	}
-	return notify.Command(command, message(title, text), c.StateDir)
+	return notify.Command(command, message(title, text), c.StateDir, c.Environ)
 }
 
 func message(title, text string) string {

@@ -2,6 +2,8 @@ package effect
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -140,18 +142,40 @@ func (w *Worker) Stop(ctx context.Context) error {
 	}
 }
 
-// Kill ends all that runs for the owners. It is for a daemon that stops with everything
-// that it has started.
+// Kill ends all that runs for the owners, also what they have left and is not ended yet.
+// It is for a daemon that stops with everything that it has started. The error names all
+// that may go on.
 func (w *Worker) Kill(ctx context.Context, owners []*engine.Owner) error {
 	var all errgroup.Group
-	all.SetLimit(16) // each takes a few seconds at most, nearly all of it waiting
+	all.SetLimit(500) // each is a thread that waits, for a few seconds
+	var mu sync.Mutex
+	var failed error
+	end := func(kill func(context.Context, string) error, name string) {
+		all.Go(func() error {
+			if err := kill(ctx, name); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
+			}
+			return nil // the others are to end as well
+		})
+	}
 	for _, o := range owners {
 		if o.Shell != nil {
-			all.Go(func() error { return w.opts.Shells.Kill(ctx, o.Shell.Key) })
+			end(w.opts.Shells.Kill, o.Shell.Key)
 		}
 		if o.Agent != nil {
-			all.Go(func() error { return w.opts.Agents.Kill(ctx, o.Agent.ID) })
+			end(w.opts.Agents.Kill, o.Agent.ID)
+		}
+		for _, e := range o.Effects {
+			switch e.Kind {
+			case engine.KillShell:
+				end(w.opts.Shells.Kill, e.Target)
+			case engine.KillAgent:
+				end(w.opts.Agents.Kill, e.Target)
+			}
 		}
 	}
-	return all.Wait()
+	_ = all.Wait() // none fails
+	return failed
 }

@@ -396,11 +396,25 @@ func TestStopGivesUp(t *testing.T) {
 
 func TestKillAll(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		check(t, w.worker.Kill(t.Context(), []*engine.Owner{
-			{ID: "a", Shell: &engine.Shell{Key: "1"}}, {ID: "b", Agent: &engine.Agent{ID: "x"}}, {ID: "c"},
-		}))
-		if diff := cmp.Diff([]string{"kill 1", "kill x"}, sorted(w.read())); diff != "" {
+		w.act = func(what string) error {
+			if strings.HasPrefix(what, "kill stubborn") {
+				return errors.New("it goes on")
+			}
+			return nil
+		}
+		err := w.worker.Kill(t.Context(), []*engine.Owner{
+			{ID: "a", Shell: &engine.Shell{Key: "1"}},
+			{ID: "b", Agent: &engine.Agent{ID: "x"}},
+			{ID: "c"},
+			{ID: "d", Agent: &engine.Agent{ID: "stubborn1"}, Effects: []engine.OpenEffect{ // what they have left
+				fresh(aim("2", engine.KillAgent, "stubborn2")), fresh(aim("3", engine.KillShell, "4")), fresh(shell("5")),
+			}},
+		})
+		if diff := cmp.Diff([]string{"kill 1", "kill 4", "kill stubborn1", "kill stubborn2", "kill x"}, sorted(w.read())); diff != "" {
 			t.Error(diff)
+		}
+		if err == nil || !strings.Contains(err.Error(), "stubborn1: it goes on") || !strings.Contains(err.Error(), "stubborn2: it goes on") {
+			t.Errorf("it says %v", err)
 		}
 	})
 }

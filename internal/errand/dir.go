@@ -83,7 +83,7 @@ func (d directory) begin(runner process.Identity) (err error) {
 	if err != nil {
 		return err
 	}
-	return syncDir(string(d))
+	return atomicfile.SyncDir(string(d))
 }
 
 // runner is the process that runs the command; none where that cannot be read.
@@ -98,5 +98,5 @@ func (d directory) killed(now time.Time) error {
 	if d.has("exit.json") {
 		return nil
 	}
-	return d.write("exit.json", Result{Code: -1, Killed: true, Ended: now.UTC()})
+	return d.write("exit.json", Result{Code: -1, Ended: now.UTC()})
 }

@@ -35,10 +35,9 @@ type Spec struct {
 
 // Result is how an errand ended.
 type Result struct {
-	Code   int       `json:"code"`           // 128 and the signal, where one ended it
+	Code   int       `json:"code"`           // 128 and the signal, where one ended it; -1 where it was ended before it ran, or with its runner
 	Tail   string    `json:"tail,omitempty"` // the last lines of its output
 	Ended  time.Time `json:"ended"`
-	Killed bool      `json:"killed,omitempty"` // by Kill
 	Failed string    `json:"failed,omitempty"` // why it could not be run at all
 	Lost   bool      `json:"-"`                // how it ended, nobody knows
 }

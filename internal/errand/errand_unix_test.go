@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,7 +81,7 @@ func fullDisk(args []string) error {
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 1000, Max: 1000}); err != nil {
 		return err
 	}
-	return here(args[1], grace).run(context.Background())
+	return here(args[1], grace).run(untilAsked())
 }
 
 // scene is an errand and a directory that its command works in.
@@ -393,7 +395,12 @@ wait`))
 func TestFullDisk(t *testing.T) {
 	s := newScene(t)
 	s.runner = "full disk"
-	check(t, s.start(`echo x >> ran; i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo "a line that makes the result too long for the disk, as it is"; done`))
+	check(t, s.start(`echo x >> ran; i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo "a line that makes the result too long for the disk, as it is"; done; touch over`))
+	eventually(t, "it is over", func() bool { _, err := os.Stat(s.path("over")); return err == nil })
+	if r := directory(s.dir).runner(); !r.Lives() {
+		t.Error("the runner has given up")
+	}
+	check(t, syscall.Kill(directory(s.dir).runner().PID, syscall.SIGTERM))
 	s.lost()
 	s.wantRan(1)
 	if entries, _ := filepath.Glob(filepath.Join(s.dir, ".stopgate-*")); len(entries) > 0 {
@@ -415,6 +422,32 @@ func TestResultThatCannotBeWrittenAtFirst(t *testing.T) {
 	if r := s.wait(); r.Code != 5 {
 		t.Errorf("it ended with %+v", r)
 	}
+}
+
+// A runner goes on as long as nobody asks it to end.
+func TestResultThatCannotBeWrittenForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		inTheWay := filepath.Join(dir, "exit.json")
+		check(t, os.Mkdir(inTheWay, 0o700))
+		ctx, ask := context.WithCancel(t.Context())
+		defer ask()
+		r := here(dir, grace)
+		r.patience = 5 * time.Minute
+		ended := make(chan error, 1)
+		go func() { ended <- r.finish(ctx, Result{Code: 5}) }()
+		time.Sleep(time.Hour) // of the bubble
+		select {
+		case err := <-ended:
+			t.Fatalf("it gave up: %v", err)
+		default:
+		}
+		ask()
+		start := time.Now()
+		if err := <-ended; err == nil || time.Since(start) < r.patience || time.Since(start) > 2*r.patience {
+			t.Errorf("%v, after %v", err, time.Since(start))
+		}
+	})
 }
 
 func TestDamagedResult(t *testing.T) {
@@ -484,7 +517,7 @@ func TestKill(t *testing.T) {
 				}
 			}
 			r := s.wait()
-			if !r.Killed || r.Code != c.code || r.Lost {
+			if r.Code != c.code || r.Lost {
 				t.Errorf("it ended with %+v", r)
 			}
 			if _, err := os.Stat(s.path("word")); (err == nil) != strings.Contains(c.script, "word") {
@@ -506,8 +539,44 @@ func TestKillStoppedRunner(t *testing.T) {
 	check(t, directory(s.dir).kill(t.Context(), 50*time.Millisecond))
 	s.wantDead(shell)
 	s.wantDead(left)
-	if r := s.wait(); !r.Killed {
+	if r := s.wait(); r.Code != -1 || r.Lost {
 		t.Errorf("it ended with %+v", r)
+	}
+}
+
+// A disk that takes no more files is no reason to let it run.
+func TestKillThatCannotBeWrittenDown(t *testing.T) {
+	s := newScene(t)
+	check(t, s.start("echo $$ > shell; sleep 1000"))
+	shell := s.pid("shell")
+	check(t, os.Mkdir(filepath.Join(s.dir, "kill"), 0o700)) // in the way
+	check(t, Kill(t.Context(), s.dir))
+	s.wantDead(shell)
+	if r := s.wait(); r.Code != 128+15 {
+		t.Errorf("it ended with %+v", r)
+	}
+}
+
+// Where nobody knows when a process has started, its group may be a stranger's.
+func TestWhoseGroup(t *testing.T) {
+	self := process.Self()
+	leader := exec.Command("true")
+	check(t, leader.Run())
+	gone := leader.Process.Pid
+	for name, c := range map[string]struct {
+		group process.Identity
+		want  bool
+	}{
+		"ours":            {self, true},
+		"its leader gone": {process.Identity{PID: gone, Boot: self.Boot, Start: "1"}, true},
+		"of unknown age":  {process.Identity{PID: gone, Boot: self.Boot}, false},
+		"another's":       {process.Identity{PID: self.PID, Boot: self.Boot, Start: "1"}, false},
+		"before the boot": {process.Identity{PID: self.PID, Boot: "another", Start: self.Start}, false},
+		"nobody's":        {process.Identity{Boot: self.Boot, Start: self.Start}, false},
+	} {
+		if got := ours(c.group); got != c.want && (runtime.GOOS == "linux" || got) {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 
@@ -517,7 +586,7 @@ func TestKillBeforeStart(t *testing.T) {
 	check(t, os.MkdirAll(s.dir, 0o700))
 	check(t, Kill(t.Context(), s.dir))
 	check(t, s.start("echo x >> ran"))
-	if r := s.wait(); !r.Killed {
+	if r := s.wait(); r.Code != -1 || r.Lost {
 		t.Errorf("it ended with %+v", r)
 	}
 	s.wantRan(0)
@@ -529,7 +598,7 @@ func TestKillThatWasKilled(t *testing.T) {
 	check(t, os.MkdirAll(s.dir, 0o700))
 	check(t, directory(s.dir).wantKill())
 	check(t, s.start("echo x >> ran"))
-	if r := s.wait(); !r.Killed {
+	if r := s.wait(); r.Code != -1 || r.Lost {
 		t.Errorf("it ended with %+v", r)
 	}
 	s.wantRan(0)
@@ -544,7 +613,7 @@ func TestKillBeforeTheRunnerBegins(t *testing.T) {
 	r := here(s.dir, grace)
 	r.mouth = nowhere{io.Discard}
 	check(t, r.run(t.Context()))
-	if r := s.wait(); !r.Killed {
+	if r := s.wait(); r.Code != -1 || r.Lost {
 		t.Errorf("it ended with %+v", r)
 	}
 	s.wantRan(0)

@@ -26,8 +26,9 @@ func (d directory) kill(ctx context.Context, patience time.Duration) error {
 	if d.has("exit.json") && !d.runner().Lives() {
 		return nil
 	}
-	// First: a runner that has just begun looks for it, if it is too early for asking.
-	if err := d.wantKill(); err != nil {
+	// First: a runner that is about to begin looks for it. One that has begun is asked in
+	// any case, also when the disk is full.
+	if err := d.wantKill(); err != nil && !d.has("begun") {
 		return err
 	}
 	asked, cancel := context.WithTimeout(ctx, patience)

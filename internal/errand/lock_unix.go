@@ -52,13 +52,3 @@ func (d directory) hold(stderr *os.File) (*os.File, error) {
 	}
 	return d.take()
 }
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}

@@ -49,6 +49,3 @@ func (d directory) hold(*os.File) (lock *os.File, err error) {
 	})
 	return lock, err
 }
-
-// syncDir is for systems where a name does not last by itself.
-func syncDir(string) error { return nil }

@@ -15,8 +15,8 @@ import (
 
 // The bounds of what is kept of a command's output.
 const (
-	maxLine   = 4 << 10 // bytes of a line: nobody reads more of it
-	maxLog    = 16 << 20
+	maxLine   = 4 << 10  // bytes of a line: nobody reads more of it
+	maxLog    = 16 << 20 // of one command
 	tailLines = 20
 	maxTail   = 4 << 10 // it becomes part of an event
 )
@@ -147,14 +147,33 @@ func (o *output) append(text string) error {
 		}
 		o.log = log
 	}
-	_, err := o.log.WriteString(Line(o.now(), o.spec.Label, text))
-	return err
+	return Append(o.log, Line(o.now(), o.spec.Label, text))
 }
 
 func (o *output) close() {
 	if o.log != nil {
 		_ = o.log.Close() // every line was written by itself
 	}
+}
+
+// maxOwner is where the log of an owner ends, whose commands may be many.
+const maxOwner = 64 << 20
+
+// Append adds lines to an owner's log, in one write, since others write to it as well. One
+// that is full says so, and takes no more.
+func Append(log *os.File, lines string) error {
+	info, err := log.Stat()
+	if err != nil {
+		return err
+	}
+	switch size := info.Size(); {
+	case size >= maxOwner:
+		return nil
+	case size+int64(len(lines)) >= maxOwner:
+		lines += fmt.Sprintf("[stopgate: this log has %d MiB; nothing more is kept]\n", maxOwner>>20)
+	}
+	_, err = log.WriteString(lines)
+	return err
 }
 
 // Line is a line of an owner's log.

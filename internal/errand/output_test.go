@@ -100,6 +100,25 @@ func TestTooMuchOutput(t *testing.T) {
 	}
 }
 
+// An owner may have commands without end, which its log has not.
+func TestLogThatIsFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	check(t, os.WriteFile(path, nil, 0o600))
+	check(t, os.Truncate(path, maxOwner-50))
+	for _, pieces := range []string{"one\ntwo\n", "three\n"} {
+		o := newOutput(Spec{Log: path, Label: "s"}, morning)
+		_, _ = o.Write([]byte(pieces))
+		o.end()
+		o.close()
+	}
+	text, err := os.ReadFile(path)
+	check(t, err)
+	want := "2026-01-30T08:14:09Z [s] one\n2026-01-30T08:14:09Z [s] two\n[stopgate: this log has 64 MiB; nothing more is kept]\n"
+	if got := string(text[maxOwner-50:]); got != want {
+		t.Errorf("it goes on with %q", got)
+	}
+}
+
 // A huge line takes no more memory than what is kept of it.
 func TestHugeLine(t *testing.T) {
 	o := newOutput(Spec{Log: filepath.Join(t.TempDir(), "log")}, morning)

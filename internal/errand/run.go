@@ -38,7 +38,7 @@ type runner struct {
 	mouth    io.WriteCloser // to whoever started us
 	stderr   *os.File
 	grace    time.Duration // for a command that was asked to end
-	patience time.Duration // with a disk that does not take the result
+	patience time.Duration // with a disk that does not take the result, once we were asked to end
 }
 
 func (r runner) run(ctx context.Context) error {
@@ -50,21 +50,21 @@ func (r runner) run(ctx context.Context) error {
 	defer lock.Close()
 	if r.dir.has("kill") {
 		r.say(sayBegun)
-		return r.finish(Result{Code: -1, Killed: true})
+		return r.finish(ctx, Result{Code: -1})
 	}
 	out := newOutput(spec, r.now)
 	defer out.close()
 	cmd, err := r.start(spec, out)
 	if err != nil {
 		// On record first: whoever hears of it may ask again.
-		failed := r.finish(Result{Code: 127, Failed: err.Error()})
+		failed := r.finish(ctx, Result{Code: 127, Failed: err.Error()})
 		r.say(sayFailed + err.Error())
 		return failed
 	}
 	r.say(sayBegun)
 	result := r.await(ctx, cmd)
 	result.Tail = out.end()
-	return r.finish(result)
+	return r.finish(ctx, result)
 }
 
 // say says the one thing that is to be said.
@@ -122,15 +122,16 @@ func (r runner) await(ctx context.Context, cmd *exec.Cmd) (result Result) {
 		_ = cmd.Wait() // the state tells more
 		close(ended)
 	}()
+	killed := false
 	select {
 	case <-ended:
 	case <-ctx.Done():
-		result.Killed = true
+		killed = true
 		r.end(cmd.Process.Pid, ended)
 	}
 	_ = killGroup(cmd.Process.Pid)
 	<-ended
-	if result.Killed {
+	if killed {
 		process.EndMarked(r.dir.mark())
 		process.EndOrphans()
 	}
@@ -161,15 +162,23 @@ func (r runner) end(pid int, ended <-chan struct{}) {
 	}
 }
 
-// finish puts on record how it ended. A disk that is full may not stay so.
-func (r runner) finish(result Result) error {
+// finish puts on record how it ended. A disk that is full may not stay so: only when we
+// were asked to end does patience come to its end.
+func (r runner) finish(ctx context.Context, result Result) error {
 	result.Ended = r.now().UTC()
-	giveUp := time.Now().Add(r.patience)
+	asked := ctx.Done()
+	var giveUp <-chan time.Time
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		err := r.dir.write("exit.json", result)
-		if err == nil || time.Now().After(giveUp) {
-			return err
+		if err == nil {
+			return nil
 		}
-		time.Sleep(pause)
+		select {
+		case <-asked:
+			asked, giveUp = nil, time.After(r.patience)
+		case <-giveUp:
+			return err
+		case <-time.After(pause):
+		}
 	}
 }

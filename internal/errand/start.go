@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
 )
 
 // What a runner says to whoever started it, before it closes its standard output.
@@ -43,6 +45,10 @@ func Start(ctx context.Context, program, dir string, s Spec) error {
 	}
 	defer lock.Close()
 	if err := d.write("spec.json", s); err != nil {
+		return err
+	}
+	// That it has begun is on record only where the directory is.
+	if err := errors.Join(atomicfile.SyncDir(filepath.Dir(dir)), atomicfile.SyncDir(filepath.Dir(filepath.Dir(dir)))); err != nil {
 		return err
 	}
 	return d.detach(ctx, program, s, lock)

@@ -47,9 +47,10 @@ func (d directory) endLeft() {
 
 // ours reports whether a group still has to be the one that it was. Its number is given
 // to no other process while one of the group is left, so that only a leader which is
-// another process says that it is not.
+// another process says that it is not. Where the system does not tell when a process has
+// started, nobody can say.
 func ours(group process.Identity) bool {
-	if group.PID <= 1 || group.Boot != process.BootID() {
+	if group.PID <= 1 || group.Start == "" || group.Boot != process.BootID() {
 		return false
 	}
 	start := process.StartTime(group.PID)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -38,6 +39,18 @@ func Acquire(ctx context.Context, path string, patience time.Duration) (release 
 		return nil, fmt.Errorf("%w: %s", ErrBusy, path)
 	}
 	return nil, err
+}
+
+// Held reports whether somebody holds the lock on a file. It makes none; looking keeps
+// others from the lock for a moment, but not from looking.
+func Held(path string) (bool, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	free, err := lock.TryRLock()
+	_ = lock.Close() // it was only looked at
+	return err == nil && !free, err
 }
 
 // pace is how often one looks whether the lock is free: who is ready to wait long is

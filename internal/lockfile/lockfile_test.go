@@ -131,3 +131,22 @@ func TestWhatIsNoLockIsAnErrorAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	want := func(want bool) {
+		t.Helper()
+		if held, err := Held(path); held != want || err != nil {
+			t.Errorf("held %t, %v", held, err)
+		}
+	}
+	want(false)
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("looking made the file")
+	}
+	release := mustAcquire(t, path)
+	want(true)
+	release()
+	want(false)
+	mustAcquire(t, path)() // nobody who looked kept it
+}

@@ -10,6 +10,19 @@ import (
 // most is where a log starts anew.
 const most = 1 << 20
 
+// Bounded is a log for somebody who writes to it for months: it starts anew in between.
+// Writes come one after the other.
+type Bounded struct{ *os.File }
+
+func (b Bounded) Write(p []byte) (int, error) {
+	if info, err := b.Stat(); err == nil && info.Size() > most {
+		if err := b.Truncate(0); err != nil {
+			return 0, err
+		}
+	}
+	return b.File.Write(p)
+}
+
 // Open opens a log in the state directory for appending.
 func Open(stateDir, name string) (*os.File, error) {
 	dir := filepath.Join(stateDir, "logs")

@@ -2,17 +2,16 @@
 package notify
 
 import (
-	"os"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/logfile"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
-// Command runs the person's own command with the message as its argument. It
-// is not waited for: a hook never waits for a notification. What it prints goes
+// Command runs the person's own command in an environment, with the message as its
+// argument. It is not waited for: a hook never waits for a notification. What it prints goes
 // to logs/notify.log in the state directory.
-func Command(command, message, stateDir string) error {
+func Command(command, message, stateDir string, environ []string) error {
 	log, err := logfile.Open(stateDir, "notify.log")
 	if err != nil {
 		return err
@@ -22,5 +21,5 @@ func Command(command, message, stateDir string) error {
 	// command of its own.
 	script := strings.TrimSpace(command) + ` "$1"`
 	message = strings.ReplaceAll(message, "\x00", "")
-	return process.Detach(process.Shell(script, message), os.Environ(), log)
+	return process.Detach(process.Shell(script, message), environ, log)
 }

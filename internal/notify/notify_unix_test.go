@@ -39,13 +39,13 @@ func TestCommandGetsTheMessageAsOneArgument(t *testing.T) {
 		{"empty", script + "f", "", "1|\n"},
 		{"a YAML block ends with a newline", script + "f\n", "echo injected", "1|echo injected\n"},
 		{"white space around", "  \n" + script + "f \t\n\n", "m", "1|m\n"},
-		{"environment of ours", script + `f "$NOTIFY_TEST"`, "m", "2|from outside\n"},
+		{"its environment", script + `f "$GIVEN$OURS"`, "m", "2|given\n"},
 	}
-	t.Setenv("NOTIFY_TEST", "from outside")
+	t.Setenv("OURS", "not for it")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state")
-			if err := Command(tt.command, tt.message, state); err != nil {
+			if err := Command(tt.command, tt.message, state, []string{"PATH=" + os.Getenv("PATH"), "GIVEN=given"}); err != nil {
 				t.Fatal(err)
 			}
 			if got := wait(t, filepath.Join(state, "logs", "notify.log")); got != tt.want {
@@ -59,7 +59,7 @@ func TestCommandIsNotWaitedFor(t *testing.T) {
 	state, dir := t.TempDir(), t.TempDir()
 	gate := filepath.Join(dir, "gate")
 	// Waiting for it here would never end: the gate is opened afterwards.
-	if err := Command("while ! test -e '"+gate+"'; do sleep 0.02; done; echo end; true", "m", state); err != nil {
+	if err := Command("while ! test -e '"+gate+"'; do sleep 0.02; done; echo end; true", "m", state, os.Environ()); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -78,7 +78,7 @@ func TestLogIsStartedAnewWhenLarge(t *testing.T) {
 		if err := os.WriteFile(log, []byte(strings.Repeat("x", size)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := Command("echo end; true", "m", state); err != nil {
+		if err := Command("echo end; true", "m", state, os.Environ()); err != nil {
 			t.Fatal(err)
 		}
 		if kept := strings.Contains(wait(t, log), "x"); kept != want {
@@ -96,7 +96,7 @@ func TestNoPlaceForTheLog(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Command("true", "m", file); err == nil {
+	if err := Command("true", "m", file, nil); err == nil {
 		t.Error("want an error")
 	}
 }

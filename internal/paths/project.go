@@ -11,6 +11,8 @@ const (
 	GauntletDir = ".gauntlet"
 	// ConfigFile is the entry point of that directory.
 	ConfigFile = "config.yml"
+	// RunbooksDir is the folder of that directory with what can be started.
+	RunbooksDir = "runbooks"
 )
 
 // ProjectConfig is the path of the configuration of the project at root.
@@ -54,6 +56,13 @@ func Candidates(starts ...string) []string {
 func HasConfig(dir string) bool {
 	info, err := os.Stat(ProjectConfig(dir))
 	return err == nil && !info.IsDir() && !scratch(dir)
+}
+
+// HasRunbooks reports whether dir holds .gauntlet/runbooks, which never counts in /tmp
+// itself either.
+func HasRunbooks(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, GauntletDir, RunbooksDir))
+	return err == nil && info.IsDir() && !scratch(dir)
 }
 
 // GitRoot is the nearest directory at or above start that holds .git, which is

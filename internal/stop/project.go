@@ -1,7 +1,9 @@
 package stop
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +59,7 @@ func (c *call) rootFrom(starts []string) string {
 	dirs := paths.Candidates(starts...)
 	c.passed = append(c.passed, dirs...)
 	if c.enforces() {
-		if i := slices.IndexFunc(dirs, trust.NewStore(c.StateDir).Claims); i >= 0 {
+		if i := slices.IndexFunc(dirs, trust.NewStore(c.StateDir).Gated); i >= 0 {
 			return dirs[i]
 		}
 	}
@@ -118,6 +120,9 @@ func (l Locator) Locate(root string, withGates bool) Place {
 		source = standing.Dir // so that nobody can change it after it was compared
 		if standing.State == trust.Edited {
 			configDir = standing.Dir
+		}
+		if _, err := os.Lstat(filepath.Join(source, paths.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
+			return p // only runbooks were approved
 		}
 	}
 	project, err := read(source, live, withGates)

@@ -81,13 +81,19 @@ type call struct {
 	passed     []string // where the project was looked for
 }
 
+// Journal is the journal of a state directory, for those who write it: it keeps as much
+// as the person wants.
+func Journal(stateDir string, global *config.Global) *journal.Journal {
+	return journal.New(filepath.Join(stateDir, "journal"), journal.Limits{MaxAge: global.Journal.MaxAge, MaxSize: global.Journal.MaxSize})
+}
+
 func (s *Service) newCall() *call {
 	global, globalErr := config.LoadGlobal(s.GlobalConfig) // what it cannot read is at its default
 	return &call{
 		Service:   s,
 		global:    global,
 		globalErr: globalErr,
-		journal:   journal.New(filepath.Join(s.StateDir, "journal"), journal.Limits{MaxAge: global.Journal.MaxAge, MaxSize: global.Journal.MaxSize}),
+		journal:   Journal(s.StateDir, global),
 		id:        journal.NewID(),
 		start:     s.Now(),
 	}

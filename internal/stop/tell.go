@@ -50,7 +50,7 @@ func (c *call) tell(payload hook.Payload, root string, opinions []Opinion, block
 		}
 	}
 	for _, message := range messages {
-		if err := notify.Command(c.global.Notify.Command, message, c.StateDir); err != nil {
+		if err := notify.Command(c.global.Notify.Command, message, c.StateDir, c.Environ); err != nil {
 			c.logf("notify: %v", err)
 		}
 	}

@@ -11,15 +11,15 @@ import (
 // Pin makes a command that names .gauntlet or a file in it use configDir, where
 // that is not the project's own but the approved copy. Otherwise an agent could
 // keep the approved configuration and empty the script that it runs. The command
-// runs in dir.
+// runs in dir; names are what else stands for the project's root in it.
 //
 // What a command reaches by other ways (a Makefile, a variable of its own) is
 // not seen.
-func Pin(script, dir, root, configDir string) string {
+func Pin(script, dir, root, configDir string, names ...string) string {
 	if configDir == filepath.Join(root, paths.GauntletDir) {
 		return script
 	}
-	roots := rootsIn(script, dir, root)
+	roots := append(rootsIn(script, dir, root), names...)
 	var out []byte
 	var quote byte // the kind of quotes we are in
 	for i := 0; i < len(script); i++ {

@@ -65,6 +65,17 @@ func (s Store) Claims(root string) bool {
 	return err == nil
 }
 
+// Gated reports whether a configuration of the project at root was ever approved, and not
+// only runbooks: then its gates hold, whatever became of the file. An approval that cannot
+// be read counts as one.
+func (s Store) Gated(root string) bool {
+	if !s.Claims(root) {
+		return false
+	}
+	a, err := s.load(root)
+	return err != nil || Snapshot{files: a.Files}.Has(paths.ConfigFile)
+}
+
 // Standing compares the project's content with what was approved.
 func (s Store) Standing(root string) (Standing, error) {
 	for {

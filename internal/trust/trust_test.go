@@ -107,6 +107,27 @@ func TestRulingT2EveryFileIsApprovedWithACopy(t *testing.T) {
 	wantCopy(t, st)
 }
 
+// Runbooks alone are approved like everything else, but hold nobody to a gate.
+func TestGated(t *testing.T) {
+	s, root := project(t)
+	if s.Gated(root) {
+		t.Error("before it was approved")
+	}
+	check(t, s.Approve(root, noon))
+	check(t, os.Remove(filepath.Join(root, ".gauntlet", "config.yml")))
+	if !s.Gated(root) {
+		t.Error("not after the file was deleted")
+	}
+	check(t, s.Approve(root, noon))
+	if s.Gated(root) || !s.Claims(root) {
+		t.Errorf("without a configuration: gated %t, claimed %t", s.Gated(root), s.Claims(root))
+	}
+	check(t, os.WriteFile(filepath.Join(s.folder(root), approvalFile), []byte("{"), 0o600))
+	if !s.Gated(root) {
+		t.Error("not with a damaged approval")
+	}
+}
+
 func TestRulingT4EditedSince(t *testing.T) {
 	dir := func(root string) string { return filepath.Join(root, ".gauntlet") }
 	tests := []struct {

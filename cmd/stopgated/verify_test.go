@@ -1,0 +1,69 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/store/sqlite"
+)
+
+// Each thing that can be wrong comes with what helps against it.
+func TestStoreVerifyAdvice(t *testing.T) {
+	for name, test := range map[string]struct {
+		wrong       func(t *testing.T, path string, old []byte)
+		out, errOut string
+		code        int
+	}{
+		"sound":      {func(*testing.T, string, []byte) {}, "stopgate.db: 2 events on 1 subject, sound\n", "", 0},
+		"a backup":   {func(t *testing.T, path string, old []byte) { write(t, path, old) }, "start the daemon once", "stopgated: the store is not as it was left\n", 1},
+		"no head":    {func(t *testing.T, path string, _ []byte) { write(t, heads(path), []byte("x")) }, "the daemon writes it anew", "stopgated: the store is not as it was left\n", 1},
+		"empty":      {func(t *testing.T, path string, _ []byte) { write(t, path, nil) }, "were once known", "put a backup in its place", 1},
+		"not there":  {func(t *testing.T, path string, _ []byte) { os.Remove(path) }, "were once known", "put a backup in its place", 1},
+		"never been": {func(t *testing.T, path string, _ []byte) { os.Remove(path); os.Remove(heads(path)) }, "no daemon has run yet", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			t.Setenv("STOPGATE_STATE_DIR", state)
+			path := filepath.Join(state, "stopgate.db")
+			addEvent(t, path, "one", 0)
+			old, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			addEvent(t, path, "two", 1)
+			test.wrong(t, path, old)
+			var out, errOut strings.Builder
+			code := storeVerify(false, &out, &errOut)
+			if code != test.code || !strings.Contains(out.String(), test.out) || !strings.Contains(errOut.String(), test.errOut) || (test.errOut == "") != (errOut.Len() == 0) {
+				t.Errorf("exit %d\n%s\n%s", code, out.String(), errOut.String())
+			}
+		})
+	}
+}
+
+func heads(database string) string { return strings.TrimSuffix(database, ".db") + ".heads" }
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// addEvent is a daemon's short life.
+func addEvent(t *testing.T, path, id string, expected store.Position) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: id, Expected: expected}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

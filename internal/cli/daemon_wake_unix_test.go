@@ -1,0 +1,72 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/lockfile"
+)
+
+// A daemon that is ending already is waited for. What it started nobody ended.
+func TestHaltOfOneThatEnds(t *testing.T) {
+	for _, kill := range []bool{false, true} {
+		state := t.TempDir()
+		p := &plane{Client: newClient(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+		if stopped, err := p.halt(t.Context(), kill); stopped || err != nil {
+			t.Errorf("kill %t, none: %t, %v", kill, stopped, err)
+		}
+		release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(500*time.Millisecond, release)
+		stopped, err := p.halt(t.Context(), kill)
+		var coded codeError
+		if !stopped || errors.As(err, &coded) != kill || kill && coded.code != exitCouldNotRun {
+			t.Errorf("kill %t: %t, %v", kill, stopped, err)
+		}
+	}
+}
+
+// Who asked for everything to end is told what did not, or may not have.
+func TestLeft(t *testing.T) {
+	p := &plane{Client: newClient(t.TempDir())}
+	refusal := &client.Error{Failure: client.Failure{Code: "conflict", Error: "1 command may go on"}}
+	for _, test := range []struct {
+		told error
+		kill bool
+		want string
+	}{
+		{nil, true, ""},
+		{client.ErrCut, false, ""},
+		{client.ErrCut, true, "the daemon ended before it said whether what it started has"},
+		{refusal, true, "1 command may go on"},
+	} {
+		err := p.left(test.told, test.kill)
+		var coded codeError
+		if (err != nil) != (test.want != "") || err != nil && (!errors.As(err, &coded) || coded.code != exitCouldNotRun || err.Error() != test.want) {
+			t.Errorf("%v, kill %t: %v", test.told, test.kill, err)
+		}
+	}
+}
+
+func TestSettleGivesUp(t *testing.T) {
+	state := t.TempDir()
+	p := &plane{Client: newClient(state), stateDir: state}
+	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	running, was, err := p.settle(t.Context(), 20*time.Millisecond)
+	var coded codeError
+	if running != nil || !was || !errors.As(err, &coded) || coded.code != exitCouldNotRun {
+		t.Errorf("%v, %t, %v", running, was, err)
+	}
+}

@@ -1,0 +1,42 @@
+package environ
+
+import (
+	"slices"
+	"strings"
+)
+
+// OfClient reports whether a client sets the variable for the processes that it starts. A
+// client that finds them takes itself for a part of that session. Everything else is the
+// person's, above all what a client needs to reach its model: ANTHROPIC_*,
+// CLAUDE_CONFIG_DIR, CLAUDE_CODE_USE_* and the like.
+func OfClient(name string) bool {
+	switch name {
+	case "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT",
+		"CLAUDE_CODE_SESSION_NAME", "CLAUDE_CODE_SESSION_KIND", "CLAUDE_CODE_TMUX_SESSION", "CLAUDE_CODE_EXECPATH", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_ENV_FILE",
+		"CLAUDE_PID", "AI_AGENT":
+		return true
+	}
+	return false
+}
+
+// OfSession reports whether a variable belongs to the session that a process was started
+// from: the client's, the terminal's, or an agent's that we started. Where our files are
+// belongs to none.
+func OfSession(name string) bool {
+	switch name {
+	case "STOPGATE_STATE_DIR", "OJ_STATE_DIR":
+		return false
+	case "TMUX", "TMUX_PANE", "OJ_AGENT_ID", "GAUNTLET_STOP_HOOK_ACTIVE", "CCC_SUPERVISOR_HOOK", "CCC_SUPERVISOR":
+		return true
+	}
+	return OfClient(name) || strings.HasPrefix(name, "STOPGATE_")
+}
+
+// WithoutSession is the environment of what is started from a session and is no part of
+// it.
+func WithoutSession(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return OfSession(name)
+	})
+}
