@@ -122,11 +122,7 @@ func runbooksDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	isDir := func(dir string) bool {
-		info, err := os.Stat(filepath.Join(dir, paths.GauntletDir, runbook.Dir))
-		return err == nil && info.IsDir()
-	}
-	root, found := paths.ProjectRoot(isDir, cwd)
+	root, found := paths.ProjectRoot(paths.HasRunbooks, cwd)
 	if !found {
 		return "", errNoRunbooks
 	}

@@ -109,11 +109,8 @@ func (d *daemon) warn() {
 
 // remedy is what a person can do about a store that cannot be used.
 func remedy(err error, path string) string {
-	switch {
-	case errors.Is(err, store.ErrNewer):
+	if errors.Is(err, store.ErrNewer) {
 		return ": use that version, or put a backup in the place of " + path
-	case errors.Is(err, store.ErrDamaged):
-		return ": stopgate log verify names the damage; put a backup in the place of " + path + ", or move it away to begin anew"
 	}
 	return ""
 }

@@ -264,9 +264,9 @@ func TestAFullDisk(t *testing.T) {
 
 func TestAStoreThatCannotBeUsed(t *testing.T) {
 	for want, fault := range map[string]error{
-		"put a backup in the place of": fmt.Errorf("it: %w", store.ErrDamaged),
-		"use that version":             fmt.Errorf("it: %w", store.ErrNewer),
-		"no such disk":                 errors.New("no such disk"),
+		"the store is damaged": fmt.Errorf("it: %w", store.ErrDamaged),
+		"use that version":     fmt.Errorf("it: %w", store.ErrNewer),
+		"no such disk":         errors.New("no such disk"),
 	} {
 		o := options(t, newWorld(), nil)
 		o.OpenStore = func(context.Context, string) (store.Store, error) { return nil, fault }

@@ -72,12 +72,17 @@ func (t trigger) from() Source {
 }
 
 // fire does what the runbook says about a trigger. While a gate runs, its answer is
-// waited for.
+// waited for; at catch-up, what else the agent did: it may have gone on by itself. Of one
+// that has exited nothing more is to be found.
 func (d *draft) fire(t trigger) {
-	if d.Shell != nil {
+	switch {
+	case d.Shell != nil:
 		if t.name != d.Shell.Gate {
 			d.postpone(t)
 		}
+		return
+	case d.in.Late && !d.Agent.Exited:
+		d.postpone(t)
 		return
 	}
 	switch a := d.action(t.name); a.Kind {
@@ -93,15 +98,11 @@ func (d *draft) fire(t trigger) {
 }
 
 // attempt takes an action that has a limit, when it may be taken: not more often than
-// that, not before its cooldown is over, and nothing is typed because of something late.
+// that, and not before its cooldown is over.
 func (d *draft) attempt(t trigger, a runbook.Action) {
 	n := d.Attempts[t.name]
 	if limit := max(a.Attempts, 1); a.Attempts != runbook.Forever && n >= limit {
 		d.ask(t, t.handler()+": attempts exhausted", fmt.Sprintf("%s: %s did not help", t.text, times(n)))
-		return
-	}
-	if d.in.Late && a.Kind == runbook.Nudge && !d.Agent.Exited {
-		d.postpone(t)
 		return
 	}
 	if due := d.ready(t.name, a); due.After(d.in.Time) {
@@ -160,11 +161,9 @@ func (d *draft) startGate(trigger string) {
 		Script: runbook.ExpandShell(d.action(trigger).Run, d.values()),
 		Cwd:    d.cwd(), Step: d.Step,
 	}
-	if size := sizeOf(start); size > maxEffect {
-		d.fail(fmt.Sprintf("the gate with its variables has %d bytes; at most %d", size, maxEffect))
-		return
+	if d.fits(start, "the gate with its variables takes") {
+		d.startShell(start, trigger)
 	}
-	d.startShell(start, trigger)
 }
 
 // gateEnded is the gate's answer: the step is done, or the trigger counts again. What
@@ -216,10 +215,16 @@ func (d *draft) settleTriggers() {
 	}
 }
 
-// timerFired acts on what has waited.
+// timerFired acts on what has waited. Where the clock was put back between, it is not yet
+// the time: then the due time is. A timer that is set again for the same time would have
+// the name of this one, and could not fire.
 func (d *draft) timerFired(t TimerFired) {
-	if due, set := d.Timers[t.Name]; !set || !due.Equal(t.Due) {
+	due, set := d.Timers[t.Name]
+	if !set || !due.Equal(t.Due) {
 		return
+	}
+	if due.After(d.in.Time) {
+		d.in.Time, d.step.Time = due, due
 	}
 	d.fact(TimerOver{t.Name})
 	d.firePending()

@@ -56,10 +56,10 @@ func (d *draft) complete() {
 	switch {
 	case step.OnDone != "":
 		d.enter(step.OnDone, opening{})
+	case d.Cancelling: // the pipeline's on_done is for what went on to its end
+		d.end(StepCancelled)
 	case p.OnDone != "" && p.OnDone != step.Name:
 		d.enter(p.OnDone, opening{})
-	case d.Cancelling:
-		d.end(StepCancelled)
 	default:
 		d.end(StepDone)
 	}
@@ -76,7 +76,7 @@ func (d *draft) fail(why string) {
 	switch {
 	case step.OnFail != "":
 		d.enter(step.OnFail, opening{})
-	case p.OnFail != "" && p.OnFail != step.Name:
+	case p.OnFail != "" && p.OnFail != step.Name && !d.Cancelling:
 		d.enter(p.OnFail, opening{})
 	default:
 		d.end(d.worst())

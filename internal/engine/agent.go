@@ -41,11 +41,9 @@ func (d *draft) startAgent(prompt, session string) {
 	}
 	values["prompt"] = prompt
 	start.Run = runbook.ExpandShell(a.Run, values)
-	if size := sizeOf(start); size > maxEffect {
-		d.fail(fmt.Sprintf("the agent's command, prompt and environment have %d bytes; at most %d", size, maxEffect))
-		return
+	if d.fits(start, "the agent's command, prompt and environment take") {
+		d.effect(Effect{Kind: StartAgent, Agent: start})
 	}
-	d.effect(Effect{Kind: StartAgent, Agent: start})
 }
 
 // restart puts a new agent in the place of the current one, which is ended first.
@@ -64,8 +62,10 @@ func (d *draft) say(text string) {
 		d.restart(text, d.Agent.Session)
 		return
 	}
-	d.settleTriggers()
-	d.effect(Effect{Kind: SendAgent, Target: d.Agent.ID, Text: text})
+	if d.fits(text, "the message takes") {
+		d.settleTriggers()
+		d.effect(Effect{Kind: SendAgent, Target: d.Agent.ID, Text: text})
+	}
 }
 
 // agentDid is what the agents' inputs have in common: those of another agent than the

@@ -345,6 +345,52 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 			t.Fatalf("%s", s.effects())
 		}
 	})
+	t.Run("whatever is to be done about it", func(t *testing.T) {
+		for _, kind := range []runbook.ActionKind{runbook.Resume, runbook.Fail, runbook.Gate, runbook.Escalate, runbook.Done} {
+			a := worker()
+			act := runbook.Action{Kind: kind, Run: "check"}
+			a.OnError, a.OnPrompt = []runbook.ErrorAction{{Action: act}}, act
+			for _, what := range []Happening{AgentError{"", runbook.RateLimited, "529"}, AgentPrompt{"", "permission", "?"}} {
+				name := string(kind) + " " + what.happening()
+				s := atWork(t, a, "next")
+				fired := func() {
+					switch w := what.(type) {
+					case AgentError:
+						w.Agent = s.agent()
+						s.late(w)
+					case AgentPrompt:
+						w.Agent = s.agent()
+						s.late(w)
+					}
+				}
+				fired()
+				if s.is("work", Running); s.o.Agent.Pending == "" || s.effects() != "" {
+					t.Fatalf("%s: %s", name, text(s.o))
+				}
+				// It went on by itself: what it said last counts.
+				s.late(AgentWorking{s.agent(), "p2"})
+				if s.o.Agent.Pending != "" {
+					t.Fatalf("%s: it worked, and %s", name, text(s.o))
+				}
+				fired()
+				s.late(AgentSignal{s.agent(), Signal{Kind: SignalComplete}})
+				s.is("next", Running)
+				// It did not.
+				s = atWork(t, a)
+				fired()
+				if s.do(CaughtUp{}); s.effects() == "" || s.o.Agent != nil && s.o.Agent.Pending != "" {
+					t.Fatalf("%s: nothing came of it: %s", name, text(s.o))
+				}
+			}
+		}
+	})
+	t.Run("an end is not waited with", func(t *testing.T) {
+		a := worker()
+		a.OnDead = runbook.Action{Kind: runbook.Fail}
+		s := atWork(t, a)
+		s.late(AgentExited{Agent: s.agent(), Code: 1})
+		s.is(StepFailed, Ended)
+	})
 	t.Run("a stop is a decision that nobody is told of", func(t *testing.T) {
 		s := atWork(t, worker())
 		s.late(AgentStop{s.agent(), ""})
@@ -546,6 +592,24 @@ func TestClockThatIsPutBackDoesNotLengthenTheCooldown(t *testing.T) {
 	s.do(AgentIdle{s.agent(), "p2"})
 	if due := s.o.Timers[cooldown]; due.Sub(s.now) != time.Minute {
 		t.Fatalf("it waits %s", due.Sub(s.now))
+	}
+}
+
+// A timer that fires when the clock says that it is not due yet acts all the same: set
+// again for the same time, it would be the same timer, which has fired.
+func TestTimerThatFiresTooEarly(t *testing.T) {
+	a := worker()
+	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: 5, Cooldown: time.Minute}
+	s := atWork(t, a)
+	s.do(AgentIdle{s.agent(), "p1"})
+	s.do(AgentIdle{s.agent(), "p2"})
+	due := s.o.Timers[cooldown]
+	if !due.After(s.now.Add(time.Second)) {
+		t.Fatalf("due %s, now %s", due, s.now)
+	}
+	s.do(TimerFired{cooldown, due})
+	if s.effect(SendAgent); len(s.o.Timers) != 0 || !s.o.Acted["idle"].Equal(due) {
+		t.Fatalf("%s", text(s.o))
 	}
 }
 

@@ -93,8 +93,8 @@ func bytesPerAgent(t testing.TB, agents int) uint64 {
 	state := replayed(t, agents*len(life(t)))
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if n := state.LiveAgents("/p", "worker"); n != agents {
-		t.Fatalf("%d agents are alive, want %d", n, agents)
+	if n := state.Len(); n != agents {
+		t.Fatalf("%d owners, want %d", n, agents)
 	}
 	return (after.HeapAlloc - min(before.HeapAlloc, after.HeapAlloc)) / uint64(agents)
 }

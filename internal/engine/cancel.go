@@ -46,8 +46,8 @@ func (d *draft) varNames() string {
 
 // resume lets an owner go on that failed, at the step that failed, or that waits.
 func (d *draft) resume(r Resume) error {
-	if sizeOf(r) > maxAsked {
-		return &Refusal{"invalid", fmt.Sprintf("the message and the variables have %d bytes; at most %d", sizeOf(r), maxAsked)}
+	if size := sizeOf(r); size > maxAsked {
+		return &Refusal{"invalid", fmt.Sprintf("the message and the variables take %d bytes; at most %d", size, maxAsked)}
 	}
 	vars := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.Vars)) {

@@ -78,6 +78,28 @@ func TestOnCancel(t *testing.T) {
 		s.do(ShellExited{Key: s.o.Shell.Key})
 		s.is(StepCancelled, Ended)
 	})
+	t.Run("the pipeline's other transitions are for what was not cancelled", func(t *testing.T) {
+		q := p
+		q.Pipeline.OnDone, q.Pipeline.OnFail = "b", "b"
+		for _, code := range []int{0, 1} {
+			s := cancelled(t, q)
+			s.is("clean", Running)
+			s.do(ShellExited{Key: s.o.Shell.Key, Code: code})
+			s.is(StepCancelled, Ended)
+		}
+	})
+	t.Run("the step's own are followed", func(t *testing.T) {
+		q := p
+		q.Pipeline.Steps = append([]runbook.Step{}, p.Pipeline.Steps...)
+		q.Pipeline.Steps[2].OnDone, q.Pipeline.Steps[2].OnFail = "b", "own"
+		for code, next := range []string{"b", "own"} {
+			s := cancelled(t, q)
+			s.do(ShellExited{Key: s.o.Shell.Key, Code: code})
+			s.is(next, Running)
+			s.do(ShellExited{Key: s.o.Shell.Key})
+			s.is(StepCancelled, Ended)
+		}
+	})
 	t.Run("it fails", func(t *testing.T) {
 		s := cancelled(t, p)
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
@@ -297,7 +319,7 @@ func TestCreateRefuses(t *testing.T) {
 		"unknown agent":   func(c *Create) { c.Plan.Pipeline.Steps = []runbook.Step{{Name: "a", Run: runbook.Run{Agent: "x"}}} },
 		"unknown step":    func(c *Create) { c.Plan.Pipeline.OnFail = "x" },
 		"nested pipeline": func(c *Create) { c.Plan.Pipeline.Steps = []runbook.Step{{Name: "a", Run: runbook.Run{Pipeline: "x"}}} },
-		"too large":       func(c *Create) { c.Vars = map[string]string{"x": strings.Repeat("x", maxCreate)} },
+		"too large":       func(c *Create) { c.Vars = map[string]string{"x": strings.Repeat("x", maxStep)} },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,10 +8,6 @@ import (
 	"github.com/stopgate/stopgate/internal/runbook"
 )
 
-// maxCreate is how large an owner's first fact may be: with the first effect it has to
-// fit into one event of the store.
-const maxCreate = 220 << 10
-
 func (d *draft) create(c Create) error {
 	if d.Plan != nil {
 		return nil // the same start, told again
@@ -23,9 +19,9 @@ func (d *draft) create(c Create) error {
 		Kind: c.Kind, Name: c.Name, Command: c.Command, Project: c.Project, Cwd: c.Cwd,
 		Vars: c.Vars, Plan: &c.Plan,
 	}
-	text, err := json.Marshal(created)
-	if err != nil || len(text) > maxCreate {
-		return &Refusal{"invalid", fmt.Sprintf("the plan with its variables has %d bytes; at most %d", len(text), maxCreate)}
+	text, err := encodeJSON(created)
+	if err != nil {
+		return &Refusal{"invalid", err.Error()}
 	}
 	var stored Created // as it comes from the store: nothing in it is shared with the input
 	if err := json.Unmarshal(text, &stored); err != nil {
@@ -54,7 +50,7 @@ func (c Create) check() error {
 	}
 	names := map[string]bool{}
 	for _, step := range c.Plan.Pipeline.Steps {
-		if step.Name == "" || isEnd(step.Name) || names[step.Name] {
+		if step.Name == "" || runbook.IsEnd(step.Name) || names[step.Name] {
 			return invalid("a step cannot be called %q", step.Name)
 		}
 		names[step.Name] = true
@@ -83,10 +79,6 @@ func transitions(p runbook.Pipeline) []string {
 
 func validID(id string) bool {
 	return len(id) == 16 && strings.Trim(id, "0123456789abcdef") == ""
-}
-
-func isEnd(step string) bool {
-	return step == StepDone || step == StepFailed || step == StepCancelled
 }
 
 // forget ends the record of an owner at its end, once everything is done for it.

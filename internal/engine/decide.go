@@ -16,7 +16,11 @@ func Decide(o *Owner, in Input) (Step, *Owner, error) {
 	}
 	in.Time = in.Time.UTC().Round(0) // as it is when it comes from the store
 	d := newDraft(o, in)
-	if err := d.decide(in.What); err != nil {
+	err := d.decide(in.What)
+	if err == nil {
+		d, err = d.fit(o)
+	}
+	if err != nil {
 		return Step{}, o, err
 	}
 	if len(d.step.Facts) == 0 && len(d.step.Effects) == 0 {
@@ -24,6 +28,58 @@ func Decide(o *Owner, in Input) (Step, *Owner, error) {
 	}
 	d.Owner.stamp(&d.step)
 	return d.step, d.Owner, nil
+}
+
+// fit sees to it that the step fits into an event of the store. What a person asks for is
+// refused; what happens by itself fails the step that it happens in.
+func (d *draft) fit(o *Owner) (*draft, error) {
+	_, creates := d.in.What.(Create)
+	asked := creates || personal(d.step.Cause)
+	if d.tooLarge != "" && worded(d.in.What) {
+		return nil, &Refusal{"invalid", d.tooLarge}
+	}
+	if len(d.step.Effects) == 0 && !asked {
+		return d, nil // the texts of facts are clipped
+	}
+	text, err := EncodeStep(d.step)
+	switch {
+	case err == nil && len(text) <= maxStep:
+		return d, nil
+	case asked:
+		return nil, &Refusal{"invalid", fmt.Sprintf("what is to be run takes %d bytes with its variables; at most %d", len(text), maxStep)}
+	}
+	d = newDraft(o, d.in)
+	d.giveIn(fmt.Sprintf("what follows takes %d bytes; at most %d", len(text), maxStep))
+	return d, nil
+}
+
+// worded reports whether a person gave words, which can be fewer.
+func worded(what Happening) bool {
+	switch w := what.(type) {
+	case Resume:
+		return w.Message != "" || len(w.Vars) > 0
+	case Answer:
+		return w.Message != ""
+	}
+	return false
+}
+
+// giveIn ends an owner for which what follows cannot be recorded: no on_fail can help.
+func (d *draft) giveIn(why string) {
+	switch e := d.in.What.(type) {
+	case EffectFailed:
+		d.fact(ActFailed{e.Key, why})
+	case EffectLost:
+		d.fact(ActLost{e.Key, why})
+	}
+	if d.Terminal() {
+		return
+	}
+	step := d.current()
+	d.overtake("the step failed")
+	d.leave()
+	d.fact(StepBroke{step.Name, why})
+	d.end(d.worst())
 }
 
 // Apply is the fold: what a step, read back from the store, makes of an owner. It is nil
@@ -80,8 +136,9 @@ func personal(cause string) bool {
 // step are one.
 type draft struct {
 	*Owner
-	step Step
-	in   Input
+	step     Step
+	in       Input
+	tooLarge string // why an effect could not be
 }
 
 func newDraft(o *Owner, in Input) *draft {

@@ -80,8 +80,8 @@ func (d *draft) answer(a Answer) error {
 	if d.Decision == nil || d.Decision.ID != a.Decision {
 		return d.settled(a.Decision)
 	}
-	if len(a.Message) > maxAsked {
-		return &Refusal{"invalid", fmt.Sprintf("the message has %d bytes; at most %d", len(a.Message), maxAsked)}
+	if size := sizeOf(a.Message); size > maxAsked {
+		return &Refusal{"invalid", fmt.Sprintf("the message takes %d bytes; at most %d", size, maxAsked)}
 	}
 	message := strings.TrimSpace(sound(a.Message))
 	option, err := d.Decision.option(a.Option, message)

@@ -28,9 +28,9 @@ const (
 
 // The steps at which an owner has come to its end. No step of a runbook is called so.
 const (
-	StepDone      = "done"
-	StepFailed    = "failed"
-	StepCancelled = "cancelled"
+	StepDone      = runbook.EndDone
+	StepFailed    = runbook.EndFailed
+	StepCancelled = runbook.EndCancelled
 )
 
 // Status is how far the current step is.

@@ -86,12 +86,18 @@ const (
 	runCancelled = "cancelled"
 )
 
-// keptVisits, keptSettled and keptSeen are how much an owner remembers. The journal is
-// read again from at most 10,000 records before its end.
+// keptVisits, keptSettled and keptSeen are how much an owner remembers.
+//
+// The journal is read again from at most 10,000 records before its end, of all owners and
+// of all who have none, and only the words of the current agent count: those of the agents
+// before it are known by their id. Of one agent 1,000 words are some hundred turns. Where
+// there were more, the oldest are heard twice: at worst a person is asked, or the agent
+// told, once more. Times would bound it better, until a clock is put back: then the agent
+// would be heard no more.
 const (
 	keptVisits  = 100
 	keptSettled = 8
-	keptSeen    = 10_000
+	keptSeen    = 1_000
 )
 
 // FactType names the fact by the owner's kind.

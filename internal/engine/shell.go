@@ -13,11 +13,9 @@ func (d *draft) runStep(step runbook.Step) {
 		Script: runbook.ExpandShell(step.Run.Shell, d.values()),
 		Cwd:    d.cwd(), Step: step.Name,
 	}
-	if size := sizeOf(start); size > maxEffect {
-		d.fail(fmt.Sprintf("the command with its variables has %d bytes; at most %d", size, maxEffect))
-		return
+	if d.fits(start, "the command with its variables takes") {
+		d.startShell(start, "")
 	}
-	d.startShell(start, "")
 }
 
 // startShell starts a command: the step's, or the gate of a trigger.

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"weak"
 
@@ -12,10 +13,13 @@ import (
 
 // plans are those that owners have: thousands of owners come of a few runbooks. A plan
 // that nobody has any more is not kept.
-type plans map[string]weak.Pointer[runbook.Plan]
+type plans struct {
+	known map[string]weak.Pointer[runbook.Plan]
+	sweep int // so many may there be before those are looked for that nobody has
+}
 
 // share is the plan that all owners with the same one have.
-func (p plans) share(plan *runbook.Plan) *runbook.Plan {
+func (p *plans) share(plan *runbook.Plan) *runbook.Plan {
 	if plan == nil {
 		return nil
 	}
@@ -23,10 +27,14 @@ func (p plans) share(plan *runbook.Plan) *runbook.Plan {
 	if err != nil {
 		return plan
 	}
-	if known := p[key].Value(); known != nil {
+	if known := p.known[key].Value(); known != nil {
 		return known
 	}
-	p[key] = weak.Make(plan)
+	if len(p.known) >= p.sweep {
+		maps.DeleteFunc(p.known, func(_ string, plan weak.Pointer[runbook.Plan]) bool { return plan.Value() == nil })
+		p.sweep = max(2*len(p.known), 64)
+	}
+	p.known = with(p.known, key, weak.Make(plan))
 	return plan
 }
 
@@ -79,8 +87,8 @@ func DecodeState(text []byte) (*State, error) {
 	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, fmt.Errorf("not a snapshot: %w", err)
 	}
-	if all.Format != snapshotFormat {
-		return nil, fmt.Errorf("a snapshot of format %d was written by a newer stopgate; this one knows format %d", all.Format, snapshotFormat)
+	if err := checkFormat("snapshot", all.Format, snapshotFormat); err != nil {
+		return nil, err
 	}
 	s := NewState()
 	known := map[string]*runbook.Plan{}

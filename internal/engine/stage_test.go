@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/store"
 )
 
 var noon = time.Date(2026, 1, 30, 12, 0, 0, 0, time.UTC)
@@ -134,7 +135,7 @@ func (s *stage) store(step Step, after *Owner) {
 	if err != nil {
 		s.t.Fatalf("%v", err)
 	}
-	if len(encoded) > 256<<10 {
+	if len(encoded) > store.MaxData {
 		s.t.Fatalf("a step of %d bytes: %s", len(encoded), step.Cause)
 	}
 	decoded, err := DecodeStep(encoded)
@@ -156,7 +157,7 @@ func (s *stage) check(in Input, before *Owner, step Step, o *Owner) {
 	if (o.Status == Waiting) != (o.Decision != nil) {
 		s.t.Fatalf("%T: it is %s with decision %v", in.What, o.Status, o.Decision)
 	}
-	if o.Terminal() != isEnd(o.Step) {
+	if o.Terminal() != runbook.IsEnd(o.Step) {
 		s.t.Fatalf("%T: it is %s at step %q", in.What, o.Status, o.Step)
 	}
 	if _, resumes := in.What.(Resume); before != nil && before.Terminal() && !resumes &&

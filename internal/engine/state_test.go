@@ -246,3 +246,21 @@ func FuzzDecodeState(f *testing.F) {
 		}
 	})
 }
+
+// An owner remembers the newest of what it heard, and not all of it.
+func TestWhatIsHeardIsBounded(t *testing.T) {
+	s := atWork(t, worker())
+	s.quick = true
+	var last Input
+	for range keptSeen + 200 {
+		last = s.input(AgentWorking{s.agent(), "p"})
+		last.Journal = true
+		s.tell(last)
+	}
+	if n := len(s.o.Seen); n != keptSeen || n > 1000 {
+		t.Errorf("%d are remembered", n)
+	}
+	if s.tell(last); s.facts() != "" {
+		t.Errorf("heard twice: %s", s.facts())
+	}
+}

@@ -1,20 +1,23 @@
 package engine
 
 import (
-	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/store"
 )
 
-// What a step may hold: it has to fit into one event of the store.
+// What a step may hold, all of it in bytes of JSON: it has to fit into one event of the
+// store.
 const (
-	maxEffect = 160 << 10 // an effect, as JSON
-	maxWords  = 4 << 10   // what agents and programs say
-	maxAsked  = 64 << 10  // what a person asks for
-	maxID     = 200       // what others give names to
+	maxStep   = store.MaxData
+	maxEffect = runbook.MaxStart // an effect
+	maxWords  = 4 << 10          // what agents and programs say
+	maxAsked  = 64 << 10         // what a person asks for
+	maxID     = 200              // what others give names to
 )
 
 // values are what templates can name.
@@ -50,37 +53,67 @@ func within(base, dir string) string {
 	return filepath.Join(base, dir)
 }
 
-// sizeOf is how large a part of an effect is in the store.
+// sizeOf is how large a part of a step is in the store.
 func sizeOf(v any) int {
-	text, err := json.Marshal(v)
+	text, err := encodeJSON(v)
 	if err != nil {
-		return maxEffect + 1
+		return maxStep + 1
 	}
 	return len(text)
 }
 
-// clip cuts a text off at n bytes, and says so.
+// fits reports whether an effect can be recorded. Where it cannot, the step fails.
+func (d *draft) fits(effect any, what string) bool {
+	size := sizeOf(effect)
+	if size <= maxEffect {
+		return true
+	}
+	d.tooLarge = fmt.Sprintf("%s %d bytes; at most %d", what, size, maxEffect)
+	d.fail(d.tooLarge)
+	return false
+}
+
+// clip cuts a text off where it would have more than n bytes in the store, and says so.
 func clip(text string, n int) string {
-	if len(text) <= n {
-		return sound(text)
+	text = sound(text)
+	left, end := n, 0
+	for at, r := range text {
+		if left -= cost(r); left < 0 {
+			return text[:end] + "…"
+		}
+		if left >= len("…") {
+			end = at + utf8.RuneLen(r)
+		}
 	}
-	n -= len("…")
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return sound(text[:n]) + "…"
+	return text
 }
 
 // clipStart keeps the end of a text.
 func clipStart(text string, n int) string {
-	if len(text) <= n {
-		return sound(text)
+	text = sound(text)
+	left, start := n, len(text)
+	for at := len(text); at > 0; {
+		r, size := utf8.DecodeLastRuneInString(text[:at])
+		at -= size
+		if left -= cost(r); left < 0 {
+			return "…" + text[start:]
+		}
+		if left >= len("…") {
+			start = at
+		}
 	}
-	at := len(text) - n + len("…")
-	for at < len(text) && !utf8.RuneStart(text[at]) {
-		at++
+	return text
+}
+
+// cost is how many bytes of JSON a character takes, at most.
+func cost(r rune) int {
+	switch {
+	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':
+		return 2
+	case r < ' ', r == '\u2028', r == '\u2029':
+		return 6
 	}
-	return "…" + sound(text[at:])
+	return utf8.RuneLen(r)
 }
 
 // sound is a text as it is when it comes back from the store: JSON has no other bytes

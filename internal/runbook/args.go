@@ -208,15 +208,8 @@ func (s ArgSpec) String() string {
 	return strings.Join(words, " ")
 }
 
-// Names are those of everything that it takes.
-func (s ArgSpec) Names() []string {
-	return names(s.Args, func(a Arg) string { return a.Name })
-}
-
-// Parse reads what a person gave. The result holds what was given, and nothing else.
-func (s ArgSpec) Parse(args []string) (map[string]string, error) { return s.parse(args, nil) }
-
-// parse does not miss what has a default.
+// parse reads what a person gave: the result holds that, and nothing else. It does not miss
+// what has a default.
 func (s ArgSpec) parse(args []string, defaults map[string]string) (map[string]string, error) {
 	g := given{spec: s, values: map[string]string{}}
 	if err := g.read(args); err != nil {

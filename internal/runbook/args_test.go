@@ -114,7 +114,7 @@ func TestParseArgs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Parse(test.args)
+		got, err := s.parse(test.args, nil)
 		if test.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), test.wrong) {
 				t.Errorf("%q: want %s, got %v, %v", test.args, test.wrong, got, err)

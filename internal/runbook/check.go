@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -10,9 +11,13 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 )
 
-// maxPlan is what the store takes as part of one event. Each pipeline holds its whole
-// plan, so that nothing depends on a file that changes.
-const maxPlan = 200 << 10
+// What the store takes as one event, as JSON. Each pipeline begins with its whole plan, so
+// that nothing depends on a file that changes, and with the start of its first step. The
+// rest is for variables and names.
+const (
+	maxPlan  = 240 << 10 // a plan and the largest of its starts
+	MaxStart = 160 << 10 // what starts one step: a script; an agent's command, prompt and environment
+)
 
 // check looks at everything that one part of the runbook says about another.
 func (d *decoder) check() {
@@ -31,6 +36,7 @@ func (d *decoder) check() {
 	}
 	d.checkVars()
 	d.checkTemplates()
+	d.checkScripts()
 	d.checkStarted()
 	if len(d.faults) == 0 {
 		d.checkSize()
@@ -80,7 +86,7 @@ func (d *decoder) checkMoves(p *pipelineDraft) {
 			continue
 		}
 		hint := orValid("step", m.to, steps)
-		if isEnd(m.to) {
+		if IsEnd(m.to) {
 			hint = "leave " + m.field + " out: where nothing follows, the pipeline ends"
 		}
 		d.fault(m.at, m.field+": there is no step "+quote(m.to)+" in pipeline "+quote(p.Name), hint)
@@ -116,7 +122,7 @@ func (d *decoder) checkReach(p *pipelineDraft) {
 		reach(m.to)
 	}
 	for i, s := range p.Steps {
-		if i == 0 || s.Name == "" || isEnd(s.Name) || reached[s.Name] {
+		if i == 0 || s.Name == "" || IsEnd(s.Name) || reached[s.Name] {
 			reach(s.Name)
 			continue
 		}
@@ -134,7 +140,7 @@ type use struct {
 	names []string // each once
 	at    span
 	file  string // that it is read from, if any
-	shell bool
+	shell string // the script, where a shell reads it
 }
 
 // checkVars looks for variables that nobody gives a value when a command starts what it
@@ -157,18 +163,45 @@ func (d *decoder) checkVars() {
 		}
 		uses[p.Name] = all
 	}
+	gets := map[string]map[string]string{} // to pipelines, by all commands
 	for _, c := range d.commands {
 		what, given := "command "+quote(c.Name), c.Args.absent()
 		maps.Copy(given, c.Defaults)
 		if p := pipelines[c.Run.Pipeline]; p != nil {
 			what += ", which runs pipeline " + quote(p.Name) + ","
 			maps.Copy(given, p.Defaults)
+			gets[p.Name] = with(gets[p.Name], given)
 		}
 		if c.broken {
+			delete(pipelines, c.Run.Pipeline) // what that is given is not known
 			continue
 		}
 		for _, u := range slices.Concat(c.uses, uses[c.Run.Pipeline], agents[c.Run.Agent]) {
 			d.checkUse(u, what, given)
+		}
+	}
+	for name, all := range gets {
+		if p := pipelines[name]; p != nil {
+			d.checkGiven(p, all)
+		}
+	}
+}
+
+// with is a map that holds another as well.
+func with(m, other map[string]string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	maps.Copy(m, other)
+	return m
+}
+
+// checkGiven records the variables of a pipeline that no command gives a value.
+func (d *decoder) checkGiven(p *pipelineDraft, given map[string]string) {
+	for i, name := range p.Vars {
+		if _, known := given[name]; !known && !d.overflow {
+			d.fault(p.vars[i], "no command gives variable "+quote(name)+" of pipeline "+quote(p.Name)+" a value, and there is no default",
+				"add it to a command's args, or a default")
 		}
 	}
 }
@@ -194,7 +227,19 @@ func (d *decoder) checkUse(u use, what string, given map[string]string) {
 
 // checkTemplates finds names with a dot that a shell would be left with: it knows none.
 func (d *decoder) checkTemplates() {
-	var uses []use
+	for _, u := range d.allUses() {
+		for _, name := range u.names {
+			if u.shell == "" || !strings.Contains(name, ".") || strings.HasPrefix(name, "var.") || slices.Contains(Templates(), name) {
+				continue
+			}
+			template := "${" + name + "}"
+			d.fault(d.inside(u.at, template), "there is no template "+template, "templates: ${var.NAME}, ${"+strings.Join(Templates(), "}, ${")+"}")
+		}
+	}
+}
+
+// allUses are the templates of the whole runbook.
+func (d *decoder) allUses() (uses []use) {
 	for _, c := range d.commands {
 		uses = append(uses, c.uses...)
 	}
@@ -204,15 +249,7 @@ func (d *decoder) checkTemplates() {
 	for _, a := range d.agents {
 		uses = append(uses, a.uses...)
 	}
-	for _, u := range uses {
-		for _, name := range u.names {
-			if !u.shell || !strings.Contains(name, ".") || strings.HasPrefix(name, "var.") || slices.Contains(Templates(), name) {
-				continue
-			}
-			template := "${" + name + "}"
-			d.fault(d.inside(u.at, template), "there is no template "+template, "templates: ${var.NAME}, ${"+strings.Join(Templates(), "}, ${")+"}")
-		}
-	}
+	return uses
 }
 
 // Templates are the names that the engine knows, beside var.NAME.
@@ -238,10 +275,37 @@ func (d *decoder) checkSize() {
 		}
 		seen[c.Run] = true
 		plan, _ := book.Plan(c.Command)
-		text, err := json.Marshal(plan)
-		if err != nil || len(text) > maxPlan {
-			d.fault(c.at, "what command "+quote(c.Name)+" runs takes "+strconv.Itoa(len(text)>>10)+" KiB with all prompts; "+
-				strconv.Itoa(maxPlan>>10)+" KiB are the most", "keep long texts in files that the agent reads")
+		largest := 0
+		for _, s := range plan.Pipeline.Steps {
+			size := startSize(s, plan.Agents[s.Run.Agent])
+			if largest = max(largest, size); size > MaxStart {
+				d.tooLarge(c.at, "step "+quote(s.Name)+" of command "+quote(c.Name), size, MaxStart, ", the prompt also where the command names it")
+			}
+		}
+		if size := jsonSize(plan) + largest; size > maxPlan {
+			d.tooLarge(c.at, "what command "+quote(c.Name)+" runs", size, maxPlan, " with all prompts, and the largest of them once more for its start")
 		}
 	}
+}
+
+func (d *decoder) tooLarge(at span, what string, size, most int, with string) {
+	d.fault(at, what+" takes "+strconv.Itoa(size>>10)+" KiB"+with+"; "+strconv.Itoa(most>>10)+" KiB are the most",
+		"keep long texts in files that the agent reads")
+}
+
+// startSize is how large the start of a step is, before variables are put in.
+func startSize(s Step, a Agent) int {
+	return jsonSize(s.Run.Shell) + jsonSize(a.Prompt) + jsonSize(a.Env) +
+		jsonSize(ExpandShell(a.Run, map[string]string{"prompt": a.Prompt}))
+}
+
+// jsonSize is how large something is in the store.
+func jsonSize(v any) int {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return maxPlan + 1
+	}
+	return b.Len()
 }

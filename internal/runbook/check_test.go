@@ -81,6 +81,14 @@ func TestWarnings(t *testing.T) {
 		{"[agent.a]\nrun = \"x\"\non_stop = \"idle\"\n", `x.toml:3:1: on_stop = "idle" with on_idle = "escalate" says the same as on_stop = "escalate"`},
 		{"[agent.a]\nrun = \"x\"\non_stop = \"idle\"\non_idle = \"done\"\n", ""},
 		{"[agent.a]\nrun = \"x\"\non_idle = { action = \"nudge\", cooldown = \"1m\" }\n", "x.toml:3:31: cooldown is between attempts, and there is only one"},
+		{"[agent.a]\nrun = \"x ${var.y}\"\n", "x.toml:2:10: ${var.y} stands outside of double quotes: the shell takes its value apart"},
+		{"[agent.a]\nrun = \"x '${prompt}'\"\n", "x.toml:2:11: ${prompt} stands outside of double quotes: the shell takes its value apart"},
+		{"[agent.a]\nrun = 'x \"${var.y}\" \\\" \"${prompt}\" # ${var.y}'\n", ""},
+		{"[agent.a]\nrun = 'x \"$(y \"${var.y}\")\"'\n", ""},
+		{"[agent.a]\nrun = 'x ${step} ${HOME}'\n", ""},
+		{"[agent.a]\nrun = 'name=x; echo ${name}'\n", "x.toml:2:21: ${name} is a template: what the script gives name is not seen in it"},
+		{"[agent.a]\nrun = 'for step in a b; do echo ${step}; done'\n", "x.toml:2:33: ${step} is a template: what the script gives step is not seen in it"},
+		{"[agent.a]\nrun = 'name=x; echo $name ${step}'\n", ""},
 		{"[pipeline.p]\n[[pipeline.p.step]]\nname = \"a\"\nrun = \"x\"\n", `x.toml:1:11: no command runs pipeline "p"`},
 	} {
 		book, faults := Parse("x.toml", []byte(test.text), noFile)
@@ -263,7 +271,7 @@ func TestLimits(t *testing.T) {
 		steps += fmt.Sprintf("[[pipeline.p.step]]\nname = \"s%d\"\nrun = { agent = \"a%d\" }\non_done = \"s%d\"\n", i, i, (i+1)%3)
 	}
 	for _, test := range []struct{ name, text, want string }{
-		{"x.toml", "[command.c]\nrun = { pipeline = \"p\" }\n[pipeline.p]\n" + steps + agents, "x.toml:1:10: what command \"c\" runs takes 300 KiB"},
+		{"x.toml", "[command.c]\nrun = { pipeline = \"p\" }\n[pipeline.p]\n" + steps + agents, "x.toml:1:10: what command \"c\" runs takes 400 KiB"},
 		{"x.toml", "[agent.a]\nrun = \"" + long + "y\"\n", "x.toml:2:7: run is longer than 100 KiB"},
 		{"x.toml", "#" + strings.Repeat("x", maxFile), "x.toml: is larger than 1 MiB"},
 		{"x.toml", "#\xff", "x.toml: is not UTF-8"},
@@ -274,6 +282,10 @@ func TestLimits(t *testing.T) {
 		{"x.hcl", "a = " + strings.Repeat("-", 100_000) + "1", "x.hcl:1:6: a value must be written out"},
 		{"x.hcl", "a = " + strings.Repeat("x ? x : ", 10_000) + "1", "x.hcl:1:7: a value must be written out"},
 		{"x.hcl", "a = <<E\n" + strings.Repeat("x\n", 100_000) + "E\n", "x.hcl:5002:1: heredocs have more than 5000 lines"},
+		{"x.hcl", "a = \"" + strings.Repeat("%{if a}", 140_000) + "\"\n", "x.hcl:1:706: %{ is not supported"},
+		{"x.hcl", "a = \"" + strings.Repeat("$", 1_000_000) + "\"\n", "x.hcl:1:1006: there are too many $ and % between quotes"},
+		{"x.hcl", strings.Repeat("a = \""+strings.Repeat("$", 900)+"\"\n", 1000), "x.hcl:56:506: there are too many $ and % between quotes"},
+		{"x.hcl", "a = \"" + strings.Repeat(`$$$$$$$${""}`, 80_000) + "\"\n", "x.hcl:1:"},
 		{"x.hcl", "a = [" + strings.Repeat("1,", 20_000) + "]\n", "x.hcl: is too large: more than 10000 fields and values"},
 		{"x.toml", "a = [" + strings.Repeat("1,", 20_000) + "]\n", "x.toml: is too large: more than 10000 fields and values"},
 		{"x.toml", "a = " + strings.Repeat("[", 100_000), "x.toml:1:10005: arrays and inline tables are nested"},
@@ -342,6 +354,73 @@ func TestTemplatesInHCL(t *testing.T) {
 		book, faults := Parse("x.hcl", []byte("agent \"a\" {\n run = \"x\"\n prompt = "+written+"\n}\n"), noFile)
 		if len(faults) > 0 || book.Agents["a"].Prompt != want {
 			t.Errorf("%s: %q, %v", written, book.Agents["a"].Prompt, faults)
+		}
+	}
+}
+
+// A variable that a pipeline has and no command gives is a mistake, also where no template
+// names it.
+func TestVarsThatNobodyGives(t *testing.T) {
+	for _, test := range []struct{ args, vars, want string }{
+		{"", `vars = ["x"]`, `x.toml:4:9: no command gives variable "x" of pipeline "p" a value, and there is no default`},
+		{`args = "<x>"`, `vars = ["x"]`, ""},
+		{`defaults = { x = "1" }`, `vars = ["x"]`, ""},
+		{"", "vars = [\"x\"]\ndefaults = { x = \"\" }", ""},
+	} {
+		text := strings.Replace(pipelineOf(test.vars, "a"), "run = { pip", test.args+"\nrun = { pip", 1)
+		_, faults := Parse("x.toml", []byte(strings.Replace(text, "\n\n", "\n", 1)), noFile)
+		if faults.Error() != test.want {
+			t.Errorf("%s\nwant %s\ngot %v", text, test.want, faults)
+		}
+	}
+}
+
+// Nothing in a file, nor its name, steers the terminal of whoever reads what is wrong.
+func TestFaultsArePlain(t *testing.T) {
+	const evil = "\x1b]0;owned\x07\x1b[31mred\u202e"
+	for name, text := range map[string]string{
+		evil + ".toml": "x = 1",
+		"a.toml":       "[agent." + `"` + strings.ReplaceAll(evil, "\x1b", `\u001b`) + "\"]\nrun = 'x'\n",
+		"b.toml":       "[command.c]\nargs = '<a>" + evil + "'\nrun = 'x'\n",
+		"c.hcl":        "a = \"${" + evil + "}\"",
+		"d.hcl":        "command \"c\" {\n" + evil + " = 1\n}",
+		evil + ".hcl":  "a = \"",
+		evil:           "",
+	} {
+		_, faults := Parse(name, []byte(text), noFile)
+		if shown := faults.Error() + faults.Detail(); len(faults) == 0 || strings.ContainsAny(shown, "\x1b\x07\u202e\u009b") {
+			t.Errorf("%q: %q", name, shown)
+		}
+	}
+	if _, err := Load(evil + "/" + strings.Repeat("x", 5000)); err == nil || strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("%q", err)
+	}
+}
+
+// Numbers are written as people write them.
+func TestWholeNumbers(t *testing.T) {
+	for number, ok := range map[string]bool{"16": true, "1_000": true, "0x10": false, "0b11": false, "0o17": false, "0": false} {
+		if _, faults := agentOf(t, "toml", "max_concurrency = "+number); (len(faults) == 0) != ok {
+			t.Errorf("%s: %v", number, faults)
+		}
+	}
+}
+
+// What cannot be stored is found before anything runs.
+func TestSizes(t *testing.T) {
+	agent := func(name, run string, kib int) string {
+		return "[agent." + name + "]\nrun = '" + run + "'\nprompt = '" + strings.Repeat("x", kib<<10) + "'\n"
+	}
+	for _, test := range []struct{ name, agents, want string }{
+		{"one large prompt", agent("a", "claude", 95) + agent("b", "claude", 1), ""},
+		{"two", agent("a", "claude", 95) + agent("b", "claude", 95), "takes 285 KiB with all prompts"},
+		{"in the command too", agent("a", `claude "${prompt}"`, 95) + agent("b", "claude", 1), `step "a" of command "c" takes 190 KiB`},
+		{"small ones", agent("a", "claude", 50) + agent("b", "claude", 50), ""},
+	} {
+		text := "[command.c]\nrun = { pipeline = 'p' }\n[pipeline.p]\n[[pipeline.p.step]]\nname = 'a'\nrun = { agent = 'a' }\non_done = 'b'\n[[pipeline.p.step]]\nname = 'b'\nrun = { agent = 'b' }\n"
+		_, faults := Parse("x.toml", []byte(text+test.agents), noFile)
+		if (len(faults) == 0) != (test.want == "") || !strings.Contains(faults.Error(), test.want) {
+			t.Errorf("%s: %.300v", test.name, faults)
 		}
 	}
 }

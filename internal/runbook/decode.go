@@ -114,12 +114,12 @@ func unfit(text string) string {
 }
 
 // words reads a template that people or agents read, script one that a shell does.
-func (v value) words(to *string) bool { return v.text(to) && v.use(*to, false) }
+func (v value) words(to *string) bool { return v.text(to) && v.use(*to, "") }
 
-func (v value) script(to *string) bool { return v.text(to) && v.use(*to, true) }
+func (v value) script(to *string) bool { return v.text(to) && v.use(*to, *to) }
 
 // use remembers a template, whose names are looked at when all of them are known.
-func (v value) use(text string, shell bool) bool {
+func (v value) use(text, shell string) bool {
 	names := namesIn(text)
 	slices.Sort(names)
 	v.d.uses = append(v.d.uses, use{names: slices.Compact(names), at: v.node.at, shell: shell})
@@ -148,7 +148,7 @@ func (v value) count(to *int) {
 // whole is a number that is at least 1.
 func (v value) whole() (int, bool) {
 	const most = 1_000_000
-	number, err := strconv.ParseInt(strings.ReplaceAll(v.node.text, "_", ""), 0, 32)
+	number, err := strconv.ParseInt(strings.ReplaceAll(v.node.text, "_", ""), 10, 32)
 	ok := v.node.kind == numberKind && err == nil && number >= 1 && number <= most
 	return int(number), ok
 }

@@ -73,6 +73,7 @@ type commandDraft struct {
 type pipelineDraft struct {
 	Pipeline
 	at    span
+	vars  []span // of the names in Vars
 	steps []stepDraft
 	moves []move // its own
 	uses  []use
@@ -177,7 +178,7 @@ func (v value) run(to *Run, kinds ...string) (at span) {
 func (d *decoder) pipeline(v value) {
 	p := &pipelineDraft{Pipeline: Pipeline{Name: v.name}, at: v.key}
 	ok := v.table(append([]field{
-		{key: "vars", read: func(v value) { v.vars(&p.Vars) }},
+		{key: "vars", read: func(v value) { v.vars(p) }},
 		{key: "defaults", read: func(v value) { v.values(badName, &p.Defaults, value.text) }},
 		{key: "cwd", read: func(v value) { v.words(&p.Cwd) }},
 		{key: "notify", read: func(v value) { v.notify(&p.Notify) }},
@@ -215,16 +216,13 @@ func (d *decoder) stepName(name string, at span, p *pipelineDraft) {
 	if !d.checkName(name, at) {
 		return
 	}
-	if isEnd(name) {
+	if IsEnd(name) {
 		d.fault(at, "a step cannot be called "+quote(name)+": that is how a pipeline ends", "")
 	}
 	if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == name }); i >= 0 {
 		d.fault(at, "duplicate step "+quote(name), "it is already on line "+strconv.Itoa(d.line(p.steps[i].at)))
 	}
 }
-
-// isEnd reports whether a name is that of an end of pipelines.
-func isEnd(name string) bool { return name == "done" || name == "failed" || name == "cancelled" }
 
 // transitions are the fields that lead to another step.
 func (d *decoder) transitions(done, fail, cancel *string, moves *[]move) []field {
@@ -246,16 +244,16 @@ func (v value) step(field string, to *string, moves *[]move) {
 	}
 }
 
-func (v value) vars(to *[]string) {
+func (v value) vars(p *pipelineDraft) {
 	v.list("write a list of names: [\"name\"]", func(v value) {
 		if !v.is(textKind, "") || !v.d.checkName(v.node.text, v.node.at) {
 			return
 		}
-		if slices.Contains(*to, v.node.text) {
+		if slices.Contains(p.Vars, v.node.text) {
 			v.fault("duplicate variable "+quote(v.node.text), "")
 			return
 		}
-		*to = append(*to, v.node.text)
+		p.Vars, p.vars = append(p.Vars, v.node.text), append(p.vars, v.node.at)
 	})
 }
 
@@ -289,7 +287,7 @@ func (v value) promptFile(to *string) {
 		return
 	}
 	*to = text
-	v.use(text, false)
+	v.use(text, "")
 	v.d.uses[len(v.d.uses)-1].file = name
 }
 

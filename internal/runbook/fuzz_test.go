@@ -1,7 +1,6 @@
 package runbook
 
 import (
-	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -23,6 +22,9 @@ func fuzzRunbook(f *testing.F, format string) {
 		f.Add(text)
 	}
 	f.Add([]byte("a = \"${"))
+	f.Add([]byte(`a = "` + strings.Repeat("%{if a}", 300) + `"`))
+	f.Add([]byte(`a = "` + strings.Repeat("$", 3000) + `"`))
+	f.Add([]byte(`a = "` + strings.Repeat(`$$$${""}`, 500) + `"`))
 	f.Add([]byte("[command.c]\nargs = \"<a"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		read := func(name string) ([]byte, error) {
@@ -58,16 +60,15 @@ func fuzzRunbook(f *testing.F, format string) {
 func complete(t *testing.T, book Runbook, c Command) {
 	t.Helper()
 	plan, standalone := book.Plan(c)
-	text, err := json.Marshal(plan)
-	if err != nil || len(text) > maxPlan {
-		t.Fatalf("a plan of %d bytes, %v", len(text), err)
+	if size := jsonSize(plan); size > maxPlan {
+		t.Fatalf("a plan of %d bytes", size)
 	}
 	if len(plan.Pipeline.Steps) == 0 || standalone && len(plan.Pipeline.Steps) != 1 {
 		t.Fatalf("%d steps", len(plan.Pipeline.Steps))
 	}
 	steps := map[string]bool{"": true}
 	for _, s := range plan.Pipeline.Steps {
-		if steps[s.Name] || isEnd(s.Name) {
+		if steps[s.Name] || IsEnd(s.Name) {
 			t.Fatalf("step %q", s.Name)
 		}
 		steps[s.Name] = true
@@ -104,7 +105,7 @@ func FuzzArgSpec(f *testing.F) {
 		if diff := cmp.Diff(spec, again); diff != "" || err != nil {
 			t.Fatalf("%q is %q: %v\n%s", text, spec, err, diff)
 		}
-		values, err := spec.Parse(strings.Split(args, "\n"))
+		values, err := spec.parse(strings.Split(args, "\n"), nil)
 		if err != nil {
 			return
 		}

@@ -50,38 +50,73 @@ func lowered(text string) string {
 
 func spanOf(r hcl.Range) span { return span{r.Start.Byte, r.End.Byte - r.Start.Byte} }
 
-// tame looks at the tokens, since the parser recurses with what they nest.
+// tame looks at the tokens, since the parser recurses with what they nest, and takes
+// quadratic time for what a text is made of.
 func (s *source) tame() bool {
 	tokens, _ := hclsyntax.LexConfig([]byte(s.text), s.path, hcl.InitialPos)
-	depth, lines := 0, 0
-	for i, t := range tokens {
-		switch t.Type {
-		case hclsyntax.TokenStringLit:
-			if lines++; lines > maxLines {
-				s.fault(spanOf(t.Range), "heredocs have more than "+strconv.Itoa(maxLines)+" lines", "keep long scripts in files")
-				return false
-			}
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen,
-			hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
-			depth++
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen,
-			hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
-			depth--
-		case hclsyntax.TokenBang, hclsyntax.TokenQuestion:
-			s.fault(spanOf(t.Range), noExpressions, "")
-			return false
-		case hclsyntax.TokenMinus:
-			if i > 0 && tokens[i-1].Type == hclsyntax.TokenMinus {
-				s.fault(spanOf(t.Range), noExpressions, "")
-				return false
-			}
+	var t tamer
+	for i, token := range tokens {
+		message, hint := t.next(token.Type)
+		if token.Type == hclsyntax.TokenMinus && i > 0 && tokens[i-1].Type == hclsyntax.TokenMinus {
+			message = noExpressions
 		}
-		if depth > maxDepth {
-			s.fault(spanOf(t.Range), "nested more than 100 deep", "")
+		if message != "" {
+			s.fault(spanOf(token.Range), message, hint)
 			return false
 		}
 	}
 	return true
+}
+
+// tamer counts tokens.
+type tamer struct {
+	depth    int // of all that nests
+	inside   int // of ${ }
+	controls int // %{, which begin and end without nesting
+	lines    int // of heredocs
+	pieces   int // of the text between quotes: what stands between $, % and ${ }
+	all      int // pieces in the file
+}
+
+// next says what is wrong with a file that goes on with such a token, or "".
+func (t *tamer) next(token hclsyntax.TokenType) (message, hint string) {
+	switch token {
+	case hclsyntax.TokenTemplateControl: // a few are named together with all other faults
+		t.depth++
+		if t.controls++; t.controls > maxDepth {
+			return "%{ is not supported", "write %%{ for %{ where the shell is to see it"
+		}
+	case hclsyntax.TokenBang, hclsyntax.TokenQuestion:
+		return noExpressions, ""
+	case hclsyntax.TokenStringLit:
+		t.lines++
+	case hclsyntax.TokenQuotedLit:
+		t.pieces++
+		t.all++
+	case hclsyntax.TokenTemplateInterp:
+		t.depth++
+		t.inside++
+	case hclsyntax.TokenTemplateSeqEnd:
+		t.depth--
+		t.inside = max(t.inside-1, 0)
+	case hclsyntax.TokenOQuote:
+		if t.depth++; t.inside == 0 {
+			t.pieces = 0
+		}
+	case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOHeredoc:
+		t.depth++
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+		t.depth--
+	}
+	switch {
+	case t.lines > maxLines:
+		return "heredocs have more than " + strconv.Itoa(maxLines) + " lines", "keep long scripts in files"
+	case t.pieces > maxPieces || t.all > maxAllPieces:
+		return "there are too many $ and % between quotes", "keep long scripts in files"
+	case t.depth > maxDepth:
+		return "nested more than 100 deep", ""
+	}
+	return "", ""
 }
 
 const noExpressions = "a value must be written out: expressions, functions and variables are not supported"

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 //go:generate go run ./schemagen
@@ -78,9 +78,7 @@ func load(root *os.Root, dir string, files []string) (Set, error) {
 	return set, nil
 }
 
-func unreadable(shown string, err error) Fault {
-	return Fault{Position: config.Position{File: shown}, Message: whyUnread(err)}
-}
+func unreadable(shown string, err error) Fault { return wholeFile(shown, whyUnread(err), "") }
 
 // find lists the runbooks, sorted.
 func find(root *os.Root) ([]string, error) {
@@ -152,7 +150,7 @@ func (s Set) Command(name, runbook string) (Command, Runbook, error) {
 		}
 		known = append(known, c.Command.Name)
 		if c.Command.Name == name {
-			found, paths = append(found, c), append(paths, c.Runbook.Path)
+			found, paths = append(found, c), append(paths, plain.Line(c.Runbook.Path))
 		}
 	}
 	switch {

@@ -53,6 +53,18 @@ type Step struct {
 	OnCancel string `json:"on_cancel,omitempty"`
 }
 
+// The ends of pipelines: no step is called so.
+const (
+	EndDone      = "done"
+	EndFailed    = "failed"
+	EndCancelled = "cancelled"
+)
+
+// IsEnd reports whether a name is that of an end.
+func IsEnd(name string) bool {
+	return name == EndDone || name == EndFailed || name == EndCancelled
+}
+
 // Notify holds templates of what people are told.
 type Notify struct {
 	OnStart string `json:"on_start,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // maxFaults is more than a person fixes in one go. It bounds the work for a file that is
@@ -53,7 +54,13 @@ func (s *source) warn(at span, message, hint string) {
 
 // faultOfFile is about the file as a whole.
 func (s *source) faultOfFile(message, hint string) {
-	s.faults = append(s.faults, Fault{Position: config.Position{File: s.path}, Message: message, Hint: hint})
+	s.faults = append(s.faults, wholeFile(s.path, message, hint))
+}
+
+// wholeFile is a fault of a file as a whole. What a terminal would obey is not in it, nor in
+// any other fault.
+func wholeFile(path, message, hint string) Fault {
+	return Fault{Position: config.Position{File: plain.Line(path)}, Message: plain.Line(message), Hint: plain.Line(hint)}
 }
 
 func (s *source) newFault(at span, message, hint string) Fault {
@@ -61,16 +68,10 @@ func (s *source) newFault(at span, message, hint string) Fault {
 	start := strings.LastIndexByte(s.text[:from], '\n') + 1
 	line, _, _ := strings.Cut(s.text[start:], "\n")
 	end := min(start+len(line), from+at.size)
-	return Fault{
-		Position: config.Position{
-			File:   s.path,
-			Line:   s.line(at),
-			Column: 1 + utf8.RuneCountInString(s.text[start:from]),
-		},
-		Message: message,
-		Excerpt: excerpt(line, from-start, max(end-from, 0)),
-		Hint:    hint,
-	}
+	f := wholeFile(s.path, message, hint)
+	f.Line, f.Column = s.line(at), 1+utf8.RuneCountInString(s.text[start:from])
+	f.Excerpt = excerpt(line, from-start, max(end-from, 0))
+	return f
 }
 
 func (s *source) line(at span) int {

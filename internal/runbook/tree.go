@@ -48,12 +48,14 @@ func (n *node) size() int {
 	return size
 }
 
-// maxNodes and maxLines bound the work for one file, since both libraries take quadratic
-// time: TOML's for the fields of a table, HCL's for the lines of a heredoc. What a person
-// writes stays far below.
+// What bounds the work for one file, since both libraries take quadratic time: TOML's for
+// the fields of a table, HCL's for the lines of a heredoc and the pieces of a text. What a
+// person writes stays far below.
 const (
-	maxNodes = 10_000
-	maxLines = 5_000
+	maxNodes     = 10_000
+	maxLines     = 5_000
+	maxPieces    = 1_000  // of one text
+	maxAllPieces = 50_000 // of all
 )
 
 // bounded records that a tree is too large.

@@ -1,23 +1,28 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Report is what a check of a whole store came to.
 type Report struct {
 	Events   int       `json:"events"`   // sound ones
 	Subjects int       `json:"subjects"` // that have events
 	Last     Position  `json:"last"`     // of the last event
-	Findings []Finding `json:"findings"` // what is damaged; empty for a sound store
+	Findings []Finding `json:"findings"` // what is not as it was; empty for a sound store
 	Omitted  int       `json:"omitted"`  // findings beyond MaxFindings
 	Notes    []string  `json:"notes"`    // what could not be checked, and why
 }
 
-// Finding is one damage, in words for a person. Position and Subject are there when it
-// is known which event is meant.
+// Finding is one thing that is wrong, in words for a person. Position and Subject are there
+// when it is known which event is meant. Remedy is there when something other helps than
+// a backup: then nothing is damaged that cannot be mended.
 type Finding struct {
 	Position Position `json:"position,omitempty"`
 	Subject  string   `json:"subject,omitempty"`
 	Text     string   `json:"text"`
+	Remedy   string   `json:"remedy,omitempty"`
 }
 
 // MaxFindings is how many findings a report lists: who lost a whole disk need not read
@@ -27,13 +32,23 @@ const MaxFindings = 1000
 // Sound reports whether nothing was found.
 func (r *Report) Sound() bool { return len(r.Findings) == 0 }
 
+// Damaged reports whether something was found that only a backup helps against.
+func (r *Report) Damaged() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Remedy == "" })
+}
+
 // Add adds a finding.
 func (r *Report) Add(position Position, subject, format string, args ...any) {
+	r.Found(Finding{Position: position, Subject: subject, Text: fmt.Sprintf(format, args...)})
+}
+
+// Found adds a finding.
+func (r *Report) Found(f Finding) {
 	if len(r.Findings) == MaxFindings {
 		r.Omitted++
 		return
 	}
-	r.Findings = append(r.Findings, Finding{position, subject, fmt.Sprintf(format, args...)})
+	r.Findings = append(r.Findings, f)
 }
 
 func (f Finding) String() string {

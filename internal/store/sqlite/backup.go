@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -12,6 +13,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/store"
 )
 
@@ -24,7 +26,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 		return err
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("backup %s: %w", path, cmpError(err, fs.ErrExist))
+		return fmt.Errorf("backup %s: %w", path, cmp.Or(err, fs.ErrExist))
 	}
 	if err := s.RecordHeads(ctx); err != nil {
 		return err
@@ -45,13 +47,6 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 		return fmt.Errorf("backup %s: %w", path, err)
 	}
 	return nil
-}
-
-func cmpError(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 // copyTo writes all that was committed into a file of its own.
@@ -85,11 +80,5 @@ func publish(tmp, path string) error {
 			return err
 		}
 	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	_ = dir.Sync() // not every system lets one
-	return nil
+	return atomicfile.SyncDir(filepath.Dir(path))
 }

@@ -100,7 +100,7 @@ func TestVerify(t *testing.T) {
 			}
 		}, "run.c: all its events are missing"},
 		"link changed": {func(t *testing.T, path string) { editEntry(t, path, 8, func(e *entry) { e.prior = 3 }) }, "event 8 of run.b: it does not go on"},
-		"tail removed": {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM batches WHERE last > 20") }, "put back to an older copy"},
+		"tail removed": {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM batches WHERE last > 20") }, "an older copy of itself"},
 		"head changed": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE heads SET position = 3 WHERE subject = 'run.a'")
 		}, "the table of heads says"},
@@ -112,9 +112,11 @@ func TestVerify(t *testing.T) {
 		"row of a number": {func(t *testing.T, path string) { tamper(t, path, "UPDATE batches SET body = 12 WHERE last = 7") }, "event 6 cannot be read"},
 		"no header":       {func(t *testing.T, path string) { overwrite(t, path, 0, []byte("SQLite format 9")) }, "the database cannot be"},
 		"truncated":       {func(t *testing.T, path string) { truncate(t, path, 6000) }, "the database"},
-		"side file":       {func(t *testing.T, path string) { overwrite(t, sidePath(path), 20, []byte("9")) }, "no line of heads"},
-		"an older copy":   {older, "put back to an older copy"},
+		"side file":       {func(t *testing.T, path string) { overwrite(t, sidePath(path), 20, []byte("9")) }, "stopgate.heads is not what was written"},
+		"an older copy":   {older, "the database is an older copy of itself: the events 32 to 37, which were once known, are not in it"},
 		"another copy":    {another, "is another copy"},
+		"emptied":         {func(t *testing.T, path string) { truncate(t, path, 0) }, "it is empty: the events up to 31 were once known"},
+		"removed":         {func(t *testing.T, path string) { os.Remove(path) }, "it is not there: the events up to 31 were once known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, _ := filled(t, 30)
@@ -348,10 +350,14 @@ func TestDamagedLog(t *testing.T) {
 	}
 }
 
-// An older copy is opened, is told of, and stays on record.
+// An older copy is opened, is told of, and stays on record. Until then it is not called
+// damaged: that is how a backup is used.
 func TestOlderCopy(t *testing.T) {
 	path, _ := filled(t, 10)
 	older(t, path)
+	if report := verify(t, path); report.Sound() || report.Damaged() || !strings.Contains(report.Findings[0].Remedy, "start the daemon once") {
+		t.Errorf("%+v", report)
+	}
 	for round := range 3 {
 		s := mustOpen(t, path)
 		if found := s.Found(); (len(found) == 1) != (round == 0) {
@@ -364,6 +370,51 @@ func TestOlderCopy(t *testing.T) {
 	}
 	if report := verify(t, path); !report.Sound() || len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "older copy") {
 		t.Errorf("%+v", report)
+	}
+}
+
+// A side file that nobody can read is written anew by whoever opens the store.
+func TestSideFileIsMended(t *testing.T) {
+	for _, events := range []int{0, 10} {
+		path, _ := filled(t, events)
+		if err := os.WriteFile(sidePath(path), []byte("garbage"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if report := verify(t, path); len(report.Findings) != 1 || report.Damaged() || !strings.Contains(report.Findings[0].Remedy, "the daemon writes it anew") {
+			t.Errorf("%+v", report)
+		}
+		if err := mustOpen(t, path).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if report := verify(t, path); !report.Sound() {
+			t.Errorf("%+v", report)
+		}
+	}
+}
+
+// A trim while Verify looks removes the record that the side file named at first.
+func TestVerifyWhileTrimmed(t *testing.T) {
+	path := tempPath(t)
+	s := mustOpen(t, path)
+	for range 2 {
+		appendTo(t, s, 20, "run.a", "run.b")
+		if err := errors.Join(s.RecordHeads(t.Context()), s.side.flush(), s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := newVerifier(path)
+	if err := errors.Join(v.readSide(), s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()})); err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, s, 1, "run.a")
+	if err := errors.Join(s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}), s.Trim(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if s.gone() < v.known.Position {
+		t.Fatalf("trimmed up to %d, and %d is known", s.gone(), v.known.Position)
+	}
+	if err := v.run(t.Context()); err != nil || !v.report.Sound() {
+		t.Errorf("%+v, %v", v.report, err)
 	}
 }
 

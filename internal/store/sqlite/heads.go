@@ -193,9 +193,9 @@ func staleCopy(known store.Head, at store.Event, last store.Position) string {
 	case known.Position == 0 || (at.Subject == headsSubject && at.Hash == known.Hash):
 		return ""
 	case known.Position > last:
-		return fmt.Sprintf("the database was put back to an older copy: it ends at event %d, and %d were known", last, known.Position)
+		return fmt.Sprintf("the database is an older copy of itself: the events %d to %d, which were once known, are not in it", last+1, known.Position)
 	}
-	return fmt.Sprintf("the database is another copy: event %d is not the one that was known", known.Position)
+	return fmt.Sprintf("the database is another copy of itself: event %d is not the one that was once known", known.Position)
 }
 
 // sideFile keeps the head of headsSubject beside the database: what is only inside is put
@@ -208,8 +208,8 @@ type sideFile struct {
 	mu   sync.Mutex
 	head store.Head
 
-	writing sync.Mutex // also guards what follows
-	written store.Head
+	writing sync.Mutex  // also guards what follows
+	written *store.Head // what the file holds, once that is known
 }
 
 func newSideFile(database string) *sideFile {
@@ -245,13 +245,13 @@ func (f *sideFile) flush() error {
 	f.mu.Lock()
 	head := f.head
 	f.mu.Unlock()
-	if head == f.written {
+	if f.written != nil && head == *f.written {
 		return nil
 	}
 	if err := atomicfile.Write(f.path, formatSide(head), 0o600); err != nil {
 		return err
 	}
-	f.written = head
+	f.written = &head
 	return nil
 }
 

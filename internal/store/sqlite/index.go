@@ -57,7 +57,6 @@ func fingerprint(id string) uint64 {
 func (w *writer) resume() error {
 	clear(w.changed)
 	clear(w.cache)
-	clear(w.ids)
 	w.newIDs, w.body = w.newIDs[:0], w.body[:0]
 	row, err := w.row("SELECT coalesce(max(last), 0) FROM batches")
 	if err != nil {
@@ -68,14 +67,7 @@ func (w *writer) resume() error {
 	if w.recorded, err = headOf(w, headsSubject); err != nil {
 		return err
 	}
-	err = w.each("SELECT prints FROM ids", nil, func(row []driver.Value) error {
-		prints, _ := row[0].([]byte)
-		for ; len(prints) >= 8; prints = prints[8:] {
-			w.ids[binary.LittleEndian.Uint64(prints)] = struct{}{}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := w.loadIDs(); err != nil {
 		return err
 	}
 	if err := w.resumeTail(); err != nil {
@@ -84,6 +76,25 @@ func (w *writer) resume() error {
 	w.s.last.Store(uint64(w.last))
 	w.stale = false
 	return nil
+}
+
+// loadIDs takes the fingerprints of all ids into memory.
+func (w *writer) loadIDs() error {
+	ids := map[uint64]struct{}{}
+	for _, print := range w.newIDs {
+		ids[print] = struct{}{}
+	}
+	err := w.each("SELECT prints FROM ids", nil, func(row []driver.Value) error {
+		prints, _ := row[0].([]byte)
+		for ; len(prints) >= 8; prints = prints[8:] {
+			ids[binary.LittleEndian.Uint64(prints)] = struct{}{}
+		}
+		return nil
+	})
+	if err == nil {
+		w.ids = ids
+	}
+	return err
 }
 
 // resumeTail takes into memory what came after the last record.
@@ -200,7 +211,7 @@ func entryAt(db asker, position store.Position) (entry, error) {
 func (w *writer) saveIndex(heads map[string]store.Head) error {
 	for _, subject := range slices.Sorted(maps.Keys(heads)) {
 		head := heads[subject]
-		err := w.exec("INSERT OR REPLACE INTO heads (subject, position, hash) VALUES (?, ?, ?)", subject, int64(head.Position), bytes.Clone(head.Hash[:]))
+		err := w.change("INSERT OR REPLACE INTO heads (subject, position, hash) VALUES (?, ?, ?)", subject, int64(head.Position), bytes.Clone(head.Hash[:]))
 		if err != nil {
 			return err
 		}
@@ -209,7 +220,7 @@ func (w *writer) saveIndex(heads map[string]store.Head) error {
 	for _, print := range w.newIDs {
 		prints = binary.LittleEndian.AppendUint64(prints, print)
 	}
-	return w.exec("INSERT OR REPLACE INTO ids (last, prints) VALUES (?, ?)", int64(w.last), prints)
+	return w.change("INSERT OR REPLACE INTO ids (last, prints) VALUES (?, ?)", int64(w.last), prints)
 }
 
 // Head returns the end of the subject's chain.
@@ -224,9 +235,21 @@ func (s *Store) Head(ctx context.Context, subject string) (store.Head, error) {
 	return head, explain(s.path, err)
 }
 
+// head returns the end of a chain as far as it is known. The tables show a transaction
+// before it is synced, also when that fails: what is in them beyond the last event that
+// was made known is passed over.
 func (s *Store) head(ctx context.Context, subject string) (store.Head, error) {
 	if head, ok := s.fresh.get(subject); ok {
 		return head, nil
 	}
-	return headOf(row{ctx, s.readers}, subject)
+	db := row{ctx, s.readers}
+	head, err := headOf(db, subject)
+	for err == nil && head.Position > s.end() {
+		var e entry
+		if e, err = entryAt(db, head.Position); err == nil && e.Hash != head.Hash {
+			err = fmt.Errorf("%w: event %d of %s is missing, or not what was appended", store.ErrDamaged, head.Position, subject)
+		}
+		head = store.Head{Position: e.prior, Hash: e.Previous}
+	}
+	return head, err
 }

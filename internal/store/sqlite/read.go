@@ -125,7 +125,7 @@ func (s *Store) readTo(ctx context.Context, prefix string, after, bound store.Po
 			failure = fmt.Errorf("%w: the events %d to %d are missing", store.ErrDamaged, after+1, bound)
 		}
 		for _, e := range page {
-			if e.Position > bound {
+			if after == bound {
 				return true, nil
 			}
 			if e.Position != after+1 {

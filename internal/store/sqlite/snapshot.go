@@ -3,11 +3,12 @@ package sqlite
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"database/sql/driver"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/stopgate/stopgate/internal/store"
 )
@@ -17,17 +18,15 @@ func (s *Store) SaveSnapshot(ctx context.Context, snap store.Snapshot) error {
 	if snap.Position > s.end() {
 		return fmt.Errorf("%w: a snapshot at %d, behind the last event at %d", store.ErrInvalid, snap.Position, s.end())
 	}
-	data, hash := snap.Data, snapshotHash(snap)
-	if data == nil {
-		data = []byte{}
-	}
+	// Who is told ErrUnknown may use the slice for something else.
+	data, hash := append([]byte{}, snap.Data...), snapshotHash(snap)
 	_, err := s.ask(ctx, request{task: func(w *writer) error {
 		return w.transact(func() error {
-			err := w.exec("INSERT OR REPLACE INTO snapshots (position, hash, data) VALUES (?, ?, ?)", int64(snap.Position), hash[:], data)
+			err := w.change("INSERT OR REPLACE INTO snapshots (position, hash, data) VALUES (?, ?, ?)", int64(snap.Position), hash[:], data)
 			if err != nil {
 				return err
 			}
-			return w.exec("DELETE FROM snapshots WHERE position NOT IN (SELECT position FROM snapshots ORDER BY position DESC LIMIT 2)")
+			return w.change("DELETE FROM snapshots WHERE position NOT IN (SELECT position FROM snapshots ORDER BY position DESC LIMIT 2)")
 		})
 	}})
 	return err
@@ -45,8 +44,8 @@ func (s *Store) LoadSnapshot(ctx context.Context) (store.Snapshot, error) {
 	if err := s.usable("all"); err != nil {
 		return store.Snapshot{}, err
 	}
-	snaps, err := s.snapshots(ctx)
-	if err != nil {
+	snaps, err := row{ctx, s.readers}.snapshots()
+	if err != nil && !malformed(err) {
 		return store.Snapshot{}, explain(s.path, err)
 	}
 	trimmed := s.gone()
@@ -67,32 +66,47 @@ type kept struct {
 	sound bool
 }
 
-// snapshots returns those that are there, the newest first.
-func (s *Store) snapshots(ctx context.Context) ([]kept, error) {
-	rows, err := s.readers.QueryContext(ctx, "SELECT position, hash, data FROM snapshots ORDER BY position DESC")
+// snapshots returns those that are there, the newest first. One by one: what cannot be read
+// of one says nothing about the other.
+func (r row) snapshots() (snaps []kept, err error) {
+	rows, err := r.conn.QueryContext(r.ctx, "SELECT position FROM snapshots ORDER BY position DESC")
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var snaps []kept
 	for rows.Next() {
-		k, err := scanSnapshot(rows)
-		if err != nil {
-			return nil, err
+		var k kept
+		if err := rows.Scan(&k.Position); err != nil {
+			return snaps, fmt.Errorf("%w: a snapshot: %w", store.ErrDamaged, err)
 		}
 		snaps = append(snaps, k)
 	}
-	return snaps, rows.Err()
+	if err := rows.Err(); err != nil {
+		return snaps, err
+	}
+	rows.Close() // or a connection that there is one of would be waited for
+	for i := range snaps {
+		if err := r.fetch(&snaps[i]); err != nil {
+			return snaps, err
+		}
+	}
+	return snaps, nil
 }
 
-func scanSnapshot(rows *sql.Rows) (k kept, err error) {
-	var hash []byte
-	if err := rows.Scan(&k.Position, &hash, &k.Data); err != nil {
-		return k, fmt.Errorf("%w: a snapshot: %w", store.ErrDamaged, err)
+// fetch reads the rest of a snapshot. One that cannot be read, or has gone, is not sound.
+func (r row) fetch(k *kept) error {
+	values, err := r.row("SELECT hash, data FROM snapshots WHERE position = ?", int64(k.Position))
+	if malformed(err) || errors.Is(err, io.EOF) {
+		return nil
 	}
+	if err != nil {
+		return err
+	}
+	hash, _ := values[0].([]byte)
+	k.Data, _ = values[1].([]byte)
 	want := snapshotHash(k.Snapshot)
 	k.sound = string(hash) == string(want[:])
-	return k, nil
+	return nil
 }
 
 // trimRecord is an event of trimsSubject: what a trim is about to remove.
@@ -151,7 +165,7 @@ func (s *Store) Trim(ctx context.Context) error {
 
 // trimmable is up to where two sound snapshots stand for the events.
 func (s *Store) trimmable(ctx context.Context) (store.Position, error) {
-	snaps, err := s.snapshots(ctx)
+	snaps, err := row{ctx, s.readers}.snapshots()
 	if err != nil {
 		return 0, err
 	}
@@ -245,8 +259,8 @@ func (w *writer) trim(from store.Position, plan *trimPlan) (done store.Position,
 		if err != nil {
 			return err
 		}
-		if len(entries) > 0 && entries[0].Position <= plan.to {
-			changes = append(changes, change{last, plan.keep(entries)})
+		if body, gone := plan.keep(entries); gone > 0 {
+			changes = append(changes, change{last, body})
 		}
 		done = store.Position(last)
 		return nil
@@ -258,9 +272,9 @@ func (w *writer) trim(from store.Position, plan *trimPlan) (done store.Position,
 		for _, c := range changes {
 			var err error
 			if len(c.body) == 0 {
-				err = w.exec("DELETE FROM batches WHERE last = ?", c.last)
+				err = w.change("DELETE FROM batches WHERE last = ?", c.last)
 			} else {
-				err = w.exec("UPDATE batches SET body = ? WHERE last = ?", c.body, c.last)
+				err = w.change("UPDATE batches SET body = ? WHERE last = ?", c.body, c.last)
 			}
 			if err != nil {
 				return err
@@ -270,29 +284,33 @@ func (w *writer) trim(from store.Position, plan *trimPlan) (done store.Position,
 	})
 }
 
-// keep returns the body of a row with the entries that stay.
-func (p *trimPlan) keep(entries []entry) []byte {
-	body := []byte{}
+// keep returns the body of a row with the entries that stay, and how many do not.
+func (p *trimPlan) keep(entries []entry) (body []byte, gone int) {
 	for _, e := range entries {
 		if e.Position <= p.to {
 			if !p.kept[e.Position] || store.Own(e.Subject) {
+				gone++
 				continue
 			}
 			p.ids = binary.LittleEndian.AppendUint64(p.ids, fingerprint(e.ID))
 		}
 		body = encode(body, &e)
 	}
-	return body
+	return body, gone
 }
 
 // forgetIDs removes the fingerprints of the events that are gone.
 func (w *writer) forgetIDs(plan *trimPlan) error {
-	return w.transact(func() error {
-		if err := w.exec("DELETE FROM ids WHERE last <= ?", int64(plan.to)); err != nil {
+	err := w.transact(func() error {
+		if err := w.change("DELETE FROM ids WHERE last <= ?", int64(plan.to)); err != nil {
 			return err
 		}
-		return w.exec("INSERT INTO ids (last, prints) VALUES (?, ?)", int64(plan.to), append([]byte{}, plan.ids...))
+		return w.change("INSERT INTO ids (last, prints) VALUES (?, ?)", int64(plan.to), append([]byte{}, plan.ids...))
 	})
+	if err != nil {
+		return err
+	}
+	return w.loadIDs()
 }
 
 // loadTrimmed finds out what was trimmed, by the last record of it.

@@ -29,11 +29,20 @@ func Verify(ctx context.Context, path string) (store.Report, error) {
 	if err != nil {
 		return store.Report{}, err
 	}
-	v := &verifier{path: path, chains: map[string]chain{}, heads: map[string]store.Head{}, bases: map[string]store.Hash{}}
-	if err := v.run(ctx); err != nil {
+	v := newVerifier(path)
+	// Before anything is read from the database, which may go on meanwhile.
+	err = v.readSide()
+	if err == nil {
+		err = v.run(ctx)
+	}
+	if err != nil {
 		return v.report, fmt.Errorf("store %s: %w", path, err)
 	}
 	return v.report, nil
+}
+
+func newVerifier(path string) *verifier {
+	return &verifier{path: path, chains: map[string]chain{}, heads: map[string]store.Head{}, bases: map[string]store.Hash{}}
 }
 
 type verifier struct {
@@ -58,10 +67,9 @@ type chain struct {
 
 func (v *verifier) run(ctx context.Context) error {
 	if _, err := os.Stat(v.path); err != nil {
-		return err
-	}
-	// Before anything is read from the database, which may go on meanwhile.
-	if err := v.readSide(); err != nil {
+		if errors.Is(err, fs.ErrNotExist) && v.gone("it is not there") {
+			return nil
+		}
 		return err
 	}
 	if err := v.checkLog(); err != nil {
@@ -82,8 +90,12 @@ func (v *verifier) run(ctx context.Context) error {
 	}
 	defer v.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	version, err := format(row{ctx, v.conn})
-	if err != nil || version == 0 {
+	if err != nil {
 		return v.damage(err, "the database cannot be read")
+	}
+	if version == 0 {
+		v.gone("it is empty")
+		return nil
 	}
 	for _, check := range []func(context.Context) error{v.integrity, v.records, v.tables, v.events, v.snapshots} {
 		if err := check(ctx); err != nil {
@@ -91,7 +103,15 @@ func (v *verifier) run(ctx context.Context) error {
 		}
 	}
 	v.ends()
-	return nil
+	return v.whichCopy(ctx)
+}
+
+// gone reports, and tells, that there were once events where there is nothing.
+func (v *verifier) gone(what string) bool {
+	if v.known.Position > 0 {
+		v.report.Add(0, "", "%s: the events up to %d were once known", what, v.known.Position)
+	}
+	return v.known.Position > 0
 }
 
 // damage takes an error for a finding if it says that the file is damaged.
@@ -111,7 +131,10 @@ func (v *verifier) readSide() error {
 		v.report.Notes = append(v.report.Notes, fmt.Sprintf("%s is not there: whether the database is an older copy of itself cannot be told", sidePath(v.path)))
 		return nil
 	case errors.Is(err, store.ErrDamaged):
-		v.report.Add(0, "", "%v", err)
+		v.report.Found(store.Finding{
+			Text:   fmt.Sprintf("%s is not what was written: whether the database is an older copy of itself cannot be told", sidePath(v.path)),
+			Remedy: "the daemon writes it anew when it starts",
+		})
 		return nil
 	}
 	return err
@@ -326,31 +349,43 @@ func (v *verifier) ends() {
 			v.report.Subjects++
 		}
 	}
-	if text := staleCopy(v.known, v.witness, v.last); text != "" {
-		v.report.Add(0, "", "%s", text)
+}
+
+// whichCopy finds out whether the database is an older copy of itself. The record that the
+// side file named may have been trimmed since we read that: then it names another one.
+func (v *verifier) whichCopy(ctx context.Context) error {
+	text := staleCopy(v.known, v.witness, v.last)
+	if text == "" {
+		return nil
 	}
+	if again, err := readSide(sidePath(v.path)); err == nil && again != v.known {
+		if again.Position > v.last {
+			return nil // the store goes on, and we look at what it was
+		}
+		at, err := entryAt(row{ctx, v.conn}, again.Position)
+		if err != nil {
+			return v.damage(err, fmt.Sprintf("event %d cannot be read", again.Position))
+		}
+		text = staleCopy(again, at.Event, v.last)
+	}
+	if text != "" {
+		v.report.Found(store.Finding{Text: text, Remedy: "if you have put a backup back, start the daemon once: it takes note of it and goes on from there"})
+	}
+	return nil
 }
 
 func (v *verifier) snapshots(ctx context.Context) error {
-	rows, err := v.conn.QueryContext(ctx, "SELECT position, hash, data FROM snapshots ORDER BY position DESC")
+	snaps, err := row{ctx, v.conn}.snapshots()
 	if err != nil {
 		return v.damage(err, "the snapshots cannot be read")
 	}
-	defer rows.Close()
 	standing := v.trimmed == 0
-	for rows.Next() {
-		k, err := scanSnapshot(rows)
-		if err != nil {
-			return v.damage(err, "the snapshots cannot be read")
-		}
+	for _, k := range snaps {
 		if !k.sound {
 			v.report.Add(0, "", "the snapshot at %d is not what was saved", k.Position)
 			continue
 		}
 		standing = standing || k.Position >= v.trimmed
-	}
-	if err := rows.Err(); err != nil {
-		return v.damage(err, "the snapshots cannot be read")
 	}
 	if !standing {
 		v.report.Add(0, "", "no sound snapshot stands for the events up to %d, which were trimmed", v.trimmed)

@@ -6,10 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"runtime"
-	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -101,10 +99,12 @@ type writer struct {
 	changed  map[string]store.Head // in the transaction under way
 	body     []byte                // entries of it that are not in a row yet
 	cache    map[string]store.Head // of some subjects, as they were committed
+	broken   map[string]error      // subjects of the batch whose heads cannot be read
 	ids      map[uint64]struct{}   // fingerprints of all
 	newIDs   []uint64              // those since the last record
 	recorded store.Head            // the last record of heads
 	stale    bool                  // what the writer knows may be wrong
+	wrote    bool                  // in the transaction under way
 
 	args    []driver.NamedValue
 	batch   []request
@@ -122,88 +122,13 @@ func newWriter(ctx context.Context, s *Store) (*writer, error) {
 	}
 	w := &writer{
 		s: s, conn: conn, stmt: map[string]driver.Stmt{},
-		changed: map[string]store.Head{}, cache: map[string]store.Head{}, ids: map[uint64]struct{}{},
+		changed: map[string]store.Head{}, cache: map[string]store.Head{}, broken: map[string]error{}, ids: map[uint64]struct{}{},
 	}
 	if err := w.setUp(); err != nil {
 		w.disconnect()
 		return nil, err
 	}
 	return w, nil
-}
-
-// setUp looks whose file it is before it changes anything in it.
-func (w *writer) setUp() error {
-	version, err := format(w)
-	if err != nil {
-		return err
-	}
-	// With NORMAL the log is synced before it goes into the database, and not at each
-	// commit: that the writer does itself, see logFile. The log is cut back to 16 MiB
-	// after it grew, as by a long read.
-	for _, pragma := range []string{
-		"journal_mode = WAL", "synchronous = NORMAL", "wal_autocheckpoint = 4000",
-		"journal_size_limit = 16777216", "trusted_schema = OFF", "cache_size = -16384",
-	} {
-		if err := w.exec("PRAGMA " + pragma); err != nil {
-			return err
-		}
-	}
-	if version == formatVersion {
-		return nil
-	}
-	return w.transact(func() error {
-		return w.exec(fmt.Sprintf("%s PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, formatVersion))
-	})
-}
-
-// asker is a connection that can be asked for one row.
-type asker interface {
-	row(query string, args ...any) ([]driver.Value, error)
-}
-
-// format returns the file's format, zero for one that is empty.
-func format(db asker) (int64, error) {
-	var values [3]int64
-	for i, query := range []string{"PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema"} {
-		row, err := db.row(query)
-		if err != nil {
-			return 0, err
-		}
-		values[i], _ = row[0].(int64)
-	}
-	id, version, tables := values[0], values[1], values[2]
-	switch {
-	case id == 0 && version == 0 && tables == 0:
-		return 0, nil
-	case id != applicationID:
-		return 0, errors.New("it is the database of another program")
-	case version > formatVersion:
-		return 0, fmt.Errorf("%w: format %d; this one knows %d", store.ErrNewer, version, formatVersion)
-	case version != formatVersion:
-		return 0, fmt.Errorf("%w: format %d", store.ErrDamaged, version)
-	}
-	return version, checkSchema(db)
-}
-
-// checkSchema finds damage in what SQLite knows of the tables: it would say of a statement
-// that it is wrong.
-func checkSchema(db asker) error {
-	row, err := db.row("SELECT group_concat(sql || ';', '\n') FROM (SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid)")
-	if err != nil {
-		return err
-	}
-	if text, _ := row[0].(string); text != strings.TrimSpace(schema) {
-		return fmt.Errorf("%w: its tables are not what they were made", store.ErrDamaged)
-	}
-	return nil
-}
-
-func (w *writer) disconnect() {
-	for _, s := range w.stmt {
-		_ = s.Close()
-	}
-	_ = w.conn.Close()
-	w.s.log.close()
 }
 
 // run does what is asked until the store is closed.
@@ -276,17 +201,30 @@ func (w *writer) gather(size int) (next request, more bool) {
 
 // commit appends the batch in one transaction, and answers.
 func (w *writer) commit() {
+	w.findHeads()
 	err := w.transact(w.appendBatch)
 	if errors.Is(err, errMoved) {
 		err = w.transact(w.appendBatch)
 	}
 	for i, r := range w.batch {
-		if err != nil {
-			w.answers[i] = answer{err: explain(w.s.path, err)}
+		if err != nil { // there may be no answers: it may never have come to the events
+			r.answer <- answer{err: explain(w.s.path, err)}
+			continue
 		}
 		r.answer <- w.answers[i]
 	}
 	clear(w.batch)
+}
+
+// findHeads reads the heads of the batch before its transaction begins: in one that has
+// come upon a damaged page SQLite writes nothing any more.
+func (w *writer) findHeads() {
+	clear(w.broken)
+	for _, r := range w.batch {
+		if _, err := w.head(r.event.Subject); malformed(err) {
+			w.broken[r.event.Subject] = fmt.Errorf("%w: %w", store.ErrDamaged, err)
+		}
+	}
 }
 
 // appendBatch fails as a whole only if no event can be appended.
@@ -294,7 +232,10 @@ func (w *writer) appendBatch() error {
 	w.answers = w.answers[:0]
 	for _, r := range w.batch {
 		position, err := w.append(r.event)
-		if err != nil && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrDuplicate) && !errors.Is(err, store.ErrDamaged) {
+		switch {
+		case errors.Is(err, store.ErrDamaged):
+			err = explain(w.s.path, err)
+		case err != nil && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrDuplicate):
 			return err
 		}
 		w.answers = append(w.answers, answer{position, err})
@@ -307,6 +248,9 @@ func (w *writer) appendBatch() error {
 
 // append inserts one event.
 func (w *writer) append(e newEvent) (store.Position, error) {
+	if err := w.broken[e.Subject]; err != nil {
+		return 0, err
+	}
 	head, err := w.head(e.Subject)
 	if err != nil {
 		return 0, err
@@ -341,7 +285,7 @@ func (w *writer) flush() error {
 	if len(w.body) == 0 {
 		return nil
 	}
-	err := w.exec("INSERT INTO batches (last, body) VALUES (?, ?)", int64(w.last), w.body)
+	err := w.change("INSERT INTO batches (last, body) VALUES (?, ?)", int64(w.last), w.body)
 	w.body = w.body[:0]
 	switch code(err) {
 	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID:
@@ -379,17 +323,14 @@ func (w *writer) transact(do func() error) error {
 		return err
 	}
 	recorded := w.recorded
+	w.wrote = false
 	err := do()
 	if err == nil {
 		err = w.flush()
 	}
 	if err == nil {
 		if err = w.exec("COMMIT"); err == nil {
-			if err = w.s.log.sync(); err != nil {
-				return fmt.Errorf("%w: %w", store.ErrUnknown, err)
-			}
-			w.committed(recorded)
-			return nil
+			return w.settle(recorded)
 		}
 		if unsettled(err) {
 			err = fmt.Errorf("%w: %w", store.ErrUnknown, err)
@@ -398,6 +339,18 @@ func (w *writer) transact(do func() error) error {
 	_ = w.exec("ROLLBACK") // SQLite may have done so itself
 	w.stale = true
 	return err
+}
+
+// settle makes what was committed durable, and then known.
+func (w *writer) settle(recorded store.Head) error {
+	if !w.wrote {
+		return nil
+	}
+	if err := w.s.log.sync(); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrUnknown, err)
+	}
+	w.committed(recorded)
+	return nil
 }
 
 // committed makes what was done in a transaction known.
@@ -419,73 +372,4 @@ func (w *writer) committed(recorded store.Head) {
 	clear(w.changed)
 	w.s.last.Store(uint64(w.last))
 	w.s.news.tell()
-}
-
-// exec executes a statement, which is prepared once.
-func (w *writer) exec(query string, args ...any) error {
-	s, err := w.prepared(query)
-	if err != nil {
-		return err
-	}
-	_, err = s.(driver.StmtExecContext).ExecContext(context.Background(), w.named(args))
-	return err
-}
-
-// row returns the first row of a query, io.EOF when there is none.
-func (w *writer) row(query string, args ...any) ([]driver.Value, error) {
-	var first []driver.Value
-	err := w.each(query, args, func(row []driver.Value) error {
-		if first == nil {
-			first = append(first, row...)
-		}
-		return nil
-	})
-	if err == nil && first == nil {
-		err = io.EOF
-	}
-	return first, err
-}
-
-// each calls do with every row of a query.
-func (w *writer) each(query string, args []any, do func(row []driver.Value) error) error {
-	s, err := w.prepared(query)
-	if err != nil {
-		return err
-	}
-	rows, err := s.(driver.StmtQueryContext).QueryContext(context.Background(), w.named(args))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	row := make([]driver.Value, len(rows.Columns()))
-	for {
-		if err := rows.Next(row); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
-		if err := do(row); err != nil {
-			return err
-		}
-	}
-}
-
-func (w *writer) prepared(query string) (driver.Stmt, error) {
-	if s, ok := w.stmt[query]; ok {
-		return s, nil
-	}
-	s, err := w.conn.Prepare(query)
-	if err == nil {
-		w.stmt[query] = s
-	}
-	return s, err
-}
-
-func (w *writer) named(args []any) []driver.NamedValue {
-	w.args = w.args[:0]
-	for i, a := range args {
-		w.args = append(w.args, driver.NamedValue{Ordinal: i + 1, Value: a})
-	}
-	return w.args
 }
