@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/store"
@@ -26,7 +27,9 @@ import (
 const (
 	headsSubject = "store.heads"
 	trimsSubject = "store.trims"
-	headsEvery   = 1000 // events
+	headsEvery   = 1000        // events, and
+	headsPause   = time.Second // in a rush: a record and its file cost more than all appends of a hundredth of a second
+	headsMost    = 20_000      // events, however great the rush
 )
 
 // headsRecord is an event of headsSubject: the heads that changed since the one before.
@@ -68,6 +71,12 @@ func parseHash(text string) (h store.Hash, err error) {
 func (s *Store) RecordHeads(ctx context.Context) error {
 	_, err := s.ask(ctx, request{task: func(w *writer) error { return w.transact(w.recordHeads) }})
 	return err
+}
+
+// recordDue reports whether it is time for a record.
+func (w *writer) recordDue() bool {
+	events := w.last - w.recorded.Position
+	return events >= headsMost || events >= headsEvery && time.Since(w.recordedAt) >= headsPause
 }
 
 // recordHeads records the heads that changed since the last record.

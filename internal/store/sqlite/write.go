@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -95,16 +96,17 @@ type writer struct {
 	conn driver.Conn
 	stmt map[string]driver.Stmt
 
-	last     store.Position        // in the transaction under way, else the store's
-	changed  map[string]store.Head // in the transaction under way
-	body     []byte                // entries of it that are not in a row yet
-	cache    map[string]store.Head // of some subjects, as they were committed
-	broken   map[string]error      // subjects of the batch whose heads cannot be read
-	ids      map[uint64]struct{}   // fingerprints of all
-	newIDs   []uint64              // those since the last record
-	recorded store.Head            // the last record of heads
-	stale    bool                  // what the writer knows may be wrong
-	wrote    bool                  // in the transaction under way
+	last       store.Position        // in the transaction under way, else the store's
+	changed    map[string]store.Head // in the transaction under way
+	body       []byte                // entries of it that are not in a row yet
+	cache      map[string]store.Head // of some subjects, as they were committed
+	broken     map[string]error      // subjects of the batch whose heads cannot be read
+	ids        map[uint64]struct{}   // fingerprints of all
+	newIDs     []uint64              // those since the last record
+	recorded   store.Head            // the last record of heads
+	recordedAt time.Time             // when that was, in this process
+	stale      bool                  // what the writer knows may be wrong
+	wrote      bool                  // in the transaction under way
 
 	args    []driver.NamedValue
 	batch   []request
@@ -240,7 +242,7 @@ func (w *writer) appendBatch() error {
 		}
 		w.answers = append(w.answers, answer{position, err})
 	}
-	if w.last >= w.recorded.Position+headsEvery {
+	if w.recordDue() {
 		return w.recordHeads()
 	}
 	return nil
