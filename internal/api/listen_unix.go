@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -22,11 +24,30 @@ func listen(path string) (net.Listener, error) {
 		l.Close()
 		return nil, err
 	}
-	return &own{l}, nil
+	l.SetUnlinkOnClose(false)
+	return &own{UnixListener: l, path: path}, nil
 }
 
 // own accepts connections of the user who listens.
-type own struct{ *net.UnixListener }
+type own struct {
+	*net.UnixListener
+	path    string
+	left    atomic.Bool
+	removed sync.Once
+}
+
+// SetUnlinkOnClose is as that of net.UnixListener, also while others close it.
+func (l *own) SetUnlinkOnClose(unlink bool) { l.left.Store(!unlink) }
+
+// Close removes the socket first: nobody finds one that does not answer.
+func (l *own) Close() error {
+	l.removed.Do(func() {
+		if !l.left.Load() {
+			_ = os.Remove(l.path) // the next daemon does it else
+		}
+	})
+	return l.UnixListener.Close()
+}
 
 func (l *own) Accept() (net.Conn, error) {
 	for {

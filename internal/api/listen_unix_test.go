@@ -131,7 +131,7 @@ func TestOtherUsersAreTurnedAway(t *testing.T) {
 		}
 		out, err := processtest.Child(t, "nobody", path).Output()
 		check(t, err)
-		want := "nothing was sent: HTTP/1.1 403 Forbidden\nasked: 403 forbidden this daemon belongs to another user\n"
+		want := "nothing was sent: HTTP/1.1 403 Forbidden\nasked: the socket belongs to another user: " + path + ", user 0\n"
 		if !open {
 			want = "nothing was sent: permission denied\nasked: permission denied\n"
 		}

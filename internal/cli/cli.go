@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // The exit codes. What the client calls never uses exitUsage: to it 2 means
@@ -49,7 +50,7 @@ func Main(args []string) int {
 	}
 	root := newProgram(args)
 	root.SetArgs(args[1:])
-	code := complain(root.Execute())
+	code := complainAs(root.Name(), root.Execute())
 	if code == exitUsage && forClient(args) {
 		return exitFailed
 	}
@@ -57,7 +58,17 @@ func Main(args []string) int {
 }
 
 // complain tells a person why a command failed and what to do about it.
-func complain(err error) int {
+func complain(err error) int { return complainAs("stopgate", err) }
+
+// complainAs names the commands as the program has them that was called by that name. What
+// stands in an error may come from anywhere, and must not steer the terminal.
+func complainAs(name string, err error) int {
+	say := func(text string) {
+		if name == oddjobs {
+			text = inOddjobs(text)
+		}
+		fmt.Fprintln(os.Stderr, tame(text))
+	}
 	var silent silentError
 	if err == nil {
 		return exitOK
@@ -69,20 +80,30 @@ func complain(err error) int {
 	if errors.As(err, &coded) && coded.error == nil {
 		return coded.code
 	}
-	fmt.Fprintf(os.Stderr, "stopgate: %v\n", err)
+	say("stopgate: " + err.Error())
 	var usage usageError
 	if errors.As(err, &usage) {
-		fmt.Fprintln(os.Stderr, usage.hint)
+		say(usage.hint)
 		return exitUsage
 	}
 	var hinted hintError
 	if errors.As(err, &hinted) {
-		fmt.Fprintln(os.Stderr, hinted.hint)
+		say(hinted.hint)
 	}
 	if coded.error != nil {
 		return coded.code
 	}
 	return exitFailed
+}
+
+// tame makes each line of a text plain, and leaves its white space at the beginning.
+func tame(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " \t")
+		lines[i] = line[:len(line)-len(rest)] + plain.Line(rest)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // hookCall recognises "stopgate hook [EVENT]" and, under the name conclaude,

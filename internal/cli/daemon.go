@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 func newDaemon() *cobra.Command {
@@ -45,12 +46,16 @@ Exit code 0: it was ended. 1: it could not go on, or another one runs.`,
 		Example:               "  stopgate daemon run",
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := newPlane(cmd)
+			if err != nil {
+				return err
+			}
 			program, err := findProgram("stopgated", os.Environ())
 			if err != nil {
 				return err
 			}
-			return become(program, []string{"daemon"})
+			return become(program, []string{"daemon"}, p.daemonEnviron(os.Environ()))
 		},
 	}
 }
@@ -172,9 +177,12 @@ cannot be asked yet.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withDaemon(cmd, func(ctx context.Context, p *plane) error {
-				status, err := p.Status(ctx)
+				status, err := p.statusSoon(ctx)
 				if isDown(err) {
 					return p.tellDown(asJSON)
+				}
+				if errors.Is(err, context.DeadlineExceeded) {
+					return p.hung()
 				}
 				if err != nil {
 					return err
@@ -193,6 +201,14 @@ cannot be asked yet.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// statusSoon does not wait long: one that takes its time is worth knowing of.
+func (p *plane) statusSoon(ctx context.Context) (client.Status, error) {
+	const patience = 5 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return p.Status(ctx)
 }
 
 // runningStatus is the status of a daemon that runs, for programs that also meet those
@@ -234,7 +250,7 @@ func printDaemon(out io.Writer, s client.Status, now time.Time) {
 	row("decisions", decisions)
 	row("store", fmt.Sprintf("%s, at position %d", shown(s.Store), s.Events))
 	for _, trouble := range s.Trouble {
-		row("trouble", p.red(trouble))
+		row("trouble", p.red(plain.Line(trouble)))
 	}
 }
 
@@ -278,14 +294,26 @@ Exit code 0: the copy is complete and on disk. 1: there is none. 3: the daemon d
 			if _, err := os.Lstat(path); err == nil {
 				return hintError{fmt.Errorf("%s exists already", shown(path)), "a backup never takes the place of another file: name a new one"}
 			}
+			if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+				return hintError{fmt.Errorf("%s is no directory", shown(filepath.Dir(path))), "make it first, or name another place"}
+			}
 			if err := p.Backup(ctx, path); err != nil {
-				return err
+				return p.noBackup(ctx, err)
 			}
 			return p.tellBackup(path, asJSON)
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// noBackup says why there is none. A place that cannot be written to is no mistake in the
+// command line.
+func (p *plane) noBackup(ctx context.Context, err error) error {
+	if client.Code(err) == "invalid" {
+		return codeError{p.explain(ctx, err), exitFailed}
+	}
+	return err
 }
 
 func (p *plane) tellBackup(path string, asJSON bool) error {

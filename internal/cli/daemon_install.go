@@ -90,6 +90,11 @@ func (p *plane) install(ctx context.Context, force bool) error {
 	if !hasSystemctl() {
 		return p.byHand("enable --now")
 	}
+	// The daemon that runs makes room only for one that systemd can start.
+	if err := systemctl(ctx, "show-environment"); err != nil {
+		hint := "nothing else was changed; once systemd runs for this user: systemctl --user daemon-reload, stopgate daemon stop, systemctl --user enable --now " + unitName
+		return codeError{hintError{fmt.Errorf("systemd cannot be asked to run anything for this user: %w", err), hint}, exitCouldNotRun}
+	}
 	if stopped, err := p.halt(ctx, false); err != nil {
 		return err
 	} else if stopped {

@@ -7,13 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/logfile"
 	"github.com/stopgate/stopgate/internal/plain"
@@ -28,13 +31,19 @@ const startPatience = 2 * time.Minute
 
 // wake starts the daemon where there is none, and reports whether it did.
 func (p *plane) wake(ctx context.Context) (started bool, err error) {
-	if _, err := p.Version(ctx); !isDown(err) {
+	if err := client.CheckSocket(socketOf(p.stateDir)); err != nil {
+		return false, codeError{hintError{err, "a shorter one can be had with: export STOPGATE_STATE_DIR=$HOME/.stopgate"}, exitCouldNotRun}
+	}
+	switch _, err := p.Version(ctx); {
+	case errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission):
+		return false, p.noPlace(ctx, err)
+	case !isDown(err):
 		return false, err
 	}
 	// Two commands at once start one daemon: the second waits for the first.
 	release, err := lockfile.Acquire(ctx, filepath.Join(p.stateDir, "daemon-start.lock"), startPatience)
 	if err != nil {
-		return false, err
+		return false, p.noPlace(ctx, err)
 	}
 	defer release()
 	if running, _, err := p.settle(ctx, startPatience); running != nil || err != nil {
@@ -47,6 +56,24 @@ func (p *plane) wake(ctx context.Context) (started bool, err error) {
 		fmt.Fprintln(p.errOut, "stopgate: systemd cannot be asked here, so the daemon is started without it")
 	}
 	return true, p.launch(ctx)
+}
+
+// noPlace says that the daemon cannot be started where its files cannot be written.
+func (p *plane) noPlace(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	hint := "its files are to be in " + shown(p.stateDir) + "; another directory can be named by STOPGATE_STATE_DIR"
+	return codeError{hintError{fmt.Errorf("the daemon cannot be started: %w", err), hint}, exitCouldNotRun}
+}
+
+// hung says that a daemon is there and does nothing.
+func (p *plane) hung() error {
+	hint := "its log is " + filepath.Join(p.stateDir, "logs", daemonLog)
+	if pid := p.holderPID(); pid > 0 {
+		hint = fmt.Sprintf("if it was halted, let it go on with: kill -CONT %[1]d\nelse end it with: kill %[1]d, or at last: kill -KILL %[1]d; then: stopgate daemon start\n%[2]s", pid, hint)
+	}
+	return codeError{hintError{fmt.Errorf("the daemon%s does not answer", p.holder()), hint}, exitCouldNotRun}
 }
 
 // settle waits for a daemon that has not yet begun to answer, or no longer does and has
@@ -62,6 +89,8 @@ func (p *plane) settle(ctx context.Context, patience time.Duration) (running *cl
 			return &version, true, nil
 		case ctx.Err() != nil:
 			return nil, was, ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, was, p.hung()
 		case !isDown(err) && limited.Err() == nil:
 			return nil, was, err
 		}
@@ -92,11 +121,17 @@ func (p *plane) lockPath() string { return filepath.Join(p.stateDir, "daemon.loc
 
 // holder names the process that has the lock, where that is known.
 func (p *plane) holder() string {
-	text, _ := os.ReadFile(filepath.Join(p.stateDir, "daemon.pid")) // then nobody knows
-	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+	if pid := p.holderPID(); pid > 0 {
 		return fmt.Sprintf(" (process %d)", pid)
 	}
 	return ""
+}
+
+// holderPID is 0 where nobody knows.
+func (p *plane) holderPID() int {
+	text, _ := os.ReadFile(filepath.Join(p.stateDir, "daemon.pid")) // then nobody does
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid
 }
 
 // launch starts the daemon and waits until it is ready or says why it cannot be.
@@ -107,10 +142,10 @@ func (p *plane) launch(ctx context.Context) error {
 	}
 	log, err := logfile.Open(p.stateDir, daemonLog)
 	if err != nil {
-		return err
+		return p.noPlace(ctx, err)
 	}
 	defer log.Close()
-	ready, ended, err := startDaemon(program, log)
+	ready, ended, err := startDaemon(program, p.daemonEnviron(os.Environ()), log)
 	if err != nil {
 		return codeError{err, exitCouldNotRun}
 	}
@@ -122,6 +157,12 @@ func (p *plane) launch(ctx context.Context) error {
 		_ = ready.SetReadDeadline(time.Now()) // it is closed, or ends the reading
 	}()
 	return p.readReady(ctx, ready, ended, log.Name())
+}
+
+// daemonEnviron is the environment of the daemon, which may stand elsewhere: where the
+// state directory is must not depend on that.
+func (p *plane) daemonEnviron(env []string) []string {
+	return append(environ.WithoutSession(env), "STOPGATE_STATE_DIR="+p.stateDir)
 }
 
 // readReady reads the one line that a daemon writes at its start.

@@ -6,13 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-
-	"github.com/stopgate/stopgate/internal/environ"
 )
 
 // startDaemon starts the daemon in a session of its own. It says on ready when it can be
 // asked; ended waits for its end and says how it was.
-func startDaemon(program string, log *os.File) (ready *os.File, ended func() string, err error) {
+func startDaemon(program string, env []string, log *os.File) (ready *os.File, ended func() string, err error) {
 	ready, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -20,7 +18,7 @@ func startDaemon(program string, log *os.File) (ready *os.File, ended func() str
 	defer theirs.Close()
 	cmd := exec.Command(program, "daemon")
 	cmd.Dir = "/" // no file system is kept from being unmounted
-	cmd.Env = append(environ.WithoutSession(os.Environ()), "STOPGATED_READY_FD=3")
+	cmd.Env = append(env, "STOPGATED_READY_FD=3")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{theirs} // becomes 3
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -35,6 +33,6 @@ func startDaemon(program string, log *os.File) (ready *os.File, ended func() str
 }
 
 // become replaces this process by another program.
-func become(program string, args []string) error {
-	return syscall.Exec(program, append([]string{program}, args...), os.Environ())
+func become(program string, args, env []string) error {
+	return syscall.Exec(program, append([]string{program}, args...), env)
 }

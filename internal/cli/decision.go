@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -146,7 +147,10 @@ func newDecisionAnswer() *cobra.Command {
 		Long: `Answer a decision with one of its options, by name or number, or with words for the agent, or
 both.
 
-Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no such option.`,
+An agent is refused: it must not decide about its own work.
+
+Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no such option.
+3: the daemon could not be started, or this is an agent's shell.`,
 		Example: `  stopgate decision answer 9f8e7d6c done
   stopgate decision answer 9f8e7d6c 1
   stopgate decision answer 9f8e7d6c -m "use the staging database"`,
@@ -156,6 +160,7 @@ Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no 
 			}
 			return usageError{fmt.Errorf("%s takes an id and an option, got %d arguments", cmd.CommandPath(), len(args)), "usage: " + cmd.UseLine()}
 		}, 1),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Getenv) },
 		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
 			answer := client.Answer{ID: client.NewID(), Option: strings.Join(args[1:], ""), Message: message}
 			return p.answer(ctx, args[0], answer, asJSON)
@@ -165,6 +170,18 @@ Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no 
 	cmd.Flags().StringVarP(&message, "message", "m", "", "words for the agent")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// forPeople refuses an agent what a person is asked to decide: its own work is what it
+// would decide about.
+func forPeople(cmd *cobra.Command, getenv func(string) string) error {
+	for _, name := range []string{"STOPGATE_AGENT_ID", "OJ_AGENT_ID", "CLAUDECODE"} {
+		if getenv(name) != "" {
+			err := fmt.Errorf("%s is for people, and this is an agent's shell (%s is set)", cmd.CommandPath(), name)
+			return codeError{hintError{err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal"}, exitCouldNotRun}
+		}
+	}
+	return nil
 }
 
 func (p *plane) answer(ctx context.Context, arg string, answer client.Answer, asJSON bool) error {
@@ -186,7 +203,7 @@ func (p *plane) answer(ctx context.Context, arg string, answer client.Answer, as
 	if asJSON {
 		return printJSON(p.out, d)
 	}
-	_, err = fmt.Fprintf(p.out, "decision %s answered: %s\n", shortID(d.ID), cmp.Or(d.Chosen, answer.Option, "your words"))
+	_, err = fmt.Fprintf(p.out, "decision %s answered: %s\n", shortID(d.ID), cmp.Or(plain.Line(d.Chosen), plain.Line(answer.Option), "your words"))
 	return err
 }
 
@@ -203,7 +220,7 @@ func decisionAbout(d *client.Decision) string {
 func answerLine(d *client.Decision) string {
 	names := make([]string, len(d.Options))
 	for i, o := range d.Options {
-		names[i] = o.Name
+		names[i] = plain.Line(o.Name)
 	}
 	line := "stopgate decision answer " + shortID(d.ID)
 	if len(names) > 0 {

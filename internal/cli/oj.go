@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,12 +28,30 @@ understood, 3 could not run, 4 cancelled, 130 interrupted.`
 	run.Use = strings.Replace(run.Use, "start", "run", 1)
 	root.AddCommand(run, newPipeline(), newAgent(), newDecision(), newEmit(), newRunbook(), newDaemon(), newStatus(), newLog(), newVersion())
 	renameExamples(root)
+	root.SetErr(oddjobsWriter{os.Stderr})
 	return root
+}
+
+// inOddjobs names those commands of a text as oj does that it has.
+func inOddjobs(text string) string {
+	pairs := []string{"stopgate: ", oddjobs + ": ", "stopgate start", "oj run", "stopgate decision answer", "oj decision resolve"}
+	for _, name := range []string{"pipeline", "agent", "decision", "emit", "runbook", "daemon", "status", "log", "version"} {
+		pairs = append(pairs, "stopgate "+name, oddjobs+" "+name)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// oddjobsWriter has hints say what was called.
+type oddjobsWriter struct{ out io.Writer }
+
+func (w oddjobsWriter) Write(p []byte) (int, error) {
+	_, err := io.WriteString(w.out, inOddjobs(string(p)))
+	return len(p), err
 }
 
 // renameExamples has the examples say what was called.
 func renameExamples(cmd *cobra.Command) {
-	cmd.Example = strings.NewReplacer("stopgate start", "oj run", "stopgate decision answer", "oj decision resolve", "stopgate ", "oj ").Replace(cmd.Example)
+	cmd.Example = inOddjobs(cmd.Example)
 	for _, sub := range cmd.Commands() {
 		renameExamples(sub)
 	}

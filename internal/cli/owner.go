@@ -113,6 +113,16 @@ func (p *plane) agentsLike(ctx context.Context, id string, found map[string]stri
 			found[a.Owner] = "of agent " + plain.Line(a.Name)
 		}
 	}
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	a, err := p.Agent(ctx, id) // also one that is no more
+	switch {
+	case err == nil:
+		found[a.Owner] = "of agent " + plain.Line(a.Name)
+	case client.Code(err) == "not_found":
+		return nil
+	}
 	return err
 }
 
@@ -235,7 +245,7 @@ func (p *plane) each(ctx context.Context, args []string, do func(arg string) err
 		}
 		if err != nil {
 			failed++
-			fmt.Fprintf(p.errOut, "stopgate: %s: %v\n", shown(arg), err)
+			fmt.Fprintf(p.errOut, "stopgate: %s: %s\n", shown(arg), tame(err.Error()))
 		}
 	}
 	if failed > 0 {

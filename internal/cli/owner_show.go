@@ -76,25 +76,38 @@ func (s *ownerShow) over() bool { return atEnd(&s.owner) }
 
 // facts are the steps and how the owner stands.
 func (s *ownerShow) facts() []string {
+	texts, _ := s.told()
+	return texts
+}
+
+func (s *ownerShow) times() []time.Time {
+	_, times := s.told()
+	return times
+}
+
+// told is the facts, and when each of them was.
+func (s *ownerShow) told() (all []string, times []time.Time) {
 	o := &s.owner
-	var all []string
 	for i, v := range o.Steps {
 		text := fmt.Sprintf("%s: step %d %s %s", title(o), i+1, plain.Line(v.Step), v.Outcome)
+		at := v.Started
 		if v.Finished != nil {
+			at = *v.Finished
 			text += " after " + elapsed(v.Finished.Sub(v.Started))
 		}
 		if v.Error != "" {
 			text += ": " + plain.Line(v.Error)
 		}
-		all = append(all, text)
+		all, times = append(all, text), append(times, at)
 	}
 	if d := o.Decision; d != nil && d.Resolved == nil {
 		all = append(all, fmt.Sprintf("%s waits: %s; answer with: %s", title(o), plain.Line(d.Context), answerLine(d)))
+		times = append(times, d.Created)
 	}
 	if atEnd(o) {
-		all = append(all, title(o)+" "+s.state())
+		all, times = append(all, title(o)+" "+s.state()), append(times, o.Updated)
 	}
-	return all
+	return all, times
 }
 
 // state tells how the owner stands.
@@ -142,7 +155,7 @@ func (s *ownerShow) steps(p paint, width int, now time.Time) []string {
 	for _, v := range s.owner.Steps {
 		names = max(names, cells(plain.Line(v.Step)))
 	}
-	names = min(names, max(8, width/2))
+	names = min(names, max(8, width/2), max(1, width-timeColumn-3))
 	var lines []string
 	for _, v := range s.owner.Steps {
 		end := now
@@ -170,7 +183,7 @@ func (s *ownerShow) says(p paint, v *client.Visit, room int) string {
 	case v.Error != "":
 		return "  " + p.inState(v.Outcome, cut(v.Outcome+": "+plain.Line(v.Error), room))
 	}
-	return "  " + p.inState(v.Outcome, v.Outcome)
+	return "  " + p.inState(v.Outcome, cut(v.Outcome, room))
 }
 
 // mark is one character for how a step stands. Only where somebody watches, it turns.

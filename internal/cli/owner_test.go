@@ -174,10 +174,10 @@ func TestViewsFitTheScreen(t *testing.T) {
 			show.last = &lastLine{}
 			show.last.set(text.Draw(t, "last"))
 		}
-		width, height := rapid.IntRange(80, 200).Draw(t, "width"), rapid.IntRange(5, 60).Draw(t, "height")
+		width, height := rapid.IntRange(20, 200).Draw(t, "width"), rapid.IntRange(5, 60).Draw(t, "height")
 		for _, seen := range []glimpse{
 			show,
-			&ownerList{owners, clock},
+			&ownerList{owners: owners, now: clock},
 			ownersShow{show},
 			&decisionList{rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), clock},
 			&agentList{[]client.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running"}}, clock},

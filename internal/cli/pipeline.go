@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -205,13 +206,18 @@ func newOwnerResume(group string) *cobra.Command {
 		Long: `Let it go on. One that failed goes on with the step that failed. One that waits for a person
 takes this as the answer; with -m the words go to its agent.
 
+An agent is refused: it must not decide about its own work.
+
 Exit code 0: it goes on. 1: it cannot, since it runs, is done or was cancelled. 2: the command
-line was not understood.`,
+line was not understood. 3: the daemon could not be started, or this is an agent's shell.`,
 		Example: fmt.Sprintf(`  stopgate %[1]s resume 3f9a12bc
   stopgate %[1]s resume 3f9a12bc -m "use the staging database"
   stopgate %[1]s resume 3f9a12bc --var branch=main`, group),
 		Args: ids(oneArg, 1),
-		PreRunE: func(*cobra.Command, []string) (err error) {
+		PreRunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if err := forPeople(cmd, os.Getenv); err != nil {
+				return err
+			}
 			request.ID = client.NewID()
 			request.Vars, err = varsOf(vars)
 			return err

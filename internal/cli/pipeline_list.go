@@ -45,7 +45,7 @@ Exit code 0: listed. 3: the daemon does not run.`, listLength, ownerRunning, own
 			}
 			look := func(ctx context.Context) (*ownerList, error) {
 				owners, err := p.Pipelines(ctx, client.Filter{Status: o.status})
-				return &ownerList{owners: o.choose(owners), now: time.Now}, err
+				return &ownerList{owners: o.choose(owners), status: o.status, now: time.Now}, err
 			}
 			return showList(ctx, p, o, look)
 		}),
@@ -103,6 +103,7 @@ func showList[L glimpse](ctx context.Context, p *plane, o listOptions, look func
 // ownerList is pipelines at one moment.
 type ownerList struct {
 	owners []client.Owner
+	status string // of those that were asked for, else ""
 	now    func() time.Time
 }
 
@@ -120,6 +121,9 @@ func (l *ownerList) facts() []string {
 }
 
 func (l *ownerList) lines(p paint, width, height int) []string {
+	if len(l.owners) == 0 && l.status != "" {
+		return []string{cut("no pipelines with the status "+l.status, width)}
+	}
 	if len(l.owners) == 0 {
 		return []string{cut("no pipelines", width), p.faint(cut("see what can be started with: stopgate start", width))}
 	}

@@ -103,6 +103,14 @@ func (s ownersShow) facts() []string {
 	return all
 }
 
+func (s ownersShow) times() []time.Time {
+	var all []time.Time
+	for _, one := range s {
+		all = append(all, one.times()...)
+	}
+	return all
+}
+
 func (s ownersShow) json() any {
 	all := make([]client.Owner, len(s))
 	for i, one := range s {

@@ -7,8 +7,10 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/paths"
@@ -24,8 +26,10 @@ type plane struct {
 
 // newClient is for the daemon of a state directory.
 func newClient(stateDir string) *client.Client {
-	return client.New(filepath.Join(stateDir, "daemon.sock"), Version())
+	return client.New(socketOf(stateDir), Version())
 }
+
+func socketOf(stateDir string) string { return filepath.Join(stateDir, "daemon.sock") }
 
 // isDown reports whether there is no daemon to ask.
 func isDown(err error) bool { return errors.Is(err, client.ErrNotRunning) }
@@ -57,6 +61,9 @@ func withPlane(wake bool, run func(ctx context.Context, p *plane, args []string)
 		}
 		ctx, stop := untilSignal(cmd)
 		defer stop()
+		if err := checkText(cmd, args); err != nil {
+			return err
+		}
 		if wake {
 			if _, err := p.wake(ctx); err != nil {
 				return p.explain(ctx, err)
@@ -66,6 +73,29 @@ func withPlane(wake bool, run func(ctx context.Context, p *plane, args []string)
 		p.tellSkew()
 		return p.explain(ctx, err)
 	}
+}
+
+// checkText refuses what the daemon would not be told as it is: it is asked in JSON, which
+// has no place for bytes that are no characters.
+func checkText(cmd *cobra.Command, args []string) (err error) {
+	check := func(what, text string) {
+		if err == nil && !utf8.ValidString(text) {
+			err = usageError{fmt.Errorf("%s %q is not UTF-8", what, text), "the daemon would get other words than these"}
+		}
+	}
+	for _, arg := range args {
+		check("the argument", arg)
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			for _, value := range list.GetSlice() {
+				check("--"+f.Name, value)
+			}
+			return
+		}
+		check("--"+f.Name, f.Value.String())
+	})
+	return err
 }
 
 // insist has the daemon do something, and asks once more where it ended meanwhile, did not
@@ -105,6 +135,8 @@ func (p *plane) explain(ctx context.Context, err error) error {
 		return explainRefusal(refusal, p.Skew())
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return codeError{code: exitInterrupted}
+	case errors.Is(err, client.ErrForeign):
+		return codeError{hintError{err, "nothing was sent; set STOPGATE_STATE_DIR to a directory of your own"}, exitCouldNotRun}
 	case errors.Is(err, client.ErrCut), errors.Is(err, client.ErrAnswer), errors.Is(err, context.DeadlineExceeded):
 		return codeError{hintError{err, "see how it is with: stopgate daemon status"}, exitCouldNotRun}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
@@ -43,6 +44,8 @@ func (p *plane) watch(ctx context.Context, owner string, asJSON bool, look func(
 			return err
 		case !isDown(err):
 			lost = time.Now() // it was there until now
+			v.renew()
+			fmt.Fprintf(p.errOut, "stopgate: the daemon has ended; waiting %s for it to run again\n", brief(reconnectPatience))
 		case lost.IsZero():
 			return err
 		}
@@ -97,16 +100,19 @@ func (p *plane) attend(ctx context.Context, owner string, look func(context.Cont
 type viewer struct {
 	show  func(glimpse) error
 	close func()
+	renew func() // has it drawn below what others print
 	frame <-chan time.Time
 }
 
 func newViewer(p *plane, asJSON bool) *viewer {
-	v := &viewer{show: teller(p.out), close: func() {}}
+	v := &viewer{show: teller(p.out), close: func() {}, renew: func() {}}
 	switch file, ok := isScreen(p.out); {
 	case asJSON:
 		v.show = jsonTeller(p.out)
 	case ok:
-		v.show = newScreen(file).drawer(paintFor(p.out))
+		s := newScreen(file)
+		v.show = s.drawer(paintFor(p.out))
+		v.renew = func() { s.drawn = nil }
 		tick := time.NewTicker(frameTime)
 		v.frame, v.close = tick.C, tick.Stop
 	}

@@ -25,6 +25,12 @@ type glimpse interface {
 	over() bool
 }
 
+// dated is a glimpse that knows when each of its facts was, which may be before anybody
+// watched.
+type dated interface {
+	times() []time.Time
+}
+
 // watch shows something again each time it changes, until it is over or ctx is done:
 // in place on a screen, else in lines of what is new.
 func watch(ctx context.Context, out io.Writer, asJSON bool, look func() (glimpse, error)) error {
@@ -73,11 +79,16 @@ func teller(out io.Writer) func(glimpse) error {
 	var told []string
 	return func(w glimpse) error {
 		facts := w.facts()
-		for _, fact := range facts {
+		for i, fact := range facts {
 			if slices.Contains(told, fact) {
 				continue
 			}
-			if _, err := fmt.Fprintf(out, "%s  %s\n", time.Now().Format(time.TimeOnly), fact); err != nil {
+			now := time.Now()
+			at := now
+			if w, ok := w.(dated); ok {
+				at = w.times()[i]
+			}
+			if _, err := fmt.Fprintf(out, "%s  %s\n", clock(at, now), fact); err != nil {
 				return err
 			}
 		}

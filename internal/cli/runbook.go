@@ -70,5 +70,5 @@ func hand(what string, args []string, asJSON bool) error {
 	if len(args) > 0 {
 		words = append(append(words, "--"), args...) // one of them may begin with a dash
 	}
-	return become(program, words)
+	return become(program, words, os.Environ())
 }

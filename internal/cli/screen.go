@@ -44,8 +44,8 @@ const (
 // draw replaces what it drew before. It goes over the old lines one by one: to
 // clear them at once would make some terminals keep each drawing in their history.
 func (s *screen) draw(lines []string) {
-	width, _ := s.size()
-	rows := s.rows(width)
+	width, height := s.size()
+	rows := min(s.rows(width), max(0, height-1)) // what is above is out of reach
 	var b strings.Builder
 	b.WriteString(hideCursor + up(rows) + "\r")
 	s.drawn = s.drawn[:0]

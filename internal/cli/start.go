@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -26,15 +27,15 @@ func newStart() *cobra.Command {
 		Short: "Run a command of this project's runbooks; without one, list them",
 		Long: `Run a command of the runbooks in this project's .gauntlet/runbooks: a pipeline, an agent or
 a shell command. The daemon runs it, and is started where it does not run. Everything behind
-COMMAND is its own. Without COMMAND a daemon that runs lists those that there are.
+COMMAND is its own. Without COMMAND those that there are are listed.
 
 With --watch its steps are shown until it is at its end, also while it waits for a person.
 Ctrl-C then ends only the watching.
 
 Exit code 0: it was started; with --watch: it is done. 1: it was refused; with --watch: it
 failed. 2: the command line or a runbook must change first. 3: the daemon could not be
-started, does not run and was asked for the list, or the runbooks were never approved. 4: with
---watch, it was cancelled. 130: with --watch, by Ctrl-C.`,
+started, or the runbooks were never approved. 4: with --watch, it was cancelled. 130: with
+--watch, by Ctrl-C.`,
 		Example: `  stopgate start
   stopgate start build
   stopgate start --watch fix 1234 --priority high`,
@@ -44,8 +45,12 @@ started, does not run and was asked for the list, or the runbooks were never app
 			switch {
 			case err != nil:
 				return err
+			case !utf8.ValidString(h.root) || !utf8.ValidString(h.cwd):
+				return usageError{fmt.Errorf("the directory %s is not UTF-8", shown(h.cwd)), "the daemon can only be told of directories whose names are"}
+			case len(args) == 0 && o.follow:
+				return usageError{errors.New("--watch needs a command"), "see those there are with: stopgate start"}
 			case len(args) == 0:
-				return asking(func(ctx context.Context, p *plane, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
+				return acting(func(ctx context.Context, p *plane, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
 			}
 			return acting(func(ctx context.Context, p *plane, args []string) error {
 				return ownFlag(cmd, args[0], o.run(ctx, p, h, args))
@@ -61,14 +66,7 @@ started, does not run and was asked for the list, or the runbooks were never app
 }
 
 func (o *startOptions) list(ctx context.Context, p *plane, h *here) error {
-	if o.follow {
-		return usageError{errors.New("--watch needs a command"), "see those there are with: stopgate start"}
-	}
 	all, err := p.Commands(ctx, h.root)
-	if isDown(err) {
-		hint := "start it with: stopgate daemon start\nsee what the runbooks hold with: stopgate runbook show"
-		return codeError{hintError{errors.New("the daemon is not running"), hint}, exitCouldNotRun}
-	}
 	if err != nil {
 		return err
 	}

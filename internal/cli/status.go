@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/trust"
@@ -118,7 +119,7 @@ func (g *gatesStatus) print(p paint, row func(name, text, hint string)) {
 		if open.Violations > 0 {
 			hint = "stopgate violations list"
 		}
-		row("red", p.red(open.Job)+" since "+open.Since.Local().Format(time.DateTime)+": "+open.Message, hint)
+		row("red", p.red(plain.Line(open.Job))+" since "+open.Since.Local().Format(time.DateTime)+": "+plain.Line(open.Message), hint)
 	}
 	if g.Limit {
 		row("limit", p.yellow(fmt.Sprintf("reached after %s: agents are let go until something changes", count(g.Failures, "failing run"))), "stopgate clean")
@@ -232,7 +233,7 @@ func (s *status) write(out io.Writer, p paint) error {
 		}
 		fmt.Fprintf(out, "%-8s %s\n", name, text)
 	}
-	row("project", s.Root, "")
+	row("project", shown(s.Root), "")
 	switch {
 	case s.Config == "none":
 		row("config", "none: nothing to enforce", "stopgate init")
@@ -267,7 +268,7 @@ func (s *status) write(out io.Writer, p paint) error {
 	if s.Off != nil {
 		text := "until " + s.Off.Until.Local().Format(time.DateTime)
 		if s.Off.Why != "" {
-			text += " (" + s.Off.Why + ")"
+			text += " (" + plain.Line(s.Off.Why) + ")"
 		}
 		row("off", p.yellow(text), "stopgate off --for 0")
 	}

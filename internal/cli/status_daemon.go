@@ -58,14 +58,14 @@ func (d *daemonStatus) print(p paint, row func(name, text, hint string)) {
 		row("daemon", d.line(), "")
 	}
 	if d.Fault != "" {
-		row("daemon", p.red("runs, but does not answer: "+d.Fault), "stopgate daemon status")
+		row("daemon", p.red("runs, but does not answer: "+plain.Line(d.Fault)), "stopgate daemon status")
 	}
 	if d.other != "" {
 		row("daemon", p.yellow(fmt.Sprintf("is version %s, this is %s", d.other, Version())), "stopgate daemon restart")
 	}
 	if d.Status != nil {
 		for _, trouble := range d.Status.Trouble {
-			row("trouble", p.red(trouble), "stopgate daemon status")
+			row("trouble", p.red(plain.Line(trouble)), "stopgate daemon status")
 		}
 	}
 	const most = 3

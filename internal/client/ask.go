@@ -115,6 +115,9 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	if err := CheckSocket(c.socket); err != nil {
 		return nil, err
 	}
+	if err := ours(c.socket); err != nil {
+		return nil, err
+	}
 	// Neither answers a name nor waits: the kernel has room for the connection or not.
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: c.socket, Net: "unix"})
 	switch {

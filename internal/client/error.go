@@ -8,6 +8,9 @@ import (
 // ErrNotRunning says that no daemon listens on the socket.
 var ErrNotRunning = errors.New("the daemon is not running")
 
+// ErrForeign says that the socket is another user's. Nothing was sent.
+var ErrForeign = errors.New("the socket belongs to another user")
+
 // ErrCut says that an answer ended before its end: the daemon was killed.
 var ErrCut = errors.New("the daemon's answer was cut off")
 

@@ -23,9 +23,11 @@ type core struct {
 	now   func() time.Time
 	// Both are called with what an owner was, which is nil for a new one, and what it is:
 	// note when that is durable and nobody knows it yet, changed when it is the state.
-	// Calls for one owner come in order, one after the other. They must not block.
-	note, changed func(before, after *engine.Owner)
-	trouble       *trouble
+	// Calls for one owner come in order, one after the other. They must not block. The
+	// facts are those of the step that led there, where it is known.
+	note    func(before, after *engine.Owner, facts []engine.Fact)
+	changed func(before, after *engine.Owner)
+	trouble *trouble
 
 	seed  maphash.Seed
 	turns [256]chan struct{} // one at a time for each owner, whose id says which is its
@@ -45,7 +47,7 @@ func newCore(s store.Store, state *engine.State, last store.Position, log *slog.
 	c := &core{
 		store: s, log: log, now: now, state: state, last: last,
 		seed: maphash.MakeSeed(), unsure: map[string]bool{}, news: make(chan struct{}),
-		note: func(before, after *engine.Owner) {}, changed: func(before, after *engine.Owner) {},
+		note: func(before, after *engine.Owner, facts []engine.Fact) {}, changed: func(before, after *engine.Owner) {},
 		trouble: &trouble{},
 	}
 	for i := range c.turns {
@@ -180,8 +182,12 @@ func (c *core) record(ctx context.Context, before, after *engine.Owner, step eng
 	if errors.Is(err, store.ErrUnknown) {
 		c.doubt(after.ID)
 	}
-	if err == nil {
-		c.put(before, after, position)
+	switch {
+	case err == nil:
+		c.trouble.over("store")
+		c.put(before, after, step.Facts, position)
+	case !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrDuplicate) && !errors.Is(err, store.ErrInvalid):
+		c.trouble.is("store", err.Error())
 	}
 	return err
 }
@@ -211,9 +217,9 @@ func appendEvent(ctx context.Context, s store.Store, event store.NewEvent) (stor
 }
 
 // put is where the state changes.
-func (c *core) put(before, after *engine.Owner, position store.Position) {
+func (c *core) put(before, after *engine.Owner, facts []engine.Fact, position store.Position) {
 	after.Version = uint64(position)
-	c.note(before, after)
+	c.note(before, after, facts)
 	c.mu.Lock()
 	c.state.Put(after)
 	c.last = max(c.last, position)
@@ -254,7 +260,7 @@ func (c *core) reload(ctx context.Context, id string, known *engine.Owner) (*eng
 			return nil, err
 		}
 		if last > 0 {
-			c.put(known, owner, last)
+			c.put(known, owner, nil, last)
 			known = owner
 		}
 	}

@@ -47,7 +47,7 @@ func TestDoRecordsAStepBeforeAnybodySeesIt(t *testing.T) {
 		return nil
 	}, nil)
 	var told []string
-	c.note = func(_, after *engine.Owner) {
+	c.note = func(_, after *engine.Owner, _ []engine.Fact) {
 		if c.owner(anID) != nil {
 			t.Error("it was seen before it was noted")
 		}

@@ -58,6 +58,7 @@ func (d *daemon) tidy(ctx context.Context) {
 	}
 	d.told("files of commands that have ended were not removed", d.errands().Sweep(d.Now(), d.core.owner))
 	d.told("logs of nobody were not removed", d.sweepLogs())
+	d.told("lines of logs were not written", d.logs.retry())
 	d.told("what is old was not forgotten", d.forget(ctx))
 }
 

@@ -18,9 +18,9 @@ func TestALockThatIsLeftForAMoment(t *testing.T) {
 		check(t, err)
 		held := make(chan error)
 		go func() {
-			release, err := hold(context.Background(), dir)
+			p, err := hold(context.Background(), dir)
 			if err == nil {
-				release()
+				p.release()
 			}
 			held <- err
 		}()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,28 +26,72 @@ func logPath(stateDir, owner string) string { return filepath.Join(logDir(stateD
 func logDir(stateDir string) string { return filepath.Join(stateDir, "logs", "pipelines") }
 
 // logs writes the owners' logs.
-type logs struct{ stateDir string }
+type logs struct {
+	stateDir string
+
+	mu   sync.Mutex
+	kept map[string][]string // lines by owner that a log did not take yet
+}
+
+// keptLines bounds what waits for a log. The facts are in the store.
+const keptLines = 100
 
 // changed writes down what became of an owner.
-func (l logs) changed(before, after *engine.Owner) error {
-	lines := told(before, after)
+func (l *logs) changed(before, after *engine.Owner, facts []engine.Fact) error {
+	return l.add(after.ID, told(before, after, facts))
+}
+
+// retry writes what could not be written before.
+func (l *logs) retry() (err error) {
+	l.mu.Lock()
+	owners := slices.Sorted(maps.Keys(l.kept))
+	l.mu.Unlock()
+	for _, id := range owners {
+		err = errors.Join(err, l.add(id, nil))
+	}
+	return err
+}
+
+// add adds lines to an owner's log, after those that it did not take before.
+func (l *logs) add(id string, lines []string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines = slices.Concat(l.kept[id], lines)
+	delete(l.kept, id)
 	if len(lines) == 0 {
 		return nil
 	}
-	path := logPath(l.stateDir, after.ID)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	written, err := l.write(id, lines)
 	if err != nil {
-		return err
+		if l.kept == nil {
+			l.kept = map[string][]string{}
+		}
+		rest := lines[written:]
+		l.kept[id] = rest[max(0, len(rest)-keptLines):]
 	}
-	err = errand.Append(f, strings.Join(lines, ""))
-	return errors.Join(err, f.Close())
+	return err
 }
 
-// told is the lines about what changed.
-func told(before, after *engine.Owner) []string {
+// write writes line by line: of one that the disk took in part the rest is told apart.
+func (l *logs) write(id string, lines []string) (written int, err error) {
+	path := logPath(l.stateDir, id)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return 0, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	for err == nil && written < len(lines) {
+		if err = errand.Append(f, lines[written]); err == nil {
+			written++
+		}
+	}
+	return written, errors.Join(err, f.Close())
+}
+
+// told is the lines about what changed, and about what was heard and done.
+func told(before, after *engine.Owner, facts []engine.Fact) []string {
 	was := &engine.Owner{}
 	if before != nil {
 		was = before
@@ -61,6 +106,11 @@ func told(before, after *engine.Owner) []string {
 	if d := was.Decision; d != nil && (after.Decision == nil || after.Decision.ID != d.ID) {
 		say(d.Step, "%s", settled(after, d.ID))
 	}
+	for _, fact := range facts {
+		if text := happened(was, fact); text != "" {
+			say(was.Step, "%s", text)
+		}
+	}
 	for _, visit := range after.History {
 		old, known := sameVisit(was.History, visit)
 		if !known {
@@ -73,6 +123,11 @@ func told(before, after *engine.Owner) []string {
 			say(visit.Step, "step %s%s", visit.Outcome, because(visit.Error))
 		}
 	}
+	for _, e := range after.Effects {
+		if _, known := was.Effect(e.Key); !known && e.Kind == engine.SendAgent {
+			say(after.Step, "telling the agent: %s", firstLine(e.Text))
+		}
+	}
 	if d := after.Decision; d != nil && (was.Decision == nil || was.Decision.ID != d.ID) {
 		say(d.Step, "waiting for a person: %s (decision %s)", d.Context, d.ID)
 	}
@@ -80,6 +135,44 @@ func told(before, after *engine.Owner) []string {
 		say(after.Step, "%s %s%s", noun(after.Kind), after.Step, because(after.Error))
 	}
 	return lines
+}
+
+// happened is what a fact tells that is not to be seen of the owner itself.
+func happened(was *engine.Owner, fact engine.Fact) string {
+	switch f := fact.(type) {
+	case engine.Signalled:
+		return fmt.Sprintf("the agent signalled %s%s", f.Kind, because(firstLine(f.Message)))
+	case engine.ShellStarted:
+		if f.Gate != "" {
+			return "gate of " + f.Gate + " started"
+		}
+	case engine.ShellEnded:
+		switch gate := was.Shell; {
+		case gate == nil || gate.Gate == "" || gate.Key != f.Key:
+		case f.Lost:
+			return "gate of " + gate.Gate + ": nobody knows how it ended"
+		default:
+			return fmt.Sprintf("gate of %s: exit %d", gate.Gate, f.Code)
+		}
+	case engine.Restarted:
+		return "the agent is started again, in place of " + f.Replaces
+	case engine.Exited:
+		return fmt.Sprintf("the agent exited: %d", f.Code)
+	case engine.Resumed:
+		return "resumed by a person"
+	}
+	return ""
+}
+
+// firstLine is as much of a text as a line of the log is to have.
+func firstLine(text string) string {
+	const most = 200 // characters
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	runes := []rune(plain.Line(line))
+	if len(runes) > most || rest != "" {
+		return string(runes[:min(len(runes), most)]) + "…"
+	}
+	return string(runes)
 }
 
 // sameVisit finds a visit in an older history. That forgets its oldest visits, so that the

@@ -20,8 +20,8 @@ import (
 func story(t *testing.T, plan runbook.Plan, then func(c *core)) string {
 	t.Helper()
 	c := testCore(newMemory(t))
-	l := logs{t.TempDir()}
-	c.note = func(before, after *engine.Owner) { check(t, l.changed(before, after)) }
+	l := &logs{stateDir: t.TempDir()}
+	c.note = func(before, after *engine.Owner, facts []engine.Fact) { check(t, l.changed(before, after, facts)) }
 	c.now = func() time.Time { return noon }
 	do(t, c, anID, create(anID, plan))
 	then(c)
@@ -70,6 +70,49 @@ func TestLogOfADecision(t *testing.T) {
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What was heard and done is told, a line each.
+func TestLogOfAnAgent(t *testing.T) {
+	plan := agentPlan(runbook.Action{Kind: runbook.Nudge, Attempts: 1, Message: "go on\nplease"})
+	coder := plan.Agents["coder"]
+	coder.OnDead = runbook.Action{Kind: runbook.Gate, Run: "make", Attempts: 1}
+	plan.Agents["coder"] = coder
+	got := story(t, plan, func(c *core) {
+		agent := done(t, c, anID).Agent.ID
+		do(t, c, anID, engine.Input{ID: "idle", What: engine.AgentIdle{Agent: agent, Prompt: "p"}})
+		done(t, c, anID)
+		do(t, c, anID, engine.Input{ID: "continue", What: engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: engine.SignalContinue, Message: "not yet"}}})
+		do(t, c, anID, engine.Input{ID: "exit", What: engine.AgentExited{Agent: agent, Code: 1}})
+		done(t, c, anID)
+		do(t, c, anID, engine.Input{ID: "gate", What: engine.ShellExited{Key: c.owner(anID).Shell.Key, Code: 3, Tail: "no"}})
+	})
+	for _, want := range []string{
+		"[do] telling the agent: go on…\n", "[do] the agent signalled continue: not yet\n", "[do] the agent exited: 1\n",
+		"[do] gate of dead started\n", "[do] gate of dead: exit 3\n",
+	} {
+		if !strings.Contains(got, "2026-11-15T12:00:00Z "+want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+// Lines that a log does not take are there as soon as it does.
+func TestLogThatCannotBeWritten(t *testing.T) {
+	l := &logs{stateDir: t.TempDir()}
+	inTheWay := filepath.Join(l.stateDir, "logs")
+	check(t, os.WriteFile(inTheWay, nil, 0o600))
+	if err := l.add(anID, []string{"one\n"}); err == nil {
+		t.Error("no error")
+	}
+	check(t, os.Remove(inTheWay))
+	check(t, l.retry())
+	check(t, l.add(anID, []string{"two\n"}))
+	text, err := os.ReadFile(logPath(l.stateDir, anID))
+	check(t, err)
+	if string(text) != "one\ntwo\n" {
+		t.Errorf("%q", text)
 	}
 }
 
@@ -224,7 +267,7 @@ func TestLogOfALongHistory(t *testing.T) {
 	after.History[99].Outcome = ""
 	after.Updated = noon
 	want := []string{"2026-11-15T12:00:00Z [s] step completed\n", "2026-11-15T12:00:00Z [s] step started\n"}
-	if diff := cmp.Diff(want, told(&before, &after)); diff != "" {
+	if diff := cmp.Diff(want, told(&before, &after, nil)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -233,7 +276,7 @@ func TestLogOfALongHistory(t *testing.T) {
 func TestLogWithoutControlCharacters(t *testing.T) {
 	o := engine.Owner{Kind: engine.Pipeline, Step: engine.StepFailed, Status: engine.Ended, Error: "\x1b[31mred\x1b[0m\x07 and\nmore", Updated: noon}
 	want := []string{"2026-11-15T12:00:00Z [failed] pipeline failed: red and more\n"}
-	if diff := cmp.Diff(want, told(nil, &o)); diff != "" {
+	if diff := cmp.Diff(want, told(nil, &o, nil)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -3,10 +3,13 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/api"
@@ -35,6 +38,9 @@ func (p *plane) Version() client.Version {
 
 func (p *plane) Status(context.Context) client.Status {
 	s := client.Status{Version: p.Version(), Store: p.opts.database(), Trouble: p.core.trouble.list()}
+	if free, err := room(p.opts.StateDir); err == nil && free < scarce {
+		s.Trouble = append(s.Trouble, fmt.Sprintf("the disk is full: %d KiB are left for %s", free>>10, p.opts.StateDir))
+	}
 	for _, o := range look(p.core, (*engine.State).Owners) {
 		counts := &s.Pipelines
 		if o.Kind == engine.AgentRun {
@@ -53,6 +59,10 @@ func (p *plane) Status(context.Context) client.Status {
 	s.Events = uint64(p.core.last)
 	return s
 }
+
+// scarce is so little room on the disk that what waits may wait for more: commands that
+// have ended and cannot say so, which nobody else knows of.
+const scarce = 1 << 20
 
 func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !o.Terminal() }
 
@@ -107,10 +117,36 @@ func (p *plane) Agents(context.Context) []client.Agent {
 
 func (p *plane) Agent(_ context.Context, id string) (client.Agent, error) {
 	o := look(p.core, func(s *engine.State) *engine.Owner { o, _ := s.OfAgent(id); return o })
-	if o == nil || o.Agent == nil {
-		return client.Agent{}, failure("not_found", "no pipeline or run has the agent "+id+" now", "stopgate agent list")
+	if o != nil && o.Agent != nil {
+		return agentView(o), nil
 	}
-	return agentView(o), nil
+	return p.pastAgent(id)
+}
+
+// pastAgent finds an agent by the beginning of its id, also one that was left, in what
+// owners remember of their steps.
+func (p *plane) pastAgent(id string) (client.Agent, error) {
+	found := map[string]client.Agent{}
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		for _, v := range o.History {
+			switch {
+			case id == "" || !strings.HasPrefix(v.AgentID, id):
+			case o.Agent != nil && o.Agent.ID == v.AgentID:
+				found[v.AgentID] = agentView(o)
+			default:
+				found[v.AgentID] = pastView(o, v)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return client.Agent{}, failure("not_found", "there is no agent "+id, "stopgate agent list --all")
+	case 1:
+		for _, only := range found {
+			return only, nil
+		}
+	}
+	return client.Agent{}, failure("conflict", fmt.Sprintf("%d agents begin with %s: give more of it", len(found), id), "")
 }
 
 func (p *plane) Signal(ctx context.Context, agent string, through journal.Position) (client.Signal, error) {
@@ -200,6 +236,10 @@ func (p *plane) Backup(ctx context.Context, path string) error {
 		return invalid("path %q is not absolute", path)
 	}
 	if err := b.Backup(ctx, path); err != nil {
+		var where *fs.PathError
+		if errors.As(err, &where) { // of a file that was to become the backup
+			err = fmt.Errorf("%s: %w", path, where.Err)
+		}
 		return failure("invalid", err.Error(), "")
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/api"
@@ -21,17 +22,19 @@ import (
 // daemon is one life of the control plane.
 type daemon struct {
 	Options
+	place  *place
 	store  store.Store
 	core   *core
 	ingest *ingest
 	timers *timers
 	worker *effect.Worker
-	logs   logs
+	logs   *logs
 
 	full chan struct{} // there is enough for a snapshot
 
 	stopping sync.Once
 	stopped  chan struct{} // closed when somebody wants it to end
+	removed  atomic.Bool   // the state directory is no longer this daemon's
 
 	aged map[string]bool // owners that were old at the last look
 }
@@ -39,13 +42,13 @@ type daemon struct {
 // Run is the daemon's life. It returns when the context ends or somebody asked for it:
 // then everything that was begun is recorded, and what it started goes on without it.
 func Run(ctx context.Context, o Options) error {
-	release, err := hold(ctx, o.StateDir)
+	place, err := hold(ctx, o.StateDir)
 	if err != nil {
 		o.Ready(err)
 		return err
 	}
-	defer release()
-	d := &daemon{Options: o.complete(), logs: logs{o.StateDir}, full: make(chan struct{}, 1), stopped: make(chan struct{})}
+	defer place.release()
+	d := &daemon{place: place, Options: o.complete(), logs: &logs{stateDir: o.StateDir}, full: make(chan struct{}, 1), stopped: make(chan struct{})}
 	return d.live(ctx)
 }
 
@@ -164,8 +167,8 @@ func (d *daemon) changed(before, after *engine.Owner) {
 
 // write keeps the owner's log. One that cannot be written is no reason to stop: the facts
 // are in the store.
-func (d *daemon) write(before, after *engine.Owner) {
-	if err := d.logs.changed(before, after); err != nil {
+func (d *daemon) write(before, after *engine.Owner, facts []engine.Fact) {
+	if err := d.logs.changed(before, after, facts); err != nil {
 		d.Log.Error("a log was not written", "owner", after.ID, "error", err)
 		d.core.trouble.is("log of "+after.ID, err.Error())
 		return
@@ -190,7 +193,9 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	all.Go(func() { d.ingest.follow(ctx) })
 	all.Go(func() { d.timers.run(ctx) })
 	all.Go(func() { d.keepHouse(ctx) })
-	err := api.Serve(ctx, listener, api.New(p, d.Version))
+	handler := api.New(p, d.Version)
+	all.Go(func() { d.guard(ctx, listener, handler) })
+	err := api.Serve(ctx, listener, handler)
 	cancel()
 	all.Wait()
 	return err
@@ -231,9 +236,13 @@ func (d *daemon) finish(ctx context.Context) {
 	}
 }
 
-// end finishes what was begun.
+// end finishes what was begun. Where the state directory is another's by now, nothing may
+// be written there, and a store that is closed writes.
 func (d *daemon) end() error {
 	d.finish(context.Background())
+	if d.removed.Load() {
+		return errRemoved
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), savePatience)
 	defer cancel()
 	if err := d.core.snapshot(ctx); err != nil {

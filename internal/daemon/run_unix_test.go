@@ -245,6 +245,9 @@ func TestAFullDisk(t *testing.T) {
 	if client.Code(err) != "unavailable" || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("%v", err)
 	}
+	if status, err := r.Status(t.Context()); err != nil || !slices.Contains(status.Trouble, "store: no space left on device") {
+		t.Errorf("%+v, %v", status, err)
+	}
 	w.endAll(0)
 	for range 3 {
 		<-tried
@@ -302,6 +305,82 @@ func TestASocketThatWasLeftBehind(t *testing.T) {
 	}
 }
 
+// reachable waits until the daemon answers.
+func (r *running) reachable(t *testing.T) {
+	t.Helper()
+	for limit := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		_, err := r.Version(t.Context())
+		if err == nil {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestASocketThatIsRemovedIsMadeAgain(t *testing.T) {
+	w := newWorld()
+	o := options(t, w, newMemory(t))
+	r := begin(t, w, o)
+	for range 2 {
+		check(t, os.Remove(o.socket()))
+		r.reachable(t)
+	}
+	r.stop(t)
+	if _, err := os.Lstat(o.socket()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+// One whose directory is gone makes room for the next, and leaves that alone.
+func TestAStateDirectoryThatIsRemoved(t *testing.T) {
+	w := newWorld()
+	o := options(t, w, newMemory(t))
+	r := begin(t, w, o)
+	for os.RemoveAll(o.StateDir) != nil { // the daemon may just be making a directory in it
+	}
+	check(t, os.Mkdir(o.StateDir, 0o700))
+	mine := map[string]string{filepath.Join(o.StateDir, "daemon.lock"): "lock", o.socket(): "socket", filepath.Join(o.StateDir, "daemon.pid"): "pid"}
+	for path, text := range mine {
+		check(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	if err := <-r.ended; !errors.Is(err, errRemoved) {
+		t.Errorf("it ended with %v", err)
+	}
+	r.ended = nil
+	for path, text := range mine {
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%s: %q, %v", path, got, err)
+		}
+	}
+}
+
+func TestAStateDirectoryOfEverybody(t *testing.T) {
+	o := options(t, newWorld(), newMemory(t))
+	check(t, os.Chmod(o.StateDir, 0o777))
+	o.Ready = func(error) {}
+	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "everybody may write to "+o.StateDir) {
+		t.Error(err)
+	}
+}
+
+func TestAnAgentThatIsNoMore(t *testing.T) {
+	w := newWorld()
+	p := &plane{core: testCore(newMemory(t)), opts: options(t, w, nil)}
+	do(t, p.core, anID, create(anID, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1})))
+	agent := done(t, p.core, anID).Agent.ID
+	do(t, p.core, anID, engine.Input{ID: "1", What: engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: engine.SignalComplete}}})
+	for _, id := range []string{agent, agent[:8]} {
+		if a, err := p.Agent(t.Context(), id); err != nil || a.ID != agent || a.Owner != anID || a.Name != "coder" || a.Status != "exited" {
+			t.Errorf("%+v, %v", a, err)
+		}
+	}
+	if _, err := p.Agent(t.Context(), "ffffffff"); client.Code(err) != "not_found" {
+		t.Error(err)
+	}
+}
+
 func TestWhatIsInTheWayOfTheSocket(t *testing.T) {
 	o := options(t, newWorld(), newMemory(t))
 	check(t, os.WriteFile(o.socket(), []byte("mine"), 0o600))
@@ -343,7 +422,7 @@ func TestWhatEndedLongAgoIsForgotten(t *testing.T) {
 func housekeeper(t *testing.T, s store.Store) *daemon {
 	t.Helper()
 	o := options(t, newWorld(), s)
-	d := &daemon{Options: o, store: s, core: newCore(s, engine.NewState(), 0, quiet(), func() time.Time { return noon }), logs: logs{o.StateDir}, full: make(chan struct{}, 1)}
+	d := &daemon{Options: o, store: s, core: newCore(s, engine.NewState(), 0, quiet(), func() time.Time { return noon }), logs: &logs{stateDir: o.StateDir}, full: make(chan struct{}, 1)}
 	d.core.note = d.write
 	return d
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
@@ -65,6 +66,18 @@ func agentView(o *engine.Owner) client.Agent {
 	}
 	if a.Signal != nil {
 		view.Signal = string(a.Signal.Kind)
+	}
+	return view
+}
+
+// pastView is an agent that a step had.
+func pastView(o *engine.Owner, v engine.Visit) client.Agent {
+	view := client.Agent{ID: v.AgentID, Owner: o.ID, Step: v.Step, Session: cmp.Or(v.Session, v.AgentID), Status: "exited", Started: v.Started}
+	for _, step := range o.Plan.Pipeline.Steps {
+		if step.Name == v.Step {
+			view.Name = step.Run.Agent
+			view.OnStop = string(o.Plan.Agents[view.Name].StopAction(o.Kind == engine.AgentRun))
+		}
 	}
 	return view
 }

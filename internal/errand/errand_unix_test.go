@@ -301,7 +301,7 @@ func TestFailures(t *testing.T) {
 		change func(*Spec)
 		want   string
 	}{
-		"directory gone":        {func(s *Spec) { s.Dir += "/gone" }, "no such file or directory"},
+		"directory gone":        {func(s *Spec) { s.Dir += "/gone" }, "/gone does not exist"},
 		"directory not told":    {func(s *Spec) { s.Dir = "" }, "is not absolute"},
 		"relative directory":    {func(s *Spec) { s.Dir = "work" }, "is not absolute"},
 		"NUL in the script":     {func(s *Spec) { s.Script += "\x00" }, "holds a NUL"},
@@ -310,7 +310,7 @@ func TestFailures(t *testing.T) {
 		"very large variables":  {func(s *Spec) { s.Env = append(s.Env, "A="+strings.Repeat("x", 10<<20)) }, "too large"},
 		"no shell to be found":  {func(s *Spec) { s.Env = append(s.Env, "PATH=/nowhere") }, `"sh": executable file not found`},
 		"directory is no such":  {func(s *Spec) { s.Dir += "/file" }, "not a directory"},
-		"directory with a line": {func(s *Spec) { s.Dir += "/a\nb" }, "no such file or directory"},
+		"directory with a line": {func(s *Spec) { s.Dir += "/a\nb" }, "a\nb does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -435,7 +435,7 @@ func TestResultThatCannotBeWrittenForLong(t *testing.T) {
 		r := here(dir, grace)
 		r.patience = 5 * time.Minute
 		ended := make(chan error, 1)
-		go func() { ended <- r.finish(ctx, Result{Code: 5}) }()
+		go func() { ended <- r.finish(ctx, nil, Result{Code: 5}) }()
 		time.Sleep(time.Hour) // of the bubble
 		select {
 		case err := <-ended:

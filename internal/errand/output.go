@@ -112,7 +112,8 @@ func (o *output) print(text string) {
 	if o.room <= 0 {
 		return
 	}
-	if o.room -= len(text) + 1; o.room <= 0 {
+	spent := len(text) + 1
+	if o.room <= spent {
 		text = fmt.Sprintf("[stopgate: more than %d MiB of output; the rest is not kept]", maxLog>>20)
 	}
 	if !o.tellMissing() {
@@ -121,15 +122,17 @@ func (o *output) print(text string) {
 	}
 	if err := o.append(text); err != nil {
 		o.missing, o.why = o.missing+1, err
+		return
 	}
+	o.room -= spent
 }
 
 // tellMissing says in the log what is missing from it, and reports whether it could.
 func (o *output) tellMissing() bool {
-	if o.missing == 0 {
+	if o == nil || o.missing == 0 {
 		return true
 	}
-	err := o.append(fmt.Sprintf("[stopgate: %d lines are missing: %v]", o.missing, o.why))
+	err := o.append(fmt.Sprintf("[stopgate: output lost here, lines: %d, because: %v]", o.missing, o.why))
 	if err == nil {
 		o.missing = 0
 	}
@@ -141,7 +144,7 @@ func (o *output) append(text string) error {
 		if err := os.MkdirAll(filepath.Dir(o.spec.Log), 0o700); err != nil {
 			return err
 		}
-		log, err := os.OpenFile(o.spec.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		log, err := os.OpenFile(o.spec.Log, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 		if err != nil {
 			return err
 		}
@@ -160,7 +163,8 @@ func (o *output) close() {
 const maxOwner = 64 << 20
 
 // Append adds lines to an owner's log, in one write, since others write to it as well. One
-// that is full says so, and takes no more.
+// that is full says so, and takes no more. A line of which the disk took only a part, from
+// us or from another, is ended first. The log must be open for reading as well.
 func Append(log *os.File, lines string) error {
 	info, err := log.Stat()
 	if err != nil {
@@ -172,8 +176,18 @@ func Append(log *os.File, lines string) error {
 	case size+int64(len(lines)) >= maxOwner:
 		lines += fmt.Sprintf("[stopgate: this log has %d MiB; nothing more is kept]\n", maxOwner>>20)
 	}
+	if torn(log, info.Size()) {
+		lines = "\n" + lines
+	}
 	_, err = log.WriteString(lines)
 	return err
+}
+
+// torn reports whether the last line of a log is not whole.
+func torn(log *os.File, size int64) bool {
+	var last [1]byte
+	n, err := log.ReadAt(last[:], size-1)
+	return size > 0 && n == 1 && err == nil && last[0] != '\n'
 }
 
 // Line is a line of an owner's log.

@@ -1,6 +1,7 @@
 package errand
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,7 +105,11 @@ func TestTooMuchOutput(t *testing.T) {
 func TestLogThatIsFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	check(t, os.WriteFile(path, nil, 0o600))
-	check(t, os.Truncate(path, maxOwner-50))
+	check(t, os.Truncate(path, maxOwner-51))
+	before, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	check(t, err)
+	_, err = before.WriteString("\n")
+	check(t, errors.Join(err, before.Close()))
 	for _, pieces := range []string{"one\ntwo\n", "three\n"} {
 		o := newOutput(Spec{Log: path, Label: "s"}, morning)
 		_, _ = o.Write([]byte(pieces))
@@ -147,11 +152,68 @@ func TestMissingLines(t *testing.T) {
 	text, err := os.ReadFile(o.spec.Log)
 	check(t, err)
 	first, rest, _ := strings.Cut(string(text), "\n")
-	if !strings.Contains(first, "[stopgate: 2 lines are missing: ") || !strings.HasSuffix(rest, "[s] c\n") || strings.Count(rest, "\n") != 1 {
+	if !strings.Contains(first, "[stopgate: output lost here, lines: 2, because: ") || !strings.HasSuffix(rest, "[s] c\n") || strings.Count(rest, "\n") != 1 {
 		t.Errorf("the log is %q", text)
 	}
 	if tail != "a\nb\nc" {
 		t.Errorf("the tail is %q", tail)
+	}
+}
+
+// A line of which the disk took a part does not run into the next one.
+func TestTornLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	check(t, os.WriteFile(path, []byte("2026-01-30T08:1"), 0o600))
+	o := newOutput(Spec{Log: path, Label: "s"}, morning)
+	_, _ = o.Write([]byte("a\nb\n"))
+	o.close()
+	text, err := os.ReadFile(path)
+	check(t, err)
+	if want := "2026-01-30T08:1\n2026-01-30T08:14:09Z [s] a\n2026-01-30T08:14:09Z [s] b\n"; string(text) != want {
+		t.Errorf("the log is %q", text)
+	}
+}
+
+// A disk that is full at a command's end, and has room later, gets to know what is lost.
+func TestLostOutputIsToldAtTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	inTheWay := filepath.Join(dir, "logs")
+	check(t, os.WriteFile(inTheWay, nil, 0o600))
+	o := newOutput(Spec{Log: filepath.Join(inTheWay, "log"), Label: "s"}, morning)
+	_, _ = o.Write([]byte("a\nb\n"))
+	o.end()
+	check(t, os.Remove(inTheWay))
+	check(t, runner{dir: directory(dir), now: morning}.finish(t.Context(), o, Result{}))
+	o.close()
+	text, err := os.ReadFile(o.spec.Log)
+	check(t, err)
+	if !strings.Contains(string(text), "[stopgate: output lost here, lines: 2, because: ") {
+		t.Errorf("the log is %q", text)
+	}
+}
+
+// Lines that were lost take nothing of what the log may hold.
+func TestLostOutputTakesNoRoom(t *testing.T) {
+	o := newOutput(Spec{Log: filepath.Join(t.TempDir(), "log", "\x00")}, morning)
+	_, _ = o.Write([]byte("a\n"))
+	if o.room != maxLog {
+		t.Errorf("%d bytes are left", o.room)
+	}
+}
+
+func TestMisplaced(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	check(t, os.WriteFile(file, nil, 0o600))
+	other := errors.New("no such shell")
+	for at, want := range map[string]string{
+		filepath.Join(dir, "gone"): "the directory " + filepath.Join(dir, "gone") + " does not exist",
+		file:                       file + " is not a directory",
+		dir:                        "no such shell",
+	} {
+		if got := misplaced(at, other).Error(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -50,21 +51,21 @@ func (r runner) run(ctx context.Context) error {
 	defer lock.Close()
 	if r.dir.has("kill") {
 		r.say(sayBegun)
-		return r.finish(ctx, Result{Code: -1})
+		return r.finish(ctx, nil, Result{Code: -1})
 	}
 	out := newOutput(spec, r.now)
 	defer out.close()
 	cmd, err := r.start(spec, out)
 	if err != nil {
 		// On record first: whoever hears of it may ask again.
-		failed := r.finish(ctx, Result{Code: 127, Failed: err.Error()})
+		failed := r.finish(ctx, out, Result{Code: 127, Failed: err.Error()})
 		r.say(sayFailed + err.Error())
 		return failed
 	}
 	r.say(sayBegun)
 	result := r.await(ctx, cmd)
 	result.Tail = out.end()
-	return r.finish(ctx, result)
+	return r.finish(ctx, out, result)
 }
 
 // say says the one thing that is to be said.
@@ -99,10 +100,24 @@ func (r runner) start(spec Spec, out *output) (*exec.Cmd, error) {
 	cmd.Stdout, cmd.Stderr = out, out
 	process.Contain(cmd)
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, misplaced(spec.Dir, err)
 	}
 	r.recordGroup(cmd.Process.Pid)
 	return cmd, nil
+}
+
+// misplaced names the directory where that is why a command could not be started: the
+// system's own words are about the shell.
+func misplaced(dir string, err error) error {
+	switch info, missing := os.Stat(dir); {
+	case errors.Is(missing, fs.ErrNotExist):
+		return fmt.Errorf("the directory %s does not exist", dir)
+	case missing != nil:
+		return fmt.Errorf("the directory cannot be used: %w", missing)
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	return err
 }
 
 // recordGroup need not succeed: what the command leaves behind when we are killed is
@@ -162,13 +177,15 @@ func (r runner) end(pid int, ended <-chan struct{}) {
 	}
 }
 
-// finish puts on record how it ended. A disk that is full may not stay so: only when we
+// finish puts on record how it ended, and before that what the log lacks, which is whole
+// for those who see that it ended. A disk that is full may not stay so: only when we
 // were asked to end does patience come to its end.
-func (r runner) finish(ctx context.Context, result Result) error {
+func (r runner) finish(ctx context.Context, out *output, result Result) error {
 	result.Ended = r.now().UTC()
 	asked := ctx.Done()
 	var giveUp <-chan time.Time
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		out.tellMissing()
 		err := r.dir.write("exit.json", result)
 		if err == nil {
 			return nil

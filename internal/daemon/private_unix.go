@@ -1,0 +1,24 @@
+//go:build unix
+
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// private refuses a directory in which others can put files in the place of ours.
+func private(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to another user (%d)", dir, stat.Uid)
+	}
+	if info.Mode().Perm()&0o002 != 0 {
+		return fmt.Errorf("everybody may write to %s: chmod 700 it, or set STOPGATE_STATE_DIR to a directory of your own", dir)
+	}
+	return nil
+}
