@@ -204,7 +204,7 @@ func TestFlippedBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := 300
+	rounds := 100
 	if os.Getenv("STOPGATE_FULL") != "" {
 		rounds = 10_000
 	}
