@@ -336,7 +336,7 @@ func TestOwnersInManyWorlds(t *testing.T) {
 		return
 	}
 	defer func() { _ = seed.Set("0") }()
-	for i := range 3 { // of 100 worlds each
+	for i := range 5 { // of 100 worlds each
 		if err := seed.Set(strconv.Itoa(i + 1)); err != nil {
 			t.Fatal(err)
 		}

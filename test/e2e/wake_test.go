@@ -73,12 +73,8 @@ func TestAgentIsWokenByACommand(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, env)
 		}
 	}
-	// What a person sets for every client, such as the variable by which the bench keeps
-	// it from calling home, is no session's.
-	for line := range strings.Lines(strings.ReplaceAll(string(env), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1\n", "")) {
-		if strings.HasPrefix(line, "TMUX=") || strings.HasPrefix(line, "TMUX_PANE=") || strings.HasPrefix(line, "CLAUDE") {
-			t.Errorf("the command is in the client's session: %s", line)
-		}
+	if strings.Contains(string(env), "TMUX=") || strings.Contains(string(env), "TMUX_PANE") || strings.Contains(string(env), "CLAUDE") {
+		t.Errorf("the command is in the client's session:\n%s", env)
 	}
 }
 

@@ -204,7 +204,7 @@ func TestFlippedBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := 100
+	rounds := 300
 	if os.Getenv("STOPGATE_FULL") != "" {
 		rounds = 10_000
 	}

@@ -1,6 +1,7 @@
 package send
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/environ"
@@ -11,6 +12,9 @@ import (
 // that of a hook: a client which that program starts is no part of that session, and
 // not in its pane.
 func (s Sender) environ(l wake.Letter) []string {
+	env := slices.DeleteFunc(environ.WithoutSession(s.Environ), func(entry string) bool {
+		return strings.HasPrefix(entry, "CLAUDE_CODE_") // also what newer clients set
+	})
 	// A NUL would keep the program from starting.
-	return append(environ.WithoutSession(s.Environ), "STOPGATE_MESSAGE_KEY="+strings.ReplaceAll(l.Key, "\x00", ""))
+	return append(env, "STOPGATE_MESSAGE_KEY="+strings.ReplaceAll(l.Key, "\x00", ""))
 }
