@@ -20,6 +20,8 @@ type Global struct {
 	DebugLog   DebugLog
 	Supervisor Supervisor
 	Terminal   Terminal
+	Lifecycle  Lifecycle
+	Prices     []Price // the first that matches a model counts, before what is built in
 }
 
 // Trust says which projects' commands run.
@@ -34,13 +36,6 @@ const (
 	// TrustEnforce runs what a person approved.
 	TrustEnforce Trust = "enforce"
 )
-
-// Notify is how a person is told.
-type Notify struct {
-	// Command is run with the message as its argument. Without one nobody is
-	// told.
-	Command string
-}
 
 // Journal is what the journal holds, and for how long.
 type Journal struct {
@@ -93,7 +88,9 @@ func fallback(text []byte) *Global {
 func ParseGlobal(name string, data []byte) (*Global, error) {
 	global := defaultGlobal()
 	global.Exists = true
-	err := decode(name, data, func(v value) {
+	source := newSource(name, data)
+	source.secrets = true // notify.urls
+	err := source.decode(func(v value) {
 		v.mapping(
 			field{key: "trust", read: func(v value) { readTrust(v, &global.Trust) }},
 			field{key: "notify", read: func(v value) { readNotify(v, &global.Notify) }},
@@ -102,6 +99,8 @@ func ParseGlobal(name string, data []byte) (*Global, error) {
 			field{key: "debug_log", read: func(v value) { readDebugLog(v, &global.DebugLog) }},
 			field{key: "supervisor", read: func(v value) { readSupervisor(v, &global.Supervisor) }},
 			field{key: "terminal", read: func(v value) { readTerminal(v, &global.Terminal) }},
+			field{key: "lifecycle", read: func(v value) { readLifecycle(v, &global.Lifecycle) }},
+			field{key: "prices", read: listOf(&global.Prices, readPrice)},
 		)
 	})
 	if err != nil {
@@ -111,7 +110,10 @@ func ParseGlobal(name string, data []byte) (*Global, error) {
 }
 
 func defaultGlobal() *Global {
-	return &Global{Journal: Journal{MaxAge: defaultMaxAge, MaxSize: defaultMaxSize}}
+	return &Global{
+		Journal:   Journal{MaxAge: defaultMaxAge, MaxSize: defaultMaxSize},
+		Lifecycle: Lifecycle{WhenDaemonDown: AllowWhenDown},
+	}
 }
 
 func readTrust(v value, to *Trust) {
@@ -120,12 +122,6 @@ func readTrust(v value, to *Trust) {
 	if oneOf(v, &trust, off, TrustEnforce) && trust != off {
 		*to = trust
 	}
-}
-
-func readNotify(v value, to *Notify) {
-	v.mapping(
-		field{key: "command", read: func(v value) { v.command(&to.Command) }},
-	)
 }
 
 func readJournal(v value, to *Journal) {

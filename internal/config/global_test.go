@@ -11,7 +11,7 @@ import (
 )
 
 func TestGlobalDefaults(t *testing.T) {
-	want := &Global{Journal: Journal{MaxAge: 720 * time.Hour, MaxSize: 256 << 20}}
+	want := &Global{Journal: Journal{MaxAge: 720 * time.Hour, MaxSize: 256 << 20}, Lifecycle: Lifecycle{WhenDaemonDown: AllowWhenDown}}
 	got, err := LoadGlobal(filepath.Join(t.TempDir(), "missing.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -48,8 +48,10 @@ journal:
 	want := &Global{
 		Exists:  true,
 		Trust:   TrustEnforce,
-		Notify:  Notify{Command: "notify-send stopgate"},
+		Notify:  Notify{Ways: Ways{Command: "notify-send stopgate"}},
 		Journal: Journal{Payloads: true, MaxAge: 48 * time.Hour, MaxSize: 64 << 20},
+
+		Lifecycle: Lifecycle{WhenDaemonDown: AllowWhenDown},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

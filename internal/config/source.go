@@ -20,6 +20,10 @@ type source struct {
 	lines    []string
 	faults   []Fault
 	overflow bool
+	// secrets says that the file may hold tokens, in URLs: what is shown of it is
+	// masked. While private is above 0 nothing of it is shown at all.
+	secrets bool
+	private int
 }
 
 // newSource takes the text as YAML sees it: without a byte order mark, and
@@ -46,11 +50,49 @@ func (s *source) fault(at span, message, hint string) {
 
 func (s *source) newFault(at span, message, hint string) Fault {
 	f := Fault{Position: s.position(at), Message: message, Hint: hint}
-	if f.Line > 0 {
-		f.Excerpt = excerpt(s.line(f.Line), f.Column, at.width)
+	if s.secrets && s.private == 0 {
+		f.Message, f.Hint = masked(message), masked(hint)
+	}
+	if f.Line > 0 && s.private == 0 {
+		f.Excerpt = excerpt(s.shown(f.Line), f.Column, at.width)
 	}
 	return f
 }
+
+// shown is a line as a fault may show it.
+func (s *source) shown(number int) string {
+	line := s.line(number)
+	if !s.secrets {
+		return line
+	}
+	// Something in a list of URLs that is none may still be meant as one.
+	const key = "urls:"
+	if i := strings.Index(line, key); i >= 0 {
+		return masked(line[:i]) + key + asterisks(line[i+len(key):])
+	}
+	return masked(line)
+}
+
+// masked has asterisks in place of what follows the :// of URLs. Places in the text stay
+// where they are.
+func masked(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "://")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		end := strings.IndexAny(rest, " \t\"")
+		if end < 0 {
+			end = len(rest)
+		}
+		b.WriteString("://" + asterisks(rest[:end]))
+		text = rest[end:]
+	}
+}
+
+func asterisks(text string) string { return strings.Repeat("*", utf8.RuneCountInString(text)) }
 
 // err is nil when there are no faults.
 func (s *source) err() error {

@@ -11,7 +11,11 @@ func (d *decoder) agent(v value) {
 	var attempts int
 	var cooldown time.Duration
 	ok := v.table(
-		field{key: "run", required: true, read: func(v value) { v.agentRun(&a.Run) }},
+		field{key: "run", required: true, read: func(v value) {
+			if v.script(&a.Run) {
+				v.client(a)
+			}
+		}},
 		field{key: "prompt", read: func(v value) { v.words(&a.Prompt) }},
 		field{key: "prompt_file", read: func(v value) { v.promptFile(&a.Prompt) }},
 		field{key: "env", read: func(v value) { v.values(badVariable, &a.Env, value.words) }},
@@ -25,19 +29,21 @@ func (d *decoder) agent(v value) {
 		field{key: "cooldown", read: func(v value) { v.duration(&cooldown) }},
 		field{key: "max_concurrency", read: func(v value) { v.count(&a.MaxConcurrency) }},
 		field{key: "notify", read: func(v value) { v.notify(&a.Notify) }},
+		field{key: "budget", read: func(v value) { v.budget(&a.Budget) }},
+		field{key: "expire", read: func(v value) { v.expire(&a.Expire) }},
 	)
 	if ok {
 		v.onePrompt()
+		v.secondPrompt(a)
 		v.settle(&a.Agent, attempts, cooldown)
+		for _, key := range []string{"budget", "expire"} {
+			if e := v.node.get(key); e != nil {
+				a.alone = append(a.alone, *e)
+			}
+		}
 	}
 	a.uses = d.uses
 	d.agents = append(d.agents, a)
-}
-
-func (v value) agentRun(to *string) {
-	if v.script(to) && strings.Contains(*to, "--session-id") {
-		v.d.fault(v.d.inside(v.node.at, "--session-id"), "run must not hold --session-id: the agent's id is the session's, and stopgate gives it", "")
-	}
 }
 
 func (v value) onePrompt() {
@@ -105,12 +111,18 @@ func (v value) oddStop(a *Agent) {
 
 // badVariable says what is wrong with the name of an environment variable, or "".
 func badVariable(name string) string {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 	switch {
-	case name == "" || strings.Trim(name, letters+"0123456789") != "" || strings.IndexByte(letters, name[0]) < 0:
+	case !isVariable(name):
 		return strconv.Quote(name) + " is no name of an environment variable"
 	case strings.HasPrefix(name, "STOPGATE_") || strings.HasPrefix(name, "OJ_"):
 		return name + " is for stopgate to set"
 	}
 	return ""
+}
+
+const variableLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
+// isVariable reports whether a shell takes a text for the name of a variable.
+func isVariable(name string) bool {
+	return name != "" && strings.Trim(name, variableLetters+"0123456789") == "" && strings.IndexByte(variableLetters, name[0]) >= 0
 }

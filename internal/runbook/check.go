@@ -38,6 +38,7 @@ func (d *decoder) check() {
 	d.checkTemplates()
 	d.checkScripts()
 	d.checkStarted()
+	d.checkAlone()
 	if len(d.faults) == 0 {
 		d.checkSize()
 	}
@@ -262,6 +263,18 @@ func (d *decoder) checkStarted() {
 	for _, p := range d.pipelines {
 		if !slices.ContainsFunc(d.commands, func(c *commandDraft) bool { return c.Run.Pipeline == p.Name }) {
 			d.warn(p.at, "no command runs pipeline "+quote(p.Name), "")
+		}
+	}
+}
+
+// checkAlone warns of what an agent says for when it runs alone, which no command has it do.
+func (d *decoder) checkAlone() {
+	for _, a := range d.agents {
+		if slices.ContainsFunc(d.commands, func(c *commandDraft) bool { return c.Run.Agent == a.Name }) {
+			continue
+		}
+		for _, e := range a.alone {
+			d.warn(e.at, e.key+" of agent "+quote(a.Name)+" counts only where it runs alone, and no command runs it so", "write it in the pipeline")
 		}
 	}
 }

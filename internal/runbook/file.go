@@ -56,6 +56,7 @@ type decoder struct {
 	commands  []*commandDraft
 	pipelines []*pipelineDraft
 	agents    []*agentDraft
+	maxAgents int
 
 	uses []use // templates of what is being read
 }
@@ -95,7 +96,10 @@ type move struct {
 type agentDraft struct {
 	Agent
 	at   span
+	args []word // of a client
 	uses []use
+	// What counts only where it runs alone, and is given.
+	alone []entry
 }
 
 func (d *decoder) runbook(v value) {
@@ -103,6 +107,7 @@ func (d *decoder) runbook(v value) {
 		field{key: "command", read: func(v value) { v.named(d.command) }},
 		field{key: "pipeline", read: func(v value) { v.named(d.pipeline) }},
 		field{key: "agent", read: func(v value) { v.named(d.agent) }},
+		field{key: "max_agents", read: func(v value) { v.count(&d.maxAgents) }},
 	)
 }
 
@@ -182,6 +187,8 @@ func (d *decoder) pipeline(v value) {
 		{key: "defaults", read: func(v value) { v.values(badName, &p.Defaults, value.text) }},
 		{key: "cwd", read: func(v value) { v.words(&p.Cwd) }},
 		{key: "notify", read: func(v value) { v.notify(&p.Notify) }},
+		{key: "budget", read: func(v value) { v.budget(&p.Budget) }},
+		{key: "expire", read: func(v value) { v.expire(&p.Expire) }},
 		{key: "step", read: func(v value) {
 			hint := "their order matters: write [[pipeline." + p.Name + ".step]] with name = \"…\" for each"
 			v.list(hint, func(v value) { d.step(v, p) })
@@ -306,7 +313,8 @@ func whyUnread(err error) string {
 // book is what was read, without the places.
 func (d *decoder) book() Runbook {
 	book := Runbook{
-		Path: d.path, Commands: map[string]Command{}, Pipelines: map[string]Pipeline{}, Agents: map[string]Agent{},
+		Path: d.path, Name: filepath.Base(d.path), MaxAgents: d.maxAgents,
+		Commands: map[string]Command{}, Pipelines: map[string]Pipeline{}, Agents: map[string]Agent{},
 		Warnings: inOrder(d.warnings),
 	}
 	for _, c := range d.commands {

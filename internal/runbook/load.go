@@ -68,6 +68,7 @@ func load(root *os.Root, dir string, files []string) (Set, error) {
 			continue
 		}
 		book, wrong := Parse(shown, text, func(name string) ([]byte, error) { return read(root, name, maxText) })
+		book.Name = name
 		if faults = append(faults, wrong...); len(wrong) == 0 {
 			set.Runbooks = append(set.Runbooks, book)
 		}

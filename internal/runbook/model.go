@@ -9,6 +9,8 @@ import "time"
 // files that prompts are read from have been read.
 type Runbook struct {
 	Path      string // as it was found, for messages
+	Name      string // its path below the runbooks directory, with slashes
+	MaxAgents int    // how many agents of it run at once in a project; 0 is no limit
 	Commands  map[string]Command
 	Pipelines map[string]Pipeline
 	Agents    map[string]Agent
@@ -42,7 +44,31 @@ type Pipeline struct {
 	OnFail   string            `json:"on_fail,omitempty"`
 	OnCancel string            `json:"on_cancel,omitempty"`
 	Notify   Notify            `json:"notify,omitzero"`
+	Budget   Budget            `json:"budget,omitzero"`
+	Expire   Expire            `json:"expire,omitzero"`
 }
+
+// Budget is what something may cost before a person is asked. What is 0 has no limit.
+type Budget struct {
+	USD  float64       `json:"usd,omitempty"`
+	Time time.Duration `json:"time,omitempty"` // of running; waiting for a person does not count
+}
+
+// Expire is what becomes of a decision that nobody answers. Without a time it stays open.
+type Expire struct {
+	After  time.Duration `json:"after,omitempty"`
+	Answer Default       `json:"answer,omitempty"`
+}
+
+// Default is the answer to a decision that nobody gave.
+type Default string
+
+// The default answers.
+const (
+	DefaultGoOn   Default = "go_on"  // what lets the agent go on
+	DefaultDone   Default = "done"   // the step is completed
+	DefaultCancel Default = "cancel" // the pipeline or the run is cancelled
+)
 
 // Step runs a shell command or an agent. Its transitions name steps.
 type Step struct {
@@ -76,6 +102,7 @@ type Notify struct {
 type Agent struct {
 	Name           string            `json:"name"`
 	Run            string            `json:"run"`
+	Client         bool              `json:"client,omitempty"` // run starts the client: it gets a terminal, and what is said to it is typed
 	Prompt         string            `json:"prompt,omitempty"` // the text, also where the runbook names a file
 	Env            map[string]string `json:"env,omitempty"`
 	Cwd            string            `json:"cwd,omitempty"`
@@ -86,6 +113,8 @@ type Agent struct {
 	OnStop         StopAction        `json:"on_stop,omitempty"` // "" where the runbook says nothing
 	MaxConcurrency int               `json:"max_concurrency,omitempty"`
 	Notify         Notify            `json:"notify,omitzero"`
+	Budget         Budget            `json:"budget,omitzero"` // where it runs alone; else the pipeline's counts
+	Expire         Expire            `json:"expire,omitzero"` // likewise
 }
 
 // ActionKind is what can be done when something happens to an agent.
@@ -157,6 +186,8 @@ func (a Agent) StopAction(standalone bool) StopAction {
 // Plan is what an owner of the engine needs of a runbook, pinned when it is created: a
 // pipeline (for an agent that runs alone, of one step) and its agents.
 type Plan struct {
-	Pipeline Pipeline         `json:"pipeline"`
-	Agents   map[string]Agent `json:"agents,omitempty"`
+	Pipeline  Pipeline         `json:"pipeline"`
+	Agents    map[string]Agent `json:"agents,omitempty"`
+	Runbook   string           `json:"runbook,omitempty"`    // its Name
+	MaxAgents int              `json:"max_agents,omitempty"` // of the runbook
 }

@@ -33,7 +33,7 @@ func sound(t testing.TB) Set {
 // The same runbook in both formats is the same.
 func TestFormatsAgree(t *testing.T) {
 	set := sound(t)
-	if diff := cmp.Diff(set.Runbooks[0], set.Runbooks[1], cmpopts.IgnoreFields(Runbook{}, "Path", "Warnings")); diff != "" {
+	if diff := cmp.Diff(set.Runbooks[0], set.Runbooks[1], cmpopts.IgnoreFields(Runbook{}, "Path", "Name", "Warnings")); diff != "" {
 		t.Errorf("-hcl +toml\n%s", diff)
 	}
 	for _, book := range set.Runbooks {

@@ -9,11 +9,13 @@ const stepRun = "run"
 // agents. A shell command is a pipeline of one step; standalone says that it is an agent
 // alone.
 func (r Runbook) Plan(c Command) (plan Plan, standalone bool) {
+	plan.Runbook, plan.MaxAgents = r.Name, r.MaxAgents
 	switch {
 	case c.Run.Pipeline != "":
 		plan.Pipeline = r.Pipelines[c.Run.Pipeline]
 	case c.Run.Agent != "":
-		plan.Pipeline = Pipeline{Name: c.Run.Agent, Steps: []Step{{Name: stepRun, Run: c.Run}}}
+		a := r.Agents[c.Run.Agent]
+		plan.Pipeline = Pipeline{Name: a.Name, Steps: []Step{{Name: stepRun, Run: c.Run}}, Budget: a.Budget, Expire: a.Expire}
 	default:
 		plan.Pipeline = Pipeline{Name: c.Name, Steps: []Step{{Name: stepRun, Run: c.Run}}}
 	}

@@ -119,6 +119,25 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 		agent + "on_stop = \"nudge\"":                                                   false,
 		agent + "on_stop = { action = \"done\" }":                                       false,
 		agent + "on_stop = {}":                                                          false,
+		agent + "budget = { usd = 0.5, time = \"2h\" }":                                 true,
+		agent + "budget = { usd = 5 }":                                                  true,
+		agent + "budget = {}":                                                           false,
+		agent + "budget = 5":                                                            false,
+		agent + "budget = { usd = 0 }":                                                  false,
+		agent + "budget = { usd = \"5\" }":                                              false,
+		agent + "budget = { usd = -1.5 }":                                               false,
+		agent + "budget = { usd = 1000001 }":                                            false,
+		agent + "budget = { time = 2 }":                                                 false,
+		agent + "budget = { eur = 2 }":                                                  false,
+		agent + "expire = { after = \"4h\", answer = \"go_on\" }":                       true,
+		agent + "expire = { after = \"4h\", answer = \"fail\" }":                        false,
+		agent + "expire = { after = \"4h\" }":                                           false,
+		agent + "expire = { answer = \"done\" }":                                        false,
+		agent + "expire = \"4h\"":                                                       false,
+		"max_agents = 3":                                                                true,
+		"max_agents = 0":                                                                false,
+		"max_agents = \"3\"":                                                            false,
+		"[pipeline.p]\nbudget = { usd = 1 }\nexpire = { after = \"1s\", answer = \"cancel\" }\nstep = [{ name = \"a\", run = \"x\" }]": true,
 	} {
 		_, faults := Parse("x.toml", []byte(text), noFile)
 		if decoded, accepted := len(faults) == 0, accepts(t, text); decoded != want || accepted != want {
@@ -150,6 +169,8 @@ func TestSchemaHasTheDecodersFields(t *testing.T) {
 		{"[pipeline.p]\n[[pipeline.p.step]]\nname = \"a\"\nrun = \"x\"\n" + stranger, defs["step"]},
 		{"[agent.a]\nrun = \"x\"\n" + stranger, defs["agent"]},
 		{"[agent.a]\nrun = \"x\"\n[agent.a.notify]\n" + stranger, defs["notify"]},
+		{"[agent.a]\nrun = \"x\"\n[agent.a.budget]\nusd = 1\n" + stranger, defs["budget"]},
+		{"[agent.a]\nrun = \"x\"\n[agent.a.expire]\nafter = \"1s\"\nanswer = \"done\"\n" + stranger, defs["expire"]},
 	} {
 		_, faults := Parse("x.toml", []byte(test.text), noFile)
 		if len(faults) != 1 {

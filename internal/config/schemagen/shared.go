@@ -28,12 +28,14 @@ func debugLog() node {
 func global() node {
 	n := mapping(keys{
 		"trust":      oneOf("off", string(config.TrustEnforce)).byDefault("off").says("enforce: only what you approved runs."),
-		"notify":     mapping(keys{"command": notBlank().says("Run with the message as its argument.")}).says("How you are told."),
+		"notify":     notify(),
 		"journal":    journal(),
 		"stop_hook":  stopHook(),
 		"debug_log":  debugLog(),
 		"supervisor": supervisor(),
 		"terminal":   terminal(),
+		"lifecycle":  lifecycle(),
+		"prices":     list(price()).says("What models cost. The first whose pattern matches counts, before the prices that are built in."),
 	})
 	n["title"] = "~/.config/agent-gauntlet/config.yml"
 	return n
@@ -61,4 +63,52 @@ func journal() node {
 		"max_age":  duration().byDefault("720h").says("How long records are kept."),
 		"max_size": size().byDefault("256MiB").says("How much of them is kept."),
 	}).says("What the journal holds.")
+}
+
+func notify() node {
+	return mapping(together(ways(), keys{
+		"command":  notBlank().says("Run with the message as its argument."),
+		"quiet":    quiet(),
+		"projects": list(projectNotify()).says("What is different for projects. The first whose path is the project or above it counts."),
+	})).says("How you are told.")
+}
+
+func projectNotify() node {
+	return mapping(together(ways(), keys{
+		"path":    notBlank().says("The project's root, or a directory above it: absolute, or beginning with ~/."),
+		"command": node{"anyOf": []node{{"const": ""}, notBlank()}}.says("Run with the message as its argument; empty for none."),
+		"quiet":   node{"anyOf": []node{{"const": "off"}, quiet()}},
+		"muted":   boolean().byDefault(false).says("Nothing is sent at all."),
+	}), "path")
+}
+
+func ways() keys {
+	return keys{
+		"desktop": boolean().says("A notification on the desktop. Default: false."),
+		"urls":    list(text().with("pattern", `^[A-Za-z][A-Za-z0-9+.\-]*://\S+$`)).says("Services, as shoutrrr writes them. They hold tokens: keep the file to yourself."),
+	}
+}
+
+func quiet() node {
+	return mapping(keys{"from": timeOfDay(), "to": timeOfDay()}, "from", "to").says("Hours, in local time, in which nothing is sent; it is sent afterwards, where it still matters.")
+}
+
+func timeOfDay() node { return text().with("pattern", "^([01][0-9]|2[0-3]):[0-5][0-9]$") }
+
+func lifecycle() node {
+	return mapping(keys{
+		"when_daemon_down": oneOf(config.AllowWhenDown, config.BlockWhenDown).byDefault(config.AllowWhenDown).says("Whether an agent may stop when the daemon cannot be asked."),
+		"max_agents":       integers(1, config.MostAgents).says("How many agents run at once on this machine. Default: no limit."),
+	}).says("Agents that the daemon runs.")
+}
+
+func price() node {
+	amount := node{"type": "number", "minimum": 0, "maximum": 1_000_000}
+	return mapping(keys{
+		"model":       notEmpty().says("A pattern for names of models, such as claude-opus-*."),
+		"input":       amount.says("US dollars for a million tokens."),
+		"output":      amount,
+		"cache_read":  amount.says("Default: a tenth of input."),
+		"cache_write": amount.says("Default: 1.25 times input, or twice for what is kept for an hour."),
+	}, "model", "input", "output")
 }

@@ -38,10 +38,12 @@ func document() node {
 		"command":  named(node{"$ref": "#/$defs/command"}).says("What people start by name: stopgate start NAME."),
 		"pipeline": named(node{"$ref": "#/$defs/pipeline"}).says("Steps and what leads from one to the next."),
 		"agent":    named(node{"$ref": "#/$defs/agent"}).says("How an agent is started, and what is done when something happens to it."),
+
+		"max_agents": number().says("How many agents of this runbook run at once in the project. Default: no limit."),
 	})
 	n["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	n["title"] = ".gauntlet/runbooks/NAME.toml"
-	n["$defs"] = keys{"command": command(), "pipeline": pipeline(), "step": step(), "agent": agent(), "notify": notify()}
+	n["$defs"] = keys{"command": command(), "pipeline": pipeline(), "step": step(), "agent": agent(), "notify": notify(), "budget": budget(), "expire": expire()}
 	return n
 }
 
@@ -61,6 +63,8 @@ func pipeline() node {
 		"defaults": values().says("Values of variables that no argument gives."),
 		"cwd":      words().says("Where the steps run. Default: where the command was started."),
 		"notify":   node{"$ref": "#/$defs/notify"},
+		"budget":   node{"$ref": "#/$defs/budget"},
+		"expire":   node{"$ref": "#/$defs/expire"},
 		"step":     list(node{"$ref": "#/$defs/step"}).with("minItems", 1).says("The steps. It begins with the first; after that only transitions lead from one to another."),
 	}), "step")
 }
@@ -83,7 +87,7 @@ func transitions() keys {
 
 func agent() node {
 	n := table(keys{
-		"run":             words().says("The command that starts the agent."),
+		"run":             words().says("The command that starts the agent: claude and its flags, or another program."),
 		"prompt":          words().says("What the agent is to do."),
 		"prompt_file":     words().says("A file below the runbooks directory that says so."),
 		"env":             environment().says("Environment variables."),
@@ -95,8 +99,10 @@ func agent() node {
 		"on_stop":         onStop().says("What is done when it wants to stop and has not signalled. Default: signal in a pipeline, escalate alone."),
 		"attempts":        attempts().says("For every action of the agent that does not say otherwise. Default: 1."),
 		"cooldown":        duration().says("For every action of the agent that does not say otherwise."),
-		"max_concurrency": node{"type": "integer", "minimum": 1, "maximum": 1_000_000}.says("How many of it may run at once in the project. Default: no limit."),
+		"max_concurrency": number().says("How many of it may run at once in the project. Default: no limit."),
 		"notify":          node{"$ref": "#/$defs/notify"},
+		"budget":          node{"$ref": "#/$defs/budget"},
+		"expire":          node{"$ref": "#/$defs/expire"},
 	}, "run")
 	n["not"] = node{"required": []string{"prompt", "prompt_file"}}
 	return n
@@ -172,7 +178,23 @@ func onStop() node {
 }
 
 func attempts() node {
-	return anyOf(node{"type": "integer", "minimum": 1, "maximum": 1_000_000}, node{"const": "forever"})
+	return anyOf(number(), node{"const": "forever"})
+}
+
+func number() node { return node{"type": "integer", "minimum": 1, "maximum": 1_000_000} }
+
+func budget() node {
+	return table(keys{
+		"usd":  node{"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000}.says("US dollars, by the prices of the global config."),
+		"time": duration().says("Of running; waiting for a person does not count."),
+	}).with("minProperties", 1).says("What may be spent before a person is asked.")
+}
+
+func expire() node {
+	return table(keys{
+		"after":  duration().says("How long a decision waits for a person."),
+		"answer": node{"enum": runbook.DefaultAnswers()}.says("What holds then."),
+	}, "after", "answer").says("What becomes of decisions that nobody answers.")
 }
 
 // node is a JSON Schema.

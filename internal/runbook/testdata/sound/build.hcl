@@ -1,4 +1,5 @@
 # Everything that a runbook can say, once. build.toml says the same.
+max_agents = 3
 
 command "build" {
   description = "Build a branch and have it reviewed"
@@ -23,6 +24,12 @@ pipeline "build" {
   on_fail   = "cleanup"
   on_cancel = { step = "cleanup" }
   defaults  = { "topic" = "the branch" }
+  budget    = { usd = 12.5, time = "2h" }
+
+  expire {
+    after  = "4h"
+    answer = "cancel"
+  }
 
   notify {
     on_start = "${name} begins"
@@ -71,6 +78,8 @@ agent "worker" {
   on_prompt       = "escalate"
   on_stop         = { action = "idle" }
   max_concurrency = 2
+  budget          = { time = "30m" }
+  expire          = { after = "10m", answer = "go_on" }
   on_error = [
     { match = "rate_limited", action = "resume", cooldown = "10m" },
     { match = "no_internet", action = "gate", run = "ping -c 1 example.com", attempts = 5, cooldown = "1m" },

@@ -1,0 +1,326 @@
+package runbook
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// client looks at the run of an agent: one that starts the client gets a terminal, and
+// flags of ours behind what is written.
+func (v value) client(a *agentDraft) {
+	run := strings.TrimSpace(a.Run)
+	args, ok := clientArgs(run)
+	switch at := func(word string) span { return v.d.inside(v.node.at, word) }; {
+	case ok:
+		a.Run, a.Client, a.args = run, true, args
+		for _, w := range args {
+			v.clientFlag(w)
+		}
+	case startsClient(run):
+		v.d.fault(at("claude"), "an agent that is the client must be one simple command: claude and its flags",
+			"use cwd and env in place of cd and export, and a step for what is to run before or after it")
+	case strings.Contains(run, "--session-id"):
+		v.d.fault(at("--session-id"), "run must not hold --session-id: the agent's id is the session's, and stopgate gives it", "")
+	}
+}
+
+// clientFlag looks at one word of a client's command line.
+func (v value) clientFlag(w word) {
+	flag, _, _ := strings.Cut(w.text, "=")
+	short := ""
+	if strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") {
+		short = strings.TrimLeft(flag, "-p") // -pc is -p and -c
+	}
+	at := v.d.inside(v.node.at, w.raw)
+	switch {
+	case flag == "--":
+		v.fault("run must not hold --: the flags that stopgate adds come after it", "write the prompt as prompt = \"…\"")
+	case flag == "--session-id":
+		v.d.fault(at, "run must not hold --session-id: the agent's id is the session's, and stopgate gives it", "")
+	case flag == "--settings":
+		v.d.fault(at, "run must not hold --settings: stopgate gives the client a file with its hooks", "the project's own settings are in force as well: .claude/settings.json")
+	case slices.Contains([]string{"--resume", "--continue", "--fork-session"}, flag), strings.HasPrefix(short, "c"), strings.HasPrefix(short, "r"):
+		v.d.fault(at, "run must not hold "+quote(flag)+": stopgate says which conversation goes on", `on_dead = "resume" goes on with the old one`)
+	case flag == "--print" || strings.HasPrefix(flag, "-p"):
+		v.d.warn(at, "with "+quote(flag)+" nobody can type to the client: no nudge reaches it, and nobody can attach", "leave it out: an agent may run for as long as it needs")
+	}
+}
+
+// secondPrompt finds a word that the client would take for a prompt, beside that of the
+// agent. Where it may be the value of a flag it is left alone.
+func (v value) secondPrompt(a *agentDraft) {
+	run := v.node.get("run")
+	if !a.Client || a.Prompt == "" || run == nil {
+		return
+	}
+	switches := []string{"--dangerously-skip-permissions", "--verbose"}
+	for i, w := range a.args {
+		after := i == 0 || slices.Contains(switches, a.args[i-1].text)
+		if after && !w.open && w.text != "" && !strings.HasPrefix(w.text, "-") {
+			v.d.fault(v.d.inside(run.node.at, w.raw), quote(w.text)+" would be a prompt, and the agent has one",
+				"put it into prompt, or write \"${prompt}\" in run where that is to stand")
+		}
+	}
+}
+
+// Exec is the run of a client with exec before its program, behind the assignments: then
+// the client takes the place of the shell.
+func Exec(run string) string {
+	words, _ := simpleCommand(run)
+	for _, w := range words {
+		if !w.assigns() {
+			return run[:w.at] + "exec " + run[w.at:]
+		}
+	}
+	return run
+}
+
+// clientArgs are the words that a client gets, where a script is a simple command that
+// starts one: claude, or our launcher of it.
+func clientArgs(script string) ([]word, bool) {
+	words, ok := simpleCommand(script)
+	for len(words) > 0 && words[0].assigns() {
+		words = words[1:]
+	}
+	if !ok || len(words) == 0 {
+		return nil, false
+	}
+	switch args := words[1:]; words[0].program() {
+	case "claude":
+		return args, true
+	case "ccc":
+		// These are commands of its own.
+		if len(args) > 0 && slices.Contains([]string{"provider", "supervisor", "supervisor-hook"}, args[0].text) {
+			return nil, false
+		}
+		return afterProvider(args), true
+	case "stopgate":
+		if len(args) > 0 && args[0].text == "claude" {
+			return afterProvider(args[1:]), true
+		}
+	}
+	return nil, false
+}
+
+// afterProvider leaves out the provider that the launcher takes, or "--" in its place.
+func afterProvider(args []word) []word {
+	if len(args) > 0 && (args[0].text == "--" || !strings.HasPrefix(args[0].text, "-")) {
+		return args[1:]
+	}
+	return args
+}
+
+// word is one word of a simple command.
+type word struct {
+	text string // without quotes; expansions as they are written
+	raw  string // as it is written
+	at   int    // where it begins
+	open bool   // there is an expansion in it: it may come to anything
+}
+
+// program is the base name of a program.
+func (w word) program() string { return strings.TrimSuffix(path.Base(w.text), ".exe") }
+
+// assigns reports whether the word is an assignment, where it stands before the program.
+func (w word) assigns() bool {
+	name, _, found := strings.Cut(w.raw, "=")
+	return found && isVariable(name)
+}
+
+// What the shell takes for the end of a word, and more than that.
+const (
+	blanks    = " \t\n"
+	operators = ";&|<>()"
+)
+
+// simpleCommand takes a script apart, where it is one simple command: words and quotes, no
+// operators, no command substitution, no comment and no second line.
+func simpleCommand(script string) (words []word, ok bool) {
+	l := lexer{script: script}
+	for l.skip(); l.more(); l.skip() {
+		if strings.IndexByte("#\n"+operators, l.next()) >= 0 {
+			return nil, false
+		}
+		w, ok := l.word()
+		if !ok {
+			return nil, false
+		}
+		words = append(words, w)
+	}
+	return words, true
+}
+
+// lexer reads words as a shell does.
+type lexer struct {
+	script string
+	at     int
+	text   []byte // of the word that is being read
+	open   bool   // so is it
+}
+
+func (l *lexer) more() bool   { return l.at < len(l.script) }
+func (l *lexer) next() byte   { return l.script[l.at] }
+func (l *lexer) rest() string { return l.script[l.at:] }
+
+// skip leaves out what stands between words.
+func (l *lexer) skip() {
+	for l.more() {
+		switch {
+		case l.next() == ' ' || l.next() == '\t':
+			l.at++
+		case strings.HasPrefix(l.rest(), "\\\n"):
+			l.at += 2
+		default:
+			return
+		}
+	}
+}
+
+// word reads one word; it stops at what is no part of a simple command.
+func (l *lexer) word() (w word, ok bool) {
+	l.text, l.open, w.at = nil, false, l.at
+	for ok = true; ok && l.more() && strings.IndexByte(blanks+operators, l.next()) < 0; {
+		switch l.next() {
+		case '\'':
+			ok = l.single()
+		case '"':
+			ok = l.double()
+		case '\\':
+			ok = l.escape("")
+		default:
+			ok = l.plain()
+		}
+	}
+	w.text, w.raw, w.open = string(l.text), l.script[w.at:l.at], l.open
+	return w, ok
+}
+
+func (l *lexer) single() bool {
+	text, _, closed := strings.Cut(l.rest()[1:], "'")
+	if !closed {
+		l.at = len(l.script)
+		return false
+	}
+	l.text, l.at = append(l.text, text...), l.at+len(text)+2
+	l.open = l.open || strings.Contains(text, "${") // our templates know no quotes
+	return true
+}
+
+func (l *lexer) double() bool {
+	l.at++
+	for ok := true; ok && l.more(); {
+		switch l.next() {
+		case '"':
+			l.at++
+			return true
+		case '\\':
+			ok = l.escape("$`\"\\\n")
+		default:
+			ok = l.plain()
+		}
+	}
+	return false
+}
+
+// escape reads a backslash and what follows it. Between double quotes only some characters
+// are escaped.
+func (l *lexer) escape(escapes string) bool {
+	if len(l.rest()) < 2 {
+		l.at = len(l.script)
+		return false
+	}
+	next := l.script[l.at+1]
+	if escapes != "" && strings.IndexByte(escapes, next) < 0 {
+		l.text = append(l.text, '\\')
+	}
+	if next != '\n' {
+		l.text = append(l.text, next)
+	}
+	l.at += 2
+	return true
+}
+
+// plain reads one character, or an expansion of a name.
+func (l *lexer) plain() bool {
+	size := 1
+	switch l.next() {
+	case '`':
+		return false
+	case '$':
+		if size = expansion(l.rest()); size < 0 {
+			return false
+		}
+		l.open = l.open || size > 1
+	}
+	l.text, l.at = append(l.text, l.rest()[:size]...), l.at+size
+	return true
+}
+
+// expansion is how long the expansion is that a text begins with; 1 where the dollar sign
+// stands for itself, and -1 where it is more than that of a name.
+func expansion(text string) int {
+	const special = "@*#?-$!"
+	switch rest := text[1:]; {
+	case rest == "":
+		return 1
+	case rest[0] == '(':
+		return -1
+	case rest[0] == '{':
+		if name := templateAt(text); name != "" {
+			return len("${}") + len(name)
+		}
+		return -1
+	case strings.IndexByte(special, rest[0]) >= 0:
+		return 2
+	default:
+		return len(text) - len(strings.TrimLeft(rest, variableLetters+"0123456789"))
+	}
+}
+
+// startsClient reports whether one of the commands of a script is claude. Of scripts in
+// which that is hard to tell it is not.
+func startsClient(script string) bool {
+	if strings.Contains(script, "<<") {
+		return false
+	}
+	l := lexer{script: script}
+	begins := true // a command may begin here
+	inside := 0    // of parentheses
+	for l.skip(); l.more(); l.skip() {
+		switch c := l.next(); {
+		case strings.IndexByte("\n"+operators, c) >= 0:
+			begins = c != '<' && c != '>'
+			if c == '(' {
+				inside++
+			} else if c == ')' && inside > 0 {
+				inside--
+			}
+			l.at++
+			continue
+		case c == '#':
+			line, _, _ := strings.Cut(l.rest(), "\n")
+			l.at += len(line)
+			continue
+		}
+		w, ok := l.word()
+		if !ok {
+			// At a substitution what follows is a command.
+			begins = strings.HasPrefix(l.rest(), "$(") || strings.HasPrefix(l.rest(), "`")
+			l.at = min(l.at+1, len(script))
+			continue
+		}
+		// The name of a function and a pattern of case are no commands.
+		names := strings.HasPrefix(l.rest(), "(") || strings.HasPrefix(l.rest(), ")") && inside == 0
+		if begins && w.program() == "claude" && !names {
+			return true
+		}
+		begins = begins && (w.assigns() || slices.Contains(prefixes(), w.text))
+	}
+	return false
+}
+
+// prefixes are words that a command follows.
+func prefixes() []string {
+	return strings.Fields("! { if then else elif while until do exec env command nohup nice time")
+}
