@@ -7,12 +7,18 @@ import (
 	"github.com/stopgate/stopgate/internal/errand"
 )
 
-// isErrand recognises "stopgate errand DIR", which only the daemon calls: it is in no
-// help.
-func isErrand(args []string) bool { return len(args) == 3 && args[1] == "errand" }
+// isErrand recognises "stopgate errand [--terminal] DIR", which only the daemon calls: it
+// is in no help.
+func isErrand(args []string) bool {
+	return len(args) == 3 && args[1] == "errand" || len(args) == 4 && args[1] == "errand" && args[2] == "--terminal"
+}
 
-func runErrand(dir string) int {
-	if err := errand.Run(dir); err != nil {
+func runErrand(args []string) int {
+	run := errand.Run
+	if len(args) == 2 {
+		run = errand.RunInTerminal
+	}
+	if err := run(args[len(args)-1]); err != nil {
 		fmt.Fprintf(os.Stderr, "stopgate: %v\n", err)
 		return exitFailed
 	}

@@ -13,11 +13,21 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/terminal"
 )
 
 func init() {
 	children["start many"] = startMany
 	children["dies some time"] = diesSomeTime
+	children["start many in terminals"] = startManyInTerminals
+	children["terminal, dies some time"] = func(args []string) error {
+		n, err := strconv.Atoi(filepath.Base(args[2]))
+		if err != nil {
+			return err
+		}
+		time.AfterFunc(time.Duration(n)*1500*time.Microsecond, func() { panic(dieNow()) })
+		return RunInTerminal(args[2])
+	}
 }
 
 // errandOf is the numbered errand of a directory. Its command says that it ran.
@@ -124,6 +134,107 @@ func TestKilledRunners(t *testing.T) {
 		}
 		if got > 1 || got != 1 && !r.Lost || r.Code != 0 {
 			t.Errorf("errand %d ran %d times and ended with %+v", n, got, r)
+		}
+	}
+	t.Logf("%d were started again, %d are lost", again, lost)
+}
+
+// startIn starts the numbered errand of a directory in a terminal.
+func startIn(ctx context.Context, server terminal.Server, base string, n int, runner string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir, spec := errandOf(base, n, "")
+	return StartInTerminal(ctx, self, dir, spec, func(ctx context.Context, argv []string) error {
+		return launchIn(ctx, server, terminal.NewSession{Name: "errand-" + strconv.Itoa(n), Dir: base, Argv: argv}, runner)
+	})
+}
+
+// startManyInTerminals is startMany with a tmux server.
+func startManyInTerminals(args []string) error {
+	from, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	for n := from; ; n++ {
+		server := terminal.Server{Socket: args[0], Environ: os.Environ()}
+		if err := startIn(context.Background(), server, args[1], n, "terminal"); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+// Daemons are killed while they start errands in terminals, also between what they say to
+// tmux and what the runners say to them.
+func TestKilledDaemonsWithTerminals(t *testing.T) {
+	s := newStage(t)
+	base, next := s.work, 0
+	for round := range 10 {
+		cmd := processtest.Child(t, "start many in terminals", s.Socket, base, strconv.Itoa(next))
+		out, err := cmd.StdoutPipe()
+		check(t, err)
+		check(t, cmd.Start())
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			n, err := strconv.Atoi(lines.Text())
+			check(t, err)
+			if next = n + 1; n%2 == 1 {
+				// Anywhere within what follows.
+				time.Sleep(time.Duration(round*4373%40000) * time.Microsecond)
+				_ = cmd.Process.Kill()
+			}
+		}
+		_ = cmd.Wait()
+	}
+	for n := range next + 1 {
+		check(t, startIn(t.Context(), s.Server, base, n, "terminal"))
+		dir, _ := errandOf(base, n, "")
+		r, err := Wait(t.Context(), dir)
+		check(t, err)
+		if got := ran(t, base, n); got != 1 || r.Lost || r.Code != 0 {
+			t.Errorf("errand %d ran %d times and ended with %+v", n, got, r)
+		}
+		if directory(dir).has("env") {
+			t.Errorf("the environment of errand %d is still on disk", n)
+		}
+	}
+}
+
+// Runners in terminals are killed at all times of their lives. No command runs twice, and
+// one whose result is known ran once.
+func TestKilledRunnersInTerminals(t *testing.T) {
+	s := newStage(t)
+	base := s.work
+	again, lost := 0, 0
+	for n := range 40 {
+		dir, spec := errandOf(base, n, "")
+		d := directory(dir)
+		spec.Terminal = true
+		lock, err := d.prepare(t.Context(), spec)
+		check(t, err)
+		check(t, d.writeEnviron(spec.Env))
+		self, err := os.Executable()
+		check(t, err)
+		s.session, s.runner = "errand-"+strconv.Itoa(n), "terminal, dies some time"
+		check(t, s.launch(t.Context(), []string{self, "errand", "--terminal", dir}))
+		check(t, lock.Close())
+		s.over()
+		if !d.begun() {
+			again++
+			check(t, startIn(t.Context(), s.Server, base, n, "terminal"))
+		}
+		r, err := Wait(t.Context(), dir)
+		check(t, err)
+		got := ran(t, base, n)
+		if r.Lost {
+			lost++
+		}
+		if got > 1 || got != 1 && !r.Lost || r.Code != 0 {
+			t.Errorf("errand %d ran %d times and ended with %+v", n, got, r)
+		}
+		if d.has("env") {
+			t.Errorf("the environment of errand %d is still on disk", n)
 		}
 	}
 	t.Logf("%d were started again, %d are lost", again, lost)

@@ -11,6 +11,12 @@
 //	kill       somebody wants it to end, or never to begin
 //	exit.json  how it ended
 //
+// A command that needs a terminal has its runner there: "stopgate errand --terminal DIR".
+// Whoever starts it cannot hand anything over, so there are besides
+//
+//	env        the environment, until the runner has begun: it may hold secrets
+//	said       what the runner says to whoever started it
+//
 // So the directory always tells what became of the command:
 //
 //	exit.json               it ended so
@@ -30,7 +36,9 @@ type Spec struct {
 	Dir    string   `json:"dir"`    // where it runs
 	Log    string   `json:"log"`    // the file that its output is added to
 	Label  string   `json:"label"`  // stands in each line of the log
-	Env    []string `json:"-"`      // of the command; not on disk, it may hold secrets
+	Env    []string `json:"-"`      // of the command; not kept on disk, it may hold secrets
+	// Terminal says that it runs in one. StartInTerminal sets it.
+	Terminal bool `json:"terminal,omitempty"`
 }
 
 // Result is how an errand ended.

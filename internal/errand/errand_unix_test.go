@@ -41,7 +41,7 @@ func init() {
 
 // here is the runner of this process.
 func here(dir string, grace time.Duration) runner {
-	return runner{directory(dir), os.Environ(), time.Now, os.Stdout, os.Stderr, grace, 0}
+	return runner{directory(dir), pipes{os.Environ(), os.Stderr}, time.Now, os.Stdout, grace, 0}
 }
 
 // untilAsked ends when the process is asked to end, like that of Run.

@@ -26,8 +26,15 @@ func askRunner(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
 
 // exitCode is the shell's: 128 and the signal, where one ended it.
 func exitCode(state *os.ProcessState) int {
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
+	if status, ok := state.Sys().(syscall.WaitStatus); ok {
+		return statusCode(status)
 	}
 	return state.ExitCode()
+}
+
+func statusCode(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
 }

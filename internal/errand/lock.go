@@ -27,6 +27,18 @@ func (d directory) take() (*os.File, error) {
 	return f, nil
 }
 
+// takeSoon takes the lock from those that hold it for a moment only.
+func (d directory) takeSoon(patience time.Duration) (lock *os.File, err error) {
+	err = soon(context.Background(), patience, func() (bool, error) {
+		lock, err = d.take()
+		if errors.Is(err, errBusy) && !d.begun() {
+			return false, nil
+		}
+		return true, err
+	})
+	return lock, err
+}
+
 // awaitFree waits until nobody runs the errand, and gives the lock, shared with others
 // that wait. A lock that is waited for cannot be left in peace: when the context ends,
 // the goroutine that waits stays, until it has the lock.

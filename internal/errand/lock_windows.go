@@ -1,7 +1,6 @@
 package errand
 
 import (
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -39,13 +38,4 @@ func handOver(cmd *exec.Cmd, lock *os.File) {
 }
 
 // hold takes the lock, which those that wait for it hold for a moment.
-func (d directory) hold(*os.File) (lock *os.File, err error) {
-	err = soon(context.Background(), 5*time.Second, func() (bool, error) {
-		lock, err = d.take()
-		if errors.Is(err, errBusy) {
-			return false, nil
-		}
-		return true, err
-	})
-	return lock, err
-}
+func (d directory) hold(*os.File) (*os.File, error) { return d.takeSoon(5 * time.Second) }

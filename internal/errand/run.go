@@ -27,25 +27,60 @@ func Run(dir string) error {
 	// have the command ignore it too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return runner{
-		dir: directory(dir), environ: os.Environ(), now: time.Now, mouth: os.Stdout, stderr: os.Stderr,
-		grace: grace, patience: 5 * time.Minute,
+		dir: directory(dir), stage: pipes{os.Environ(), os.Stderr}, now: time.Now, mouth: os.Stdout,
+		grace: grace, patience: enough,
 	}.run(ctx)
 }
 
+// enough is the patience with a disk that does not take the result.
+const enough = 5 * time.Minute
+
 type runner struct {
 	dir      directory
-	environ  []string
+	stage    stage
 	now      func() time.Time
 	mouth    io.WriteCloser // to whoever started us
-	stderr   *os.File
-	grace    time.Duration // for a command that was asked to end
-	patience time.Duration // with a disk that does not take the result, once we were asked to end
+	grace    time.Duration  // for a command that was asked to end
+	patience time.Duration  // with a disk that does not take the result, once we were asked to end
 }
+
+// stage is where a command runs.
+type stage interface {
+	hold(directory) (lock *os.File, err error)
+	environ(directory) ([]string, error) // of the command
+	start(cmd *exec.Cmd, out *output) error
+	wait(cmd *exec.Cmd) (code int)
+	ended(out *output) // out gets what it did not get yet
+}
+
+// pipes is where a command has nobody but us to talk to.
+type pipes struct {
+	env    []string
+	stderr *os.File
+}
+
+func (p pipes) hold(d directory) (*os.File, error) { return d.hold(p.stderr) }
+
+func (p pipes) environ(directory) ([]string, error) { return p.env, nil }
+
+func (pipes) start(cmd *exec.Cmd, out *output) error {
+	cmd.Stdout, cmd.Stderr = out, out
+	return cmd.Start()
+}
+
+func (pipes) wait(cmd *exec.Cmd) int {
+	_ = cmd.Wait() // the state tells more
+	return exitCode(cmd.ProcessState)
+}
+
+func (pipes) ended(*output) {}
 
 func (r runner) run(ctx context.Context) error {
 	spec, lock, err := r.begin()
 	if err != nil {
-		r.say(sayLater + err.Error())
+		if !errors.Is(err, errNoTerminal) { // else it is another's word that is waited for
+			r.say(sayLater + err.Error())
+		}
 		return err
 	}
 	defer lock.Close()
@@ -64,6 +99,7 @@ func (r runner) run(ctx context.Context) error {
 	}
 	r.say(sayBegun)
 	result := r.await(ctx, cmd)
+	r.stage.ended(out)
 	result.Tail = out.end()
 	return r.finish(ctx, out, result)
 }
@@ -76,7 +112,7 @@ func (r runner) say(word string) {
 
 // begin takes the lock and puts on record that the command begins.
 func (r runner) begin() (Spec, *os.File, error) {
-	lock, err := r.dir.hold(r.stderr)
+	lock, err := r.stage.hold(r.dir)
 	if err != nil {
 		return Spec{}, nil, err
 	}
@@ -85,21 +121,24 @@ func (r runner) begin() (Spec, *os.File, error) {
 	}
 	spec, err := r.dir.spec()
 	if err == nil {
+		spec.Env, err = r.stage.environ(r.dir)
+	}
+	if err == nil {
 		err = r.dir.begin(process.Self())
 	}
 	if err != nil {
 		return Spec{}, nil, errors.Join(err, lock.Close())
 	}
+	r.dir.forgetEnviron()
 	return spec, lock, nil
 }
 
 func (r runner) start(spec Spec, out *output) (*exec.Cmd, error) {
 	args := process.Shell(spec.Script)
 	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...)
-	cmd.Dir, cmd.Env = spec.Dir, append(r.environ, r.dir.mark())
-	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Dir, cmd.Env = spec.Dir, append(spec.Env, r.dir.mark())
 	process.Contain(cmd)
-	if err := cmd.Start(); err != nil {
+	if err := r.stage.start(cmd, out); err != nil {
 		return nil, misplaced(spec.Dir, err)
 	}
 	r.recordGroup(cmd.Process.Pid)
@@ -134,7 +173,7 @@ func (r runner) recordGroup(pid int) {
 func (r runner) await(ctx context.Context, cmd *exec.Cmd) (result Result) {
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // the state tells more
+		result.Code = r.stage.wait(cmd)
 		close(ended)
 	}()
 	killed := false
@@ -150,7 +189,6 @@ func (r runner) await(ctx context.Context, cmd *exec.Cmd) (result Result) {
 		process.EndMarked(r.dir.mark())
 		process.EndOrphans()
 	}
-	result.Code = exitCode(cmd.ProcessState)
 	return result
 }
 

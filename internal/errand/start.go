@@ -29,29 +29,41 @@ const (
 // is for good. After another error, unless it is the context's, the command does not run
 // and can be started again.
 func Start(ctx context.Context, program, dir string, s Spec) error {
-	if err := s.check(); err != nil {
-		return err
-	}
 	d := directory(dir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	lock, err := d.prepare(ctx, s)
+	if lock == nil || err != nil {
 		return err
-	}
-	lock, err := d.claim(ctx)
-	if err != nil {
-		return fmt.Errorf("start %s: %w", dir, err)
-	}
-	if lock == nil {
-		return d.failure()
 	}
 	defer lock.Close()
-	if err := d.write("spec.json", s); err != nil {
-		return err
+	return d.detach(ctx, program, s, lock)
+}
+
+// prepare puts on record what is to be run, and gives the lock. Without one there is
+// nothing more to do.
+func (d directory) prepare(ctx context.Context, s Spec) (lock *os.File, err error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return nil, err
+	}
+	lock, err = d.claim(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", d, err)
+	}
+	if lock == nil {
+		return nil, d.failure()
 	}
 	// That it has begun is on record only where the directory is.
-	if err := errors.Join(atomicfile.SyncDir(filepath.Dir(dir)), atomicfile.SyncDir(filepath.Dir(filepath.Dir(dir)))); err != nil {
-		return err
+	parent := filepath.Dir(string(d))
+	err = d.write("spec.json", s)
+	if err == nil {
+		err = errors.Join(atomicfile.SyncDir(parent), atomicfile.SyncDir(filepath.Dir(parent)))
 	}
-	return d.detach(ctx, program, s, lock)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
 }
 
 // check finds what the kernel would refuse.

@@ -36,8 +36,9 @@ func damaged(err error) bool {
 	return !errors.As(err, &path)
 }
 
-// endLeft ends what a dead runner has left behind.
+// endLeft ends what a dead runner has left behind. It is called with the lock held.
 func (d directory) endLeft() {
+	d.forgetEnviron()
 	process.EndMarked(d.mark())
 	var group process.Identity
 	if d.read("group", &group) == nil && ours(group) {

@@ -69,7 +69,10 @@ func (p Pane) lookWith(ctx context.Context, stdin string, command ...string) (st
 // explain says ErrNoPane where that is the reason.
 func (p Pane) explain(err error) error {
 	failed := (*Error)(nil)
-	if errors.Is(err, errNoServer) || errors.As(err, &failed) && strings.HasPrefix(failed.Message, "can't find pane") {
+	switch {
+	case errors.Is(err, errNoServer),
+		errors.As(err, &failed) && strings.HasPrefix(failed.Message, "can't find pane"),
+		failed != nil && failed.Message == noTarget:
 		return p.gone()
 	}
 	return err

@@ -29,6 +29,7 @@ func seen() map[string]View {
 		"unfocused":    {State: Ready}, // no cursor is drawn
 		"shortcuts":    {State: Ready},
 		"busy":         {State: Ready},
+		"logged-out":   {State: Ready},
 		"queued":       {State: Ready}, // the box has a hint in it
 		"typed":        {State: Occupied, Box: "hello world"},
 		"typed-number": {State: Occupied, Box: "1. do this"},
@@ -51,6 +52,7 @@ func seen() map[string]View {
 		"ask-two":          {State: Dialog},
 		"exit-plan":        {State: Dialog},
 		"trust":            {State: Dialog},
+		"api-key":          {State: Dialog},
 		"model-menu":       {State: Dialog},
 
 		"ask-several-submit": {State: NoPrompt}, // no number, not indented

@@ -21,6 +21,9 @@ const patience = 30 * time.Second
 // errNoServer means that nobody listens at the socket.
 var errNoServer = errors.New("no tmux server is running")
 
+// noTarget is what tmux says when it has no sessions at all: it is about to end.
+const noTarget = "no current target"
+
 // Error is a tmux command that failed.
 type Error struct {
 	Command string
@@ -48,16 +51,28 @@ func (s Server) command(ctx context.Context, args ...string) (*exec.Cmd, error) 
 // tmux runs one command, or several with ";" between them, and gives what it printed.
 // No text from outside may be among the arguments: one that ends in a semicolon is two.
 func (s Server) tmux(ctx context.Context, stdin string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("tmux %s: no answer in %v", args[0], patience))
+	return s.run(ctx, call{name: args[0], stdin: stdin}, args...)
+}
+
+// call is what else there is to a call of tmux.
+type call struct {
+	name  string // of its command, for people
+	dir   string // where it runs; empty: where we do
+	stdin string
+}
+
+func (s Server) run(ctx context.Context, c call, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("tmux %s: no answer in %v", c.name, patience))
 	defer cancel()
 	cmd, err := s.command(ctx, args...)
 	if err != nil {
 		return "", err
 	}
 	var stdout, stderr strings.Builder
-	if stdin != "" {
-		cmd.Stdin = strings.NewReader(stdin)
+	if c.stdin != "" {
+		cmd.Stdin = strings.NewReader(c.stdin)
 	}
+	cmd.Dir = c.dir
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
 	switch exit := (*exec.ExitError)(nil); {
@@ -66,9 +81,9 @@ func (s Server) tmux(ctx context.Context, stdin string, args ...string) (string,
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case errors.As(err, &exit):
-		return "", failure(args[0], stderr.String(), exit)
+		return "", failure(c.name, stderr.String(), exit)
 	}
-	return "", fmt.Errorf("tmux %s: %w", args[0], err)
+	return "", fmt.Errorf("tmux %s: %w", c.name, err)
 }
 
 // failure makes an error of what tmux said when it failed.
@@ -81,7 +96,7 @@ func failure(command, stderr string, exit error) error {
 		strings.HasPrefix(message, "error connecting to "),
 		strings.HasPrefix(message, "server exited"),
 		strings.HasPrefix(message, "lost server"):
-		return fmt.Errorf("tmux %s: %w", command, errNoServer)
+		return fmt.Errorf("tmux %s: %w (%s)", command, errNoServer, plain.Line(message))
 	}
 	return &Error{Command: command, Message: plain.Line(message)}
 }
