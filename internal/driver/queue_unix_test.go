@@ -319,7 +319,10 @@ func TestAQueueOfAnEarlierServerIsStale(t *testing.T) {
 	w := s.started(mainSession)
 	w.give("/gsd:a")
 	s.tmux("kill-server")
-	eventually(t, "the server is gone", func() bool { return s.command("has-session").Run() != nil })
+	eventually(t, "the server is gone", func() bool {
+		out, _ := s.command("has-session").CombinedOutput() // one that is just ending says something else
+		return strings.HasPrefix(string(out), "no server running") || strings.HasPrefix(string(out), "error connecting")
+	})
 	again := s.window(mainSession)
 	if again.ID != w.ID || again.PID == w.PID {
 		t.Fatalf("the panes are %v and %v", w.Pane, again.Pane)

@@ -72,13 +72,8 @@ func (t *task) carryOut() bool {
 // it is done. It is false when the worker stops before the effect has come to an end.
 func (t *task) settle() (engine.Happening, bool) {
 	done := engine.EffectDone{Key: t.effect.Key}
-	if t.doubt {
-		switch afterCrash(t.effect.Kind) {
-		case takenDone:
-			return done, true
-		case confirm:
-			return t.confirmed()
-		}
+	if t.doubt && takenDone(t.effect.Kind) {
+		return done, true
 	}
 	if !t.admitted() {
 		t.leave()
@@ -94,19 +89,6 @@ func (t *task) settle() (engine.Happening, bool) {
 	return t.actPatiently()
 }
 
-// confirmed is what became of an effect that is not done twice.
-func (t *task) confirmed() (engine.Happening, bool) {
-	var sent bool
-	ok := t.patiently(t.running, t.owner.ID, func() (err error) {
-		sent, err = t.opts.Agents.Sent(t.effect.Target, t.effect.Key)
-		return err
-	})
-	if sent {
-		return engine.EffectDone{Key: t.effect.Key}, ok
-	}
-	return engine.EffectLost{Key: t.effect.Key, Why: "the daemon ended while it was sending a message"}, ok
-}
-
 // wanted reports whether the newest owner still wants the effect.
 func (t *task) wanted() bool {
 	t.mu.Lock()
@@ -114,9 +96,13 @@ func (t *task) wanted() bool {
 	return wanted(t.line.owner, t.effect)
 }
 
-// admitted waits until the effect may act: an agent, until there is room for it. It is
-// false when the effect is no longer wanted, and when the worker stops.
+// admitted waits until the effect may act: an agent, until there is room for it; a message
+// to people, until they may be told. It is false when the effect is no longer wanted, and
+// when the worker stops.
 func (t *task) admitted() bool {
+	if t.effect.Kind == engine.NotifyPerson {
+		return t.mayTell()
+	}
 	granted := t.apply()
 	for t.wanted() {
 		select {
@@ -127,12 +113,17 @@ func (t *task) admitted() bool {
 		select {
 		case <-granted:
 		case <-t.line.changed:
+		case <-time.After(lookAgain):
+			t.slots.look()
 		case <-t.running.Done():
 			return false
 		}
 	}
 	return false
 }
+
+// lookAgain is when the limits are read again: a person may have raised one.
+const lookAgain = 10 * time.Second
 
 // apply asks for the place that an agent needs.
 func (t *task) apply() (granted <-chan struct{}) {
@@ -142,7 +133,7 @@ func (t *task) apply() (granted <-chan struct{}) {
 		return free
 	}
 	a := t.effect.Agent
-	return t.slots.apply(a.ID, place{t.owner.Project, a.Name}, a.AtMost)
+	return t.slots.apply(a.ID, limits(t.owner, a.Name, a.AtMost))
 }
 
 // leave gives up the agent's place.
@@ -156,12 +147,16 @@ func (t *task) leave() {
 func (t *task) actPatiently() (end engine.Happening, ok bool) {
 	end = engine.EffectDone{Key: t.effect.Key}
 	ok = t.patiently(t.running, t.owner.ID, func() error {
-		err := t.act(t.acting)
+		err := t.act()
 		var failure *errand.Failure
+		var lost *Lost
 		switch {
 		case errors.As(err, &failure):
 			t.leave()
 			end = engine.EffectFailed{Key: t.effect.Key, Why: failure.Why}
+			return nil
+		case errors.As(err, &lost):
+			end = engine.EffectLost{Key: t.effect.Key, Why: lost.Why}
 			return nil
 		case err != nil && !t.wanted():
 			t.leave()
@@ -175,8 +170,8 @@ func (t *task) actPatiently() (end engine.Happening, ok bool) {
 }
 
 // act carries the effect out.
-func (t *task) act(ctx context.Context) error {
-	e := t.effect
+func (t *task) act() error {
+	ctx, e := t.acting, t.effect
 	switch e.Kind {
 	case engine.StartShell:
 		return t.opts.Shells.Start(ctx, t.owner, e.Key, *e.Shell)
@@ -187,14 +182,31 @@ func (t *task) act(ctx context.Context) error {
 	case engine.KillAgent:
 		return t.opts.Agents.Kill(ctx, e.Target)
 	case engine.SendAgent:
-		return t.opts.Agents.Send(ctx, e.Target, e.Key, e.Text)
+		return t.send()
 	case engine.NotifyPerson:
-		if err := t.opts.Notifier.Notify(t.owner, e.Title, e.Text); err != nil {
-			return &errand.Failure{Why: err.Error()}
-		}
-		return nil
+		return t.tell()
 	}
 	return &errand.Failure{Why: fmt.Sprintf("nobody knows how to do %q", e.Kind)}
+}
+
+// send sends a message for as long as the owner wants that and the worker runs: an agent
+// that is busy may take it much later.
+func (t *task) send() error {
+	ctx, cancel := context.WithCancelCause(t.running)
+	defer cancel(nil)
+	sent := make(chan error, 1)
+	t.work.Go(func() { sent <- t.opts.Agents.Send(ctx, t.effect.Target, t.effect.Key, t.effect.Text) })
+	for {
+		if !t.wanted() {
+			cancel(ErrUnwanted)
+			return <-sent
+		}
+		select {
+		case err := <-sent:
+			return err
+		case <-t.line.changed:
+		}
+	}
 }
 
 // follow waits for the end of what was started.

@@ -117,7 +117,11 @@ func account(what engine.Happening) string {
 	case engine.ShellExited:
 		return fmt.Sprintf("exited %s %d %q lost=%v", h.Key, h.Code, h.Tail, h.Lost)
 	case engine.AgentExited:
-		return fmt.Sprintf("exited %s %d gone=%v", h.Agent, h.Code, h.Gone)
+		line := fmt.Sprintf("exited %s %d gone=%v", h.Agent, h.Code, h.Gone)
+		if h.Tail != "" {
+			line += fmt.Sprintf(" %q", h.Tail)
+		}
+		return line
 	}
 	return fmt.Sprintf("%T", what)
 }
@@ -127,8 +131,9 @@ type world struct {
 	*book
 	mu    sync.Mutex
 	ended map[string]chan errand.Result
-	act   func(what string) error // nil means that everything succeeds
-	sent  bool                    // every message was
+	act   func(what string) error     // nil means that everything succeeds
+	send  func(context.Context) error // what a message does then
+	held  time.Time                   // until then nobody is told anything
 }
 
 func (w *world) do(format string, args ...any) error {
@@ -161,8 +166,14 @@ func (w *world) Wait(ctx context.Context, name string) (errand.Result, error) {
 
 func (w *world) Kill(_ context.Context, name string) error { return w.do("kill %s", name) }
 
-func (w *world) Notify(_ *engine.Owner, title, text string) error {
-	return w.do("notify %s %s", title, text)
+func (w *world) Notify(_ context.Context, _ *engine.Owner, e engine.Effect) error {
+	return w.do("notify %s %s", e.Title, e.Text)
+}
+
+func (w *world) Held(*engine.Owner) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Until(w.held)
 }
 
 type fakeShells struct{ *world }
@@ -177,11 +188,13 @@ func (f fakeAgents) Start(_ context.Context, _ *engine.Owner, a engine.AgentStar
 	return f.do("agent %s", a.ID)
 }
 
-func (f fakeAgents) Send(_ context.Context, agent, key, text string) error {
-	return f.do("send %s %s %s", agent, key, text)
+func (f fakeAgents) Send(ctx context.Context, agent, key, text string) error {
+	err := f.do("send %s %s %s", agent, key, text)
+	if f.send != nil {
+		return f.send(ctx)
+	}
+	return err
 }
-
-func (f fakeAgents) Sent(string, string) (bool, error) { return f.sent, nil }
 
 var _ = []any{Shells(fakeShells{}), Agents(fakeAgents{}), Notifier(&world{})}
 

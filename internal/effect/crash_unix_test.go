@@ -182,7 +182,9 @@ type mortalNotifier struct {
 	*diary
 }
 
-func (m mortalNotifier) Notify(*engine.Owner, string, string) error {
+func (m mortalNotifier) Held(*engine.Owner) time.Duration { return 0 }
+
+func (m mortalNotifier) Notify(context.Context, *engine.Owner, engine.Effect) error {
 	defer m.moment()
 	return appendLine(m.told, "x")
 }

@@ -5,6 +5,7 @@ package effect
 
 import (
 	"context"
+	"errors"
 
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/errand"
@@ -28,42 +29,32 @@ type Agents interface {
 	Start(ctx context.Context, o *engine.Owner, a engine.AgentStart) error
 	// Wait waits until the agent's process has ended.
 	Wait(ctx context.Context, agent string) (errand.Result, error)
-	// Send types a text. It never types twice under one key.
+	// Send gives the agent a text, and returns when it has it, which may take hours. It
+	// does so once under one key: called again, it waits for the same. A *errand.Failure
+	// says that the agent has not got it, a *Lost that nobody knows. When the context ends
+	// with ErrUnwanted, what the agent has not got yet is taken back.
 	Send(ctx context.Context, agent, key, text string) error
-	// Sent reports whether it is known that the text of that key was typed.
-	Sent(agent, key string) (bool, error)
 	// Kill ends the agent, like that of Shells.
 	Kill(ctx context.Context, agent string) error
 }
 
-// Notifier tells a person something.
-type Notifier interface {
-	Notify(o *engine.Owner, title, text string) error
-}
+// Lost is something of which nobody knows, nor will, whether it was done.
+type Lost struct{ Why string }
 
-// remedy is what is done about an effect that was started before a crash and may have
-// been carried out, or not.
-type remedy int
+func (l *Lost) Error() string { return l.Why }
 
-const (
-	doAgain   remedy = iota
-	confirm          // it was carried out if somebody else says so; else it is lost
-	takenDone        // at most once
-)
+// ErrUnwanted is the cause when the context of an effect ends that its owner does not want
+// any more.
+var ErrUnwanted = errors.New("it is not wanted any more")
 
-func afterCrash(kind engine.EffectKind) remedy {
-	switch kind.Rule() {
-	case engine.Confirmable:
-		return confirm
-	case engine.Unkeyed:
-		return takenDone
-	}
-	return doAgain // repeatable, or known to the receiver by its key
-}
+// takenDone reports whether an effect counts as done that was started before a crash, and
+// may have been carried out or not. All others are done again: they can be repeated, or
+// whoever receives them knows them by their key.
+func takenDone(kind engine.EffectKind) bool { return kind.Rule() == engine.Unkeyed }
 
 // wanted reports whether an owner wants an effect to be carried out. It does not want to
-// start what a later effect ends: cancelled work must not begin, and one that waits for
-// its turn must not hold up its own end.
+// start what a later effect ends, nor to talk to it: cancelled work must not begin, and
+// one that waits for its turn must not hold up its own end.
 func wanted(o *engine.Owner, e engine.Effect) bool {
 	open := false
 	for _, other := range o.Effects {
@@ -75,13 +66,15 @@ func wanted(o *engine.Owner, e engine.Effect) bool {
 	return open
 }
 
-// ends reports whether one effect ends what another one starts.
+// ends reports whether one effect ends what another one starts or talks to.
 func ends(kill, start engine.Effect) bool {
 	switch start.Kind {
 	case engine.StartShell:
 		return kill.Kind == engine.KillShell && kill.Target == start.Key
 	case engine.StartAgent:
 		return kill.Kind == engine.KillAgent && kill.Target == start.Agent.ID
+	case engine.SendAgent:
+		return kill.Kind == engine.KillAgent && kill.Target == start.Target
 	}
 	return false
 }

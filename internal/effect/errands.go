@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/environ"
@@ -33,8 +34,8 @@ func (e Errands) Shells() Shells { return shells{e} }
 // Agents are agents as errands: a message is a file in their inbox.
 func (e Errands) Agents() Agents { return agents{e} }
 
-// dir is an errand's directory. What becomes part of a path must be a plain name.
-func (e Errands) dir(key string) (string, error) {
+// Dir is an errand's directory. What becomes part of a path must be a plain name.
+func (e Errands) Dir(key string) (string, error) {
 	if err := plainName(key); err != nil {
 		return "", err
 	}
@@ -50,7 +51,7 @@ func plainName(name string) error {
 }
 
 func (e Errands) start(ctx context.Context, o *engine.Owner, key string, s errand.Spec) error {
-	dir, err := e.dir(key)
+	dir, err := e.Dir(key)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (e Errands) start(ctx context.Context, o *engine.Owner, key string, s erran
 }
 
 func (e Errands) wait(ctx context.Context, key string) (errand.Result, error) {
-	dir, err := e.dir(key)
+	dir, err := e.Dir(key)
 	if err != nil {
 		return errand.Result{Lost: true}, nil // nothing was started under such a name
 	}
@@ -71,16 +72,16 @@ func (e Errands) wait(ctx context.Context, key string) (errand.Result, error) {
 }
 
 func (e Errands) kill(ctx context.Context, key string) error {
-	dir, err := e.dir(key)
+	dir, err := e.Dir(key)
 	if err != nil {
 		return err
 	}
 	return errand.Kill(ctx, dir)
 }
 
-// env is the environment of a command: ours, with what its runbook says, and with what
+// Env is the environment of a command: ours, with what its runbook says, and with what
 // lets it find us, whatever the runbook says.
-func (e Errands) env(own map[string]string) []string {
+func (e Errands) Env(own map[string]string) []string {
 	env := slices.Clone(e.Environ)
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		env = append(env, name+"="+own[name])
@@ -89,10 +90,15 @@ func (e Errands) env(own map[string]string) []string {
 	return append(env, "PATH="+path, "STOPGATE_STATE_DIR="+e.StateDir, "OJ_STATE_DIR="+e.StateDir)
 }
 
+// AgentEnv is the environment of an agent, whose hooks know it by its id.
+func (e Errands) AgentEnv(a engine.AgentStart) []string {
+	return append(e.Env(a.Env), agentdir.Variable+"="+a.ID, agentdir.OldVariable+"="+a.ID)
+}
+
 type shells struct{ Errands }
 
 func (s shells) Start(ctx context.Context, o *engine.Owner, key string, start engine.ShellStart) error {
-	return s.start(ctx, o, key, errand.Spec{Script: start.Script, Dir: start.Cwd, Label: start.Step, Env: s.env(nil)})
+	return s.start(ctx, o, key, errand.Spec{Script: start.Script, Dir: start.Cwd, Label: start.Step, Env: s.Env(nil)})
 }
 
 func (s shells) Wait(ctx context.Context, key string) (errand.Result, error) { return s.wait(ctx, key) }
@@ -102,22 +108,24 @@ func (s shells) Kill(ctx context.Context, key string) error { return s.kill(ctx,
 type agents struct{ Errands }
 
 func (a agents) Start(ctx context.Context, o *engine.Owner, start engine.AgentStart) error {
-	if err := plainName(start.ID); err != nil {
+	own, err := a.own(start.ID)
+	if err != nil {
 		return err
 	}
-	// Its stop hook reads the file, so it is there before the agent is.
-	config := fmt.Appendf(nil, `{"on_stop":%q}`, start.OnStop)
-	if err := atomicfile.Write(a.path(start.ID, "config.json"), config, 0o600); err != nil {
+	if err := own.WriteConfig(string(start.OnStop)); err != nil {
 		return err
 	}
-	env := append(a.env(start.Env),
-		"STOPGATE_AGENT_ID="+start.ID, "OJ_AGENT_ID="+start.ID,
-		"STOPGATE_PROMPT="+start.Prompt, "STOPGATE_RESUME="+start.Resume)
+	env := append(a.AgentEnv(start), "STOPGATE_PROMPT="+start.Prompt, "STOPGATE_RESUME="+start.Resume)
 	return a.start(ctx, o, start.ID, errand.Spec{Script: start.Run, Dir: start.Cwd, Label: start.Step, Env: env})
 }
 
-func (a agents) path(agent string, names ...string) string {
-	return filepath.Join(append([]string{a.StateDir, "agents", agent}, names...)...)
+// own is the agent's own directory.
+func (a agents) own(agent string) (agentdir.Dir, error) {
+	d, err := agentdir.At(a.StateDir, agent)
+	if err != nil {
+		return d, &errand.Failure{Why: err.Error()}
+	}
+	return d, nil
 }
 
 func (a agents) Wait(ctx context.Context, agent string) (errand.Result, error) {
@@ -126,29 +134,25 @@ func (a agents) Wait(ctx context.Context, agent string) (errand.Result, error) {
 
 func (a agents) Kill(ctx context.Context, agent string) error { return a.kill(ctx, agent) }
 
-// Send puts the text into the agent's inbox.
+// Send puts the text into the agent's inbox, unless it is there.
 func (a agents) Send(_ context.Context, agent, key, text string) error {
-	if err := errors.Join(plainName(agent), plainName(key)); err != nil {
+	own, err := a.own(agent)
+	if err == nil {
+		err = plainName(key)
+	}
+	if err != nil {
 		return err
 	}
-	dir, err := a.dir(agent)
+	path := own.Path("inbox", key)
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir, err := a.Dir(agent)
 	if err != nil {
 		return err
 	}
 	if !errand.Runs(dir) {
 		return &errand.Failure{Why: "the agent does not run"}
 	}
-	if sent, err := a.Sent(agent, key); sent || err != nil {
-		return err
-	}
-	return atomicfile.Write(a.path(agent, "inbox", key), []byte(text), 0o600)
-}
-
-// Sent reports whether the text is in the inbox.
-func (a agents) Sent(agent, key string) (bool, error) {
-	_, err := os.Lstat(a.path(agent, "inbox", key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
+	return atomicfile.Write(path, []byte(text), 0o600)
 }

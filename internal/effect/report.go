@@ -54,7 +54,7 @@ func (w *Worker) watchShell(owner, key string) {
 func (w *Worker) watchAgent(owner, agent string) {
 	w.watch(owner, agent, w.opts.Agents.Wait, func(r errand.Result) engine.Happening {
 		w.slots.release(agent)
-		return engine.AgentExited{Agent: agent, Code: r.Code, Gone: r.Lost}
+		return engine.AgentExited{Agent: agent, Code: r.Code, Gone: r.Lost, Tail: r.Tail}
 	})
 }
 

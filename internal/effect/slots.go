@@ -5,46 +5,53 @@ import (
 	"sync"
 )
 
-// place is where agents count together.
-type place struct{ project, name string }
+// place is where agents count together: those of a name in a project, those of a runbook
+// in a project, and all on this machine, which is the zero value.
+type place struct{ project, runbook, name string }
 
-// slots lets no more agents of a name run in a project than their runbook allows: first
-// come, first served. Its zero value is empty.
+var machine place
+
+// limit is how many agents a place has room for, by the word of whoever wants one there.
+// Zero is no limit.
+type limit struct {
+	place
+	atMost int
+}
+
+// slots lets no more agents run than there is room for: first come, first served. Its
+// zero value is empty.
 type slots struct {
+	most    func() int // on this machine, as it is now; nil is no limit
 	mu      sync.Mutex
-	live    map[string]place // by the agent's id
-	waiting map[place][]applicant
+	live    map[string][]limit // by the agent's id
+	waiting []applicant        // as they came
 }
 
 type applicant struct {
 	agent   string
-	atMost  int
+	limits  []limit
 	granted chan struct{}
 }
 
 // hold counts an agent that runs, or may.
-func (s *slots) hold(agent string, at place) {
+func (s *slots) hold(agent string, limits []limit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.let(agent, at)
+	s.let(agent, limits)
 }
 
 // apply asks for a place, which is the agent's when the channel is closed; at once where
-// it holds one, or where there is no limit. Either way, release ends it.
-func (s *slots) apply(agent string, at place, atMost int) (granted <-chan struct{}) {
+// it holds one. Either way, release ends it.
+func (s *slots) apply(agent string, limits []limit) (granted <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := applicant{agent, atMost, make(chan struct{})}
-	if _, in := s.live[agent]; in || atMost <= 0 {
-		s.let(agent, at)
+	a := applicant{agent, limits, make(chan struct{})}
+	if _, in := s.live[agent]; in {
 		close(a.granted)
 		return a.granted
 	}
-	if s.waiting == nil {
-		s.waiting = map[place][]applicant{}
-	}
-	s.waiting[at] = append(s.waiting[at], a)
-	s.letIn(at)
+	s.waiting = append(s.waiting, a)
+	s.letIn()
 	return a.granted
 }
 
@@ -52,46 +59,68 @@ func (s *slots) apply(agent string, at place, atMost int) (granted <-chan struct
 func (s *slots) release(agent string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, in := s.live[agent]; in {
-		delete(s.live, agent)
-		s.letIn(at)
+	delete(s.live, agent)
+	s.waiting = slices.DeleteFunc(s.waiting, func(a applicant) bool { return a.agent == agent })
+	s.letIn()
+}
+
+// look lets in those for whom a person has made room.
+func (s *slots) look() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.letIn()
+}
+
+// waits reports whether there is no room for an agent yet.
+func (s *slots) waits(agent string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.waiting, func(a applicant) bool { return a.agent == agent })
+}
+
+// letIn lets in those for whom there is room. Nobody overtakes another at a place that is
+// full for the other; at a place that has room, one need not wait for somebody who waits
+// elsewhere.
+func (s *slots) letIn() {
+	if len(s.waiting) == 0 {
 		return
 	}
-	for at, queue := range s.waiting {
-		i := slices.IndexFunc(queue, func(a applicant) bool { return a.agent == agent })
-		if i >= 0 {
-			s.waiting[at] = slices.Delete(queue, i, i+1)
-			s.letIn(at) // the next may be content with less room
-			return
+	most := limit{place: machine}
+	if s.most != nil {
+		most.atMost = s.most()
+	}
+	counts := map[place]int{machine: len(s.live)}
+	for _, limits := range s.live {
+		for _, l := range limits {
+			counts[l.place]++
 		}
 	}
+	full := map[place]bool{}
+	var left []applicant
+	for _, a := range s.waiting {
+		free := true
+		limits := append(slices.Clone(a.limits), most)
+		for _, l := range limits {
+			if l.atMost > 0 && (full[l.place] || counts[l.place] >= l.atMost) {
+				full[l.place], free = true, false
+			}
+		}
+		if !free {
+			left = append(left, a)
+			continue
+		}
+		for _, l := range limits {
+			counts[l.place]++
+		}
+		s.let(a.agent, a.limits)
+		close(a.granted)
+	}
+	s.waiting = left
 }
 
-// letIn lets in those for whom there is room.
-func (s *slots) letIn(at place) {
-	for len(s.waiting[at]) > 0 && s.count(at) < s.waiting[at][0].atMost {
-		first := s.waiting[at][0]
-		s.waiting[at] = s.waiting[at][1:]
-		s.let(first.agent, at)
-		close(first.granted)
-	}
-	if len(s.waiting[at]) == 0 {
-		delete(s.waiting, at)
-	}
-}
-
-func (s *slots) let(agent string, at place) {
+func (s *slots) let(agent string, limits []limit) {
 	if s.live == nil {
-		s.live = map[string]place{}
+		s.live = map[string][]limit{}
 	}
-	s.live[agent] = at
-}
-
-func (s *slots) count(at place) (n int) {
-	for _, other := range s.live {
-		if other == at {
-			n++
-		}
-	}
-	return n
+	s.live[agent] = limits
 }

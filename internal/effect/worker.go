@@ -25,7 +25,10 @@ type Options struct {
 	// Trouble is told what goes wrong for an owner and is tried again; nil means that
 	// it goes well now.
 	Trouble func(owner string, err error)
-	Now     func() time.Time
+	// MaxAgents is how many agents may run on this machine at once, as it is now; nil or 0
+	// is no limit.
+	MaxAgents func() int
+	Now       func() time.Time
 }
 
 // Worker carries out the effects of all owners.
@@ -49,7 +52,7 @@ type Worker struct {
 
 // New is a worker that has nothing to do.
 func New(o Options) *Worker {
-	w := &Worker{opts: o, lines: map[lane]*line{}, seen: map[string]uint64{}, watched: map[string]bool{}}
+	w := &Worker{opts: o, slots: slots{most: o.MaxAgents}, lines: map[lane]*line{}, seen: map[string]uint64{}, watched: map[string]bool{}}
 	w.running, w.stopRunning = context.WithCancel(context.Background())
 	w.acting, w.stopActing = context.WithCancel(context.Background())
 	return w
@@ -75,7 +78,7 @@ func (w *Worker) attach(o *engine.Owner) {
 		if e.Kind == engine.StartAgent {
 			starting[e.Agent.ID] = true
 			if e.Started {
-				w.slots.hold(e.Agent.ID, place{o.Project, e.Agent.Name})
+				w.slots.hold(e.Agent.ID, limits(o, e.Agent.Name, e.Agent.AtMost))
 			}
 		}
 	}
@@ -83,10 +86,23 @@ func (w *Worker) attach(o *engine.Owner) {
 		w.watchShell(o.ID, s.Key)
 	}
 	if a := o.Agent; a != nil && !a.Exited && !starting[a.ID] {
-		w.slots.hold(a.ID, place{o.Project, a.Name})
+		w.slots.hold(a.ID, limits(o, a.Name, 0))
 		w.watchAgent(o.ID, a.ID)
 	}
 }
+
+// limits are the places that an agent takes besides that on the machine, and how many
+// have room there.
+func limits(o *engine.Owner, name string, atMost int) []limit {
+	all := []limit{{place{project: o.Project, name: name}, atMost}}
+	if o.Plan != nil {
+		all = append(all, limit{place{project: o.Project, runbook: o.Plan.Runbook}, o.Plan.MaxAgents})
+	}
+	return all
+}
+
+// Queued reports whether an agent waits because there is no room for it.
+func (w *Worker) Queued(agent string) bool { return w.slots.waits(agent) }
 
 // Wake takes an owner whose effects have changed. It does not block. An owner that is
 // older than one that it has had is passed over.
@@ -177,5 +193,13 @@ func (w *Worker) Kill(ctx context.Context, owners []*engine.Owner) error {
 		}
 	}
 	_ = all.Wait() // none fails
+	if a, ok := w.opts.Agents.(ender); ok {
+		failed = errors.Join(failed, a.End(ctx))
+	}
 	return failed
+}
+
+// ender is implemented by agents that leave something behind when the last one has ended.
+type ender interface {
+	End(ctx context.Context) error
 }

@@ -94,20 +94,22 @@ func TestOwnersAreApart(t *testing.T) {
 func TestAfterACrash(t *testing.T) {
 	for name, c := range map[string]struct {
 		effect engine.Effect
-		sent   bool
+		lost   bool
 		want   []string
 	}{
-		"shell:start":         {shell("1"), false, []string{"run 1 make", "done 1"}},
-		"shell:kill":          {aim("1", engine.KillShell, "s"), false, []string{"kill s", "done 1"}},
-		"agent:start":         {agent("1", "a", 1), false, []string{"agent a", "done 1"}},
-		"agent:kill":          {aim("1", engine.KillAgent, "a"), false, []string{"kill a", "done 1"}},
-		"agent:send":          {aim("1", engine.SendAgent, "a"), false, []string{"lost 1"}},
-		"agent:send, confirm": {aim("1", engine.SendAgent, "a"), true, []string{"done 1"}},
-		"notify":              {aim("1", engine.NotifyPerson, ""), false, []string{"done 1"}},
+		"shell:start":      {shell("1"), false, []string{"run 1 make", "done 1"}},
+		"shell:kill":       {aim("1", engine.KillShell, "s"), false, []string{"kill s", "done 1"}},
+		"agent:start":      {agent("1", "a", 1), false, []string{"agent a", "done 1"}},
+		"agent:kill":       {aim("1", engine.KillAgent, "a"), false, []string{"kill a", "done 1"}},
+		"agent:send":       {aim("1", engine.SendAgent, "a"), false, []string{"send a 1 text", "done 1"}},
+		"agent:send, lost": {aim("1", engine.SendAgent, "a"), true, []string{"send a 1 text", "lost 1"}},
+		"notify":           {aim("1", engine.NotifyPerson, ""), false, []string{"done 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
-				w.sent = c.sent
+				if c.lost {
+					w.act = func(string) error { return &Lost{Why: "nobody knows"} }
+				}
 				o := open("o", engine.OpenEffect{Effect: c.effect, Started: true})
 				w.owners["o"] = o
 				w.worker.Reattach([]*engine.Owner{o})
@@ -196,11 +198,11 @@ func TestNothingIsDoneTwice(t *testing.T) {
 
 // Cancelled work does not begin.
 func TestStartThatALaterEffectEnds(t *testing.T) {
-	for name, start := range map[string]engine.Effect{"shell": shell("1"), "agent": agent("1", "a", 0)} {
+	for name, start := range map[string]engine.Effect{"shell": shell("1"), "agent": agent("1", "a", 0), "message": aim("1", engine.SendAgent, "a")} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				kill := aim("2", engine.KillShell, "1")
-				if start.Agent != nil {
+				if start.Shell == nil {
 					kill = aim("2", engine.KillAgent, "a")
 				}
 				w.put(open("o", fresh(start), fresh(kill)))
@@ -233,13 +235,13 @@ func TestExits(t *testing.T) {
 		begun := len(w.read())
 		w.end("1") <- errand.Result{Code: 3, Tail: "no"}
 		synctest.Wait()
-		w.end("a") <- errand.Result{Code: 4}
+		w.end("a") <- errand.Result{Code: 4, Tail: "bye"}
 		synctest.Wait()
 		w.end("3") <- errand.Result{Lost: true}
 		synctest.Wait()
 		w.end("b") <- errand.Result{Lost: true}
 		synctest.Wait()
-		want := []string{`exited 1 3 "no" lost=false`, "exited a 4 gone=false", `exited 3 0 "" lost=true`, "exited b 0 gone=true"}
+		want := []string{`exited 1 3 "no" lost=false`, `exited a 4 gone=false "bye"`, `exited 3 0 "" lost=true`, "exited b 0 gone=true"}
 		if diff := cmp.Diff(want, w.read()[begun:]); diff != "" {
 			t.Error(diff)
 		}
@@ -318,8 +320,8 @@ func TestAtMostAfterACrash(t *testing.T) {
 		for _, o := range owners {
 			w.worker.attach(o)
 		}
-		if diff := cmp.Diff(map[string]place{"d": {"/p", "worker"}, "r": {"/p", "worker"}}, w.worker.slots.live, cmp.AllowUnexported(place{})); diff != "" {
-			t.Error(diff)
+		if live := w.worker.slots.live; len(live) != 2 || live["d"] == nil || live["r"] == nil {
+			t.Errorf("these count: %v", live)
 		}
 		w.worker.Reattach(owners)
 		w.want(t, "agent d", "done d1")
@@ -329,6 +331,42 @@ func TestAtMostAfterACrash(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+// A message that waits for its agent is withdrawn when the agent is to end, and left where
+// it is when the daemon stops.
+func TestMessagesThatWait(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(w *world)
+		want []string
+	}{
+		"the agent is ended": {
+			func(w *world) { w.add("o", aim("2", engine.KillAgent, "a")) },
+			[]string{"started 1", "send a 1 text", "send ended: it is not wanted any more", "done 1", "started 2", "kill a", "done 2"},
+		},
+		"another agent is ended": {
+			func(w *world) { w.add("o", aim("2", engine.KillAgent, "b")) },
+			[]string{"started 1", "send a 1 text"},
+		},
+		"the daemon stops": {
+			func(w *world) { check(t, w.worker.Stop(context.Background())) },
+			[]string{"started 1", "send a 1 text", "send ended: context canceled"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.send = func(ctx context.Context) error {
+					<-ctx.Done()
+					w.write("send ended: %v", context.Cause(ctx))
+					return context.Cause(ctx)
+				}
+				w.put(open("o", fresh(aim("1", engine.SendAgent, "a"))))
+				synctest.Wait()
+				c.end(w)
+				w.want(t, c.want...)
+			})
+		})
+	}
 }
 
 // An agent that could not be started leaves its place to the next.

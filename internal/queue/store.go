@@ -297,13 +297,23 @@ func (s Store) name(session string) string {
 	return filepath.Join(s.dir, prefix+fileName(session))
 }
 
-// HasKey reports whether the session's queue, or its last one of either end, delivers
-// the message with this key.
+// HasKey reports whether a queue of the session delivers the message with this key.
 func (s Store) HasKey(session, key string) bool {
-	for _, suffix := range []string{"", "done", "stale"} {
+	_, found := s.Find(session, key)
+	return found
+}
+
+// Find is the queue of the session that delivers the message with this key: the one that
+// it has, or one that is at its end and still there.
+func (s Store) Find(session, key string) (Queue, bool) {
+	suffixes := []string{"", "done", "stale"}
+	for n := 1; n <= kept; n++ {
+		suffixes = append(suffixes, "done."+strconv.Itoa(n), "stale."+strconv.Itoa(n))
+	}
+	for _, suffix := range suffixes {
 		if q, err := load(s.path(session, suffix)); err == nil && q.Stopgate != nil && q.Stopgate.Key == key {
-			return true
+			return q, true
 		}
 	}
-	return false
+	return Queue{}, false
 }

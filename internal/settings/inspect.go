@@ -24,6 +24,7 @@ type File struct {
 	ManagedHooksOnly bool              // only read from managed files
 	Entries          []Entry           // ours
 	Supervisor       []Entry           // those of ours that call the supervisor
+	StopHook         []Entry           // those among the others that call the gates' own stop hook
 	Foreign          int               // how many hooks of others there are
 	Alike            []Entry           // those among them that seem to call us
 	Env              map[string]string // what the file puts into the environment of hooks
@@ -40,8 +41,11 @@ func Inspect(root string) []File { return InspectFrom(root, root) }
 // InspectFrom looks at the files that count for a client that was started in dir
 // and takes the person's own settings in this project from localRoot.
 func InspectFrom(dir, localRoot string) []File {
-	var all []File
-	for _, at := range inForce(dir, localRoot) {
+	return inspectAll(inForce(dir, localRoot))
+}
+
+func inspectAll(locations []location) (all []File) {
+	for _, at := range locations {
 		all = append(all, inspect(at))
 	}
 	return all
@@ -83,6 +87,9 @@ func (f *File) list(places []place) {
 			f.Entries = append(f.Entries, e)
 		case e.CallsSupervisor():
 			f.Supervisor = append(f.Supervisor, e)
+		case e.callsStopHook():
+			f.StopHook = append(f.StopHook, e)
+			f.Foreign++
 		case e.alike():
 			f.Alike = append(f.Alike, e)
 			f.Foreign++
@@ -159,9 +166,17 @@ func InForce(files []File) []Entry {
 // Unified reports whether the client really calls "stopgate hook" for Stop and
 // waits for its answer, by the files that count for a client that was started in
 // one of the directories.
-func Unified(dirs ...string) bool {
+func Unified(dirs ...string) bool { return UnifiedWith("", dirs...) }
+
+// UnifiedWith is Unified for a client that was given a file besides, where its path is
+// not empty.
+func UnifiedWith(file string, dirs ...string) bool {
 	for _, dir := range dirs {
-		for _, e := range InForce(Inspect(dir)) {
+		files := Inspect(dir)
+		if file != "" {
+			files = append(files, inspect(location{Local, file})) // switched off by what switches those off
+		}
+		for _, e := range InForce(files) {
 			if e.Event == hook.Stop && len(e.Spoilt) == 0 {
 				return true
 			}

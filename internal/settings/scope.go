@@ -81,13 +81,21 @@ type location struct {
 // inForce lists the files that count in a project, in the client's order. In
 // a home directory the project's file is the user's file: it is listed once.
 func inForce(root, localRoot string) []location {
+	user, _ := Path(User, "") // none without a home
+	return inForceFor(user, root, localRoot)
+}
+
+func inForceFor(user, root, localRoot string) []location {
 	var all []location
-	seen := map[string]bool{}
+	seen := map[string]bool{"": true}
 	for _, scope := range []Scope{User, Project, Local, Managed} {
 		if scope == Local {
 			root = localRoot
 		}
 		path, err := Path(scope, root)
+		if scope == User {
+			path, err = user, nil
+		}
 		if err != nil || seen[path] {
 			continue
 		}

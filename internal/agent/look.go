@@ -1,0 +1,41 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/terminal"
+)
+
+// Screen is what a client shows.
+type Screen struct {
+	Kind string // one of those of terminal.Recognise; empty: nothing special
+	Text string // the last lines
+}
+
+// Look looks at a client's screen. Nothing is typed.
+func (c Clients) Look(ctx context.Context, agent string) (Screen, error) {
+	own, err := c.own(agent)
+	if err != nil {
+		return Screen{}, err
+	}
+	at, err := own.Terminal()
+	if err != nil {
+		return Screen{}, err
+	}
+	panes, err := c.server().Panes(ctx, at.Session)
+	if err != nil {
+		return Screen{}, err
+	}
+	captured, err := panes[0].Capture(ctx) // the first is the client's; others are a person's
+	if err != nil {
+		return Screen{}, err
+	}
+	return Screen{Kind: terminal.Recognise(captured), Text: lastLines(plain.Text(captured), 30)}, nil
+}
+
+func lastLines(text string, most int) string {
+	lines := strings.Split(strings.TrimRight(text, " \t\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
+}

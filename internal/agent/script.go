@@ -1,0 +1,123 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/settings"
+)
+
+// maxScript is how long the script of a client may be: the system takes 128 KiB for one
+// argument.
+const maxScript = 100 << 10
+
+// beginning is how a client begins.
+type beginning struct {
+	engine.AgentStart
+	own    agentdir.Dir
+	env    []string
+	resume bool   // the session to go on with is there
+	prompt string // what the client is told first
+}
+
+// newBeginning finds out whether there is a session to go on with. One that never had a
+// prompt leaves nothing behind, and the client would end at once: then the agent is told
+// what it was told at first, and after that what it is to be told now.
+func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []string) beginning {
+	b := beginning{AgentStart: a, own: own, env: env, prompt: a.Prompt}
+	if a.Resume == "" {
+		return b
+	}
+	b.resume = hasTranscript(a.Resume, a.Cwd, env)
+	if b.resume {
+		return b
+	}
+	first, err := agentdir.At(stateDir, a.Resume) // a session has the id of the agent that began it
+	if err != nil {
+		return b
+	}
+	if text, err := os.ReadFile(first.Path("prompt.md")); err == nil && len(text) > 0 {
+		b.prompt = string(text) + "\n\n" + a.Prompt
+	}
+	return b
+}
+
+// hasTranscript reports whether the client has kept anything of a session. Where that
+// cannot be told it has: the client knows best.
+func hasTranscript(session, cwd string, env []string) bool {
+	dir := environ.Get(env, "CLAUDE_CONFIG_DIR")
+	if dir == "" {
+		dir = filepath.Join(environ.Get(env, "HOME"), ".claude")
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(cwd, dir)
+	}
+	projects, err := os.ReadDir(filepath.Join(dir, "projects"))
+	if err != nil && !os.IsNotExist(err) {
+		return true
+	}
+	for _, project := range projects {
+		if _, err := os.Stat(filepath.Join(dir, "projects", project.Name(), session+".jsonl")); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// session is that of the client. A new one has the agent's id.
+func (b beginning) session() string {
+	if b.Resume != "" {
+		return b.Resume
+	}
+	return b.ID
+}
+
+// script is the command line of the client, which takes the place of the shell.
+func (b beginning) script() string {
+	flag := "--session-id"
+	if b.resume {
+		flag = "--resume"
+	}
+	script := runbook.Exec(strings.TrimSpace(b.Run)) + " " + settings.ShellCommand(flag, b.session(), "--settings", b.own.Path("settings.json"))
+	if strings.TrimSpace(b.prompt) == "" || b.Bare {
+		return script
+	}
+	whole := script + " " + settings.ShellCommand("--", b.prompt)
+	if len(whole) <= maxScript {
+		return whole
+	}
+	return script + " " + settings.ShellCommand("--", fmt.Sprintf("Read the file %s and do what it says.", b.own.Path("prompt.md")))
+}
+
+// program is the program that a client's run starts; empty where that is hard to tell.
+func program(run string) string {
+	for _, word := range strings.Fields(run) {
+		if name, _, found := strings.Cut(word, "="); found && name != "PATH" {
+			continue
+		}
+		if strings.ContainsAny(word, "'\"\\$`~=*?[") {
+			return ""
+		}
+		return word
+	}
+	return ""
+}
+
+func isThere(program, cwd string, env []string) bool {
+	if !strings.Contains(program, "/") {
+		_, found := environ.LookPath(env, program)
+		return found
+	}
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(cwd, program)
+	}
+	_, err := exec.LookPath(program)
+	return err == nil
+}

@@ -1,0 +1,259 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/driver"
+	"github.com/stopgate/stopgate/internal/effect"
+	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/presence"
+	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/terminal"
+)
+
+const (
+	// lookEvery lies between two looks at what has become of a message.
+	lookEvery = 250 * time.Millisecond
+	// driveEvery is after how long somebody sees again to a message that is not
+	// confirmed: whoever typed it may have been killed, and a person who interrupts the
+	// client is told of by no hook.
+	driveEvery = 20 * time.Second
+	// firstPrompt is how long a client may take from its start to the prompt that it was
+	// started with. What is typed before that would be taken for a person's.
+	firstPrompt = 10 * time.Second
+)
+
+// Send types a text into the client, when that is free, and returns when its hook has
+// confirmed it. The message is a queue of one command: what moves queues on, moves it on
+// when the daemon is gone.
+func (c Clients) Send(ctx context.Context, agent, key, text string) error {
+	m, err := c.message(agent, key, text)
+	if err != nil {
+		return err
+	}
+	err = m.deliver(ctx)
+	if errors.Is(context.Cause(ctx), effect.ErrUnwanted) {
+		m.takeBack()
+	}
+	return err
+}
+
+// message is one message to a client.
+type message struct {
+	driver  *driver.Driver
+	queues  queue.Store
+	clients presence.Book
+	own     agentdir.Dir
+	errand  string // the client's directory
+	session string
+	key     string
+	text    string
+	driven  time.Time // when somebody saw to it last
+}
+
+func (c Clients) message(agent, key, text string) (*message, error) {
+	dir, err := c.Errands.Dir(agent)
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.own(agent)
+	if err != nil {
+		return nil, err
+	}
+	at, err := own.Terminal()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notRunning()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if ends(text) {
+		return nil, &errand.Failure{Why: fmt.Sprintf("the client takes %q for the wish to end", strings.TrimSpace(text))}
+	}
+	return &message{
+		driver: c.driver(), queues: queue.NewStore(c.Errands.StateDir), clients: presence.NewBook(c.Errands.StateDir),
+		own: own, errand: dir, session: at.Session, key: key, text: text,
+	}, nil
+}
+
+func notRunning() error { return &errand.Failure{Why: "the agent does not run"} }
+
+// ends reports whether the client ends when it is given a text.
+func ends(text string) bool {
+	return slices.Contains([]string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}, strings.TrimSpace(text))
+}
+
+// driver types for the daemon. The server that it looks for sessions on is ours.
+func (c Clients) driver() *driver.Driver {
+	e := c.Errands
+	d := &driver.Driver{
+		StateDir: e.StateDir, ConfigDir: filepath.Dir(c.Config), Now: c.Now, Log: c.Log, Pace: c.Pace,
+		Environ: append(slices.Clone(e.Environ), "TMUX="+Socket(e.StateDir)+",0,0"),
+		Drive: func(session string) error {
+			return driver.Start(process.Detach, e.StateDir, e.Env(nil), e.Program, session)
+		},
+		Send: func() error { return nil }, // a hook that finds letters sends them
+	}
+	if global, err := config.LoadGlobal(c.Config); err == nil {
+		d.Screen = global.Terminal
+	}
+	return d
+}
+
+// deliver waits for the end of the message, and does for it what nobody else does.
+func (m *message) deliver(ctx context.Context) error {
+	_, there := m.queues.Find(m.session, m.key)
+	for {
+		if !there {
+			created, err := m.create(ctx)
+			if err != nil {
+				return err
+			}
+			there = created
+		}
+		if there {
+			if done, err := m.look(ctx); done || err != nil {
+				return err
+			}
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// create makes the message's queue. A client that was not heard of yet is waited for, and
+// so is the end of what it was told before by us.
+func (m *message) create(ctx context.Context) (created bool, err error) {
+	if !errand.Runs(m.errand) {
+		return false, notRunning()
+	}
+	if client := m.clients.Find(m.session); len(client) == 0 || client[0].State == presence.Free && m.early() {
+		return false, nil
+	}
+	if q, err := m.queues.Load(m.session); err == nil {
+		if q.Stopgate == nil || q.Stopgate.Key == "" {
+			return false, fmt.Errorf("a queue of somebody else is in the way in session %s", m.session)
+		}
+		return false, nil
+	}
+	_, err = m.driver.Create(ctx, driver.Order{Session: m.session, Commands: []string{m.text}, Key: m.key})
+	m.driven = time.Now()
+	var refused *driver.RefusedError
+	switch _, there := m.queues.Find(m.session, m.key); {
+	case there:
+		return true, nil // whatever went wrong with the typing, it is seen to again
+	case errors.As(err, &refused):
+		return false, &errand.Failure{Why: refused.Error()}
+	case err == nil:
+		return false, &effect.Lost{Why: "its queue has disappeared"}
+	}
+	return false, err
+}
+
+// early reports whether the client may not have begun yet with what it was started with.
+func (m *message) early() bool {
+	prompt, err := os.Stat(m.own.Path("prompt.md"))
+	if err != nil || prompt.Size() == 0 || time.Since(prompt.ModTime()) > firstPrompt {
+		return false
+	}
+	_, err = m.own.Last()
+	return err != nil // it has never ended a turn
+}
+
+// look finds out whether the message has arrived, or never will.
+func (m *message) look(ctx context.Context) (done bool, err error) {
+	q, found := m.queues.Find(m.session, m.key)
+	if !found || len(q.Commands) == 0 {
+		return true, &effect.Lost{Why: "its queue has disappeared"}
+	}
+	if settled, err := outcome(q); settled {
+		return true, err
+	}
+	state := q.Commands[0].Stopgate.State
+	if !errand.Runs(m.errand) {
+		m.takeBack()
+		if state == queue.Entered {
+			return true, &effect.Lost{Why: "the client ended before it confirmed it"}
+		}
+		return true, notRunning()
+	}
+	if time.Since(m.driven) < driveEvery {
+		return false, nil
+	}
+	m.driven = time.Now()
+	if state == queue.Waiting && !m.ready(ctx, q) {
+		return false, nil // a hook will say when
+	}
+	if err := m.driver.Deliver(ctx, m.session); err != nil && !errors.Is(err, queue.ErrNone) {
+		m.driver.Log("session %s: %v", m.session, err)
+	}
+	return false, nil
+}
+
+// outcome is what has become of a message by its queue, once that is settled. Without an
+// error it has arrived.
+func outcome(q queue.Queue) (settled bool, err error) {
+	c := q.Commands[0]
+	if c.Status == queue.Done || c.Confirmed() {
+		return true, nil
+	}
+	if q.Stopgate.Ending == nil {
+		return false, nil
+	}
+	why := reason(*q.Stopgate.Ending, c)
+	if c.Stopgate.State == queue.Entered {
+		return true, &effect.Lost{Why: why}
+	}
+	return true, &errand.Failure{Why: why}
+}
+
+func reason(e queue.Ending, c queue.Command) string {
+	switch {
+	case e.Kind == queue.Broken && c.Stopgate.Why != "":
+		return c.Stopgate.Why
+	case e.Kind == queue.Cancel && e.Why == "manual input":
+		return "somebody typed something else into the client first"
+	case e.Kind == queue.Cancel:
+		return "it was cancelled by " + e.Why
+	case e.Kind == queue.Stale:
+		return "the client was started anew"
+	}
+	return e.Why
+}
+
+// ready reports whether the client shows an empty input box.
+func (m *message) ready(ctx context.Context, q queue.Queue) bool {
+	screen, err := terminal.NewPatterns(m.driver.Screen.Prompt, m.driver.Screen.Dialog)
+	if err != nil || q.Stopgate.Place == nil {
+		return false
+	}
+	at := *q.Stopgate.Place
+	pane := terminal.Pane{Server: terminal.Server{Socket: at.Socket, Environ: m.driver.Environ}, PID: at.PID, ID: at.Pane}
+	captured, err := pane.Capture(ctx)
+	return err == nil && screen.Look(captured).State == terminal.Ready
+}
+
+// takeBack ends the queue of a message that nobody wants to arrive any more.
+func (m *message) takeBack() {
+	q, err := m.queues.Load(m.session)
+	if err != nil || q.Stopgate == nil || q.Stopgate.Key != m.key || q.Commands[0].Confirmed() {
+		return
+	}
+	if _, err := m.driver.Cancel(m.session, "its daemon"); err != nil && !errors.Is(err, queue.ErrNone) {
+		m.driver.Log("session %s: %v", m.session, err)
+	}
+}

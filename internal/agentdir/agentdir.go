@@ -1,0 +1,118 @@
+// Package agentdir is the directory of one agent in the state directory: what the daemon
+// tells the agent's hooks, and what they keep for it and for people.
+//
+//	config.json      {"on_stop": …}, written before the agent starts
+//	settings.json    the hooks that the client gets besides those of its settings files
+//	session.json     the client's session that counts as the agent
+//	last.json        what the agent said last
+//	asked/REF.json   what it asks a person
+//	terminal.json    where the client is to be seen
+//	prompt.md        what the client was told first
+//	inbox/           messages to an agent that is no client
+//
+// Hooks read and write it in each call: reading is lenient, writing is atomic.
+package agentdir
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/environ"
+)
+
+// The variables that name the agent to what runs in it; the second is the plan's.
+const (
+	Variable    = "STOPGATE_AGENT_ID"
+	OldVariable = "OJ_AGENT_ID"
+)
+
+// What is kept at most.
+const (
+	MaxMessage = 8 << 10   // of what the agent said last
+	MaxInput   = 256 << 10 // of what it asks
+	maxFile    = 1 << 20   // of anything that is read
+)
+
+// Dir is an agent's directory. It need not be there.
+type Dir struct{ path string }
+
+// At is the directory of an agent. The id becomes part of a path, so it must be a plain
+// name.
+func At(stateDir, id string) (Dir, error) {
+	if !plainName(id, 64) {
+		return Dir{}, fmt.Errorf("%.80q is no id of an agent", id)
+	}
+	return Dir{filepath.Join(stateDir, "agents", id)}, nil
+}
+
+func plainName(name string, most int) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	return name != "" && len(name) <= most && strings.Trim(name, letters) == ""
+}
+
+// FromEnviron is the id of the agent that a process belongs to; empty where it belongs to
+// none, or to what can be none.
+func FromEnviron(env []string) string {
+	for _, name := range []string{Variable, OldVariable} {
+		if id := environ.Get(env, name); plainName(id, 64) {
+			return id
+		}
+	}
+	return ""
+}
+
+// Path is a path in the directory.
+func (d Dir) Path(names ...string) string {
+	return filepath.Join(append([]string{d.path}, names...)...)
+}
+
+// Exists reports whether the daemon has ever started such an agent.
+func (d Dir) Exists() bool {
+	info, err := os.Stat(d.path)
+	return err == nil && info.IsDir()
+}
+
+// read reads a file that somebody may have put a pipe or something huge in place of.
+func (d Dir) read(names ...string) ([]byte, error) {
+	path := d.Path(names...)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil, fmt.Errorf("%s is no file of ours", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxFile))
+}
+
+// durable writes what must not be lost with the power.
+func (d Dir) durable(text []byte, names ...string) error {
+	return atomicfile.Write(d.Path(names...), text, 0o600)
+}
+
+// passing writes what nobody needs any more when the power is lost, since the agent is
+// gone then as well.
+func (d Dir) passing(text []byte, names ...string) error {
+	return atomicfile.Replace(d.Path(names...), text, 0o600)
+}
+
+// clip keeps the end of a text: that is where a question stands.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	const mark = "…"
+	return mark + strings.ToValidUTF8(text[len(text)-most+len(mark):], "")
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,38 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// A message is found by its key also when other queues have ended since.
+func TestFind(t *testing.T) {
+	s := NewStore(t.TempDir())
+	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	for n := range 6 {
+		q := New("s", fmt.Sprint("id", n), []string{"text"}, now)
+		q.Stopgate.Key = fmt.Sprint("key", n)
+		if err := s.Create("s", q); err != nil {
+			t.Fatal(err)
+		}
+		if n == 5 {
+			break // it is still there
+		}
+		end := func(q Queue) Outcome { return Apply(q, Withdrawn{Why: "test"}, now) }
+		if n%2 == 0 {
+			end = func(q Queue) Outcome { return q.end(Complete, "") }
+		}
+		if _, err := s.Change("s", end, func(Outcome, string) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 6 {
+		if q, found := s.Find("s", fmt.Sprint("key", n)); !found || q.ID() != fmt.Sprint("id", n) {
+			t.Errorf("key%d: %v, %q", n, found, q.ID())
+		}
+	}
+	if _, found := s.Find("s", "key6"); found || s.HasKey("another", "key1") {
+		t.Error("something is found that is not there")
+	}
+}

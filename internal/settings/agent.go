@@ -1,0 +1,152 @@
+package settings
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+// Agent is a client that is about to be started for an agent.
+type Agent struct {
+	ID      string
+	Program string   // stopgate, absolute
+	Aliases []string // further names by which the agent may call it
+	Dir     string   // where the client is started
+	Environ []string // of the client
+}
+
+// File is the text of the settings file that the client gets besides those that count in
+// its directory, which it merges. It has only our entries, and none that is in force
+// already, so that nothing runs twice, and lets the agent signal without being asked.
+//
+// It does not switch on hooks that a person has switched off. What is left out then is
+// what would run twice if the person switched them on again.
+func (a Agent) File() ([]byte, error) {
+	hooks := map[hook.Event][]groupJSON{}
+	for _, e := range a.entries(a.inspect()) {
+		hooks[e.Event] = append(hooks[e.Event], groupOf(e))
+	}
+	var file struct {
+		Hooks       map[hook.Event][]groupJSON `json:"hooks"`
+		Permissions struct {
+			Allow []string `json:"allow"`
+		} `json:"permissions"`
+	}
+	file.Hooks, file.Permissions.Allow = hooks, a.allowed()
+	return json.MarshalIndent(file, "", "  ")
+}
+
+// inspect looks at the files that the client is sure to read, and at those that it may
+// read: its version decides where it takes settings.local.json from.
+func (a Agent) inspect() (sure, perhaps []File) {
+	dir := environ.Get(a.Environ, "CLAUDE_CONFIG_DIR")
+	if home := environ.Get(a.Environ, "HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".claude")
+	}
+	user := ""
+	if dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(a.Dir, dir)
+		}
+		user = filepath.Join(dir, "settings.json")
+	}
+	sure = inspectAll(inForceFor(user, a.Dir, a.Dir))
+	top, found := paths.GitRoot(a.Dir)
+	if !found || top == a.Dir {
+		return sure, nil
+	}
+	local := func(f File) bool { return f.Scope == Local }
+	for _, f := range append(sure, inspectAll(inForceFor(user, a.Dir, top))...) {
+		if local(f) {
+			perhaps = append(perhaps, f)
+		}
+	}
+	return slices.DeleteFunc(sure, local), perhaps
+}
+
+// entries are those of the standard events that no file has. Where a file may have one, or
+// has one that is not for all that the event is about, the same command is written again:
+// the client calls equal ones once.
+func (a Agent) entries(sure, perhaps []File) (all []Entry) {
+	for _, e := range Plan(a.Program, nil, nil) {
+		there, known := called(sure, e.Event)
+		if e.Event == hook.Stop && !known && slices.ContainsFunc(sure, callsStopHookToo) {
+			e.Args = []string{"agent", "hook", "stop", a.ID} // or the gates would run twice
+			all = append(all, e)
+			continue
+		}
+		if e.Event == hook.PreToolUse {
+			e.Matcher = uncovered(e.Matcher, there)
+			known = e.Matcher == ""
+		}
+		if known {
+			continue
+		}
+		maybe, _ := called(perhaps, e.Event)
+		if there = append(there, maybe...); len(there) > 0 {
+			e.Command, e.Args = there[0].Command, there[0].Args
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func callsStopHookToo(f File) bool { return !f.Dropped() && len(f.StopHook) > 0 }
+
+// called are the entries by which the client calls us for an event, and waits for the
+// answer; known reports whether one of them is for all that the event is about.
+func called(files []File, event hook.Event) (entries []Entry, known bool) {
+	for _, f := range files {
+		if f.Dropped() {
+			continue
+		}
+		for _, e := range append(slices.Clone(f.Entries), f.Alike...) {
+			if e.Event == event && len(e.Spoilt) == 0 {
+				entries = append(entries, e)
+				known = known || e.wide()
+			}
+		}
+	}
+	return entries, known
+}
+
+// uncovered is a matcher for those of the tools, which stand in the form of a matcher,
+// that none of the entries is called for.
+func uncovered(tools string, entries []Entry) string {
+	left := slices.DeleteFunc(strings.Split(tools, "|"), func(tool string) bool {
+		return slices.ContainsFunc(entries, func(e Entry) bool { return e.wide() || matches(e.Matcher, tool) })
+	})
+	return strings.Join(left, "|")
+}
+
+// matches reports whether the client takes a matcher for a subject. Measured: plain names
+// with bars between them are compared as they are, anything else is a regular expression.
+func matches(matcher, subject string) bool {
+	if slices.Contains(strings.Split(matcher, "|"), subject) {
+		return true
+	}
+	if strings.IndexFunc(matcher, func(r rune) bool { return special(r) && r != '|' }) < 0 {
+		return false
+	}
+	pattern, err := regexp.Compile(matcher)
+	return err == nil && pattern.MatchString(subject)
+}
+
+// allowed are the permissions for the command by which the agent signals. Measured with
+// 2.1.197 and 2.1.325: they hold for quoted paths too, and for no command beside it. What has
+// brackets in its path cannot be written as one.
+func (a Agent) allowed() []string {
+	allow := []string{}
+	for _, program := range append([]string{a.Program}, a.Aliases...) {
+		if !strings.ContainsAny(program, "()*\n") {
+			allow = append(allow, "Bash("+ShellCommand(program)+" emit agent:signal:*)")
+		}
+	}
+	return allow
+}
