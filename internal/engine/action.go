@@ -13,8 +13,9 @@ import (
 // for. Its name is the key that attempts are counted by.
 type trigger struct {
 	name   string
-	text   string // what happened, for people
-	source Source // of the decision, where it is not the trigger's own
+	text   string    // what happened, for people
+	source Source    // of the decision, where it is not the trigger's own
+	until  time.Time // its action is not to be taken before
 }
 
 // The triggers. That of an error goes on with the error's kind: texts vary, and would
@@ -30,8 +31,20 @@ const (
 // ever and needs nobody: without it an agent that dies at once is started without pause.
 const restless = 10 * time.Second
 
-// cooldown is the one timer: the rest of the time that a trigger's action has to wait.
-const cooldown = "cooldown"
+// firstBackoff and longestBackoff are the pauses before attempts to go on after errors of
+// the model's API: each is twice as long as the one before. The client has tried again
+// itself before, for a few seconds or minutes.
+const (
+	firstBackoff   = time.Minute
+	longestBackoff = time.Hour
+)
+
+// The timers.
+const (
+	cooldown = "cooldown" // the rest of the time that a trigger's action has to wait
+	expire   = "expire"   // the rest of the time that a person has to answer
+	budget   = "budget"   // the rest of the time that the budget has
+)
 
 // action is what the runbook wants done.
 func (d *draft) action(trigger string) runbook.Action {
@@ -105,7 +118,11 @@ func (d *draft) attempt(t trigger, a runbook.Action) {
 		d.ask(t, t.handler()+": attempts exhausted", fmt.Sprintf("%s: %s did not help", t.text, times(n)))
 		return
 	}
-	if due := d.ready(t.name, a); due.After(d.in.Time) {
+	due := d.ready(t.name, a)
+	if t.until.After(due) {
+		due = t.until
+	}
+	if due.After(d.in.Time) {
 		d.postpone(t)
 		d.setTimer(cooldown, due)
 		return
@@ -139,17 +156,33 @@ func (d *draft) ready(trigger string, a runbook.Action) time.Time {
 	return acted.Add(pause)
 }
 
+// backoff is when the next attempt to go on after an error may be made, if it is over
+// then. Other triggers have none.
+func (d *draft) backoff(trigger string, over time.Time) time.Time {
+	if !strings.HasPrefix(trigger, onError) {
+		return time.Time{}
+	}
+	pause := longestBackoff
+	if n := d.Attempts[trigger]; n < 6 {
+		pause = min(firstBackoff<<n, longestBackoff)
+	}
+	if due := d.in.Time.Add(pause); due.After(over) {
+		return due
+	}
+	return over
+}
+
 func (d *draft) act(t trigger, a runbook.Action) {
 	message := runbook.Expand(a.Message, d.values())
 	switch a.Kind {
 	case runbook.Nudge:
 		d.say(cmp.Or(message, defaultNudge))
 	case runbook.Resume:
-		session := d.Agent.Session
 		if message != "" && !a.Append {
-			session = ""
+			d.restart(message, "")
+			return
 		}
-		d.restart(cmp.Or(message, defaultNudge), session)
+		d.reopen(message)
 	case runbook.Gate:
 		d.startGate(t.name)
 	}
@@ -169,28 +202,28 @@ func (d *draft) startGate(trigger string) {
 // gateEnded is the gate's answer: the step is done, or the trigger counts again. What
 // the agent did meanwhile comes before that.
 func (d *draft) gateEnded(gate Shell, e ShellExited) {
-	pending := trigger{name: d.Agent.Pending, text: d.Agent.Detail}
+	pending := d.pending()
 	switch {
 	case e.Code == 0 && !e.Lost:
 		d.complete()
 	case pending.name != "":
 		d.fire(pending)
-	case gate.Moot:
+	case gate.Moot, len(d.Agent.Asking) > 0 && gate.Gate != onPrompt: // it works again
 	default:
 		command := d.action(gate.Gate).Run
 		text := fmt.Sprintf("The gate %q said no, %s", clip(command, 500), e.outcome())
 		if tail := strings.TrimSpace(e.Tail); strings.Contains(tail, "\n") {
 			text += "\n" + clipStart(tail, 2<<10)
 		}
-		d.fire(trigger{name: gate.Gate, text: text, source: FromGate})
+		d.fire(trigger{name: gate.Gate, text: text, source: FromGate, until: d.backoff(gate.Gate, time.Time{})})
 	}
 }
 
 // postpone keeps a trigger until its action may be taken.
 func (d *draft) postpone(t trigger) {
 	d.cancelTimer(cooldown)
-	if d.Agent.Pending != t.name || d.Agent.Detail != t.text {
-		d.fact(Deferred{t.name, t.text})
+	if d.Agent.Pending != t.name || d.Agent.Detail != t.text || !d.Agent.Until.Equal(t.until) {
+		d.fact(Deferred{t.name, t.text, t.until})
 	}
 }
 
@@ -215,32 +248,40 @@ func (d *draft) settleTriggers() {
 	}
 }
 
-// timerFired acts on what has waited. Where the clock was put back between, it is not yet
-// the time: then the due time is. A timer that is set again for the same time would have
-// the name of this one, and could not fire.
+// timerFired acts on what has waited.
 func (d *draft) timerFired(t TimerFired) {
 	due, set := d.Timers[t.Name]
 	if !set || !due.Equal(t.Due) {
 		return
 	}
-	if due.After(d.in.Time) {
-		d.in.Time, d.step.Time = due, due
-	}
 	d.fact(TimerOver{t.Name})
-	d.firePending()
+	switch t.Name {
+	case cooldown:
+		d.firePending()
+	case expire:
+		d.expired()
+	case budget:
+		if d.Agent != nil && d.Status == Running && d.over() {
+			d.exceed("")
+		}
+	}
 }
 
 // caughtUp acts on what was found late.
 func (d *draft) caughtUp() {
-	if len(d.Timers) == 0 {
+	if _, cools := d.Timers[cooldown]; !cools {
 		d.firePending()
 	}
 }
 
 func (d *draft) firePending() {
 	if d.Agent != nil && d.Agent.Pending != "" && d.Status == Running && d.Shell == nil {
-		d.fire(trigger{name: d.Agent.Pending, text: d.Agent.Detail})
+		d.fire(d.pending())
 	}
+}
+
+func (d *draft) pending() trigger {
+	return trigger{name: d.Agent.Pending, text: d.Agent.Detail, until: d.Agent.Until}
 }
 
 func (d *draft) setTimer(name string, due time.Time) {

@@ -35,6 +35,10 @@ func (d *draft) enter(name string, how opening) {
 		d.end(d.worst())
 		return
 	}
+	if d.over() && !(d.spared && step.Run.Agent == "") {
+		d.exceedBefore(name, how)
+		return
+	}
 	if d.Kind == Pipeline && d.Step != name && d.Step != "" {
 		d.fact(Advanced{name})
 	}
@@ -100,8 +104,7 @@ func (d *draft) leave() {
 		d.effect(Effect{Kind: KillShell, Target: d.Shell.Key})
 	}
 	if d.Agent != nil {
-		d.dropAgent()
-		d.effect(Effect{Kind: KillAgent, Target: d.Agent.ID})
+		d.endAgent()
 	}
 }
 

@@ -3,6 +3,8 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/runbook"
 )
@@ -14,7 +16,10 @@ const defaultNudge = "Please continue with the task."
 // before it is started: its first stop finds the owner.
 func (d *draft) enterAgent(step runbook.Step, how opening) {
 	id := agentID(d.ID, d.Serial+1)
-	d.fact(StepStarted{Step: step.Name, AgentID: id, AgentName: step.Run.Agent, Session: how.session})
+	d.fact(StepStarted{
+		Step: step.Name, AgentID: id, AgentName: step.Run.Agent, Session: how.session,
+		Client: d.Plan.Agents[step.Run.Agent].Client,
+	})
 	prompt := how.message
 	if prompt == "" {
 		prompt = runbook.Expand(d.agent().Prompt, d.values())
@@ -35,6 +40,8 @@ func (d *draft) startAgent(prompt, session string) {
 		ID: d.Agent.ID, Name: d.Agent.Name, Prompt: prompt, Resume: session,
 		Cwd: within(d.cwd(), runbook.Expand(a.Cwd, values)), Step: d.Step,
 		OnStop: a.StopAction(d.Kind == AgentRun), AtMost: a.MaxConcurrency,
+		Client: a.Client, Bare: strings.Contains(a.Run, "${prompt}"),
+		Runbook: d.Plan.Runbook, RunbookAtMost: d.Plan.MaxAgents,
 	}
 	for name, value := range a.Env {
 		start.Env = with(start.Env, name, runbook.Expand(value, values))
@@ -48,18 +55,49 @@ func (d *draft) startAgent(prompt, session string) {
 
 // restart puts a new agent in the place of the current one, which is ended first.
 func (d *draft) restart(prompt, session string) {
+	if d.over() {
+		d.exceed(prompt)
+		return
+	}
 	d.settleTriggers()
+	d.endAgent()
+	d.fact(Restarted{AgentID: agentID(d.ID, d.Serial+1), Session: session, Replaces: d.Agent.ID, Client: d.Agent.Client})
+	d.startAgent(prompt, session)
+}
+
+// reopen starts the agent again in its session. A client that never started has none: it
+// is started as before.
+func (d *draft) reopen(message string) {
+	session := d.Agent.Session
+	if !d.Agent.Client || d.Agent.Ready {
+		d.restart(cmp.Or(message, defaultNudge), session)
+		return
+	}
+	if session == d.Agent.ID {
+		session = ""
+	}
+	prompt := d.Agent.Prompt
+	if message != "" && message != prompt {
+		prompt = strings.TrimSpace(prompt + "\n\n" + message)
+	}
+	d.restart(prompt, session)
+}
+
+// endAgent ends the current agent, also where it is only about to start.
+func (d *draft) endAgent() {
 	d.dropAgent()
 	d.effect(Effect{Kind: KillAgent, Target: d.Agent.ID})
-	d.fact(Restarted{AgentID: agentID(d.ID, d.Serial+1), Session: session, Replaces: d.Agent.ID})
-	d.startAgent(prompt, session)
 }
 
 // say types something to the agent; to one that has exited, by starting it again in its
 // session.
 func (d *draft) say(text string) {
-	if d.Agent.Exited {
-		d.restart(text, d.Agent.Session)
+	switch {
+	case d.over():
+		d.exceed(text)
+		return
+	case d.Agent.Exited:
+		d.reopen(text)
 		return
 	}
 	if d.fits(text, "the message takes") {
@@ -73,22 +111,39 @@ func (d *draft) say(text string) {
 func (d *draft) agentDid(what Happening) {
 	switch w := what.(type) {
 	case AgentSignal:
-		d.of(w.Agent, func() { d.signalled(w) })
+		d.hooked(w.Agent, func() { d.signalled(w) })
+	case AgentStop:
+		d.hooked(w.Agent, func() { d.stopped(w) })
+	case AgentIdle:
+		d.hooked(w.Agent, func() { d.idle(w) })
+	case AgentPrompt:
+		d.hooked(w.Agent, func() { d.prompted(w) })
+	case AgentPromptOver:
+		d.hooked(w.Agent, func() { d.promptOver(w) })
+	case AgentError:
+		d.hooked(w.Agent, func() { d.erred(w) })
+	case AgentWorking:
+		d.hooked(w.Agent, func() { d.working(w) })
+	case AgentSession:
+		d.hooked(w.Agent, func() { d.session(w) })
+	case AgentReady:
+		d.hooked(w.Agent, func() {})
+	case AgentBlocked:
+		d.of(w.Agent, func() { d.blocked(w) })
 	case AgentExited:
 		d.of(w.Agent, func() { d.exited(w) })
-	case AgentStop:
-		d.of(w.Agent, func() { d.stopped(w) })
-	case AgentIdle:
-		d.of(w.Agent, func() { d.idle(w) })
-	case AgentPrompt:
-		d.of(w.Agent, func() { d.prompted(w) })
-	case AgentError:
-		d.of(w.Agent, func() { d.erred(w) })
-	case AgentWorking:
-		d.of(w.Agent, func() { d.working(w) })
-	case AgentSession:
-		d.of(w.Agent, func() { d.session(w) })
+	case AgentSpent:
+		d.spent(w)
 	}
+}
+
+// hooked is what an agent's own hooks and words tell: a client that they come from has
+// started.
+func (d *draft) hooked(agent string, do func()) {
+	d.of(agent, func() {
+		d.started()
+		do()
+	})
 }
 
 // of does something if the agent is the current one. Only its id tells: an agent that
@@ -112,6 +167,9 @@ func (d *draft) signalled(w AgentSignal) {
 		d.complete()
 	case SignalEscalate:
 		d.fact(Signalled{d.Agent.ID, w.Kind, message})
+		if d.waitsFor(FromBudget) {
+			return // it is being ended
+		}
 		d.overtake("the agent escalated again")
 		d.escalate(question{
 			source: FromSignal, reason: "agent:signal escalate",
@@ -125,7 +183,7 @@ func (d *draft) signalled(w AgentSignal) {
 
 func (d *draft) stopped(w AgentStop) {
 	d.fact(TriedToStop{d.Agent.ID, clip(w.Prompt, maxID)})
-	if d.listens() {
+	if d.listens() && !d.parked() {
 		d.escalate(question{
 			source: FromStop, reason: "on_stop: escalate",
 			context: "Agent tried to stop without signaling completion",
@@ -136,33 +194,44 @@ func (d *draft) stopped(w AgentStop) {
 // idle counts an idle once for each prompt, and none while a gate looks at the last one.
 func (d *draft) idle(w AgentIdle) {
 	prompt := clip(w.Prompt, maxID)
-	counts := d.listens() && d.Agent.Signal == nil && d.Shell == nil && (prompt == "" || prompt != d.Agent.Idle)
+	counts := d.listens() && !d.parked() && d.Agent.Signal == nil && d.Shell == nil && (prompt == "" || prompt != d.Agent.Idle)
 	d.fact(WentIdle{d.Agent.ID, prompt, counts})
 	if counts {
 		d.fire(trigger{name: onIdle, text: "The agent is idle"})
 	}
 }
 
-func (d *draft) prompted(w AgentPrompt) {
-	kind, text := clip(w.Type, maxID), clip(w.Text, maxWords)
-	d.fact(Prompted{d.Agent.ID, kind, text})
-	if d.listens() {
-		words := "The agent waits for an answer"
-		if kind != "" {
-			words += " (" + kind + ")"
-		}
-		d.fire(trigger{name: onPrompt, text: colon(words, text)})
+// erred parks the agent: nothing that it does then counts before its on_error is taken.
+func (d *draft) erred(w AgentError) {
+	kind, prompt, reset := known(w.Kind), clip(w.Prompt, maxID), d.reset(w.Reset)
+	text := clip(w.Text, maxWords)
+	counts := d.listens() && (prompt == "" || prompt != d.Agent.Erred)
+	d.fact(Erred{AgentID: d.Agent.ID, Kind: kind, Text: text, Reset: reset, Prompt: prompt})
+	if !counts {
+		return
 	}
+	what := "The model's API failed (" + string(kind) + ")"
+	if !reset.IsZero() {
+		what += " until " + reset.Format(time.RFC3339)
+	}
+	name := onError + string(kind)
+	d.fire(trigger{name: name, text: colon(what, text), until: d.backoff(name, reset)})
 }
 
-func (d *draft) erred(w AgentError) {
-	kind := known(w.Kind)
-	text := clip(w.Text, maxWords)
-	d.fact(Erred{d.Agent.ID, kind, text})
-	if d.listens() {
-		d.fire(trigger{name: onError + string(kind), text: colon("The model's API failed ("+string(kind)+")", text)})
+// longestReset is how long errors are believed to last. The client's longest limit is a
+// week's.
+const longestReset = 8 * 24 * time.Hour
+
+// reset is when an error is over; zero where it says nothing that can be.
+func (d *draft) reset(at time.Time) time.Time {
+	if at = at.UTC().Round(0); !at.After(d.in.Time) || at.After(d.in.Time.Add(longestReset)) {
+		return time.Time{}
 	}
+	return at
 }
+
+// parked reports whether the agent waits for the end of an error.
+func (d *draft) parked() bool { return strings.HasPrefix(d.Agent.Pending, onError) }
 
 // known is a kind that runbooks can name.
 func known(kind runbook.ErrorKind) runbook.ErrorKind {
@@ -173,19 +242,23 @@ func known(kind runbook.ErrorKind) runbook.ErrorKind {
 	return runbook.OtherError
 }
 
-// working is a prompt that the agent got. While a person is waited for it is theirs:
-// they typed instead of answering.
+// working is a prompt that the agent got. While a person is waited for it is theirs,
+// unless it says otherwise: they typed instead of answering. What an agent gets that is
+// being ended changes nothing.
 func (d *draft) working(w AgentWorking) {
-	d.fact(Worked{d.Agent.ID, clip(w.Prompt, maxID)})
+	d.fact(Worked{AgentID: d.Agent.ID, Prompt: clip(w.Prompt, maxID), Source: clip(w.Source, maxID), Ours: w.Ours})
 	if d.Agent.Exited {
 		return
 	}
 	d.calm()
-	if d.Status == Waiting {
+	if d.Status == Waiting && w.Source != sourceTask && !w.Ours && !d.waitsFor(FromBudget) {
 		d.overtake("somebody typed into the session")
 		d.intervened()
 	}
 }
+
+// sourceTask marks the notification of a task that the agent started itself.
+const sourceTask = "task"
 
 func (d *draft) session(w AgentSession) {
 	if session := clip(w.Session, maxID); session != "" && session != d.Agent.Session {
@@ -197,21 +270,78 @@ func (d *draft) exited(w AgentExited) {
 	if d.Agent.Exited {
 		return
 	}
-	d.fact(Exited{d.Agent.ID, w.Code, w.Gone})
+	d.fact(Exited{d.Agent.ID, w.Code, w.Gone, clipStart(w.Tail, maxWords)})
 	d.calm()
+	if d.Decision != nil && d.onScreen() {
+		d.overtake("the agent has ended")
+		d.runsOn()
+	}
 	if d.Status != Running {
 		return // the person who is asked decides
 	}
+	d.fire(trigger{name: onDead, text: w.outcome(d.Agent.Client && !d.Agent.Ready)})
+}
+
+// outcome says in one line how an agent ended.
+func (w AgentExited) outcome(early bool) string {
 	text := fmt.Sprintf("The agent exited with status %d", w.Code)
-	if w.Gone {
+	switch {
+	case early:
+		text = "The client ended before it had started"
+	case w.Gone:
 		text = "The agent is gone: nobody knows how it ended"
 	}
-	d.fire(trigger{name: onDead, text: text})
+	return colon(text, clip(lastLine(w.Tail), 500))
+}
+
+// killNow ends the agent's process. One that is not started yet has ended at once.
+func (d *draft) killNow() error {
+	if d.Agent == nil || d.Agent.Exited {
+		return &Refusal{"conflict", "no agent runs: it is " + d.where()}
+	}
+	for _, e := range d.Effects {
+		switch {
+		case e.Kind == StartAgent && e.Agent.ID == d.Agent.ID && !e.Started:
+			d.dropAgent()
+			d.exited(AgentExited{Agent: d.Agent.ID, Code: -1, Tail: "a person ended it"})
+			return nil
+		case e.Kind == KillAgent && e.Target == d.Agent.ID:
+			return nil
+		}
+	}
+	d.endAgent()
+	return nil
+}
+
+// told is what a person writes to the agent.
+func (d *draft) told(t Tell) error {
+	if size := sizeOf(t.Message); size > maxAsked {
+		return &Refusal{"invalid", fmt.Sprintf("the message takes %d bytes; at most %d", size, maxAsked)}
+	}
+	message := strings.TrimSpace(sound(t.Message))
+	switch {
+	case message == "":
+		return &Refusal{"invalid", "there is nothing to say"}
+	case d.Agent == nil:
+		return &Refusal{"conflict", "no agent runs that could be given a message: it is " + d.where()}
+	case d.Decision != nil && d.Decision.Ref != "":
+		return &Refusal{"conflict", "the agent waits for an answer: answer decision " + d.Decision.ID}
+	case d.Decision != nil:
+		return d.answer(Answer{Decision: d.Decision.ID, Message: message})
+	}
+	d.intervened()
+	d.say(message)
+	return nil
 }
 
 // intervened is a person's doing, after which the owner runs on.
 func (d *draft) intervened() {
 	d.fact(Intervened{})
+	d.runsOn()
+}
+
+// runsOn is an owner that waited for a person, and does no longer.
+func (d *draft) runsOn() {
 	if d.Kind == AgentRun {
 		d.fact(RunStatus{Status: runRunning})
 	}

@@ -47,7 +47,7 @@ func TestRuling24Orphans(t *testing.T) {
 		{"cancelled", atWork(t, worker()), func(s *stage) { s.do(Cancel{}) }, SignalAnswer{Signaled: true}},
 		{"replaced", atWork(t, worker()), func(s *stage) {
 			s.do(AgentExited{Agent: s.agent()})
-			s.do(Answer{s.o.Decision.ID, "retry", ""})
+			s.do(Answer{Decision: s.o.Decision.ID, Option: "retry", Message: ""})
 		}, SignalAnswer{Signaled: true}},
 	}
 	for _, test := range tests {
@@ -120,8 +120,8 @@ func TestRuling27NothingNewWhileAPersonIsAsked(t *testing.T) {
 	for name, what := range map[string]func(agent string) Happening{
 		"idle":   func(a string) Happening { return AgentIdle{a, "p9"} },
 		"stop":   func(a string) Happening { return AgentStop{a, "p9"} },
-		"prompt": func(a string) Happening { return AgentPrompt{a, "permission", "?"} },
-		"error":  func(a string) Happening { return AgentError{a, runbook.RateLimited, ""} },
+		"prompt": func(a string) Happening { return AgentPrompt{Agent: a, Type: "permission", Text: "?"} },
+		"error":  func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited, Text: ""} },
 		"exit":   func(a string) Happening { return AgentExited{Agent: a, Code: 1} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestInputsOfTheJournalCountOnce(t *testing.T) {
 // What the journal said while nothing could come of it says nothing new later.
 func TestOldWordsAreNotHeardAgain(t *testing.T) {
 	s := atWork(t, worker())
-	worked := Input{ID: "call", Journal: true, Time: s.now, What: AgentWorking{s.agent(), "p0"}}
+	worked := Input{ID: "call", Journal: true, Time: s.now, What: AgentWorking{Agent: s.agent(), Prompt: "p0"}}
 	s.tell(worked)
 	s.do(AgentStop{s.agent(), "p0"})
 	s.tell(worked)
@@ -200,18 +200,18 @@ func TestStaleAgentsChangeNothing(t *testing.T) {
 	s := atWork(t, worker())
 	old := s.agent()
 	s.do(AgentExited{Agent: old})
-	s.do(Answer{s.o.Decision.ID, "retry", ""})
+	s.do(Answer{Decision: s.o.Decision.ID, Option: "retry", Message: ""})
 	if s.effects() != "agent:kill agent:start" || s.agent() == old {
 		t.Fatalf("%s, agent %s", s.effects(), s.agent())
 	}
 	for _, what := range []Happening{
 		AgentIdle{old, "p"},
 		AgentStop{old, "p"},
-		AgentPrompt{old, "", ""},
+		AgentPrompt{Agent: old, Type: "", Text: ""},
 		AgentSignal{old, Signal{SignalComplete, ""}},
-		AgentError{old, runbook.OtherError, ""},
+		AgentError{Agent: old, Kind: runbook.OtherError, Text: ""},
 		AgentExited{Agent: old},
-		AgentWorking{old, "p"},
+		AgentWorking{Agent: old, Prompt: "p"},
 		AgentIdle{"", "p"},
 	} {
 		s.do(what)
@@ -303,7 +303,7 @@ func TestSomebodyTypesInsteadOfAnswering(t *testing.T) {
 	s := atWork(t, a)
 	s.do(AgentIdle{s.agent(), "p1"})
 	s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}})
-	s.do(AgentWorking{s.agent(), "p2"})
+	s.do(AgentWorking{Agent: s.agent(), Prompt: "p2"})
 	s.is("work", Running)
 	if s.o.Settled[0].Closed != "somebody typed into the session" || s.o.Agent.Signal != nil || len(s.o.Attempts) != 0 {
 		t.Fatalf("%s", text(s.o))
@@ -340,7 +340,7 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 	t.Run("unless the agent did something since", func(t *testing.T) {
 		s := atWork(t, a)
 		s.late(AgentIdle{s.agent(), "p1"})
-		s.late(AgentWorking{s.agent(), "p2"})
+		s.late(AgentWorking{Agent: s.agent(), Prompt: "p2"})
 		if s.do(CaughtUp{}); s.effects() != "" {
 			t.Fatalf("%s", s.effects())
 		}
@@ -350,7 +350,7 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 			a := worker()
 			act := runbook.Action{Kind: kind, Run: "check"}
 			a.OnError, a.OnPrompt = []runbook.ErrorAction{{Action: act}}, act
-			for _, what := range []Happening{AgentError{"", runbook.RateLimited, "529"}, AgentPrompt{"", "permission", "?"}} {
+			for _, what := range []Happening{AgentError{Agent: "", Kind: runbook.RateLimited, Text: "529"}, AgentPrompt{Agent: "", Type: "permission", Text: "?"}} {
 				name := string(kind) + " " + what.happening()
 				s := atWork(t, a, "next")
 				fired := func() {
@@ -368,7 +368,7 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 					t.Fatalf("%s: %s", name, text(s.o))
 				}
 				// It went on by itself: what it said last counts.
-				s.late(AgentWorking{s.agent(), "p2"})
+				s.late(AgentWorking{Agent: s.agent(), Prompt: "p2"})
 				if s.o.Agent.Pending != "" {
 					t.Fatalf("%s: it worked, and %s", name, text(s.o))
 				}
@@ -378,7 +378,8 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 				// It did not.
 				s = atWork(t, a)
 				fired()
-				if s.do(CaughtUp{}); s.effects() == "" || s.o.Agent != nil && s.o.Agent.Pending != "" {
+				s.do(CaughtUp{})
+				if s.elapse(cooldown); s.effects() == "" || s.o.Agent != nil && s.o.Agent.Pending != "" {
 					t.Fatalf("%s: nothing came of it: %s", name, text(s.o))
 				}
 			}
@@ -556,7 +557,7 @@ func TestCooldownIsCancelled(t *testing.T) {
 	a := worker()
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: 5, Cooldown: time.Hour}
 	for name, what := range map[string]func(agent string) Happening{
-		"works":   func(a string) Happening { return AgentWorking{a, "p"} },
+		"works":   func(a string) Happening { return AgentWorking{Agent: a, Prompt: "p"} },
 		"signals": func(a string) Happening { return AgentSignal{a, Signal{SignalContinue, ""}} },
 		"exits":   func(a string) Happening { return AgentExited{Agent: a} },
 		"stops":   func(a string) Happening { return AgentStop{a, ""} },
@@ -621,19 +622,23 @@ func TestErrorsByKind(t *testing.T) {
 	}
 	t.Run("the first that matches", func(t *testing.T) {
 		s := atWork(t, a)
-		s.do(AgentError{s.agent(), runbook.RateLimited, "429"})
+		s.do(AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Text: "429"})
+		if due := s.o.Timers[cooldown]; due.Sub(s.now) != time.Minute || s.effects() != "" {
+			t.Fatalf("due %s: %s", due, s.effects())
+		}
+		s.elapse(cooldown)
 		if s.effects() != "agent:kill agent:start" || s.o.Attempts["error:rate_limited"] != 1 {
 			t.Fatalf("%s %v", s.effects(), s.o.Attempts)
 		}
 	})
 	t.Run("another", func(t *testing.T) {
 		s := atWork(t, a)
-		s.do(AgentError{s.agent(), runbook.NoInternet, "offline"})
+		s.do(AgentError{Agent: s.agent(), Kind: runbook.NoInternet, Text: "offline"})
 		s.is(StepFailed, Ended)
 	})
 	t.Run("none", func(t *testing.T) {
 		s := atWork(t, a)
-		s.do(AgentError{s.agent(), runbook.Unauthorized, "401"})
+		s.do(AgentError{Agent: s.agent(), Kind: runbook.Unauthorized, Text: "401"})
 		s.is("work", Waiting)
 		if s.o.Decision.Source != FromError || !strings.HasSuffix(s.o.Decision.Context, "401") {
 			t.Fatalf("%s", text(s.o.Decision))
@@ -642,7 +647,8 @@ func TestErrorsByKind(t *testing.T) {
 	t.Run("texts that vary exhaust the attempts", func(t *testing.T) {
 		s := atWork(t, a)
 		for _, words := range []string{"429 a", "429 b", "429 c"} {
-			s.do(AgentError{s.agent(), runbook.RateLimited, words})
+			s.do(AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Text: words})
+			s.elapse(cooldown)
 			s.carryOut()
 		}
 		s.is("work", Waiting)
@@ -694,7 +700,7 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("the agent works again: no is no answer", func(t *testing.T) {
 		s := gated(t)
-		s.do(AgentWorking{s.agent(), "p2"})
+		s.do(AgentWorking{Agent: s.agent(), Prompt: "p2"})
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
 		s.is("work", Running)
 		s.do(AgentIdle{s.agent(), "p2"})
@@ -702,7 +708,7 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("the agent works and is idle again: no counts", func(t *testing.T) {
 		s := gated(t)
-		s.do(AgentWorking{s.agent(), "p2"})
+		s.do(AgentWorking{Agent: s.agent(), Prompt: "p2"})
 		s.do(AgentIdle{s.agent(), "p2"})
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
 		s.is("work", Waiting)

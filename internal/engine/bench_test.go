@@ -18,12 +18,12 @@ func life(t testing.TB) [][]byte {
 	for i := range 4 {
 		s.do(AgentIdle{s.agent(), fmt.Sprint("prompt", i)})
 		s.carryOut()
-		in := s.input(AgentWorking{s.agent(), fmt.Sprint("prompt", i)})
+		in := s.input(AgentWorking{Agent: s.agent(), Prompt: fmt.Sprint("prompt", i)})
 		in.Journal = true
 		s.tell(in)
 	}
 	s.do(AgentStop{s.agent(), "prompt"})
-	s.do(Answer{s.o.Decision.ID, "nudge", "go on"})
+	s.do(Answer{Decision: s.o.Decision.ID, Option: "nudge", Message: "go on"})
 	return s.log
 }
 

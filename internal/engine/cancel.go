@@ -60,9 +60,11 @@ func (d *draft) resume(r Resume) error {
 		vars = nil
 	}
 	switch {
+	case d.Status == Waiting && d.Decision.recommended() == "":
+		return &Refusal{"conflict", fmt.Sprintf("it waits for an answer: answer decision %s with one of %s", d.Decision.ID, d.Decision.names())}
 	case d.Status == Waiting:
 		d.fact(Resumed{Vars: vars})
-		return d.answer(Answer{d.Decision.ID, d.Decision.recommended(), r.Message})
+		return d.answer(Answer{Decision: d.Decision.ID, Option: d.Decision.recommended(), Message: r.Message})
 	case d.Step != StepFailed:
 		return &Refusal{"conflict", fmt.Sprintf("only what failed or waits can be resumed; this is %s", d.where())}
 	}

@@ -123,7 +123,7 @@ func TestOnCancel(t *testing.T) {
 		s := cancelled(t, q)
 		s.do(ShellExited{Key: s.o.Shell.Key, Lost: true})
 		s.is("own", Waiting)
-		s.do(Answer{s.o.Decision.ID, "cancel", ""})
+		s.do(Answer{Decision: s.o.Decision.ID, Option: "cancel", Message: ""})
 		s.is(StepCancelled, Ended)
 	})
 }

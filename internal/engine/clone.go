@@ -12,6 +12,7 @@ func (o *Owner) Clone() *Owner {
 	c.Vars = maps.Clone(o.Vars)
 	c.Visits, c.History = maps.Clone(o.Visits), slices.Clone(o.History)
 	c.Attempts, c.Acted, c.Timers = maps.Clone(o.Attempts), maps.Clone(o.Acted), maps.Clone(o.Timers)
+	c.Spent = maps.Clone(o.Spent)
 	c.Settled, c.Effects, c.Seen = slices.Clone(o.Settled), slices.Clone(o.Effects), slices.Clone(o.Seen)
 	if o.Agent != nil {
 		agent := *o.Agent
@@ -19,6 +20,7 @@ func (o *Owner) Clone() *Owner {
 			signal := *agent.Signal
 			agent.Signal = &signal
 		}
+		agent.Asking, agent.Over = slices.Clone(agent.Asking), slices.Clone(agent.Over)
 		c.Agent = &agent
 	}
 	if o.Shell != nil {

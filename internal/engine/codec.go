@@ -181,6 +181,16 @@ func decodeDetail(name string, text []byte) (Fact, error) {
 		return decodeAs[TriedToStop](text)
 	case "agent:prompt":
 		return decodeAs[Prompted](text)
+	case "agent:asked":
+		return decodeAs[Asked](text)
+	case "agent:prompt_over":
+		return decodeAs[AskedOver](text)
+	case "agent:blocked":
+		return decodeAs[Blocked](text)
+	case "agent:ready":
+		return decodeAs[GotReady](text)
+	case "agent:spent":
+		return decodeAs[Paid](text)
 	case "agent:error":
 		return decodeAs[Erred](text)
 	case "agent:working":
@@ -199,6 +209,8 @@ func decodeDetail(name string, text []byte) (Fact, error) {
 		return decodeAs[DecisionResolved](text)
 	case "decision:closed":
 		return decodeAs[DecisionClosed](text)
+	case "budget:extended":
+		return decodeAs[BudgetExtended](text)
 	case "attempt:counted":
 		return decodeAs[AttemptCounted](text)
 	case "person:intervened":

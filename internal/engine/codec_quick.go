@@ -121,7 +121,7 @@ func quickFact(text []byte) (Fact, bool) {
 	case c.take(`{"type":"effect:done"`):
 		f = ActDone{c.text(`,"key":`)}
 	case c.take(`{"type":"agent:working"`):
-		f = Worked{c.text(`,"agent_id":`), c.text(`,"prompt_id":`)}
+		f = Worked{AgentID: c.text(`,"agent_id":`), Prompt: c.text(`,"prompt_id":`)}
 	}
 	return f, f != nil && c.take("}") && len(c.rest) == 0
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Decide says what an input means for an owner: the step to append, and the owner as
@@ -14,7 +15,7 @@ func Decide(o *Owner, in Input) (Step, *Owner, error) {
 	if o != nil && o.heard(in) {
 		return Step{}, o, nil
 	}
-	in.Time = in.Time.UTC().Round(0) // as it is when it comes from the store
+	in.Time = o.at(in)
 	d := newDraft(o, in)
 	err := d.decide(in.What)
 	if err == nil {
@@ -28,6 +29,17 @@ func Decide(o *Owner, in Input) (Step, *Owner, error) {
 	}
 	d.Owner.stamp(&d.step)
 	return d.step, d.Owner, nil
+}
+
+// at is when something happens, as it is when it comes from the store. A timer that fires
+// when the clock was put back between, and it is not yet the time, fires when it was due:
+// set again for the same time it would have the name of this one, and could not fire.
+func (o *Owner) at(in Input) time.Time {
+	now := in.Time.UTC().Round(0)
+	if t, timer := in.What.(TimerFired); timer && o != nil && o.Timers[t.Name].Equal(t.Due) && t.Due.After(now) {
+		return t.Due.UTC().Round(0)
+	}
+	return now
 }
 
 // fit sees to it that the step fits into an event of the store. What a person asks for is
@@ -59,7 +71,9 @@ func worded(what Happening) bool {
 	case Resume:
 		return w.Message != "" || len(w.Vars) > 0
 	case Answer:
-		return w.Message != ""
+		return w.Message != "" || len(w.Answers) > 0
+	case Tell:
+		return true
 	}
 	return false
 }
@@ -97,6 +111,7 @@ func Apply(o *Owner, s Step) (*Owner, error) {
 	if o.ID != s.Owner {
 		return nil, fmt.Errorf("a step of owner %q is not one of %q", s.Owner, o.ID)
 	}
+	o.pass(s.Time)
 	for _, f := range s.Facts {
 		f.apply(o, &s)
 	}
@@ -107,10 +122,20 @@ func Apply(o *Owner, s Step) (*Owner, error) {
 	return o, nil
 }
 
+// pass lets time pass since the last step. A clock that was put back takes nothing away.
+func (o *Owner) pass(now time.Time) {
+	if o.Status == Running && now.After(o.Updated) {
+		o.Ran += now.Sub(o.Updated)
+	}
+}
+
 // open takes an effect that is to be carried out.
 func (o *Owner) open(e Effect) {
 	o.Serial++
 	o.Effects = append(o.Effects, OpenEffect{Effect: e})
+	if e.Kind == StartAgent && e.Agent.Client && o.Agent != nil && o.Agent.ID == e.Agent.ID {
+		o.Agent.Prompt = e.Agent.Prompt
+	}
 }
 
 // stamp notes what every step changes.
@@ -128,7 +153,11 @@ func (o *Owner) heard(in Input) bool {
 
 // personal tells the inputs that a person's program may send again.
 func personal(cause string) bool {
-	return cause == Cancel{}.happening() || cause == Resume{}.happening() || cause == Answer{}.happening()
+	switch cause {
+	case Cancel{}.happening(), Resume{}.happening(), Answer{}.happening(), Tell{}.happening(), KillNow{}.happening():
+		return true
+	}
+	return false
 }
 
 // draft is a step in the making. Its facts are applied, as they are made, to a copy of
@@ -139,6 +168,7 @@ type draft struct {
 	step     Step
 	in       Input
 	tooLarge string // why an effect could not be
+	spared   bool   // a person lets it go on without more of the budget, but for agents
 }
 
 func newDraft(o *Owner, in Input) *draft {
@@ -147,6 +177,7 @@ func newDraft(o *Owner, in Input) *draft {
 	switch create, creates := in.What.(Create); {
 	case o != nil:
 		d.Owner = o.Clone()
+		d.pass(in.Time)
 	case creates:
 		d.Owner = &Owner{ID: create.Owner}
 	default:
@@ -174,11 +205,21 @@ func (d *draft) nextKey() string { return fmt.Sprintf("%s-%d", d.ID, d.Serial+1)
 
 func (d *draft) decide(what Happening) error {
 	if create, creates := what.(Create); creates {
-		return d.create(create)
-	}
-	if d.Plan == nil {
+		if err := d.create(create); err != nil {
+			return err
+		}
+	} else if d.Plan == nil {
 		return &Refusal{"not_found", "no such pipeline or agent run"}
+	} else if err := d.take(what); err != nil {
+		return err
 	}
+	d.askNext()
+	d.keepTime()
+	return nil
+}
+
+// take is what an input means by itself.
+func (d *draft) take(what Happening) error {
 	switch what := what.(type) {
 	case Cancel:
 		d.cancel(what.Why)
@@ -186,6 +227,10 @@ func (d *draft) decide(what Happening) error {
 		return d.resume(what)
 	case Answer:
 		return d.answer(what)
+	case Tell:
+		return d.told(what)
+	case KillNow:
+		return d.killNow()
 	case EffectStarted:
 		return d.effectStarted(what)
 	case EffectDone:

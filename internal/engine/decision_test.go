@@ -29,9 +29,9 @@ func asked(t testing.TB, source Source) *stage {
 	case FromDead:
 		s.do(AgentExited{Agent: s.agent(), Code: 1})
 	case FromError:
-		s.do(AgentError{s.agent(), runbook.OtherError, "500"})
+		s.do(AgentError{Agent: s.agent(), Kind: runbook.OtherError, Text: "500"})
 	case FromPrompt:
-		s.do(AgentPrompt{s.agent(), "permission", "?"})
+		s.do(AgentPrompt{Agent: s.agent(), Type: "permission", Text: "?"})
 	case FromGate:
 		s.do(AgentIdle{s.agent(), ""})
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
@@ -153,33 +153,33 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		code   string
 		says   string
 	}{
-		{Answer{id, "retry", ""}, "invalid", "nudge, done, cancel"},
-		{Answer{id, "7", ""}, "invalid", "nudge, done, cancel"},
-		{Answer{id, "", ""}, "invalid", "or give a message"},
-		{Answer{id, "", " \n"}, "invalid", "or give a message"},
-		{Answer{"nothing", "done", ""}, "not_found", "nothing"},
-		{Answer{id, "", strings.Repeat("x", maxAsked+1)}, "invalid", "at most"},
+		{Answer{Decision: id, Option: "retry", Message: ""}, "invalid", "nudge, done, cancel"},
+		{Answer{Decision: id, Option: "7", Message: ""}, "invalid", "nudge, done, cancel"},
+		{Answer{Decision: id, Option: "", Message: ""}, "invalid", "or give a message"},
+		{Answer{Decision: id, Option: "", Message: " \n"}, "invalid", "or give a message"},
+		{Answer{Decision: "nothing", Option: "done", Message: ""}, "not_found", "nothing"},
+		{Answer{Decision: id, Option: "", Message: strings.Repeat("x", maxAsked+1)}, "invalid", "at most"},
 	} {
 		if r := s.refused(test.answer); r.Code != test.code || !strings.Contains(r.Why, test.says) {
 			t.Errorf("%.80v: %+v", test.answer, r)
 		}
 	}
 	s.is("work", Waiting)
-	s.do(Answer{id, "1", ""})
-	if r := s.refused(Answer{id, "done", ""}); r.Code != "conflict" || !strings.Contains(r.Why, `answered with "nudge"`) {
+	s.do(Answer{Decision: id, Option: "1", Message: ""})
+	if r := s.refused(Answer{Decision: id, Option: "done", Message: ""}); r.Code != "conflict" || !strings.Contains(r.Why, `answered with "nudge"`) {
 		t.Errorf("%+v", r)
 	}
 	s.do(AgentStop{s.agent(), ""})
 	id = s.o.Decision.ID
-	s.do(AgentWorking{s.agent(), ""})
-	if r := s.refused(Answer{id, "done", ""}); r.Code != "conflict" || !strings.Contains(r.Why, "somebody typed") {
+	s.do(AgentWorking{Agent: s.agent(), Prompt: ""})
+	if r := s.refused(Answer{Decision: id, Option: "done", Message: ""}); r.Code != "conflict" || !strings.Contains(r.Why, "somebody typed") {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestTheSameAnswerSentAgainIsOne(t *testing.T) {
 	s := asked(t, FromStop)
-	in := s.input(Answer{s.o.Decision.ID, "nudge", "go"})
+	in := s.input(Answer{Decision: s.o.Decision.ID, Option: "nudge", Message: "go"})
 	s.tell(in)
 	if s.tell(in); s.effects() != "" {
 		t.Fatalf("%s", s.effects())
@@ -188,7 +188,7 @@ func TestTheSameAnswerSentAgainIsOne(t *testing.T) {
 
 func TestAGateThatAPersonRetriesIsAnAttempt(t *testing.T) {
 	s := asked(t, FromGate)
-	s.do(Answer{s.o.Decision.ID, "retry", ""})
+	s.do(Answer{Decision: s.o.Decision.ID, Option: "retry", Message: ""})
 	s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
 	s.is("work", Waiting)
 }
@@ -200,10 +200,10 @@ func TestLostShellIsAPersonsToDecide(t *testing.T) {
 		old := s.o.Shell.Key
 		s.do(ShellExited{Key: old, Lost: true})
 		s.is("build", Waiting)
-		if r := s.refused(Answer{s.o.Decision.ID, "", "hello"}); r.Code != "invalid" {
+		if r := s.refused(Answer{Decision: s.o.Decision.ID, Option: "", Message: "hello"}); r.Code != "invalid" {
 			t.Errorf("words to a command: %+v", r)
 		}
-		s.do(Answer{s.o.Decision.ID, option, ""})
+		s.do(Answer{Decision: s.o.Decision.ID, Option: option, Message: ""})
 		if got := s.o.Step + " " + string(s.o.Status); got != want {
 			t.Errorf("%s: %s, want %s", option, got, want)
 		}

@@ -13,6 +13,10 @@ type Effect struct {
 	Target string      `json:"target,omitempty"` // the key of a shell or the id of an agent: KillShell, KillAgent, SendAgent
 	Title  string      `json:"title,omitempty"`  // of NotifyPerson
 	Text   string      `json:"text,omitempty"`   // of SendAgent and NotifyPerson
+
+	// Decision is what NotifyPerson tells of. When that is settled before it was sent, the
+	// effect is dropped.
+	Decision string `json:"decision,omitempty"`
 }
 
 // EffectKind is what an effect does.
@@ -36,7 +40,7 @@ type Rule string
 // The rules.
 const (
 	Repeatable  Rule = "repeatable"  // do it again
-	Confirmable Rule = "confirmable" // never again: somebody else's word confirms it, or it is lost
+	Confirmable Rule = "confirmable" // again with the same key: it is done once, or found to be lost
 	Keyed       Rule = "keyed"       // again with the same key
 	Unkeyed     Rule = "unkeyed"     // at most once: it counts as done
 )
@@ -72,6 +76,11 @@ type AgentStart struct {
 	Step   string             `json:"step"`
 	OnStop runbook.StopAction `json:"on_stop"`
 	AtMost int                `json:"at_most,omitempty"` // agents of that name in the project at once
+
+	Client        bool   `json:"client,omitempty"`          // run is a client's: it gets a terminal, and the prompt as an argument
+	Bare          bool   `json:"bare,omitempty"`            // run has the prompt in it: nothing is added
+	Runbook       string `json:"runbook,omitempty"`         // that it comes from
+	RunbookAtMost int    `json:"runbook_at_most,omitempty"` // agents of that runbook in the project at once
 }
 
 // OpenEffect is an effect that is not done yet.

@@ -43,7 +43,7 @@ func (d *draft) effectFailed(e EffectFailed) {
 	case SendAgent:
 		d.undelivered(effect, "The message to the agent could not be delivered: "+why)
 	case KillShell, KillAgent:
-		d.tell("Something still runs: "+d.Name, "It could not be ended: "+why)
+		d.tell("Something still runs: "+d.Name, "It could not be ended: "+why, "")
 	}
 }
 
@@ -125,13 +125,22 @@ func (d *draft) expand(template, failure string) string {
 // report tells people what a runbook wants them to be told.
 func (d *draft) report(news string) {
 	if news != "" {
-		d.tell(d.Name, news)
+		d.tell(d.Name, news, "")
 	}
 }
 
 // tell lets people be told, unless what they would be told of is over.
-func (d *draft) tell(title, text string) {
+func (d *draft) tell(title, text, decision string) {
 	if !d.in.Late {
-		d.effect(Effect{Kind: NotifyPerson, Title: clip(title, 200), Text: clip(text, maxWords)})
+		d.effect(Effect{Kind: NotifyPerson, Title: clip(title, 200), Text: clip(text, maxWords), Decision: decision})
+	}
+}
+
+// hush takes back what people were to be told of a decision that is settled.
+func (d *draft) hush(decision string) {
+	for _, e := range slices.Clone(d.Effects) {
+		if e.Kind == NotifyPerson && e.Decision == decision {
+			d.drop(e.Key)
+		}
 	}
 }

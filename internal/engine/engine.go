@@ -77,6 +77,10 @@ type Owner struct {
 	Decision *Decision            `json:"decision,omitempty"` // the open one
 	Settled  []Decision           `json:"settled,omitempty"`  // the latest that were answered or overtaken
 
+	Spent    map[string]Spent `json:"spent,omitempty"`   // by agent; those of long ago together under ""
+	Ran      time.Duration    `json:"ran,omitempty"`     // how long it was running, as of Updated
+	Extended runbook.Budget   `json:"extended,omitzero"` // what a person added to the budget
+
 	Timers  map[string]time.Time `json:"timers,omitempty"`  // when each is due
 	Effects []OpenEffect         `json:"effects,omitempty"` // not done yet, in the order in which they are to be done
 	Serial  int                  `json:"serial"`            // counts effects, agents and decisions: their ids are made of it
@@ -106,11 +110,56 @@ type Agent struct {
 	Name    string    `json:"name"`
 	Session string    `json:"session"` // the client's session now
 	Started time.Time `json:"started"`
+	Client  bool      `json:"client,omitempty"` // it is a client in a terminal, else a plain process
+	Prompt  string    `json:"prompt,omitempty"` // of a client: what it is started with, until it has started
+	Ready   bool      `json:"ready,omitempty"`  // of a client: its first hook was heard
 	Exited  bool      `json:"exited,omitempty"`
 	Signal  *Signal   `json:"signal,omitempty"`
 	Idle    string    `json:"idle,omitempty"`    // the prompt whose idle was counted
+	Erred   string    `json:"erred,omitempty"`   // the prompt whose error was counted
 	Pending string    `json:"pending,omitempty"` // a trigger found late, or in its cooldown: still to be acted on
 	Detail  string    `json:"detail,omitempty"`  // what the pending trigger said
+	Until   time.Time `json:"until,omitzero"`    // the pending trigger is not acted on before
+	Asking  []Asking  `json:"asking,omitempty"`  // what else it asks a person, and nobody was asked yet
+	Asked   time.Time `json:"asked,omitzero"`    // when a hook last waited for a person
+	Over    []string  `json:"over,omitempty"`    // the latest references that nobody waits for any more
+}
+
+// Asking is something that an agent asks a person, and that a hook waits for the answer
+// to.
+type Asking struct {
+	Ref  string `json:"ref"`
+	Type string `json:"prompt_type,omitempty"`
+	Text string `json:"text,omitempty"`
+	Ask  Ask    `json:"ask,omitzero"`
+}
+
+// Ask is what a tool of the client's wants to know of a person.
+type Ask struct {
+	Tool      string     `json:"tool,omitempty"`
+	Plan      string     `json:"plan,omitempty"`
+	Input     string     `json:"input,omitempty"` // what a permission is for
+	Questions []Question `json:"questions,omitempty"`
+}
+
+// Question is one question with its choices. Other words are an answer too.
+type Question struct {
+	Question string   `json:"question"`
+	Header   string   `json:"header,omitempty"`
+	Options  []Choice `json:"options,omitempty"`
+	Multi    bool     `json:"multi,omitempty"` // several choices can be the answer
+}
+
+// Choice is one answer to a question.
+type Choice struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+// Spent is what an agent has cost.
+type Spent struct {
+	USD    float64 `json:"usd,omitempty"`
+	Tokens int64   `json:"tokens,omitempty"`
 }
 
 // Signal is the agent's own word. "continue" is never kept.
@@ -145,11 +194,17 @@ type Decision struct {
 	Context  string    `json:"context"`           // why it is asked, in a sentence or a few
 	Trigger  string    `json:"trigger,omitempty"` // what the agent did, where that led here
 	Undone   string    `json:"undone,omitempty"`  // the message that may not have arrived: what retry sends
+	Next     string    `json:"next,omitempty"`    // the step that is not entered before it is answered
+	Ref      string    `json:"ref,omitempty"`     // what a hook of the agent waits for the answer to
+	Ask      *Ask      `json:"ask,omitempty"`     // what is asked, while the decision is open; never changed
 	Options  []Option  `json:"options"`
 	Created  time.Time `json:"created"`
+	Expires  time.Time `json:"expires,omitzero"` // then it is answered as the runbook says
 	Resolved time.Time `json:"resolved,omitzero"`
 	Chosen   string    `json:"chosen,omitempty"`  // an option's name
 	Message  string    `json:"message,omitempty"` // the person's words
+	Answers  []string  `json:"answers,omitempty"` // one for each question that was asked
+	Expired  bool      `json:"expired,omitempty"` // nobody answered in time
 	Closed   string    `json:"closed,omitempty"`  // why it was closed without an answer
 }
 
@@ -158,19 +213,24 @@ type Source string
 
 // The sources.
 const (
-	FromIdle   Source = "idle"
-	FromStop   Source = "stop"
-	FromSignal Source = "signal"
-	FromDead   Source = "dead"
-	FromError  Source = "error"
-	FromGate   Source = "gate"
-	FromPrompt Source = "prompt"
-	FromLost   Source = "lost" // an effect of which nobody knows whether it took place
+	FromIdle     Source = "idle"
+	FromStop     Source = "stop"
+	FromSignal   Source = "signal"
+	FromDead     Source = "dead"
+	FromError    Source = "error"
+	FromGate     Source = "gate"
+	FromPrompt   Source = "prompt"
+	FromLost     Source = "lost"     // an effect of which nobody knows whether it took place
+	FromQuestion Source = "question" // the agent's own, for which a hook waits
+	FromPlan     Source = "plan"     // likewise
+	FromApproval Source = "approval" // likewise: of the use of a tool
+	FromStart    Source = "start"    // the client did not start
+	FromBudget   Source = "budget"   // it is used up
 )
 
 // Option is one answer.
 type Option struct {
-	Name        string `json:"name"` // nudge, retry, done, skip, cancel
+	Name        string `json:"name"` // nudge, retry, done, skip, cancel, …; a choice's label
 	Description string `json:"description"`
 	Recommended bool   `json:"recommended,omitempty"`
 }

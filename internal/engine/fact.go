@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -33,6 +34,7 @@ type (
 		AgentID   string `json:"agent_id,omitempty"`
 		AgentName string `json:"agent_name,omitempty"`
 		Session   string `json:"session,omitempty"` // where it goes on with an old one
+		Client    bool   `json:"client,omitempty"`
 	}
 	// StepCompleted is a step that succeeded.
 	StepCompleted struct {
@@ -86,7 +88,7 @@ const (
 	runCancelled = "cancelled"
 )
 
-// keptVisits, keptSettled and keptSeen are how much an owner remembers.
+// keptVisits and the others are how much an owner remembers.
 //
 // The journal is read again from at most 10,000 records before its end, of all owners and
 // of all who have none, and only the words of the current agent count: those of the agents
@@ -98,6 +100,8 @@ const (
 	keptVisits  = 100
 	keptSettled = 8
 	keptSeen    = 1_000
+	keptSpent   = 16
+	keptOver    = 16
 )
 
 // FactType names the fact by the owner's kind.
@@ -124,17 +128,26 @@ func (f StepStarted) apply(o *Owner, s *Step) {
 	o.History = latest(append(o.History, Visit{Step: f.Step, AgentID: f.AgentID, Started: s.Time}), keptVisits)
 	o.Agent, o.Shell = nil, nil
 	if f.AgentID != "" {
-		o.begin(f.AgentID, f.AgentName, f.Session, s)
+		o.begin(Agent{ID: f.AgentID, Name: f.AgentName, Session: f.Session, Client: f.Client}, s)
 	}
 }
 
 // begin makes an agent the current one.
-func (o *Owner) begin(id, name, session string, s *Step) {
-	if session == "" {
-		session = id
-	}
+func (o *Owner) begin(a Agent, s *Step) {
+	a.Session, a.Started = cmp.Or(a.Session, a.ID), s.Time
 	o.Serial++
-	o.Agent = &Agent{ID: id, Name: name, Session: session, Started: s.Time}
+	o.Agent = &a
+	if a.Client {
+		o.Spent = with(merged(o.Spent), a.ID, o.Spent[a.ID])
+	}
+}
+
+// merged is what agents have cost, with no more entries than are kept.
+func merged(spent map[string]Spent) map[string]Spent {
+	if len(spent) < keptSpent {
+		return spent
+	}
+	return map[string]Spent{"": total(spent)}
 }
 
 // FactType is step:completed.
@@ -308,7 +321,12 @@ type (
 // FactType is timer:set.
 func (TimerSet) FactType() string { return "timer:set" }
 
-func (f TimerSet) apply(o *Owner, s *Step) { o.Timers = with(o.Timers, f.Name, f.Due) }
+func (f TimerSet) apply(o *Owner, s *Step) {
+	o.Timers = with(o.Timers, f.Name, f.Due)
+	if f.Name == expire && o.Decision != nil {
+		o.Decision.Expires = f.Due
+	}
+}
 
 // FactType is timer:cancelled.
 func (TimerCancelled) FactType() string { return "timer:cancelled" }

@@ -1,6 +1,11 @@
 package engine
 
-import "github.com/stopgate/stopgate/internal/runbook"
+import (
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/runbook"
+)
 
 // Facts about agents. Each word of the current agent is one, also where nothing comes of
 // it: that it was heard must be known when the journal is read again.
@@ -23,22 +28,52 @@ type (
 		AgentID string `json:"agent_id"`
 		Prompt  string `json:"prompt_id,omitempty"`
 	}
-	// Prompted is an agent that waits for a permission or an answer.
+	// Prompted is an agent that waits for a permission or an answer, and for which no hook
+	// waits.
 	Prompted struct {
 		AgentID string `json:"agent_id"`
 		Type    string `json:"prompt_type,omitempty"`
 		Text    string `json:"text,omitempty"`
+	}
+	// Asked is an agent with a hook that waits for a person's answer.
+	Asked struct {
+		AgentID string `json:"agent_id"`
+		Asking
+	}
+	// AskedOver is a hook that waits no longer.
+	AskedOver struct {
+		AgentID string `json:"agent_id"`
+		Ref     string `json:"ref"`
+	}
+	// Blocked is a client that did not start.
+	Blocked struct {
+		AgentID string `json:"agent_id"`
+		Screen  string `json:"screen"`
+		Text    string `json:"text,omitempty"`
+	}
+	// GotReady is a client that has started.
+	GotReady struct {
+		AgentID string `json:"agent_id"`
+	}
+	// Paid is what an agent has cost in all.
+	Paid struct {
+		AgentID string `json:"agent_id"`
+		Spent
 	}
 	// Erred is an agent whose turn was ended by an error of the model's API.
 	Erred struct {
 		AgentID string            `json:"agent_id"`
 		Kind    runbook.ErrorKind `json:"kind"`
 		Text    string            `json:"text,omitempty"`
+		Reset   time.Time         `json:"reset,omitzero"`
+		Prompt  string            `json:"prompt_id,omitempty"`
 	}
 	// Worked is an agent that got a prompt.
 	Worked struct {
 		AgentID string `json:"agent_id"`
 		Prompt  string `json:"prompt_id,omitempty"`
+		Source  string `json:"source,omitempty"`
+		Ours    bool   `json:"ours,omitempty"`
 	}
 	// SessionChanged is an agent whose client goes on under another session id.
 	SessionChanged struct {
@@ -50,18 +85,21 @@ type (
 		AgentID string `json:"agent_id"`
 		Code    int    `json:"code"`
 		Gone    bool   `json:"gone,omitempty"`
+		Tail    string `json:"tail,omitempty"`
 	}
 	// Restarted is an agent that takes the place of the one before, in the same step.
 	Restarted struct {
 		AgentID  string `json:"agent_id"`
 		Session  string `json:"session,omitempty"`
 		Replaces string `json:"replaces"`
+		Client   bool   `json:"client,omitempty"`
 	}
 	// Deferred is a trigger whose action waits: for the end of the catch-up, of a gate or
 	// of the cooldown. An empty one means that nothing waits any more.
 	Deferred struct {
-		Trigger string `json:"trigger,omitempty"`
-		Detail  string `json:"detail,omitempty"`
+		Trigger string    `json:"trigger,omitempty"`
+		Detail  string    `json:"detail,omitempty"`
+		Until   time.Time `json:"until,omitzero"`
 	}
 )
 
@@ -100,10 +138,72 @@ func (Prompted) FactType() string { return "agent:prompt" }
 
 func (Prompted) apply(o *Owner, s *Step) {}
 
+// FactType is agent:asked.
+func (Asked) FactType() string { return "agent:asked" }
+
+func (f Asked) apply(o *Owner, s *Step) {
+	if o.Agent != nil {
+		o.Agent.Asking = append(slices.Clip(o.Agent.Asking), f.Asking)
+		o.Agent.Asked = s.Time
+	}
+}
+
+// FactType is agent:prompt_over.
+func (AskedOver) FactType() string { return "agent:prompt_over" }
+
+func (f AskedOver) apply(o *Owner, s *Step) {
+	if o.Agent != nil {
+		o.Agent.Over = latest(append(slices.Clip(o.Agent.Over), f.Ref), keptOver)
+		o.unasked(f.Ref)
+		if o.Shell != nil && o.Shell.Gate == onPrompt && len(o.Agent.Asking) == 0 {
+			o.Shell.Moot = true
+		}
+	}
+}
+
+// asks reports whether something is to be asked, and nobody was asked yet.
+func (a *Agent) asks(ref string) bool {
+	return slices.ContainsFunc(a.Asking, func(asking Asking) bool { return asking.Ref == ref })
+}
+
+// unasked takes something off the list of what nobody was asked yet.
+func (o *Owner) unasked(ref string) {
+	if o.Agent == nil || ref == "" {
+		return
+	}
+	waits := slices.DeleteFunc(slices.Clone(o.Agent.Asking), func(a Asking) bool { return a.Ref == ref })
+	if o.Agent.Asking = waits; len(waits) == 0 {
+		o.Agent.Asking = nil
+	}
+}
+
+// FactType is agent:blocked.
+func (Blocked) FactType() string { return "agent:blocked" }
+
+func (Blocked) apply(o *Owner, s *Step) {}
+
+// FactType is agent:ready.
+func (GotReady) FactType() string { return "agent:ready" }
+
+func (GotReady) apply(o *Owner, s *Step) {
+	if o.Agent != nil {
+		o.Agent.Ready, o.Agent.Prompt = true, ""
+	}
+}
+
+// FactType is agent:spent.
+func (Paid) FactType() string { return "agent:spent" }
+
+func (f Paid) apply(o *Owner, s *Step) { o.Spent = with(o.Spent, f.AgentID, f.Spent) }
+
 // FactType is agent:error.
 func (Erred) FactType() string { return "agent:error" }
 
-func (Erred) apply(o *Owner, s *Step) {}
+func (f Erred) apply(o *Owner, s *Step) {
+	if o.Agent != nil {
+		o.Agent.Erred = f.Prompt
+	}
+}
 
 // FactType is agent:working.
 func (Worked) FactType() string { return "agent:working" }
@@ -128,7 +228,7 @@ func (Exited) FactType() string { return "agent:exited" }
 
 func (Exited) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
-		o.Agent.Exited = true
+		o.Agent.Exited, o.Agent.Asking = true, nil
 	}
 }
 
@@ -140,7 +240,7 @@ func (f Restarted) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
 		name = o.Agent.Name
 	}
-	o.begin(f.AgentID, name, f.Session, s)
+	o.begin(Agent{ID: f.AgentID, Name: name, Session: f.Session, Client: f.Client}, s)
 	if last := o.visit(); last != nil {
 		last.AgentID = f.AgentID
 	}
@@ -151,6 +251,6 @@ func (Deferred) FactType() string { return "agent:deferred" }
 
 func (f Deferred) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
-		o.Agent.Pending, o.Agent.Detail = f.Trigger, f.Detail
+		o.Agent.Pending, o.Agent.Detail, o.Agent.Until = f.Trigger, f.Detail, f.Until
 	}
 }

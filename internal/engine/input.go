@@ -46,8 +46,16 @@ type (
 		Message string
 		Vars    map[string]string
 	}
-	// Answer answers a decision: with an option's name, with words, or both.
-	Answer struct{ Decision, Option, Message string }
+	// Answer answers a decision: with an option's name, with words, or both. Answers are
+	// for the questions of an agent, one for each.
+	Answer struct {
+		Decision, Option, Message string
+		Answers                   []string
+	}
+	// Tell is a person who writes to the agent.
+	Tell struct{ Message string }
+	// KillNow is a person who ends the agent's process. What follows is on_dead.
+	KillNow struct{}
 )
 
 // What agents do, and what happens to them. Agent is the agent's id: who knows only a
@@ -59,27 +67,56 @@ type (
 	// prompt id: one idle counts once.
 	AgentIdle struct{ Agent, Prompt string }
 	// AgentPrompt is an agent that waits for a permission or an answer (agent:prompt).
-	AgentPrompt struct{ Agent, Type, Text string }
+	// Ref is what a hook waits for the answer to; without one, only that something is on
+	// the agent's screen is known.
+	AgentPrompt struct {
+		Agent, Type, Text string // Type: permission, question, plan, other
+		Ref               string
+		Ask               Ask
+	}
+	// AgentPromptOver is a hook that waits no longer: what it waited for was answered or
+	// withdrawn in the client, or it has ended.
+	AgentPromptOver struct{ Agent, Ref string }
+	// AgentBlocked is a client that did not start. Screen says what is in the way: trust,
+	// login, api_key, onboarding, silent.
+	AgentBlocked struct{ Agent, Screen, Text string }
+	// AgentReady is a client whose first hook was heard.
+	AgentReady struct{ Agent string }
 	// AgentSignal is the agent's own word (agent:signal).
 	AgentSignal struct {
 		Agent string
 		Signal
 	}
-	// AgentError is an error of the model's API that ended the agent's turn.
+	// AgentError is an error of the model's API that ended the agent's turn. Reset is when
+	// it is over, where that is known. One error counts once for a prompt.
 	AgentError struct {
-		Agent string
-		Kind  runbook.ErrorKind
-		Text  string
+		Agent  string
+		Kind   runbook.ErrorKind
+		Text   string
+		Reset  time.Time
+		Prompt string
 	}
-	// AgentWorking is an agent that got a prompt: ours, or one that a person typed.
-	AgentWorking struct{ Agent, Prompt string }
+	// AgentWorking is an agent that got a prompt: ours, or one that a person typed, or a
+	// notification of one of its own tasks (Source is "task").
+	AgentWorking struct {
+		Agent, Prompt string
+		Source        string
+		Ours          bool // it is a message of ours
+	}
+	// AgentSpent is what an agent has cost in all.
+	AgentSpent struct {
+		Agent  string
+		USD    float64
+		Tokens int64
+	}
 	// AgentSession is a client that goes on under another session id.
 	AgentSession struct{ Agent, Session string }
 	// AgentExited is an agent whose process has ended.
 	AgentExited struct {
 		Agent string
 		Code  int
-		Gone  bool // how it ended, nobody knows
+		Gone  bool   // how it ended, nobody knows
+		Tail  string // the end of what was to be seen of it
 	}
 )
 
@@ -116,23 +153,29 @@ type (
 	Forget struct{}
 )
 
-func (Create) happening() string        { return "create" }
-func (Cancel) happening() string        { return "cancel" }
-func (Resume) happening() string        { return "resume" }
-func (Answer) happening() string        { return "answer" }
-func (AgentStop) happening() string     { return "agent:stop" }
-func (AgentIdle) happening() string     { return "agent:idle" }
-func (AgentPrompt) happening() string   { return "agent:prompt" }
-func (AgentSignal) happening() string   { return "agent:signal" }
-func (AgentError) happening() string    { return "agent:error" }
-func (AgentWorking) happening() string  { return "agent:working" }
-func (AgentSession) happening() string  { return "agent:session" }
-func (AgentExited) happening() string   { return "agent:exited" }
-func (EffectStarted) happening() string { return "effect:started" }
-func (EffectDone) happening() string    { return "effect:done" }
-func (EffectFailed) happening() string  { return "effect:failed" }
-func (EffectLost) happening() string    { return "effect:lost" }
-func (ShellExited) happening() string   { return "shell:exited" }
-func (TimerFired) happening() string    { return "timer:fired" }
-func (CaughtUp) happening() string      { return "caught_up" }
-func (Forget) happening() string        { return "forget" }
+func (Create) happening() string          { return "create" }
+func (Cancel) happening() string          { return "cancel" }
+func (Resume) happening() string          { return "resume" }
+func (Answer) happening() string          { return "answer" }
+func (Tell) happening() string            { return "tell" }
+func (KillNow) happening() string         { return "kill" }
+func (AgentStop) happening() string       { return "agent:stop" }
+func (AgentIdle) happening() string       { return "agent:idle" }
+func (AgentPrompt) happening() string     { return "agent:prompt" }
+func (AgentPromptOver) happening() string { return "agent:prompt_over" }
+func (AgentBlocked) happening() string    { return "agent:blocked" }
+func (AgentReady) happening() string      { return "agent:ready" }
+func (AgentSpent) happening() string      { return "agent:spent" }
+func (AgentSignal) happening() string     { return "agent:signal" }
+func (AgentError) happening() string      { return "agent:error" }
+func (AgentWorking) happening() string    { return "agent:working" }
+func (AgentSession) happening() string    { return "agent:session" }
+func (AgentExited) happening() string     { return "agent:exited" }
+func (EffectStarted) happening() string   { return "effect:started" }
+func (EffectDone) happening() string      { return "effect:done" }
+func (EffectFailed) happening() string    { return "effect:failed" }
+func (EffectLost) happening() string      { return "effect:lost" }
+func (ShellExited) happening() string     { return "shell:exited" }
+func (TimerFired) happening() string      { return "timer:fired" }
+func (CaughtUp) happening() string        { return "caught_up" }
+func (Forget) happening() string          { return "forget" }

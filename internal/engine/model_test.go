@@ -3,6 +3,7 @@ package engine
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -21,6 +22,8 @@ type history struct {
 	read    int     // of which the daemon has taken so many
 	asked   []Input // what people asked for
 	prompts int
+	refs    int
+	spent   float64
 }
 
 func newHistory(t fataler, pick picker) *history {
@@ -107,7 +110,7 @@ func (h *history) carry() {
 		h.happens(ShellExited{Key: e.Target, Code: -1})
 	}
 	if e.Kind == SendAgent && result == nil {
-		h.says(AgentWorking{e.Target, h.prompt()})
+		h.says(AgentWorking{Agent: e.Target, Prompt: h.prompt()})
 	}
 	if result == nil {
 		result = EffectDone{e.Key}
@@ -155,23 +158,43 @@ func (h *history) agentSpeaks() {
 		return
 	}
 	id := oneOf(h.pick, "agent", agents...)
-	switch h.pick(9, "says") {
+	switch h.pick(16, "says") {
 	case 0, 1:
 		h.says(AgentIdle{id, oneOf(h.pick, "prompt", "", h.prompt(), fmt.Sprint("prompt", h.prompts-1))})
 	case 2:
 		h.says(AgentStop{id, h.prompt()})
 	case 3:
-		h.says(AgentPrompt{id, "permission", "may I?"})
+		if h.pick.chance(50, "with a hook") {
+			h.says(AgentPrompt{Agent: id, Type: "permission", Text: "may I?"})
+			return
+		}
+		h.refs++
+		h.says(randomPrompt(h.pick, id, fmt.Sprint("ref", h.refs)))
 	case 4:
-		h.says(AgentError{id, oneOf(h.pick, "kind", runbook.RateLimited, runbook.NoInternet, "odd"), "529"})
+		h.says(AgentError{
+			Agent: id, Kind: oneOf(h.pick, "kind", runbook.RateLimited, runbook.NoInternet, "odd"), Text: "529",
+			Reset: oneOf(h.pick, "reset", time.Time{}, h.now.Add(time.Hour), h.now.Add(-time.Hour)), Prompt: oneOf(h.pick, "prompt", "", h.prompt()),
+		})
 	case 5:
 		h.says(AgentSignal{id, Signal{oneOf(h.pick, "signal", SignalComplete, SignalEscalate, SignalContinue), "so"}})
 	case 6:
-		h.says(AgentWorking{id, h.prompt()})
+		h.says(AgentWorking{Agent: id, Prompt: h.prompt(), Source: oneOf(h.pick, "source", "", sourceTask), Ours: h.pick.chance(20, "ours")})
 	case 7:
 		h.says(AgentSession{id, fmt.Sprint("session", h.prompts)})
 	case 8:
 		h.agentEnds(id)
+	case 9, 10:
+		h.refs++
+		h.says(randomPrompt(h.pick, id, fmt.Sprint("ref", h.refs)))
+	case 11, 12:
+		h.says(AgentPromptOver{id, fmt.Sprint("ref", h.pick(h.refs+2, "over"))})
+	case 13:
+		h.says(AgentReady{id})
+	case 14:
+		h.happens(AgentBlocked{id, oneOf(h.pick, "screen", "trust", "silent"), "1. Yes"})
+	case 15:
+		h.spent += oneOf(h.pick, "usd", 0.1, 1, 3)
+		h.happens(AgentSpent{id, h.spent, int64(h.spent * 1e6)})
 	}
 }
 
@@ -199,22 +222,29 @@ func (h *history) ingest(late bool) {
 	}
 }
 
-// timePasses lets the earliest timer fire.
+// timePasses lets a timer fire, whichever.
 func (h *history) timePasses() {
-	for name, due := range h.o.Timers {
-		if due.After(h.now) {
-			h.now = due
-		}
-		h.happens(TimerFired{name, due})
-		h.happens(TimerFired{name, due})
+	set := slices.Sorted(maps.Keys(h.o.Timers))
+	if len(set) == 0 {
+		h.happens(TimerFired{cooldown, h.now})
 		return
 	}
-	h.happens(TimerFired{cooldown, h.now})
+	h.fires(oneOf(h.pick, "timer", set...))
+}
+
+// fires lets a timer fire when it is due, or before: clocks are put back.
+func (h *history) fires(name string) {
+	due := h.o.Timers[name]
+	if due.After(h.now) && !h.pick.chance(5, "clock put back") {
+		h.now = due
+	}
+	h.happens(TimerFired{name, due})
+	h.happens(TimerFired{name, due})
 }
 
 func (h *history) person() {
 	decisions := h.o.Decisions()
-	switch h.pick(6, "person") {
+	switch h.pick(9, "person") {
 	case 0:
 		h.ask(Cancel{"enough"})
 	case 1:
@@ -223,10 +253,18 @@ func (h *history) person() {
 		if len(h.asked) > 0 {
 			h.request(oneOf(h.pick, "again", h.asked...))
 		}
+	case 3:
+		h.ask(Tell{oneOf(h.pick, "words", "", "look at this")})
+	case 4:
+		h.ask(KillNow{})
+	case 5, 6:
+		if len(decisions) > 0 {
+			h.ask(randomAnswer(h.pick, oneOf(h.pick, "decision", decisions...)))
+		}
 	default:
 		if len(decisions) > 0 {
 			d := oneOf(h.pick, "decision", decisions...)
-			h.ask(Answer{d.ID, oneOf(h.pick, "option", "", "1", "nudge", "retry", "done", "skip", "cancel", "9"), oneOf(h.pick, "words", "", "do this")})
+			h.ask(Answer{Decision: d.ID, Option: oneOf(h.pick, "option", "", "1", "nudge", "retry", "done", "skip", "cancel", "9"), Message: oneOf(h.pick, "words", "", "do this")})
 		}
 	}
 }
@@ -293,12 +331,12 @@ func (h *history) settle() {
 			}
 			return
 		case h.o.Decision != nil:
-			h.ask(Answer{h.o.Decision.ID, oneOf(h.pick, "option", "1", "2", "3"), ""})
+			h.ask(randomAnswer(h.pick, *h.o.Decision))
 		case h.o.Shell != nil:
 			h.shells[h.o.Shell.Key] = &process{ended: true}
 			h.hear()
-		case len(h.o.Timers) > 0:
-			h.timePasses()
+		case !h.o.Timers[cooldown].IsZero():
+			h.fires(cooldown)
 		case h.o.Agent != nil && !h.o.Agent.Exited:
 			h.says(AgentSignal{h.o.Agent.ID, Signal{Kind: SignalComplete}})
 		default:

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -198,10 +199,11 @@ func (s *simulation) wake(a *actor) {
 			s.carryOut(a, e, func() {})
 		}
 	}
-	for name, due := range a.o.Timers {
-		if !a.armed[name].Equal(due) {
+	for _, name := range slices.Sorted(maps.Keys(a.o.Timers)) {
+		if due := a.o.Timers[name]; !a.armed[name].Equal(due) {
 			a.armed[name] = due
-			s.daemon(due.Sub(s.now), due.Sub(s.now)+time.Second, func() { s.happens(a, TimerFired{name, due}) })
+			left := max(due.Sub(s.now), 0)
+			s.daemon(left, left+time.Second, func() { s.happens(a, TimerFired{name, due}) })
 		}
 	}
 	s.consider(a)
@@ -254,13 +256,14 @@ func (s *simulation) act(a *actor, e Effect) Happening {
 	case fresh && e.Kind == StartShell:
 		s.in(time.Second, 10*time.Minute, func() { s.shellEnds(a, e.Key) })
 	case fresh && e.Kind == StartAgent:
+		s.opens(a, e.Agent.ID)
 		s.live(a, e.Agent.ID)
 	case e.Kind == KillShell:
 		s.hear(a, ShellExited{Key: e.Target, Code: -1})
 	case e.Kind == KillAgent:
 		s.hear(a, AgentExited{Agent: e.Target, Code: -1})
 	case e.Kind == SendAgent:
-		s.says(a, AgentWorking{e.Target, a.input(nil).ID})
+		s.says(a, AgentWorking{Agent: e.Target, Prompt: a.input(nil).ID})
 	}
 	return EffectDone{e.Key}
 }
@@ -289,7 +292,7 @@ func (s *simulation) live(a *actor, id string) {
 		if !p.alive {
 			return
 		}
-		switch prompt := a.input(nil).ID; s.random.IntN(12) {
+		switch prompt := a.input(nil).ID; s.random.IntN(20) {
 		case 0, 1, 2:
 			s.says(a, AgentIdle{id, prompt})
 			if s.chance(30) {
@@ -298,9 +301,12 @@ func (s *simulation) live(a *actor, id string) {
 		case 3:
 			s.says(a, AgentStop{id, prompt})
 		case 4:
-			s.says(a, AgentPrompt{id, "permission", "may I?"})
+			s.says(a, AgentPrompt{Agent: id, Type: "permission", Text: "may I?"})
 		case 5:
-			s.says(a, AgentError{id, oneOf(s.pick, "", runbook.RateLimited, runbook.NoInternet), "529"})
+			s.says(a, AgentError{
+				Agent: id, Kind: oneOf(s.pick, "", runbook.RateLimited, runbook.NoInternet), Text: "529",
+				Prompt: prompt, Reset: oneOf(s.pick, "", time.Time{}, s.now.Add(3*time.Hour)),
+			})
 		case 6, 7:
 			s.says(a, AgentSignal{id, Signal{SignalComplete, ""}})
 		case 8:
@@ -309,11 +315,37 @@ func (s *simulation) live(a *actor, id string) {
 			p.alive, p.ended = false, true
 			s.hear(a, AgentExited{Agent: id, Code: 1})
 			return
+		case 10, 11, 12, 13, 14:
+			s.asks(a, id)
+		case 15, 16, 17:
+			p.spent += oneOf(s.pick, "", 0.2, 0.5, 2)
+			s.hear(a, AgentSpent{id, p.spent, int64(p.spent * 1e6)})
 		default:
-			s.says(a, AgentWorking{id, prompt})
+			s.says(a, AgentWorking{Agent: id, Prompt: prompt})
 		}
 		s.live(a, id)
 	})
+}
+
+// asks is a hook of an agent, or two at once, that waits for a person.
+func (s *simulation) asks(a *actor, id string) {
+	for range 1 + s.random.IntN(2) {
+		ref := a.input(nil).ID
+		s.says(a, randomPrompt(s.pick, id, ref))
+		if s.chance(30) {
+			s.in(time.Second, time.Hour, func() { s.says(a, AgentPromptOver{id, ref}) })
+		}
+	}
+}
+
+// opens is the start of a client: its first hook is heard, or something is in the way.
+func (s *simulation) opens(a *actor, id string) {
+	if s.chance(10) {
+		s.hear(a, AgentBlocked{id, "login", "Log in"})
+	}
+	if s.chance(90) {
+		s.in(time.Second, 10*time.Minute, func() { s.says(a, AgentReady{id}) })
+	}
 }
 
 // says writes to the journal: at times twice, at times not in order.
@@ -364,16 +396,15 @@ func (s *simulation) decide(a *actor, id string) {
 	if d == nil || d.ID != id {
 		return
 	}
-	option := oneOf(s.pick, "", d.Options...).Name
 	switch agent := a.o.Agent; {
-	case agent != nil && s.chance(10) && a.world.agents[agent.ID].alive:
-		s.says(a, AgentWorking{agent.ID, a.input(nil).ID})
-		s.in(time.Minute, time.Hour, func() { s.decide(a, id) })
-	case agent != nil && s.chance(20):
-		s.person(a, a.input(Answer{id, "", "do it so"}))
+	case agent != nil && s.chance(10) && slices.Contains(living(a.world.agents), agent.ID):
+		s.says(a, AgentWorking{Agent: agent.ID, Prompt: a.input(nil).ID})
+	case s.chance(10):
+		s.person(a, a.input(oneOf[Happening](s.pick, "", Tell{"do it so"}, KillNow{})))
 	default:
-		s.person(a, a.input(Answer{id, option, ""}))
+		s.person(a, a.input(randomAnswer(s.pick, *d)))
 	}
+	s.in(time.Minute, time.Hour, func() { s.decide(a, id) }) // where that did not settle it
 }
 
 // crash ends the daemon from time to time, as long as there is something to do.

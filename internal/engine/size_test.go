@@ -67,7 +67,7 @@ func TestWordsThatDoNotFit(t *testing.T) {
 			} else {
 				s.do(AgentStop{s.agent(), ""})
 			}
-			answer := Answer{s.o.Decision.ID, "", test.message}
+			answer := Answer{Decision: s.o.Decision.ID, Option: "", Message: test.message}
 			if test.fits {
 				s.do(answer)
 				s.is("work", Running)
@@ -87,11 +87,11 @@ func TestWordsThatMakeACommandTooLarge(t *testing.T) {
 	a.Run = `claude "${prompt}" "${prompt}" "${prompt}"`
 	s := atWork(t, a)
 	s.do(AgentExited{Agent: s.agent()})
-	if r := s.refused(Answer{s.o.Decision.ID, "", strings.Repeat("x", 60<<10)}); r.Code != "invalid" || !strings.Contains(r.Why, "the agent's command") {
+	if r := s.refused(Answer{Decision: s.o.Decision.ID, Option: "", Message: strings.Repeat("x", 60<<10)}); r.Code != "invalid" || !strings.Contains(r.Why, "the agent's command") {
 		t.Fatalf("%+v", r)
 	}
 	s.is("work", Waiting)
-	s.do(Answer{s.o.Decision.ID, "", "go on"})
+	s.do(Answer{Decision: s.o.Decision.ID, Option: "", Message: "go on"})
 	s.is("work", Running)
 }
 
@@ -113,7 +113,7 @@ func TestMessageThatDoesNotFit(t *testing.T) {
 func TestWhatHappensDoesNotFit(t *testing.T) {
 	s := atWork(t, worker())
 	s.do(AgentStop{s.agent(), ""})
-	s.do(Answer{s.o.Decision.ID, "nudge", ""})
+	s.do(Answer{Decision: s.o.Decision.ID, Option: "nudge", Message: ""})
 	key := s.effect(SendAgent).Key
 	s.do(EffectStarted{key})
 	o := s.o.Clone() // as an older program may have left it

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -36,12 +37,14 @@ type stage struct {
 	now    time.Time
 	n      int
 	keys   map[string]bool
+	told   map[string]bool  // decisions that people were told of
+	said   map[string]Reply // what agents were told that became of their questions
 	last   Step
 	quick  bool // owners are compared now and then only, and at the end
 }
 
 func newStage(t fataler, id string) *stage {
-	return &stage{t: t, id: id, now: noon, keys: map[string]bool{}}
+	return &stage{t: t, id: id, now: noon, keys: map[string]bool{}, told: map[string]bool{}, said: map[string]Reply{}}
 }
 
 // start puts a pipeline on a stage.
@@ -169,11 +172,60 @@ func (s *stage) check(in Input, before *Owner, step Step, o *Owner) {
 	}
 	s.checkEffects(in, step)
 	s.checkAttempts(before, step)
+	s.checkAsking(in, o)
+	s.checkBudget(in, step, o)
+}
+
+// checkAsking holds that nothing that an agent asks is left lying, and that it gets one
+// answer.
+func (s *stage) checkAsking(in Input, o *Owner) {
+	s.t.Helper()
+	a := o.Agent
+	if a == nil {
+		return
+	}
+	if o.Status == Running && len(a.Asking) > 0 && !in.Late && o.Shell == nil && a.Pending == "" {
+		s.t.Fatalf("%T: nobody is asked what the agent asks:\n%s", in.What, text(o))
+	}
+	if a.Exited && len(a.Asking) > 0 {
+		s.t.Fatalf("%T: the agent has exited, and asks:\n%s", in.What, text(o))
+	}
+	for _, d := range o.Settled {
+		if d.Ref == "" || d.AgentID != a.ID {
+			continue
+		}
+		key, now := d.AgentID+d.Ref, o.reply(d.Ref)
+		if now.State == ReplyOpen {
+			s.t.Fatalf("%T: what was settled is open again:\n%s", in.What, text(o))
+		}
+		if before, said := s.said[key]; said && text(before) != text(now) {
+			s.t.Fatalf("%T: the answer was %+v, and is %+v", in.What, before, now)
+		}
+		s.said[key] = now
+	}
+}
+
+// checkBudget holds that nothing more is spent than a person allows.
+func (s *stage) checkBudget(in Input, step Step, o *Owner) {
+	s.t.Helper()
+	if o.Cancelling || o.Plan == nil {
+		return
+	}
+	money, spare := o.exceeded()
+	for _, e := range step.Effects {
+		if (money || spare) && (e.Kind == StartAgent || e.Kind == SendAgent) {
+			s.t.Fatalf("%T: over the budget, and %s:\n%s", in.What, e.Kind, text(o))
+		}
+	}
+	if money && o.Agent != nil && !o.Agent.Exited && (o.Decision == nil || o.Decision.Source != FromBudget) {
+		s.t.Fatalf("%T: over the budget, and the agent goes on:\n%s", in.What, text(o))
+	}
 }
 
 // moves reports whether something will happen to an owner that is not at its end.
 func moves(o *Owner) bool {
-	return o.Decision != nil || o.Shell != nil || len(o.Timers) > 0 || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
+	_, cools := o.Timers[cooldown]
+	return o.Decision != nil || o.Shell != nil || cools || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
 }
 
 func (s *stage) checkEffects(in Input, step Step) {
@@ -185,6 +237,10 @@ func (s *stage) checkEffects(in Input, step Step) {
 		}
 		s.keys[e.Key] = true
 		sends = sends || e.Kind == SendAgent
+		if e.Decision != "" && s.told[e.Decision] {
+			s.t.Fatalf("%T: people are told twice of decision %s", in.What, e.Decision)
+		}
+		s.told[e.Decision] = true
 		if in.Late && (e.Kind == SendAgent || e.Kind == NotifyPerson) {
 			s.t.Fatalf("%T is late and causes %s", in.What, e.Kind)
 		}
@@ -195,7 +251,8 @@ func (s *stage) checkEffects(in Input, step Step) {
 		return restarted || started && shell.Gate != ""
 	})
 	counted := slices.ContainsFunc(step.Facts, func(f Fact) bool { _, is := f.(AttemptCounted); return is })
-	if acts && !counted && !personal(step.Cause) {
+	expired := slices.ContainsFunc(step.Facts, func(f Fact) bool { r, is := f.(DecisionResolved); return is && r.Expired })
+	if acts && !counted && !expired && !personal(step.Cause) {
 		s.t.Fatalf("%T: an action was taken and not counted", in.What)
 	}
 }
@@ -232,6 +289,23 @@ func (s *stage) crash() {
 		s.t.Fatalf("replay differs:\n%s", diff(text(s.o), text(o)))
 	}
 	s.o = o
+}
+
+// elapse lets a timer fire when it is due, if it is set.
+func (s *stage) elapse(name string) {
+	s.t.Helper()
+	if due, set := s.o.Timers[name]; set {
+		s.now = due.Add(-time.Second)
+		s.do(TimerFired{name, due})
+	}
+}
+
+// fork is another stage on which things go on differently from here.
+func (s *stage) fork(t fataler) *stage {
+	f := *s
+	f.t, f.replay, f.log = t, s.replay.Clone(), slices.Clip(s.log)
+	f.keys, f.told, f.said = maps.Clone(s.keys), maps.Clone(s.told), maps.Clone(s.said)
+	return &f
 }
 
 // carryOut lets all open effects be done.

@@ -214,3 +214,40 @@ func (s *State) Signal(agent string) SignalAnswer {
 	}
 	return SignalAnswer{true, signal.Kind, signal.Message}
 }
+
+// Reply is what became of something that an agent asks a person.
+type Reply struct {
+	State   string // none, open, answered
+	Option  string
+	Message string
+	Answers []string
+}
+
+// The states of replies. None says that nobody is asked, or will be: the agent's client
+// has to ask itself.
+const (
+	ReplyNone     = "none"
+	ReplyOpen     = "open"
+	ReplyAnswered = "answered"
+)
+
+// Reply answers a hook of an agent that waits for a person.
+func (s *State) Reply(agent, ref string) Reply {
+	if o, owned := s.Agent(agent); owned && ref != "" {
+		return o.reply(ref)
+	}
+	return Reply{State: ReplyNone}
+}
+
+// reply is what became of what the current agent asks.
+func (o *Owner) reply(ref string) Reply {
+	if o.Decision != nil && o.Decision.Ref == ref || o.Agent.asks(ref) {
+		return Reply{State: ReplyOpen}
+	}
+	for _, d := range o.Settled {
+		if d.Ref == ref && d.AgentID == o.Agent.ID && d.Closed == "" {
+			return Reply{ReplyAnswered, d.Chosen, d.Message, d.Answers}
+		}
+	}
+	return Reply{State: ReplyNone}
+}

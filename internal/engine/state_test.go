@@ -67,7 +67,7 @@ func TestIndex(t *testing.T) {
 	}
 	s.carryOut()
 	s.do(AgentExited{Agent: first})
-	s.do(Answer{s.o.Decision.ID, "retry", ""})
+	s.do(Answer{Decision: s.o.Decision.ID, Option: "retry", Message: ""})
 	if !found(s.agent()) || !found(first) { // whose session goes on
 		t.Fatal("it is not found when it was started again")
 	}
@@ -253,7 +253,7 @@ func TestWhatIsHeardIsBounded(t *testing.T) {
 	s.quick = true
 	var last Input
 	for range keptSeen + 200 {
-		last = s.input(AgentWorking{s.agent(), "p"})
+		last = s.input(AgentWorking{Agent: s.agent(), Prompt: "p"})
 		last.Journal = true
 		s.tell(last)
 	}

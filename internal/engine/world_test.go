@@ -38,6 +38,7 @@ func randomPlan(pick picker) runbook.Plan {
 		p.Pipeline.Steps = append(p.Pipeline.Steps, step)
 	}
 	p.Pipeline.OnDone, p.Pipeline.OnFail, p.Pipeline.OnCancel = target("on_done"), target("on_fail"), target("on_cancel")
+	p.Pipeline.Budget, p.Pipeline.Expire = randomLimits(pick)
 	if pick.chance(30, "notify") {
 		p.Pipeline.Notify = runbook.Notify{OnStart: "${name} starts", OnDone: "done", OnFail: "failed: ${error}"}
 	}
@@ -46,17 +47,61 @@ func randomPlan(pick picker) runbook.Plan {
 
 func randomAgent(pick picker, name string) runbook.Agent {
 	a := runbook.Agent{
-		Name: name, Run: "claude", Prompt: "do ${var.x}",
+		Name: name, Run: "claude", Prompt: "do ${var.x}", Client: pick.chance(60, "client"),
 		OnIdle:   randomAction(pick, runbook.Nudge, runbook.Done, runbook.Fail, runbook.Escalate, runbook.Gate),
 		OnDead:   randomAction(pick, runbook.Done, runbook.Fail, runbook.Resume, runbook.Escalate, runbook.Gate),
-		OnPrompt: randomAction(pick, runbook.Done, runbook.Fail, runbook.Escalate, runbook.Gate),
+		OnPrompt: randomAction(pick, runbook.Escalate, runbook.Escalate, runbook.Escalate, runbook.Escalate, runbook.Gate, runbook.Done, runbook.Fail),
 		OnStop:   oneOf(pick, "on_stop", "", runbook.StopSignal, runbook.StopIdle, runbook.StopEscalate),
 	}
+	a.Budget, a.Expire = randomLimits(pick)
 	for range pick(3, "on_error") {
 		a.OnError = append(a.OnError, runbook.ErrorAction{
 			Match:  oneOf(pick, "match", "", runbook.RateLimited, runbook.NoInternet),
 			Action: randomAction(pick, runbook.Fail, runbook.Resume, runbook.Escalate, runbook.Gate),
 		})
+	}
+	return a
+}
+
+func randomLimits(pick picker) (b runbook.Budget, e runbook.Expire) {
+	if pick.chance(40, "budget") {
+		b = runbook.Budget{USD: oneOf(pick, "usd", 0.0, 1, 5), Time: oneOf(pick, "time", 0, time.Minute, time.Hour)}
+	}
+	if pick.chance(30, "expire") {
+		e.After = oneOf(pick, "after", time.Minute, 4*time.Hour)
+		e.Answer = oneOf(pick, "answer", runbook.DefaultGoOn, runbook.DefaultDone, runbook.DefaultCancel)
+	}
+	return b, e
+}
+
+// randomPrompt is something that an agent asks, with a hook that waits for the answer.
+func randomPrompt(pick picker, agent, ref string) AgentPrompt {
+	p := AgentPrompt{Agent: agent, Ref: ref, Type: oneOf(pick, "type", typeQuestion, typeQuestion, typePlan, typePermission, "other")}
+	switch p.Type {
+	case typeQuestion:
+		for range pick(4, "questions") {
+			p.Ask.Questions = append(p.Ask.Questions, Question{Question: "Which?", Multi: pick.chance(50, "multi"), Options: []Choice{{Label: "red"}, {Label: "cancel"}}})
+		}
+	case typePlan:
+		p.Ask.Plan = "1. begin\n2. end"
+	case typePermission:
+		p.Ask.Tool, p.Ask.Input = "Bash", "rm -r x"
+	}
+	return p
+}
+
+// randomAnswer is what a person answers.
+func randomAnswer(pick picker, d Decision) Answer {
+	a := Answer{Decision: d.ID}
+	switch {
+	case d.Ask != nil && len(d.Ask.Questions) > 1 && pick.chance(80, "one by one"):
+		for range d.Ask.Questions {
+			a.Answers = append(a.Answers, oneOf(pick, "choice", "1", "red, 2", "something else"))
+		}
+	case pick.chance(20, "words"):
+		a.Message = "do it so"
+	default:
+		a.Option = oneOf(pick, "option", d.Options...).Name
 	}
 	return a
 }
@@ -83,6 +128,7 @@ type process struct {
 	ended bool // by itself or killed
 	code  int
 	lost  bool // nobody knows how it ended
+	spent float64
 }
 
 // outside is the world of one owner, which outlives the daemon: errands, terminals,

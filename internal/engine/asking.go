@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What an agent may ask, all of it in bytes of JSON: it is in an owner twice at most.
+const (
+	maxAsking  = 16       // at once
+	maxParts   = 16       // questions, and choices of each
+	maxLabel   = 2 << 10  // a text of a question
+	maxPlan    = 16 << 10 // a plan, and what a permission is for
+	maxAskSize = 48 << 10 // all of it
+)
+
+// stray is how long after a request for which a hook waits the client's notification of
+// the same request comes, at most: it comes six seconds after it, also when the request
+// is over.
+const stray = 10 * time.Second
+
+// waitsFor reports whether a person is asked because of something.
+func (d *draft) waitsFor(source Source) bool { return d.Decision != nil && d.Decision.Source == source }
+
+// onScreen reports whether the open decision is about something that the agent's client
+// shows, and that is gone when the client is.
+func (d *draft) onScreen() bool {
+	return d.Decision.Ref != "" || d.Decision.Source == FromStart || d.Decision.Source == FromPrompt && d.Agent.Client
+}
+
+// prompted is an agent that waits for a person. Where a hook waits for the answer, that
+// can be given; of others only their terminal can take it.
+func (d *draft) prompted(w AgentPrompt) {
+	kind, text := clip(w.Type, maxID), clip(w.Text, maxWords)
+	if w.Ref != "" {
+		d.asked(Asking{clip(w.Ref, maxID), kind, text, w.Ask.clipped()})
+		return
+	}
+	d.fact(Prompted{d.Agent.ID, kind, text})
+	if !d.listens() || len(d.Agent.Asking) > 0 || d.in.Time.Sub(d.Agent.Asked).Abs() < stray {
+		return
+	}
+	words := "The agent waits for an answer"
+	if kind != "" {
+		words += " (" + kind + ")"
+	}
+	words = colon(words, text)
+	if d.Agent.Client {
+		words += d.attach()
+	}
+	d.fire(trigger{name: onPrompt, text: words})
+}
+
+// attach says where a person finds the agent's screen.
+func (d *draft) attach() string {
+	return "\nSee to it in its terminal: stopgate agent attach " + d.Agent.ID
+}
+
+// asked keeps what an agent asks until its turn comes: one thing is asked at a time. An
+// agent that asks is not silent.
+func (d *draft) asked(a Asking) {
+	if d.Agent.Exited || d.knows(a.Ref) || len(d.Agent.Asking) >= maxAsking {
+		return
+	}
+	d.calm()
+	d.fact(Asked{d.Agent.ID, a})
+}
+
+// knows reports whether something was asked already, or is over.
+func (d *draft) knows(ref string) bool {
+	return d.Decision != nil && d.Decision.Ref == ref || d.Agent.asks(ref) || slices.Contains(d.Agent.Over, ref) ||
+		slices.ContainsFunc(d.Settled, func(s Decision) bool { return s.Ref == ref && s.AgentID == d.Agent.ID })
+}
+
+// promptOver is a hook that waits no longer. One that is heard of before what it waited
+// for is remembered.
+func (d *draft) promptOver(w AgentPromptOver) {
+	ref := clip(w.Ref, maxID)
+	open := d.Decision != nil && d.Decision.Ref == ref
+	if ref == "" || d.knows(ref) && !open && !d.Agent.asks(ref) {
+		return
+	}
+	d.fact(AskedOver{d.Agent.ID, ref})
+	if open {
+		d.overtake("answered or withdrawn in the client")
+		d.runsOn()
+	}
+	if d.Agent.Pending == onPrompt && len(d.Agent.Asking) == 0 {
+		d.calm()
+	}
+}
+
+// askNext asks what an agent asked first, when nobody is asked anything else. What was
+// found late is asked after the catch-up: its hook may still wait.
+func (d *draft) askNext() {
+	if d.Agent == nil || !d.listens() || len(d.Agent.Asking) == 0 || d.in.Late || d.Shell != nil || d.Agent.Pending != "" {
+		return
+	}
+	d.fire(trigger{name: onPrompt, text: d.Agent.Asking[0].words()})
+}
+
+// words is what is asked, in a sentence.
+func (a Asking) words() string {
+	switch questions := a.Ask.Questions; {
+	case a.Type == typePlan:
+		return colon("The agent asks whether its plan is good", cmp.Or(a.Text, firstLine(a.Ask.Plan)))
+	case a.Type == typePermission:
+		return colon(strings.TrimSpace("The agent asks for permission to use "+cmp.Or(a.Ask.Tool, "a tool")), cmp.Or(a.Text, a.Ask.Input))
+	case len(questions) > 1:
+		var all []string
+		for _, q := range questions {
+			all = append(all, q.Question)
+		}
+		return fmt.Sprintf("The agent asks %d questions: %s", len(all), strings.Join(all, " / "))
+	case len(questions) == 1:
+		return colon("The agent asks", questions[0].Question)
+	}
+	return colon("The agent asks", cmp.Or(a.Text, a.Ask.Input))
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(line)
+}
+
+// The types of what agents ask.
+const (
+	typeQuestion   = "question"
+	typePlan       = "plan"
+	typePermission = "permission"
+)
+
+// source is what a decision about it comes from.
+func (a Asking) source() Source {
+	switch a.Type {
+	case typeQuestion:
+		return FromQuestion
+	case typePlan:
+		return FromPlan
+	case typePermission:
+		return FromApproval
+	}
+	return FromPrompt
+}
+
+// clipped is what is asked in a size that can be kept. The client asks four questions with
+// four choices at most.
+func (a Ask) clipped() Ask {
+	c := a.within(maxLabel, maxLabel)
+	if sizeOf(c) > maxAskSize {
+		c = a.within(100, 0)
+	}
+	return c
+}
+
+// within is what is asked with no more than so many bytes for each text, and for each
+// description.
+func (a Ask) within(text, description int) Ask {
+	c := Ask{Tool: clip(a.Tool, maxID), Plan: clip(a.Plan, maxPlan), Input: clip(a.Input, maxPlan)}
+	for _, q := range a.Questions[:min(len(a.Questions), maxParts)] {
+		question := Question{Question: clip(q.Question, text), Header: clip(q.Header, maxID), Multi: q.Multi}
+		for _, o := range q.Options[:min(len(q.Options), maxParts)] {
+			choice := Choice{Label: clip(o.Label, text)}
+			if description > 0 {
+				choice.Description = clip(o.Description, description)
+			}
+			question.Options = append(question.Options, choice)
+		}
+		c.Questions = append(c.Questions, question)
+	}
+	return c
+}
+
+// started is a client's first sign of life.
+func (d *draft) started() {
+	if !d.Agent.Client || d.Agent.Ready {
+		return
+	}
+	d.fact(GotReady{d.Agent.ID})
+	if d.waitsFor(FromStart) {
+		d.overtake("the client has started")
+		d.runsOn()
+	}
+}
+
+// blocked is a client that did not start. No action of a runbook can help there.
+func (d *draft) blocked(w AgentBlocked) {
+	if !d.Agent.Client || d.Agent.Ready || !d.listens() {
+		return
+	}
+	screen, text := clip(w.Screen, maxID), clip(w.Text, maxWords)
+	d.fact(Blocked{d.Agent.ID, screen, text})
+	what := map[string]string{
+		"trust":      "The client asks whether to trust the directory",
+		"login":      "The client is not logged in",
+		"api_key":    "The client asks whether to use an API key",
+		"onboarding": "The client shows what it shows at its first start",
+		"silent":     "The client has started, and none of its hooks was heard",
+	}[screen]
+	what = cmp.Or(what, "The client did not start")
+	d.escalate(question{
+		source: FromStart, reason: "the client did not start: " + screen,
+		context: strings.TrimSpace(what + d.attach() + "\n" + text),
+	})
+}
