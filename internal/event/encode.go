@@ -79,6 +79,7 @@ func (e Enums) write(o *object) {
 	if e.StopHookActive != nil {
 		o.boolean("stop_hook_active", *e.StopHookActive)
 	}
+	o.string("reset", e.Reset)
 }
 
 func (a Agent) write(o *object) {
@@ -92,6 +93,7 @@ func (w *Word) write(o *object) {
 	o.string("message", w.Message)
 	o.string("type", w.Type)
 	o.string("prompt_id", w.Prompt)
+	o.string("ref", w.Ref)
 }
 
 func (v Verdict) append(to []byte) []byte {

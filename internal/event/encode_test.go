@@ -25,13 +25,13 @@ func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
 			Enums: Enums{
 				Source: text.Draw(t, "source"), Reason: text.Draw(t, "reason"), Trigger: text.Draw(t, "trigger"),
 				NotificationType: text.Draw(t, "nt"), Error: text.Draw(t, "error"), ToolName: text.Draw(t, "tool"),
-				StopHookActive: rapid.Ptr(rapid.Bool(), true).Draw(t, "active"),
+				StopHookActive: rapid.Ptr(rapid.Bool(), true).Draw(t, "active"), Reset: text.Draw(t, "reset"),
 			},
 			Session: text.Draw(t, "session"), Prompt: text.Draw(t, "prompt"),
 			Agent: Agent{text.Draw(t, "agent"), text.Draw(t, "type")},
 			Pane:  text.Draw(t, "pane"), Project: text.Draw(t, "project"), PromptHash: text.Draw(t, "hash"),
 			Word: rapid.Ptr(rapid.Custom(func(t *rapid.T) Word {
-				return Word{text.Draw(t, "who"), text.Draw(t, "word"), text.Draw(t, "message"), text.Draw(t, "what"), text.Draw(t, "prompt")}
+				return Word{text.Draw(t, "who"), text.Draw(t, "word"), text.Draw(t, "message"), text.Draw(t, "what"), text.Draw(t, "prompt"), text.Draw(t, "ref")}
 			}), true).Draw(t, "said"),
 			Decision: text.Draw(t, "decision"),
 			Verdicts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Verdict {
@@ -61,11 +61,11 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 	r := Record{
 		1, "id", "call", Answered, time.Unix(5, 6).UTC(), "host", "boot", 7,
 		"Stop",
-		Enums{"source", "reason", "trigger", "nt", "error", "tool", &yes},
+		Enums{"source", "reason", "trigger", "nt", "error", "tool", &yes, "2026-01-02T15:00:00Z"},
 		"session", "prompt",
 		Agent{"id", "type"},
 		"%1", "/p", "hash",
-		&Word{"agent", "complete", "done", "permission", "prompt"},
+		&Word{"agent", "complete", "done", "permission", "prompt", "ref"},
 		"block",
 		[]Verdict{{"guard", "failed", "failed", true, "why", 8, Cost{0.25, 1, 2, 3, 4}, true}},
 		[]string{"queue advanced 1/2"},

@@ -69,6 +69,8 @@ type Enums struct {
 	Error            string `json:"error,omitempty"`
 	ToolName         string `json:"tool_name,omitempty"`
 	StopHookActive   *bool  `json:"stop_hook_active,omitempty"`
+	// Reset is when the API takes requests again, as its error says it (RFC 3339).
+	Reset string `json:"reset,omitempty"`
 }
 
 // Agent is the subagent that a call came from; empty for the main agent.
@@ -79,19 +81,25 @@ type Agent struct {
 
 // The events of records that were emitted.
 const (
-	AgentSignal = "agent:signal"
-	AgentIdle   = "agent:idle"
-	AgentPrompt = "agent:prompt"
-	AgentStop   = "agent:stop"
+	AgentSignal     = "agent:signal"
+	AgentIdle       = "agent:idle"
+	AgentPrompt     = "agent:prompt"
+	AgentPromptOver = "agent:prompt_over" // what it asked was answered elsewhere, or nobody waits for an answer any more
+	AgentStop       = "agent:stop"
+	AgentError      = "agent:error"   // its turn ended in an error of the API, although its client called that a stop
+	AgentSession    = "agent:session" // its client goes on in another session
 )
 
 // Word is what was said of an agent that the daemon started.
 type Word struct {
 	Agent   string `json:"agent"`               // its id
-	Kind    string `json:"kind,omitempty"`      // of a signal: complete, escalate, continue
-	Message string `json:"message,omitempty"`   // of a signal or a prompt, as the agent put it
+	Kind    string `json:"kind,omitempty"`      // of a signal: complete, escalate, continue; of an error: the client's word
+	Message string `json:"message,omitempty"`   // of a signal, a prompt or an error, as it was put
 	Type    string `json:"type,omitempty"`      // of a prompt
 	Prompt  string `json:"prompt_id,omitempty"` // the client's
+	// Ref is the session that the client goes on in, or what the agent asks: the name that
+	// package agentdir keeps it under.
+	Ref string `json:"ref,omitempty"`
 }
 
 // Verdict is what one keeper made of the call.

@@ -14,6 +14,7 @@ type Answer struct {
 	reason  string          // non-blank: the event is objected to
 	message string          // for the person
 	input   json.RawMessage // not empty: the tool runs with it, and nobody is asked
+	allow   bool            // of a PermissionRequest: the tool may run
 }
 
 // noReason stands in for a reason that was left blank. The client would put its
@@ -34,8 +35,25 @@ func Block(event Event, reason string) Answer {
 	return Answer{event: event, reason: reason}
 }
 
+// Permit answers a PermissionRequest in a person's stead: the tool runs. Tools whose whole
+// purpose is to ask a person need an input too, see Input; newer clients ignore the answer
+// without one.
+func (a Answer) Permit() Answer {
+	a.event, a.allow = PermissionRequest, true
+	return a
+}
+
+// Deny answers a PermissionRequest in a person's stead: the tool does not run, and the
+// agent is told why.
+func (a Answer) Deny(reason string) Answer {
+	denied := Block(PermissionRequest, reason)
+	denied.message = a.message
+	return denied
+}
+
 // Input lets a tool run with another input than the model gave it, without asking a
-// person. It counts on PreToolUse only, and not where the event is objected to.
+// person. It counts on PreToolUse and where a tool is permitted, and not where the event
+// is objected to.
 func (a Answer) Input(input json.RawMessage) Answer {
 	a.input = input
 	return a
@@ -75,18 +93,23 @@ type specific struct {
 }
 
 type permissionDecision struct {
-	Behavior string `json:"behavior"`
-	Message  string `json:"message"`
+	Behavior     string          `json:"behavior"`
+	Message      string          `json:"message,omitempty"`
+	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
 }
 
 // Bytes is what goes to standard output: one JSON object and a newline, or
 // nothing at all.
 func (a Answer) Bytes() []byte {
-	if a.reason == "" && a.message == "" && len(a.input) == 0 {
+	if a.reason == "" && a.message == "" && len(a.input) == 0 && !a.allow {
 		return nil
 	}
 	out := output{Message: a.message}
-	if len(a.input) > 0 && a.reason == "" {
+	switch {
+	case a.reason != "":
+	case a.allow:
+		out.Specific = &specific{Event: a.event, Decision: &permissionDecision{Behavior: "allow", UpdatedInput: a.input}}
+	case len(a.input) > 0:
 		out.Specific = &specific{Event: PreToolUse, PermissionDecision: "allow", UpdatedInput: a.input}
 	}
 	if a.reason != "" {
@@ -96,7 +119,7 @@ func (a Answer) Bytes() []byte {
 		case denyTool:
 			out.Specific = &specific{Event: a.event, PermissionDecision: "deny", PermissionReason: a.reason}
 		case denyPermission:
-			out.Specific = &specific{Event: a.event, Decision: &permissionDecision{"deny", a.reason}}
+			out.Specific = &specific{Event: a.event, Decision: &permissionDecision{Behavior: "deny", Message: a.reason}}
 		}
 	}
 	var buf bytes.Buffer

@@ -180,3 +180,44 @@ func TestInputOfATool(t *testing.T) {
 		})
 	}
 }
+
+func TestAPersonsAnswerToAPermissionRequest(t *testing.T) {
+	const input = `{"answers":{"Which <color>?":"Blue"}}`
+	specific := func(decision string) string {
+		return `"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":` + decision + `}`
+	}
+	for _, tt := range []struct {
+		name   string
+		answer Answer
+		want   string
+	}{
+		{"permitted", Answer{}.Permit(), "{" + specific(`{"behavior":"allow"}`) + "}\n"},
+		{"with an input", Answer{}.Permit().Input([]byte(input)), "{" + specific(`{"behavior":"allow","updatedInput":`+input+`}`) + "}\n"},
+		{"with a message", Answer{}.Tell("m").Permit(), `{"systemMessage":"m",` + specific(`{"behavior":"allow"}`) + "}\n"},
+		{"denied", Answer{}.Tell("m").Deny("no"), `{"systemMessage":"m",` + specific(`{"behavior":"deny","message":"no"}`) + "}\n"},
+		{"denied without a reason", Answer{}.Deny(" "), string(Block(PermissionRequest, "").Bytes())},
+		{"denied after all", Answer{}.Permit().Deny("no"), string(Block(PermissionRequest, "no").Bytes())},
+		{"an objection wins", Block(PermissionRequest, "no").Permit(), string(Block(PermissionRequest, "no").Bytes())},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := string(tt.answer.Bytes())
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if h := listen(PermissionRequest, []byte(got)); h.invalid != "" || h.blocked != tt.answer.Blocks() {
+				t.Errorf("the client hears %+v", h)
+			}
+		})
+	}
+}
+
+func TestOfTask(t *testing.T) {
+	for prompt, want := range map[string]bool{
+		"<task-notification>\n<task-id>": true, " \n<task-notification>": true,
+		"see <task-notification>": false, "": false, "<task": false,
+	} {
+		if got := (&UserPromptSubmitPayload{Prompt: prompt}).OfTask(); got != want {
+			t.Errorf("%q: %t", prompt, got)
+		}
+	}
+}

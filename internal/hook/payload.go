@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/json"
 	"path/filepath"
+	"strings"
 )
 
 // Payload is what the client sends for one event.
@@ -198,6 +199,12 @@ type UserPromptSubmitPayload struct {
 
 func (p *UserPromptSubmitPayload) fields() []field {
 	return []field{{"prompt", &p.Prompt, optional}, {"session_title", &p.SessionTitle, optional}}
+}
+
+// OfTask reports whether the client sends the prompt itself, because work in the background
+// has ended. Nothing but the text tells.
+func (p *UserPromptSubmitPayload) OfTask() bool {
+	return strings.HasPrefix(strings.TrimSpace(p.Prompt), "<task-notification>")
 }
 
 // UserPromptExpansionPayload: a slash command is about to be expanded.

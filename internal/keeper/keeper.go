@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/journal"
 )
 
 // Outcome is the result of looking. "Could not run" is neither of the others:
@@ -53,6 +54,11 @@ type Call struct {
 	Env     []string // of the hook's process
 	Global  *config.Global
 	Project *Project // nil outside any project
+	// The call's own record in the journal: whoever asks the daemon about it makes sure that
+	// the daemon has read as far as that.
+	ID       string
+	Journal  *journal.Journal
+	Received journal.Position // behind it; zero where it could not be written
 	// BlockedBefore means that the keeper that is asked has blocked this prompt
 	// before.
 	BlockedBefore bool

@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 		childAdd(state)
 		return
 	}
+	if state := os.Getenv(hookerEnv); state != "" {
+		childHook(state)
+		return
+	}
 	// Nothing of the machine's own settings and projects plays a part.
 	home, err := os.MkdirTemp("", "stopgate-home-")
 	if err == nil {

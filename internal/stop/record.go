@@ -1,35 +1,42 @@
 package stop
 
 import (
+	"time"
+
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/lifecycle"
 )
 
 // record says of a payload what the journal keeps: names, ids and enums, no
 // text.
-func record(payload hook.Payload) event.Record {
+func record(payload hook.Payload, now time.Time) event.Record {
 	base := payload.Common()
 	return event.Record{
 		Event:   word(base.HookEventName),
-		Enums:   enums(payload),
+		Enums:   enums(payload, now),
 		Session: id(base.SessionID),
 		Prompt:  id(base.PromptID),
 		Agent:   event.Agent{ID: id(base.AgentID), Type: id(base.AgentType)},
 	}
 }
 
-func enums(payload hook.Payload) event.Enums {
+func enums(payload hook.Payload, now time.Time) event.Enums {
 	switch p := payload.(type) {
 	case *hook.StopPayload:
 		return event.Enums{StopHookActive: &p.StopHookActive}
 	case *hook.SubagentStopPayload:
 		return event.Enums{StopHookActive: &p.StopHookActive}
 	case *hook.StopFailurePayload:
-		return event.Enums{Error: word(p.Error)}
+		return event.Enums{Error: word(p.Error), Reset: lifecycle.Reset(p.LastAssistantMessage, now)}
 	case *hook.SessionStartPayload:
 		return event.Enums{Source: word(p.Source)}
 	case *hook.SessionEndPayload:
 		return event.Enums{Reason: word(p.Reason)}
+	case *hook.UserPromptSubmitPayload:
+		if p.OfTask() {
+			return event.Enums{Source: "task"}
+		}
 	case *hook.ConfigChangePayload:
 		return event.Enums{Source: word(p.Source)}
 	case *hook.NotificationPayload:

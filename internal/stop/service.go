@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/lifecycle"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/supervisor"
@@ -31,6 +32,7 @@ type Service struct {
 	GlobalConfig string
 	Keepers      []keeper.Keeper
 	Supervisor   *supervisor.Keeper // one of the keepers, for when it is called alone
+	Lifecycle    *lifecycle.Keeper  // as well; nil: nobody looks after agents
 	Driver       *driver.Driver     // nil: nobody sees to queues and wakes
 	Environ      []string
 	Now          func() time.Time
@@ -77,6 +79,7 @@ type call struct {
 	journal    *journal.Journal
 	id         string
 	start      time.Time
+	received   journal.Position // behind the record of it
 	journalErr error
 	passed     []string // where the project was looked for
 }
@@ -114,7 +117,7 @@ func (c *call) reject(want hook.Event, err error) Reply {
 }
 
 func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Reply {
-	rec := record(payload)
+	rec := record(payload, c.start)
 	rec.Pane = c.getenv("TMUX_PANE")
 	rec.Project = c.root(payload)
 	rec.PromptHash = c.promptHash(payload)
@@ -125,7 +128,8 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	rec.Payload = nil
 
 	place := c.locate(rec.Project, payload)
-	kc := &keeper.Call{Payload: payload, Raw: raw, Env: c.Environ, Global: c.global, Project: place.Project}
+	kc := c.keeperCall(payload, place)
+	kc.Raw = raw
 	c.witness(kc)
 	judgement := Judgement{Blocked: -1}
 	if !place.Off {
@@ -144,6 +148,9 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 		report := c.drive(ctx, payload)
 		rec.Effects = report.Effects
 		answer = answer.Input(report.Input).Tell(report.Message)
+		if !place.Off {
+			answer = c.attend(ctx, kc, answer, &rec)
+		}
 	}
 	c.write(rec, event.Answered)
 	c.tell(payload, place.Root, judgement.Opinions, judgement.Blocked >= 0)
@@ -154,6 +161,14 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 		answer = answer.Tell("stopgate: " + c.journalErr.Error())
 	}
 	return Reply{Stdout: answer.Bytes()}
+}
+
+// keeperCall is the call as keepers see it.
+func (c *call) keeperCall(payload hook.Payload, place Place) *keeper.Call {
+	return &keeper.Call{
+		Payload: payload, Env: c.Environ, Global: c.global, Project: place.Project,
+		ID: c.id, Journal: c.journal, Received: c.received,
+	}
 }
 
 func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
@@ -242,9 +257,13 @@ func (c *call) write(rec event.Record, kind event.Kind) {
 	if kind == event.Answered {
 		rec.DurationMS = c.Now().Sub(c.start).Milliseconds()
 	}
-	if _, err := c.journal.Append(&rec); err != nil {
+	at, err := c.journal.Append(&rec)
+	if err != nil {
 		c.journalErr = err
 		c.logf("%v", err)
+	}
+	if kind == event.Received {
+		c.received = at
 	}
 }
 

@@ -52,7 +52,7 @@ func unchecked(status gauntlet.Status, message string) Reply {
 }
 
 func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
-	rec := record(payload)
+	rec := record(payload, c.start)
 	rec.Pane = c.getenv("TMUX_PANE")
 	rec.Project = c.root(payload)
 	c.write(rec, event.Received)

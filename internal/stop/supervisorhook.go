@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/event"
@@ -45,7 +46,7 @@ func (s *Service) SupervisorHook(ctx context.Context, stdin io.Reader) (reply Re
 	if !s.supervised(payload) {
 		return nothing()
 	}
-	if settings.Unified(s.startDirs(payload)...) {
+	if settings.UnifiedWith(s.agentSettings(), s.startDirs(payload)...) {
 		return nothing() // the chain has it reviewed, after the gates
 	}
 	return s.newCall().supervisorHook(ctx, payload)
@@ -60,6 +61,16 @@ func (s *Service) startDirs(payload *hook.StopPayload) []string {
 		dirs = append(dirs, top)
 	}
 	return dirs
+}
+
+// agentSettings is the file of settings that the client of an agent was given besides;
+// empty where the client is nobody's.
+func (s *Service) agentSettings() string {
+	own, err := agentdir.At(s.StateDir, agentdir.FromEnviron(s.Environ))
+	if err != nil {
+		return ""
+	}
+	return own.Path("settings.json")
 }
 
 // supervised reports whether the stop is to be reviewed. A client without the
@@ -94,7 +105,7 @@ func notReviewed(err error) Reply {
 func nothing() Reply { return Reply{Stdout: []byte("{}\n")} }
 
 func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Reply {
-	rec := record(payload)
+	rec := record(payload, c.start)
 	rec.Pane = c.getenv("TMUX_PANE")
 	rec.Project = c.root(payload)
 	c.write(rec, event.Received)
