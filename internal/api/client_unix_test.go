@@ -57,9 +57,21 @@ func TestClientAndServerAgree(t *testing.T) {
 		"decisions": {func() (any, error) { return value(c.Decisions(ctx, false)) }, []client.Decision{*decision("d1")}, []string{"decisions false"}},
 		"settled":   {func() (any, error) { return value(c.Decisions(ctx, true)) }, []client.Decision{*decision("d1")}, []string{"decisions true"}},
 		"decision":  {func() (any, error) { return value(c.Decision(ctx, "d1")) }, *decision("d1"), []string{`decision "d1"`}},
-		"answer":    {func() (any, error) { return value(c.Answer(ctx, "d1", client.Answer{ID: "3", Option: "1"})) }, *decision("d1"), []string{`answer "d1" {ID:3 Option:1 Message:}`}},
-		"backup":    {func() (any, error) { return nil, c.Backup(ctx, "/b") }, nil, []string{`backup "/b"`}},
-		"stop":      {func() (any, error) { return nil, c.Stop(ctx, true) }, nil, []string{"stop true"}},
+		"answer":    {func() (any, error) { return value(c.Answer(ctx, "d1", client.Answer{ID: "3", Option: "1"})) }, *decision("d1"), []string{`answer "d1" {ID:3 Option:1 Message: Answers:[]}`}},
+		"answers": {func() (any, error) {
+			return value(c.Answer(ctx, "d1", client.Answer{ID: "3", Answers: []string{"Red", "a, b"}}))
+		}, *decision("d1"), []string{`answer "d1" {ID:3 Option: Message: Answers:[Red a, b]}`}},
+		"send":   {func() (any, error) { return value(c.Send(ctx, "a1", client.Send{ID: "4", Message: "go\non"})) }, agent, []string{`send "a1" {ID:4 Message:go` + "\n" + `on}`}},
+		"kill":   {func() (any, error) { return value(c.Kill(ctx, "a1", client.Kill{ID: "5"})) }, agent, []string{`kill "a1" {ID:5}`}},
+		"backup": {func() (any, error) { return nil, c.Backup(ctx, "/b") }, nil, []string{`backup "/b"`}},
+		"stop":   {func() (any, error) { return nil, c.Stop(ctx, true) }, nil, []string{"stop true"}},
+		"await": {
+			func() (any, error) {
+				return value(c.Await(ctx, "a1", "01CALL-sub_1", journal.Position{Segment: 3, Offset: 45}))
+			},
+			client.Reply{State: "answered", Option: "accept", Message: "yes\n\"now\" é", Answers: []string{"Red", "Apple, Plum"}},
+			[]string{`reply "a1" "01CALL-sub_1" 3:45`},
+		},
 		"signal": {
 			func() (any, error) { return value(c.Signal(ctx, "a1", journal.Position{Segment: 3, Offset: 45})) },
 			client.Signal{Signaled: true, Kind: "complete", Message: "done\n\"now\" é"},
@@ -80,6 +92,38 @@ func TestClientAndServerAgree(t *testing.T) {
 	}
 	if c.Skew() != "" {
 		t.Errorf("skew %q", c.Skew())
+	}
+}
+
+// A hook that is killed while it waits is known to be gone. One that waits when the daemon
+// ends is answered, and does not keep it from ending.
+func TestWhoWaitsIsKnown(t *testing.T) {
+	for name, leave := range map[string]func(cancel, stop func()){
+		"the hook is gone": func(cancel, stop func()) { cancel() },
+		"the daemon ends":  func(cancel, stop func()) { stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun, over := make(chan struct{}), make(chan struct{})
+			p := &fakePlane{during: func(ctx context.Context) {
+				close(begun)
+				<-ctx.Done()
+				close(over)
+			}}
+			socket, stop := serve(t, p)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			answered := make(chan error, 1)
+			go func() {
+				_, err := client.New(socket, "v1").Await(ctx, "a1", "r", journal.Position{})
+				answered <- err
+			}()
+			<-begun
+			leave(cancel, stop)
+			<-over
+			if err := <-answered; (err == nil) != (ctx.Err() == nil) {
+				t.Errorf("the hook hears %v", err)
+			}
+		})
 	}
 }
 

@@ -87,14 +87,20 @@ func owner(kind, id string) client.Owner {
 		ID: id, Kind: kind, Name: "build", Command: "build it", Project: "/p", Cwd: "/p/q",
 		Vars: map[string]string{"x": "a\nb"}, Step: "one", Status: "waiting", Error: "é", Created: when, Updated: later,
 		Steps:    []client.Visit{{Step: "one", Agent: "a1", Started: when, Finished: &later, Outcome: "failed", Error: "exit status 3"}},
-		Agent:    &client.Agent{ID: "a1", Name: "worker", Owner: id, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when},
+		Agent:    &client.Agent{ID: "a1", Name: "worker", Owner: id, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when, Client: true, Ready: true, Terminal: &client.Terminal{Socket: "/s", Session: "t"}, Transcript: "/t.jsonl", USD: 0.25, Tokens: 1 << 60},
 		Decision: decision("d1"),
 	}
 }
 
 func decision(id string) *client.Decision {
+	later := when.Add(time.Hour)
 	return &client.Decision{
 		ID: id, Owner: "aa", Name: "build", Project: "/p", Source: "idle", Step: "one", Context: "why", Created: when,
+		Ask: &client.Ask{Tool: "AskUserQuestion", Plan: "# p", Input: "i", Questions: []client.Question{
+			{Question: "Which?", Header: "h", Multi: true, Options: []client.Choice{{Label: "Red", Description: "warm"}}},
+		}},
+		Answers: []string{"Red"}, Expires: &later, OnExpiry: "cancel",
+		Details: &client.Details{LastMessage: "I am done.", Changes: []string{"a.go | 2 +-"}, Gates: []string{"test"}, USD: 1.5, Tokens: 7, Running: 60},
 		Options: []client.Option{{Number: 1, Name: "nudge", Description: "say more", Recommended: true}},
 	}
 }
@@ -145,6 +151,24 @@ func (p *fakePlane) Agent(_ context.Context, id string) (client.Agent, error) {
 func (p *fakePlane) Signal(_ context.Context, agent string, through journal.Position) (client.Signal, error) {
 	p.called("signal %q %v", agent, through)
 	return client.Signal{Signaled: true, Kind: "complete", Message: "done\n\"now\" é"}, p.failWith
+}
+
+func (p *fakePlane) Reply(ctx context.Context, agent, ref string, through journal.Position) (client.Reply, error) {
+	p.called("reply %q %q %v", agent, ref, through)
+	if p.during != nil {
+		p.during(ctx)
+	}
+	return client.Reply{State: "answered", Option: "accept", Message: "yes\n\"now\" é", Answers: []string{"Red", "Apple, Plum"}}, p.failWith
+}
+
+func (p *fakePlane) Send(_ context.Context, agent string, s client.Send) (client.Agent, error) {
+	p.called("send %q %+v", agent, s)
+	return *owner("run", "bb").Agent, p.failWith
+}
+
+func (p *fakePlane) Kill(_ context.Context, agent string, k client.Kill) (client.Agent, error) {
+	p.called("kill %q %+v", agent, k)
+	return *owner("run", "bb").Agent, p.failWith
 }
 
 func (p *fakePlane) Decisions(_ context.Context, settled bool) []client.Decision {

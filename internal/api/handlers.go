@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/journal"
@@ -125,11 +126,56 @@ func (s *server) agents(r *request) (any, error) { return list(s.plane.Agents(r.
 func (s *server) agent(r *request) (any, error) { return s.plane.Agent(r.Context(), r.id) }
 
 func (s *server) signal(r *request) (any, error) {
-	through := journal.Position{}
+	return s.plane.Signal(r.Context(), r.id, r.through())
+}
+
+// through is the position in the journal that is to be reached first.
+func (r *request) through() (at journal.Position) {
 	if text := r.query["journal"]; text != "" {
-		through, _ = journal.ParsePosition(text) // was checked
+		at, _ = journal.ParsePosition(text) // was checked
 	}
-	return s.plane.Signal(r.Context(), r.id, through)
+	return at
+}
+
+// reply waits for an answer. Those who wait count as streams do.
+func (s *server) reply(r *request) (any, error) {
+	if r.query["ref"] == "" {
+		return nil, invalid("what does the agent ask? ?ref= is the id of its hook's call")
+	}
+	end, err := s.stay(r)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return s.plane.Reply(r.Context(), r.id, r.query["ref"], r.through())
+}
+
+func (s *server) send(r *request) (any, error) {
+	body, err := decode[client.Send](s, r)
+	if err == nil {
+		err = checkRequest(body.ID)
+	}
+	if err == nil {
+		err = checkTexts(body.Message)
+	}
+	if err == nil && strings.TrimSpace(body.Message) == "" {
+		err = invalid("field %q is missing", "message")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.plane.Send(r.Context(), r.id, body)
+}
+
+func (s *server) kill(r *request) (any, error) {
+	body, err := decode[client.Kill](s, r)
+	if err == nil {
+		err = checkRequest(body.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.plane.Kill(r.Context(), r.id, body)
 }
 
 func (s *server) decisions(r *request) (any, error) {
@@ -144,9 +190,9 @@ func (s *server) answerDecision(r *request) (any, error) {
 		err = checkRequest(body.ID)
 	}
 	if err == nil {
-		err = checkTexts(body.Option, body.Message)
+		err = checkTexts(append(body.Answers, body.Option, body.Message)...)
 	}
-	if err == nil && body.Option == "" && body.Message == "" {
+	if err == nil && body.Option == "" && body.Message == "" && len(body.Answers) == 0 {
 		err = invalid("an answer needs an option or a message")
 	}
 	if err != nil {

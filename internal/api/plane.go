@@ -31,6 +31,12 @@ type Plane interface {
 	// Signal answers after the journal was ingested through the position.
 	Signal(ctx context.Context, agent string, through journal.Position) (client.Signal, error)
 
+	// Reply is what a person answered to what an agent asks, after the journal was ingested
+	// through the position. It waits a while for an answer.
+	Reply(ctx context.Context, agent, ref string, through journal.Position) (client.Reply, error)
+	Send(ctx context.Context, agent string, s client.Send) (client.Agent, error)
+	Kill(ctx context.Context, agent string, k client.Kill) (client.Agent, error)
+
 	Decisions(ctx context.Context, settled bool) []client.Decision
 	Decision(ctx context.Context, id string) (client.Decision, error)
 	Answer(ctx context.Context, id string, a client.Answer) (client.Decision, error)

@@ -110,6 +110,14 @@ func ownerID(value string) error {
 	return nil
 }
 
+// reference is the name of something that an agent asks: it is a file's name too.
+func reference(value string) error {
+	if len(value) > 128 || strings.Trim(strings.ToLower(value), "0123456789abcdefghijklmnopqrstuvwxyz_-") != "" {
+		return fmt.Errorf("%.80q is no id of a call", value)
+	}
+	return nil
+}
+
 func position(value string) error {
 	_, err := journal.ParsePosition(value)
 	return err

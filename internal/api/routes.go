@@ -52,6 +52,15 @@ func Routes() []Route {
 			Query: []Parameter{{"journal", "A position in the journal, SEGMENT:OFFSET, through which it is read first.", position}},
 		},
 		Route{
+			Method: "GET", Path: "/v1/agents/{id}/answer", Summary: "What a person answered to what an agent asks. It waits up to 25 seconds for an answer.", Answer: client.Reply{}, handle: (*server).reply,
+			Query: []Parameter{
+				{"ref", "What the agent asks: the id of its hook's call. It must be given.", reference},
+				{"journal", "A position in the journal, SEGMENT:OFFSET, through which it is read first.", position},
+			},
+		},
+		Route{Method: "POST", Path: "/v1/agents/{id}/send", Summary: "Write to an agent.", Body: client.Send{}, Answer: client.Agent{}, handle: (*server).send},
+		Route{Method: "POST", Path: "/v1/agents/{id}/kill", Summary: "End an agent's process.", Body: client.Kill{}, Answer: client.Agent{}, handle: (*server).kill},
+		Route{
 			Method: "GET", Path: "/v1/decisions", Summary: "The decisions that are open, or those that are settled.", Answer: []client.Decision{}, handle: (*server).decisions,
 			Query: []Parameter{{"settled", "1 for those that are settled.", oneOrZero}},
 		},

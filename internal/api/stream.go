@@ -17,20 +17,34 @@ type ending struct{}
 
 // stream answers with a stream, as long as there are not too many.
 func (s *server) stream(route *Route, r *request) error {
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		return failure(http.StatusServiceUnavailable, "unavailable", "%d streams are open, and there may not be more", maxStreams)
+	end, err := s.stay(r)
+	if err != nil {
+		return err
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	if end, ok := r.Context().Value(ending{}).(context.Context); ok {
-		defer context.AfterFunc(end, cancel)()
-	}
-	r.Request = r.Request.WithContext(ctx)
+	defer end()
 	r.w.Header().Set("Content-Type", route.text)
 	return route.stream(s, r)
+}
+
+// stay lets a request take long, as long as there are not too many of these. Its context
+// ends when streams are to end.
+func (s *server) stay(r *request) (end func(), err error) {
+	select {
+	case s.streams <- struct{}{}:
+	default:
+		return nil, failure(http.StatusServiceUnavailable, "unavailable", "%d streams are open, and there may not be more", maxStreams)
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	unhook := func() bool { return true }
+	if end, ok := r.Context().Value(ending{}).(context.Context); ok {
+		unhook = context.AfterFunc(end, cancel)
+	}
+	r.Request = r.Request.WithContext(ctx)
+	return func() {
+		unhook()
+		cancel()
+		<-s.streams
+	}, nil
 }
 
 // send writes and sees to it that it leaves now. Whoever does not take it in time is

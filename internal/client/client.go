@@ -137,6 +137,19 @@ func (c *Client) Agent(ctx context.Context, id string) (Agent, error) {
 	return get[Agent](ctx, c, "/v1/agents/"+url.PathEscape(id))
 }
 
+// Send writes to an agent. An ID is made where there is none.
+func (c *Client) Send(ctx context.Context, agent string, s Send) (Agent, error) {
+	s.ID = orNewID(s.ID)
+	return post[Agent](ctx, c, "/v1/agents/"+url.PathEscape(agent)+"/send", s)
+}
+
+// Kill ends an agent's process; what follows is its owner's on_dead. An ID is made where
+// there is none.
+func (c *Client) Kill(ctx context.Context, agent string, k Kill) (Agent, error) {
+	k.ID = orNewID(k.ID)
+	return post[Agent](ctx, c, "/v1/agents/"+url.PathEscape(agent)+"/kill", k)
+}
+
 // Signal asks whether an agent may stop because of its signal, after the daemon has read
 // the journal through a position. It waits two seconds at most.
 func (c *Client) Signal(ctx context.Context, agent string, through journal.Position) (Signal, error) {
@@ -147,6 +160,12 @@ func (c *Client) Signal(ctx context.Context, agent string, through journal.Posit
 		return Signal{}, err
 	}
 	return parseSignal(text)
+}
+
+// Await asks what a person answered to what an agent asks, after the daemon has read the
+// journal through a position. The daemon waits a while for an answer, and so does this.
+func (c *Client) Await(ctx context.Context, agent, ref string, through journal.Position) (Reply, error) {
+	return get[Reply](ctx, c, "/v1/agents/"+url.PathEscape(agent)+"/answer"+query("ref", ref, "journal", through.String()))
 }
 
 // parseSignal reads what our daemon writes at once, and all else with encoding/json,

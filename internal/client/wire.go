@@ -73,9 +73,45 @@ type Agent struct {
 	Step    string    `json:"step"`
 	Session string    `json:"session"`
 	OnStop  string    `json:"on_stop"`
-	Status  string    `json:"status"` // running, waiting, exited
+	Status  string    `json:"status"` // queued, running, waiting, exited
 	Signal  string    `json:"signal,omitempty"`
 	Started time.Time `json:"started"`
+	// Client means that it is a client in a terminal, and no plain process.
+	Client bool `json:"client,omitempty"`
+	// Ready means that its client was heard of.
+	Ready bool `json:"ready,omitempty"`
+	// Terminal is where it can be seen, as long as it runs.
+	Terminal *Terminal `json:"terminal,omitempty"`
+	// Transcript is the path of its conversation, where that is known.
+	Transcript string  `json:"transcript,omitempty"`
+	USD        float64 `json:"usd,omitempty"` // spent so far
+	Tokens     int64   `json:"tokens,omitempty"`
+}
+
+// Terminal is a session of a tmux server.
+type Terminal struct {
+	Socket  string `json:"socket"`
+	Session string `json:"session"`
+}
+
+// Send is the body of POST /v1/agents/{id}/send: a person's words to an agent.
+type Send struct {
+	ID      string `json:"id"` // of the request: the same one, sent again, is one
+	Message string `json:"message"`
+}
+
+// Kill is the body of POST /v1/agents/{id}/kill.
+type Kill struct {
+	ID string `json:"id"` // of the request
+}
+
+// Reply is GET /v1/agents/{id}/answer?ref=REF&journal=POSITION: what a person answers to
+// what an agent asks. It comes when there is an answer, or after a while without.
+type Reply struct {
+	State   string   `json:"state"` // none, open, answered
+	Option  string   `json:"option,omitempty"`
+	Message string   `json:"message,omitempty"`
+	Answers []string `json:"answers,omitempty"` // one for each question
 }
 
 // Signal is GET /v1/agents/{id}/signal?journal=POSITION.
@@ -101,6 +137,48 @@ type Decision struct {
 	Chosen   string     `json:"chosen,omitempty"`
 	Message  string     `json:"message,omitempty"`
 	Closed   string     `json:"closed,omitempty"`
+	// Ask is what the agent asks, where it is a question of its own.
+	Ask     *Ask     `json:"ask,omitempty"`
+	Answers []string `json:"answers,omitempty"` // one for each question
+	// Expires is when it answers itself, with what OnExpiry means for it: go_on, done or
+	// cancel.
+	Expires  *time.Time `json:"expires,omitempty"`
+	OnExpiry string     `json:"on_expiry,omitempty"`
+	// Details are there where one decision was asked for.
+	Details *Details `json:"details,omitempty"`
+}
+
+// Ask is what an agent asks a person: questions, whether its plan is good, or whether it
+// may use a tool.
+type Ask struct {
+	Tool      string     `json:"tool,omitempty"`
+	Plan      string     `json:"plan,omitempty"`
+	Input     string     `json:"input,omitempty"` // what the tool is to be used for
+	Questions []Question `json:"questions,omitempty"`
+}
+
+// Question is one of several that an agent asks at once.
+type Question struct {
+	Question string   `json:"question"`
+	Header   string   `json:"header,omitempty"`
+	Options  []Choice `json:"options,omitempty"`
+	Multi    bool     `json:"multi,omitempty"` // several may be chosen
+}
+
+// Choice is one answer that a question offers.
+type Choice struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+// Details are what helps a person to decide. What could not be found out is left out.
+type Details struct {
+	LastMessage string   `json:"last_message,omitempty"` // of the agent
+	Changes     []string `json:"changes,omitempty"`      // in the working tree, a line for each file
+	Gates       []string `json:"gates,omitempty"`        // with an open failure
+	USD         float64  `json:"usd,omitempty"`          // spent by all agents of the owner
+	Tokens      int64    `json:"tokens,omitempty"`
+	Running     int64    `json:"running_seconds,omitempty"` // without the time that it waited
 }
 
 // Option is one answer to a decision.
@@ -112,11 +190,14 @@ type Option struct {
 }
 
 // Answer is the body of POST /v1/decisions/{id}/answer: an option's name or number, or
-// words, or both.
+// words, or both, or an answer to each of the agent's questions.
 type Answer struct {
 	ID      string `json:"id"` // of the request: the same answer, sent again, is one
 	Option  string `json:"option,omitempty"`
 	Message string `json:"message,omitempty"`
+	// Answers are one for each question that the agent asks: the labels that were chosen,
+	// joined by ", ", or words.
+	Answers []string `json:"answers,omitempty"`
 }
 
 // Cancel is the body of POST /v1/pipelines/{id}/cancel.
@@ -138,7 +219,8 @@ type Status struct {
 	Events    uint64 `json:"position"` // of the last event
 	Pipelines Counts `json:"pipelines"`
 	Runs      Counts `json:"runs"`
-	Agents    int    `json:"agents"` // alive
+	Agents    int    `json:"agents"`           // alive
+	Queued    int    `json:"queued,omitempty"` // agents that wait until there is room for them
 	Decisions int    `json:"decisions"`
 	// Trouble is what keeps the daemon from its work, such as a full disk, in words.
 	Trouble []string `json:"trouble,omitempty"`

@@ -15,12 +15,16 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/effect"
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/store"
 )
 
@@ -40,10 +44,16 @@ type Options struct {
 	// OpenStore opens the store at a path.
 	OpenStore func(ctx context.Context, path string) (store.Store, error)
 
-	// What the effects act on; nil for errands and the person's own command.
+	// What the effects act on; nil for errands, clients and the ways of the configuration.
 	Shells   effect.Shells
 	Agents   effect.Agents
 	Notifier effect.Notifier
+
+	// Look is what the terminal of an agent's client shows: trust, login, api_key,
+	// onboarding, dialog or nothing special, and its text. Without it nobody looks.
+	Look func(ctx context.Context, agent string) (screen, text string, err error)
+	// Terminal is where the client of an agent of that name can be seen.
+	Terminal func(name, agent string) (socket, session string)
 }
 
 // errands are how commands and agents are run.
@@ -54,16 +64,30 @@ func (o Options) errands() effect.Errands {
 	}
 }
 
+// clients are how those agents are run that are clients.
+func (o Options) clients() agent.Clients {
+	return agent.Clients{
+		Errands: o.errands(), Config: o.Config, Now: o.Now,
+		Log: func(format string, args ...any) { o.Log.Warn(fmt.Sprintf(format, args...)) },
+	}
+}
+
 // complete fills in what was left open.
 func (o Options) complete() Options {
 	if o.Shells == nil {
 		o.Shells = o.errands().Shells()
 	}
 	if o.Agents == nil {
-		o.Agents = o.errands().Agents()
+		o.Agents = o.errands().Route(o.clients(), o.errands().Agents())
+		o.Look = func(ctx context.Context, agent string) (screen, text string, err error) {
+			s, err := o.clients().Look(ctx, agent)
+			return s.Kind, s.Text, err
+		}
 	}
-	if o.Notifier == nil {
-		o.Notifier = effect.Command{StateDir: o.StateDir, Environ: o.Environ, Command: func() string { return o.global().Notify.Command }}
+	if o.Terminal == nil {
+		o.Terminal = func(name, id string) (socket, session string) {
+			return agent.Socket(o.StateDir), agent.Session(name, id)
+		}
 	}
 	return o
 }
@@ -76,6 +100,15 @@ func (o Options) global() *config.Global {
 		o.Log.Warn("the global configuration has faults", "error", err)
 	}
 	return global
+}
+
+// transcripts is where clients keep theirs, unless their runbook puts them elsewhere.
+func (o Options) transcripts() string {
+	dir, err := paths.LauncherDir(func(name string) string { return environ.Get(o.Environ, name) })
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "projects")
 }
 
 func (o Options) database() string   { return filepath.Join(o.StateDir, "stopgate.db") }

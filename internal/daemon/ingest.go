@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ type ingest struct {
 	journal *journal.Journal
 	dir     string // of the journal
 	boot    string
+	meaning meaning
 	log     *slog.Logger
 
 	version store.Position // of the subject that says how far it is
@@ -56,7 +58,8 @@ const (
 func newIngest(core *core, j *journal.Journal, dir, boot string, log *slog.Logger) *ingest {
 	return &ingest{
 		core: core, journal: j, dir: dir, boot: boot, log: log,
-		ask: make(chan struct{}, 1), moved: make(chan struct{}),
+		meaning: meaning{stateDir: filepath.Dir(dir), key: j.Key},
+		ask:     make(chan struct{}, 1), moved: make(chan struct{}),
 	}
 }
 
@@ -235,7 +238,7 @@ func (i *ingest) record(ctx context.Context, r *event.Record, late bool) error {
 	if owner == nil || owner.Agent == nil {
 		return nil
 	}
-	in, ok := inputOf(r, owner.Agent.ID)
+	in, ok := i.meaning.input(r, owner)
 	if !ok {
 		return nil
 	}
@@ -332,7 +335,7 @@ func (i *ingest) settle(ctx context.Context, enough func() bool) error {
 func caughtUp(ctx context.Context, core *core) error {
 	id := "caught-up:" + journal.NewID()
 	for _, o := range look(core, (*engine.State).Owners) {
-		if o.Terminal() || o.Agent == nil || o.Agent.Pending == "" {
+		if o.Terminal() || o.Agent == nil || o.Agent.Pending == "" && len(o.Agent.Asking) == 0 {
 			continue
 		}
 		if err := unlessRefused(core.must(ctx, o.ID, engine.Input{ID: id, What: engine.CaughtUp{}})); err != nil {

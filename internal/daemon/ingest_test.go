@@ -231,7 +231,7 @@ func TestThroughWaitsForTheJournal(t *testing.T) {
 func TestThroughGivesUpInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := testCore(newMemory(t))
-		p := &plane{core: c, ingest: newIngest(c, nil, "", "", quiet())}
+		p := &plane{queued: func(string) bool { return false }, core: c, ingest: newIngest(c, nil, "", "", quiet())}
 		start := time.Now()
 		_, err := p.Signal(t.Context(), "a", journal.Position{Segment: 1})
 		var failure *api.Error

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/errand"
@@ -129,7 +130,7 @@ func told(before, after *engine.Owner, facts []engine.Fact) []string {
 		}
 	}
 	if d := after.Decision; d != nil && (was.Decision == nil || was.Decision.ID != d.ID) {
-		say(d.Step, "waiting for a person: %s (decision %s)", d.Context, d.ID)
+		say(d.Step, "waiting for a person: %s (decision %s)", firstLine(d.Context), d.ID)
 	}
 	if after.Terminal() && !was.Terminal() {
 		say(after.Step, "%s %s%s", noun(after.Kind), after.Step, because(after.Error))
@@ -160,6 +161,18 @@ func happened(was *engine.Owner, fact engine.Fact) string {
 		return fmt.Sprintf("the agent exited: %d", f.Code)
 	case engine.Resumed:
 		return "resumed by a person"
+	case engine.GotReady:
+		return "the client has started"
+	case engine.SessionChanged:
+		return "the agent goes on in session " + f.Session
+	case engine.Erred:
+		return fmt.Sprintf("the model's API failed (%s)%s", f.Kind, because(firstLine(f.Text)))
+	case engine.Deferred:
+		if !f.Until.IsZero() {
+			return "the agent is parked until " + f.Until.Format(time.RFC3339)
+		}
+	case engine.BudgetExtended:
+		return "the budget was extended"
 	}
 	return ""
 }
@@ -193,6 +206,10 @@ func settled(o *engine.Owner, id string) string {
 		case d.ID != id:
 		case d.Closed != "":
 			return "no longer waiting: " + d.Closed
+		case d.Expired:
+			return "nobody answered in time: " + d.Chosen
+		case len(d.Answers) > 0:
+			return fmt.Sprintf("answered: %q", d.Answers)
 		case d.Message != "":
 			return fmt.Sprintf("answered: %s %q", d.Chosen, d.Message)
 		default:

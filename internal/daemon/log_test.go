@@ -73,6 +73,36 @@ func TestLogOfADecision(t *testing.T) {
 	}
 }
 
+func TestLogOfAClient(t *testing.T) {
+	plan := clientPlan()
+	coder := plan.Agents["coder"]
+	coder.OnError = []runbook.ErrorAction{{Action: runbook.Action{Kind: runbook.Resume, Attempts: 2}}}
+	plan.Agents["coder"] = coder
+	got := story(t, plan, func(c *core) {
+		agent := done(t, c, anID).Agent.ID
+		do(t, c, anID, engine.Input{ID: "blocked", What: engine.AgentBlocked{Agent: agent, Screen: "trust", Text: "a\nb"}})
+		do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+		do(t, c, anID, engine.Input{ID: "session", What: engine.AgentSession{Agent: agent, Session: "second"}})
+		do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{Agent: agent, Type: "question", Ref: "r", Ask: engine.Ask{Questions: []engine.Question{{Question: "Which?"}}}}})
+		do(t, c, anID, engine.Input{ID: "answer", What: engine.Answer{Decision: c.owner(anID).Decision.ID, Message: "that\none"}})
+		do(t, c, anID, engine.Input{ID: "error", What: engine.AgentError{Agent: agent, Kind: runbook.RateLimited, Text: "429\nmore", Reset: noon.Add(time.Hour)}})
+	})
+	want := `2026-11-15T12:00:00Z [do] step started
+2026-11-15T12:00:00Z [do] agent AGENT
+2026-11-15T12:00:00Z [do] waiting for a person: The client asks whether to trust the directory… (decision DECISION)
+2026-11-15T12:00:00Z [do] no longer waiting: the client has started
+2026-11-15T12:00:00Z [do] the client has started
+2026-11-15T12:00:00Z [do] the agent goes on in session second
+2026-11-15T12:00:00Z [do] waiting for a person: The agent asks: Which? (decision DECISION)
+2026-11-15T12:00:00Z [do] answered: ["that\none"]
+2026-11-15T12:00:00Z [do] the model's API failed (rate_limited): 429…
+2026-11-15T12:00:00Z [do] the agent is parked until 2026-11-15T13:00:00Z
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // What was heard and done is told, a line each.
 func TestLogOfAnAgent(t *testing.T) {
 	plan := agentPlan(runbook.Action{Kind: runbook.Nudge, Attempts: 1, Message: "go on\nplease"})

@@ -3,9 +3,15 @@ package daemon
 import (
 	"bytes"
 	"cmp"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/runbook"
 )
 
@@ -20,7 +26,7 @@ func concerns(r *event.Record) string {
 		return ""
 	}
 	switch r.Event {
-	case "Notification", "StopFailure", "UserPromptSubmit":
+	case "Notification", "SessionStart", "StopFailure", "UserPromptSubmit":
 		return r.Session
 	}
 	return ""
@@ -47,7 +53,7 @@ func mayConcern(json []byte) bool {
 		return false
 	}
 	_, rest, _ = bytes.Cut(rest, []byte(`"event":"`))
-	for _, name := range []string{"Notification", "StopFailure", "UserPromptSubmit"} {
+	for _, name := range []string{"Notification", "SessionStart", "StopFailure", "UserPromptSubmit"} {
 		if bytes.HasPrefix(rest, []byte(name)) {
 			return true
 		}
@@ -55,22 +61,27 @@ func mayConcern(json []byte) bool {
 	return false
 }
 
-// inputOf is what a record means for an agent. The id is that of the call, so that what is
-// read twice is one input.
+// meaning knows what records mean for an owner.
+type meaning struct {
+	stateDir string
+	key      func() ([]byte, error) // the journal's, for hashes of prompts
+}
+
+// input is what a record means for an owner, which has an agent. The id is that of the
+// call, so that what is read twice is one input.
 //
-// A session's end is no exit, since the client may go on in another one; that its process
-// has ended is told by whoever waits for it. Which session a client goes on in after
-// /clear, the records do not say.
-func inputOf(r *event.Record, agent string) (in engine.Input, ok bool) {
-	what := heard(r, agent)
+// A session's end is no exit, since the client may go on in another one: which, its hook
+// says. That its process has ended is told by whoever waits for it.
+func (m meaning) input(r *event.Record, o *engine.Owner) (in engine.Input, ok bool) {
+	what := m.heard(r, o)
 	if r.Kind == event.Emitted {
-		what = said(r, agent)
+		what = m.said(r, o.Agent.ID)
 	}
 	return engine.Input{ID: cmp.Or(r.Call, r.ID) + ":" + r.Event, Time: r.Time, Journal: true, What: what}, what != nil
 }
 
 // said is what was emitted.
-func said(r *event.Record, agent string) engine.Happening {
+func (m meaning) said(r *event.Record, agent string) engine.Happening {
 	w := r.Word
 	switch r.Event {
 	case event.AgentSignal:
@@ -81,29 +92,92 @@ func said(r *event.Record, agent string) engine.Happening {
 	case event.AgentIdle:
 		return engine.AgentIdle{Agent: agent, Prompt: w.Prompt}
 	case event.AgentPrompt:
-		return engine.AgentPrompt{Agent: agent, Type: w.Type, Text: w.Message}
+		prompt := engine.AgentPrompt{Agent: agent, Type: w.Type, Text: w.Message, Ref: w.Ref}
+		if w.Ref != "" {
+			prompt.Ask = asked(m.stateDir, agent, w.Ref)
+		}
+		return prompt
+	case event.AgentPromptOver:
+		return engine.AgentPromptOver{Agent: agent, Ref: w.Ref}
 	case event.AgentStop:
 		return engine.AgentStop{Agent: agent, Prompt: w.Prompt}
+	case event.AgentError:
+		return engine.AgentError{Agent: agent, Kind: errorKind(w.Kind), Text: cmp.Or(w.Message, w.Kind), Reset: resetOf(r), Prompt: w.Prompt}
+	case event.AgentSession:
+		return engine.AgentSession{Agent: agent, Session: w.Ref}
 	}
 	return nil
 }
 
 // heard is what a hook was called for.
-func heard(r *event.Record, agent string) engine.Happening {
+func (m meaning) heard(r *event.Record, o *engine.Owner) engine.Happening {
+	agent := o.Agent.ID
 	switch r.Event {
+	case "SessionStart":
+		return engine.AgentReady{Agent: agent}
 	case "UserPromptSubmit":
-		return engine.AgentWorking{Agent: agent, Prompt: r.Prompt}
+		return engine.AgentWorking{Agent: agent, Prompt: r.Prompt, Source: r.Enums.Source, Ours: m.ours(r.PromptHash, o)}
 	case "StopFailure":
-		return engine.AgentError{Agent: agent, Kind: errorKind(r.Enums.Error), Text: r.Enums.Error}
+		return engine.AgentError{Agent: agent, Kind: errorKind(r.Enums.Error), Text: r.Enums.Error, Reset: resetOf(r), Prompt: r.Prompt}
 	case "Notification":
 		switch r.Enums.NotificationType {
 		case "idle_prompt":
 			return engine.AgentIdle{Agent: agent, Prompt: r.Prompt}
 		case "permission_prompt":
 			return engine.AgentPrompt{Agent: agent, Type: "permission"}
+		case "agent_needs_input", "elicitation_dialog": // a dialog that no hook is asked about
+			return engine.AgentPrompt{Agent: agent, Type: "other"}
 		}
 	}
 	return nil
+}
+
+// resetOf is when the API takes requests again, where an error says so.
+func resetOf(r *event.Record) time.Time {
+	reset, err := time.Parse(time.RFC3339, r.Enums.Reset)
+	if err != nil {
+		return time.Time{}
+	}
+	return reset
+}
+
+// ours reports whether a prompt, of which only the hash is known, is a message that its
+// owner sends to the agent now.
+func (m meaning) ours(hash string, o *engine.Owner) bool {
+	if hash == "" {
+		return false
+	}
+	var key []byte
+	for _, e := range o.Effects {
+		if e.Kind != engine.SendAgent || e.Target != o.Agent.ID {
+			continue
+		}
+		if key == nil {
+			var err error
+			if key, err = m.key(); err != nil {
+				return false
+			}
+		}
+		for _, text := range typed(e.Text) {
+			if journal.PromptHash(key, text) == hash {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// typed are the forms in which a text that was typed may reach the client's hook, but for
+// white space: it composes letters, and newer ones drop what nobody sees.
+func typed(text string) []string {
+	composed := norm.NFC.String(text)
+	seen := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, composed)
+	return []string{composed, seen}
 }
 
 // errorKind is what a runbook calls the client's words for errors of the API (of 2.1:

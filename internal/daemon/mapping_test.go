@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/runbook"
 )
 
@@ -22,6 +24,7 @@ func TestWhatRecordsMean(t *testing.T) {
 	hook := func(name string, enums event.Enums) event.Record {
 		return event.Record{Kind: event.Received, Event: name, Session: "s", Prompt: "p", Enums: enums}
 	}
+	reset := noon.Add(time.Hour)
 	answered := hook("UserPromptSubmit", event.Enums{})
 	answered.Kind = event.Answered
 	subagent := hook("Notification", event.Enums{NotificationType: "idle_prompt"})
@@ -38,13 +41,22 @@ func TestWhatRecordsMean(t *testing.T) {
 		"emitted idle":        {word(event.AgentIdle, event.Word{Prompt: "q"}), "a", engine.AgentIdle{Agent: "x", Prompt: "q"}},
 		"emitted prompt":      {word(event.AgentPrompt, event.Word{Type: "question", Message: "m"}), "a", engine.AgentPrompt{Agent: "x", Type: "question", Text: "m"}},
 		"emitted stop":        {word(event.AgentStop, event.Word{Prompt: "q"}), "a", engine.AgentStop{Agent: "x", Prompt: "q"}},
+		"emitted question":    {word(event.AgentPrompt, event.Word{Type: "question", Ref: "r"}), "a", engine.AgentPrompt{Agent: "x", Type: "question", Ref: "r"}},
+		"nobody waits":        {word(event.AgentPromptOver, event.Word{Ref: "r"}), "a", engine.AgentPromptOver{Agent: "x", Ref: "r"}},
+		"another session":     {word(event.AgentSession, event.Word{Ref: "s2"}), "a", engine.AgentSession{Agent: "x", Session: "s2"}},
+		"emitted error":       {word(event.AgentError, event.Word{Kind: "rate_limit", Message: "API Error: 429", Prompt: "q"}), "a", engine.AgentError{Agent: "x", Kind: runbook.RateLimited, Text: "API Error: 429", Prompt: "q"}},
 		"emitted by a newer":  {word("agent:dances", event.Word{}), "a", nil},
 		"emitted nothing":     {event.Record{Kind: event.Emitted, Event: event.AgentIdle}, "", nil},
 		"idle":                {hook("Notification", event.Enums{NotificationType: "idle_prompt"}), "s", engine.AgentIdle{Agent: "x", Prompt: "p"}},
 		"permission":          {hook("Notification", event.Enums{NotificationType: "permission_prompt"}), "s", engine.AgentPrompt{Agent: "x", Type: "permission"}},
+		"a dialog":            {hook("Notification", event.Enums{NotificationType: "agent_needs_input"}), "s", engine.AgentPrompt{Agent: "x", Type: "other"}},
 		"another notice":      {hook("Notification", event.Enums{NotificationType: "auth_success"}), "s", nil},
 		"a prompt":            {hook("UserPromptSubmit", event.Enums{}), "s", engine.AgentWorking{Agent: "x", Prompt: "p"}},
-		"failure":             {hook("StopFailure", event.Enums{Error: "rate_limit"}), "s", engine.AgentError{Agent: "x", Kind: runbook.RateLimited, Text: "rate_limit"}},
+		"a task's end":        {hook("UserPromptSubmit", event.Enums{Source: "task"}), "s", engine.AgentWorking{Agent: "x", Prompt: "p", Source: "task"}},
+		"failure":             {hook("StopFailure", event.Enums{Error: "rate_limit"}), "s", engine.AgentError{Agent: "x", Kind: runbook.RateLimited, Text: "rate_limit", Prompt: "p"}},
+		"failure until":       {hook("StopFailure", event.Enums{Error: "rate_limit", Reset: reset.Format(time.RFC3339)}), "s", engine.AgentError{Agent: "x", Kind: runbook.RateLimited, Text: "rate_limit", Reset: reset, Prompt: "p"}},
+		"failure until when":  {hook("StopFailure", event.Enums{Error: "rate_limit", Reset: "soon"}), "s", engine.AgentError{Agent: "x", Kind: runbook.RateLimited, Text: "rate_limit", Prompt: "p"}},
+		"a session's start":   {hook("SessionStart", event.Enums{Source: "startup"}), "s", engine.AgentReady{Agent: "x"}},
 		"a session's end":     {hook("SessionEnd", event.Enums{Reason: "other"}), "", nil},
 		"a tool":              {hook("PreToolUse", event.Enums{ToolName: "Bash"}), "", nil},
 		"an answer":           {answered, "", nil},
@@ -61,7 +73,7 @@ func TestWhatRecordsMean(t *testing.T) {
 			if text, err := json.Marshal(test.record); err != nil || !mayConcern(text) {
 				t.Errorf("%s would not be read: %v", text, err)
 			}
-			in, ok := inputOf(&test.record, "x")
+			in, ok := meaning{stateDir: t.TempDir()}.input(&test.record, &engine.Owner{Agent: &engine.Agent{ID: "x"}})
 			if ok != (test.want != nil) {
 				t.Fatalf("%+v, %t", in, ok)
 			}
@@ -91,9 +103,46 @@ func TestMostRecordsAreNotRead(t *testing.T) {
 }
 
 func TestARecordWithoutCallHasAnIDAllTheSame(t *testing.T) {
-	in, _ := inputOf(&event.Record{ID: "r1", Kind: event.Emitted, Event: event.AgentIdle, Word: &event.Word{Agent: "a"}}, "a")
+	in, _ := meaning{}.input(&event.Record{ID: "r1", Kind: event.Emitted, Event: event.AgentIdle, Word: &event.Word{Agent: "a"}}, &engine.Owner{Agent: &engine.Agent{ID: "a"}})
 	if in.ID != "r1:agent:idle" {
 		t.Error(in.ID)
+	}
+}
+
+// A prompt is ours if it is a message that is under way, however the client has changed it.
+func TestOurPrompts(t *testing.T) {
+	key := []byte("key")
+	m := meaning{key: func() ([]byte, error) { return key, nil }}
+	send := func(target, text string) engine.OpenEffect {
+		return engine.OpenEffect{Effect: engine.Effect{Kind: engine.SendAgent, Target: target, Text: text}}
+	}
+	for name, test := range map[string]struct {
+		effect engine.OpenEffect
+		prompt string
+		want   bool
+	}{
+		"the same":           {send("x", "go on"), "go on", true},
+		"another":            {send("x", "go on"), "go away", false},
+		"to another agent":   {send("y", "go on"), "go on", false},
+		"white space":        {send("x", "go\ton\r\nnow  "), "go    on\n\nnow", true},
+		"composed":           {send("x", "cafe\u0301"), "caf\u00e9", true},
+		"what nobody sees":   {send("x", "go\u200bon\x07"), "goon", true},
+		"that an old leaves": {send("x", "go\u200bon"), "go\u200bon", true},
+		"no message":         {engine.OpenEffect{Effect: engine.Effect{Kind: engine.KillAgent, Target: "x", Text: "go on"}}, "go on", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &engine.Owner{Agent: &engine.Agent{ID: "x"}, Effects: []engine.OpenEffect{test.effect}}
+			if got := m.ours(journal.PromptHash(key, test.prompt), o); got != test.want {
+				t.Error(got)
+			}
+			if m.ours("", o) {
+				t.Error("a prompt without a hash is ours")
+			}
+		})
+	}
+	m.key = func() ([]byte, error) { return nil, errors.New("no key") }
+	if m.ours("x", &engine.Owner{Agent: &engine.Agent{ID: "x"}, Effects: []engine.OpenEffect{send("x", "go on")}}) {
+		t.Error("without a key nobody knows")
 	}
 }
 

@@ -25,6 +25,8 @@ type plane struct {
 	core    *core
 	ingest  *ingest
 	growth  *growth
+	waiters *waiters
+	queued  func(agent string) bool // it waits for room
 	started time.Time
 	pid     int
 	stop    func(ctx context.Context, kill bool) error
@@ -47,7 +49,11 @@ func (p *plane) Status(context.Context) client.Status {
 			counts = &s.Runs
 		}
 		count(counts, o)
-		if alive(o) {
+		switch {
+		case !alive(o):
+		case p.queued(o.Agent.ID):
+			s.Queued++
+		default:
 			s.Agents++
 		}
 		if o.Decision != nil {
@@ -69,7 +75,7 @@ func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !
 func (p *plane) Owners(context.Context) []client.Owner {
 	views := []client.Owner{}
 	for _, o := range look(p.core, (*engine.State).Owners) {
-		views = append(views, ownerView(o, false))
+		views = append(views, p.ownerView(o, false))
 	}
 	return views
 }
@@ -79,7 +85,32 @@ func (p *plane) Owner(_ context.Context, id string) (client.Owner, error) {
 	if err != nil {
 		return client.Owner{}, err
 	}
-	return ownerView(o, true), nil
+	return p.ownerView(o, true), nil
+}
+
+// ownerView is an owner with what is not in its record: see around.
+func (p *plane) ownerView(o *engine.Owner, whole bool) client.Owner {
+	view := ownerView(o, whole)
+	if view.Agent != nil {
+		*view.Agent = p.around(*view.Agent)
+	}
+	return view
+}
+
+// around adds to an agent what is known of it besides its owner's record.
+func (p *plane) around(a client.Agent) client.Agent {
+	if a.Status != "exited" && p.queued(a.ID) {
+		a.Status = "queued"
+	}
+	if !a.Client {
+		return a
+	}
+	a.Transcript = lastOf(p.opts.StateDir, a.ID).Transcript
+	if a.Status == "running" || a.Status == "waiting" {
+		socket, session := p.opts.Terminal(a.Name, a.ID)
+		a.Terminal = &client.Terminal{Socket: socket, Session: session}
+	}
+	return a
 }
 
 func (p *plane) Cancel(ctx context.Context, id string, c client.Cancel) (client.Owner, error) {
@@ -109,7 +140,7 @@ func (p *plane) Agents(context.Context) []client.Agent {
 	views := []client.Agent{}
 	for _, o := range look(p.core, (*engine.State).Owners) {
 		if o.Agent != nil {
-			views = append(views, agentView(o))
+			views = append(views, p.around(agentView(o)))
 		}
 	}
 	return views
@@ -118,9 +149,13 @@ func (p *plane) Agents(context.Context) []client.Agent {
 func (p *plane) Agent(_ context.Context, id string) (client.Agent, error) {
 	o := look(p.core, func(s *engine.State) *engine.Owner { o, _ := s.OfAgent(id); return o })
 	if o != nil && o.Agent != nil {
-		return agentView(o), nil
+		return p.around(agentView(o)), nil
 	}
-	return p.pastAgent(id)
+	past, err := p.pastAgent(id)
+	if err != nil {
+		return client.Agent{}, err
+	}
+	return p.around(past), nil
 }
 
 // pastAgent finds an agent by the beginning of its id, also one that was left, in what
@@ -172,12 +207,16 @@ func (p *plane) Decisions(_ context.Context, settled bool) []client.Decision {
 	return views
 }
 
-func (p *plane) Decision(_ context.Context, id string) (client.Decision, error) {
+func (p *plane) Decision(ctx context.Context, id string) (client.Decision, error) {
 	o, d, err := p.decision(id)
 	if err != nil {
 		return client.Decision{}, err
 	}
-	return decisionView(o, d), nil
+	view := decisionView(o, d)
+	if d.Resolved.IsZero() {
+		view.Details = p.details(ctx, o, d)
+	}
+	return view, nil
 }
 
 func (p *plane) decision(id string) (o *engine.Owner, d engine.Decision, err error) {
@@ -193,7 +232,10 @@ func (p *plane) Answer(ctx context.Context, id string, a client.Answer) (client.
 	if err != nil {
 		return client.Decision{}, err
 	}
-	if _, err := p.tell(ctx, o.ID, a.ID, engine.Answer{Decision: d.ID, Option: a.Option, Message: a.Message}); err != nil {
+	if err := p.heeded(ctx, d, a); err != nil {
+		return client.Decision{}, err
+	}
+	if _, err := p.tell(ctx, o.ID, a.ID, engine.Answer{Decision: d.ID, Option: a.Option, Message: a.Message, Answers: a.Answers}); err != nil {
 		return client.Decision{}, err
 	}
 	return p.Decision(ctx, d.ID)
@@ -272,7 +314,7 @@ func (p *plane) do(ctx context.Context, owner string, in engine.Input) (client.O
 	if err != nil {
 		return client.Owner{}, asFailure(err)
 	}
-	return ownerView(o, true), nil
+	return p.ownerView(o, true), nil
 }
 
 // asFailure is an error as people are told of it: what the engine refuses has a code, and

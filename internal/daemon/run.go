@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/api"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/effect"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/journal"
@@ -28,6 +30,8 @@ type daemon struct {
 	ingest *ingest
 	timers *timers
 	worker *effect.Worker
+	starts *starts
+	spent  *spending
 	logs   *logs
 
 	full chan struct{} // there is enough for a snapshot
@@ -122,8 +126,9 @@ func remedy(err error, path string) string {
 func (d *daemon) attach() {
 	d.timers = newTimers(d.core)
 	d.worker = effect.New(effect.Options{
-		Shells: d.Shells, Agents: d.Agents, Notifier: d.Notifier, Now: d.Now,
-		Report: d.report,
+		Shells: d.Shells, Agents: d.Agents, Notifier: d.notifier(), Now: d.Now,
+		Report:    d.report,
+		MaxAgents: func() int { return d.global().Lifecycle.MaxAgents },
 		Trouble: func(owner string, err error) {
 			if err == nil {
 				d.core.trouble.over("effects of " + owner)
@@ -133,30 +138,50 @@ func (d *daemon) attach() {
 			d.core.trouble.is("effects of "+owner, err.Error())
 		},
 	})
+	d.starts = newStarts(d.core, d.Look)
+	d.spent = newSpending(d.core, d.StateDir, d.transcripts(), func() []config.Price { return d.global().Prices })
 	d.core.changed = d.changed
 	owners := look(d.core, (*engine.State).Owners)
 	for _, o := range owners {
 		d.timers.changed(nil, o)
+		d.starts.changed(o)
+		d.spent.changed(nil, o)
 	}
 	d.worker.Reattach(owners)
 }
 
 // report takes what became of an effect. The last words of an agent that has exited are in
-// the journal, and come before its exit.
+// the journal, and come before its exit; so does the prompt that a message has become, which
+// is known as ours as long as the message is under way.
 func (d *daemon) report(ctx context.Context, owner string, in engine.Input) error {
-	if _, exited := in.What.(engine.AgentExited); exited {
+	switch e := in.What.(type) {
+	case engine.AgentExited:
 		if err := d.ingest.settled(ctx); err != nil {
 			return err
+		}
+		d.spent.settle(ctx, e.Agent)
+	case engine.EffectDone:
+		if isMessage(d.core.owner(owner), e.Key) {
+			if err := d.ingest.settled(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	_, err := d.core.do(ctx, owner, in)
 	return d.core.passOver(owner, in, err)
 }
 
+// isMessage reports whether an effect of an owner is a message to its agent.
+func isMessage(o *engine.Owner, key string) bool {
+	return o != nil && slices.ContainsFunc(o.Effects, func(e engine.OpenEffect) bool { return e.Key == key && e.Kind == engine.SendAgent })
+}
+
 // changed hands an owner that has changed to everyone who acts on it.
 func (d *daemon) changed(before, after *engine.Owner) {
 	d.timers.changed(before, after)
 	d.worker.Wake(after)
+	d.starts.changed(after)
+	d.spent.changed(before, after)
 	if d.core.due() {
 		select {
 		case d.full <- struct{}{}:
@@ -188,10 +213,15 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		}
 	}()
 	growth := &growth{dir: logDir(d.StateDir), tell: func(err error) { d.told("the logs cannot be watched", err) }}
-	p := &plane{opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, started: d.Now(), pid: os.Getpid(), stop: d.stop}
+	p := &plane{
+		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
+		started: d.Now(), pid: os.Getpid(), stop: d.stop,
+	}
 	var all sync.WaitGroup
 	all.Go(func() { d.ingest.follow(ctx) })
 	all.Go(func() { d.timers.run(ctx) })
+	all.Go(func() { d.spent.run(ctx) })
+	defer d.starts.end()
 	all.Go(func() { d.keepHouse(ctx) })
 	handler := api.New(p, d.Version)
 	all.Go(func() { d.guard(ctx, listener, handler) })

@@ -367,7 +367,7 @@ func TestAStateDirectoryOfEverybody(t *testing.T) {
 
 func TestAnAgentThatIsNoMore(t *testing.T) {
 	w := newWorld()
-	p := &plane{core: testCore(newMemory(t)), opts: options(t, w, nil)}
+	p := &plane{queued: func(string) bool { return false }, core: testCore(newMemory(t)), opts: options(t, w, nil)}
 	do(t, p.core, anID, create(anID, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1})))
 	agent := done(t, p.core, anID).Agent.ID
 	do(t, p.core, anID, engine.Input{ID: "1", What: engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: engine.SignalComplete}}})

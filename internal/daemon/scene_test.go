@@ -137,7 +137,8 @@ type world struct {
 	started []string // scripts, in order
 	sent    []string
 	notes   []string
-	changed chan struct{} // closed at each change
+	taking  func(text string) // before a message has arrived
+	changed chan struct{}     // closed at each change
 }
 
 func newWorld() *world {
@@ -238,16 +239,22 @@ func (w worldAgents) Kill(_ context.Context, agent string) error {
 }
 
 func (w worldAgents) Send(_ context.Context, _, _, text string) error {
+	w.mu.Lock()
+	taking := w.taking
+	w.mu.Unlock()
+	if taking != nil {
+		taking(text)
+	}
 	w.change(func() { w.sent = append(w.sent, text) })
 	return nil
 }
 
-func (w worldAgents) Sent(string, string) (bool, error) { return false, nil }
-
-func (w *world) Notify(_ *engine.Owner, title, _ string) error {
-	w.change(func() { w.notes = append(w.notes, title) })
+func (w *world) Notify(_ context.Context, _ *engine.Owner, e engine.Effect) error {
+	w.change(func() { w.notes = append(w.notes, e.Title) })
 	return nil
 }
+
+func (w *world) Held(*engine.Owner) time.Duration { return 0 }
 
 // running is a daemon in this process.
 type running struct {

@@ -21,8 +21,9 @@ func asking(t *testing.T) *plane {
 	t.Helper()
 	dir := t.TempDir()
 	return &plane{
-		opts: Options{StateDir: dir, Config: filepath.Join(dir, "config.yml"), Log: quiet()},
-		core: testCore(newMemory(t)),
+		queued: func(string) bool { return false },
+		opts:   Options{StateDir: dir, Config: filepath.Join(dir, "config.yml"), Log: quiet()},
+		core:   testCore(newMemory(t)),
 	}
 }
 

@@ -67,6 +67,9 @@ func agentView(o *engine.Owner) client.Agent {
 	if a.Signal != nil {
 		view.Signal = string(a.Signal.Kind)
 	}
+	view.Client, view.Ready = a.Client, a.Ready
+	spent := o.Spent[a.ID]
+	view.USD, view.Tokens = spent.USD, spent.Tokens
 	return view
 }
 
@@ -77,8 +80,11 @@ func pastView(o *engine.Owner, v engine.Visit) client.Agent {
 		if step.Name == v.Step {
 			view.Name = step.Run.Agent
 			view.OnStop = string(o.Plan.Agents[view.Name].StopAction(o.Kind == engine.AgentRun))
+			view.Client = o.Plan.Agents[view.Name].Client
 		}
 	}
+	spent := o.Spent[v.AgentID]
+	view.USD, view.Tokens = spent.USD, spent.Tokens
 	return view
 }
 
@@ -86,7 +92,13 @@ func decisionView(o *engine.Owner, d engine.Decision) client.Decision {
 	view := client.Decision{
 		ID: d.ID, Owner: o.ID, Name: o.Name, Project: o.Project, Source: string(d.Source), Step: d.Step,
 		Agent: d.AgentID, Context: d.Context, Created: d.Created,
-		Chosen: d.Chosen, Message: d.Message, Closed: d.Closed,
+		Chosen: d.Chosen, Message: d.Message, Closed: d.Closed, Answers: d.Answers,
+	}
+	if d.Ask != nil {
+		view.Ask = askView(*d.Ask)
+	}
+	if !d.Expires.IsZero() && d.Resolved.IsZero() {
+		view.Expires, view.OnExpiry = &d.Expires, string(o.Plan.Pipeline.Expire.Answer)
 	}
 	if !d.Resolved.IsZero() {
 		view.Resolved = &d.Resolved
@@ -95,6 +107,18 @@ func decisionView(o *engine.Owner, d engine.Decision) client.Decision {
 		view.Options = append(view.Options, client.Option{
 			Number: i + 1, Name: option.Name, Description: option.Description, Recommended: option.Recommended,
 		})
+	}
+	return view
+}
+
+func askView(a engine.Ask) *client.Ask {
+	view := &client.Ask{Tool: a.Tool, Plan: a.Plan, Input: a.Input}
+	for _, q := range a.Questions {
+		question := client.Question{Question: q.Question, Header: q.Header, Multi: q.Multi}
+		for _, c := range q.Options {
+			question.Options = append(question.Options, client.Choice(c))
+		}
+		view.Questions = append(view.Questions, question)
 	}
 	return view
 }

@@ -28,8 +28,10 @@ func (s *schemas) of(t reflect.Type, body bool) node {
 		return node{"type": "string"}
 	case reflect.Bool:
 		return node{"type": "boolean"}
-	case reflect.Int, reflect.Uint64:
+	case reflect.Int, reflect.Int64, reflect.Uint64:
 		return node{"type": "integer"}
+	case reflect.Float64:
+		return node{"type": "number"}
 	case reflect.Slice:
 		return node{"type": "array", "items": s.of(t.Elem(), body)}
 	case reflect.Map:

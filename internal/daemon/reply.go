@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/journal"
+)
+
+// replyPatience is how long a hook waits for an answer before it is told that there is
+// none yet. It asks again then.
+const replyPatience = 25 * time.Second
+
+func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Position) (client.Reply, error) {
+	defer p.waiters.wait(waited(agent, ref))()
+	if err := p.ingest.through(ctx, through); err != nil {
+		return client.Reply{}, err
+	}
+	late := time.NewTimer(replyPatience)
+	defer late.Stop()
+	for {
+		changes := p.core.changes()
+		reply := look(p.core, func(s *engine.State) engine.Reply { return s.Reply(agent, ref) })
+		if reply.State != engine.ReplyOpen {
+			return replyView(reply), nil
+		}
+		select {
+		case <-changes:
+		case <-late.C:
+			return replyView(reply), nil
+		case <-ctx.Done():
+			return client.Reply{}, ctx.Err()
+		}
+	}
+}
+
+func replyView(r engine.Reply) client.Reply {
+	return client.Reply{State: r.State, Option: r.Option, Message: r.Message, Answers: r.Answers}
+}
+
+// waited is what hooks wait for under, who may all choose their references.
+func waited(agent, ref string) string { return agent + "/" + ref }
+
+// heeded refuses an answer that a hook would have to take to the agent when none waits
+// for it: the client shows its own dialog by then, or is gone.
+func (p *plane) heeded(ctx context.Context, d engine.Decision, a client.Answer) error {
+	if d.Ref == "" || !d.Resolved.IsZero() || cancels(d, a) || p.waiters.expect(ctx, waited(d.AgentID, d.Ref)) {
+		return nil
+	}
+	return failure("conflict", "the agent no longer waits for this answer: answer in its terminal", "stopgate agent attach "+d.AgentID)
+}
+
+// cancels reports whether an answer is the last option, by name or number: that needs no
+// agent.
+func cancels(d engine.Decision, a client.Answer) bool {
+	chosen := a.Option
+	if chosen == "" && len(a.Answers) == 1 {
+		chosen = a.Answers[0]
+	}
+	last := len(d.Options) - 1
+	return last >= 0 && (chosen == d.Options[last].Name || chosen == strconv.Itoa(last+1))
+}
+
+func (p *plane) Send(ctx context.Context, agent string, s client.Send) (client.Agent, error) {
+	return p.tellAgent(ctx, agent, s.ID, engine.Tell{Message: s.Message})
+}
+
+func (p *plane) Kill(ctx context.Context, agent string, k client.Kill) (client.Agent, error) {
+	return p.tellAgent(ctx, agent, k.ID, engine.KillNow{})
+}
+
+// tellAgent hands an owner what a person wants of the agent that it has now.
+func (p *plane) tellAgent(ctx context.Context, agent, request string, what engine.Happening) (client.Agent, error) {
+	view, err := p.Agent(ctx, agent)
+	if err != nil {
+		return client.Agent{}, err
+	}
+	if o := p.core.owner(view.Owner); o == nil || o.Agent == nil || o.Agent.ID != view.ID {
+		return client.Agent{}, failure("conflict", "the agent "+view.ID+" is not at work any more", "stopgate agent list")
+	}
+	if _, err := p.tell(ctx, view.Owner, request, what); err != nil {
+		return client.Agent{}, err
+	}
+	return p.Agent(ctx, view.ID)
+}

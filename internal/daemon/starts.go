@@ -1,0 +1,139 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/settings"
+)
+
+// starts watches clients until their first hook is heard. One that is not asks something
+// of a person before it runs any: whether the directory is to be trusted, who pays. Only
+// its screen tells, and nothing is typed there.
+type starts struct {
+	core *core
+	look func(ctx context.Context, agent string) (screen, text string, err error)
+
+	ctx  context.Context
+	stop context.CancelFunc
+	all  sync.WaitGroup
+
+	mu      sync.Mutex
+	watched map[string]bool // by the agent's id
+}
+
+const (
+	// lookEvery is the pause between two looks at a screen.
+	lookEvery = 500 * time.Millisecond
+	// silence is after how long a client is said to be silent.
+	silence = time.Minute
+	// looking is how long a look may take.
+	looking = 5 * time.Second
+)
+
+func newStarts(core *core, look func(ctx context.Context, agent string) (screen, text string, err error)) *starts {
+	s := &starts{core: core, look: look, watched: map[string]bool{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// end watches nobody any more.
+func (s *starts) end() {
+	s.stop()
+	s.mu.Lock()
+	s.watched = nil
+	s.mu.Unlock()
+	s.all.Wait()
+}
+
+// changed takes an owner that has changed. It does not block.
+func (s *starts) changed(o *engine.Owner) {
+	if s.look == nil || !starting(o, "") {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	agent := o.Agent.ID
+	if s.watched == nil || s.watched[agent] {
+		return
+	}
+	s.watched[agent] = true
+	s.all.Go(func() {
+		s.watch(o.ID, agent)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.watched, agent)
+	})
+}
+
+// starting reports whether an owner's client, or that very one, was started and not heard
+// of yet.
+func starting(o *engine.Owner, agent string) bool {
+	if o == nil || o.Terminal() || o.Agent == nil || !o.Agent.Client || o.Agent.Ready || o.Agent.Exited {
+		return false
+	}
+	yet := slices.ContainsFunc(o.Effects, func(e engine.OpenEffect) bool {
+		return e.Kind == engine.StartAgent && e.Agent.ID == o.Agent.ID
+	})
+	return !yet && (agent == "" || agent == o.Agent.ID)
+}
+
+// watch looks at a client until it is heard of, or gone. Each thing that it shows is told
+// once, when it was seen twice: screens are drawn piece by piece.
+func (s *starts) watch(owner, agent string) {
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	told := map[string]bool{"": true, "dialog": true} // these mean nothing by themselves
+	before, id := "", journal.NewID()
+	for begun := time.Now(); ; {
+		select {
+		case <-every.C:
+		case <-s.ctx.Done():
+			return
+		}
+		o := s.core.owner(owner)
+		if !starting(o, agent) {
+			return
+		}
+		screen, text := s.glance(agent)
+		if time.Since(begun) > silence && told[screen] && len(told) == 2 {
+			before, screen = "silent", "silent"
+			text = hooksOff(o.Cwd) + text
+		}
+		if screen == before && !told[screen] && s.tell(owner, id, engine.AgentBlocked{Agent: agent, Screen: screen, Text: plain.Text(text)}) {
+			told[screen] = true
+		}
+		before = screen
+	}
+}
+
+// glance is what is to be seen; nothing where nobody can look.
+func (s *starts) glance(agent string) (screen, text string) {
+	ctx, cancel := context.WithTimeout(s.ctx, looking)
+	defer cancel()
+	screen, text, err := s.look(ctx, agent)
+	if err != nil {
+		return "", ""
+	}
+	return screen, text
+}
+
+// tell reports whether the owner knows it now.
+func (s *starts) tell(owner, id string, b engine.AgentBlocked) bool {
+	in := engine.Input{ID: "blocked:" + id + ":" + b.Screen, What: b}
+	_, err := s.core.do(s.ctx, owner, in)
+	return unlessRefused(s.core.passOver(owner, in, err)) == nil
+}
+
+// hooksOff is why a client may be silent that runs.
+func hooksOff(cwd string) string {
+	if by, off := settings.Disabled(settings.Inspect(cwd)); off {
+		return "Hooks are disabled: disableAllHooks in " + by.Path + "\n"
+	}
+	return ""
+}

@@ -1,0 +1,201 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/store/memory"
+)
+
+// clientPlan is a pipeline of one agent in a terminal.
+func clientPlan() runbook.Plan {
+	plan := agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1})
+	coder := plan.Agents["coder"]
+	coder.Run, coder.Client = "claude", true
+	plan.Agents["coder"] = coder
+	return plan
+}
+
+// screen is what a client shows.
+type screen struct {
+	mu         sync.Mutex
+	kind, text string
+	err        error
+	looks      int
+}
+
+func (s *screen) show(kind, text string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kind, s.text, s.err = kind, text, err
+}
+
+func (s *screen) look(context.Context, string) (string, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks++
+	return s.kind, s.text, s.err
+}
+
+func (s *screen) looked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.looks
+}
+
+// whileStarting runs a test with an owner whose client was started.
+func whileStarting(t *testing.T, test func(t *testing.T, c *core, s *screen)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New()
+		defer m.Close()
+		c, s := testCore(m), &screen{}
+		w := newStarts(c, s.look)
+		defer w.end()
+		c.changed = func(_, after *engine.Owner) { w.changed(after) }
+		do(t, c, anID, create(anID, clientPlan()))
+		time.Sleep(2 * silence)
+		synctest.Wait()
+		if n := s.looked(); n != 0 {
+			t.Errorf("%d looks at a client that does not run yet", n)
+		}
+		done(t, c, anID)
+		test(t, c, s)
+	})
+}
+
+// decided is the open decision's context, or "".
+func decided(c *core) string {
+	if d := c.owner(anID).Decision; d != nil {
+		return string(d.Source) + ": " + d.Context
+	}
+	return ""
+}
+
+func TestBlockedStart(t *testing.T) {
+	for _, kind := range []string{"trust", "login", "api_key", "onboarding"} {
+		t.Run(kind, func(t *testing.T) {
+			whileStarting(t, func(t *testing.T, c *core, s *screen) {
+				s.show(kind, "Do you trust this folder?", nil)
+				time.Sleep(lookEvery + lookEvery/2)
+				synctest.Wait()
+				if got := decided(c); got != "" {
+					t.Errorf("after one look: %q", got)
+				}
+				time.Sleep(lookEvery)
+				synctest.Wait()
+				got := decided(c)
+				if !strings.HasPrefix(got, "start: ") {
+					t.Fatalf("decision %q", got)
+				}
+				version := c.owner(anID).Version
+				time.Sleep(5 * silence)
+				synctest.Wait()
+				if c.owner(anID).Version != version {
+					t.Error("it was told again")
+				}
+				do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: c.owner(anID).Agent.ID}})
+				time.Sleep(silence)
+				synctest.Wait()
+				looks := s.looked()
+				time.Sleep(silence)
+				synctest.Wait()
+				if s.looked() != looks {
+					t.Error("a client that was heard of is watched")
+				}
+				if got := decided(c); got != "" {
+					t.Errorf("after its start: %q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestSilentStart(t *testing.T) {
+	for name, show := range map[string]func(s *screen){
+		"nothing to see": func(s *screen) { s.show("", "❯ ", nil) },
+		"some dialog":    func(s *screen) { s.show("dialog", "Pick a theme", nil) },
+		"nobody can see": func(s *screen) { s.show("", "", errors.New("no server running")) },
+		"flickering":     func(s *screen) { s.show("", "x", nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			whileStarting(t, func(t *testing.T, c *core, s *screen) {
+				show(s)
+				time.Sleep(silence - lookEvery)
+				synctest.Wait()
+				if got := decided(c); got != "" {
+					t.Errorf("too early: %q", got)
+				}
+				time.Sleep(3 * lookEvery)
+				synctest.Wait()
+				if got := decided(c); !strings.HasPrefix(got, "start: ") {
+					t.Errorf("decision %q", got)
+				}
+			})
+		})
+	}
+}
+
+// What is seen once is a screen that is being drawn.
+func TestAScreenThatIsDrawn(t *testing.T) {
+	whileStarting(t, func(t *testing.T, c *core, s *screen) {
+		for range 10 {
+			s.show("trust", "…", nil)
+			time.Sleep(lookEvery)
+			synctest.Wait()
+			s.show("", "", nil)
+			time.Sleep(lookEvery)
+			synctest.Wait()
+		}
+		if got := decided(c); got != "" {
+			t.Errorf("decision %q", got)
+		}
+	})
+}
+
+func TestStartThatIsOver(t *testing.T) {
+	for name, over := range map[string]engine.Happening{
+		"exited":    engine.AgentExited{Code: 1},
+		"cancelled": engine.Cancel{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whileStarting(t, func(t *testing.T, c *core, s *screen) {
+				if exited, is := over.(engine.AgentExited); is {
+					exited.Agent = c.owner(anID).Agent.ID
+					over = exited
+				}
+				do(t, c, anID, engine.Input{ID: "over", What: over})
+				time.Sleep(time.Second)
+				looks := s.looked()
+				time.Sleep(2 * silence)
+				synctest.Wait()
+				if s.looked() != looks {
+					t.Error("it is still watched")
+				}
+			})
+		})
+	}
+}
+
+func TestHooksOff(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	root := t.TempDir()
+	if got := hooksOff(root); got != "" {
+		t.Errorf("%q", got)
+	}
+	check(t, os.Mkdir(filepath.Join(root, ".claude"), 0o755))
+	check(t, os.WriteFile(filepath.Join(root, ".claude", "settings.json"), []byte(`{"disableAllHooks":true}`), 0o644))
+	if got := hooksOff(root); !strings.Contains(got, filepath.Join(root, ".claude", "settings.json")) {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,87 @@
+package daemon
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// waiters are the hooks that wait for a person's answer, by what they ask. An answer that
+// nobody waits for would be lost.
+type waiters struct {
+	mu   sync.Mutex
+	now  func() time.Time
+	refs map[string]*waiter
+	came chan struct{} // closed when one comes
+}
+
+type waiter struct {
+	waiting int       // requests that are under way
+	left    time.Time // when the last one ended
+}
+
+func newWaiters(now func() time.Time) *waiters {
+	return &waiters{now: now, refs: map[string]*waiter{}, came: make(chan struct{})}
+}
+
+const (
+	// between is how long a hook may take from one request to the next.
+	between = 5 * time.Second
+	// comeback is how long one waits for a hook that is not there: the daemon may have
+	// just begun.
+	comeback = 3 * time.Second
+)
+
+// wait says that a hook waits for the answer to what it asks, until gone is called.
+func (w *waiters) wait(ref string) (gone func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.refs[ref] == nil {
+		w.refs[ref] = &waiter{}
+	}
+	w.refs[ref].waiting++
+	close(w.came)
+	w.came = make(chan struct{})
+	return func() { w.leave(ref) }
+}
+
+func (w *waiters) leave(ref string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	w.refs[ref].waiting--
+	w.refs[ref].left = now
+	for ref, other := range w.refs { // nobody asks for it any more
+		if other.waiting == 0 && now.Sub(other.left).Abs() > between {
+			delete(w.refs, ref)
+		}
+	}
+}
+
+// there reports whether a hook waits for the answer, and else when to look again.
+func (w *waiters) there(ref string) (is bool, came <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one := w.refs[ref]
+	is = one != nil && (one.waiting > 0 || w.now().Sub(one.left).Abs() <= between)
+	return is, w.came
+}
+
+// expect waits a little for a hook that waits for the answer.
+func (w *waiters) expect(ctx context.Context, ref string) bool {
+	late := time.NewTimer(comeback)
+	defer late.Stop()
+	for {
+		is, came := w.there(ref)
+		if is {
+			return true
+		}
+		select {
+		case <-came:
+		case <-late.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
