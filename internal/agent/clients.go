@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/lifecycle"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/terminal"
 )
@@ -86,7 +87,7 @@ func (c Clients) own(id string) (agentdir.Dir, error) {
 // begin: one that has begun has a session of its own choice.
 func (c Clients) prepare(b beginning) error {
 	text, err := settings.Agent{
-		ID: b.ID, Program: c.Errands.Program, Aliases: aliases(c.Errands.Program), Dir: b.Cwd, Environ: b.env,
+		ID: b.ID, Program: c.Errands.Program, Aliases: aliases(c.Errands.Program, b.env), Dir: b.Cwd, Environ: b.env,
 	}.File()
 	if err != nil {
 		return err
@@ -99,19 +100,10 @@ func (c Clients) prepare(b beginning) error {
 	)
 }
 
-// aliases are the names by which an agent may call us besides the path of the program: a
-// link beside it, and what its PATH finds.
-func aliases(program string) []string {
-	names := []string{"stopgate", "oj"}
-	if link := filepath.Join(filepath.Dir(program), "oj"); isFile(link) {
-		names = append(names, link)
-	}
-	return names
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+// aliases are the names by which an agent may call us besides the path of the program: what
+// its PATH finds, and what a refused stop tells it to call.
+func aliases(program string, env []string) []string {
+	return []string{"stopgate", "oj", lifecycle.SignalProgram(program, env)}
 }
 
 // launch makes the session with the runner in it. One that is there already is that of a

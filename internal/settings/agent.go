@@ -144,8 +144,9 @@ func matches(matcher, subject string) bool {
 func (a Agent) allowed() []string {
 	allow := []string{}
 	for _, program := range append([]string{a.Program}, a.Aliases...) {
-		if !strings.ContainsAny(program, "()*\n") {
-			allow = append(allow, "Bash("+ShellCommand(program)+" emit agent:signal:*)")
+		rule := "Bash(" + ShellCommand(program) + " emit agent:signal:*)"
+		if !strings.ContainsAny(program, "()*\n") && !slices.Contains(allow, rule) {
+			allow = append(allow, rule)
 		}
 	}
 	return allow
