@@ -65,23 +65,20 @@ func cancels(d engine.Decision, a client.Answer) bool {
 }
 
 func (p *plane) Send(ctx context.Context, agent string, s client.Send) (client.Agent, error) {
-	return p.tellAgent(ctx, agent, s.ID, engine.Tell{Message: s.Message})
+	return p.tellAgent(ctx, agent, s.ID, func(id string) engine.Happening { return engine.Tell{Agent: id, Message: s.Message} })
 }
 
 func (p *plane) Kill(ctx context.Context, agent string, k client.Kill) (client.Agent, error) {
-	return p.tellAgent(ctx, agent, k.ID, engine.KillNow{})
+	return p.tellAgent(ctx, agent, k.ID, func(id string) engine.Happening { return engine.KillNow{Agent: id} })
 }
 
-// tellAgent hands an owner what a person wants of the agent that it has now.
-func (p *plane) tellAgent(ctx context.Context, agent, request string, what engine.Happening) (client.Agent, error) {
+// tellAgent hands an owner what a person wants of its agent.
+func (p *plane) tellAgent(ctx context.Context, agent, request string, what func(id string) engine.Happening) (client.Agent, error) {
 	view, err := p.Agent(ctx, agent)
 	if err != nil {
 		return client.Agent{}, err
 	}
-	if o := p.core.owner(view.Owner); o == nil || o.Agent == nil || o.Agent.ID != view.ID {
-		return client.Agent{}, failure("conflict", "the agent "+view.ID+" is not at work any more", "stopgate agent list")
-	}
-	if _, err := p.tell(ctx, view.Owner, request, what); err != nil {
+	if _, err := p.tell(ctx, view.Owner, request, what(view.ID)); err != nil {
 		return client.Agent{}, err
 	}
 	return p.Agent(ctx, view.ID)

@@ -336,7 +336,7 @@ func TestAMessageIsDoneAfterWhatItBecame(t *testing.T) {
 	c := testCore(newMemory(t))
 	do(t, c, anID, create(anID, clientPlan()))
 	done(t, c, anID)
-	o := do(t, c, anID, engine.Input{ID: "tell", What: engine.Tell{Message: "hello"}})
+	o := do(t, c, anID, engine.Input{ID: "tell", What: engine.Tell{Agent: c.owner(anID).Agent.ID, Message: "hello"}})
 	key := o.Effects[0].Key
 	do(t, c, anID, engine.Input{ID: "started", What: engine.EffectStarted{Key: key}})
 	d := &daemon{core: c, ingest: reader(t, c, t.TempDir(), "boot")}

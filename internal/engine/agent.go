@@ -295,9 +295,9 @@ func (w AgentExited) outcome(early bool) string {
 }
 
 // killNow ends the agent's process. One that is not started yet has ended at once.
-func (d *draft) killNow() error {
-	if d.Agent == nil || d.Agent.Exited {
-		return &Refusal{"conflict", "no agent runs: it is " + d.where()}
+func (d *draft) killNow(k KillNow) error {
+	if d.Agent == nil || d.Agent.ID != k.Agent || d.Agent.Exited {
+		return &Refusal{"conflict", "the agent is not at work: it is " + d.where()}
 	}
 	for _, e := range d.Effects {
 		switch {
@@ -322,8 +322,8 @@ func (d *draft) told(t Tell) error {
 	switch {
 	case message == "":
 		return &Refusal{"invalid", "there is nothing to say"}
-	case d.Agent == nil:
-		return &Refusal{"conflict", "no agent runs that could be given a message: it is " + d.where()}
+	case d.Agent == nil || d.Agent.ID != t.Agent:
+		return &Refusal{"conflict", "the agent is not at work, and nobody could give it a message: it is " + d.where()}
 	case d.Decision != nil && d.Decision.Ref != "":
 		return &Refusal{"conflict", "the agent waits for an answer: answer decision " + d.Decision.ID}
 	case d.Decision != nil:

@@ -333,7 +333,7 @@ func TestNotificationOfARequestWithAHook(t *testing.T) {
 	if got := s.o.Decision.names(); got != "done, cancel" || !strings.Contains(s.o.Decision.Context, "stopgate agent attach "+s.agent()) {
 		t.Fatalf("%s: %s", got, s.o.Decision.Context)
 	}
-	for _, what := range []Happening{Answer{Decision: s.o.Decision.ID, Message: "yes"}, Tell{"yes"}, Resume{}} {
+	for _, what := range []Happening{Answer{Decision: s.o.Decision.ID, Message: "yes"}, Tell{s.agent(), "yes"}, Resume{}} {
 		s.refused(what) // words would not reach the dialog
 	}
 	s.do(Answer{Decision: s.o.Decision.ID, Option: "done"})
@@ -502,7 +502,7 @@ func TestClientsThatDoNotStart(t *testing.T) {
 	t.Run("words alone do not reach it", func(t *testing.T) {
 		s := s.fork(t)
 		s.refused(Answer{Decision: s.o.Decision.ID, Message: "log in!"})
-		s.refused(Tell{"log in!"})
+		s.refused(Tell{s.agent(), "log in!"})
 	})
 	t.Run("it ends", func(t *testing.T) {
 		s := s.fork(t)
@@ -566,7 +566,7 @@ func TestTheEndOfAnAgentSaysWhy(t *testing.T) {
 func TestTell(t *testing.T) {
 	t.Run("running", func(t *testing.T) {
 		s := ready(t, client())
-		in := s.input(Tell{"  look\n"})
+		in := s.input(Tell{s.agent(), "  look\n"})
 		s.tell(in)
 		if s.effect(SendAgent).Text != "look" {
 			t.Fatalf("%+v", s.last)
@@ -577,7 +577,7 @@ func TestTell(t *testing.T) {
 	})
 	t.Run("waiting", func(t *testing.T) {
 		s := asked(t, FromStop)
-		s.do(Tell{"look"})
+		s.do(Tell{s.agent(), "look"})
 		s.is("work", Running)
 		if s.effect(SendAgent).Text != "look" || s.o.Settled[0].Message != "look" {
 			t.Fatalf("%+v", s.last)
@@ -586,27 +586,39 @@ func TestTell(t *testing.T) {
 	t.Run("in a question", func(t *testing.T) {
 		s := ready(t, client())
 		s.do(asks(s.agent(), "r", colour))
-		if r := s.refused(Tell{"red"}); r.Code != "conflict" || !strings.Contains(r.Why, s.o.Decision.ID) {
+		if r := s.refused(Tell{s.agent(), "red"}); r.Code != "conflict" || !strings.Contains(r.Why, s.o.Decision.ID) {
 			t.Fatalf("%+v", r)
+		}
+	})
+	t.Run("its successor", func(t *testing.T) {
+		a := client()
+		a.OnDead = runbook.Action{Kind: runbook.Resume, Attempts: 1}
+		s := ready(t, a)
+		old := s.agent()
+		s.do(AgentExited{Agent: old})
+		for _, what := range []Happening{Tell{old, "hello"}, KillNow{old}} {
+			if r := s.refused(what); r.Code != "conflict" || s.agent() == old {
+				t.Fatalf("%+v", r)
+			}
 		}
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		s := start(t, shells("build"))
-		if r := s.refused(Tell{"hello"}); r.Code != "conflict" {
+		if r := s.refused(Tell{s.agent(), "hello"}); r.Code != "conflict" {
 			t.Fatalf("%+v", r)
 		}
 	})
 	t.Run("nothing, or too much", func(t *testing.T) {
 		s := ready(t, client())
 		for _, words := range []string{"", " \n", strings.Repeat("x", maxAsked)} {
-			if r := s.refused(Tell{words}); r.Code != "invalid" {
+			if r := s.refused(Tell{s.agent(), words}); r.Code != "invalid" {
 				t.Fatalf("%+v", r)
 			}
 		}
 	})
 	t.Run("an agent that has exited", func(t *testing.T) {
 		s := asked(t, FromDead)
-		s.do(Tell{"look"})
+		s.do(Tell{s.agent(), "look"})
 		if s.effect(StartAgent).Agent.Prompt != "look" {
 			t.Fatalf("%+v", s.last)
 		}
@@ -618,11 +630,11 @@ func TestKillNow(t *testing.T) {
 	a.OnDead = runbook.Action{Kind: runbook.Resume}
 	t.Run("running", func(t *testing.T) {
 		s := ready(t, a)
-		s.do(KillNow{})
+		s.do(KillNow{s.agent()})
 		if s.effect(KillAgent).Target != s.agent() {
 			t.Fatalf("%+v", s.last)
 		}
-		if s.do(KillNow{}); s.effects() != "" {
+		if s.do(KillNow{s.agent()}); s.effects() != "" {
 			t.Fatalf("again: %s", s.effects())
 		}
 		s.do(AgentExited{Agent: s.agent(), Code: -1})
@@ -633,20 +645,20 @@ func TestKillNow(t *testing.T) {
 	t.Run("about to start", func(t *testing.T) {
 		s := start(t, work(a))
 		first := s.agent()
-		s.do(KillNow{})
+		s.do(KillNow{s.agent()})
 		if _, open := s.o.Effect(s.id + "-2"); open || s.agent() == first {
 			t.Fatalf("%s", text(s.o))
 		}
 	})
 	t.Run("nothing to kill", func(t *testing.T) {
 		s := asked(t, FromDead)
-		if r := s.refused(KillNow{}); r.Code != "conflict" {
+		if r := s.refused(KillNow{s.agent()}); r.Code != "conflict" {
 			t.Fatalf("%+v", r)
 		}
 	})
 	t.Run("while a person is asked", func(t *testing.T) {
 		s := asked(t, FromStop)
-		s.do(KillNow{})
+		s.do(KillNow{s.agent()})
 		s.do(AgentExited{Agent: s.agent(), Code: -1})
 		s.is("work", Waiting)
 	})

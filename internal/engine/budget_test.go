@@ -81,7 +81,7 @@ func TestMoneyRunsOut(t *testing.T) {
 	t.Run("extend with words", func(t *testing.T) {
 		s := spent(t)
 		s.refused(Answer{Decision: s.o.Decision.ID, Message: "hurry"}) // words alone allow nothing
-		s.refused(Tell{"hurry"})
+		s.refused(Tell{s.agent(), "hurry"})
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "extend", Message: "hurry"})
 		if e := s.effect(StartAgent).Agent; e.Prompt != "hurry" {
 			t.Fatalf("%+v", e)
@@ -99,7 +99,7 @@ func TestMoneyRunsOut(t *testing.T) {
 		if d := s.o.Decision; d.Source != FromBudget || d.Next != "next" || s.o.History[0].Outcome != "completed" {
 			t.Fatalf("%s", text(s.o))
 		}
-		s.refused(Tell{"hello"})
+		s.refused(Tell{s.agent(), "hello"})
 		t.Run("extend", func(t *testing.T) {
 			s := s.fork(t)
 			s.do(Answer{Decision: s.o.Decision.ID, Option: "1"})

@@ -230,7 +230,7 @@ func (d *draft) take(what Happening) error {
 	case Tell:
 		return d.told(what)
 	case KillNow:
-		return d.killNow()
+		return d.killNow(what)
 	case EffectStarted:
 		return d.effectStarted(what)
 	case EffectDone:

@@ -52,10 +52,10 @@ type (
 		Decision, Option, Message string
 		Answers                   []string
 	}
-	// Tell is a person who writes to the agent.
-	Tell struct{ Message string }
-	// KillNow is a person who ends the agent's process. What follows is on_dead.
-	KillNow struct{}
+	// Tell is a person who writes to an agent: to that one, not to its successor.
+	Tell struct{ Agent, Message string }
+	// KillNow is a person who ends an agent's process. What follows is on_dead.
+	KillNow struct{ Agent string }
 )
 
 // What agents do, and what happens to them. Agent is the agent's id: who knows only a

@@ -254,9 +254,9 @@ func (h *history) person() {
 			h.request(oneOf(h.pick, "again", h.asked...))
 		}
 	case 3:
-		h.ask(Tell{oneOf(h.pick, "words", "", "look at this")})
+		h.ask(Tell{oneOf(h.pick, "whom", agentOf(h.o), "nobody"), oneOf(h.pick, "words", "", "look at this")})
 	case 4:
-		h.ask(KillNow{})
+		h.ask(KillNow{oneOf(h.pick, "whom", agentOf(h.o), "nobody")})
 	case 5, 6:
 		if len(decisions) > 0 {
 			h.ask(randomAnswer(h.pick, oneOf(h.pick, "decision", decisions...)))

@@ -400,7 +400,7 @@ func (s *simulation) decide(a *actor, id string) {
 	case agent != nil && s.chance(10) && slices.Contains(living(a.world.agents), agent.ID):
 		s.says(a, AgentWorking{Agent: agent.ID, Prompt: a.input(nil).ID})
 	case s.chance(10):
-		s.person(a, a.input(oneOf[Happening](s.pick, "", Tell{"do it so"}, KillNow{})))
+		s.person(a, a.input(oneOf[Happening](s.pick, "", Tell{agentOf(a.o), "do it so"}, KillNow{agentOf(a.o)})))
 	default:
 		s.person(a, a.input(randomAnswer(s.pick, *d)))
 	}

@@ -358,7 +358,15 @@ func (s *stage) facts() string {
 	return strings.Join(types, " ")
 }
 
-func (s *stage) agent() string { return s.o.Agent.ID }
+func (s *stage) agent() string { return agentOf(s.o) }
+
+// agentOf is the id of an owner's agent, or that of nobody.
+func agentOf(o *Owner) string {
+	if o.Agent == nil {
+		return "nobody"
+	}
+	return o.Agent.ID
+}
 
 // text is a value for comparison.
 func text(v any) string {

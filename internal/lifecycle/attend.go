@@ -175,12 +175,24 @@ func (p *prompt) failed(answer hook.Answer, why error) (hook.Answer, keeper.Verd
 			p.keeper.logf("agent %s: %v", p.agent.id, err)
 		}
 	}
+	if why == context.DeadlineExceeded {
+		p.leave()
+	}
 	if quietly(why) {
 		return answer, v
 	}
 	message := fmt.Sprintf("nobody can answer this from elsewhere: %v", why)
 	p.keeper.logf("agent %s: %s", p.agent.id, message)
 	return answer.Tell("stopgate: " + message), keeper.Verdict{Outcome: keeper.CouldNotRun, Status: "not_asked", Summary: why.Error()}
+}
+
+// leave tells of a dialog that stays when our time is over: nobody can answer it from
+// elsewhere any more, but a person can at the terminal.
+func (p *prompt) leave() {
+	word := event.Word{Agent: p.agent.id, Type: p.asked.Type, Prompt: p.call.Payload.Common().PromptID}
+	if _, err := emitRecord(p.call, event.Record{Event: event.AgentPrompt, Word: &word}); err != nil {
+		p.keeper.logf("agent %s: %v", p.agent.id, err)
+	}
 }
 
 // settle makes a person's answer the client's.
