@@ -609,6 +609,21 @@ func TestADecisionThatIsClosed(t *testing.T) {
 	s.wantEmitted("agent:prompt permission p1", "agent:prompt permission p1")
 }
 
+// A dialog that outlives its hook is told of again: a person can still answer it where it is.
+func TestADialogThatOutlivesItsHook(t *testing.T) {
+	s, _ := managed(t, agentdir.Signal, "")
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if got := <-s.attended(ctx, s.askFor("Bash", nil, nil)); got != "" {
+		t.Errorf("the client hears %s", got)
+	}
+	s.wantEmitted("agent:prompt permission p1", "agent:prompt_over", "agent:prompt permission p1")
+	if ref := s.lastEmitted().Word.Ref; ref != "" {
+		t.Errorf("somebody seems to wait for %s", ref)
+	}
+	s.wantNothingAsked()
+}
+
 func TestTheDaemonIsStartedAnewWhileSomebodyWaits(t *testing.T) {
 	s, daemon := managed(t, agentdir.Signal, "")
 	out := s.attended(t.Context(), s.askFor("Bash", nil, nil))
