@@ -91,7 +91,8 @@ func (noAgents) Sent(string, string) (bool, error)                             {
 
 type nobody struct{}
 
-func (nobody) Notify(*engine.Owner, string, string) error { return nil }
+func (nobody) Held(*engine.Owner) time.Duration                           { return 0 }
+func (nobody) Notify(context.Context, *engine.Owner, engine.Effect) error { return nil }
 
 // plane is a daemon that runs in a process of its own.
 type plane struct {

@@ -274,9 +274,17 @@ func (a *audit) sends() {
 // killed just then.
 func (a *audit) notes() {
 	r := row{what: "notifications"}
-	told := a.count("told", func(l line) string { return l.Text })
+	told := a.count("told", func(l line) string { // without how to answer, and where
+		lines := strings.Split(l.Text, "\n")
+		return strings.Join(lines[:min(len(lines), 2)], "\n")
+	})
 	decided, doubt := map[string]int{}, map[string]int{}
 	for _, e := range a.of(engine.NotifyPerson) {
+		if e.end == "dropped" { // it was answered before anybody was told
+			r.decided++
+			r.other++
+			continue
+		}
 		message := e.Title + "\n" + e.Text
 		decided[message]++
 		if a.inDoubt(e) {

@@ -1,0 +1,46 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/logfile"
+	"github.com/stopgate/stopgate/internal/notify"
+)
+
+// glance is how long a command is looked at: one that fails does so at once.
+const glance = 5 * time.Second
+
+// command runs the person's own command. One that takes long, such as a window that waits
+// for a click, has got the message and goes on; also when we do not.
+func (n *Notifier) command(ctx context.Context, command string, m Message) error {
+	log, err := logfile.Open(n.opts.StateDir, notify.Log)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	args := notify.Args(command, m.whole())
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = n.opts.Environ, log, log
+	detach(cmd)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return fmt.Errorf("%v: %s says more", exit.ProcessState, filepath.Join("logs", notify.Log))
+		}
+		return err
+	case <-time.After(glance):
+	case <-ctx.Done():
+	}
+	return nil
+}

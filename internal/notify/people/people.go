@@ -1,0 +1,164 @@
+// Package people tells people what waits for them: on the desktop, by their own command and
+// through any service that shoutrrr knows. It links much, and so belongs to stopgated alone.
+package people
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+// Options are what a notifier needs.
+type Options struct {
+	// Config is how people are told, as it is now. Where it cannot be read, nobody is.
+	Config   func() (config.Notify, error)
+	Home     string   // what ~ stands for
+	StateDir string   // whose logs what commands print goes to
+	Environ  []string // of commands
+	Desktop  Desktop
+	// Trouble is called with what is wrong, each time that changes; nil means that it is
+	// well again. Calls come one after the other.
+	Trouble func(error)
+}
+
+// Notifier tells people.
+type Notifier struct {
+	opts    Options
+	health  health
+	showing sync.Mutex // one message at a time is put on the screen
+
+	mu    sync.Mutex
+	stuck map[way]int // what was given up and has not ended
+}
+
+// New is a notifier that has told nobody yet.
+func New(o Options) *Notifier {
+	return &Notifier{opts: o, health: health{tell: o.Trouble}, stuck: map[way]int{}}
+}
+
+// limit is how long one way may take. Whoever is slower is not waited for.
+const limit = 15 * time.Second
+
+// Check tells whether there is a desktop, where one is wanted: a person who has just
+// asked for it need not wait for the first message to learn that it cannot come.
+func (n *Notifier) Check() {
+	c, err := n.opts.Config()
+	if err != nil {
+		return // the first message tells it
+	}
+	if used := uses(c); used.desktop {
+		n.health.record(outcomes{onDesktop: n.opts.Desktop.Missing()}, used.has)
+	}
+}
+
+// Held is how long nobody is told anything about a project; 0 where people may be told.
+func (n *Notifier) Held(project string, now time.Time) time.Duration {
+	c, err := n.opts.Config()
+	if err != nil {
+		return 0 // so that the message fails, for people to see
+	}
+	ways := route(c, n.opts.Home, project)
+	until := quietUntil(ways.Quiet, now)
+	if ways.Muted || until.IsZero() {
+		return 0
+	}
+	return until.Sub(now)
+}
+
+// Notify sends a message in every way that there is for its project, all at once, and
+// returns when each has taken it or has failed. The error says that nobody took it. What
+// only some ways did not take is told as trouble; a desktop that is not there is never more.
+func (n *Notifier) Notify(ctx context.Context, m Message) error {
+	c, err := n.opts.Config()
+	if err != nil {
+		err = errors.New(tidy(err.Error()))
+		n.health.record(outcomes{inConfig: err}, func(way) bool { return true })
+		return err
+	}
+	got := n.send(ctx, route(c, n.opts.Home, m.Project), m.plain(n.opts.Home))
+	n.health.record(got, uses(c).has)
+	return got.failure()
+}
+
+// send sends a message in all ways.
+func (n *Notifier) send(ctx context.Context, w config.Ways, m Message) outcomes {
+	got := outcomes{}
+	if w.Muted {
+		return got
+	}
+	var all sync.WaitGroup
+	try := func(which way, send func(context.Context) error) {
+		all.Go(func() {
+			err := n.within(ctx, which, send)
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			got[which] = err
+		})
+	}
+	if w.Command != "" {
+		try(byCommand, func(ctx context.Context) error { return n.command(ctx, w.Command, m) })
+	}
+	if w.Desktop {
+		try(onDesktop, func(context.Context) error { return n.desktop(m) })
+	}
+	seen := map[string]bool{}
+	for _, address := range w.URLs {
+		if !seen[address] {
+			seen[address] = true
+			try(byService(address), func(ctx context.Context) error { return deliver(ctx, address, m) })
+		}
+	}
+	all.Wait()
+	return got
+}
+
+// mostStuck is how many messages may be under way longer than they should, before no more
+// are begun: each is a goroutine that nobody can end.
+const mostStuck = 3
+
+// errSlow says that nobody knows whether a message arrived.
+var errSlow = errors.New("no answer within " + limit.String())
+
+// within sends a message, and waits no longer for that than it may take.
+func (n *Notifier) within(ctx context.Context, which way, send func(context.Context) error) error {
+	if n.givenUp(which, 0) >= mostStuck {
+		return errors.New("it has not answered for long: nothing more is sent before it does")
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- safely(ctx, send) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	n.givenUp(which, 1)
+	go func() {
+		<-done
+		n.givenUp(which, -1)
+	}()
+	return context.Cause(ctx)
+}
+
+// givenUp counts what was given up and has not ended.
+func (n *Notifier) givenUp(which way, more int) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stuck[which] += more
+	return n.stuck[which]
+}
+
+// safely sends a message by code that is not ours: what it makes of a strange answer must
+// not end the daemon.
+func safely(ctx context.Context, send func(context.Context) error) (err error) {
+	defer func() {
+		if recover() != nil { // its value may hold a token
+			err = errors.New("the code that sends it has failed")
+		}
+	}()
+	return send(ctx)
+}
