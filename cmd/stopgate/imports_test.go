@@ -18,6 +18,7 @@ var heavy = map[string]string{
 	"github.com/prometheus":                 "metrics belong to stopgated",
 	"github.com/containrrr/shoutrrr":        "telling people belongs to stopgated",
 	"github.com/nicholas-fedor/shoutrrr":    "telling people belongs to stopgated",
+	"github.com/gen2brain/beeep":            "telling people belongs to stopgated",
 	"github.com/charmbracelet":              "the dashboards belong to stopgated",
 	"charm.land":                            "the dashboards belong to stopgated",
 	"html/template":                         "the dashboards belong to stopgated",
