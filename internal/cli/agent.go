@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,11 +21,12 @@ func newAgent() *cobra.Command {
 		Long: `Look after the agents that the daemon started: those that work on a step of a pipeline, and
 those that run alone. An id may be cut: its beginning will do.`,
 		Example: `  stopgate agent list
-  stopgate agent show 3f9a12bc`,
+  stopgate agent attach 3f9a12bc
+  stopgate agent send 3f9a12bc use the staging database`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newAgentList(), newOwnerShow("agent"), newOwnerLogs("agent"), newOwnerWait("agent"), newOwnerCancel("agent"), newOwnerResume("agent"))
+	cmd.AddCommand(newAgentList(), newOwnerShow("agent"), newAgentAttach(), newAgentLogs(), newAgentSend(), newAgentKill(), newOwnerWait("agent"), newOwnerCancel("agent"), newOwnerResume("agent"), newAgentHook())
 	return cmd
 }
 
@@ -34,7 +36,8 @@ func newAgentList() *cobra.Command {
 		Use:   "list",
 		Short: "List the agents that there are now",
 		Long: `List the agents that there are now, with the pipeline that they work for, or the agent run.
-With --all also those that ran alone and are at their end.
+STATUS is running, starting (its client was not heard of yet), waiting (for a person), queued (until
+there is room for it) or exited. With --all also those that ran alone and are at their end.
 
 Exit code 0: listed. 3: the daemon does not run.`,
 		Example: `  stopgate agent list
@@ -107,7 +110,7 @@ func agentRow(a *client.Agent) []string {
 	if a.Signal != "" {
 		signal = plain.Line(a.Signal)
 	}
-	return []string{id, plain.Line(a.Name), shortID(a.Owner), plain.Line(a.Step), a.Status, signal}
+	return []string{id, plain.Line(a.Name), shortID(a.Owner), plain.Line(a.Step), agentState(a), signal}
 }
 
 func (l *agentList) lines(p paint, width, height int) []string {
@@ -115,9 +118,18 @@ func (l *agentList) lines(p paint, width, height int) []string {
 		return []string{cut("no agents", width), p.faint(cut("see what can be started with: stopgate start", width))}
 	}
 	now := l.now()
-	rows := [][]string{{"ID", "NAME", "OWNER", "STEP", "STATUS", "SIGNAL", "AGE"}}
+	head := []string{"ID", "NAME", "OWNER", "STEP", "STATUS", "SIGNAL", "AGE"}
+	costs := slices.ContainsFunc(l.agents, func(a client.Agent) bool { return a.USD > 0 })
+	if costs {
+		head = append(head, "COST")
+	}
+	rows := [][]string{head}
 	for i := range l.agents {
-		rows = append(rows, append(agentRow(&l.agents[i]), ageOf(l.agents[i].Started, now)))
+		row := append(agentRow(&l.agents[i]), ageOf(l.agents[i].Started, now))
+		if costs {
+			row = append(row, cmp.Or(spent(l.agents[i].USD, 0), "-"))
+		}
+		rows = append(rows, row)
 	}
 	return fit(table(rows, width, func(row, column int, text string) string {
 		switch {

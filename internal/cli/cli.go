@@ -41,8 +41,11 @@ func Main(args []string) int {
 	if isSupervisorHook(args) {
 		return runSupervisorHook()
 	}
+	if agent, is := agentHookCall(args); is {
+		return runAgentHook(agent)
+	}
 	if isErrand(args) {
-		return runErrand(args[2])
+		return runErrand(args[2:])
 	}
 	if called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
 		fmt.Println(Version()) // bare, as that tool does
@@ -139,7 +142,7 @@ func isEventName(word string) bool {
 // forClient reports whether the command line is one that stands in the client's
 // settings.
 func forClient(args []string) bool {
-	return called(args[0]) == "conclaude" || len(args) > 1 && args[1] == "hook"
+	return called(args[0]) == "conclaude" || len(args) > 1 && args[1] == "hook" || len(args) > 2 && args[1] == "agent" && args[2] == "hook"
 }
 
 // called is the name the program was called by.

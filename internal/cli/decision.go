@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,8 +107,9 @@ func newDecisionShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a decision, and what can be answered",
-		Long: `Show what a decision is about and what can be answered, or how it was settled.
+		Short: "Show a decision: what it is about, and how to answer it",
+		Long: `Show what a decision is about: what the agent said last, what it changed and what it cost, which
+gates are red, what is asked, and the commands that answer it; or how it was settled.
 
 Exit code 0: shown. 1: there is none. 3: the daemon does not run.`,
 		Example: `  stopgate decision show 9f8e7d6c`,
@@ -123,13 +126,7 @@ Exit code 0: shown. 1: there is none. 3: the daemon does not run.`,
 			if asJSON {
 				return printJSON(p.out, d)
 			}
-			paint, width := paintFor(p.out), widthOf(p.out)
-			fmt.Fprintf(p.out, "%s\n%s\n", paint.bold("decision "+shortID(d.ID)+" about "+decisionAbout(&d)),
-				paint.faint("in "+shown(d.Project)+", since "+clock(d.Created, time.Now())))
-			for _, line := range decisionLines(paint, &d, width) {
-				fmt.Fprintln(p.out, line)
-			}
-			return nil
+			return p.showDecision(ctx, &d)
 		}),
 		ValidArgsFunction: decisionIDs,
 	}
@@ -141,28 +138,29 @@ func newDecisionAnswer() *cobra.Command {
 	var message string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "answer ID [OPTION]",
+		Use:     "answer ID [ANSWER…]",
 		Aliases: []string{"resolve"},
 		Short:   "Answer a decision",
 		Long: `Answer a decision with one of its options, by name or number, or with words for the agent, or
-both.
+both. Where an agent asks several questions, give an answer for each: a choice by its label or
+number, several with commas between where that is allowed, or words of your own.
 
 An agent is refused: it must not decide about its own work.
 
 Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no such option.
 3: the daemon could not be started, or this is an agent's shell.`,
 		Example: `  stopgate decision answer 9f8e7d6c done
-  stopgate decision answer 9f8e7d6c 1
+  stopgate decision answer 9f8e7d6c 1,3 "only on Mondays"
   stopgate decision answer 9f8e7d6c -m "use the staging database"`,
-		Args: ids(func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 || len(args) == 2 {
-				return nil
-			}
-			return usageError{fmt.Errorf("%s takes an id and an option, got %d arguments", cmd.CommandPath(), len(args)), "usage: " + cmd.UseLine()}
-		}, 1),
+		Args:    ids(someArgs, 1),
 		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Getenv) },
 		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
-			answer := client.Answer{ID: client.NewID(), Option: strings.Join(args[1:], ""), Message: message}
+			answer := client.Answer{ID: client.NewID(), Message: message}
+			if len(args) == 2 {
+				answer.Option = args[1]
+			} else {
+				answer.Answers = args[1:]
+			}
 			return p.answer(ctx, args[0], answer, asJSON)
 		}),
 		ValidArgsFunction: decisionIDs,
@@ -189,12 +187,12 @@ func (p *plane) answer(ctx context.Context, arg string, answer client.Answer, as
 	if err != nil {
 		return err
 	}
-	if answer.Option == "" && answer.Message == "" {
+	if answer.Option == "" && answer.Message == "" && len(answer.Answers) == 0 {
 		d, err := p.Decision(ctx, id)
 		if err != nil {
 			return err
 		}
-		return usageError{errors.New("there is no answer"), "answer with: " + answerLine(&d)}
+		return usageError{errors.New("there is no answer"), strings.Join(answers(&d), "\n")}
 	}
 	d, err := insist(ctx, p, func() (client.Decision, error) { return p.Answer(ctx, id, answer) })
 	if err != nil {
@@ -203,7 +201,7 @@ func (p *plane) answer(ctx context.Context, arg string, answer client.Answer, as
 	if asJSON {
 		return printJSON(p.out, d)
 	}
-	_, err = fmt.Fprintf(p.out, "decision %s answered: %s\n", shortID(d.ID), cmp.Or(plain.Line(d.Chosen), plain.Line(answer.Option), "your words"))
+	_, err = fmt.Fprintf(p.out, "decision %s answered: %s\n", shortID(d.ID), cmp.Or(plain.Line(d.Chosen), plain.Line(strings.Join(d.Answers, "; ")), plain.Line(answer.Option), "your words"))
 	return err
 }
 
@@ -214,57 +212,6 @@ func decisionAbout(d *client.Decision) string {
 		text += ", step " + plain.Line(d.Step)
 	}
 	return text + " (" + plain.Line(d.Source) + ")"
-}
-
-// answerLine is the command that answers a decision, with all options.
-func answerLine(d *client.Decision) string {
-	names := make([]string, len(d.Options))
-	for i, o := range d.Options {
-		names[i] = plain.Line(o.Name)
-	}
-	line := "stopgate decision answer " + shortID(d.ID)
-	if len(names) > 0 {
-		line += " " + strings.Join(names, "|")
-	}
-	return line
-}
-
-// decisionLines are what a decision is about and what can be answered, or how it was
-// settled.
-func decisionLines(p paint, d *client.Decision, width int) []string {
-	if d == nil {
-		return nil
-	}
-	var lines []string
-	for line := range strings.Lines(d.Context) {
-		if line = plain.Line(line); line != "" {
-			lines = append(lines, p.yellow(cut("? "+line, width)))
-		}
-	}
-	if d.Resolved != nil {
-		return append(lines, cut("settled at "+clock(*d.Resolved, *d.Resolved)+": "+settledBy(d), width))
-	}
-	names := 0
-	for _, o := range d.Options {
-		names = max(names, cells(plain.Line(o.Name)))
-	}
-	for _, o := range d.Options {
-		text := plain.Line(o.Description)
-		if o.Recommended {
-			text += " (recommended)"
-		}
-		lines = append(lines, cut(fmt.Sprintf("  %d  %s  %s", o.Number, pad(plain.Line(o.Name), names), text), width))
-	}
-	return append(lines, p.faint(cut("  → "+answerLine(d)+"   or: -m WORDS", width)))
-}
-
-// settledBy is how a decision was settled.
-func settledBy(d *client.Decision) string {
-	text := cmp.Or(plain.Line(d.Closed), plain.Line(d.Chosen), "answered")
-	if d.Message != "" {
-		text += ": " + plain.Line(d.Message)
-	}
-	return text
 }
 
 // decisionList is decisions at one moment.
@@ -302,31 +249,42 @@ func (l *decisionList) lines(p paint, width, height int) []string {
 	rows := [][]string{{"ID", "AGE", "SOURCE", "OF", "STEP", "ANSWERS", "WHAT"}}
 	for i := range l.decisions {
 		d := &l.decisions[i]
-		rows = append(rows, []string{shortID(d.ID), ageOf(d.Created, now), plain.Line(d.Source), plain.Line(d.Name), plain.Line(d.Step), optionNames(d), decisionState(d)})
+		rows = append(rows, []string{shortID(d.ID), ageOf(d.Created, now), plain.Line(d.Source), plain.Line(d.Name), plain.Line(d.Step), choices(d), decisionState(d)})
 	}
-	lines := table(rows, width, func(row, _ int, text string) string {
-		switch {
-		case row == 0:
-			return p.faint(text)
-		case l.decisions[row-1].Resolved != nil:
-			return p.faint(text)
-		}
-		return text
-	})
-	hint := p.faint(cut("answer one with: stopgate decision answer ID OPTION, or with words: -m WORDS", width))
+	lines := l.table(p, rows, width)
+	hint := p.faint(cut("see one with: stopgate decision show ID", width))
 	return append(fit(lines, max(1, height-1)), hint)
 }
 
-// optionNames are the options of a decision that is open.
-func optionNames(d *client.Decision) string {
-	if d.Resolved != nil {
-		return "-"
+// table has what a decision is about in a line of its own where rows have no room for it.
+func (l *decisionList) table(p paint, rows [][]string, width int) []string {
+	colour := func(row, _ int, text string) string {
+		if row == 0 || l.decisions[row-1].Resolved != nil {
+			return p.faint(text)
+		}
+		return text
 	}
-	names := make([]string, len(d.Options))
-	for i, o := range d.Options {
-		names[i] = plain.Line(o.Name)
+	const what = 6
+	below := false
+	for _, line := range table(rows, math.MaxInt, nil) {
+		below = below || cells(line) > width
 	}
-	return strings.Join(names, "|")
+	if !below {
+		return table(rows, width, colour)
+	}
+	var texts []string
+	for i, row := range rows {
+		texts = append(texts, row[what])
+		rows[i] = row[:what]
+	}
+	var lines []string
+	for i, line := range table(rows, width, colour) {
+		lines = append(lines, line)
+		if i > 0 {
+			lines = append(lines, colour(i, what, cut("  "+texts[i], width)))
+		}
+	}
+	return lines
 }
 
 // decisionIDs completes the ids of open decisions, and then their options. It starts no
@@ -343,11 +301,26 @@ func decisionIDs(cmd *cobra.Command, args []string, begun string) ([]string, cob
 		switch {
 		case len(args) == 0 && strings.HasPrefix(d.ID, begun):
 			words = append(words, shortID(d.ID)+"\t"+decisionAbout(d))
-		case len(args) == 1 && cmd.Name() == "answer" && strings.HasPrefix(d.ID, args[0]):
-			for _, o := range d.Options {
-				words = append(words, o.Name+"\t"+plain.Line(o.Description))
-			}
+		case len(args) > 0 && cmd.Name() == "answer" && strings.HasPrefix(d.ID, args[0]):
+			words = append(words, possible(d, len(args)-1)...)
 		}
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// possible are the answers to a decision, or to one of its questions, with what they mean.
+func possible(d *client.Decision, n int) (words []string) {
+	if n < len(questions(d)) {
+		for _, c := range questions(d)[n].Options {
+			words = append(words, plain.Line(c.Label)+"\t"+plain.Line(c.Description))
+		}
+	}
+	if n == 0 {
+		for _, o := range d.Options {
+			if word := plain.Line(o.Name) + "\t" + plain.Line(o.Description); !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+	return words
 }

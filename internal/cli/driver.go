@@ -30,7 +30,7 @@ func newDriver(stateDir, globalConfig string, after bool) *driver.Driver {
 			if err != nil {
 				return err
 			}
-			return startLogged(detach, stateDir, "driver.log", program, "queue", "drive", "--session", session)
+			return driver.Start(detach, stateDir, os.Environ(), program, session)
 		},
 		Send: func() error {
 			program, err := findProgram("stopgated", os.Environ())

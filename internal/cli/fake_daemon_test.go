@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -234,8 +235,8 @@ func (f *fakePlane) log(o *client.Owner, text string) {
 	fmt.Fprintf(file, "2026-01-30T08:14:09Z [%s] %s\n", o.Step, text)
 }
 
-// move does what a script says: done, fail WHY, ask WHAT, print TEXT, or else it is the
-// name of the next step.
+// move does what a script says: done, fail WHY, ask WHAT, print TEXT, agent FILE and
+// decide FILE with what there is to be then, or else it is the name of the next step.
 func (f *fakePlane) move(o *client.Owner, word string) {
 	word, rest, _ := strings.Cut(word, " ")
 	switch word {
@@ -254,10 +255,26 @@ func (f *fakePlane) move(o *client.Owner, word string) {
 	case "print":
 		f.log(o, rest)
 		f.tell(o)
+	case "agent":
+		o.Agent = readJSON(rest, &client.Agent{Owner: o.ID, Step: o.Step, Started: time.Now()})
+		o.Steps[len(o.Steps)-1].Agent = o.Agent.ID
+		f.tell(o)
+	case "decide":
+		o.Status = "waiting"
+		o.Decision = readJSON(rest, &client.Decision{ID: "dec1" + o.ID[:12], Owner: o.ID, Name: o.Name, Project: o.Project, Step: o.Step, Created: time.Now()})
+		f.tell(o)
 	default:
 		o.Status = "running"
 		f.enter(o, word)
 	}
+}
+
+// readJSON reads a file into a value. $WORK in it is that of the script.
+func readJSON[T any](path string, value *T) *T {
+	text, err := os.ReadFile(path)
+	exitOn(err)
+	exitOn(json.Unmarshal([]byte(strings.ReplaceAll(string(text), "$WORK", os.Getenv("WORK"))), value))
+	return value
 }
 
 func (f *fakePlane) Owners(context.Context) []client.Owner {
@@ -383,12 +400,55 @@ func (f *fakePlane) Agents(context.Context) []client.Agent {
 	return all
 }
 
-func (f *fakePlane) Agent(context.Context, string) (client.Agent, error) {
+func (f *fakePlane) Agent(_ context.Context, id string) (client.Agent, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.owners {
+		if o.Agent != nil && strings.HasPrefix(o.Agent.ID, id) {
+			return *o.Agent, nil
+		}
+	}
 	return client.Agent{}, refusal("not_found", "no such agent", "")
 }
 
-func (f *fakePlane) Signal(context.Context, string, journal.Position) (client.Signal, error) {
+// Signal is that of an agent whose id is a line in the file signaled.
+func (f *fakePlane) Signal(_ context.Context, agent string, _ journal.Position) (client.Signal, error) {
+	text, _ := os.ReadFile(filepath.Join(f.state, "signaled"))
+	if slices.Contains(strings.Fields(string(text)), agent) {
+		return client.Signal{Signaled: true, Kind: "complete"}, nil
+	}
 	return client.Signal{}, nil
+}
+
+func (f *fakePlane) Reply(context.Context, string, string, journal.Position) (client.Reply, error) {
+	return client.Reply{State: "answered", Option: "approve"}, nil
+}
+
+// Send writes what was said into the file sent.
+func (f *fakePlane) Send(ctx context.Context, id string, m client.Send) (client.Agent, error) {
+	if err := f.stumble(m.ID); err != nil {
+		return client.Agent{}, err
+	}
+	exitOn(os.WriteFile(filepath.Join(f.state, "sent"), []byte(m.Message+"\n"), 0o600))
+	return f.Agent(ctx, id)
+}
+
+// Kill has the agent end.
+func (f *fakePlane) Kill(ctx context.Context, id string, k client.Kill) (client.Agent, error) {
+	if err := f.stumble(k.ID); err != nil {
+		return client.Agent{}, err
+	}
+	f.mu.Lock()
+	for _, o := range f.owners {
+		if o.Agent != nil && strings.HasPrefix(o.Agent.ID, id) {
+			ended := *o.Agent
+			ended.Status, ended.Terminal = "exited", nil
+			o.Agent = &ended
+			f.tell(o)
+		}
+	}
+	f.mu.Unlock()
+	return f.Agent(ctx, id)
 }
 
 func (f *fakePlane) Decisions(_ context.Context, settled bool) []client.Decision {
@@ -440,15 +500,19 @@ func (f *fakePlane) Answer(ctx context.Context, id string, a client.Answer) (cli
 	if err != nil {
 		return d, err
 	}
-	switch a.Option {
-	case "", "nudge":
+	switch {
+	case d.Ask != nil:
+		d.Answers = a.Answers
+		o.Status = "running"
+		f.tell(o)
+	case a.Option == "" || a.Option == "nudge":
 		a.Option = "nudge"
 		o.Status = "running"
 		o.Steps[len(o.Steps)-1].Outcome = "running"
 		f.tell(o)
-	case "done":
+	case a.Option == "done":
 		f.end(o, "done", "")
-	case "cancel":
+	case a.Option == "cancel":
 		f.end(o, "cancelled", "")
 	default:
 		return d, refusal("invalid", fmt.Sprintf("there is no option %q: nudge, done, cancel", a.Option), "")

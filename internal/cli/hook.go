@@ -8,10 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/guard"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/lifecycle"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/supervisor"
@@ -58,6 +60,12 @@ func newService() (*stop.Service, error) {
 	}
 	global, _ := paths.GlobalConfig() // without a home there is none
 	reviews := &supervisor.Keeper{StateDir: state, Now: time.Now, Stderr: os.Stderr}
+	agents := &lifecycle.Keeper{
+		StateDir: state, Now: time.Now, Stderr: os.Stderr,
+		Daemon:  func() *client.Client { return newClient(state) },
+		Program: signalProgram,
+		Parent:  os.Getppid,
+	}
 	return &stop.Service{
 		StateDir:     state,
 		GlobalConfig: global,
@@ -65,8 +73,10 @@ func newService() (*stop.Service, error) {
 			guard.Guard{},
 			gauntlet.Keeper{StateDir: state, Now: time.Now, Log: logToStderr},
 			reviews,
+			agents,
 		},
 		Supervisor: reviews,
+		Lifecycle:  agents,
 		Driver:     newDriver(state, global, true),
 		Environ:    os.Environ(),
 		Now:        time.Now,

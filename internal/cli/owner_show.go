@@ -204,17 +204,32 @@ func (s *ownerShow) mark(p paint, v *client.Visit, now time.Time) string {
 	return spinner(v.Started, now)
 }
 
-// agent tells of the agent that is at work.
+// agent tells of the agent that is at work, and how to get to it.
 func (s *ownerShow) agent(p paint, width int) []string {
 	a := s.owner.Agent
 	if a == nil {
 		return nil
 	}
-	text := fmt.Sprintf("agent %s %s, %s", a.ID, plain.Line(a.Name), a.Status)
+	text := fmt.Sprintf("agent %s %s, %s", a.ID, plain.Line(a.Name), agentState(a))
 	if a.Signal != "" {
 		text += ", signalled " + plain.Line(a.Signal)
 	}
-	return []string{p.inState(a.Status, cut(text, width))}
+	if cost := spent(a.USD, a.Tokens); cost != "" {
+		text += ", " + cost
+	}
+	lines := []string{p.inState(a.Status, cut(text, width))}
+	if a.Terminal != nil {
+		lines = append(lines, p.faint(cut("  → stopgate agent attach "+shortID(a.ID), width)))
+	}
+	return lines
+}
+
+// agentState is how an agent stands, in words.
+func agentState(a *client.Agent) string {
+	if a.Client && !a.Ready && a.Status == ownerRunning {
+		return "starting"
+	}
+	return plain.Line(a.Status)
 }
 
 // fitMiddle leaves lines out of the middle of what a screen has no room for: what is new

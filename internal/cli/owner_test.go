@@ -164,6 +164,7 @@ func TestViewsFitTheScreen(t *testing.T) {
 				return client.Visit{Step: text.Draw(t, "step"), Started: when.Draw(t, "started"), Finished: rapid.Ptr(when, true).Draw(t, "finished"), Outcome: state.Draw(t, "outcome"), Error: text.Draw(t, "error")}
 			}), 0, 40).Draw(t, "steps"),
 			Decision: rapid.Ptr(decision, true).Draw(t, "decision"),
+			Agent:    &client.Agent{ID: "0d9a4d52", Name: text.Draw(t, "agent"), Status: state.Draw(t, "status"), USD: 1, Tokens: 5, Terminal: &client.Terminal{}},
 		}
 	})
 	clock := func() time.Time { return now }
@@ -180,7 +181,7 @@ func TestViewsFitTheScreen(t *testing.T) {
 			&ownerList{owners: owners, now: clock},
 			ownersShow{show},
 			&decisionList{rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), clock},
-			&agentList{[]client.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running"}}, clock},
+			&agentList{[]client.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", Client: true, USD: 1}}, clock},
 		} {
 			lines := seen.lines(false, width, height)
 			if len(lines) > height {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 type daemonStatus struct {
 	Running bool           `json:"running"`
 	Status  *client.Status `json:"status,omitempty"`
+	// Agents are those that have not ended.
+	Agents []client.Agent `json:"agents,omitempty"`
 	// Open are the decisions that somebody has to make.
 	Open []client.Decision `json:"decisions,omitempty"`
 	// Fault is why it could not be asked though it runs.
@@ -27,6 +30,9 @@ type daemonStatus struct {
 // statusPatience is the longest wait for the daemon: the rest of the status has nothing
 // to do with it.
 const statusPatience = 2 * time.Second
+
+// longestState is how much is told of a decision, in columns: all of it is in decision show.
+const longestState = 120
 
 // readDaemon asks the daemon. It starts none.
 func readDaemon(ctx context.Context, stateDir string) *daemonStatus {
@@ -41,6 +47,10 @@ func readDaemon(ctx context.Context, stateDir string) *daemonStatus {
 	if err == nil {
 		d.Status = &status
 		d.Open, err = c.Decisions(ctx, false)
+	}
+	if err == nil {
+		d.Agents, err = c.Agents(ctx)
+		d.Agents = slices.DeleteFunc(d.Agents, func(a client.Agent) bool { return a.Status == "exited" })
 	}
 	if err != nil {
 		d.Fault = err.Error()
@@ -68,14 +78,34 @@ func (d *daemonStatus) print(p paint, row func(name, text, hint string)) {
 			row("trouble", p.red(plain.Line(trouble)), "stopgate daemon status")
 		}
 	}
+	if len(d.Agents) > 0 {
+		row("agents", d.agents(), "stopgate agent list")
+	}
 	const most = 3
 	for i := range d.Open[:min(len(d.Open), most)] {
 		decision := &d.Open[i]
-		row("decide", p.yellow(decisionAbout(decision)+": "+decisionState(decision)), answerLine(decision))
+		row("decide", p.yellow(decisionAbout(decision)+": "+cut(decisionState(decision), longestState)), answerLine(decision))
 	}
 	if more := len(d.Open) - most; more > 0 {
 		row("decide", p.yellow(fmt.Sprintf("%d more", more)), "stopgate decision list")
 	}
+}
+
+// agents is how many are how far: "2 running, 1 waiting, 3 queued".
+func (d *daemonStatus) agents() string {
+	var parts []string
+	for _, state := range []string{ownerRunning, "starting", ownerWaiting, "queued"} {
+		n := 0
+		for i := range d.Agents {
+			if agentState(&d.Agents[i]) == state {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // line is what the daemon has under way.
@@ -86,7 +116,7 @@ func (d *daemonStatus) line() string {
 	for _, part := range []struct {
 		n    int
 		noun string
-	}{{live(s.Pipelines), "pipeline"}, {live(s.Runs), "agent run"}, {s.Agents, "agent"}} {
+	}{{live(s.Pipelines), "pipeline"}, {live(s.Runs), "agent run"}} {
 		if part.n > 0 {
 			parts = append(parts, count(part.n, part.noun))
 		}

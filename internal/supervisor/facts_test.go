@@ -24,7 +24,7 @@ func TestGather(t *testing.T) {
 	repo.Write("a.go", "package b\n")
 	f := Gather(t.Context(), Sources{
 		Payload: &hook.StopPayload{
-			Base:                 hook.Base{SessionID: "abc123", TranscriptPath: transcript(t, user(t, "rename the package"))},
+			Base:                 hook.Base{SessionID: "abc123", TranscriptPath: recorded(t, user(t, "rename the package"))},
 			LastAssistantMessage: "Done.",
 			BackgroundTasks:      []json.RawMessage{json.RawMessage(`{"id":"1","type":"subagent","status":"running","description":"count"}`)},
 		},

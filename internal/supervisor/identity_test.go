@@ -21,7 +21,7 @@ func looked(t *testing.T) (*gittest.Repo, *session) {
 	s := &session{
 		Stop: Stop{
 			Payload: &hook.StopPayload{
-				Base:                 hook.Base{SessionID: someSession, PromptID: "p1", CWD: repo.Dir, TranscriptPath: transcript(t, user(t, "write it"))},
+				Base:                 hook.Base{SessionID: someSession, PromptID: "p1", CWD: repo.Dir, TranscriptPath: recorded(t, user(t, "write it"))},
 				LastAssistantMessage: "It is written.",
 			},
 			Project: &keeper.Project{Root: repo.Dir, Config: &config.Project{}},
@@ -54,7 +54,7 @@ func TestIdentity(t *testing.T) {
 		"work goes on": {func(_ *gittest.Repo, s *session) {
 			s.Payload.BackgroundTasks = []json.RawMessage{json.RawMessage("{}")}
 		}, false, true},
-		"the transcript":      {func(_ *gittest.Repo, s *session) { s.Payload.TranscriptPath = transcript(t, user(t, "write that")) }, false, true},
+		"the transcript":      {func(_ *gittest.Repo, s *session) { s.Payload.TranscriptPath = recorded(t, user(t, "write that")) }, false, true},
 		"no transcript":       {func(_ *gittest.Repo, s *session) { s.Payload.TranscriptPath = "" }, false, true},
 		"it is no project":    {func(_ *gittest.Repo, s *session) { s.Project = nil }, true, false}, // the logs count then
 		"the flag of a block": {func(_ *gittest.Repo, s *session) { s.Payload.StopHookActive = true }, false, false},

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // The session of a real client, 2.1.197 in a terminal: prompts, a blocked stop, a
@@ -51,7 +53,7 @@ func user(t testing.TB, content any, more ...any) string {
 	return line(t, entry)
 }
 
-func transcript(t testing.TB, lines ...string) string {
+func recorded(t testing.TB, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "session.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
@@ -101,7 +103,7 @@ func TestAsked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Asked(transcript(t, tt.lines...), 10)
+			got, err := Asked(recorded(t, tt.lines...), 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +119,7 @@ func TestAskedKeepsTheFirstAndTheNewest(t *testing.T) {
 	for i := range 9 {
 		lines = append(lines, user(t, fmt.Sprint(i)))
 	}
-	path := transcript(t, lines...)
+	path := recorded(t, lines...)
 	for most, want := range map[int]string{-1: "", 0: "", 1: "8", 2: "0 8", 3: "0 7 8", 9: "0 1 2 3 4 5 6 7 8", 99: "0 1 2 3 4 5 6 7 8"} {
 		got, err := Asked(path, most)
 		if strings.Join(got, " ") != want || err != nil {
@@ -127,7 +129,7 @@ func TestAskedKeepsTheFirstAndTheNewest(t *testing.T) {
 }
 
 func TestAskedShortensInTheMiddle(t *testing.T) {
-	got, err := Asked(transcript(t, user(t, strings.Repeat("始", 5000)+strings.Repeat("x", 1<<20)+strings.Repeat("终", 5000))), 3)
+	got, err := Asked(recorded(t, user(t, strings.Repeat("始", 5000)+strings.Repeat("x", 1<<20)+strings.Repeat("终", 5000))), 3)
 	if err != nil || len(got) != 1 {
 		t.Fatal(got, err)
 	}
@@ -143,10 +145,10 @@ func TestAskedOfLongLines(t *testing.T) {
 	b.WriteString(user(t, "before"))
 	b.WriteString(user(t, []any{map[string]any{"type": "text", "text": "a picture"}, map[string]any{"type": "image", "source": strings.Repeat("A", 1<<18)}}))
 	b.WriteString(`{"type":"user","message":{"role":"user","content":"`)
-	b.Write(bytes.Repeat([]byte("A"), maxLine))
+	b.Write(bytes.Repeat([]byte("A"), transcript.MaxLine))
 	b.WriteString("\"}}\n")
 	b.WriteString(user(t, "after"))
-	path := transcript(t, b.String())
+	path := recorded(t, b.String())
 	got, err := Asked(path, 5)
 	if err != nil || !slices.Equal(got, []string{"before", "a picture", "after"}) {
 		t.Errorf("%.60q, %v", got, err)
@@ -164,7 +166,7 @@ func TestAskedOfWhatIsNoTranscript(t *testing.T) {
 		t.Errorf("a directory: %q, %v", got, err)
 	}
 	if runtime.GOOS != "windows" && os.Getuid() != 0 {
-		path := transcript(t, user(t, "no"))
+		path := recorded(t, user(t, "no"))
 		if err := os.Chmod(path, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +187,7 @@ func FuzzAsked(f *testing.F) {
 	f.Add([]byte(user(f, "<command-name>/x</command-args>")))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r := requests{most: 3}
-		if err := eachLine(bytes.NewReader(text), r.line); err != nil {
+		if err := transcript.Lines(bytes.NewReader(text), r.line); err != nil {
 			t.Fatal(err)
 		}
 		r.settle()

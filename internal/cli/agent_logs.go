@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/transcript"
+)
+
+func newAgentLogs() *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "logs ID",
+		Short: "Print what an agent said and did",
+		Long: `Print the conversation of an agent that is a client: what it was told (>), what it said, its tools in
+a line each (·), those that failed (✗), the answers it got (<), and what hooks and the client told
+it (!). Of an agent that is a plain process, print what it printed. This works also when the agent
+has ended.
+
+Exit code 0: printed. 1: there is no such agent. 3: the daemon does not run.`,
+		Example: `  stopgate agent logs 3f9a12bc
+  stopgate agent logs 3f9a12bc --follow`,
+		Args: ids(oneArg, 1),
+		RunE: asking(func(ctx context.Context, p *plane, args []string) error {
+			a, err := p.findAgent(ctx, args[0])
+			switch {
+			case err != nil:
+				return err
+			case !a.Client:
+				return p.printLog(ctx, a.Owner, follow)
+			}
+			t := newTalk(p, a)
+			if follow {
+				return t.follow(ctx)
+			}
+			return t.print(ctx)
+		}),
+		ValidArgsFunction: agentIDs,
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as it says more, until it has ended")
+	return cmd
+}
+
+// talkEvery is how often somebody who follows a conversation looks for more: the client
+// itself writes it with a delay of a tenth of a second.
+const talkEvery = 200 * time.Millisecond
+
+// talk prints the conversation of an agent.
+type talk struct {
+	*plane
+	agent    client.Agent
+	paint    paint
+	width    int
+	now      func() time.Time
+	day      string // of what was printed last
+	follower transcript.Follower
+	convo    transcript.Conversation
+}
+
+func newTalk(p *plane, a client.Agent) *talk {
+	t := &talk{plane: p, agent: a, paint: paintFor(p.out), width: widthOf(p.out), now: time.Now}
+	t.day = t.now().Local().Format(time.DateOnly)
+	return t
+}
+
+// print prints what there is. A client that never began to talk has left at most what its
+// terminal showed, in the log of its pipeline.
+func (t *talk) print(ctx context.Context) error {
+	err := t.more()
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(t.errOut, "stopgate: %s has said nothing that is on record; this is the log of what it works for\n", agentTitle(&t.agent))
+		return t.printLog(ctx, t.agent.Owner, false)
+	}
+	return err
+}
+
+// follow prints what there is and what comes, until the agent has ended.
+func (t *talk) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	status, err := t.Status(ctx)
+	if err != nil {
+		return err
+	}
+	news, lost := t.news(ctx, status.Events)
+	tick := time.NewTicker(talkEvery)
+	defer tick.Stop()
+	for look := true; ; {
+		if look {
+			a, err := t.Agent(ctx, t.agent.ID)
+			if err != nil {
+				return err
+			}
+			t.agent = a
+		}
+		if err := t.more(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if t.agent.Status == "exited" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return codeError{code: exitInterrupted}
+		case err := <-lost:
+			if ctx.Err() != nil {
+				return codeError{code: exitInterrupted}
+			}
+			return err
+		case <-news:
+			look = true
+		case <-tick.C:
+			look = false
+		}
+	}
+}
+
+// news tells when there is some of the agent's owner, and when the daemon is gone.
+func (t *talk) news(ctx context.Context, after uint64) (news <-chan struct{}, lost <-chan error) {
+	some, ended, owner := make(chan struct{}, 1), make(chan error, 1), t.agent.Owner
+	go func() {
+		for _, err := range t.Events(ctx, owner, after) {
+			if err != nil && !isLost(err) {
+				ended <- err
+				return
+			}
+			if err != nil {
+				break
+			}
+			select {
+			case some <- struct{}{}:
+			default: // somebody is going to look anyway
+			}
+		}
+		ended <- gone()
+	}()
+	return some, ended
+}
+
+// more prints what is new. A client that began another session goes on in another file.
+func (t *talk) more() error {
+	if path := t.path(); path != "" && path != t.follower.Path {
+		if t.follower.Path != "" {
+			fmt.Fprintln(t.out, t.paint.faint("another conversation"))
+		}
+		t.follower = transcript.Follower{Path: path}
+		t.convo = transcript.Conversation{}
+	}
+	if t.follower.Path == "" {
+		return fs.ErrNotExist
+	}
+	var failed error
+	err := t.follower.Next(func(line []byte) {
+		for _, e := range t.convo.Line(line) {
+			if failed == nil {
+				failed = t.event(e)
+			}
+		}
+	})
+	return errors.Join(err, failed)
+}
+
+// path is where the conversation is: beside the file that the client named last, or in one
+// of the folders that the client keeps for projects.
+func (t *talk) path() string {
+	known := t.agent.Transcript
+	if !plainSession(t.agent.Session) {
+		return known
+	}
+	file := t.agent.Session + ".jsonl"
+	if known != "" && isRegular(filepath.Join(filepath.Dir(known), file)) {
+		return filepath.Join(filepath.Dir(known), file)
+	}
+	if dir, err := paths.ClientConfigDir(); err == nil {
+		folders, _ := os.ReadDir(filepath.Join(dir, "projects")) // then there are none
+		for _, folder := range folders {
+			if path := filepath.Join(dir, "projects", folder.Name(), file); isRegular(path) {
+				return path
+			}
+		}
+	}
+	return known
+}
+
+// plainSession reports whether a session's id can be part of a path.
+func plainSession(id string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	return id != "" && strings.Trim(id, letters) == ""
+}
+
+// event prints one event.
+func (t *talk) event(e transcript.Event) error {
+	if day := e.Time.Local().Format(time.DateOnly); !e.Time.IsZero() && day != t.day {
+		t.day = day
+		if _, err := fmt.Fprintln(t.out, t.paint.faint(day)); err != nil {
+			return err
+		}
+	}
+	for _, line := range t.lines(e) {
+		if _, err := fmt.Fprintln(t.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines are an event's, with its time before the first.
+func (t *talk) lines(e transcript.Event) []string {
+	stamp := strings.Repeat(" ", len(time.TimeOnly))
+	if !e.Time.IsZero() {
+		stamp = e.Time.Local().Format(time.TimeOnly)
+	}
+	mark, colour, whole := " ", func(text string) string { return text }, true
+	switch e.Kind {
+	case transcript.Prompt:
+		mark, colour = ">", t.paint.bold
+	case transcript.Note:
+		mark, colour = "!", t.paint.yellow
+	case transcript.Tool:
+		mark, colour, whole = "·", t.paint.faint, false
+	case transcript.Answer:
+		mark, colour = "<", t.paint.bold
+	case transcript.Failed:
+		mark, colour, whole = "✗", t.paint.red, false
+	case transcript.Fault:
+		mark, colour = "✗", t.paint.red
+	}
+	room := max(1, t.width-len(stamp)-3)
+	text := []string{cut(plain.Line(e.Text), room)}
+	if whole {
+		text = wrap(e.Text, room)
+	}
+	for i := range text {
+		text[i] = colour(text[i])
+	}
+	return hang(t.paint.faint(stamp)+" "+colour(mark)+" ", text)
+}

@@ -1,0 +1,433 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/plain"
+)
+
+// showDecision shows all that a person needs to decide.
+func (p *plane) showDecision(ctx context.Context, d *client.Decision) error {
+	s := decisionShow{Decision: d, paint: paintFor(p.out), width: widthOf(p.out), now: time.Now()}
+	if d.Agent != "" && d.Resolved == nil {
+		if a, err := p.Agent(ctx, d.Agent); err == nil { // it is a help, no more
+			s.agent = &a
+		}
+	}
+	for _, line := range s.lines() {
+		if _, err := fmt.Fprintln(p.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decisionShow is one decision. What is asked stands at the end, beside how to answer: that
+// is what is still to be seen on a terminal.
+type decisionShow struct {
+	*client.Decision
+	agent *client.Agent // nil where nothing is known of it
+	paint paint
+	width int
+	now   time.Time
+}
+
+func (s *decisionShow) lines() []string {
+	about := "in " + shown(s.Project) + ", since " + clock(s.Created, s.now)
+	if s.Decision.Agent != "" {
+		about += ", agent " + shortID(s.Decision.Agent)
+	}
+	lines := []string{s.paint.bold(cut("decision "+shortID(s.ID)+" about "+decisionAbout(s.Decision), s.width)), s.paint.faint(cut(about, s.width))}
+	if s.Resolved != nil {
+		lines = append(lines, s.asked()...)
+		return append(lines, cut("settled at "+clock(*s.Resolved, s.now)+": "+settledBy(s.Decision), s.width))
+	}
+	if s.Details != nil {
+		lines = append(lines, s.details()...)
+	}
+	lines = append(lines, s.facts()...)
+	lines = append(lines, "")
+	lines = append(lines, s.asked()...)
+	lines = append(lines, s.options()...)
+	lines = append(lines, "")
+	for _, line := range wrap(howToAnswer(s.Decision), s.width) {
+		lines = append(lines, s.paint.faint(line))
+	}
+	for _, command := range answers(s.Decision) {
+		lines = append(lines, "  "+command) // never cut: it is there to be pasted
+	}
+	return append(lines, s.more()...)
+}
+
+// details are what the agent said and did.
+func (s *decisionShow) details() (lines []string) {
+	part := func(title string, text []string, most int) {
+		if len(text) == 0 {
+			return
+		}
+		lines = append(lines, "", s.paint.faint(cut(title, s.width)))
+		if over := len(text) - most; over > 0 && s.width < 1<<20 { // what is said last says most
+			lines = append(lines, s.paint.faint(fmt.Sprintf("  … %s before", count(over, "line"))))
+			text = text[over:]
+		}
+		lines = append(lines, text...)
+	}
+	const most = 30 // lines on a terminal
+	if words := strings.TrimSpace(s.Details.LastMessage); words != "" {
+		part("what the agent said last", wrapped("  ", words, s.width), most)
+	}
+	part("what has changed and is not committed", s.each(s.Details.Changes), most)
+	part("red gates", s.each(s.Details.Gates), most)
+	return lines
+}
+
+func (s *decisionShow) each(texts []string) (lines []string) {
+	for _, text := range texts {
+		lines = append(lines, cut("  "+plain.Line(text), s.width))
+	}
+	return lines
+}
+
+// facts are what it cost and how long it has.
+func (s *decisionShow) facts() (lines []string) {
+	fact := func(name, text string) { lines = append(lines, wrapped(fmt.Sprintf("%-8s ", name), text, s.width)...) }
+	if d := s.Details; d != nil {
+		if text := spent(d.USD, d.Tokens); text != "" {
+			fact("spent", text)
+		}
+		fact("worked", elapsed(time.Duration(d.Running)*time.Second)+", and has waited for "+ageOf(s.Created, s.now))
+	}
+	if s.Expires != nil {
+		fact("expires", "at "+clock(*s.Expires, s.now)+" (in "+elapsed(s.Expires.Sub(s.now))+"): "+onExpiry(s.Decision))
+	}
+	if len(lines) > 0 {
+		lines = slices.Insert(lines, 0, "")
+	}
+	return lines
+}
+
+// spent is what agents have cost; "" where that is not known.
+func spent(usd float64, tokens int64) string {
+	var parts []string
+	if usd > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", usd))
+	}
+	if tokens > 0 {
+		parts = append(parts, tokenCount(tokens)+" tokens")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tokenCount is a number in a few digits.
+func tokenCount(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%dM", n/1_000_000)
+}
+
+// onExpiry is what happens to a decision that nobody makes.
+func onExpiry(d *client.Decision) string {
+	cancelled := "then it is cancelled"
+	switch {
+	case d.OnExpiry == "done":
+		return "then the step counts as done"
+	case d.OnExpiry != "go_on", d.Source == "budget":
+		return cancelled
+	case d.Source == "question":
+		return "then the agent is told to decide itself"
+	case d.Source == "approval":
+		return "then it is denied"
+	case len(d.Options) > 0 && d.Options[0].Name != "done":
+		return "then the answer is " + plain.Line(d.Options[0].Name)
+	}
+	return cancelled
+}
+
+// questions are those that the agent asks.
+func questions(d *client.Decision) []client.Question {
+	if d.Ask == nil {
+		return nil
+	}
+	return d.Ask.Questions
+}
+
+// asked is what a person is asked. What an agent asks is shown as it asked it.
+func (s *decisionShow) asked() (lines []string) {
+	a := s.Ask
+	if a == nil || a.Plan == "" && a.Input == "" && len(a.Questions) == 0 {
+		return s.context("")
+	}
+	head, text := "The agent asks:", a.Input
+	switch {
+	case len(a.Questions) > 1:
+		head = fmt.Sprintf("The agent asks %d questions:", len(a.Questions))
+	case len(a.Questions) == 1:
+		lines = s.question(&a.Questions[0], "  ")
+	case a.Plan != "":
+		head, text = "The agent asks whether its plan is good:", a.Plan
+	case s.Source == "approval":
+		head = "The agent asks for permission to use " + cmp.Or(plain.Line(a.Tool), "a tool") + ":"
+	}
+	for i := range a.Questions {
+		text += a.Questions[i].Question + "\n"
+		if len(a.Questions) > 1 {
+			lines = append(lines, s.question(&a.Questions[i], fmt.Sprintf("  %d. ", i+1))...)
+		}
+	}
+	if len(a.Questions) == 0 {
+		lines = wrapped("  ", text, s.width)
+	}
+	return slices.Concat([]string{s.paint.yellow(cut("? "+head, s.width))}, lines, s.context(text))
+}
+
+// context is what led to the decision, without what is shown anyway.
+func (s *decisionShow) context(shown string) (lines []string) {
+	for line := range strings.Lines(s.Context) {
+		line = plain.Line(line)
+		if line == "" || shown != "" && (strings.HasPrefix(line, "The agent asks") || strings.Contains(plain.Line(shown), line)) {
+			continue
+		}
+		for _, part := range wrapped("? ", line, s.width) {
+			lines = append(lines, s.paint.yellow(part))
+		}
+	}
+	return lines
+}
+
+// question is one of the agent's, with its choices.
+func (s *decisionShow) question(q *client.Question, beginning string) []string {
+	text := q.Question
+	if q.Multi {
+		text += " (several may be chosen)"
+	}
+	lines := wrapped(beginning, text, s.width)
+	if len(questions(s.Decision)) == 1 && s.Resolved == nil {
+		return lines // its choices are the options
+	}
+	rows := [][]string{}
+	for i, c := range q.Options {
+		rows = append(rows, []string{fmt.Sprint(i + 1), plain.Line(c.Label), plain.Line(c.Description)})
+	}
+	return append(lines, numbered(rows, strings.Repeat(" ", cells(beginning)), s.width)...)
+}
+
+// numbered are choices: a number, a name and what it means, which goes on below itself.
+func numbered(rows [][]string, indent string, width int) (lines []string) {
+	numbers, names := 0, 0
+	for _, row := range rows {
+		numbers, names = max(numbers, cells(row[0])), max(names, cells(row[1]))
+	}
+	names = min(names, max(8, width/2))
+	for _, row := range rows {
+		head := indent + strings.Repeat(" ", numbers-cells(row[0])) + row[0] + "  "
+		if cells(row[1]) > names { // what it means stands below
+			lines = append(lines, wrapped(head, row[1], width)...)
+			head, row[1] = strings.Repeat(" ", cells(head)), ""
+			if row[2] == "" {
+				continue
+			}
+		}
+		lines = append(lines, wrapped(head+pad(row[1], names)+"  ", row[2], width)...)
+	}
+	return lines
+}
+
+// options are the options of a decision, by number. Those of several questions stand with
+// them.
+func (s *decisionShow) options() []string {
+	asked := questions(s.Decision)
+	if len(asked) > 1 {
+		return nil
+	}
+	rows := [][]string{}
+	for _, o := range s.Options {
+		text := plain.Line(o.Description)
+		if o.Recommended {
+			text += " (recommended)"
+		}
+		rows = append(rows, []string{fmt.Sprint(o.Number), plain.Line(o.Name), text})
+	}
+	lines := numbered(rows, "  ", s.width)
+	if len(asked) == 0 && s.Ask != nil { // a plan has lines like these
+		lines = slices.Insert(lines, 0, "")
+	}
+	return lines
+}
+
+// howToAnswer says what can be put in place of what the commands have.
+func howToAnswer(d *client.Decision) string {
+	asked := questions(d)
+	several := ""
+	if slices.ContainsFunc(asked, func(q client.Question) bool { return q.Multi }) {
+		several = ", several with commas between"
+	}
+	switch len(asked) {
+	case 0:
+		return "answer with:"
+	case 1:
+		return "answer by number or label" + several + ", or with words of your own:"
+	}
+	return "answer each question, in their order, by number or label" + several + ", or with words of your own:"
+}
+
+// more are the ways to find out more.
+func (s *decisionShow) more() (lines []string) {
+	if s.agent == nil {
+		return nil
+	}
+	id := shortID(s.agent.ID)
+	if s.agent.Terminal != nil {
+		lines = append(lines, s.paint.faint("see its terminal: stopgate agent attach "+id))
+	}
+	return append(lines, s.paint.faint("see what it did:  stopgate agent logs "+id))
+}
+
+// answers are the commands that answer a decision. They can be pasted; only words have to
+// be put in.
+func answers(d *client.Decision) []string {
+	command := "stopgate decision answer " + shortID(d.ID)
+	if asked := questions(d); len(asked) > 0 {
+		return slices.Concat([]string{command + " " + example(asked)}, wordsFor(d, command), []string{command + " " + lastOption(d)})
+	}
+	var all []string
+	for _, o := range d.Options {
+		line := command + " " + shellWord(plain.Line(o.Name))
+		if o.Name == "revise" || o.Name == "deny" {
+			line += " -m 'WORDS'"
+		}
+		all = append(all, line)
+	}
+	if d.Source == "plan" || d.Source == "approval" {
+		return all // their words stand there
+	}
+	return append(all, wordsFor(d, command)...)
+}
+
+// wordsFor is the command that answers with words, where that is possible.
+func wordsFor(d *client.Decision, command string) []string {
+	if !takesWords(d) {
+		return nil
+	}
+	return []string{command + " -m 'WORDS'"}
+}
+
+// example is an answer to each question: its first choices, or words.
+func example(asked []client.Question) string {
+	var words []string
+	for _, q := range asked {
+		switch {
+		case len(q.Options) == 0:
+			words = append(words, "'WORDS'")
+		case q.Multi && len(q.Options) > 1:
+			words = append(words, "1,2")
+		default:
+			words = append(words, "1")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// lastOption is the one that cancels.
+func lastOption(d *client.Decision) string {
+	if len(d.Options) == 0 {
+		return "cancel"
+	}
+	return shellWord(plain.Line(d.Options[len(d.Options)-1].Name))
+}
+
+// takesWords reports whether words alone are an answer.
+func takesWords(d *client.Decision) bool {
+	switch d.Source {
+	case "start", "budget":
+		return false
+	case "question":
+		return len(questions(d)) <= 1
+	case "prompt":
+		return len(d.Options) > 0 && d.Options[0].Name == "nudge"
+	case "error", "lost", "gate":
+		return d.Agent != "" // else a command of the shell failed
+	}
+	return true
+}
+
+// choices are the answers to a decision that is open, in a few characters.
+func choices(d *client.Decision) string {
+	switch asked := questions(d); {
+	case d.Resolved != nil:
+		return "-"
+	case len(asked) > 1:
+		return fmt.Sprintf("%d answers|%s", len(asked), lastOption(d))
+	case len(asked) == 1:
+		words := []string{}
+		for i := range asked[0].Options {
+			words = append(words, fmt.Sprint(i+1))
+		}
+		return strings.Join(append(words, lastOption(d)), "|")
+	}
+	names := make([]string, len(d.Options))
+	for i, o := range d.Options {
+		names[i] = shellWord(plain.Line(o.Name))
+	}
+	return strings.Join(names, "|")
+}
+
+// answerLine is the command that answers a decision, with all options. Of several
+// questions one has to see the choices first.
+func answerLine(d *client.Decision) string {
+	if len(questions(d)) > 0 {
+		return "stopgate decision show " + shortID(d.ID)
+	}
+	return strings.TrimRight("stopgate decision answer "+shortID(d.ID)+" "+choices(d), " ")
+}
+
+// decisionLines are what a decision is about and what can be answered, or how it was
+// settled, in a few lines.
+func decisionLines(p paint, d *client.Decision, width int) []string {
+	if d == nil {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(d.Context) {
+		if line = plain.Line(line); line != "" {
+			lines = append(lines, p.yellow(cut("? "+line, width)))
+		}
+	}
+	if d.Resolved != nil {
+		return append(lines, cut("settled at "+clock(*d.Resolved, *d.Resolved)+": "+settledBy(d), width))
+	}
+	names := 0
+	for _, o := range d.Options {
+		names = max(names, cells(plain.Line(o.Name)))
+	}
+	for _, o := range d.Options {
+		text := plain.Line(o.Description)
+		if o.Recommended {
+			text += " (recommended)"
+		}
+		lines = append(lines, cut(fmt.Sprintf("  %d  %s  %s", o.Number, pad(plain.Line(o.Name), names), text), width))
+	}
+	line := "  → " + answerLine(d)
+	if takesWords(d) && len(questions(d)) == 0 {
+		line += "   or: -m WORDS"
+	}
+	return append(lines, p.faint(cut(line, width)))
+}
+
+// settledBy is how a decision was settled.
+func settledBy(d *client.Decision) string {
+	text := cmp.Or(plain.Line(d.Closed), plain.Line(d.Chosen), plain.Line(strings.Join(d.Answers, "; ")), "answered")
+	if words := plain.Line(d.Message); words != "" && words != text {
+		text += ": " + words
+	}
+	return text
+}
