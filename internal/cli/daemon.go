@@ -242,7 +242,11 @@ func printDaemon(out io.Writer, s client.Status, now time.Time) {
 	row("version", s.Version.Version)
 	row("pipelines", countsLine(s.Pipelines))
 	row("runs", countsLine(s.Runs))
-	row("agents", strconv.Itoa(s.Agents)+" alive")
+	agents := strconv.Itoa(s.Agents) + " alive"
+	if s.Queued > 0 {
+		agents += fmt.Sprintf(", %d queued", s.Queued)
+	}
+	row("agents", agents)
 	decisions := count(s.Decisions, "decision") + " to make"
 	if s.Decisions > 0 {
 		decisions = p.yellow(decisions) + "  " + p.faint("→ stopgate decision list")
