@@ -1,0 +1,238 @@
+//go:build unix
+
+package conformance
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	api "github.com/stopgate/stopgate/internal/client"
+)
+
+// standInClient builds the client that stands in for the real one.
+var standInClient = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(filepath.Dir(stopgate), "claude")
+	out, err := exec.Command("go", "build", "-o", path, "../standin/claude").CombinedOutput()
+	if err != nil {
+		err = &exec.Error{Name: string(out), Err: err}
+	}
+	return path, err
+})
+
+// signals is how a model obeys that is held to its signal: it does what it is told.
+const signals = `#!/bin/sh
+printf '%s\n--\n' "$1" >> "$HOME/asked"
+case $1 in
+*"You must explicitly signal"*) eval "$(printf '%s\n' "$1" | sed -n 's/.*Run: //p')" ;;
+`
+
+// example is a copy of an example in a repository of its own, with a model of the kind that
+// a shell's case makes of what it is told.
+func example(t *testing.T, name, model string) *plane {
+	t.Helper()
+	t.Parallel()
+	client, err := standInClient()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, root := t.TempDir(), t.TempDir()
+	if err := os.CopyFS(root, os.DirFS(filepath.Join(repository, "examples", name))); err != nil {
+		t.Fatal(err)
+	}
+	p := elsewhere(t, home, root)
+	if err := os.Symlink(client, filepath.Join(home, "claude")); err != nil {
+		t.Fatal(err)
+	}
+	p.write(filepath.Join(home, "standin-model"), signals+model+"esac\n")
+	if err := os.Chmod(filepath.Join(home, "standin-model"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.write(filepath.Join(home, ".gitconfig"), "[user]\nname = Test\nemail = test@example.invalid\n[init]\ndefaultBranch = main\n")
+	p.write(filepath.Join(home, ".config", "agent-gauntlet", "config.yml"), "notify:\n  command: printf '%s\\n' >> \"$HOME/told\"\n")
+	p.git("init", "--quiet")
+	p.git("add", "--all")
+	p.git("commit", "--quiet", "--message", "the example")
+	if r := p.does("runbook", "check"); !strings.HasSuffix(r.stdout, ": no fault\n") || r.stderr != "" {
+		t.Errorf("runbook check: %+v", r)
+	}
+	p.wake()
+	return p
+}
+
+func (p *plane) git(args ...string) string {
+	p.t.Helper()
+	r := inDir(p.t, p.root, p.env(), "git", args...)
+	if r.code != 0 {
+		p.t.Fatalf("git %q: %+v", args, r)
+	}
+	return r.stdout
+}
+
+// begins starts a command of the example.
+func (p *plane) begins(args ...string) (id string) {
+	p.t.Helper()
+	var o api.Owner
+	if err := json.Unmarshal([]byte(p.does(append([]string{"start", "--json"}, args...)...).stdout), &o); err != nil {
+		p.t.Fatal(err)
+	}
+	return o.ID
+}
+
+// went is how an owner ended, and by which steps.
+func (p *plane) went(id string) string {
+	p.t.Helper()
+	var o api.Owner
+	eventually(p.t, "it ends", func() bool {
+		o = p.owner(id)
+		if o.Decision != nil {
+			p.t.Fatalf("it asks: %s %+v", o.Decision.Context, o)
+		}
+		return o.Status == "done" || o.Status == "failed" || o.Status == "cancelled"
+	})
+	var visits []string
+	for _, v := range o.Steps {
+		visits = append(visits, v.Step+" "+v.Outcome)
+	}
+	return o.Status + ": " + strings.Join(visits, ", ")
+}
+
+// wasTold is what the model was told, a line of each.
+func (p *plane) wasTold() (lines []string) {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.home, "asked"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for told := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n--\n"), "\n--\n") {
+		told = strings.TrimPrefix(told, "Stop hook feedback:\n")
+		first, _, _ := strings.Cut(told, "\n")
+		before, _, _ := strings.Cut(first, " Run: ")
+		lines = append(lines, before)
+	}
+	return lines
+}
+
+// The gate comes first, then the signal, then the test step, which sends the agent back.
+func TestExampleFixAnIssue(t *testing.T) {
+	p := example(t, "fix-an-issue", `
+*lint*) printf 'echo "Hello, %%s!" | sed s/%%s/${1:-nobody}/\n' > greet.sh; echo "I mended it." ;;
+*"got 'Hello, nobody!'"*) sed -i.old s/nobody/world/ greet.sh && rm greet.sh.old && git commit --quiet --all --message "greet the world" && echo "Now it is right." ;;
+*"issues/17.md"*) echo 'echo hello ' > greet.sh; echo "I fixed it." ;;
+`)
+	id := p.begins("fix", "17")
+	if got, want := p.went(id), "done: branch completed, work completed, test failed, work completed, test completed"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	work, signal := "Fix the issue in issues/17.md. Run sh test.sh, and commit the fix with a message that says why.", "You must explicitly signal completion before stopping."
+	if diff := cmp.Diff([]string{work, "**GAUNTLET FAILED. YOU MUST FIX ISSUES NOW.**", signal, work, signal}, p.wasTold()); diff != "" {
+		t.Error(diff)
+	}
+	if got := p.git("log", "--format=%s", "fix-17"); got != "greet the world\nthe example\n" {
+		t.Errorf("commits: %q", got)
+	}
+	eventually(t, "somebody is told", func() bool { return strings.Contains(p.told(), "Issue 17 is fixed.") })
+	if id := p.begins("fix", "18"); p.went(id) != "failed: branch failed" {
+		t.Error("an issue that is not there is fixed")
+	}
+}
+
+// A review sends the change back, then a person does, and then it is merged.
+func TestExampleReviewThenMerge(t *testing.T) {
+	p := example(t, "review-then-merge", `
+*"Make this change"*"Write it large."*) echo 'echo GOODBYE.' > goodbye.sh; git commit --quiet --all --message large; echo Done. ;;
+*"Make this change"*"Put it into goodbye.sh."*) echo 'echo Goodbye.' > goodbye.sh; git add goodbye.sh; git commit --quiet --message other; echo Done. ;;
+*"Make this change"*) echo 'echo Goodbye.' >> greet.sh; git commit --quiet --all --message first; echo Done. ;;
+*"Review the commits"*) if [ -e goodbye.sh ]; then echo approved; else echo rejected; echo Put it into goodbye.sh.; fi > review.md; echo Reviewed. ;;
+`)
+	id := p.begins("change", "Say", "goodbye", "too")
+	o := p.reaches(id, "ask", "waiting")
+	if want := "Merge change-" + id + "? The review is in review.md."; o.Decision.Context != want {
+		t.Errorf("asked %q, want %q", o.Decision.Context, want)
+	}
+	p.does("decision", "answer", o.Decision.ID, "-m", "Write it large.")
+	var again *api.Decision
+	eventually(t, "it asks again", func() bool {
+		again = p.owner(id).Decision
+		return again != nil && again.ID != o.Decision.ID
+	})
+	if got := p.git("log", "--format=%s", "main"); got != "the example\n" {
+		t.Errorf("before a person says so, main has %q", got)
+	}
+	p.does("decision", "answer", again.ID, "done")
+	want := "done: branch completed, work completed, review completed, verdict failed, work completed, review completed, verdict completed, " +
+		"ask failed, work completed, review completed, verdict completed, ask completed, merge completed"
+	if got := p.went(id); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := p.git("log", "--first-parent", "--format=%s", "main"); got != "Say goodbye too\nthe example\n" || p.read("goodbye.sh") != "echo GOODBYE.\n" {
+		t.Errorf("main has %q, goodbye.sh %q", got, p.read("goodbye.sh"))
+	}
+
+	id = p.begins("change", "Goodbye.sh: Put it into goodbye.sh.")
+	p.does("decision", "answer", p.reaches(id, "ask", "waiting").Decision.ID, "cancel")
+	if got := p.went(id); !strings.HasSuffix(got, "ask cancelled, back completed") || !strings.HasPrefix(got, "cancelled: ") {
+		t.Error(got)
+	}
+	if got := strings.TrimSpace(p.git("branch", "--show-current")); got != "main" {
+		t.Errorf("on branch %s", got)
+	}
+}
+
+// The tests are the gate of an agent that runs alone.
+func TestExampleNightlyChores(t *testing.T) {
+	p := example(t, "nightly-chores", `
+*"Do the chores"*) echo "I shall." ;;
+*"on_idle handler invoked"*) git rm --quiet old.sh; git commit --quiet --message "remove old.sh"; echo "Done." ;;
+*) echo "What else?" ;;
+`)
+	if got := p.went(p.begins("chores")); got != "done: run completed" {
+		t.Error(got)
+	}
+	if got := p.git("log", "--format=%s"); got != "remove old.sh\nthe example\n" {
+		t.Errorf("commits: %q", got)
+	}
+}
+
+// Nobody is there at night: what is not decided in time is cancelled.
+func TestExampleNightlyChoresExpires(t *testing.T) {
+	p := example(t, "nightly-chores", "*) echo \"I will not.\" ;;\n")
+	path := filepath.Join(p.root, ".gauntlet", "runbooks", "chores.toml")
+	text := p.read(".gauntlet/runbooks/chores.toml")
+	sooner := strings.NewReplacer(`after = "10h"`, `after = "1s"`, "attempts = 3", "attempts = 1").Replace(text)
+	if sooner == text {
+		t.Fatal("the example says nothing of 10 hours")
+	}
+	p.write(path, sooner)
+	id := p.begins("chores")
+	p.reaches(id, "cancelled", "cancelled")
+	if got := p.told(); !strings.Contains(got, "Agent needs attention: chores\n") || !strings.Contains(got, "old.sh is still there") {
+		t.Errorf("told %q", got)
+	}
+}
+
+// What the examples say about the global configuration is valid.
+func TestExamplesGlobalConfiguration(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(repository, "examples", "nightly-chores", "global.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	path := filepath.Join(home, ".config", "agent-gauntlet", "config.yml")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := inDir(t, home, []string{"HOME=" + home}, stopgate, "validate"); r.code != 0 || !strings.Contains(r.stdout, "valid") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,159 @@
+//go:build unix
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/test/claudeapi"
+)
+
+// asksNext waits for the next decision after one, and wants its source.
+func (m *managed) asksNext(d client.Decision, source string) client.Decision {
+	m.t.Helper()
+	o := m.until(d.Owner, "another decision", func(o client.Owner) bool { return o.Decision != nil && o.Decision.ID != d.ID })
+	if o.Decision.Source != source {
+		m.t.Fatalf("a decision from %s, want %s: %s", o.Decision.Source, source, o.Decision.Context)
+	}
+	return *o.Decision
+}
+
+// wantResults compares what came of the model's tool calls, of which the first so many are looked
+// at, by a part of each.
+func (m *managed) wantResults(want ...claudeapi.ToolResult) {
+	m.t.Helper()
+	requests := m.API.Requests()
+	got := requests[len(requests)-1].ToolResults()
+	if len(got) < len(want) {
+		m.t.Fatalf("%d results, want %d: %+v", len(got), len(want), got)
+	}
+	for i, w := range want {
+		if !strings.Contains(got[i].Text, w.Text) || got[i].IsError != w.IsError {
+			m.t.Errorf("result %d is %+v, want %+v", i+1, got[i], w)
+		}
+	}
+}
+
+// Whatever the client asks a person is answered from the shell, and the model sees the answer.
+func TestQuestionsAreAnsweredFromTheShell(t *testing.T) {
+	t.Parallel()
+	m := newManaged(t, pipeline(""))
+	colours := question("Which colour?", "Colour", false, "Red", "Blue")
+	fruits := question("Which fruits?", "Fruits", true, "Apple", "Pear", "Plum")
+	m.API.Script(
+		ask(colours), ask(fruits), ask(colours), ask(colours, fruits),
+		bash("touch approved"), bash("touch denied"), claudeapi.Text("I am finished."), obey,
+	)
+	o := m.Go()
+	first := m.asks(o.ID, "question")
+	m.wantOptions(first, "Red", "Blue", "cancel")
+	if first.Ask == nil || len(first.Ask.Questions) != 1 || first.Ask.Questions[0].Options[1].Description != "choose Blue" {
+		t.Errorf("what is asked: %+v", first.Ask)
+	}
+	m.wantTold(1)
+	if out := m.Stopgate("agent", "send", o.Agent.ID, "Never mind."); out.Code == 0 || !strings.Contains(out.Stderr, first.ID) {
+		t.Errorf("send: exit %d: %s", out.Code, out.Stderr)
+	}
+	m.answers(first, "Blue")
+	if out := m.Stopgate("decision", "answer", first.ID, "Red"); out.Code != 1 || !strings.Contains(out.Stderr, `was answered with "Blue"`) {
+		t.Errorf("a second answer: exit %d: %s", out.Code, out.Stderr)
+	}
+
+	d := m.asksNext(first, "question")
+	m.answers(d, "1,3")
+
+	// The daemon is killed and started again while the question waits.
+	d = m.asksNext(d, "question")
+	m.restart()
+	m.answers(d, "-m", "A green one.")
+
+	d = m.asksNext(d, "question")
+	m.answers(d, "Red", "only on Mondays")
+
+	d = m.asksNext(d, "approval")
+	m.wantOptions(d, "approve", "deny", "cancel")
+	if !strings.Contains(d.Context, "touch approved") {
+		t.Errorf("the decision says %q", d.Context)
+	}
+	m.answers(d, "approve")
+	d = m.asksNext(d, "approval")
+	m.answers(d, "deny", "-m", "Use the Makefile.")
+
+	m.done(o.ID)
+	m.wantResults(
+		claudeapi.ToolResult{Text: `"Which colour?"="Blue"`},
+		claudeapi.ToolResult{Text: `"Which fruits?"="Apple, Plum"`},
+		claudeapi.ToolResult{Text: `"Which colour?"="A green one."`},
+		claudeapi.ToolResult{Text: `"Which colour?"="Red", "Which fruits?"="only on Mondays"`},
+		claudeapi.ToolResult{},
+		claudeapi.ToolResult{Text: "Use the Makefile.", IsError: true},
+	)
+	for name, want := range map[string]bool{"approved": true, "denied": false} {
+		if _, err := os.Stat(filepath.Join(m.Project, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	m.wantDecisions(o.ID, "question", "question", "question", "question", "approval", "approval")
+}
+
+func TestPlanIsRevisedAndAccepted(t *testing.T) {
+	t.Parallel()
+	m := newManaged(t, strings.ReplaceAll(pipeline(""), "--permission-mode default", "--permission-mode plan"))
+	m.API.Script(
+		claudeapi.Tool("ExitPlanMode", map[string]any{"plan": "# Everything at once"}),
+		claudeapi.Tool("ExitPlanMode", map[string]any{"plan": "# One after the other"}),
+		claudeapi.Text("I am finished."), obey,
+	)
+	o := m.Go()
+	d := m.asks(o.ID, "plan")
+	m.wantOptions(d, "accept", "revise", "cancel")
+	m.answers(d, "revise", "-m", "Smaller steps.")
+	d = m.asksNext(d, "plan")
+	m.answers(d, "accept")
+	m.done(o.ID)
+	m.wantResults(claudeapi.ToolResult{Text: "Smaller steps.", IsError: true}, claudeapi.ToolResult{Text: "User has approved"})
+	m.wantDecisions(o.ID, "plan", "plan")
+}
+
+// A person may as well answer in the client's own dialog, or send it away. Then nobody is asked any
+// more.
+func TestQuestionsAreAnsweredInTheTerminal(t *testing.T) {
+	t.Parallel()
+	m := newManaged(t, pipeline(""))
+	colours := question("Which colour?", "Colour", false, "Red", "Blue")
+	m.API.On(claudeapi.Last("Decide yourself."), claudeapi.Text("I am finished."))
+	m.API.On(claudeapi.Last("You must explicitly signal"), obey)
+	m.API.Script(ask(colours), bash("touch approved"), ask(colours))
+	o := m.Go()
+	d := m.asks(o.ID, "question")
+	s := m.Attach(o.Agent.ID)
+	s.Keys("2")
+	if d = m.settled(d); d.Closed == "" {
+		t.Errorf("the question: %+v", d)
+	}
+	d = m.asksNext(d, "approval")
+	s.waitStill()
+	s.Keys("Enter")
+	if d = m.settled(d); d.Closed == "" {
+		t.Errorf("the permission: %+v", d)
+	}
+	d = m.asksNext(d, "question")
+	m.wantResults(claudeapi.ToolResult{Text: `"Which colour?"="Blue"`}, claudeapi.ToolResult{})
+	s.waitStill()
+	s.Keys("Escape")
+	if d = m.settled(d); d.Closed == "" {
+		t.Errorf("the last question: %+v", d)
+	}
+
+	// No hook tells that the client waits now. What it is sent arrives all the same.
+	m.Stopgate("agent", "send", o.Agent.ID, "Decide yourself.").mustPass(t)
+	m.done(o.ID)
+	if prompts := m.all(received("UserPromptSubmit")); len(prompts) != 2 {
+		t.Errorf("%d prompts, want 2", len(prompts))
+	}
+	m.wantDecisions(o.ID, "question", "approval", "question")
+}

@@ -1,0 +1,159 @@
+//go:build unix
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/test/claudeapi"
+)
+
+// Whoever copies the commands of the README's section about pipelines, one block after the
+// other, comes from an empty folder to a pipeline that is done.
+func TestNewcomerCopiesEveryCommand(t *testing.T) {
+	t.Parallel()
+	n := newNewcomer(t)
+	hello := filepath.Join(n.Project, "hello")
+	n.API.Script(
+		claudeapi.Tool("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
+			"question": "In which language?", "header": "Language", "multiSelect": false,
+			"options": []any{
+				map[string]any{"label": "English", "description": "Hello, Ada!"},
+				map[string]any{"label": "German", "description": "Hallo, Ada!"},
+			},
+		}}}),
+		claudeapi.Tool("Write", map[string]any{"file_path": filepath.Join(hello, "hello.sh"), "content": "echo 'Hallo, Ada!'\nexit 1\n"}),
+		claudeapi.Text("I have written it."), // and the gate is red
+		bash("echo \"echo 'Hallo, Ada!'\" > hello.sh"),
+		claudeapi.Text("Now it works."), // and it has not signalled
+		obey,
+	)
+
+	n.copies("git init")
+	n.copies("stopgate init")
+	if out := n.copies("stopgate start"); !strings.Contains(out, "started") || !strings.Contains(out, "writer") {
+		t.Errorf("stopgate start printed %q", out)
+	}
+	o := n.pipeline()
+	n.ids["PIPELINE"], n.ids["AGENT"] = o.ID[:8], o.Agent.ID[:8]
+	o = n.until(o.ID, "its question", func(o client.Owner) bool { return o.Decision != nil })
+	n.ids["DECISION"] = o.Decision.ID[:8]
+	if out := n.copies("stopgate decision"); !strings.Contains(out, "In which language?") || !strings.Contains(out, "Hallo, Ada!") {
+		t.Errorf("stopgate decision printed %q", out)
+	}
+	if out := n.copies("stopgate pipeline"); !strings.Contains(out, "hello done") || !strings.Contains(out, "[show] Hallo, Ada!") {
+		t.Errorf("stopgate pipeline printed %q", out)
+	}
+	if len(n.blocks) > 0 {
+		t.Errorf("nobody copied %q", n.blocks)
+	}
+
+	told := strings.Join(n.API.Requests()[len(n.API.Requests())-1].Texts(), "\n")
+	for _, want := range []string{"Write hello.sh, which greets Ada. Ask me first in which language.", "GAUNTLET FAILED", "You must explicitly signal completion"} {
+		before, after, found := strings.Cut(told, want)
+		if !found {
+			t.Errorf("the agent was not told %q after %q", want, before)
+		}
+		told = after
+	}
+	n.wantDecisions(o.ID, "question")
+}
+
+// newcomer reads the README, and has nothing else.
+type newcomer struct {
+	*managed
+	blocks []string
+	ids    map[string]string // what stands for the ids that commands print
+}
+
+func newNewcomer(t *testing.T) *newcomer {
+	t.Helper()
+	m := newManaged(t, "") // whose runbook is of another project
+	m.kill()               // the first command that needs a daemon starts it
+	t.Cleanup(func() {
+		cmd := exec.Command(filepath.Join(programs, "stopgate"), "daemon", "stop", "--kill")
+		cmd.Env = m.Env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", cmd, err, out)
+		}
+	})
+	m.Allow("Bash(echo:*)")
+	if err := os.RemoveAll(filepath.Join(m.Home, ".config")); err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range []string{".gauntlet", ".git", "README.md"} {
+		if err := os.RemoveAll(filepath.Join(m.Project, left)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n## From an empty project to a pipeline\n")
+	if section, _, _ = strings.Cut(section, "\n## "); !found {
+		t.Fatal("the README has no such section")
+	}
+	n := &newcomer{managed: m, ids: map[string]string{}}
+	for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(section, -1) {
+		n.blocks = append(n.blocks, block[1])
+	}
+	n.trusts(filepath.Join(m.Project, "hello"))
+	return n
+}
+
+// trusts is what the section says in words: a person has answered the client's first dialog.
+func (n *newcomer) trusts(dir string) {
+	n.t.Helper()
+	path := filepath.Join(n.Home, ".claude.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	var seed map[string]any
+	if err := json.Unmarshal(text, &seed); err != nil {
+		n.t.Fatal(err)
+	}
+	seed["projects"] = map[string]any{dir: map[string]any{"hasTrustDialogAccepted": true}}
+	n.writeJSON(path, seed)
+}
+
+// copies runs the next block, which must hold these words, and gives what it printed. After the
+// first one it does so in the folder that it made.
+func (n *newcomer) copies(words string) string {
+	n.t.Helper()
+	if len(n.blocks) == 0 || !strings.Contains(n.blocks[0], words) {
+		n.t.Fatalf("the next block has no %q: %q", words, n.blocks)
+	}
+	script := n.blocks[0]
+	for name, id := range n.ids {
+		script = regexp.MustCompile(`\b`+name+`\b`).ReplaceAllString(script, id)
+	}
+	n.blocks = n.blocks[1:]
+	if _, err := os.Stat(filepath.Join(n.Project, "hello")); err == nil {
+		script = "cd hello\n" + script
+	}
+	out := n.Exec("sh", "-e", "-c", script).mustPass(n.t)
+	return out.Stdout
+}
+
+// pipeline is the only one there is.
+func (n *newcomer) pipeline() client.Owner {
+	n.t.Helper()
+	all, err := n.Plane.Pipelines(n.t.Context(), client.Filter{})
+	if err != nil || len(all) != 1 {
+		n.t.Fatalf("%d pipelines, %v", len(all), err)
+	}
+	o, err := n.Plane.Owner(n.t.Context(), all[0].ID)
+	if err != nil || o.Agent == nil {
+		n.t.Fatalf("%+v, %v", o, err)
+	}
+	return o
+}
