@@ -50,22 +50,25 @@ func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []
 }
 
 // hasTranscript reports whether the client has kept anything of a session. Where that
-// cannot be told it has: the client knows best.
+// cannot be told it has: the client knows best. Our launcher gives the client a directory
+// of another name.
 func hasTranscript(session, cwd string, env []string) bool {
-	dir := environ.Get(env, "CLAUDE_CONFIG_DIR")
-	if dir == "" {
-		dir = filepath.Join(environ.Get(env, "HOME"), ".claude")
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(cwd, dir)
-	}
-	projects, err := os.ReadDir(filepath.Join(dir, "projects"))
-	if err != nil && !os.IsNotExist(err) {
-		return true
-	}
-	for _, project := range projects {
-		if _, err := os.Stat(filepath.Join(dir, "projects", project.Name(), session+".jsonl")); err == nil {
+	dirs := []string{environ.Get(env, "CCC_CONFIG_DIR"), environ.Get(env, "CLAUDE_CONFIG_DIR"), filepath.Join(environ.Get(env, "HOME"), ".claude")}
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(cwd, dir)
+		}
+		projects, err := os.ReadDir(filepath.Join(dir, "projects"))
+		if err != nil && !os.IsNotExist(err) {
 			return true
+		}
+		for _, project := range projects {
+			if _, err := os.Stat(filepath.Join(dir, "projects", project.Name(), session+".jsonl")); err == nil {
+				return true
+			}
 		}
 	}
 	return false

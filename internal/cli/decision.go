@@ -238,7 +238,8 @@ func decisionState(d *client.Decision) string {
 	if d.Resolved != nil {
 		return "settled: " + settledBy(d)
 	}
-	return plain.Line(d.Context)
+	first, _, _ := strings.Cut(d.Context, "\n")
+	return plain.Line(first)
 }
 
 func (l *decisionList) lines(p paint, width, height int) []string {

@@ -24,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/effect"
 	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/errand"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/store"
 )
@@ -49,6 +50,9 @@ type Options struct {
 	Agents   effect.Agents
 	Notifier effect.Notifier
 
+	// Ended reports whether it is sure that an agent's process has ended. Without it nobody
+	// knows before they wait for it.
+	Ended func(agent string) bool
 	// Look is what the terminal of an agent's client shows: trust, login, api_key,
 	// onboarding, dialog or nothing special, and its text. Without it nobody looks.
 	Look func(ctx context.Context, agent string) (screen, text string, err error)
@@ -79,6 +83,10 @@ func (o Options) complete() Options {
 	}
 	if o.Agents == nil {
 		o.Agents = o.errands().Route(o.clients(), o.errands().Agents())
+		o.Ended = func(agent string) bool {
+			dir, err := o.errands().Dir(agent)
+			return err == nil && !errand.Runs(dir)
+		}
 		o.Look = func(ctx context.Context, agent string) (screen, text string, err error) {
 			s, err := o.clients().Look(ctx, agent)
 			return s.Kind, s.Text, err

@@ -24,7 +24,7 @@ func (p *plane) details(ctx context.Context, o *engine.Owner, d engine.Decision)
 	cost := o.Cost()
 	details := &client.Details{USD: cost.USD, Tokens: cost.Tokens, Running: int64(ran(o, p.opts.Now()).Seconds())}
 	last := lastOf(p.opts.StateDir, d.AgentID)
-	details.LastMessage = last.Message
+	details.LastMessage = plain.Words(last.Message)
 	dirs := []string{last.Cwd, o.Cwd, o.Project}
 	changes := within(ctx, func(ctx context.Context) []string { return changesIn(ctx, present(dirs), p.opts.Environ) })
 	gates := within(ctx, func(context.Context) []string { return openGates(p.opts.StateDir, present(dirs)) })

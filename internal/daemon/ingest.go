@@ -331,11 +331,13 @@ func (i *ingest) settle(ctx context.Context, enough func() bool) error {
 	}
 }
 
-// caughtUp tells every owner with something left to act on that things happen now.
+// caughtUp tells every owner with something left to act on, or to wait for, that things
+// happen now.
 func caughtUp(ctx context.Context, core *core) error {
 	id := "caught-up:" + journal.NewID()
 	for _, o := range look(core, (*engine.State).Owners) {
-		if o.Terminal() || o.Agent == nil || o.Agent.Pending == "" && len(o.Agent.Asking) == 0 {
+		untimed := o.Decision != nil && o.Decision.Expires.IsZero() // it may be one that was found late
+		if !leftOver(o) && !untimed {
 			continue
 		}
 		if err := unlessRefused(core.must(ctx, o.ID, engine.Input{ID: id, What: engine.CaughtUp{}})); err != nil {
@@ -343,4 +345,9 @@ func caughtUp(ctx context.Context, core *core) error {
 		}
 	}
 	return nil
+}
+
+// leftOver reports whether something that an agent did is still to be acted on.
+func leftOver(o *engine.Owner) bool {
+	return !o.Terminal() && o.Agent != nil && (o.Agent.Pending != "" || len(o.Agent.Asking) > 0)
 }

@@ -65,6 +65,42 @@ func TestWhatIsFoundLateIsActedOnOnceEverythingIsRead(t *testing.T) {
 	}
 }
 
+// Of an agent that went idle and died while no daemon was there, its death counts.
+func TestTheEndComesBeforeTheSilence(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	agent := working(t, c, anID)
+	emit(t, dir, event.AgentIdle, event.Word{Agent: agent, Prompt: "p"})
+	check(t, reader(t, c, dir, "boot").catchUp(t.Context()))
+	w := newWorld()
+	w.start(agent, "")
+	w.end(agent, 137)
+	d := &daemon{core: c, Options: options(t, w, nil)}
+	d.Ended = func(id string) bool { return id == agent }
+	check(t, d.exits(t.Context()))
+	check(t, caughtUp(t.Context(), c))
+	o := c.owner(anID)
+	if o.Decision == nil || o.Decision.Source != engine.FromDead || len(sends(c, anID)) != 0 {
+		t.Errorf("%+v", o.Decision)
+	}
+}
+
+// A decision that was found late has as much time as others.
+func TestALateDecisionExpires(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	c := testCore(newMemory(t))
+	plan := agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1})
+	plan.Pipeline.Expire = runbook.Expire{After: time.Hour, Answer: runbook.DefaultCancel}
+	do(t, c, anID, create(anID, plan))
+	agent := done(t, c, anID).Agent.ID
+	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "escalate", Message: "help"})
+	check(t, reader(t, c, dir, "boot").catchUp(t.Context()))
+	check(t, caughtUp(t.Context(), c))
+	if d := c.owner(anID).Decision; d == nil || d.Expires.IsZero() || time.Until(d.Expires) > time.Hour {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestWhatTheAgentDidSinceIsNotActedOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	c := testCore(newMemory(t))

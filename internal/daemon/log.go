@@ -206,6 +206,8 @@ func settled(o *engine.Owner, id string) string {
 		case d.ID != id:
 		case d.Closed != "":
 			return "no longer waiting: " + d.Closed
+		case d.Expired && d.Chosen == "":
+			return "nobody answered in time"
 		case d.Expired:
 			return "nobody answered in time: " + d.Chosen
 		case len(d.Answers) > 0:

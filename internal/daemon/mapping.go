@@ -109,9 +109,14 @@ func (m meaning) said(r *event.Record, agent string) engine.Happening {
 	return nil
 }
 
-// heard is what a hook was called for.
+// heard is what a hook was called for. The first that a client calls is that of its
+// session's start: what else is heard of the session before that comes from the agent that
+// had it before, and is being ended.
 func (m meaning) heard(r *event.Record, o *engine.Owner) engine.Happening {
 	agent := o.Agent.ID
+	if o.Agent.Client && !o.Agent.Ready && r.Event != "SessionStart" {
+		return nil
+	}
 	switch r.Event {
 	case "SessionStart":
 		return engine.AgentReady{Agent: agent}

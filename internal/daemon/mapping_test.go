@@ -157,3 +157,29 @@ func TestErrorKinds(t *testing.T) {
 		}
 	}
 }
+
+// The client of an agent that goes on in an old session is heard of by its session's start
+// first: until then the session's hooks are those of the agent before it. Its idle_prompt
+// comes a minute after an error, just when the agent is started again.
+func TestWhatTheAgentBeforeDidInTheSession(t *testing.T) {
+	for name, test := range map[string]struct {
+		agent engine.Agent
+		event string
+		want  bool
+	}{
+		"its idle":             {engine.Agent{ID: "x", Client: true}, "Notification", false},
+		"its prompt":           {engine.Agent{ID: "x", Client: true}, "UserPromptSubmit", false},
+		"its error":            {engine.Agent{ID: "x", Client: true}, "StopFailure", false},
+		"the start":            {engine.Agent{ID: "x", Client: true}, "SessionStart", true},
+		"after the start":      {engine.Agent{ID: "x", Client: true, Ready: true}, "Notification", true},
+		"of what has no start": {engine.Agent{ID: "x"}, "Notification", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := event.Record{Kind: event.Received, Event: test.event, Session: "s", Prompt: "p", Enums: event.Enums{NotificationType: "idle_prompt"}}
+			in, ok := meaning{}.input(&r, &engine.Owner{Agent: &test.agent})
+			if ok != test.want {
+				t.Errorf("%+v", in.What)
+			}
+		})
+	}
+}

@@ -90,6 +90,9 @@ func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 	if err := d.ingest.catchUp(ctx); err != nil {
 		return nil, err
 	}
+	if err := d.exits(ctx); err != nil {
+		return nil, err
+	}
 	if err := caughtUp(ctx, d.core); err != nil {
 		return nil, err
 	}
@@ -99,6 +102,27 @@ func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 	}
 	d.attach()
 	return listener, nil
+}
+
+// exits reports the ends of agents of which something is still to be acted on: of one that is
+// gone its silence means nothing.
+func (d *daemon) exits(ctx context.Context) error {
+	if d.Ended == nil {
+		return nil
+	}
+	for _, o := range look(d.core, (*engine.State).Owners) {
+		if !leftOver(o) || o.Agent.Exited || notStarted(o) || !d.Ended(o.Agent.ID) {
+			continue
+		}
+		r, err := d.Agents.Wait(ctx, o.Agent.ID)
+		if err != nil {
+			return err
+		}
+		if err := unlessRefused(d.core.must(ctx, o.ID, effect.Exit(o.Agent.ID, r, d.Now()))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // warn tells what opening the store found that is wrong, and not so wrong that it cannot

@@ -77,10 +77,14 @@ func starting(o *engine.Owner, agent string) bool {
 	if o == nil || o.Terminal() || o.Agent == nil || !o.Agent.Client || o.Agent.Ready || o.Agent.Exited {
 		return false
 	}
-	yet := slices.ContainsFunc(o.Effects, func(e engine.OpenEffect) bool {
+	return !notStarted(o) && (agent == "" || agent == o.Agent.ID)
+}
+
+// notStarted reports whether the owner's agent is yet to be started, or may be.
+func notStarted(o *engine.Owner) bool {
+	return slices.ContainsFunc(o.Effects, func(e engine.OpenEffect) bool {
 		return e.Kind == engine.StartAgent && e.Agent.ID == o.Agent.ID
 	})
-	return !yet && (agent == "" || agent == o.Agent.ID)
 }
 
 // watch looks at a client until it is heard of, or gone. Each thing that it shows is told

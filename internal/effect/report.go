@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/errand"
@@ -54,8 +55,18 @@ func (w *Worker) watchShell(owner, key string) {
 func (w *Worker) watchAgent(owner, agent string) {
 	w.watch(owner, agent, w.opts.Agents.Wait, func(r errand.Result) engine.Happening {
 		w.slots.release(agent)
-		return engine.AgentExited{Agent: agent, Code: r.Code, Gone: r.Lost, Tail: r.Tail}
+		return exited(agent, r)
 	})
+}
+
+func exited(agent string, r errand.Result) engine.AgentExited {
+	return engine.AgentExited{Agent: agent, Code: r.Code, Gone: r.Lost, Tail: r.Tail}
+}
+
+// Exit is what a worker reports of an agent that has ended so.
+func Exit(agent string, r errand.Result, now time.Time) engine.Input {
+	what := exited(agent, r)
+	return engine.Input{ID: inputID(what), Time: now, What: what}
 }
 
 // watch waits for the end of what is known by a name. It does so once.

@@ -91,6 +91,10 @@ func (r runner) run(ctx context.Context) error {
 	out := newOutput(spec, r.now)
 	defer out.close()
 	cmd, err := r.start(spec, out)
+	if errors.Is(err, errHungUp) { // as a moment later: that is no fault of the command's
+		r.say(sayBegun)
+		return r.finish(ctx, out, Result{Code: 128 + int(syscall.SIGHUP)})
+	}
 	if err != nil {
 		// On record first: whoever hears of it may ask again.
 		failed := r.finish(ctx, out, Result{Code: 127, Failed: err.Error()})
@@ -99,6 +103,9 @@ func (r runner) run(ctx context.Context) error {
 	}
 	r.say(sayBegun)
 	result := r.await(ctx, cmd)
+	if spec.Terminal && result.Code > 128 { // a client that was killed leaves its tools alone, each in a session of its own
+		process.EndMarked(r.dir.mark())
+	}
 	r.stage.ended(out)
 	result.Tail = out.end()
 	return r.finish(ctx, out, result)

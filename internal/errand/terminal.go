@@ -83,6 +83,9 @@ func (d directory) word() (heard bool, err error) {
 // errNoTerminal is why a runner does not begin that another one has taken the place of.
 var errNoTerminal = errors.New("there is no terminal for the command")
 
+// errHungUp is a terminal that went away just when the command was to have it.
+var errHungUp = errors.New("the terminal cannot be given to the command")
+
 // note is a runner's mouth where nobody can listen: what it says is in a file.
 type note string
 

@@ -102,7 +102,7 @@ func (t tty) start(cmd *exec.Cmd, _ *output) error {
 	if err != nil {
 		_ = cmd.Cancel() // it has done nothing yet
 		_ = cmd.Wait()
-		return fmt.Errorf("the terminal cannot be given to the command: %w", err)
+		return errors.Join(errHungUp, err)
 	}
 	return nil
 }

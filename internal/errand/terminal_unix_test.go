@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -48,6 +49,11 @@ func init() {
 		r.stage = settling{tty{os.Stdin, os.Environ()}, filepath.Join(args[2], "settled")}
 		return r.run(context.Background())
 	}
+	children["terminal, goes away"] = func(args []string) error {
+		r := inPane(args[2])
+		r.stage = vanishing{tty{os.Stdin, os.Environ()}}
+		return r.run(context.Background())
+	}
 	children["gives the terminal away"] = givesAway
 	children["dies while it launches"] = func(args []string) error {
 		s := Spec{Script: "echo >> ran", Dir: args[1], Env: []string{"SECRET=x"}}
@@ -72,6 +78,19 @@ func (s settling) ended(*output) {
 		said = err.Error()
 	}
 	_ = os.WriteFile(s.file, []byte(said), 0o600)
+}
+
+// vanishing is a terminal that is none when the command is to have it.
+type vanishing struct{ tty }
+
+func (v vanishing) start(cmd *exec.Cmd, out *output) error {
+	file, other, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer other.Close()
+	v.file = file
+	return v.tty.start(cmd, out)
 }
 
 // givesAway gives the terminal to another process, and wants to read from it. That stops
@@ -399,6 +418,33 @@ func TestTerminalGone(t *testing.T) {
 			s.wantDead(away)
 		})
 	}
+}
+
+// A client that is killed has no time to end its tools, which have sessions of their own.
+func TestTerminalCommandKilled(t *testing.T) {
+	s := newStage(t)
+	check(t, s.startHere("setsid sh -c 'echo $$ > away; exec sleep 1000' < /dev/null > /dev/null 2>&1 & echo $$ > shell; exec sleep 1000"))
+	shell, away := s.pid("shell"), s.pid("away")
+	t.Cleanup(func() { _ = syscall.Kill(away, syscall.SIGKILL) })
+	check(t, syscall.Kill(shell, syscall.SIGKILL))
+	if r := s.wait(); r.Lost || r.Code != 128+9 {
+		t.Errorf("%+v", r)
+	}
+	if runtime.GOOS == "linux" && alive(away) {
+		t.Error("what it has started goes on")
+	}
+}
+
+// One that goes away before the command has it ends the command, too: it could be started
+// in another.
+func TestTerminalGoneAtOnce(t *testing.T) {
+	s := newStage(t)
+	s.runner = "terminal, goes away"
+	check(t, s.startHere("echo >> ran"))
+	if r := s.wait(); r.Lost || r.Failed != "" || r.Code != 128+1 {
+		t.Errorf("%+v", r)
+	}
+	s.wantRan(0)
 }
 
 // A runner that is killed leaves nothing behind, and the errand is lost.

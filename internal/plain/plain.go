@@ -46,6 +46,15 @@ func Text(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// Words makes plain lines of what somebody wrote, as long as they are.
+func Words(text string) string {
+	return strip(text, func(b *strings.Builder, r rune) {
+		if r != '\r' {
+			b.WriteRune(r)
+		}
+	})
+}
+
 // strip leaves what can be printed, and hands white space to space.
 func strip(text string, space func(*strings.Builder, rune)) string {
 	var b strings.Builder

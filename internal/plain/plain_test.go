@@ -71,3 +71,10 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+func TestWords(t *testing.T) {
+	long := strings.Repeat("x", 2*maxLine)
+	if got, want := Words("a \x1b[1mb\x1b[0m\x07\r\n\tc "+long), "a b\n\tc "+long; got != want {
+		t.Errorf("%q", got)
+	}
+}
