@@ -175,7 +175,7 @@ func (p *prompt) failed(answer hook.Answer, why error) (hook.Answer, keeper.Verd
 			p.keeper.logf("agent %s: %v", p.agent.id, err)
 		}
 	}
-	if why == context.DeadlineExceeded {
+	if why == context.DeadlineExceeded || !quietly(why) {
 		p.leave()
 	}
 	if quietly(why) {
@@ -186,8 +186,9 @@ func (p *prompt) failed(answer hook.Answer, why error) (hook.Answer, keeper.Verd
 	return answer.Tell("stopgate: " + message), keeper.Verdict{Outcome: keeper.CouldNotRun, Status: "not_asked", Summary: why.Error()}
 }
 
-// leave tells of a dialog that stays when our time is over: nobody can answer it from
-// elsewhere any more, but a person can at the terminal.
+// leave tells of a dialog that stays when our time is over, or when nobody was there to be
+// asked: nobody can answer it from elsewhere any more, but a person can at the terminal. A
+// daemon that is away reads it when it is back.
 func (p *prompt) leave() {
 	word := event.Word{Agent: p.agent.id, Type: p.asked.Type, Prompt: p.call.Payload.Common().PromptID}
 	if _, err := emitRecord(p.call, event.Record{Event: event.AgentPrompt, Word: &word}); err != nil {

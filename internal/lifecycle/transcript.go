@@ -88,6 +88,7 @@ type entry struct {
 	APIError bool   `json:"isApiErrorMessage"`
 	Error    any    `json:"error"`
 	Message  struct {
+		ID      string          `json:"id"` // what was said in one go has one line for each part
 		Content json.RawMessage `json:"content"`
 	} `json:"message"`
 }

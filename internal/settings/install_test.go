@@ -42,7 +42,7 @@ func TestInstallKeepsTheLayout(t *testing.T) {
 `, []Entry{entry(hook.Stop)}},
 		{
 			"minified", `{"a":1,"hooks":{"PreToolUse":[]}}`,
-			`{"a":1,"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"/opt/bin/stopgate","args":["hook","PreToolUse"],"timeout":86400}]}]}}`,
+			`{"a":1,"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"/opt/bin/stopgate","args":["hook","PreToolUse"],"timeout":600}]}]}}`,
 			[]Entry{bash},
 		},
 		{
@@ -128,7 +128,7 @@ func TestInstallRewritesWhereItStands(t *testing.T) {
       }
     ],
     "PreToolUse": [
-      {"matcher": "Bash", "hooks": [{"type": "command", "command": "/opt/bin/stopgate", "args": ["hook", "PreToolUse"], "timeout": 86400}]}
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "/opt/bin/stopgate", "args": ["hook", "PreToolUse"], "timeout": 600}]}
     ],
     "SessionEnd": [{"hooks": [{"type": "command", "command": "stopgate hook SessionEnd"}]}]
   }

@@ -24,7 +24,7 @@ func DefaultTimeout(event hook.Event) time.Duration {
 		return 20 * time.Second
 	case hook.SessionStart, hook.SubagentStart, hook.StopFailure, hook.Notification:
 		return 60 * time.Second
-	case hook.PreToolUse, hook.PermissionRequest:
+	case hook.PermissionRequest:
 		// A person answers an agent's question in there, who may be asleep.
 		return 24 * time.Hour
 	}

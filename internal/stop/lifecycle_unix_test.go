@@ -649,7 +649,11 @@ func TestADaemonThatIsNotThereIsNotWaitedFor(t *testing.T) {
 	if !strings.Contains(got, "systemMessage") || !strings.Contains(got, "the daemon is not running") || strings.Contains(got, "decision") {
 		t.Errorf("the client hears %s", got)
 	}
-	s.wantEmitted("agent:prompt permission p1", "agent:prompt_over")
+	// The dialog stays: the daemon hears of it when it is back.
+	s.wantEmitted("agent:prompt permission p1", "agent:prompt_over", "agent:prompt permission p1")
+	if ref := s.lastEmitted().Word.Ref; ref != "" {
+		t.Errorf("somebody seems to wait for %s", ref)
+	}
 	s.wantNothingAsked()
 }
 
