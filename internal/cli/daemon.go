@@ -119,7 +119,8 @@ Exit code 0: it does not run, also where it did not before. 3: it has not ended,
 --kill, what it started has not.`,
 		Example: `  stopgate daemon stop
   stopgate daemon stop --kill`,
-		Args: noArgs,
+		Args:    noArgs,
+		PreRunE: notForAgents,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withDaemon(cmd, func(ctx context.Context, p *plane) error {
 				stopped, err := p.halt(ctx, kill)
@@ -149,6 +150,7 @@ Exit code 0: it runs. 3: it has not ended, or could not be started.`,
 		Example:               "  stopgate daemon restart",
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
+		PreRunE:               notForAgents,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withDaemon(cmd, func(ctx context.Context, p *plane) error {
 				if _, err := p.halt(ctx, false); err != nil {

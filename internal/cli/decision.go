@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/plain"
 )
@@ -173,7 +174,18 @@ Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no 
 // forPeople refuses an agent what a person is asked to decide: its own work is what it
 // would decide about.
 func forPeople(cmd *cobra.Command, getenv func(string) string) error {
-	for _, name := range []string{"STOPGATE_AGENT_ID", "OJ_AGENT_ID", "CLAUDECODE"} {
+	return refused(cmd, getenv, agentdir.Variable, agentdir.OldVariable, "CLAUDECODE")
+}
+
+// notForAgents refuses the daemon's agents what ends the work of others. A person's own
+// client may do it for them.
+func notForAgents(cmd *cobra.Command, _ []string) error {
+	return refused(cmd, os.Getenv, agentdir.Variable, agentdir.OldVariable)
+}
+
+// refused refuses a command where one of the variables is set.
+func refused(cmd *cobra.Command, getenv func(string) string, variables ...string) error {
+	for _, name := range variables {
 		if getenv(name) != "" {
 			err := fmt.Errorf("%s is for people, and this is an agent's shell (%s is set)", cmd.CommandPath(), name)
 			return codeError{hintError{err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal"}, exitCouldNotRun}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -181,6 +182,10 @@ func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 	if err != nil {
 		return err
 	}
+	agents := emitters{state: state, own: agentdir.FromEnviron(os.Environ())}
+	if word.Agent, err = agents.meant(word.Agent); err != nil {
+		return err
+	}
 	path, _ := paths.GlobalConfig()      // without a home there is none
 	global, _ := config.LoadGlobal(path) // what it cannot read is at its default
 	record := event.Record{Call: journal.NewID(), Kind: event.Emitted, Event: name, Word: &word}
@@ -188,6 +193,9 @@ func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 		return err
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), said)
+	if !agents.known(word.Agent) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "stopgate: no agent %s is known here\n", word.Agent)
+	}
 	if !daemonRuns(cmd.Context(), state) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "stopgate: no daemon is running; it will be read when one does")
 	}

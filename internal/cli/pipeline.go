@@ -142,6 +142,7 @@ Exit code 0: it is cancelled, or was at its end. 1: there is none of that id; th
 cancelled all the same.`,
 		Example: fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
 		Args:    ids(someArgs, math.MaxInt),
+		PreRunE: notForAgents,
 		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
 			return p.each(ctx, args, func(arg string) error {
 				id, err := p.resolve(ctx, arg)
