@@ -11,6 +11,7 @@ type Answer struct {
 	blocks  []block
 	status  int // an HTTP error instead of a message
 	message string
+	header  map[string]string // with an error
 	delay   time.Duration
 	until   <-chan struct{}
 	compute func(Request) Answer
@@ -64,6 +65,22 @@ func Join(first Answer, more ...Answer) Answer {
 // Error refuses the request. The client gives up soon on 400; it retries 401 with growing
 // delays, six times in half a minute.
 func Error(status int, message string) Answer { return Answer{status: status, message: message} }
+
+// Limited refuses the request of a subscriber whose five hours are used up. The client, which must
+// have a token (CLAUDE_CODE_OAUTH_TOKEN) and no key, gives up at once and says when they are over.
+func Limited(reset time.Time) Answer {
+	at := fmt.Sprint(reset.Unix())
+	answer := Error(429, "the limit is reached")
+	answer.header = map[string]string{
+		"anthropic-ratelimit-unified-status":               "rejected",
+		"anthropic-ratelimit-unified-representative-claim": "five_hour",
+		"anthropic-ratelimit-unified-reset":                at,
+		"anthropic-ratelimit-unified-5h-reset":             at,
+		"anthropic-ratelimit-unified-5h-utilization":       "1.0",
+		"retry-after": fmt.Sprint(int(time.Until(reset).Seconds())),
+	}
+	return answer
+}
 
 // Always gives the same answer to every request from here on. A client may repeat a refused
 // request: 2.1.325 does so even on 400.

@@ -158,6 +158,9 @@ func (answer Answer) refuse(w http.ResponseWriter) {
 		kind = "rate_limit_error"
 	}
 	w.Header().Set("Content-Type", "application/json")
+	for name, value := range answer.header {
+		w.Header().Set(name, value)
+	}
 	w.WriteHeader(answer.status)
 	json.NewEncoder(w).Encode(map[string]any{
 		"type":  "error",

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -175,6 +176,14 @@ func TestErrorsAreTheAPIs(t *testing.T) {
 	}
 	if status, answer := ask(t, api, "", "{"); status != 400 || !strings.Contains(answer, "cannot read") {
 		t.Errorf("broken body: %d %s", status, answer)
+	}
+}
+
+func TestLimitSaysWhenItIsOver(t *testing.T) {
+	w := httptest.NewRecorder()
+	Limited(time.Unix(1800000000, 0)).refuse(w)
+	if got := w.Result().Header.Get("anthropic-ratelimit-unified-reset"); w.Code != http.StatusTooManyRequests || got != "1800000000" {
+		t.Errorf("%d, reset %q", w.Code, got)
 	}
 }
 

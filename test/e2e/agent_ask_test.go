@@ -157,3 +157,20 @@ func TestQuestionsAreAnsweredInTheTerminal(t *testing.T) {
 	}
 	m.wantDecisions(o.ID, "question", "approval", "question")
 }
+
+// A question that nobody answers in time is answered as the runbook says.
+func TestQuestionThatNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	m := newManaged(t, strings.Replace(pipeline(""), "[pipeline.go]\n", "[pipeline.go]\nexpire = { after = \"1s\", answer = \"go_on\" }\n", 1))
+	m.API.Script(ask(question("Which colour?", "Colour", false, "Red", "Blue")), claudeapi.Text("I am finished."), obey)
+	o := m.Go()
+	d := m.asks(o.ID, "question")
+	if d.Expires == nil || d.OnExpiry != "go_on" {
+		t.Errorf("it expires at %v with %q", d.Expires, d.OnExpiry)
+	}
+	m.done(o.ID)
+	m.wantResults(claudeapi.ToolResult{Text: "Nobody answered in time: decide yourself."})
+	if out := m.Stopgate("decision", "answer", d.ID, "Red"); out.Code != 1 || !strings.Contains(out.Stderr, "nobody answered in time") {
+		t.Errorf("exit %d: %s", out.Code, out.Stderr)
+	}
+}

@@ -61,7 +61,7 @@ func newManaged(t testing.TB, runbook string) *managed {
 	return m
 }
 
-// Allow makes these the tools that no person is asked about, in addition to none.
+// Allow makes these the tools that no person is asked about.
 func (m *managed) Allow(tools ...string) {
 	m.t.Helper()
 	m.writeJSON(filepath.Join(m.Home, ".claude", "settings.json"), map[string]any{
@@ -405,11 +405,6 @@ func verdict(keeper, status string) func(events.Record) bool {
 	}
 }
 
-// inSession matches what a session's hooks were called for.
-func inSession(id string) func(events.Record) bool {
-	return func(r events.Record) bool { return r.Session == id }
-}
-
 // wantStops compares what the lifecycle said to the stops so far. An agent that has signalled is
 // ended, and may or may not come to a last stop before: that one is left out.
 func (m *managed) wantStops(want ...string) {
@@ -430,7 +425,7 @@ func (m *managed) wantStops(want ...string) {
 		}
 		return slices.Equal(got, want)
 	}
-	if !poll(5*time.Second, stops) {
+	if !poll(patience, stops) {
 		m.t.Errorf("stops were answered %q, want %q", got, want)
 	}
 }
@@ -468,7 +463,7 @@ func (m *managed) told() []string {
 // wantTold waits until people were told so often, and compares the count.
 func (m *managed) wantTold(want int) {
 	m.t.Helper()
-	if poll(5*time.Second, func() bool { return len(m.told()) >= want }); len(m.told()) != want {
+	if poll(patience, func() bool { return len(m.told()) >= want }); len(m.told()) != want {
 		m.t.Errorf("people were told %q, want %d", m.told(), want)
 	}
 }

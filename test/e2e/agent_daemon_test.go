@@ -3,9 +3,8 @@
 package e2e
 
 import (
-	"bytes"
-	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -67,41 +66,49 @@ func (m *managed) screen() string {
 	return out
 }
 
-// processes are the runner of the only agent, and its client.
-func (m *managed) processes() (runner, claude int) {
+// pidFile is a program called claude that tells its process id in a file, and becomes the client.
+const pidFile = `#!/bin/sh
+echo $$ > "$TMPDIR/claude.part" && mv "$TMPDIR/claude.part" "$TMPDIR/claude.pid"
+exec claude "$@"
+`
+
+// crash kills the only agent's client, and whatever else is given, as kill -9 does.
+func (m *managed) crash(more ...int) {
+	m.t.Helper()
+	pids := append(waitPIDs(m.t, filepath.Join(m.Tmp, "claude.pid"), 1), more...)
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+// runner is the process that waits for the only agent's client.
+func (m *managed) runner() int {
 	m.t.Helper()
 	out, err := m.tmux("display-message", "-p", "-t", "="+m.sessions()[0]+":", "#{pane_pid}")
-	if err == nil {
-		runner, err = strconv.Atoi(strings.TrimSpace(out))
-	}
 	if err != nil {
 		m.t.Fatalf("%v: %s", err, out)
 	}
-	for _, pid := range m.left() {
-		if parent(pid) == runner {
-			return runner, pid
-		}
+	pid, err := strconv.Atoi(strings.TrimSpace(out))
+	if err != nil {
+		m.t.Fatal(err)
 	}
-	m.t.Fatalf("the process %d has no children", runner)
-	return 0, 0
-}
-
-// parent is the parent of a process; 0 where that cannot be told.
-func parent(pid int) int {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // its name may hold anything
-	if len(fields) < 2 {
-		return 0
-	}
-	ppid, _ := strconv.Atoi(fields[1])
-	return ppid
+	return pid
 }
 
 // An agent that works on while the daemon is killed is found again; one that dies meanwhile gets
 // its on_dead, and goes on in its session.
 func TestAgentsAreFoundAgainDeadOrAlive(t *testing.T) {
 	t.Parallel()
-	m := newManaged(t, pipeline("on_dead = { action = \"resume\", message = \"Go on.\", append = true }\n"))
+	m := newManaged(t, "")
+	program := filepath.Join(m.root, "told", "claude")
+	m.Write(program, pidFile)
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	runbook := pipeline("on_dead = { action = \"resume\", message = \"Go on.\", append = true }\n")
+	m.Write(".gauntlet/runbooks/work.toml", strings.ReplaceAll(runbook, `"claude `, `"`+program+" "))
 	forever, then := make(chan struct{}), make(chan struct{})
 	defer close(forever)
 	m.API.On(claudeapi.Last("Go on."), claudeapi.Hold(then, claudeapi.Text("I am finished.")))
@@ -111,13 +118,9 @@ func TestAgentsAreFoundAgainDeadOrAlive(t *testing.T) {
 	o := m.Go()
 	// A client that has done nothing yet leaves no conversation behind.
 	m.API.WaitRequest(t, func(r claudeapi.Request) bool { return len(r.ToolResults()) == 1 })
-	runner, claude := m.processes()
+	runner := m.runner()
 	m.kill()
-	for _, pid := range []int{runner, claude} {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-	}
+	m.crash(runner)
 	m.wake()
 	m.API.WaitRequest(t, claudeapi.Last("Go on."))
 	resumed := m.until(o.ID, "the next agent", func(now client.Owner) bool { return now.Agent.ID != o.Agent.ID && now.Agent.Ready })
@@ -132,10 +135,7 @@ func TestAgentsAreFoundAgainDeadOrAlive(t *testing.T) {
 	if now := m.reaches(o.ID, "work", "running"); now.Agent.ID != resumed.Agent.ID || len(m.sessions()) != 1 {
 		t.Errorf("the agent is %+v, sessions %v", now.Agent, m.sessions())
 	}
-	_, claude = m.processes()
-	if err := syscall.Kill(claude, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	m.crash()
 	m.answers(m.asks(o.ID, "dead"), "skip") // once it was tried
 	m.done(o.ID)
 	m.wantDecisions(o.ID, "dead")
@@ -153,7 +153,13 @@ func TestMessageToABusyAgent(t *testing.T) {
 	if !strings.Contains(out.Stdout, "as soon as it is free") {
 		t.Errorf("send said %q", out.Stdout)
 	}
-	m.until(o.ID, "it is being sent", func(client.Owner) bool { return true })
+	queued := func() bool {
+		files, _ := filepath.Glob(filepath.Join(m.State, "logs", "queues", "*.json"))
+		return len(files) > 0
+	}
+	if !poll(patience, queued) {
+		t.Fatal("it is not in the agent's queue")
+	}
 	if screen := m.screen(); strings.Contains(screen, "that too") {
 		t.Errorf("it was typed already:\n%s", screen)
 	}

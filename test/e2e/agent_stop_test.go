@@ -50,6 +50,33 @@ func TestAgentIsHeldUntilItSignals(t *testing.T) {
 	m.wantDecisions(o.ID)
 }
 
+// An agent that signals that it needs a person may stop, and is told what the person says. After that
+// it has to signal anew.
+func TestAgentSignalsThatItNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	m := newManaged(t, pipeline(""))
+	escalate := claudeapi.Func(func(r claudeapi.Request) claudeapi.Answer {
+		command := pasteable.FindStringSubmatch(r.LastUserText())[1]
+		return bash(strings.TrimSuffix(command, "complete") + `'{"kind":"escalate","message":"Which database?"}'`)
+	})
+	m.API.On(claudeapi.Last("You must explicitly signal"), escalate, claudeapi.Text("I wait."), obey)
+	m.API.On(claudeapi.Last("The small one."), claudeapi.Text("I am finished."))
+	m.API.Script(claudeapi.Text("I do not know how."))
+	o := m.Go()
+	d := m.asks(o.ID, "signal")
+	if d.Context != "Which database?" {
+		t.Errorf("the decision says %q", d.Context)
+	}
+	m.wantStops("block not_signaled", "allow blocked_before")
+	if out := m.Stopgate("agent", "logs", o.Agent.ID).mustPass(t); !strings.Contains(out.Stdout, "I do not know how.") || !strings.Contains(out.Stdout, "Do it.") {
+		t.Errorf("agent logs:\n%s", out.Stdout)
+	}
+	m.answers(d, "-m", "The small one.")
+	m.done(o.ID)
+	m.wantStops("block not_signaled", "allow blocked_before", "block not_signaled")
+	m.wantDecisions(o.ID, "signal")
+}
+
 // An agent that does not signal although it was told to is let go once its turn. Then it is idle.
 func TestAgentThatDoesNotSignalIsIdleInTheEnd(t *testing.T) {
 	t.Parallel()
