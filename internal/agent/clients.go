@@ -86,9 +86,14 @@ func (c Clients) own(id string) (agentdir.Dir, error) {
 // prepare writes what the client and its hooks read. It is done while the client cannot
 // begin: one that has begun has a session of its own choice.
 func (c Clients) prepare(b beginning) error {
-	text, err := settings.Agent{
-		ID: b.ID, Program: c.Errands.Program, Aliases: aliases(c.Errands.Program, b.env), Dir: b.Cwd, Environ: b.env,
-	}.File()
+	client := settings.Agent{
+		ID: b.ID, Program: c.Errands.Program, Aliases: aliases(c.Errands.Program, b.env), Dir: b.Cwd,
+		ConfigDir: ConfigDir(b.Run, b.Cwd, b.env),
+	}
+	if b.long() {
+		client.Prompt = b.own.Path("prompt.md")
+	}
+	text, err := client.File()
 	if err != nil {
 		return err
 	}

@@ -235,7 +235,9 @@ func TestSendIsGivenUp(t *testing.T) {
 		go func() { sent <- s.Send(ctx, id, "k-1", "the message") }()
 		eventually(t, "it is there", func() bool { return queues.Exists(Session("worker", id)) })
 		cancel(cause)
-		if err := <-sent; !errors.Is(err, cause) {
+		err := <-sent
+		var failure *errand.Failure
+		if cause == effect.ErrUnwanted && (!errors.As(err, &failure) || failure.Why != "it was taken back") || cause != effect.ErrUnwanted && !errors.Is(err, cause) {
 			t.Errorf("it says %v", err)
 		}
 	}
@@ -416,7 +418,7 @@ func TestResume(t *testing.T) {
 	const old = "11111111-2222-5333-9444-555555555555"
 	transcript := filepath.Join(s.cwd, "config", "projects", "-some-where", old+".jsonl")
 	check(t, os.MkdirAll(filepath.Dir(transcript), 0o700))
-	check(t, os.WriteFile(transcript, nil, 0o600))
+	check(t, os.WriteFile(transcript, []byte(`{"type":"user"}`+"\n"), 0o600))
 	a := s.agent("go on")
 	a.Resume, a.Env = old, map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(s.cwd, "config")}
 	s.start(a)
@@ -477,6 +479,9 @@ func TestLongPrompt(t *testing.T) {
 	}
 	if text, err := os.ReadFile(s.own().Path("prompt.md")); err != nil || string(text) != prompt {
 		t.Errorf("the file has %d bytes, %v", len(text), err)
+	}
+	if text, err := os.ReadFile(s.own().Path("settings.json")); err != nil || !strings.Contains(string(text), `"Read(/`+s.own().Path("prompt.md")+`)"`) {
+		t.Errorf("the client would ask whether it may read it: %s, %v", text, err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/runbook"
 	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // maxScript is how long the script of a client may be: the system takes 128 KiB for one
@@ -24,6 +25,7 @@ type beginning struct {
 	own    agentdir.Dir
 	env    []string
 	resume bool   // the session to go on with is there
+	spent  bool   // it is, but there is nothing in it: it takes another one
 	prompt string // what the client is told first
 }
 
@@ -35,7 +37,9 @@ func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []
 	if a.Resume == "" {
 		return b
 	}
-	b.resume = hasTranscript(a.Resume, a.Cwd, env)
+	dir := ConfigDir(a.Run, a.Cwd, env)
+	b.spent = isEmpty(a.Resume, dir)
+	b.resume = !b.spent && hasTranscript(a.Resume, dir)
 	if b.resume {
 		return b
 	}
@@ -49,34 +53,16 @@ func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []
 	return b
 }
 
-// hasTranscript reports whether the client has kept anything of a session. Where that
-// cannot be told it has: the client knows best. Our launcher gives the client a directory
-// of another name.
-func hasTranscript(session, cwd string, env []string) bool {
-	dirs := []string{environ.Get(env, "CCC_CONFIG_DIR"), environ.Get(env, "CLAUDE_CONFIG_DIR"), filepath.Join(environ.Get(env, "HOME"), ".claude")}
-	for _, dir := range dirs {
-		if dir == "" {
-			continue
-		}
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(cwd, dir)
-		}
-		projects, err := os.ReadDir(filepath.Join(dir, "projects"))
-		if err != nil && !os.IsNotExist(err) {
-			return true
-		}
-		for _, project := range projects {
-			if _, err := os.Stat(filepath.Join(dir, "projects", project.Name(), session+".jsonl")); err == nil {
-				return true
-			}
-		}
-	}
-	return false
+// hasTranscript reports whether the client has kept anything of a session in its directory.
+// Where that cannot be told it has: the client knows best.
+func hasTranscript(session, dir string) bool {
+	path, err := transcript.Find(filepath.Join(dir, "projects"), "", session)
+	return dir == "" || path != "" || err != nil
 }
 
 // session is that of the client. A new one has the agent's id.
 func (b beginning) session() string {
-	if b.Resume != "" {
+	if b.Resume != "" && !b.spent {
 		return b.Resume
 	}
 	return b.ID
@@ -84,19 +70,31 @@ func (b beginning) session() string {
 
 // script is the command line of the client, which takes the place of the shell.
 func (b beginning) script() string {
+	if b.silent() {
+		return b.command()
+	}
+	if b.long() {
+		return b.with(fmt.Sprintf("Read the file %s and do what it says.", b.own.Path("prompt.md")))
+	}
+	return b.with(b.prompt)
+}
+
+// silent reports whether the client is told nothing besides what its run says.
+func (b beginning) silent() bool { return strings.TrimSpace(b.prompt) == "" || b.Bare }
+
+// long reports whether the prompt has to be read from its file.
+func (b beginning) long() bool { return !b.silent() && len(b.with(b.prompt)) > maxScript }
+
+func (b beginning) with(prompt string) string {
+	return b.command() + " " + settings.ShellCommand("--", prompt)
+}
+
+func (b beginning) command() string {
 	flag := "--session-id"
 	if b.resume {
 		flag = "--resume"
 	}
-	script := runbook.Exec(strings.TrimSpace(b.Run)) + " " + settings.ShellCommand(flag, b.session(), "--settings", b.own.Path("settings.json"))
-	if strings.TrimSpace(b.prompt) == "" || b.Bare {
-		return script
-	}
-	whole := script + " " + settings.ShellCommand("--", b.prompt)
-	if len(whole) <= maxScript {
-		return whole
-	}
-	return script + " " + settings.ShellCommand("--", fmt.Sprintf("Read the file %s and do what it says.", b.own.Path("prompt.md")))
+	return runbook.Exec(strings.TrimSpace(b.Run)) + " " + settings.ShellCommand(flag, b.session(), "--settings", b.own.Path("settings.json"))
 }
 
 // program is the program that a client's run starts; empty where that is hard to tell.

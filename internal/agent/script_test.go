@@ -11,15 +11,23 @@ import (
 // that is there would end at once.
 func TestTranscriptIsFound(t *testing.T) {
 	for name, test := range map[string]struct {
-		at   string   // the client's directory
+		at   string // the client's directory
+		run  string
 		env  []string // with @ for where everything is
 		want bool
 	}{
-		"at home":            {"home/.claude", nil, true},
-		"in its own":         {"own", []string{"CLAUDE_CONFIG_DIR=@/own"}, true},
-		"in that of ccc":     {"ccc", []string{"CCC_CONFIG_DIR=@/ccc"}, true},
-		"below the cwd":      {"cwd/mine", []string{"CLAUDE_CONFIG_DIR=mine"}, true},
-		"where nobody looks": {"elsewhere", nil, false},
+		"at home":             {"home/.claude", "claude", nil, true},
+		"in its own":          {"own", "claude", []string{"CLAUDE_CONFIG_DIR=@/own"}, true},
+		"in that of ccc":      {"ccc", "/opt/ccc main", []string{"CCC_CONFIG_DIR=@/ccc", "CLAUDE_CONFIG_DIR=@/own"}, true},
+		"in that of stopgate": {"ccc", "stopgate claude", []string{"CCC_CONFIG_DIR=@/ccc"}, true},
+		"ccc without its own": {"own", "ccc", []string{"CLAUDE_CONFIG_DIR=@/own"}, true},
+		"not in that of ccc":  {"ccc", "claude", []string{"CCC_CONFIG_DIR=@/ccc"}, false},
+		"below the cwd":       {"cwd/mine", "claude", []string{"CLAUDE_CONFIG_DIR=mine"}, true},
+		"in what run says":    {"own dir", "A=1 CLAUDE_CONFIG_DIR='@/own dir' claude -c", []string{"CLAUDE_CONFIG_DIR=@/other"}, true},
+		"of a variable":       {"home/x", "CLAUDE_CONFIG_DIR=$HOME/x claude", nil, true},
+		"at home in run":      {"home/x", "CLAUDE_CONFIG_DIR=~/x claude", nil, true},
+		"in quotes":           {"home/x", "CLAUDE_CONFIG_DIR='$HOME/x' claude", nil, false},
+		"where nobody looks":  {"elsewhere", "claude", nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
@@ -34,10 +42,11 @@ func TestTranscriptIsFound(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "s1.jsonl"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := hasTranscript("s1", filepath.Join(root, "cwd"), env); got != test.want {
-				t.Errorf("found: %t", got)
+			config := ConfigDir(strings.ReplaceAll(test.run, "@", root), filepath.Join(root, "cwd"), env)
+			if got := hasTranscript("s1", config); got != test.want {
+				t.Errorf("found: %t in %s", got, config)
 			}
-			if hasTranscript("s2", filepath.Join(root, "cwd"), env) {
+			if hasTranscript("s2", config) {
 				t.Error("one that is not there was found")
 			}
 		})

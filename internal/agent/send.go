@@ -36,18 +36,42 @@ const (
 
 // Send types a text into the client, when that is free, and returns when its hook has
 // confirmed it. The message is a queue of one command: what moves queues on, moves it on
-// when the daemon is gone.
+// when the daemon is gone. What is taken back because nobody wants it any more has failed:
+// whoever said it was told that it would arrive.
 func (c Clients) Send(ctx context.Context, agent, key, text string) error {
 	m, err := c.message(agent, key, text)
 	if err != nil {
 		return err
 	}
 	err = m.deliver(ctx)
-	if errors.Is(context.Cause(ctx), effect.ErrUnwanted) {
-		m.takeBack()
+	if err != nil && errors.Is(context.Cause(ctx), effect.ErrUnwanted) {
+		return m.withdraw()
 	}
 	return err
 }
+
+// withdraw takes the message back, and says what has become of it.
+func (m *message) withdraw() error {
+	m.takeBack()
+	q, found := m.queues.Find(m.session, m.key)
+	if !found || len(q.Commands) == 0 {
+		if m.made {
+			return &effect.Lost{Why: "its queue has disappeared"}
+		}
+		return &errand.Failure{Why: takenBack}
+	}
+	settled, err := outcome(q)
+	var failure *errand.Failure
+	switch {
+	case !settled:
+		return &effect.Lost{Why: "it could not be taken back"}
+	case errors.As(err, &failure):
+		return &errand.Failure{Why: takenBack}
+	}
+	return err
+}
+
+const takenBack = "it was taken back"
 
 // message is one message to a client.
 type message struct {
@@ -59,6 +83,7 @@ type message struct {
 	session string
 	key     string
 	text    string
+	made    bool      // its queue was there
 	driven  time.Time // when somebody saw to it last
 }
 
@@ -113,16 +138,16 @@ func (c Clients) driver() *driver.Driver {
 
 // deliver waits for the end of the message, and does for it what nobody else does.
 func (m *message) deliver(ctx context.Context) error {
-	_, there := m.queues.Find(m.session, m.key)
+	_, m.made = m.queues.Find(m.session, m.key)
 	for {
-		if !there {
+		if !m.made {
 			created, err := m.create(ctx)
 			if err != nil {
 				return err
 			}
-			there = created
+			m.made = created
 		}
-		if there {
+		if m.made {
 			if done, err := m.look(ctx); done || err != nil {
 				return err
 			}

@@ -21,20 +21,25 @@ import (
 // writing is how long one waits for somebody who does not take what he asked for.
 const writing = 10 * time.Second
 
-// maxStreams is how many streams there are at once. It leaves connections for questions.
-const maxStreams = 128
+const (
+	// maxStreams is how many streams there are at once.
+	maxStreams = 128
+	// maxWaiting is how many hooks wait at once for a person's answer, each for an agent.
+	maxWaiting = 1024
+)
 
 type server struct {
 	plane   Plane
 	version string
 	routes  []Route
 	streams chan struct{} // one for each that is open
+	waiting chan struct{} // one for each hook that waits
 }
 
 // New answers requests out of a plane. What goes wrong in here is told to slog's
 // default logger.
 func New(plane Plane, version string) http.Handler {
-	return &server{plane: plane, version: version, routes: Routes(), streams: make(chan struct{}, maxStreams)}
+	return &server{plane: plane, version: version, routes: Routes(), streams: make(chan struct{}, maxStreams), waiting: make(chan struct{}, maxWaiting)}
 }
 
 // request is a request for one of the routes, whose id and query are sound.

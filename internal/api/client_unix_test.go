@@ -488,6 +488,9 @@ func TestTooManyStreams(t *testing.T) {
 	for _, err := range c.Events(t.Context(), "", 0) {
 		wantFailure(t, err, http.StatusServiceUnavailable, "unavailable")
 	}
+	if _, err := c.Await(t.Context(), "0123456789abcdef", "r", journal.Position{Segment: 1, Offset: 1}); err != nil {
+		t.Errorf("a hook that waits beside streams: %v", err)
+	}
 }
 
 func BenchmarkSignal(b *testing.B) {

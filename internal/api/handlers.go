@@ -137,12 +137,12 @@ func (r *request) through() (at journal.Position) {
 	return at
 }
 
-// reply waits for an answer. Those who wait count as streams do.
+// reply waits for an answer.
 func (s *server) reply(r *request) (any, error) {
 	if r.query["ref"] == "" {
 		return nil, invalid("what does the agent ask? ?ref= is the id of its hook's call")
 	}
-	end, err := s.stay(r)
+	end, err := r.stay(s.waiting, "hooks wait")
 	if err != nil {
 		return nil, err
 	}

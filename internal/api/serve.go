@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	maxConns = 256
+	// maxConns leaves some for questions.
+	maxConns = maxStreams + maxWaiting + 128
 	// grace is how long requests that are under way have when the daemon stops.
 	grace = 5 * time.Second
 )

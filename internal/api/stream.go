@@ -17,7 +17,7 @@ type ending struct{}
 
 // stream answers with a stream, as long as there are not too many.
 func (s *server) stream(route *Route, r *request) error {
-	end, err := s.stay(r)
+	end, err := r.stay(s.streams, "streams are open")
 	if err != nil {
 		return err
 	}
@@ -28,11 +28,11 @@ func (s *server) stream(route *Route, r *request) error {
 
 // stay lets a request take long, as long as there are not too many of these. Its context
 // ends when streams are to end.
-func (s *server) stay(r *request) (end func(), err error) {
+func (r *request) stay(among chan struct{}, what string) (end func(), err error) {
 	select {
-	case s.streams <- struct{}{}:
+	case among <- struct{}{}:
 	default:
-		return nil, failure(http.StatusServiceUnavailable, "unavailable", "%d streams are open, and there may not be more", maxStreams)
+		return nil, failure(http.StatusServiceUnavailable, "unavailable", "%d %s, and there may not be more", cap(among), what)
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	unhook := func() bool { return true }
@@ -43,7 +43,7 @@ func (s *server) stay(r *request) (end func(), err error) {
 	return func() {
 		unhook()
 		cancel()
-		<-s.streams
+		<-among
 	}, nil
 }
 

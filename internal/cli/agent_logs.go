@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -171,32 +171,14 @@ func (t *talk) more() error {
 	return errors.Join(err, failed)
 }
 
-// path is where the conversation is: beside the file that the client named last, or in one
-// of the folders that the client keeps for projects.
+// path is where the conversation is.
 func (t *talk) path() string {
-	known := t.agent.Transcript
-	if !plainSession(t.agent.Session) {
-		return known
-	}
-	file := t.agent.Session + ".jsonl"
-	if known != "" && isRegular(filepath.Join(filepath.Dir(known), file)) {
-		return filepath.Join(filepath.Dir(known), file)
-	}
+	projects := ""
 	if dir, err := paths.ClientConfigDir(); err == nil {
-		folders, _ := os.ReadDir(filepath.Join(dir, "projects")) // then there are none
-		for _, folder := range folders {
-			if path := filepath.Join(dir, "projects", folder.Name(), file); isRegular(path) {
-				return path
-			}
-		}
+		projects = filepath.Join(dir, "projects")
 	}
-	return known
-}
-
-// plainSession reports whether a session's id can be part of a path.
-func plainSession(id string) bool {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-	return id != "" && strings.Trim(id, letters) == ""
+	path, _ := transcript.Find(projects, t.agent.Transcript, t.agent.Session) // what it named last has to do
+	return cmp.Or(path, t.agent.Transcript)
 }
 
 // event prints one event.

@@ -56,11 +56,18 @@ type entryView struct {
 	Timeout float64  `json:"timeout_seconds"`
 	Spoilt  []string `json:"spoilt_by,omitempty"`
 	Gone    bool     `json:"program_gone,omitempty"`
+	// Answerable is how long what agents ask can be answered, where that is shorter than it
+	// need be.
+	Answerable float64 `json:"answerable_seconds,omitempty"`
 }
 
 func viewOf(e settings.Entry) entryView {
 	_, err := exec.LookPath(e.Program())
-	return entryView{string(e.Event), e.Matcher, e.Line(), e.Timeout.Seconds(), e.Spoilt, err != nil}
+	view := entryView{Event: string(e.Event), Matcher: e.Matcher, Command: e.Line(), Timeout: e.Timeout.Seconds(), Spoilt: e.Spoilt, Gone: err != nil}
+	if long, short := e.Answerable(); short {
+		view.Answerable = long.Seconds()
+	}
+	return view
 }
 
 // timeout is for people; a file need not set one.
@@ -123,6 +130,10 @@ func (h *here) printHookViews(out io.Writer, views []hookView) {
 			}
 			if e.Gone {
 				fmt.Fprintf(out, "         %-20s %s\n", "", p.red("there is no such program any more"))
+			}
+			if e.Answerable > 0 {
+				long := brief(time.Duration(e.Answerable * float64(time.Second)))
+				fmt.Fprintf(out, "         %-20s %s  %s\n", "", p.yellow("what an agent asks can be answered for "+long+" only"), p.faint("→ stopgate hooks install"))
 			}
 		}
 	}

@@ -245,7 +245,7 @@ func (s *status) write(out io.Writer, p paint) error {
 		row("config", s.Config, "")
 	}
 	if s.Global != "" {
-		row("global", p.yellow("the global config is invalid: its defaults hold"), "stopgate validate")
+		row("global", p.yellow("the global config has faults: defaults hold in their place"), "stopgate validate")
 	}
 	switch trust.State(s.Trust) {
 	case trust.Untrusted:

@@ -108,7 +108,8 @@ type Kill struct {
 // Reply is GET /v1/agents/{id}/answer?ref=REF&journal=POSITION: what a person answers to
 // what an agent asks. It comes when there is an answer, or after a while without.
 type Reply struct {
-	State   string   `json:"state"` // none, open, answered
+	State   string   `json:"state"`          // none, open, answered
+	Over    bool     `json:"over,omitempty"` // none: it was open until now
 	Option  string   `json:"option,omitempty"`
 	Message string   `json:"message,omitempty"`
 	Answers []string `json:"answers,omitempty"` // one for each question

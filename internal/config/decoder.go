@@ -65,6 +65,7 @@ func (d *decoder) resolve(node ast.Node) ast.Node {
 			if d.visits == maxVisits+1 {
 				d.fault(d.spanOf(start(d.latest)), "the aliases expand to more than "+strconv.Itoa(maxVisits)+" values", "")
 			}
+			d.count++
 			return nil
 		}
 		switch n := node.(type) {
@@ -73,6 +74,7 @@ func (d *decoder) resolve(node ast.Node) ast.Node {
 		case *ast.AliasNode:
 			target, ok := d.aliases[n]
 			if !ok {
+				d.count++ // here as well: each section counts its own
 				return nil
 			}
 			d.latest, node = n, target

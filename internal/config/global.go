@@ -59,33 +59,42 @@ func LoadGlobal(path string) (*Global, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return defaultGlobal(), nil
 	case err != nil:
-		return fallback(nil), err
+		return defaultGlobal().fallback(nil), err
 	}
-	global, err := ParseGlobal(path, data)
+	global, err := parseGlobal(path, data)
 	if err != nil {
-		return fallback(data), err
+		return global.fallback(data), err
 	}
 	return global, nil
 }
 
-// fallback is what holds when the file cannot be used: the defaults. But a slip
-// of the pen must not let run what nobody approved: where the text has the word
-// enforce, or one that was meant to be it, or cannot be known, trust is enforced.
-func fallback(text []byte) *Global {
-	global := defaultGlobal()
-	global.Exists = true
+// fallback is what holds of a file with faults: each section that has none, and the
+// defaults of the others. But a slip of the pen must not let run what nobody approved:
+// where the text has the word enforce, or one that was meant to be it, or cannot be known,
+// trust is enforced.
+func (g *Global) fallback(text []byte) *Global {
+	g.Exists, g.Trust = true, TrustOff
 	// Without its NULs, UTF-16 reads like ASCII.
 	words := strings.FieldsFunc(strings.ReplaceAll(string(text), "\x00", ""), func(r rune) bool { return !unicode.IsLetter(r) })
 	meant := func(word string) bool { return Suggest(word, []string{string(TrustEnforce)}) != "" }
 	if text == nil || len(text) > maxFileSize || slices.ContainsFunc(words, meant) {
-		global.Trust = TrustEnforce
+		g.Trust = TrustEnforce
 	}
-	return global
+	return g
 }
 
 // ParseGlobal reads the content of a global configuration. The name is for
 // faults only.
 func ParseGlobal(name string, data []byte) (*Global, error) {
+	global, err := parseGlobal(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return global, nil
+}
+
+// parseGlobal returns, beside the faults, the sections that have none.
+func parseGlobal(name string, data []byte) (*Global, error) {
 	global := defaultGlobal()
 	global.Exists = true
 	source := newSource(name, data)
@@ -93,20 +102,28 @@ func ParseGlobal(name string, data []byte) (*Global, error) {
 	err := source.decode(func(v value) {
 		v.mapping(
 			field{key: "trust", read: func(v value) { readTrust(v, &global.Trust) }},
-			field{key: "notify", read: func(v value) { readNotify(v, &global.Notify) }},
-			field{key: "journal", read: func(v value) { readJournal(v, &global.Journal) }},
-			field{key: "stop_hook", read: func(v value) { readStopHook(v, &global.StopHook) }},
-			field{key: "debug_log", read: func(v value) { readDebugLog(v, &global.DebugLog) }},
-			field{key: "supervisor", read: func(v value) { readSupervisor(v, &global.Supervisor) }},
-			field{key: "terminal", read: func(v value) { readTerminal(v, &global.Terminal) }},
-			field{key: "lifecycle", read: func(v value) { readLifecycle(v, &global.Lifecycle) }},
-			field{key: "prices", read: listOf(&global.Prices, readPrice)},
+			field{key: "notify", read: whole(&global.Notify, readNotify)},
+			field{key: "journal", read: whole(&global.Journal, readJournal)},
+			field{key: "stop_hook", read: whole(&global.StopHook, readStopHook)},
+			field{key: "debug_log", read: whole(&global.DebugLog, readDebugLog)},
+			field{key: "supervisor", read: whole(&global.Supervisor, readSupervisor)},
+			field{key: "terminal", read: whole(&global.Terminal, readTerminal)},
+			field{key: "lifecycle", read: whole(&global.Lifecycle, readLifecycle)},
+			field{key: "prices", read: whole(&global.Prices, func(v value, to *[]Price) { listOf(to, readPrice)(v) })},
 		)
 	})
-	if err != nil {
-		return nil, err
+	return global, err
+}
+
+// whole reads a section that counts only where it is without a fault: half of what a
+// person wrote may be the opposite of what they meant.
+func whole[T any](to *T, read func(value, *T)) func(value) {
+	return func(v value) {
+		section, before := *to, v.d.count
+		if read(v, &section); v.d.count == before {
+			*to = section
+		}
 	}
-	return global, nil
 }
 
 func defaultGlobal() *Global {

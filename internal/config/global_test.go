@@ -118,6 +118,40 @@ func TestGlobalConfigInvalid(t *testing.T) {
 	}
 }
 
+// A slip in one section leaves the others as they are, and takes all of its own away.
+func TestGlobalKeepsSectionsWithoutFaults(t *testing.T) {
+	const lifecycle = "lifecycle: {when_daemon_down: block, max_agents: 2}\n"
+	kept := Lifecycle{WhenDaemonDown: BlockWhenDown, MaxAgents: 2}
+	none := Lifecycle{WhenDaemonDown: AllowWhenDown}
+	for text, want := range map[string]Lifecycle{
+		lifecycle + "notify: {comand: x}\n":                                                       kept,
+		"notify: {comand: x}\n" + lifecycle:                                                       kept,
+		lifecycle + "nonsense: 1\n":                                                               kept,
+		"prices: [{model: x}]\n" + lifecycle + "journal: 5\n":                                     kept,
+		"prices: [" + strings.Repeat("5,", 2*maxFaults) + "]\n" + lifecycle:                       kept,
+		"terminal: *nowhere\n" + lifecycle:                                                        kept,
+		"lifecycle: {when_daemon_down: block, max_agents: many}\n":                                none,
+		"lifecycle: {when_daemon_down: block, max_agents: *nowhere}\n":                            none,
+		"lifecycle: {when_daemon_down: block, maxagents: 2}\n":                                    none,
+		"prices: [" + strings.Repeat("5,", 2*maxFaults) + "]\nlifecycle: {max_agents: 2, x: 1}\n": none,
+	} {
+		file := filepath.Join(t.TempDir(), "config.yml")
+		write(t, file, text)
+		got, err := LoadGlobal(file)
+		if err == nil {
+			t.Errorf("%.60q: no fault", text)
+		}
+		if diff := cmp.Diff(want, got.Lifecycle); diff != "" {
+			t.Errorf("%.60q (-want +got):\n%s", text, diff)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "config.yml")
+	write(t, file, "notify: {command: tell, muted: 1}\nprices: [{model: x, input: 1, output: 2}]\n")
+	if got, _ := LoadGlobal(file); got.Notify.Command != "" || len(got.Prices) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Losing the file that says trust: enforce must not go unnoticed.
 func TestGlobalLinkIntoNowhere(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "config.yml")

@@ -19,6 +19,7 @@ type source struct {
 	text     string
 	lines    []string
 	faults   []Fault
+	count    int // of all that were found, also of those too many to be kept
 	overflow bool
 	// secrets says that the file may hold tokens, in URLs: what is shown of it is
 	// masked. While private is above 0 nothing of it is shown at all.
@@ -41,6 +42,7 @@ func newSource(name string, data []byte) *source {
 type span struct{ line, column, width int }
 
 func (s *source) fault(at span, message, hint string) {
+	s.count++
 	if len(s.faults) == maxFaults {
 		s.overflow = true
 		return

@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -66,22 +67,61 @@ func questionsOf(input []byte) (questions []engine.Question) {
 	return questions
 }
 
-// purpose is what a tool is to be used for, in a few words where the tool is known.
+// purpose is what a tool is to be used for, all of it: nobody can permit what they do not
+// see. Tools that are known are shown as people read them. What a command is described as
+// is left out, since it need not be true.
 func purpose(tool string, input []byte) string {
-	file := field(input, "file_path")
 	switch tool {
+	case "Read": // whichever part of the file
+		return visible(named(field(input, "file_path")), input)
 	case "Bash":
-		return visible(field(input, "command"), input)
+		return visible(joined(field(input, "command"), rest(input, "command", "description")), input)
 	case "Edit":
-		return visible(file+"\n"+marked("- ", field(input, "old_string"))+marked("+ ", field(input, "new_string")), input)
+		changes := marked("- ", field(input, "old_string")) + marked("+ ", field(input, "new_string"))
+		return visible(joined(named(field(input, "file_path")), rest(input, "file_path", "old_string", "new_string", "description"), changes), input)
 	case "Write":
-		return visible(file+"\n"+marked("+ ", field(input, "content")), input)
-	case "WebFetch":
-		return visible(field(input, "url"), input)
-	case "WebSearch":
-		return visible(field(input, "query"), input)
+		return visible(joined(named(field(input, "file_path")), rest(input, "file_path", "content", "description"), marked("+ ", field(input, "content"))), input)
 	}
-	return visible(file, input)
+	return visible("", input)
+}
+
+// rest are the members of an input that are no texts under these names.
+func rest(input []byte, shown ...string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(input, &members) != nil {
+		return ""
+	}
+	for _, name := range shown {
+		var text *string
+		if json.Unmarshal(members[name], &text) == nil && text != nil {
+			delete(members, name)
+		}
+	}
+	if len(members) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		return compact(input)
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD")
+}
+
+// joined are texts below each other. Without the first, which says what it is about, there
+// are none.
+func joined(texts ...string) string {
+	if texts[0] == "" {
+		return ""
+	}
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "\n")
+}
+
+// named is a file's name, which must not look like several lines.
+func named(file string) string {
+	if strings.Contains(file, "\n") {
+		return strconv.Quote(file)
+	}
+	return file
 }
 
 // marked puts a mark before each line.

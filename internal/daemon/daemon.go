@@ -21,11 +21,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agent"
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/effect"
-	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/errand"
-	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/store"
 )
 
@@ -100,23 +98,10 @@ func (o Options) complete() Options {
 	return o
 }
 
-// global is the person's configuration as it is now. Of a file with faults that holds
-// which is safe.
-func (o Options) global() *config.Global {
-	global, err := config.LoadGlobal(o.Config)
-	if err != nil {
-		o.Log.Warn("the global configuration has faults", "error", err)
-	}
-	return global
-}
-
-// transcripts is where clients keep theirs, unless their runbook puts them elsewhere.
-func (o Options) transcripts() string {
-	dir, err := paths.LauncherDir(func(name string) string { return environ.Get(o.Environ, name) })
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "projects")
+// configDir is where an agent's client keeps its settings and its transcripts; empty where
+// nobody can tell.
+func (o Options) configDir(a engine.AgentStart) string {
+	return agent.ConfigDir(a.Run, a.Cwd, o.errands().AgentEnv(a))
 }
 
 func (o Options) database() string   { return filepath.Join(o.StateDir, "stopgate.db") }

@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/git"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // detailPatience is how long one looks for each detail. What takes longer is left out.
@@ -24,17 +27,32 @@ func (p *plane) details(ctx context.Context, o *engine.Owner, d engine.Decision)
 	cost := o.Cost()
 	details := &client.Details{USD: cost.USD, Tokens: cost.Tokens, Running: int64(ran(o, p.opts.Now()).Seconds())}
 	last := lastOf(p.opts.StateDir, d.AgentID)
-	details.LastMessage = plain.Words(last.Message)
+	words := within(ctx, func(context.Context) []string { return []string{p.saying(o, d, last)} })
 	dirs := []string{last.Cwd, o.Cwd, o.Project}
 	changes := within(ctx, func(ctx context.Context) []string { return changesIn(ctx, present(dirs), p.opts.Environ) })
 	gates := within(ctx, func(context.Context) []string { return openGates(p.opts.StateDir, present(dirs)) })
 	details.Changes, details.Gates = <-changes, <-gates
+	details.LastMessage = plain.Words(cmp.Or(strings.Join(<-words, ""), last.Message))
 	return details
 }
 
-// ran is how long an owner has been running.
+// saying is what an agent said last in the turn in which it asks something. That is in its
+// transcript alone: what is on record was said when it stopped, a turn before.
+func (p *plane) saying(o *engine.Owner, d engine.Decision, last agentdir.Last) string {
+	if d.Ref == "" || !d.Resolved.IsZero() || o.Agent == nil || o.Agent.ID != d.AgentID {
+		return ""
+	}
+	path, _ := transcript.Find(filepath.Join(p.opts.configDir(*o.AgentStart()), "projects"), last.Transcript, o.Agent.Session)
+	words, _ := transcript.LastWords(path) // without any, what is on record has to do
+	if len(words) > agentdir.MaxMessage {
+		words = strings.ToValidUTF8(words[:agentdir.MaxMessage], "") + "…"
+	}
+	return words
+}
+
+// ran is how long an owner has been at work.
 func ran(o *engine.Owner, now time.Time) time.Duration {
-	if o.Status != engine.Running {
+	if !o.AtWork() {
 		return o.Ran
 	}
 	return o.Ran + max(now.Sub(o.Updated), 0)

@@ -17,12 +17,17 @@ import (
 
 // concerns names the agent, or the client's session, that a record tells something of
 // that matters here; "" for all others, which are most. Hook calls count when they are
-// received, since they may never be answered. What a subagent does is its agent's affair.
+// received, since they may never be answered; a stop when nobody has objected to it. What a
+// subagent does is its agent's affair.
 func concerns(r *event.Record) string {
 	switch {
 	case r.Kind == event.Emitted && r.Word != nil:
 		return r.Word.Agent
-	case r.Kind != event.Received || r.Agent != (event.Agent{}):
+	case r.Agent != (event.Agent{}):
+		return ""
+	case r.Kind == event.Answered && r.Event == "Stop" && r.Decision == "allow":
+		return r.Session
+	case r.Kind != event.Received:
 		return ""
 	}
 	switch r.Event {
@@ -49,10 +54,14 @@ func mayConcern(json []byte) bool {
 	if bytes.HasPrefix(rest, []byte(event.Emitted)) {
 		return true
 	}
+	_, name, _ := bytes.Cut(rest, []byte(`"event":"`))
+	if bytes.HasPrefix(rest, []byte(event.Answered)) {
+		return bytes.HasPrefix(name, []byte(`Stop"`))
+	}
 	if !bytes.HasPrefix(rest, []byte(event.Received)) {
 		return false
 	}
-	_, rest, _ = bytes.Cut(rest, []byte(`"event":"`))
+	rest = name
 	for _, name := range []string{"Notification", "SessionStart", "StopFailure", "UserPromptSubmit"} {
 		if bytes.HasPrefix(rest, []byte(name)) {
 			return true
@@ -92,7 +101,7 @@ func (m meaning) said(r *event.Record, agent string) engine.Happening {
 	case event.AgentIdle:
 		return engine.AgentIdle{Agent: agent, Prompt: w.Prompt}
 	case event.AgentPrompt:
-		prompt := engine.AgentPrompt{Agent: agent, Type: w.Type, Text: w.Message, Ref: w.Ref}
+		prompt := engine.AgentPrompt{Agent: agent, Type: w.Type, Text: w.Message, Ref: w.Ref, Subagent: w.Kind == event.Subagent}
 		if w.Ref != "" {
 			prompt.Ask = asked(m.stateDir, agent, w.Ref)
 		}
@@ -118,7 +127,12 @@ func (m meaning) heard(r *event.Record, o *engine.Owner) engine.Happening {
 		return nil
 	}
 	switch r.Event {
+	case "Stop":
+		return engine.AgentRested{Agent: agent, Prompt: r.Prompt}
 	case "SessionStart":
+		if r.Session == agent && o.Agent.Session != agent { // which there was nothing in to go on with
+			return engine.AgentSession{Agent: agent, Session: agent}
+		}
 		return engine.AgentReady{Agent: agent}
 	case "UserPromptSubmit":
 		return engine.AgentWorking{Agent: agent, Prompt: r.Prompt, Source: r.Enums.Source, Ours: m.ours(r.PromptHash, o)}
@@ -129,7 +143,7 @@ func (m meaning) heard(r *event.Record, o *engine.Owner) engine.Happening {
 		case "idle_prompt":
 			return engine.AgentIdle{Agent: agent, Prompt: r.Prompt}
 		case "permission_prompt":
-			return engine.AgentPrompt{Agent: agent, Type: "permission"}
+			return engine.AgentPrompt{Agent: agent, Type: "permission", Notice: true}
 		case "agent_needs_input", "elicitation_dialog": // a dialog that no hook is asked about
 			return engine.AgentPrompt{Agent: agent, Type: "other"}
 		}

@@ -142,25 +142,3 @@ func TestQuietHours(t *testing.T) {
 		})
 	}
 }
-
-// A slip of the pen is no reason to tell nobody.
-func TestNotifyConfig(t *testing.T) {
-	path := t.TempDir() + "/config.yml"
-	c := &notifyConfig{path: path}
-	write := func(text string) { check(t, os.WriteFile(path, []byte(text), 0o600)) }
-	write("notify: {command: [}")
-	if _, err := c.load(); err == nil {
-		t.Error("faults are no error")
-	}
-	write("notify: {command: tell}")
-	for _, text := range []string{"notify: {command: tell}", "notify: {command: [}"} {
-		write(text)
-		if got, err := c.load(); err != nil || got.Command != "tell" {
-			t.Errorf("%+v, %v", got, err)
-		}
-	}
-	check(t, os.Remove(path))
-	if got, err := c.load(); err != nil || got.Command != "" {
-		t.Errorf("%+v, %v", got, err)
-	}
-}

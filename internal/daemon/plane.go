@@ -232,10 +232,11 @@ func (p *plane) Answer(ctx context.Context, id string, a client.Answer) (client.
 	if err != nil {
 		return client.Decision{}, err
 	}
-	if err := p.heeded(ctx, d, a); err != nil {
+	answer := engine.Answer{Decision: d.ID, Option: a.Option, Message: a.Message, Answers: a.Answers}
+	if err := p.heeded(ctx, d, answer); err != nil {
 		return client.Decision{}, err
 	}
-	if _, err := p.tell(ctx, o.ID, a.ID, engine.Answer{Decision: d.ID, Option: a.Option, Message: a.Message, Answers: a.Answers}); err != nil {
+	if _, err := p.tell(ctx, o.ID, a.ID, answer); err != nil {
 		return client.Decision{}, err
 	}
 	return p.Decision(ctx, d.ID)

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
@@ -15,30 +14,31 @@ import (
 const replyPatience = 25 * time.Second
 
 func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Position) (client.Reply, error) {
-	defer p.waiters.wait(waited(agent, ref))()
+	gone := p.waiters.wait(waited(agent, ref))
+	defer func() { gone(ctx.Err() == nil) }()
 	if err := p.ingest.through(ctx, through); err != nil {
 		return client.Reply{}, err
 	}
 	late := time.NewTimer(replyPatience)
 	defer late.Stop()
-	for {
+	for asked := false; ; asked = true {
 		changes := p.core.changes()
 		reply := look(p.core, func(s *engine.State) engine.Reply { return s.Reply(agent, ref) })
 		if reply.State != engine.ReplyOpen {
-			return replyView(reply), nil
+			return replyView(reply, asked), nil
 		}
 		select {
 		case <-changes:
 		case <-late.C:
-			return replyView(reply), nil
+			return replyView(reply, asked), nil
 		case <-ctx.Done():
 			return client.Reply{}, ctx.Err()
 		}
 	}
 }
 
-func replyView(r engine.Reply) client.Reply {
-	return client.Reply{State: r.State, Option: r.Option, Message: r.Message, Answers: r.Answers}
+func replyView(r engine.Reply, asked bool) client.Reply {
+	return client.Reply{State: r.State, Over: asked && r.State == engine.ReplyNone, Option: r.Option, Message: r.Message, Answers: r.Answers}
 }
 
 // waited is what hooks wait for under, who may all choose their references.
@@ -46,22 +46,11 @@ func waited(agent, ref string) string { return agent + "/" + ref }
 
 // heeded refuses an answer that a hook would have to take to the agent when none waits
 // for it: the client shows its own dialog by then, or is gone.
-func (p *plane) heeded(ctx context.Context, d engine.Decision, a client.Answer) error {
-	if d.Ref == "" || !d.Resolved.IsZero() || cancels(d, a) || p.waiters.expect(ctx, waited(d.AgentID, d.Ref)) {
+func (p *plane) heeded(ctx context.Context, d engine.Decision, a engine.Answer) error {
+	if d.Ref == "" || !d.Resolved.IsZero() || d.Cancels(a) || p.waiters.expect(ctx, waited(d.AgentID, d.Ref)) {
 		return nil
 	}
 	return failure("conflict", "the agent no longer waits for this answer: answer in its terminal", "stopgate agent attach "+d.AgentID)
-}
-
-// cancels reports whether an answer is the last option, by name or number: that needs no
-// agent.
-func cancels(d engine.Decision, a client.Answer) bool {
-	chosen := a.Option
-	if chosen == "" && len(a.Answers) == 1 {
-		chosen = a.Answers[0]
-	}
-	last := len(d.Options) - 1
-	return last >= 0 && (chosen == d.Options[last].Name || chosen == strconv.Itoa(last+1))
 }
 
 func (p *plane) Send(ctx context.Context, agent string, s client.Send) (client.Agent, error) {

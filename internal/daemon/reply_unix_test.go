@@ -4,6 +4,8 @@ package daemon
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -112,6 +114,30 @@ func TestQuestionsAreAnsweredThroughTheHook(t *testing.T) {
 	}
 }
 
+// What an agent said just before it asks is in its transcript; on record is what it said
+// when it stopped last.
+func TestWhatTheAgentSaidBeforeItAsked(t *testing.T) {
+	home := t.TempDir()
+	a := attend(t, newMemory(t))
+	a.stop(t)
+	a.opts.Environ = []string{"HOME=" + home}
+	a.running = begin(t, a.world, a.opts)
+	dir, err := agentdir.At(a.opts.StateDir, a.agent)
+	check(t, err)
+	check(t, dir.SetLast(agentdir.Last{Message: "What I said a turn ago.", Transcript: filepath.Join(t.TempDir(), "old.jsonl")}))
+	a.ask(t, "01CALL", "permission", "Bash", `{"command":"ls"}`)
+	d := a.open(t)
+	if d.Details == nil || d.Details.LastMessage != "What I said a turn ago." {
+		t.Errorf("without a transcript: %+v", d.Details)
+	}
+	path := filepath.Join(home, ".claude", "projects", "p", a.agent+".jsonl")
+	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	check(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"I am going to list it."}}`+"\n"), 0o600))
+	if d := a.open(t); d.Details.LastMessage != "I am going to list it." {
+		t.Errorf("%+v", d.Details)
+	}
+}
+
 // A hook waits on while the daemon is away, and the next daemon knows what is asked.
 func TestAHookOutlivesTheDaemon(t *testing.T) {
 	s := newMemory(t)
@@ -160,7 +186,7 @@ func TestAQuestionThatIsOver(t *testing.T) {
 	answer := a.await(t, "01CALL", a.ask(t, "01CALL", "permission", "Bash", `{"command":"ls"}`))
 	d := a.open(t)
 	emit(t, a.opts.journalDir(), event.AgentPromptOver, event.Word{Agent: a.agent, Ref: "01CALL"})
-	if got := <-answer; got.err != nil || got.State != "none" {
+	if got := <-answer; got.err != nil || got.State != "none" || !got.Over {
 		t.Errorf("%+v", got)
 	}
 	if _, err := a.Answer(t.Context(), d.ID, client.Answer{Option: "approve"}); client.Code(err) != "conflict" || !strings.Contains(err.Error(), "client") {
@@ -172,7 +198,7 @@ func TestNobodyIsAsked(t *testing.T) {
 	a := attend(t, newMemory(t))
 	at := emit(t, a.opts.journalDir(), event.AgentIdle, event.Word{Agent: "nobody's"})
 	for _, who := range []string{a.agent, "00000000-0000-0000-0000-000000000000"} {
-		if got, err := a.Await(t.Context(), who, "01CALL", at); err != nil || got.State != "none" {
+		if got, err := a.Await(t.Context(), who, "01CALL", at); err != nil || got.State != "none" || got.Over {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -205,13 +231,37 @@ func TestAnAnswerThatNobodyWaitsFor(t *testing.T) {
 		if c.owner(anID).Decision == nil {
 			t.Error("the decision is gone")
 		}
-		defer p.waiters.wait(waited("another", "r"))()
+		defer p.waiters.wait(waited("another", "r"))(true)
 		if _, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "2", Option: "approve"}); client.Code(err) != "conflict" {
 			t.Errorf("another agent's hook waits: %v", err)
 		}
 		begun = time.Now()
 		if _, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "3", Option: "cancel"}); err != nil || time.Since(begun) != 0 {
 			t.Errorf("to cancel needs no agent: %v after %v", err, time.Since(begun))
+		}
+	})
+}
+
+// A choice of the agent's may read like what cancels everything, by its name or number.
+func TestALabelThatReadsLikeCancel(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New()
+		defer m.Close()
+		c := testCore(m)
+		p := planeOf(c, dir)
+		do(t, c, anID, create(anID, clientPlan()))
+		agent := done(t, c, anID).Agent.ID
+		ask := engine.Ask{Questions: []engine.Question{{Question: "How many?", Options: []engine.Choice{{Label: "3"}, {Label: "5"}}}}}
+		d := do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{Agent: agent, Type: "question", Ref: "r", Ask: ask}}).Decision
+		for i, a := range []client.Answer{{Option: "3"}, {Answers: []string{"3"}}} {
+			a.ID = string(rune('a' + i))
+			if _, err := p.Answer(t.Context(), d.ID, a); client.Code(err) != "conflict" || !strings.Contains(err.Error(), "no longer waits") {
+				t.Errorf("%+v: %v", a, err)
+			}
+		}
+		if _, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "c", Answers: []string{"cancel"}}); err != nil {
+			t.Errorf("to cancel needs no agent: %v", err)
 		}
 	})
 }
@@ -229,7 +279,7 @@ func TestAHookThatComesBack(t *testing.T) {
 		d := do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{Agent: agent, Type: "permission", Ref: "r"}}).Decision
 		go func() {
 			time.Sleep(2 * time.Second)
-			p.waiters.wait(waited(agent, "r"))()
+			p.waiters.wait(waited(agent, "r"))(true)
 		}()
 		_, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "1", Option: "approve"})
 		check(t, err)

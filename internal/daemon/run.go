@@ -33,6 +33,7 @@ type daemon struct {
 	starts *starts
 	spent  *spending
 	logs   *logs
+	config *globalConfig
 
 	full chan struct{} // there is enough for a snapshot
 
@@ -52,7 +53,10 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer place.release()
-	d := &daemon{place: place, Options: o.complete(), logs: &logs{stateDir: o.StateDir}, full: make(chan struct{}, 1), stopped: make(chan struct{})}
+	d := &daemon{
+		place: place, Options: o.complete(), logs: &logs{stateDir: o.StateDir}, config: &globalConfig{path: o.Config, log: o.Log},
+		full: make(chan struct{}, 1), stopped: make(chan struct{}),
+	}
 	return d.live(ctx)
 }
 
@@ -152,7 +156,7 @@ func (d *daemon) attach() {
 	d.worker = effect.New(effect.Options{
 		Shells: d.Shells, Agents: d.Agents, Notifier: d.notifier(), Now: d.Now,
 		Report:    d.report,
-		MaxAgents: func() int { return d.global().Lifecycle.MaxAgents },
+		MaxAgents: func() int { return d.config.now().Lifecycle.MaxAgents },
 		Trouble: func(owner string, err error) {
 			if err == nil {
 				d.core.trouble.over("effects of " + owner)
@@ -162,8 +166,8 @@ func (d *daemon) attach() {
 			d.core.trouble.is("effects of "+owner, err.Error())
 		},
 	})
-	d.starts = newStarts(d.core, d.Look)
-	d.spent = newSpending(d.core, d.StateDir, d.transcripts(), func() []config.Price { return d.global().Prices })
+	d.starts = newStarts(d.core, d.Look, d.configDir)
+	d.spent = newSpending(d.core, d.StateDir, d.configDir, func() []config.Price { return d.config.now().Prices })
 	d.core.changed = d.changed
 	owners := look(d.core, (*engine.State).Owners)
 	for _, o := range owners {
@@ -179,6 +183,10 @@ func (d *daemon) attach() {
 // is known as ours as long as the message is under way.
 func (d *daemon) report(ctx context.Context, owner string, in engine.Input) error {
 	switch e := in.What.(type) {
+	case engine.EffectStarted:
+		if err := d.spent.begins(d.core.owner(owner), e.Key); err != nil {
+			return err
+		}
 	case engine.AgentExited:
 		if err := d.ingest.settled(ctx); err != nil {
 			return err

@@ -18,14 +18,15 @@ import (
 	"github.com/stopgate/stopgate/internal/cost"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // spending reads what clients spend out of their transcripts, and tells their owners.
 type spending struct {
-	core     *core
-	stateDir string
-	projects string // where clients keep their transcripts, in a folder for each project
-	prices   func() []config.Price
+	core      *core
+	stateDir  string
+	configDir func(a engine.AgentStart) string // where a client keeps its transcripts, in a folder for each project
+	prices    func() []config.Price
 
 	mu     sync.Mutex
 	purses map[string]*purse // by the agent's id
@@ -40,8 +41,8 @@ const (
 	cents = 0.05
 )
 
-func newSpending(core *core, stateDir, projects string, prices func() []config.Price) *spending {
-	return &spending{core: core, stateDir: stateDir, projects: projects, prices: prices, purses: map[string]*purse{}, news: make(chan struct{}, 1)}
+func newSpending(core *core, stateDir string, configDir func(engine.AgentStart) string, prices func() []config.Price) *spending {
+	return &spending{core: core, stateDir: stateDir, configDir: configDir, prices: prices, purses: map[string]*purse{}, news: make(chan struct{}, 1)}
 }
 
 // purse is what one agent has spent.
@@ -62,6 +63,7 @@ type purse struct {
 type keptSpending struct {
 	Base     engine.Spent `json:"base,omitzero"`
 	Sessions []string     `json:"sessions"`
+	Projects string       `json:"projects,omitempty"` // where its client keeps transcripts
 }
 
 // changed takes an owner that has changed. It does not block.
@@ -124,7 +126,7 @@ func (s *spending) settle(ctx context.Context, agent string) {
 }
 
 // count reads what is new of an agent, and tells it where it matters or all is wanted. The
-// purse of one that its owner has left is closed.
+// purse of one that its owner has left is closed. One that is not started has spent nothing.
 func (s *spending) count(ctx context.Context, p *purse, all bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,10 +137,10 @@ func (s *spending) count(ctx context.Context, p *purse, all bool) {
 		all = true
 		defer s.close(p)
 	}
-	if o == nil || p.meter == nil && session == "" {
+	if o == nil || p.meter == nil && (session == "" || notStarted(o)) {
 		return
 	}
-	if err := s.take(p, session); err != nil {
+	if err := s.take(p, o, session); err != nil {
 		s.core.trouble.is("cost of agent "+p.agent, err.Error())
 		return
 	}
@@ -184,9 +186,9 @@ func worthTelling(o *engine.Owner, told, now engine.Spent, all bool) bool {
 }
 
 // take reads the agent's transcripts as far as they go.
-func (s *spending) take(p *purse, session string) error {
+func (s *spending) take(p *purse, o *engine.Owner, session string) error {
 	if p.meter == nil {
-		if err := s.open(p, session); err != nil {
+		if err := s.open(p, o); err != nil {
 			return err
 		}
 	}
@@ -199,23 +201,52 @@ func (s *spending) take(p *purse, session string) error {
 	return s.readAll(p)
 }
 
-// open takes up a purse: where it was left, or where the agent begins.
-func (s *spending) open(p *purse, session string) error {
-	p.meter, p.kept, p.read = cost.New(s.prices()), keptSpending{}, map[string]int64{}
+// begins puts on record, before an effect starts a client, what is spent by then in the
+// session that it goes on in. Afterwards nobody could tell that from its own spending.
+func (s *spending) begins(o *engine.Owner, key string) error {
+	if o == nil {
+		return nil
+	}
+	e, open := o.Effect(key)
+	if !open || e.Kind != engine.StartAgent || !e.Agent.Client {
+		return nil
+	}
+	p := &purse{owner: o.ID, agent: e.Agent.ID, folders: map[string]string{}}
 	if s.recall(p) {
 		return nil
 	}
-	p.kept.Sessions = []string{p.agent} // a client's first session has the agent's id
-	if session == p.agent || s.folder(p, p.agent) != "" {
-		return nil
+	return s.found(p, *e.Agent)
+}
+
+// found begins a purse.
+func (s *spending) found(p *purse, a engine.AgentStart) error {
+	p.meter, p.read = cost.New(s.prices()), map[string]int64{}
+	p.kept = keptSpending{Sessions: []string{a.ID}} // where its client begins one
+	if dir := s.configDir(a); dir != "" {
+		p.kept.Projects = filepath.Join(dir, "projects")
 	}
-	p.kept.Sessions = []string{session} // it goes on in that of another
-	err := s.readAll(p)
-	if err == nil {
+	if a.Resume != "" {
+		p.kept.Sessions = append(p.kept.Sessions, a.Resume)
+		if err := s.readAll(p); err != nil {
+			return err
+		}
 		t := p.meter.Total()
 		p.kept.Base = engine.Spent{USD: t.USD, Tokens: t.Tokens}
-		err = s.keep(p)
 	}
+	return s.keep(p)
+}
+
+// open takes up a purse where it was left. Where nothing is on record of it, it begins now.
+func (s *spending) open(p *purse, o *engine.Owner) error {
+	p.meter, p.read = cost.New(s.prices()), map[string]int64{}
+	if s.recall(p) {
+		return nil
+	}
+	start := *o.AgentStart()
+	if o.Agent.Session != p.agent {
+		start.Resume = o.Agent.Session
+	}
+	err := s.found(p, start)
 	if err != nil {
 		p.meter = nil // it is not open
 	}
@@ -253,28 +284,16 @@ func (s *spending) transcripts(p *purse, session string) []string {
 	return all
 }
 
-// folder is where a session's transcript lies: beside that which the client named last, or
-// in one of its projects' folders. It is empty as long as there is none.
+// folder is where a session's transcript lies. It is empty as long as there is none.
 func (s *spending) folder(p *purse, session string) string {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-	if session == "" || strings.Trim(session, letters) != "" {
-		return ""
-	}
-	if p.folders[session] != "" {
-		return p.folders[session]
-	}
-	candidates := []string{filepath.Dir(lastOf(s.stateDir, p.agent).Transcript)}
-	projects, _ := os.ReadDir(s.projects)
-	for _, project := range projects {
-		candidates = append(candidates, filepath.Join(s.projects, project.Name()))
-	}
-	for _, folder := range candidates {
-		if info, err := os.Stat(filepath.Join(folder, session+".jsonl")); filepath.IsAbs(folder) && err == nil && info.Mode().IsRegular() {
-			p.folders[session] = folder
-			return folder
+	if p.folders[session] == "" {
+		path, _ := transcript.Find(p.kept.Projects, lastOf(s.stateDir, p.agent).Transcript, session) // looked for again
+		if path == "" {
+			return ""
 		}
+		p.folders[session] = filepath.Dir(path)
 	}
-	return ""
+	return p.folders[session]
 }
 
 // recall reports whether something is on record of the agent's spending.

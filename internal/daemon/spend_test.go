@@ -19,31 +19,40 @@ type account struct {
 	t     *testing.T
 	core  *core
 	spent *spending
+	dir   string // the client's
 	lines int
 }
 
 func newAccount(t *testing.T, budget float64) *account {
 	t.Helper()
-	a := &account{t: t, core: testCore(newMemory(t))}
+	a := &account{t: t, core: testCore(newMemory(t)), dir: t.TempDir()}
 	a.spent = a.reopened()
 	plan := clientPlan()
 	plan.Pipeline.Budget = runbook.Budget{USD: budget}
 	do(t, a.core, anID, create(anID, plan))
-	done(t, a.core, anID)
-	a.spent.changed(nil, a.core.owner(anID))
+	a.begin()
 	return a
+}
+
+// begin lets the agent be started, as the daemon does.
+func (a *account) begin() {
+	a.t.Helper()
+	d := daemon{core: a.core, spent: a.spent}
+	a.spent.changed(nil, a.core.owner(anID))
+	for _, e := range a.core.owner(anID).Effects {
+		check(a.t, d.report(a.t.Context(), anID, engine.Input{ID: e.Key + ":started", What: engine.EffectStarted{Key: e.Key}}))
+		do(a.t, a.core, anID, engine.Input{ID: e.Key + ":done", What: engine.EffectDone{Key: e.Key}})
+	}
 }
 
 // reopened is the spending of the next daemon.
 func (a *account) reopened() *spending {
 	a.t.Helper()
-	var state, projects string
-	if a.spent == nil {
-		state, projects = a.t.TempDir(), a.t.TempDir()
-	} else {
-		state, projects = a.spent.stateDir, a.spent.projects
+	state := a.t.TempDir()
+	if a.spent != nil {
+		state = a.spent.stateDir
 	}
-	return newSpending(a.core, state, projects, func() []config.Price {
+	return newSpending(a.core, state, func(engine.AgentStart) string { return a.dir }, func() []config.Price {
 		return []config.Price{{Model: "m", Input: 1e6, Output: 0, CacheRead: new(0.0), CacheWrite: new(0.0)}}
 	})
 }
@@ -52,7 +61,7 @@ func (a *account) reopened() *spending {
 func (a *account) pay(usd int, path ...string) {
 	a.t.Helper()
 	a.lines++
-	name := filepath.Join(append([]string{a.spent.projects, "-p"}, path...)...)
+	name := filepath.Join(append([]string{a.dir, "projects", "-p"}, path...)...)
 	check(a.t, os.MkdirAll(filepath.Dir(name), 0o755))
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	check(a.t, err)
@@ -115,8 +124,10 @@ func TestSpendingInAnOldSession(t *testing.T) {
 	}
 	a.spent.changed(nil, a.core.owner(anID))
 	a.want(true, 2)
-	done(t, a.core, anID)
+	a.begin()
 	a.pay(3, first+".jsonl")
+	a.spent = a.reopened() // the daemon was killed before it counted
+	a.spent.changed(nil, a.core.owner(anID))
 	a.want(false, 5)
 	a.spent = a.reopened()
 	a.spent.changed(nil, a.core.owner(anID))
@@ -133,7 +144,7 @@ func TestATranscriptThatIsGone(t *testing.T) {
 	a := newAccount(t, 0)
 	a.pay(2, a.agent()+".jsonl")
 	a.want(true, 2)
-	check(t, os.Remove(filepath.Join(a.spent.projects, "-p", a.agent()+".jsonl")))
+	check(t, os.Remove(filepath.Join(a.dir, "projects", "-p", a.agent()+".jsonl")))
 	a.spent = a.reopened()
 	a.spent.changed(nil, a.core.owner(anID))
 	a.want(true, 2)

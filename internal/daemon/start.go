@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/api"
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/runbook"
@@ -135,7 +136,8 @@ func (p *plane) shelf(project string) (shelf, error) {
 
 // trusted is the directory whose runbooks may run, and what is to be said about it.
 func (p *plane) trusted(project string) (dir, notice string, err error) {
-	if !p.opts.global().Enforces() {
+	// Of a file with faults that holds which is safe, and the faults are told elsewhere.
+	if global, _ := config.LoadGlobal(p.opts.Config); !global.Enforces() {
 		return filepath.Join(project, paths.GauntletDir), "", nil
 	}
 	standing, err := trust.NewStore(p.opts.StateDir).Standing(project)

@@ -19,6 +19,8 @@ type starts struct {
 	core *core
 	look func(ctx context.Context, agent string) (screen, text string, err error)
 
+	configDir func(a engine.AgentStart) string // where a client keeps the user's settings
+
 	ctx  context.Context
 	stop context.CancelFunc
 	all  sync.WaitGroup
@@ -36,8 +38,8 @@ const (
 	looking = 5 * time.Second
 )
 
-func newStarts(core *core, look func(ctx context.Context, agent string) (screen, text string, err error)) *starts {
-	s := &starts{core: core, look: look, watched: map[string]bool{}}
+func newStarts(core *core, look func(ctx context.Context, agent string) (screen, text string, err error), configDir func(engine.AgentStart) string) *starts {
+	s := &starts{core: core, look: look, configDir: configDir, watched: map[string]bool{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -107,7 +109,7 @@ func (s *starts) watch(owner, agent string) {
 		screen, text := s.glance(agent)
 		if time.Since(begun) > silence && told[screen] && len(told) == 2 {
 			before, screen = "silent", "silent"
-			text = hooksOff(o.Cwd) + text
+			text = s.hooksOff(*o.AgentStart()) + text
 		}
 		if screen == before && !told[screen] && s.tell(owner, id, engine.AgentBlocked{Agent: agent, Screen: screen, Text: plain.Text(text)}) {
 			told[screen] = true
@@ -135,8 +137,8 @@ func (s *starts) tell(owner, id string, b engine.AgentBlocked) bool {
 }
 
 // hooksOff is why a client may be silent that runs.
-func hooksOff(cwd string) string {
-	if by, off := settings.Disabled(settings.Inspect(cwd)); off {
+func (s *starts) hooksOff(a engine.AgentStart) string {
+	if by, off := (settings.Agent{Dir: a.Cwd, ConfigDir: s.configDir(a)}).Disabled(); off {
 		return "Hooks are disabled: disableAllHooks in " + by.Path + "\n"
 	}
 	return ""

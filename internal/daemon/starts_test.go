@@ -59,7 +59,7 @@ func whileStarting(t *testing.T, test func(t *testing.T, c *core, s *screen)) {
 		m := memory.New()
 		defer m.Close()
 		c, s := testCore(m), &screen{}
-		w := newStarts(c, s.look)
+		w := newStarts(c, s.look, func(engine.AgentStart) string { return "" })
 		defer w.end()
 		c.changed = func(_, after *engine.Owner) { w.changed(after) }
 		do(t, c, anID, create(anID, clientPlan()))
@@ -186,16 +186,41 @@ func TestStartThatIsOver(t *testing.T) {
 	}
 }
 
+// What counts is what is in force where the agent runs.
 func TestHooksOff(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("CLAUDE_CONFIG_DIR", "")
-	root := t.TempDir()
-	if got := hooksOff(root); got != "" {
-		t.Errorf("%q", got)
-	}
-	check(t, os.Mkdir(filepath.Join(root, ".claude"), 0o755))
-	check(t, os.WriteFile(filepath.Join(root, ".claude", "settings.json"), []byte(`{"disableAllHooks":true}`), 0o644))
-	if got := hooksOff(root); !strings.Contains(got, filepath.Join(root, ".claude", "settings.json")) {
-		t.Errorf("%q", got)
+	const off = `{"disableAllHooks":true}`
+	for name, test := range map[string]struct {
+		file, run string
+		off       bool
+	}{
+		"nowhere":                {"other/settings.json", "claude", false},
+		"in the agent's cwd":     {"p/sub/.claude/settings.json", "claude", true},
+		"in its owner's":         {"p/.claude/settings.json", "claude", false},
+		"in the user's":          {"home/.claude/settings.json", "claude", true},
+		"where run says":         {"own/settings.json", "CLAUDE_CONFIG_DIR=../../own claude", true},
+		"in the launcher's":      {"ccc/settings.json", "ccc", true},
+		"in that of no launcher": {"ccc/settings.json", "claude", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			path := filepath.Join(root, filepath.FromSlash(test.file))
+			check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			check(t, os.WriteFile(path, []byte(off), 0o644))
+			plan := clientPlan()
+			coder := plan.Agents["coder"]
+			coder.Run, coder.Cwd = test.run, "sub"
+			plan.Agents["coder"] = coder
+			in := create(anID, plan)
+			what := in.What.(engine.Create)
+			what.Cwd = filepath.Join(root, "p")
+			in.What = what
+			c := testCore(newMemory(t))
+			o := do(t, c, anID, in)
+			opts := Options{Environ: []string{"HOME=" + filepath.Join(root, "home"), "CCC_CONFIG_DIR=" + filepath.Join(root, "ccc")}}
+			got := newStarts(c, nil, opts.configDir).hooksOff(*o.AgentStart())
+			if strings.Contains(got, path) != test.off || got == "" == test.off {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }

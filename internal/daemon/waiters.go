@@ -25,15 +25,17 @@ func newWaiters(now func() time.Time) *waiters {
 }
 
 const (
-	// between is how long a hook may take from one request to the next.
-	between = 5 * time.Second
+	// between is how long a hook may take from one request to the next. It asks again at
+	// once; one that was killed must not count.
+	between = time.Second
 	// comeback is how long one waits for a hook that is not there: the daemon may have
 	// just begun.
 	comeback = 3 * time.Second
 )
 
-// wait says that a hook waits for the answer to what it asks, until gone is called.
-func (w *waiters) wait(ref string) (gone func()) {
+// wait says that a hook waits for the answer to what it asks, until gone is called. One
+// that did not hear what it was told does not come back.
+func (w *waiters) wait(ref string) (gone func(told bool)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.refs[ref] == nil {
@@ -42,15 +44,18 @@ func (w *waiters) wait(ref string) (gone func()) {
 	w.refs[ref].waiting++
 	close(w.came)
 	w.came = make(chan struct{})
-	return func() { w.leave(ref) }
+	return func(told bool) { w.leave(ref, told) }
 }
 
-func (w *waiters) leave(ref string) {
+func (w *waiters) leave(ref string, told bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
 	w.refs[ref].waiting--
-	w.refs[ref].left = now
+	w.refs[ref].left = time.Time{}
+	if told {
+		w.refs[ref].left = now
+	}
 	for ref, other := range w.refs { // nobody asks for it any more
 		if other.waiting == 0 && now.Sub(other.left).Abs() > between {
 			delete(w.refs, ref)

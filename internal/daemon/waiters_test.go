@@ -19,16 +19,18 @@ func TestWaiters(t *testing.T) {
 		}
 		expect(false, comeback)
 		gone := w.wait("r")
-		w.wait("other")()
+		w.wait("other")(true)
 		expect(true, 0)
 		second := w.wait("r")
-		gone()
+		gone(true)
 		time.Sleep(time.Hour)
 		expect(true, 0) // one still waits
-		second()
-		time.Sleep(between)
-		expect(true, 0) // he comes back
+		second(true)
 		time.Sleep(time.Second)
+		expect(true, 0) // he comes back
+		time.Sleep(time.Millisecond)
+		expect(false, comeback)
+		w.wait("r")(false) // he was killed
 		expect(false, comeback)
 
 		go func() {
@@ -46,7 +48,7 @@ func TestWaitersAreForgotten(t *testing.T) {
 		w := newWaiters(time.Now)
 		stays := w.wait("stays")
 		for range 100 {
-			w.wait(time.Now().String())()
+			w.wait(time.Now().String())(true)
 			time.Sleep(time.Second)
 		}
 		if n := len(w.refs); n > 10 {
@@ -55,7 +57,7 @@ func TestWaitersAreForgotten(t *testing.T) {
 		if is, _ := w.there("stays"); !is {
 			t.Error("who waits is forgotten")
 		}
-		stays()
+		stays(true)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if w.expect(ctx, "x") {

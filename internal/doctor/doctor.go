@@ -272,6 +272,9 @@ func (e *examination) timeouts() {
 				hint = "give the command a shorter timeout, or the entry a longer one"
 			}
 			e.find(Dead, "timeout", fmt.Sprintf("what runs on %s may take %s, but the client lets the hook go after %s", event, longest, has), hint)
+		case has < want && event == hook.PermissionRequest:
+			e.find(Warn, "timeout", fmt.Sprintf("what an agent asks can be answered for %s only: the client waits no longer for %s; stopgate installs %s", has, event, want),
+				"stopgate hooks install")
 		case has < want:
 			e.find(Warn, "timeout", fmt.Sprintf("the client waits %s for %s and then lets it pass; stopgate installs %s", has, event, want),
 				"stopgate hooks install")
@@ -294,7 +297,7 @@ func (e *examination) longest(event hook.Event) (longest time.Duration) {
 func (e *examination) configuration() {
 	global, err := config.LoadGlobal(e.GlobalPath)
 	if err != nil {
-		e.find(Warn, "global config", err.Error()+"; the defaults hold instead", "stopgate validate")
+		e.find(Warn, "global config", err.Error()+"; the defaults hold in place of the sections with faults", "stopgate validate")
 	}
 	if !e.HasProject {
 		e.find(Warn, "project", "no .gauntlet/config.yml here or above: nothing to enforce", "stopgate init")

@@ -160,6 +160,9 @@ func (t *task) actPatiently() (end engine.Happening, ok bool) {
 			return nil
 		case err != nil && !t.wanted():
 			t.leave()
+			if t.effect.Kind == engine.SendAgent { // somebody was told that it would arrive
+				end = engine.EffectLost{Key: t.effect.Key, Why: err.Error()}
+			}
 			return nil
 		case err == nil:
 			t.acted = true

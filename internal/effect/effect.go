@@ -32,7 +32,7 @@ type Agents interface {
 	// Send gives the agent a text, and returns when it has it, which may take hours. It
 	// does so once under one key: called again, it waits for the same. A *errand.Failure
 	// says that the agent has not got it, a *Lost that nobody knows. When the context ends
-	// with ErrUnwanted, what the agent has not got yet is taken back.
+	// with ErrUnwanted, what the agent has not got yet is taken back, which is a failure.
 	Send(ctx context.Context, agent, key, text string) error
 	// Kill ends the agent, like that of Shells.
 	Kill(ctx context.Context, agent string) error

@@ -342,7 +342,7 @@ func TestMessagesThatWait(t *testing.T) {
 	}{
 		"the agent is ended": {
 			func(w *world) { w.add("o", aim("2", engine.KillAgent, "a")) },
-			[]string{"started 1", "send a 1 text", "send ended: it is not wanted any more", "done 1", "started 2", "kill a", "done 2"},
+			[]string{"started 1", "send a 1 text", "send ended: it is not wanted any more", "lost 1", "started 2", "kill a", "done 2"},
 		},
 		"another agent is ended": {
 			func(w *world) { w.add("o", aim("2", engine.KillAgent, "b")) },

@@ -176,7 +176,7 @@ func (d *draft) act(t trigger, a runbook.Action) {
 	message := runbook.Expand(a.Message, d.values())
 	switch a.Kind {
 	case runbook.Nudge:
-		d.say(cmp.Or(message, defaultNudge))
+		d.say(cmp.Or(message, defaultNudge), false)
 	case runbook.Resume:
 		if message != "" && !a.Append {
 			d.restart(message, "")

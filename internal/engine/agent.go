@@ -35,6 +35,22 @@ func (d *draft) agent() runbook.Agent { return d.Plan.Agents[d.current().Run.Age
 
 // startAgent lets the current agent be started, in an old session if one is given.
 func (d *draft) startAgent(prompt, session string) {
+	start := d.agentStart(prompt, session)
+	if d.fits(start, "the agent's command, prompt and environment take") {
+		d.effect(Effect{Kind: StartAgent, Agent: start})
+	}
+}
+
+// AgentStart is how the current agent is started, but for what it is told then; nil
+// without one.
+func (o *Owner) AgentStart() *AgentStart {
+	if o.Agent == nil {
+		return nil
+	}
+	return (&draft{Owner: o}).agentStart("", "")
+}
+
+func (d *draft) agentStart(prompt, session string) *AgentStart {
 	a, values := d.agent(), d.values()
 	start := &AgentStart{
 		ID: d.Agent.ID, Name: d.Agent.Name, Prompt: prompt, Resume: session,
@@ -48,9 +64,7 @@ func (d *draft) startAgent(prompt, session string) {
 	}
 	values["prompt"] = prompt
 	start.Run = runbook.ExpandShell(a.Run, values)
-	if d.fits(start, "the agent's command, prompt and environment take") {
-		d.effect(Effect{Kind: StartAgent, Agent: start})
-	}
+	return start
 }
 
 // restart puts a new agent in the place of the current one, which is ended first.
@@ -68,6 +82,9 @@ func (d *draft) restart(prompt, session string) {
 // reopen starts the agent again in its session. A client that never started has none: it
 // is started as before.
 func (d *draft) reopen(message string) {
+	if message == "" && !d.over() {
+		message = d.unsaid()
+	}
 	session := d.Agent.Session
 	if !d.Agent.Client || d.Agent.Ready {
 		d.restart(cmp.Or(message, defaultNudge), session)
@@ -89,9 +106,9 @@ func (d *draft) endAgent() {
 	d.effect(Effect{Kind: KillAgent, Target: d.Agent.ID})
 }
 
-// say types something to the agent; to one that has exited, by starting it again in its
-// session.
-func (d *draft) say(text string) {
+// say types something to the agent, for a person or by itself; to one that has exited, by
+// starting it again in its session.
+func (d *draft) say(text string, person bool) {
 	switch {
 	case d.over():
 		d.exceed(text)
@@ -102,7 +119,7 @@ func (d *draft) say(text string) {
 	}
 	if d.fits(text, "the message takes") {
 		d.settleTriggers()
-		d.effect(Effect{Kind: SendAgent, Target: d.Agent.ID, Text: text})
+		d.effect(Effect{Kind: SendAgent, Target: d.Agent.ID, Text: text, Person: person})
 	}
 }
 
@@ -126,6 +143,8 @@ func (d *draft) agentDid(what Happening) {
 		d.hooked(w.Agent, func() { d.working(w) })
 	case AgentSession:
 		d.hooked(w.Agent, func() { d.session(w) })
+	case AgentRested:
+		d.hooked(w.Agent, func() { d.rested(w) })
 	case AgentReady:
 		d.hooked(w.Agent, func() {})
 	case AgentBlocked:
@@ -163,8 +182,11 @@ func (d *draft) signalled(w AgentSignal) {
 	switch w.Kind {
 	case SignalComplete:
 		d.fact(Signalled{d.Agent.ID, w.Kind, message})
-		d.overtake("the agent completed")
-		d.complete()
+		if d.Decision != nil {
+			d.overtake("the agent completed")
+			d.runsOn()
+		}
+		d.leaveOff()
 	case SignalEscalate:
 		d.fact(Signalled{d.Agent.ID, w.Kind, message})
 		if d.waitsFor(FromBudget) {
@@ -179,6 +201,22 @@ func (d *draft) signalled(w AgentSignal) {
 		d.fact(Signalled{d.Agent.ID, w.Kind, message})
 		d.calm()
 	}
+}
+
+// leaveOff completes the step of an agent that has said that it is complete. One that is in a
+// turn ends that first: whoever else looks at its stop, such as the project's gates, may send it
+// back to work.
+func (d *draft) leaveOff() bool {
+	if s := d.Agent.Signal; s == nil || s.Kind != SignalComplete || d.Agent.Busy || d.Status != Running {
+		return false
+	}
+	d.complete()
+	return true
+}
+
+func (d *draft) rested(w AgentRested) {
+	d.fact(Rested{d.Agent.ID, clip(w.Prompt, maxID)})
+	d.leaveOff()
 }
 
 func (d *draft) stopped(w AgentStop) {
@@ -196,18 +234,24 @@ func (d *draft) idle(w AgentIdle) {
 	prompt := clip(w.Prompt, maxID)
 	counts := d.listens() && !d.parked() && d.Agent.Signal == nil && d.Shell == nil && (prompt == "" || prompt != d.Agent.Idle)
 	d.fact(WentIdle{d.Agent.ID, prompt, counts})
+	if d.leaveOff() {
+		return
+	}
 	if counts {
 		d.fire(trigger{name: onIdle, text: "The agent is idle"})
 	}
 }
 
 // erred parks the agent: nothing that it does then counts before its on_error is taken.
+// While a person answers what it or a subagent asks, that waits: afterwards nobody would
+// tell of the error again.
 func (d *draft) erred(w AgentError) {
 	kind, prompt, reset := known(w.Kind), clip(w.Prompt, maxID), d.reset(w.Reset)
 	text := clip(w.Text, maxWords)
-	counts := d.listens() && (prompt == "" || prompt != d.Agent.Erred)
+	asks := d.Decision != nil && d.Decision.Ref != "" && !d.Agent.Exited
+	counts := (asks || d.listens()) && (prompt == "" || prompt != d.Agent.Erred)
 	d.fact(Erred{AgentID: d.Agent.ID, Kind: kind, Text: text, Reset: reset, Prompt: prompt})
-	if !counts {
+	if d.leaveOff() || !counts {
 		return
 	}
 	what := "The model's API failed (" + string(kind) + ")"
@@ -215,7 +259,12 @@ func (d *draft) erred(w AgentError) {
 		what += " until " + reset.Format(time.RFC3339)
 	}
 	name := onError + string(kind)
-	d.fire(trigger{name: name, text: colon(what, text), until: d.backoff(name, reset)})
+	t := trigger{name: name, text: colon(what, text), until: d.backoff(name, reset)}
+	if asks {
+		d.postpone(t)
+		return
+	}
+	d.fire(t)
 }
 
 // longestReset is how long errors are believed to last. The client's longest limit is a
@@ -231,7 +280,7 @@ func (d *draft) reset(at time.Time) time.Time {
 }
 
 // parked reports whether the agent waits for the end of an error.
-func (d *draft) parked() bool { return strings.HasPrefix(d.Agent.Pending, onError) }
+func (o *Owner) parked() bool { return o.Agent != nil && strings.HasPrefix(o.Agent.Pending, onError) }
 
 // known is a kind that runbooks can name.
 func known(kind runbook.ErrorKind) runbook.ErrorKind {
@@ -243,15 +292,15 @@ func known(kind runbook.ErrorKind) runbook.ErrorKind {
 }
 
 // working is a prompt that the agent got. While a person is waited for it is theirs,
-// unless it says otherwise: they typed instead of answering. What an agent gets that is
-// being ended changes nothing.
+// unless it says otherwise: they typed instead of answering. A subagent in the background
+// waits on. What an agent gets that is being ended changes nothing.
 func (d *draft) working(w AgentWorking) {
 	d.fact(Worked{AgentID: d.Agent.ID, Prompt: clip(w.Prompt, maxID), Source: clip(w.Source, maxID), Ours: w.Ours})
 	if d.Agent.Exited {
 		return
 	}
 	d.calm()
-	if d.Status == Waiting && w.Source != sourceTask && !w.Ours && !d.waitsFor(FromBudget) {
+	if d.Status == Waiting && w.Source != sourceTask && !w.Ours && !d.waitsFor(FromBudget) && !d.Decision.Subagent {
 		d.overtake("somebody typed into the session")
 		d.intervened()
 	}
@@ -276,7 +325,7 @@ func (d *draft) exited(w AgentExited) {
 		d.overtake("the agent has ended")
 		d.runsOn()
 	}
-	if d.Status != Running {
+	if d.leaveOff() || d.Status != Running {
 		return // the person who is asked decides
 	}
 	d.fire(trigger{name: onDead, text: w.outcome(d.Agent.Client && !d.Agent.Ready)})
@@ -330,7 +379,7 @@ func (d *draft) told(t Tell) error {
 		return d.answer(Answer{Decision: d.Decision.ID, Message: message})
 	}
 	d.intervened()
-	d.say(message)
+	d.say(message, true)
 	return nil
 }
 

@@ -755,3 +755,33 @@ func TestAttemptsOverCycles(t *testing.T) {
 		t.Fatalf("%v after success", s.o.Attempts)
 	}
 }
+
+// What an agent in a turn says is complete counts when nobody objects to its stop: the
+// project's gates come first. An agent that is in no turn says it once and for all.
+func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
+	for name, end := range map[string]func(agent string) Happening{
+		"stop":  func(a string) Happening { return AgentRested{a, "p"} },
+		"idle":  func(a string) Happening { return AgentIdle{a, "p"} },
+		"error": func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited} },
+		"exit":  func(a string) Happening { return AgentExited{Agent: a, Code: 1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := ready(t, client())
+			s.do(AgentStop{s.agent(), "p"})
+			s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+			s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+			if s.o.Terminal() || s.o.Decision != nil || s.effects() != "" {
+				t.Fatalf("%s", text(s.o))
+			}
+			if s.do(end(s.agent())); s.o.Step != StepDone {
+				t.Fatalf("%s", text(s.o))
+			}
+		})
+	}
+	s := ready(t, client())
+	s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+	s.do(AgentRested{s.agent(), "p"})
+	if s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}); s.o.Step != StepDone {
+		t.Fatalf("%s", text(s.o))
+	}
+}

@@ -36,11 +36,11 @@ func (d *draft) onScreen() bool {
 func (d *draft) prompted(w AgentPrompt) {
 	kind, text := clip(w.Type, maxID), clip(w.Text, maxWords)
 	if w.Ref != "" {
-		d.asked(Asking{clip(w.Ref, maxID), kind, text, w.Ask.clipped()})
+		d.asked(Asking{clip(w.Ref, maxID), kind, text, w.Ask.clipped(), w.Subagent})
 		return
 	}
 	d.fact(Prompted{d.Agent.ID, kind, text})
-	if !d.listens() || len(d.Agent.Asking) > 0 || d.in.Time.Sub(d.Agent.Asked).Abs() < stray {
+	if !d.listens() || len(d.Agent.Asking) > 0 || w.Notice && d.in.Time.Sub(d.Agent.Asked).Abs() < stray {
 		return
 	}
 	words := "The agent waits for an answer"
@@ -59,13 +59,20 @@ func (d *draft) attach() string {
 	return "\nSee to it in its terminal: stopgate agent attach " + d.Agent.ID
 }
 
-// asked keeps what an agent asks until its turn comes: one thing is asked at a time. An
-// agent that asks is not silent.
+// asked keeps what an agent asks until its turn comes: one thing is asked at a time. What
+// is too much is left to the client's own dialog. An agent that asks is not silent, but an
+// error is not over because a subagent asks.
 func (d *draft) asked(a Asking) {
-	if d.Agent.Exited || d.knows(a.Ref) || len(d.Agent.Asking) >= maxAsking {
+	if d.Agent.Exited || d.knows(a.Ref) {
 		return
 	}
-	d.calm()
+	if len(d.Agent.Asking) >= maxAsking {
+		d.fact(AskedOver{d.Agent.ID, a.Ref})
+		return
+	}
+	if !a.Subagent || !d.parked() {
+		d.calm()
+	}
 	d.fact(Asked{d.Agent.ID, a})
 }
 
@@ -90,6 +97,9 @@ func (d *draft) promptOver(w AgentPromptOver) {
 	}
 	if d.Agent.Pending == onPrompt && len(d.Agent.Asking) == 0 {
 		d.calm()
+	}
+	if open {
+		d.firePending()
 	}
 }
 

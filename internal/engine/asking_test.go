@@ -317,7 +317,7 @@ func TestAskedWhileParked(t *testing.T) {
 
 // The client's notification comes after the request, also when that is over.
 func TestNotificationOfARequestWithAHook(t *testing.T) {
-	told := func(s *stage) { s.do(AgentPrompt{Agent: s.agent(), Type: typePermission}) }
+	told := func(s *stage) { s.do(AgentPrompt{Agent: s.agent(), Type: typePermission, Notice: true}) }
 	s := ready(t, client())
 	s.do(permission(s.agent(), "r"))
 	told(s)
@@ -338,6 +338,22 @@ func TestNotificationOfARequestWithAHook(t *testing.T) {
 	}
 	s.do(Answer{Decision: s.o.Decision.ID, Option: "done"})
 	s.is(StepDone, Ended)
+}
+
+// What is on the screen is told at once where it is not that notification: a dialog of
+// another kind, or one whose hook can wait no longer.
+func TestDialogAfterARequestWithAHook(t *testing.T) {
+	for _, kind := range []string{"other", typePermission} {
+		s := ready(t, client())
+		s.do(permission(s.agent(), "r"))
+		s.do(AgentPromptOver{Agent: s.agent(), Ref: "r"})
+		s.is("work", Running)
+		s.do(AgentPrompt{Agent: s.agent(), Type: kind})
+		s.is("work", Waiting)
+		if s.o.Decision.Source != FromPrompt || !strings.Contains(s.o.Decision.Context, "stopgate agent attach") {
+			t.Errorf("%s: %s", kind, text(s.o))
+		}
+	}
 }
 
 func TestAskedAgentsThatEnd(t *testing.T) {

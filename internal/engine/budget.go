@@ -23,20 +23,9 @@ func total(spent map[string]Spent) (all Spent) {
 // Cost is what the owner's agents have cost together.
 func (o *Owner) Cost() Spent { return total(o.Spent) }
 
-// limits are the runbook's limits for an owner: its pipeline's, or its agent's where that
-// runs alone.
-func (o *Owner) limits() (runbook.Budget, runbook.Expire) {
-	p := &o.Plan.Pipeline
-	if o.Kind == AgentRun && len(p.Steps) > 0 {
-		a := o.Plan.Agents[p.Steps[0].Run.Agent]
-		return a.Budget, a.Expire
-	}
-	return p.Budget, p.Expire
-}
-
 // Budget is what the owner may cost, with what a person added. What is 0 has no limit.
 func (o *Owner) Budget() runbook.Budget {
-	b, _ := o.limits()
+	b := o.Plan.Pipeline.Budget
 	if b.USD > 0 {
 		b.USD += o.Extended.USD
 	}
@@ -145,17 +134,17 @@ func (d *draft) keepTime() {
 	if d.Terminal() || len(d.step.Facts)+len(d.step.Effects) == 0 && !caughtUp {
 		return
 	}
-	if _, e := d.limits(); e.After > 0 && d.Decision != nil && d.Decision.Expires.IsZero() && !d.in.Late {
+	if e := d.Plan.Pipeline.Expire; e.After > 0 && d.Decision != nil && d.Decision.Expires.IsZero() && !d.in.Late {
 		d.setTimer(expire, d.in.Time.Add(e.After))
 	}
 	d.keepBudget()
 }
 
 // keepBudget sets the timer for the end of the budget's time, which passes only while the
-// owner runs. Where clocks disagree a little it is left as it is.
+// owner is at work. Where clocks disagree a little it is left as it is.
 func (d *draft) keepBudget() {
 	left := d.Budget().Time - d.Ran
-	if d.Status != Running || d.Cancelling || left <= 0 {
+	if !d.AtWork() || d.Cancelling || left <= 0 {
 		d.cancelTimer(budget)
 		return
 	}

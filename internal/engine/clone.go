@@ -21,6 +21,7 @@ func (o *Owner) Clone() *Owner {
 			agent.Signal = &signal
 		}
 		agent.Asking, agent.Over = slices.Clone(agent.Asking), slices.Clone(agent.Over)
+		agent.Before, agent.Unsaid = slices.Clone(agent.Before), slices.Clone(agent.Unsaid)
 		c.Agent = &agent
 	}
 	if o.Shell != nil {

@@ -193,6 +193,8 @@ func decodeDetail(name string, text []byte) (Fact, error) {
 		return decodeAs[Paid](text)
 	case "agent:error":
 		return decodeAs[Erred](text)
+	case "agent:rested":
+		return decodeAs[Rested](text)
 	case "agent:working":
 		return decodeAs[Worked](text)
 	case "agent:session":
@@ -201,6 +203,8 @@ func decodeDetail(name string, text []byte) (Fact, error) {
 		return decodeAs[Exited](text)
 	case "agent:restarted":
 		return decodeAs[Restarted](text)
+	case "agent:resaid":
+		return decodeAs[Resaid](text)
 	case "agent:deferred":
 		return decodeAs[Deferred](text)
 	case "decision:created":

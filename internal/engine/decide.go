@@ -82,7 +82,7 @@ func worded(what Happening) bool {
 func (d *draft) giveIn(why string) {
 	switch e := d.in.What.(type) {
 	case EffectFailed:
-		d.fact(ActFailed{e.Key, why})
+		d.fact(ActFailed{Key: e.Key, Why: why})
 	case EffectLost:
 		d.fact(ActLost{e.Key, why})
 	}
@@ -124,17 +124,29 @@ func Apply(o *Owner, s Step) (*Owner, error) {
 
 // pass lets time pass since the last step. A clock that was put back takes nothing away.
 func (o *Owner) pass(now time.Time) {
-	if o.Status == Running && now.After(o.Updated) {
+	if o.AtWork() && now.After(o.Updated) {
 		o.Ran += now.Sub(o.Updated)
 	}
+}
+
+// AtWork reports whether the time passes that the budget limits: not while a person is
+// waited for, nor while the agent waits for room or for the end of an error.
+func (o *Owner) AtWork() bool {
+	return o.Status == Running && !o.parked() && !slices.ContainsFunc(o.Effects, func(e OpenEffect) bool {
+		return e.Kind == StartAgent && !e.Started && o.Agent != nil && e.Agent.ID == o.Agent.ID
+	})
 }
 
 // open takes an effect that is to be carried out.
 func (o *Owner) open(e Effect) {
 	o.Serial++
 	o.Effects = append(o.Effects, OpenEffect{Effect: e})
-	if e.Kind == StartAgent && e.Agent.Client && o.Agent != nil && o.Agent.ID == e.Agent.ID {
+	switch {
+	case o.Agent == nil:
+	case e.Kind == StartAgent && e.Agent.Client && e.Agent.ID == o.Agent.ID:
 		o.Agent.Prompt = e.Agent.Prompt
+	case e.Kind == KillAgent && e.Target == o.Agent.ID:
+		o.Agent.Killed = true
 	}
 }
 
@@ -214,6 +226,7 @@ func (d *draft) decide(what Happening) error {
 		return err
 	}
 	d.askNext()
+	d.sayUnsaid()
 	d.keepTime()
 	return nil
 }

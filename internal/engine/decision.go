@@ -43,7 +43,7 @@ func (d *draft) escalate(q question) {
 		Trigger: q.trigger, Undone: q.undone, Next: q.next, Ref: q.asking.Ref, Options: d.options(q), Created: d.in.Time,
 	}
 	if decision.Ref != "" {
-		decision.Ask = &q.asking.Ask
+		decision.Ask, decision.Subagent = &q.asking.Ask, q.asking.Subagent
 	}
 	if d.Agent != nil {
 		decision.AgentID = d.Agent.ID
@@ -172,12 +172,14 @@ func (d *draft) resolve(c choice, words string) {
 		d.giveUp(why)
 	case optExtend:
 		d.intervened()
-		d.extend(decision, cmp.Or(words, decision.Undone))
+		d.extend(decision, strings.TrimSpace(decision.Undone+"\n\n"+words))
 	default:
 		d.intervened()
 		if decision.Ref == "" {
 			d.again(decision, c.does, words)
+			return
 		}
+		d.firePending()
 	}
 }
 
@@ -199,12 +201,15 @@ func (d *draft) again(decision Decision, option, message string) {
 	case decision.Source == FromStart:
 		d.reopen(message)
 	case option == optNudge || message != "":
-		d.say(cmp.Or(message, defaultNudge))
+		if message == "" {
+			message = d.unsaid()
+		}
+		d.say(cmp.Or(message, defaultNudge), message != "")
 	case decision.Source == FromGate:
 		d.fact(AttemptCounted{decision.Trigger, 1})
 		d.startGate(decision.Trigger)
 	case decision.Undone != "":
-		d.say(decision.Undone)
+		d.say(decision.Undone, true)
 	default:
 		d.reopen("")
 	}
@@ -283,8 +288,7 @@ func (d *draft) expired() {
 	if d.Decision == nil {
 		return
 	}
-	_, e := d.limits()
-	c := d.Decision.byDefault(e.Answer)
+	c := d.Decision.byDefault(d.Plan.Pipeline.Expire.Answer)
 	c.message, c.expired = nobody, true
 	d.resolve(c, "")
 }

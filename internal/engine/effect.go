@@ -13,6 +13,7 @@ type Effect struct {
 	Target string      `json:"target,omitempty"` // the key of a shell or the id of an agent: KillShell, KillAgent, SendAgent
 	Title  string      `json:"title,omitempty"`  // of NotifyPerson
 	Text   string      `json:"text,omitempty"`   // of SendAgent and NotifyPerson
+	Person bool        `json:"person,omitempty"` // of SendAgent: the words are a person's, who was told that the agent gets them
 
 	// Decision is what NotifyPerson tells of. When that is settled before it was sent, the
 	// effect is dropped.

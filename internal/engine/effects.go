@@ -33,15 +33,17 @@ func (d *draft) effectFailed(e EffectFailed) {
 	if !open {
 		return
 	}
-	why := clip(e.Why, maxWords)
-	d.fact(ActFailed{e.Key, why})
+	why, kept := clip(e.Why, maxWords), d.keeps(effect)
+	d.fact(ActFailed{e.Key, why, kept})
 	switch effect.Kind {
 	case StartShell:
 		d.shellFailed(effect, why)
 	case StartAgent:
 		d.agentFailed(effect, why)
 	case SendAgent:
-		d.undelivered(effect, "The message to the agent could not be delivered: "+why)
+		if !kept {
+			d.undelivered(effect, "The message to the agent could not be delivered: "+why)
+		}
 	case KillShell, KillAgent:
 		d.tell("Something still runs: "+d.Name, "It could not be ended: "+why, "")
 	}
@@ -61,6 +63,10 @@ func (d *draft) effectLost(e EffectLost) {
 	case StartAgent:
 		d.of(effect.Agent.ID, func() { d.exited(AgentExited{Agent: effect.Agent.ID, Gone: true}) })
 	case SendAgent:
+		if d.keeps(effect) { // but not here: it may have been heard
+			d.tell("A message may be lost: "+d.Name, colon("Nobody knows whether this reached the agent", effect.Text), "")
+			return
+		}
 		d.undelivered(effect, colon("Nobody knows whether the message reached the agent", why))
 	}
 }
@@ -87,9 +93,42 @@ func (d *draft) agentFailed(effect OpenEffect, why string) {
 	}
 }
 
+// keeps reports whether a person's words, which the agent has not got, are to be said
+// later: to the agent when nobody else is waited for, or to its successor. Of words that a
+// living agent did not take the person is asked at once.
+func (d *draft) keeps(e OpenEffect) bool {
+	if d.Agent == nil || e.Kind != SendAgent || !e.Person {
+		return false
+	}
+	return e.Target == d.Agent.ID && !d.hears() || slices.Contains(d.Agent.Before, e.Target)
+}
+
+// hears reports whether the agent can be told something now.
+func (d *draft) hears() bool { return d.listens() && !d.Agent.Killed }
+
+// sayUnsaid says what was kept for the agent: one message at a time, since a step has to
+// fit into an event.
+func (d *draft) sayUnsaid() {
+	if d.Agent == nil || len(d.Agent.Unsaid) == 0 || !d.hears() || d.in.Late || d.Shell != nil ||
+		d.Agent.Pending != "" || len(d.step.Effects) > 0 {
+		return
+	}
+	d.say(d.unsaid(), true)
+}
+
+// unsaid takes what was kept first; nothing where nothing was.
+func (d *draft) unsaid() string {
+	if len(d.Agent.Unsaid) == 0 {
+		return ""
+	}
+	words := d.Agent.Unsaid[0]
+	d.fact(Resaid{d.Agent.ID})
+	return words
+}
+
 // undelivered is a message that the current agent may not have.
 func (d *draft) undelivered(effect OpenEffect, context string) {
-	if d.Agent == nil || d.Agent.ID != effect.Target || !d.listens() {
+	if d.Agent == nil || d.Agent.ID != effect.Target || !d.hears() {
 		return
 	}
 	d.escalate(question{
@@ -102,7 +141,7 @@ func (d *draft) undelivered(effect OpenEffect, context string) {
 func (d *draft) drop(key string) {
 	made := func(e Effect) bool { return e.Key == key }
 	if open, is := d.Effect(key); is && !open.Started && !slices.ContainsFunc(d.step.Effects, made) {
-		d.fact(ActDropped{key})
+		d.fact(ActDropped{key, open.Kind == SendAgent && open.Person})
 	}
 }
 

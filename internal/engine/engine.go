@@ -78,7 +78,7 @@ type Owner struct {
 	Settled  []Decision           `json:"settled,omitempty"`  // the latest that were answered or overtaken
 
 	Spent    map[string]Spent `json:"spent,omitempty"`   // by agent; those of long ago together under ""
-	Ran      time.Duration    `json:"ran,omitempty"`     // how long it was running, as of Updated
+	Ran      time.Duration    `json:"ran,omitempty"`     // how long it was at work, as of Updated
 	Extended runbook.Budget   `json:"extended,omitzero"` // what a person added to the budget
 
 	Timers  map[string]time.Time `json:"timers,omitempty"`  // when each is due
@@ -113,6 +113,7 @@ type Agent struct {
 	Client  bool      `json:"client,omitempty"` // it is a client in a terminal, else a plain process
 	Prompt  string    `json:"prompt,omitempty"` // of a client: what it is started with, until it has started
 	Ready   bool      `json:"ready,omitempty"`  // of a client: its first hook was heard
+	Busy    bool      `json:"busy,omitempty"`   // of a client: it is in a turn
 	Exited  bool      `json:"exited,omitempty"`
 	Signal  *Signal   `json:"signal,omitempty"`
 	Idle    string    `json:"idle,omitempty"`    // the prompt whose idle was counted
@@ -123,6 +124,9 @@ type Agent struct {
 	Asking  []Asking  `json:"asking,omitempty"`  // what else it asks a person, and nobody was asked yet
 	Asked   time.Time `json:"asked,omitzero"`    // when a hook last waited for a person
 	Over    []string  `json:"over,omitempty"`    // the latest references that nobody waits for any more
+	Before  []string  `json:"before,omitempty"`  // the latest agents of the step in whose place it is
+	Killed  bool      `json:"killed,omitempty"`  // it is being ended, or was
+	Unsaid  []string  `json:"unsaid,omitempty"`  // a person's words that neither it nor one before it has got
 }
 
 // Asking is something that an agent asks a person, and that a hook waits for the answer
@@ -132,6 +136,8 @@ type Asking struct {
 	Type string `json:"prompt_type,omitempty"`
 	Text string `json:"text,omitempty"`
 	Ask  Ask    `json:"ask,omitzero"`
+
+	Subagent bool `json:"subagent,omitempty"` // a subagent asks: what its agent does meanwhile does not settle it
 }
 
 // Ask is what a tool of the client's wants to know of a person.
@@ -191,12 +197,13 @@ type Decision struct {
 	Source   Source    `json:"source"`
 	AgentID  string    `json:"agent_id,omitempty"`
 	Step     string    `json:"step"`
-	Context  string    `json:"context"`           // why it is asked, in a sentence or a few
-	Trigger  string    `json:"trigger,omitempty"` // what the agent did, where that led here
-	Undone   string    `json:"undone,omitempty"`  // the message that may not have arrived: what retry sends
-	Next     string    `json:"next,omitempty"`    // the step that is not entered before it is answered
-	Ref      string    `json:"ref,omitempty"`     // what a hook of the agent waits for the answer to
-	Ask      *Ask      `json:"ask,omitempty"`     // what is asked, while the decision is open; never changed
+	Context  string    `json:"context"`            // why it is asked, in a sentence or a few
+	Trigger  string    `json:"trigger,omitempty"`  // what the agent did, where that led here
+	Undone   string    `json:"undone,omitempty"`   // the message that may not have arrived: what retry sends
+	Next     string    `json:"next,omitempty"`     // the step that is not entered before it is answered
+	Ref      string    `json:"ref,omitempty"`      // what a hook of the agent waits for the answer to
+	Subagent bool      `json:"subagent,omitempty"` // one of the agent's subagents asks
+	Ask      *Ask      `json:"ask,omitempty"`      // what is asked, while the decision is open; never changed
 	Options  []Option  `json:"options"`
 	Created  time.Time `json:"created"`
 	Expires  time.Time `json:"expires,omitzero"` // then it is answered as the runbook says

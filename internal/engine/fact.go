@@ -102,6 +102,7 @@ const (
 	keptSeen    = 1_000
 	keptSpent   = 16
 	keptOver    = 16
+	keptBefore  = 8
 )
 
 // FactType names the fact by the owner's kind.

@@ -68,6 +68,11 @@ type (
 		Reset   time.Time         `json:"reset,omitzero"`
 		Prompt  string            `json:"prompt_id,omitempty"`
 	}
+	// Rested is a client whose turn is over.
+	Rested struct {
+		AgentID string `json:"agent_id"`
+		Prompt  string `json:"prompt_id,omitempty"`
+	}
 	// Worked is an agent that got a prompt.
 	Worked struct {
 		AgentID string `json:"agent_id"`
@@ -93,6 +98,10 @@ type (
 		Session  string `json:"session,omitempty"`
 		Replaces string `json:"replaces"`
 		Client   bool   `json:"client,omitempty"`
+	}
+	// Resaid is an agent that is told what was kept for it first.
+	Resaid struct {
+		AgentID string `json:"agent_id"`
 	}
 	// Deferred is a trigger whose action waits: for the end of the catch-up, of a gate or
 	// of the cooldown. An empty one means that nothing waits any more.
@@ -120,8 +129,11 @@ func (f Signalled) apply(o *Owner, s *Step) {
 func (WentIdle) FactType() string { return "agent:idle" }
 
 func (f WentIdle) apply(o *Owner, s *Step) {
-	if o.Agent != nil && f.Counted {
-		o.Agent.Idle = f.Prompt
+	if o.Agent != nil {
+		o.Agent.Busy = false
+		if f.Counted {
+			o.Agent.Idle = f.Prompt
+		}
 	}
 	if o.Shell != nil {
 		o.Shell.Moot = false
@@ -201,7 +213,7 @@ func (Erred) FactType() string { return "agent:error" }
 
 func (f Erred) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
-		o.Agent.Erred = f.Prompt
+		o.Agent.Erred, o.Agent.Busy = f.Prompt, false
 	}
 }
 
@@ -209,8 +221,21 @@ func (f Erred) apply(o *Owner, s *Step) {
 func (Worked) FactType() string { return "agent:working" }
 
 func (Worked) apply(o *Owner, s *Step) {
-	if o.Shell != nil && o.Agent != nil && !o.Agent.Exited {
+	if o.Agent == nil || o.Agent.Exited {
+		return
+	}
+	o.Agent.Busy = o.Agent.Client
+	if o.Shell != nil {
 		o.Shell.Moot = true
+	}
+}
+
+// FactType is agent:rested.
+func (Rested) FactType() string { return "agent:rested" }
+
+func (Rested) apply(o *Owner, s *Step) {
+	if o.Agent != nil {
+		o.Agent.Busy = false
 	}
 }
 
@@ -228,7 +253,7 @@ func (Exited) FactType() string { return "agent:exited" }
 
 func (Exited) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
-		o.Agent.Exited, o.Agent.Asking = true, nil
+		o.Agent.Exited, o.Agent.Busy, o.Agent.Asking = true, false, nil
 	}
 }
 
@@ -236,13 +261,26 @@ func (Exited) apply(o *Owner, s *Step) {
 func (Restarted) FactType() string { return "agent:restarted" }
 
 func (f Restarted) apply(o *Owner, s *Step) {
-	name := ""
-	if o.Agent != nil {
-		name = o.Agent.Name
+	agent := Agent{ID: f.AgentID, Session: f.Session, Client: f.Client}
+	if old := o.Agent; old != nil {
+		agent.Name, agent.Unsaid = old.Name, old.Unsaid
+		agent.Before = latest(append(slices.Clip(old.Before), f.Replaces), keptBefore)
 	}
-	o.begin(Agent{ID: f.AgentID, Name: name, Session: f.Session, Client: f.Client}, s)
+	o.begin(agent, s)
 	if last := o.visit(); last != nil {
 		last.AgentID = f.AgentID
+	}
+}
+
+// FactType is agent:resaid.
+func (Resaid) FactType() string { return "agent:resaid" }
+
+func (f Resaid) apply(o *Owner, s *Step) {
+	if o.Agent == nil || len(o.Agent.Unsaid) == 0 {
+		return
+	}
+	if o.Agent.Unsaid = o.Agent.Unsaid[1:]; len(o.Agent.Unsaid) == 0 {
+		o.Agent.Unsaid = nil
 	}
 }
 

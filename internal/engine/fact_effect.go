@@ -14,8 +14,9 @@ type (
 	}
 	// ActFailed is an effect that has not, and will not.
 	ActFailed struct {
-		Key string `json:"key"`
-		Why string `json:"why"`
+		Key  string `json:"key"`
+		Why  string `json:"why"`
+		Kept bool   `json:"kept,omitempty"` // the message is kept until it can be said
 	}
 	// ActLost is an effect of which nobody knows whether it took place.
 	ActLost struct {
@@ -24,7 +25,8 @@ type (
 	}
 	// ActDropped is an effect that was not started and is no longer wanted.
 	ActDropped struct {
-		Key string `json:"key"`
+		Key  string `json:"key"`
+		Kept bool   `json:"kept,omitempty"` // likewise
 	}
 	// ShellStarted is a command that is to run: a step's, or the gate of a trigger.
 	ShellStarted struct {
@@ -61,7 +63,12 @@ func (f ActDone) apply(o *Owner, s *Step) { o.closeEffect(f.Key) }
 // FactType is effect:failed.
 func (ActFailed) FactType() string { return "effect:failed" }
 
-func (f ActFailed) apply(o *Owner, s *Step) { o.closeEffect(f.Key) }
+func (f ActFailed) apply(o *Owner, s *Step) {
+	if f.Kept {
+		o.keepWords(f.Key)
+	}
+	o.closeEffect(f.Key)
+}
 
 // FactType is effect:lost.
 func (ActLost) FactType() string { return "effect:lost" }
@@ -71,7 +78,19 @@ func (f ActLost) apply(o *Owner, s *Step) { o.closeEffect(f.Key) }
 // FactType is effect:dropped.
 func (ActDropped) FactType() string { return "effect:dropped" }
 
-func (f ActDropped) apply(o *Owner, s *Step) { o.closeEffect(f.Key) }
+func (f ActDropped) apply(o *Owner, s *Step) {
+	if f.Kept {
+		o.keepWords(f.Key)
+	}
+	o.closeEffect(f.Key)
+}
+
+// keepWords keeps those of a message that did not arrive.
+func (o *Owner) keepWords(key string) {
+	if i := o.effect(key); i >= 0 && o.Agent != nil {
+		o.Agent.Unsaid = append(o.Agent.Unsaid, o.Effects[i].Text)
+	}
+}
 
 // Effect is the open effect with a key. Who carries effects out looks again when the
 // start is on record: an effect that is no longer here must not act.

@@ -73,6 +73,8 @@ type (
 		Agent, Type, Text string // Type: permission, question, plan, other
 		Ref               string
 		Ask               Ask
+		Subagent          bool // one of its subagents asks
+		Notice            bool // the client's notification of a permission, for which a hook may wait too
 	}
 	// AgentPromptOver is a hook that waits no longer: what it waited for was answered or
 	// withdrawn in the client, or it has ended.
@@ -80,6 +82,8 @@ type (
 	// AgentBlocked is a client that did not start. Screen says what is in the way: trust,
 	// login, api_key, onboarding, silent.
 	AgentBlocked struct{ Agent, Screen, Text string }
+	// AgentRested is a client whose stop nobody objected to: its turn is over.
+	AgentRested struct{ Agent, Prompt string }
 	// AgentReady is a client whose first hook was heard.
 	AgentReady struct{ Agent string }
 	// AgentSignal is the agent's own word (agent:signal).
@@ -164,6 +168,7 @@ func (AgentIdle) happening() string       { return "agent:idle" }
 func (AgentPrompt) happening() string     { return "agent:prompt" }
 func (AgentPromptOver) happening() string { return "agent:prompt_over" }
 func (AgentBlocked) happening() string    { return "agent:blocked" }
+func (AgentRested) happening() string     { return "agent:rested" }
 func (AgentReady) happening() string      { return "agent:ready" }
 func (AgentSpent) happening() string      { return "agent:spent" }
 func (AgentSignal) happening() string     { return "agent:signal" }

@@ -158,7 +158,7 @@ func (h *history) agentSpeaks() {
 		return
 	}
 	id := oneOf(h.pick, "agent", agents...)
-	switch h.pick(16, "says") {
+	switch h.pick(17, "says") {
 	case 0, 1:
 		h.says(AgentIdle{id, oneOf(h.pick, "prompt", "", h.prompt(), fmt.Sprint("prompt", h.prompts-1))})
 	case 2:
@@ -185,7 +185,9 @@ func (h *history) agentSpeaks() {
 		h.agentEnds(id)
 	case 9, 10:
 		h.refs++
-		h.says(randomPrompt(h.pick, id, fmt.Sprint("ref", h.refs)))
+		asks := randomPrompt(h.pick, id, fmt.Sprint("ref", h.refs))
+		asks.Subagent = h.pick.chance(30, "subagent")
+		h.says(asks)
 	case 11, 12:
 		h.says(AgentPromptOver{id, fmt.Sprint("ref", h.pick(h.refs+2, "over"))})
 	case 13:
@@ -195,6 +197,8 @@ func (h *history) agentSpeaks() {
 	case 15:
 		h.spent += oneOf(h.pick, "usd", 0.1, 1, 3)
 		h.happens(AgentSpent{id, h.spent, int64(h.spent * 1e6)})
+	case 16:
+		h.says(AgentRested{id, h.prompt()})
 	}
 }
 
@@ -338,7 +342,9 @@ func (h *history) settle() {
 		case !h.o.Timers[cooldown].IsZero():
 			h.fires(cooldown)
 		case h.o.Agent != nil && !h.o.Agent.Exited:
-			h.says(AgentSignal{h.o.Agent.ID, Signal{Kind: SignalComplete}})
+			id := h.o.Agent.ID
+			h.says(AgentSignal{id, Signal{Kind: SignalComplete}})
+			h.says(AgentRested{id, h.prompt()})
 		default:
 			h.stage.t.Fatalf("nothing moves it:\n%s", text(h.o))
 		}

@@ -6,6 +6,13 @@ import (
 	"strings"
 )
 
+// Cancels reports whether an answer cancels everything, which no agent has to hear of. A
+// choice of the agent's that reads like that does not.
+func (d *Decision) Cancels(a Answer) bool {
+	c, err := d.choose(a)
+	return err == nil && c.does == optCancel
+}
+
 // reply understands the answer to an agent's questions.
 func (d *Decision) reply(a Answer) (choice, error) {
 	var questions []Question

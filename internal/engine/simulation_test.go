@@ -309,6 +309,7 @@ func (s *simulation) live(a *actor, id string) {
 			})
 		case 6, 7:
 			s.says(a, AgentSignal{id, Signal{SignalComplete, ""}})
+			s.says(a, AgentRested{Agent: id})
 		case 8:
 			s.says(a, AgentSignal{id, Signal{oneOf(s.pick, "", SignalEscalate, SignalContinue), "so"}})
 		case 9:

@@ -251,8 +251,9 @@ func (s *stage) checkEffects(in Input, step Step) {
 		return restarted || started && shell.Gate != ""
 	})
 	counted := slices.ContainsFunc(step.Facts, func(f Fact) bool { _, is := f.(AttemptCounted); return is })
+	resaid := slices.ContainsFunc(step.Facts, func(f Fact) bool { _, is := f.(Resaid); return is })
 	expired := slices.ContainsFunc(step.Facts, func(f Fact) bool { r, is := f.(DecisionResolved); return is && r.Expired })
-	if acts && !counted && !expired && !personal(step.Cause) {
+	if acts && !counted && !expired && !resaid && !personal(step.Cause) {
 		s.t.Fatalf("%T: an action was taken and not counted", in.What)
 	}
 }
@@ -406,7 +407,11 @@ func work(a runbook.Agent, then ...string) runbook.Plan {
 }
 
 // solo is the plan of an agent that runs alone.
-func solo(a runbook.Agent) runbook.Plan { return work(a) }
+func solo(a runbook.Agent) runbook.Plan {
+	p := work(a)
+	p.Pipeline.Budget, p.Pipeline.Expire = a.Budget, a.Expire
+	return p
+}
 
 // worker is an agent that people are asked about.
 func worker() runbook.Agent {

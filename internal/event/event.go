@@ -90,10 +90,13 @@ const (
 	AgentSession    = "agent:session" // its client goes on in another session
 )
 
+// Subagent is the kind of a prompt that one of the agent's subagents has.
+const Subagent = "subagent"
+
 // Word is what was said of an agent that the daemon started.
 type Word struct {
 	Agent   string `json:"agent"`               // its id
-	Kind    string `json:"kind,omitempty"`      // of a signal: complete, escalate, continue; of an error: the client's word
+	Kind    string `json:"kind,omitempty"`      // of a signal: complete, escalate, continue; of an error: the client's word; of a prompt: Subagent, or nothing
 	Message string `json:"message,omitempty"`   // of a signal, a prompt or an error, as it was put
 	Type    string `json:"type,omitempty"`      // of a prompt
 	Prompt  string `json:"prompt_id,omitempty"` // the client's

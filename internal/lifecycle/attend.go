@@ -17,8 +17,9 @@ import (
 	"github.com/stopgate/stopgate/internal/keeper"
 )
 
-// firstPatience is how long a daemon may take to be there for an agent's question. One that
-// has taken it may be away for as long as it likes: it knows of the question.
+// firstPatience is how long a daemon may take to be there for a subagent's question. One that
+// has taken it may be away for as long as it likes: it knows of the question. So may it be
+// for what the agent itself asks: its dialog is on the screen, and nothing is held up.
 const firstPatience = 10 * time.Second
 
 // Attends reports whether Attend has anything to do in a call: the client of an agent is
@@ -40,7 +41,7 @@ func (k *Keeper) Attend(ctx context.Context, call *keeper.Call, answer hook.Answ
 	a, _ := k.agentOf(call) // as Attends has seen
 	payload := call.Payload.(*hook.PermissionRequestPayload)
 	p := prompt{
-		keeper: k, call: call, agent: a, ref: refOf(call.ID, payload.AgentID),
+		keeper: k, call: call, agent: a, ref: refOf(call.ID, payload.AgentID), kind: kindOf(payload.AgentID),
 		asked: agentdir.Asked{Type: typeOf(payload.ToolName), Tool: payload.ToolName, Input: bounded(payload.ToolInput)},
 	}
 	look := p.lookout(payload) // before anybody can answer
@@ -75,7 +76,17 @@ type prompt struct {
 	call   *keeper.Call
 	agent  agent
 	ref    string
+	kind   string // of the one who asks
 	asked  agentdir.Asked
+}
+
+// kindOf is what kind of an agent asks: a subagent waits on when its agent stops or gets a
+// prompt.
+func kindOf(subagent string) string {
+	if subagent == "" {
+		return ""
+	}
+	return event.Subagent
 }
 
 // put puts it on record.
@@ -83,7 +94,7 @@ func (p *prompt) put() (journal.Position, error) {
 	if err := p.agent.dir.Ask(p.ref, p.asked); err != nil {
 		return journal.Position{}, err
 	}
-	word := event.Word{Agent: p.agent.id, Type: p.asked.Type, Prompt: p.call.Payload.Common().PromptID, Ref: p.ref}
+	word := event.Word{Agent: p.agent.id, Kind: p.kind, Type: p.asked.Type, Prompt: p.call.Payload.Common().PromptID, Ref: p.ref}
 	at, err := emitRecord(p.call, event.Record{Event: event.AgentPrompt, Word: &word})
 	if err != nil {
 		_ = p.agent.forget(p.ref) // nobody heard of it
@@ -91,8 +102,12 @@ func (p *prompt) put() (journal.Position, error) {
 	return at, err
 }
 
-// errSettled says that nobody needs an answer any more, and that the daemon knows.
-var errSettled = errors.New("it was settled elsewhere")
+// Why there is no answer, where the daemon knows: nobody needs one any more, or nobody was
+// ever asked, since too much is asked already.
+var (
+	errSettled  = errors.New("it was settled elsewhere")
+	errNotTaken = errors.New("the daemon asks nobody about it")
+)
 
 // Why nobody waits for an answer any more although nobody told us.
 var (
@@ -113,9 +128,11 @@ func (p *prompt) await(ctx context.Context, through journal.Position) (client.Re
 			return reply, nil
 		case err == nil && reply.State == "open":
 			heard, pause = true, 25*time.Millisecond
+		case err == nil && !reply.Over && !heard && !p.gone():
+			return client.Reply{}, errNotTaken
 		case err == nil, client.Code(err) == "not_found":
 			return client.Reply{}, errSettled
-		case final(err), !heard && p.keeper.Now().Sub(begun) > firstPatience:
+		case final(err), !heard && p.kind == event.Subagent && p.keeper.Now().Sub(begun) > firstPatience:
 			return client.Reply{}, err
 		}
 		if p.gone() {
@@ -166,8 +183,11 @@ func (p *prompt) gone() bool {
 // any more, and the person where nothing could be asked at all.
 func (p *prompt) failed(answer hook.Answer, why error) (hook.Answer, keeper.Verdict) {
 	v := keeper.Verdict{Status: "withdrawn", Summary: why.Error()}
-	if errors.Is(why, errSettled) {
+	if errors.Is(why, errSettled) || errors.Is(why, errNotTaken) {
 		_ = p.agent.forget(p.ref) // the next stop does it otherwise
+		if errors.Is(why, errNotTaken) {
+			p.leave()
+		}
 		return answer, v
 	}
 	if !p.gone() {

@@ -13,6 +13,32 @@ func LauncherDir(getenv func(name string) string) (string, error) {
 	return firstDir(getenv, "CCC_CONFIG_DIR", "CLAUDE_CONFIG_DIR")
 }
 
+// ClientDir is where a client keeps its settings and its transcripts that is started in
+// cwd with such an environment, by our launcher or by itself. It is empty where nobody can
+// tell.
+func ClientDir(getenv func(name string) string, cwd string, launched bool) string {
+	dir := getenv("CLAUDE_CONFIG_DIR")
+	if own := getenv("CCC_CONFIG_DIR"); launched && own != "" {
+		dir = own
+	}
+	switch home := homeOf(getenv); {
+	case dir == "" && home == "":
+		return ""
+	case dir == "":
+		return filepath.Join(home, ".claude")
+	case filepath.IsAbs(dir):
+		return dir
+	}
+	return filepath.Join(cwd, dir)
+}
+
+func homeOf(getenv func(name string) string) string {
+	if runtime.GOOS == "windows" {
+		return getenv("USERPROFILE")
+	}
+	return getenv("HOME")
+}
+
 // SupervisorDir is where the supervisor keeps its state and its logs.
 func SupervisorDir(getenv func(name string) string) (string, error) {
 	dir, err := firstDir(getenv, "CCC_WORK_DIR", "CCC_CONFIG_DIR")
@@ -26,10 +52,7 @@ func firstDir(getenv func(name string) string, names ...string) (string, error) 
 			return filepath.Abs(dir)
 		}
 	}
-	home := getenv("HOME")
-	if runtime.GOOS == "windows" {
-		home = getenv("USERPROFILE")
-	}
+	home := homeOf(getenv)
 	if home == "" {
 		return "", errors.New("no directory for the client's settings: set HOME or " + names[0])
 	}

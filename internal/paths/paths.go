@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // StateDir is the directory for everything stopgate writes for itself.
@@ -23,10 +22,7 @@ func StateDirOf(getenv func(name string) string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "stopgate"), nil
 	}
-	home := getenv("HOME")
-	if runtime.GOOS == "windows" {
-		home = getenv("USERPROFILE")
-	}
+	home := homeOf(getenv)
 	if home == "" {
 		return "", errors.New("no state directory: set HOME or STOPGATE_STATE_DIR")
 	}

@@ -2,6 +2,7 @@ package paths
 
 import (
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -59,5 +60,30 @@ func TestConfigPaths(t *testing.T) {
 	}
 	if got, err := ClientConfigDir(); err == nil {
 		t.Errorf("without HOME: %q, want an error", got)
+	}
+}
+
+func TestClientDir(t *testing.T) {
+	home := "HOME"
+	if runtime.GOOS == "windows" {
+		home = "USERPROFILE"
+	}
+	root := t.TempDir()
+	at := func(names ...string) string { return filepath.Join(append([]string{root}, names...)...) }
+	for name, test := range map[string]struct {
+		env      map[string]string
+		launched bool
+		want     string
+	}{
+		"at home":                   {map[string]string{home: at("h")}, false, at("h", ".claude")},
+		"nobody knows":              {nil, true, ""},
+		"its own":                   {map[string]string{home: at("h"), "CLAUDE_CONFIG_DIR": at("c"), "CCC_CONFIG_DIR": at("l")}, false, at("c")},
+		"the launcher's":            {map[string]string{home: at("h"), "CLAUDE_CONFIG_DIR": at("c"), "CCC_CONFIG_DIR": at("l")}, true, at("l")},
+		"the launcher's has no own": {map[string]string{home: at("h"), "CLAUDE_CONFIG_DIR": at("c")}, true, at("c")},
+		"as seen from the cwd":      {map[string]string{"CLAUDE_CONFIG_DIR": "c"}, false, at("cwd", "c")},
+	} {
+		if got := ClientDir(func(name string) string { return test.env[name] }, at("cwd"), test.launched); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }

@@ -76,6 +76,27 @@ func Exec(run string) string {
 	return run
 }
 
+// Assignment is a variable that a run sets for its program.
+type Assignment struct {
+	Name, Value string
+	Open        bool // the shell expands the value
+}
+
+// Launch is what a client's run sets for its program, and whether that is our launcher.
+func Launch(run string) (set []Assignment, launcher bool) {
+	words, _ := simpleCommand(strings.TrimSpace(run))
+	for _, w := range words {
+		if !w.assigns() {
+			program := w.program()
+			return set, program == "ccc" || program == "stopgate"
+		}
+		name, value, _ := strings.Cut(w.text, "=")
+		home := strings.HasPrefix(w.raw, name+"=~/") // and not in quotes
+		set = append(set, Assignment{name, value, w.open || home})
+	}
+	return set, false
+}
+
 // clientArgs are the words that a client gets, where a script is a simple command that
 // starts one: claude, or our launcher of it.
 func clientArgs(script string) ([]word, bool) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/paths"
 )
@@ -18,7 +17,10 @@ type Agent struct {
 	Program string   // stopgate, absolute
 	Aliases []string // further names by which the agent may call it
 	Dir     string   // where the client is started
-	Environ []string // of the client
+	// ConfigDir is where the client keeps the user's settings; empty where that is not known.
+	ConfigDir string
+	// Prompt is a file that the client is told to read first, absolute; empty without one.
+	Prompt string
 }
 
 // File is the text of the settings file that the client gets besides those that count in
@@ -45,29 +47,31 @@ func (a Agent) File() ([]byte, error) {
 // inspect looks at the files that the client is sure to read, and at those that it may
 // read: its version decides where it takes settings.local.json from.
 func (a Agent) inspect() (sure, perhaps []File) {
-	dir := environ.Get(a.Environ, "CLAUDE_CONFIG_DIR")
-	if home := environ.Get(a.Environ, "HOME"); dir == "" && home != "" {
-		dir = filepath.Join(home, ".claude")
-	}
-	user := ""
-	if dir != "" {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(a.Dir, dir)
-		}
-		user = filepath.Join(dir, "settings.json")
-	}
-	sure = inspectAll(inForceFor(user, a.Dir, a.Dir))
+	sure = inspectAll(inForceFor(a.user(), a.Dir, a.Dir))
 	top, found := paths.GitRoot(a.Dir)
 	if !found || top == a.Dir {
 		return sure, nil
 	}
 	local := func(f File) bool { return f.Scope == Local }
-	for _, f := range append(sure, inspectAll(inForceFor(user, a.Dir, top))...) {
+	for _, f := range append(sure, inspectAll(inForceFor(a.user(), a.Dir, top))...) {
 		if local(f) {
 			perhaps = append(perhaps, f)
 		}
 	}
 	return slices.DeleteFunc(sure, local), perhaps
+}
+
+// user is the path of the user's settings.
+func (a Agent) user() string {
+	if a.ConfigDir == "" {
+		return ""
+	}
+	return filepath.Join(a.ConfigDir, "settings.json")
+}
+
+// Disabled is the function of that name for the files that count for the client.
+func (a Agent) Disabled() (by File, disabled bool) {
+	return Disabled(inspectAll(inForceFor(a.user(), a.Dir, a.Dir)))
 }
 
 // entries are those of the standard events that no file has. Where a file may have one, or
@@ -138,9 +142,10 @@ func matches(matcher, subject string) bool {
 	return err == nil && pattern.MatchString(subject)
 }
 
-// allowed are the permissions for the command by which the agent signals. Measured with
-// 2.1.197 and 2.1.325: they hold for quoted paths too, and for no command beside it. What has
-// brackets in its path cannot be written as one.
+// allowed are the permissions for the command by which the agent signals, and for reading its
+// prompt. Measured with 2.1.197 and 2.1.325: the first hold for quoted paths too, and for no
+// command beside it; of files a path from the root begins with two slashes. What has brackets
+// in its path cannot be written as one, nor what the client would take for a pattern.
 func (a Agent) allowed() []string {
 	allow := []string{}
 	for _, program := range append([]string{a.Program}, a.Aliases...) {
@@ -148,6 +153,9 @@ func (a Agent) allowed() []string {
 		if !strings.ContainsAny(program, "()*\n") && !slices.Contains(allow, rule) {
 			allow = append(allow, rule)
 		}
+	}
+	if prompt := filepath.ToSlash(a.Prompt); strings.HasPrefix(prompt, "/") && !strings.ContainsAny(prompt, "()*?[]{}!\\\n") {
+		allow = append(allow, "Read(/"+prompt+")")
 	}
 	return allow
 }

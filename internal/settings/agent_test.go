@@ -38,7 +38,7 @@ func (h house) path(scope Scope) string {
 }
 
 func (h house) agent() Agent {
-	return Agent{ID: "agent-1", Program: "/opt/bin/stopgate", Dir: h.project, Environ: []string{"HOME=" + h.home}}
+	return Agent{ID: "agent-1", Program: "/opt/bin/stopgate", Dir: h.project, ConfigDir: filepath.Join(h.home, ".claude")}
 }
 
 // file is the agent's file, beside the project.
@@ -219,7 +219,7 @@ func TestAgentFileAllows(t *testing.T) {
 func TestAgentFileOfAnotherHome(t *testing.T) {
 	h := newHouse(t)
 	a := h.agent()
-	a.Environ = append(a.Environ, "CLAUDE_CONFIG_DIR="+filepath.Join(h.home, "other"))
+	a.ConfigDir = filepath.Join(h.home, "other")
 	mustInstall(t, h.path(User), entry(hook.Stop))
 	mustInstall(t, filepath.Join(h.home, "other", "settings.json"), entry(hook.Notification))
 	path := h.file(t, a)
@@ -333,5 +333,25 @@ func TestUnifiedWithTheAgentsFile(t *testing.T) {
 	}
 	if UnifiedWith(filepath.Join(h.home, "missing.json"), h.project) {
 		t.Error("there is no file")
+	}
+}
+
+func TestAgentMayReadItsPrompt(t *testing.T) {
+	for path, want := range map[string]string{
+		"":                      "",
+		"/s/agents/a/prompt.md": "Read(//s/agents/a/prompt.md)",
+		"/a b/prompt.md":        "Read(//a b/prompt.md)",
+		"/s(1)/prompt.md":       "", // these would be patterns
+		"/s[1]/prompt.md":       "",
+		"/s*/prompt.md":         "",
+	} {
+		allow := Agent{Program: "/opt/stopgate", Prompt: path}.allowed()
+		got := ""
+		if len(allow) > 1 {
+			got = allow[1]
+		}
+		if got != want {
+			t.Errorf("%q: %q", path, allow)
+		}
 	}
 }

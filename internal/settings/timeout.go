@@ -126,6 +126,17 @@ func quickly(path string, event hook.Event, wanted func(Entry) bool, words []str
 	return found
 }
 
+// Answerable is how long a person can answer what an agent asks through the entry, and
+// whether that is shorter than it would be if it were installed now. Entries for other
+// events have nothing to do with that.
+func (e Entry) Answerable() (long time.Duration, short bool) {
+	if e.Event != hook.PermissionRequest {
+		return 0, false
+	}
+	long = granted(e)
+	return long, long < DefaultTimeout(e.Event)
+}
+
 func granted(e Entry) time.Duration {
 	timeout := e.Timeout
 	if timeout == 0 {

@@ -597,7 +597,7 @@ func TestADecisionThatIsClosed(t *testing.T) {
 	s, daemon := managed(t, agentdir.Signal, "")
 	out := s.attended(t.Context(), s.askFor("Bash", nil, nil))
 	<-daemon.waiting
-	daemon.replies <- client.Reply{State: "none"}
+	daemon.replies <- client.Reply{State: "none", Over: true}
 	if got := <-out; got != "" {
 		t.Errorf("the client hears %s", got)
 	}
@@ -607,6 +607,34 @@ func TestADecisionThatIsClosed(t *testing.T) {
 	}
 	s.wantNothingAsked()
 	s.wantEmitted("agent:prompt permission p1", "agent:prompt permission p1")
+}
+
+// Where too much is asked at once, the dialog is told of: a person can answer it where it is.
+func TestAQuestionThatTheDaemonDoesNotTake(t *testing.T) {
+	s, daemon := managed(t, agentdir.Signal, "")
+	out := s.attended(t.Context(), s.askFor("Bash", nil, nil))
+	<-daemon.waiting
+	daemon.replies <- client.Reply{State: "none"}
+	if got := <-out; got != "" {
+		t.Errorf("the client hears %s", got)
+	}
+	s.wantNothingAsked()
+	s.wantEmitted("agent:prompt permission p1", "agent:prompt permission p1")
+	if ref := s.lastEmitted().Word.Ref; ref != "" {
+		t.Errorf("somebody seems to wait for %s", ref)
+	}
+	// Once it was taken, none means that it is over; and so it does when another hook says so.
+	out = s.attended(t.Context(), s.askFor("Bash", nil, nil))
+	<-daemon.waiting
+	daemon.replies <- client.Reply{State: "open"}
+	<-daemon.waiting
+	daemon.replies <- client.Reply{State: "none"}
+	<-out
+	out = s.attended(t.Context(), s.askFor("Bash", nil, nil))
+	check(t, os.Remove(s.agent().Path("asked", <-daemon.waiting+".json")))
+	daemon.replies <- client.Reply{State: "none"}
+	<-out
+	s.wantEmitted("agent:prompt permission p1", "agent:prompt permission p1", "agent:prompt permission p1", "agent:prompt permission p1")
 }
 
 // A dialog that outlives its hook is told of again: a person can still answer it where it is.
@@ -639,18 +667,43 @@ func TestTheDaemonIsStartedAnewWhileSomebodyWaits(t *testing.T) {
 	}
 }
 
+// flies lets a minute pass at every look at the clock.
+func (s *scene) flies() {
+	var mu sync.Mutex
+	now := time.Now()
+	s.now = func() time.Time { mu.Lock(); defer mu.Unlock(); now = now.Add(time.Minute); return now }
+}
+
+// The agent's own dialog is on the screen while the daemon is awaited.
+func TestADaemonThatComesLate(t *testing.T) {
+	s, daemon := managed(t, agentdir.Signal, "")
+	daemon.stop()
+	s.flies()
+	out := s.attended(t.Context(), s.askFor("Bash", nil, nil))
+	eventually(t, "the question is asked", func() bool { return len(s.emitted()) == 1 })
+	daemon.start()
+	select {
+	case <-daemon.waiting:
+		daemon.replies <- client.Reply{State: "answered", Option: "approve"}
+	case got := <-out:
+		t.Fatalf("the client hears %s", got)
+	}
+	if got := <-out; got != permitted(`{"behavior":"allow"}`) {
+		t.Errorf("the client hears %s", got)
+	}
+	s.wantEmitted("agent:prompt permission p1")
+}
+
 func TestADaemonThatIsNotThereIsNotWaitedFor(t *testing.T) {
 	s, daemon := managed(t, agentdir.Signal, "")
 	daemon.stop()
-	var mu sync.Mutex
-	now := time.Now()
-	s.now = func() time.Time { mu.Lock(); defer mu.Unlock(); now = now.Add(time.Second); return now }
-	got := <-s.attended(t.Context(), s.askFor("Bash", nil, nil))
+	s.flies()
+	got := <-s.attended(t.Context(), s.askFor("Bash", nil, fields{"agent_id": "a1", "agent_type": "coder"}))
 	if !strings.Contains(got, "systemMessage") || !strings.Contains(got, "the daemon is not running") || strings.Contains(got, "decision") {
 		t.Errorf("the client hears %s", got)
 	}
 	// The dialog stays: the daemon hears of it when it is back.
-	s.wantEmitted("agent:prompt permission p1", "agent:prompt_over", "agent:prompt permission p1")
+	s.wantEmitted("agent:prompt subagentpermission p1", "agent:prompt_over", "agent:prompt permission p1")
 	if ref := s.lastEmitted().Word.Ref; ref != "" {
 		t.Errorf("somebody seems to wait for %s", ref)
 	}
@@ -798,10 +851,10 @@ func TestWhatASubagentAsks(t *testing.T) {
 	out := s.attended(t.Context(), s.askFor("Bash", nil, fields{"agent_id": "a/1 ö", "agent_type": "coder"}))
 	ref := <-daemon.waiting
 	wantBlock(t, s.stop(nil), signalCommand)
-	wantAllow(t, s.call(hook.SubagentStop, nil)) // a1's
-	s.wantEmitted("agent:prompt permission p1")
+	wantAllow(t, s.call(hook.SubagentStop, nil))        // a1's
+	s.wantEmitted("agent:prompt subagentpermission p1") // its kind and its type
 	wantAllow(t, s.call(hook.SubagentStop, fields{"agent_id": "a/1 ö"}))
-	s.wantEmitted("agent:prompt permission p1", "agent:prompt_over")
+	s.wantEmitted("agent:prompt subagentpermission p1", "agent:prompt_over")
 	if got := s.lastEmitted().Word.Ref; got != ref {
 		t.Errorf("%q is over, asked was %q", got, ref)
 	}

@@ -4,8 +4,10 @@ package stop
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -152,6 +154,46 @@ func TestRuling09NoNotificationForABlockedAgentOrAStop(t *testing.T) {
 	wantBlock(t, s.stop(nil), "mend it")
 	if exists(s.state + "/logs") {
 		t.Error("a notification went out")
+	}
+}
+
+// What a person wants for a project holds for hooks as well as for the daemon.
+func TestNotificationsGoTheWaysOfTheProject(t *testing.T) {
+	now := time.Date(2026, 6, 1, 12, 30, 0, 0, time.Local)
+	quiet, loud := "{from: \"12:00\", to: \"13:00\"}", "{from: \"22:00\", to: \"07:00\"}"
+	for name, tt := range map[string]struct {
+		general, project string // settings
+		told             bool
+	}{
+		"in general":             {"command: TELL", "path: /elsewhere, muted: true", true},
+		"muted":                  {"command: TELL", "path: ROOT, muted: true", false},
+		"muted above":            {"command: TELL", "path: ABOVE, muted: true", false},
+		"at home":                {"command: TELL", "path: \"~/\", muted: true", false},
+		"its own command":        {"command: exit 1", "path: ROOT, command: TELL", true},
+		"no command":             {"command: TELL", "path: ROOT, command: \"\"", false},
+		"a command of its alone": {"desktop: true", "path: ROOT, command: TELL", true},
+		"quiet":                  {"command: TELL\n  quiet: " + quiet, "path: /elsewhere", false},
+		"quiet at other hours":   {"command: TELL\n  quiet: " + loud, "path: /elsewhere", true},
+		"quiet in the project":   {"command: TELL", "path: ROOT, quiet: " + quiet, false},
+		"never quiet there":      {"command: TELL\n  quiet: " + quiet, "path: ROOT, quiet: off", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, failing)
+			told := s.notify()
+			s.now = func() time.Time { return now }
+			s.env = append(s.env, "HOME="+filepath.Dir(s.root))
+			words := strings.NewReplacer("TELL", filepath.Join(s.state, "tell"), "ROOT", s.root, "ABOVE", filepath.Dir(s.root))
+			write(t, s.global, words.Replace("notify:\n  "+tt.general+"\n  projects: [{"+tt.project+"}]\n"))
+			wantAllow(t, s.call(hook.SubagentStop, nil))
+			if tt.told {
+				eventually(t, "the notification arrives", func() bool {
+					text, _ := os.ReadFile(told)
+					return string(text) == "1|subagent a1 (coder) finished\n"
+				})
+			} else if exists(s.state + "/logs") {
+				t.Error("a notification went out")
+			}
+		})
 	}
 }
 

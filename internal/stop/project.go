@@ -108,7 +108,7 @@ func (c *call) orphaned(e hook.Event) []Opinion {
 func (l Locator) Locate(root string, withGates bool) Place {
 	p := Place{Root: root}
 	if l.GlobalErr != nil {
-		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; the defaults hold instead (all faults: stopgate validate)")
+		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; the defaults hold in place of the sections with faults (all faults: stopgate validate)")
 	}
 	live := filepath.Join(root, paths.GauntletDir)
 	source, configDir := live, live

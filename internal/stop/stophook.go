@@ -72,7 +72,7 @@ func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
 
 	verdict := opinion.Verdict
 	if c.globalErr != nil {
-		c.logf("warning: %v; the defaults hold instead", c.globalErr)
+		c.logf("warning: %v; the defaults hold in place of the sections with faults", c.globalErr)
 	}
 	verdict.Message = strings.Join(told(place.Opinions, verdict.Message, c.journalErr), "\n")
 	return stopReply(result, verdict)

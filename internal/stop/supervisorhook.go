@@ -111,7 +111,7 @@ func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Re
 	c.write(rec, event.Received)
 
 	if c.globalErr != nil {
-		c.logf("warning: %v; the defaults hold instead", c.globalErr)
+		c.logf("warning: %v; the defaults hold in place of the sections with faults", c.globalErr)
 	}
 	place := c.locate(rec.Project, payload)
 	opinions := place.Opinions

@@ -3,6 +3,7 @@ package stop
 import (
 	"fmt"
 
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/notify"
 )
@@ -35,11 +36,9 @@ func spoken(o Opinion) string {
 	return "stopgate: " + o.Message
 }
 
-// tell notifies the person, where a command for that is configured.
+// tell notifies the person, where a command for that is configured. In quiet hours nobody
+// is told: a hook cannot wait for their end.
 func (c *call) tell(payload hook.Payload, root string, opinions []Opinion, blocked bool) {
-	if c.global.Notify.Command == "" {
-		return
-	}
 	var messages []string
 	if p, ok := payload.(*hook.SubagentStopPayload); ok && !blocked {
 		messages = append(messages, subagentDone(p))
@@ -49,19 +48,31 @@ func (c *call) tell(payload hook.Payload, root string, opinions []Opinion, block
 			messages = append(messages, about(payload, root)+o.Message)
 		}
 	}
+	if len(messages) == 0 {
+		return
+	}
+	ways := notify.Route(c.global.Notify, environ.Home(c.Environ), place(payload, root))
+	if ways.Command == "" || ways.Muted || !notify.QuietUntil(ways.Quiet, c.Now().Local()).IsZero() {
+		return
+	}
 	for _, message := range messages {
-		if err := notify.Command(c.global.Notify.Command, message, c.StateDir, c.Environ); err != nil {
+		if err := notify.Command(ways.Command, message, c.StateDir, c.Environ); err != nil {
 			c.logf("notify: %v", err)
 		}
 	}
 }
 
+// place is where the work is that is told of.
+func place(payload hook.Payload, root string) string {
+	if root != "" {
+		return root
+	}
+	return payload.Common().CWD
+}
+
 // about says which work a message is about.
 func about(payload hook.Payload, root string) string {
-	if root == "" {
-		root = payload.Common().CWD
-	}
-	if root == "" {
+	if root = place(payload, root); root == "" {
 		return ""
 	}
 	return root + ": "

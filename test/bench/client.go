@@ -66,13 +66,18 @@ func client(ctx context.Context, l *lab, r *report) error {
 	return nil
 }
 
-// seedClient makes the client believe that a person answered its first dialogs, and
-// names the API as a provider.
-func (l *lab) seedClient(url string) error {
+// seedClient makes the client believe that a person answered its first dialogs, in these
+// projects too, and names the API as a provider.
+func (l *lab) seedClient(url string, projects ...string) error {
+	trusted := map[string]any{}
+	for _, dir := range projects {
+		trusted[dir] = map[string]any{"hasTrustDialogAccepted": true}
+	}
 	for name, value := range map[string]any{
 		".claude.json": map[string]any{
 			"hasCompletedOnboarding": true,
 			"customApiKeyResponses":  map[string]any{"approved": []string{apiKey}, "rejected": []string{}},
+			"projects":               trusted,
 		},
 		".claude/ccc.json": map[string]any{
 			"providers":  map[string]any{"p": map[string]any{"env": map[string]any{"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": apiKey}}},

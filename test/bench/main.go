@@ -49,6 +49,8 @@ var suites = map[string][]benchmark{
 	"plane": {
 		{"append", appends},
 		{"stop", stops},
+		{"agent", agentStops},
+		{"start", agentStarts},
 		{"memory", agentMemory},
 		{"replay", replay},
 		{"backlog", backlog},

@@ -87,7 +87,6 @@ type noAgents struct{ noShells }
 
 func (noAgents) Start(context.Context, *engine.Owner, engine.AgentStart) error { return nil }
 func (noAgents) Send(context.Context, string, string, string) error            { return nil }
-func (noAgents) Sent(string, string) (bool, error)                             { return true, nil }
 
 type nobody struct{}
 

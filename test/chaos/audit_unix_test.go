@@ -25,6 +25,7 @@ import (
 // act is what the store tells of an effect.
 type act struct {
 	engine.Effect
+	decided time.Time
 	started time.Time
 	end     string // done, failed, lost, dropped
 	ended   time.Time
@@ -69,7 +70,7 @@ func (b *books) read(s engine.Step) {
 		b.fact(f, s.Time)
 	}
 	for _, e := range s.Effects {
-		b.acts[e.Key] = &act{Effect: e}
+		b.acts[e.Key] = &act{Effect: e, decided: s.Time}
 		for _, other := range b.acts {
 			started := e.Kind == engine.KillShell && other.Key == e.Target ||
 				e.Kind == engine.KillAgent && other.Agent != nil && other.Agent.ID == e.Target

@@ -98,7 +98,7 @@ func newRun(t *testing.T, bin string, seed uint64, n size) *run {
 		T: t, ctx: ctx, rng: rand.New(rand.NewPCG(seed, 1)), ids: rand.New(rand.NewPCG(seed, 2)),
 		owners: map[string]kind{}, ends: map[string]client.Owner{}, byKind: map[string]string{},
 	}
-	r.keeper = newKeeper(newPlace(t, bin, strconv.FormatUint(seed, 10), n.work), rand.New(rand.NewPCG(seed, 3)))
+	r.keeper = newKeeper(newPlace(t, bin, runbookText, strconv.FormatUint(seed, 10), n.work), rand.New(rand.NewPCG(seed, 3)))
 	_, err := r.start()
 	check(t, err)
 	t.Cleanup(r.end)

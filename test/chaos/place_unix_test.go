@@ -26,7 +26,7 @@ func check(t *testing.T, err error) {
 func build(t *testing.T) (bin string) {
 	t.Helper()
 	bin = t.TempDir()
-	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/stopgate", "../../cmd/stopgated", "./standin")
+	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/stopgate", "../../cmd/stopgated", "./standin", "../standin/claude")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd, err, out)
 	}
@@ -43,7 +43,7 @@ type place struct {
 	env   []string
 }
 
-func newPlace(t *testing.T, bin string, seed string, work string) place {
+func newPlace(t *testing.T, bin, runbook, seed, work string) place {
 	t.Helper()
 	home, err := os.MkdirTemp("", "chaos") // a socket's path is short
 	check(t, err)
@@ -56,7 +56,7 @@ func newPlace(t *testing.T, bin string, seed string, work string) place {
 	for _, dir := range []string{p.state, p.dir, filepath.Join(p.dir, "turns")} {
 		check(t, os.MkdirAll(dir, 0o700))
 	}
-	p.write(t, filepath.Join(p.root, ".gauntlet", "runbooks", "chaos.toml"), runbookText)
+	p.write(t, filepath.Join(p.root, ".gauntlet", "runbooks", "chaos.toml"), runbook)
 	p.write(t, filepath.Join(p.home, ".config", "agent-gauntlet", "config.yml"), "notify:\n  command: standin told\n")
 	return p
 }

@@ -185,15 +185,19 @@ func TestExampleReviewThenMerge(t *testing.T) {
 	}
 }
 
-// The tests are the gate of an agent that runs alone.
+// An agent that runs alone is done when it stops and the tests are green.
 func TestExampleNightlyChores(t *testing.T) {
 	p := example(t, "nightly-chores", `
-*"Do the chores"*) echo "I shall." ;;
-*"on_idle handler invoked"*) git rm --quiet old.sh; git commit --quiet --message "remove old.sh"; echo "Done." ;;
+*"Do the chores"*) echo note > notes; echo "I shall." ;;
+*GAUNTLET*) git rm --quiet old.sh; git commit --quiet --message "remove old.sh"; echo "Done." ;;
 *) echo "What else?" ;;
 `)
 	if got := p.went(p.begins("chores")); got != "done: run completed" {
 		t.Error(got)
+	}
+	want := []string{"Do the chores of this project, one commit for each:", "**GAUNTLET FAILED. YOU MUST FIX ISSUES NOW.**"}
+	if got := p.wasTold(); len(got) < 2 || !cmp.Equal(got[:2], want) { // it may hear that it is idle before it is ended
+		t.Errorf("the model was told %q", got)
 	}
 	if got := p.git("log", "--format=%s"); got != "remove old.sh\nthe example\n" {
 		t.Errorf("commits: %q", got)
@@ -203,13 +207,12 @@ func TestExampleNightlyChores(t *testing.T) {
 // Nobody is there at night: what is not decided in time is cancelled.
 func TestExampleNightlyChoresExpires(t *testing.T) {
 	p := example(t, "nightly-chores", "*) echo \"I will not.\" ;;\n")
-	path := filepath.Join(p.root, ".gauntlet", "runbooks", "chores.toml")
 	text := p.read(".gauntlet/runbooks/chores.toml")
-	sooner := strings.NewReplacer(`after = "10h"`, `after = "1s"`, "attempts = 3", "attempts = 1").Replace(text)
+	sooner := strings.Replace(text, `after = "10h"`, `after = "1s"`, 1)
 	if sooner == text {
 		t.Fatal("the example says nothing of 10 hours")
 	}
-	p.write(path, sooner)
+	p.write(filepath.Join(p.root, ".gauntlet", "runbooks", "chores.toml"), sooner)
 	id := p.begins("chores")
 	p.reaches(id, "cancelled", "cancelled")
 	if got := p.told(); !strings.Contains(got, "Agent needs attention: chores\n") || !strings.Contains(got, "old.sh is still there") {

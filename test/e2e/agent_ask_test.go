@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/test/claudeapi"
@@ -156,6 +157,49 @@ func TestQuestionsAreAnsweredInTheTerminal(t *testing.T) {
 		t.Errorf("%d prompts, want 2", len(prompts))
 	}
 	m.wantDecisions(o.ID, "question", "approval", "question")
+}
+
+// Two things that are asked at once are answered one after the other: that the first has its
+// answer says nothing about the second, however alike they are.
+func TestTwoThingsAreAskedAtOnce(t *testing.T) {
+	t.Parallel()
+	m := newManaged(t, pipeline(""))
+	m.API.Script(
+		claudeapi.Join(ask(question("Which colour?", "Colour", false, "Red", "Blue")), ask(question("Which fruit?", "Fruit", false, "Apple", "Plum"))),
+		claudeapi.Join(bash("echo once >> twice"), bash("echo once >> twice")),
+		claudeapi.Text("I am finished."), obey,
+	)
+	o := m.Go()
+	answer := func(d client.Decision, with string) {
+		t.Helper()
+		time.Sleep(3 * time.Second) // a hook that takes it for settled does so within a second
+		if o, err := m.Plane.Owner(t.Context(), o.ID); err != nil || o.Decision == nil || o.Decision.ID != d.ID {
+			t.Fatalf("%s is no longer open: %+v, %v", d.Context, o.Decision, err)
+		}
+		m.answers(d, with)
+	}
+	fits := map[string]string{"Which colour?": "Blue", "Which fruit?": "Plum"} // the client need not keep their order
+	first := m.asks(o.ID, "question")
+	answer(first, fits[first.Ask.Questions[0].Question])
+	second := m.asksNext(first, "question")
+	if second.Ask.Questions[0].Question == first.Ask.Questions[0].Question {
+		t.Errorf("%q is asked twice", second.Ask.Questions[0].Question)
+	}
+	answer(second, fits[second.Ask.Questions[0].Question])
+
+	first = m.asksNext(second, "approval")
+	answer(first, "approve")
+	second = m.asksNext(first, "approval")
+	answer(second, "approve")
+	m.done(o.ID)
+	m.wantResults(
+		claudeapi.ToolResult{Text: `"Which colour?"="Blue"`}, claudeapi.ToolResult{Text: `"Which fruit?"="Plum"`},
+		claudeapi.ToolResult{}, claudeapi.ToolResult{},
+	)
+	if text := m.file("twice"); text != "once\nonce\n" {
+		t.Errorf("the command has written %q", text)
+	}
+	m.wantDecisions(o.ID, "question", "question", "approval", "approval")
 }
 
 // A question that nobody answers in time is answered as the runbook says.

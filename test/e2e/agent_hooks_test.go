@@ -117,6 +117,23 @@ func TestGatesBlockBeforeTheSignalIsAskedFor(t *testing.T) {
 	m.wantDecisions(o.ID)
 }
 
+// Nor does a signal lead past the gates: the step is completed when they let the agent stop.
+func TestASignalDoesNotLeadPastTheGates(t *testing.T) {
+	t.Parallel()
+	m := newManaged(t, pipeline(""))
+	m.Allow("Bash")
+	m.Write(".gauntlet/config.yml", oneCheck(m.runs().counted("test -e mended"), verifying))
+	m.Stopgate("trust", "--yes").mustPass(t)
+	m.Commit()
+	m.API.Script(
+		bash("echo changed > README.md; stopgate emit agent:signal --agent $STOPGATE_AGENT_ID complete"),
+		claudeapi.Text("I am finished."), bash("touch mended"), claudeapi.Text("Mended."),
+	)
+	m.done(m.Go().ID)
+	m.wantStops("block")
+	m.runs().want(t, 2)
+}
+
 // What the agent starts itself, a client or a subagent, is held to nothing.
 func TestOnlyTheAgentItselfIsHeld(t *testing.T) {
 	t.Parallel()

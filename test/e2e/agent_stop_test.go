@@ -17,8 +17,13 @@ import (
 
 var pasteable = regexp.MustCompile(`You must explicitly signal completion before stopping\. Run: (.*)`)
 
-// obey is a model that runs the very command it is told to run.
+// obey is a model that runs the very command it is told to run, once.
 var obey = claudeapi.Func(func(r claudeapi.Request) claudeapi.Answer {
+	for _, result := range r.ToolResults() {
+		if strings.HasPrefix(result.Text, "signalled complete") {
+			return claudeapi.Text("I have signalled.")
+		}
+	}
 	found := pasteable.FindStringSubmatch(r.LastUserText())
 	if found == nil {
 		return claudeapi.Text("Nobody told me how to signal.")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/notify"
 )
 
 // Options are what a notifier needs.
@@ -60,8 +61,8 @@ func (n *Notifier) Held(project string, now time.Time) time.Duration {
 	if err != nil {
 		return 0 // so that the message fails, for people to see
 	}
-	ways := route(c, n.opts.Home, project)
-	until := quietUntil(ways.Quiet, now)
+	ways := notify.Route(c, n.opts.Home, project)
+	until := notify.QuietUntil(ways.Quiet, now)
 	if ways.Muted || until.IsZero() {
 		return 0
 	}
@@ -78,7 +79,7 @@ func (n *Notifier) Notify(ctx context.Context, m Message) error {
 		n.health.record(outcomes{inConfig: err}, func(way) bool { return true })
 		return err
 	}
-	got := n.send(ctx, route(c, n.opts.Home, m.Project), m.plain(n.opts.Home))
+	got := n.send(ctx, notify.Route(c, n.opts.Home, m.Project), m.plain(n.opts.Home))
 	n.health.record(got, uses(c).has)
 	return got.failure()
 }

@@ -172,7 +172,7 @@ func TestMuted(t *testing.T) {
 
 func TestHeld(t *testing.T) {
 	s := newScene(t, config.Notify{
-		Ways:     config.Ways{Quiet: config.Quiet{From: clock(t, "22:00"), To: clock(t, "07:00")}},
+		Ways:     config.Ways{Quiet: config.Quiet{From: 22 * 60, To: 7 * 60}},
 		Projects: []config.ProjectNotify{{Path: "/urgent", Quiet: &config.Quiet{}}},
 	})
 	night := time.Date(2026, 6, 1, 23, 30, 0, 0, time.UTC)

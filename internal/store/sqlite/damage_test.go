@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -230,6 +231,9 @@ func TestFlippedBits(t *testing.T) {
 			t.Fatalf("bit %d: %d events were read, %d were appended", bit, len(got), len(want))
 		}
 		for i := range got {
+			if reflect.DeepEqual(want[i], got[i]) {
+				continue // cmp looks at each byte alone
+			}
 			if diff := cmp.Diff(want[i], got[i]); diff != "" {
 				t.Fatalf("bit %d: read what was not appended: %s", bit, diff)
 			}

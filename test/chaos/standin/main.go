@@ -4,6 +4,8 @@
 //
 //	standin step|gate|agent NAME SCRIPT
 //	standin told MESSAGE
+//	standin heard       a hook of a client
+//	standin-model TEXT  the model of a stand-in client
 //
 // A script is acts, such as "work fail". Where it has parts, as in "fail / ok", the first
 // time that the owner runs it is the first part's, the next the next one's, and all that
@@ -35,7 +37,7 @@ import (
 // Line is one thing that happened, as a line of the file "ran" in CHAOS_DIR. The test
 // has the same type.
 type Line struct {
-	What  string `json:"what"` // begun, emitted, refused, told, together, crowded
+	What  string `json:"what"` // begun, emitted, refused, told, together, crowded, heard
 	Kind  string `json:"kind,omitempty"`
 	Owner string `json:"owner,omitempty"`
 	Name  string `json:"name,omitempty"`
@@ -64,7 +66,12 @@ func (e exitCode) Error() string { return "it failed, as it should" }
 
 func run(args []string) error {
 	dir := os.Getenv("CHAOS_DIR")
-	if len(args) == 2 && args[0] == "told" {
+	switch {
+	case filepath.Base(os.Args[0]) == "standin-model":
+		return think(strings.Join(args, " "))
+	case len(args) == 1 && args[0] == "heard":
+		return heard(dir)
+	case len(args) == 2 && args[0] == "told":
 		return write(dir, Line{What: "told", Text: args[1]})
 	}
 	if len(args) != 3 {

@@ -1,4 +1,4 @@
-package people
+package notify
 
 import (
 	"fmt"
@@ -54,7 +54,7 @@ func TestQuietUntil(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			if until := quietUntil(config.Quiet{From: clock(t, tt.from), To: clock(t, tt.to)}, now.In(berlin)); !until.IsZero() {
+			if until := QuietUntil(config.Quiet{From: clock(t, tt.from), To: clock(t, tt.to)}, now.In(berlin)); !until.IsZero() {
 				got = until.Format(form)
 			}
 			if got != tt.want {
@@ -76,7 +76,7 @@ func TestQuietHoursAreThoseOfTheClock(t *testing.T) {
 		q := config.Quiet{From: config.TimeOfDay(random.IntN(24 * 60)), To: config.TimeOfDay(random.IntN(24 * 60))}
 		now := moment(random, zone(t, name))
 		what := fmt.Sprintf("%s, %d to %d, at %v", name, q.From, q.To, now)
-		until := quietUntil(q, now)
+		until := QuietUntil(q, now)
 		if inside(q, now) == until.IsZero() {
 			t.Fatalf("%s: quiet until %v", what, until)
 		}

@@ -1,4 +1,4 @@
-package people
+package notify
 
 import (
 	"time"
@@ -6,10 +6,10 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 )
 
-// quietUntil is when the quiet hours end in which a moment lies, by the clock of its
+// QuietUntil is when the quiet hours end in which a moment lies, by the clock of its
 // location; the zero time where it lies in none. It looks at the clock minute by minute:
 // an hour that is left out or comes twice in the night needs no rule then.
-func quietUntil(q config.Quiet, now time.Time) time.Time {
+func QuietUntil(q config.Quiet, now time.Time) time.Time {
 	if !quiet(q, now) {
 		return time.Time{}
 	}

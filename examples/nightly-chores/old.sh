@@ -1,0 +1,2 @@
+# Nobody calls this any more.
+echo old

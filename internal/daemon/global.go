@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"log/slog"
+	"reflect"
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+// globalConfig is the person's configuration. While it has faults, it is as it was without
+// them: a slip of the pen lifts no limit, and is no reason to tell nobody. Where it never
+// was without, those of its sections hold that have none.
+type globalConfig struct {
+	path string
+	log  *slog.Logger
+
+	mu    sync.Mutex
+	last  *config.Global
+	fault string // that was told
+}
+
+func (c *globalConfig) load() (*config.Global, error) {
+	global, err := config.LoadGlobal(c.path)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tell(err)
+	switch {
+	case err == nil:
+		c.last = global
+	case c.last == nil:
+		return global, err
+	}
+	return c.last, nil
+}
+
+// tell logs what is wrong when that changes: the file is read again and again.
+func (c *globalConfig) tell(err error) {
+	fault := ""
+	if err != nil {
+		fault = err.Error()
+	}
+	switch {
+	case fault == c.fault:
+	case fault == "":
+		c.log.Info("the global configuration has no faults any more")
+	default:
+		c.log.Warn("the global configuration has faults; what it said before holds", "error", fault)
+	}
+	c.fault = fault
+}
+
+// now is the configuration, whatever is wrong with it.
+func (c *globalConfig) now() *config.Global {
+	global, _ := c.load() // what is wrong was told
+	return global
+}
+
+// notify is how people are told. That nobody is, because nobody knows how, is an error.
+func (c *globalConfig) notify() (config.Notify, error) {
+	global, err := c.load()
+	if err != nil && reflect.ValueOf(global.Notify).IsZero() {
+		return config.Notify{}, err
+	}
+	return global.Notify, nil
+}
