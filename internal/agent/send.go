@@ -85,6 +85,7 @@ type message struct {
 	text    string
 	made    bool      // its queue was there
 	driven  time.Time // when somebody saw to it last
+	dialogs int       // how often in a row a dialog was in the way that no hook told of
 }
 
 func (c Clients) message(agent, key, text string) (*message, error) {
@@ -220,8 +221,10 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	m.driven = time.Now()
-	if state == queue.Waiting && !m.ready(ctx, q) {
-		return false, nil // a hook will say when
+	if state == queue.Waiting {
+		if in := m.screen(ctx, q); in != terminal.Ready {
+			return m.held(in)
+		}
 	}
 	if err := m.driver.Deliver(ctx, m.session); err != nil && !errors.Is(err, queue.ErrNone) {
 		m.driver.Log("session %s: %v", m.session, err)
@@ -260,16 +263,34 @@ func reason(e queue.Ending, c queue.Command) string {
 	return e.Why
 }
 
-// ready reports whether the client shows an empty input box.
-func (m *message) ready(ctx context.Context, q queue.Queue) bool {
-	screen, err := terminal.NewPatterns(m.driver.Screen.Prompt, m.driver.Screen.Dialog)
+// held is what becomes of a message that cannot be typed now: a hook will say when it can.
+// But no hook tells of the end of a dialog that the client has opened by itself, or a
+// person: that is for a person to answer.
+func (m *message) held(in terminal.State) (done bool, err error) {
+	if clients := m.clients.Find(m.session); in != terminal.Dialog || len(clients) > 0 && clients[0].State == presence.Asking {
+		m.dialogs = 0
+		return false, nil
+	}
+	if m.dialogs++; m.dialogs < 2 {
+		return false, nil
+	}
+	m.takeBack()
+	return true, &errand.Failure{Why: "a dialog is open in its terminal, and what is typed would answer that; answer it there first: stopgate agent attach"}
+}
+
+// screen is what would become of a text that is typed into the client now.
+func (m *message) screen(ctx context.Context, q queue.Queue) terminal.State {
+	patterns, err := terminal.NewPatterns(m.driver.Screen.Prompt, m.driver.Screen.Dialog)
 	if err != nil || q.Stopgate.Place == nil {
-		return false
+		return terminal.NoPrompt
 	}
 	at := *q.Stopgate.Place
 	pane := terminal.Pane{Server: terminal.Server{Socket: at.Socket, Environ: m.driver.Environ}, PID: at.PID, ID: at.Pane}
 	captured, err := pane.Capture(ctx)
-	return err == nil && screen.Look(captured).State == terminal.Ready
+	if err != nil {
+		return terminal.NoPrompt
+	}
+	return patterns.Look(captured).State
 }
 
 // takeBack ends the queue of a message that nobody wants to arrive any more.

@@ -1,0 +1,42 @@
+package agent
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/presence"
+	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/terminal"
+)
+
+// A dialog that no hook told of is not waited for for ever; one that a person is asked
+// about is, and so is a client that works.
+func TestADialogInTheWay(t *testing.T) {
+	state := t.TempDir()
+	m := &message{queues: queue.NewStore(state), clients: presence.NewBook(state), session: "work", key: "k"}
+	is := func(s presence.State) {
+		t.Helper()
+		if err := m.clients.Store(presence.Client{Session: "work", Socket: "s", PID: 1, Pane: "%1", State: s, Since: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waits := func(in terminal.State) {
+		t.Helper()
+		if done, err := m.held(in); done || err != nil {
+			t.Errorf("%v, %v", done, err)
+		}
+	}
+	is(presence.Asking)
+	waits(terminal.Dialog)
+	waits(terminal.Dialog)
+	is(presence.Free)
+	waits(terminal.Dialog)
+	waits(terminal.NoPrompt)
+	waits(terminal.Dialog)
+	var failure *errand.Failure
+	if done, err := m.held(terminal.Dialog); !done || !errors.As(err, &failure) {
+		t.Errorf("%v, %v", done, err)
+	}
+}
