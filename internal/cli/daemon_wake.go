@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/errand"
 	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/logfile"
 	"github.com/stopgate/stopgate/internal/plain"
@@ -224,6 +226,12 @@ const stopPatience = time.Minute
 func (p *plane) halt(ctx context.Context, kill bool) (stopped bool, err error) {
 	running, was, err := p.settle(ctx, stopPatience)
 	switch {
+	case err == nil && !was && kill && p.leftRunning():
+		// Only a daemon knows what is to become of those whose work is ended.
+		if _, err := p.wake(ctx); err != nil {
+			return false, err
+		}
+		return p.halt(ctx, kill)
 	case err != nil || !was:
 		return false, err
 	case running == nil && kill:
@@ -248,6 +256,13 @@ func (p *plane) halt(ctx context.Context, kill bool) (stopped bool, err error) {
 	}
 	release()
 	return true, p.left(told, kill)
+}
+
+// leftRunning reports whether something runs that a daemon has started which is gone.
+func (p *plane) leftRunning() bool {
+	dir := filepath.Join(p.stateDir, "errands")
+	entries, _ := os.ReadDir(dir) // none: nothing was started
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return errand.Runs(filepath.Join(dir, e.Name())) })
 }
 
 // left says what a daemon that has ended was to end as well, and did not, or may not have.

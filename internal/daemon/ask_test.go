@@ -79,6 +79,7 @@ func FuzzAskOf(f *testing.F) {
 	f.Add("question", "AskUserQuestion", []byte(`{"questions":[{"question":"a","options":[{"label":"b"}]}]}`))
 	f.Add("plan", "ExitPlanMode", []byte(`{"plan":"x"}`))
 	f.Add("permission", "Bash", []byte(`{"command":"\u001b[2J"}`))
+	f.Add("permission", "Bash", []byte("{\"command\":\"x\",\"a\":\"\xff\"}"))
 	f.Add("permission", "Bash", []byte("{\"command\":\"x\",\"\xff\":\"\xff\u202e\"}"))
 	f.Add("permission", "x", []byte("{\"\xff\u202e\":[]}"))
 	f.Add("permission", "Edit", []byte(`{"file_path":"\u0000","old_string":"\n"}`))

@@ -39,15 +39,29 @@ func (d *draft) prompted(w AgentPrompt) {
 		d.asked(Asking{clip(w.Ref, maxID), kind, text, w.Ask.clipped(), w.Subagent})
 		return
 	}
-	d.fact(Prompted{d.Agent.ID, kind, text})
-	if !d.listens() || len(d.Agent.Asking) > 0 || w.Notice && d.in.Time.Sub(d.Agent.Asked).Abs() < stray {
+	fact := Prompted{AgentID: d.Agent.ID, Type: kind, Text: text}
+	if !w.Notice && !d.Agent.Exited && d.asksPeople() {
+		fact.Kept = keptLater // nobody tells of it again
+	}
+	d.fact(fact)
+	if !d.listens() || d.asksPeople() || w.Notice && d.in.Time.Sub(d.Agent.Asked).Abs() < stray {
 		return
 	}
+	d.dialog(Dialog{kind, text})
+}
+
+// asksPeople reports whether the agent asks something that hooks wait for the answers to.
+func (d *draft) asksPeople() bool {
+	return len(d.Agent.Asking) > 0 || d.Decision != nil && d.Decision.Ref != ""
+}
+
+// dialog tells of something on the agent's screen.
+func (d *draft) dialog(on Dialog) {
 	words := "The agent waits for an answer"
-	if kind != "" {
-		words += " (" + kind + ")"
+	if on.Type != "" {
+		words += " (" + on.Type + ")"
 	}
-	words = colon(words, text)
+	words = colon(words, on.Text)
 	if d.Agent.Client {
 		words += d.attach()
 	}
@@ -106,10 +120,15 @@ func (d *draft) promptOver(w AgentPromptOver) {
 // askNext asks what an agent asked first, when nobody is asked anything else. What was
 // found late is asked after the catch-up: its hook may still wait.
 func (d *draft) askNext() {
-	if d.Agent == nil || !d.listens() || len(d.Agent.Asking) == 0 || d.in.Late || d.Shell != nil || d.Agent.Pending != "" {
-		return
+	switch {
+	case d.Agent == nil || !d.listens() || d.in.Late || d.Shell != nil || d.Agent.Pending != "":
+	case len(d.Agent.Asking) > 0:
+		d.fire(trigger{name: onPrompt, text: d.Agent.Asking[0].words()})
+	case d.Agent.Dialog != nil:
+		on := *d.Agent.Dialog
+		d.fact(Prompted{d.Agent.ID, on.Type, on.Text, keptNow})
+		d.dialog(on)
 	}
-	d.fire(trigger{name: onPrompt, text: d.Agent.Asking[0].words()})
 }
 
 // words is what is asked, in a sentence.

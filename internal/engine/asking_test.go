@@ -356,6 +356,50 @@ func TestDialogAfterARequestWithAHook(t *testing.T) {
 	}
 }
 
+// A dialog that no hook waits for, as when too much is asked at once, is told of after
+// everything that can be answered: the client shows them one after the other.
+func TestDialogWhileSomethingIsAsked(t *testing.T) {
+	dialog := func(t *testing.T) *stage {
+		s := ready(t, client())
+		s.do(permission(s.agent(), "r1"))
+		s.do(permission(s.agent(), "r2"))
+		s.do(AgentPrompt{Agent: s.agent(), Type: typePermission})
+		s.do(AgentPrompt{Agent: s.agent(), Type: typePermission, Notice: true})
+		if s.o.Decision.Ref != "r1" || s.effects() != "" {
+			t.Fatalf("%s", text(s.o))
+		}
+		s.do(Answer{Decision: s.o.Decision.ID, Option: "approve"})
+		if s.o.Decision == nil || s.o.Decision.Ref != "r2" {
+			t.Fatalf("%s", text(s.o))
+		}
+		return s
+	}
+	over := func(s *stage) { s.do(AgentPromptOver{Agent: s.agent(), Ref: "r2"}) }
+	t.Run("told", func(t *testing.T) {
+		s := dialog(t)
+		over(s)
+		s.is("work", Waiting)
+		if d := s.o.Decision; d.Source != FromPrompt || d.Ref != "" || !strings.Contains(d.Context, "(permission)") || !strings.Contains(s.effects(), "notify") {
+			t.Fatalf("%s", text(s.o))
+		}
+		s.do(AgentWorking{Agent: s.agent(), Prompt: "p"}) // once
+		s.is("work", Running)
+	})
+	t.Run("seen", func(t *testing.T) {
+		s := dialog(t)
+		s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+		over(s)
+		s.is("work", Running)
+	})
+	t.Run("a notice alone is none", func(t *testing.T) {
+		s := ready(t, client())
+		s.do(permission(s.agent(), "r"))
+		s.do(AgentPrompt{Agent: s.agent(), Type: typePermission, Notice: true})
+		s.do(Answer{Decision: s.o.Decision.ID, Option: "approve"})
+		s.is("work", Running)
+	})
+}
+
 func TestAskedAgentsThatEnd(t *testing.T) {
 	for name, what := range map[string]func(agent string) Happening{
 		"question": func(a string) Happening { return asks(a, "r", colour) },

@@ -99,7 +99,7 @@ func (d *draft) usedUp() string {
 		all = append(all, fmt.Sprintf("$%.2f were spent, of $%.2f", cost.USD, b.USD))
 	}
 	if spare {
-		all = append(all, fmt.Sprintf("it ran for %s, of %s", d.Ran.Round(time.Second), b.Time))
+		all = append(all, fmt.Sprintf("it ran for %s, of %s", d.Ran.Round(time.Second), b.Time.Round(time.Second)))
 	}
 	return "The budget is used up: " + strings.Join(all, "; ")
 }

@@ -93,7 +93,7 @@ func (d *draft) options(q question) []Option {
 	case FromPlan:
 		return []Option{{optAccept, "The plan is good: go on", true}, {Name: optRevise, Description: "The plan is to be changed, as your words say"}, cancel}
 	case FromApproval:
-		return []Option{{optApprove, "Allow it", true}, {Name: optDeny, Description: "Do not allow it; your words reach the agent"}, cancel}
+		return []Option{{Name: optApprove, Description: "Allow it"}, {Name: optDeny, Description: "Do not allow it; your words reach the agent"}, cancel}
 	case FromStart:
 		return []Option{{optRetry, "Start the client again", true}, cancel}
 	case FromBudget:

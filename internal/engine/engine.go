@@ -123,10 +123,17 @@ type Agent struct {
 	Until   time.Time `json:"until,omitzero"`    // the pending trigger is not acted on before
 	Asking  []Asking  `json:"asking,omitempty"`  // what else it asks a person, and nobody was asked yet
 	Asked   time.Time `json:"asked,omitzero"`    // when a hook last waited for a person
+	Dialog  *Dialog   `json:"dialog,omitempty"`  // one that no hook waits for, to be told of when nothing else is asked
 	Over    []string  `json:"over,omitempty"`    // the latest references that nobody waits for any more
 	Before  []string  `json:"before,omitempty"`  // the latest agents of the step in whose place it is
 	Killed  bool      `json:"killed,omitempty"`  // it is being ended, or was
 	Unsaid  []string  `json:"unsaid,omitempty"`  // a person's words that neither it nor one before it has got
+}
+
+// Dialog is something on an agent's screen that a person has to see to.
+type Dialog struct {
+	Type string `json:"prompt_type,omitempty"`
+	Text string `json:"text,omitempty"`
 }
 
 // Asking is something that an agent asks a person, and that a hook waits for the answer

@@ -34,6 +34,7 @@ type (
 		AgentID string `json:"agent_id"`
 		Type    string `json:"prompt_type,omitempty"`
 		Text    string `json:"text,omitempty"`
+		Kept    string `json:"kept,omitempty"` // later: it is told when nothing else is asked; now: it is told then
 	}
 	// Asked is an agent with a hook that waits for a person's answer.
 	Asked struct {
@@ -148,7 +149,21 @@ func (TriedToStop) apply(o *Owner, s *Step) {}
 // FactType is agent:prompt.
 func (Prompted) FactType() string { return "agent:prompt" }
 
-func (Prompted) apply(o *Owner, s *Step) {}
+func (f Prompted) apply(o *Owner, s *Step) {
+	switch {
+	case o.Agent == nil:
+	case f.Kept == keptLater:
+		o.Agent.Dialog = &Dialog{f.Type, f.Text}
+	case f.Kept == keptNow:
+		o.Agent.Dialog = nil
+	}
+}
+
+// What becomes of a dialog that came while something else was asked.
+const (
+	keptLater = "later"
+	keptNow   = "now"
+)
 
 // FactType is agent:asked.
 func (Asked) FactType() string { return "agent:asked" }
@@ -220,11 +235,14 @@ func (f Erred) apply(o *Owner, s *Step) {
 // FactType is agent:working.
 func (Worked) FactType() string { return "agent:working" }
 
-func (Worked) apply(o *Owner, s *Step) {
+func (f Worked) apply(o *Owner, s *Step) {
 	if o.Agent == nil || o.Agent.Exited {
 		return
 	}
 	o.Agent.Busy = o.Agent.Client
+	if f.Source != sourceTask && !f.Ours { // who types sees the screen
+		o.Agent.Dialog = nil
+	}
 	if o.Shell != nil {
 		o.Shell.Moot = true
 	}
@@ -253,7 +271,7 @@ func (Exited) FactType() string { return "agent:exited" }
 
 func (Exited) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
-		o.Agent.Exited, o.Agent.Busy, o.Agent.Asking = true, false, nil
+		o.Agent.Exited, o.Agent.Busy, o.Agent.Asking, o.Agent.Dialog = true, false, nil, nil
 	}
 }
 
