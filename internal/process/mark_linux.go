@@ -3,7 +3,6 @@ package process
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 )
@@ -22,14 +21,12 @@ func EndMarked(mark string) {
 }
 
 func killOnce(mark string) (found bool) {
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range environs {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err != nil || pid == os.Getpid() {
+	for _, pid := range pids() {
+		if pid == os.Getpid() {
 			continue
 		}
 		// A process that has ended and was not waited for has an empty environment.
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 		if err == nil && marked(text, mark) && syscall.Kill(pid, syscall.SIGKILL) == nil {
 			found = true
 		}
