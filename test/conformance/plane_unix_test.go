@@ -470,3 +470,18 @@ func TestDesignNothingElseIsStored(t *testing.T) {
 	other.reaches(owner, "test", "running")
 	p.reaches(owner, "work", "waiting")
 }
+
+// What a daemon that was killed has left ends with --kill too.
+func TestStopKillWithoutADaemon(t *testing.T) {
+	p := newPlane(t, workBook())
+	p.wake()
+	_, agent := p.start("fix")
+	p.kill()
+	if !p.runs(agent) {
+		t.Fatal("the agent ended with the daemon")
+	}
+	p.does("daemon", "stop", "--kill")
+	if p.runs(agent) {
+		t.Error("the agent still runs")
+	}
+}
