@@ -382,7 +382,10 @@ func TestDialogWhileSomethingIsAsked(t *testing.T) {
 		if d := s.o.Decision; d.Source != FromPrompt || d.Ref != "" || !strings.Contains(d.Context, "(permission)") || !strings.Contains(s.effects(), "notify") {
 			t.Fatalf("%s", text(s.o))
 		}
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "p"}) // once
+		if s.o.Agent.Dialog != nil {
+			t.Error("it would be told of twice")
+		}
+		s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
 		s.is("work", Running)
 	})
 	t.Run("seen", func(t *testing.T) {
