@@ -138,9 +138,9 @@ func (t tty) ended(out *output) {
 	if !ok {
 		return
 	}
-	_ = t.settle(time.Second) // what is there then has to do
+	_ = t.settle(3*time.Second) // what is there then has to do
 	const scrolled = 100
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	text, err := pane.LastLines(ctx, scrolled)
 	text = strings.TrimRight(text, " \n")
