@@ -191,7 +191,7 @@ func TestSeed003HooksAreRegistered(t *testing.T) {
 	decode(t, slurp(t, filepath.Join(home, ".claude", "settings.json")), &settings)
 	for event, longest := range map[string]float64{
 		"Stop": 1200, "SessionStart": 60, "UserPromptSubmit": 30, "StopFailure": 60, "SessionEnd": 60, "Notification": 60,
-		"PreToolUse": 600, "PermissionRequest": 600, "PreCompact": 600,
+		"PreToolUse": 600, "PreCompact": 600, "PermissionRequest": 86400, // in which a person answers an agent
 	} {
 		groups := settings.Hooks[event]
 		if len(groups) != 1 || len(groups[0].Hooks) != 1 {

@@ -173,9 +173,12 @@ func TestTwoThingsAreAskedAtOnce(t *testing.T) {
 	o := m.Go()
 	answer := func(d client.Decision, with string) {
 		t.Helper()
-		time.Sleep(3 * time.Second) // a hook that takes it for settled does so within a second
-		if o, err := m.Plane.Owner(t.Context(), o.ID); err != nil || o.Decision == nil || o.Decision.ID != d.ID {
-			t.Fatalf("%s is no longer open: %+v, %v", d.Context, o.Decision, err)
+		// A hook that takes it for settled does so within a second.
+		if poll(3*time.Second, func() bool {
+			now, err := m.Plane.Owner(t.Context(), o.ID)
+			return err != nil || now.Decision == nil || now.Decision.ID != d.ID
+		}) {
+			t.Fatalf("%s is no longer open", d.Context)
 		}
 		m.answers(d, with)
 	}
