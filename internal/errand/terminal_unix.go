@@ -138,7 +138,7 @@ func (t tty) ended(out *output) {
 	if !ok {
 		return
 	}
-	_ = t.settle(3*time.Second) // what is there then has to do
+	_ = t.settle(3 * time.Second) // what is there then has to do
 	const scrolled = 100
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
