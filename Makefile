@@ -15,7 +15,7 @@ KEEP := GOGC=off GOMEMLIMIT=2GiB
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build run test check unit e2e cross bench fuzz simulate chaos chaos-agents generate setup clean
+.PHONY: build run test format check unit e2e cross bench fuzz simulate chaos chaos-agents generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -29,7 +29,7 @@ run: build ## the main job, told line by line on a throw-away project
 
 # The tests wait a good deal: meanwhile lint and the other systems are seen to, at the lowest
 # priority. What all of them need is compiled before, or each would do it.
-test: setup ## everything CI runs
+test: setup format ## everything CI runs
 	$(KEEP) $(GO) build -o /dev/null ./cmd/...
 	@nice -n 19 $(MAKE) --no-print-directory check cross > beside.log 2>&1 & beside=$$!; \
 	$(MAKE) --no-print-directory unit e2e; code=$$?; \
@@ -38,11 +38,13 @@ test: setup ## everything CI runs
 setup: ## what the tests need: tmux, git, npm, the pinned client
 	@scripts/setup-tests
 
-check: ## vet and lint
-	$(KEEP) $(GO) vet ./...
-	$(KEEP) $(GO) tool -modfile=tools/go.mod staticcheck ./...
+format: ## told first: it takes a second
 	@unformatted=$$($(KEEP) $(GO) tool -modfile=tools/go.mod gofumpt -l cmd internal test); \
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:"; echo "$$unformatted"; exit 1; fi
+
+check: format ## vet and lint
+	$(KEEP) $(GO) vet ./...
+	$(KEEP) $(GO) tool -modfile=tools/go.mod staticcheck ./...
 
 # check has vetted everything, or will. The tests run in the environment they always have, and
 # what they build is what everybody builds.
