@@ -375,7 +375,7 @@ func TestOurMessageClosesNoDecision(t *testing.T) {
 	d := a.open(t)
 	close(busy)
 	a.until(t, "the message", func() bool { return len(a.sent) > 0 })
-	o := a.reach(t, anID, "the end of the effects", func(client.Owner) bool { return !a.effects(t, s) })
+	o := a.reach(t, anID, "the end of the effects", func(client.Owner) bool { return !toSend(t, s) })
 	if o.Decision == nil || o.Decision.ID != d.ID {
 		t.Errorf("%+v", o.Decision)
 	}
@@ -402,8 +402,8 @@ func TestAMessageIsDoneAfterWhatItBecame(t *testing.T) {
 	}
 }
 
-// effects reports whether something is still to be done, by the store.
-func (a attended) effects(t *testing.T, s store.Store) bool {
+// toSend reports whether a message is still to be sent, by the store.
+func toSend(t *testing.T, s store.Store) bool {
 	t.Helper()
 	state, _, err := load(t.Context(), s)
 	check(t, err)

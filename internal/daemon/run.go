@@ -249,8 +249,10 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
 		started: d.Now(), pid: os.Getpid(), stop: d.stop,
 	}
+	reading, read := context.WithCancel(context.WithoutCancel(ctx))
+	defer read()
 	var all sync.WaitGroup
-	all.Go(func() { d.ingest.follow(ctx) })
+	all.Go(func() { d.ingest.follow(reading) })
 	all.Go(func() { d.timers.run(ctx) })
 	all.Go(func() { d.spent.run(ctx) })
 	defer d.starts.end()
@@ -259,6 +261,8 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	all.Go(func() { d.guard(ctx, listener, handler) })
 	err := api.Serve(ctx, listener, handler)
 	cancel()
+	d.finish(context.WithoutCancel(ctx)) // of what an effect has led to, the journal tells
+	read()
 	all.Wait()
 	return err
 }
@@ -298,10 +302,9 @@ func (d *daemon) finish(ctx context.Context) {
 	}
 }
 
-// end finishes what was begun. Where the state directory is another's by now, nothing may
-// be written there, and a store that is closed writes.
+// end saves how far everything is. Where the state directory is another's by now, nothing
+// may be written there, and a store that is closed writes.
 func (d *daemon) end() error {
-	d.finish(context.Background())
 	if d.removed.Load() {
 		return errRemoved
 	}

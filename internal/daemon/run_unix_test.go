@@ -207,6 +207,30 @@ func TestWhatHappenedWhileNoDaemonRan(t *testing.T) {
 	}
 }
 
+// A message that arrives while the daemon ends is not in doubt for the next one.
+func TestAMessageArrivesWhileTheDaemonEnds(t *testing.T) {
+	w, s := newWorld(), newMemory(t)
+	c := testCore(s)
+	agent := working(t, c, anID)
+	w.start(agent, "true")
+	o := options(t, w, s)
+	var r *running
+	began := make(chan struct{})
+	w.taking = func(string) {
+		<-began
+		r.kill()
+		for _, err := r.Status(t.Context()); err == nil; _, err = r.Status(t.Context()) {
+		}
+	}
+	emit(t, o.journalDir(), event.AgentIdle, event.Word{Agent: agent, Prompt: "p"})
+	r = begin(t, w, o)
+	close(began)
+	r.stop(t)
+	if toSend(t, s) || !slices.Equal(w.sent, []string{"go on"}) {
+		t.Errorf("sent %q, and it is in doubt", w.sent)
+	}
+}
+
 func TestEventsEndWithTheDaemon(t *testing.T) {
 	w := newWorld()
 	r := begin(t, w, options(t, w, newMemory(t)))
