@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -21,6 +22,7 @@ const VersionHeader = "Stopgate-Version"
 const (
 	patience       = 30 * time.Second
 	signalPatience = 2 * time.Second // a hook waits, and behind it a person
+	lookAgain      = 50 * time.Millisecond
 )
 
 // Client asks the daemon behind a socket. It holds no connection and may be used by
@@ -151,15 +153,33 @@ func (c *Client) Kill(ctx context.Context, agent string, k Kill) (Agent, error) 
 }
 
 // Signal asks whether an agent may stop because of its signal, after the daemon has read
-// the journal through a position. It waits two seconds at most.
+// the journal through a position. It waits two seconds at most, for the daemon as well: one
+// that is being restarted is back by then.
 func (c *Client) Signal(ctx context.Context, agent string, through journal.Position) (Signal, error) {
 	ctx, cancel := context.WithTimeout(ctx, signalPatience)
 	defer cancel()
-	text, err := c.ask(ctx, "GET", "/v1/agents/"+url.PathEscape(agent)+"/signal"+query("journal", through.String()), nil)
+	text, err := c.askOnceUp(ctx, "/v1/agents/"+url.PathEscape(agent)+"/signal"+query("journal", through.String()))
 	if err != nil {
 		return Signal{}, err
 	}
 	return parseSignal(text)
+}
+
+// askOnceUp asks when the daemon runs, or says that it does not when the context ends.
+func (c *Client) askOnceUp(ctx context.Context, path string) ([]byte, error) {
+	for {
+		text, err := c.ask(ctx, "GET", path, nil)
+		if !errors.Is(err, ErrNotRunning) {
+			return text, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(lookAgain):
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+	}
 }
 
 // Await asks what a person answered to what an agent asks, after the daemon has read the

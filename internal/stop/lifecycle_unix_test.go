@@ -245,22 +245,38 @@ func TestWithoutAConfigItMustSignal(t *testing.T) {
 
 func TestRuling25DaemonDown(t *testing.T) {
 	for _, onStop := range []string{agentdir.Signal, agentdir.Idle, agentdir.Escalate} {
-		s, daemon := managed(t, onStop, "")
-		daemon.stop()
-		wantAllow(t, s.stop(nil), "allowed to stop", "the daemon is not running")
-		s.wantStatus("daemon_down")
-		if !strings.Contains(s.stderr.String(), "allowed to stop") {
-			t.Errorf("stderr has %q", s.stderr.String())
-		}
-		write(t, s.global, "lifecycle: {when_daemon_down: block}\n")
-		r := s.stop(fields{"prompt_id": "p2"})
-		wantBlock(t, r, signalCommand)
-		if !strings.Contains(r.Message, "the daemon is not running") {
-			t.Errorf("told %q", r.Message)
-		}
-		wantAllow(t, s.stop(fields{"prompt_id": "p2", "stop_hook_active": true}))
-		s.wantEmitted()
+		t.Run(onStop, func(t *testing.T) {
+			t.Parallel() // each waits two seconds for the daemon, twice
+			s, daemon := managed(t, onStop, "")
+			daemon.stop()
+			wantAllow(t, s.stop(nil), "allowed to stop", "the daemon is not running")
+			s.wantStatus("daemon_down")
+			if !strings.Contains(s.stderr.String(), "allowed to stop") {
+				t.Errorf("stderr has %q", s.stderr.String())
+			}
+			write(t, s.global, "lifecycle: {when_daemon_down: block}\n")
+			r := s.stop(fields{"prompt_id": "p2"})
+			wantBlock(t, r, signalCommand)
+			if !strings.Contains(r.Message, "the daemon is not running") {
+				t.Errorf("told %q", r.Message)
+			}
+			wantAllow(t, s.stop(fields{"prompt_id": "p2", "stop_hook_active": true}))
+			s.wantEmitted()
+		})
 	}
+}
+
+// A daemon that is being restarted lets nobody slip away.
+func TestRuling25DaemonIsRestarted(t *testing.T) {
+	s, daemon := managed(t, agentdir.Signal, "")
+	daemon.stop()
+	back := make(chan struct{})
+	time.AfterFunc(200*time.Millisecond, func() {
+		defer close(back)
+		daemon.start()
+	})
+	wantBlock(t, s.stop(nil), signalCommand)
+	<-back
 }
 
 func TestRuling25DaemonHangs(t *testing.T) {
