@@ -211,6 +211,9 @@ func (s *ownerShow) agent(p paint, width int) []string {
 		return nil
 	}
 	text := fmt.Sprintf("agent %s %s, %s", a.ID, plain.Line(a.Name), agentState(a))
+	if a.Until != nil {
+		text += " until " + clock(*a.Until, s.now())
+	}
 	if a.Signal != "" {
 		text += ", signalled " + plain.Line(a.Signal)
 	}

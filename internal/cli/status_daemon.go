@@ -94,7 +94,7 @@ func (d *daemonStatus) print(p paint, row func(name, text, hint string)) {
 // agents is how many are how far: "2 running, 1 waiting, 3 queued".
 func (d *daemonStatus) agents() string {
 	var parts []string
-	for _, state := range []string{ownerRunning, "starting", ownerWaiting, "queued"} {
+	for _, state := range []string{ownerRunning, "starting", "parked", ownerWaiting, "queued"} {
 		n := 0
 		for i := range d.Agents {
 			if agentState(&d.Agents[i]) == state {

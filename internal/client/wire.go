@@ -73,9 +73,11 @@ type Agent struct {
 	Step    string    `json:"step"`
 	Session string    `json:"session"`
 	OnStop  string    `json:"on_stop"`
-	Status  string    `json:"status"` // queued, running, waiting, exited
+	Status  string    `json:"status"` // queued, running, parked, waiting, exited
 	Signal  string    `json:"signal,omitempty"`
 	Started time.Time `json:"started"`
+	// Until is when what an agent that is parked waits for is to be over.
+	Until *time.Time `json:"until,omitempty"`
 	// Client means that it is a client in a terminal, and no plain process.
 	Client bool `json:"client,omitempty"`
 	// Ready means that its client was heard of.

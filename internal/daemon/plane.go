@@ -106,7 +106,7 @@ func (p *plane) around(a client.Agent) client.Agent {
 		return a
 	}
 	a.Transcript = lastOf(p.opts.StateDir, a.ID).Transcript
-	if a.Status == "running" || a.Status == "waiting" {
+	if a.Status != "queued" && a.Status != "exited" {
 		socket, session := p.opts.Terminal(a.Name, a.ID)
 		a.Terminal = &client.Terminal{Socket: socket, Session: session}
 	}

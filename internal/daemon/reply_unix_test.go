@@ -449,6 +449,22 @@ func TestViewsOfClients(t *testing.T) {
 	}
 }
 
+// Of an agent whose API failed people see that, and until when.
+func TestParkedAgents(t *testing.T) {
+	c := testCore(newMemory(t))
+	plan := clientPlan()
+	coder := plan.Agents["coder"]
+	coder.OnError = []runbook.ErrorAction{{Action: runbook.Action{Kind: runbook.Resume, Attempts: 1}}}
+	plan.Agents["coder"] = coder
+	do(t, c, anID, create(anID, plan))
+	agent := done(t, c, anID).Agent.ID
+	reset := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	o := do(t, c, anID, engine.Input{ID: "e", What: engine.AgentError{Agent: agent, Kind: runbook.RateLimited, Reset: reset}})
+	if view := agentView(o); view.Status != "parked" || view.Until == nil || view.Until.Before(reset) {
+		t.Errorf("%+v", view)
+	}
+}
+
 // Agents that wait for room are said to be queued.
 func TestQueuedAgents(t *testing.T) {
 	w, s := newWorld(), newMemory(t)

@@ -61,8 +61,15 @@ func agentView(o *engine.Owner) client.Agent {
 		OnStop: string(o.Plan.Agents[a.Name].StopAction(o.Kind == engine.AgentRun)),
 		Status: string(o.Status), Started: a.Started,
 	}
-	if a.Exited || o.Terminal() {
+	until, parked := o.Parked()
+	switch {
+	case a.Exited || o.Terminal():
 		view.Status = "exited"
+	case parked && o.Status == engine.Running:
+		view.Status = "parked"
+		if !until.IsZero() {
+			view.Until = &until
+		}
 	}
 	if a.Signal != nil {
 		view.Signal = string(a.Signal.Kind)

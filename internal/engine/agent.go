@@ -282,6 +282,14 @@ func (d *draft) reset(at time.Time) time.Time {
 // parked reports whether the agent waits for the end of an error.
 func (o *Owner) parked() bool { return o.Agent != nil && strings.HasPrefix(o.Agent.Pending, onError) }
 
+// Parked is until when the agent waits for the end of an error; ok is whether it does.
+func (o *Owner) Parked() (until time.Time, ok bool) {
+	if !o.parked() {
+		return time.Time{}, false
+	}
+	return o.Agent.Until, true
+}
+
 // known is a kind that runbooks can name.
 func known(kind runbook.ErrorKind) runbook.ErrorKind {
 	switch kind {
