@@ -16,6 +16,7 @@ import (
 // shownBook is a runbook in JSON.
 type shownBook struct {
 	Path      string             `json:"path"`
+	MaxAgents int                `json:"max_agents,omitempty"`
 	Commands  []shownCommand     `json:"commands"`
 	Pipelines []runbook.Pipeline `json:"pipelines"`
 	Agents    []runbook.Agent    `json:"agents"`
@@ -61,7 +62,7 @@ func (b shownBook) size() int { return len(b.Commands) + len(b.Pipelines) + len(
 
 // pick is what has a name, or everything.
 func pick(book runbook.Runbook, name string) shownBook {
-	shown := shownBook{book.Path, []shownCommand{}, []runbook.Pipeline{}, []runbook.Agent{}}
+	shown := shownBook{book.Path, book.MaxAgents, []shownCommand{}, []runbook.Pipeline{}, []runbook.Agent{}}
 	wanted := func(n string) bool { return name == "" || n == name }
 	for _, n := range slices.Sorted(maps.Keys(book.Commands)) {
 		if c := book.Commands[n]; wanted(n) {
@@ -88,6 +89,9 @@ func printBooks(out io.Writer, books []shownBook) error {
 			fmt.Fprintln(table)
 		}
 		fmt.Fprintln(table, plain.Line(book.Path))
+		if book.MaxAgents > 0 {
+			fmt.Fprintf(table, "  at most %d agents at once\n", book.MaxAgents)
+		}
 		for _, c := range book.Commands {
 			printCommand(table, c)
 		}
@@ -137,6 +141,7 @@ func short(script string) string {
 // printPipeline draws steps and where each leads: on its own word, or the pipeline's.
 func printPipeline(out io.Writer, p runbook.Pipeline) {
 	fmt.Fprintf(out, "\n  pipeline %s\n", p.Name)
+	printBounds(out, p.Budget, p.Expire, "")
 	for i, s := range p.Steps {
 		mark := "│"
 		switch {
@@ -170,6 +175,7 @@ func printAgent(out io.Writer, a runbook.Agent) {
 	if a.MaxConcurrency > 0 {
 		fmt.Fprintf(out, "    at most %d at once\n", a.MaxConcurrency)
 	}
+	printBounds(out, a.Budget, a.Expire, " where it runs alone")
 	stop := string(a.OnStop)
 	if stop == "" {
 		stop = fmt.Sprintf("%s in a pipeline, %s alone", a.StopAction(false), a.StopAction(true))
@@ -185,6 +191,23 @@ func printAgent(out io.Writer, a runbook.Agent) {
 	}
 	if len(a.OnError) == 0 {
 		fmt.Fprintf(out, "    on_error\tescalate\n")
+	}
+}
+
+// printBounds tells what something may cost, and how long people may take to answer.
+func printBounds(out io.Writer, b runbook.Budget, e runbook.Expire, where string) {
+	var most []string
+	if b.USD > 0 {
+		most = append(most, fmt.Sprintf("$%.2f", b.USD))
+	}
+	if b.Time > 0 {
+		most = append(most, brief(b.Time))
+	}
+	if len(most) > 0 {
+		fmt.Fprintf(out, "    may cost %s%s\n", strings.Join(most, " and "), where)
+	}
+	if e.After > 0 {
+		fmt.Fprintf(out, "    a decision expires after %s: %s%s\n", brief(e.After), e.Answer, where)
 	}
 }
 

@@ -36,7 +36,8 @@ func runbookCommand(args string) (code int, stdout, stderr string) {
 }
 
 const (
-	buildBook = `
+	buildBook = `max_agents = 2
+
 [command.build]
 description = "Build it"
 args = "<branch>"
@@ -44,6 +45,8 @@ run = { pipeline = "build" }
 
 [pipeline.build]
 on_fail = "clean"
+budget = { usd = 2.5, time = "1h" }
+expire = { after = "30m", answer = "cancel" }
 [[pipeline.build.step]]
 name = "make"
 run = """
@@ -140,12 +143,15 @@ func TestRunbookShow(t *testing.T) {
 	inProject(t, sound())
 	code, out, errOut := runbookCommand("show")
 	want := `.gauntlet/runbooks/build.toml
+  at most 2 agents at once
 
   command build <branch>
     Build it
     runs pipeline build
 
   pipeline build
+    may cost $2.50 and 1h
+    a decision expires after 30m: cancel
     ┌ make   sh: make "${var.branch}" …  → look    fail → clean     cancel → (cancelled)
     │ look   agent a                     → (done)  fail → clean     cancel → (cancelled)
     └ clean  sh: make clean              → (done)  fail → (failed)  cancel → (cancelled)
