@@ -37,7 +37,8 @@ func newAgentList() *cobra.Command {
 		Short: "List the agents that there are now",
 		Long: `List the agents that there are now, with the pipeline that they work for, or the agent run.
 STATUS is running, starting (its client was not heard of yet), parked (until an error of the API is
-over), waiting (for a person), queued (until there is room for it) or exited. With --all also those that ran alone and are at their end.
+over), waiting (for a person), queued (until there is room for it) or exited. With --all also those
+that ran alone and are at their end.
 
 Exit code 0: listed. 3: the daemon does not run.`,
 		Example: `  stopgate agent list
