@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/queue"
 	"github.com/stopgate/stopgate/internal/terminal"
 	"github.com/stopgate/stopgate/internal/wake"
@@ -163,6 +164,36 @@ func TestCreateWaitsForAClientThatIsStarting(t *testing.T) {
 	w.prompt("p1", "/gsd:a")
 	w.stop("p1", "done")
 	s.wantLetters(wake.QueueComplete)
+}
+
+// Whoever still delivers for an earlier queue may begin with the new one, and wait for its
+// confirmation, or see it end: then there is nothing to wait for, and nothing is wrong.
+func TestCreateWhereAnotherHasTheTurn(t *testing.T) {
+	t.Parallel()
+	for _, ends := range []bool{false, true} {
+		s := newScene(t)
+		w := s.ready(mainSession)
+		release, err := lockfile.Acquire(t.Context(), s.driver().queues().DriverLock(mainSession), 0)
+		check(t, err)
+		created := make(chan error, 1)
+		s.working.Go(func() {
+			_, err := w.order("/gsd:a")
+			created <- err
+		})
+		eventually(t, "there is a queue", func() bool { return exists(s.file(mainSession, "")) })
+		pressed, err := s.driver().enter(t.Context(), mainSession, false)
+		if err != nil || !pressed {
+			t.Fatalf("pressed: %t, %v", pressed, err)
+		}
+		if ends {
+			w.prompt("p1", "/gsd:a")
+			w.stop("p1", "done")
+		}
+		check(t, <-created)
+		release()
+		s.wantDriven(0)
+		w.wantBytes(pasted("/gsd:a") + enter)
+	}
 }
 
 func TestCreateForAClientWithoutHooks(t *testing.T) {

@@ -55,11 +55,15 @@ const (
 // fails is told to the session's agent. One at a time delivers, and goes on from where
 // the last one was, if that was killed.
 func (d *Driver) Deliver(ctx context.Context, session string) error {
-	t, done, err := d.typist(ctx, session)
+	release, err := lockfile.Acquire(ctx, d.queues().DriverLock(session), turn)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer release()
+	t, err := d.typist(ctx, session)
+	if err != nil {
+		return err
+	}
 	if pressed, err := t.enter(false); err != nil || !pressed {
 		return err
 	}
@@ -81,18 +85,10 @@ type typist struct {
 	enters  int // how often Enter was pressed
 }
 
-// typist begins with the session's active command, when nobody else is at it.
-func (d *Driver) typist(ctx context.Context, session string) (*typist, func(), error) {
-	release, err := lockfile.Acquire(ctx, d.queues().DriverLock(session), turn)
-	if err != nil {
-		return nil, nil, err
-	}
+// typist is for the session's active command. Whoever has one has the turn.
+func (d *Driver) typist(ctx context.Context, session string) (*typist, error) {
 	t := &typist{Driver: d, ctx: ctx, session: session, pace: d.pace()}
-	if err := t.load(); err != nil {
-		release()
-		return nil, nil, err
-	}
-	return t, release, nil
+	return t, t.load()
 }
 
 func (t *typist) load() error {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/presence"
 	"github.com/stopgate/stopgate/internal/queue"
 	"github.com/stopgate/stopgate/internal/terminal"
@@ -138,17 +140,55 @@ func (d *Driver) start(ctx context.Context, session string, q queue.Queue) error
 }
 
 // begin types the active command here, and leaves its confirmation to another process.
+// Where such a process has begun with it, for a queue before this one, all of it is.
 func (d *Driver) begin(ctx context.Context, session string, forced bool) error {
-	t, done, err := d.typist(ctx, session)
-	if err != nil {
+	release, err := d.turnToBegin(ctx, session)
+	if err != nil || release == nil {
 		return err
 	}
-	pressed, err := t.enter(forced)
-	done()
+	pressed, err := d.enter(ctx, session, forced)
+	release()
 	if err != nil || !pressed {
 		return err
 	}
 	return d.Drive(session)
+}
+
+// enter types the active command and presses Enter, unless the queue has come to its end
+// meanwhile. Whoever calls it has the turn.
+func (d *Driver) enter(ctx context.Context, session string, forced bool) (pressed bool, err error) {
+	t, err := d.typist(ctx, session)
+	switch {
+	case errors.Is(err, queue.ErrNone):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return t.enter(forced)
+}
+
+// turnToBegin waits until nobody else delivers in a session, or somebody else has begun
+// with its active command: then there is no turn to be had.
+func (d *Driver) turnToBegin(ctx context.Context, session string) (release func(), err error) {
+	for waited := time.Duration(0); ; waited += glance {
+		release, err = lockfile.Acquire(ctx, d.queues().DriverLock(session), glance)
+		switch {
+		case !errors.Is(err, lockfile.ErrBusy) || waited >= turn:
+			return release, err
+		case d.begun(session):
+			return nil, nil
+		}
+	}
+}
+
+// begun reports whether nothing waits to be typed into a session.
+func (d *Driver) begun(session string) bool {
+	q, err := d.queues().Load(session)
+	if err != nil {
+		return errors.Is(err, queue.ErrNone)
+	}
+	active := q.Active()
+	return active == nil || active.Stopgate.State != queue.Waiting
 }
 
 // Cancel ends a session's queue, whose agent is told why.
