@@ -32,16 +32,21 @@ func TestReadFromAPipe(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			go func() {
-				_, _ = w.WriteString(tt.sent) // fails when the reader has had enough
-				if tt.close {
-					w.Close()
-				}
-			}()
+			write := func() { _, _ = w.WriteString(tt.sent) } // fails when the reader has had enough
 			patience := time.Minute
-			if !tt.close {
-				patience = 300 * time.Millisecond
+			switch {
+			case tt.close:
+				go func() {
+					write()
+					w.Close()
+				}()
+			case len(tt.sent) > MaxPayload:
 				defer w.Close()
+				go write()
+			default: // the pipe has room for it
+				defer w.Close()
+				write()
+				patience = 300 * time.Millisecond
 			}
 			got, err := Read(r, patience)
 			if tt.want != "" {
