@@ -168,7 +168,11 @@ func (c Clients) Kill(ctx context.Context, agent string) error {
 	if err != nil {
 		return err
 	}
-	return c.server().KillSession(ctx, at.Session)
+	err = c.server().KillSession(ctx, at.Session)
+	if errors.Is(err, terminal.ErrNotInstalled) {
+		return nil // it ends with its runner
+	}
+	return err
 }
 
 // End ends the tmux server, with what somebody has left there.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -502,6 +503,21 @@ func TestSettingsFile(t *testing.T) {
 }
 
 // When the last one has ended, so has the server; End ends also what a person has there.
+// A daemon that was started again may have another PATH, and must still be able to end what
+// it left.
+func TestKillWithoutTmux(t *testing.T) {
+	s := newScene(t)
+	s.start(s.agent("x"))
+	c := s.Clients
+	c.Errands.Environ = append(slices.Clone(c.Errands.Environ), "PATH="+t.TempDir())
+	for range 2 {
+		check(t, c.Kill(t.Context(), id))
+	}
+	if r, err := c.Wait(t.Context(), id); err != nil || r.Code == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestEnd(t *testing.T) {
 	s := newScene(t)
 	check(t, s.End(t.Context()))

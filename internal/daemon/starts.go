@@ -32,6 +32,8 @@ type starts struct {
 const (
 	// lookEvery is the pause between two looks at a screen.
 	lookEvery = 500 * time.Millisecond
+	// lookSeldom is the pause once a person was told, who may come hours later.
+	lookSeldom = 5 * time.Second
 	// silence is after how long a client is said to be silent.
 	silence = time.Minute
 	// looking is how long a look may take.
@@ -113,6 +115,7 @@ func (s *starts) watch(owner, agent string) {
 		}
 		if screen == before && !told[screen] && s.tell(owner, id, engine.AgentBlocked{Agent: agent, Screen: screen, Text: plain.Text(text)}) {
 			told[screen] = true
+			every.Reset(lookSeldom)
 		}
 		before = screen
 	}

@@ -97,16 +97,19 @@ func TestBlockedStart(t *testing.T) {
 				if !strings.HasPrefix(got, "start: ") {
 					t.Fatalf("decision %q", got)
 				}
-				version := c.owner(anID).Version
+				version, looks := c.owner(anID).Version, s.looked()
 				time.Sleep(5 * silence)
 				synctest.Wait()
+				if n := s.looked() - looks; n > int(5*silence/lookSeldom)+1 {
+					t.Errorf("%d looks while a person is waited for", n)
+				}
 				if c.owner(anID).Version != version {
 					t.Error("it was told again")
 				}
 				do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: c.owner(anID).Agent.ID}})
 				time.Sleep(silence)
 				synctest.Wait()
-				looks := s.looked()
+				looks = s.looked()
 				time.Sleep(silence)
 				synctest.Wait()
 				if s.looked() != looks {

@@ -114,7 +114,7 @@ func (t *task) admitted() bool {
 		case <-granted:
 		case <-t.line.changed:
 		case <-time.After(lookAgain):
-			t.slots.look()
+			t.slots.look(t.effect.Agent.ID)
 		case <-t.running.Done():
 			return false
 		}

@@ -64,11 +64,14 @@ func (s *slots) release(agent string) {
 	s.letIn()
 }
 
-// look lets in those for whom a person has made room.
-func (s *slots) look() {
+// look lets in those for whom a person has made room. Of those who wait, the first looks for
+// all.
+func (s *slots) look(agent string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.letIn()
+	if len(s.waiting) > 0 && s.waiting[0].agent == agent {
+		s.letIn()
+	}
 }
 
 // waits reports whether there is no room for an agent yet.

@@ -267,6 +267,8 @@ func answered(input json.RawMessage, r client.Reply) (json.RawMessage, bool) {
 	answers := make(map[string]string, len(asked.Questions))
 	for i, q := range asked.Questions {
 		switch {
+		case len(r.Answers) == 1:
+			answers[q.Question] = r.Answers[0]
 		case i < len(r.Answers):
 			answers[q.Question] = r.Answers[i]
 		case len(r.Answers) > 0 || r.Option == "cancel":
