@@ -213,7 +213,7 @@ func TestTwoThingsAreAskedAtOnce(t *testing.T) {
 // A question that nobody answers in time is answered as the runbook says.
 func TestQuestionThatNobodyAnswers(t *testing.T) {
 	t.Parallel()
-	m := newManaged(t, strings.Replace(pipeline(""), "[pipeline.go]\n", "[pipeline.go]\nexpire = { after = \"1s\", answer = \"go_on\" }\n", 1))
+	m := newManaged(t, strings.Replace(pipeline(""), "[pipeline.go]\n", "[pipeline.go]\nexpire = { after = \"5s\", answer = \"go_on\" }\n", 1))
 	m.API.Script(ask(question("Which colour?", "Colour", false, "Red", "Blue")), claudeapi.Text("I am finished."), obey)
 	o := m.Go()
 	d := m.asks(o.ID, "question")

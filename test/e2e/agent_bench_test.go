@@ -162,7 +162,7 @@ func (m *managed) end() {
 		_ = m.daemon.Process.Kill()
 	}
 	_ = m.daemon.Wait()
-	if poll(5*time.Second, func() bool { return len(m.left()) == 0 }) {
+	if poll(patience, func() bool { return len(m.left()) == 0 }) {
 		return
 	}
 	for _, pid := range m.left() {
