@@ -98,12 +98,13 @@ func saidLast(stateDir string) error {
 
 // client stands in for the real one: it draws the same box, takes pastes, and calls the
 // hooks of the file that it was given. A prompt that begins with "work" keeps it busy until
-// there is a file "free"; "die" ends it. What it hears is in the file "heard".
+// there is a file "free", one with "ask" makes it ask something, and Escape interrupts
+// either; "die" ends it. What it hears is in the file "heard".
 type client struct {
 	session, settings string
 	prompt            string // its id
 	box, input        string
-	busy              bool
+	busy, asks        bool
 	slow              bool
 }
 
@@ -180,6 +181,10 @@ func (c *client) read() {
 		case strings.HasPrefix(c.input, "\x1b[200~") && whole:
 			c.box, c.input = c.box+paste, rest
 			c.draw()
+		case c.input == "\x1b" && c.busy:
+			c.input, c.busy, c.asks = "", false, false
+			c.draw()
+			note("interrupted")
 		case strings.HasPrefix(c.input, "\x1b"):
 			return // the rest is still to come
 		case c.input[0] == '\r':
@@ -209,7 +214,13 @@ func (c *client) submit(text string) {
 	}
 	c.call(hook.UserPromptSubmit, map[string]any{"prompt": text})
 	note("prompt %q", text)
-	if !strings.HasPrefix(text, "work") {
+	switch {
+	case strings.HasPrefix(text, "ask"):
+		c.asks = true
+		c.draw()
+		c.call(hook.PermissionRequest, map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "make"}})
+		note("asks")
+	case !strings.HasPrefix(text, "work"):
 		c.stop()
 	}
 }
@@ -274,6 +285,9 @@ func (c *client) draw() {
 		text = fmt.Sprintf("[Pasted text #1 +%d lines]", n)
 	}
 	lines := []string{"● \x1b[32mHello.\x1b[39m", "", rule, glyph + "\u00a0" + text + "\x1b[7m \x1b[0m", rule, "  ? for shortcuts"}
+	if c.asks {
+		lines = append(lines[:2], rule, " Do you want to proceed?", " ❯ 1. Yes", "   2. No")
+	}
 	fmt.Print("\x1b[H" + strings.ReplaceAll(strings.Join(lines, "\r\n"), "\r\n", "\x1b[K\r\n") + "\x1b[K\x1b[J")
 }
 

@@ -13,12 +13,12 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/atomicfile"
-	"github.com/stopgate/stopgate/internal/driver"
 	"github.com/stopgate/stopgate/internal/effect"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/errand"
 	"github.com/stopgate/stopgate/internal/lifecycle"
+	"github.com/stopgate/stopgate/internal/runbook"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/terminal"
 )
@@ -29,8 +29,6 @@ type Clients struct {
 	Config  string // the path of the global configuration
 	Now     func() time.Time
 	Log     func(format string, args ...any)
-	// Pace is how long typing takes; zero means as measured.
-	Pace driver.Pace
 }
 
 var _ effect.Agents = Clients{}
@@ -55,7 +53,7 @@ func (c Clients) server() terminal.Server {
 
 // Start starts the client in a terminal, unless that was done before.
 func (c Clients) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart) error {
-	own, err := c.own(a.ID)
+	own, err := c.Errands.Own(a.ID)
 	if err != nil {
 		return err
 	}
@@ -74,20 +72,11 @@ func (c Clients) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart
 	})
 }
 
-// own is the agent's own directory.
-func (c Clients) own(id string) (agentdir.Dir, error) {
-	d, err := agentdir.At(c.Errands.StateDir, id)
-	if err != nil {
-		return d, &errand.Failure{Why: err.Error()}
-	}
-	return d, nil
-}
-
 // prepare writes what the client and its hooks read. It is done while the client cannot
 // begin: one that has begun has a session of its own choice.
 func (c Clients) prepare(b beginning) error {
 	client := settings.Agent{
-		ID: b.ID, Program: c.Errands.Program, Aliases: aliases(c.Errands.Program, b.env), Dir: b.Cwd,
+		Program: c.Errands.Program, Aliases: aliases(c.Errands.Program, b.env), Dir: b.Cwd,
 		ConfigDir: ConfigDir(b.Run, b.Cwd, b.env),
 	}
 	if b.long() {
@@ -141,7 +130,7 @@ func runnable(a engine.AgentStart, env []string) error {
 	if _, found := environ.LookPath(env, "tmux"); !found {
 		return noTmux()
 	}
-	if program := program(a.Run); program != "" && !isThere(program, a.Cwd, env) {
+	if _, program, _ := runbook.Launch(a.Run); program != "" && !isThere(program, a.Cwd, env) {
 		return &errand.Failure{Why: "the program " + program + " was not found: put it on the PATH that the daemon was started with, or write its whole path in run"}
 	}
 	return nil
@@ -149,7 +138,11 @@ func runnable(a engine.AgentStart, env []string) error {
 
 // Wait waits until the client has ended.
 func (c Clients) Wait(ctx context.Context, agent string) (errand.Result, error) {
-	return c.Errands.Agents().Wait(ctx, agent)
+	r, err := c.Errands.Agents().Wait(ctx, agent)
+	if err == nil {
+		c.endQueue(agent)
+	}
+	return r, err
 }
 
 // Kill ends the client, and its session with whatever else a person has in there.
@@ -157,7 +150,8 @@ func (c Clients) Kill(ctx context.Context, agent string) error {
 	if err := c.Errands.Agents().Kill(ctx, agent); err != nil {
 		return err
 	}
-	own, err := c.own(agent)
+	c.endQueue(agent)
+	own, err := c.Errands.Own(agent)
 	if err != nil {
 		return err
 	}

@@ -298,6 +298,15 @@ func TestSendWhereAPersonIs(t *testing.T) {
 	}
 }
 
+// keys presses keys as a person does.
+func (s *scene) keys(keys ...string) {
+	s.t.Helper()
+	tmux := exec.Command("tmux", append([]string{"-S", Socket(s.Errands.StateDir), "send-keys", "-t", "=" + Session("worker", id) + ":"}, keys...)...)
+	if out, err := tmux.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+}
+
 // typeInto types as a person does.
 func (s *scene) typeInto(text string) {
 	s.t.Helper()
@@ -322,6 +331,74 @@ func TestSendToOneThatDies(t *testing.T) {
 	}
 	if queues.Exists(Session("worker", id)) {
 		t.Error("its queue is still there")
+	}
+}
+
+// A person who interrupts the client in the middle of a message fires no hook. The next
+// message arrives all the same, and nothing is typed while a question is there.
+func TestSendAfterAnInterruption(t *testing.T) {
+	for name, c := range map[string]struct{ first, until string }{
+		"in the middle of a turn": {"work on", "prompt \"work on\"\n"},
+		"at a question":           {"ask me", "asks\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.start(s.agent("hello"))
+			s.awaits("stop\n")
+			check(t, s.Send(t.Context(), id, "k-1", c.first))
+			s.awaits(c.until)
+			ctx, cancel := context.WithTimeout(t.Context(), long)
+			defer cancel()
+			sent := make(chan error, 1)
+			go func() { sent <- s.Send(ctx, id, "k-2", "the message") }()
+			s.keys("Escape")
+			s.awaits("interrupted\n")
+			check(t, <-sent)
+			s.awaits("interrupted\nprompt \"the message\"\nstop\n")
+			for key, text := range map[string]string{"k-1": c.first, "k-2": "the message"} {
+				check(t, s.Send(ctx, id, key, text)) // which it has got
+				if n := strings.Count(s.heard(), "prompt \""+text); n != 1 {
+					t.Errorf("%s arrived %d times", text, n)
+				}
+			}
+		})
+	}
+}
+
+// The queue of a client that has ended is over, and nobody is told.
+func TestQueueEndsWithItsClient(t *testing.T) {
+	for name, end := range map[string]func(s *scene) error{
+		"killed": func(s *scene) error { return s.Kill(t.Context(), id) },
+		"ended": func(s *scene) error {
+			err := s.Errands.Agents().Kill(t.Context(), id)
+			_, waited := s.Wait(t.Context(), id)
+			return errors.Join(err, waited)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			check(t, os.WriteFile(filepath.Join(s.Errands.StateDir, "agent-registry.json"), []byte(`{"agents":[{"agent_id":"warden","session_name":"*"}]}`), 0o600))
+			s.start(s.agent("hello"))
+			s.awaits("stop\n")
+			check(t, s.Send(t.Context(), id, "k-1", "work on"))
+			check(t, end(s))
+			queues := queue.NewStore(s.Errands.StateDir)
+			if queues.Exists(Session("worker", id)) {
+				t.Error("its queue is still there")
+			}
+			check(t, s.Send(t.Context(), id, "k-1", "work on")) // that it has got
+			letters, err := filepath.Glob(filepath.Join(s.Errands.StateDir, "outbox", "*", "0*.json"))
+			check(t, err)
+			for _, path := range letters {
+				if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), "queue_cancelled") {
+					t.Errorf("somebody is told: %s, %v", text, err)
+				}
+			}
+			if len(letters) == 0 {
+				t.Error("nobody is ever told")
+			}
+		})
 	}
 }
 

@@ -29,12 +29,17 @@ func TestADialogInTheWay(t *testing.T) {
 		}
 	}
 	is(presence.Asking)
-	waits(terminal.Dialog)
-	waits(terminal.Dialog)
+	for range 2 * dialogLooks {
+		waits(terminal.Dialog)
+	}
 	is(presence.Free)
-	waits(terminal.Dialog)
+	for range dialogLooks - 1 {
+		waits(terminal.Dialog)
+	}
 	waits(terminal.NoPrompt)
-	waits(terminal.Dialog)
+	for range dialogLooks - 1 {
+		waits(terminal.Dialog)
+	}
 	var failure *errand.Failure
 	if done, err := m.held(terminal.Dialog); !done || !errors.As(err, &failure) {
 		t.Errorf("%v, %v", done, err)

@@ -97,20 +97,7 @@ func (b beginning) command() string {
 	return runbook.Exec(strings.TrimSpace(b.Run)) + " " + settings.ShellCommand(flag, b.session(), "--settings", b.own.Path("settings.json"))
 }
 
-// program is the program that a client's run starts; empty where that is hard to tell.
-func program(run string) string {
-	for _, word := range strings.Fields(run) {
-		if name, _, found := strings.Cut(word, "="); found && name != "PATH" {
-			continue
-		}
-		if strings.ContainsAny(word, "'\"\\$`~=*?[") {
-			return ""
-		}
-		return word
-	}
-	return ""
-}
-
+// isThere reports whether a program is found in such an environment.
 func isThere(program, cwd string, env []string) bool {
 	if !strings.Contains(program, "/") {
 		_, found := environ.LookPath(env, program)

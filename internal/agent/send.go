@@ -25,10 +25,15 @@ import (
 const (
 	// lookEvery lies between two looks at what has become of a message.
 	lookEvery = 250 * time.Millisecond
-	// driveEvery is after how long somebody sees again to a message that is not
-	// confirmed: whoever typed it may have been killed, and a person who interrupts the
-	// client is told of by no hook.
+	// driveEvery is after how long somebody sees again to a message that was typed and is
+	// not confirmed: whoever typed it may have been killed.
 	driveEvery = 20 * time.Second
+	// watchEvery lies between two looks at a client that a message waits for: a person who
+	// interrupts it is told of by no hook.
+	watchEvery = 3 * time.Second
+	// dialogLooks is how many looks in a row find a dialog that no hook told of, before it
+	// is in the way.
+	dialogLooks = 10
 	// firstPrompt is how long a client may take from its start to the prompt that it was
 	// started with. What is typed before that would be taken for a person's.
 	firstPrompt = 10 * time.Second
@@ -93,7 +98,7 @@ func (c Clients) message(agent, key, text string) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := c.own(agent)
+	own, err := c.Errands.Own(agent)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +129,7 @@ func ends(text string) bool {
 func (c Clients) driver() *driver.Driver {
 	e := c.Errands
 	d := &driver.Driver{
-		StateDir: e.StateDir, ConfigDir: filepath.Dir(c.Config), Now: c.Now, Log: c.Log, Pace: c.Pace,
+		StateDir: e.StateDir, ConfigDir: filepath.Dir(c.Config), Now: c.Now, Log: c.Log,
 		Environ: append(slices.Clone(e.Environ), "TMUX="+Socket(e.StateDir)+",0,0"),
 		Drive: func(session string) error {
 			return driver.Start(process.Detach, e.StateDir, e.Env(nil), e.Program, session)
@@ -174,6 +179,7 @@ func (m *message) create(ctx context.Context) (created bool, err error) {
 		if q.Stopgate == nil || q.Stopgate.Key == "" {
 			return false, fmt.Errorf("a queue of somebody else is in the way in session %s", m.session)
 		}
+		m.makeRoom(ctx)
 		return false, nil
 	}
 	_, err = m.driver.Create(ctx, driver.Order{Session: m.session, Commands: []string{m.text}, Key: m.key})
@@ -188,6 +194,23 @@ func (m *message) create(ctx context.Context) (created bool, err error) {
 		return false, &effect.Lost{Why: "its queue has disappeared"}
 	}
 	return false, err
+}
+
+// makeRoom ends the queue of the message before, where the client has got that and was
+// interrupted: its stop will not come.
+func (m *message) makeRoom(ctx context.Context) {
+	if time.Since(m.driven) < watchEvery {
+		return
+	}
+	m.driven = time.Now()
+	m.log(m.driver.GiveUp(ctx, m.session))
+}
+
+// log tells of what went wrong with the session's queue, unless that is that there is none.
+func (m *message) log(err error) {
+	if err != nil && !errors.Is(err, queue.ErrNone) {
+		m.driver.Log("session %s: %v", m.session, err)
+	}
 }
 
 // early reports whether the client may not have begun yet with what it was started with.
@@ -217,7 +240,11 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 		}
 		return true, notRunning()
 	}
-	if time.Since(m.driven) < driveEvery {
+	every := driveEvery
+	if state == queue.Waiting {
+		every = watchEvery
+	}
+	if time.Since(m.driven) < every {
 		return false, nil
 	}
 	m.driven = time.Now()
@@ -226,9 +253,7 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 			return m.held(in)
 		}
 	}
-	if err := m.driver.Deliver(ctx, m.session); err != nil && !errors.Is(err, queue.ErrNone) {
-		m.driver.Log("session %s: %v", m.session, err)
-	}
+	m.log(m.driver.Deliver(ctx, m.session))
 	return false, nil
 }
 
@@ -255,6 +280,8 @@ func reason(e queue.Ending, c queue.Command) string {
 		return c.Stopgate.Why
 	case e.Kind == queue.Cancel && e.Why == "manual input":
 		return "somebody typed something else into the client first"
+	case e.Kind == queue.Cancel && e.Why == clientsEnd:
+		return "the client ended first"
 	case e.Kind == queue.Cancel:
 		return "it was cancelled by " + e.Why
 	case e.Kind == queue.Stale:
@@ -271,7 +298,7 @@ func (m *message) held(in terminal.State) (done bool, err error) {
 		m.dialogs = 0
 		return false, nil
 	}
-	if m.dialogs++; m.dialogs < 2 {
+	if m.dialogs++; m.dialogs < dialogLooks {
 		return false, nil
 	}
 	m.takeBack()
@@ -299,7 +326,29 @@ func (m *message) takeBack() {
 	if err != nil || q.Stopgate == nil || q.Stopgate.Key != m.key || q.Commands[0].Confirmed() {
 		return
 	}
-	if _, err := m.driver.Cancel(m.session, "its daemon"); err != nil && !errors.Is(err, queue.ErrNone) {
-		m.driver.Log("session %s: %v", m.session, err)
+	_, err = m.driver.Cancel(m.session, "its daemon")
+	m.log(err)
+}
+
+// clientsEnd is why the queue of a client that has ended is over.
+const clientsEnd = "the client's end"
+
+// endQueue ends the queue of a client that has ended: no hook moves it on any more. Nobody
+// is told: whoever waits for the client knows of its end.
+func (c Clients) endQueue(agent string) {
+	own, err := c.Errands.Own(agent)
+	if err != nil {
+		return
+	}
+	at, err := own.Terminal()
+	queues := queue.NewStore(c.Errands.StateDir)
+	if err != nil || !queues.Exists(at.Session) {
+		return
+	}
+	_, err = queues.Change(at.Session, func(q queue.Queue) queue.Outcome {
+		return queue.Apply(q, queue.Withdrawn{Why: clientsEnd}, c.Now())
+	}, func(queue.Outcome, string) error { return nil })
+	if err != nil && !errors.Is(err, queue.ErrNone) {
+		c.Log("session %s: its queue stays: %v", at.Session, err)
 	}
 }

@@ -7,6 +7,7 @@
 //	last.json        what the agent said last
 //	asked/REF.json   what it asks a person
 //	terminal.json    where the client is to be seen
+//	spent.json       what of its transcripts counts as spent by the agent
 //	prompt.md        what the client was told first
 //	inbox/           messages to an agent that is no client
 //
@@ -23,6 +24,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // The variables that name the agent to what runs in it; the second is the plan's.
@@ -44,22 +46,17 @@ type Dir struct{ path string }
 // At is the directory of an agent. The id becomes part of a path, so it must be a plain
 // name.
 func At(stateDir, id string) (Dir, error) {
-	if !plainName(id, 64) {
+	if !plain.IsName(id, 64) {
 		return Dir{}, fmt.Errorf("%.80q is no id of an agent", id)
 	}
 	return Dir{filepath.Join(stateDir, "agents", id)}, nil
-}
-
-func plainName(name string, most int) bool {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-	return name != "" && len(name) <= most && strings.Trim(name, letters) == ""
 }
 
 // FromEnviron is the id of the agent that a process belongs to; empty where it belongs to
 // none, or to what can be none.
 func FromEnviron(env []string) string {
 	for _, name := range []string{Variable, OldVariable} {
-		if id := environ.Get(env, name); plainName(id, 64) {
+		if id := environ.Get(env, name); plain.IsName(id, 64) {
 			return id
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/rawjson"
 )
 
@@ -75,7 +76,8 @@ func (d Dir) Session() (Session, error) {
 	return parse(text, d.Path("session.json"), (*Session).read)
 }
 
-// read reads one that was not left, as it nearly always is.
+// read reads one that was not left, as it nearly always is. One that was left has another
+// member, and is read by encoding/json.
 func (s *Session) read(r *rawjson.Reader) {
 	if r.Has("session") {
 		s.ID = r.String()
@@ -198,7 +200,7 @@ type Asked struct {
 // answer.
 func (d Dir) Ask(ref string, a Asked) error {
 	switch {
-	case !plainName(ref, 128):
+	case !plain.IsName(ref, 128):
 		return fmt.Errorf("%.80q is no name of a call", ref)
 	case len(a.Input) > MaxInput:
 		return fmt.Errorf("what the agent asks takes %d bytes, more than %d", len(a.Input), MaxInput)
@@ -223,7 +225,7 @@ func (d Dir) Ask(ref string, a Asked) error {
 
 // Asked is what the agent asks under that name.
 func (d Dir) Asked(ref string) (a Asked, err error) {
-	if !plainName(ref, 128) {
+	if !plain.IsName(ref, 128) {
 		return a, fmt.Errorf("%.80q is no name of a call", ref)
 	}
 	text, err := d.read("asked", ref+".json")

@@ -54,8 +54,6 @@ type Options struct {
 	// Look is what the terminal of an agent's client shows: trust, login, api_key,
 	// onboarding, dialog or nothing special, and its text. Without it nobody looks.
 	Look func(ctx context.Context, agent string) (screen, text string, err error)
-	// Terminal is where the client of an agent of that name can be seen.
-	Terminal func(name, agent string) (socket, session string)
 }
 
 // errands are how commands and agents are run.
@@ -88,11 +86,6 @@ func (o Options) complete() Options {
 		o.Look = func(ctx context.Context, agent string) (screen, text string, err error) {
 			s, err := o.clients().Look(ctx, agent)
 			return s.Kind, s.Text, err
-		}
-	}
-	if o.Terminal == nil {
-		o.Terminal = func(name, id string) (socket, session string) {
-			return agent.Socket(o.StateDir), agent.Session(name, id)
 		}
 	}
 	return o

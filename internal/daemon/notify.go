@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/notify/people"
+	"github.com/stopgate/stopgate/internal/paths"
 )
 
 // notifier is how people are told.
@@ -15,8 +16,9 @@ func (d *daemon) notifier() effect.Notifier {
 	if d.Notifier != nil {
 		return d.Notifier
 	}
+	getenv := func(name string) string { return environ.Get(d.Environ, name) }
 	n := people.New(people.Options{
-		Config: d.config.notify, StateDir: d.StateDir, Environ: d.Environ, Home: environ.Home(d.Environ),
+		Config: d.config.notify, StateDir: d.StateDir, Environ: d.Environ, Home: paths.Home(getenv),
 		Desktop: people.Screen{Environ: d.Environ},
 		Trouble: func(err error) {
 			if err == nil {

@@ -70,6 +70,36 @@ func (d *Driver) Deliver(ctx context.Context, session string) error {
 	return t.confirm()
 }
 
+// GiveUp ends the queue of a session whose client has the active command and does nothing
+// about it any more: a person who interrupts it fires no hook. That is seen as Deliver sees
+// it. While the client works, or asks something, the queue stays.
+func (d *Driver) GiveUp(ctx context.Context, session string) error {
+	release, err := lockfile.Acquire(ctx, d.queues().DriverLock(session), turn)
+	if err != nil {
+		return err
+	}
+	defer release()
+	q, err := d.queues().Load(session)
+	active := q.Active()
+	if err != nil || active == nil || !active.Confirmed() {
+		return err
+	}
+	t := &typist{Driver: d, ctx: ctx, session: session, pace: d.pace()}
+	if t.pane, err = t.find(q); err != nil {
+		return err
+	}
+	if t.screen, err = d.patterns(); err != nil || !t.still() {
+		return err
+	}
+	_, err = d.apply(session, func(now queue.Queue) queue.Outcome {
+		if a := now.Active(); now.ID() != q.ID() || a == nil || a.ID != active.ID {
+			return queue.Outcome{Queue: now, Action: queue.Ignored} // its stop has come
+		}
+		return queue.Apply(named(now, session, d.Now()), queue.Withdrawn{Why: "somebody who interrupted the client"}, d.Now())
+	})
+	return err
+}
+
 // typist delivers the active command of one session.
 type typist struct {
 	*Driver

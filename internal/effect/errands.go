@@ -9,13 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // Errands are shells and agents as errands in the state directory, which go on when the
@@ -42,9 +42,17 @@ func (e Errands) Dir(key string) (string, error) {
 	return filepath.Join(e.StateDir, "errands", key), nil
 }
 
+// Own is an agent's own directory.
+func (e Errands) Own(id string) (agentdir.Dir, error) {
+	d, err := agentdir.At(e.StateDir, id)
+	if err != nil {
+		return d, &errand.Failure{Why: err.Error()}
+	}
+	return d, nil
+}
+
 func plainName(name string) error {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-	if name == "" || len(name) > 200 || strings.Trim(name, letters) != "" {
+	if !plain.IsName(name, 200) {
 		return &errand.Failure{Why: fmt.Sprintf("%q is no name for a directory", name)}
 	}
 	return nil
@@ -108,7 +116,7 @@ func (s shells) Kill(ctx context.Context, key string) error { return s.kill(ctx,
 type agents struct{ Errands }
 
 func (a agents) Start(ctx context.Context, o *engine.Owner, start engine.AgentStart) error {
-	own, err := a.own(start.ID)
+	own, err := a.Own(start.ID)
 	if err != nil {
 		return err
 	}
@@ -119,15 +127,6 @@ func (a agents) Start(ctx context.Context, o *engine.Owner, start engine.AgentSt
 	return a.start(ctx, o, start.ID, errand.Spec{Script: start.Run, Dir: start.Cwd, Label: start.Step, Env: env})
 }
 
-// own is the agent's own directory.
-func (a agents) own(agent string) (agentdir.Dir, error) {
-	d, err := agentdir.At(a.StateDir, agent)
-	if err != nil {
-		return d, &errand.Failure{Why: err.Error()}
-	}
-	return d, nil
-}
-
 func (a agents) Wait(ctx context.Context, agent string) (errand.Result, error) {
 	return a.wait(ctx, agent)
 }
@@ -136,7 +135,7 @@ func (a agents) Kill(ctx context.Context, agent string) error { return a.kill(ct
 
 // Send puts the text into the agent's inbox, unless it is there.
 func (a agents) Send(_ context.Context, agent, key, text string) error {
-	own, err := a.own(agent)
+	own, err := a.Own(agent)
 	if err == nil {
 		err = plainName(key)
 	}

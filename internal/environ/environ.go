@@ -26,14 +26,6 @@ func Get(environ []string, name string) string {
 	return value
 }
 
-// Home is the person's home directory, which ~ stands for; empty where none is known.
-func Home(environ []string) string {
-	if dir := Get(environ, "HOME"); dir != "" {
-		return dir
-	}
-	return Get(environ, "USERPROFILE")
-}
-
 // LookPath finds a program on the environment's PATH. Like os/exec it does not
 // take one from a relative directory: that would be the project's.
 func LookPath(environ []string, program string) (path string, found bool) {

@@ -68,6 +68,27 @@ func ran(t *testing.T, base string, n int) int {
 	return len(text) / len("x\n")
 }
 
+// killWhileStarting lets a daemon start errands from a number on, and kills it a pause after
+// one of every so many: anywhere within what follows. It returns the first number that the
+// daemon did not tell of.
+func killWhileStarting(t *testing.T, next, every int, pause time.Duration, child string, args ...string) int {
+	t.Helper()
+	cmd := processtest.Child(t, child, append(args, strconv.Itoa(next))...)
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		n, err := strconv.Atoi(lines.Text())
+		check(t, err)
+		if next = n + 1; next%every == 0 {
+			time.Sleep(pause)
+			_ = cmd.Process.Kill()
+		}
+	}
+	_ = cmd.Wait()
+	return next
+}
+
 // Daemons are killed while they start errands. The next one starts the last again: none
 // is lost, and none runs twice.
 func TestKilledDaemons(t *testing.T) {
@@ -76,20 +97,7 @@ func TestKilledDaemons(t *testing.T) {
 	check(t, err)
 	next := 0
 	for round := range 12 {
-		cmd := processtest.Child(t, "start many", base, strconv.Itoa(next))
-		out, err := cmd.StdoutPipe()
-		check(t, err)
-		check(t, cmd.Start())
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			n, err := strconv.Atoi(lines.Text())
-			check(t, err)
-			if next = n + 1; n%3 == 2 {
-				// Anywhere within what follows.
-				time.Sleep(time.Duration(round*1373%20000) * time.Microsecond)
-				_ = cmd.Process.Kill()
-			}
-		}
-		_ = cmd.Wait()
+		next = killWhileStarting(t, next, 3, time.Duration(round*1373%20000)*time.Microsecond, "start many", base)
 	}
 	for n := range next + 1 {
 		dir, spec := errandOf(base, n, "errand")
@@ -172,20 +180,7 @@ func TestKilledDaemonsWithTerminals(t *testing.T) {
 	s := newStage(t)
 	base, next := s.work, 0
 	for round := range 10 {
-		cmd := processtest.Child(t, "start many in terminals", s.Socket, base, strconv.Itoa(next))
-		out, err := cmd.StdoutPipe()
-		check(t, err)
-		check(t, cmd.Start())
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			n, err := strconv.Atoi(lines.Text())
-			check(t, err)
-			if next = n + 1; n%2 == 1 {
-				// Anywhere within what follows.
-				time.Sleep(time.Duration(round*4373%40000) * time.Microsecond)
-				_ = cmd.Process.Kill()
-			}
-		}
-		_ = cmd.Wait()
+		next = killWhileStarting(t, next, 2, time.Duration(round*4373%40000)*time.Microsecond, "start many in terminals", s.Socket, base)
 	}
 	for n := range next + 1 {
 		check(t, startIn(t.Context(), s.Server, base, n, "terminal"))

@@ -3,7 +3,6 @@ package paths
 import (
 	"errors"
 	"path/filepath"
-	"runtime"
 )
 
 // LauncherDir is where ccc.json, SUPERVISOR.md and the settings.json of a launched
@@ -21,7 +20,7 @@ func ClientDir(getenv func(name string) string, cwd string, launched bool) strin
 	if own := getenv("CCC_CONFIG_DIR"); launched && own != "" {
 		dir = own
 	}
-	switch home := homeOf(getenv); {
+	switch home := Home(getenv); {
 	case dir == "" && home == "":
 		return ""
 	case dir == "":
@@ -30,13 +29,6 @@ func ClientDir(getenv func(name string) string, cwd string, launched bool) strin
 		return dir
 	}
 	return filepath.Join(cwd, dir)
-}
-
-func homeOf(getenv func(name string) string) string {
-	if runtime.GOOS == "windows" {
-		return getenv("USERPROFILE")
-	}
-	return getenv("HOME")
 }
 
 // SupervisorDir is where the supervisor keeps its state and its logs.
@@ -52,7 +44,7 @@ func firstDir(getenv func(name string) string, names ...string) (string, error) 
 			return filepath.Abs(dir)
 		}
 	}
-	home := homeOf(getenv)
+	home := Home(getenv)
 	if home == "" {
 		return "", errors.New("no directory for the client's settings: set HOME or " + names[0])
 	}

@@ -6,7 +6,16 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 )
+
+// Home is the person's home directory, as os.UserHomeDir knows it; empty where none is known.
+func Home(getenv func(name string) string) string {
+	if runtime.GOOS == "windows" {
+		return getenv("USERPROFILE")
+	}
+	return getenv("HOME")
+}
 
 // StateDir is the directory for everything stopgate writes for itself.
 func StateDir() (string, error) { return StateDirOf(os.Getenv) }
@@ -22,7 +31,7 @@ func StateDirOf(getenv func(name string) string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "stopgate"), nil
 	}
-	home := homeOf(getenv)
+	home := Home(getenv)
 	if home == "" {
 		return "", errors.New("no state directory: set HOME or STOPGATE_STATE_DIR")
 	}

@@ -148,6 +148,38 @@ func TestExec(t *testing.T) {
 	}
 }
 
+func TestLaunch(t *testing.T) {
+	type launch struct {
+		Set      []Assignment
+		Program  string
+		Launcher bool
+	}
+	for run, want := range map[string]launch{
+		"claude --model x":               {nil, "claude", false},
+		" /opt/ccc main\n":               {nil, "/opt/ccc", true},
+		"stopgate claude":                {nil, "stopgate", true},
+		`"/a b/claude"`:                  {nil, "/a b/claude", false},
+		`/a\ b/claude`:                   {nil, "/a b/claude", false},
+		"/a=b/claude":                    {nil, "/a=b/claude", false},
+		"A='b c' D=$E F=~/g claude":      {[]Assignment{{"A", "b c", false}, {"D", "$E", true}, {"F", "~/g", true}}, "claude", false},
+		"PATH=/opt claude":               {[]Assignment{{"PATH", "/opt", false}}, "", false},
+		"MANPATH=/opt claude":            {[]Assignment{{"MANPATH", "/opt", false}}, "claude", false},
+		`"$HOME/bin/ccc"`:                {nil, "", true},
+		"~/bin/claude":                   {nil, "", false},
+		"/opt/*/claude":                  {nil, "", false},
+		"claude --append-prompt '* ~ $'": {nil, "claude", false},
+		"A=1":                            {[]Assignment{{"A", "1", false}}, "", false},
+		"cd x && claude":                 {nil, "", false},
+		"":                               {nil, "", false},
+	} {
+		var got launch
+		got.Set, got.Program, got.Launcher = Launch(run)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: -want +got\n%s", run, diff)
+		}
+	}
+}
+
 func TestBudgetsAndCaps(t *testing.T) {
 	book, faults := Parse("dir/x.toml", []byte(`max_agents = 2
 [command.p]
@@ -205,37 +237,4 @@ func TestRunbooksAreCalledByTheirPaths(t *testing.T) {
 	if err != nil || len(set.Runbooks) != 2 || set.Runbooks[0].Name != "sub/x.toml" || set.Runbooks[1].Name != "x.toml" {
 		t.Errorf("%+v, %v", set.Runbooks, err)
 	}
-}
-
-func FuzzSimpleCommand(f *testing.F) {
-	for _, run := range []string{"claude", "A=1 claude 'x y' \"a ${b} \\\" c\" \\\n d", "claude; x", "a $(claude)", "`claude`", "x'", "$", "\\", "${", "claude #"} {
-		f.Add(run)
-	}
-	f.Fuzz(func(t *testing.T, script string) {
-		words, ok := simpleCommand(script)
-		end := 0
-		for _, w := range words {
-			if w.at < end || w.raw == "" || script[w.at:w.at+len(w.raw)] != w.raw {
-				t.Fatalf("%q: %+v", script, w)
-			}
-			// What stands between words is nothing.
-			if strings.Trim(strings.ReplaceAll(script[end:w.at], "\\\n", ""), " \t") != "" {
-				t.Fatalf("%q: something before %+v", script, w)
-			}
-			end = w.at + len(w.raw)
-		}
-		if !ok && words != nil {
-			t.Fatalf("%q: %v", script, words)
-		}
-		if ok && len(words) > 0 {
-			again, same := simpleCommand(Exec(script))
-			if !same || len(again) < len(words) {
-				t.Fatalf("%q: %q", script, Exec(script))
-			}
-		}
-		if args, isClient := clientArgs(script); isClient && !ok || len(args) > len(words) {
-			t.Fatalf("%q: %v", script, args)
-		}
-		startsClient(script)
-	})
 }

@@ -165,12 +165,9 @@ func InForce(files []File) []Entry {
 
 // Unified reports whether the client really calls "stopgate hook" for Stop and
 // waits for its answer, by the files that count for a client that was started in
-// one of the directories.
-func Unified(dirs ...string) bool { return UnifiedWith("", dirs...) }
-
-// UnifiedWith is Unified for a client that was given a file besides, where its path is
-// not empty.
-func UnifiedWith(file string, dirs ...string) bool {
+// one of the directories, and by one that it was given besides, where its path is not
+// empty.
+func Unified(file string, dirs ...string) bool {
 	for _, dir := range dirs {
 		files := Inspect(dir)
 		if file != "" {

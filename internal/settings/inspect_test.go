@@ -200,17 +200,17 @@ func TestUnified(t *testing.T) {
 				put(t, filepath.Join(root, filepath.FromSlash(path)), text)
 			}
 		}
-		if got := Unified(filepath.Join(root, "p")); got != tt.want {
+		if got := Unified("", filepath.Join(root, "p")); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}
 	root := t.TempDir()
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
 	put(t, filepath.Join(root, ".claude", "settings.json"), ours)
-	if Unified() || Unified("", filepath.Join(root, "elsewhere")) {
+	if Unified("") || Unified("", "", filepath.Join(root, "elsewhere")) {
 		t.Error("unified where nothing says so")
 	}
-	if !Unified("", filepath.Join(root, "elsewhere"), root) {
+	if !Unified("", "", filepath.Join(root, "elsewhere"), root) {
 		t.Error("one of several directories is not enough")
 	}
 }

@@ -46,7 +46,7 @@ func (s *Service) SupervisorHook(ctx context.Context, stdin io.Reader) (reply Re
 	if !s.supervised(payload) {
 		return nothing()
 	}
-	if settings.UnifiedWith(s.agentSettings(), s.startDirs(payload)...) {
+	if settings.Unified(s.agentSettings(), s.startDirs(payload)...) {
 		return nothing() // the chain has it reviewed, after the gates
 	}
 	return s.newCall().supervisorHook(ctx, payload)

@@ -3,9 +3,9 @@ package stop
 import (
 	"fmt"
 
-	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/notify"
+	"github.com/stopgate/stopgate/internal/paths"
 )
 
 // compose makes one answer of all opinions.
@@ -51,7 +51,7 @@ func (c *call) tell(payload hook.Payload, root string, opinions []Opinion, block
 	if len(messages) == 0 {
 		return
 	}
-	ways := notify.Route(c.global.Notify, environ.Home(c.Environ), place(payload, root))
+	ways := notify.Route(c.global.Notify, paths.Home(c.getenv), place(payload, root))
 	if ways.Command == "" || ways.Muted || !notify.QuietUntil(ways.Quiet, c.Now().Local()).IsZero() {
 		return
 	}

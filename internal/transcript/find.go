@@ -4,18 +4,18 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // Find is where a session's transcript lies: beside another that the client named, which
 // may be empty, or in one of the folders of projects that the client keeps its transcripts
 // in. It is empty as long as there is none. The error says that nobody can tell.
 func Find(projects, beside, session string) (path string, err error) {
-	if !plain(session) {
+	if !plain.IsName(session, 200) {
 		return "", nil
 	}
 	file := session + ".jsonl"
@@ -37,12 +37,6 @@ func Find(projects, beside, session string) (path string, err error) {
 	return "", nil
 }
 
-// plain reports whether a session's id can be part of a path.
-func plain(session string) bool {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-	return session != "" && strings.Trim(session, letters) == ""
-}
-
 func isRegular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
@@ -53,23 +47,14 @@ const tailSize = 1 << 20
 
 // LastWords is what the agent said last, where that is near the transcript's end.
 func LastWords(path string) (string, error) {
-	file, err := Open(path)
+	text, err := Tail(path, tailSize)
 	if err != nil {
 		return "", err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", fmt.Errorf("read the transcript: %w", err)
-	}
-	text, err := io.ReadAll(io.NewSectionReader(file, max(info.Size()-tailSize, 0), tailSize))
-	if err != nil {
-		return "", fmt.Errorf("read the transcript: %w", err)
 	}
 	return lastWords(text), nil
 }
 
-// lastWords looks at the lines from the end. Of the first only a part may be there.
+// lastWords looks at the lines from the end.
 func lastWords(text []byte) string {
 	for len(text) > 0 {
 		start := bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n') + 1
