@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/transcript"
 )
@@ -98,11 +96,9 @@ func (t *talk) follow(ctx context.Context) error {
 	defer tick.Stop()
 	for look := true; ; {
 		if look {
-			a, err := t.Agent(ctx, t.agent.ID)
-			if err != nil {
+			if err := t.ask(ctx); err != nil {
 				return err
 			}
-			t.agent = a
 		}
 		if err := t.more(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -121,9 +117,21 @@ func (t *talk) follow(ctx context.Context) error {
 		case <-news:
 			look = true
 		case <-tick.C:
-			look = false
+			look = t.follower.Path == "" // the daemon finds it once there is one
 		}
 	}
+}
+
+// ask learns how the agent is.
+func (t *talk) ask(ctx context.Context) (err error) {
+	t.agent, err = t.Agent(ctx, t.agent.ID)
+	switch {
+	case ctx.Err() != nil:
+		return codeError{code: exitInterrupted}
+	case isLost(err):
+		return gone()
+	}
+	return err
 }
 
 // news tells when there is some of the agent's owner, and when the daemon is gone.
@@ -171,13 +179,10 @@ func (t *talk) more() error {
 	return errors.Join(err, failed)
 }
 
-// path is where the conversation is.
+// path is where the conversation is: what the daemon has found, or a session since then
+// beside it.
 func (t *talk) path() string {
-	projects := ""
-	if dir, err := paths.ClientConfigDir(); err == nil {
-		projects = filepath.Join(dir, "projects")
-	}
-	path, _ := transcript.Find(projects, t.agent.Transcript, t.agent.Session) // what it named last has to do
+	path, _ := transcript.Find("", t.agent.Transcript, t.agent.Session) // it looks nowhere else
 	return cmp.Or(path, t.agent.Transcript)
 }
 

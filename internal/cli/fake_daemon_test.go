@@ -405,10 +405,23 @@ func (f *fakePlane) Agent(_ context.Context, id string) (client.Agent, error) {
 	defer f.mu.Unlock()
 	for _, o := range f.owners {
 		if o.Agent != nil && strings.HasPrefix(o.Agent.ID, id) {
-			return *o.Agent, nil
+			return f.around(*o.Agent), nil
 		}
 	}
 	return client.Agent{}, refusal("not_found", "no such agent", "")
+}
+
+// around finds the transcript of an agent that named none. A line of the file looked says so.
+func (f *fakePlane) around(a client.Agent) client.Agent {
+	path := filepath.Join(os.Getenv("WORK"), a.Session+".jsonl")
+	if _, err := os.Stat(path); err == nil && a.Transcript == "" {
+		a.Transcript = path
+	}
+	looked, err := os.OpenFile(filepath.Join(f.state, "looked"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	exitOn(err)
+	defer looked.Close()
+	fmt.Fprintln(looked, a.ID)
+	return a
 }
 
 // Signal is that of an agent whose id is a line in the file signaled.

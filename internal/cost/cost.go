@@ -4,7 +4,6 @@ package cost
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 
 	"github.com/stopgate/stopgate/internal/config"
 )
@@ -21,8 +20,7 @@ type Meter struct {
 	prices   []config.Price
 	messages map[string]spent
 	tokens   int64
-	nanos    int64                  // US dollars times 1e9: sums of whole numbers stay exact
-	files    map[string]os.FileInfo // that were read, by their paths: another may come by the same name
+	nanos    int64 // US dollars times 1e9: sums of whole numbers stay exact
 }
 
 // spent is what one message of the model has used.
@@ -33,7 +31,7 @@ type spent struct {
 
 // New is a meter. The prices come before those that are built in.
 func New(prices []config.Price) *Meter {
-	return &Meter{prices: prices, messages: map[string]spent{}, files: map[string]os.FileInfo{}}
+	return &Meter{prices: prices, messages: map[string]spent{}}
 }
 
 // Total is what was used so far.

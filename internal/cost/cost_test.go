@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,115 +139,29 @@ func TestListHidesNothing(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, m *Meter, path string, from, want int64) {
-	t.Helper()
-	if to, err := m.Read(path, from); err != nil || to != want {
-		t.Fatalf("from %d to %d, want %d: %v", from, to, want, err)
-	}
-}
-
-func (m *Meter) expect(t *testing.T, tokens int64) {
-	t.Helper()
-	if got := m.Total().Tokens; got != tokens {
-		t.Fatalf("%d tokens, want %d", got, tokens)
-	}
-}
-
-func TestReadAsItGrows(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.jsonl")
-	a, b, c := said("a", "m", 1, 0), said("b", "m", 10, 0), said("c", "m", 100, 0)
-	m := New(nil)
-	if _, err := m.Read(path, 0); !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	write(t, path, a+b[:30])
-	read(t, m, path, 0, int64(len(a)))
-	m.expect(t, 1)
-	write(t, path, a+b)
-	read(t, m, path, int64(len(a)), int64(len(a+b)))
-	m.expect(t, 11)
-	read(t, m, path, int64(len(a+b)), int64(len(a+b)))
-	m.expect(t, 11)
-	// Cut off, and written anew.
-	write(t, path, c)
-	read(t, m, path, int64(len(a+b)), int64(len(c)))
-	m.expect(t, 111)
-	// Another file by the same name that is as long; a place where no line begins.
-	other := filepath.Join(filepath.Dir(path), "other")
-	d := said("d", "m", 1000, 0)
-	write(t, other, d+d+d)
-	if err := os.Rename(other, path); err != nil {
-		t.Fatal(err)
-	}
-	read(t, m, path, int64(len(d)*3), int64(len(d)*3))
-	m.expect(t, 1111)
-	for _, from := range []int64{-1, 5, math.MaxInt64} {
-		fresh := New(nil)
-		read(t, fresh, path, from, int64(len(d)*3))
-		fresh.expect(t, 1000)
-	}
-}
-
-func TestLongLines(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.jsonl")
-	long := strings.Replace(said("long", "m", 10, 0), "the word", strings.Repeat("x", 5<<20), 1)
-	endless := strings.Replace(said("endless", "m", 1000, 0), "the word", strings.Repeat("x", maxLine), 1)
-	text := said("a", "m", 1, 0) + long + endless + said("b", "m", 100, 0)
-	write(t, path, text+endless[:len(endless)-1])
-	m := New(nil)
-	read(t, m, path, 0, int64(len(text)))
-	m.expect(t, 111)
-}
-
 // A conversation that was forked has the old messages in it again.
-func TestSeveralTranscripts(t *testing.T) {
-	dir := t.TempDir()
-	old, forked := filepath.Join(dir, "old.jsonl"), filepath.Join(dir, "forked.jsonl")
+func TestForked(t *testing.T) {
 	a, b := said("a", "m", 1, 0), said("b", "m", 10, 0)
-	write(t, old, a)
-	write(t, forked, a+b)
-	m := New(nil)
-	read(t, m, old, 0, int64(len(a)))
-	read(t, m, forked, 0, int64(len(a+b)))
-	m.expect(t, 11)
-	if _, err := m.Read(dir, 0); err == nil {
-		t.Error("a directory is read")
+	if got := total(New(nil), a, a, b); got.Tokens != 11 {
+		t.Errorf("%+v", got)
 	}
 }
 
-// However a transcript is cut, it is the same.
+// However often a transcript is read, it is the same.
 func FuzzMeter(f *testing.F) {
 	f.Add([]byte(said("a", "claude-opus-5", 5, 6) + said("a", "x", 7, 8)))
 	f.Add([]byte(said("a", "claude-opus-5", 5, 6) + `{"type":"assistant","message":{"id":"b","usage":{"input_tokens":1e300}}}` + "\n{"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		whole, parts := New(nil), New(nil)
-		to, err := whole.lines(bytes.NewReader(text))
-		if err != nil || to != int64(bytes.LastIndexByte(text, '\n')+1) {
-			t.Fatalf("%d of %d: %v", to, len(text), err)
+		lines := slices.Collect(bytes.Lines(text))
+		once, twice := New(nil), New(nil)
+		for _, line := range lines {
+			once.Line(line)
 		}
-		if got := whole.Total(); got.USD < 0 || got.Tokens < 0 || math.IsNaN(got.USD) {
-			t.Fatalf("%+v", got)
+		for _, line := range slices.Concat(lines, lines) {
+			twice.Line(line)
 		}
-		at := int64(0)
-		for _, end := range []int{len(text) / 3, len(text) / 2, len(text)} {
-			size, err := parts.lines(bytes.NewReader(text[at:end]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			at += size
-		}
-		if whole.Total() != parts.Total() {
-			t.Fatalf("%+v, in parts %+v", whole.Total(), parts.Total())
+		if got := once.Total(); got.USD < 0 || got.Tokens < 0 || math.IsNaN(got.USD) || got.Tokens != twice.Total().Tokens {
+			t.Fatalf("%+v, read twice %+v", got, twice.Total())
 		}
 	})
 }

@@ -76,6 +76,7 @@ func TestTheEndComesBeforeTheSilence(t *testing.T) {
 	w.start(agent, "")
 	w.end(agent, 137)
 	d := &daemon{core: c, Options: options(t, w, nil)}
+	d.spent = newSpending(c, d.StateDir, d.configDir, nil)
 	d.Ended = func(id string) bool { return id == agent }
 	check(t, d.exits(t.Context()))
 	check(t, caughtUp(t.Context(), c))

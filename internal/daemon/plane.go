@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agent"
 	"github.com/stopgate/stopgate/internal/api"
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // plane is the daemon as the API sees it.
@@ -92,25 +95,38 @@ func (p *plane) Owner(_ context.Context, id string) (client.Owner, error) {
 func (p *plane) ownerView(o *engine.Owner, whole bool) client.Owner {
 	view := ownerView(o, whole)
 	if view.Agent != nil {
-		*view.Agent = p.around(*view.Agent)
+		*view.Agent = p.around(*view.Agent, whole)
 	}
 	return view
 }
 
-// around adds to an agent what is known of it besides its owner's record.
-func (p *plane) around(a client.Agent) client.Agent {
+// around adds to an agent what is known of it besides its owner's record. For the whole of
+// it one may look longer than for one of many.
+func (p *plane) around(a client.Agent, whole bool) client.Agent {
 	if a.Status != "exited" && p.queued(a.ID) {
 		a.Status = "queued"
 	}
 	if !a.Client {
 		return a
 	}
-	a.Transcript = lastOf(p.opts.StateDir, a.ID).Transcript
-	if a.Status != "queued" && a.Status != "exited" {
-		socket, session := p.opts.Terminal(a.Name, a.ID)
-		a.Terminal = &client.Terminal{Socket: socket, Session: session}
+	runs := a.Status != "queued" && a.Status != "exited"
+	a.Transcript = p.transcript(a, whole, runs)
+	if runs {
+		a.Terminal = &client.Terminal{Socket: agent.Socket(p.opts.StateDir), Session: agent.Session(a.Name, a.ID)}
 	}
 	return a
+}
+
+// transcript is where an agent's conversation is. Its client names that when it stops; until
+// then, and where it is in another session since, it is looked for.
+func (p *plane) transcript(a client.Agent, whole, runs bool) string {
+	last, projects := lastOf(p.opts.StateDir, a.ID).Transcript, ""
+	if whole || runs && last == "" {
+		kept, _ := keptOf(p.opts.StateDir, a.ID)
+		projects = cmp.Or(kept.Projects, filepath.Join(p.opts.configDir(engine.AgentStart{}), "projects"))
+	}
+	path, _ := transcript.Find(projects, last, a.Session) // what it named last has to do
+	return cmp.Or(path, last)
 }
 
 func (p *plane) Cancel(ctx context.Context, id string, c client.Cancel) (client.Owner, error) {
@@ -140,7 +156,7 @@ func (p *plane) Agents(context.Context) []client.Agent {
 	views := []client.Agent{}
 	for _, o := range look(p.core, (*engine.State).Owners) {
 		if o.Agent != nil {
-			views = append(views, p.around(agentView(o)))
+			views = append(views, p.around(agentView(o), false))
 		}
 	}
 	return views
@@ -149,23 +165,27 @@ func (p *plane) Agents(context.Context) []client.Agent {
 func (p *plane) Agent(_ context.Context, id string) (client.Agent, error) {
 	o := look(p.core, func(s *engine.State) *engine.Owner { o, _ := s.OfAgent(id); return o })
 	if o != nil && o.Agent != nil {
-		return p.around(agentView(o)), nil
+		return p.around(agentView(o), true), nil
 	}
 	past, err := p.pastAgent(id)
 	if err != nil {
 		return client.Agent{}, err
 	}
-	return p.around(past), nil
+	return p.around(past, true), nil
 }
 
 // pastAgent finds an agent by the beginning of its id, also one that was left, in what
-// owners remember of their steps.
+// owners remember of their steps. For one that was started again stands the one that was.
 func (p *plane) pastAgent(id string) (client.Agent, error) {
 	found := map[string]client.Agent{}
+	begins := func(whole string) bool { return strings.HasPrefix(whole, id) }
 	for _, o := range look(p.core, (*engine.State).Owners) {
+		if id != "" && o.Agent != nil && slices.ContainsFunc(o.Agent.Before, begins) {
+			found[o.Agent.ID] = agentView(o)
+		}
 		for _, v := range o.History {
 			switch {
-			case id == "" || !strings.HasPrefix(v.AgentID, id):
+			case id == "" || !begins(v.AgentID):
 			case o.Agent != nil && o.Agent.ID == v.AgentID:
 				found[v.AgentID] = agentView(o)
 			default:

@@ -85,6 +85,7 @@ func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 	}
 	d.core = newCore(d.store, state, last, d.Log, d.Now)
 	d.core.note = d.write
+	d.spent = newSpending(d.core, d.StateDir, d.configDir, func() []config.Price { return d.config.now().Prices })
 	d.warn()
 	// It is only read here, so that its limits do not matter.
 	d.ingest = newIngest(d.core, journal.New(d.journalDir(), journal.Limits{}), d.journalDir(), process.BootID(), d.Log)
@@ -122,6 +123,8 @@ func (d *daemon) exits(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		d.spent.changed(nil, o)
+		d.spent.settle(ctx, o.Agent.ID)
 		if err := unlessRefused(d.core.must(ctx, o.ID, effect.Exit(o.Agent.ID, r, d.Now()))); err != nil {
 			return err
 		}
@@ -167,7 +170,6 @@ func (d *daemon) attach() {
 		},
 	})
 	d.starts = newStarts(d.core, d.Look, d.configDir)
-	d.spent = newSpending(d.core, d.StateDir, d.configDir, func() []config.Price { return d.config.now().Prices })
 	d.core.changed = d.changed
 	owners := look(d.core, (*engine.State).Owners)
 	for _, o := range owners {
@@ -184,7 +186,7 @@ func (d *daemon) attach() {
 func (d *daemon) report(ctx context.Context, owner string, in engine.Input) error {
 	switch e := in.What.(type) {
 	case engine.EffectStarted:
-		if err := d.spent.begins(d.core.owner(owner), e.Key); err != nil {
+		if err := d.spent.begins(ctx, d.core.owner(owner), e.Key); err != nil {
 			return err
 		}
 	case engine.AgentExited:

@@ -215,9 +215,10 @@ func TestAMessageArrivesWhileTheDaemonEnds(t *testing.T) {
 	w.start(agent, "true")
 	o := options(t, w, s)
 	var r *running
-	began := make(chan struct{})
+	began, taken := make(chan struct{}), make(chan struct{})
 	w.taking = func(string) {
 		<-began
+		close(taken)
 		r.kill()
 		for _, err := r.Status(t.Context()); err == nil; _, err = r.Status(t.Context()) {
 		}
@@ -225,6 +226,7 @@ func TestAMessageArrivesWhileTheDaemonEnds(t *testing.T) {
 	emit(t, o.journalDir(), event.AgentIdle, event.Word{Agent: agent, Prompt: "p"})
 	r = begin(t, w, o)
 	close(began)
+	<-taken
 	r.stop(t)
 	if toSend(t, s) || !slices.Equal(w.sent, []string{"go on"}) {
 		t.Errorf("sent %q, and it is in doubt", w.sent)

@@ -1,10 +1,14 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -12,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/store"
 )
 
 // account is an owner with an agent that spends.
@@ -25,7 +30,12 @@ type account struct {
 
 func newAccount(t *testing.T, budget float64) *account {
 	t.Helper()
-	a := &account{t: t, core: testCore(newMemory(t)), dir: t.TempDir()}
+	return newAccountIn(t, newMemory(t), budget)
+}
+
+func newAccountIn(t *testing.T, s store.Store, budget float64) *account {
+	t.Helper()
+	a := &account{t: t, core: testCore(s), dir: t.TempDir()}
 	a.spent = a.reopened()
 	plan := clientPlan()
 	plan.Pipeline.Budget = runbook.Budget{USD: budget}
@@ -137,6 +147,212 @@ func TestSpendingInAnOldSession(t *testing.T) {
 	if diff := cmp.Diff(want, a.core.owner(anID).Spent, cmpopts.IgnoreFields(engine.Spent{}, "Tokens")); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// An agent that spent, asked and ended while no daemon was there has spent all of it, also
+// where another goes on in its session.
+func TestSpendingUntilAnEndThatNobodySaw(t *testing.T) {
+	a := newAccount(t, 0)
+	agent := a.agent()
+	do(t, a.core, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+	a.pay(2, agent+".jsonl")
+	a.want(true, 2)
+	a.pay(5, agent+".jsonl")
+	do(t, a.core, anID, engine.Input{ID: "idle", Late: true, Journal: true, What: engine.AgentIdle{Agent: agent, Prompt: "p"}})
+	a.spent = a.reopened()
+	w := newWorld()
+	w.start(agent, "")
+	w.end(agent, 137)
+	d := &daemon{core: a.core, spent: a.spent, Options: options(t, w, nil)}
+	d.Ended = func(id string) bool { return id == agent }
+	check(t, d.exits(t.Context()))
+	if got := a.core.owner(anID).Cost().USD; got != 7 { // before anybody acts on the end
+		t.Errorf("%v USD", got)
+	}
+	check(t, caughtUp(t.Context(), a.core))
+	a.want(true, 7)
+	if len(a.spent.list()) != 0 {
+		t.Error("the purse of an agent that is gone is open")
+	}
+}
+
+// replace puts something else in the place of a transcript, which nobody can read. The
+// function that it returns puts it back.
+func (a *account) replace(path ...string) (back func()) {
+	a.t.Helper()
+	name := filepath.Join(append([]string{a.dir, "projects", "-p"}, path...)...)
+	check(a.t, os.Rename(name, name+".away"))
+	check(a.t, os.Mkdir(name, 0o755))
+	return func() {
+		a.t.Helper()
+		check(a.t, os.Remove(name))
+		check(a.t, os.Rename(name+".away", name))
+	}
+}
+
+// again lets the agent that has exited be started again, in its session.
+func (a *account) again() {
+	a.t.Helper()
+	d := a.core.owner(anID).Decision
+	do(a.t, a.core, anID, engine.Input{ID: "retry", What: engine.Answer{Decision: d.ID, Option: "retry"}})
+	a.begin()
+}
+
+// What an agent costs is no reason not to start it.
+func TestACostThatCannotBeReadAtTheStart(t *testing.T) {
+	a := newAccount(t, 0)
+	first := a.agent()
+	do(t, a.core, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: first}})
+	a.pay(2, first+".jsonl")
+	a.pay(4, first, "subagents", "agent-x.jsonl")
+	a.want(true, 6)
+	do(t, a.core, anID, engine.Input{ID: "exit", What: engine.AgentExited{Agent: first, Code: 1}})
+	a.want(true, 6)
+	check(t, os.Mkdir(filepath.Join(a.dir, "projects", "-p", first, "subagents", "agent-y.jsonl"), 0o755))
+	a.again()
+	if len(a.core.trouble.list()) != 1 {
+		t.Errorf("%q", a.core.trouble.list())
+	}
+	// What can be read counts.
+	a.pay(3, first+".jsonl")
+	a.want(false, 9)
+	if len(a.core.trouble.list()) != 1 {
+		t.Errorf("%q", a.core.trouble.list())
+	}
+	a.spent = a.reopened()
+	a.spent.changed(nil, a.core.owner(anID))
+	a.pay(1, first+".jsonl")
+	a.want(false, 10)
+}
+
+// What cannot be read when an agent ends is read later.
+func TestACostThatCannotBeReadAtTheEnd(t *testing.T) {
+	a := newAccount(t, 0)
+	agent := a.agent()
+	do(t, a.core, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+	a.pay(2, agent+".jsonl")
+	a.want(true, 2)
+	a.pay(5, agent+".jsonl")
+	back := a.replace(agent + ".jsonl")
+	a.spent.settle(t.Context(), agent)
+	do(t, a.core, anID, engine.Input{ID: "exit", What: engine.AgentExited{Agent: agent, Code: 1}})
+	a.want(true, 2)
+	if len(a.spent.list()) != 1 || len(a.core.trouble.list()) != 1 {
+		t.Errorf("%d purses, trouble %q", len(a.spent.list()), a.core.trouble.list())
+	}
+	back()
+	a.want(false, 7)
+	if len(a.spent.list()) != 0 || len(a.core.trouble.list()) != 0 {
+		t.Errorf("%d purses, trouble %q", len(a.spent.list()), a.core.trouble.list())
+	}
+}
+
+// What cannot be told when an agent ends is told later.
+func TestACostThatCannotBeToldAtTheEnd(t *testing.T) {
+	s := &faulty{Store: newMemory(t)}
+	a := newAccountIn(t, s, 0)
+	agent := a.agent()
+	do(t, a.core, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+	a.want(true, 0)
+	a.pay(5, agent+".jsonl")
+	do(t, a.core, anID, engine.Input{ID: "exit", What: engine.AgentExited{Agent: agent, Code: 1}})
+	s.set(func(store.NewEvent) error { return errors.New("the disk is full") }, nil)
+	a.want(true, 0)
+	s.set(nil, nil)
+	a.want(false, 5)
+	if len(a.spent.list()) != 0 {
+		t.Error("the purse of an agent that is gone is open")
+	}
+}
+
+// Nobody waits for ever for what cannot be read.
+func TestACostThatIsNeverKnown(t *testing.T) {
+	a := newAccount(t, 0)
+	agent := a.agent()
+	do(t, a.core, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+	a.pay(0, agent+".jsonl")
+	a.want(true, 0)
+	a.pay(2, agent+".jsonl")
+	a.replace(agent + ".jsonl")
+	var log strings.Builder
+	a.core.log = slog.New(slog.NewTextHandler(&log, nil))
+	now := time.Now()
+	a.core.now = func() time.Time { return now }
+	do(t, a.core, anID, engine.Input{ID: "exit", What: engine.AgentExited{Agent: agent, Code: 1}})
+	a.want(true, 0)
+	now = now.Add(partPatience - time.Second)
+	a.want(true, 0)
+	if len(a.spent.list()) != 1 || log.Len() != 0 {
+		t.Errorf("%d purses, and %q", len(a.spent.list()), log.String())
+	}
+	now = now.Add(time.Second)
+	a.want(true, 0)
+	if len(a.spent.list()) != 0 || len(a.core.trouble.list()) != 0 || !strings.Contains(log.String(), agent) {
+		t.Errorf("%d purses, trouble %q, and %q", len(a.spent.list()), a.core.trouble.list(), log.String())
+	}
+}
+
+// What could not be read of a session when its agent ended counts once, whoever goes on in
+// it.
+func TestACostThatIsKnownWhenAnotherGoesOn(t *testing.T) {
+	for name, before := range map[string]bool{"before it starts": true, "later": false} {
+		t.Run(name, func(t *testing.T) {
+			a := newAccount(t, 0)
+			agent := a.agent()
+			do(t, a.core, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+			a.pay(0, agent+".jsonl")
+			a.want(true, 0)
+			a.pay(2, agent+".jsonl")
+			back := a.replace(agent + ".jsonl")
+			do(t, a.core, anID, engine.Input{ID: "exit", What: engine.AgentExited{Agent: agent, Code: 1}})
+			a.want(true, 0)
+			if before {
+				back()
+			}
+			a.again()
+			if !before {
+				back()
+			}
+			a.pay(3, agent+".jsonl")
+			a.want(true, 5)
+			a.pay(1, agent+".jsonl")
+			a.want(true, 6)
+			if len(a.spent.list()) != 1 || len(a.core.trouble.list()) != 0 {
+				t.Errorf("%d purses, trouble %q", len(a.spent.list()), a.core.trouble.list())
+			}
+		})
+	}
+}
+
+// A client that goes on in an old session writes no transcript under its own id. It is
+// looked for now and then.
+func TestASessionWithoutATranscript(t *testing.T) {
+	a := newAccount(t, 0)
+	first := a.agent()
+	do(t, a.core, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: first}})
+	a.pay(2, first+".jsonl")
+	do(t, a.core, anID, engine.Input{ID: "exit", What: engine.AgentExited{Agent: first, Code: 1}})
+	a.want(true, 2)
+	a.again()
+	now := time.Now()
+	a.core.now = func() time.Time { return now }
+	a.want(false, 2)
+	a.pay(3, a.agent()+".jsonl")
+	now = now.Add(lookAgain - time.Second)
+	a.want(false, 2)
+	now = now.Add(time.Second)
+	a.want(false, 5)
+	// Whoever wants to know all looks, and so does everybody for the session that it is in.
+	do(t, a.core, anID, engine.Input{ID: "s", What: engine.AgentSession{Agent: a.agent(), Session: "second"}})
+	a.want(false, 5)
+	a.pay(4, "second.jsonl")
+	a.want(false, 9)
+	do(t, a.core, anID, engine.Input{ID: "t", What: engine.AgentSession{Agent: a.agent(), Session: "third"}})
+	a.want(false, 9)
+	do(t, a.core, anID, engine.Input{ID: "u", What: engine.AgentSession{Agent: a.agent(), Session: "second"}})
+	a.pay(5, "third.jsonl")
+	a.want(false, 9)
+	a.want(true, 14)
 }
 
 // What is on record is never less than it was.

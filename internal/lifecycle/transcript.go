@@ -3,14 +3,13 @@ package lifecycle
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // tailSize is how much of a transcript's end is looked at.
@@ -30,13 +29,13 @@ func (k *Keeper) apiError(call *keeper.Call) (apiFault, bool) {
 	if !ok {
 		return apiFault{}, false
 	}
-	text, err := tail(p.TranscriptPath, tailSize)
+	text, err := transcript.Tail(p.TranscriptPath, tailSize)
 	if err != nil {
 		return apiFault{}, false
 	}
 	fault, found := lastError(text)
 	last := strings.TrimSpace(p.LastAssistantMessage)
-	return fault, found && (last == "" || last == strings.TrimSpace(fault.text))
+	return fault, found && (last == "" || last == fault.text)
 }
 
 // park lets an agent stop whose API failed, and has the daemon look after it.
@@ -62,78 +61,38 @@ func Reset(text string, now time.Time) string {
 	return ""
 }
 
-// tail reads the end of a file, from the first whole line in it.
-func tail(path string, size int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, err // a pipe might never give anything
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	start := max(info.Size()-size, 0)
-	text, err := io.ReadAll(io.NewSectionReader(file, start, size))
-	if start > 0 {
-		_, text, _ = bytes.Cut(text, []byte("\n"))
-	}
-	return text, err
-}
-
-// entry is a line of a transcript, as far as it matters here.
-type entry struct {
-	Type     string `json:"type"`
-	Side     bool   `json:"isSidechain"`
-	APIError bool   `json:"isApiErrorMessage"`
-	Error    any    `json:"error"`
-	Message  struct {
-		ID      string          `json:"id"` // what was said in one go has one line for each part
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
-}
-
 // lastError is the error of the API that a transcript ends in. Its last line may be half
 // written, and what is neither the agent's nor said to it does not count.
 func lastError(text []byte) (apiFault, bool) {
 	end := bytes.LastIndexByte(text, '\n')
 	for end > 0 {
 		start := bytes.LastIndexByte(text[:end], '\n') + 1
-		var e entry
-		if json.Unmarshal(text[start:end], &e) == nil && !e.Side && (e.Type == "assistant" || e.Type == "user") {
-			return e.fault()
+		if e, ok := spoken(text[start:end]); ok {
+			return faultOf(&e)
 		}
 		end = start - 1
 	}
 	return apiFault{}, false
 }
 
-func (e *entry) fault() (apiFault, bool) {
-	if e.Type != "assistant" || !e.APIError {
+// spoken reads a line of a transcript, if it is what the agent said or was told.
+func spoken(line []byte) (e transcript.Entry, ok bool) {
+	if !bytes.Contains(line, []byte(`"assistant"`)) && !bytes.Contains(line, []byte(`"user"`)) {
+		return e, false // decoding takes ten times as long
+	}
+	ok = json.Unmarshal(line, &e) == nil && !e.IsSidechain && (e.Type == "assistant" || e.Type == "user")
+	return e, ok
+}
+
+func faultOf(e *transcript.Entry) (apiFault, bool) {
+	if e.Type != "assistant" || !e.IsAPIError {
 		return apiFault{}, false
 	}
 	word, _ := e.Error.(string)
 	if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") != "" || len(word) > 64 {
 		word = "unknown"
 	}
-	return apiFault{word, e.said()}, true
-}
-
-// said is the text of an entry.
-func (e *entry) said() string {
-	var text string
-	if json.Unmarshal(e.Message.Content, &text) == nil {
-		return text
-	}
-	var blocks []struct{ Type, Text string }
-	_ = json.Unmarshal(e.Message.Content, &blocks) // what cannot be read says nothing
-	var all []string
-	for _, b := range blocks {
-		if b.Type == "text" {
-			all = append(all, b.Text)
-		}
-	}
-	return strings.Join(all, "\n")
+	return apiFault{word, transcript.PromptText(e.Message.Content)}, true
 }
 
 // clip shortens a text.

@@ -37,9 +37,8 @@ type Conversation struct {
 // record is a line with what else there is to tell.
 type record struct {
 	Entry
-	Subtype    string    `json:"subtype"`
-	Timestamp  time.Time `json:"timestamp"`
-	IsAPIError bool      `json:"isApiErrorMessage"`
+	Subtype   string    `json:"subtype"`
+	Timestamp time.Time `json:"timestamp"`
 	// Content is that of a line which is no message, such as a command that the client
 	// answers itself.
 	Content json.RawMessage `json:"content"`

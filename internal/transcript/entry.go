@@ -11,6 +11,8 @@ type Entry struct {
 	IsMeta           bool    `json:"isMeta"`
 	IsSidechain      bool    `json:"isSidechain"`
 	IsCompactSummary bool    `json:"isCompactSummary"`
+	IsAPIError       bool    `json:"isApiErrorMessage"`
+	Error            any     `json:"error"` // of the API: mostly the client's word for it
 	Origin           Origin  `json:"origin"`
 	Message          Message `json:"message"`
 	// Attachment is among others a prompt that was typed while the agent was at
@@ -24,6 +26,7 @@ type Entry struct {
 
 // Message is what was said.
 type Message struct {
+	ID      string          `json:"id"` // what was said in one go has a line for each part
 	Role    string          `json:"role"`
 	Content json.RawMessage `json:"content"`
 }

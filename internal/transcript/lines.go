@@ -5,6 +5,7 @@ package transcript
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,15 +19,16 @@ const MaxLine = 32 << 20
 // Lines hands out lines of any number, also one at the end that is not whole. One that is
 // longer than a line may be is passed over without being held.
 func Lines(r io.Reader, take func(line []byte)) error {
-	return lines(r, func(line []byte, _ int64) {
+	return lines(r, func(line []byte, _ int64, _ bool) {
 		if line != nil {
 			take(line)
 		}
 	})
 }
 
-// lines hands out lines with their lengths; nil for one that is too long.
-func lines(r io.Reader, take func(line []byte, length int64)) error {
+// lines hands out lines with their lengths, and whether they are whole; nil for one that is
+// too long.
+func lines(r io.Reader, take func(line []byte, length int64, whole bool)) error {
 	reader := bufio.NewReaderSize(r, 64<<10)
 	line, length := []byte{}, int64(0)
 	for {
@@ -39,7 +41,7 @@ func lines(r io.Reader, take func(line []byte, length int64)) error {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		take(line, length)
+		take(line, length, err == nil)
 		if line, length = line[:0], 0; cap(line) > 1<<20 || line == nil {
 			line = []byte{}
 		}
@@ -68,13 +70,43 @@ func Open(path string) (*os.File, error) {
 	return file, nil
 }
 
+// Tail is the end of a transcript of at most that size, from the first whole line in it.
+func Tail(path string, size int64) ([]byte, error) {
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read the transcript: %w", err)
+	}
+	start := max(info.Size()-size, 0)
+	text, err := io.ReadAll(io.NewSectionReader(file, start, size))
+	if err != nil {
+		return nil, fmt.Errorf("read the transcript: %w", err)
+	}
+	if start > 0 {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return text, nil
+}
+
 // Follower reads a transcript that grows.
 type Follower struct {
 	Path string
 
 	info os.FileInfo // to know another file by the same name
+	from int64       // where it began to read, maybe within a line
 	at   int64       // where the next line begins
 }
+
+// FollowFrom is a follower of what comes behind a place in a transcript. Of a line that the
+// place is in, the rest is handed out.
+func FollowFrom(path string, at int64) *Follower { return &Follower{Path: path, from: at, at: at} }
+
+// At is where the next line begins, and the last one that was handed out has ended.
+func (f *Follower) At() int64 { return f.at }
 
 // Next hands out the whole lines that are new: the client may still be writing the last
 // one. A file that has become shorter, or is another one, is read from its start.
@@ -84,37 +116,40 @@ func (f *Follower) Next(take func(line []byte)) error {
 		return err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return fmt.Errorf("read the transcript: %w", err)
-	}
-	if f.info == nil || !os.SameFile(f.info, info) || info.Size() < f.at {
-		f.at = 0
-	}
-	f.info = info
-	_, err = file.Seek(f.at, io.SeekStart)
-	if err == nil {
-		err = lines(file, f.whole(file, take))
-	}
-	if err != nil {
+	if err := f.next(file, take); err != nil {
 		return fmt.Errorf("read the transcript: %w", err)
 	}
 	return nil
 }
 
-// whole takes lines that end, and remembers up to where they were.
-func (f *Follower) whole(file *os.File, take func(line []byte)) func(line []byte, length int64) {
-	end := make([]byte, 1)
-	return func(line []byte, length int64) {
-		if length == 0 {
+func (f *Follower) next(file *os.File, take func(line []byte)) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	another := f.info != nil && !os.SameFile(f.info, info)
+	if another || info.Size() < f.at || f.at != f.from && !lineBegins(file, f.at) {
+		f.from, f.at = 0, 0
+	}
+	f.info = info
+	if _, err := file.Seek(f.at, io.SeekStart); err != nil {
+		return err
+	}
+	return lines(file, func(line []byte, length int64, whole bool) {
+		if !whole {
 			return
-		}
-		if _, err := file.ReadAt(end, f.at+length-1); err != nil || end[0] != '\n' {
-			return // it is the last one
 		}
 		f.at += length
 		if line != nil {
 			take(line)
 		}
-	}
+	})
+}
+
+// lineBegins reports whether a line begins at a place of a file: one that was written anew
+// has other lines.
+func lineBegins(file *os.File, at int64) bool {
+	last := make([]byte, 1)
+	_, err := file.ReadAt(last, at-1)
+	return err == nil && last[0] == '\n'
 }

@@ -148,6 +148,8 @@ func TestFollower(t *testing.T) {
 	next("two\n", "\n", "three\n")
 	write(t, path, "new\n") // it became shorter
 	next("new\n")
+	write(t, path, "anew, and longer\n") // where the last one ended no line begins
+	next("anew, and longer\n")
 	other := path + ".other"
 	write(t, other, "other\nfile\n")
 	if err := os.Rename(other, path); err != nil {
@@ -160,10 +162,74 @@ func TestFollower(t *testing.T) {
 	}
 }
 
+func TestFollowFrom(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	for at, want := range map[int64][]string{0: {"one\n", "two\n"}, 2: {"e\n", "two\n"}, 4: {"two\n"}, 9: nil, 11: {"one\n", "two\n"}} {
+		write(t, path, "one\ntwo\nth")
+		if at == 11 {
+			write(t, path, "one\ntwo\n") // it became shorter
+		}
+		f := FollowFrom(path, at)
+		var got []string
+		take := func(line []byte) {
+			got = append(got, string(line))
+			if f.At() != 8 && f.At() != 4 {
+				t.Errorf("from %d: %q ends at %d", at, line, f.At())
+			}
+		}
+		for range 2 { // also where no line has ended yet
+			if err := f.Next(take); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("from %d: %q, want %q", at, got, want)
+		}
+	}
+}
+
+func TestTail(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t")
+	write(t, path, "one\ntwo\nthree\n")
+	for size, want := range map[int64]string{100: "one\ntwo\nthree\n", 14: "one\ntwo\nthree\n", 13: "two\nthree\n", 7: "three\n", 6: "", 3: ""} {
+		if text, err := Tail(path, size); err != nil || string(text) != want {
+			t.Errorf("the last %d bytes: %q, %v; want %q", size, text, err, want)
+		}
+	}
+	if text, err := Tail(dir, 10); len(text) > 0 || err == nil {
+		t.Errorf("a directory: %q, %v", text, err)
+	}
+	if _, err := Tail(path+"x", 10); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// However a transcript grows, its lines are the same.
+func FuzzFollower(f *testing.F) {
+	f.Add([]byte("one\ntwo\n\nthree"), uint8(3))
+	f.Add([]byte("\n\n"), uint8(1))
+	f.Fuzz(func(t *testing.T, text []byte, step uint8) {
+		path := filepath.Join(t.TempDir(), "t.jsonl")
+		var got []byte
+		f := Follower{Path: path}
+		for end := 0; end < len(text); {
+			end = min(end+len(text)/8+int(step)+1, len(text))
+			write(t, path, string(text[:end]))
+			if err := f.Next(func(line []byte) { got = append(got, line...) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := text[:bytes.LastIndexByte(text, '\n')+1]; !bytes.Equal(got, want) || f.At() != int64(len(want)) {
+			t.Errorf("%q up to %d, want %q", got, f.At(), want)
+		}
+	})
+}
+
 func TestLongLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	text := "a\n" + strings.Repeat("x", MaxLine) + "\n" + strings.Repeat("y", 2<<20) + "\nb\n"
-	write(t, path, text)
+	write(t, path, text+strings.Repeat("z", MaxLine+1)) // not whole
 	var got []int
 	f := Follower{Path: path}
 	if err := f.Next(func(line []byte) { got = append(got, len(line)) }); err != nil {

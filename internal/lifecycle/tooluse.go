@@ -1,0 +1,112 @@
+package lifecycle
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+
+	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/transcript"
+)
+
+// toolUse is the use of a tool that somebody is asked about, as the transcript tells of it.
+type toolUse struct {
+	tool    string
+	kind    string
+	id      string // of the use; most clients do not say
+	input   any    // what of it tells the use from others; nil: whatever it is
+	lines   *transcript.Follower
+	since   int64           // where they ended when the question was asked
+	message string          // the id of the message with the uses
+	ours    map[string]bool // the uses in it that may be the one, and whether they have their results
+	late    bool            // one of these came after the question
+}
+
+func newToolUse(payload *hook.PermissionRequestPayload, kind string) *toolUse {
+	u := &toolUse{tool: payload.ToolName, kind: kind, id: payload.ToolUseID, ours: map[string]bool{}}
+	var input any
+	_ = json.Unmarshal(payload.ToolInput, &input) // nil then
+	u.input = u.telling(input)
+	if info, err := os.Stat(payload.TranscriptPath); err == nil {
+		u.since = info.Size()
+	}
+	// The use itself may be written already. What the first line is cut off of does not matter.
+	u.lines = transcript.FollowFrom(payload.TranscriptPath, max(u.since-tailSize, 0))
+	return u
+}
+
+// telling is what of an input tells a use from others. The client adds to that of
+// questions, and of plans there is one at a time.
+func (u *toolUse) telling(input any) any {
+	switch u.kind {
+	case agentdir.Question:
+		members, _ := input.(map[string]any)
+		return members["questions"]
+	case agentdir.Plan:
+		return nil
+	}
+	return input
+}
+
+// settled reads what is new, and reports whether the use has its result. Where several may be
+// the one, such as the same command twice in one message, nobody can tell which was answered
+// before all are.
+func (u *toolUse) settled() bool {
+	if u.lines.Next(func(line []byte) { u.line(line, u.lines.At() > u.since) }) != nil {
+		return false // it is read the next time
+	}
+	for _, has := range u.ours {
+		if !has {
+			return false
+		}
+	}
+	return u.late
+}
+
+// line takes a line of the conversation.
+func (u *toolUse) line(line []byte, late bool) {
+	if !bytes.Contains(line, []byte(`"tool_`)) {
+		return // decoding takes longer
+	}
+	e, ok := spoken(line)
+	if !ok {
+		return
+	}
+	var blocks []struct {
+		Type, ID, Name string
+		Input          any
+		Use            string `json:"tool_use_id"`
+	}
+	_ = json.Unmarshal(e.Message.Content, &blocks) // a text holds no uses
+	for _, b := range blocks {
+		_, ours := u.ours[b.Use]
+		switch {
+		case b.Type == "tool_use" && u.is(b.ID, b.Name, b.Input):
+			u.use(e.Message.ID, b.ID)
+		case b.Type == "tool_result" && (ours || u.id != "" && b.Use == u.id):
+			u.ours[b.Use], u.late = true, u.late || late
+		}
+	}
+}
+
+// is reports whether a use may be the one.
+func (u *toolUse) is(id, tool string, input any) bool {
+	if u.id != "" {
+		return id == u.id
+	}
+	return tool == u.tool && (u.input == nil || reflect.DeepEqual(u.telling(input), u.input))
+}
+
+// use takes a use that may be the one. Those of a message before it are settled, or were
+// given up: the agent went on.
+func (u *toolUse) use(message, id string) {
+	if message != u.message {
+		u.message, u.late = message, false
+		clear(u.ours)
+	}
+	if _, known := u.ours[id]; !known {
+		u.ours[id] = false
+	}
+}
