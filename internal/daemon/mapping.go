@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -17,15 +18,15 @@ import (
 
 // concerns names the agent, or the client's session, that a record tells something of
 // that matters here; "" for all others, which are most. Hook calls count when they are
-// received, since they may never be answered; a stop when nobody has objected to it. What a
-// subagent does is its agent's affair.
+// received, since they may never be answered; a stop when nobody has objected to it, of all
+// who look at an agent's. What a subagent does is its agent's affair.
 func concerns(r *event.Record) string {
 	switch {
 	case r.Kind == event.Emitted && r.Word != nil:
 		return r.Word.Agent
 	case r.Agent != (event.Agent{}):
 		return ""
-	case r.Kind == event.Answered && r.Event == "Stop" && r.Decision == "allow":
+	case r.Kind == event.Answered && r.Event == "Stop" && r.Decision == "allow" && slices.ContainsFunc(r.Verdicts, lifecycles):
 		return r.Session
 	case r.Kind != event.Received:
 		return ""
@@ -35,6 +36,21 @@ func concerns(r *event.Record) string {
 		return r.Session
 	}
 	return ""
+}
+
+// lifecycles tells the answer to an agent's stop from that of a hook for the gates alone.
+func lifecycles(v event.Verdict) bool { return v.Keeper == "lifecycle" }
+
+// unmet is what keepers still object to although the stop was allowed, because they have tried
+// often enough. One that could not look says nothing about the work.
+func unmet(verdicts []event.Verdict) string {
+	var all []string
+	for _, v := range verdicts {
+		if v.Outcome == "failed" && !v.Blocked {
+			all = append(all, v.Keeper+": "+cmp.Or(v.Message, v.Status))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // concerned is the owner that a record concerns. Who speaks gives its own id: the last word of
@@ -128,7 +144,7 @@ func (m meaning) heard(r *event.Record, o *engine.Owner) engine.Happening {
 	}
 	switch r.Event {
 	case "Stop":
-		return engine.AgentRested{Agent: agent, Prompt: r.Prompt}
+		return engine.AgentRested{Agent: agent, Prompt: r.Prompt, Unmet: unmet(r.Verdicts)}
 	case "SessionStart":
 		if r.Session == agent && o.Agent.Session != agent { // which there was nothing in to go on with
 			return engine.AgentSession{Agent: agent, Session: agent}

@@ -27,7 +27,19 @@ func TestWhatRecordsMean(t *testing.T) {
 	reset := noon.Add(time.Hour)
 	answered := hook("UserPromptSubmit", event.Enums{})
 	answered.Kind = event.Answered
-	allowed := event.Record{Kind: event.Answered, Event: "Stop", Session: "s", Prompt: "p", Decision: "allow"}
+	allowed := event.Record{
+		Kind: event.Answered, Event: "Stop", Session: "s", Prompt: "p", Decision: "allow",
+		Verdicts: []event.Verdict{{Keeper: "gates"}, {Keeper: "lifecycle"}},
+	}
+	gatesAlone := allowed
+	gatesAlone.Verdicts = allowed.Verdicts[:1]
+	red := allowed
+	red.Verdicts = []event.Verdict{
+		{Keeper: "gates", Outcome: "failed", Status: "retry_limit_exceeded", Message: "tried 3 times"},
+		{Keeper: "guard", Outcome: "failed", Status: "gave_up"},
+		{Keeper: "supervisor", Outcome: "could_not_run", Message: "no reviewer"},
+		{Keeper: "lifecycle", Outcome: "passed"},
+	}
 	blocked := allowed
 	blocked.Decision = "block"
 	subagent := hook("Notification", event.Enums{NotificationType: "idle_prompt"})
@@ -56,6 +68,8 @@ func TestWhatRecordsMean(t *testing.T) {
 		"a dialog":              {hook("Notification", event.Enums{NotificationType: "agent_needs_input"}), "s", engine.AgentPrompt{Agent: "x", Type: "other"}},
 		"another notice":        {hook("Notification", event.Enums{NotificationType: "auth_success"}), "s", nil},
 		"a prompt":              {hook("UserPromptSubmit", event.Enums{}), "s", engine.AgentWorking{Agent: "x", Prompt: "p"}},
+		"a stop with red gates": {red, "s", engine.AgentRested{Agent: "x", Prompt: "p", Unmet: "gates: tried 3 times; guard: gave_up"}},
+		"the gates alone":       {gatesAlone, "", nil},
 		"a stop":                {allowed, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
 		"a stop that is held":   {blocked, "", nil},
 		"a stop to be judged":   {hook("Stop", event.Enums{}), "", nil},

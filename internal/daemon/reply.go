@@ -67,8 +67,12 @@ func (p *plane) tellAgent(ctx context.Context, agent, request string, what func(
 	if err != nil {
 		return client.Agent{}, err
 	}
-	if _, err := p.tell(ctx, view.Owner, request, what(view.ID)); err != nil {
+	o, err := p.tell(ctx, view.Owner, request, what(view.ID))
+	switch {
+	case err != nil:
 		return client.Agent{}, err
+	case o.Agent != nil: // it may be another one by now, in its place
+		return *o.Agent, nil
 	}
 	return p.Agent(ctx, view.ID)
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/runbook"
 	"github.com/stopgate/stopgate/internal/store"
-	"github.com/stopgate/stopgate/internal/store/memory"
 )
 
 // attended is a daemon with a client at work.
@@ -204,39 +203,45 @@ func TestNobodyIsAsked(t *testing.T) {
 	}
 }
 
-// planeOf is a plane over a core, for tests in which no time passes.
-func planeOf(c *core, stateDir string) *plane {
-	return &plane{
+// asker is a plane over a client that asks something.
+type asker struct {
+	*plane
+	agent, decision string
+}
+
+// newAsker lets a client ask something, for tests in which no time passes.
+func newAsker(t *testing.T, stateDir, kind string, ask engine.Ask) asker {
+	t.Helper()
+	c := testCore(newMemory(t))
+	do(t, c, anID, create(anID, clientPlan()))
+	agent := done(t, c, anID).Agent.ID
+	o := do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{Agent: agent, Type: kind, Ref: "r", Ask: ask}})
+	p := &plane{
 		core: c, waiters: newWaiters(time.Now), queued: func(string) bool { return false },
 		opts: Options{StateDir: stateDir, Log: quiet(), Now: time.Now}.complete(),
 	}
+	return asker{p, agent, o.Decision.ID}
 }
 
 // An answer that no hook waits for is refused, in time, and the decision stays open.
 func TestAnAnswerThatNobodyWaitsFor(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		m := memory.New()
-		defer m.Close()
-		c := testCore(m)
-		p := planeOf(c, dir)
-		do(t, c, anID, create(anID, clientPlan()))
-		agent := done(t, c, anID).Agent.ID
-		d := do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{Agent: agent, Type: "permission", Ref: "r", Ask: engine.Ask{Tool: "Bash", Input: "ls"}}}).Decision
+		p := newAsker(t, dir, "permission", engine.Ask{Tool: "Bash", Input: "ls"})
 		begun := time.Now()
-		_, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "1", Option: "approve"})
+		_, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "1", Option: "approve"})
 		if client.Code(err) != "conflict" || !strings.Contains(err.Error(), "no longer waits") || time.Since(begun) != comeback {
 			t.Errorf("%v after %v", err, time.Since(begun))
 		}
-		if c.owner(anID).Decision == nil {
+		if p.core.owner(anID).Decision == nil {
 			t.Error("the decision is gone")
 		}
 		defer p.waiters.wait(waited("another", "r"))(true)
-		if _, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "2", Option: "approve"}); client.Code(err) != "conflict" {
+		if _, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "2", Option: "approve"}); client.Code(err) != "conflict" {
 			t.Errorf("another agent's hook waits: %v", err)
 		}
 		begun = time.Now()
-		if _, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "3", Option: "cancel"}); err != nil || time.Since(begun) != 0 {
+		if _, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "3", Option: "cancel"}); err != nil || time.Since(begun) != 0 {
 			t.Errorf("to cancel needs no agent: %v after %v", err, time.Since(begun))
 		}
 	})
@@ -246,21 +251,14 @@ func TestAnAnswerThatNobodyWaitsFor(t *testing.T) {
 func TestALabelThatReadsLikeCancel(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		m := memory.New()
-		defer m.Close()
-		c := testCore(m)
-		p := planeOf(c, dir)
-		do(t, c, anID, create(anID, clientPlan()))
-		agent := done(t, c, anID).Agent.ID
-		ask := engine.Ask{Questions: []engine.Question{{Question: "How many?", Options: []engine.Choice{{Label: "3"}, {Label: "5"}}}}}
-		d := do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{Agent: agent, Type: "question", Ref: "r", Ask: ask}}).Decision
+		p := newAsker(t, dir, "question", engine.Ask{Questions: []engine.Question{{Question: "How many?", Options: []engine.Choice{{Label: "3"}, {Label: "5"}}}}})
 		for i, a := range []client.Answer{{Option: "3"}, {Answers: []string{"3"}}} {
 			a.ID = string(rune('a' + i))
-			if _, err := p.Answer(t.Context(), d.ID, a); client.Code(err) != "conflict" || !strings.Contains(err.Error(), "no longer waits") {
+			if _, err := p.Answer(t.Context(), p.decision, a); client.Code(err) != "conflict" || !strings.Contains(err.Error(), "no longer waits") {
 				t.Errorf("%+v: %v", a, err)
 			}
 		}
-		if _, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "c", Answers: []string{"cancel"}}); err != nil {
+		if _, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "c", Answers: []string{"cancel"}}); err != nil {
 			t.Errorf("to cancel needs no agent: %v", err)
 		}
 	})
@@ -270,21 +268,15 @@ func TestALabelThatReadsLikeCancel(t *testing.T) {
 func TestAHookThatComesBack(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		m := memory.New()
-		defer m.Close()
-		c := testCore(m)
-		p := planeOf(c, dir)
-		do(t, c, anID, create(anID, clientPlan()))
-		agent := done(t, c, anID).Agent.ID
-		d := do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{Agent: agent, Type: "permission", Ref: "r"}}).Decision
+		p := newAsker(t, dir, "permission", engine.Ask{})
 		go func() {
 			time.Sleep(2 * time.Second)
-			p.waiters.wait(waited(agent, "r"))(true)
+			p.waiters.wait(waited(p.agent, "r"))(true)
 		}()
-		_, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "1", Option: "approve"})
+		_, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "1", Option: "approve"})
 		check(t, err)
 		time.Sleep(time.Hour)
-		again, err := p.Answer(t.Context(), d.ID, client.Answer{ID: "1", Option: "approve"}) // the same request
+		again, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "1", Option: "approve"}) // the same request
 		if err != nil || again.Chosen != "approve" {
 			t.Errorf("%+v, %v", again, err)
 		}
@@ -347,6 +339,30 @@ func TestSendAndKill(t *testing.T) {
 	} {
 		if client.Code(want) != "conflict" {
 			t.Errorf("an agent that was left: %v", want)
+		}
+	}
+}
+
+// Words for an agent that has died start it again: as another one, which the old id stands for.
+func TestSendToADeadAgent(t *testing.T) {
+	for _, ready := range []bool{false, true} {
+		w, s := newWorld(), newMemory(t)
+		c := testCore(s)
+		do(t, c, anID, create(anID, clientPlan()))
+		old := done(t, c, anID).Agent.ID
+		w.start(old, "claude")
+		if ready {
+			do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: old}})
+		}
+		r := begin(t, w, options(t, w, s))
+		w.end(old, 1)
+		r.reach(t, anID, "a decision", func(o client.Owner) bool { return o.Decision != nil })
+		next, err := r.Send(t.Context(), old, client.Send{Message: "go on"})
+		if err != nil || next.ID == old || next.Owner != anID {
+			t.Errorf("%+v, %v", next, err)
+		}
+		if again, err := r.Client.Agent(t.Context(), old[:8]); err != nil || again.ID != next.ID {
+			t.Errorf("%+v, %v", again, err)
 		}
 	}
 }

@@ -210,7 +210,7 @@ func (d *draft) gateEnded(gate Shell, e ShellExited) {
 		d.fire(pending)
 	case gate.Moot, len(d.Agent.Asking) > 0 && gate.Gate != onPrompt: // it works again
 	default:
-		command := d.action(gate.Gate).Run
+		command := runbook.ExpandShell(d.action(gate.Gate).Run, d.values())
 		text := fmt.Sprintf("The gate %q said no, %s", clip(command, 500), e.outcome())
 		if tail := strings.TrimSpace(e.Tail); strings.Contains(tail, "\n") {
 			text += "\n" + clipStart(tail, 2<<10)

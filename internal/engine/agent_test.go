@@ -758,12 +758,17 @@ func TestAttemptsOverCycles(t *testing.T) {
 
 // What an agent in a turn says is complete counts when nobody objects to its stop: the
 // project's gates come first. An agent that is in no turn says it once and for all.
+// One that ends in another way than by a stop was seen by nobody, and is what it always is.
 func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
-	for name, end := range map[string]func(agent string) Happening{
-		"stop":  func(a string) Happening { return AgentRested{a, "p"} },
-		"idle":  func(a string) Happening { return AgentIdle{a, "p"} },
-		"error": func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited} },
-		"exit":  func(a string) Happening { return AgentExited{Agent: a, Code: 1} },
+	for name, tt := range map[string]struct {
+		end   func(agent string) Happening
+		asked Source // none: the step is completed
+	}{
+		"stop":               {end: func(a string) Happening { return AgentRested{Agent: a, Prompt: "p"} }},
+		"let go, not mended": {func(a string) Happening { return AgentRested{a, "p", "gates: red"} }, FromSignal},
+		"idle":               {func(a string) Happening { return AgentIdle{a, "p"} }, FromIdle},
+		"error":              {func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited} }, FromError},
+		"exit":               {func(a string) Happening { return AgentExited{Agent: a, Code: 1} }, FromDead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ready(t, client())
@@ -773,15 +778,26 @@ func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
 			if s.o.Terminal() || s.o.Decision != nil || s.effects() != "" {
 				t.Fatalf("%s", text(s.o))
 			}
-			if s.do(end(s.agent())); s.o.Step != StepDone {
+			s.do(tt.end(s.agent()))
+			switch {
+			case tt.asked == "" && s.o.Step != StepDone:
+				t.Fatalf("%s", text(s.o))
+			case tt.asked != "" && (s.o.Decision == nil || s.o.Decision.Source != tt.asked):
 				t.Fatalf("%s", text(s.o))
 			}
 		})
 	}
 	s := ready(t, client())
 	s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
-	s.do(AgentRested{s.agent(), "p"})
+	s.do(AgentRested{Agent: s.agent(), Prompt: "p"})
 	if s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}); s.o.Step != StepDone {
+		t.Fatalf("%s", text(s.o))
+	}
+	s = ready(t, client())
+	s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+	s.do(AgentRested{s.agent(), "p", "gates: red"})
+	s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+	if d := s.o.Decision; d == nil || d.Source != FromSignal || !strings.Contains(d.Context, "gates: red") {
 		t.Fatalf("%s", text(s.o))
 	}
 }

@@ -69,6 +69,7 @@ func TestAnswersToQuestions(t *testing.T) {
 		"a label and words":     {one, Answer{Option: "Red", Message: "but dark"}, Reply{Option: "Red", Message: "but dark", Answers: []string{"Red: but dark"}}},
 		"several labels":        {many, Answer{Option: "Apple,3"}, Reply{Option: "Apple, Pear", Answers: []string{"Apple, Pear"}}},
 		"a label with a comma":  {many, Answer{Option: "plum, ripe"}, Reply{Option: "Plum, ripe", Answers: []string{"Plum, ripe"}}},
+		"it among others":       {many, Answer{Option: "3,Plum, ripe,apple"}, Reply{Option: "Pear, Plum, ripe, Apple", Answers: []string{"Pear, Plum, ripe, Apple"}}},
 		"one label twice":       {many, Answer{Option: "Pear, pear"}, Reply{Option: "Pear", Answers: []string{"Pear"}}},
 		"one by one":            {two, Answer{Answers: []string{"1", "Apple, 3"}}, Reply{Answers: []string{"Red", "Apple, Pear"}}},
 		"words one by one":      {two, Answer{Answers: []string{"none of them", ""}}, Reply{Answers: []string{"none of them", ""}}},
@@ -602,14 +603,26 @@ func TestClientThatDoesNotStartInItsSession(t *testing.T) {
 	}
 }
 
+// A prompt that is given again names the agent that gets it.
+func TestAPromptThatNamesTheAgent(t *testing.T) {
+	a := client()
+	a.Prompt = "You are ${agent_id}."
+	a.OnDead = runbook.Action{Kind: runbook.Resume}
+	s := start(t, work(a))
+	s.carryOut()
+	first := s.agent()
+	s.do(AgentExited{Agent: first})
+	if got := s.effect(StartAgent).Agent; got.Prompt != "You are "+s.agent()+"." || s.agent() == first {
+		t.Fatalf("%+v", got)
+	}
+}
+
 func TestHowClientsAreStarted(t *testing.T) {
 	a := client()
 	a.Run = `claude --model x "${prompt}"`
-	p := work(a)
-	p.Runbook, p.MaxAgents = "work.toml", 3
-	s := start(t, p)
+	s := start(t, work(a))
 	got := s.effect(StartAgent).Agent
-	if !got.Client || !got.Bare || got.Runbook != "work.toml" || got.RunbookAtMost != 3 || got.Run != `claude --model x "do 1"` {
+	if !got.Client || !got.Bare || got.Run != `claude --model x "do 1"` {
 		t.Fatalf("%+v", got)
 	}
 	s = start(t, work(worker()))

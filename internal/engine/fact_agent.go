@@ -73,6 +73,7 @@ type (
 	Rested struct {
 		AgentID string `json:"agent_id"`
 		Prompt  string `json:"prompt_id,omitempty"`
+		Unmet   string `json:"unmet,omitempty"`
 	}
 	// Worked is an agent that got a prompt.
 	Worked struct {
@@ -239,7 +240,7 @@ func (f Worked) apply(o *Owner, s *Step) {
 	if o.Agent == nil || o.Agent.Exited {
 		return
 	}
-	o.Agent.Busy = o.Agent.Client
+	o.Agent.Busy, o.Agent.Unmet = o.Agent.Client, ""
 	if f.Source != sourceTask && !f.Ours { // who types sees the screen
 		o.Agent.Dialog = nil
 	}
@@ -251,9 +252,9 @@ func (f Worked) apply(o *Owner, s *Step) {
 // FactType is agent:rested.
 func (Rested) FactType() string { return "agent:rested" }
 
-func (Rested) apply(o *Owner, s *Step) {
+func (f Rested) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
-		o.Agent.Busy = false
+		o.Agent.Busy, o.Agent.Unmet = false, f.Unmet
 	}
 }
 

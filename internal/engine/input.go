@@ -82,8 +82,9 @@ type (
 	// AgentBlocked is a client that did not start. Screen says what is in the way: trust,
 	// login, api_key, onboarding, silent.
 	AgentBlocked struct{ Agent, Screen, Text string }
-	// AgentRested is a client whose stop nobody objected to: its turn is over.
-	AgentRested struct{ Agent, Prompt string }
+	// AgentRested is a client that may stop: its turn is over. Unmet is what somebody had
+	// objected to in vain, and does no longer.
+	AgentRested struct{ Agent, Prompt, Unmet string }
 	// AgentReady is a client whose first hook was heard.
 	AgentReady struct{ Agent string }
 	// AgentSignal is the agent's own word (agent:signal).

@@ -198,7 +198,7 @@ func (h *history) agentSpeaks() {
 		h.spent += oneOf(h.pick, "usd", 0.1, 1, 3)
 		h.happens(AgentSpent{id, h.spent, int64(h.spent * 1e6)})
 	case 16:
-		h.says(AgentRested{id, h.prompt()})
+		h.says(AgentRested{Agent: id, Prompt: h.prompt()})
 	}
 }
 
@@ -344,7 +344,7 @@ func (h *history) settle() {
 		case h.o.Agent != nil && !h.o.Agent.Exited:
 			id := h.o.Agent.ID
 			h.says(AgentSignal{id, Signal{Kind: SignalComplete}})
-			h.says(AgentRested{id, h.prompt()})
+			h.says(AgentRested{Agent: id, Prompt: h.prompt()})
 		default:
 			h.stage.t.Fatalf("nothing moves it:\n%s", text(h.o))
 		}

@@ -81,16 +81,32 @@ func (q *Question) pick(text string) (string, bool) {
 		return label, known
 	}
 	var labels []string
-	for part := range strings.SplitSeq(text, ",") {
-		label, known := q.label(strings.TrimSpace(part))
-		if !known {
+	for parts := strings.Split(text, ","); len(parts) > 0; {
+		label, n := q.first(parts)
+		if n == 0 {
 			return "", false
 		}
 		if !slices.Contains(labels, label) {
 			labels = append(labels, label)
 		}
+		parts = parts[n:]
 	}
 	return strings.Join(labels, ", "), true
+}
+
+// first is the choice that the first n parts of a text name, which may have commas itself;
+// the longest that there is.
+func (q *Question) first(parts []string) (label string, n int) {
+	longest := 0
+	for _, c := range q.Options {
+		longest = max(longest, strings.Count(c.Label, ",")+1)
+	}
+	for n = min(longest, len(parts)); n > 0; n-- {
+		if label, known := q.label(strings.TrimSpace(strings.Join(parts[:n], ","))); known {
+			return label, n
+		}
+	}
+	return "", 0
 }
 
 func (q *Question) label(text string) (string, bool) {

@@ -109,6 +109,9 @@ func (a agent) owns(session string) bool {
 // held back before.
 func (k *Keeper) judge(ctx context.Context, call *keeper.Call, a agent) keeper.Verdict {
 	if call.BlockedBefore {
+		if fault, found := k.apiError(call); found {
+			return k.park(call, a, fault)
+		}
 		return passed("blocked_before", "it was held back in this prompt before")
 	}
 	signal, err := k.Daemon().Signal(ctx, a.id, call.Received)

@@ -13,7 +13,6 @@ import (
 
 // Agent is a client that is about to be started for an agent.
 type Agent struct {
-	ID      string
 	Program string   // stopgate, absolute
 	Aliases []string // further names by which the agent may call it
 	Dir     string   // where the client is started
@@ -80,11 +79,6 @@ func (a Agent) Disabled() (by File, disabled bool) {
 func (a Agent) entries(sure, perhaps []File) (all []Entry) {
 	for _, e := range Plan(a.Program, nil, nil) {
 		there, known := called(sure, e.Event)
-		if e.Event == hook.Stop && !known && slices.ContainsFunc(sure, callsStopHookToo) {
-			e.Args = []string{"agent", "hook", "stop", a.ID} // or the gates would run twice
-			all = append(all, e)
-			continue
-		}
 		if e.Event == hook.PreToolUse {
 			e.Matcher = uncovered(e.Matcher, there)
 			known = e.Matcher == ""
@@ -100,8 +94,6 @@ func (a Agent) entries(sure, perhaps []File) (all []Entry) {
 	}
 	return all
 }
-
-func callsStopHookToo(f File) bool { return !f.Dropped() && len(f.StopHook) > 0 }
 
 // called are the entries by which the client calls us for an event, and waits for the
 // answer; known reports whether one of them is for all that the event is about.

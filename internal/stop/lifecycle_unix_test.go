@@ -416,6 +416,13 @@ func TestRuling26APIErrors(t *testing.T) {
 			}
 		})
 	}
+	held, _ := managed(t, agentdir.Escalate, "") // and then it comes back to this
+	path := filepath.Join(held.state, "t.jsonl")
+	write(t, path, said)
+	wantBlock(t, held.stop(fields{"transcript_path": path}), "A human")
+	write(t, path, said+asked+fault)
+	wantAllow(t, held.stop(fields{"transcript_path": path, "stop_hook_active": true}))
+	held.wantEmitted("agent:stop  p1", "agent:error rate_limit p1")
 	s, _ := managed(t, agentdir.Escalate, "")
 	wantAllow(t, s.call(hook.StopFailure, fields{"error": "rate_limit", "last_assistant_message": "limit reached|1893456000"}))
 	if rec := s.records()[0]; rec.Enums != (event.Enums{Error: "rate_limit", Reset: "2030-01-01T00:00:00Z"}) {
@@ -531,7 +538,7 @@ func TestAPersonAnswers(t *testing.T) {
 		{"words", "AskUserQuestion", colors, client.Reply{Message: "a \"green\"\none"}, answered(colors, `{"Which color?":"a \"green\"\none"}`), "answered"},
 		{"a label that is called cancel", "AskUserQuestion", colors, client.Reply{Option: "cancel", Answers: []string{"cancel"}}, answered(colors, `{"Which color?":"cancel"}`), "answered"},
 		{"two questions", "AskUserQuestion", two, client.Reply{Answers: []string{"x", "y, z"}}, answered(two, `{"A?":"x","B \u003c\u0026\u003e?":"y, z"}`), "answered"},
-		{"one of two", "AskUserQuestion", two, client.Reply{Answers: []string{"x"}}, answered(two, `{"A?":"x"}`), "answered"},
+		{"one for two", "AskUserQuestion", two, client.Reply{Answers: []string{"x"}}, answered(two, `{"A?":"x","B \u003c\u0026\u003e?":"x"}`), "answered"},
 		{"words for two", "AskUserQuestion", two, client.Reply{Message: "decide"}, answered(two, `{"A?":"decide","B \u003c\u0026\u003e?":"decide"}`), "answered"},
 		{"cancelled", "AskUserQuestion", colors, client.Reply{Option: "cancel"}, "", "settled"},
 		{"no questions", "AskUserQuestion", fields{}, client.Reply{Message: "x"}, "", "settled"},
@@ -896,5 +903,29 @@ func TestALargeInputIsCut(t *testing.T) {
 	daemon.replies <- client.Reply{State: "answered", Option: "approve"}
 	if got := <-out; got != permitted(`{"behavior":"allow"}`) {
 		t.Errorf("the client hears %s", got)
+	}
+}
+
+// The gates' own hook leaves the stop of an agent to the chain, which its client calls besides,
+// and nobody else's.
+func TestStopHookOfAnAgent(t *testing.T) {
+	s, _ := managed(t, agentdir.Signal, "")
+	answer := func(session string) string {
+		t.Helper()
+		got := s.service().StopHook(t.Context(), bytes.NewReader(s.payload(hook.Stop, fields{"session_id": session})))
+		var out struct{ Decision, Status string }
+		check(t, json.Unmarshal(got.Stdout, &out))
+		return out.Decision + " " + out.Status
+	}
+	const chained = "approve stop_hook_disabled"
+	if got := answer("s1"); got == chained {
+		t.Errorf("without a chain: %s", got)
+	}
+	write(t, s.agent().Path("settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/bin/stopgate","args":["hook","Stop"]}]}]}}`)
+	if got := answer("s1"); got != chained {
+		t.Error(got)
+	}
+	if got := answer("of a client that the agent has started"); got == chained {
+		t.Error(got)
 	}
 }

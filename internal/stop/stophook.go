@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/gauntlet"
@@ -38,7 +39,24 @@ func (s *Service) StopHook(ctx context.Context, stdin io.Reader) (reply Reply) {
 	if err != nil {
 		return c.invalidInput(err)
 	}
+	if s.chained(payload) {
+		return stopReply(gauntlet.Result{
+			Status: gauntlet.StopHookDisabled, Message: "The gates are run by the hook that stopgate gave this agent's client.",
+		}, keeper.Verdict{})
+	}
 	return c.stopHook(ctx, payload)
+}
+
+// chained reports whether it is an agent that stops, whose client calls the chain as well: its
+// gates come before the agent's signal counts, which two hooks at once could not know of each
+// other.
+func (s *Service) chained(payload *hook.StopPayload) bool {
+	own, err := agentdir.At(s.StateDir, agentdir.FromEnviron(s.Environ))
+	if err != nil {
+		return false
+	}
+	session, err := own.Session()
+	return err == nil && session.ID == payload.SessionID && settings.Unified(own.Path("settings.json"), s.startDirs(payload)...)
 }
 
 func (c *call) invalidInput(err error) Reply {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,7 +66,7 @@ func TestAgentsSettingsFile(t *testing.T) {
 			m.ProjectHook("Stop", "stopgate stop-hook")
 			m.Stopgate("trust", "--yes").mustPass(m.t)
 			m.Commit()
-		}, func(agent string) []string { return []string{"stopgate agent hook stop " + agent} }},
+		}, func(string) []string { return []string{"stopgate hook Stop"} }}, // the gates' hook leaves them to it
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -120,18 +121,51 @@ func TestGatesBlockBeforeTheSignalIsAskedFor(t *testing.T) {
 // Nor does a signal lead past the gates: the step is completed when they let the agent stop.
 func TestASignalDoesNotLeadPastTheGates(t *testing.T) {
 	t.Parallel()
-	m := newManaged(t, pipeline(""))
-	m.Allow("Bash")
-	m.Write(".gauntlet/config.yml", oneCheck(m.runs().counted("test -e mended"), verifying))
-	m.Stopgate("trust", "--yes").mustPass(t)
-	m.Commit()
-	m.API.Script(
-		bash("echo changed > README.md; stopgate emit agent:signal --agent $STOPGATE_AGENT_ID complete"),
-		claudeapi.Text("I am finished."), bash("touch mended"), claudeapi.Text("Mended."),
-	)
-	m.done(m.Go().ID)
-	m.wantStops("block")
-	m.runs().want(t, 2)
+	signals := bash("echo changed > README.md; stopgate emit agent:signal --agent $STOPGATE_AGENT_ID complete")
+	gated := func(t *testing.T) *managed {
+		t.Parallel()
+		m := newManaged(t, pipeline(""))
+		m.Allow("Bash")
+		m.Write(".gauntlet/config.yml", oneCheck(m.runs().counted("test -e mended"), verifying))
+		return m
+	}
+	begin := func(m *managed) client.Owner {
+		m.Stopgate("trust", "--yes").mustPass(m.t)
+		m.Commit()
+		return m.Go()
+	}
+	for _, own := range []bool{false, true} { // the gates have a hook of their own, in the project
+		t.Run(fmt.Sprint(own), func(t *testing.T) {
+			m := gated(t)
+			if own {
+				m.ProjectHook("Stop", "stopgate stop-hook")
+			}
+			m.API.Script(signals, claudeapi.Text("I am finished."), bash("touch mended"), claudeapi.Text("Mended."))
+			m.done(begin(m).ID)
+			m.wantStops("block")
+			m.runs().want(t, 2)
+		})
+	}
+	// Where the gates have given up, a person decides.
+	t.Run("never mended", func(t *testing.T) {
+		m := gated(t)
+		m.API.Script(signals, claudeapi.Always(claudeapi.Text("I am finished.")))
+		o := begin(m)
+		d := m.asks(o.ID, "signal")
+		if !strings.Contains(d.Context, "retry limit exceeded") {
+			t.Errorf("asked: %s", d.Context)
+		}
+		m.wantStops("block", "block", "block")
+		m.answers(d, "done")
+		m.done(o.ID)
+	})
+	// A turn that ends otherwise than by a stop was seen by nobody.
+	t.Run("without a stop", func(t *testing.T) {
+		m := gated(t)
+		m.API.Script(signals, claudeapi.Always(claudeapi.Error(400, "the model is not well")))
+		m.asks(begin(m).ID, "error")
+		m.runs().want(t, 0)
+	})
 }
 
 // What the agent starts itself, a client or a subagent, is held to nothing.
