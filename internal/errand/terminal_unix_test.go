@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -132,8 +133,22 @@ func newStage(t *testing.T) *stageScene {
 		"PATH=" + filepath.Dir(tmux) + ":/usr/bin:/bin", "HOME=" + dir, "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0",
 		"OF_THE_SERVER=1",
 	}
-	t.Cleanup(func() { _ = s.KillServer(context.Background()) })
+	t.Cleanup(s.close)
 	return s
+}
+
+// close ends the server, and waits for the runners that end with it: they write until then.
+func (s *stageScene) close() {
+	list := exec.Command("tmux", "-S", s.Socket, "list-panes", "-a", "-F", "#{pane_pid}")
+	list.Env = s.Environ
+	panes, _ := list.Output() // none: there is no server
+	_ = s.KillServer(context.Background())
+	for pid := range strings.FieldsSeq(string(panes)) {
+		eventually(s, "the runner "+pid+" has ended", func() bool {
+			n, err := strconv.Atoi(pid)
+			return err != nil || syscall.Kill(n, 0) != nil
+		})
+	}
 }
 
 // missing is for a test that cannot run on this machine. A developer sees it skipped;
