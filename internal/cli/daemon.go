@@ -114,9 +114,10 @@ func newDaemonStop() *cobra.Command {
 		Short: "End the daemon",
 		Long: `End the daemon and wait until it has ended. The commands and agents that it started go on;
 with --kill they are ended too, and their pipelines see to that when the daemon runs again.
+The daemon's own agents may not do it.
 
 Exit code 0: it does not run, also where it did not before. 3: it has not ended, or, with
---kill, what it started has not.`,
+--kill, what it started has not; or this is an agent's shell.`,
 		Example: `  stopgate daemon stop
   stopgate daemon stop --kill`,
 		Args:    noArgs,
@@ -145,8 +146,9 @@ func newDaemonRestart() *cobra.Command {
 		Use:   "restart",
 		Short: "End the daemon and start it again",
 		Long: `End the daemon and start it again, as after an update. What it started goes on meanwhile.
+The daemon's own agents may not do it.
 
-Exit code 0: it runs. 3: it has not ended, or could not be started.`,
+Exit code 0: it runs. 3: it has not ended, or could not be started; or this is an agent's shell.`,
 		Example:               "  stopgate daemon restart",
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,

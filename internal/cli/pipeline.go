@@ -136,10 +136,10 @@ func newOwnerCancel(group string) *cobra.Command {
 		Use:   "cancel ID…",
 		Short: "End what it does, and let it go no further",
 		Long: `End what it does now and let it go no further, except to the step that its runbook has for
-on_cancel. One that is at its end stays as it is.
+on_cancel. One that is at its end stays as it is. The daemon's own agents may not do it.
 
 Exit code 0: it is cancelled, or was at its end. 1: there is none of that id; the others are
-cancelled all the same.`,
+cancelled all the same. 3: the daemon could not be started, or this is an agent's shell.`,
 		Example: fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
 		Args:    ids(someArgs, math.MaxInt),
 		PreRunE: notForAgents,

@@ -2,7 +2,9 @@ package runbook
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,6 +109,67 @@ func TestActionsOfThePage(t *testing.T) {
 			if yes := strings.TrimSpace(cells[i]) == "yes"; yes != (kind.WhyNot(trigger) == "") {
 				t.Errorf("%s for %s: %q", kind, trigger, cells[i])
 			}
+		}
+	}
+}
+
+// Seed 002, 5c: the page has the two lines of the plan, and they say what the program does.
+func TestStopActionsOfThePage(t *testing.T) {
+	text := pageText(t)
+	var agent Agent
+	var actions []string
+	for _, kind := range StopActions() {
+		actions = append(actions, "`"+string(kind)+"`")
+	}
+	for line, want := range map[string]string{
+		"- **on_stop**: What to do when agent tries to exit (default: `\"signal\"` for pipeline, `\"escalate\"` for standalone)": fmt.Sprintf(
+			"- **on_stop**: What to do when agent tries to exit (default: `%q` for pipeline, `%q` for standalone)", agent.StopAction(false), agent.StopAction(true)),
+		"- **on_stop**: `signal`, `idle`, `escalate`": "- **on_stop**: " + strings.Join(actions, ", "),
+	} {
+		if line != want {
+			t.Errorf("the program does %q", want)
+		}
+		if strings.Count(text, "\n"+line+"\n") != 1 {
+			t.Errorf("not on the page: %s", line)
+		}
+	}
+	if n := strings.Count(text, "**on_stop**"); n != 2 {
+		t.Errorf("%d lines say what on_stop is", n)
+	}
+	_, table, _ := strings.Cut(text, "For one that has not, `on_stop` decides:\n\n| action | what |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var explained []string
+	for line := range strings.Lines(table) {
+		explained = append(explained, strings.Fields(line)[1])
+	}
+	if !slices.Equal(explained, actions) {
+		t.Errorf("explained are %q", explained)
+	}
+	if want := fmt.Sprintf("\nWhere a runbook says nothing, it is `%s` in a pipeline and `%s` for an agent that runs alone.", agent.StopAction(false), agent.StopAction(true)); !strings.Contains(text, want) {
+		t.Errorf("not on the page: %s", want)
+	}
+}
+
+// The defaults in the table of an agent's fields are what a runbook that says nothing gets.
+func TestDefaultsOfThePage(t *testing.T) {
+	const text = "[agent.silent]\nrun = \"true\"\n[agent.nudged]\nrun = \"true\"\non_idle = { action = \"nudge\", message = \"x\" }\n"
+	book, faults := Parse("x.toml", []byte(text), noFile)
+	if len(faults) > 0 {
+		t.Fatal(faults.Detail())
+	}
+	silent, nudge := book.Agents["silent"], book.Agents["nudged"].OnIdle
+	if len(silent.OnError) > 0 || nudge.Cooldown != 0 || silent.MaxConcurrency != 0 { // no on_error means escalate
+		t.Errorf("%+v, %+v", silent, nudge)
+	}
+	word := func(a Action) string { return "`" + string(a.Kind) + "`" }
+	_, table, _ := strings.Cut(pageText(t), "\n## agent\n")
+	for field, want := range map[string]string{
+		"`on_idle`": word(silent.OnIdle), "`on_dead`": word(silent.OnDead), "`on_prompt`": word(silent.OnPrompt), "`on_error`": "`escalate`",
+		"`on_stop`": "see below", "`attempts`, `cooldown`": strconv.Itoa(nudge.Attempts) + ", none", "`max_concurrency`": "no limit",
+	} {
+		_, row, _ := strings.Cut(table, "\n| "+field+" |")
+		if got, _, _ := strings.Cut(row, "|"); strings.TrimSpace(got) != want {
+			t.Errorf("the default of %s is %s, the page says %q", field, want, strings.TrimSpace(got))
 		}
 	}
 }

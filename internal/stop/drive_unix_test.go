@@ -35,7 +35,12 @@ const session = "warden-main-4"
 // newStage needs no tmux: the client has told of itself before.
 func newStage(t *testing.T, hooks string) *stage {
 	t.Helper()
-	s := &stage{scene: newScene(t, hooks)}
+	return newScene(t, hooks).onStage()
+}
+
+func (scene *scene) onStage() *stage {
+	t, s := scene.t, &stage{scene: scene}
+	t.Helper()
 	s.env = append(s.env, "CLAUDE_CODE_ENTRYPOINT=cli", "TMUX=/nowhere/s,7,0", "TMUX_PANE=%3")
 	check(t, presence.NewBook(s.state).Store(presence.Client{Session: session, Socket: "/nowhere/s", PID: 7, Pane: "%3", State: presence.Busy}))
 	configDir := t.TempDir()

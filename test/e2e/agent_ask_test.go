@@ -171,22 +171,23 @@ func TestTwoThingsAreAskedAtOnce(t *testing.T) {
 		claudeapi.Text("I am finished."), obey,
 	)
 	o := m.Go()
-	answer := func(d client.Decision, with string) {
+	// answerLast answers what is asked last. Its hook is not to take the answer to the other for
+	// its own, which it would do within a second.
+	answerLast := func(d client.Decision, with ...string) {
 		t.Helper()
-		// A hook that takes it for settled does so within a second.
-		if poll(3*time.Second, func() bool {
+		if poll(2*time.Second, func() bool {
 			now, err := m.Plane.Owner(t.Context(), o.ID)
 			return err != nil || now.Decision == nil || now.Decision.ID != d.ID
 		}) {
 			t.Fatalf("%s is no longer open", d.Context)
 		}
-		m.answers(d, with)
+		m.answers(d, with...)
 	}
 	// Their hooks run at once, so either may be the first. The client tells the model of the
 	// answers in the order in which it gets them.
 	fits := map[string]string{"Which colour?": "Blue", "Which fruit?": "Plum"}
 	var results []claudeapi.ToolResult
-	reply := func(d client.Decision) {
+	reply := func(d client.Decision, answer func(client.Decision, ...string)) {
 		t.Helper()
 		asked := d.Ask.Questions[0].Question
 		answer(d, fits[asked])
@@ -194,14 +195,14 @@ func TestTwoThingsAreAskedAtOnce(t *testing.T) {
 		delete(fits, asked)
 	}
 	first := m.asks(o.ID, "question")
-	reply(first)
+	reply(first, m.answers)
 	second := m.asksNext(first, "question")
-	reply(second)
+	reply(second, answerLast)
 
 	first = m.asksNext(second, "approval")
-	answer(first, "approve")
+	m.answers(first, "approve")
 	second = m.asksNext(first, "approval")
-	answer(second, "approve")
+	answerLast(second, "approve")
 	m.done(o.ID)
 	m.wantResults(append(results, claudeapi.ToolResult{}, claudeapi.ToolResult{})...)
 	if text := m.file("twice"); text != "once\nonce\n" {
