@@ -35,8 +35,12 @@ func TestClientThatAsksBeforeItStarts(t *testing.T) {
 			if seen := s.waitStill(); !strings.Contains(seen, test.shown) || len(m.API.Requests()) > 0 {
 				t.Errorf("somebody has answered:\n%s", seen)
 			}
-			if !strings.Contains(s.Screen(), "❯ 1. Yes") {
+			yes := func() bool { return strings.Contains(s.Screen(), "❯ 1. Yes") }
+			if !yes() {
 				s.Keys("Up")
+			}
+			if !poll(patience, yes) {
+				t.Fatalf("it cannot be answered:\n%s", s.Screen())
 			}
 			s.Keys("Enter")
 			if d = m.settled(d); d.Closed == "" {
