@@ -11,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/internal/terminal"
 )
 
-// A dialog that no hook told of is not waited for for ever; one that a person is asked
-// about is, and so is a client that works.
+// A dialog that no hook told of is not waited for for ever, nor is a text in the input box; one
+// that a person is asked about is, and so is a client that works.
 func TestADialogInTheWay(t *testing.T) {
 	state := t.TempDir()
 	m := &message{queues: queue.NewStore(state), clients: presence.NewBook(state), session: "work", key: "k"}
@@ -40,8 +40,22 @@ func TestADialogInTheWay(t *testing.T) {
 	for range dialogLooks - 1 {
 		waits(terminal.Dialog)
 	}
-	var failure *errand.Failure
-	if done, err := m.held(terminal.Dialog); !done || !errors.As(err, &failure) {
-		t.Errorf("%v, %v", done, err)
+	fails := func(in terminal.State) {
+		t.Helper()
+		var failure *errand.Failure
+		if done, err := m.held(in); !done || !errors.As(err, &failure) {
+			t.Errorf("%v, %v", done, err)
+		}
 	}
+	fails(terminal.Dialog)
+
+	is(presence.Busy)
+	for range 2 * textLooks {
+		waits(terminal.Occupied)
+	}
+	is(presence.Free)
+	for range textLooks - 1 {
+		waits(terminal.Occupied)
+	}
+	fails(terminal.Occupied)
 }

@@ -32,8 +32,9 @@ const (
 	// interrupts it is told of by no hook.
 	watchEvery = 3 * time.Second
 	// dialogLooks is how many looks in a row find a dialog that no hook told of, before it
-	// is in the way.
+	// is in the way; textLooks, a text in the input box, which somebody may still be typing.
 	dialogLooks = 10
+	textLooks   = 100
 	// firstPrompt is how long a client may take from its start to the prompt that it was
 	// started with. What is typed before that would be taken for a person's.
 	firstPrompt = 10 * time.Second
@@ -90,7 +91,7 @@ type message struct {
 	text    string
 	made    bool      // its queue was there
 	driven  time.Time // when somebody saw to it last
-	dialogs int       // how often in a row a dialog was in the way that no hook told of
+	hidden  int       // how often in a row something was in the way that no hook told of
 }
 
 func (c Clients) message(agent, key, text string) (*message, error) {
@@ -249,8 +250,8 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 	}
 	m.driven = time.Now()
 	if state == queue.Waiting {
-		if in := m.screen(ctx, q); in != terminal.Ready {
-			return m.held(in)
+		if view := m.screen(ctx, q); view.State != terminal.Ready && !view.Holds(m.text) {
+			return m.held(view.State)
 		}
 	}
 	m.log(m.driver.Deliver(ctx, m.session))
@@ -292,32 +293,42 @@ func reason(e queue.Ending, c queue.Command) string {
 
 // held is what becomes of a message that cannot be typed now: a hook will say when it can.
 // But no hook tells of the end of a dialog that the client has opened by itself, or a
-// person: that is for a person to answer.
+// person, nor of a text that somebody has left in the input box: that is for a person.
 func (m *message) held(in terminal.State) (done bool, err error) {
-	if clients := m.clients.Find(m.session); in != terminal.Dialog || len(clients) > 0 && clients[0].State == presence.Asking {
-		m.dialogs = 0
+	state := presence.Free
+	if clients := m.clients.Find(m.session); len(clients) > 0 {
+		state = clients[0].State
+	}
+	most, why := 0, ""
+	switch {
+	case in == terminal.Dialog && state != presence.Asking:
+		most, why = dialogLooks, "a dialog is open in its terminal, and what is typed would answer that; answer it there first: stopgate agent attach"
+	case in == terminal.Occupied && state == presence.Free:
+		most, why = textLooks, "there is a text in its input box, and what is typed would be added to that; send or delete it there first: stopgate agent attach"
+	default:
+		m.hidden = 0
 		return false, nil
 	}
-	if m.dialogs++; m.dialogs < dialogLooks {
+	if m.hidden++; m.hidden < most {
 		return false, nil
 	}
 	m.takeBack()
-	return true, &errand.Failure{Why: "a dialog is open in its terminal, and what is typed would answer that; answer it there first: stopgate agent attach"}
+	return true, &errand.Failure{Why: why}
 }
 
-// screen is what would become of a text that is typed into the client now.
-func (m *message) screen(ctx context.Context, q queue.Queue) terminal.State {
+// screen is what is to be seen of the client now.
+func (m *message) screen(ctx context.Context, q queue.Queue) terminal.View {
 	patterns, err := terminal.NewPatterns(m.driver.Screen.Prompt, m.driver.Screen.Dialog)
 	if err != nil || q.Stopgate.Place == nil {
-		return terminal.NoPrompt
+		return terminal.View{}
 	}
 	at := *q.Stopgate.Place
 	pane := terminal.Pane{Server: terminal.Server{Socket: at.Socket, Environ: m.driver.Environ}, PID: at.PID, ID: at.Pane}
 	captured, err := pane.Capture(ctx)
 	if err != nil {
-		return terminal.NoPrompt
+		return terminal.View{}
 	}
-	return patterns.Look(captured).State
+	return patterns.Look(captured)
 }
 
 // takeBack ends the queue of a message that nobody wants to arrive any more.

@@ -109,6 +109,7 @@ type typist struct {
 	screen  terminal.Patterns
 	pane    terminal.Pane
 	queue   string // its id
+	keyed   bool   // it delivers a message of ours
 	id      int    // of the command
 	text    string // of the command
 	state   queue.DeliveryState
@@ -131,7 +132,7 @@ func (t *typist) load() error {
 		t.state = queue.Confirmed
 		return nil
 	}
-	t.queue = q.ID()
+	t.queue, t.keyed = q.ID(), q.Stopgate != nil && q.Stopgate.Key != ""
 	t.id, t.text, t.state, t.enters = active.ID, active.Command, active.Stopgate.State, active.Stopgate.Enters
 	if t.pane, err = t.find(q); err != nil {
 		return err
@@ -178,9 +179,15 @@ func (t *typist) begin(forced bool) (pressed bool, err error) {
 	if busy := t.occupied(); busy != "" && !forced {
 		return false, t.change(queue.Held{ID: t.id, Why: busy})
 	}
-	view, err := t.await(t.pace.Ready, func(v terminal.View) bool { return v.State == terminal.Ready })
+	view, err := t.await(t.pace.Ready, func(v terminal.View) bool { return v.State == terminal.Ready || t.isThere(v) })
 	if err != nil {
 		return false, t.undelivered("", err)
+	}
+	if t.isThere(view) {
+		if begun, err := t.step(queue.Begun{ID: t.id}); err != nil || !begun {
+			return false, err
+		}
+		return t.press(view, nil)
 	}
 	if view.State != terminal.Ready && forced {
 		return false, refuse("nothing can be typed into session %s now: %s", t.session, view.State) // whoever forces it sees that, and it costs no try
@@ -206,6 +213,10 @@ func (t *typist) begin(forced bool) (pressed bool, err error) {
 	}
 	return t.press(view, nil)
 }
+
+// isThere reports whether a message of ours is in the input box already: somebody who typed it
+// came to grief before Enter.
+func (t *typist) isThere(v terminal.View) bool { return t.keyed && v.Holds(t.text) }
 
 // typed is a text as it must be typed to arrive as it is. The client runs what begins
 // with an exclamation mark in a shell. At the end it takes a backslash for the wish

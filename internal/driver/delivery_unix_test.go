@@ -43,6 +43,25 @@ func (s *scene) wantFailed(why string) {
 	}
 }
 
+// A message of ours that is in the input box already needs Enter, and no more. What a person
+// wants to be typed does not: they may have written it there themselves.
+func TestMessageThatIsThereAlready(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{"": "", "k-1": enter} {
+		s := newScene(t)
+		s.pace = impatient
+		w := s.ready(mainSession)
+		w.show(looks{Box: "go on"})
+		q := w.newQueue("go on")
+		q.Stopgate.Key = key
+		check(t, queue.NewStore(s.state).Create(w.session, q))
+		if _, err := s.driver().enter(t.Context(), mainSession, false); err != nil {
+			t.Fatal(err)
+		}
+		w.wantBytes(want)
+	}
+}
+
 // A pane that is not ready is left alone. The next hook tries once more.
 func TestRuling39NotReady(t *testing.T) {
 	t.Parallel()

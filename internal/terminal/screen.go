@@ -159,6 +159,12 @@ func (v View) Shows(text string) bool {
 	return len(seen) >= enough && strings.Contains(want, seen)
 }
 
+// Holds tells whether the box holds all of that text and nothing else, for sure.
+func (v View) Holds(text string) bool {
+	want := essence(text)
+	return v.State == Occupied && want != "" && essence(v.Box) == want
+}
+
 // essence is what of a text looks the same on every screen. White space, signs that
 // combine with others, and emoji do not.
 func essence(text string) string {

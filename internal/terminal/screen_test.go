@@ -225,6 +225,28 @@ func TestPatternsOfOnesOwn(t *testing.T) {
 	}
 }
 
+func TestHolds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		box, text string
+		want      bool
+	}{
+		"all of it":        {"go on,\n  please", "go on, please ", true},
+		"a part":           {"go on", "go on, please", false},
+		"more":             {"go on, please", "go on", false},
+		"some paste":       {"[Pasted text #1 +3 lines]", "go on", false},
+		"nothing to go by": {"🙂", "🙃", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (View{State: Occupied, Box: tt.box}).Holds(tt.text); got != tt.want {
+				t.Error(got)
+			}
+		})
+	}
+	if (View{State: Dialog, Box: "go on"}).Holds("go on") {
+		t.Error("a dialog holds a text")
+	}
+}
+
 func TestShows(t *testing.T) {
 	long := strings.Repeat("all work and no play ", 200)
 	for name, tt := range map[string]struct {
