@@ -179,10 +179,10 @@ func (d *draft) act(t trigger, a runbook.Action) {
 		d.say(cmp.Or(message, defaultNudge), false)
 	case runbook.Resume:
 		if message != "" && !a.Append {
-			d.restart(message, "")
+			d.restart(message, "", false)
 			return
 		}
-		d.reopen(message)
+		d.reopen(message, false)
 	case runbook.Gate:
 		d.startGate(t.name)
 	}

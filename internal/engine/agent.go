@@ -65,9 +65,9 @@ func (d *draft) agentStart(prompt, session string) *AgentStart {
 	return start
 }
 
-// restart puts a new agent in the place of the current one, which is ended first. Where its
-// prompt names the one, it names the other.
-func (d *draft) restart(prompt, session string) {
+// restart puts a new agent in the place of the current one, which is ended first. Where a text
+// of the runbook names the one, it names the other; what a person says is said as it is.
+func (d *draft) restart(prompt, session string, person bool) {
 	if d.over() {
 		d.exceed(prompt)
 		return
@@ -76,18 +76,21 @@ func (d *draft) restart(prompt, session string) {
 	d.endAgent()
 	id, before := agentID(d.ID, d.Serial+1), d.Agent.ID
 	d.fact(Restarted{AgentID: id, Session: session, Replaces: before, Client: d.Agent.Client})
-	d.startAgent(strings.ReplaceAll(prompt, before, id), session)
+	if !person {
+		prompt = strings.ReplaceAll(prompt, before, id)
+	}
+	d.startAgent(prompt, session)
 }
 
 // reopen starts the agent again in its session. A client that never started has none: it
 // is started as before.
-func (d *draft) reopen(message string) {
+func (d *draft) reopen(message string, person bool) {
 	if message == "" && !d.over() {
-		message = d.unsaid()
+		message, person = d.unsaid(), true
 	}
 	session := d.Agent.Session
 	if !d.Agent.Client || d.Agent.Ready {
-		d.restart(cmp.Or(message, defaultNudge), session)
+		d.restart(cmp.Or(message, defaultNudge), session, person)
 		return
 	}
 	if session == d.Agent.ID {
@@ -97,7 +100,7 @@ func (d *draft) reopen(message string) {
 	if message != "" && message != prompt {
 		prompt = strings.TrimSpace(prompt + "\n\n" + message)
 	}
-	d.restart(prompt, session)
+	d.restart(prompt, session, false)
 }
 
 // endAgent ends the current agent, also where it is only about to start.
@@ -114,7 +117,7 @@ func (d *draft) say(text string, person bool) {
 		d.exceed(text)
 		return
 	case d.Agent.Exited:
-		d.reopen(text)
+		d.reopen(text, person)
 		return
 	}
 	if d.fits(text, "the message takes") {

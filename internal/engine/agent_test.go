@@ -787,6 +787,30 @@ func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
 			}
 		})
 	}
+	patient := client()
+	patient.OnIdle = runbook.Action{Kind: runbook.Gate, Run: "test"}
+	patient.OnError = []runbook.ErrorAction{{Action: runbook.Action{Kind: runbook.Nudge}}}
+	type by func(agent string) Happening
+	for name, then := range map[string]by{
+		"idle":   func(a string) Happening { return AgentIdle{a, "q"} },
+		"exit":   func(a string) Happening { return AgentExited{Agent: a, Code: 1} },
+		"signal": func(a string) Happening { return AgentSignal{a, Signal{SignalComplete, ""}} },
+	} {
+		for _, unseen := range []by{
+			func(a string) Happening { return AgentIdle{a, "p"} },
+			func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited, Prompt: "p"} },
+		} {
+			t.Run(name+" after an end that nobody saw", func(t *testing.T) {
+				s := ready(t, patient)
+				s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+				s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+				s.do(unseen(s.agent()))
+				if s.do(then(s.agent())); s.o.Step == StepDone {
+					t.Fatalf("%s", text(s.o))
+				}
+			})
+		}
+	}
 	s := ready(t, client())
 	s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
 	s.do(AgentRested{Agent: s.agent(), Prompt: "p"})

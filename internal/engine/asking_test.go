@@ -617,6 +617,27 @@ func TestAPromptThatNamesTheAgent(t *testing.T) {
 	}
 }
 
+func TestAMessageThatNamesTheAgent(t *testing.T) {
+	a := client()
+	a.OnDead = runbook.Action{Kind: runbook.Resume, Message: "You are ${agent_id}.", Append: true}
+	s := ready(t, a)
+	s.do(AgentExited{Agent: s.agent()})
+	if got := s.effect(StartAgent).Agent; got.Prompt != "You are "+s.agent()+"." {
+		t.Fatalf("%+v", got)
+	}
+}
+
+// What a person says is said as it is.
+func TestAPersonWhoNamesTheAgent(t *testing.T) {
+	s := ready(t, client())
+	words := "look into " + s.agent() + ".jsonl"
+	s.do(AgentExited{Agent: s.agent()})
+	s.tell(s.input(Tell{s.agent(), words}))
+	if got := s.effect(StartAgent).Agent; got.Prompt != words {
+		t.Fatalf("%+v", got)
+	}
+}
+
 func TestHowClientsAreStarted(t *testing.T) {
 	a := client()
 	a.Run = `claude --model x "${prompt}"`

@@ -118,7 +118,7 @@ func (d *draft) extend(decision Decision, words string) {
 		d.fact(BudgetExtended{more})
 	}
 	if decision.Next == "" {
-		d.reopen(words)
+		d.reopen(words, true)
 		return
 	}
 	how := opening{message: decision.Undone}

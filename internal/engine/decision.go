@@ -199,7 +199,7 @@ func (d *draft) again(decision Decision, option, message string) {
 	case d.Agent == nil:
 		d.runStep(d.current())
 	case decision.Source == FromStart:
-		d.reopen(message)
+		d.reopen(message, true)
 	case option == optNudge || message != "":
 		if message == "" {
 			message = d.unsaid()
@@ -211,7 +211,7 @@ func (d *draft) again(decision Decision, option, message string) {
 	case decision.Undone != "":
 		d.say(decision.Undone, true)
 	default:
-		d.reopen("")
+		d.reopen("", true)
 	}
 }
 

@@ -131,11 +131,8 @@ func (f Signalled) apply(o *Owner, s *Step) {
 func (WentIdle) FactType() string { return "agent:idle" }
 
 func (f WentIdle) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Busy = false
-		if f.Counted {
-			o.Agent.Idle = f.Prompt
-		}
+	if o.Agent != nil && f.Counted {
+		o.Agent.Idle = f.Prompt
 	}
 	if o.Shell != nil {
 		o.Shell.Moot = false
@@ -229,7 +226,7 @@ func (Erred) FactType() string { return "agent:error" }
 
 func (f Erred) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
-		o.Agent.Erred, o.Agent.Busy = f.Prompt, false
+		o.Agent.Erred = f.Prompt
 	}
 }
 
@@ -272,7 +269,7 @@ func (Exited) FactType() string { return "agent:exited" }
 
 func (Exited) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
-		o.Agent.Exited, o.Agent.Busy, o.Agent.Asking, o.Agent.Dialog = true, false, nil, nil
+		o.Agent.Exited, o.Agent.Asking, o.Agent.Dialog = true, nil, nil
 	}
 }
 

@@ -126,10 +126,10 @@ func (d *draft) stopped(w AgentStop) {
 // idle counts an idle once for each prompt, and none while a gate looks at the last one.
 func (d *draft) idle(w AgentIdle) {
 	prompt := clip(w.Prompt, maxID)
-	rested, escalated := !d.Agent.Busy, d.Agent.Signal != nil && d.Agent.Signal.Kind == SignalEscalate
+	escalated := d.Agent.Signal != nil && d.Agent.Signal.Kind == SignalEscalate
 	counts := d.listens() && !d.parked() && !escalated && d.Shell == nil && (prompt == "" || prompt != d.Agent.Idle)
 	d.fact(WentIdle{d.Agent.ID, prompt, counts})
-	if rested && d.leaveOff() {
+	if d.leaveOff() {
 		return
 	}
 	if counts {
@@ -145,9 +145,8 @@ func (d *draft) erred(w AgentError) {
 	text := clip(w.Text, maxWords)
 	asks := d.Decision != nil && d.Decision.Ref != "" && !d.Agent.Exited
 	counts := (asks || d.listens()) && (prompt == "" || prompt != d.Agent.Erred)
-	rested := !d.Agent.Busy
 	d.fact(Erred{AgentID: d.Agent.ID, Kind: kind, Text: text, Reset: reset, Prompt: prompt})
-	if rested && d.leaveOff() || !counts {
+	if d.leaveOff() || !counts {
 		return
 	}
 	what := "The model's API failed (" + string(kind) + ")"
@@ -223,14 +222,13 @@ func (d *draft) exited(w AgentExited) {
 	if d.Agent.Exited {
 		return
 	}
-	rested := !d.Agent.Busy
 	d.fact(Exited{d.Agent.ID, w.Code, w.Gone, clipStart(w.Tail, maxWords)})
 	d.calm()
 	if d.Decision != nil && d.onScreen() {
 		d.overtake("the agent has ended")
 		d.runsOn()
 	}
-	if rested && d.leaveOff() || d.Status != Running {
+	if d.leaveOff() || d.Status != Running {
 		return // the person who is asked decides
 	}
 	d.fire(trigger{name: onDead, text: w.outcome(d.Agent.Client && !d.Agent.Ready)})

@@ -82,8 +82,8 @@ type (
 	// AgentBlocked is a client that did not start. Screen says what is in the way: trust,
 	// login, api_key, onboarding, silent.
 	AgentBlocked struct{ Agent, Screen, Text string }
-	// AgentRested is a client that may stop: its turn is over. Unmet is what somebody had
-	// objected to in vain, and does no longer.
+	// AgentRested is a client that may stop: its turn is over. Unmet is what it was let go
+	// with in the end, though it is not mended.
 	AgentRested struct{ Agent, Prompt, Unmet string }
 	// AgentReady is a client whose first hook was heard.
 	AgentReady struct{ Agent string }
