@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/guard"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/runbook"
 )
@@ -26,7 +27,7 @@ func concerns(r *event.Record) string {
 		return r.Word.Agent
 	case r.Agent != (event.Agent{}):
 		return ""
-	case r.Kind == event.Answered && r.Event == "Stop" && r.Decision == "allow" && slices.ContainsFunc(r.Verdicts, lifecycles):
+	case r.Kind == event.Answered && r.Event == "Stop" && r.Decision == "allow" && slices.ContainsFunc(r.Verdicts, ofAll):
 		return r.Session
 	case r.Kind != event.Received:
 		return ""
@@ -38,15 +39,19 @@ func concerns(r *event.Record) string {
 	return ""
 }
 
-// lifecycles tells the answer to an agent's stop from that of a hook for the gates alone.
-func lifecycles(v event.Verdict) bool { return v.Keeper == "lifecycle" }
+// ofAll tells the answer to an agent's stop from that of a hook for the gates alone: the lifecycle
+// was asked, or nobody while stopgate is off, or there was no time left to ask it.
+func ofAll(v event.Verdict) bool {
+	return slices.Contains([]string{"lifecycle", "off", "chain"}, v.Keeper)
+}
 
 // unmet is what keepers still object to although the stop was allowed, because they have tried
-// often enough. One that could not look says nothing about the work.
+// often enough. One that could not look says nothing about the work, and one that only reports
+// objects to nothing.
 func unmet(verdicts []event.Verdict) string {
 	var all []string
 	for _, v := range verdicts {
-		if v.Outcome == "failed" && !v.Blocked {
+		if v.Outcome == "failed" && !v.Blocked && v.Status != guard.Reported {
 			all = append(all, v.Keeper+": "+cmp.Or(v.Message, v.Status))
 		}
 	}

@@ -40,6 +40,12 @@ func TestWhatRecordsMean(t *testing.T) {
 		{Keeper: "supervisor", Outcome: "could_not_run", Message: "no reviewer"},
 		{Keeper: "lifecycle", Outcome: "passed"},
 	}
+	off := allowed
+	off.Verdicts = []event.Verdict{{Keeper: "off", Outcome: "could_not_run", Status: "off"}}
+	late := allowed
+	late.Verdicts = []event.Verdict{{Keeper: "gates", Outcome: "could_not_run", Status: "deadline"}, {Keeper: "chain", Outcome: "could_not_run"}}
+	reported := allowed
+	reported.Verdicts = []event.Verdict{{Keeper: "guard", Outcome: "failed", Status: "reported", Message: "red"}, {Keeper: "lifecycle"}}
 	blocked := allowed
 	blocked.Decision = "block"
 	subagent := hook("Notification", event.Enums{NotificationType: "idle_prompt"})
@@ -69,6 +75,9 @@ func TestWhatRecordsMean(t *testing.T) {
 		"another notice":        {hook("Notification", event.Enums{NotificationType: "auth_success"}), "s", nil},
 		"a prompt":              {hook("UserPromptSubmit", event.Enums{}), "s", engine.AgentWorking{Agent: "x", Prompt: "p"}},
 		"a stop with red gates": {red, "s", engine.AgentRested{Agent: "x", Prompt: "p", Unmet: "gates: tried 3 times; guard: gave_up"}},
+		"a stop while off":      {off, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
+		"a stop out of time":    {late, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
+		"a stop with a report":  {reported, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
 		"the gates alone":       {gatesAlone, "", nil},
 		"a stop":                {allowed, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
 		"a stop that is held":   {blocked, "", nil},

@@ -96,6 +96,9 @@ func pin(script string, project *keeper.Project) string {
 	return trust.Pin(script, project.Root, project.Root, project.ConfigDir)
 }
 
+// Reported is the status of commands that failed and do not object.
+const Reported = "reported"
+
 func verdict(runs []run) keeper.Verdict {
 	v := keeper.Verdict{Outcome: keeper.Passed}
 	var reasons, summaries, messages []string
@@ -121,6 +124,9 @@ func verdict(runs []run) keeper.Verdict {
 		}
 	}
 	v.Status = v.Outcome.String()
+	if v.Outcome == keeper.Failed && len(reasons) == 0 {
+		v.Status = Reported
+	}
 	v.Reason = strings.Join(reasons, "\n\n")
 	v.Message = strings.Join(messages, "\n")
 	if len(summaries) > 0 {
