@@ -17,9 +17,9 @@ func newAgentHook() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook",
 		Short: "Answer a hook of an agent's client",
-		Long: `Answer a hook of an agent's client by the agent's lifecycle alone. The daemon puts this command
-into the settings of the agents that it starts, where gates have a hook of their own; everywhere
-else "stopgate hook" does the same, after the gates.`,
+		Long: `Answer a hook of an agent's client by the agent's lifecycle alone, for settings that you write
+yourself. The daemon gives the agents that it starts "stopgate hook", which does the same, after
+the gates.`,
 		Example: `  stopgate agent hook stop ID < payload.json`,
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,16 +41,19 @@ func (p *plane) kill(ctx context.Context, id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if a.Status == "exited" {
+	switch {
+	case a.Status == "exited":
 		return hintError{fmt.Errorf("%s has ended already", agentTitle(&a)), "see those there are with: stopgate agent list"}
+	case !strings.HasPrefix(a.ID, id) && !strings.HasPrefix(a.Owner, id):
+		return hintError{fmt.Errorf("agent %s is there no longer: %s is in its place", shortID(id), agentTitle(&a)), "to end that one: stopgate agent kill " + shortID(a.ID)}
 	}
 	request := client.Kill{ID: client.NewID()}
-	a, err = insist(ctx, p, func() (client.Agent, error) { return p.Client.Kill(ctx, a.ID, request) })
+	ending, err := insist(ctx, p, func() (client.Agent, error) { return p.Client.Kill(ctx, a.ID, request) })
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return printJSON(p.out, a)
+		return printJSON(p.out, ending)
 	}
 	_, err = fmt.Fprintln(p.out, agentTitle(&a)+" is being ended")
 	return err

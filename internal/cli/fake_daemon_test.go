@@ -404,7 +404,7 @@ func (f *fakePlane) Agent(_ context.Context, id string) (client.Agent, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, o := range f.owners {
-		if o.Agent != nil && strings.HasPrefix(o.Agent.ID, id) {
+		if o.Agent != nil && (strings.HasPrefix(o.Agent.ID, id) || o.Agent.Session == id) {
 			return f.around(*o.Agent), nil
 		}
 	}

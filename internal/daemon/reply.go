@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
@@ -54,20 +55,11 @@ func (p *plane) heeded(ctx context.Context, d engine.Decision, a engine.Answer) 
 }
 
 func (p *plane) Send(ctx context.Context, agent string, s client.Send) (client.Agent, error) {
-	return p.tellAgent(ctx, agent, s.ID, func(id string) engine.Happening { return engine.Tell{Agent: id, Message: s.Message} })
-}
-
-func (p *plane) Kill(ctx context.Context, agent string, k client.Kill) (client.Agent, error) {
-	return p.tellAgent(ctx, agent, k.ID, func(id string) engine.Happening { return engine.KillNow{Agent: id} })
-}
-
-// tellAgent hands an owner what a person wants of its agent.
-func (p *plane) tellAgent(ctx context.Context, agent, request string, what func(id string) engine.Happening) (client.Agent, error) {
 	view, err := p.Agent(ctx, agent)
 	if err != nil {
 		return client.Agent{}, err
 	}
-	o, err := p.tell(ctx, view.Owner, request, what(view.ID))
+	o, err := p.tell(ctx, view.Owner, s.ID, engine.Tell{Agent: view.ID, Message: s.Message})
 	switch {
 	case err != nil:
 		return client.Agent{}, err
@@ -75,4 +67,23 @@ func (p *plane) tellAgent(ctx context.Context, agent, request string, what func(
 		return *o.Agent, nil
 	}
 	return p.Agent(ctx, view.ID)
+}
+
+// Kill ends that agent and no other, also not one that has taken its place.
+func (p *plane) Kill(ctx context.Context, agent string, k client.Kill) (client.Agent, error) {
+	view, err := p.Agent(ctx, agent)
+	if err != nil {
+		return client.Agent{}, err
+	}
+	if strings.HasPrefix(view.ID, agent) {
+		agent = view.ID
+	}
+	o, err := p.tell(ctx, view.Owner, k.ID, engine.KillNow{Agent: agent})
+	switch {
+	case err != nil:
+		return client.Agent{}, err
+	case o.Agent != nil && o.Agent.ID == agent:
+		return *o.Agent, nil
+	}
+	return view, nil
 }

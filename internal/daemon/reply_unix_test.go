@@ -367,6 +367,33 @@ func TestSendToADeadAgent(t *testing.T) {
 	}
 }
 
+// Who ends an agent does not end the one that has taken its place.
+func TestKillOfAnAgentThatWasReplaced(t *testing.T) {
+	w, s := newWorld(), newMemory(t)
+	c := testCore(s)
+	do(t, c, anID, create(anID, clientPlan()))
+	old := done(t, c, anID).Agent.ID
+	w.start(old, "claude")
+	do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: old}})
+	r := begin(t, w, options(t, w, s))
+	request := client.Kill{ID: "1"}
+	ended, err := r.Client.Kill(t.Context(), old[:8], request)
+	if err != nil || ended.ID != old {
+		t.Errorf("%+v, %v", ended, err)
+	}
+	r.reach(t, anID, "a decision", func(o client.Owner) bool { return o.Decision != nil })
+	next, err := r.Send(t.Context(), old, client.Send{Message: "go on"})
+	check(t, err)
+	if _, err := r.Client.Kill(t.Context(), old, client.Kill{ID: "2"}); client.Code(err) != "conflict" {
+		t.Errorf("%v", err)
+	}
+	_, err = r.Client.Kill(t.Context(), old, request) // that one was heard
+	check(t, err)
+	if now, err := r.Client.Agent(t.Context(), next.ID); err != nil || now.ID != next.ID || now.Status == "exited" {
+		t.Errorf("%+v, %v", now, err)
+	}
+}
+
 // A message of ours that arrives while a person is asked is nobody's answer.
 func TestOurMessageClosesNoDecision(t *testing.T) {
 	s := newMemory(t)
