@@ -43,11 +43,23 @@ func newSpending(core *core, stateDir string, configDir func(engine.AgentStart) 
 func (s *spending) changed(before, after *engine.Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a := after.Agent; a != nil && a.Client && !a.Exited && s.purses[a.ID] == nil {
-		s.purses[a.ID] = newPurse(after.ID, a.ID, after.Spent[a.ID])
-		s.look()
+	if a := after.Agent; a != nil && a.Client && !a.Exited {
+		s.begin(after, a.ID)
+	}
+	for _, e := range after.Effects {
+		if e.Kind == engine.KillAgent { // until then it spends
+			s.begin(after, e.Target)
+		}
 	}
 	if after.Decision != nil && (before == nil || before.Decision == nil) { // whoever is asked wants to know
+		s.look()
+	}
+}
+
+// begin counts for an agent from now on.
+func (s *spending) begin(o *engine.Owner, agent string) {
+	if s.purses[agent] == nil {
+		s.purses[agent] = newPurse(o.ID, agent, o.Spent[agent])
 		s.look()
 	}
 }
@@ -113,9 +125,14 @@ func (s *spending) count(ctx context.Context, p *purse, all bool) {
 	}
 	left := o.Agent == nil || o.Agent.ID != p.agent || o.Agent.Exited
 	fault, untold := s.update(ctx, p, o, left, all || left)
-	if left {
+	if left && !ending(o, p.agent) {
 		s.part(p, errors.Join(fault, untold))
 	}
+}
+
+// ending reports whether an agent may still be at work although its owner has left it.
+func ending(o *engine.Owner, agent string) bool {
+	return slices.ContainsFunc(o.Effects, func(e engine.OpenEffect) bool { return e.Kind == engine.KillAgent && e.Target == agent })
 }
 
 // update reads what is new of an agent, and tells it. What cannot be read does not keep

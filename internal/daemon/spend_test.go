@@ -176,6 +176,30 @@ func TestSpendingUntilAnEndThatNobodySaw(t *testing.T) {
 	}
 }
 
+// An agent that its owner has left spends until it is ended, also while another daemon runs.
+func TestSpendingUntilItIsEnded(t *testing.T) {
+	a := newAccount(t, 0)
+	agent := a.agent()
+	do(t, a.core, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+	a.pay(2, agent+".jsonl")
+	a.want(true, 2)
+	o := do(t, a.core, anID, engine.Input{ID: "cancel", What: engine.Cancel{}})
+	a.pay(3, agent+".jsonl")
+	a.want(false, 5)
+	a.spent = a.reopened()
+	a.spent.changed(nil, a.core.owner(anID))
+	a.pay(4, agent+".jsonl")
+	a.want(false, 9)
+	for _, e := range o.Effects {
+		do(t, a.core, anID, engine.Input{ID: e.Key, What: engine.EffectDone{Key: e.Key}})
+	}
+	a.pay(1, agent+".jsonl")
+	a.want(false, 10)
+	if len(a.spent.list()) != 0 {
+		t.Error("the purse of an agent that has ended is open")
+	}
+}
+
 // replace puts something else in the place of a transcript, which nobody can read. The
 // function that it returns puts it back.
 func (a *account) replace(path ...string) (back func()) {
