@@ -49,6 +49,15 @@ func TestADialogInTheWay(t *testing.T) {
 	}
 	fails(terminal.Dialog)
 
+	m.hidden = 0
+	for range dialogLooks {
+		waits(terminal.Occupied)
+	}
+	for range dialogLooks - 1 {
+		waits(terminal.Dialog)
+	}
+	fails(terminal.Dialog)
+
 	is(presence.Busy)
 	for range 2 * textLooks {
 		waits(terminal.Occupied)

@@ -89,9 +89,10 @@ type message struct {
 	session string
 	key     string
 	text    string
-	made    bool      // its queue was there
-	driven  time.Time // when somebody saw to it last
-	hidden  int       // how often in a row something was in the way that no hook told of
+	made    bool           // its queue was there
+	driven  time.Time      // when somebody saw to it last
+	hiding  terminal.State // what was in the way at the last look
+	hidden  int            // for how many looks, since no hook told of it
 }
 
 func (c Clients) message(agent, key, text string) (*message, error) {
@@ -253,6 +254,7 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 		if view := m.screen(ctx, q); view.State != terminal.Ready && !view.Holds(m.text) {
 			return m.held(view.State)
 		}
+		m.hidden = 0
 	}
 	m.log(m.driver.Deliver(ctx, m.session))
 	return false, nil
@@ -298,6 +300,9 @@ func (m *message) held(in terminal.State) (done bool, err error) {
 	state := presence.Free
 	if clients := m.clients.Find(m.session); len(clients) > 0 {
 		state = clients[0].State
+	}
+	if in != m.hiding {
+		m.hidden, m.hiding = 0, in
 	}
 	most, why := 0, ""
 	switch {

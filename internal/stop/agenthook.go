@@ -15,8 +15,8 @@ import (
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
-// AgentStop answers a stop by an agent's lifecycle alone, for a client whose gates have a
-// hook of their own. Standard input may hold anything, and the exit code is 0 always.
+// AgentStop answers a stop by an agent's lifecycle alone, for a client whose settings name no
+// other keeper. Standard input may hold anything, and the exit code is 0 always.
 func (s *Service) AgentStop(ctx context.Context, agent string, stdin io.Reader) (reply Reply) {
 	if claude.Inside(s.Environ) {
 		return Reply{}
