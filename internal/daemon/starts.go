@@ -12,9 +12,9 @@ import (
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
-// starts watches clients until their first hook is heard. One that is not asks something
-// of a person before it runs any: whether the directory is to be trusted, who pays. Only
-// its screen tells, and nothing is typed there.
+// starts watches clients until they work on what they were started with. One of which no hook is
+// heard asks something of a person before it runs any: whether the directory is to be trusted,
+// who pays. Only its screen tells, and nothing is typed there.
 type starts struct {
 	core *core
 	look func(ctx context.Context, agent string) (screen, text string, err error)
@@ -36,6 +36,9 @@ const (
 	lookSeldom = 5 * time.Second
 	// silence is after how long a client is said to be silent.
 	silence = time.Minute
+	// dawdling is after how long a client that has started is said not to work on its prompt.
+	// Hooks of others may keep it from that for some time.
+	dawdling = 30 * time.Second
 	// looking is how long a look may take.
 	looking = 5 * time.Second
 )
@@ -75,10 +78,10 @@ func (s *starts) changed(o *engine.Owner) {
 	})
 }
 
-// starting reports whether an owner's client, or that very one, was started and not heard
-// of yet.
+// starting reports whether an owner's client, or that very one, was started and does not work
+// yet.
 func starting(o *engine.Owner, agent string) bool {
-	if o == nil || o.Terminal() || o.Agent == nil || !o.Agent.Client || o.Agent.Ready || o.Agent.Exited {
+	if o == nil || o.Terminal() || o.Agent == nil || !o.Agent.Unbegun() || o.Agent.Exited {
 		return false
 	}
 	return !notStarted(o) && (agent == "" || agent == o.Agent.ID)
@@ -91,14 +94,15 @@ func notStarted(o *engine.Owner) bool {
 	})
 }
 
-// watch looks at a client until it is heard of, or gone. Each thing that it shows is told
-// once, when it was seen twice: screens are drawn piece by piece.
+// watch looks at a client until it works, or is gone. Each thing that it shows is told once, when
+// it was seen twice: screens are drawn piece by piece. One that has started tells by its hooks what
+// it asks.
 func (s *starts) watch(owner, agent string) {
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	told := map[string]bool{"": true, "dialog": true} // these mean nothing by themselves
-	before, id := "", journal.NewID()
-	for begun := time.Now(); ; {
+	before, ready, id := "", false, journal.NewID()
+	for since := time.Now(); ; {
 		select {
 		case <-every.C:
 		case <-s.ctx.Done():
@@ -108,8 +112,17 @@ func (s *starts) watch(owner, agent string) {
 		if !starting(o, agent) {
 			return
 		}
+		if o.Agent.Ready && !ready {
+			ready, since = true, time.Now()
+		}
+		if ready && time.Since(since) <= dawdling {
+			continue
+		}
 		screen, text := s.glance(agent)
-		if time.Since(begun) > silence && told[screen] && len(told) == 2 {
+		switch {
+		case ready:
+			before, screen = engine.ScreenUnbegun, engine.ScreenUnbegun
+		case time.Since(since) > silence && told[screen] && len(told) == 2:
 			before, screen = "silent", "silent"
 			text = s.hooksOff(*o.AgentStart()) + text
 		}

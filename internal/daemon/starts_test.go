@@ -62,7 +62,11 @@ func whileStarting(t *testing.T, test func(t *testing.T, c *core, s *screen)) {
 		w := newStarts(c, s.look, func(engine.AgentStart) string { return "" })
 		defer w.end()
 		c.changed = func(_, after *engine.Owner) { w.changed(after) }
-		do(t, c, anID, create(anID, clientPlan()))
+		plan := clientPlan()
+		coder := plan.Agents["coder"]
+		coder.Prompt = "Write it."
+		plan.Agents["coder"] = coder
+		do(t, c, anID, create(anID, plan))
 		time.Sleep(2 * silence)
 		synctest.Wait()
 		if n := s.looked(); n != 0 {
@@ -106,14 +110,14 @@ func TestBlockedStart(t *testing.T) {
 				if c.owner(anID).Version != version {
 					t.Error("it was told again")
 				}
-				do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: c.owner(anID).Agent.ID}})
+				do(t, c, anID, engine.Input{ID: "working", What: engine.AgentWorking{Agent: c.owner(anID).Agent.ID}})
 				time.Sleep(silence)
 				synctest.Wait()
 				looks = s.looked()
 				time.Sleep(silence)
 				synctest.Wait()
 				if s.looked() != looks {
-					t.Error("a client that was heard of is watched")
+					t.Error("a client that works is watched")
 				}
 				if got := decided(c); got != "" {
 					t.Errorf("after its start: %q", got)
@@ -141,6 +145,39 @@ func TestSilentStart(t *testing.T) {
 				time.Sleep(3 * lookEvery)
 				synctest.Wait()
 				if got := decided(c); !strings.HasPrefix(got, "start: ") {
+					t.Errorf("decision %q", got)
+				}
+			})
+		})
+	}
+}
+
+// A client that has started may take its prompt for nothing to work on.
+func TestStartWithoutATurn(t *testing.T) {
+	for name, test := range map[string]struct {
+		does func(agent string) engine.Happening
+		want string
+	}{
+		"nothing":     {func(a string) engine.Happening { return engine.AgentReady{Agent: a} }, "start: "},
+		"it works":    {func(a string) engine.Happening { return engine.AgentWorking{Agent: a, Prompt: "p"} }, ""},
+		"it stops":    {func(a string) engine.Happening { return engine.AgentRested{Agent: a, Prompt: "p"} }, ""},
+		"it is there": {func(a string) engine.Happening { return engine.AgentSession{Agent: a, Session: "s"} }, "start: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whileStarting(t, func(t *testing.T, c *core, s *screen) {
+				agent := c.owner(anID).Agent.ID
+				s.show("", "Unknown command: /nosuch", nil)
+				time.Sleep(silence - time.Second)
+				do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+				do(t, c, anID, engine.Input{ID: "does", What: test.does(agent)})
+				time.Sleep(dawdling - time.Second)
+				synctest.Wait()
+				if got := decided(c); got != "" {
+					t.Errorf("too early: %q", got)
+				}
+				time.Sleep(3 * time.Second)
+				synctest.Wait()
+				if got := decided(c); !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
 					t.Errorf("decision %q", got)
 				}
 			})

@@ -202,12 +202,13 @@ func (d *draft) startGate(trigger string) {
 // gateEnded is the gate's answer: the step is done, or the trigger counts again. What
 // the agent did meanwhile comes before that.
 func (d *draft) gateEnded(gate Shell, e ShellExited) {
-	pending := d.pending()
+	pending, green := d.pending(), e.Code == 0 && !e.Lost
 	switch {
-	case e.Code == 0 && !e.Lost:
+	case green && !(d.owes() && d.hears()):
 		d.complete()
 	case pending.name != "":
 		d.fire(pending)
+	case green: // it is told first
 	case gate.Moot, len(d.Agent.Asking) > 0 && gate.Gate != onPrompt: // it works again
 	default:
 		command := runbook.ExpandShell(d.action(gate.Gate).Run, d.values())

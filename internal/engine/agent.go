@@ -82,14 +82,14 @@ func (d *draft) restart(prompt, session string, person bool) {
 	d.startAgent(prompt, session)
 }
 
-// reopen starts the agent again in its session. A client that never started has none: it
-// is started as before.
+// reopen starts the agent again in its session. A client that never began has none: it is
+// started as before, or with a person's words in place of a prompt that it did not take.
 func (d *draft) reopen(message string, person bool) {
 	if message == "" && !d.over() {
 		message, person = d.unsaid(), true
 	}
 	session := d.Agent.Session
-	if !d.Agent.Client || d.Agent.Ready {
+	if !d.Agent.Unbegun() {
 		d.restart(cmp.Or(message, defaultNudge), session, person)
 		return
 	}
@@ -97,7 +97,11 @@ func (d *draft) reopen(message string, person bool) {
 		session = ""
 	}
 	prompt := d.Agent.Prompt
-	if message != "" && message != prompt {
+	switch {
+	case message == "" || message == prompt:
+	case d.Agent.Ready:
+		prompt = message
+	default:
 		prompt = strings.TrimSpace(prompt + "\n\n" + message)
 	}
 	d.restart(prompt, session, false)

@@ -203,31 +203,44 @@ func (a Ask) within(text, description int) Ask {
 	return c
 }
 
-// started is a client's first sign of life.
-func (d *draft) started() {
-	if !d.Agent.Client || d.Agent.Ready {
+// started is a client's first sign of life, or the first that it works.
+func (d *draft) started(begun bool) {
+	if !d.Agent.Unbegun() || d.Agent.Ready && !begun {
 		return
 	}
-	d.fact(GotReady{d.Agent.ID})
+	if !d.Agent.Ready {
+		d.fact(GotReady{d.Agent.ID})
+	}
+	if begun && d.Agent.Prompt != "" {
+		d.fact(Began{d.Agent.ID})
+	}
 	if d.waitsFor(FromStart) {
 		d.overtake("the client has started")
 		d.runsOn()
 	}
 }
 
+// Unbegun reports whether the agent is a client that did not start, or does not work on what it
+// was started with.
+func (a *Agent) Unbegun() bool { return a.Client && (!a.Ready || a.Prompt != "") }
+
+// ScreenUnbegun is that of a client that has started, and does not work on its prompt.
+const ScreenUnbegun = "unbegun"
+
 // blocked is a client that did not start. No action of a runbook can help there.
 func (d *draft) blocked(w AgentBlocked) {
-	if !d.Agent.Client || d.Agent.Ready || !d.listens() {
+	if !d.Agent.Unbegun() || d.Agent.Ready != (w.Screen == ScreenUnbegun) || !d.listens() {
 		return
 	}
 	screen, text := clip(w.Screen, maxID), clip(w.Text, maxWords)
 	d.fact(Blocked{d.Agent.ID, screen, text})
 	what := map[string]string{
-		"trust":      "The client asks whether to trust the directory",
-		"login":      "The client is not logged in",
-		"api_key":    "The client asks whether to use an API key",
-		"onboarding": "The client shows what it shows at its first start",
-		"silent":     "The client has started, and none of its hooks was heard",
+		"trust":       "The client asks whether to trust the directory",
+		"login":       "The client is not logged in",
+		"api_key":     "The client asks whether to use an API key",
+		"onboarding":  "The client shows what it shows at its first start",
+		"silent":      "The client has started, and none of its hooks was heard",
+		ScreenUnbegun: "The client has started, and does not work on its prompt: it may be a command that the client does not know",
 	}[screen]
 	what = cmp.Or(what, "The client did not start")
 	d.escalate(question{

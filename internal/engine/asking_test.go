@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,11 +19,13 @@ func client() runbook.Agent {
 	return a
 }
 
-// ready is a pipeline whose client has started.
+// ready is a pipeline whose client has started, and rests after its first turn.
 func ready(t testing.TB, a runbook.Agent, then ...string) *stage {
 	t.Helper()
 	s := atWork(t, a, then...)
 	s.do(AgentReady{s.agent()})
+	s.do(AgentWorking{Agent: s.agent(), Prompt: "first"})
+	s.do(AgentRested{Agent: s.agent(), Prompt: "first"})
 	return s
 }
 
@@ -650,6 +653,64 @@ func TestHowClientsAreStarted(t *testing.T) {
 	if got := s.effect(StartAgent).Agent; got.Client || got.Bare {
 		t.Fatalf("%+v", got)
 	}
+}
+
+// A prompt that the client does not take, such as a command that it does not know, is a person's
+// matter.
+func TestClientThatDoesNotBegin(t *testing.T) {
+	blocked := func(t *testing.T) *stage {
+		s := atWork(t, client())
+		s.do(AgentBlocked{s.agent(), ScreenUnbegun, ""}) // it cannot be, yet
+		s.do(AgentReady{s.agent()})
+		s.do(AgentBlocked{s.agent(), "trust", ""}) // nor this, now
+		s.is("work", Running)
+		s.do(AgentBlocked{s.agent(), ScreenUnbegun, "Unknown command: /nosuch"})
+		if d := s.o.Decision; d == nil || d.Source != FromStart || !strings.Contains(d.Context, "/nosuch") {
+			t.Fatalf("%s", text(s.o))
+		}
+		return s
+	}
+	t.Run("a person types something else", func(t *testing.T) {
+		s := blocked(t)
+		s.do(AgentReady{s.agent()})
+		s.is("work", Waiting)
+		s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+		s.is("work", Running)
+		if s.o.Agent.Unbegun() {
+			t.Fatalf("%s", text(s.o))
+		}
+	})
+	t.Run("try again", func(t *testing.T) {
+		s := blocked(t)
+		s.do(Answer{Decision: s.o.Decision.ID, Option: "retry"})
+		if start := s.effect(StartAgent).Agent; start.Prompt != "do 1" || start.Resume != "" {
+			t.Fatalf("%+v", start)
+		}
+	})
+	t.Run("with other words", func(t *testing.T) {
+		s := blocked(t)
+		s.do(Answer{Decision: s.o.Decision.ID, Option: "retry", Message: "/such"})
+		if start := s.effect(StartAgent).Agent; start.Prompt != "/such" || start.Resume != "" {
+			t.Fatalf("%+v", start)
+		}
+	})
+	s := ready(t, client())
+	s.do(AgentBlocked{s.agent(), ScreenUnbegun, ""})
+	s.is("work", Running)
+}
+
+// Nobody waits for the answer to what an agent asks that is being ended.
+func TestAnswerToAnAgentThatIsBeingEnded(t *testing.T) {
+	s := ready(t, client())
+	s.do(AgentPrompt{Agent: s.agent(), Type: "permission", Text: "Bash", Ref: "r"})
+	decision := s.o.Decision.ID
+	s.do(KillNow{s.agent()})
+	var refusal *Refusal
+	if _, err := s.try(s.input(Answer{Decision: decision, Option: "approve"})); !errors.As(err, &refusal) || refusal.Code != "conflict" {
+		t.Fatalf("%v", err)
+	}
+	s.do(Answer{Decision: decision, Option: "cancel"})
+	s.is(StepCancelled, Ended)
 }
 
 func TestTheEndOfAnAgentSaysWhy(t *testing.T) {

@@ -27,7 +27,8 @@ func limitedBy(t testing.TB, p runbook.Plan, b runbook.Budget) *stage {
 func TestMoneyRunsOut(t *testing.T) {
 	spent := func(t *testing.T) *stage {
 		s := limited(t, runbook.Budget{USD: 2}, "next")
-		s.do(AgentReady{s.agent()})
+		s.do(AgentWorking{Agent: s.agent()})
+		s.do(AgentRested{Agent: s.agent()})
 		s.do(AgentSpent{s.agent(), 2, 1000})
 		s.is("work", Running)
 		s.do(AgentSpent{s.agent(), 2.5, 2000})
@@ -91,6 +92,16 @@ func TestMoneyRunsOut(t *testing.T) {
 		s := spent(t)
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "done"})
 		s.is("next", Running) // a command: it costs no money
+	})
+	t.Run("complete in a turn that is cut off", func(t *testing.T) {
+		s := spent(t)
+		decision := s.o.Decision.ID
+		s.do(AgentWorking{Agent: s.agent()})
+		s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+		s.do(AgentExited{Agent: s.agent()})
+		if s.is("work", Waiting); s.o.Decision.ID != decision {
+			t.Fatalf("%s", text(s.o))
+		}
 	})
 	t.Run("complete", func(t *testing.T) {
 		s := spent(t)

@@ -189,6 +189,8 @@ func decodeDetail(name string, text []byte) (Fact, error) {
 		return decodeAs[Blocked](text)
 	case "agent:ready":
 		return decodeAs[GotReady](text)
+	case "agent:began":
+		return decodeAs[Began](text)
 	case "agent:spent":
 		return decodeAs[Paid](text)
 	case "agent:error":

@@ -149,6 +149,9 @@ func (d *draft) answer(a Answer) error {
 	if err != nil {
 		return err
 	}
+	if d.Decision.Ref != "" && d.Agent.Killed && c.does != optCancel {
+		return &Refusal{"conflict", "the agent is being ended: the answer would reach nobody"}
+	}
 	if c.message != "" && d.Agent == nil && c.does != optDone && c.does != optSkip && c.does != optCancel {
 		return &Refusal{"invalid", "no agent runs that could be given a message: choose one of " + d.Decision.names()}
 	}

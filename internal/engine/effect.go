@@ -86,4 +86,8 @@ type AgentStart struct {
 type OpenEffect struct {
 	Effect
 	Started bool `json:"started,omitempty"` // its start is on record: it may have taken place
+	Heard   bool `json:"heard,omitempty"`   // of SendAgent: the agent has the message, and works on it
 }
+
+// sends reports whether it is a message to that agent.
+func (e *OpenEffect) sends(agent string) bool { return e.Kind == SendAgent && e.Target == agent }

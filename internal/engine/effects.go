@@ -21,8 +21,9 @@ func (d *draft) effectStarted(e EffectStarted) error {
 }
 
 func (d *draft) effectDone(e EffectDone) {
-	if _, open := d.Effect(e.Key); open {
+	if effect, open := d.Effect(e.Key); open {
 		d.fact(ActDone(e))
+		d.paid(effect)
 	}
 }
 
@@ -65,6 +66,7 @@ func (d *draft) effectLost(e EffectLost) {
 	case SendAgent:
 		if d.keeps(effect) { // but not here: it may have been heard
 			d.tell("A message may be lost: "+d.Name, colon("Nobody knows whether this reached the agent", effect.Text), "")
+			d.paid(effect)
 			return
 		}
 		d.undelivered(effect, colon("Nobody knows whether the message reached the agent", why))
@@ -87,7 +89,7 @@ func (d *draft) agentFailed(effect OpenEffect, why string) {
 	if d.Agent == nil || d.Agent.ID != effect.Agent.ID || d.Agent.Exited {
 		return
 	}
-	d.fact(Exited{AgentID: d.Agent.ID, Code: -1})
+	d.gone(AgentExited{Code: -1})
 	if d.Status == Running {
 		d.fail("the agent could not be started: " + why)
 	}
@@ -101,6 +103,36 @@ func (d *draft) keeps(e OpenEffect) bool {
 		return false
 	}
 	return e.Target == d.Agent.ID && !d.hears() || slices.Contains(d.Agent.Before, e.Target)
+}
+
+// owes reports whether a person's words are on their way to the agent, or are kept for it. It
+// has to have them before it can be done. One that is being ended gets none.
+func (d *draft) owes() bool {
+	coming := func(e OpenEffect) bool { return e.sends(d.Agent.ID) && e.Person && !e.Heard }
+	return !d.Agent.Killed && (len(d.Agent.Unsaid) > 0 || slices.ContainsFunc(d.Effects, coming))
+}
+
+// paid is a message that nothing waits for any more, such as the agent's own signal.
+func (d *draft) paid(e OpenEffect) {
+	if d.Agent != nil && e.sends(d.Agent.ID) {
+		d.leaveOff()
+	}
+}
+
+// unheard tells people which of their words the agent, which is left, has never got.
+func (d *draft) unheard() {
+	if d.Agent == nil {
+		return
+	}
+	words := slices.Clone(d.Agent.Unsaid)
+	for _, e := range d.Effects {
+		if e.sends(d.Agent.ID) && e.Person && !e.Heard && !e.Started {
+			words = append(words, e.Text)
+		}
+	}
+	for _, text := range words {
+		d.tell("A message did not arrive: "+d.Name, colon("The agent's step was over before it could be told", text), "")
+	}
 }
 
 // hears reports whether the agent can be told something now.
@@ -148,7 +180,7 @@ func (d *draft) drop(key string) {
 // dropAgent takes back what was to be done for the current agent.
 func (d *draft) dropAgent() {
 	for _, e := range slices.Clone(d.Effects) {
-		if e.Kind == StartAgent && e.Agent.ID == d.Agent.ID || e.Kind == SendAgent && e.Target == d.Agent.ID {
+		if e.Kind == StartAgent && e.Agent.ID == d.Agent.ID || e.sends(d.Agent.ID) {
 			d.drop(e.Key)
 		}
 	}

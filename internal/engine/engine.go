@@ -111,7 +111,7 @@ type Agent struct {
 	Session string    `json:"session"` // the client's session now
 	Started time.Time `json:"started"`
 	Client  bool      `json:"client,omitempty"` // it is a client in a terminal, else a plain process
-	Prompt  string    `json:"prompt,omitempty"` // of a client: what it is started with, until it has started
+	Prompt  string    `json:"prompt,omitempty"` // of a client: what it is started with, until it works on it
 	Ready   bool      `json:"ready,omitempty"`  // of a client: its first hook was heard
 	Busy    bool      `json:"busy,omitempty"`   // of a client: it is in a turn whose end nobody has looked at
 	Unmet   string    `json:"unmet,omitempty"`  // of a client: what it was let go with in the end, though it is not mended

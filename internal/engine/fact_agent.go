@@ -56,6 +56,10 @@ type (
 	GotReady struct {
 		AgentID string `json:"agent_id"`
 	}
+	// Began is a client that works on what it was started with.
+	Began struct {
+		AgentID string `json:"agent_id"`
+	}
 	// Paid is what an agent has cost in all.
 	Paid struct {
 		AgentID string `json:"agent_id"`
@@ -212,7 +216,16 @@ func (GotReady) FactType() string { return "agent:ready" }
 
 func (GotReady) apply(o *Owner, s *Step) {
 	if o.Agent != nil {
-		o.Agent.Ready, o.Agent.Prompt = true, ""
+		o.Agent.Ready = true
+	}
+}
+
+// FactType is agent:began.
+func (Began) FactType() string { return "agent:began" }
+
+func (Began) apply(o *Owner, s *Step) {
+	if o.Agent != nil {
+		o.Agent.Prompt = ""
 	}
 }
 
@@ -238,11 +251,27 @@ func (f Worked) apply(o *Owner, s *Step) {
 		return
 	}
 	o.Agent.Busy, o.Agent.Unmet = o.Agent.Client, ""
+	if f.Ours {
+		o.delivered()
+	}
 	if f.Source != sourceTask && !f.Ours { // who types sees the screen
 		o.Agent.Dialog = nil
 	}
 	if o.Shell != nil {
 		o.Shell.Moot = true
+	}
+}
+
+// delivered is a message of ours that the agent has got: the first that it had not. What it said
+// before is not its answer to a person's words.
+func (o *Owner) delivered() {
+	i := slices.IndexFunc(o.Effects, func(e OpenEffect) bool { return e.sends(o.Agent.ID) && !e.Heard })
+	if i < 0 {
+		return
+	}
+	o.Effects[i].Heard = true
+	if o.Effects[i].Person {
+		o.Agent.Signal = nil
 	}
 }
 

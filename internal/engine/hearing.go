@@ -28,11 +28,11 @@ func (d *draft) agentDid(what Happening) {
 	case AgentWorking:
 		d.hooked(w.Agent, func() { d.working(w) })
 	case AgentSession:
-		d.hooked(w.Agent, func() { d.session(w) })
+		d.of(w.Agent, func() { d.started(false); d.session(w) })
 	case AgentRested:
 		d.hooked(w.Agent, func() { d.rested(w) })
 	case AgentReady:
-		d.hooked(w.Agent, func() {})
+		d.of(w.Agent, func() { d.started(false) })
 	case AgentBlocked:
 		d.of(w.Agent, func() { d.blocked(w) })
 	case AgentExited:
@@ -43,10 +43,10 @@ func (d *draft) agentDid(what Happening) {
 }
 
 // hooked is what an agent's own hooks and words tell: a client that they come from has
-// started.
+// started, and works on its prompt.
 func (d *draft) hooked(agent string, do func()) {
 	d.of(agent, func() {
-		d.started()
+		d.started(true)
 		do()
 	})
 }
@@ -68,6 +68,9 @@ func (d *draft) signalled(w AgentSignal) {
 	switch w.Kind {
 	case SignalComplete:
 		d.fact(Signalled{d.Agent.ID, w.Kind, message})
+		if d.Agent.Busy && (d.Agent.Exited || d.waitsFor(FromBudget)) {
+			return // its turn is cut off: nobody will look at what it leaves
+		}
 		if d.Decision != nil {
 			d.overtake("the agent completed")
 			d.runsOn()
@@ -92,9 +95,9 @@ func (d *draft) signalled(w AgentSignal) {
 // leaveOff completes the step of an agent that has said that it is complete. One that is in a
 // turn ends that first, by a stop: whoever else looks at it, such as the project's gates, may
 // send it back to work. A turn that ends without one was seen by nobody. Where they have given
-// up, a person decides.
+// up, a person decides. Who was told that the agent gets their words is not left out of it.
 func (d *draft) leaveOff() bool {
-	if s := d.Agent.Signal; s == nil || s.Kind != SignalComplete || d.Agent.Busy || d.Status != Running {
+	if s := d.Agent.Signal; s == nil || s.Kind != SignalComplete || d.Agent.Busy || d.Status != Running || d.owes() {
 		return false
 	}
 	if d.Agent.Unmet == "" {
@@ -115,7 +118,7 @@ func (d *draft) rested(w AgentRested) {
 
 func (d *draft) stopped(w AgentStop) {
 	d.fact(TriedToStop{d.Agent.ID, clip(w.Prompt, maxID)})
-	if d.listens() && !d.parked() {
+	if d.listens() && !d.parked() && !d.owes() {
 		d.escalate(question{
 			source: FromStop, reason: "on_stop: escalate",
 			context: "Agent tried to stop without signaling completion",
@@ -123,11 +126,12 @@ func (d *draft) stopped(w AgentStop) {
 	}
 }
 
-// idle counts an idle once for each prompt, and none while a gate looks at the last one.
+// idle counts an idle once for each prompt, and none while a gate looks at the last one or a
+// person's words are on their way.
 func (d *draft) idle(w AgentIdle) {
 	prompt := clip(w.Prompt, maxID)
 	escalated := d.Agent.Signal != nil && d.Agent.Signal.Kind == SignalEscalate
-	counts := d.listens() && !d.parked() && !escalated && d.Shell == nil && (prompt == "" || prompt != d.Agent.Idle)
+	counts := d.listens() && !d.parked() && !d.owes() && !escalated && d.Shell == nil && (prompt == "" || prompt != d.Agent.Idle)
 	d.fact(WentIdle{d.Agent.ID, prompt, counts})
 	if d.leaveOff() {
 		return
@@ -222,16 +226,21 @@ func (d *draft) exited(w AgentExited) {
 	if d.Agent.Exited {
 		return
 	}
+	d.gone(w)
+	if d.leaveOff() || d.Status != Running {
+		return // the person who is asked decides
+	}
+	d.fire(trigger{name: onDead, text: w.outcome(d.Agent.Client && !d.Agent.Ready)})
+}
+
+// gone is an agent that is no longer there. What was to be answered on its screen is not, then.
+func (d *draft) gone(w AgentExited) {
 	d.fact(Exited{d.Agent.ID, w.Code, w.Gone, clipStart(w.Tail, maxWords)})
 	d.calm()
 	if d.Decision != nil && d.onScreen() {
 		d.overtake("the agent has ended")
 		d.runsOn()
 	}
-	if d.leaveOff() || d.Status != Running {
-		return // the person who is asked decides
-	}
-	d.fire(trigger{name: onDead, text: w.outcome(d.Agent.Client && !d.Agent.Ready)})
 }
 
 // outcome says in one line how an agent ended.

@@ -70,7 +70,8 @@ type actor struct {
 	armed map[string]time.Time
 	told  map[string]bool // effects that people are being told of
 	// What people know.
-	seen map[string]bool
+	seen    map[string]bool
+	resumed int
 }
 
 type entryOf struct {
@@ -387,7 +388,8 @@ func (s *simulation) consider(a *actor) {
 		a.seen[d.ID] = true
 		s.in(time.Minute, 8*time.Hour, func() { s.decide(a, d.ID) })
 	}
-	if a.o.Step == StepFailed && s.chance(20) {
+	if a.o.Step == StepFailed && a.resumed < 3 && s.chance(20) { // a cycle fails again and again
+		a.resumed++
 		s.in(time.Minute, 8*time.Hour, func() { s.person(a, a.input(Resume{})) })
 	}
 }

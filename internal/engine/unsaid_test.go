@@ -40,6 +40,110 @@ func resuming() runbook.Agent {
 	return a
 }
 
+// A person who was told that the agent gets their words is not left out of it: what it says before
+// it has them is no answer to them.
+func TestWordsOfAPersonComeBeforeTheEnd(t *testing.T) {
+	complete := func(s *stage) {
+		s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+		s.do(AgentRested{Agent: s.agent(), Prompt: "p"})
+	}
+	for name, test := range map[string]struct {
+		agent runbook.Agent
+		does  func(s *stage)
+	}{
+		"complete":         {client(), complete},
+		"idle":             {waiting(runbook.Done), func(s *stage) { s.do(AgentIdle{s.agent(), "p"}) }},
+		"idle, and asked":  {client(), func(s *stage) { s.do(AgentIdle{s.agent(), "p"}) }},
+		"stops once more":  {client(), func(s *stage) { s.do(AgentStop{s.agent(), "p"}) }},
+		"complete, resaid": {client(), func(s *stage) { complete(s); complete(s) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, e := answered(t, test.agent)
+			test.does(s)
+			s.is("work", Running)
+			s.do(AgentWorking{Agent: s.agent(), Prompt: "q", Ours: true})
+			s.do(EffectDone{e.Key})
+			s.do(AgentRested{Agent: s.agent(), Prompt: "q"})
+			s.is("work", Running)
+			complete(s)
+			s.is(StepDone, Ended)
+		})
+	}
+	t.Run("they are not recognised in what it got", func(t *testing.T) {
+		s, e := answered(t, client())
+		complete(s)
+		s.do(AgentWorking{Agent: s.agent(), Prompt: "q"})
+		s.do(EffectDone{e.Key})
+		s.is("work", Running)
+		s.do(AgentRested{Agent: s.agent(), Prompt: "q"})
+		s.is(StepDone, Ended)
+	})
+	t.Run("they lead to no turn", func(t *testing.T) {
+		s, e := answered(t, client())
+		complete(s)
+		s.do(EffectDone{e.Key})
+		s.is(StepDone, Ended)
+	})
+	t.Run("they cannot be delivered", func(t *testing.T) {
+		s, e := answered(t, client())
+		complete(s)
+		s.do(EffectFailed{e.Key, "a dialog is open"})
+		s.is("work", Waiting)
+	})
+	t.Run("it ends first", func(t *testing.T) {
+		s, _ := answered(t, client())
+		complete(s)
+		s.do(AgentExited{Agent: s.agent()})
+		if s.is("work", Waiting); s.o.Decision.Source != FromDead {
+			t.Fatalf("%s", text(s.o))
+		}
+	})
+	t.Run("a gate says that it is done", func(t *testing.T) {
+		a := waiting(runbook.Gate)
+		a.OnDead = runbook.Action{Kind: runbook.Resume, Attempts: 3}
+		s, e := answered(t, a)
+		s.do(AgentExited{Agent: s.agent()})
+		s.do(EffectDone{s.effect(StartAgent).Key})
+		s.do(AgentWorking{Agent: s.agent(), Prompt: "q"})
+		s.do(AgentIdle{s.agent(), "q"})
+		gate := s.effect(StartShell)
+		s.do(EffectFailed{e.Key, "the agent does not run"})
+		if s.o.Agent.Unsaid == nil {
+			t.Fatalf("%s", text(s.o))
+		}
+		s.do(ShellExited{Key: gate.Key})
+		s.is("work", Running)
+		if s.given() != s.agent()+": use the blue one" {
+			t.Fatal(s.given())
+		}
+	})
+}
+
+// waiting is a client of whose idleness a runbook says something.
+func waiting(kind runbook.ActionKind) runbook.Agent {
+	a := client()
+	a.OnIdle = runbook.Action{Kind: kind, Run: "test"}
+	return a
+}
+
+// Where the runbook wants no agent after this one, the person is told.
+func TestWordsOfAPersonThatNobodyGets(t *testing.T) {
+	for _, kind := range []runbook.ActionKind{runbook.Done, runbook.Fail} {
+		a := client()
+		a.OnDead = runbook.Action{Kind: kind}
+		s := ready(t, a)
+		s.do(AgentStop{s.agent(), "p"})
+		s.do(Answer{Decision: s.o.Decision.ID, Message: "use the blue one"})
+		s.do(AgentExited{Agent: s.agent()})
+		told := slices.ContainsFunc(s.last.Effects, func(e Effect) bool {
+			return e.Kind == NotifyPerson && strings.HasPrefix(e.Title, "A message did not arrive") && strings.HasSuffix(e.Text, "use the blue one")
+		})
+		if !told {
+			t.Errorf("%s: %s", kind, text(s.last.Effects))
+		}
+	}
+}
+
 // A person who was told that the agent gets their words need not look whether it has them.
 func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 	const words = "use the blue one"

@@ -209,6 +209,27 @@ func TestEscalatedStop(t *testing.T) {
 	m.wantDecisions(o.ID, "stop", "stop")
 }
 
+// What an agent says before it has the words of a person, who was told that it gets them, is no
+// answer to them.
+func TestWordsOfAPersonComeBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	m := newManaged(t, pipeline("on_stop = \"escalate\"\n"))
+	m.Allow("Bash")
+	signal := bash("stopgate emit agent:signal --agent $STOPGATE_AGENT_ID complete")
+	busy := make(chan struct{})
+	m.API.On(claudeapi.Last("A human has been notified"), claudeapi.Hold(busy, signal), claudeapi.Always(claudeapi.Text("I have signalled.")))
+	m.API.On(claudeapi.Last("Use staging first."), signal, claudeapi.Always(claudeapi.Text("I have used it.")))
+	m.API.Script(claudeapi.Always(claudeapi.Text("I am finished.")))
+	o := m.Go()
+	d := m.asks(o.ID, "stop")
+	m.API.WaitRequest(t, claudeapi.Last("A human has been notified"))
+	m.answers(d, "nudge", "-m", "Use staging first.")
+	close(busy)
+	m.API.WaitRequest(t, claudeapi.Last("Use staging first."))
+	m.done(o.ID)
+	m.wantDecisions(o.ID, "stop")
+}
+
 // An agent that runs alone escalates unless told otherwise.
 func TestAgentThatRunsAloneEscalates(t *testing.T) {
 	t.Parallel()
