@@ -40,8 +40,13 @@ func New(o Options) *Notifier {
 	return &Notifier{opts: o, health: health{tell: o.Trouble}, stuck: map[way]int{}}
 }
 
-// limit is how long one way may take. Whoever is slower is not waited for.
-const limit = 15 * time.Second
+const (
+	// limit is how long one way may take. Whoever is slower is not waited for.
+	limit = 15 * time.Second
+	// courtesy is how long the others may take where one way has taken a message: the next one
+	// waits for that long.
+	courtesy = 2 * time.Second
+)
 
 // Check tells whether there is a desktop, where one is wanted: a person who has just
 // asked for it need not wait for the first message to learn that it cannot come.
@@ -70,8 +75,9 @@ func (n *Notifier) Held(project string, now time.Time) time.Duration {
 }
 
 // Notify sends a message in every way that there is for its project, all at once, and
-// returns when each has taken it or has failed. The error says that nobody took it. What
-// only some ways did not take is told as trouble; a desktop that is not there is never more.
+// returns when each has taken it or has failed, or soon after one has taken it. The error says
+// that nobody took it. What only some ways did not take is told as trouble; a desktop that is not
+// there is never more.
 func (n *Notifier) Notify(ctx context.Context, m Message) error {
 	c, err := n.opts.Config()
 	if err != nil {
@@ -79,41 +85,68 @@ func (n *Notifier) Notify(ctx context.Context, m Message) error {
 		n.health.record(outcomes{inConfig: err}, func(way) bool { return true })
 		return err
 	}
-	got := n.send(ctx, notify.Route(c, n.opts.Home, m.Project), m.plain(n.opts.Home))
-	n.health.record(got, uses(c).has)
+	record := func(got outcomes) { n.health.record(got, uses(c).has) }
+	ways := n.ways(notify.Route(c, n.opts.Home, m.Project), m.plain(n.opts.Home))
+	got := n.send(ctx, ways, record)
+	record(got)
 	return got.failure()
 }
 
-// send sends a message in all ways.
-func (n *Notifier) send(ctx context.Context, w config.Ways, m Message) outcomes {
+// send sends a message in all ways. What becomes of it in those that are not waited for is told
+// later.
+func (n *Notifier) send(ctx context.Context, ways map[way]sending, later func(outcomes)) outcomes {
+	type end struct {
+		which way
+		err   error
+	}
+	ends := make(chan end, len(ways))
+	for which, send := range ways {
+		go func() { ends <- end{which, n.within(ctx, which, send)} }()
+	}
 	got := outcomes{}
-	if w.Muted {
-		return got
-	}
-	var all sync.WaitGroup
-	try := func(which way, send func(context.Context) error) {
-		all.Go(func() {
-			err := n.within(ctx, which, send)
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			got[which] = err
-		})
-	}
-	if w.Command != "" {
-		try(byCommand, func(ctx context.Context) error { return n.command(ctx, w.Command, m) })
-	}
-	if w.Desktop {
-		try(onDesktop, func(context.Context) error { return n.desktop(m) })
-	}
-	seen := map[string]bool{}
-	for _, address := range w.URLs {
-		if !seen[address] {
-			seen[address] = true
-			try(byService(address), func(ctx context.Context) error { return deliver(ctx, address, m) })
+	var enough <-chan time.Time
+	for len(got) < len(ways) {
+		select {
+		case e := <-ends:
+			got[e.which] = e.err
+			if e.err == nil && enough == nil {
+				enough = time.After(courtesy)
+			}
+		case <-enough:
+			rest := len(ways) - len(got)
+			go func() {
+				late := outcomes{}
+				for range rest {
+					e := <-ends
+					late[e.which] = e.err
+				}
+				later(late)
+			}()
+			return got
 		}
 	}
-	all.Wait()
 	return got
+}
+
+// sending sends a message in one way.
+type sending func(context.Context) error
+
+// ways are those in which a message is sent.
+func (n *Notifier) ways(w config.Ways, m Message) map[way]sending {
+	all := map[way]sending{}
+	if w.Muted {
+		return all
+	}
+	if w.Command != "" {
+		all[byCommand] = func(ctx context.Context) error { return n.command(ctx, w.Command, m) }
+	}
+	if w.Desktop {
+		all[onDesktop] = func(context.Context) error { return n.desktop(m) }
+	}
+	for _, address := range w.URLs {
+		all[byService(address)] = func(ctx context.Context) error { return deliver(ctx, address, m) }
+	}
+	return all
 }
 
 // mostStuck is how many messages may be under way longer than they should, before no more
@@ -124,7 +157,7 @@ const mostStuck = 3
 var errSlow = errors.New("no answer within " + limit.String())
 
 // within sends a message, and waits no longer for that than it may take.
-func (n *Notifier) within(ctx context.Context, which way, send func(context.Context) error) error {
+func (n *Notifier) within(ctx context.Context, which way, send sending) error {
 	if n.givenUp(which, 0) >= mostStuck {
 		return errors.New("it has not answered for long: nothing more is sent before it does")
 	}
@@ -155,7 +188,7 @@ func (n *Notifier) givenUp(which way, more int) int {
 
 // safely sends a message by code that is not ours: what it makes of a strange answer must
 // not end the daemon.
-func safely(ctx context.Context, send func(context.Context) error) (err error) {
+func safely(ctx context.Context, send sending) (err error) {
 	defer func() {
 		if recover() != nil { // its value may hold a token
 			err = errors.New("the code that sends it has failed")

@@ -227,6 +227,30 @@ func TestSlowWays(t *testing.T) {
 	})
 }
 
+// The next message waits for a way that hangs only as long as nobody has got this one.
+func TestAWayThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, config.Notify{})
+		begun, late := time.Now(), outcomes{}
+		later := func(o outcomes) { late = o }
+		hangs := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
+		well := func(context.Context) error { return nil }
+		got := s.send(t.Context(), map[way]sending{byCommand: well, onDesktop: hangs}, later)
+		if took := time.Since(begun); took != courtesy || len(got) != 1 || got.failure() != nil {
+			t.Errorf("after %v: %v", took, got)
+		}
+		time.Sleep(limit)
+		synctest.Wait()
+		if len(late) != 1 || !errors.Is(late[onDesktop], errSlow) {
+			t.Errorf("later: %v", late)
+		}
+		begun = time.Now()
+		if got = s.send(t.Context(), map[way]sending{onDesktop: hangs}, nil); time.Since(begun) != limit || got.failure() == nil {
+			t.Errorf("after %v: %v", time.Since(begun), got)
+		}
+	})
+}
+
 func TestDaemonThatStopsDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, config.Notify{})
