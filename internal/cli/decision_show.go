@@ -147,14 +147,17 @@ func (s *decisionShow) asked() (lines []string) {
 	case s.Source == "approval":
 		head = "The agent asks for permission to use " + cmp.Or(plain.Line(a.Tool), "a tool") + ":"
 	}
+	var all []string
 	for i := range a.Questions {
-		text += a.Questions[i].Question + "\n"
+		all = append(all, a.Questions[i].Question)
 		if len(a.Questions) > 1 {
 			lines = append(lines, s.question(&a.Questions[i], fmt.Sprintf("  %d. ", i+1))...)
 		}
 	}
-	if len(a.Questions) == 0 {
+	if len(all) == 0 {
 		lines = wrapped("  ", text, s.width)
+	} else {
+		text = strings.Join(all, " / ") // as the context has them
 	}
 	return slices.Concat([]string{s.paint.yellow(cut("? "+head, s.width))}, lines, s.context(text))
 }

@@ -54,6 +54,19 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// What is asked stands there once, whatever is in it.
+func TestQuestionsOfSeveralLines(t *testing.T) {
+	d := client.Decision{
+		Source: "question", Context: "The agent asks 2 questions: Which\none? / Other\n?",
+		Ask: asks(client.Question{Question: "Which\none?"}, client.Question{Question: "Other\n?"}), Options: options("cancel"),
+	}
+	s := decisionShow{Decision: &d, width: 80}
+	want := []string{"? The agent asks 2 questions:", "  1. Which", "     one?", "  2. Other", "     ?"}
+	if diff := cmp.Diff(want, s.asked()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestOnExpiry(t *testing.T) {
 	for _, test := range []struct{ source, answer, first, want string }{
 		{"idle", "go_on", "nudge", "then the answer is nudge"},
