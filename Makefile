@@ -47,10 +47,11 @@ check: format ## vet and lint
 	$(KEEP) $(GO) tool -modfile=tools/go.mod staticcheck ./...
 
 # check has vetted everything, or will. The tests run in the environment they always have, and
-# what they build is what everybody builds.
+# what they build is what everybody builds. Those that take longest begin first, and one more than
+# there are cores runs at once on a small machine: most wait a good deal.
 unit: ## unit, script and fuzz-seed tests under the race detector
-	CGO_ENABLED=1 $(KEEP) $(GO) test -race -vet=off -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0' \
-	  $$($(GO) list ./... | grep -v '/test/e2e$$')
+	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p 3 -vet=off -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0' \
+	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... | grep -v '/test/e2e$$')
 
 e2e: ## tests with the real client; none may be skipped
 	STOPGATE_E2E=require $(GO) test -count=1 -timeout 10m -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
