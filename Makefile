@@ -47,10 +47,10 @@ check: format ## vet and lint
 	$(KEEP) $(GO) tool -modfile=tools/go.mod staticcheck ./...
 
 # check has vetted everything, or will. The tests run in the environment they always have, and
-# what they build is what everybody builds. Those that take longest begin first, and one more than
-# there are cores runs at once on a small machine: most wait a good deal.
+# what they build is what everybody builds. Those that take longest begin first, and one more
+# package is tested at once than there are cores: they wait a good deal.
 unit: ## unit, script and fuzz-seed tests under the race detector
-	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p 3 -vet=off -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0' \
+	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -vet=off -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0' \
 	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... | grep -v '/test/e2e$$')
 
 e2e: ## tests with the real client; none may be skipped
