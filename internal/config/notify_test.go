@@ -15,9 +15,9 @@ const notifyText = `notify:
   urls: ["ntfy://ntfy.sh/a", generic+https://example.com/x]
   quiet: {from: 22:00, to: "07:05"}
   projects:
-    - path: ~/work/secret
+    - path: ~/code/secret
       muted: true
-    - path: ~/work
+    - path: ~/code
       command: ""
       urls: [slack://x@y]
       quiet: off
@@ -34,8 +34,8 @@ func TestNotify(t *testing.T) {
 	}
 	general := Ways{Command: "say", Desktop: true, URLs: []string{"ntfy://ntfy.sh/a", "generic+https://example.com/x"}, Quiet: Quiet{22 * 60, 7*60 + 5}}
 	want := Notify{Ways: general, Projects: []ProjectNotify{
-		{Path: "~/work/secret", Muted: true},
-		{Path: "~/work", Command: new(""), URLs: new([]string{"slack://x@y"}), Quiet: new(Quiet{})},
+		{Path: "~/code/secret", Muted: true},
+		{Path: "~/code", Command: new(""), URLs: new([]string{"slack://x@y"}), Quiet: new(Quiet{})},
 		{Path: "/srv", Desktop: new(false), URLs: new([]string{}), Quiet: new(Quiet{0, 23*60 + 59})},
 	}}
 	if diff := cmp.Diff(want, got.Notify); diff != "" {

@@ -23,24 +23,24 @@ func ptr[T any](v T) *T { return &v }
 func TestRoute(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	check(t, err)
-	for _, dir := range []string{"work/play/deep", "work/shop", "workshop", "real"} {
+	for _, dir := range []string{"code/play/deep", "code/shop", "codebook", "real"} {
 		check(t, os.MkdirAll(filepath.Join(home, dir), 0o700))
 	}
 	links := runtime.GOOS != "windows"
 	if links {
-		check(t, os.Symlink(filepath.Join(home, "work"), filepath.Join(home, "linked")))
+		check(t, os.Symlink(filepath.Join(home, "code"), filepath.Join(home, "linked")))
 		check(t, os.Symlink(filepath.Join(home, "real"), filepath.Join(home, "named")))
 	}
 	c := config.Notify{
 		Ways: config.Ways{Command: "general", URLs: []string{"ntfy://a/b"}, Quiet: config.Quiet{From: 1, To: 2}},
 		Projects: []config.ProjectNotify{
-			{Path: "~/work/play", Muted: true},
-			{Path: "~/work", Command: ptr(""), Desktop: ptr(true), Quiet: &config.Quiet{}},
+			{Path: "~/code/play", Muted: true},
+			{Path: "~/code", Command: ptr(""), Desktop: ptr(true), Quiet: &config.Quiet{}},
 			{Path: filepath.Join(home, "named"), Command: ptr("by its link")},
 			{Path: "~/gone", Command: ptr("gone")},
 		},
 	}
-	work := config.Ways{Desktop: true, URLs: c.URLs}
+	code := config.Ways{Desktop: true, URLs: c.URLs}
 	muted := c.Ways
 	muted.Muted = true
 	with := func(command string) config.Ways {
@@ -52,16 +52,16 @@ func TestRoute(t *testing.T) {
 		"":                                 c.Ways,
 		"/":                                c.Ways,
 		home:                               c.Ways,
-		filepath.Join(home, "work"):        work,
-		filepath.Join(home, "work") + "//": work,
-		filepath.Join(home, "work/shop"):   work,
-		filepath.Join(home, "work/never"):  work,
-		filepath.Join(home, "work/play"):   muted,
-		filepath.Join(home, "work/play/deep/er/../x"): muted,
-		filepath.Join(home, "work/playground"):        work,
-		filepath.Join(home, "workshop"):               c.Ways,
+		filepath.Join(home, "code"):        code,
+		filepath.Join(home, "code") + "//": code,
+		filepath.Join(home, "code/shop"):   code,
+		filepath.Join(home, "code/never"):  code,
+		filepath.Join(home, "code/play"):   muted,
+		filepath.Join(home, "code/play/deep/er/../x"): muted,
+		filepath.Join(home, "code/playground"):        code,
+		filepath.Join(home, "codebook"):               c.Ways,
 		filepath.Join(home, "gone/away"):              with("gone"),
-		filepath.Join(home, "~/work"):                 c.Ways,
+		filepath.Join(home, "~/code"):                 c.Ways,
 	} {
 		if diff := cmp.Diff(want, Route(c, home, project)); diff != "" {
 			t.Errorf("%s: %s", project, diff)
@@ -71,9 +71,9 @@ func TestRoute(t *testing.T) {
 		return
 	}
 	for project, want := range map[string]config.Ways{
-		filepath.Join(home, "linked/shop"):  work,
+		filepath.Join(home, "linked/shop"):  code,
 		filepath.Join(home, "linked/play"):  muted,
-		filepath.Join(home, "linked/never"): work,
+		filepath.Join(home, "linked/never"): code,
 		filepath.Join(home, "real"):         with("by its link"),
 		filepath.Join(home, "real/x"):       with("by its link"),
 	} {
