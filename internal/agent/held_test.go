@@ -37,34 +37,27 @@ func TestADialogInTheWay(t *testing.T) {
 		waits(terminal.Dialog)
 	}
 	waits(terminal.NoPrompt)
-	for range dialogLooks - 1 {
-		waits(terminal.Dialog)
-	}
-	fails := func(in terminal.State) {
+	givesUp := func(in terminal.State, looks int) {
 		t.Helper()
+		for range looks - 1 {
+			waits(in)
+		}
 		var failure *errand.Failure
 		if done, err := m.held(in); !done || !errors.As(err, &failure) {
 			t.Errorf("%v, %v", done, err)
 		}
 	}
-	fails(terminal.Dialog)
+	givesUp(terminal.Dialog, dialogLooks)
 
-	m.hidden = 0
 	for range dialogLooks {
 		waits(terminal.Occupied)
 	}
-	for range dialogLooks - 1 {
-		waits(terminal.Dialog)
-	}
-	fails(terminal.Dialog)
+	givesUp(terminal.Dialog, dialogLooks)
 
 	is(presence.Busy)
 	for range 2 * textLooks {
 		waits(terminal.Occupied)
 	}
 	is(presence.Free)
-	for range textLooks - 1 {
-		waits(terminal.Occupied)
-	}
-	fails(terminal.Occupied)
+	givesUp(terminal.Occupied, textLooks)
 }

@@ -27,7 +27,7 @@ func concerns(r *event.Record) string {
 		return r.Word.Agent
 	case r.Agent != (event.Agent{}):
 		return ""
-	case r.Kind == event.Answered && r.Event == "Stop" && r.Decision == "allow" && slices.ContainsFunc(r.Verdicts, ofAll):
+	case r.Kind == event.Answered && r.Event == "Stop" && r.Decision == "allow" && slices.ContainsFunc(r.Verdicts, endsTurn):
 		return r.Session
 	case r.Kind != event.Received:
 		return ""
@@ -39,9 +39,9 @@ func concerns(r *event.Record) string {
 	return ""
 }
 
-// ofAll tells the answer to an agent's stop from that of a hook for the gates alone: the lifecycle
+// endsTurn tells the answer to an agent's stop from that of a hook for the gates alone: the lifecycle
 // was asked, or nobody while stopgate is off, or there was no time left to ask it.
-func ofAll(v event.Verdict) bool {
+func endsTurn(v event.Verdict) bool {
 	return slices.Contains([]string{"lifecycle", "off", "chain"}, v.Keeper)
 }
 

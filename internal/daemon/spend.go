@@ -44,11 +44,11 @@ func (s *spending) changed(before, after *engine.Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a := after.Agent; a != nil && a.Client && !a.Exited {
-		s.begin(after, a.ID)
+		s.follow(after, a.ID)
 	}
 	for _, e := range after.Effects {
 		if e.Kind == engine.KillAgent { // until then it spends
-			s.begin(after, e.Target)
+			s.follow(after, e.Target)
 		}
 	}
 	if after.Decision != nil && (before == nil || before.Decision == nil) { // whoever is asked wants to know
@@ -56,8 +56,8 @@ func (s *spending) changed(before, after *engine.Owner) {
 	}
 }
 
-// begin counts for an agent from now on.
-func (s *spending) begin(o *engine.Owner, agent string) {
+// follow counts for an agent from now on.
+func (s *spending) follow(o *engine.Owner, agent string) {
 	if s.purses[agent] == nil {
 		s.purses[agent] = newPurse(o.ID, agent, o.Spent[agent])
 		s.look()

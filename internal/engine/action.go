@@ -204,7 +204,7 @@ func (d *draft) startGate(trigger string) {
 func (d *draft) gateEnded(gate Shell, e ShellExited) {
 	pending, green := d.pending(), e.Code == 0 && !e.Lost
 	switch {
-	case green && !(d.owes() && d.hears()):
+	case green && !(d.wordsComing() && d.hears()):
 		d.complete()
 	case pending.name != "":
 		d.fire(pending)

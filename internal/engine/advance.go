@@ -54,7 +54,7 @@ func (d *draft) enter(name string, how opening) {
 func (d *draft) complete() {
 	step, p := d.current(), d.Plan.Pipeline
 	news := d.expand(d.agent().Notify.OnDone, d.Error)
-	d.unheard()
+	d.tellUnheard()
 	d.leave()
 	d.fact(StepCompleted{step.Name})
 	d.report(news)
@@ -75,7 +75,7 @@ func (d *draft) fail(why string) {
 	step, p := d.current(), d.Plan.Pipeline
 	why = clip(why, maxWords)
 	news := d.expand(d.agent().Notify.OnFail, why)
-	d.unheard()
+	d.tellUnheard()
 	d.leave()
 	d.fact(StepBroke{step.Name, why})
 	d.report(news)

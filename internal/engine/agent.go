@@ -83,28 +83,29 @@ func (d *draft) restart(prompt, session string, person bool) {
 }
 
 // reopen starts the agent again in its session. A client that never began has none: it is
-// started as before, or with a person's words in place of a prompt that it did not take.
+// started as before.
 func (d *draft) reopen(message string, person bool) {
 	if message == "" && !d.over() {
 		message, person = d.unsaid(), true
 	}
-	session := d.Agent.Session
 	if !d.Agent.Unbegun() {
-		d.restart(cmp.Or(message, defaultNudge), session, person)
+		d.restart(cmp.Or(message, defaultNudge), d.Agent.Session, person)
 		return
 	}
-	if session == d.Agent.ID {
-		session = ""
-	}
 	prompt := d.Agent.Prompt
-	switch {
-	case message == "" || message == prompt:
-	case d.Agent.Ready:
-		prompt = message
-	default:
+	if message != "" && message != prompt {
 		prompt = strings.TrimSpace(prompt + "\n\n" + message)
 	}
-	d.restart(prompt, session, false)
+	d.restart(prompt, d.sessionBefore(), false)
+}
+
+// sessionBefore is the session that a client which never began was to go on in; none where it was
+// to begin one.
+func (d *draft) sessionBefore() string {
+	if d.Agent.Session == d.Agent.ID {
+		return ""
+	}
+	return d.Agent.Session
 }
 
 // endAgent ends the current agent, also where it is only about to start.

@@ -713,6 +713,18 @@ func TestAnswerToAnAgentThatIsBeingEnded(t *testing.T) {
 	s.is(StepCancelled, Ended)
 }
 
+// One that ends between its start and its first turn has lost its prompt, not what is added to it.
+func TestClientThatEndsBeforeItBegins(t *testing.T) {
+	a := client()
+	a.OnDead = runbook.Action{Kind: runbook.Resume, Message: "You died.", Append: true}
+	s := atWork(t, a)
+	s.do(AgentReady{s.agent()})
+	s.do(AgentExited{Agent: s.agent(), Code: 1})
+	if start := s.effect(StartAgent).Agent; start.Prompt != "do 1\n\nYou died." || start.Resume != "" {
+		t.Fatalf("%+v", start)
+	}
+}
+
 func TestTheEndOfAnAgentSaysWhy(t *testing.T) {
 	s := ready(t, client())
 	s.do(AgentExited{Agent: s.agent(), Code: 2, Tail: "a\n\n  API key is wrong \n"})

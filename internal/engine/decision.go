@@ -201,6 +201,8 @@ func (d *draft) again(decision Decision, option, message string) {
 	switch {
 	case d.Agent == nil:
 		d.runStep(d.current())
+	case decision.Source == FromStart && d.Agent.Ready && message != "": // in place of a prompt that it did not take
+		d.restart(message, d.sessionBefore(), true)
 	case decision.Source == FromStart:
 		d.reopen(message, true)
 	case option == optNudge || message != "":

@@ -23,7 +23,7 @@ func (d *draft) effectStarted(e EffectStarted) error {
 func (d *draft) effectDone(e EffectDone) {
 	if effect, open := d.Effect(e.Key); open {
 		d.fact(ActDone(e))
-		d.paid(effect)
+		d.wordsOver(effect)
 	}
 }
 
@@ -66,7 +66,7 @@ func (d *draft) effectLost(e EffectLost) {
 	case SendAgent:
 		if d.keeps(effect) { // but not here: it may have been heard
 			d.tell("A message may be lost: "+d.Name, colon("Nobody knows whether this reached the agent", effect.Text), "")
-			d.paid(effect)
+			d.wordsOver(effect)
 			return
 		}
 		d.undelivered(effect, colon("Nobody knows whether the message reached the agent", why))
@@ -105,22 +105,23 @@ func (d *draft) keeps(e OpenEffect) bool {
 	return e.Target == d.Agent.ID && !d.hears() || slices.Contains(d.Agent.Before, e.Target)
 }
 
-// owes reports whether a person's words are on their way to the agent, or are kept for it. It
+// wordsComing reports whether a person's words are on their way to the agent, or are kept for it. It
 // has to have them before it can be done. One that is being ended gets none.
-func (d *draft) owes() bool {
+func (d *draft) wordsComing() bool {
 	coming := func(e OpenEffect) bool { return e.sends(d.Agent.ID) && e.Person && !e.Heard }
 	return !d.Agent.Killed && (len(d.Agent.Unsaid) > 0 || slices.ContainsFunc(d.Effects, coming))
 }
 
-// paid is a message that nothing waits for any more, such as the agent's own signal.
-func (d *draft) paid(e OpenEffect) {
+// wordsOver is a message that nothing waits for any more, such as the agent's own signal.
+func (d *draft) wordsOver(e OpenEffect) {
 	if d.Agent != nil && e.sends(d.Agent.ID) {
 		d.leaveOff()
 	}
 }
 
-// unheard tells people which of their words the agent, which is left, has never got.
-func (d *draft) unheard() {
+// tellUnheard tells people which of their words the agent, which is left, will never get. Of those
+// that are being typed, whoever types them tells.
+func (d *draft) tellUnheard() {
 	if d.Agent == nil {
 		return
 	}
@@ -131,8 +132,12 @@ func (d *draft) unheard() {
 		}
 	}
 	for _, text := range words {
-		d.tell("A message did not arrive: "+d.Name, colon("The agent's step was over before it could be told", text), "")
+		d.tellLost(text)
 	}
+}
+
+func (d *draft) tellLost(words string) {
+	d.tell("A message did not arrive: "+d.Name, colon("The agent's step was over before it could be told", words), "")
 }
 
 // hears reports whether the agent can be told something now.
@@ -158,9 +163,16 @@ func (d *draft) unsaid() string {
 	return words
 }
 
-// undelivered is a message that the current agent may not have.
+// undelivered is a message that the agent may not have: the current one, or one that was left,
+// which nobody can tell any more.
 func (d *draft) undelivered(effect OpenEffect, context string) {
-	if d.Agent == nil || d.Agent.ID != effect.Target || !d.hears() {
+	if d.Agent == nil || d.Agent.ID != effect.Target {
+		if effect.Person && !effect.Heard && !d.Cancelling {
+			d.tellLost(effect.Text)
+		}
+		return
+	}
+	if !d.hears() {
 		return
 	}
 	d.escalate(question{

@@ -97,7 +97,7 @@ func (d *draft) signalled(w AgentSignal) {
 // send it back to work. A turn that ends without one was seen by nobody. Where they have given
 // up, a person decides. Who was told that the agent gets their words is not left out of it.
 func (d *draft) leaveOff() bool {
-	if s := d.Agent.Signal; s == nil || s.Kind != SignalComplete || d.Agent.Busy || d.Status != Running || d.owes() {
+	if s := d.Agent.Signal; s == nil || s.Kind != SignalComplete || d.Agent.Busy || d.Status != Running || d.wordsComing() {
 		return false
 	}
 	if d.Agent.Unmet == "" {
@@ -118,7 +118,7 @@ func (d *draft) rested(w AgentRested) {
 
 func (d *draft) stopped(w AgentStop) {
 	d.fact(TriedToStop{d.Agent.ID, clip(w.Prompt, maxID)})
-	if d.listens() && !d.parked() && !d.owes() {
+	if d.listens() && !d.parked() && !d.wordsComing() {
 		d.escalate(question{
 			source: FromStop, reason: "on_stop: escalate",
 			context: "Agent tried to stop without signaling completion",
@@ -131,7 +131,7 @@ func (d *draft) stopped(w AgentStop) {
 func (d *draft) idle(w AgentIdle) {
 	prompt := clip(w.Prompt, maxID)
 	escalated := d.Agent.Signal != nil && d.Agent.Signal.Kind == SignalEscalate
-	counts := d.listens() && !d.parked() && !d.owes() && !escalated && d.Shell == nil && (prompt == "" || prompt != d.Agent.Idle)
+	counts := d.listens() && !d.parked() && !d.wordsComing() && !escalated && d.Shell == nil && (prompt == "" || prompt != d.Agent.Idle)
 	d.fact(WentIdle{d.Agent.ID, prompt, counts})
 	if d.leaveOff() {
 		return

@@ -80,7 +80,7 @@ type (
 	// withdrawn in the client, or it has ended.
 	AgentPromptOver struct{ Agent, Ref string }
 	// AgentBlocked is a client that did not start. Screen says what is in the way: trust,
-	// login, api_key, onboarding, silent.
+	// login, api_key, onboarding, silent; or unbegun, where it did and does not work.
 	AgentBlocked struct{ Agent, Screen, Text string }
 	// AgentRested is a client that may stop: its turn is over. Unmet is what it was let go
 	// with in the end, though it is not mended.

@@ -134,14 +134,28 @@ func TestWordsOfAPersonThatNobodyGets(t *testing.T) {
 		s := ready(t, a)
 		s.do(AgentStop{s.agent(), "p"})
 		s.do(Answer{Decision: s.o.Decision.ID, Message: "use the blue one"})
+		typed := s.fork(t)
 		s.do(AgentExited{Agent: s.agent()})
-		told := slices.ContainsFunc(s.last.Effects, func(e Effect) bool {
-			return e.Kind == NotifyPerson && strings.HasPrefix(e.Title, "A message did not arrive") && strings.HasSuffix(e.Text, "use the blue one")
-		})
-		if !told {
+		if !s.saysLost() {
 			t.Errorf("%s: %s", kind, text(s.last.Effects))
 		}
+		e := typed.o.Effects[0]
+		typed.do(EffectStarted{e.Key})
+		typed.do(AgentExited{Agent: typed.agent()})
+		if typed.saysLost() {
+			t.Errorf("%s: it may have arrived: %s", kind, text(typed.last.Effects))
+		}
+		if typed.do(EffectFailed{e.Key, "the agent does not run"}); !typed.saysLost() {
+			t.Errorf("%s, when it was being typed: %s", kind, text(typed.last.Effects))
+		}
 	}
+}
+
+// saysLost reports whether the last step tells a person that their words have not arrived.
+func (s *stage) saysLost() bool {
+	return slices.ContainsFunc(s.last.Effects, func(e Effect) bool {
+		return e.Kind == NotifyPerson && strings.HasPrefix(e.Title, "A message did not arrive") && strings.HasSuffix(e.Text, "use the blue one")
+	})
 }
 
 // A person who was told that the agent gets their words need not look whether it has them.
@@ -236,7 +250,7 @@ func TestWordsOfAPersonOutliveDecisions(t *testing.T) {
 		for _, started := range []bool{false, true} {
 			for extra, want := range map[string]string{"": words, "hurry": "hurry"} {
 				s := limited(t, runbook.Budget{USD: 1})
-				s.do(AgentReady{s.agent()})
+				s.do(AgentWorking{Agent: s.agent()})
 				s.do(Tell{s.agent(), words})
 				e := s.effect(SendAgent)
 				if started {
