@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,20 +13,14 @@ var byMake = []string{"2. Build check", "3. Lint", "5. Full check", "Milestone: 
 // Seed 002 has no scenarios, like seed 003. What it says in bold over a block of code is a
 // statement too.
 func TestSeed002NothingIsMissing(t *testing.T) {
-	text := beside(t, "seeds", "002_*.txt")
-	if text == "" {
-		return
-	}
+	text := spec(t, "002.txt")
 	text = regexp.MustCompile(`(?m)^\*\*(\d[a-d]\. .*):\*\*$`).ReplaceAllString(text, "#### $1")
 	complete(t, "002", statements(text), byMake)
 }
 
-// The shared design's points about facts and the store are rows, sentence by sentence.
+// The design's points about facts and the store are rows, sentence by sentence.
 func TestDesignNothingIsMissing(t *testing.T) {
-	text := beside(t, "", "design.md")
-	if text == "" {
-		return
-	}
+	text := spec(t, "design.md")
 	var all []string
 	for _, title := range []string{"## Facts, questions, effects\n", "## The store's contract\n"} {
 		_, section, found := strings.Cut(text, title)
@@ -82,24 +74,6 @@ func complete(t *testing.T, spec string, items, without []string) {
 	}
 }
 
-// beside is a text of the specifications, where they are beside this checkout.
-func beside(t *testing.T, folder, pattern string) string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(repository, "..", "shared", folder, pattern))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Logf("%s is not beside this checkout; the rows alone are checked", pattern)
-		return ""
-	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // sentences are those of a text in Markdown whose lines are broken.
 func sentences(text string) (all []string) {
 	text = regexp.MustCompile(`([^\n])\n *([^ \n|\d-])`).ReplaceAllString(text, "$1 $2")
@@ -117,35 +91,5 @@ func TestSentences(t *testing.T) {
 	got := sentences("1. **One.** Two\n   goes on. So:\n\n   | a | b |\n   |---|---|\n   | `c` | d |\n\n- Three. Four\n\nFive\nends.\n")
 	if want := []string{"One", "Two goes on", "c, d", "Three", "Four", "Five ends"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// Each ruling about 002 and each defect of the older control plane has a row.
-func TestNoRulingOf002AndNoDefectIsMissing(t *testing.T) {
-	listed := map[string]bool{}
-	for _, r := range rows(t) {
-		listed[r.spec] = true
-	}
-	for _, tt := range []struct {
-		folder, file, after, before, item, kind string
-	}{
-		{"", "rulings.md", "## 002", "## 003", `(?m)^\| (2\.\d+) \|`, "ruling"},
-		{"reference", "oddjobs.md", "### 9.2", "### 9.3", `(?m)^(\d+)\. `, "defect"},
-	} {
-		text := beside(t, tt.folder, tt.file)
-		if text == "" {
-			continue
-		}
-		_, section, _ := strings.Cut(text, tt.after)
-		section, _, _ = strings.Cut(section, tt.before)
-		items := regexp.MustCompile(tt.item).FindAllStringSubmatch(section, -1)
-		if len(items) < 10 {
-			t.Errorf("%s has only %d of %s", tt.file, len(items), tt.kind)
-		}
-		for _, item := range items {
-			if !listed[tt.kind+" "+item[1]] {
-				t.Errorf("%s %s has no row", tt.kind, item[1])
-			}
-		}
 	}
 }

@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,19 +10,7 @@ import (
 // Seed 003 has no scenarios. Everything that it says in a list, a table or a paragraph
 // has a row, which quotes it from its beginning; so has a heading over a block of code.
 func TestSeed003NothingIsMissing(t *testing.T) {
-	seeds, err := filepath.Glob(filepath.Join(repository, "..", "shared", "seeds", "003_*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(seeds) == 0 {
-		t.Log("the specification is not beside this checkout; the rows alone are checked")
-		return
-	}
-	text, err := os.ReadFile(seeds[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	items := statements(string(text))
+	items := statements(spec(t, "003.txt"))
 	if len(items) < 70 {
 		t.Errorf("only %d statements found", len(items))
 	}

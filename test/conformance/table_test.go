@@ -111,65 +111,70 @@ func sections(t *testing.T, file string) (all []string) {
 var built = []string{"000", "001", "004"}
 
 func TestNoScenarioIsMissing(t *testing.T) {
-	seeds, err := filepath.Glob(filepath.Join(repository, "..", "shared", "seeds", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(seeds) == 0 {
-		t.Log("the specifications are not beside this checkout; the rows alone are checked")
-		return
-	}
 	listed := map[string]bool{}
 	for _, r := range rows(t) {
 		listed[r.spec+" "+r.item] = true
 	}
 	scenario := regexp.MustCompile(`(?m)^#+ *Scenario: *(.+?) *$`)
-	for _, spec := range built {
-		for _, path := range seeds {
-			if !strings.HasPrefix(filepath.Base(path), spec+"_") {
-				continue
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			names := scenario.FindAllStringSubmatch(string(text), -1)
-			if len(names) == 0 {
-				t.Errorf("%s has no scenario", path)
-			}
-			for _, name := range names {
-				if !listed[spec+" "+name[1]] {
-					t.Errorf("%s: the scenario %q has no row", spec, name[1])
-				}
+	for _, name := range built {
+		scenarios := scenario.FindAllStringSubmatch(spec(t, name+".txt"), -1)
+		if len(scenarios) == 0 {
+			t.Errorf("%s has no scenario", name)
+		}
+		for _, s := range scenarios {
+			if !listed[name+" "+s[1]] {
+				t.Errorf("%s: the scenario %q has no row", name, s[1])
 			}
 		}
 	}
 }
 
-// Each numbered item of a text beside this checkout needs a row.
-func TestNoRulingAndNoHoleIsMissing(t *testing.T) {
+// pending are the rulings that no code follows yet, each with the issue that brings it.
+var pending = map[string]string{
+	"E.1": "14", "E.2": "14", "E.3": "14", "E.4": "14", "E.5": "14", "E.6": "14", "E.7": "14", "E.8": "14", "E.9": "14", "E.10": "14", "E.11": "14", "E.12": "14",
+	"E.13": "14", "E.14": "14", "E.15": "14", "E.16": "14", "E.17": "14", "E.18": "14", "E.19": "14", "E.20": "14", "E.21": "14", "E.22": "14", "E.23": "14",
+	"P.1": "17", "P.2": "17", "P.3": "17", "P.4": "17", "P.5": "17", "P.6": "17", "P.7": "17",
+}
+
+// Each numbered item of these texts needs a row.
+func TestNoRulingHoleOrDefectIsMissing(t *testing.T) {
 	listed := map[string]bool{"hole 21": true} // other clients are not answered
 	for _, r := range rows(t) {
 		listed[r.spec] = true
 	}
-	for _, tt := range []struct{ file, after, item, kind string }{
-		{"rulings.md", "## The chain", `(?m)^\| ([CT0134]\.\d+) \|`, "ruling"},
-		{"reference/agent-gauntlet.md", "### 8.2", `(?m)^(\d+)\. `, "hole"},
+	for _, tt := range []struct {
+		file, after, before, item, kind string
+		least                           int
+	}{
+		{"rulings.md", "# Rulings", "## Second edition", `(?m)^\| ([CT01234]\.\d+) \|`, "ruling", 80},
+		{"rulings.md", "## Second edition", "\x00", `(?m)^\| ([EP]\.\d+) \|`, "ruling", 30},
+		{"older-tools.md", "## Holes", "## Defects", `(?m)^(\d+)\. `, "hole", 22},
+		{"older-tools.md", "## Defects", "\x00", `(?m)^(\d+)\. `, "defect", 10},
 	} {
-		text, err := os.ReadFile(filepath.Join(repository, "..", "shared", filepath.FromSlash(tt.file)))
-		if err != nil {
-			t.Logf("%s is not beside this checkout; the rows alone are checked", tt.file)
-			continue
-		}
-		_, section, _ := strings.Cut(string(text), tt.after)
+		_, section, _ := strings.Cut(spec(t, tt.file), tt.after)
+		section, _, _ = strings.Cut(section, tt.before)
 		items := regexp.MustCompile(tt.item).FindAllStringSubmatch(section, -1)
-		if len(items) == 0 {
-			t.Errorf("%s has no %s", tt.file, tt.kind)
+		if len(items) < tt.least {
+			t.Errorf("%s has only %d of %s", tt.file, len(items), tt.kind)
 		}
 		for _, item := range items {
-			if !listed[tt.kind+" "+item[1]] {
-				t.Errorf("%s %s has no row", tt.kind, item[1])
+			name := tt.kind + " " + item[1]
+			switch _, waits := pending[item[1]]; {
+			case waits && listed[name]:
+				t.Errorf("%s has a row, and is listed as pending", name)
+			case !waits && !listed[name]:
+				t.Errorf("%s has no row", name)
 			}
 		}
 	}
+}
+
+// spec is a text that the project conforms to.
+func spec(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("spec", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
