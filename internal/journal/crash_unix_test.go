@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/seedtest"
 )
 
 func init() {
@@ -40,8 +41,9 @@ func TestKilledWriters(t *testing.T) {
 	j := tempJournal(t, limits)
 	var from Position
 	records, extra, torn := 0, 0, 0
+	random := seedtest.New(t)
 	for round := range rounds {
-		acknowledged := killedWriters(t, j, round, limits)
+		acknowledged := killedWriters(t, j, round, limits, random)
 		for _, e := range readAll(t, j, from) {
 			from = e.Position
 			if e.Record == nil {
@@ -64,7 +66,7 @@ func TestKilledWriters(t *testing.T) {
 	t.Logf("%d rounds: %d records, %d of them not acknowledged, %d torn lines", rounds, records, extra, torn)
 }
 
-func killedWriters(t *testing.T, j *Journal, round int, limits Limits) map[string]string {
+func killedWriters(t *testing.T, j *Journal, round int, limits Limits, random *rand.Rand) map[string]string {
 	t.Helper()
 	cmds := make([]*exec.Cmd, 2)
 	outs := make([]acks, len(cmds))
@@ -81,7 +83,7 @@ func killedWriters(t *testing.T, j *Journal, round int, limits Limits) map[strin
 	case <-time.After(time.Minute):
 		t.Error("no record in a minute")
 	}
-	time.Sleep(rand.N(60 * time.Millisecond))
+	time.Sleep(time.Duration(random.Int64N(int64(60 * time.Millisecond))))
 	acknowledged := map[string]string{}
 	for _, cmd := range cmds {
 		cmd.Process.Kill()

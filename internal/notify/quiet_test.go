@@ -8,6 +8,7 @@ import (
 	_ "time/tzdata" // the zones must be there
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/seedtest"
 )
 
 func clock(t testing.TB, text string) config.TimeOfDay {
@@ -67,9 +68,7 @@ func TestQuietUntil(t *testing.T) {
 // TestQuietHoursAreThoseOfTheClock checks at any moment, near changes of the clock most of
 // all: it is quiet from now to the end and not at it, by what the clock on the wall says.
 func TestQuietHoursAreThoseOfTheClock(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seedtest.New(t)
 	names := []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/St_Johns", "Pacific/Apia"}
 	for range 300 {
 		name := names[random.IntN(len(names))]

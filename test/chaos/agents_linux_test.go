@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/seedtest"
 )
 
 // The runbook of clients has a command for each kind.
@@ -70,8 +71,8 @@ func TestChaosAgents(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("there is no tmux")
 	}
-	n, s := crowdOfRun(), seed(t)
-	t.Logf("STOPGATE_SEED=%d; %d clients at once", s, n.at)
+	n, s := crowdOfRun(), seedtest.Seed(t)
+	t.Logf("%d clients at once", n.at)
 	c := newCrowd(t, s, n)
 	ctx, cancel := context.WithTimeout(t.Context(), n.timeout)
 	defer cancel()

@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/seedtest"
 )
 
 // size is how much chaos there is.
@@ -41,20 +42,9 @@ func sizeOfRun() size {
 	return size{10, 12, "600ms", 2 * time.Minute}
 }
 
-func seed(t *testing.T) uint64 {
-	t.Helper()
-	text := os.Getenv("STOPGATE_SEED")
-	if text == "" {
-		return rand.Uint64() >> 32
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	check(t, err)
-	return n
-}
-
 func TestChaos(t *testing.T) {
-	n, s := sizeOfRun(), seed(t)
-	t.Logf("STOPGATE_SEED=%d; %d kills, %d owners at once", s, n.kills, n.at)
+	n, s := sizeOfRun(), seedtest.Seed(t)
+	t.Logf("%d kills, %d owners at once", n.kills, n.at)
 	bin := build(t)
 	calm := newRun(t, bin, s, n)
 	calm.each()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/seedtest"
 	"github.com/stopgate/stopgate/internal/stop"
 )
 
@@ -160,9 +160,7 @@ func (g *gated) beginAndHold() (*begun, io.WriteCloser) {
 // Whenever the hook is killed, the next stop works and tells the truth.
 func TestFaultKilledAtAnyMoment(t *testing.T) {
 	g := newGated(t, theCheck+"max_retries: 1000\n")
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seedtest.New(t)
 	start := time.Now()
 	g.stop().is(t, "passed")
 	usual, killed := time.Since(start), 0

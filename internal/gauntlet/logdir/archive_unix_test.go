@@ -4,12 +4,12 @@ package logdir
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/seedtest"
 )
 
 func init() {
@@ -24,7 +24,7 @@ func init() {
 // two generations may be lost, whatever the moment.
 func TestKilledCleanLosesNothing(t *testing.T) {
 	const files = 150
-	d := tempDir(t)
+	d, random := tempDir(t), seedtest.New(t)
 	within := 0
 	for round := range 10 {
 		for i := range files {
@@ -37,7 +37,7 @@ func TestKilledCleanLosesNothing(t *testing.T) {
 		if _, err := out.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(rand.N(4 * time.Millisecond)) // anywhere within the move
+		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Millisecond)))) // anywhere within the move
 		cmd.Process.Kill()
 		cmd.Wait()
 

@@ -4,7 +4,6 @@ package send
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/seedtest"
 )
 
 // A sender that is killed at any time loses nothing: the next ones send the rest in
@@ -27,7 +27,7 @@ func TestKilledSenders(t *testing.T) {
 	}}, count*count)...)
 	o := newOffice(t, g.openClaw())
 	o.put(letters(count)...)
-	kills := 0
+	kills, random := 0, seedtest.New(t)
 	for ; o.outbox().Waiting(); kills++ {
 		sender := processtest.Child(t, "send", o.StateDir, o.ConfigDir)
 		sender.Env = append(sender.Env, o.Environ...)
@@ -41,13 +41,13 @@ func TestKilledSenders(t *testing.T) {
 		}()
 		// Some are killed before the answer, some after it, some while they write down
 		// what came of it.
-		for range 1 + rand.N(5) {
+		for range 1 + random.IntN(5) {
 			select {
 			case <-asked:
 			case <-ended:
 			}
 		}
-		time.Sleep(rand.N(3 * time.Millisecond))
+		time.Sleep(time.Duration(random.Int64N(int64(3 * time.Millisecond))))
 		_ = sender.Process.Kill()
 		<-ended
 	}
