@@ -114,7 +114,11 @@ func (d Dir) examine(file *os.File, exclusive bool) error {
 	if !ok {
 		return d.held(Owner{})
 	}
-	if free, err := tryLock(file, exclusive); err != nil || !free {
+	free, err := tryLock(file, exclusive)
+	if err == nil && !free && owner.gone() {
+		free, err = outlast(file, exclusive)
+	}
+	if err != nil || !free {
 		return d.held(owner)
 	}
 	if !d.named(file) {
@@ -124,6 +128,26 @@ func (d Dir) examine(file *os.File, exclusive bool) error {
 		return d.held(owner) // on a file system whose locks do not reach us
 	}
 	return nil
+}
+
+const (
+	// childPatience is far more than a process takes from fork to exec, also on a machine
+	// with a hundred others.
+	childPatience = 5 * time.Second
+	childPace     = time.Millisecond
+)
+
+// pause is time.Sleep, but in tests.
+var pause = time.Sleep
+
+// outlast takes the lock of an owner that was killed while it started a command: until
+// that command's exec closes the file, the kernel counts the child as a holder.
+func outlast(file *os.File, exclusive bool) (free bool, err error) {
+	for waited := time.Duration(0); waited < childPatience && !free && err == nil; waited += childPace {
+		pause(childPace)
+		free, err = tryLock(file, exclusive)
+	}
+	return free, err
 }
 
 // named reports whether the open file is the one under the lock's name.

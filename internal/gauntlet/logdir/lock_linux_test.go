@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ func init() {
 	children["hold"] = childHold
 	children["count"] = childCount
 	children["nobody"] = childNobody
+	children["bequeath"] = childBequeath
 }
 
 // childHold takes the lock, says so and keeps it until it is killed.
@@ -64,6 +66,79 @@ func TestDeadHolderThatNobodyWaitedForIsGone(t *testing.T) {
 	check(t, cmd.Process.Kill())
 	check(t, unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil))
 	wantFree(t, d)
+}
+
+// childBequeath takes the lock and starts a process that has the lock's file open until its
+// standard input ends, as every child has between fork and exec.
+func childBequeath(args []string) error {
+	d := At(args[0])
+	if err := d.make(); err != nil {
+		return err
+	}
+	lock, err := d.lockAside(time.Now())
+	if err != nil {
+		return err
+	}
+	if _, err := d.install(lock.Name()); err != nil {
+		return err
+	}
+
+	cmd := exec.Command("cat")
+	cmd.Stdin, cmd.ExtraFiles = os.Stdin, []*os.File{lock}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	fmt.Println("held")
+	return cmd.Wait()
+}
+
+// bequeathed is a directory whose lock's owner was killed, and is held by its child until
+// release is called.
+func bequeathed(t *testing.T) (d Dir, release func()) {
+	t.Helper()
+	d = tempDir(t)
+	cmd := processtest.Child(t, "bequeath", d.Path())
+	in, err := cmd.StdinPipe()
+	check(t, err)
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	check(t, cmd.Process.Kill())
+	check(t, unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil))
+	return d, func() { check(t, in.Close()) }
+}
+
+// A child of a killed run has the lock until it calls exec: that is no run.
+func TestChildOfAKilledRunDoesNotHoldTheLock(t *testing.T) {
+	for _, take := range []func(d Dir){
+		func(d Dir) {
+			if owner, held, err := d.Held(); held || err != nil {
+				t.Errorf("held by %v, %v", owner, err)
+			}
+		},
+		func(d Dir) { check(t, acquire(t, d).Release()) },
+	} {
+		d, release := bequeathed(t)
+		var once sync.Once
+		pause = func(time.Duration) { once.Do(release); time.Sleep(childPace) }
+		take(d)
+		pause = time.Sleep
+		once.Do(func() { t.Error("nobody waited for the child"); release() })
+	}
+}
+
+func TestWaitingForAChildOfAKilledRunEnds(t *testing.T) {
+	d, release := bequeathed(t)
+	defer release()
+	pause = func(time.Duration) {}
+	defer func() { pause = time.Sleep }()
+	if _, held, err := d.Held(); !held || err != nil {
+		t.Errorf("held %t, %v", held, err)
+	}
 }
 
 func TestStoppedHolderHolds(t *testing.T) {

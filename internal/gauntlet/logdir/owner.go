@@ -55,6 +55,14 @@ func (o Owner) lives() bool {
 		process.StartTime(o.PID) == o.Start
 }
 
+// gone reports whether the owner was a process of this machine that runs no more. It says
+// no where it cannot know.
+func (o Owner) gone() bool {
+	me := self(time.Time{})
+	return o.Start != "" && o.Boot != "" && o.Host == me.Host && o.Boot == me.Boot &&
+		process.StartTime(o.PID) != o.Start
+}
+
 func (o Owner) encode() ([]byte, error) {
 	text, err := json.Marshal(o)
 	return append(text, '\n'), err
