@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +103,40 @@ func TestVerify(t *testing.T) {
 		"head changed": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE heads SET position = 3 WHERE subject = 'run.a'")
 		}, "the table of heads says"},
+		"head removed": {func(t *testing.T, path string) {
+			tamper(t, path, "DELETE FROM heads WHERE subject = 'run.a'")
+		}, "run.a: it is not in the table of heads"},
+		"record unknown": {func(t *testing.T, path string) {
+			tamper(t, path, "UPDATE heads SET position = 30 WHERE subject = 'store.heads'")
+		}, "the table of heads is as of event 30, the last record is event 31"},
+		"hash as text": {func(t *testing.T, path string) {
+			tamper(t, path, "UPDATE heads SET hash = CAST(hash AS TEXT) WHERE subject = 'run.a'")
+		}, "the table heads has a value of another type"},
+		"body as text": {func(t *testing.T, path string) {
+			tamper(t, path, "UPDATE batches SET body = CAST(body AS TEXT) WHERE last = 7")
+		}, "the table batches has a value of another type"},
+		"id removed": {func(t *testing.T, path string) {
+			tamper(t, path, "UPDATE ids SET prints = substr(prints, 9)")
+		}, "event 1 of run.a: its id is not in the table of ids"},
+		"ids up to elsewhere": {func(t *testing.T, path string) {
+			tamper(t, path, "UPDATE ids SET last = 30")
+		}, "the table of ids goes up to event 30, which is no record"},
+		"key of the last row": {func(t *testing.T, path string) {
+			tamper(t, path, "UPDATE batches SET last = 95 WHERE last = 31")
+		}, "the row with the key 95"},
+		"row without events": {func(t *testing.T, path string) {
+			tamper(t, path, "INSERT INTO batches VALUES (32, x'')")
+		}, "the row with the key 32"},
+		"event twice": {func(t *testing.T, path string) {
+			tamper(t, path, "INSERT INTO batches SELECT 32, body FROM batches WHERE last = 31")
+		}, "event 31 of store.heads: it comes after event 31"},
+		"first with a link": {func(t *testing.T, path string) {
+			editEntry(t, path, 2, func(e *entry) { e.prior = 1 })
+		}, "event 2 of run.b: where the event before it is"},
+		"link removed": {func(t *testing.T, path string) {
+			editEntry(t, path, 8, func(e *entry) { e.prior = 0 })
+		}, "event 8 of run.b: where the event before it is"},
+		"write version":    {func(t *testing.T, path string) { overwrite(t, path, 18, []byte{3}) }, "its write version is 3"},
 		"snapshot changed": {func(t *testing.T, path string) { tamper(t, path, "INSERT INTO snapshots VALUES (4, 'x', 'y')") }, "the snapshot at 4"},
 		"no rows":          {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM batches") }, "run.a: all its events are missing"},
 		"row replaced": {func(t *testing.T, path string) {
@@ -132,6 +164,89 @@ func TestVerify(t *testing.T) {
 	}
 	if _, err := Verify(t.Context(), filepath.Join(t.TempDir(), "none.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("of no file: %v", err)
+	}
+}
+
+// The key of a row of several events says where they are found.
+func TestVerifyKeys(t *testing.T) {
+	for _, key := range []int{2, 4, 7} {
+		path := tempPath(t)
+		s := mustOpen(t, path)
+		appendTogether(t, s, "run", 5)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		tamper(t, path, "UPDATE batches SET last = ? WHERE last = 5", key)
+		wantFinding(t, verify(t, path), fmt.Sprintf("the row with the key %d", key))
+	}
+}
+
+// What a trim has left is found under its own position, and nothing leads to it that is not
+// of its subject.
+func TestVerifyWhatATrimHasLeft(t *testing.T) {
+	for name, test := range map[string]struct {
+		at     store.Position
+		change func(*entry)
+		want   string
+	}{
+		"position":                {1, func(e *entry) { e.Position = 3 }, "old.0: event 1, where it once ended, is missing"},
+		"link to another subject": {9, func(e *entry) { e.prior = 1 }, "event 9 of run.a: the events before it are missing"},
+		"link behind the trim":    {9, func(e *entry) { e.prior = 8 }, "event 9 of run.a: the events before it are missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := tempPath(t)
+			s := mustOpen(t, path)
+			appendTogether(t, s, "old", 1)
+			appendTo(t, s, 6, "run.a")
+			saveSnapshot(t, s, 7, 10)
+			appendTo(t, s, 1, "run.b")
+			saveSnapshot(t, s, 8, 10)
+			appendTo(t, s, 1, "run.a")
+			if err := errors.Join(s.Trim(t.Context()), s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if report := verify(t, path); !report.Sound() {
+				t.Fatal(report.Findings)
+			}
+
+			editEntry(t, path, test.at, test.change)
+			if test.at == 1 { // a row that the trim has shortened
+				tamper(t, path, "UPDATE batches SET last = 4 WHERE last = 1")
+			}
+			wantFinding(t, verify(t, path), test.want)
+		})
+	}
+}
+
+// Behind a page that cannot be read Verify finds the next that can, however far it is.
+func TestVerifyBehindALostPage(t *testing.T) {
+	path := tempPath(t)
+	s := mustOpen(t, path)
+	appendTo(t, s, 300, "run.a", "run.b")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const leaf = 0x0d // of a table with rowids
+	breakPage(t, path, leaf, "run-a-149", func(page []byte) { clear(page) })
+
+	report := verify(t, path)
+	wantFinding(t, report, "cannot be read")
+	if report.Events < 250 || report.Last != 301 {
+		t.Errorf("%d events, the last is %d", report.Events, report.Last)
+	}
+}
+
+// No hash covers where the event before is. A link that was changed ends no chain.
+func TestChangedLink(t *testing.T) {
+	for _, prior := range []store.Position{0, 2, 3, 17} {
+		path, _ := filled(t, 30)
+		editEntry(t, path, 29, func(e *entry) { e.prior = prior })
+		s := mustOpen(t, path)
+		for e, err := range s.Read(t.Context(), "run.b", 20) {
+			if !errors.Is(err, store.ErrDamaged) {
+				t.Errorf("with a link to %d: event %d, %v", prior, e.Position, err)
+			}
+		}
 	}
 }
 
@@ -193,62 +308,6 @@ func truncate(t testing.TB, path string, size int64) {
 	}
 }
 
-// One bit anywhere in the file: what is read is what was appended or an error, and unless
-// all is read, Verify finds something.
-func TestFlippedBits(t *testing.T) {
-	path, want := filled(t, 60)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	side, err := os.ReadFile(sidePath(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rounds := 300
-	if os.Getenv("STOPGATE_FULL") != "" {
-		rounds = 10_000
-	}
-	found := 0
-	for range rounds {
-		bit := rand.N(len(whole) * 8)
-		broken := bytes.Clone(whole)
-		broken[bit/8] ^= 1 << (bit % 8)
-		dir := t.TempDir()
-		path := filepath.Join(dir, "stopgate.db")
-		if err := errors.Join(os.WriteFile(path, broken, 0o600), os.WriteFile(sidePath(path), side, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		report, err := Verify(t.Context(), path)
-		if err != nil && bit/8 >= 100 { // in the header it may look like the file of another program
-			t.Fatalf("bit %d: %v", bit, err)
-		}
-		if err != nil || !report.Sound() {
-			found++
-		}
-		got, err := readDamaged(t, path)
-		if len(got) > len(want) {
-			t.Fatalf("bit %d: %d events were read, %d were appended", bit, len(got), len(want))
-		}
-		for i := range got {
-			if reflect.DeepEqual(want[i], got[i]) {
-				continue // cmp looks at each byte alone
-			}
-			if diff := cmp.Diff(want[i], got[i]); diff != "" {
-				t.Fatalf("bit %d: read what was not appended: %s", bit, diff)
-			}
-		}
-		if len(got) < len(want) && err == nil {
-			t.Fatalf("bit %d: %d events of %d were read, without an error", bit, len(got), len(want))
-		}
-		if err != nil && report.Sound() && bit/8 >= 100 {
-			t.Fatalf("bit %d: reading says %v, Verify nothing", bit, err)
-		}
-		os.RemoveAll(dir)
-	}
-	t.Logf("%d of %d flips were found, the rest is in pages that nobody uses", found, rounds)
-}
-
 func readDamaged(t *testing.T, path string) (events []store.Event, failure error) {
 	s, err := Open(t.Context(), path)
 	if err != nil {
@@ -267,9 +326,14 @@ func readDamaged(t *testing.T, path string) (events []store.Event, failure error
 // crashed is a store that nobody closed, with its log: n transactions of one event.
 func crashed(t testing.TB, n int) (path string, log []byte) {
 	t.Helper()
+	return crashedAfter(t, func(s *Store) { appendTo(t, s, n, "run.a", "run.b") })
+}
+
+func crashedAfter(t testing.TB, fill func(*Store)) (path string, log []byte) {
+	t.Helper()
 	live := tempPath(t)
 	s := mustOpen(t, live)
-	appendTo(t, s, n, "run.a", "run.b")
+	fill(s)
 	path = tempPath(t)
 	for _, suffix := range []string{"", "-wal"} {
 		data, err := os.ReadFile(live + suffix)
@@ -621,7 +685,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"v":1,"trimmed":3,"bases":{"run.a":"`+strings.Repeat("ab", 32)+`"}}`), false)
 	f.Add([]byte(`{"v":1,"heads":{"run.a":[3]}}`), true)
 	f.Fuzz(func(t *testing.T, data []byte, heads bool) {
-		v := &verifier{heads: map[string]store.Head{}, bases: map[string]store.Hash{}}
+		v := newVerifier("")
 		subject := trimsSubject
 		if heads {
 			subject = headsSubject

@@ -14,6 +14,10 @@ type entry struct {
 	prior store.Position // of the subject's event before this one; zero for its first
 }
 
+// linked reports whether an entry says both where the one before it is and what its hash is,
+// or neither. The entry's own hash does not cover the place.
+func (e *entry) linked() bool { return (e.prior == 0) == (e.Previous == store.Hash{}) }
+
 // encode appends an entry to the body of a row.
 func encode(body []byte, e *entry) []byte {
 	body = binary.AppendUvarint(body, uint64(e.Position))

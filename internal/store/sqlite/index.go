@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -86,8 +87,8 @@ func (w *writer) loadIDs() error {
 	}
 	err := w.each("SELECT prints FROM ids", nil, func(row []driver.Value) error {
 		prints, _ := row[0].([]byte)
-		for ; len(prints) >= 8; prints = prints[8:] {
-			ids[binary.LittleEndian.Uint64(prints)] = struct{}{}
+		for print := range unpack(prints) {
+			ids[print] = struct{}{}
 		}
 		return nil
 	})
@@ -95,6 +96,17 @@ func (w *writer) loadIDs() error {
 		w.ids = ids
 	}
 	return err
+}
+
+// unpack returns the fingerprints in a row of the table of ids.
+func unpack(prints []byte) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for ; len(prints) >= 8; prints = prints[8:] {
+			if !yield(binary.LittleEndian.Uint64(prints)) {
+				return
+			}
+		}
+	}
 }
 
 // resumeTail takes into memory what came after the last record.

@@ -55,14 +55,9 @@ func (s *Store) chain(ctx context.Context, subject string, after store.Position)
 	var chain []entry
 	size := 0
 	for at.Position > after {
-		e, err := entryAt(row{ctx, s.readers}, at.Position)
-		switch {
-		case err != nil:
+		e, err := s.entryOf(ctx, subject, at)
+		if err != nil {
 			return nil, err
-		case e.Position == 0 && at.Position <= s.gone():
-			return nil, fmt.Errorf("%w: those of %s up to %d", store.ErrTrimmed, subject, at.Position)
-		case e.Position == 0 || e.Subject != subject || e.Hash != at.Hash:
-			return nil, fmt.Errorf("%w: event %d of %s is missing, or not what was appended", store.ErrDamaged, at.Position, subject)
 		}
 		at = store.Head{Position: e.prior, Hash: e.Previous}
 		if size += len(e.Data) + len(subject); size > pageData {
@@ -70,7 +65,28 @@ func (s *Store) chain(ctx context.Context, subject string, after store.Position)
 		}
 		chain = append(chain, e)
 	}
+
+	// No hash covers where a link leads: one that was changed must not end the chain.
+	if len(chain) > 0 && at.Position > 0 {
+		if _, err := s.entryOf(ctx, subject, at); err != nil && !errors.Is(err, store.ErrTrimmed) {
+			return nil, err
+		}
+	}
 	return chain, nil
+}
+
+// entryOf returns the entry of a subject that a link leads to.
+func (s *Store) entryOf(ctx context.Context, subject string, at store.Head) (entry, error) {
+	e, err := entryAt(row{ctx, s.readers}, at.Position)
+	switch {
+	case err != nil:
+		return entry{}, err
+	case e.Position == 0 && at.Position <= s.gone():
+		return entry{}, fmt.Errorf("%w: those of %s up to %d", store.ErrTrimmed, subject, at.Position)
+	case e.Position == 0 || e.Subject != subject || e.Hash != at.Hash || !e.linked():
+		return entry{}, fmt.Errorf("%w: event %d of %s is missing, or not what was appended", store.ErrDamaged, at.Position, subject)
+	}
+	return e, nil
 }
 
 // ReadAll returns the events of all subjects.

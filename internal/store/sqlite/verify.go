@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,10 @@ func Verify(ctx context.Context, path string) (store.Report, error) {
 }
 
 func newVerifier(path string) *verifier {
-	return &verifier{path: path, chains: map[string]chain{}, heads: map[string]store.Head{}, bases: map[string]store.Hash{}}
+	return &verifier{
+		path: path, chains: map[string]chain{}, heads: map[string]store.Head{}, bases: map[string]store.Hash{},
+		records: map[store.Position]bool{}, kept: map[store.Position]bool{},
+	}
 }
 
 type verifier struct {
@@ -54,9 +58,14 @@ type verifier struct {
 	witness store.Event // the event at that position
 	heads   map[string]store.Head
 	bases   map[string]store.Hash
+	records map[store.Position]bool // where the records of heads are
 	trimmed store.Position
+	kept    map[store.Position]bool // the events up to trimmed that are still there
+	indexed store.Position          // the ids of the events up to here are in prints
+	prints  []uint64                // sorted
 	chains  map[string]chain
 	last    store.Position
+	row     store.Position // the key of the last row
 }
 
 // chain is how far a subject's chain was followed.
@@ -73,6 +82,9 @@ func (v *verifier) run(ctx context.Context) error {
 		return err
 	}
 	if err := v.checkLog(); err != nil {
+		return err
+	}
+	if err := v.checkHeader(); err != nil {
 		return err
 	}
 	db, err := connectReaders(v.path, "ro")
@@ -97,7 +109,7 @@ func (v *verifier) run(ctx context.Context) error {
 		v.gone("it is empty")
 		return nil
 	}
-	for _, check := range []func(context.Context) error{v.integrity, v.records, v.tables, v.events, v.snapshots} {
+	for _, check := range []func(context.Context) error{v.integrity, v.checkTypes, v.readRecords, v.checkHeads, v.checkIDs, v.events, v.snapshots} {
 		if err := check(ctx); err != nil {
 			return err
 		}
@@ -153,6 +165,25 @@ func (v *verifier) checkLog() error {
 	return err
 }
 
+// checkHeader finds what SQLite takes for a file that a newer SQLite has written: one that
+// can be read, and not be written to.
+func (v *verifier) checkHeader() error {
+	f, err := os.Open(v.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+
+	header := make([]byte, 20)
+	if _, err := io.ReadFull(f, header); err != nil {
+		return ignoreEnd(err)
+	}
+	if version := header[18]; version > 2 {
+		v.report.Add(0, "", "the database's header: its write version is %d, and SQLite writes to no file above 2", version)
+	}
+	return nil
+}
+
 // integrity has SQLite check its own structures.
 func (v *verifier) integrity(ctx context.Context) error {
 	rows, err := v.conn.QueryContext(ctx, "PRAGMA integrity_check")
@@ -172,40 +203,100 @@ func (v *verifier) integrity(ctx context.Context) error {
 	return v.damage(rows.Err(), "the database's structure")
 }
 
-// records reads what the store has written down about itself, before the events that it
-// is about.
-func (v *verifier) records(ctx context.Context) error {
-	return v.scan(ctx, 0, func(e entry) {
-		// One that is not sound is found with all others.
-		if store.Own(e.Subject) && e.Sound() && v.record(e.Event) != nil {
-			v.report.Add(e.Position, e.Subject, "it cannot be understood")
+// types finds the rows with a value that is not of the type that it was written as. SQLite
+// keeps any type in any column, and who expects a blob reads nothing from a text.
+const types = `
+SELECT 'batches' FROM batches WHERE typeof(body) <> 'blob'
+UNION ALL SELECT 'heads' FROM heads WHERE typeof(subject) <> 'text' OR typeof(position) <> 'integer' OR typeof(hash) <> 'blob'
+UNION ALL SELECT 'ids' FROM ids WHERE typeof(prints) <> 'blob'
+UNION ALL SELECT 'snapshots' FROM snapshots WHERE typeof(hash) <> 'blob' OR typeof(data) <> 'blob'`
+
+func (v *verifier) checkTypes(ctx context.Context) error {
+	err := v.each(ctx, types, func(rows *sql.Rows) error {
+		var table string
+		err := rows.Scan(&table)
+		v.report.Add(0, "", "the table %s has a value of another type than was written", table)
+		return err
+	})
+	return v.damage(err, "the types of the values cannot be read")
+}
+
+// readRecords reads what the store has written down about itself, before the events that
+// it is about.
+func (v *verifier) readRecords(ctx context.Context) error {
+	return v.scan(ctx, func(b batch) {
+		for _, e := range b.entries {
+			// One that is not sound is found with all others.
+			if store.Own(e.Subject) && e.Sound() && v.record(e.Event) != nil {
+				v.report.Add(e.Position, e.Subject, "it cannot be understood")
+			}
 		}
 	}, func(store.Position, error) {})
 }
 
-// tables compares the table of heads with the records.
-func (v *verifier) tables(ctx context.Context) error {
-	rows, err := v.conn.QueryContext(ctx, "SELECT subject, position, hash FROM heads")
-	if err != nil {
-		return v.damage(err, "the table of heads cannot be read")
-	}
-	defer rows.Close()
-	for rows.Next() {
+// checkHeads compares the table of heads with the records: both have the same heads, and
+// the table has that of the records besides.
+func (v *verifier) checkHeads(ctx context.Context) error {
+	table := map[string]store.Head{}
+	err := v.each(ctx, "SELECT subject, position, hash FROM heads", func(rows *sql.Rows) error {
 		var subject string
 		var head store.Head
 		var hash []byte
-		if err := rows.Scan(&subject, &head.Position, &hash); err != nil {
-			v.report.Add(0, "", "the table of heads: %v", err)
-			continue
-		}
+		err := rows.Scan(&subject, &head.Position, &hash)
 		copy(head.Hash[:], hash)
-		if recorded, ok := v.heads[subject]; ok && recorded != head {
+		table[subject] = head
+		return err
+	})
+	if err != nil {
+		return v.damage(err, "the table of heads cannot be read")
+	}
+
+	for _, subject := range slices.Sorted(maps.Keys(v.heads)) {
+		recorded := v.heads[subject]
+		if head, ok := table[subject]; !ok {
+			v.report.Add(0, subject, "it is not in the table of heads, the records say that it ends at event %d", recorded.Position)
+		} else if head != recorded {
 			v.report.Add(0, subject, "the table of heads says that it ends at event %d, the records at %d", head.Position, recorded.Position)
-		} else {
-			v.heads[subject] = head
+		}
+		delete(table, subject)
+	}
+	maps.Copy(v.heads, table)
+	v.indexed = v.heads[headsSubject].Position
+	return nil
+}
+
+// checkIDs reads the table of ids. Each of its rows belongs to a record of heads, or to a
+// trim.
+func (v *verifier) checkIDs(ctx context.Context) error {
+	err := v.each(ctx, "SELECT last, prints FROM ids", func(rows *sql.Rows) error {
+		var last store.Position
+		var prints sql.RawBytes
+		if err := rows.Scan(&last, &prints); err != nil {
+			return err
+		}
+		if last > v.trimmed && !v.records[last] {
+			v.report.Add(0, "", "the table of ids goes up to event %d, which is no record of heads", last)
+		}
+		v.prints = slices.AppendSeq(v.prints, unpack(prints))
+		return nil
+	})
+	slices.Sort(v.prints)
+	return v.damage(err, "the table of ids cannot be read")
+}
+
+// each calls do with every row of a query. A row that do fails with is damaged.
+func (v *verifier) each(ctx context.Context, query string, do func(*sql.Rows) error) error {
+	rows, err := v.conn.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return fmt.Errorf("%w: %w", store.ErrDamaged, err)
 		}
 	}
-	return v.damage(rows.Err(), "the table of heads cannot be read")
+	return rows.Err()
 }
 
 func (v *verifier) record(e store.Event) error {
@@ -227,6 +318,7 @@ func (v *verifier) record(e store.Event) error {
 		}
 		return nil
 	}
+	v.records[e.Position] = true
 	var r headsRecord
 	if err := json.Unmarshal(e.Data, &r); err != nil {
 		return err
@@ -241,99 +333,186 @@ func (v *verifier) record(e store.Event) error {
 	return nil
 }
 
-// events checks every event.
-func (v *verifier) events(ctx context.Context) error {
-	return v.scan(ctx, 0, v.event, func(after store.Position, err error) {
-		v.report.Add(0, "", "what comes after event %d cannot be read: %v", after, err)
-	})
+// batch is a row of events.
+type batch struct {
+	last    store.Position // its key
+	entries []entry
+	err     error // what is wrong behind them
 }
 
-// scan calls do with every entry that can be read, and lost where some cannot.
-func (v *verifier) scan(ctx context.Context, after store.Position, do func(entry), lost func(after store.Position, err error)) error {
-	misses := 0
-	for {
+// maxSkips is how many times a scan goes on behind what cannot be read: a tree whose pages
+// point anywhere must not keep it for ever.
+const maxSkips = 1000
+
+// scan calls do with every row that can be read, and lost where some cannot.
+func (v *verifier) scan(ctx context.Context, do func(batch), lost func(after store.Position, err error)) error {
+	after := store.Position(0)
+	for range maxSkips {
 		err := v.scanRows(ctx, &after, do)
-		if err == nil || !malformed(err) && !errors.Is(err, store.ErrDamaged) {
+		if err == nil || !malformed(err) {
 			return err
 		}
-		if misses == 0 {
-			lost(after, err)
+		lost(after, err)
+
+		next, ok := v.skip(ctx, after)
+		if !ok {
+			return ctx.Err()
 		}
-		// The rows of a page that cannot be read are passed over, key by key.
-		if misses++; misses > maxMisses {
-			return nil
-		}
-		after++
+		after = next
 	}
+	return nil
 }
 
-// maxMisses is how many positions are tried behind what cannot be read.
-const maxMisses = 20_000
-
 // scanRows moves after over the rows that it has read.
-func (v *verifier) scanRows(ctx context.Context, after *store.Position, do func(entry)) error {
+func (v *verifier) scanRows(ctx context.Context, after *store.Position, do func(batch)) error {
 	rows, err := v.conn.QueryContext(ctx, "SELECT last, body FROM batches WHERE last > ? ORDER BY last", int64(*after))
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var last store.Position
+		var b batch
 		var body sql.RawBytes
-		if err := rows.Scan(&last, &body); err != nil {
-			return fmt.Errorf("%w: %w", store.ErrDamaged, err)
-		}
-		entries, err := decodeAll(body)
-		for _, e := range entries {
-			do(e)
-		}
-		if err != nil {
-			*after = last - 1 // it is passed over next
+		if err := rows.Scan(&b.last, &body); err != nil {
 			return err
 		}
-		*after = last
+		b.entries, b.err = decodeAll(body)
+		do(b)
+		*after = max(*after, b.last)
 	}
 	return rows.Err()
 }
 
+// skip returns the first position after one that cannot be read from which the rows can be
+// read again. A page that is lost may stand for a million positions: the steps double, and
+// what the last of them passed over is searched by halves.
+func (v *verifier) skip(ctx context.Context, after store.Position) (store.Position, bool) {
+	readable := func(after store.Position) bool {
+		_, err := row{ctx, v.conn}.row("SELECT body FROM batches WHERE last > ? ORDER BY last LIMIT 1", int64(after))
+		return err == nil || errors.Is(err, io.EOF)
+	}
+
+	bad, good := after, after+1
+	for step := store.Position(1); !readable(good); step *= 2 {
+		bad, good = good, good+step
+		if good > math.MaxInt64 {
+			return 0, false
+		}
+	}
+
+	for good-bad > 1 {
+		if middle := bad + (good-bad)/2; readable(middle) {
+			good = middle
+		} else {
+			bad = middle
+		}
+	}
+	return good, true
+}
+
+// events checks every event.
+func (v *verifier) events(ctx context.Context) error { return v.scan(ctx, v.batch, v.lost) }
+
+func (v *verifier) lost(after store.Position, err error) {
+	v.report.Add(0, "", "what comes after event %d cannot be read: %v", after, err)
+}
+
+// batch checks one row, in the order of keys.
+func (v *verifier) batch(b batch) {
+	for _, e := range b.entries {
+		v.event(e)
+	}
+	switch {
+	case b.err != nil:
+		v.lost(v.last, b.err)
+	case !v.keyFits(b):
+		v.report.Add(0, "", "the row with the key %d is not that of the events up to %d: they cannot be found", b.last, b.last)
+	}
+	v.row = b.last
+}
+
+// keyFits reports whether a row has the events behind the row before it, up to its key. A
+// trim leaves the key as it was.
+func (v *verifier) keyFits(b batch) bool {
+	if len(b.entries) == 0 {
+		return false
+	}
+	first, last := b.entries[0].Position, b.entries[len(b.entries)-1].Position
+	return first > v.row && (last == b.last || last < b.last && b.last <= v.trimmed)
+}
+
 // event checks one event, in the order of positions.
 func (v *verifier) event(e entry) {
-	if gap := max(v.last, v.trimmed); e.Position > gap+1 {
-		v.report.Add(0, "", "the events %d to %d are missing", gap+1, e.Position-1)
+	v.place(e)
+	head, recorded := v.heads[e.Subject]
+	if recorded = recorded && head.Position == e.Position; recorded {
+		delete(v.heads, e.Subject) // those that stay are missing
 	}
-	v.last = max(v.last, e.Position)
-	v.report.Last = v.last
-	if e.Position == v.known.Position {
-		v.witness = e.Event
-	}
-	before, seen := v.chains[e.Subject]
 	if !e.Sound() {
 		v.report.Add(e.Position, e.Subject, "it is not what was appended")
 		v.chains[e.Subject] = chain{head: store.Head{Position: e.Position}, broken: true}
 		return
 	}
-	switch {
-	case !seen && !v.mayBegin(e.Event):
-		v.report.Add(e.Position, e.Subject, "the events before it are missing")
-	case seen && !before.broken && (e.Previous != before.head.Hash || e.prior != before.head.Position):
-		v.report.Add(e.Position, e.Subject, "it does not go on from event %d: one between them is missing", before.head.Position)
-	}
-	if head, ok := v.heads[e.Subject]; ok && head.Position == e.Position && head.Hash != e.Hash {
+
+	v.link(e)
+	if recorded && head.Hash != e.Hash {
 		v.report.Add(e.Position, e.Subject, "it is not the one that was recorded")
 	}
+	if _, ok := slices.BinarySearch(v.prints, fingerprint(e.ID)); !ok && e.Position <= v.indexed {
+		v.report.Add(e.Position, e.Subject, "its id is not in the table of ids: it could be appended again")
+	}
+
 	v.chains[e.Subject] = chain{head: store.Head{Position: e.Position, Hash: e.Hash}}
 	if !store.Own(e.Subject) {
 		v.report.Events++
 	}
 }
 
-// mayBegin reports whether a chain may begin with e: it is the first, or a trim has
-// removed those before it.
-func (v *verifier) mayBegin(e store.Event) bool {
-	return e.Previous == store.Hash{} || e.Position <= v.trimmed || e.Previous == v.bases[e.Subject] || v.trimmed > 0 && store.Own(e.Subject)
+// place checks that an event comes right behind the one before it.
+func (v *verifier) place(e entry) {
+	if gap := max(v.last, v.trimmed); e.Position > gap+1 {
+		v.report.Add(0, "", "the events %d to %d are missing", gap+1, e.Position-1)
+	}
+	if e.Position <= v.last {
+		v.report.Add(e.Position, e.Subject, "it comes after event %d", v.last)
+	}
+	if e.Position <= v.trimmed {
+		v.kept[e.Position] = true
+	}
+	if e.Position == v.known.Position {
+		v.witness = e.Event
+	}
+	v.last = max(v.last, e.Position)
+	v.report.Last = v.last
 }
 
-// ends compares where the chains end with where they once ended.
+// link checks that an event goes on from the one before it in its subject.
+func (v *verifier) link(e entry) {
+	before, seen := v.chains[e.Subject]
+	switch {
+	case !e.linked():
+		v.report.Add(e.Position, e.Subject, "where the event before it is and the hash of that do not fit together")
+	case !seen && !v.mayBegin(e):
+		v.report.Add(e.Position, e.Subject, "the events before it are missing")
+	case seen && !before.broken && (e.Previous != before.head.Hash || e.prior != before.head.Position):
+		v.report.Add(e.Position, e.Subject, "it does not go on from event %d: one between them is missing", before.head.Position)
+	}
+}
+
+// mayBegin reports whether a chain may begin with e: it is the first, or a trim has
+// removed those before it.
+func (v *verifier) mayBegin(e entry) bool {
+	if e.prior == 0 {
+		return true
+	}
+	if e.prior > v.trimmed || v.kept[e.prior] {
+		return false
+	}
+	return e.Position <= v.trimmed || e.Previous == v.bases[e.Subject] || store.Own(e.Subject)
+}
+
+// ends compares where the chains end with where they once ended: heads has those that the
+// events did not meet.
 func (v *verifier) ends() {
 	for _, subject := range slices.Sorted(maps.Keys(v.heads)) {
 		recorded := v.heads[subject]
@@ -342,7 +521,12 @@ func (v *verifier) ends() {
 			v.report.Add(0, subject, "all its events are missing: the last known one was %d", recorded.Position)
 		case c.head.Position < recorded.Position:
 			v.report.Add(0, subject, "it ends at event %d: those up to %d are missing", c.head.Position, recorded.Position)
+		default:
+			v.report.Add(0, subject, "event %d, where it once ended, is missing", recorded.Position)
 		}
+	}
+	if end := v.chains[headsSubject].head.Position; end != v.indexed {
+		v.report.Add(0, headsSubject, "the table of heads is as of event %d, the last record is event %d", v.indexed, end)
 	}
 	for subject := range v.chains {
 		if !store.Own(subject) {
