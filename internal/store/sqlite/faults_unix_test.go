@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/seedtest"
 	"github.com/stopgate/stopgate/internal/store"
 )
 
@@ -29,8 +30,10 @@ import (
 // it shall do instead of testing.
 const childEnv = "STOPGATE_STORE_CHILD"
 
+// children are the names for that, and what they stand for.
+var children = map[string]func(path string) error{"write": childWrite, "fill": childFill, "open": childOpen}
+
 func TestMain(m *testing.M) {
-	children := map[string]func(path string) error{"write": childWrite, "fill": childFill, "open": childOpen}
 	do := children[os.Getenv(childEnv)]
 	if do == nil {
 		os.Exit(m.Run())
@@ -113,11 +116,12 @@ func TestKilled(t *testing.T) {
 	if os.Getenv("STOPGATE_FULL") != "" {
 		rounds = 200
 	}
+	random := seedtest.New(t)
 	path := tempPath(t)
 	heads := map[string]store.Position{}
 	events := 0
 	for round := range rounds {
-		acknowledged := killedWriter(t, path)
+		acknowledged := killedWriter(t, path, random)
 		s, err := Open(t.Context(), path)
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
@@ -162,7 +166,7 @@ func TestKilled(t *testing.T) {
 	t.Logf("%d rounds, %d events read, the last at %v", rounds, events, heads)
 }
 
-func killedWriter(t *testing.T, path string) map[string]store.Position {
+func killedWriter(t *testing.T, path string, random *rand.Rand) map[string]store.Position {
 	t.Helper()
 	out := &acks{first: make(chan struct{})}
 	cmd := child(t, "write", path)
@@ -175,7 +179,7 @@ func killedWriter(t *testing.T, path string) map[string]store.Position {
 	case <-time.After(time.Minute):
 		t.Error("no event in a minute")
 	}
-	time.Sleep(rand.N(80 * time.Millisecond)) // the moment is the test's, nothing waits for it
+	time.Sleep(time.Duration(random.Int64N(int64(80 * time.Millisecond)))) // the moment is the test's, nothing waits for it
 	cmd.Process.Kill()
 	cmd.Wait()
 	acknowledged := map[string]store.Position{}
