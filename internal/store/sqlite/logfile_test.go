@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql/driver"
 	"errors"
 	"os"
 	"strings"
@@ -23,6 +24,22 @@ func TestAppendIsSynced(t *testing.T) {
 		version, err = s.Append(t.Context(), store.NewEvent{Subject: "run.x", ID: id, Expected: version})
 		if err != nil || syncs != i+1 {
 			t.Fatalf("append %d: %v, %d syncs", i, err, syncs)
+		}
+	}
+}
+
+// SQLite syncs the log before a checkpoint, and the database after it. More it need not do,
+// and less would lose what was acknowledged.
+func TestSynchronousIsNormal(t *testing.T) {
+	s := mustOpen(t, tempPath(t))
+	for pragma, want := range map[string]any{"synchronous": int64(1), "journal_mode": "wal"} {
+		var got []driver.Value
+		_, err := s.ask(t.Context(), request{task: func(w *writer) (err error) {
+			got, err = w.row("PRAGMA " + pragma)
+			return err
+		}})
+		if err != nil || got[0] != want {
+			t.Errorf("%s is %v, want %v: %v", pragma, got, want, err)
 		}
 	}
 }
