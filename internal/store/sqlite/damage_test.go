@@ -199,6 +199,26 @@ func TestVerifyKeys(t *testing.T) {
 	}
 }
 
+// A store whose last row has another key than its last event is not opened: events would be
+// appended behind a gap, or over others.
+func TestOpenWithAnotherEnd(t *testing.T) {
+	whole, _ := filled(t, 5)
+	for _, change := range []string{
+		"UPDATE batches SET last = 70 WHERE last = 6",
+		"UPDATE batches SET last = 0 WHERE last = 6",
+		"DELETE FROM batches WHERE last > 3",
+	} {
+		path := copied(t, whole)
+		tamper(t, path, change)
+		if _, err := Open(t.Context(), path); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("%s: %v", change, err)
+		}
+		if report := verify(t, path); report.Sound() {
+			t.Errorf("%s: Verify finds nothing", change)
+		}
+	}
+}
+
 // What a trim has left is found under its own position, and nothing leads to it that is not
 // of its subject.
 func TestVerifyWhatATrimHasLeft(t *testing.T) {

@@ -109,10 +109,12 @@ func unpack(prints []byte) iter.Seq[uint64] {
 	}
 }
 
-// resumeTail takes into memory what came after the last record.
+// resumeTail takes into memory what came after the last record, and checks that this is all
+// there is: with a wrong last position reads would end early, or new events leave a gap.
 func (w *writer) resumeTail() error {
 	heads := map[string]store.Head{}
 	at := w.recorded.Position
+	end := at
 	err := w.each("SELECT body FROM batches WHERE last > ? ORDER BY last", []any{int64(at)}, func(row []driver.Value) error {
 		body, _ := row[0].([]byte)
 		entries, err := decodeAll(body)
@@ -125,13 +127,18 @@ func (w *writer) resumeTail() error {
 			}
 			heads[e.Subject] = store.Head{Position: e.Position, Hash: e.Hash}
 			w.noteID(fingerprint(e.ID))
+			end = e.Position
 		}
 		return err
 	})
-	if err == nil {
-		w.s.fresh.replace(heads)
+	if err != nil {
+		return err
 	}
-	return err
+	if end != w.last {
+		return fmt.Errorf("%w: the last event is %d, the last row ends at %d", store.ErrDamaged, end, w.last)
+	}
+	w.s.fresh.replace(heads)
+	return nil
 }
 
 func (w *writer) noteID(print uint64) {
