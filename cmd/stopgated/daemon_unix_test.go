@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 func check(t *testing.T, err error) {
@@ -44,6 +45,7 @@ var built = sync.OnceValues(func() (bin string, err error) {
 })
 
 func TestMain(m *testing.M) {
+	environtest.Clean()
 	code := m.Run()
 	if programs != "" {
 		os.RemoveAll(programs)

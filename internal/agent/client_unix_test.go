@@ -24,6 +24,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/driver"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/errand"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/process"
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 	case "claude":
 		run = asClient
 	default:
+		environtest.Clean()
 		goleak.VerifyTestMain(m)
 		return
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/stopgate/stopgate/internal/driver"
 	"github.com/stopgate/stopgate/internal/effect"
 	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/errand"
 	"github.com/stopgate/stopgate/internal/presence"
 	"github.com/stopgate/stopgate/internal/queue"
@@ -43,13 +44,7 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		if os.Getenv("CI") != "" || os.Getenv("STOPGATE_E2E") == "require" {
-			t.Fatalf("no tmux (%v): run scripts/setup-tests", err)
-		}
-		t.Skipf("no tmux (%v): run scripts/setup-tests", err)
-	}
+	tmux := environtest.Need(t, "tmux")
 	state, err := os.MkdirTemp("", "agent") // a short path, for the socket
 	check(t, err)
 	bin := programs(t)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -454,7 +455,18 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	<-stopped
 }
 
+// needFiles is for a test with both ends of so many connections.
+func needFiles(t *testing.T, connections uint64) {
+	t.Helper()
+	var limit syscall.Rlimit
+	check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	if limit.Cur < 2*connections+50 {
+		t.Skipf("only %d files may be open", limit.Cur)
+	}
+}
+
 func TestTooManyConnections(t *testing.T) {
+	needFiles(t, maxConns)
 	p := &fakePlane{}
 	socket, _ := serve(t, p)
 	c := client.New(socket, "v1")
@@ -472,6 +484,7 @@ func TestTooManyConnections(t *testing.T) {
 }
 
 func TestTooManyStreams(t *testing.T) {
+	needFiles(t, maxStreams)
 	socket, _ := serve(t, &fakePlane{})
 	c := client.New(socket, "v1")
 	for range maxStreams {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // writerEnv makes the test binary a process that writes the file for ever.
@@ -21,6 +23,7 @@ const writerEnv = "STOPGATE_ATOMICFILE_WRITER"
 func TestMain(m *testing.M) {
 	path := os.Getenv(writerEnv)
 	if path == "" {
+		environtest.Clean()
 		os.Exit(m.Run())
 	}
 	for i := 0; ; i++ {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // attachment is a person's tmux, and the one with the agent.
@@ -23,9 +24,7 @@ type attachment struct {
 }
 
 func newAttachment(t *testing.T) *attachment {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("there is no tmux")
-	}
+	environtest.Need(t, "tmux")
 	dir, err := os.MkdirTemp("", "sg") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)

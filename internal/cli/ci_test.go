@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/keeper"
 )
@@ -166,10 +167,7 @@ func TestPlanCI(t *testing.T) {
 
 // TestScriptRuns: what the groups hold is what a shell runs.
 func TestScriptRuns(t *testing.T) {
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("there is no sh")
-	}
+	sh := environtest.Need(t, "sh")
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "a $x `b"), 0o755); err != nil {
 		t.Fatal(err)

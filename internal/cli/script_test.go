@@ -16,11 +16,12 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 func TestMain(m *testing.M) {
 	run := func() { os.Exit(cli.Main(os.Args)) }
-	testscript.Main(m, map[string]func(){
+	programs := map[string]func(){
 		"stopgate":       run,
 		"conclaude":      run,
 		"agent-gauntlet": run,
@@ -29,7 +30,11 @@ func TestMain(m *testing.M) {
 		"sg2":            run, // somebody renamed the program
 		"stopgated":      stopgated,
 		"claude":         func() { fmt.Println("2.1.197 (Claude Code)") },
-	})
+	}
+	if programs[filepath.Base(os.Args[0])] == nil {
+		environtest.Clean()
+	}
+	testscript.Main(m, programs)
 }
 
 // TestScripts runs the stories in testdata/script. Each has a home and a state
@@ -43,6 +48,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup:               setUp,
+		Condition:           hasProgram,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"payload":  writePayload,
 			"exit":     checkExit,
@@ -52,6 +58,20 @@ func TestScripts(t *testing.T) {
 			"real":     useReal(real),
 		},
 	})
+}
+
+// hasProgram is the condition "program:NAME". Where all tests must run it is an error that there is
+// no such program.
+func hasProgram(condition string) (bool, error) {
+	name, known := strings.CutPrefix(condition, "program:")
+	if !known {
+		return false, fmt.Errorf("unknown condition %q", condition)
+	}
+	_, err := exec.LookPath(name)
+	if err != nil && environtest.Required() {
+		return false, fmt.Errorf("%w: run scripts/setup-tests", err)
+	}
+	return err == nil, nil
 }
 
 func setUp(env *testscript.Env) error {

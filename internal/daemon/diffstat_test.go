@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/git"
 )
 
@@ -92,9 +93,7 @@ func FuzzDiffstat(f *testing.F) {
 // repository is one with a commit of a file.
 func repository(t *testing.T) (dir string, run func(args ...string)) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git")
-	}
+	environtest.Need(t, "git")
 	dir = t.TempDir()
 	run = func(args ...string) {
 		t.Helper()

@@ -16,13 +16,17 @@ import (
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/errand"
 	"github.com/stopgate/stopgate/internal/runbook"
 	"github.com/stopgate/stopgate/internal/store"
 	"github.com/stopgate/stopgate/internal/store/memory"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	anID      = "0123456789abcdef"

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 const (
@@ -32,5 +34,6 @@ func TestMain(m *testing.M) {
 	if session := os.Getenv(typistEnv); session != "" {
 		run(deliverAlone(session))
 	}
+	environtest.Clean()
 	goleak.VerifyTestMain(m)
 }

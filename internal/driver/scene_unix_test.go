@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/queue"
 	"github.com/stopgate/stopgate/internal/terminal"
@@ -87,10 +88,7 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	program, err := exec.LookPath("tmux")
-	if err != nil {
-		missing(t, "tmux", err)
-	}
+	program := environtest.Need(t, "tmux")
 	dir, err := os.MkdirTemp("", "tmux")
 	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -109,17 +107,6 @@ func newScene(t *testing.T) *scene {
 		}
 	})
 	return s
-}
-
-// missing is for a test that cannot run on this machine. A developer sees it skipped;
-// where all tests must run (CI, or STOPGATE_E2E=require) it fails.
-func missing(t testing.TB, what string, err error) {
-	t.Helper()
-	end := t.Skipf
-	if os.Getenv("CI") != "" || os.Getenv("STOPGATE_E2E") == "require" {
-		end = t.Fatalf
-	}
-	end("no %s (%v): run scripts/setup-tests", what, err)
 }
 
 func (s *scene) register(text string) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/process/processtest"
 	"github.com/stopgate/stopgate/internal/terminal"
 )
@@ -120,10 +121,7 @@ type stageScene struct {
 
 func newStage(t *testing.T) *stageScene {
 	t.Helper()
-	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		missing(t, err)
-	}
+	tmux := environtest.Need(t, "tmux")
 	dir, err := os.MkdirTemp("", "errand") // the path of a socket must be short
 	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -149,17 +147,6 @@ func (s *stageScene) close() {
 			return err != nil || syscall.Kill(n, 0) != nil
 		})
 	}
-}
-
-// missing is for a test that cannot run on this machine. A developer sees it skipped;
-// where all tests must run (CI, or STOPGATE_E2E=require) it fails.
-func missing(t testing.TB, err error) {
-	t.Helper()
-	end := t.Skipf
-	if os.Getenv("CI") != "" || os.Getenv("STOPGATE_E2E") == "require" {
-		end = t.Fatalf
-	}
-	end("no tmux (%v): run scripts/setup-tests", err)
 }
 
 // launch runs the test binary as the runner.

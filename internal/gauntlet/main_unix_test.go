@@ -13,11 +13,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/keeper"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	goleak.VerifyTestMain(m)
+}
 
 // scene is a project in a repository of its own, on a branch with a base.
 type scene struct {

@@ -15,11 +15,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	stopPayload = `{"session_id":"s1","transcript_path":"/t/main.json","hook_event_name":"Stop","cwd":"/c","prompt_id":"p1","stop_hook_active":false}`

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/event"
 )
 
@@ -28,6 +29,7 @@ var children = map[string]func(args []string) error{"write": childWrite}
 func TestMain(m *testing.M) {
 	name := os.Getenv(childEnv)
 	if name == "" {
+		environtest.Clean()
 		os.Exit(m.Run())
 	}
 	if err := children[name](os.Args[1:]); err != nil {

@@ -173,6 +173,7 @@ func TestLoadSupervisor(t *testing.T) {
 }
 
 func TestUseKeepsEveryOtherByte(t *testing.T) {
+	t.Setenv("STOPGATE_STATE_DIR", t.TempDir()) // of the lock
 	const text = "{\n\t\"later\": [1,  2],\n\t\"current_provider\" :  \"a\",\n\t\"providers\": {\"a\":{}, \"b\":{\"x\":1.0}}\n}"
 	path := write(t, text, t.TempDir(), ConfigFile)
 	c, err := Load(path)

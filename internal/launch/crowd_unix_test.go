@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,12 +29,15 @@ func TestCrowd(t *testing.T) {
 		err            error
 	}
 	outcomes := make(chan outcome)
+	turns := make(chan struct{}, atOnce(t, launches))
 	for i := range launches {
 		cmd := p.start([]string{"a", "b"}[i%2])
 		if i%4 < 2 {
 			cmd.Env = append(supervised[:len(supervised):len(supervised)], asLauncher+"=1")
 		}
 		go func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
 			var out, failed strings.Builder
 			cmd.Stdout, cmd.Stderr = &out, &failed
 			err := cmd.Run()
@@ -121,4 +125,15 @@ func TestNoSecretAnywhere(t *testing.T) {
 	if err != nil || seen < 4 {
 		t.Errorf("looked at %d files, %v", seen, err)
 	}
+}
+
+// atOnce is how many processes may run at once, of those that a test would like to: each takes up to
+// eight open files, of which some have but 256.
+func atOnce(t *testing.T, wanted int) int {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	return int(min(uint64(wanted), limit.Cur/8))
 }

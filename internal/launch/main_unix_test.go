@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
@@ -20,6 +21,7 @@ const asLauncher = "LAUNCH_TEST_AS_LAUNCHER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asLauncher) == "" {
+		environtest.Clean()
 		os.Exit(m.Run())
 	}
 	state, _ := paths.StateDir()

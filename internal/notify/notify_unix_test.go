@@ -10,9 +10,14 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	goleak.VerifyTestMain(m)
+}
 
 // wait is what the file holds once it ends with a line "end".
 func wait(t *testing.T, path string) string {

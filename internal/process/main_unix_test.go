@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // parentEnv makes the test binary a process that detaches a command and ends.
@@ -31,6 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	environtest.Clean()
 	goleak.VerifyTestMain(m)
 }
 

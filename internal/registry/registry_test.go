@@ -7,10 +7,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // TestMain keeps the locks out of the state directory of whoever runs the tests.
 func TestMain(m *testing.M) {
+	environtest.Clean()
 	dir, err := os.MkdirTemp("", "registry")
 	if err != nil {
 		panic(err)

@@ -8,18 +8,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/hook"
 )
 
 // TestMain keeps the tests away from the home directory of whoever runs them.
 func TestMain(m *testing.M) {
+	environtest.Clean()
 	dir, err := os.MkdirTemp("", "settings")
 	if err != nil {
 		panic(err)
 	}
 	os.Setenv("HOME", filepath.Join(dir, "home"))
 	os.Setenv("STOPGATE_STATE_DIR", filepath.Join(dir, "state"))
-	os.Unsetenv("CLAUDE_CONFIG_DIR")
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

@@ -5,15 +5,14 @@ package settings
 import (
 	"os/exec"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // The client has a shell take the command line apart, so a shell must get the path
 // that was meant.
 func TestAShellReadsTheCommand(t *testing.T) {
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip(err)
-	}
+	sh := environtest.Need(t, "sh")
 	for _, path := range []string{
 		"/usr/local/bin/ccc", "/a b/ccc", "/it's/'x'/ccc", "/$HOME/`id`/\"q\"/ccc", "/a\nb\t/ccc", `/back\slash/c\'c`, "~/x", "#x", "a=b", "{a,b}*?[x]", "!x;y&z|<>()", "ä", "-n",
 	} {

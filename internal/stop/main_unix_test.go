@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/guard"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -37,7 +38,8 @@ func TestMain(m *testing.M) {
 		childHook(state)
 		return
 	}
-	// Nothing of the machine's own settings and projects plays a part.
+	environtest.Clean()
+	// The project that the tests lie in plays no part either.
 	home, err := os.MkdirTemp("", "stopgate-home-")
 	if err == nil {
 		err = os.Chdir(home)

@@ -5,11 +5,14 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 func TestMain(m *testing.M) {
 	if socket := os.Getenv("TERMINAL_RECORDER"); socket != "" {
 		os.Exit(record(socket))
 	}
+	environtest.Clean()
 	goleak.VerifyTestMain(m)
 }

@@ -7,12 +7,13 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // long bounds what a test waits for; nothing takes that long.
@@ -30,10 +31,7 @@ type host struct {
 // locale in its environment, as there may be none in a hook's.
 func newHost(t testing.TB) *host {
 	t.Helper()
-	program, err := exec.LookPath("tmux")
-	if err != nil {
-		missing(t, "tmux", err)
-	}
+	program := environtest.Need(t, "tmux")
 	dir, err := os.MkdirTemp("", "tmux") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
@@ -43,17 +41,6 @@ func newHost(t testing.TB) *host {
 	h := &host{Server: Server{Socket: filepath.Join(dir, "s"), Environ: env}, t: t, dir: dir, program: program}
 	t.Cleanup(func() { _, _ = h.tmux(context.Background(), "", "kill-server") })
 	return h
-}
-
-// missing is for a test that cannot run on this machine. A developer sees it skipped;
-// where all tests must run (CI, or STOPGATE_E2E=require) it fails.
-func missing(t testing.TB, what string, err error) {
-	t.Helper()
-	end := t.Skipf
-	if os.Getenv("CI") != "" || os.Getenv("STOPGATE_E2E") == "require" {
-		end = t.Fatalf
-	}
-	end("no %s (%v): run scripts/setup-tests", what, err)
 }
 
 // do runs tmux as a person would, and starts its server if there is none.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // stdin makes the file standard input for the test.
@@ -21,7 +23,7 @@ func terminal(t *testing.T) *os.File {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("no terminals here: %v", err)
+		environtest.Missing(t, "terminal", err)
 	}
 	t.Cleanup(func() { control.Close() })
 	check(t, unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0))
@@ -29,7 +31,7 @@ func terminal(t *testing.T) *os.File {
 	check(t, err)
 	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("no terminals here: %v", err)
+		environtest.Missing(t, "terminal", err)
 	}
 	return tty
 }

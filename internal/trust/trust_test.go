@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
@@ -23,6 +24,7 @@ const approverEnv = "STOPGATE_TRUST_APPROVER"
 func TestMain(m *testing.M) {
 	args := os.Getenv(approverEnv)
 	if args == "" {
+		environtest.Clean()
 		os.Exit(m.Run())
 	}
 	state, root, _ := strings.Cut(args, "\n")

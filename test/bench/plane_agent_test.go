@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // buildPrograms builds those that the benchmarks of agents need, with a stand-in for the client.
@@ -48,9 +50,7 @@ func TestAgentStopsAskTheDaemon(t *testing.T) {
 }
 
 func TestAgentsStart(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("there is no tmux")
-	}
+	environtest.Need(t, "tmux")
 	l := testLab(t)
 	t.Setenv(clientVariable, buildPrograms(t, l))
 	s, err := l.newStarts(t.Context())

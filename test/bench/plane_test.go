@@ -16,6 +16,7 @@ import (
 	modernc "modernc.org/sqlite"
 
 	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	environtest.Clean()
 	os.Exit(m.Run())
 }
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/seedtest"
 )
 
@@ -68,9 +69,7 @@ func agentKinds() []agentKind {
 // as it should or waits for a person; nobody is told anything twice; and in the end
 // nothing is left. The clients are stand-ins; CHAOS_CLIENT names a real one.
 func TestChaosAgents(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("there is no tmux")
-	}
+	environtest.Need(t, "tmux")
 	n, s := crowdOfRun(), seedtest.Seed(t)
 	t.Logf("%d clients at once", n.at)
 	c := newCrowd(t, s, n)

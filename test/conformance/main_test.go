@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // The program, and the program under the names that seeds 000 and 003 give it.
@@ -22,6 +24,7 @@ func TestMain(m *testing.M) {
 		standIn(dir)
 		return
 	}
+	environtest.Clean()
 	os.Exit(run(m))
 }
 

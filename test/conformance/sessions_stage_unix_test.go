@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // stage is a person's machine: a tmux server, a home, and a registry with one agent, the
@@ -47,14 +49,7 @@ mv "$0/whole" "$0/letter-$(printf %03d $(ls "$0" | grep -c letter))"`
 func newStage(t *testing.T, entry fields) *stage {
 	t.Helper()
 	t.Parallel()
-	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		end := t.Skipf
-		if os.Getenv("CI") != "" || os.Getenv("STOPGATE_E2E") == "require" {
-			end = t.Fatalf
-		}
-		end("no tmux (%v): run scripts/setup-tests", err)
-	}
+	tmux := environtest.Need(t, "tmux")
 	dir, err := os.MkdirTemp("", "stage")
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	events "github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/journal"
 )
@@ -39,9 +40,7 @@ type managed struct {
 // hook of ours: what the agents have they have from the daemon.
 func newManaged(t testing.TB, runbook string) *managed {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		missing(t, "tmux", err)
-	}
+	environtest.Need(t, "tmux")
 	b := newBench(t)
 	build(t, "cmd/stopgate")
 	build(t, "cmd/stopgated")

@@ -8,18 +8,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-)
 
-// missing is for a test that cannot run on this machine. A developer sees it skipped; where all
-// tests must run (CI, or STOPGATE_E2E=require) it fails.
-func missing(t testing.TB, what string, err error) {
-	t.Helper()
-	end := t.Skipf
-	if os.Getenv("CI") != "" || os.Getenv("STOPGATE_E2E") == "require" {
-		end = t.Fatalf
-	}
-	end("no %s (%v): run scripts/setup-tests", what, err)
-}
+	"github.com/stopgate/stopgate/internal/environ/environtest"
+)
 
 // clientBinary is the client to test with.
 func clientBinary(t testing.TB) string {
@@ -33,7 +24,7 @@ func clientBinary(t testing.TB) string {
 		t.Fatal(err)
 	}
 	if _, err := exec.LookPath(path); err != nil {
-		missing(t, "Claude Code client", err)
+		environtest.Missing(t, "Claude Code client", err)
 	}
 	return path
 }

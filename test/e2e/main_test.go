@@ -16,12 +16,15 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // programs is the directory of the built commands, first on every bench's PATH.
 var programs string
 
 func TestMain(m *testing.M) {
+	environtest.Clean()
 	os.Exit(run(m))
 }
 

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // promptGlyph begins the line where the client takes text. It is all we read from the screen:
@@ -65,9 +67,7 @@ func (b *bench) Terminal(command ...string) *tui {
 // terminal prepares a session on the tmux server behind the socket.
 func (b *bench) terminal(socket, session string, command []string) *tui {
 	b.t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		missing(b.t, "tmux", err)
-	}
+	environtest.Need(b.t, "tmux")
 	s := &tui{t: b.t, bench: b, socket: socket, session: session, command: command}
 	b.t.Cleanup(s.close)
 	return s

@@ -20,9 +20,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stopgate/stopgate/internal/endpoint"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	token = "tok-3f9a-secret"

@@ -8,10 +8,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/git/gittest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	goleak.VerifyTestMain(m)
+}
 
 const logDir = "gauntlet_logs"
 

@@ -12,9 +12,14 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	goleak.VerifyTestMain(m)
+}
 
 func request(t *testing.T, command string) (Request, *bytes.Buffer) {
 	log := &bytes.Buffer{}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // usedUpEnv makes the test binary a process that writes down used-up quotas in
@@ -15,6 +17,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(usedUpEnv); dir != "" {
 		useUpForever(dir)
 	}
+	environtest.Clean()
 	goleak.VerifyTestMain(m)
 }
 

@@ -14,9 +14,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	goleak.VerifyTestMain(m)
+}
 
 // scene is a notifier and what can be seen of it.
 type scene struct {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // childEnv names what the test binary shall do instead of testing.
@@ -17,6 +19,7 @@ const childEnv = "STOPGATE_TEST_CHILD"
 func Main(m *testing.M, children map[string]func(args []string) error) {
 	name := os.Getenv(childEnv)
 	if name == "" {
+		environtest.Clean()
 		goleak.VerifyTestMain(m)
 		return
 	}

@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/seedtest"
 	"github.com/stopgate/stopgate/internal/store"
@@ -36,6 +37,7 @@ var children = map[string]func(path string) error{"write": childWrite, "fill": c
 func TestMain(m *testing.M) {
 	do := children[os.Getenv(childEnv)]
 	if do == nil {
+		environtest.Clean()
 		os.Exit(m.Run())
 	}
 	if err := do(os.Args[1]); err != nil {

@@ -7,7 +7,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
+
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	m.Run()
+}
 
 func TestPayloadsSavedAtOnceGetNumbersWithoutGaps(t *testing.T) {
 	dir := t.TempDir()

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package environtest
+
+func cleanProcess() {}
