@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -204,10 +205,12 @@ func (c *call) witness(kc *keeper.Call) {
 }
 
 // limit ends a context before the client would end us, and when it does: what we
-// started must end with us.
+// started must end with us. A signal that the client ignores, as under nohup, ends
+// neither.
 func (c *call) limit(ctx context.Context, payload hook.Payload, project *keeper.Project, timeout func(dirs ...string) time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, Budget(timeout(c.clientDirs(payload, project)...))-c.Now().Sub(c.start))
-	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
+	ctx, restore := signal.NotifyContext(ctx, slices.DeleteFunc(signals, signal.Ignored)...)
 	return ctx, func() { restore(); cancel() }
 }
 
