@@ -59,7 +59,9 @@ func runDaemon(errOut io.Writer) error {
 		}
 		defer log.Close()
 		errOut = logfile.Bounded{File: log}
-		signal.Ignore(syscall.SIGHUP) // of the terminal that it was started from
+		// The terminal that it was started from may close. What the daemon ignored, its commands
+		// would ignore too.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	stopgate, err := findStopgate(os.Environ())
 	if err != nil {

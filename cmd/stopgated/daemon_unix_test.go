@@ -215,14 +215,31 @@ func TestDaemonKilledAndStartedAgain(t *testing.T) {
 	}
 }
 
-// alive reports whether the first step's command runs.
-func alive(t *testing.T, p place) bool {
+// pid is the process of the first step's command.
+func (p place) pid(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.root, "pid"))
 	check(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	check(t, err)
-	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	return pid
+}
+
+// alive reports whether the first step's command runs.
+func alive(t *testing.T, p place) bool {
+	t.Helper()
+	return !errors.Is(syscall.Kill(p.pid(t), 0), syscall.ESRCH)
+}
+
+// That its terminal closes ends no daemon. To the commands it means what it always does.
+func TestDaemonOutlivesItsTerminal(t *testing.T) {
+	p := newPlace(t)
+	p.runbook(t)
+	d := p.ready(t)
+	d.begin(t, p)
+	check(t, d.Process.Signal(syscall.SIGHUP))
+	check(t, syscall.Kill(p.pid(t), syscall.SIGHUP))
+	d.reach(t, "failed")
 }
 
 func TestDaemonStoppedWithWhatItStarted(t *testing.T) {
