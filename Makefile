@@ -15,7 +15,7 @@ KEEP := GOGC=off GOMEMLIMIT=2GiB
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build run test format check unit e2e cross bench fuzz simulate chaos chaos-agents generate setup clean
+.PHONY: build run test format check unit e2e cross bench test-environments fuzz simulate chaos chaos-agents generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -46,15 +46,19 @@ check: format ## vet and lint
 	$(KEEP) $(GO) vet ./...
 	$(KEEP) $(GO) tool -modfile=tools/go.mod staticcheck ./...
 
-# check has vetted everything, or will. The tests run in the environment they always have, and
+# A test that cannot run fails.
+unit e2e: export STOPGATE_TESTS = require
+
+# check has vetted everything, or will. The tests run in the worst environment that we know of, and
 # what they build is what everybody builds. Those that take longest begin first, and one more
 # package is tested at once than there are cores: they wait a good deal.
 unit: ## unit, script and fuzz-seed tests under the race detector
-	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -vet=off -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0' \
+	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -vet=off \
+	  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 $(CURDIR)/scripts/in-environment all' \
 	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... | grep -v '/test/e2e$$')
 
 e2e: ## tests with the real client; none may be skipped
-	STOPGATE_E2E=require $(GO) test -count=1 -timeout 10m -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
+	$(GO) test -count=1 -timeout 10m -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
 	@grep -E '^(--- |ok|PASS|FAIL)' e2e.log; \
 	if grep -q -- '--- SKIP' e2e.log; then echo "an e2e test was skipped"; exit 1; fi
 
@@ -74,6 +78,10 @@ bench: build ## start-up, hooks and gates beside the programs they must keep up 
 	@scripts/bench-supervisor bin/stopgate
 	@scripts/bench-session bin/stopgate
 	@scripts/bench-plane bin/stopgate
+
+PACKAGES ?= ./...
+test-environments: setup ## the tests of PACKAGES in each environment of scripts/in-environment, and as another user
+	@scripts/test-environments $(PACKAGES)
 
 FUZZTIME ?= 10m
 fuzz: ## each fuzzer for FUZZTIME
