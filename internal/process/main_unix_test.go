@@ -98,14 +98,21 @@ func wantDead(t *testing.T, pid int) {
 	eventually(t, "process "+strconv.Itoa(pid)+" is dead", func() bool { return !alive(pid) })
 }
 
-// cancelWhen ends the context as soon as the file is there.
+// cancelWhen ends the context as soon as the file is there, as a caller does.
 func cancelWhen(t *testing.T, path string) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	return endWhen(t, path, context.Canceled)
+}
+
+// endWhen ends the context as soon as the file is there. With errTimeout it stands in for a
+// Timeout, which would have to guess how long the command takes to get that far.
+func endWhen(t *testing.T, path string, cause error) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer cancel()
+		defer cancel(cause)
 		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 			if _, err := os.Stat(path); err == nil {
 				return

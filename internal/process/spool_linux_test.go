@@ -13,7 +13,7 @@ func TestSpool(t *testing.T) {
 	}
 	defer spool.Close()
 	out := &firstLine{done: make(chan struct{})}
-	c := shell(t, "echo answer; echo aside >&2; exec sleep 300")
+	c := shell(t, "echo aside >&2; echo answer; exec sleep 300")
 	c.Stdout, c.Spool, c.Enough = out, spool, out.done
 	if r := run(t, c); out.String() != "answer\n" || r.Tail != "aside" {
 		t.Errorf("%q, %+v", out.String(), r)
