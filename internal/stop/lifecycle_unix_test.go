@@ -35,7 +35,7 @@ const agentID = "0190-agent"
 type plane struct {
 	t      *testing.T
 	socket string
-	server *http.Server
+	stop   func() // nobody listens any more when it returns
 
 	mu       sync.Mutex
 	signaled map[string]string  // agent: kind; "" for an agent that nobody owns
@@ -52,7 +52,7 @@ func newPlane(t *testing.T, state string) *plane {
 		replies: make(chan client.Reply), waiting: make(chan string, 100),
 	}
 	p.start()
-	t.Cleanup(p.stop)
+	t.Cleanup(func() { p.stop() })
 	return p
 }
 
@@ -64,12 +64,18 @@ func (p *plane) start() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/agents/{id}/signal", p.signal)
 	mux.HandleFunc("GET /v1/agents/{id}/answer", p.answer)
-	p.server = &http.Server{Handler: mux}
-	server := p.server
-	go func() { _ = server.Serve(listener) }()
+	server := &http.Server{Handler: mux}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(listener)
+	}()
+	p.stop = func() {
+		_ = server.Close() // knows the listener only once Serve has begun
+		_ = listener.Close()
+		<-served
+	}
 }
-
-func (p *plane) stop() { _ = p.server.Close() }
 
 func (p *plane) signal(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
