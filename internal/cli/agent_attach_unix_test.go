@@ -66,7 +66,7 @@ func (a *attachment) person(args ...string) string {
 func (a *attachment) sees(what string) string {
 	a.t.Helper()
 	screen := ""
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if screen = a.person("capture-pane", "-p", "-t", "person:"); strings.Contains(screen, what) {
 			return screen
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
@@ -25,12 +26,17 @@ func TestHaltOfOneThatEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(500*time.Millisecond, release)
-		stopped, err := p.halt(t.Context(), kill)
-		var coded codeError
-		if !stopped || errors.As(err, &coded) != kill || kill && coded.code != exitCouldNotRun {
-			t.Errorf("kill %t: %t, %v", kill, stopped, err)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			go func() {
+				synctest.Wait() // it has seen the lock
+				release()
+			}()
+			stopped, err := p.halt(t.Context(), kill)
+			var coded codeError
+			if !stopped || errors.As(err, &coded) != kill || kill && coded.code != exitCouldNotRun {
+				t.Errorf("kill %t: %t, %v", kill, stopped, err)
+			}
+		})
 	}
 }
 

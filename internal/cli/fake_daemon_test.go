@@ -40,7 +40,7 @@ func fakeDaemon() {
 	exitOn(err)
 	defer release()
 	exitOn(os.WriteFile(filepath.Join(state, "environment"), []byte(strings.Join(os.Environ(), "\n")+"\n"), 0o600))
-	pauseFor("FAKE_EARLY")
+	waitFor("FAKE_EARLY")
 	socket := filepath.Join(state, "daemon.sock")
 	_ = os.Remove(socket) // of one that was killed
 	listener, err := api.Listen(socket)
@@ -56,15 +56,14 @@ func fakeDaemon() {
 	fmt.Fprintln(ready, `{"ready":true}`)
 	ready.Close()
 	_ = api.Serve(ctx, listener, api.New(f, version)) // it was stopped
-	pauseFor("FAKE_LATE")
+	waitFor("FAKE_LATE")
 }
 
-// pauseFor takes as long as a variable says.
-func pauseFor(variable string) {
-	if text := os.Getenv(variable); text != "" {
-		d, err := time.ParseDuration(text)
-		exitOn(err)
-		time.Sleep(d)
+// waitFor waits until the file that a variable names is gone.
+func waitFor(variable string) {
+	path := os.Getenv(variable)
+	for _, err := os.Stat(path); err == nil; _, err = os.Stat(path) {
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
