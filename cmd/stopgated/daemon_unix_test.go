@@ -172,7 +172,7 @@ func keepOpen(t *testing.T, f *os.File) { t.Cleanup(func() { f.Close() }) }
 // reach waits until the pipeline is at a step.
 func (d *daemonProcess) reach(t *testing.T, step string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for _, err := range d.Events(ctx, anID, 0) {
 		if o, err := d.Owner(t.Context(), anID); err == nil && o.Step == step {

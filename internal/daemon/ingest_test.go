@@ -320,7 +320,7 @@ func TestAJournalThatCannotBeWatched(t *testing.T) {
 	following(t, i)
 	check(t, i.through(t.Context(), emit(t, dir, event.AgentIdle, event.Word{Agent: agent, Prompt: "p"}))) // who asks is served
 	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
-	for late := time.After(20 * time.Second); c.owner(anID).Step != engine.StepDone; { // and all else comes in time
+	for late := time.After(watchdog); c.owner(anID).Step != engine.StepDone; { // and all else comes in time
 		select {
 		case <-c.changes():
 		case <-late:

@@ -59,7 +59,7 @@ func (r *running) escalate(t *testing.T, owner, agent string) client.Decision {
 // troubles waits until the daemon's trouble is as it should be.
 func (r *running) troubles(t *testing.T, so func([]string) bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(watchdog); ; time.Sleep(5 * time.Millisecond) {
 		status, err := r.Status(t.Context())
 		check(t, err)
 		if so(status.Trouble) {

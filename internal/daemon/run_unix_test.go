@@ -25,7 +25,7 @@ import (
 // reach waits until an owner is as it should be, and returns it.
 func (r *running) reach(t *testing.T, id, what string, so func(client.Owner) bool) client.Owner {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 	defer cancel()
 	for e, err := range r.Events(ctx, id, 0) {
 		check(t, err)
@@ -334,7 +334,7 @@ func TestASocketThatWasLeftBehind(t *testing.T) {
 // reachable waits until the daemon answers.
 func (r *running) reachable(t *testing.T) {
 	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(watchdog); ; time.Sleep(10 * time.Millisecond) {
 		_, err := r.Version(t.Context())
 		if err == nil {
 			return

@@ -191,10 +191,13 @@ func (w *world) end(key string, code int) {
 	}
 }
 
+// watchdog only ends a test that fails; nothing takes that long.
+const watchdog = 3 * time.Minute
+
 // until waits for something to be so.
 func (w *world) until(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(watchdog)
 	for {
 		w.mu.Lock()
 		is, changed := so(), w.changed

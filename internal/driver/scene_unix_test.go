@@ -29,7 +29,7 @@ import (
 )
 
 // long bounds what a test waits for; nothing takes that long.
-const long = 30 * time.Second
+const long = 3 * time.Minute
 
 // main is the session of the agent warden.
 const mainSession = "warden-main-4"

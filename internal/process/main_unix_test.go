@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience only bounds a test that fails; nothing waits this long.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 func shell(t *testing.T, script string) Command {
 	t.Helper()

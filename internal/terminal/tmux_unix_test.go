@@ -17,7 +17,7 @@ import (
 )
 
 // long bounds what a test waits for; nothing takes that long.
-const long = 30 * time.Second
+const long = 3 * time.Minute
 
 // host is a tmux server for one test.
 type host struct {

@@ -137,7 +137,7 @@ func newAudit(t *testing.T, k *keeper) *audit {
 func (p place) awaitQuiet(t *testing.T) {
 	t.Helper()
 	left := p.processes()
-	for end := time.Now().Add(30 * time.Second); len(left) > 0 && time.Now().Before(end); left = p.processes() {
+	for end := time.Now().Add(3 * time.Minute); len(left) > 0 && time.Now().Before(end); left = p.processes() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if len(left) > 0 {

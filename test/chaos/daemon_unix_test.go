@@ -246,7 +246,7 @@ func (l *life) awaitEnd(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(20 * time.Second):
+	case <-time.After(3 * time.Minute):
 		return errors.New("the daemon lives")
 	}
 }

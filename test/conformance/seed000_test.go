@@ -137,7 +137,7 @@ func (b *bench) waitFor(name string) string {
 	ctx := b.t.Context()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	giveUp := time.After(30 * time.Second)
+	giveUp := time.After(3 * time.Minute)
 	for {
 		if text := b.read(name); text != "" {
 			return text

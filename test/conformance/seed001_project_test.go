@@ -249,7 +249,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	giveUp := time.After(time.Minute)
+	giveUp := time.After(3 * time.Minute)
 	for !ok() {
 		select {
 		case <-tick.C:

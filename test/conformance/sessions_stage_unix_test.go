@@ -32,7 +32,7 @@ type stage struct {
 type fields map[string]any
 
 // patience bounds the wait for processes that are about to end.
-const patience = 20 * time.Second
+const patience = 3 * time.Minute
 
 // deliver is the warden's gateway. It keeps messages in the order in which they come:
 // the first line has kind and key, the rest is the message. While a file "down" lies

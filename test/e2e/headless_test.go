@@ -18,7 +18,7 @@ import (
 )
 
 // runLimit bounds one headless client; a prompt takes it about a second.
-const runLimit = 60 * time.Second
+const runLimit = 4 * time.Minute
 
 // line is one line of the client's stream-json output.
 type line struct {

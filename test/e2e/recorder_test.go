@@ -110,8 +110,9 @@ func (b *bench) pollEvent(limit time.Duration, name string, matches ...match) (f
 	return found, ok
 }
 
-// patience is for a client that has to start on a busy machine; it usually needs one second.
-const patience = 30 * time.Second
+// patience is for a client that has to start on a machine with four times its load; it usually
+// needs one second.
+const patience = 2 * time.Minute
 
 // poll looks until the condition holds or the limit has passed.
 func poll(limit time.Duration, condition func() bool) bool {

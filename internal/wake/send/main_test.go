@@ -29,7 +29,7 @@ func sendChild(args []string) error {
 }
 
 // patience only bounds a test that fails; nothing waits this long.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // eventually waits for a condition that somebody else brings about.
 func eventually(t *testing.T, what string, ok func() bool) {
