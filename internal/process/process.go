@@ -21,7 +21,7 @@ type Command struct {
 	Dir     string
 	Env     []string
 	Stdin   []byte
-	Timeout time.Duration // 0: only the context limits it
+	Timeout time.Duration // from its start; 0: only the context limits it
 	Lines   int           // how many of the last lines of output are kept
 	// KeepStdout is how many of the first bytes of standard output are kept; 0
 	// means maxStdout.
@@ -110,11 +110,8 @@ var errTimeout = errors.New("timeout")
 // Run runs the command and waits for it. When ctx or the timeout ends first, its
 // whole process group is killed and, on Linux, what left the group.
 func Run(ctx context.Context, c Command) Result {
-	if c.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
-		defer cancel()
-	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	tail := newTail(c.Lines)
 	if c.Output != nil {
 		tail.copy = &guarded{to: c.Output}
@@ -148,6 +145,7 @@ func Run(ctx context.Context, c Command) Result {
 	start := time.Now()
 	err := cmd.Start()
 	if err == nil {
+		defer c.limit(end)()
 		dismissed := dismiss(cmd.Process, c.Enough, cmp.Or(c.lastWord, lastWord))
 		copied := follow(c.Spool, c.Stdout)
 		err = cmd.Wait()
@@ -160,6 +158,15 @@ func Run(ctx context.Context, c Command) Result {
 	}
 	return Result{Duration: time.Since(start), Stdout: stdout.bytes(), Tail: tail.String()}.
 		ended(cmd.ProcessState, err, context.Cause(ctx))
+}
+
+// limit ends a command that has started when its timeout is over. On a busy machine one that
+// began earlier could be over before the command runs.
+func (c Command) limit(end context.CancelCauseFunc) (stop func() bool) {
+	if c.Timeout <= 0 {
+		return func() bool { return true }
+	}
+	return time.AfterFunc(c.Timeout, func() { end(errTimeout) }).Stop
 }
 
 // lastWord is how long a command that was asked to end may take to do so.
@@ -201,9 +208,7 @@ func Contain(cmd *exec.Cmd) {
 
 func (r Result) ended(state *os.ProcessState, err, cause error) Result {
 	if state == nil {
-		r.Code, r.Err = -1, err
-		r.TimedOut = errors.Is(cause, errTimeout)
-		r.Canceled = cause != nil && !r.TimedOut
+		r.Code, r.Err, r.Canceled = -1, err, cause != nil
 		return r
 	}
 	r.Code, r.Signal = state.ExitCode(), signalOf(state)

@@ -91,6 +91,15 @@ func TestOwnTimeoutIsAFailure(t *testing.T) {
 	}
 }
 
+// However little time a command has, it begins, and that it did not end is its own failure.
+func TestTimeoutBeginsWithTheCommand(t *testing.T) {
+	c := shell(t, "exec sleep 600")
+	c.Timeout = 1
+	if r := run(t, c); !r.TimedOut || !r.Ran() {
+		t.Errorf("got %+v, want timed out", r)
+	}
+}
+
 func TestCallersContextIsNoVerdict(t *testing.T) {
 	for _, timeout := range []time.Duration{0, time.Hour} {
 		c := shell(t, "touch started; exec sleep 600")
