@@ -151,7 +151,7 @@ func TestRulingC5GatesEndBeforeTheClientsTimeout(t *testing.T) {
 	g := newGated(t, strings.ReplaceAll(theCheck, "test ! -e bad", "sleep 600"))
 	g.write(".claude/settings.json", fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"%s hook Stop","timeout":4}]}]}}`, stopgate))
 	a := g.chain(nil)
-	if a.blocks() || g.runs() != 1 {
+	if a.blocks() || g.runs() > 1 {
 		t.Errorf("%d runs, %s", g.runs(), a.stdout)
 	}
 	contains(t, a.SystemMessage, "time")
