@@ -487,13 +487,12 @@ func (d *desk) wantDead() {
 
 func TestReviewThatTakesTooLong(t *testing.T) {
 	d := newDesk(t)
-	d.acts(`sleep 600 & echo $! >"$GIVEN.pid"; wait`)
-	d.stop.Global.Timeout = new(1500 * time.Millisecond)
+	d.acts("exec sleep 600")
+	d.stop.Global.Timeout = new(100 * time.Millisecond)
 	got := d.decides(Unavailable)
 	if !strings.HasPrefix(got.Message, "the work was not reviewed: claude timed out after ") || got.Iteration != 1 {
 		t.Errorf("%+v", got)
 	}
-	d.wantDead()
 }
 
 // The hook's own time is over, or the client ends it: the reviewer ends too.
