@@ -12,10 +12,13 @@ export CGO_ENABLED = 0
 # Compilers and linters end soon: a quarter of their time goes if they keep their garbage.
 KEEP := GOGC=off GOMEMLIMIT=2GiB
 
+# Only ends a test that hangs: beside four times the load the slowest package takes half of it.
+TIMEOUT := 60m
+
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build run test format check unit e2e cross bench test-environments fuzz simulate chaos chaos-agents generate setup clean
+.PHONY: build run test format check unit e2e cross bench test-environments fuzz simulate chaos chaos-agents stress generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -53,12 +56,12 @@ unit e2e: export STOPGATE_TESTS = require
 # what they build is what everybody builds. Those that take longest begin first, and one more
 # package is tested at once than there are cores: they wait a good deal.
 unit: ## unit, script and fuzz-seed tests under the race detector
-	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -vet=off \
+	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TIMEOUT) -vet=off \
 	  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 $(CURDIR)/scripts/in-environment all' \
 	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... | grep -v '/test/e2e$$')
 
 e2e: ## tests with the real client; none may be skipped
-	$(GO) test -count=1 -timeout 10m -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
+	$(GO) test -count=1 -timeout $(TIMEOUT) -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
 	@grep -E '^(--- |ok|PASS|FAIL)' e2e.log; \
 	if grep -q -- '--- SKIP' e2e.log; then echo "an e2e test was skipped"; exit 1; fi
 
@@ -96,8 +99,11 @@ chaos: ## the real daemon, killed a hundred times under fifty pipelines; SEED=â€
 chaos-agents: ## twenty real clients, killed with their tmux and the daemon; CLAUDE_BIN=none takes stand-ins
 	@scripts/chaos-agents "$(SEED)"
 
+stress: ## the suite ROUNDS times beside LOAD busy processes; stops at the first failure
+	@scripts/stress "$(ROUNDS)" "$(LOAD)"
+
 generate: ## schemas
 	$(GO) generate ./...
 
 clean:
-	rm -rf bin e2e.log beside.log
+	rm -rf bin e2e.log beside.log stress.log
