@@ -128,7 +128,7 @@ func benchDir(t testing.TB) string {
 	t.Cleanup(func() {
 		// A hook that outlived its client may still be writing.
 		var err error
-		if !poll(5*time.Second, func() bool { err = os.RemoveAll(root); return err == nil }) {
+		if !poll(patience, func() bool { err = os.RemoveAll(root); return err == nil }) {
 			t.Errorf("removing the bench: %v", err)
 		}
 	})
@@ -167,7 +167,7 @@ func (b *bench) RecordHooks(events ...string) {
 	}
 	for _, name := range events {
 		hooks[name] = []any{hookGroup(map[string]any{
-			"type": "command", "command": recorder, "args": []string{b.records}, "timeout": 20,
+			"type": "command", "command": recorder, "args": []string{b.records}, "timeout": 120,
 		})}
 	}
 }
@@ -193,7 +193,7 @@ func (b *bench) ProjectHook(event, command string) {
 		settings["hooks"] = hooks
 	}
 	groups, _ := hooks[event].([]any)
-	hooks[event] = append(groups, hookGroup(map[string]any{"type": "command", "command": command, "timeout": 20}))
+	hooks[event] = append(groups, hookGroup(map[string]any{"type": "command", "command": command, "timeout": 120}))
 	b.writeJSON(path, settings)
 }
 

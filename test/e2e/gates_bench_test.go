@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // verifying is what init writes under stop_hook: every stop is looked at, and a
@@ -120,7 +119,7 @@ func waitPIDs(t testing.TB, path string, want int) (pids []int) {
 // wantGone wants a process to end soon.
 func wantGone(t testing.TB, what string, pid int) {
 	t.Helper()
-	if !poll(10*time.Second, func() bool { return !running(pid) }) {
+	if !poll(patience, func() bool { return !running(pid) }) {
 		t.Errorf("%s still runs", what)
 		syscall.Kill(pid, syscall.SIGKILL)
 	}

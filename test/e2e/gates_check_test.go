@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
@@ -101,7 +100,7 @@ func TestAgentThatNeverMendsIsLetGoAndAPersonIsTold(t *testing.T) {
 			h.Send("do it")
 			h.WaitReply()
 			h.wantTold("retry limit exceeded")
-			if !poll(10*time.Second, func() bool { return len(readLines(told)) == 1 }) || !strings.Contains(readLines(told)[0], "retry limit exceeded") {
+			if !poll(patience, func() bool { return len(readLines(told)) == 1 }) || !strings.Contains(readLines(told)[0], "retry limit exceeded") {
 				t.Errorf("notified of %q", readLines(told))
 			}
 
@@ -173,10 +172,10 @@ func TestHangingCheckFailsAtItsTimeout(t *testing.T) {
 	b := newBench(t)
 	pid := filepath.Join(b.Tmp, "pid")
 	hang := oneCheck("test -e mended || { echo $$ >" + pid + "; exec sleep 300; }")
-	b.Gates(hang + "        timeout: 1\n" + verifying)
+	b.Gates(hang + "        timeout: 5\n" + verifying)
 	b.API.Script(claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
 	b.Run("do it")
-	b.wantFeedback("Timed out after 1s")
+	b.wantFeedback("Timed out after 5s")
 	b.wantAnswers("Stop", "block gates:failed", "allow gates:passed")
 	wantGone(t, "the check", waitPIDs(t, pid, 1)[0])
 }

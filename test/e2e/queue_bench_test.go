@@ -111,7 +111,7 @@ func (d *driven) waitHelpers() {
 	for _, pid := range d.helpers() {
 		syscall.Kill(pid, syscall.SIGTERM)
 	}
-	if !poll(5*time.Second, func() bool { return len(d.helpers()) == 0 }) {
+	if !poll(patience, func() bool { return len(d.helpers()) == 0 }) {
 		d.t.Errorf("still running on this bench: %v", d.helpers())
 	}
 }

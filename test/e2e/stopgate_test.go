@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
@@ -112,7 +111,7 @@ func TestStopIsBlockedInTheTerminalToo(t *testing.T) {
 	b.API.WaitRequest(t, func(r claudeapi.Request) bool {
 		return strings.HasPrefix(r.LastUserText(), "Stop hook feedback:\nmend it first")
 	})
-	if !poll(10*time.Second, func() bool { return len(b.Answers("Stop")) == 2 }) {
+	if !poll(patience, func() bool { return len(b.Answers("Stop")) == 2 }) {
 		t.Error("two answers were expected")
 	}
 	b.wantAnswers("Stop", "block guard:failed", "allow guard:passed")
@@ -140,7 +139,7 @@ func TestLoopEndsAfterThreeBlocksAndAPersonIsTold(t *testing.T) {
 	}) {
 		t.Errorf("nobody was told: %s", out)
 	}
-	if !poll(10*time.Second, func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), "gave up") }) {
+	if !poll(patience, func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), "gave up") }) {
 		t.Error("no notification")
 	}
 }
@@ -229,7 +228,7 @@ func TestClearGivesANewSessionThatIsGuardedToo(t *testing.T) {
 	if first.Session() == second.Session() || cleared.Session() != second.Session() {
 		t.Errorf("sessions %s, %s, %s", first.Session(), cleared.Session(), second.Session())
 	}
-	if !poll(10*time.Second, func() bool { return len(b.Answers("Stop")) == 2 }) {
+	if !poll(patience, func() bool { return len(b.Answers("Stop")) == 2 }) {
 		t.Fatalf("answers %q", statuses(b.Answers("Stop")))
 	}
 	ends, starts, stops := b.Answers("SessionEnd"), b.Answers("SessionStart"), b.Answers("Stop")
@@ -304,8 +303,8 @@ func TestHookThatRunsPastTheDeadlineCouldNotRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The client would end it after 8 seconds and count that as allowed, without a word.
-	b.Write(settings, strings.Replace(string(text), `"timeout": 1200`, `"timeout": 8`, 1))
+	// The client would end it after 20 seconds and count that as allowed, without a word.
+	b.Write(settings, strings.Replace(string(text), `"timeout": 1200`, `"timeout": 20`, 1))
 	h := b.Run("do it")
 	if h.Code != 0 {
 		t.Errorf("exit %d\n%s", h.Code, h.Stderr)
@@ -323,7 +322,7 @@ func TestHookThatRunsPastTheDeadlineCouldNotRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !poll(5*time.Second, func() bool { _, err := os.Stat("/proc/" + strings.TrimSpace(string(pid))); return err != nil }) {
+	if !poll(patience, func() bool { _, err := os.Stat("/proc/" + strings.TrimSpace(string(pid))); return err != nil }) {
 		t.Error("the command still runs")
 	}
 }

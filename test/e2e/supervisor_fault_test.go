@@ -34,7 +34,7 @@ func TestReviewerThatFailsDoesNotBlock(t *testing.T) {
 				b.Launcher(nil)
 				install(b)
 				if tt.told == "timed out" {
-					b.Global("supervisor:\n  timeout_seconds: 2\n")
+					b.Global("supervisor:\n  timeout_seconds: 5\n")
 				}
 				pids := b.Reviewer(tt.script)
 				b.API.On(byReviewer, tt.answer)

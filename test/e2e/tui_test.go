@@ -27,7 +27,7 @@ const (
 	// takes the Enter for a part of the paste; with 0.1 to 0.5 s it never did.
 	typingPause = 300 * time.Millisecond
 	// enterLost is how long a prompt may take to be recorded before Enter is pressed once more.
-	enterLost = 3 * time.Second
+	enterLost = 10 * time.Second
 )
 
 // tui is a client in a tmux session of its own.
@@ -176,7 +176,7 @@ func (s *tui) close() {
 	}
 	if pid, err := strconv.Atoi(strings.TrimSpace(s.show("#{pane_pid}"))); err == nil && !s.exited() {
 		syscall.Kill(pid, syscall.SIGTERM)
-		if !poll(5*time.Second, s.exited) {
+		if !poll(30*time.Second, s.exited) {
 			syscall.Kill(-pid, syscall.SIGKILL) // the pane's process leads its group
 		}
 	}
