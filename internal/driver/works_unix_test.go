@@ -33,6 +33,7 @@ func TestAClientThatShowsThatItWorks(t *testing.T) {
 			w := s.ready(mainSession).live()
 			if tt.busy {
 				w.prompt("p0", "a person's")
+				s.waitsForAMove(!tt.typed)
 			}
 			w.give("/gsd:a")
 			w.show(tt.looks)
@@ -47,6 +48,13 @@ func TestAClientThatShowsThatItWorks(t *testing.T) {
 			eventually(t, "the queue is complete", func() bool { return len(s.letters()) > 0 })
 			w.wantBytes(pasted("/gsd:a") + enter)
 		})
+	}
+}
+
+// waitsForAMove lets a client that is to be seen at work take its time to show it.
+func (s *scene) waitsForAMove(works bool) {
+	if works {
+		s.pace.Still = long
 	}
 }
 
@@ -83,6 +91,7 @@ func TestGiveUp(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			s.pace.Still = 20 * glance
+			s.waitsForAMove(!tt.over)
 			w := s.confirmed("/gsd:a", "/gsd:b")
 			tt.then(w)
 			w.show(tt.looks)
