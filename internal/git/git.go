@@ -49,7 +49,7 @@ func (r Repo) start(ctx context.Context, stdout io.Writer, started func(), args 
 	cmd := exec.CommandContext(ctx, r.program, append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...)...)
 	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.Stdout, cmd.Stderr = guarded{stdout}, stderr
-	process.Contain(cmd)
+	process.ContainTool(cmd)
 	if err = cmd.Start(); err == nil {
 		started()
 		err = cmd.Wait()

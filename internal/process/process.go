@@ -104,6 +104,10 @@ const maxStdout = 1 << 20
 // that left the group and holds the pipe open must not hold us.
 const drain = 500 * time.Millisecond
 
+// drainTool is drain for programs that leave nobody behind and whose answer we need. On a
+// machine with twenty times its load half a second was too little to read that of tmux.
+const drainTool = 10 * time.Second
+
 // errTimeout is the cause of a context that ended by the command's own timeout.
 var errTimeout = errors.New("timeout")
 
@@ -204,6 +208,12 @@ func Contain(cmd *exec.Cmd) {
 	ownGroup(cmd)
 	cmd.WaitDelay = drain
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+}
+
+// ContainTool is Contain for a tool of ours, such as git: all of its output is read.
+func ContainTool(cmd *exec.Cmd) {
+	Contain(cmd)
+	cmd.WaitDelay = drainTool
 }
 
 func (r Result) ended(state *os.ProcessState, err, cause error) Result {

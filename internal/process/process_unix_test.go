@@ -205,6 +205,15 @@ func TestOutputHeldOpenOutsideTheGroup(t *testing.T) {
 	}
 }
 
+// On a busy machine output can be read long after its program has ended. Here it is written late.
+func TestOutputOfAToolIsReadWholly(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "setsid sh -c 'sleep 1; echo late' & echo early")
+	ContainTool(cmd)
+	if out, err := cmd.Output(); err != nil || string(out) != "early\nlate\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 func TestStdin(t *testing.T) {
 	large := bytes.Repeat([]byte("0123456789abcde\n"), 1<<16) // 1 MiB; a pipe holds 64 KiB
 	tests := []struct {

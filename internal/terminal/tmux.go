@@ -44,7 +44,7 @@ func (s Server) command(ctx context.Context, args ...string) (*exec.Cmd, error) 
 	}
 	cmd := exec.CommandContext(ctx, program, slices.Concat(flags, args)...)
 	cmd.Env = s.Environ
-	process.Contain(cmd)
+	process.ContainTool(cmd)
 	return cmd, nil
 }
 
