@@ -26,6 +26,7 @@ func TestPersonWhoTypesEndsTheQueue(t *testing.T) {
 	d.Create("main", "one", "two", "three", "four")
 	d.API.WaitRequest(t, claudeapi.Last("two"))
 	tui.Type("I have another idea")
+	tui.waitTaken("I have another idea")
 	close(answer)
 	wake := d.waitLetter("queue_cancelled", 1)
 	q := d.waitQueue("main", "stale", func(queueFile) bool { return true })
@@ -55,6 +56,15 @@ func TestPersonWhoTypesEndsTheQueue(t *testing.T) {
 	d.waitLetter("queue_complete", 1)
 	d.waitDone("main", answerTo("five"))
 	d.wantPrompts("one", "two", "I have another idea", "five")
+}
+
+// waitTaken waits until a busy client has taken a text out of its input box. A turn that ends at
+// that moment can leave it there as well.
+func (s *tui) waitTaken(text string) {
+	s.t.Helper()
+	if !poll(patience, func() bool { return strings.Contains(s.Screen(), text) && !strings.Contains(s.lower(), text) }) {
+		s.t.Fatalf("the client does not take %q", text)
+	}
 }
 
 // kill ends the client as a crash would.

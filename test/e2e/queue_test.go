@@ -47,7 +47,8 @@ func TestQueueRunsToCompletion(t *testing.T) {
 		clear := "clear"
 		hooks := []queueHook{{"Stop", nil}, {"SessionStart", &clear}, {"Stop", nil}, {"Stop", nil}}
 		for i, c := range q.Commands {
-			if c.ID != i+1 || !cmp.Equal(c.Trigger, hooks[i]) || !cmp.Equal(c.Awaits, hooks[i+1]) || c.Stopgate.Enters != 1 {
+			enters := c.Stopgate.Enters // a busy client may take so long that Enter is pressed again
+			if c.ID != i+1 || !cmp.Equal(c.Trigger, hooks[i]) || !cmp.Equal(c.Awaits, hooks[i+1]) || enters < 1 || enters > 2 {
 				t.Errorf("command %d: %+v", i+1, c)
 			}
 		}
