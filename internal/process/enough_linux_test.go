@@ -83,7 +83,3 @@ func TestWritersOfTheCaller(t *testing.T) {
 		})
 	}
 }
-
-type writer func(p []byte) (int, error)
-
-func (w writer) Write(p []byte) (int, error) { return w(p) }

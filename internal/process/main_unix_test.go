@@ -122,3 +122,7 @@ func endWhen(t *testing.T, path string, cause error) context.Context {
 	t.Cleanup(func() { <-done })
 	return ctx
 }
+
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }

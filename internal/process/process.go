@@ -147,12 +147,20 @@ func Run(ctx context.Context, c Command) Result {
 	}
 
 	start := time.Now()
-	err := cmd.Start()
+	var out outlets
+	err := out.carry(cmd)
 	if err == nil {
+		err = cmd.Start()
+	}
+	out.started()
+	if err != nil {
+		out.finish()
+	} else {
 		defer c.limit(end)()
 		dismissed := dismiss(cmd.Process, c.Enough, cmp.Or(c.lastWord, lastWord))
 		copied := follow(c.Spool, c.Stdout)
 		err = cmd.Wait()
+		out.finish()
 		dismissed()
 		copied()
 		endGroup(cmd.Process)

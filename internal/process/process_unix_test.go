@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -202,6 +203,16 @@ func TestOutputHeldOpenOutsideTheGroup(t *testing.T) {
 	}
 	if !r.OK() || r.Tail != "done" {
 		t.Errorf("got %+v, want success and the output", r)
+	}
+}
+
+// A busy machine may get to the output long after the command's end.
+func TestOutputIsReadHoweverLate(t *testing.T) {
+	late := sync.OnceFunc(func() { time.Sleep(2 * drain) })
+	c := shell(t, "head -c 60000 /dev/zero; echo; echo last; echo error >&2")
+	c.Output = writer(func(p []byte) (int, error) { late(); return len(p), nil })
+	if r := run(t, c); !r.OK() || len(r.Stdout) != 60006 || !strings.Contains(r.Tail, "last") || !strings.Contains(r.Tail, "error") {
+		t.Errorf("%d bytes, the last are %q", len(r.Stdout), r.Tail[max(0, len(r.Tail)-20):])
 	}
 }
 
