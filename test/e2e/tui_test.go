@@ -129,8 +129,10 @@ func (s *tui) SendFor(text, name string, matches ...match) event {
 // Type pastes a text, newlines and all, and presses Enter; it waits for nothing.
 func (s *tui) Type(text string) {
 	s.t.Helper()
+	before := s.lower()
 	s.tmux(strings.NewReader(text), "load-buffer", "-b", "prompt", "-")
 	s.tmux(nil, "paste-buffer", "-p", "-d", "-b", "prompt", "-t", s.pane())
+	poll(enterLost, func() bool { return s.lower() != before }) // a busy machine takes longer than the pause
 	time.Sleep(typingPause)
 	s.Keys("Enter")
 }
