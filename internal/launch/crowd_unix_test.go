@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// 300 launches at once, half of them supervised, damage nothing.
+// A hundred launches at once, half of them supervised, damage nothing.
 func TestCrowd(t *testing.T) {
 	const launches = 100 // each waits half a minute for the others at most, also beside four times the load
 	const mine = `{"model":"opus","hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"mine"}]}]},"permissions":{"deny":["Bash"]}}`
