@@ -249,6 +249,7 @@ func TestPersonAttachesAndTypes(t *testing.T) {
 	d := m.asks(o.ID, "stop")
 	m.wantStops("block escalated", "allow blocked_before")
 	s := m.Attach(o.Agent.ID)
+	s.waitStill()
 	s.Type("Go on, please.")
 	if d = m.settled(d); d.Closed == "" || d.Chosen != "" {
 		t.Errorf("the decision: %+v", d)
