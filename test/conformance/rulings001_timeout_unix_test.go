@@ -4,6 +4,7 @@ package conformance
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"strings"
@@ -72,13 +73,14 @@ func TestRuling115DefaultsFitIntoEachOther(t *testing.T) {
 	}
 }
 
+var isAlone = flag.Bool("alone", false, "run the test here, in the process that was started for it")
+
 // alone runs a test in a process of its own, and reports whether it did. Who ends a gate ends
 // all that has left its group below the process: in ours that would be the tmux servers of
 // other tests.
 func alone(t *testing.T) bool {
 	t.Helper()
-	const child = "CONFORMANCE_ALONE"
-	if os.Getenv(child) != "" {
+	if *isAlone {
 		return false
 	}
 	t.Parallel()
@@ -86,9 +88,7 @@ func alone(t *testing.T) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), child+"=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := exec.Command(self, "-alone", "-test.run=^"+t.Name()+"$").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 	return true
