@@ -53,7 +53,7 @@ func newScene(t *testing.T) *scene {
 		Log: func(format string, args ...any) { t.Logf(format, args...) },
 		Errands: effect.Errands{
 			StateDir: state, Program: filepath.Join(bin, "stopgate"),
-			Environ: []string{"PATH=" + path(bin, tmux), "HOME=" + t.TempDir(), "TERM=xterm-256color", "LC_ALL=C", "GORACE=atexit_sleep_ms=0"},
+			Environ: []string{"PATH=" + path(bin, tmux), "HOME=" + t.TempDir(), "SHELL=/bin/sh", "TERM=xterm-256color", "LC_ALL=C", "GORACE=atexit_sleep_ms=0"},
 			Log:     func(owner string) string { return filepath.Join(state, "logs", owner+".log") },
 		},
 	}}

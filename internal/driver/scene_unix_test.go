@@ -96,7 +96,7 @@ func newScene(t *testing.T) *scene {
 		t: t, dir: dir, pace: patient,
 		state:  filepath.Join(t.TempDir(), "state"),
 		config: t.TempDir(),
-		env:    []string{"PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "HOME=" + dir, "LC_ALL=C", "TERM=xterm-256color", "TMUX_TMPDIR=" + dir},
+		env:    []string{"PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "HOME=" + dir, "LC_ALL=C", "SHELL=/bin/sh", "TERM=xterm-256color", "TMUX_TMPDIR=" + dir},
 	}
 	s.register(registryText)
 	t.Cleanup(func() {

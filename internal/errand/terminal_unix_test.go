@@ -128,7 +128,7 @@ func newStage(t *testing.T) *stageScene {
 	s := &stageScene{newScene(t), terminal.Server{Socket: filepath.Join(dir, "s")}, "errand-1"}
 	s.runner = "terminal"
 	s.Environ = []string{
-		"PATH=" + filepath.Dir(tmux) + ":/usr/bin:/bin", "HOME=" + dir, "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0",
+		"PATH=" + filepath.Dir(tmux) + ":/usr/bin:/bin", "HOME=" + dir, "SHELL=/bin/sh", "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0",
 		"OF_THE_SERVER=1",
 	}
 	t.Cleanup(s.close)

@@ -37,7 +37,7 @@ func newHost(t testing.TB) *host {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	env := []string{"PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "HOME=" + dir, "LC_ALL=C", "TERM=xterm-256color"}
+	env := []string{"PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "HOME=" + dir, "LC_ALL=C", "SHELL=/bin/sh", "TERM=xterm-256color"}
 	h := &host{Server: Server{Socket: filepath.Join(dir, "s"), Environ: env}, t: t, dir: dir, program: program}
 	t.Cleanup(func() { _, _ = h.tmux(context.Background(), "", "kill-server") })
 	return h

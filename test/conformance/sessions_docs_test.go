@@ -78,7 +78,7 @@ func TestOrdersInTheDocsAreUnderstood(t *testing.T) {
 		for _, match := range order.FindAllStringSubmatch(string(text), -1) {
 			found++
 			home := t.TempDir()
-			env := []string{"HOME=" + home, "TMUX_TMPDIR=" + home, "PATH=" + os.Getenv("PATH")}
+			env := []string{"HOME=" + home, "TMUX_TMPDIR=" + home, "SHELL=/bin/sh", "PATH=" + os.Getenv("PATH")}
 			if r := inDir(t, home, env, stopgate, "queue", "create", match[1]); r.code != 1 && r.code != 3 || !strings.Contains(r.stderr, "tmux") {
 				t.Errorf("%s: %s: %+v", name, match[1], r)
 			}

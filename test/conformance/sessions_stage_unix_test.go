@@ -56,7 +56,7 @@ func newStage(t *testing.T, entry fields) *stage {
 	}
 	s := &stage{t: t, dir: dir, root: filepath.Join(dir, "project")}
 	s.env = []string{
-		"HOME=" + dir, "TMUX_TMPDIR=" + dir, "LC_ALL=C", "TERM=xterm-256color",
+		"HOME=" + dir, "TMUX_TMPDIR=" + dir, "LC_ALL=C", "SHELL=/bin/sh", "TERM=xterm-256color",
 		"PATH=" + strings.Join([]string{filepath.Dir(stopgate), filepath.Dir(tmux), "/usr/bin", "/bin"}, ":"),
 	}
 	for _, sub := range []string{s.root, s.mailbox(), s.config()} {

@@ -86,6 +86,7 @@ func newBench(t testing.TB) *bench {
 	b.Env = []string{
 		"HOME=" + b.Home,
 		"PATH=" + strings.Join([]string{programs, bin, os.Getenv("PATH")}, string(os.PathListSeparator)),
+		"SHELL=/bin/sh",
 		"TERM=xterm-256color",
 		"TMPDIR=" + b.Tmp,
 		"TMUX_TMPDIR=" + b.Tmp, // tmux ignores TMPDIR; a stray `tmux` must not meet the developer's server
