@@ -48,9 +48,9 @@ func newCrowdAudit(c *crowd) *crowdAudit {
 }
 
 // cutOff reports whether an agent may not have come so far as to hear anything: it was
-// killed, or the terminals went when it was just being started.
+// killed, or the terminals went when it was just being started, so that nobody had counted it.
 func (a *crowdAudit) cutOff(e *act, agent string) bool {
-	return a.shot[agent] || e.killed || e.started.Before(a.razed) && a.razed.Before(e.ended)
+	return a.shot[agent] || e.killed || e.started.Before(a.razed) && a.counted.Before(e.ended)
 }
 
 // told is how often an agent heard its prompt. One that takes the place of another which

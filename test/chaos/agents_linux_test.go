@@ -95,11 +95,12 @@ type crowd struct {
 	rng *rand.Rand // of whoever kills
 	ids *rand.Rand
 
-	mu     sync.Mutex
-	owners map[string]agentKind
-	hit    map[string]int
-	shot   map[string]bool // agents whose client, or what runs it, was killed
-	razed  time.Time       // when the tmux server was
+	mu      sync.Mutex
+	owners  map[string]agentKind
+	hit     map[string]int
+	shot    map[string]bool // agents whose client, or what runs it, was killed
+	counted time.Time       // when we began to count who was on the tmux server
+	razed   time.Time       // when that was killed
 }
 
 func newCrowd(t *testing.T, seed uint64, n crowdSize) *crowd {

@@ -75,11 +75,12 @@ func (k killers) killTmux(ctx context.Context) error {
 	for {
 		out, err := k.tmux("display-message", "-p", "#{pid}").Output()
 		if pid, _ := strconv.Atoi(strings.TrimSpace(string(out))); err == nil && pid > 1 {
+			counted := time.Now()
 			there := append(k.victims("pane"), k.victims("client")...)
 			err := syscall.Kill(pid, syscall.SIGKILL)
 			k.mu.Lock()
 			defer k.mu.Unlock()
-			k.razed = time.Now()
+			k.counted, k.razed = counted, time.Now()
 			for _, v := range there {
 				k.shot[v.agent] = true
 			}
