@@ -290,6 +290,39 @@ func TestChangedLink(t *testing.T) {
 	}
 }
 
+// Nor does one that leads to where events were trimmed, before and after a new opening.
+func TestChangedLinkToTheTrimmed(t *testing.T) {
+	path := tempPath(t)
+	s := mustOpen(t, path)
+	appendTo(t, s, 12, "run.a", "run.b")
+	saveSnapshot(t, s, 6, 10)
+	saveSnapshot(t, s, 8, 10)
+	if err := s.Trim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	read := func(s *Store, want error) {
+		t.Helper()
+		n := 0
+		for _, err := range s.Read(t.Context(), "run.a", 6) {
+			if n++; !errors.Is(err, want) {
+				t.Errorf("%v, want %v", err, want)
+			}
+		}
+		if want == nil && n != 3 {
+			t.Errorf("%d events", n)
+		}
+	}
+	read(s, nil)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reopened := mustOpen(t, path)
+	read(reopened, nil)
+
+	editEntry(t, path, 11, func(e *entry) { e.prior = 3 })
+	read(reopened, store.ErrDamaged)
+}
+
 // reseal changes an event and all links behind it, as one who covers his tracks.
 func reseal(t *testing.T, path string) {
 	var previous store.Hash

@@ -66,13 +66,24 @@ func (s *Store) chain(ctx context.Context, subject string, after store.Position)
 		chain = append(chain, e)
 	}
 
-	// No hash covers where a link leads: one that was changed must not end the chain.
 	if len(chain) > 0 && at.Position > 0 {
-		if _, err := s.entryOf(ctx, subject, at); err != nil && !errors.Is(err, store.ErrTrimmed) {
-			return nil, err
-		}
+		return chain, s.checkEnd(ctx, subject, after, at)
 	}
 	return chain, nil
+}
+
+// checkEnd checks the link that leads from the first event of a chain to one that was not
+// asked for. No hash covers where it leads: one that was changed would end the chain early.
+func (s *Store) checkEnd(ctx context.Context, subject string, after store.Position, at store.Head) error {
+	_, err := s.entryOf(ctx, subject, at)
+	if !errors.Is(err, store.ErrTrimmed) {
+		return err
+	}
+	// Asked after the event was not there: what a trim removes it first declares gone.
+	if t := s.trimmed.Load(); after >= t.to && !store.Own(subject) && t.bases[subject] != at.Hash {
+		return fmt.Errorf("%w: the event of %s before those after %d is not at %d", store.ErrDamaged, subject, after, at.Position)
+	}
+	return nil
 }
 
 // entryOf returns the entry of a subject that a link leads to.
@@ -192,7 +203,7 @@ func (s *Store) page(ctx context.Context, after store.Position) (page []store.Ev
 }
 
 func (s *Store) end() store.Position  { return store.Position(s.last.Load()) }
-func (s *Store) gone() store.Position { return store.Position(s.trimmed.Load()) }
+func (s *Store) gone() store.Position { return s.trimmed.Load().to }
 
 func (s *Store) usable(subject string) error {
 	select {

@@ -118,6 +118,32 @@ type trimRecord struct {
 	Bases map[string]string `json:"bases,omitempty"`
 }
 
+// trim is what was trimmed: events up to a position may be gone, and the chains go on behind
+// it from these hashes.
+type trim struct {
+	to    store.Position
+	bases map[string]store.Hash
+}
+
+// add adds what a record of a trim says. Only the records of the last trim count.
+func (t *trim) add(record []byte) error {
+	var r trimRecord
+	if err := json.Unmarshal(record, &r); err != nil || r.Trimmed < t.to {
+		return err
+	}
+	if r.Trimmed > t.to {
+		t.to, t.bases = r.Trimmed, map[string]store.Hash{}
+	}
+	for subject, text := range r.Bases {
+		hash, err := parseHash(text)
+		if err != nil {
+			return err
+		}
+		t.bases[subject] = hash
+	}
+	return nil
+}
+
 // trimStep is how many rows one transaction of a trim looks at: appends wait no longer
 // than for that.
 const trimStep = int64(256)
@@ -190,8 +216,9 @@ type trimPlan struct {
 // planTrim records the trim, and all heads anew: the older records of both go.
 func (w *writer) planTrim(to store.Position, plan *trimPlan) error {
 	plan.to, plan.kept = to, map[store.Position]bool{}
-	err := w.transact(func() error {
-		if err := w.recordTrim(to); err != nil {
+	var bases map[string]store.Hash
+	err := w.transact(func() (err error) {
+		if bases, err = w.recordTrim(to); err != nil {
 			return err
 		}
 		return w.recordAllHeads()
@@ -211,12 +238,13 @@ func (w *writer) planTrim(to store.Position, plan *trimPlan) error {
 	if err := w.s.side.flush(); err != nil {
 		return err
 	}
-	w.s.trimmed.Store(uint64(to))
+	w.s.trimmed.Store(&trim{to, bases})
 	return nil
 }
 
-func (w *writer) recordTrim(to store.Position) error {
-	bases, seen := map[string]string{}, map[string]bool{}
+// recordTrim appends the record of a trim, and returns the bases in it.
+func (w *writer) recordTrim(to store.Position) (map[string]store.Hash, error) {
+	bases, seen := map[string]store.Hash{}, map[string]bool{}
 	err := w.each("SELECT body FROM batches WHERE last > ? ORDER BY last", []any{int64(to)}, func(row []driver.Value) error {
 		body, _ := row[0].([]byte)
 		entries, err := decodeAll(body)
@@ -224,24 +252,28 @@ func (w *writer) recordTrim(to store.Position) error {
 			if e.Position > to && !seen[e.Subject] {
 				seen[e.Subject] = true
 				if e.prior != 0 && !store.Own(e.Subject) {
-					bases[e.Subject] = e.Previous.String()
+					bases[e.Subject] = e.Previous
 				}
 			}
 		}
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(bases) == 0 {
-		return w.appendOwn(trimsSubject, trimRecord{V: 1, Trimmed: to})
+		return nil, w.appendOwn(trimsSubject, trimRecord{V: 1, Trimmed: to})
 	}
 	for part := range parts(bases, func(subject string) int { return len(subject) + 80 }) {
-		if err := w.appendOwn(trimsSubject, trimRecord{V: 1, Trimmed: to, Bases: part}); err != nil {
-			return err
+		texts := make(map[string]string, len(part))
+		for subject, hash := range part {
+			texts[subject] = hash.String()
+		}
+		if err := w.appendOwn(trimsSubject, trimRecord{V: 1, Trimmed: to, Bases: texts}); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return bases, nil
 }
 
 // trim removes some of the events after a position, and returns how far it got.
@@ -313,20 +345,26 @@ func (w *writer) forgetIDs(plan *trimPlan) error {
 	return w.loadIDs()
 }
 
-// loadTrimmed finds out what was trimmed, by the last record of it.
+// loadTrimmed finds out what was trimmed, by the records of it.
 func (w *writer) loadTrimmed() error {
 	head, err := w.head(trimsSubject)
-	if err != nil || head.Position == 0 {
-		return err
-	}
-	e, err := entryAt(w, head.Position)
 	if err != nil {
 		return err
 	}
-	var r trimRecord
-	if err := json.Unmarshal(e.Data, &r); err != nil {
-		return fmt.Errorf("%w: event %d: %w", store.ErrDamaged, e.Position, err)
+	last := &trim{}
+	for head.Position > last.to {
+		if err := checkHead(w, trimsSubject, head); err != nil {
+			return err
+		}
+		e, err := entryAt(w, head.Position)
+		if err != nil {
+			return err
+		}
+		if err := last.add(e.Data); err != nil {
+			return fmt.Errorf("%w: event %d: %w", store.ErrDamaged, e.Position, err)
+		}
+		head = store.Head{Position: e.prior, Hash: e.Previous}
 	}
-	w.s.trimmed.Store(uint64(r.Trimmed))
+	w.s.trimmed.Store(last)
 	return nil
 }

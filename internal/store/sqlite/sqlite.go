@@ -70,8 +70,8 @@ type Store struct {
 	log      *logFile
 	trimming sync.Mutex
 
-	last    atomic.Uint64 // the position of the last event that was committed
-	trimmed atomic.Uint64 // events up to here may be gone
+	last    atomic.Uint64        // the position of the last event that was committed
+	trimmed atomic.Pointer[trim] // the last trim
 	fresh   fresh
 	news    news
 }
@@ -114,6 +114,7 @@ func open(ctx context.Context, path string, release func()) (_ *Store, err error
 		requests: make(chan request, maxBatch), closing: make(chan struct{}), ended: make(chan struct{}),
 		side: newSideFile(path), log: &logFile{path: path + "-wal", datasync: datasync}, fresh: fresh{heads: map[string]store.Head{}},
 	}
+	s.trimmed.Store(&trim{})
 	w, err := newWriter(ctx, s)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func Verify(ctx context.Context, path string) (store.Report, error) {
 
 func newVerifier(path string) *verifier {
 	return &verifier{
-		path: path, chains: map[string]chain{}, heads: map[string]store.Head{}, bases: map[string]store.Hash{},
+		path: path, chains: map[string]chain{}, heads: map[string]store.Head{},
 		records: map[store.Position]bool{}, kept: map[store.Position]bool{},
 	}
 }
@@ -57,10 +57,9 @@ type verifier struct {
 	known   store.Head  // from the side file
 	witness store.Event // the event at that position
 	heads   map[string]store.Head
-	bases   map[string]store.Hash
 	records map[store.Position]bool // where the records of heads are
-	trimmed store.Position
-	kept    map[store.Position]bool // the events up to trimmed that are still there
+	trim    trim
+	kept    map[store.Position]bool // the events up to the trim that are still there
 	indexed store.Position          // the ids of the events up to here are in prints
 	prints  []uint64                // sorted
 	chains  map[string]chain
@@ -274,7 +273,7 @@ func (v *verifier) checkIDs(ctx context.Context) error {
 		if err := rows.Scan(&last, &prints); err != nil {
 			return err
 		}
-		if last > v.trimmed && !v.records[last] {
+		if last > v.trim.to && !v.records[last] {
 			v.report.Add(0, "", "the table of ids goes up to event %d, which is no record of heads", last)
 		}
 		v.prints = slices.AppendSeq(v.prints, unpack(prints))
@@ -301,22 +300,7 @@ func (v *verifier) each(ctx context.Context, query string, do func(*sql.Rows) er
 
 func (v *verifier) record(e store.Event) error {
 	if e.Subject == trimsSubject {
-		var r trimRecord
-		if err := json.Unmarshal(e.Data, &r); err != nil {
-			return err
-		}
-		if r.Trimmed > v.trimmed {
-			v.trimmed = r.Trimmed
-			clear(v.bases)
-		}
-		for subject, text := range r.Bases {
-			hash, err := parseHash(text)
-			if err != nil {
-				return err
-			}
-			v.bases[subject] = hash
-		}
-		return nil
+		return v.trim.add(e.Data)
 	}
 	v.records[e.Position] = true
 	var r headsRecord
@@ -438,7 +422,7 @@ func (v *verifier) keyFits(b batch) bool {
 		return false
 	}
 	first, last := b.entries[0].Position, b.entries[len(b.entries)-1].Position
-	return first > v.row && (last == b.last || last < b.last && b.last <= v.trimmed)
+	return first > v.row && (last == b.last || last < b.last && b.last <= v.trim.to)
 }
 
 // event checks one event, in the order of positions.
@@ -470,13 +454,13 @@ func (v *verifier) event(e entry) {
 
 // place checks that an event comes right behind the one before it.
 func (v *verifier) place(e entry) {
-	if gap := max(v.last, v.trimmed); e.Position > gap+1 {
+	if gap := max(v.last, v.trim.to); e.Position > gap+1 {
 		v.report.Add(0, "", "the events %d to %d are missing", gap+1, e.Position-1)
 	}
 	if e.Position <= v.last {
 		v.report.Add(e.Position, e.Subject, "it comes after event %d", v.last)
 	}
-	if e.Position <= v.trimmed {
+	if e.Position <= v.trim.to {
 		v.kept[e.Position] = true
 	}
 	if e.Position == v.known.Position {
@@ -505,10 +489,10 @@ func (v *verifier) mayBegin(e entry) bool {
 	if e.prior == 0 {
 		return true
 	}
-	if e.prior > v.trimmed || v.kept[e.prior] {
+	if e.prior > v.trim.to || v.kept[e.prior] {
 		return false
 	}
-	return e.Position <= v.trimmed || e.Previous == v.bases[e.Subject] || store.Own(e.Subject)
+	return e.Position <= v.trim.to || e.Previous == v.trim.bases[e.Subject] || store.Own(e.Subject)
 }
 
 // ends compares where the chains end with where they once ended: heads has those that the
@@ -563,16 +547,16 @@ func (v *verifier) snapshots(ctx context.Context) error {
 	if err != nil {
 		return v.damage(err, "the snapshots cannot be read")
 	}
-	standing := v.trimmed == 0
+	standing := v.trim.to == 0
 	for _, k := range snaps {
 		if !k.sound {
 			v.report.Add(0, "", "the snapshot at %d is not what was saved", k.Position)
 			continue
 		}
-		standing = standing || k.Position >= v.trimmed
+		standing = standing || k.Position >= v.trim.to
 	}
 	if !standing {
-		v.report.Add(0, "", "no sound snapshot stands for the events up to %d, which were trimmed", v.trimmed)
+		v.report.Add(0, "", "no sound snapshot stands for the events up to %d, which were trimmed", v.trim.to)
 	}
 	return nil
 }
