@@ -89,6 +89,7 @@ func setUp(env *testscript.Env) error {
 		"BIN":                 bin,
 		"STATE":               filepath.Join(work, "state"),
 		"STOPGATE_STATE_DIR":  filepath.Join(work, "state"),
+		"SHELL":               "/bin/sh", // of tmux
 		"GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_CONFIG_GLOBAL":   os.DevNull,
 		"TZ":                  "UTC",

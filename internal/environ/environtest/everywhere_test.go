@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,13 +12,16 @@ import (
 // The tests of a package that use the system begin with a clean environment, or they depend on
 // whoever runs them.
 func TestEveryPackageBeginsClean(t *testing.T) {
-	system := regexp.MustCompile(`(?m)^(import )?\s*"os(/exec)?"$`)
-	begin := regexp.MustCompile(`\bClean\(\)|\bprocesstest\.Main\(`)
 	for dir, text := range testFiles(t, os.DirFS("../../.."), "cmd", "internal", "test") {
-		if system.MatchString(text) && !begin.MatchString(text) {
+		system := hasAny(text, "\t\"os\"\n", "\t\"os/exec\"\n", "import \"os\"\n")
+		if system && !hasAny(text, "\tenvirontest.Clean()\n", "\tClean()\n", " processtest.Main(", "\tprocesstest.Main(") {
 			t.Errorf("%s: TestMain does not call environtest.Clean", dir)
 		}
 	}
+}
+
+func hasAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // testFiles are the texts of all test files, by their directory.
