@@ -200,9 +200,10 @@ func TestReadOnlyDirectory(t *testing.T) {
 	o := newOutbox(t)
 	put(t, o, "agent", "a")
 	b := o.Box("agent")
-	check(t, os.Chmod(b.dir, 0o555))
-	t.Cleanup(func() { check(t, os.Chmod(b.dir, 0o700)) })
-	check(t, os.Chmod(o.Dir, 0o555))
+	for _, dir := range []string{b.dir, o.Dir} {
+		check(t, os.Chmod(dir, 0o555))
+		t.Cleanup(func() { check(t, os.Chmod(dir, 0o700)) })
+	}
 	check(t, os.Chmod(b.path("lock"), 0o666))
 	out, err := processtest.Child(t, "nobody", o.Dir).Output()
 	check(t, err)
