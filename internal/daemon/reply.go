@@ -39,7 +39,8 @@ func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Po
 }
 
 func replyView(r engine.Reply, asked bool) client.Reply {
-	return client.Reply{State: r.State, Over: asked && r.State == engine.ReplyNone, Option: r.Option, Message: r.Message, Answers: r.Answers}
+	over := r.Over || asked && r.State == engine.ReplyNone
+	return client.Reply{State: r.State, Over: over, Option: r.Option, Message: r.Message, Answers: r.Answers}
 }
 
 // waited is what hooks wait for under, who may all choose their references.

@@ -257,7 +257,7 @@ func TestPromptOver(t *testing.T) {
 		id := s.o.Decision.ID
 		s.do(AgentPromptOver{s.agent(), "r"})
 		s.is("work", Running)
-		if closed := s.o.Settled[0].Closed; closed != "answered or withdrawn in the client" || s.replied("r").State != ReplyNone {
+		if closed := s.o.Settled[0].Closed; closed != "answered or withdrawn in the client" || s.replied("r").State != ReplyNone || !s.replied("r").Over {
 			t.Fatalf("%q, %+v", closed, s.replied("r"))
 		}
 		if r := s.refused(Answer{Decision: id, Option: "approve"}); r.Code != "conflict" || !strings.Contains(r.Why, "withdrawn") {

@@ -221,6 +221,7 @@ type Reply struct {
 	Option  string
 	Message string
 	Answers []string
+	Over    bool // a person was asked, and no longer is: the client has settled it
 }
 
 // The states of replies. None says that nobody is asked, or will be: the agent's client
@@ -244,10 +245,15 @@ func (o *Owner) reply(ref string) Reply {
 	if o.Decision != nil && o.Decision.Ref == ref || o.Agent.asks(ref) {
 		return Reply{State: ReplyOpen}
 	}
+	over := false
 	for _, d := range o.Settled {
-		if d.Ref == ref && d.AgentID == o.Agent.ID && d.Closed == "" {
-			return Reply{ReplyAnswered, d.Chosen, d.Message, d.Answers}
+		switch {
+		case d.Ref != ref || d.AgentID != o.Agent.ID:
+		case d.Closed == "":
+			return Reply{State: ReplyAnswered, Option: d.Chosen, Message: d.Message, Answers: d.Answers}
+		default:
+			over = true
 		}
 	}
-	return Reply{State: ReplyNone}
+	return Reply{State: ReplyNone, Over: over}
 }
