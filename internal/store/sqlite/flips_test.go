@@ -95,7 +95,7 @@ func saveSnapshot(t *testing.T, s *Store, at store.Position, size int) {
 // One bit anywhere in the database or the file beside it: what is read is what was appended,
 // and when the store says less than before or fails, Verify finds something. Flipped are some
 // bits of each kind of region, always the same ones and some at random; with STOPGATE_FULL
-// all of them.
+// all of them, which takes 20 minutes: give it -timeout 60m.
 func TestFlippedBits(t *testing.T) {
 	random, covered := seedtest.New(t), map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
