@@ -14,9 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A hundred launches at once, half of them supervised, damage nothing.
+// 300 launches, a hundred at once and half of them supervised, damage nothing. A launch waits
+// at most half a minute for the others, which is enough for a hundred on a loaded machine.
 func TestCrowd(t *testing.T) {
-	const launches = 100 // each waits half a minute for the others at most, also beside four times the load
+	const launches, crowd = 300, 100
 	const mine = `{"model":"opus","hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"mine"}]}]},"permissions":{"deny":["Bash"]}}`
 	p := newPlace(t, `{"providers":{"a":{"theme":"dark"},"b":{"permissions":{"allow":["Read"]}}},"later":1}`)
 	p.client("#!/bin/sh\nexit 0\n")
@@ -29,7 +30,7 @@ func TestCrowd(t *testing.T) {
 		err            error
 	}
 	outcomes := make(chan outcome)
-	turns := make(chan struct{}, atOnce(t, launches))
+	turns := make(chan struct{}, atOnce(t, crowd))
 	for i := range launches {
 		cmd := p.start([]string{"a", "b"}[i%2])
 		if i%4 < 2 {
@@ -127,8 +128,8 @@ func TestNoSecretAnywhere(t *testing.T) {
 	}
 }
 
-// atOnce is how many processes may run at once, of those that a test would like to: each takes up to
-// eight open files, of which some have but 256.
+// atOnce limits how many processes a test runs at once to what the limit on open files allows. Each
+// process takes up to eight, and some systems allow only 256.
 func atOnce(t *testing.T, wanted int) int {
 	t.Helper()
 	var limit syscall.Rlimit

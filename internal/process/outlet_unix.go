@@ -49,7 +49,7 @@ func (o *outlets) carry(cmd *exec.Cmd) error {
 	return nil
 }
 
-// started leaves the writing to the command, or to nobody.
+// started closes our write ends. If the command did not start, the readers see the end at once.
 func (o outlets) started() {
 	for _, one := range o {
 		one.to.Close()
@@ -83,8 +83,8 @@ func (o *outlet) copy(w io.Writer) {
 	}
 }
 
-// rest copies what is in the pipe, and waits for nothing. There can be no more than the pipe
-// holds, unless somebody goes on writing.
+// rest copies what is in the pipe, and waits for nothing. That is at most what the
+// pipe holds, unless another process keeps writing.
 func (o *outlet) rest(w io.Writer, buf []byte) {
 	_ = o.from.SetReadDeadline(time.Time{})
 	raw, err := o.from.SyscallConn()

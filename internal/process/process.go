@@ -104,7 +104,7 @@ const maxStdout = 1 << 20
 // that left the group and holds the pipe open must not hold us.
 const drain = 500 * time.Millisecond
 
-// drainTool is drain for programs that leave nobody behind and whose answer we need. On a
+// drainTool is drain for programs that leave no process behind and whose answer we need. On a
 // machine with twenty times its load half a second was too little to read that of tmux.
 const drainTool = 10 * time.Second
 

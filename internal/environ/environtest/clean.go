@@ -14,9 +14,9 @@ const NoHome = "/proc/no-home"
 // fixed are the variables that have the same value everywhere.
 var fixed = map[string]string{"HOME": NoHome, "LANG": "C.UTF-8", "SHELL": "/bin/sh", "TZ": "UTC"}
 
-// Clean is called by every TestMain, but not by the children that a test binary may be. After it
-// nothing of whoever runs the tests decides what they see: no variable beside those that we keep,
-// no home, no other umask, no signal that a nohup has the children ignore. It does not go back.
+// Clean gives a test binary the same environment on every machine. It removes all variables but
+// the ones kept, and fixes the home, the umask and the signals that nohup ignores. Every TestMain
+// calls it first, except in a child process of a test. The change is permanent.
 func Clean() {
 	builds := buildVariables()
 	for _, entry := range os.Environ() {
@@ -47,8 +47,8 @@ func kept(name string) bool {
 	return strings.HasPrefix(name, "GO")
 }
 
-// buildVariables let tests build programs although their home is another: the caches stay where
-// they are. Nobody asks the programs for their commit, and git may not want to tell it.
+// buildVariables let tests run go build although HOME is another: the caches stay where they are.
+// -buildvcs=false, because git may refuse to read a repository of another owner.
 func buildVariables() map[string]string {
 	names := []string{"GOCACHE", "GOENV", "GOMODCACHE", "GOPATH", "GOFLAGS"}
 	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()

@@ -10,7 +10,7 @@ import (
 )
 
 // The tests of a package that use the system begin with a clean environment, or they depend on
-// whoever runs them.
+// the machine.
 func TestEveryPackageBeginsClean(t *testing.T) {
 	for dir, text := range testFiles(t, os.DirFS("../../.."), "cmd", "internal", "test") {
 		system := hasAny(text, "\t\"os\"\n", "\t\"os/exec\"\n", "import \"os\"\n")

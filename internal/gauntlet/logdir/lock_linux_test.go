@@ -112,7 +112,7 @@ func bequeathed(t *testing.T) (d Dir, release func()) {
 	return d, func() { check(t, in.Close()) }
 }
 
-// A child of a killed run has the lock until it calls exec: that is no run.
+// A child of a killed run has the lock until it calls exec. That does not count as a run.
 func TestChildOfAKilledRunDoesNotHoldTheLock(t *testing.T) {
 	for _, take := range []func(d Dir){
 		func(d Dir) {

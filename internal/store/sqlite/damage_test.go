@@ -47,6 +47,12 @@ func copied(t testing.TB, path string) string {
 // appendTo appends n events by turns, and changes no other.
 func appendTo(t testing.TB, s *Store, n int, subjects ...string) {
 	t.Helper()
+	appendEach(t, s, n, func(id string) []byte { return []byte(strings.Repeat(id+" ", 20)) }, subjects...)
+}
+
+// appendEach is appendTo with the data of each event.
+func appendEach(t testing.TB, s *Store, n int, data func(id string) []byte, subjects ...string) {
+	t.Helper()
 	for i := range n {
 		subject := subjects[i%len(subjects)]
 		head, err := s.Head(t.Context(), subject)
@@ -54,7 +60,7 @@ func appendTo(t testing.TB, s *Store, n int, subjects ...string) {
 			t.Fatal(err)
 		}
 		id := fmt.Sprintf("%s-%d", strings.ReplaceAll(subject, ".", "-"), head.Position)
-		if _, err := s.Append(t.Context(), store.NewEvent{Subject: subject, ID: id, Expected: head.Position, Data: []byte(strings.Repeat(id+" ", 20))}); err != nil {
+		if _, err := s.Append(t.Context(), store.NewEvent{Subject: subject, ID: id, Expected: head.Position, Data: data(id)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,38 +128,38 @@ func TestVerify(t *testing.T) {
 		}, "the table of heads says"},
 		"head removed": {func(t *testing.T, path string) {
 			tamper(t, path, "DELETE FROM heads WHERE subject = 'run.a'")
-		}, "run.a: it is not in the table of heads"},
+		}, "run.a: it is missing from the table of heads"},
 		"record unknown": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE heads SET position = 30 WHERE subject = 'store.heads'")
 		}, "the table of heads is as of event 30, the last record is event 31"},
 		"hash as text": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE heads SET hash = CAST(hash AS TEXT) WHERE subject = 'run.a'")
-		}, "the table heads has a value of another type"},
+		}, "the table heads has a value of the wrong type"},
 		"body as text": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE batches SET body = CAST(body AS TEXT) WHERE last = 7")
-		}, "the table batches has a value of another type"},
+		}, "the table batches has a value of the wrong type"},
 		"id removed": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE ids SET prints = substr(prints, 9)")
 		}, "event 1 of run.a: its id is not in the table of ids"},
 		"ids up to elsewhere": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE ids SET last = 30")
-		}, "the table of ids goes up to event 30, which is no record"},
+		}, "the table of ids ends at event 30, which is not a record"},
 		"key of the last row": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE batches SET last = 95 WHERE last = 31")
-		}, "the row with the key 95"},
+		}, "the row with key 95"},
 		"row without events": {func(t *testing.T, path string) {
 			tamper(t, path, "INSERT INTO batches VALUES (32, x'')")
-		}, "the row with the key 32"},
+		}, "the row with key 32"},
 		"event twice": {func(t *testing.T, path string) {
 			tamper(t, path, "INSERT INTO batches SELECT 32, body FROM batches WHERE last = 31")
 		}, "event 31 of store.heads: it comes after event 31"},
 		"first with a link": {func(t *testing.T, path string) {
 			editEntry(t, path, 2, func(e *entry) { e.prior = 1 })
-		}, "event 2 of run.b: where the event before it is"},
+		}, "event 2 of run.b: its link to the previous event"},
 		"link removed": {func(t *testing.T, path string) {
 			editEntry(t, path, 8, func(e *entry) { e.prior = 0 })
-		}, "event 8 of run.b: where the event before it is"},
-		"write version":    {func(t *testing.T, path string) { overwrite(t, path, 18, []byte{3}) }, "its write version is 3"},
+		}, "event 8 of run.b: its link to the previous event"},
+		"write version":    {func(t *testing.T, path string) { overwrite(t, path, 18, []byte{3}) }, "write version 3 is above 2"},
 		"snapshot changed": {func(t *testing.T, path string) { tamper(t, path, "INSERT INTO snapshots VALUES (4, 'x', 'y')") }, "the snapshot at 4"},
 		"no rows":          {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM batches") }, "run.a: all its events are missing"},
 		"row replaced": {func(t *testing.T, path string) {
@@ -195,7 +201,7 @@ func TestVerifyKeys(t *testing.T) {
 	for _, key := range []int{2, 4, 7} {
 		path := copied(t, whole)
 		tamper(t, path, "UPDATE batches SET last = ? WHERE last = 5", key)
-		wantFinding(t, verify(t, path), fmt.Sprintf("the row with the key %d", key))
+		wantFinding(t, verify(t, path), fmt.Sprintf("the row with key %d", key))
 	}
 }
 

@@ -72,17 +72,7 @@ func appendTogether(t *testing.T, s *Store, prefix string, n int) {
 // appendSized appends n events with so many bytes of data, by turns.
 func appendSized(t *testing.T, s *Store, size, n int, subjects ...string) {
 	t.Helper()
-	for i := range n {
-		subject := subjects[i%len(subjects)]
-		head, err := s.Head(t.Context(), subject)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := fmt.Sprintf("%s-%d", strings.ReplaceAll(subject, ".", "-"), head.Position)
-		if _, err := s.Append(t.Context(), store.NewEvent{Subject: subject, ID: id, Expected: head.Position, Data: bytes.Repeat([]byte("x"), size)}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	appendEach(t, s, n, func(string) []byte { return bytes.Repeat([]byte("x"), size) }, subjects...)
 }
 
 func saveSnapshot(t *testing.T, s *Store, at store.Position, size int) {

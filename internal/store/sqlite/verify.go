@@ -174,7 +174,7 @@ func (v *verifier) checkHeader() error {
 		return ignoreEnd(err)
 	}
 	if version := header[18]; version > 2 {
-		v.report.Add(0, "", "the database's header: its write version is %d, and SQLite writes to no file above 2", version)
+		v.report.Add(0, "", "the database's header: write version %d is above 2, so SQLite cannot write to the file", version)
 	}
 	return nil
 }

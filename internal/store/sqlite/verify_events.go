@@ -105,7 +105,7 @@ func (v *verifier) batch(b batch) {
 	case b.err != nil:
 		v.lost(v.last, b.err)
 	case !v.keyFits(b):
-		v.report.Add(0, "", "the row with the key %d is not that of the events up to %d: they cannot be found", b.last, b.last)
+		v.report.Add(0, "", "the row with key %d does not end at event %d: its events cannot be found", b.last, b.last)
 	}
 	v.row = b.last
 }
@@ -170,7 +170,7 @@ func (v *verifier) link(e entry) {
 	before, seen := v.chains[e.Subject]
 	switch {
 	case !e.linked():
-		v.report.Add(e.Position, e.Subject, "where the event before it is and the hash of that do not fit together")
+		v.report.Add(e.Position, e.Subject, "its link to the previous event does not match the hash of that event")
 	case !seen && !v.mayBegin(e):
 		v.report.Add(e.Position, e.Subject, "the events before it are missing")
 	case seen && !before.broken && (e.Previous != before.head.Hash || e.prior != before.head.Position):

@@ -23,7 +23,7 @@ func (v *verifier) checkTypes(ctx context.Context) error {
 	err := v.each(ctx, types, func(rows *sql.Rows) error {
 		var table string
 		err := rows.Scan(&table)
-		v.report.Add(0, "", "the table %s has a value of another type than was written", table)
+		v.report.Add(0, "", "the table %s has a value of the wrong type", table)
 		return err
 	})
 	return v.damage(err, "the types of the values cannot be read")
@@ -62,7 +62,7 @@ func (v *verifier) checkHeads(ctx context.Context) error {
 	for _, subject := range slices.Sorted(maps.Keys(v.heads)) {
 		recorded := v.heads[subject]
 		if head, ok := table[subject]; !ok {
-			v.report.Add(0, subject, "it is not in the table of heads, the records say that it ends at event %d", recorded.Position)
+			v.report.Add(0, subject, "it is missing from the table of heads; the records say that it ends at event %d", recorded.Position)
 		} else if head != recorded {
 			v.report.Add(0, subject, "the table of heads says that it ends at event %d, the records at %d", head.Position, recorded.Position)
 		}
@@ -83,7 +83,7 @@ func (v *verifier) checkIDs(ctx context.Context) error {
 			return err
 		}
 		if last > v.trim.to && !v.records[last] {
-			v.report.Add(0, "", "the table of ids goes up to event %d, which is no record of heads", last)
+			v.report.Add(0, "", "the table of ids ends at event %d, which is not a record of heads", last)
 		}
 		v.prints = slices.AppendSeq(v.prints, unpack(prints))
 		return nil
