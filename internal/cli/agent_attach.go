@@ -34,7 +34,7 @@ is no terminal or an agent's shell, tmux is missing, or the daemon does not run.
 		Args: ids(oneArg, 1),
 		PreRunE: func(cmd *cobra.Command, args []string) error {
 			if !readOnly {
-				if err := forPeople(cmd, os.Getenv); err != nil {
+				if err := forPeople(cmd, os.Environ()); err != nil {
 					return err
 				}
 			}

@@ -26,7 +26,7 @@ Exit code 0: it is being ended. 1: there is no such agent, or it has ended; the 
 the same. 3: the daemon could not be started, or this is an agent's shell.`,
 		Example: `  stopgate agent kill 3f9a12bc`,
 		Args:    ids(someArgs, math.MaxInt),
-		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Getenv) },
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Environ()) },
 		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
 			return p.each(ctx, args, func(arg string) error { return p.kill(ctx, arg, asJSON) })
 		}),

@@ -32,7 +32,7 @@ is nothing to say. 3: the daemon could not be started, or this is an agent's she
 			}
 			return nil
 		}, 1),
-		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Getenv) },
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Environ()) },
 		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
 			a, err := p.someAgent(ctx, args[0])
 			if err != nil {

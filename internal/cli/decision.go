@@ -15,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/plain"
 )
 
@@ -154,7 +155,7 @@ Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no 
   stopgate decision answer 9f8e7d6c 1,3 "only on Mondays"
   stopgate decision answer 9f8e7d6c -m "use the staging database"`,
 		Args:    ids(someArgs, 1),
-		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Getenv) },
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Environ()) },
 		RunE: acting(func(ctx context.Context, p *plane, args []string) error {
 			answer := client.Answer{ID: client.NewID(), Message: message}
 			if len(args) == 2 {
@@ -173,25 +174,28 @@ Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no 
 
 // forPeople refuses an agent what a person is asked to decide: its own work is what it
 // would decide about.
-func forPeople(cmd *cobra.Command, getenv func(string) string) error {
-	return refused(cmd, getenv, agentdir.Variable, agentdir.OldVariable, "CLAUDECODE")
+func forPeople(cmd *cobra.Command, variables []string) error {
+	return refused(cmd, environ.Agent(variables))
 }
 
 // notForAgents refuses the daemon's agents what ends the work of others. A person's own
 // client may do it for them.
 func notForAgents(cmd *cobra.Command, _ []string) error {
-	return refused(cmd, os.Getenv, agentdir.Variable, agentdir.OldVariable)
-}
-
-// refused refuses a command where one of the variables is set.
-func refused(cmd *cobra.Command, getenv func(string) string, variables ...string) error {
-	for _, name := range variables {
-		if getenv(name) != "" {
-			err := fmt.Errorf("%s is for people, and this is an agent's shell (%s is set)", cmd.CommandPath(), name)
-			return codeError{hintError{err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal"}, exitCouldNotRun}
+	for _, marker := range []string{agentdir.Variable, agentdir.OldVariable} {
+		if os.Getenv(marker) != "" {
+			return refused(cmd, marker)
 		}
 	}
 	return nil
+}
+
+// refused refuses a command where a variable says that the shell is an agent's.
+func refused(cmd *cobra.Command, marker string) error {
+	if marker == "" {
+		return nil
+	}
+	err := fmt.Errorf("%s is for people, and this is an agent's shell (%s is set)", cmd.CommandPath(), marker)
+	return codeError{hintError{err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal"}, exitCouldNotRun}
 }
 
 func (p *plane) answer(ctx context.Context, arg string, answer client.Answer, asJSON bool) error {

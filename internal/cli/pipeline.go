@@ -216,7 +216,7 @@ line was not understood. 3: the daemon could not be started, or this is an agent
   stopgate %[1]s resume 3f9a12bc --var branch=main`, group),
 		Args: ids(oneArg, 1),
 		PreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if err := forPeople(cmd, os.Getenv); err != nil {
+			if err := forPeople(cmd, os.Environ()); err != nil {
 				return err
 			}
 			request.ID = client.NewID()

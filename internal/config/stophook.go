@@ -10,12 +10,13 @@ import (
 	"github.com/stopgate/stopgate/internal/environ"
 )
 
-const (
-	defaultRunInterval = 10 * time.Minute
-	// The client gives a hook that the older tool installed 300 seconds.
-	defaultDeadline = 270 * time.Second
+const maxIntervalMinutes = math.MaxInt64 / int64(time.Minute)
 
-	maxIntervalMinutes = math.MaxInt64 / int64(time.Minute)
+// What holds where nothing is configured. The unified hook looks at every stop; the older
+// tool's hook looks once in ten minutes, and not at a stop that follows its own block.
+var (
+	HookDefaults     = StopHookSettings{Enabled: true, VerifyFixes: true}
+	StopHookDefaults = StopHookSettings{Enabled: true, RunInterval: 10 * time.Minute}
 )
 
 func readStopHook(v value, to *StopHook) {
@@ -50,14 +51,14 @@ func readRunner(v value, to *[]string) {
 // ResolveStopHook says what holds: for each setting what the environment says,
 // then the project, then the global config, then the default. A variable with a
 // value that means nothing is as good as none.
-func ResolveStopHook(variables []string, project, global StopHook) StopHookSettings {
+func ResolveStopHook(variables []string, project, global StopHook, defaults StopHookSettings) StopHookSettings {
 	env := func(name string) string { return strings.TrimSpace(environ.Get(variables, "GAUNTLET_STOP_HOOK_"+name)) }
 	settings := StopHookSettings{
-		Enabled:     *firstSet(parseSwitch(env("ENABLED")), project.Enabled, global.Enabled, new(true)),
-		RunInterval: *firstSet(parseMinutes(env("INTERVAL_MINUTES")), project.RunInterval, global.RunInterval, new(defaultRunInterval)),
-		VerifyFixes: *firstSet(parseSwitch(env("VERIFY_FIXES")), project.VerifyFixes, global.VerifyFixes, new(false)),
+		Enabled:     *firstSet(parseSwitch(env("ENABLED")), project.Enabled, global.Enabled, &defaults.Enabled),
+		RunInterval: *firstSet(parseMinutes(env("INTERVAL_MINUTES")), project.RunInterval, global.RunInterval, &defaults.RunInterval),
+		VerifyFixes: *firstSet(parseSwitch(env("VERIFY_FIXES")), project.VerifyFixes, global.VerifyFixes, &defaults.VerifyFixes),
 		Runner:      project.Runner,
-		Deadline:    *firstSet(parseDeadline(env("DEADLINE")), project.Deadline, global.Deadline, new(defaultDeadline)),
+		Deadline:    *firstSet(parseDeadline(env("DEADLINE")), project.Deadline, global.Deadline, &defaults.Deadline),
 	}
 	if settings.Runner == nil {
 		settings.Runner = global.Runner

@@ -2,18 +2,21 @@ package trust
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"golang.org/x/term"
+
+	"github.com/stopgate/stopgate/internal/environ"
 )
 
 // RequirePerson returns an error unless a person can be taken to stand behind
-// the call: never inside the client or an agent of a pipeline, and only at a
-// terminal unless a script was told --yes. An agent that sets out to cheat as the
+// the call: never in the shell of a coding agent, and only at a terminal unless a
+// script was told --yes. An agent that sets out to cheat as the
 // same user can; this keeps an agent from doing it in passing.
 func RequirePerson(what string, yes bool) error {
-	if os.Getenv("CLAUDECODE") != "" || os.Getenv("STOPGATE_AGENT_ID") != "" {
-		return errors.New("an agent cannot " + what + ": run this in a terminal of your own, outside the client")
+	if marker := environ.Agent(os.Environ()); marker != "" {
+		return fmt.Errorf("an agent cannot %s (%s is set): run this in a terminal of your own, outside the agent", what, marker)
 	}
 	if yes || term.IsTerminal(int(os.Stdin.Fd())) {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -24,8 +25,7 @@ type file struct {
 	Path string `json:"path"` // slash-separated, below .gauntlet/
 	Hash string `json:"sha256"`
 	Exec bool   `json:"exec,omitempty"`
-
-	data []byte
+	Data []byte `json:"data,omitempty"`
 }
 
 // readTree reads every file below dir, in the order of their names. A missing
@@ -49,13 +49,16 @@ func readTree(dir string) ([]file, error) {
 		if err != nil {
 			return err
 		}
+		if !utf8.ValidString(rel) {
+			return fmt.Errorf("%q: is not a name that can be approved", rel) // it would not survive JSON
+		}
 		f, err := readFile(path, maxBytes-size)
 		if err != nil {
 			return fmt.Errorf("%s: %w", rel, err)
 		}
 		f.Path = filepath.ToSlash(rel)
 		files = append(files, f)
-		if size += len(f.data); len(files) > maxFiles {
+		if size += len(f.Data); len(files) > maxFiles {
 			return fmt.Errorf("more than %d files", maxFiles)
 		}
 		return nil
@@ -84,7 +87,7 @@ func readFile(path string, room int) (file, error) {
 		return file{}, fmt.Errorf("more than %d MiB in all", maxBytes>>20)
 	}
 	sum := sha256.Sum256(data)
-	return file{Hash: hex.EncodeToString(sum[:]), Exec: info.Mode().Perm()&0o111 != 0, data: data}, nil
+	return file{Hash: hex.EncodeToString(sum[:]), Exec: info.Mode().Perm()&0o111 != 0, Data: data}, nil
 }
 
 // hashTree is the identity of a tree: names, contents and what is executable.

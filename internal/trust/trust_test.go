@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -124,7 +125,7 @@ func TestGated(t *testing.T) {
 	if s.Gated(root) || !s.Claims(root) {
 		t.Errorf("without a configuration: gated %t, claimed %t", s.Gated(root), s.Claims(root))
 	}
-	check(t, os.WriteFile(filepath.Join(s.folder(root), approvalFile), []byte("{"), 0o600))
+	check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), approvalFile), []byte("{"), 0o600))
 	if !s.Gated(root) {
 		t.Error("not with a damaged approval")
 	}
@@ -282,7 +283,31 @@ func TestProjectsAreApart(t *testing.T) {
 	wantCopy(t, standing(t, s, root))
 }
 
-func TestDamagedCopy(t *testing.T) {
+// An approval of an older version has no content from which a copy could be made.
+func TestDamagedCopyOfAnOlderVersion(t *testing.T) {
+	s, root := approved(t)
+	path := filepath.Join(s.folder(keys(root)[0]), approvalFile)
+	text, err := os.ReadFile(path)
+	check(t, err)
+	var a approval
+	check(t, json.Unmarshal(text, &a))
+	a.Version = 1
+	for i := range a.Files {
+		a.Files[i].Data = nil
+	}
+	text, err = json.Marshal(a)
+	check(t, err)
+	check(t, os.WriteFile(path, text, 0o600))
+	wantCopy(t, standing(t, s, root))
+
+	check(t, os.RemoveAll(standing(t, s, root).Dir))
+	if st, err := s.Standing(root); err == nil || !strings.Contains(err.Error(), "stopgate trust") {
+		t.Errorf("got %+v, %v; want an error that says what to do", st, err)
+	}
+}
+
+// Whatever becomes of a copy, it is made again.
+func TestE6ADamagedCopyIsMadeAgain(t *testing.T) {
 	damages := map[string]func(t *testing.T, dir string){
 		"edited":  func(t *testing.T, dir string) { check(t, os.WriteFile(filepath.Join(dir, "config.yml"), nil, 0o600)) },
 		"gone":    func(t *testing.T, dir string) { check(t, os.RemoveAll(dir)) },
@@ -292,20 +317,21 @@ func TestDamagedCopy(t *testing.T) {
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
 			s, root := approved(t)
-			damage(t, standing(t, s, root).Dir)
-			if st, err := s.Standing(root); err == nil || !strings.Contains(err.Error(), "stopgate trust") {
-				t.Errorf("got %+v, %v; want an error that says what to do", st, err)
+			before := standing(t, s, root)
+			damage(t, before.Dir)
+			st := standing(t, s, root)
+			if st.State != Approved || !intact(st.Dir, st.ID) {
+				t.Errorf("got %+v, want it approved with a sound copy", st)
 			}
-			check(t, s.Approve(root, noon))
-			wantCopy(t, standing(t, s, root))
+			wantCopy(t, st)
 		})
 	}
 }
 
 func TestDamagedApproval(t *testing.T) {
-	for _, text := range []string{"", "{", "null", "[]", `{"v":1}`, `{"v":2,"hash":"00"}`, `{"v":1,"hash":"../../../../etc"}`, "\x00"} {
+	for _, text := range []string{"", "{", "null", "[]", `{"v":1}`, `{"v":3,"hash":"00"}`, `{"v":1,"hash":"../../../../etc"}`, "\x00"} {
 		s, root := approved(t)
-		check(t, os.WriteFile(filepath.Join(s.folder(root), approvalFile), []byte(text), 0o600))
+		check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), approvalFile), []byte(text), 0o600))
 		if st, err := s.Standing(root); err == nil || !strings.Contains(err.Error(), "stopgate trust") {
 			t.Errorf("%q: got %+v, %v; want an error that says what to do", text, st, err)
 		}
@@ -458,7 +484,7 @@ func TestKilledBetween(t *testing.T) {
 	}
 	check(t, s.Approve(root, noon))
 	check(t, s.Approve(root, noon)) // equal: the copy before is this one
-	left, err := os.ReadDir(s.folder(root))
+	left, err := os.ReadDir(s.folder(keys(root)[0]))
 	check(t, err)
 	if len(left) != 2 { // the approval and its copy
 		t.Errorf("left behind: %v", left)

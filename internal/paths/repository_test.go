@@ -1,0 +1,71 @@
+package paths
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// git runs git in a directory, with nobody's configuration.
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+func TestRepository(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	main, linked, sub := filepath.Join(base, "main"), filepath.Join(base, "linked"), filepath.Join(base, "main", "lib")
+	other := filepath.Join(base, "other")
+	for _, dir := range []string{main, other} {
+		if err := os.MkdirAll(filepath.Join(dir, "pkg", "api"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		git(t, dir, "init", "-q")
+		git(t, dir, "commit", "-q", "--allow-empty", "-m", "first")
+	}
+	git(t, main, "worktree", "add", "-q", "../linked")
+	git(t, main, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "lib")
+	if err := os.Symlink(main, filepath.Join(base, "link")); err != nil {
+		t.Skip(err)
+	}
+
+	shared := filepath.Join(main, ".git")
+	for _, tt := range []struct{ dir, common, within string }{
+		{main, shared, "."},
+		{filepath.Join(main, "pkg", "api"), shared, "pkg/api"},
+		{filepath.Join(base, "link", "pkg"), shared, "pkg"},
+		{linked, shared, "."},
+		{other, filepath.Join(other, ".git"), "."},
+		{sub, filepath.Join(shared, "modules", "lib"), "."},
+	} {
+		common, within, found := Repository(tt.dir)
+		if !found || common != tt.common || within != tt.within {
+			t.Errorf("%s: %q, %q, %t; want %q, %q", tt.dir, common, within, found, tt.common, tt.within)
+		}
+	}
+	if common, _, found := Repository(base); found {
+		t.Errorf("outside: %s", common)
+	}
+}
+
+func TestRepositoryThatCannotBeRead(t *testing.T) {
+	for name, text := range map[string]string{"empty": "", "nonsense": "hello\n", "nowhere": "gitdir: /nowhere/at/all\n"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, ".git"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if common, _, found := Repository(dir); found {
+			t.Errorf("%s: %s", name, common)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+// approval is what is written down about a project: names and hashes and, since version
+// 2, the content. The copy that lies beside it, in a folder named after the hash, can be
+// made from it.
+type approval struct {
+	Version int       `json:"v"`
+	Root    string    `json:"root"`
+	Hash    string    `json:"hash"`
+	Time    time.Time `json:"approved_at"`
+	Files   []file    `json:"files"`
+	// Second means that this one stands in for the repository's, where that is damaged or
+	// the repository is gone.
+	Second bool `json:"second,omitempty"`
+}
+
+const (
+	approvalFile    = "approval.json"
+	approvalVersion = 2
+)
+
+func newApproval(root string, files []file, now time.Time) *approval {
+	return &approval{Version: approvalVersion, Root: canonical(root), Hash: hashTree(files), Time: now.UTC(), Files: files}
+}
+
+// keys name the folders of a project's approval, the one that counts first: its place in
+// the repository, then its path. The second has the approval where there is no repository,
+// or no longer one, and is there when the first is damaged.
+func keys(root string) []string {
+	own := ProjectKey(root)
+	common, within, found := paths.Repository(root)
+	if !found {
+		return []string{own}
+	}
+	sum := sha256.Sum256([]byte("repository\x00" + common + "\x00" + within))
+	return []string{hex.EncodeToString(sum[:16]), own}
+}
+
+// load finds the approval of a project, and the key that it lies under. Without any the
+// error is fs.ErrNotExist; a damaged one is an error only if no other is there.
+func (s Store) load(root string) (a *approval, key string, err error) {
+	names := keys(root)
+	first := names[0]
+	if a, err = s.read(first); err == nil || len(names) == 1 {
+		return a, first, err
+	}
+	second, other := s.read(names[1])
+	if other != nil || second.Second && errors.Is(err, fs.ErrNotExist) { // the repository's was revoked
+		return nil, "", err
+	}
+	return second, names[1], nil
+}
+
+func (s Store) read(key string) (*approval, error) {
+	path := filepath.Join(s.folder(key), approvalFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var a approval
+	if json.Unmarshal(text, &a) != nil || !a.sound() {
+		return nil, fmt.Errorf("%s is damaged or of another version; approve again with: stopgate trust", path)
+	}
+	return &a, nil
+}
+
+// sound reports whether an approval is one that was written by us, whole.
+func (a *approval) sound() bool {
+	if a.Version < 1 || a.Version > approvalVersion || !isHash(a.Hash) || hashTree(a.Files) != a.Hash {
+		return false
+	}
+	for _, f := range a.Files {
+		if sum := sha256.Sum256(f.Data); a.Version > 1 && hex.EncodeToString(sum[:]) != f.Hash {
+			return false
+		}
+	}
+	return true
+}
+
+// save writes an approval and its copy. The approval names the copy, so it is written
+// last; a copy that no approval names is rubbish for the next call to remove.
+func (s Store) save(key string, a *approval) error {
+	before := "" // its copy stays: a hook may be running from it
+	if old, err := s.read(key); err == nil {
+		before = old.Hash
+	}
+	if err := s.makeCopy(key, a); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(s.folder(key), approvalFile), append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return s.sweep(key, a.Hash, before)
+}
+
+// remove takes an approval away: first what names the copy, since an approval without one
+// would look damaged.
+func (s Store) remove(key string) error {
+	if err := os.Remove(filepath.Join(s.folder(key), approvalFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.RemoveAll(s.folder(key))
+}
+
+func (s Store) folder(key string) string { return filepath.Join(s.dir, key) }
+
+func isHash(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && len(s) == hex.EncodedLen(sha256.Size)
+}

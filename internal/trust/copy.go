@@ -1,0 +1,90 @@
+package trust
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+)
+
+// copyOf is the folder with the approved content. One that is damaged is made anew from
+// the approval: what runs is what was approved, whatever became of the copy.
+func (s Store) copyOf(key string, a *approval) (dir string, err error) {
+	dir = s.copyDir(key, a.Hash)
+	if intact(dir, a.Hash) {
+		return dir, nil
+	}
+	if a.Version < 2 {
+		return dir, errors.New("the approval is from an older version, which did not keep the content")
+	}
+	unlock, err := s.lock()
+	if err != nil {
+		return dir, err
+	}
+	defer unlock()
+	return dir, s.makeCopy(key, a)
+}
+
+// makeCopy writes the copy under its hash. A sound one that is there already stays, so
+// that a hook that reads it now is not disturbed.
+func (s Store) makeCopy(key string, a *approval) error {
+	target := s.copyDir(key, a.Hash)
+	if intact(target, a.Hash) {
+		return nil
+	}
+	folder := s.folder(key)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(folder, ".copy-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := writeFiles(tmp, a.Files); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(target); err != nil {
+		return err
+	}
+	return os.Rename(tmp, target)
+}
+
+// intact reports whether a folder holds exactly the approved content.
+func intact(dir, hash string) bool {
+	files, err := readTree(dir)
+	return err == nil && hashTree(files) == hash
+}
+
+func writeFiles(dir string, files []file) error {
+	for _, f := range files {
+		mode := os.FileMode(0o600)
+		if f.Exec {
+			mode = 0o700
+		}
+		if err := atomicfile.Write(filepath.Join(dir, filepath.FromSlash(f.Path)), f.Data, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep removes all copies but those to keep, and what calls that were killed left.
+func (s Store) sweep(key string, keep ...string) error {
+	entries, err := os.ReadDir(s.folder(key))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.Name() != approvalFile && !slices.Contains(keep, entry.Name()) {
+			if err := os.RemoveAll(filepath.Join(s.folder(key), entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s Store) copyDir(key, hash string) string { return filepath.Join(s.folder(key), hash) }

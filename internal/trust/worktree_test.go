@@ -1,0 +1,125 @@
+package trust
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// git runs git in a directory, with nobody's configuration.
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+// repository is a project that is committed and approved, with a linked worktree.
+func repository(t *testing.T) (s Store, root, linked string) {
+	t.Helper()
+	s, root = project(t)
+	git(t, root, "init", "-q", "-b", "main")
+	git(t, root, "add", ".")
+	git(t, root, "commit", "-q", "-m", "first")
+	linked = filepath.Join(t.TempDir(), "linked")
+	git(t, root, "worktree", "add", "-q", linked)
+	check(t, s.Approve(root, noon))
+	return s, root, linked
+}
+
+func TestE4AWorktreeWithTheApprovedContentIsApproved(t *testing.T) {
+	s, _, linked := repository(t)
+	st := standing(t, s, linked)
+	if st.State != Approved || !s.Gated(linked) {
+		t.Errorf("got %+v, gated %t", st, s.Gated(linked))
+	}
+	wantCopy(t, st)
+}
+
+func TestE4InAWorktreeWithOtherContentTheApprovedRuns(t *testing.T) {
+	for name, edit := range map[string]func(linked string){
+		"edited":  func(linked string) { put(t, linked, "config.yml", "hooks: {} # weaker\n") },
+		"deleted": func(linked string) { check(t, os.RemoveAll(filepath.Join(linked, ".gauntlet"))) },
+	} {
+		s, _, linked := repository(t)
+		edit(linked)
+		st := standing(t, s, linked)
+		if st.State != Edited || !s.Gated(linked) {
+			t.Errorf("%s: got %+v, gated %t", name, st, s.Gated(linked))
+		}
+		wantCopy(t, st)
+	}
+}
+
+// An older content that was approved once is not what the person means now.
+func TestE4OnlyTheLatestApprovalIsInForce(t *testing.T) {
+	s, root, linked := repository(t)
+	put(t, linked, "config.yml", "hooks: {} # newer\n")
+	check(t, s.Approve(linked, noon))
+	if st := standing(t, s, root); st.State != Edited {
+		t.Errorf("the older content in the main worktree: %+v", st)
+	}
+	if st := standing(t, s, linked); st.State != Approved {
+		t.Errorf("the newer one: %+v", st)
+	}
+	check(t, s.Revoke(root))
+	for _, dir := range []string{root, linked} {
+		if st := standing(t, s, dir); st.State != Untrusted || s.Gated(dir) || s.Claims(dir) {
+			t.Errorf("%s after it was revoked: %+v", dir, st)
+		}
+	}
+}
+
+func TestE4AnApprovalFromBeforeTheRepositoryCounts(t *testing.T) {
+	s, root := approved(t)
+	git(t, root, "init", "-q")
+	if st := standing(t, s, root); st.State != Approved {
+		t.Errorf("got %+v", st)
+	}
+}
+
+func TestE4PathsOfARepositoryAreApart(t *testing.T) {
+	s, root, linked := repository(t)
+	for _, dir := range []string{filepath.Join(root, "pkg"), filepath.Join(linked, "pkg")} {
+		put(t, dir, "config.yml", "hooks: {}\n")
+		put(t, dir, "scripts/check.sh", "exit 1\n")
+		if st := standing(t, s, dir); st.State != Untrusted || s.Gated(dir) || s.Claims(dir) {
+			t.Errorf("%s: %+v", dir, st)
+		}
+	}
+	check(t, s.Approve(filepath.Join(linked, "pkg"), noon))
+	if st := standing(t, s, filepath.Join(root, "pkg")); st.State != Approved {
+		t.Errorf("approved in the other worktree: %+v", st)
+	}
+}
+
+func TestE4ACloneIsAnotherRepository(t *testing.T) {
+	s, root, _ := repository(t)
+	clone := filepath.Join(t.TempDir(), "clone")
+	git(t, root, "clone", "-q", root, clone)
+	if st := standing(t, s, clone); st.State != Untrusted {
+		t.Errorf("got %+v", st)
+	}
+}
+
+// Without its repository a project is still the one that was approved.
+func TestE4TheApprovalOutlivesTheRepository(t *testing.T) {
+	s, root, _ := repository(t)
+	check(t, os.RemoveAll(filepath.Join(root, ".git")))
+	if st := standing(t, s, root); st.State != Approved || !s.Gated(root) {
+		t.Errorf("got %+v", st)
+	}
+}
+
+func TestE6ADamagedApprovalIsReadFromItsSecondPlace(t *testing.T) {
+	s, root, _ := repository(t)
+	check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), approvalFile), []byte("{"), 0o600))
+	if st := standing(t, s, root); st.State != Approved {
+		t.Errorf("got %+v", st)
+	}
+}
