@@ -1,21 +1,14 @@
 package config
 
-import (
-	"strings"
-	"time"
-)
+import "strings"
 
-const (
-	defaultGateTimeout = 240 * time.Second
-	maxNameLength      = 64
-)
+const maxNameLength = 64
 
 func newGate(name string) Gate {
 	return Gate{
 		Name:       name,
 		RunInCI:    true,
 		RunLocally: true,
-		Timeout:    defaultGateTimeout,
 		OnError:    AllowOnError,
 		Cache:      true,
 	}

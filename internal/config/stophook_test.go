@@ -10,9 +10,17 @@ import (
 )
 
 func TestStopHookDefaults(t *testing.T) {
-	want := StopHookSettings{Enabled: true, RunInterval: 10 * time.Minute, Deadline: 270 * time.Second}
-	if diff := cmp.Diff(want, ResolveStopHook(nil, StopHook{}, StopHook{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for _, want := range []StopHookSettings{
+		{Enabled: true, VerifyFixes: true},              // of the unified hook
+		{Enabled: true, RunInterval: 10 * time.Minute}, // of the older tool's
+	} {
+		defaults := HookDefaults
+		if !want.VerifyFixes {
+			defaults = StopHookDefaults
+		}
+		if diff := cmp.Diff(want, ResolveStopHook(nil, StopHook{}, StopHook{}, defaults)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
 }
 
@@ -41,8 +49,8 @@ func TestStopHookPrecedence(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		project, global := place.Draw(t, "project"), place.Draw(t, "global")
-		got := ResolveStopHook(nil, project, global)
-		want := StopHookSettings{Enabled: true, RunInterval: 10 * time.Minute, Deadline: 270 * time.Second}
+		got := ResolveStopHook(nil, project, global, StopHookDefaults)
+		want := StopHookSettings{Enabled: true, RunInterval: 10 * time.Minute}
 		for _, s := range []StopHook{global, project} {
 			if s.Enabled != nil {
 				want.Enabled = *s.Enabled
@@ -110,7 +118,7 @@ func TestStopHookEnvironment(t *testing.T) {
 		if c.want != nil {
 			c.want(&want)
 		}
-		got := ResolveStopHook([]string{"PATH=/bin", "GAUNTLET_STOP_HOOK_" + c.variable}, project, StopHook{})
+		got := ResolveStopHook([]string{"PATH=/bin", "GAUNTLET_STOP_HOOK_" + c.variable}, project, StopHook{}, HookDefaults)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.variable, diff)
 		}

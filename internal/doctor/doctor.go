@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
@@ -282,11 +283,13 @@ func (e *examination) timeouts() {
 	}
 }
 
-// longest is how long a command of the project for the event, or all its gates
-// together, may run.
+// longest is how long a command of the project for the event may run, or how long a gate
+// took when it last ran.
 func (e *examination) longest(event hook.Event) (longest time.Duration) {
 	if event == hook.Stop && e.project.HasGates() {
-		longest = config.ResolveStopHook(nil, e.project.Gauntlet.StopHook, config.StopHook{}).Deadline
+		for _, last := range ledger.OpenHistory(e.StateDir, e.Root).Read() {
+			longest = max(longest, last.In.Round(time.Second))
+		}
 	}
 	for _, command := range e.project.Hooks[event] {
 		longest = max(longest, command.Timeout)

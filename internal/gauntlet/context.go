@@ -56,8 +56,8 @@ func (e *execution) inBase(ctx context.Context, commit string, p change.Position
 	return e.tree.Reachable(ctx, commit, p.BaseCommit)
 }
 
-// autoClean archives the logs of other work and ends its series of retries. Open
-// failures stay open.
+// autoClean archives the logs of other work. Open failures stay open, and so does the
+// series of retries while there are any: a new branch for each attempt must not start anew.
 func (e *execution) autoClean(ctx context.Context, why string) error {
 	if _, err := e.logs.Clean(); err != nil {
 		return err
@@ -65,7 +65,9 @@ func (e *execution) autoClean(ctx context.Context, why string) error {
 	e.notes = append(e.notes, "Auto-cleaning logs ("+why+")")
 	e.debug("CLEAN type=auto reason=%q", why)
 	return e.ledger.Update(ctx, func(state *ledger.State) error {
-		state.EndSeries()
+		if len(state.Open) == 0 {
+			state.EndSeries()
+		}
 		return nil
 	})
 }

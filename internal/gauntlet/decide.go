@@ -20,14 +20,20 @@ type Stop struct {
 	Environ  []string
 	// Active means that a block of ours led to this stop.
 	Active bool
-	Now    func() time.Time
+	// Alone means that the older tool's hook is asked, with its own defaults.
+	Alone bool
+	Now   func() time.Time
 	// Log gets a line for whoever watches standard error.
 	Log func(format string, args ...any)
 }
 
 // settings is what holds for the stop hook here.
 func (s *Stop) settings() config.StopHookSettings {
-	return config.ResolveStopHook(s.Environ, s.Project.Config.Gauntlet.StopHook, s.Global.StopHook)
+	defaults := config.HookDefaults
+	if s.Alone {
+		defaults = config.StopHookDefaults
+	}
+	return config.ResolveStopHook(s.Environ, s.Project.Config.Gauntlet.StopHook, s.Global.StopHook, defaults)
 }
 
 // Verifies reports whether a block is followed by another check.
@@ -35,18 +41,21 @@ func (s *Stop) Verifies() bool { return s.settings().VerifyFixes }
 
 // Cycle is the answer to a stop that follows a block, where nothing is verified.
 func Cycle() Result {
-	return said(StopHookActive, "Stop hook cycle detected: this stop follows a block, so it is allowed, to prevent an infinite loop.")
+	r := said(StopHookActive, "Stop hook cycle detected: this stop follows a block, so it is allowed, to prevent an infinite loop.")
+	r.Unjudged = "verify_fixes is false, and this stop follows a block"
+	return r
 }
 
 // Decide runs the gates if they are to run, and says how it went. Nothing but
 // failed gates holds an agent back.
 func Decide(ctx context.Context, s Stop) (result Result) {
 	set := s.settings()
-	if s.Active && !(set.VerifyFixes && s.hasOpenFailures()) {
+	if s.Active && (!set.VerifyFixes || s.Alone && !s.hasOpenFailures()) {
 		return Cycle()
 	}
 	if !set.Enabled {
 		r := said(StopHookDisabled, "The stop hook is disabled by configuration; no gate was run.")
+		r.Unjudged = "stop_hook.enabled is false"
 		if s.hasOpenFailures() {
 			r.Warnings = []string{"gates were failing here when the stop hook was disabled"}
 		}
@@ -55,26 +64,43 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	logs := logsOf(s.Project)
 	debug := debugLog(logs, s.Project, s.Global, s.Now)
 	defer func() { debug("STOP_HOOK decision=%s reason=%s", result.Status.decision(), result.Status) }()
-	if owner, held, err := logs.Held(); err == nil && held {
-		s.Log("gauntlet already running (%s)", owner)
-		return locked(owner, logs.LockFile())
+	if s.Alone && !s.hasOpenFailures() {
+		if owner, held, err := logs.Held(); err == nil && held {
+			s.Log("gauntlet already running (%s)", owner)
+			return locked(owner, logs.LockFile())
+		}
 	}
 	if left := s.untilNextRun(logs, set.RunInterval); left > 0 {
 		s.Log("run interval not elapsed, %s left", brief(left))
-		return said(IntervalNotElapsed, fmt.Sprintf("Gauntlet skipped: the run interval of %d min has not elapsed; %s remain until the next run.",
+		r := said(IntervalNotElapsed, fmt.Sprintf("Gauntlet skipped: the run interval of %d min has not elapsed; %s remain until the next run.",
 			int(set.RunInterval.Minutes()), brief(left)))
+		r.Unjudged = fmt.Sprintf("run_interval_minutes, %s left", brief(left))
+		return r
 	}
-	ctx, cancel := context.WithTimeout(ctx, set.Deadline)
+	limit, ctx, cancel := s.limit(ctx, set.Deadline)
 	defer cancel()
-	o := Options{Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: ScopeOf(s.Environ)}
+	o := Options{
+		Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: ScopeOf(s.Environ),
+		Answers: true, Limit: limit,
+	}
 	if len(set.Runner) > 0 {
 		return runExternal(ctx, o, set.Runner)
 	}
-	result = Execute(ctx, o)
-	if result.Status == LockExists {
-		s.Log("gauntlet already running")
+	return Execute(ctx, o)
+}
+
+// limit ends a context when the configuration says so, if that is before the hook's own
+// time is over, and says which of them it is.
+func (s *Stop) limit(ctx context.Context, deadline time.Duration) (Limit, context.Context, context.CancelFunc) {
+	var hook time.Duration
+	if at, set := ctx.Deadline(); set {
+		hook = time.Until(at)
 	}
-	return result
+	if deadline == 0 || hook > 0 && hook < deadline {
+		return Limit{Time: hook}, ctx, func() {}
+	}
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	return Limit{Time: deadline, Configured: true}, ctx, cancel
 }
 
 func said(status Status, message string) Result { return Result{Status: status, Message: message} }
@@ -87,9 +113,10 @@ func locked(owner logdir.Owner, path string) Result {
 	return said(LockExists, fmt.Sprintf("A gauntlet run is already in progress (%s); nothing was checked this time.%s", owner, advice))
 }
 
+// hasOpenFailures reports whether gates are known to fail here, or that cannot be known.
 func (s *Stop) hasOpenFailures() bool {
 	state, err := ledger.Open(s.StateDir, s.Project.Root).Read()
-	return err == nil && (len(state.Open) > 0 || state.Damaged)
+	return err != nil || len(state.Open) > 0 || state.Damaged
 }
 
 // untilNextRun is how long the interval still lasts. It never hides an open

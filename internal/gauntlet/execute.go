@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/git"
 	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // Execute runs the gates that the changes touch, and those with an open failure,
@@ -30,9 +32,14 @@ func Execute(ctx context.Context, o Options) (result Result) {
 	return newExecution(o).run(ctx)
 }
 
-// proving is how long it may take to find out what the passes of a run prove. They
-// are only worth the time of another run.
-const proving = 10 * time.Second
+const (
+	// proving is how long it may take to find out what the passes of a run prove. They
+	// are only worth the time of another run.
+	proving = 10 * time.Second
+	// looking is how long git may take to say what has changed. 100,000 files take a
+	// second.
+	looking = 30 * time.Second
+)
 
 // execution is one run on its way.
 type execution struct {
@@ -47,7 +54,10 @@ type execution struct {
 	notes   []string            // for the person
 	remarks map[string][]string // on the agent's words, by job
 	clear   bool                // nothing is open after the run
+	mark    string              // an environment entry of all that the run starts
+	history map[string]ledger.Finish
 	proving time.Duration
+	looking time.Duration
 }
 
 func newExecution(o Options) *execution {
@@ -62,7 +72,9 @@ func newExecution(o Options) *execution {
 		debug:   debugLog(logs, o.Project, o.Global, o.Now),
 		ledger:  book,
 		remarks: map[string][]string{},
+		history: ledger.OpenHistory(o.StateDir, o.Project.Root).Read(),
 		proving: proving,
+		looking: looking,
 		tree:    change.Open(o.Project.Root, o.Project.Config.Gauntlet.LogDir, book.IndexFile(), o.Environ, o.Now),
 		plan:    planner{root: o.Project.Root, gates: o.Project.Gates, ci: inCI(o.Environ)},
 	}
@@ -73,34 +85,106 @@ func newExecution(o Options) *execution {
 }
 
 func (e *execution) run(ctx context.Context) Result {
-	v := &view{}
-	var err error
-	if v.state, err = e.ledger.Read(); err != nil {
-		return unavailable("the ledger cannot be read", err)
+	for {
+		v, r, over := e.before(ctx)
+		if over {
+			return r
+		}
+		lock, err := e.acquire()
+		var held *logdir.HeldError
+		switch {
+		case errors.As(err, &held) && !e.Answers:
+			return locked(held.Owner, held.Path)
+		case errors.As(err, &held):
+			if !e.await(ctx) {
+				return e.outwaited(ctx, v, held)
+			}
+			continue // what the other run has done may be all that was to do
+		case err != nil:
+			return e.cannotRun(ctx, v, "no log can be written: "+err.Error())
+		}
+		defer lock.Release()
+		if lock.Left != (logdir.Owner{}) {
+			process.EndMarked(runMark(lock.Left)) // it may have left gates that go on
+		}
+		e.mark = runMark(lock.Owner)
+		return e.locked(ctx, v)
 	}
-	if err := e.look(ctx, v); err != nil {
-		return e.blind(ctx, v, err)
-	}
-	if r, ok := e.withoutRunning(ctx, v); ok {
-		return r
-	}
-	lock, err := e.logs.Acquire(e.Now())
-	var held *logdir.HeldError
-	switch {
-	case errors.As(err, &held):
-		return locked(held.Owner, held.Path)
-	case err != nil:
-		return e.cannotRun(ctx, v, "the log directory cannot be written: "+err.Error())
-	}
-	defer lock.Release()
-	if lock.Reclaimed {
-		process.EndMarked(e.mark()) // the run that was killed may have left gates that go on
-	}
-	return e.locked(ctx, v)
 }
 
-// mark is an environment entry of all that runs under this log directory's lock.
-func (e *execution) mark() string { return "STOPGATE_RUN=" + e.logs.Path() }
+// before looks at what there is, and answers where no gate has to run.
+func (e *execution) before(ctx context.Context) (v *view, r Result, over bool) {
+	v = &view{}
+	var err error
+	if v.state, err = e.ledger.Read(); err != nil {
+		e.notes = append(e.notes, "the ledger cannot be read, so every gate runs: "+err.Error())
+		v.state.Damaged = true
+	}
+	if err := e.look(ctx, v); err != nil {
+		if r, over := e.ended(ctx, v, err); over {
+			return v, r, true
+		}
+		v.unseen = err
+	}
+	r, over = e.withoutRunning(ctx, v)
+	return v, r, over
+}
+
+// acquire takes the run's lock. A log directory that cannot be used is replaced by one in
+// the state directory: where the logs are says nothing about the work.
+func (e *execution) acquire() (*logdir.Lock, error) {
+	lock, err := e.logs.Acquire(e.Now())
+	if err == nil || errors.Is(err, logdir.ErrHeld) {
+		return lock, err
+	}
+	spare := logdir.At(filepath.Join(e.StateDir, "logs", "runs", trust.ProjectKey(e.Project.Root)))
+	if e.logs.Path() == spare.Path() {
+		return nil, err
+	}
+	e.notes = append(e.notes, fmt.Sprintf("%v; the logs of this run are in %s", err, spare.Path()))
+	e.logs = spare
+	return e.logs.Acquire(e.Now())
+}
+
+// await waits for another run to end; false when our own time is over before.
+func (e *execution) await(ctx context.Context) bool {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+		if _, held, err := e.logs.Held(); err != nil || !held {
+			return true
+		}
+	}
+}
+
+// outwaited is the result when another run did not end in time. It says nothing about the
+// work, so it counts as no retry; but an agent that was red, or has changed something, is
+// not let go by it.
+func (e *execution) outwaited(ctx context.Context, v *view, held *logdir.HeldError) Result {
+	r := locked(held.Owner, held.Path)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		r.Interrupted = true
+		return r
+	}
+	if len(v.state.Open) > 0 || v.state.Damaged || e.leftBaseline(v) {
+		r.Status = Failed
+		r.Gates = []GateResult{{Job: "lock", Kind: KindCheck, Name: "lock", Outcome: GateFailed, Message: r.Message + " Stop again when that run has ended."}}
+	}
+	return r
+}
+
+// leftBaseline reports whether the tree is not the one that the agent found.
+func (e *execution) leftBaseline(v *view) bool {
+	return e.Baseline == "" || v.tree.Known() != e.Baseline
+}
+
+// runMark is an environment entry of all that one run starts.
+func runMark(owner logdir.Owner) string { return "STOPGATE_RUN=" + owner.Mark() }
 
 // view is what there is to see before a gate runs.
 type view struct {
@@ -110,11 +194,15 @@ type view struct {
 	chosen   *selection   // what the changes lead to; nil before anyone asked
 	look     *ledger.Look // to be remembered; nil where the ledger has it
 	outside  string       // likewise, see ledger.Look
+	unseen   error        // why the tree could not be looked at; then everything counts as changed
 }
 
 // look finds out where the working tree stands and what it holds. Both ask git;
-// they do it at the same time.
+// they do it at the same time, which has a limit of its own: a pipe in place of .gitignore
+// must not use up the time of the gates.
 func (e *execution) look(ctx context.Context, v *view) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, e.looking)
+	defer cancel()
 	treed := make(chan error, 1)
 	go func() { treed <- e.lookAtTree(ctx, v) }()
 	v.position, err = e.tree.Position(ctx, e.Scope)
@@ -142,17 +230,19 @@ func IsBadRevision(err error) bool {
 	return errors.As(err, &base) || errors.Is(err, git.ErrNoSuchRef)
 }
 
-// blind is the result when the changes cannot be seen.
-func (e *execution) blind(ctx context.Context, v *view, err error) Result {
+// ended is the result when looking failed because the run is over, or because a person
+// named a base or commit that is none. Any other error means that everything counts as
+// changed.
+func (e *execution) ended(ctx context.Context, v *view, err error) (Result, bool) {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		r := unavailable(over(ctx), nil)
 		r.Interrupted = true
-		return r
+		return r, true
 	case ctx.Err() != nil:
-		return e.cannotRun(ctx, v, over(ctx))
-	case IsBadRevision(err):
-		return Result{Status: Error, Message: sentence(err.Error()), ErrorMessage: err.Error(), Err: err}
+		return e.cannotRun(ctx, v, over(ctx)), true
+	case IsBadRevision(err) && !e.Answers:
+		return Result{Status: Error, Message: sentence(err.Error()), ErrorMessage: err.Error(), Err: err}, true
 	}
-	return e.cannotRun(ctx, v, "the changes cannot be seen: "+err.Error())
+	return Result{}, false
 }

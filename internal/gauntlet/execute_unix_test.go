@@ -4,15 +4,18 @@ package gauntlet
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 )
 
 func oneCheck(command string, more ...string) string {
@@ -280,17 +283,29 @@ func TestLeftoversOfAKilledRunAreEnded(t *testing.T) {
 	}
 	s := newScene(t, oneCheck("exit 0"))
 	s.write("new", "x")
-	e := newExecution(s.options())
-	left := exec.Command("sh", "-c", "exec sleep 600")
-	left.Env = append(s.env, e.mark())
-	if err := left.Start(); err != nil {
+	start := func(run logdir.Owner) *exec.Cmd {
+		cmd := exec.Command("sh", "-c", "exec sleep 600")
+		cmd.Env = append(s.env, runMark(run))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill() })
+		return cmd
+	}
+	gone := logdir.Owner{Version: 1, PID: 1 << 30, Start: "1", Boot: "b", Host: "h", Since: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	before := gone
+	before.Since = before.Since.Add(-time.Hour)
+	left, service := start(gone), start(before)
+	text, err := json.Marshal(gone)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer left.Process.Kill()
-	// The lock of a process that is no more.
-	s.write("gauntlet_logs/.gauntlet-run.lock", `{"v":1,"pid":1073741824,"start":"1","boot":"b","host":"h","since":"2026-01-01T00:00:00Z"}`)
+	s.write("gauntlet_logs/.gauntlet-run.lock", string(text))
 	s.want(Passed)
 	if err := left.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Errorf("the leftover ended with %v", err)
+	}
+	if err := service.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("what an earlier run had started was ended with it: %v", err)
 	}
 }

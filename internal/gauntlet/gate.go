@@ -75,19 +75,43 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		Now:             g.Now,
 	})
 	r := job.result(GateCouldNotRun, c.Message)
-	r.Log, r.Tail, r.timedOut = path, c.Tail, c.TimedOut
+	r.Log, r.Tail, r.timedOut, r.ended = path, c.Tail, c.TimedOut, c.Ran && !c.TimedOut
 	switch {
 	case c.Passed:
 		r.Outcome = GatePassed
 	case c.Ran:
 		r.Outcome, r.FixInstructions = GateFailed, job.Check.FixInstructions
+	case c.Missing:
+		g.vanished(&r)
+	case c.CutOff:
+		g.cutOff(&r)
 	}
 	return r
 }
 
+// vanished makes a gate that could not be found a failed one, if it could be before: then
+// it is the work that has lost it.
+func (g gateRunner) vanished(r *GateResult) {
+	if before, known := g.history[r.Job]; known {
+		r.Outcome = GateFailed
+		r.Message += fmt.Sprintf("; it ran here before, on %s", before.At.Local().Format(time.DateTime))
+	}
+}
+
+// cutOff makes a gate that did not end in time a failed one, if it did before.
+func (g gateRunner) cutOff(r *GateResult) {
+	before, known := g.history[r.Job]
+	if !known {
+		r.Message += ", and has never ended in time; " + g.Limit.advice()
+		return
+	}
+	r.Outcome = GateFailed
+	r.Message += fmt.Sprintf("; it took %s before. If it needs longer now: %s", before.In.Round(time.Second), g.Limit.advice())
+}
+
 // environ is what gates run with, and more.
 func (g gateRunner) environ(more ...string) []string {
-	return slices.Concat(g.Environ, []string{g.mark()}, more)
+	return slices.Concat(g.Environ, []string{g.mark}, more)
 }
 
 // echo shows the watcher the last line that a job printed; nil without one.

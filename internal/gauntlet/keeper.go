@@ -51,7 +51,14 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 		Log:      k.Log,
 	}
 	r := Decide(ctx, stop)
-	return Verdict(&r, stop.Verifies())
+	v := Verdict(&r, stop.Verifies())
+	if r.Unjudged != "" {
+		v.Message = "not checked: " + r.Unjudged
+		if len(r.Warnings) > 0 {
+			v.Message += "; " + r.Warnings[0]
+		}
+	}
+	return v
 }
 
 // summaryOf is what the journal keeps of a message; empty where there is none.

@@ -110,8 +110,9 @@ func (s *scene) project() *keeper.Project {
 	return &keeper.Project{Root: s.root, Config: cfg, Gates: gates, ConfigDir: dir}
 }
 
+// options are those of a run that answers a stop.
 func (s *scene) options() Options {
-	return Options{Project: s.project(), Global: &config.Global{}, StateDir: s.state, Environ: s.env, Now: func() time.Time { return s.now }}
+	return Options{Project: s.project(), Global: &config.Global{}, StateDir: s.state, Environ: s.env, Now: func() time.Time { return s.now }, Answers: true}
 }
 
 func (s *scene) run() Result {

@@ -25,6 +25,13 @@ type Options struct {
 	Scope change.Scope
 	// NoCache runs gates although they are proven.
 	NoCache bool
+	// Answers means that the run decides about a stop: it waits for others to end, and if
+	// it fails, that counts as a retry. Runs by hand do neither.
+	Answers bool
+	// Baseline is the tree that the agent found; empty where it is not known.
+	Baseline string
+	// Limit is why ctx ends, for messages.
+	Limit Limit
 	// Console gets what is written to the console log too; nil is silent.
 	Console io.Writer
 	// Watch hears what happens, one call at a time; it may be nil.

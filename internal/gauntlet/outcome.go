@@ -44,6 +44,7 @@ type GateResult struct {
 	DurationMS int64         `json:"duration_ms"`
 	job        *Job
 	timedOut   bool
+	ended      bool // by itself, and said something
 }
 
 // Result is how a run ended.
@@ -67,6 +68,8 @@ type Result struct {
 	MaxRetries   int           `json:"max_retries,omitempty"`
 	NewLimit     bool          `json:"-"` // the retry limit was reached by this run
 	Interrupted  bool          `json:"interrupted,omitempty"`
+	// Unjudged says which setting kept the gates from being asked; empty where none did.
+	Unjudged string `json:"-"`
 	Duration     time.Duration `json:"-"`
 	DurationMS   int64         `json:"duration_ms"`
 }

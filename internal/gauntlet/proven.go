@@ -18,7 +18,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 	}
 	s, err := e.selected(ctx, v)
 	if err != nil {
-		return e.blind(ctx, v, err), true
+		return e.ended(ctx, v, err)
 	}
 	r := e.result(v)
 	jobs := e.meant(s.jobs)
@@ -27,7 +27,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 		e.remember(ctx, v)
 		return e.announce(r), true
 	}
-	if e.NoCache {
+	if e.NoCache || v.unseen != nil {
 		return Result{}, false
 	}
 	prover := e.prover(v, v.tree)

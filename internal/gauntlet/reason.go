@@ -23,29 +23,23 @@ func Reason(r *Result, verifies bool) string {
 	if r.ConsoleLogPath != "" {
 		head += fmt.Sprintf("**Console log:** `%s`\nRead this file for full execution output.\n\n", r.ConsoleLogPath)
 	}
-	rules := instructions(r)
+	rules := instructions
 	return cut(head+failures(r, maxReason-len(head)-len(rules))+rules, maxReason)
 }
 
 // instructions are the same for every failure.
-func instructions(r *Result) string {
-	left := ""
-	if r.MaxRetries > 0 && r.Failures > 0 {
-		left = fmt.Sprintf(" (this was failing run %d of at most %d that send you back)", r.Failures, r.MaxRetries)
-	}
-	return "**Review trust level: medium.** Fix issues that you reasonably agree with, and everything that could break behaviour or safety. " +
-		"Skip issues that are purely stylistic, rest on a misunderstanding, or would do more harm than good when changed.\n\n" +
-		"**What to do:**\n" +
-		"1. For each failed CHECK: read its log, find the cause and mend the code, not the check.\n" +
-		"2. For REVIEW violations: read the review's JSON file and decide for each whether to fix it or to skip it.\n" +
-		"3. Record it in that file by changing only `\"status\"` and `\"result\"` of the violation:\n" +
-		"   - `\"status\": \"fixed\"`, with what you did in `\"result\"`; the next review verifies it;\n" +
-		"   - `\"status\": \"skipped\"`, with the reason in `\"result\"`; critical ones are for a person to skip.\n\n" +
-		"**Termination conditions:**\n" +
-		"- \"Status: Passed\": every gate passed.\n" +
-		"- \"Status: Passed with warnings\": what is left was skipped, with a reason.\n" +
-		"- \"Status: Retry limit exceeded\": a person takes over" + left + ".\n"
-}
+const instructions = "**Review trust level: medium.** Fix issues that you reasonably agree with, and everything that could break behaviour or safety. " +
+	"Skip issues that are purely stylistic, rest on a misunderstanding, or would do more harm than good when changed.\n\n" +
+	"**What to do:**\n" +
+	"1. For each failed CHECK: read its log, find the cause and mend the code, not the check.\n" +
+	"2. For REVIEW violations: read the review's JSON file and decide for each whether to fix it or to skip it.\n" +
+	"3. Record it in that file by changing only `\"status\"` and `\"result\"` of the violation:\n" +
+	"   - `\"status\": \"fixed\"`, with what you did in `\"result\"`; the next review verifies it;\n" +
+	"   - `\"status\": \"skipped\"`, with the reason in `\"result\"`; critical ones are for a person to skip.\n\n" +
+	"**Termination conditions:**\n" +
+	"- \"Status: Passed\": every gate passed.\n" +
+	"- \"Status: Passed with warnings\": what is left was skipped, with a reason.\n" +
+	"- \"Status: Retry limit exceeded\": a person takes over.\n"
 
 // failures lists the failed gates with the lines that matter, within room bytes.
 func failures(r *Result, room int) string {

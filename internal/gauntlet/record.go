@@ -16,6 +16,7 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 		Tree:       v.tree.ID, // of what is known of it: what is not must not count as changed
 		MaxRetries: e.Project.Config.Gauntlet.MaxRetries,
 		Whole:      e.whole(),
+		Answers:    e.Answers,
 		Removed:    gone,
 		Gates:      e.gateRuns(ctx, v, r),
 	}
@@ -33,10 +34,24 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 		r.Notes = append(r.Notes, "the ledger cannot be written, so nothing of this run is remembered: "+err.Error())
 		outcome = ledger.Outcome{Failed: len(r.with(GateFailed)) > 0}
 	}
+	if err := ledger.OpenHistory(e.StateDir, e.Project.Root).Add(ctx, e.endings(r)); err != nil {
+		r.Notes = append(r.Notes, err.Error())
+	}
 	r.Warnings = append(r.Warnings, outcome.Warnings...)
 	r.Failures, r.NewLimit = outcome.Failures, outcome.NewLimit
 	e.clear = len(outcome.StillOpen) == 0 && err == nil
 	r.Status = e.status(r, outcome)
+}
+
+// endings are the gates that have ended by themselves.
+func (e *execution) endings(r *Result) map[string]ledger.Finish {
+	ended := map[string]ledger.Finish{}
+	for _, g := range r.Gates {
+		if g.ended {
+			ended[g.Job] = ledger.Finish{At: e.Now().UTC(), In: g.Duration}
+		}
+	}
+	return ended
 }
 
 // gateRuns are the results as the ledger keeps them. A pass proves something only

@@ -25,8 +25,11 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 	}
 	diff, truncated, err := g.tree.Diff(ctx, g.Scope, g.view.position, job.Includes, maxDiff)
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return job.result(GateCouldNotRun, over(ctx))
 	case err != nil:
-		return job.result(GateCouldNotRun, "the changes cannot be read: "+err.Error())
+		// Whoever breaks the repository is not reviewed: that must not let them go.
+		return job.result(GateFailed, "git cannot show the changes, so nobody can review them: "+err.Error())
 	case len(bytes.TrimSpace(diff)) == 0 && len(previous) == 0:
 		return job.result(GatePassed, "No changes to review")
 	}

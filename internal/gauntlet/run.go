@@ -15,14 +15,13 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 			return e.cannotRun(ctx, v, "the logs of earlier work cannot be put away: "+err.Error())
 		}
 	}
-	state, err := e.ledger.Read() // others may have written before we had the lock
-	if err != nil {
-		return unavailable("the ledger cannot be read", err)
+	if state, err := e.ledger.Read(); err == nil { // others may have written before we had the lock
+		v.state = state
 	}
-	v.state = state
 	s, err := e.selected(ctx, v)
 	if err != nil {
-		return e.blind(ctx, v, err)
+		r, _ := e.ended(ctx, v, err)
+		return r
 	}
 	log, n, err := e.logs.Console()
 	if err != nil {
@@ -101,7 +100,9 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 	var at []int
 	prover := e.prover(v, v.tree)
 	for i, job := range jobs {
-		job.key = prover.key(ctx, job)
+		if v.unseen == nil {
+			job.key = prover.key(ctx, job)
+		}
 		if proof, ok := e.proof(&v.state, job, job.key); ok && !e.NoCache {
 			results[i] = provenResult(job, proof)
 			proven = append(proven, job)

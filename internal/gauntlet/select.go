@@ -27,21 +27,38 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 	if v.chosen != nil {
 		return v.chosen, nil
 	}
+	if v.unseen != nil {
+		v.chosen = e.everything(v.unseen)
+		return v.chosen, nil
+	}
 	key := e.lookKey(v)
 	if last := v.state.Look; key != "" && last != nil && last.Key == key {
 		if v.chosen = e.remembered(last); v.chosen != nil {
 			return v.chosen, nil
 		}
 	}
-	set, err := e.tree.Changes(ctx, e.Scope, v.position)
-	if err != nil {
+	limited, cancel := context.WithTimeout(ctx, e.looking)
+	defer cancel()
+	set, err := e.tree.Changes(limited, e.Scope, v.position)
+	if err != nil && (ctx.Err() != nil || IsBadRevision(err) && !e.Answers) {
 		return nil, err
+	}
+	if err != nil {
+		v.unseen = err
+		v.chosen = e.everything(err)
+		return v.chosen, nil
 	}
 	v.chosen = &selection{jobs: e.plan.jobs(set.Files), changed: len(set.Files), note: set.Note}
 	if key != "" {
 		v.look = newLook(key, v.chosen)
 	}
 	return v.chosen, nil
+}
+
+// everything is the selection where the changes cannot be seen: then anything may have
+// changed.
+func (e *execution) everything(err error) *selection {
+	return &selection{jobs: e.plan.all(), note: fmt.Sprintf("the changes cannot be seen, so everything counts as changed: %v", err)}
 }
 
 // remembered is the selection of the last look; nil where it can no longer be

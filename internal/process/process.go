@@ -64,9 +64,10 @@ type Result struct {
 // Ran reports whether the command ran to its own end or its timeout: only then
 // does the result say anything about what was checked. 126 and 127 are the
 // shell's words for "cannot be executed" and "not found".
-func (r Result) Ran() bool {
-	return r.Err == nil && !r.Canceled && r.Code != 126 && r.Code != 127
-}
+func (r Result) Ran() bool { return r.Err == nil && !r.Canceled && !r.Missing() }
+
+// Missing reports whether the shell did not find or could not execute a program.
+func (r Result) Missing() bool { return r.Err == nil && !r.Canceled && (r.Code == 126 || r.Code == 127) }
 
 // OK reports whether the command succeeded.
 func (r Result) OK() bool { return r.Ran() && !r.TimedOut && r.Code == 0 && r.Signal == 0 }

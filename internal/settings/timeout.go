@@ -55,12 +55,13 @@ func Timeout(event hook.Event, roots ...string) time.Duration {
 	return DefaultTimeout(event)
 }
 
-// StopHookTimeout is the same for an entry that calls the gates' own stop hook.
+// StopHookTimeout is the same for an entry that calls the gates' own stop hook; without
+// any it is what the older tool installed.
 func StopHookTimeout(roots ...string) time.Duration {
 	if timeout, found := smallest(hook.Stop, Entry.callsStopHook, programs, roots); found {
 		return timeout
 	}
-	return DefaultTimeout(hook.Stop)
+	return 300 * time.Second
 }
 
 // SupervisorTimeout is the same for an entry that calls the supervisor, under

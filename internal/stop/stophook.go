@@ -129,6 +129,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		Global:   c.global,
 		Environ:  c.Environ,
 		Active:   payload.StopHookActive,
+		Alone:    true,
 		Now:      c.Now,
 		Log:      c.logf,
 	}

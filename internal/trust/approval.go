@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
-	"github.com/stopgate/stopgate/internal/paths"
 )
 
 // approval is what is written down about a project: names and hashes and, since version
@@ -42,13 +41,11 @@ func newApproval(root string, files []file, now time.Time) *approval {
 // the repository, then its path. The second has the approval where there is no repository,
 // or no longer one, and is there when the first is damaged.
 func keys(root string) []string {
-	own := ProjectKey(root)
-	common, within, found := paths.Repository(root)
-	if !found {
+	shared, own := RepositoryKey(root), ProjectKey(root)
+	if shared == own {
 		return []string{own}
 	}
-	sum := sha256.Sum256([]byte("repository\x00" + common + "\x00" + within))
-	return []string{hex.EncodeToString(sum[:16]), own}
+	return []string{shared, own}
 }
 
 // load finds the approval of a project, and the key that it lies under. Without any the

@@ -181,6 +181,17 @@ func ProjectKey(root string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// RepositoryKey names what the worktrees of a repository have in common of a project: its
+// place in the repository. Outside a repository it is the ProjectKey.
+func RepositoryKey(root string) string {
+	common, within, found := paths.Repository(root)
+	if !found {
+		return ProjectKey(root)
+	}
+	sum := sha256.Sum256([]byte("repository\x00" + common + "\x00" + within))
+	return hex.EncodeToString(sum[:16])
+}
+
 // canonical is the one path of a project, however it was reached.
 func canonical(root string) string {
 	if real, err := filepath.EvalSymlinks(root); err == nil {

@@ -16,7 +16,7 @@ func gate(name node, parallel bool) keys {
 		"parallel":    boolean().byDefault(parallel).says("Run beside other gates."),
 		"run_in_ci":   boolean().byDefault(true),
 		"run_locally": boolean().byDefault(true),
-		"timeout":     seconds().byDefault("240s").says("For one run of the command, or one call of a reviewer. A duration, or a number of seconds."),
+		"timeout":     seconds().says("For one run of the command, or one call of a reviewer. A duration, or a number of seconds. Default: what the run has; for a reviewer half of what is left of that."),
 		"on_error":    oneOf(config.AllowOnError, config.BlockOnError).byDefault(config.AllowOnError).says("What becomes of a gate that could not run."),
 		"cache":       boolean().byDefault(true).says("Let a pass stand for the next run on the same content."),
 		"inputs":      list(notEmpty()).says("Patterns of the files that a pass depends on, ignored ones included. Default: the whole working tree."),

@@ -8,7 +8,7 @@ func stopHook() node {
 		"run_interval_minutes": integer(0).says("No new run before this many minutes, unless something is red. Default: 10."),
 		"verify_fixes":         boolean().says("Check again after a block instead of letting the agent go. Default: false."),
 		"runner":               runner().says("An external gauntlet to run instead of the gates: a program and its arguments."),
-		"deadline":             seconds().says("How long a run may take in all. Default: 270s."),
+		"deadline":             seconds().says("How long a run may take in all. Default: what the installed hook's timeout leaves, which this can only shorten."),
 	}).says("When gates run. The environment comes first, then the project, then the global config.")
 }
 

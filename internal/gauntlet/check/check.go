@@ -39,6 +39,9 @@ type Result struct {
 	Tail    string // the end of the output
 	// TimedOut means that the check failed because it did not end by itself.
 	TimedOut bool
+	// Missing means that it could not run because a program was not found or cannot be
+	// executed; CutOff that the time for the whole run was over.
+	Missing, CutOff bool
 }
 
 // tailLines is what a summary or an agent is shown of a failure; the log has
@@ -86,7 +89,10 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 		Lines:   tailLines,
 		Output:  both(output, r.Echo),
 	})
-	return Result{Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut}
+	return Result{
+		Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut,
+		Missing: p.Missing(), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
+	}
 }
 
 func both(output, echo io.Writer) io.Writer {
@@ -99,7 +105,7 @@ func both(output, echo io.Writer) io.Writer {
 func message(ctx context.Context, r Request, p process.Result) string {
 	switch {
 	case p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "the time for the whole run was over before it ended"
+		return fmt.Sprintf("was cut off after %s by the time limit of the whole run", p.Duration.Round(time.Second))
 	case p.Canceled:
 		return "was interrupted"
 	case p.TimedOut:

@@ -67,6 +67,7 @@ func (m *model) record(run Run) (failed, limit bool, warned []string) {
 	}
 	failed = failed || run.Whole && len(m.open) > 0
 	switch {
+	case failed && !run.Answers: // a run by hand is no retry
 	case failed && m.limit && run.Tree != "" && run.Tree == m.tree:
 	case failed:
 		if m.limit {
@@ -77,7 +78,7 @@ func (m *model) record(run Run) (failed, limit bool, warned []string) {
 	case len(m.open) == 0:
 		m.failures, m.limit, m.tree = 0, false, ""
 	}
-	return failed, failed && m.limit, warned
+	return failed, failed && run.Answers && m.limit, warned
 }
 
 func drawGate(t *rapid.T, job, tree string) GateRun {
@@ -101,7 +102,7 @@ func drawGate(t *rapid.T, job, tree string) GateRun {
 
 func drawRun(t *rapid.T, m *model, now time.Time) Run {
 	tree := rapid.SampledFrom([]string{"", "A", "A", "B"}).Draw(t, "tree")
-	run := Run{Now: now, Tree: tree, MaxRetries: rapid.IntRange(0, 2).Draw(t, "max"), Whole: rapid.Bool().Draw(t, "whole")}
+	run := Run{Now: now, Tree: tree, MaxRetries: rapid.IntRange(0, 2).Draw(t, "max"), Whole: rapid.Bool().Draw(t, "whole"), Answers: rapid.IntRange(0, 3).Draw(t, "answers") > 0}
 	for _, job := range []string{lint, test, quality} {
 		_, open := m.open[job]
 		if open && rapid.IntRange(0, 9).Draw(t, "removed") == 0 {

@@ -14,7 +14,8 @@ import (
 //   - A pass on the tree of the failure closes a check with a warning, and none of
 //     a review's violations: nothing was fixed.
 //   - A pass after the definition changed, and a removal, close with a warning.
-//   - A failing run counts in the series. When nothing is open the series is over.
+//   - A failing run that answers a stop counts in the series. When nothing is open the
+//     series is over.
 //   - Gates that are not in the run are left as they are.
 func (s *State) Record(run Run) Outcome {
 	run.Now = run.Now.UTC().Round(0)
@@ -39,11 +40,12 @@ func (s *State) Record(run Run) Outcome {
 }
 
 func (s *State) countRun(run *Run, out *Outcome) {
-	if out.Failed {
+	switch {
+	case out.Failed && run.Answers:
 		before := s.Series
 		out.LimitReached = s.Series.count(run.Tree, run.MaxRetries)
 		out.NewLimit = out.LimitReached && s.Series != before
-	} else if len(s.Open) == 0 {
+	case len(s.Open) == 0:
 		s.Series = Series{}
 	}
 	out.Failures = s.Series.Failures

@@ -25,7 +25,7 @@ func violation(id string, standing review.Standing) review.Violation {
 
 // whole is a run of all gates on a tree.
 func whole(tree string, gates ...GateRun) Run {
-	return Run{Now: noon, Tree: tree, MaxRetries: 3, Whole: true, Gates: gates}
+	return Run{Now: noon, Tree: tree, MaxRetries: 3, Whole: true, Answers: true, Gates: gates}
 }
 
 func partial(tree string, gates ...GateRun) Run {

@@ -11,6 +11,8 @@ type Run struct {
 	Now        time.Time
 	Tree       string // of the working tree; empty when not known exactly
 	MaxRetries int
+	// Answers means that the run decided about a stop: only such a run is a retry.
+	Answers bool
 	// Whole means that every gate was meant, not one kind or name alone. Such a
 	// run has each open failure among its gates or the removed ones, and where the
 	// state was damaged, it has every gate.

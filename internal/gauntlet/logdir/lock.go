@@ -28,10 +28,10 @@ func (e *HeldError) Unwrap() error { return ErrHeld }
 
 // Lock is the right to run gates with this log directory.
 type Lock struct {
-	// Reclaimed means that the run before was killed. What it started may still
-	// go on.
-	Reclaimed bool
-	release   func() error
+	// Owner is the run that has the lock, and Left the one before, if that was killed: what
+	// it started may still go on.
+	Owner, Left Owner
+	release     func() error
 }
 
 // Release gives the lock back. Only the first call does anything.
@@ -43,30 +43,33 @@ func (l *Lock) Release() error { return l.release() }
 //
 // The lock is the kernel's, on a file that names its owner. The file is made
 // aside and appears under its name when it is complete and locked, so one that
-// nobody has locked was left by a run that was killed, and is taken over.
+// nobody has locked was left by a run that was killed, or is not ours; whatever
+// it says, it is taken over.
 func (d Dir) Acquire(now time.Time) (*Lock, error) {
 	if err := d.make(); err != nil {
 		return nil, err
 	}
-	file, err := d.lockAside(now)
+	owner := self(now)
+	file, err := d.lockAside(owner)
 	if err != nil {
 		return nil, fmt.Errorf("log directory %s: %w", d.path, err)
 	}
-	reclaimed, err := d.install(file.Name())
+	left, err := d.install(file.Name())
 	if err != nil {
 		_ = os.Remove(file.Name())
 		_ = file.Close()
 		return nil, err
 	}
 	d.sweep()
-	return &Lock{reclaimed, sync.OnceValue(func() error { return d.release(file) })}, nil
+	return &Lock{owner, left, sync.OnceValue(func() error { return d.release(file) })}, nil
 }
 
 // LockFile is where the lock lies.
 func (d Dir) LockFile() string { return d.file(lockName) }
 
-// Held reports whether a run has the lock, without waiting and without changing
-// anything.
+// Held reports whether there is a lock that no run can be shown to have left, without
+// waiting and without changing anything. As the older tool's hook has it, a file that is
+// not of ours counts; Acquire goes by the kernel alone.
 func (d Dir) Held() (Owner, bool, error) {
 	left, err := d.abandoned(false)
 	if held, ok := errors.AsType[*HeldError](err); ok {
@@ -82,49 +85,62 @@ func (d Dir) Held() (Owner, bool, error) {
 }
 
 // abandoned is the lock file, open and locked, when its owner is gone. Otherwise
-// the error is a HeldError, or fs.ErrNotExist when there is no lock. A shared
-// lock is for looking: two who look do not see each other.
-func (d Dir) abandoned(exclusive bool) (*os.File, error) {
+// the error is a HeldError, or fs.ErrNotExist when there is no lock; for one who wants to
+// take the lock over, it may also say that it cannot be. Those who only look share the lock
+// on it: they do not see each other.
+func (d Dir) abandoned(take bool) (*os.File, error) {
 	path := d.file(lockName)
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, d.held(Owner{})
+		return nil, d.foreign(take, errors.New("is not a file"))
 	}
-	file, err := openFile(path, exclusive)
+	file, err := openFile(path, take)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, d.held(Owner{}) // not ours to read
+		return nil, d.foreign(take, err)
 	}
-	if err := d.examine(file, exclusive); err != nil {
+	if err := d.examine(file, take); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
 	return file, nil
 }
 
+// foreign is what a lock that is not ours means: held for one who looks, no lock that
+// could be taken for one who wants it.
+func (d Dir) foreign(take bool, err error) error {
+	if take {
+		return fmt.Errorf("%s: %w", d.file(lockName), err)
+	}
+	return d.held(Owner{})
+}
+
 // examine returns nil when the lock file was left by an owner that is gone, and
 // is locked now.
-func (d Dir) examine(file *os.File, exclusive bool) error {
-	owner, ok := readOwner(file)
-	if !ok {
+func (d Dir) examine(file *os.File, take bool) error {
+	owner, ours := readOwner(file)
+	if !ours && !take {
 		return d.held(Owner{})
 	}
-	free, err := tryLock(file, exclusive)
+	free, err := tryLock(file, take)
 	if err == nil && !free && owner.gone() {
-		free, err = outlast(file, exclusive)
+		free, err = outlast(file, take)
 	}
-	if err != nil || !free {
+	if err != nil {
+		return d.foreign(take, err)
+	}
+	if !free {
 		return d.held(owner)
 	}
 	if !d.named(file) {
 		return fs.ErrNotExist // released or taken over since it was opened
 	}
-	if owner.lives() {
+	if !take && owner.lives() {
 		return d.held(owner) // on a file system whose locks do not reach us
 	}
 	return nil

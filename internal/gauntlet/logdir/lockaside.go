@@ -7,15 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 )
 
 const asidePrefix = lockName + "."
 
 // lockAside makes a lock file that has everything but its name. It is synced,
 // since one that lost its content with the power would be held for ever.
-func (d Dir) lockAside(now time.Time) (*os.File, error) {
-	text, err := self(now).encode()
+func (d Dir) lockAside(owner Owner) (*os.File, error) {
+	text, err := owner.encode()
 	if err != nil {
 		return nil, err
 	}
@@ -42,32 +41,33 @@ func fill(file *os.File, text []byte) error {
 }
 
 // install gives the file at aside the lock's name, if that is free or was left by
-// a run that is gone. It reports which.
-func (d Dir) install(aside string) (reclaimed bool, err error) {
+// a run that is gone, which it names.
+func (d Dir) install(aside string) (gone Owner, err error) {
 	// A lock that was released between two looks is worth another try. Somebody
 	// who loses as often as this is in a crowd, of which one has won each time.
 	for range 10 {
 		err := os.Link(aside, d.file(lockName))
 		if err == nil {
-			return false, nil // the other name is swept away
+			return Owner{}, nil // the other name is swept away
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return false, d.asideError(err)
+			return Owner{}, d.asideError(err)
 		}
 		left, err := d.abandoned(true)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return false, err
+			return Owner{}, err
 		}
+		gone = ownerIn(left)
 		// Whoever else wants to take it over needs the lock on the old file, which
 		// we have, until the new one is in its place.
 		err = os.Rename(aside, d.file(lockName))
 		_ = left.Close()
-		return true, d.asideError(err)
+		return gone, d.asideError(err)
 	}
-	return false, d.held(Owner{})
+	return Owner{}, d.held(Owner{})
 }
 
 // asideError is what an error in naming the file aside means. That it is gone

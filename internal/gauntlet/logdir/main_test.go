@@ -67,6 +67,20 @@ func wantHeld(t testing.TB, d Dir, pid int) {
 	}
 }
 
+// wantLooksHeld checks that a lock counts for those who look, and whether it is one for
+// those who want it.
+func wantLooksHeld(t testing.TB, d Dir) (taking error) {
+	t.Helper()
+	if owner, held, err := d.Held(); !held || err != nil {
+		t.Errorf("Held gives %v, %t, %v; want it held", owner, held, err)
+	}
+	lock, err := d.Acquire(noon)
+	if err == nil {
+		check(t, lock.Release())
+	}
+	return err
+}
+
 func wantFree(t testing.TB, d Dir) {
 	t.Helper()
 	if owner, held, err := d.Held(); held || err != nil {

@@ -63,6 +63,9 @@ func (o Owner) gone() bool {
 		process.StartTime(o.PID) != o.Start
 }
 
+// Mark tells what a run has started from what any other run has.
+func (o Owner) Mark() string { return fmt.Sprintf("%d.%s.%d", o.PID, o.Start, o.Since.UnixNano()) }
+
 func (o Owner) encode() ([]byte, error) {
 	text, err := json.Marshal(o)
 	return append(text, '\n'), err
@@ -76,6 +79,12 @@ func readOwner(r io.Reader) (Owner, bool) {
 		return Owner{}, false
 	}
 	return parseOwner(text)
+}
+
+// ownerIn is the owner that an open lock file names; zero where it is not ours.
+func ownerIn(file io.ReaderAt) Owner {
+	owner, _ := readOwner(io.NewSectionReader(file, 0, ownerSize+1))
+	return owner
 }
 
 func parseOwner(text []byte) (Owner, bool) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/process"
 )
@@ -25,7 +26,7 @@ func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw s
 		Dir:        p.Root,
 		Env:        p.env,
 		Stdin:      p.prompted,
-		Timeout:    p.Review.Timeout,
+		Timeout:    p.patience(ctx),
 		KeepStdout: keepStdout,
 	}
 	if log := p.log(slot, s.name); log != nil {
@@ -43,6 +44,19 @@ func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw s
 		err = p.why(s, result, err)
 	}
 	return answer, ending(text, keepRaw), err
+}
+
+// patience is how long one reviewer may take. Half of what is left of the run goes to each,
+// so that there is time for the next where one hangs.
+func (p *panel) patience(ctx context.Context) time.Duration {
+	if p.Review.Timeout > 0 {
+		return p.Review.Timeout
+	}
+	end, limited := ctx.Deadline()
+	if !limited {
+		return 0
+	}
+	return max(time.Until(end)/2, time.Second)
 }
 
 func (p *panel) log(slot int, adapter string) io.WriteCloser {

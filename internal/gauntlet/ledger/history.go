@@ -1,0 +1,74 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// History knows which gates have ended by themselves, in any worktree of a repository, and
+// how long they took. A gate that is in it can run: that it is not found or does not end
+// any more is a failure and no obstacle.
+type History struct{ path string }
+
+// Finish is the last time that a gate ended by itself.
+type Finish struct {
+	At time.Time     `json:"at"`
+	In time.Duration `json:"in"`
+}
+
+// OpenHistory is the history of the project at root. Nothing is read or made yet.
+func OpenHistory(stateDir, root string) History {
+	return History{filepath.Join(stateDir, "history", trust.RepositoryKey(root)+".json")}
+}
+
+// Read is the history by job. One that cannot be read is empty: it is made again by the
+// next runs.
+func (h History) Read() map[string]Finish {
+	known := map[string]Finish{}
+	text, err := os.ReadFile(h.path)
+	if err != nil || json.Unmarshal(text, &known) != nil {
+		return map[string]Finish{}
+	}
+	return known
+}
+
+// Add takes gates that have ended into the history. It writes nothing where that would
+// tell nothing new.
+func (h History) Add(ctx context.Context, ended map[string]Finish) error {
+	if known := h.Read(); !news(known, ended) {
+		return nil
+	}
+	release, err := lockfile.Acquire(ctx, h.path+".lock", lockPatience)
+	if err != nil {
+		return fmt.Errorf("lock the history of gates: %w", err)
+	}
+	defer release()
+	known := h.Read()
+	maps.Copy(known, ended)
+	text, err := json.Marshal(known)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(h.path, append(text, '\n'), 0o600)
+}
+
+// news reports whether gates that have ended are not known, or took another time: a sync is
+// dear beside a gate of some milliseconds.
+func news(known, ended map[string]Finish) bool {
+	for job, now := range ended {
+		before, found := known[job]
+		if !found || now.In > 2*before.In+time.Second || before.In > 2*now.In+time.Second {
+			return true
+		}
+	}
+	return false
+}
