@@ -11,7 +11,7 @@ import (
 
 func TestStopHookDefaults(t *testing.T) {
 	for _, want := range []StopHookSettings{
-		{Enabled: true, VerifyFixes: true},              // of the unified hook
+		{Enabled: true, VerifyFixes: true},             // of the unified hook
 		{Enabled: true, RunInterval: 10 * time.Minute}, // of the older tool's
 	} {
 		defaults := HookDefaults

@@ -36,28 +36,9 @@ func (r *Record) AppendJSON(to []byte) []byte {
 		o.object("word", r.Word.write)
 	}
 	o.string("decision", r.Decision)
-	if len(r.Verdicts) > 0 {
-		o.key("verdicts")
-		o.text = append(o.text, '[')
-		for i, v := range r.Verdicts {
-			if i > 0 {
-				o.text = append(o.text, ',')
-			}
-			o.text = v.append(o.text)
-		}
-		o.text = append(o.text, ']')
-	}
-	if len(r.Effects) > 0 {
-		o.key("effects")
-		o.text = append(o.text, '[')
-		for i, effect := range r.Effects {
-			if i > 0 {
-				o.text = append(o.text, ',')
-			}
-			o.text = appendString(o.text, effect)
-		}
-		o.text = append(o.text, ']')
-	}
+	o.list("verdicts", len(r.Verdicts), func(i int) { o.text = r.Verdicts[i].append(o.text) })
+	o.list("trees", len(r.Trees), func(i int) { o.text = r.Trees[i].append(o.text) })
+	o.list("effects", len(r.Effects), func(i int) { o.text = appendString(o.text, r.Effects[i]) })
 	o.some("duration_ms", r.DurationMS)
 	if len(r.Payload) > 0 {
 		o.key("payload")
@@ -138,6 +119,22 @@ func (o *object) key(name string) {
 	o.text = append(o.text, '"')
 	o.text = append(o.text, name...)
 	o.text = append(o.text, '"', ':')
+}
+
+// list writes an array of n elements, unless it would be empty.
+func (o *object) list(name string, n int, element func(i int)) {
+	if n == 0 {
+		return
+	}
+	o.key(name)
+	o.text = append(o.text, '[')
+	for i := range n {
+		if i > 0 {
+			o.text = append(o.text, ',')
+		}
+		element(i)
+	}
+	o.text = append(o.text, ']')
 }
 
 func (o *object) always(name, value string) {

@@ -53,6 +53,7 @@ type Record struct {
 	// Answered only.
 	Decision   string    `json:"decision,omitempty"` // allow, block, reject
 	Verdicts   []Verdict `json:"verdicts,omitempty"`
+	Trees      []Tree    `json:"trees,omitempty"`   // that a stop was judged in
 	Effects    []string  `json:"effects,omitempty"` // what was done besides: queues, wakes
 	DurationMS int64     `json:"duration_ms,omitempty"`
 

@@ -20,6 +20,10 @@ type Stop struct {
 	Environ  []string
 	// Active means that a block of ours led to this stop.
 	Active bool
+	// Baseline is the tree that the agent found; empty where it is not known. Red means that
+	// a stop of its session was refused here. Plan means that the agent only plans.
+	Baseline  string
+	Red, Plan bool
 	// Alone means that the older tool's hook is asked, with its own defaults.
 	Alone bool
 	Now   func() time.Time
@@ -81,7 +85,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	defer cancel()
 	o := Options{
 		Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: ScopeOf(s.Environ),
-		Answers: true, Limit: limit,
+		Answers: true, Limit: limit, Baseline: s.Baseline, Red: s.Red, Plan: s.Plan,
 	}
 	if len(set.Runner) > 0 {
 		return runExternal(ctx, o, set.Runner)

@@ -126,8 +126,27 @@ func (e *execution) before(ctx context.Context) (v *view, r Result, over bool) {
 		}
 		v.unseen = err
 	}
+	if e.untouched(v) {
+		r = said(Unchanged, "Nothing was changed since the agent began; no gate was asked.")
+		r.Tree = v.tree.Known()
+		return v, r, true
+	}
 	r, over = e.withoutRunning(ctx, v)
 	return v, r, over
+}
+
+// untouched reports whether the agent has nothing to answer for: the tree is the one that
+// it found, and it was not refused on it. A plan changes nothing unless the tree says that
+// something has changed.
+func (e *execution) untouched(v *view) bool {
+	if !e.Answers || e.Red {
+		return false
+	}
+	now := v.tree.Known()
+	if e.Baseline == "" || now == "" {
+		return e.Plan
+	}
+	return now == e.Baseline
 }
 
 // acquire takes the run's lock. A log directory that cannot be used is replaced by one in

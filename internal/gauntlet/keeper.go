@@ -3,10 +3,14 @@ package gauntlet
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 )
@@ -29,24 +33,55 @@ func (Keeper) MaxBlocks() int { return math.MaxInt }
 
 // Applies implements keeper.Keeper.
 func (Keeper) Applies(call *keeper.Call) bool {
-	if call.Event() != hook.Stop || call.Payload.Common().AgentID != "" || call.Project == nil || call.Project.Gates == nil {
+	if call.Event() != hook.Stop || call.Payload.Common().AgentID != "" {
 		return false
 	}
 	if active, _ := environ.Lookup(call.Env, claude.ActiveVariable); active != "" {
 		return false
 	}
-	return len(call.Project.Gates.EntryPoints) > 0 ||
-		len(call.Project.Config.Gauntlet.StopHook.Runner) > 0 || len(call.Global.StopHook.Runner) > 0
+	return slices.ContainsFunc(call.Trees, func(tree keeper.Tree) bool { return gated(tree.Project, call.Global) })
 }
 
-// Judge implements keeper.Keeper.
+// gated reports whether a project has anything to run.
+func gated(project *keeper.Project, global *config.Global) bool {
+	return project != nil && project.Gates != nil && (len(project.Gates.EntryPoints) > 0 ||
+		len(project.Config.Gauntlet.StopHook.Runner) > 0 || len(global.StopHook.Runner) > 0)
+}
+
+// Judge implements keeper.Keeper. The first tree that is red answers; all have the same
+// time.
 func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
+	var all []keeper.Verdict
+	var trees []event.Tree
+	for i := range call.Trees {
+		tree := &call.Trees[i]
+		if !gated(tree.Project, call.Global) {
+			continue
+		}
+		v := k.judge(ctx, call, tree)
+		if i > 0 {
+			v = elsewhere(v, tree.Project.Root)
+		}
+		trees = append(trees, v.Trees...)
+		if v.Trees = trees; v.Blocks() {
+			return v
+		}
+		all = append(all, v)
+	}
+	return together(all, trees)
+}
+
+// judge looks at one tree.
+func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree) keeper.Verdict {
 	stop := Stop{
-		Project:  call.Project,
+		Project:  tree.Project,
 		StateDir: k.StateDir,
 		Global:   call.Global,
 		Environ:  call.Env,
 		Active:   call.BlockedBefore,
+		Baseline: tree.Baseline,
+		Red:      tree.Red,
+		Plan:     call.Payload.Common().PermissionMode == "plan",
 		Now:      k.Now,
 		Log:      k.Log,
 	}
@@ -58,7 +93,77 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 			v.Message += "; " + r.Warnings[0]
 		}
 	}
+	v.Trees = []event.Tree{r.record(tree)}
 	return v
+}
+
+// elsewhere says of which tree a verdict is that is not the one the agent stands in.
+func elsewhere(v keeper.Verdict, root string) keeper.Verdict {
+	if v.Message != "" {
+		v.Message = root + ": " + v.Message
+	}
+	if v.Summary != "" {
+		v.Summary = root + ": " + v.Summary
+	}
+	if v.Reason != "" {
+		v.Reason = "This is about `" + root + "`, where you worked in this session.\n\n" + v.Reason
+	}
+	return v
+}
+
+// together makes one verdict of those of several trees, none of which blocks: the worst
+// gives its outcome and status.
+func together(all []keeper.Verdict, trees []event.Tree) keeper.Verdict {
+	worst := keeper.Verdict{Trees: trees}
+	var messages, summaries []string
+	for i, v := range all {
+		if i == 0 || severity(v) > severity(worst) {
+			worst.Outcome, worst.Status = v.Outcome, v.Status
+		}
+		worst.Notify = worst.Notify || v.Notify
+		if v.Message != "" {
+			messages = append(messages, v.Message)
+		}
+		if v.Summary != "" {
+			summaries = append(summaries, v.Summary)
+		}
+	}
+	worst.Message, worst.Summary = strings.Join(messages, "\n"), strings.Join(summaries, "; ")
+	return worst
+}
+
+// severity orders verdicts that let the agent go: one that was given up before one that
+// could not be had.
+func severity(v keeper.Verdict) int {
+	switch v.Outcome {
+	case keeper.Failed:
+		return 2
+	case keeper.CouldNotRun:
+		return 1
+	}
+	return 0
+}
+
+// record is what the journal keeps of a tree.
+func (r *Result) record(tree *keeper.Tree) event.Tree {
+	out := event.Tree{Root: tree.Project.Root, Tree: r.Tree, Approval: tree.Project.Approval, Status: string(r.Status), Why: r.Unjudged}
+	for i := range r.Gates {
+		g := &r.Gates[i]
+		gate := event.Gate{Job: g.Job, Outcome: string(g.Outcome), DurationMS: g.DurationMS, Log: g.Log}
+		if g.Outcome != GatePassed {
+			gate.Why = g.why()
+		}
+		out.Gates = append(out.Gates, gate)
+	}
+	return out
+}
+
+// why is the gate's message without anything that a model wrote.
+func (g *GateResult) why() string {
+	if g.Kind == KindReview && g.Outcome == GateCouldNotRun {
+		return "no reviewer could answer"
+	}
+	return g.Message
 }
 
 // summaryOf is what the journal keeps of a message; empty where there is none.

@@ -107,8 +107,8 @@ func complaints(results []GateResult, words bool) string {
 	var out []string
 	for _, r := range results[:min(most, len(results))] {
 		why := r.Message
-		if r.Kind == KindReview && r.Outcome == GateCouldNotRun && !words {
-			why = "no reviewer could answer"
+		if !words {
+			why = r.why()
 		}
 		out = append(out, r.Job+": "+why)
 	}

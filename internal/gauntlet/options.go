@@ -28,8 +28,10 @@ type Options struct {
 	// Answers means that the run decides about a stop: it waits for others to end, and if
 	// it fails, that counts as a retry. Runs by hand do neither.
 	Answers bool
-	// Baseline is the tree that the agent found; empty where it is not known.
-	Baseline string
+	// Baseline is the tree that the agent found; empty where it is not known. Red means that
+	// a stop of its session was refused on it. Plan means that the agent only plans.
+	Baseline  string
+	Red, Plan bool
 	// Limit is why ctx ends, for messages.
 	Limit Limit
 	// Console gets what is written to the console log too; nil is silent.

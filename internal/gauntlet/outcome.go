@@ -55,23 +55,24 @@ type Result struct {
 	// nothing ran.
 	ConsoleLogPath string `json:"consoleLogPath,omitempty"`
 	// ErrorMessage says more where the status is an error.
-	ErrorMessage string        `json:"errorMessage,omitempty"`
-	Err          error         `json:"-"`
-	Gates        []GateResult  `json:"gates"`
-	Warnings     []string      `json:"warnings,omitempty"`
-	Notes        []string      `json:"notes,omitempty"`
-	Changed      int           `json:"changed_files"`
-	Base         string        `json:"base,omitempty"`
-	MergeBase    string        `json:"merge_base,omitempty"`
-	Run          int           `json:"run,omitempty"`
-	Failures     int           `json:"failures,omitempty"` // failing runs of the series, this one included
-	MaxRetries   int           `json:"max_retries,omitempty"`
-	NewLimit     bool          `json:"-"` // the retry limit was reached by this run
-	Interrupted  bool          `json:"interrupted,omitempty"`
+	ErrorMessage string       `json:"errorMessage,omitempty"`
+	Err          error        `json:"-"`
+	Gates        []GateResult `json:"gates"`
+	Warnings     []string     `json:"warnings,omitempty"`
+	Notes        []string     `json:"notes,omitempty"`
+	Changed      int          `json:"changed_files"`
+	Base         string       `json:"base,omitempty"`
+	MergeBase    string       `json:"merge_base,omitempty"`
+	Run          int          `json:"run,omitempty"`
+	Failures     int          `json:"failures,omitempty"` // failing runs of the series, this one included
+	MaxRetries   int          `json:"max_retries,omitempty"`
+	NewLimit     bool         `json:"-"` // the retry limit was reached by this run
+	Interrupted  bool         `json:"interrupted,omitempty"`
+	Tree         string       `json:"tree,omitempty"` // id of what was looked at; empty where it is not known exactly
 	// Unjudged says which setting kept the gates from being asked; empty where none did.
-	Unjudged string `json:"-"`
-	Duration     time.Duration `json:"-"`
-	DurationMS   int64         `json:"duration_ms"`
+	Unjudged   string        `json:"-"`
+	Duration   time.Duration `json:"-"`
+	DurationMS int64         `json:"duration_ms"`
 }
 
 // with lists the gates that ended so.

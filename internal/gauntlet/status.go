@@ -28,7 +28,9 @@ const (
 	IntervalNotElapsed Status = "interval_not_elapsed"
 	InvalidInput       Status = "invalid_input"
 	Untrusted          Status = "untrusted"
-	Off                Status = "off"
+	// Unchanged means that the tree is the one that the agent found.
+	Unchanged Status = "unchanged"
+	Off       Status = "off"
 )
 
 // What an external gauntlet says by its output although it exits with a

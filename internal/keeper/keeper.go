@@ -41,7 +41,8 @@ type Verdict struct {
 	Summary string // for the journal, in place of the message; holds no output of commands
 	Notify  bool   // the message is one that a person must not miss
 	Cost    event.Cost
-	Reused  bool // of an earlier call: nobody looked again
+	Reused  bool         // of an earlier call: nobody looked again
+	Trees   []event.Tree // that were looked at
 }
 
 // Blocks reports whether the verdict objects to the call.
@@ -54,6 +55,9 @@ type Call struct {
 	Env     []string // of the hook's process
 	Global  *config.Global
 	Project *Project // nil outside any project
+	// Trees are where a stop is judged: the project first, then every other place in which
+	// the session is known to have worked.
+	Trees []Tree
 	// The call's own record in the journal: whoever asks the daemon about it makes sure that
 	// the daemon has read as far as that.
 	ID       string
@@ -74,6 +78,14 @@ type Project struct {
 	Config    *config.Project
 	Gates     *config.Gates // nil on events that no gate looks at
 	ConfigDir string        // .gauntlet while it is as approved, else the approved copy of it
+	Approval  string        // id of the approved configuration; empty without trust
+}
+
+// Tree is a working tree that a stop is judged in, as the session sees it.
+type Tree struct {
+	Project  *Project
+	Baseline string // the tree that the agent found; empty where it is not known
+	Red      bool   // a stop of this session was refused here, and none has passed since
 }
 
 // Keeper looks at calls. An implementation

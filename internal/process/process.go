@@ -67,7 +67,9 @@ type Result struct {
 func (r Result) Ran() bool { return r.Err == nil && !r.Canceled && !r.Missing() }
 
 // Missing reports whether the shell did not find or could not execute a program.
-func (r Result) Missing() bool { return r.Err == nil && !r.Canceled && (r.Code == 126 || r.Code == 127) }
+func (r Result) Missing() bool {
+	return r.Err == nil && !r.Canceled && (r.Code == 126 || r.Code == 127)
+}
 
 // OK reports whether the command succeeded.
 func (r Result) OK() bool { return r.Ran() && !r.TimedOut && r.Code == 0 && r.Signal == 0 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
@@ -13,11 +14,15 @@ import (
 // each hook costs the client about 14 ms per call.
 const questions = "AskUserQuestion|ExitPlanMode"
 
+// EditTools are the tools by which an agent writes files, which they name. PostToolUse is
+// installed for them alone: it tells in which projects the agent has worked.
+var EditTools = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
+
 // standard lists the events that stopgate itself has a use for.
 var standard = []hook.Event{
 	hook.Stop, hook.SubagentStart, hook.SubagentStop, hook.StopFailure,
 	hook.SessionStart, hook.SessionEnd, hook.UserPromptSubmit, hook.Notification,
-	hook.PermissionRequest, hook.PreToolUse, hook.PreCompact,
+	hook.PermissionRequest, hook.PreToolUse, hook.PreCompact, hook.PostToolUse, hook.CwdChanged,
 }
 
 // Plan lists the entries to install: the standard events, those that the project
@@ -45,8 +50,12 @@ func Plan(command string, project *config.Project, installed []Entry) []Entry {
 	plan := make([]Entry, len(events))
 	for i, e := range events {
 		plan[i] = Entry{Event: e, Command: command, Args: []string{"hook", string(e)}, Timeout: timeoutFor(e, project, installed)}
-		if e == hook.PreToolUse && !wide[e] {
+		switch {
+		case wide[e]:
+		case e == hook.PreToolUse:
 			plan[i].Matcher = questions
+		case e == hook.PostToolUse:
+			plan[i].Matcher = strings.Join(EditTools, "|")
 		}
 	}
 	return plan

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 )
@@ -35,6 +36,14 @@ type Opinion struct {
 type Judgement struct {
 	Opinions []Opinion
 	Blocked  int // index of the opinion that blocks; -1 when the call may pass
+}
+
+// trees are those that keepers looked at.
+func (j Judgement) trees() (all []event.Tree) {
+	for _, o := range j.Opinions {
+		all = append(all, o.Trees...)
+	}
+	return all
 }
 
 // grace is how long a keeper may take to come back after its time is over.

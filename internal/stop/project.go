@@ -111,12 +111,13 @@ func (l Locator) Locate(root string, withGates bool) Place {
 		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; the defaults hold in place of the sections with faults (all faults: stopgate validate)")
 	}
 	live := filepath.Join(root, paths.GauntletDir)
-	source, configDir := live, live
+	source, configDir, approval := live, live, ""
 	if l.Global.Enforces() {
 		standing, ok := p.trusted(trust.NewStore(l.StateDir), live)
 		if !ok {
 			return p
 		}
+		approval = standing.ID
 		source = standing.Dir // so that nobody can change it after it was compared
 		if standing.State == trust.Edited {
 			configDir = standing.Dir
@@ -130,7 +131,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 		p.cannot("config", "invalid_config", firstLine(err)+" (all faults: stopgate validate)")
 		return p
 	}
-	project.Root, project.ConfigDir = root, configDir
+	project.Root, project.ConfigDir, project.Approval = root, configDir, approval
 	p.Project = project
 	return p
 }

@@ -129,8 +129,11 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	rec.Payload = nil
 
 	place := c.locate(rec.Project, payload)
+	session := c.follow(payload)
+	c.prompted(ctx, payload, place, session)
 	kc := c.keeperCall(payload, place)
 	kc.Raw = raw
+	kc.Trees = c.trees(&place, payload, session)
 	c.witness(kc)
 	judgement := Judgement{Blocked: -1}
 	if !place.Off {
@@ -145,6 +148,8 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 		blocked = len(place.Opinions) + judgement.Blocked
 	}
 	rec.Verdicts = verdicts(append(place.Opinions, judgement.Opinions...), blocked)
+	rec.Trees = judgement.trees()
+	c.settle(payload, session, judgement)
 	if blocked < 0 {
 		report := c.drive(ctx, payload)
 		rec.Effects = report.Effects

@@ -1,0 +1,42 @@
+package event
+
+// Tree is a working tree that a stop was judged in: what was looked at, and what each gate
+// said. It is what pages about a stop are made of.
+type Tree struct {
+	Root     string `json:"root"`
+	Tree     string `json:"tree,omitempty"`     // id of its content; empty where that is not known
+	Approval string `json:"approval,omitempty"` // id of the configuration that ran; empty without trust
+	Status   string `json:"status"`
+	Why      string `json:"why,omitempty"` // why no gate was asked
+	Gates    []Gate `json:"gates,omitempty"`
+}
+
+// Gate is what became of a gate.
+type Gate struct {
+	Job        string `json:"job"`
+	Outcome    string `json:"outcome"`       // passed, failed, proven, could_not_run or not_started
+	Why        string `json:"why,omitempty"` // holds no output of commands
+	DurationMS int64  `json:"duration_ms,omitempty"`
+	Log        string `json:"log,omitempty"`
+}
+
+func (t *Tree) append(to []byte) []byte {
+	o := object{text: append(to, '{')}
+	o.always("root", t.Root)
+	o.string("tree", t.Tree)
+	o.string("approval", t.Approval)
+	o.always("status", t.Status)
+	o.string("why", t.Why)
+	o.list("gates", len(t.Gates), func(i int) { o.text = t.Gates[i].append(o.text) })
+	return append(o.text, '}')
+}
+
+func (g *Gate) append(to []byte) []byte {
+	o := object{text: append(to, '{')}
+	o.always("job", g.Job)
+	o.always("outcome", g.Outcome)
+	o.string("why", g.Why)
+	o.some("duration_ms", g.DurationMS)
+	o.string("log", g.Log)
+	return append(o.text, '}')
+}

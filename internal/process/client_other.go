@@ -1,0 +1,6 @@
+//go:build !linux
+
+package process
+
+// Caller is the program that called this hook. Only Linux tells.
+func Caller() Identity { return Identity{} }
