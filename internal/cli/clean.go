@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 )
@@ -18,7 +20,8 @@ func newClean() *cobra.Command {
 		Use:   "clean",
 		Short: "Put the logs of earlier runs away and count retries afresh",
 		Long: `Move the logs of earlier runs into previous/ in the log directory, and end the
-series of retries. What has failed stays failed until it passes.
+series of retries. What has failed stays failed until it passes. In an agent's
+shell the logs are put away and the retries go on counting.
 
 Exit code 0: done, or nothing to do. 3: a run is going on.`,
 		Example: `  stopgate clean`,
@@ -35,7 +38,8 @@ Exit code 0: done, or nothing to do. 3: a run is going on.`,
 
 func (h *here) clean(cmd *cobra.Command) error {
 	logDir := h.logDir(cmd.ErrOrStderr())
-	moved, err := gauntlet.Clean(cmd.Context(), h.stateDir, h.root, logDir, time.Now())
+	agent := environ.Agent(os.Environ())
+	moved, err := gauntlet.Clean(cmd.Context(), h.stateDir, h.root, logDir, agent == "", time.Now())
 	var held *logdir.HeldError
 	switch {
 	case errors.As(err, &held):
@@ -50,6 +54,10 @@ func (h *here) clean(cmd *cobra.Command) error {
 		fmt.Fprintf(out, "Logs archived successfully: they are in %s now.\n", path.Join(logDir, "previous"))
 	} else {
 		fmt.Fprintf(out, "No logs to archive in %s.\n", logDir)
+	}
+	if agent != "" {
+		fmt.Fprintf(out, "Retries go on counting while something fails: only a person starts them afresh (%s is set).\n", agent)
+		return nil
 	}
 	fmt.Fprintln(out, "Retries count afresh; what has failed stays failed until it passes.")
 	return nil

@@ -72,7 +72,7 @@ func FuzzReviewMarkdown(f *testing.F) {
 			return
 		}
 		if strings.TrimSpace(first.Prompt) == "" || len(first.CLIPreference) == 0 || first.NumReviews < 1 ||
-			first.Timeout <= 0 || strings.HasPrefix(first.Model, "-") || first.Name != "style" {
+			first.Timeout < 0 || strings.HasPrefix(first.Model, "-") || first.Name != "style" {
 			t.Errorf("accepted %+v", first)
 		}
 	})

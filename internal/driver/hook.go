@@ -31,6 +31,7 @@ type Report struct {
 	Effects []string        // for the journal
 	Message string          // for the person; empty when there is nothing to tell
 	Input   json.RawMessage // what a question's tool is to get, with its answers
+	Typed   bool            // the prompt is one that we typed
 }
 
 func (r *Report) effect(format string, args ...any) {
@@ -168,6 +169,7 @@ func (s *session) advance(ctx context.Context) {
 	case err != nil:
 		s.report.tell(fmt.Errorf("the queue of session %s: %w", s.client.Session, err))
 	case o.Action != queue.Ignored:
+		s.report.Typed = o.Action == queue.Delivered
 		s.report.effect("queue %s %d/%d", o.Action, o.Queue.Completed(), len(o.Queue.Commands))
 	}
 	if err == nil && o.Drive {

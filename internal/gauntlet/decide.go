@@ -24,6 +24,10 @@ type Stop struct {
 	// a stop of its session was refused here. Plan means that the agent only plans.
 	Baseline  string
 	Red, Plan bool
+	// Prompt names the last prompt that a person has written; empty where that is not known.
+	Prompt string
+	// Session is the one that stops.
+	Session string
 	// Alone means that the older tool's hook is asked, with its own defaults.
 	Alone bool
 	Now   func() time.Time
@@ -85,7 +89,10 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	defer cancel()
 	o := Options{
 		Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: ScopeOf(s.Environ),
-		Answers: true, Limit: limit, Baseline: s.Baseline, Red: s.Red, Plan: s.Plan,
+		Answers: true, Limit: limit, Baseline: s.Baseline, Red: s.Red, Plan: s.Plan, Prompt: s.Prompt,
+	}
+	if s.Alone {
+		o.Session = s.Session
 	}
 	if len(set.Runner) > 0 {
 		return runExternal(ctx, o, set.Runner)

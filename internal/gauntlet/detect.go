@@ -48,9 +48,10 @@ func Jobs(project *keeper.Project, environ []string) []*Job {
 	return planner{root: project.Root, gates: project.Gates, ci: inCI(environ)}.all()
 }
 
-// Clean archives the logs of a project and ends its series of retries. Open
-// failures stay open. It reports whether there was anything to archive.
-func Clean(ctx context.Context, stateDir, root, logDir string, now time.Time) (bool, error) {
+// Clean archives the logs of a project. If a person asks for it, the series of retries is
+// over; an agent's own does not start it anew while something is open. Open failures stay
+// open. It reports whether there was anything to archive.
+func Clean(ctx context.Context, stateDir, root, logDir string, person bool, now time.Time) (bool, error) {
 	logs := logdir.At(logPath(root, logDir))
 	lock, err := logs.Acquire(now)
 	if err != nil {
@@ -59,7 +60,9 @@ func Clean(ctx context.Context, stateDir, root, logDir string, now time.Time) (b
 	moved, err := logs.Clean()
 	if err == nil {
 		err = ledger.Open(stateDir, root).Update(ctx, func(state *ledger.State) error {
-			state.EndSeries()
+			if person || len(state.Open) == 0 {
+				state.EndSeries()
+			}
 			return nil
 		})
 	}

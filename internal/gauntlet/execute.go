@@ -127,9 +127,7 @@ func (e *execution) before(ctx context.Context) (v *view, r Result, over bool) {
 		v.unseen = err
 	}
 	if e.untouched(v) {
-		r = said(Unchanged, "Nothing was changed since the agent began; no gate was asked.")
-		r.Tree = v.tree.Known()
-		return v, r, true
+		return v, e.unchanged(v), true
 	}
 	r, over = e.withoutRunning(ctx, v)
 	return v, r, over
@@ -149,20 +147,32 @@ func (e *execution) untouched(v *view) bool {
 	return now == e.Baseline
 }
 
-// acquire takes the run's lock. A log directory that cannot be used is replaced by one in
-// the state directory: where the logs are says nothing about the work.
+// unchanged is the result for a tree that is the one that the agent found.
+func (e *execution) unchanged(v *view) Result {
+	r := said(Unchanged, "Nothing was changed since the agent began; no gate was asked.")
+	r.Tree = v.tree.Known()
+	return r
+}
+
+// acquire takes the run's lock.
 func (e *execution) acquire() (*logdir.Lock, error) {
 	lock, err := e.logs.Acquire(e.Now())
-	if err == nil || errors.Is(err, logdir.ErrHeld) {
-		return lock, err
+	if err != nil && !errors.Is(err, logdir.ErrHeld) && e.useSpareLogs(err) {
+		return e.logs.Acquire(e.Now())
 	}
+	return lock, err
+}
+
+// useSpareLogs replaces a log directory that cannot be used by one in the state directory:
+// where the logs are says nothing about the work. It reports whether that is news.
+func (e *execution) useSpareLogs(why error) bool {
 	spare := logdir.At(filepath.Join(e.StateDir, "logs", "runs", trust.ProjectKey(e.Project.Root)))
 	if e.logs.Path() == spare.Path() {
-		return nil, err
+		return false
 	}
-	e.notes = append(e.notes, fmt.Sprintf("%v; the logs of this run are in %s", err, spare.Path()))
+	e.notes = append(e.notes, fmt.Sprintf("%v; the logs of this run are in %s", why, spare.Path()))
 	e.logs = spare
-	return e.logs.Acquire(e.Now())
+	return true
 }
 
 // await waits for another run to end; false when our own time is over before.

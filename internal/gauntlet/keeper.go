@@ -81,6 +81,8 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree)
 		Active:   call.BlockedBefore,
 		Baseline: tree.Baseline,
 		Red:      tree.Red,
+		Prompt:   call.Prompt,
+		Session:  call.Payload.Common().SessionID,
 		Plan:     call.Payload.Common().PermissionMode == "plan",
 		Now:      k.Now,
 		Log:      k.Log,

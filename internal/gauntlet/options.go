@@ -32,6 +32,8 @@ type Options struct {
 	// a stop of its session was refused on it. Plan means that the agent only plans.
 	Baseline  string
 	Red, Plan bool
+	// Prompt and Session are as in ledger.Run.
+	Prompt, Session string
 	// Limit is why ctx ends, for messages.
 	Limit Limit
 	// Console gets what is written to the console log too; nil is silent.

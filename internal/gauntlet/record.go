@@ -17,6 +17,8 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 		MaxRetries: e.Project.Config.Gauntlet.MaxRetries,
 		Whole:      e.whole(),
 		Answers:    e.Answers,
+		Prompt:     e.Prompt,
+		Session:    e.Session,
 		Removed:    gone,
 		Gates:      e.gateRuns(ctx, v, r),
 	}

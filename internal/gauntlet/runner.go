@@ -27,9 +27,17 @@ const runnerJob = "runner"
 // tool does, so we must not. What it fails at is an open failure as any other.
 func runExternal(ctx context.Context, o Options, runner []string) Result {
 	e := newExecution(o)
-	r := Result{MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
+	var v view
+	if e.look(ctx, &v) == nil && e.untouched(&v) {
+		return e.unchanged(&v)
+	}
+	r := Result{Tree: v.tree.Known(), MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
 	gate := GateResult{Job: runnerJob, Kind: KindCheck, Name: runnerJob, Outcome: GateCouldNotRun}
-	if file, n, err := e.logs.Console(); err != nil {
+	file, n, err := e.logs.Console()
+	if err != nil && e.useSpareLogs(err) {
+		file, n, err = e.logs.Console()
+	}
+	if err != nil {
 		r.Status, gate.Message = InfrastructureError, "the log directory cannot be written: "+err.Error()
 	} else {
 		defer file.Close()
@@ -82,7 +90,7 @@ func (e *execution) recordRunner(ctx context.Context, r *Result, runner []string
 	var outcome ledger.Outcome
 	err := e.ledger.Update(ctx, func(state *ledger.State) error {
 		outcome = state.Record(ledger.Run{
-			Now: e.Now(), Tree: tree.ID, MaxRetries: r.MaxRetries,
+			Now: e.Now(), Tree: tree.ID, MaxRetries: r.MaxRetries, Answers: e.Answers, Prompt: e.Prompt, Session: e.Session,
 			Gates: []ledger.GateRun{{
 				Job: runnerJob, Kind: string(KindCheck), Name: runnerJob, Definition: strings.Join(runner, "\x00"),
 				Result: ledger.Result(g.Outcome), Message: g.Message, Log: g.Log,

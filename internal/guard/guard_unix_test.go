@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -247,7 +248,7 @@ func TestOnFailure(t *testing.T) {
 			}
 			summary := v.Summary
 			v.Summary = ""
-			if v != want {
+			if !reflect.DeepEqual(v, want) {
 				t.Errorf("got  %+v\nwant %+v", v, want)
 			}
 			if (summary != "") != v.Blocks() {

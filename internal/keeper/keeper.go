@@ -4,6 +4,7 @@ package keeper
 
 import (
 	"context"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/event"
@@ -58,6 +59,9 @@ type Call struct {
 	// Trees are where a stop is judged: the project first, then every other place in which
 	// the session is known to have worked.
 	Trees []Tree
+	// Prompt names the last prompt that a person has written in the session; empty where that
+	// is not known.
+	Prompt string
 	// The call's own record in the journal: whoever asks the daemon about it makes sure that
 	// the daemon has read as far as that.
 	ID       string
@@ -84,8 +88,9 @@ type Project struct {
 // Tree is a working tree that a stop is judged in, as the session sees it.
 type Tree struct {
 	Project  *Project
-	Baseline string // the tree that the agent found; empty where it is not known
-	Red      bool   // a stop of this session was refused here, and none has passed since
+	Baseline string    // the tree that the agent found; empty where it is not known
+	Red      bool      // a stop of this session was refused here, and none has passed since
+	Since    time.Time // when the session began; zero where that is not known
 }
 
 // Keeper looks at calls. An implementation

@@ -59,7 +59,7 @@ func TestRepository(t *testing.T) {
 }
 
 func TestRepositoryThatCannotBeRead(t *testing.T) {
-	for name, text := range map[string]string{"empty": "", "nonsense": "hello\n", "nowhere": "gitdir: /nowhere/at/all\n"} {
+	for name, text := range map[string]string{"empty": "", "nonsense": "hello\n", "nowhere": "gitdir: " + filepath.Join(t.TempDir(), "gone") + "\n"} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, ".git"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

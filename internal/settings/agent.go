@@ -79,7 +79,7 @@ func (a Agent) Disabled() (by File, disabled bool) {
 func (a Agent) entries(sure, perhaps []File) (all []Entry) {
 	for _, e := range Plan(a.Program, nil, nil) {
 		there, known := called(sure, e.Event)
-		if e.Event == hook.PreToolUse {
+		if e.Matcher != "" {
 			e.Matcher = uncovered(e.Matcher, there)
 			known = e.Matcher == ""
 		}

@@ -98,6 +98,8 @@ func subjects(event hook.Event) []string {
 	switch event {
 	case hook.PreToolUse:
 		return strings.Split(questions, "|")
+	case hook.PostToolUse:
+		return EditTools
 	case hook.PermissionRequest:
 		return []string{"Bash", "AskUserQuestion"}
 	case hook.Notification:
@@ -134,7 +136,7 @@ func TestAgentFile(t *testing.T) {
 		"all, local":         {install: map[Scope][]Entry{Local: everything("/opt/bin/stopgate")}},
 		"another path":       {install: map[Scope][]Entry{Project: everything("stopgate")}},
 		"some":               {install: map[Scope][]Entry{User: {entry(hook.Stop)}, Project: {entry(hook.Notification)}}, want: without("Stop", "Notification")},
-		"other events":       {install: map[Scope][]Entry{User: {entry(hook.PostToolUse)}}, want: all, stop: "/opt/bin/stopgate hook Stop"},
+		"other events":       {install: map[Scope][]Entry{User: {entry(hook.PostToolUseFailure)}}, want: all, stop: "/opt/bin/stopgate hook Stop"},
 		"gates alone":        {files: map[Scope]string{Project: stopAlone}, want: all, stop: "/opt/bin/stopgate hook Stop"},
 		"gates and all":      {files: map[Scope]string{Project: stopAlone}, install: map[Scope][]Entry{User: everything("/opt/bin/stopgate")}},
 		"gates, dropped":     {files: map[Scope]string{Project: strings.Replace(stopAlone, `stop-hook"`, `stop-hook","timeout":"5"`, 1)}, want: all, stop: "/opt/bin/stopgate hook Stop"},

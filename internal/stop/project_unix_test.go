@@ -130,7 +130,9 @@ func TestDamagedApprovalNeverBlocks(t *testing.T) {
 	s := newScene(t, failing)
 	s.enforce()
 	s.approve()
-	write(t, filepath.Join(s.state, "trust", trust.ProjectKey(s.root), "approval.json"), "{")
+	for _, key := range []string{trust.RepositoryKey(s.root), trust.ProjectKey(s.root)} {
+		write(t, filepath.Join(s.state, "trust", key, "approval.json"), "{")
+	}
 	wantAllow(t, s.stop(nil), "damaged", "stopgate trust")
 	s.wantVerdict("trust", "could_not_run", "damaged_approval")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/driver"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/keeper"
@@ -25,6 +26,7 @@ import (
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/supervisor"
+	"github.com/stopgate/stopgate/internal/work"
 )
 
 // Service answers hook calls.
@@ -129,16 +131,12 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	rec.Payload = nil
 
 	place := c.locate(rec.Project, payload)
-	session := c.follow(payload)
-	c.prompted(ctx, payload, place, session)
+	session := c.follow(payload, rec.Project)
 	kc := c.keeperCall(payload, place)
 	kc.Raw = raw
-	kc.Trees = c.trees(&place, payload, session)
+	kc.Trees, kc.Prompt = c.trees(&place, payload, session), session.Prompt()
 	c.witness(kc)
-	judgement := Judgement{Blocked: -1}
-	if !place.Off {
-		judgement = c.judge(ctx, kc)
-	}
+	judgement := c.judge(ctx, kc, place.Off)
 	answer := compose(payload.Event(), place.Opinions, judgement)
 
 	rec.Decision = "allow"
@@ -152,6 +150,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	c.settle(payload, session, judgement)
 	if blocked < 0 {
 		report := c.drive(ctx, payload)
+		c.prompted(ctx, payload, place, session, report.Typed)
 		rec.Effects = report.Effects
 		answer = answer.Input(report.Input).Tell(report.Message)
 		if !place.Off {
@@ -162,6 +161,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	c.tell(payload, place.Root, judgement.Opinions, judgement.Blocked >= 0)
 	if payload.Event() == hook.SessionEnd {
 		NewCounter(c.StateDir).Forget(payload.Common().SessionID, c.Now())
+		work.NewStore(c.StateDir).Prune(c.Now())
 	}
 	if c.journalErr != nil && loud(payload.Event()) {
 		answer = answer.Tell("stopgate: " + c.journalErr.Error())
@@ -177,8 +177,13 @@ func (c *call) keeperCall(payload hook.Payload, place Place) *keeper.Call {
 	}
 }
 
-func (c *call) judge(ctx context.Context, kc *keeper.Call) Judgement {
+// judge asks the keepers. Where the person has switched them off, gates still hold the
+// agent to what it did in other projects.
+func (c *call) judge(ctx context.Context, kc *keeper.Call, off bool) Judgement {
 	keepers := c.applying(kc)
+	if off {
+		keepers = slices.DeleteFunc(keepers, func(k keeper.Keeper) bool { return k.Name() != gauntlet.Keeper{}.Name() })
+	}
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}

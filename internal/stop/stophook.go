@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/work"
 )
 
 // StopHook answers a stop by the gates alone, as the older tool did: one JSON
@@ -129,11 +130,24 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		Global:   c.global,
 		Environ:  c.Environ,
 		Active:   payload.StopHookActive,
+		Prompt:   c.promptOf(payload),
+		Session:  payload.SessionID,
 		Alone:    true,
 		Now:      c.Now,
 		Log:      c.logf,
 	}
 	return gauntlet.Decide(ctx, stop), stop.Verifies()
+}
+
+// promptOf names the prompt that led to a stop. Only the unified hook hears who wrote it.
+func (c *call) promptOf(payload *hook.StopPayload) string {
+	if prompt := work.NewStore(c.StateDir).Load(payload.SessionID).Prompt(); prompt != "" {
+		return prompt
+	}
+	if payload.PromptID == "" && !payload.StopHookActive {
+		return c.id // a client that names none: this is the first stop of its prompt
+	}
+	return payload.PromptID
 }
 
 // inactive says why a place has no project that may act.

@@ -1,15 +1,17 @@
 package stop
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
@@ -20,28 +22,33 @@ import (
 	"github.com/stopgate/stopgate/internal/work"
 )
 
-// follow keeps what is known of where the session works, and gives it; nil where nothing
-// is. What cannot be written only means that stops are judged that need not be.
-func (c *call) follow(payload hook.Payload) *work.Session {
+// follow keeps what is known of where the session works, and gives it; nil where it has
+// worked in no project. What cannot be written only means that stops are judged that need
+// not be.
+func (c *call) follow(payload hook.Payload, root string) *work.Session {
 	base := payload.Common()
 	store := work.NewStore(c.StateDir)
 	session := store.Load(base.SessionID)
-	dirs := visited(payload)
-	begins := beginning(payload)
-	if session != nil && begins == nil && !slices.ContainsFunc(dirs, func(dir string) bool { return !slices.Contains(session.Dirs, dir) }) {
+	roots := c.visited(payload, root)
+	if session == nil && len(roots) == 0 {
+		return nil
+	}
+	starts := payload.Event() == hook.SessionStart // a fork begins so, under the old id
+	if session != nil && !starts && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
 		return session
 	}
+	return c.update(session, base.SessionID, func(s *work.Session) {
+		for _, root := range roots {
+			s.Visit(root)
+		}
+	})
+}
 
-	err := store.Update(base.SessionID, process.Caller(), c.start, func(s *work.Session) bool {
-		changed := false
-		for _, dir := range dirs {
-			changed = s.Visit(dir) || changed
-		}
-		if begins != nil {
-			s.Source, changed = begins.Source, true
-		}
+// update changes what is known of a session, and gives what is known then.
+func (c *call) update(session *work.Session, id string, change func(*work.Session)) *work.Session {
+	err := work.NewStore(c.StateDir).Update(id, process.Caller(), c.start, func(s *work.Session) {
+		change(s)
 		session = s
-		return changed
 	})
 	if err != nil {
 		c.logf("remember where the session works: %v", err)
@@ -49,10 +56,30 @@ func (c *call) follow(payload hook.Payload) *work.Session {
 	return session
 }
 
+// visited are the projects that a call shows the session in: its own, the one that it goes
+// to, and that of the file which an edit tool names.
+func (c *call) visited(payload hook.Payload, root string) (roots []string) {
+	add := func(root string) {
+		if root != "" && !slices.Contains(roots, real(root)) {
+			roots = append(roots, real(root))
+		}
+	}
+	add(root)
+	switch p := payload.(type) {
+	case *hook.CwdChangedPayload:
+		add(c.nearest(p.NewCWD))
+	case *hook.PreToolUsePayload:
+		add(c.nearest(edited(p.ToolUse, p.CWD)))
+	case *hook.PostToolUsePayload:
+		add(c.nearest(edited(p.ToolUse, p.CWD)))
+	}
+	return roots
+}
+
 // trees are where a stop is judged, the call's own project first. What is to be said of the
 // others is added to the place.
 func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) (trees []keeper.Tree) {
-	if payload.Event() != hook.Stop || place.Off {
+	if payload.Event() != hook.Stop {
 		return nil
 	}
 	add := func(project *keeper.Project) {
@@ -62,7 +89,7 @@ func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) 
 		tree := keeper.Tree{Project: project}
 		if session != nil {
 			known := session.Trees[real(project.Root)]
-			tree.Baseline, tree.Red = known.Baseline, known.Red
+			tree.Baseline, tree.Red, tree.Since = known.Baseline, known.Red, session.Began
 		}
 		trees = append(trees, tree)
 	}
@@ -75,49 +102,56 @@ func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) 
 	return trees
 }
 
-// prompted remembers the tree that the agent finds when it begins to work on a prompt. That
-// is the baseline at the session's first prompt, and at a person's next one if nobody but
-// the person can have changed anything since the last stop.
-func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, session *work.Session) {
+// prompted remembers the trees that the agent finds when it begins to work on a prompt.
+// They are its baseline at the session's first prompt, and at a person's next one if only
+// the person can have changed anything since the last stop. typed means that we typed the
+// prompt.
+func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, session *work.Session, typed bool) {
 	p, is := payload.(*hook.UserPromptSubmitPayload)
-	if !is || session == nil || p.AgentID != "" {
+	if !is || p.AgentID != "" {
 		return
 	}
-	person, first := !p.OfTask(), session.Prompt == ""
-	found := map[string]string{}
-	if first || person && session.Judged {
-		found = c.lookAround(ctx, place, session)
+	below := c.below(payload)
+	if session == nil && len(below) == 0 {
+		return
 	}
-	err := work.NewStore(c.StateDir).Update(session.ID, session.Client, c.start, func(s *work.Session) bool {
+	person := !typed && !p.OfTask() && agentdir.FromEnviron(c.Environ) == ""
+	found := map[string]string{}
+	if session == nil || session.Prompts == 0 || person && session.Judged {
+		found = c.lookAround(ctx, place, below, session)
+	}
+	c.update(session, p.SessionID, func(s *work.Session) {
 		for root, tree := range found {
 			s.SetTree(root, func(t *work.Tree) { t.Baseline = tree })
 		}
+		s.Prompts++
 		if person {
-			s.Prompt = p.PromptID
+			s.ByPerson++
 		}
 		s.Judged = false
-		return true
 	})
-	if err != nil {
-		c.logf("remember what the agent found: %v", err)
-	}
 }
 
 // lookAround looks at the trees of a session, for as long as a prompt may wait.
-func (c *call) lookAround(ctx context.Context, place Place, session *work.Session) map[string]string {
+func (c *call) lookAround(ctx context.Context, place Place, below []string, session *work.Session) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	found := map[string]string{}
 	look := func(project *keeper.Project) {
-		if project != nil {
+		if project == nil {
+			return
+		}
+		if _, seen := found[real(project.Root)]; !seen {
 			found[real(project.Root)] = gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
 		}
 	}
 	look(place.Project)
-	for root := range session.Trees {
-		if place.Project == nil || root != real(place.Root) {
-			look(Locator{c.StateDir, c.global, c.globalErr}.Locate(root, false).Project)
-		}
+	roots := below
+	if session != nil {
+		roots = slices.Concat(roots, session.Roots, slices.Sorted(maps.Keys(session.Trees)))
+	}
+	for _, root := range roots {
+		look(Locator{c.StateDir, c.global, c.globalErr}.Locate(root, false).Project)
 	}
 	return found
 }
@@ -130,7 +164,7 @@ func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) 
 	if !is || session == nil || len(trees) == 0 {
 		return
 	}
-	err := work.NewStore(c.StateDir).Update(session.ID, session.Client, c.start, func(s *work.Session) bool {
+	c.update(session, p.SessionID, func(s *work.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		for _, tree := range trees {
 			s.SetTree(real(tree.Root), func(t *work.Tree) {
@@ -145,32 +179,7 @@ func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) 
 				}
 			})
 		}
-		return true
 	})
-	if err != nil {
-		c.logf("remember what the stop came to: %v", err)
-	}
-}
-
-// beginning is the start of a session; nil where the call is another.
-func beginning(payload hook.Payload) *hook.SessionStartPayload {
-	p, _ := payload.(*hook.SessionStartPayload)
-	return p
-}
-
-// visited are the directories that a call shows the session in: its own, where it goes, and
-// those of the files that its edit tools name.
-func visited(payload hook.Payload) []string {
-	dirs := []string{payload.Common().CWD}
-	switch p := payload.(type) {
-	case *hook.CwdChangedPayload:
-		dirs = append(dirs, p.NewCWD)
-	case *hook.PreToolUsePayload:
-		dirs = append(dirs, edited(p.ToolUse, p.CWD))
-	case *hook.PostToolUsePayload:
-		dirs = append(dirs, edited(p.ToolUse, p.CWD))
-	}
-	return slices.DeleteFunc(dirs, func(dir string) bool { return !filepath.IsAbs(dir) })
 }
 
 // edited is the directory of the file that an edit tool names; empty for other tools.
@@ -198,33 +207,33 @@ func edited(use hook.ToolUse, cwd string) string {
 	return filepath.Dir(path)
 }
 
-// others are the projects besides root that a stop is judged in: the nearest one upward
-// from every place where the session has worked, worktrees that it made, and those where it
-// was refused and has not passed since. Where trust is enforced only approved ones count.
+// others are the projects besides root that a stop is judged in: those in which the session
+// has worked, worktrees that it made, projects below the directory of a client that was
+// started above them, and those where it was refused and has not passed since. Where trust
+// is enforced only approved ones count.
 func (c *call) others(root string, payload hook.Payload, session *work.Session) (roots []string) {
-	starts := c.starts(payload)
-	var red []string
-	if session != nil {
-		starts = append(starts, session.Dirs...)
-		starts = append(starts, c.worktrees(root, payload, session)...)
-		for tree, known := range session.Trees {
-			if known.Red {
-				red = append(red, tree)
-			}
-		}
-		slices.Sort(red)
-	}
-	seen := map[string]bool{real(root): true}
-	for _, start := range starts {
-		if found := c.nearest(start); found != "" && !seen[real(found)] {
-			seen[real(found)] = true
-			roots = append(roots, found)
+	seen := map[string]bool{"": true, real(root): root != ""}
+	add := func(root string) {
+		if !seen[real(root)] {
+			seen[real(root)] = true
+			roots = append(roots, root)
 		}
 	}
-	for _, tree := range red {
-		if !seen[real(tree)] {
-			seen[real(tree)] = true
-			roots = append(roots, tree)
+	for _, start := range c.starts(payload) {
+		add(c.nearest(start))
+	}
+	if session == nil {
+		return roots
+	}
+	for _, root := range session.Roots {
+		add(c.nearest(root))
+	}
+	for _, root := range c.mentioned(root, payload, session) {
+		add(c.nearest(root))
+	}
+	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
+		if session.Trees[tree].Red {
+			add(tree)
 		}
 	}
 	return roots
@@ -232,6 +241,9 @@ func (c *call) others(root string, payload hook.Payload, session *work.Session) 
 
 // nearest is the nearest project upward from a directory; empty where there is none.
 func (c *call) nearest(start string) string {
+	if !filepath.IsAbs(start) {
+		return ""
+	}
 	isProject := paths.HasConfig
 	if c.enforces() {
 		isProject = trust.NewStore(c.StateDir).Gated
@@ -240,34 +252,83 @@ func (c *call) nearest(start string) string {
 	return root
 }
 
-// worktrees are those of the project's repository that this session made: they are newer
-// than it, and its transcript speaks of them. Other sessions make worktrees at the same
-// time.
-func (c *call) worktrees(root string, payload hook.Payload, session *work.Session) (made []string) {
-	common, _, found := paths.Repository(root)
-	if root == "" || !found {
+// below are the approved projects in the directories of a client that was started above
+// them.
+func (c *call) below(payload hook.Payload) (roots []string) {
+	if !c.enforces() {
 		return nil
 	}
-	links, _ := filepath.Glob(filepath.Join(common, "worktrees", "*", "gitdir"))
-	var said []byte
-	for _, link := range links {
-		info, err := os.Stat(link)
-		if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(session.Began) {
-			continue
-		}
-		text, err := os.ReadFile(link)
-		if err != nil {
-			continue
-		}
-		tree := filepath.Dir(strings.TrimSpace(string(text)))
-		if said == nil {
-			said, _ = os.ReadFile(payload.Common().TranscriptPath) // without one nothing is known
-		}
-		if bytes.Contains(said, []byte(filepath.Base(tree))) {
-			made = append(made, tree)
+	var above []string
+	for _, start := range []string{payload.Common().CWD, c.getenv("CLAUDE_PROJECT_DIR")} {
+		if filepath.IsAbs(start) && c.nearest(start) == "" {
+			above = append(above, real(start)+string(filepath.Separator))
 		}
 	}
-	return made
+	if len(above) == 0 {
+		return nil
+	}
+	for _, root := range trust.NewStore(c.StateDir).Roots() {
+		if slices.ContainsFunc(above, func(dir string) bool { return strings.HasPrefix(root, dir) }) {
+			roots = append(roots, root)
+		}
+	}
+	return roots[:min(len(roots), maxBelow)]
+}
+
+// maxBelow bounds how many trees a prompt looks at for a client that was started above many.
+const maxBelow = 16
+
+// mentioned are projects that no hook named, but the session's transcript does: those below
+// a client's directory, and worktrees that are newer than the session. Other sessions make
+// worktrees at the same time.
+func (c *call) mentioned(root string, payload hook.Payload, session *work.Session) (roots []string) {
+	below := c.below(payload)
+	known := slices.Concat([]string{root}, session.Roots, below)
+	candidates := below
+	for _, root := range known {
+		candidates = append(candidates, worktrees(root, session.Began)...)
+	}
+	if len(candidates) == 0 {
+		return nil
+	}
+	said, _ := os.ReadFile(payload.Common().TranscriptPath) // without one nothing is known
+	for _, root := range candidates {
+		if names(said, filepath.Base(root)) {
+			roots = append(roots, root)
+		}
+	}
+	return roots
+}
+
+// names reports whether a text has a name as a word of its own.
+func names(text []byte, name string) bool {
+	word := regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(name) + `([^\w-]|$)`)
+	return word.Match(text)
+}
+
+// worktrees are the same place as root in those worktrees of its repository that are newer
+// than a moment.
+func worktrees(root string, than time.Time) (roots []string) {
+	if root == "" {
+		return nil
+	}
+	common, within, found := paths.Repository(root)
+	if !found {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there need not be any
+	for _, entry := range entries {
+		link := filepath.Join(common, "worktrees", entry.Name(), "gitdir")
+		info, err := os.Stat(link)
+		if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(than) {
+			continue
+		}
+		if text, err := os.ReadFile(link); err == nil {
+			tree := filepath.Dir(strings.TrimSpace(string(text)))
+			roots = append(roots, filepath.Join(tree, filepath.FromSlash(within)))
+		}
+	}
+	return roots
 }
 
 // real is one path for a directory, however it is reached.

@@ -125,7 +125,7 @@ func TestGateFacts(t *testing.T) {
 	if f := gateFacts(state, root, midday); f.Note != "the gates of this project were never run" {
 		t.Errorf("%+v", f)
 	}
-	run := ledger.Run{Now: midday, Tree: "t", MaxRetries: 3, Gates: []ledger.GateRun{
+	run := ledger.Run{Now: midday, Tree: "t", MaxRetries: 3, Answers: true, Gates: []ledger.GateRun{
 		{Job: "check:.:lint", Kind: "check", Result: ledger.Failed, Message: "exit 1"},
 		{Job: "check:.:test", Kind: "check", Result: ledger.Passed, Key: "k"},
 	}}

@@ -4,6 +4,8 @@
 package work
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,18 +20,17 @@ type Session struct {
 	// none.
 	Origin string    `json:"origin"`
 	Began  time.Time `json:"began"`
-	// Client is the process that runs the session.
-	Client process.Identity `json:"client,omitzero"`
-	// Source is how the client says that the session began: startup, resume, clear …
-	Source string `json:"source,omitempty"`
-	// Prompt is the last prompt that a person wrote.
-	Prompt string `json:"prompt,omitempty"`
+	// Clients are the processes that have run the session, the latest last.
+	Clients []process.Identity `json:"clients,omitempty"`
+	// Prompts counts all that were sent, and ByPerson those that a person wrote.
+	Prompts  int `json:"prompts,omitempty"`
+	ByPerson int `json:"by_person,omitempty"`
 	// Judged means that the last turn ended in a stop that was looked at, with nothing left
 	// running: what changes from then until the next prompt is a person's.
 	Judged bool `json:"judged,omitempty"`
-	// Dirs are where the session has worked, the oldest first.
-	Dirs []string `json:"dirs,omitempty"`
-	// Trees are the projects in them, by their roots.
+	// Roots are the projects in which the session has worked, the oldest first.
+	Roots []string `json:"roots,omitempty"`
+	// Trees are those that were looked at, by their roots.
 	Trees map[string]Tree `json:"trees,omitempty"`
 }
 
@@ -38,26 +39,36 @@ type Tree struct {
 	// Baseline is the tree that the agent found or left behind green; empty where it is not
 	// known.
 	Baseline string `json:"baseline,omitempty"`
-	// Head is the commit that the agent found.
-	Head string `json:"head,omitempty"`
 	// Red means that a stop of this session was refused here, and none has passed since.
 	Red bool `json:"red,omitempty"`
 }
 
-// maxDirs bounds what is remembered: an agent may wander through a large tree. The first
-// and the latest are the ones that matter.
-const maxDirs = 64
+const (
+	// maxRoots bounds what is remembered of an agent that wanders through a large tree. The
+	// first and the latest are the ones that matter.
+	maxRoots   = 64
+	maxClients = 8
+)
 
-// Visit remembers a directory that the session works in. It reports whether that is news.
-func (s *Session) Visit(dir string) bool {
-	if dir == "" || slices.Contains(s.Dirs, dir) {
-		return false
+// Visit remembers a project that the session works in.
+func (s *Session) Visit(root string) {
+	if root == "" || slices.Contains(s.Roots, root) {
+		return
 	}
-	s.Dirs = append(s.Dirs, dir)
-	if len(s.Dirs) > maxDirs {
-		s.Dirs = slices.Delete(s.Dirs, 1, 2)
+	s.Roots = append(s.Roots, root)
+	if len(s.Roots) > maxRoots {
+		s.Roots = slices.Delete(s.Roots, 1, 2)
 	}
-	return true
+}
+
+// RunBy remembers a client that runs the session. A fork begins under the old id, so the
+// same session may have two at a time.
+func (s *Session) RunBy(client process.Identity) {
+	if client.PID == 0 || slices.Contains(s.Clients, client) {
+		return
+	}
+	s.Clients = append(s.Clients, client)
+	s.Clients = s.Clients[max(0, len(s.Clients)-maxClients):]
 }
 
 // SetTree changes what is known of a tree.
@@ -70,9 +81,18 @@ func (s *Session) SetTree(root string, change func(*Tree)) {
 	s.Trees[root] = tree
 }
 
+// Prompt names the last prompt that a person wrote; empty where there was none.
+func (s *Session) Prompt() string {
+	if s == nil || s.ByPerson == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s#%d", s.Origin, s.ByPerson)
+}
+
 // successor is a session that goes on from this one under another id.
 func (s *Session) successor(id string) *Session {
 	next := *s
 	next.ID = id
+	next.Trees = maps.Clone(s.Trees)
 	return &next
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ const (
 	// lockPatience is the longest wait for other hooks of the session, each of which holds
 	// the lock for the milliseconds of a sync.
 	lockPatience = 5 * time.Second
-	// maxAge is how long a session that nobody hears of can still be resumed as itself.
+	// maxAge is how long a silent session can still be resumed as itself.
 	maxAge = 30 * 24 * time.Hour
 )
 
@@ -46,10 +47,10 @@ func (s Store) Load(id string) *Session {
 	return &session
 }
 
-// Update has change change what is known of a session, and keeps it if change says that it
-// did. A session that is not known yet goes on from the one before of the same client, or
-// begins anew. Nobody else writes in between.
-func (s Store) Update(id string, client process.Identity, now time.Time, change func(*Session) bool) error {
+// Update has change change what is known of a session, and keeps that. One that is not
+// known yet goes on from the one before of the same client, or begins anew. No other hook
+// writes in between.
+func (s Store) Update(id string, client process.Identity, now time.Time, change func(*Session)) error {
 	if id == "" {
 		return errors.New("a session without an id")
 	}
@@ -63,9 +64,8 @@ func (s Store) Update(id string, client process.Identity, now time.Time, change 
 	if session == nil {
 		session = s.begin(id, client, now)
 	}
-	if !change(session) {
-		return nil
-	}
+	session.RunBy(client)
+	change(session)
 	text, err := json.Marshal(session)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s Store) begin(id string, client process.Identity, now time.Time) *Session
 	if before := s.before(client, now); before != nil {
 		return before.successor(id)
 	}
-	return &Session{ID: id, Origin: id, Began: now.UTC(), Client: client}
+	return &Session{ID: id, Origin: id, Began: now.UTC()}
 }
 
 // before is the latest session of the same client process, which a new id of that client
@@ -93,14 +93,14 @@ func (s Store) before(client process.Identity, now time.Time) (latest *Session) 
 		if err != nil || now.Sub(info.ModTime()) > maxAge || !info.ModTime().After(at) {
 			continue
 		}
-		if session := s.read(entry.Name()); session != nil && session.Client == client {
+		if session := s.read(entry.Name()); session != nil && slices.Contains(session.Clients, client) {
 			latest, at = session, info.ModTime()
 		}
 	}
 	return latest
 }
 
-// Prune forgets sessions that nobody has heard of for a month.
+// Prune forgets sessions that have been silent for a month.
 func (s Store) Prune(now time.Time) {
 	for _, entry := range s.entries() {
 		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > maxAge {

@@ -16,6 +16,7 @@ type model struct {
 	failures int
 	limit    bool
 	tree     string
+	prompt   string
 	proven   map[string]time.Time
 }
 
@@ -68,13 +69,13 @@ func (m *model) record(run Run) (failed, limit bool, warned []string) {
 	failed = failed || run.Whole && len(m.open) > 0
 	switch {
 	case failed && !run.Answers: // a run by hand is no retry
-	case failed && m.limit && run.Tree != "" && run.Tree == m.tree:
+	case failed && m.limit && (run.Prompt == "" || run.Prompt == m.prompt || run.Tree != "" && run.Tree == m.tree):
 	case failed:
 		if m.limit {
 			m.failures = 0
 		}
 		m.failures++
-		m.tree, m.limit = run.Tree, m.failures > run.MaxRetries
+		m.tree, m.prompt, m.limit = run.Tree, run.Prompt, m.failures > run.MaxRetries
 	case len(m.open) == 0:
 		m.failures, m.limit, m.tree = 0, false, ""
 	}
@@ -102,7 +103,7 @@ func drawGate(t *rapid.T, job, tree string) GateRun {
 
 func drawRun(t *rapid.T, m *model, now time.Time) Run {
 	tree := rapid.SampledFrom([]string{"", "A", "A", "B"}).Draw(t, "tree")
-	run := Run{Now: now, Tree: tree, MaxRetries: rapid.IntRange(0, 2).Draw(t, "max"), Whole: rapid.Bool().Draw(t, "whole"), Answers: rapid.IntRange(0, 3).Draw(t, "answers") > 0}
+	run := Run{Now: now, Tree: tree, Prompt: rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "prompt"), MaxRetries: rapid.IntRange(0, 2).Draw(t, "max"), Whole: rapid.Bool().Draw(t, "whole"), Answers: rapid.IntRange(0, 3).Draw(t, "answers") > 0}
 	for _, job := range []string{lint, test, quality} {
 		_, open := m.open[job]
 		if open && rapid.IntRange(0, 9).Draw(t, "removed") == 0 {

@@ -43,10 +43,11 @@ func (s *State) countRun(run *Run, out *Outcome) {
 	switch {
 	case out.Failed && run.Answers:
 		before := s.Series
-		out.LimitReached = s.Series.count(run.Tree, run.MaxRetries)
+		out.LimitReached = s.Series.count(run)
 		out.NewLimit = out.LimitReached && s.Series != before
+		out.LimitReached = out.LimitReached || s.countBlock(run)
 	case len(s.Open) == 0:
-		s.Series = Series{}
+		s.Restart()
 	}
 	out.Failures = s.Series.Failures
 }

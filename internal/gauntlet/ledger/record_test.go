@@ -75,14 +75,17 @@ func TestRuling118Retries(t *testing.T) {
 	tests := []struct {
 		name       string
 		maxRetries int
-		runs       string // one letter a run: f(ailing), p(assing), c(lean); capitals change the tree
+		runs       string // one letter a run: f(ailing), p(assing), c(lean); capitals change the tree; > is a person's prompt
 		want       string
 	}{
 		{"three retries", 3, "fFFF", "failed 1, failed 2, failed 3, limit 4 new=true"},
 		{"on one tree too", 3, "ffff", "failed 1, failed 2, failed 3, limit 4 new=true"},
 		{"at the limit an unchanged tree stays", 1, "fFff", "failed 1, limit 2 new=true, limit 2 new=false, limit 2 new=false"},
-		{"after the limit a changed tree starts anew", 1, "fFFF", "failed 1, limit 2 new=true, failed 1, limit 2 new=true"},
-		{"none: the first is the limit", 0, "ffF", "limit 1 new=true, limit 1 new=false, limit 1 new=true"},
+		{"at the limit a changed tree stays, without a person's prompt", 1, "fFFF", "failed 1, limit 2 new=true, limit 2 new=false, limit 2 new=false"},
+		{"at the limit a person's prompt alone does nothing", 1, ">fF>f", "failed 1, limit 2 new=true, limit 2 new=false"},
+		{"after the limit a person's prompt and a changed tree start anew", 1, ">fF>FF", "failed 1, limit 2 new=true, failed 1, limit 2 new=true"},
+		{"a prompt before the limit does not", 2, ">f>F>FF", "failed 1, failed 2, limit 3 new=true, limit 3 new=false"},
+		{"none: the first is the limit", 0, ">ff>F", "limit 1 new=true, limit 1 new=false, limit 1 new=true"},
 		{"a pass ends it", 2, "fFPFF", "failed 1, failed 2, passed 0, failed 1, failed 2"},
 		{"a pass ends the limit", 0, "fPF", "limit 1 new=true, passed 0, limit 1 new=true"},
 		{"a clean ends it", 1, "fcFcF", "failed 1, failed 1, failed 1"},
@@ -92,8 +95,12 @@ func TestRuling118Retries(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var s State
 			var got []string
-			tree := 0
+			tree, prompts := 0, 0
 			for _, what := range tt.runs {
+				if what == '>' {
+					prompts++
+					continue
+				}
 				if what == 'c' {
 					s.EndSeries()
 					wantOpen(t, &s, lint)
@@ -108,6 +115,9 @@ func TestRuling118Retries(t *testing.T) {
 				}
 				run := whole(fmt.Sprint(tree), gate(lint, result))
 				run.MaxRetries = tt.maxRetries
+				if prompts > 0 {
+					run.Prompt = fmt.Sprint(prompts)
+				}
 				got = append(got, told(s.Record(run)))
 			}
 			if diff := cmp.Diff(strings.Split(tt.want, ", "), got); diff != "" {
@@ -120,9 +130,9 @@ func TestRuling118Retries(t *testing.T) {
 // Nobody can say that a tree is unchanged which git cannot tell exactly.
 func TestRuling118AfterTheLimitAnUnknownTreeStartsAnew(t *testing.T) {
 	var s State
-	for _, want := range []string{"failed 1", "limit 2 new=true", "failed 1", "limit 2 new=true"} {
+	for i, want := range []string{"failed 1", "limit 2 new=true", "failed 1", "limit 2 new=true"} {
 		run := whole("", gate(lint, Failed))
-		run.MaxRetries = 1
+		run.MaxRetries, run.Prompt = 1, fmt.Sprint(i/2)
 		wantTold(t, s.Record(run), want)
 	}
 }

@@ -13,6 +13,10 @@ type Run struct {
 	MaxRetries int
 	// Answers means that the run decided about a stop: only such a run is a retry.
 	Answers bool
+	// Prompt names the last prompt that a person has written; empty where that is not known.
+	Prompt string
+	// Session is set by a hook that hears of stops alone: its blocks are counted apart.
+	Session string
 	// Whole means that every gate was meant, not one kind or name alone. Such a
 	// run has each open failure among its gates or the removed ones, and where the
 	// state was damaged, it has every gate.

@@ -6,28 +6,53 @@ type Series struct {
 	Failures int    `json:"failures"`
 	Limit    bool   `json:"limit,omitempty"` // reached: a person has been asked
 	Tree     string `json:"tree,omitempty"`  // of the last failing run; empty when not known exactly
+	// Prompt is the last prompt that a person had written by then; empty where not known.
+	Prompt string `json:"prompt,omitempty"`
 }
 
-// EndSeries starts the count anew, for clean and auto-clean: the work at hand is
-// another one. What was skipped in the old one is forgotten; what is open stays
-// open.
-func (s *State) EndSeries() {
+// Restart starts the count of failing runs anew: a person has looked.
+func (s *State) Restart() {
 	s.Series = Series{}
+	s.Blocks = nil
+}
+
+// EndSeries is Restart for other work: what was skipped in the old one is forgotten, too.
+// What is open stays open.
+func (s *State) EndSeries() {
+	s.Restart()
 	s.Skipped = nil
 }
 
-// count counts a failing run and says whether the limit is reached. After the
-// limit an unchanged tree stays there, and a changed one starts a new series; so
-// does one that is not known, since nobody can say that it is unchanged.
-func (s *Series) count(tree string, maxRetries int) (limit bool) {
+// count counts a failing run and says whether the limit is reached. It stays reached until
+// a person has written another prompt and the tree is another one; a tree that is not known
+// exactly may be.
+func (s *Series) count(run *Run) (limit bool) {
 	if s.Limit {
-		if tree != "" && tree == s.Tree {
+		again := run.Prompt != "" && run.Prompt != s.Prompt
+		if !again || run.Tree != "" && run.Tree == s.Tree {
 			return true
 		}
 		*s = Series{}
 	}
 	s.Failures++
-	s.Tree = tree
-	s.Limit = s.Failures > maxRetries
+	s.Tree, s.Prompt = run.Tree, run.Prompt
+	s.Limit = s.Failures > run.MaxRetries
 	return s.Limit
+}
+
+// countBlock counts a block of one session, whatever series it belongs to, and says whether
+// there were enough: two full series since the last pass. A hook that hears of stops alone
+// cannot tell a person's prompt from a queue's, so this is what ends a loop of prompts.
+func (s *State) countBlock(run *Run) (enough bool) {
+	if run.Session == "" {
+		return false
+	}
+	if s.Blocks[run.Session] >= 2*(run.MaxRetries+1) {
+		return true
+	}
+	if s.Blocks == nil {
+		s.Blocks = map[string]int{}
+	}
+	s.Blocks[run.Session]++
+	return false
 }

@@ -18,6 +18,8 @@ type State struct {
 	Open []Failure `json:"open,omitempty"`
 	// Series counts the failing runs in a row. Where nothing is open it is zero.
 	Series Series `json:"series,omitzero"`
+	// Blocks counts the blocks of a session since the last pass, see Run.Session.
+	Blocks map[string]int `json:"blocks,omitempty"`
 	// Proven are the passes that need not be repeated, by their key.
 	Proven map[string]Proof `json:"proven,omitempty"`
 	// Skipped are the violations that somebody decided to leave, oldest first.
