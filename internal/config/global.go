@@ -14,6 +14,8 @@ type Global struct {
 	// Exists tells a file that says nothing from no file at all.
 	Exists     bool
 	Trust      Trust
+	Mode       Mode // of every project
+	Quiet      bool // passes are not told
 	Notify     Notify
 	Journal    Journal
 	StopHook   StopHook
@@ -102,6 +104,8 @@ func parseGlobal(name string, data []byte) (*Global, error) {
 	err := source.decode(func(v value) {
 		v.mapping(
 			field{key: "trust", read: func(v value) { readTrust(v, &global.Trust) }},
+			field{key: "mode", read: func(v value) { readMode(v, &global.Mode) }},
+			field{key: "quiet", read: into(&global.Quiet, value.boolean)},
 			field{key: "notify", read: whole(&global.Notify, readNotify)},
 			field{key: "journal", read: whole(&global.Journal, readJournal)},
 			field{key: "stop_hook", read: whole(&global.StopHook, readStopHook)},

@@ -20,6 +20,10 @@ type Project struct {
 	// Gauntlet is about gates. LoadGates reads the gates themselves: most calls
 	// have no use for them.
 	Gauntlet Gauntlet
+	// Mode is whether anything is blocked; empty where the project does not say.
+	Mode Mode
+	// Quiet means that passes are not told.
+	Quiet bool
 
 	entryPoints []entryDraft
 }
@@ -118,6 +122,8 @@ func (p *Project) read(v value) {
 	var entryPoints value
 	v.mapping(append([]field{
 		{key: "hooks", read: func(v value) { p.Hooks = readHooks(v) }},
+		{key: "mode", read: func(v value) { readMode(v, &p.Mode) }},
+		{key: "quiet", read: into(&p.Quiet, value.boolean)},
 		{key: "entry_points", read: func(v value) { entryPoints = v }},
 		{key: "cli", read: func(v value) {
 			hasCLI = true

@@ -44,8 +44,25 @@ func (s *Stop) settings() config.StopHookSettings {
 	return config.ResolveStopHook(s.Environ, s.Project.Config.Gauntlet.StopHook, s.Global.StopHook, defaults)
 }
 
-// Verifies reports whether a block is followed by another check.
-func (s *Stop) Verifies() bool { return s.settings().VerifyFixes }
+// observes reports whether nothing is blocked here.
+func (s *Stop) observes() bool { return s.Global.Observes(s.Project.Config) }
+
+// Verdict is what the chain and the journal are told of a run. The reason is for the agent,
+// if the run blocks.
+func (s *Stop) Verdict(r *Result) keeper.Verdict {
+	v := Verdict(r)
+	if r.Status.IsBlocking() {
+		reason := Reason
+		if s.Alone {
+			reason = StopHookReason
+		}
+		v.Outcome, v.Reason = keeper.Failed, reason(r, s.settings().VerifyFixes)
+	}
+	if s.observes() {
+		return v.Observed()
+	}
+	return v
+}
 
 // Cycle is the answer to a stop that follows a block, where nothing is verified.
 func Cycle() Result {
@@ -90,6 +107,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	o := Options{
 		Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: ScopeOf(s.Environ),
 		Answers: true, Limit: limit, Baseline: s.Baseline, Red: s.Red, Plan: s.Plan, Prompt: s.Prompt,
+		Observe: s.observes(),
 	}
 	if s.Alone {
 		o.Session = s.Session

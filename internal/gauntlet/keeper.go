@@ -58,10 +58,7 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 		if !gated(tree.Project, call.Global) {
 			continue
 		}
-		v := k.judge(ctx, call, tree)
-		if i > 0 {
-			v = elsewhere(v, tree.Project.Root)
-		}
+		v := k.judge(ctx, call, tree, i > 0)
 		trees = append(trees, v.Trees...)
 		if v.Trees = trees; v.Blocks() {
 			return v
@@ -72,7 +69,7 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 }
 
 // judge looks at one tree.
-func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree) keeper.Verdict {
+func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree, elsewhere bool) keeper.Verdict {
 	stop := Stop{
 		Project:  tree.Project,
 		StateDir: k.StateDir,
@@ -88,28 +85,20 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree)
 		Log:      k.Log,
 	}
 	r := Decide(ctx, stop)
-	v := Verdict(&r, stop.Verifies())
-	if r.Unjudged != "" {
-		v.Message = "not checked: " + r.Unjudged
-		if len(r.Warnings) > 0 {
-			v.Message += "; " + r.Warnings[0]
-		}
+	if elsewhere {
+		r.Elsewhere = tree.Project.Root
+	}
+	v := stop.Verdict(&r)
+	if v.Status != keeper.WouldBlock {
+		v.Message = told(&r, quiet(call.Global, tree.Project))
+	}
+	if elsewhere && v.Message != "" {
+		v.Message = tree.Project.Root + ": " + v.Message
+	}
+	if elsewhere && v.Summary != "" {
+		v.Summary = tree.Project.Root + ": " + v.Summary
 	}
 	v.Trees = []event.Tree{r.record(tree)}
-	return v
-}
-
-// elsewhere says of which tree a verdict is that is not the one the agent stands in.
-func elsewhere(v keeper.Verdict, root string) keeper.Verdict {
-	if v.Message != "" {
-		v.Message = root + ": " + v.Message
-	}
-	if v.Summary != "" {
-		v.Summary = root + ": " + v.Summary
-	}
-	if v.Reason != "" {
-		v.Reason = "This is about `" + root + "`, where you worked in this session.\n\n" + v.Reason
-	}
 	return v
 }
 
@@ -179,12 +168,10 @@ func summaryOf(r *Result) string {
 	return describe(r, false)
 }
 
-// Verdict is what the chain and the journal are told of a run.
-func Verdict(r *Result, verifies bool) keeper.Verdict {
+// Verdict is what a run comes to that does not block.
+func Verdict(r *Result) keeper.Verdict {
 	v := keeper.Verdict{Status: string(r.Status), Summary: summaryOf(r)}
 	switch {
-	case r.Status.IsBlocking():
-		v.Outcome, v.Reason = keeper.Failed, Reason(r, verifies)
 	case r.Status == RetryLimitExceeded || r.Status == TerminationRetryLimit:
 		v.Outcome, v.Message = keeper.Failed, r.Message
 		v.Notify = r.NewLimit || r.Status == TerminationRetryLimit

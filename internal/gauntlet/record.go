@@ -16,7 +16,7 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 		Tree:       v.tree.ID, // of what is known of it: what is not must not count as changed
 		MaxRetries: e.Project.Config.Gauntlet.MaxRetries,
 		Whole:      e.whole(),
-		Answers:    e.Answers,
+		Answers:    e.Answers && !e.Observe,
 		Prompt:     e.Prompt,
 		Session:    e.Session,
 		Removed:    gone,

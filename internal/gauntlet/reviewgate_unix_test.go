@@ -110,7 +110,7 @@ func TestReviewSkips(t *testing.T) {
 	r = s.want(Failed) // a skip needs a reason
 	edit(t, r.Gates[0].Reviews[0], "skipped", "we like it so")
 	r = s.want(PassedWithWarnings, "a matter of taste", "we like it so")
-	if v := Verdict(&r, true); strings.Contains(v.Summary, "taste") || !strings.Contains(v.Summary, "review:src:r: 1 skipped") {
+	if v := Verdict(&r); strings.Contains(v.Summary, "taste") || !strings.Contains(v.Summary, "review:src:r: 1 skipped") {
 		t.Errorf("the journal gets %q", v.Summary)
 	}
 	s.want(PassedWithWarnings)

@@ -90,7 +90,7 @@ func (e *execution) recordRunner(ctx context.Context, r *Result, runner []string
 	var outcome ledger.Outcome
 	err := e.ledger.Update(ctx, func(state *ledger.State) error {
 		outcome = state.Record(ledger.Run{
-			Now: e.Now(), Tree: tree.ID, MaxRetries: r.MaxRetries, Answers: e.Answers, Prompt: e.Prompt, Session: e.Session,
+			Now: e.Now(), Tree: tree.ID, MaxRetries: r.MaxRetries, Answers: e.Answers && !e.Observe, Prompt: e.Prompt, Session: e.Session,
 			Gates: []ledger.GateRun{{
 				Job: runnerJob, Kind: string(KindCheck), Name: runnerJob, Definition: strings.Join(runner, "\x00"),
 				Result: ledger.Result(g.Outcome), Message: g.Message, Log: g.Log,

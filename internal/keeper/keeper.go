@@ -49,6 +49,19 @@ type Verdict struct {
 // Blocks reports whether the verdict objects to the call.
 func (v Verdict) Blocks() bool { return v.Outcome == Failed && v.Reason != "" }
 
+// WouldBlock is the status of a verdict that objects where nothing is blocked.
+const WouldBlock = "would_block"
+
+// Observed is the verdict where nothing is blocked: it says what would have been.
+func (v Verdict) Observed() Verdict {
+	if !v.Blocks() {
+		return v
+	}
+	v.Status, v.Reason = WouldBlock, ""
+	v.Message = "mode: observe, so nothing is blocked; this would have been: " + v.Summary
+	return v
+}
+
 // Call is one hook call, as keepers see it.
 type Call struct {
 	Payload hook.Payload
@@ -70,6 +83,14 @@ type Call struct {
 	// BlockedBefore means that the keeper that is asked has blocked this prompt
 	// before.
 	BlockedBefore bool
+}
+
+// Observes reports whether nothing of the call's project is blocked.
+func (c *Call) Observes() bool {
+	if c.Project == nil {
+		return c.Global.Observes(nil)
+	}
+	return c.Global.Observes(c.Project.Config)
 }
 
 // Event is the event of the call.

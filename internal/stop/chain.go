@@ -57,6 +57,9 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 	for i, k := range c.Keepers {
 		start := c.Now()
 		verdict := c.ask(ctx, k, c.callFor(call, k))
+		if call.Observes() && len(verdict.Trees) == 0 { // a verdict on trees may be about other projects
+			verdict = verdict.Observed()
+		}
 		opinion := Opinion{k.Name(), verdict, c.Now().Sub(start)}
 		if verdict.Blocks() {
 			if why := c.refusal(call, k); why != "" {

@@ -33,6 +33,14 @@ func (p *Place) cannot(who, status, message string) {
 	p.Opinions = append(p.Opinions, Opinion{Keeper: who, Verdict: couldNotRun(status, message)})
 }
 
+// config is the project's; nil where nothing of it may act.
+func (p *Place) config() *config.Project {
+	if p.Project == nil {
+		return nil
+	}
+	return p.Project.Config
+}
+
 // Locator decides what of a project's configuration is in force.
 type Locator struct {
 	StateDir  string

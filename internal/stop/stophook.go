@@ -78,8 +78,8 @@ func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
 
 	place := c.locate(rec.Project, payload)
 	start := c.Now()
-	result, verifies := c.gates(ctx, payload, place)
-	opinion := Opinion{"gates", gauntlet.Verdict(&result, verifies), c.Now().Sub(start)}
+	result, verdict := c.gates(ctx, payload, place)
+	opinion := Opinion{"gates", verdict, c.Now().Sub(start)}
 	opinions := append(place.Opinions, opinion)
 
 	rec.Decision, rec.Verdicts = "allow", verdicts(opinions, -1)
@@ -89,7 +89,6 @@ func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
 	c.write(rec, event.Answered)
 	c.tell(payload, place.Root, opinions, opinion.Blocks())
 
-	verdict := opinion.Verdict
 	if c.globalErr != nil {
 		c.logf("warning: %v; the defaults hold in place of the sections with faults", c.globalErr)
 	}
@@ -115,15 +114,7 @@ func told(about []Opinion, message string, journalErr error) []string {
 }
 
 // gates asks the gauntlet, where the project may act at all.
-func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place) (result gauntlet.Result, verifies bool) {
-	if place.Project == nil {
-		if payload.StopHookActive {
-			return gauntlet.Cycle(), false
-		}
-		return inactive(place), false
-	}
-	ctx, cancel := c.limit(ctx, payload, place.Project, settings.StopHookTimeout)
-	defer cancel()
+func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place) (gauntlet.Result, keeper.Verdict) {
 	stop := gauntlet.Stop{
 		Project:  place.Project,
 		StateDir: c.StateDir,
@@ -136,7 +127,17 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		Now:      c.Now,
 		Log:      c.logf,
 	}
-	return gauntlet.Decide(ctx, stop), stop.Verifies()
+	if place.Project == nil {
+		result := inactive(place)
+		if payload.StopHookActive {
+			result = gauntlet.Cycle()
+		}
+		return result, gauntlet.Verdict(&result)
+	}
+	ctx, cancel := c.limit(ctx, payload, place.Project, settings.StopHookTimeout)
+	defer cancel()
+	result := gauntlet.Decide(ctx, stop)
+	return result, stop.Verdict(&result)
 }
 
 // promptOf names the prompt that led to a stop. Only the unified hook hears who wrote it.

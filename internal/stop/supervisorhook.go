@@ -137,6 +137,9 @@ func (c *call) supervise(ctx context.Context, payload *hook.StopPayload, place P
 	verdict := chain.ask(ctx, supervisor.Alone{Keeper: c.Supervisor}, &keeper.Call{
 		Payload: payload, Env: c.Environ, Global: c.global, Project: place.Project,
 	})
+	if c.global.Observes(place.config()) {
+		verdict = verdict.Observed()
+	}
 	return Opinion{c.Supervisor.Name(), verdict, c.Now().Sub(start)}
 }
 

@@ -212,9 +212,9 @@ func edited(use hook.ToolUse, cwd string) string {
 // started above them, and those where it was refused and has not passed since. Where trust
 // is enforced only approved ones count.
 func (c *call) others(root string, payload hook.Payload, session *work.Session) (roots []string) {
-	seen := map[string]bool{"": true, real(root): root != ""}
+	seen := map[string]bool{real(root): true}
 	add := func(root string) {
-		if !seen[real(root)] {
+		if root != "" && !seen[real(root)] {
 			seen[real(root)] = true
 			roots = append(roots, root)
 		}

@@ -8,6 +8,8 @@ import (
 func project() node {
 	n := mapping(keys{
 		"hooks":                     hooks(),
+		"mode":                      mode().says("Observe judges and records everything, and blocks nothing."),
+		"quiet":                     boolean().byDefault(false).says("Do not tell a person of gates that passed."),
 		"entry_points":              list(entryPoint()).says("Which gates look at a change below which path."),
 		"cli":                       cli(),
 		"base_branch":               notBlank().says("What changes are counted from. Default: the remote's default branch, else origin/main."),
@@ -38,6 +40,8 @@ func project() node {
 	n["then"] = node{"required": []string{"cli"}}
 	return n
 }
+
+func mode() node { return oneOf(config.Enforce, config.Observe).byDefault(config.Enforce) }
 
 func hooks() node {
 	events := keys{}

@@ -28,6 +28,8 @@ func debugLog() node {
 func global() node {
 	n := mapping(keys{
 		"trust":      oneOf("off", string(config.TrustEnforce)).byDefault("off").says("enforce: only what you approved runs."),
+		"mode":       mode().says("Observe judges and records everything in every project, and blocks nothing."),
+		"quiet":      boolean().byDefault(false).says("Do not tell you of gates that passed."),
 		"notify":     notify(),
 		"journal":    journal(),
 		"stop_hook":  stopHook(),

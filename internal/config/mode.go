@@ -1,0 +1,19 @@
+package config
+
+// Mode says whether what is judged is also held against the agent.
+type Mode string
+
+// The modes.
+const (
+	Enforce Mode = "enforce" // the default
+	// Observe judges and records everything, and blocks nothing.
+	Observe Mode = "observe"
+)
+
+func readMode(v value, to *Mode) { oneOf(v, to, Enforce, Observe) }
+
+// Observes reports whether nothing is blocked, because the project or the user says so.
+// The project may be nil.
+func (g *Global) Observes(project *Project) bool {
+	return g.Mode == Observe || project != nil && project.Mode == Observe
+}

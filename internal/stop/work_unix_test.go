@@ -1,0 +1,488 @@
+//go:build unix
+
+package stop
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/guard"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// untilGood is a project whose one check fails while a file named red is there.
+const untilGood = "quiet: true\nbase_branch: origin/main\nentry_points:\n  - path: .\n    checks:\n      - {name: t, command: test ! -e red}\n"
+
+// newWork is a scene with an approved project in a real repository.
+func newWork(t *testing.T) *scene {
+	s := newScene(t, "")
+	check(t, os.RemoveAll(s.root))
+	s.env = gittest.Environ(t)
+	s.keepers = []keeper.Keeper{gauntlet.Keeper{StateDir: s.state, Now: func() time.Time { return s.now() }, Log: t.Logf}}
+	s.repository(s.root, untilGood)
+	s.enforce()
+	s.approve()
+	return s
+}
+
+// repository makes one with a project at its top.
+func (s *scene) repository(dir, config string) *gittest.Repo {
+	s.t.Helper()
+	check(s.t, os.MkdirAll(dir, 0o755))
+	r := gittest.At(s.t, dir)
+	r.Git("init", "-q", "-b", "main")
+	r.Write(".gauntlet/config.yml", config, "f", "1", ".gitignore", "gauntlet_logs\n")
+	r.Commit("first")
+	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	return r
+}
+
+func (s *scene) prompt(text string, extra fields) reply {
+	s.t.Helper()
+	all := fields{"prompt": text}
+	for name, value := range extra {
+		all[name] = value
+	}
+	return s.call(hook.UserPromptSubmit, all)
+}
+
+func (s *scene) status() (all []string) {
+	s.t.Helper()
+	for _, tree := range s.answered().Trees {
+		all = append(all, strings.TrimPrefix(tree.Root, filepath.Dir(s.root)+"/")+" "+tree.Status)
+	}
+	return all
+}
+
+func (s *scene) wantTrees(want ...string) {
+	s.t.Helper()
+	if got := s.status(); strings.Join(got, ", ") != strings.Join(want, ", ") {
+		s.t.Errorf("judged were %q, want %q", got, want)
+	}
+}
+
+func TestE1EveryStopIsJudged(t *testing.T) {
+	s := newWork(t)
+	write(t, s.path("g"), "1")
+	wantAllow(t, s.stop(nil))
+	s.wantTrees("project passed")
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	wantBlock(t, s.stop(fields{"stop_hook_active": true}), "check:.:t")
+}
+
+func TestE1AStopThatIsNotJudgedIsTold(t *testing.T) {
+	for name, tt := range map[string]struct{ key, told string }{
+		"interval": {"run_interval_minutes: 5", "not checked: run_interval_minutes, 5 min left"},
+		"disabled": {"enabled: false", "not checked: stop_hook.enabled is false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t)
+			s.config(untilGood + "stop_hook: {" + tt.key + "}\n")
+			s.approve()
+			s.stop(nil)
+			write(t, s.path("red"), "")
+			wantAllow(t, s.stop(nil), tt.told)
+		})
+	}
+}
+
+func TestE2OnlyStopsCount(t *testing.T) {
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	for range 5 {
+		project := Locator{StateDir: s.state, Global: &config.Global{}}.Locate(s.root, true).Project
+		r := gauntlet.Execute(t.Context(), gauntlet.Options{
+			Project: project, Global: &config.Global{}, StateDir: s.state, Environ: s.env, Now: s.now,
+		})
+		if r.Status != gauntlet.Failed {
+			t.Fatalf("got %s", r.Message)
+		}
+	}
+	r := s.stop(nil)
+	wantBlock(t, r, "check:.:t")
+	for _, word := range []string{"retr", "tries", "attempt", "limit", "times", "released"} {
+		if strings.Contains(strings.ToLower(r.Reason), word) {
+			t.Errorf("the agent is told %q:\n%s", word, r.Reason)
+		}
+	}
+}
+
+func TestE3AfterTheLimitAPersonsPromptStartsAnew(t *testing.T) {
+	s := newWork(t)
+	s.prompt("do it", nil)
+	write(t, s.path("red"), "")
+	for range 3 {
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	wantAllow(t, s.stop(nil), "retry limit")
+	write(t, s.path("red"), "another")
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.prompt("<task-notification>done</task-notification>", nil)
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.prompt("go on", nil)
+	write(t, s.path("red"), "a third")
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+func TestE3APromptOfAnAgentOfAPipelineIsNoPersons(t *testing.T) {
+	s := newWork(t)
+	s.prompt("do it", nil)
+	write(t, s.path("red"), "")
+	for range 3 {
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.env = append(s.env, "STOPGATE_AGENT_ID=a")
+	s.prompt("go on", nil)
+	write(t, s.path("red"), "another")
+	wantAllow(t, s.stop(nil), "retry limit")
+}
+
+func TestE3OnlyAPersonsCleanEndsASeries(t *testing.T) {
+	for _, person := range []bool{false, true} {
+		s := newWork(t)
+		write(t, s.path("red"), "")
+		for range 3 {
+			wantBlock(t, s.stop(nil), "check:.:t")
+		}
+		wantAllow(t, s.stop(nil), "retry limit")
+		_, err := gauntlet.Clean(t.Context(), s.state, s.root, "gauntlet_logs", person, s.now())
+		check(t, err)
+		if blocked := s.stop(nil).blocks(); blocked != person {
+			t.Errorf("cleaned by a person: %t; blocked again: %t", person, blocked)
+		}
+	}
+}
+
+// A new branch, commit or prompt for each attempt does not go on for ever.
+func TestE3TheStopHookEndsEveryLoop(t *testing.T) {
+	s := newWork(t)
+	r := gittest.At(t, s.root)
+	blocks := 0
+	for i := range 40 {
+		name := strings.Repeat("x", i+1)
+		r.Git("switch", "-q", "-c", name)
+		r.Write("red", name)
+		r.Commit(name)
+		if stopHook(t, s, fields{"prompt_id": name})["decision"] == "block" {
+			blocks++
+		}
+	}
+	if blocks == 0 || blocks > 8 {
+		t.Errorf("%d blocks", blocks)
+	}
+	r.Remove("red")
+	if got := stopHook(t, s, nil)["status"]; got != "passed" {
+		t.Errorf("got %v", got)
+	}
+	r.Write("red", "again")
+	if got := stopHook(t, s, nil)["status"]; got != "interval_not_elapsed" {
+		t.Errorf("the older tool's interval holds: got %v", got)
+	}
+}
+
+func TestE3AutoCleanKeepsTheSeries(t *testing.T) {
+	s := newWork(t)
+	r := gittest.At(t, s.root)
+	r.Write("red", "")
+	for _, branch := range []string{"a", "b", "c"} {
+		r.Git("switch", "-q", "-c", branch)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	r.Git("switch", "-q", "-c", "d")
+	wantAllow(t, s.stop(nil), "retry limit")
+}
+
+// stopHook calls the older tool's hook.
+func stopHook(t *testing.T, s *scene, extra fields) (out fields) {
+	t.Helper()
+	r := s.service().StopHook(t.Context(), bytes.NewReader(s.payload(hook.Stop, extra)))
+	check(t, json.Unmarshal(r.Stdout, &out))
+	return out
+}
+
+// linked makes a worktree of the scene's project.
+func (s *scene) linked(name string) string {
+	s.t.Helper()
+	dir := filepath.Join(filepath.Dir(s.root), name)
+	gittest.At(s.t, s.root).Git("worktree", "add", "-q", "-b", name, dir)
+	return dir
+}
+
+func TestE5WhereTheSessionWorked(t *testing.T) {
+	edit := func(path string) fields {
+		return fields{"tool_name": "Write", "tool_input": fields{"file_path": path}, "tool_response": fields{}, "tool_use_id": "u"}
+	}
+	for name, work := range map[string]func(s *scene) (red string, stop fields){
+		"in a worktree that the client was started in": func(s *scene) (string, fields) {
+			dir := s.linked("wt")
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+dir)
+			return dir, fields{"cwd": dir}
+		},
+		"in a worktree that it went to": func(s *scene) (string, fields) {
+			dir := s.linked("wt")
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.root)
+			return dir, fields{"cwd": dir}
+		},
+		"in a worktree that it has left": func(s *scene) (string, fields) {
+			dir := s.linked("wt")
+			s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+			s.call(hook.CwdChanged, fields{"old_cwd": dir, "new_cwd": s.root})
+			return dir, nil
+		},
+		"in a worktree whose files it named": func(s *scene) (string, fields) {
+			dir := s.linked("wt")
+			s.call(hook.PostToolUse, edit(filepath.Join(dir, "deep", "er", "f.go")))
+			return dir, nil
+		},
+		"in a worktree that it made": func(s *scene) (string, fields) {
+			s.prompt("do it", nil)
+			dir := s.linked("wt-made")
+			transcript := filepath.Join(s.state, "t.jsonl")
+			write(s.t, transcript, `{"command":"git worktree add ../wt-made"}`)
+			return dir, fields{"transcript_path": transcript}
+		},
+		"in another project": func(s *scene) (string, fields) {
+			other := filepath.Join(filepath.Dir(s.root), "other")
+			s.repository(other, untilGood)
+			check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+			s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": filepath.Join(other)})
+			return other, nil
+		},
+		"below the directory of the client": func(s *scene) (string, fields) {
+			above := filepath.Dir(s.root)
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+above)
+			s.prompt("do it", fields{"cwd": above})
+			s.call(hook.PostToolUse, merge(edit(s.path("f")), fields{"cwd": above}))
+			return s.root, fields{"cwd": above}
+		},
+		"below the directory of the client, by a shell": func(s *scene) (string, fields) {
+			above := filepath.Dir(s.root)
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+above)
+			s.prompt("do it", fields{"cwd": above})
+			transcript := filepath.Join(s.state, "t.jsonl")
+			write(s.t, transcript, `{"command":"(cd project && touch red)"}`)
+			return s.root, fields{"cwd": above, "transcript_path": transcript}
+		},
+		"in a worktree made below the directory of the client": func(s *scene) (string, fields) {
+			above := filepath.Dir(s.root)
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+above)
+			s.prompt("do it", fields{"cwd": above})
+			dir := s.linked("wt-made")
+			transcript := filepath.Join(s.state, "t.jsonl")
+			write(s.t, transcript, `{"command":"git -C project worktree add ../wt-made"}`)
+			return dir, fields{"cwd": above, "transcript_path": transcript}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t)
+			dir, stop := work(s)
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(stop), "check:.:t")
+			wantBlock(t, s.stop(stop), "check:.:t")
+			// It is held to it from anywhere.
+			wantBlock(t, s.stop(fields{"cwd": s.state}), dir)
+			check(t, os.Remove(filepath.Join(dir, "red")))
+			wantAllow(t, s.stop(stop))
+		})
+	}
+}
+
+func merge(all ...fields) fields {
+	out := fields{}
+	for _, one := range all {
+		for name, value := range one {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// Worktrees of other sessions are theirs.
+func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
+	s := newWork(t)
+	s.prompt("do it", nil)
+	write(t, filepath.Join(s.linked("wt-other"), "red"), "")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	write(t, transcript, `{"text":"nothing of that, and not-wt-other either"}`)
+	write(t, s.path("g"), "")
+	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
+	s.wantTrees("project passed")
+}
+
+func TestE5TheFirstRedTreeAnswers(t *testing.T) {
+	s := newWork(t)
+	dir := s.linked("wt")
+	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+	write(t, filepath.Join(dir, "red"), "")
+	write(t, s.path("red"), "")
+	r := s.stop(nil)
+	wantBlock(t, r, "check:.:t")
+	if strings.Contains(r.Reason, dir) {
+		t.Error("the tree that it stands in comes first")
+	}
+	s.wantTrees("project failed")
+	check(t, os.Remove(s.path("red")))
+	wantBlock(t, s.stop(nil), dir)
+	s.wantTrees("project passed", "wt failed")
+}
+
+func TestE13ATurnThatChangesNothingIsNotJudged(t *testing.T) {
+	s := newWork(t)
+	write(t, s.path("red"), "the person's own work")
+	s.prompt("what is this?", nil)
+	wantAllow(t, s.stop(nil))
+	s.wantTrees("project unchanged")
+	s.prompt("change something", nil)
+	write(t, s.path("g"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	// What it was refused for is not forgotten when the tree is as it was.
+	check(t, os.Remove(s.path("g")))
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+func TestE13TheBaselineMoves(t *testing.T) {
+	t.Run("to a person's work after a judged stop", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil))
+		write(t, s.path("red"), "by the person")
+		s.prompt("what is this?", nil)
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project unchanged")
+	})
+	t.Run("not while background work may have changed it", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(fields{"background_tasks": []fields{{"id": "b1", "type": "shell", "status": "running", "description": "d"}}}))
+		write(t, s.path("red"), "by the task")
+		s.prompt("and now?", nil)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+	t.Run("not at a prompt of the client's own", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil))
+		write(t, s.path("red"), "by the task")
+		s.prompt("<task-notification>done</task-notification>", nil)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+	t.Run("not at a prompt after a turn without a stop", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("red"), "by the agent, which was interrupted")
+		s.prompt("go on", nil)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+}
+
+func TestE13WithoutABaselineAStopIsJudged(t *testing.T) {
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+func TestE13PlanMode(t *testing.T) {
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	wantAllow(t, s.stop(fields{"permission_mode": "plan"}))
+	s.wantTrees("project unchanged")
+	s.prompt("plan it", fields{"session_id": "s2"})
+	wantAllow(t, s.stop(fields{"permission_mode": "plan", "session_id": "s2"}))
+	write(t, s.path("g"), "")
+	wantBlock(t, s.stop(fields{"permission_mode": "plan", "session_id": "s2"}), "check:.:t")
+}
+
+func TestE13AnExternalRunnerIsNotAskedEither(t *testing.T) {
+	s := newWork(t)
+	s.config("stop_hook: {runner: [sh, -c, 'exit 1']}\n")
+	s.approve()
+	s.prompt("what is this?", nil)
+	wantAllow(t, s.stop(nil))
+	s.wantTrees("project unchanged")
+	write(t, s.path("g"), "")
+	wantBlock(t, s.stop(nil), "runner")
+}
+
+func TestAPassIsOneLineForThePerson(t *testing.T) {
+	s := newWork(t)
+	s.config(strings.ReplaceAll(untilGood, "quiet: true\n", ""))
+	s.approve()
+	write(t, s.path("g"), "")
+	wantAllow(t, s.stop(nil), "stopgate: t ✓ 0.")
+	write(t, s.global, "trust: enforce\nquiet: true\n")
+	write(t, s.path("h"), "")
+	wantAllow(t, s.stop(nil))
+}
+
+func TestE23ObservingBlocksNothing(t *testing.T) {
+	for _, who := range []string{"project", "user"} {
+		t.Run(who, func(t *testing.T) {
+			s := newWork(t)
+			s.keepers = append(s.keepers, guard.Guard{})
+			text := untilGood + "hooks:\n  Stop:\n    - {run: exit 1, on_failure: block}\n  PreToolUse:\n    - {run: exit 1, on_failure: block}\n"
+			if who == "project" {
+				text += "mode: observe\n"
+			} else {
+				write(t, s.global, "trust: enforce\nmode: observe\n")
+			}
+			s.config(text)
+			s.approve()
+			write(t, s.path("red"), "")
+			for range 5 { // and no retry is counted
+				wantAllow(t, s.stop(nil), "would have been", "check:.:t")
+				s.wantVerdict("gates", "failed", "would_block")
+				s.wantVerdict("guard", "failed", "would_block")
+				s.wantTrees("project failed")
+			}
+			if r := s.call(hook.PreToolUse, nil); strings.Contains(string(r.Stdout), "deny") {
+				t.Errorf("got %s", r.Stdout)
+			}
+			if got := stopHook(t, s, nil)["decision"]; got != "approve" {
+				t.Errorf("stop-hook: %v", got)
+			}
+			write(t, s.global, "trust: enforce\n")
+			s.config(strings.Replace(text, "mode: observe\n", "", 1))
+			s.approve()
+			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+	}
+}
+
+// A project that only observes frees no other one.
+func TestE23ObservingIsPerProject(t *testing.T) {
+	s := newWork(t)
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, untilGood+"mode: observe\n")
+	check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+	write(t, s.path("red"), "")
+	write(t, filepath.Join(other, "red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	wantBlock(t, s.stop(fields{"cwd": other}), s.root)
+	s.wantTrees("other failed", "project failed")
+}
+
+func TestOffInOneProjectFreesNoOther(t *testing.T) {
+	s := newWork(t)
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, untilGood)
+	check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	check(t, Recess{Root: other, Since: time.Now().Add(-time.Minute), Until: time.Now().Add(time.Hour)}.Begin(s.state))
+	wantBlock(t, s.stop(fields{"cwd": other}), s.root)
+}
