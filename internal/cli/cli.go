@@ -22,7 +22,6 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitCouldNotRun = 3
-	exitRetryLimit  = 4
 	exitInterrupted = 130
 )
 

@@ -9,8 +9,6 @@ func exitFor(r *gauntlet.Result) int {
 		return exitInterrupted
 	case r.Status == gauntlet.Failed:
 		return exitFailed
-	case r.Status == gauntlet.RetryLimitExceeded:
-		return exitRetryLimit
 	case r.Status == gauntlet.Passed, r.Status == gauntlet.PassedWithWarnings, r.Status == gauntlet.NoApplicableGates:
 		return exitOK
 	}

@@ -69,7 +69,6 @@ func testResults() map[string]*gauntlet.Result {
 			Status: gauntlet.Failed, Message: "Gauntlet failed: issues must be fixed (check:src:unit, review:.:security).", ConsoleLogPath: "c",
 			Gates: []gauntlet.GateResult{passed, proven, unit, types, notStarted, security}, Duration: 77 * time.Second,
 		},
-		"limit":        {Status: gauntlet.RetryLimitExceeded, Message: "Gauntlet retry limit exceeded after 4 failing runs.", ConsoleLogPath: "c", Gates: []gauntlet.GateResult{unit}, Duration: 65 * time.Second},
 		"could-not":    {Status: gauntlet.InfrastructureError, Message: "Gauntlet could not run: review:.:style: claude: not installed.", ConsoleLogPath: "c", Gates: []gauntlet.GateResult{passed, stranded}, Duration: time.Second},
 		"no-git":       {Status: gauntlet.InfrastructureError, Message: "Gauntlet could not run: git is not installed.", ErrorMessage: "git is not installed", Gates: []gauntlet.GateResult{}},
 		"locked":       {Status: gauntlet.LockExists, Message: `A gauntlet run is already in progress (process 7 on "host" since 2026-01-02 03:04:05); nothing was checked this time.`, Gates: []gauntlet.GateResult{}},

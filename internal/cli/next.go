@@ -72,8 +72,6 @@ func again(g *gauntlet.GateResult) string {
 // afterRun says what to do about how the whole run ended.
 func afterRun(r *gauntlet.Result) string {
 	switch r.Status {
-	case gauntlet.RetryLimitExceeded:
-		return "a person should look at it now; to start counting again: stopgate clean"
 	case gauntlet.LockExists:
 		return "wait for that run to end, then try again"
 	case gauntlet.InfrastructureError:

@@ -59,8 +59,7 @@ exactly this content is not run again; one that failed before is, whatever
 changed. A report in a place that git does not ignore is a change by itself.
 
 Exit code 0: passed, or nothing to do. 1: failed. 2: the command line or the
-configuration is wrong. 3: could not run. 4: failed too often, a person should
-look. 130: interrupted.`
+configuration is wrong. 3: could not run. 130: interrupted.`
 
 func runCommand(kind gauntlet.Kind, cmd *cobra.Command) *cobra.Command {
 	o := &runOptions{kind: kind}

@@ -151,8 +151,6 @@ func verdictWord(r *gauntlet.Result) string {
 		return "Nothing to do"
 	case r.Status == gauntlet.Failed:
 		return "Failed"
-	case r.Status == gauntlet.RetryLimitExceeded:
-		return "Retry limit exceeded"
 	}
 	return "Could not run"
 }

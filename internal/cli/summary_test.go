@@ -70,7 +70,6 @@ func TestExitFor(t *testing.T) {
 	for status, want := range map[gauntlet.Status]int{
 		gauntlet.Passed: 0, gauntlet.PassedWithWarnings: 0, gauntlet.NoApplicableGates: 0, gauntlet.Failed: 1,
 		gauntlet.InfrastructureError: 3, gauntlet.Error: 3, gauntlet.LockExists: 3, gauntlet.Untrusted: 3, "something new": 3,
-		gauntlet.RetryLimitExceeded: 4,
 	} {
 		if got := exitFor(&gauntlet.Result{Status: status}); got != want {
 			t.Errorf("%s exits with %d, not %d", status, got, want)

@@ -26,6 +26,11 @@ func (g *Gate) fields() []field {
 		{key: "inputs", read: listOf(&g.Inputs, value.pathPattern)},
 		{key: "env", read: listOf(&g.Env, value.variable)},
 		{key: "tools", read: listOf(&g.Tools, value.command)},
+		{key: "reads", read: func(v value) {
+			reads := []Reading{}
+			listOf(&reads, func(v value, to *Reading) bool { return oneOf(v, to, ReadsGit) })(v)
+			g.Reads = &reads
+		}},
 	}
 }
 

@@ -42,8 +42,16 @@ type Gate struct {
 	// pass depends as well.
 	Env   []string
 	Tools []string
+	// Reads says what else a pass depends on; nil where the gate does not say.
+	Reads *[]Reading
 	Pos   Position
 }
+
+// Reading is something outside the working tree that gates read.
+type Reading string
+
+// ReadsGit is HEAD, the branch, the index and the base.
+const ReadsGit Reading = "git"
 
 // Check is a gate that runs a command.
 type Check struct {

@@ -10,7 +10,12 @@ const (
 	Observe Mode = "observe"
 )
 
-func readMode(v value, to *Mode) { oneOf(v, to, Enforce, Observe) }
+func readMode(v value, to *Mode) {
+	var mode Mode
+	if oneOf(v, &mode, Enforce, Observe) && mode != Enforce {
+		*to = mode
+	}
+}
 
 // Observes reports whether nothing is blocked, because the project or the user says so.
 // The project may be nil.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/keeper"
@@ -24,6 +25,8 @@ type Stop struct {
 	// a stop of its session was refused here. Plan means that the agent only plans.
 	Baseline  string
 	Red, Plan bool
+	// Since is when the session began to work here.
+	Since change.Start
 	// Prompt names the last prompt that a person has written; empty where that is not known.
 	Prompt string
 	// Session is the one that stops.
@@ -107,7 +110,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	o := Options{
 		Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: ScopeOf(s.Environ),
 		Answers: true, Limit: limit, Baseline: s.Baseline, Red: s.Red, Plan: s.Plan, Prompt: s.Prompt,
-		Observe: s.observes(),
+		Observe: s.observes(), Since: s.Since,
 	}
 	if s.Alone {
 		o.Session = s.Session

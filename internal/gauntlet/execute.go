@@ -238,6 +238,9 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 	if treeErr := <-treed; err == nil {
 		err = treeErr
 	}
+	if e.whole() {
+		e.Scope.Made = e.tree.Made(v.position, e.Since)
+	}
 	return err
 }
 

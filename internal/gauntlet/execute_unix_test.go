@@ -306,3 +306,69 @@ func TestLeftoversOfAKilledRunAreEnded(t *testing.T) {
 		t.Errorf("what an earlier run had started was ended with it: %v", err)
 	}
 }
+
+func TestE11WhatAProofCovers(t *testing.T) {
+	stage := func(s *scene) { s.git("add", "new") }
+	branch := func(s *scene) { s.git("switch", "-q", "-c", "another") }
+	commit := func(s *scene) { s.git("commit", "-q", "--allow-empty", "-m", "empty") }
+	base := func(s *scene) {
+		s.git("update-ref", "refs/remotes/origin/main", s.git("commit-tree", "-p", "origin/main", "-m", "m", "origin/main^{tree}"))
+	}
+	other := func(s *scene) {
+		s.git("branch", "unrelated")
+		s.git("tag", "unrelated")
+		s.git("update-ref", "refs/remotes/origin/other", "HEAD")
+	}
+	for name, tt := range map[string]struct {
+		command string
+		more    []string
+		script  string
+		change  func(*scene)
+		again   bool
+	}{
+		"the index, by git":                {command: "git diff --cached", change: stage, again: true},
+		"HEAD, by git":                     {command: "git log -1", change: commit, again: true},
+		"the branch, by git":               {command: "git status", change: branch, again: true},
+		"the base, by git":                 {command: "git log origin/main..", change: base, again: true},
+		"by a path to git":                 {command: "/usr/bin/env git status", change: stage, again: true},
+		"inside a shell":                   {command: `sh -c "git status"`, change: stage, again: true},
+		"other refs":                       {command: "git status", change: other},
+		"without git":                      {command: "true", change: func(s *scene) { stage(s); branch(s) }},
+		"a word that is not the command":   {command: "echo legit .git digit git-lfs", change: stage},
+		"said":                             {command: "true", more: []string{"reads: [git]"}, change: stage, again: true},
+		"said not to":                      {command: "git status", more: []string{"reads: []"}, change: stage},
+		"by a script":                      {command: "sh .gauntlet/s.sh", script: "git status\n", change: stage, again: true},
+		"by a script that does not use it": {command: "sh .gauntlet/s.sh", script: "true\n", change: stage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, "")
+			counts, count := s.counter()
+			s.write(".gauntlet/s.sh", tt.script)
+			s.write(".gauntlet/config.yml", "base_branch: origin/main\n"+oneCheck(counts+"; "+tt.command+" >/dev/null", tt.more...))
+			s.commit()
+			s.write("new", "1")
+			s.want(Passed)
+			s.want(Passed, "proven")
+			tt.change(s)
+			s.want(Passed)
+			if again := count() == 2; again != tt.again {
+				t.Errorf("ran again: %t, want %t", again, tt.again)
+			}
+		})
+	}
+}
+
+// A gate that changes what it reads of git proves nothing.
+func TestE11WhatAGateChangesItselfIsNotProven(t *testing.T) {
+	s := newScene(t, "")
+	counts, count := s.counter()
+	s.write(".gauntlet/config.yml", oneCheck(counts+"; git add new"))
+	s.write("new", "1")
+	s.want(Passed)
+	s.want(Passed)
+	if count() != 2 {
+		t.Errorf("ran %d times", count())
+	}
+	s.want(Passed, "proven")
+}

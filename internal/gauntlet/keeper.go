@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 )
@@ -78,6 +79,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 		Active:   call.BlockedBefore,
 		Baseline: tree.Baseline,
 		Red:      tree.Red,
+		Since:    change.Start{Time: tree.Since, Reflog: tree.Reflog},
 		Prompt:   call.Prompt,
 		Session:  call.Payload.Common().SessionID,
 		Plan:     call.Payload.Common().PermissionMode == "plan",

@@ -28,6 +28,8 @@ type Options struct {
 	// Answers means that the run decides about a stop: it waits for others to end, and if
 	// it fails, that counts as a retry. Runs by hand do neither.
 	Answers bool
+	// Since is when the session began that stops: what it has committed counts as changed.
+	Since change.Start
 	// Observe means that nothing is blocked, so a failure counts as no retry either.
 	Observe bool
 	// Baseline is the tree that the agent found; empty where it is not known. Red means that

@@ -21,11 +21,12 @@ type prover struct {
 	worktree  *change.Worktree
 	tree      change.Tree
 	base      string // what BASE_BRANCH says
-	mergeBase string
+	position  change.Position
 	configDir string
 	environ   []string
 	root      string
 	versions  map[string]string // of the tools that were asked; empty where one could not say
+	staged    string            // digest of the index, once it is known
 	gauntlet  string            // digest of the configuration and its scripts, once it is known
 }
 
@@ -49,7 +50,15 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 			fmt.Fprintf(hash, "%d:%s,", len(part), part)
 		}
 	}
-	add("p1", job.definition(), content, own, p.base, p.mergeBase)
+	add("p1", job.definition(), content, own, p.base, p.position.MergeBase)
+	if readsGit(job, p.configDir) {
+		staged := p.index(ctx)
+		if staged == "" {
+			return ""
+		}
+		at := p.position
+		add("git", at.Head, at.Branch, at.Base, at.BaseCommit, staged)
+	}
 	for _, name := range gate.Env {
 		value, set := environ.Lookup(p.environ, name)
 		add("env", name, value, fmt.Sprint(set))
@@ -86,6 +95,17 @@ func (p *prover) configuration(ctx context.Context) string {
 		}
 	}
 	return p.gauntlet
+}
+
+// index is a digest of what is staged; empty where that cannot be told.
+func (p *prover) index(ctx context.Context) string {
+	if p.staged == "" && !p.position.Git {
+		p.staged = "none"
+	}
+	if p.staged == "" {
+		p.staged, _ = p.worktree.Staged(ctx, p.position.Head) // not known where it fails
+	}
+	return p.staged
 }
 
 // version is what a tool says about itself, asked once; empty when it cannot.

@@ -53,7 +53,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 func (e *execution) result(v *view) Result {
 	r := Result{Tree: v.tree.Known(), Base: v.position.Base, MergeBase: v.position.MergeBase, Notes: e.notes, MaxRetries: e.Project.Config.Gauntlet.MaxRetries, Gates: []GateResult{}}
 	if v.chosen != nil {
-		r.Changed = v.chosen.changed
+		r.Changed, r.Aside = v.chosen.changed, v.chosen.aside
 		if v.chosen.note != "" {
 			r.Notes = append(r.Notes, v.chosen.note)
 		}
@@ -79,7 +79,7 @@ func (e *execution) prover(v *view, tree change.Tree) *prover {
 		worktree:  e.tree,
 		tree:      tree,
 		base:      e.baseBranch(v),
-		mergeBase: v.position.MergeBase,
+		position:  v.position,
 		configDir: e.Project.ConfigDir,
 		environ:   e.Environ,
 		root:      e.Project.Root,

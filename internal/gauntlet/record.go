@@ -63,8 +63,7 @@ func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.G
 	defer cancel()
 	var after *prover
 	if slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.Outcome == GatePassed && g.job.key != "" }) {
-		tree, _ := e.tree.Tree(ctx) // not exact where it fails
-		after = e.prover(v, tree)
+		after = e.proverAfter(ctx, v, r)
 	}
 	var runs []ledger.GateRun
 	for i := range r.Gates {
@@ -90,6 +89,16 @@ func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.G
 		}
 	}
 	return runs
+}
+
+// proverAfter names what passes hold for as it is after the run.
+func (e *execution) proverAfter(ctx context.Context, v *view, r *Result) *prover {
+	tree, _ := e.tree.Tree(ctx) // not exact where it fails
+	after := e.prover(v, tree)
+	if slices.ContainsFunc(r.Gates, func(g GateResult) bool { return readsGit(g.job, e.Project.ConfigDir) }) {
+		after.position, _ = e.tree.Position(ctx, e.Scope) // another one where it fails
+	}
+	return after
 }
 
 // status is what the results come to.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 )
 
@@ -19,6 +20,7 @@ type selection struct {
 	jobs    []*Job
 	changed int
 	note    string
+	aside   []string // what the session has put where no gate looks
 }
 
 // selected finds the jobs that the changes lead to. Where the last look saw
@@ -49,6 +51,7 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 		return v.chosen, nil
 	}
 	v.chosen = &selection{jobs: e.plan.jobs(set.Files), changed: len(set.Files), note: set.Note}
+	v.chosen.aside = e.tree.Aside(limited, e.Scope, v.position, e.Since, set.Files)
 	if key != "" {
 		v.look = newLook(key, v.chosen)
 	}
@@ -64,7 +67,7 @@ func (e *execution) everything(err error) *selection {
 // remembered is the selection of the last look; nil where it can no longer be
 // understood.
 func (e *execution) remembered(last *ledger.Look) *selection {
-	s := &selection{changed: last.Changed, note: last.Note}
+	s := &selection{changed: last.Changed, note: last.Note, aside: last.Aside}
 	for _, id := range last.Jobs {
 		job := e.plan.find(id)
 		if job == nil {
@@ -76,7 +79,7 @@ func (e *execution) remembered(last *ledger.Look) *selection {
 }
 
 func newLook(key string, s *selection) *ledger.Look {
-	look := &ledger.Look{Key: key, Changed: s.changed, Note: s.note}
+	look := &ledger.Look{Key: key, Changed: s.changed, Note: s.note, Aside: s.aside}
 	for _, job := range s.jobs {
 		look.Jobs = append(look.Jobs, job.ID())
 	}
@@ -124,7 +127,9 @@ func (e *execution) lookKey(v *view) string {
 		Scope, Gates      any
 		LogDir            string
 		CI                bool
-	}{1, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci})
+		Since             change.Start
+		Aside             string
+	}{2, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci, e.Since, change.AsideStamp(v.position)})
 	if err != nil {
 		return ""
 	}

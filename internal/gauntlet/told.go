@@ -13,6 +13,18 @@ import (
 // told is the line that the person sees of a run that answers a stop; empty where there is
 // nothing to tell. A block is shown by the client itself.
 func told(r *Result, quiet bool) string {
+	text := toldOf(r, quiet)
+	if len(r.Aside) == 0 || r.Status == Failed {
+		return text
+	}
+	aside := "no gate has seen " + strings.Join(r.Aside, ", ")
+	if text == "" {
+		return aside
+	}
+	return text + "; " + aside
+}
+
+func toldOf(r *Result, quiet bool) string {
 	switch {
 	case r.Unjudged != "":
 		return strings.Join(append([]string{"not checked: " + r.Unjudged}, r.Warnings...), "; ")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Changed lists the files below the directory in which two commits or trees
@@ -15,6 +16,36 @@ func (r Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 		return nil, err
 	}
 	return slices.Collect(records(out)), nil
+}
+
+// Touched lists the files below the directory that a commit changed, relative to the
+// directory. Of a merge they are those that it changed itself. The commit must be an id that
+// git gave.
+func (r Repo) Touched(ctx context.Context, commit string) ([]string, error) {
+	out, err := r.output(ctx, "diff-tree", "-r", "-z", "--cc", "--root", "--name-only", "--no-commit-id", "--no-renames", "--ignore-submodules=none", "--relative", commit, "--")
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(records(out)), nil
+}
+
+// Ignored lists the files and folders of the whole work tree that git ignores, relative to
+// the directory. A folder of which nothing else counts is one name that ends in "/".
+func (r Repo) Ignored(ctx context.Context) ([]string, error) {
+	out, err := r.output(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", ":/")
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(records(out)), nil
+}
+
+// BranchesWith lists the local branches that have a commit.
+func (r Repo) BranchesWith(ctx context.Context, commit string) ([]string, error) {
+	out, err := r.output(ctx, "for-each-ref", "--format=%(refname:short)", "--contains="+commit, "refs/heads")
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(out), nil
 }
 
 // Diff writes how to comes from from, as a unified diff of the files below the
@@ -34,5 +65,16 @@ func (r Repo) Diff(ctx context.Context, w io.Writer, from, to string) error {
 		"--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--relative",
 	}
 	_, err := r.run(ctx, w, slices.Concat(command, options, sides)...)
+	return err
+}
+
+// Staged writes, for a machine, how the index differs from a commit; where that is empty,
+// all of the index.
+func (r Repo) Staged(ctx context.Context, w io.Writer, head string) error {
+	args := []string{"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", head, "--"}
+	if head == "" {
+		args = []string{"ls-files", "--stage", "-z"}
+	}
+	_, err := r.run(ctx, w, args...)
 	return err
 }

@@ -112,6 +112,7 @@ type Tree struct {
 	Baseline string    // the tree that the agent found; empty where it is not known
 	Red      bool      // a stop of this session was refused here, and none has passed since
 	Since    time.Time // when the session began; zero where that is not known
+	Reflog   int64     // how long the reflog was then; 0 where that is not known
 }
 
 // Keeper looks at calls. An implementation

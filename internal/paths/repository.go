@@ -28,23 +28,35 @@ func Repository(dir string) (common, within string, found bool) {
 // and a submodule .git is a file that names a directory, which in a worktree has a file
 // that names the common one.
 func commonDir(dotGit string) (dir string, found bool) {
-	info, err := os.Stat(dotGit)
-	if err != nil {
+	if dir, found = gitDir(dotGit); !found {
 		return "", false
-	}
-	dir = dotGit
-	if !info.IsDir() {
-		line, ok := strings.CutPrefix(readLine(dotGit), "gitdir:")
-		if !ok {
-			return "", false
-		}
-		dir = below(filepath.Dir(dotGit), strings.TrimSpace(line))
 	}
 	if shared := readLine(filepath.Join(dir, "commondir")); shared != "" {
 		dir = below(dir, shared)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	return real, err == nil
+}
+
+// GitDir is where git keeps what belongs to the worktree that a directory is in.
+func GitDir(start string) (dir string, found bool) {
+	top, found := GitRoot(start)
+	if !found {
+		return "", false
+	}
+	return gitDir(filepath.Join(top, ".git"))
+}
+
+func gitDir(dotGit string) (dir string, found bool) {
+	info, err := os.Stat(dotGit)
+	if err != nil {
+		return "", false
+	}
+	if info.IsDir() {
+		return dotGit, true
+	}
+	line, ok := strings.CutPrefix(readLine(dotGit), "gitdir:")
+	return below(filepath.Dir(dotGit), strings.TrimSpace(line)), ok
 }
 
 // readLine is the first line of a short file of git's; empty where there is none. Anything

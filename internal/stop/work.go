@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
@@ -89,7 +90,7 @@ func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) 
 		tree := keeper.Tree{Project: project}
 		if session != nil {
 			known := session.Trees[real(project.Root)]
-			tree.Baseline, tree.Red, tree.Since = known.Baseline, known.Red, session.Began
+			tree.Baseline, tree.Red, tree.Since, tree.Reflog = known.Baseline, known.Red, session.Began, known.Reflog
 		}
 		trees = append(trees, tree)
 	}
@@ -122,7 +123,12 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	}
 	c.update(session, p.SessionID, func(s *work.Session) {
 		for root, tree := range found {
-			s.SetTree(root, func(t *work.Tree) { t.Baseline = tree })
+			first := s.Prompts == 0
+			s.SetTree(root, func(t *work.Tree) {
+				if t.Baseline = tree; first {
+					t.Reflog = change.ReflogSize(root)
+				}
+			})
 		}
 		s.Prompts++
 		if person {

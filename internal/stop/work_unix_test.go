@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -485,4 +486,87 @@ func TestOffInOneProjectFreesNoOther(t *testing.T) {
 	wantBlock(t, s.stop(nil), "check:.:t")
 	check(t, Recess{Root: other, Since: time.Now().Add(-time.Minute), Until: time.Now().Add(time.Hour)}.Begin(s.state))
 	wantBlock(t, s.stop(fields{"cwd": other}), s.root)
+}
+
+// commit makes a commit in the scene's project, now.
+func (s *scene) commit(name, content string) {
+	s.t.Helper()
+	r := gittest.At(s.t, s.root)
+	r.Env = slices.DeleteFunc(r.Env, func(e string) bool { return strings.Contains(e, "_DATE=") })
+	r.Write(name, content)
+	r.Commit(name)
+}
+
+func TestE12WorkThatLeftTheTree(t *testing.T) {
+	git := func(s *scene, args ...string) { gittest.At(s.t, s.root).Git(args...) }
+	pushed := func(s *scene) { git(s, "update-ref", "refs/remotes/origin/main", "HEAD") }
+	t.Run("a commit that was pushed still counts", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		s.commit("red", "")
+		pushed(s)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+	t.Run("also without a known beginning in the reflog", func(t *testing.T) {
+		s := newWork(t)
+		other := filepath.Join(filepath.Dir(s.root), "other")
+		s.repository(other, untilGood)
+		s.prompt("do it", fields{"cwd": other})
+		s.commit("red", "")
+		pushed(s)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+	t.Run("commits by others never do", func(t *testing.T) {
+		s := newWork(t)
+		git(s, "switch", "-q", "-c", "theirs")
+		s.commit("red", "")
+		git(s, "switch", "-q", "main")
+		s.prompt("pull", nil)
+		git(s, "merge", "-q", "--ff-only", "theirs")
+		pushed(s)
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project no_applicable_gates")
+	})
+	t.Run("commits on another branch are told", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		git(s, "switch", "-q", "-c", "hidden")
+		s.commit("red", "")
+		git(s, "switch", "-q", "main")
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil), "no gate has seen commits on hidden")
+	})
+	t.Run("a stash is told", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("f"), "2")
+		git(s, "stash", "-q")
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil), "no gate has seen a stash")
+	})
+	t.Run("what new rules ignore is told", func(t *testing.T) {
+		for _, rules := range []string{".gitignore", ".git/info/exclude"} {
+			s := newWork(t)
+			s.now = func() time.Time { return time.Now().Add(-time.Second) }
+			s.prompt("do it", nil)
+			write(t, s.path("g"), "")
+			write(t, s.path(rules), "gauntlet_logs\nhidden.go\n")
+			write(t, s.path("hidden.go"), "")
+			wantAllow(t, s.stop(nil), "hidden.go")
+		}
+	})
+	t.Run("nothing is told of what was there before", func(t *testing.T) {
+		s := newWork(t)
+		write(t, s.path("f"), "2")
+		git(s, "stash", "-q")
+		write(t, s.path(".git/info/exclude"), "hidden.go\n")
+		write(t, s.path("hidden.go"), "")
+		past := time.Now().Add(-time.Hour)
+		for _, name := range []string{".git/logs/refs/stash", ".git/info/exclude", "hidden.go"} {
+			check(t, os.Chtimes(s.path(name), past, past))
+		}
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil))
+	})
 }

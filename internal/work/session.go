@@ -39,6 +39,9 @@ type Tree struct {
 	// Baseline is the tree that the agent found or left behind green; empty where it is not
 	// known.
 	Baseline string `json:"baseline,omitempty"`
+	// Reflog is how long git's log of HEAD was when the session began; 0 where that is not
+	// known.
+	Reflog int64 `json:"reflog,omitempty"`
 	// Red means that a stop of this session was refused here, and none has passed since.
 	Red bool `json:"red,omitempty"`
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/keeper"
 )
 
 // statuses are all there are.
@@ -16,7 +18,7 @@ var statuses = []gauntlet.Status{
 	gauntlet.Passed, gauntlet.PassedWithWarnings, gauntlet.NoApplicableGates, gauntlet.Failed,
 	gauntlet.RetryLimitExceeded, gauntlet.LockExists, gauntlet.InfrastructureError, gauntlet.Error,
 	gauntlet.NoConfig, gauntlet.StopHookActive, gauntlet.StopHookDisabled, gauntlet.IntervalNotElapsed,
-	gauntlet.InvalidInput, gauntlet.Untrusted, gauntlet.Off,
+	gauntlet.InvalidInput, gauntlet.Untrusted, gauntlet.Off, gauntlet.Unchanged,
 	gauntlet.TerminationPassed, gauntlet.TerminationWarnings, gauntlet.TerminationRetryLimit,
 }
 
@@ -96,7 +98,8 @@ func TestBlockingDetermination(t *testing.T) {
 			t.Errorf("%s blocks: %t", status, got)
 		}
 		// The hook asks the same helper: its reason is there exactly when it says so.
-		verdict := gauntlet.Verdict(&gauntlet.Result{Status: status}, false)
+		stop := gauntlet.Stop{Project: &keeper.Project{Config: &config.Project{}}, Global: &config.Global{}, Alone: true}
+		verdict := stop.Verdict(&gauntlet.Result{Status: status})
 		if verdict.Blocks() != status.IsBlocking() {
 			t.Errorf("%s: the verdict blocks: %t", status, verdict.Blocks())
 		}

@@ -19,6 +19,7 @@ func gate(name node, parallel bool) keys {
 		"timeout":     seconds().says("For one run of the command, or one call of a reviewer. A duration, or a number of seconds. Default: what the run has; for a reviewer half of what is left of that."),
 		"on_error":    oneOf(config.AllowOnError, config.BlockOnError).byDefault(config.AllowOnError).says("What becomes of a gate that could not run."),
 		"cache":       boolean().byDefault(true).says("Let a pass stand for the next run on the same content."),
+		"reads":       list(oneOf(config.ReadsGit)).says("What a pass depends on besides files. Default: git (HEAD, branch, index, base) where the command or a script of .gauntlet uses it."),
 		"inputs":      list(notEmpty()).says("Patterns of the files that a pass depends on, ignored ones included. Default: the whole working tree."),
 		"env":         list(text().with("pattern", "^[A-Za-z_][A-Za-z0-9_]*$")).says("Variables that a pass depends on."),
 		"tools":       list(notBlank()).says("Commands that print a version that a pass depends on."),

@@ -31,6 +31,9 @@ type Scope struct {
 	// commit where the checkout does not have them.
 	CI   bool
 	Head string // empty: HEAD
+	// Made are commits that count as changed although the base has them, as those do that a
+	// session made and pushed.
+	Made []string
 }
 
 // Worktree is a project's files. Its methods may be called from several

@@ -68,7 +68,28 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 		}
 		files = slices.Concat(files, changed, added)
 	}
-	return Set{Files: w.project(files)}, nil
+	made, err := w.made(ctx, scope, p)
+	return Set{Files: w.project(append(files, made...))}, err
+}
+
+// made lists the files of those commits that count wherever the base is, as far as they
+// are part of this history.
+func (w *Worktree) made(ctx context.Context, scope Scope, p Position) (files []string, err error) {
+	for _, commit := range scope.Made {
+		here, err := w.repo.Reachable(ctx, commit, p.Head)
+		if err != nil {
+			return nil, err
+		}
+		if !here {
+			continue
+		}
+		touched, err := w.repo.Touched(ctx, commit)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, touched...)
+	}
+	return files, nil
 }
 
 // files lists all files of the project.

@@ -113,9 +113,12 @@ func TestChangesWithSHA256(t *testing.T) {
 	if p := position(t, w, Scope{}); len(p.Head) != 64 || len(p.MergeBase) != 64 {
 		t.Errorf("%+v", p)
 	}
-	for scope, want := range map[Scope][]string{{}: {"a", "b"}, {Commit: "HEAD^"}: {"a"}, {Uncommitted: true}: {"a"}} {
-		if diff := cmp.Diff(want, changes(t, w, scope).Files); diff != "" {
-			t.Error(scope, diff)
+	for _, tt := range []struct {
+		scope Scope
+		want  []string
+	}{{Scope{}, []string{"a", "b"}}, {Scope{Commit: "HEAD^"}, []string{"a"}}, {Scope{Uncommitted: true}, []string{"a"}}} {
+		if diff := cmp.Diff(tt.want, changes(t, w, tt.scope).Files); diff != "" {
+			t.Error(tt.scope, diff)
 		}
 	}
 	r.Git("update-index", "--assume-unchanged", "a")

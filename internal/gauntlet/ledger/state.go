@@ -60,6 +60,8 @@ type Look struct {
 	Jobs    []string `json:"jobs,omitempty"`
 	Changed int      `json:"changed,omitempty"` // files
 	Note    string   `json:"note,omitempty"`    // about how they were found
+	// Aside is what the session had put where no gate looks.
+	Aside []string `json:"aside,omitempty"`
 	// Outside is a commit and a base that it is known not to be part of.
 	Outside string `json:"outside,omitempty"`
 }
