@@ -130,8 +130,16 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	c.write(rec, event.Received)
 	rec.Payload = nil
 
-	place := c.locate(rec.Project, payload)
 	session := c.follow(payload, rec.Project)
+	var turn *turn
+	if session != nil {
+		turn = c.takeTurn(ctx, payload, raw)
+		defer turn.end()
+	}
+	if answer, found := turn.adopted(c.start); found {
+		return c.adopt(rec, answer)
+	}
+	place := c.locate(rec.Project, payload)
 	kc := c.keeperCall(payload, place)
 	kc.Raw = raw
 	kc.Trees, kc.Prompt = c.trees(&place, payload, session), session.Prompt()
@@ -166,6 +174,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	if c.journalErr != nil && loud(payload.Event()) {
 		answer = answer.Tell("stopgate: " + c.journalErr.Error())
 	}
+	turn.keep(rec.Decision, answer.Bytes(), c.Now())
 	return Reply{Stdout: answer.Bytes()}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -569,4 +570,46 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 		write(t, s.path("g"), "")
 		wantAllow(t, s.stop(nil))
 	})
+}
+
+// Two entries that are not written alike are called at once for one stop.
+func TestE14ASecondCallForTheSameStopAdoptsTheAnswer(t *testing.T) {
+	s := newWork(t)
+	ran := filepath.Join(s.state, "ran")
+	s.config(strings.Replace(untilGood, "test ! -e red", "echo x >>"+ran+"; test ! -e red", 1))
+	s.approve()
+	write(t, s.path("red"), "")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	said := fields{"transcript_path": transcript, "stop_hook_active": true}
+	for n := 1; n <= 3; n++ {
+		write(t, transcript, strings.Repeat("turn\n", n))
+		replies := make([]reply, 2)
+		var calls sync.WaitGroup
+		for i := range replies {
+			calls.Go(func() { replies[i] = s.stop(said) })
+		}
+		calls.Wait()
+		for _, r := range replies {
+			wantBlock(t, r, "check:.:t")
+		}
+		text, err := os.ReadFile(ran)
+		check(t, err)
+		if got := strings.Count(string(text), "x"); got != n {
+			t.Fatalf("the gate ran %d times after %d stops", got, n)
+		}
+	}
+	write(t, transcript, "turn\nturn\nturn\nturn\n")
+	wantAllow(t, s.stop(said), "retry limit") // three were counted, not six
+}
+
+// A stop that looks like the one before is judged: the agent had a turn in between.
+func TestE14AnotherStopIsJudgedAgain(t *testing.T) {
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	write(t, transcript, "turn\n")
+	wantBlock(t, s.stop(fields{"transcript_path": transcript}), "check:.:t")
+	check(t, os.Remove(s.path("red")))
+	write(t, transcript, "turn\nturn\n")
+	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
 }

@@ -1,0 +1,110 @@
+package stop
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/settings"
+)
+
+// A client whose settings have two entries of ours that are not written alike calls us
+// twice for one stop, at the same time. The second call waits for the first one's answer
+// and gives the same: judging again would count again.
+
+// given is the last answer to a stop of a session.
+type given struct {
+	Payload    string    `json:"payload"`    // digest
+	Transcript int64     `json:"transcript"` // its size: it grows with every turn
+	At         time.Time `json:"at"`
+	Decision   string    `json:"decision"`
+	Stdout     []byte    `json:"stdout"`
+}
+
+// sameMoment is how long after an answer another call can be about the same stop, on a
+// machine that is slow to start it.
+const sameMoment = 2 * time.Second
+
+// turn is one stop of a session: the calls about it take turns.
+type turn struct {
+	file    string
+	now     given // of this call, before it is answered
+	release func()
+}
+
+// takeTurn waits for other calls of the same session's stop; nil where it cannot, or need
+// not.
+func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte) *turn {
+	base := payload.Common()
+	if payload.Event() != hook.Stop || base.SessionID == "" {
+		return nil
+	}
+	sum := sha256.Sum256(raw)
+	name := sha256.Sum256([]byte(base.SessionID))
+	t := &turn{
+		file: filepath.Join(c.StateDir, "answers", hex.EncodeToString(name[:12])+".json"),
+		now:  given{Payload: hex.EncodeToString(sum[:])},
+	}
+	if info, err := os.Stat(base.TranscriptPath); err == nil {
+		t.now.Transcript = info.Size()
+	}
+	patience := Budget(settings.Timeout(hook.Stop, c.clientDirs(payload, nil)...)) - c.Now().Sub(c.start)
+	release, err := lockfile.Acquire(ctx, t.file+".lock", patience)
+	if err != nil {
+		c.logf("wait for another call about the same stop: %v", err)
+		return nil
+	}
+	t.release = release
+	return t
+}
+
+// adopted is the answer that another call gave to the same stop.
+func (t *turn) adopted(start time.Time) (answer given, found bool) {
+	if t == nil {
+		return given{}, false
+	}
+	text, err := os.ReadFile(t.file)
+	if err != nil || json.Unmarshal(text, &answer) != nil || answer.Payload != t.now.Payload {
+		return given{}, false
+	}
+	late := start.Sub(answer.At)
+	return answer, late < 0 || late < sameMoment && t.now.Transcript > 0 && answer.Transcript == t.now.Transcript
+}
+
+// keep keeps the answer for another call about the same stop. What cannot be kept only
+// means that it judges for itself.
+func (t *turn) keep(decision string, stdout []byte, now time.Time) {
+	if t == nil {
+		return
+	}
+	t.now.At, t.now.Decision, t.now.Stdout = now, decision, stdout
+	if text, err := json.Marshal(t.now); err == nil {
+		_ = os.WriteFile(t.file, text, 0o600)
+	}
+}
+
+// end lets another call go on.
+func (t *turn) end() {
+	if t != nil {
+		t.release()
+	}
+}
+
+// adopt answers as another call did.
+func (c *call) adopt(rec event.Record, answer given) Reply {
+	rec.Decision = answer.Decision
+	rec.Verdicts = []event.Verdict{{
+		Keeper: "chain", Outcome: keeper.Passed.String(), Status: "adopted", Reused: true, Blocked: answer.Decision == "block",
+		Message: "another entry of stopgate's in the settings answered this stop; this call gave the same answer",
+	}}
+	c.write(rec, event.Answered)
+	return Reply{Stdout: answer.Stdout}
+}
