@@ -51,7 +51,8 @@ type execution struct {
 	console console
 	debug   func(format string, args ...any)
 	n       int                 // the number of the run
-	notes   []string            // for the person
+	notes   []string            // for the console
+	told    []string            // for the person, whatever the outcome
 	remarks map[string][]string // on the agent's words, by job
 	clear   bool                // nothing is open after the run
 	mark    string              // an environment entry of all that the run starts
@@ -93,7 +94,7 @@ func (e *execution) run(ctx context.Context) Result {
 		lock, err := e.acquire()
 		var held *logdir.HeldError
 		switch {
-		case errors.As(err, &held) && !e.Answers:
+		case errors.As(err, &held) && !e.waits(v):
 			return locked(held.Owner, held.Path)
 		case errors.As(err, &held):
 			if !e.await(ctx) {
@@ -110,6 +111,12 @@ func (e *execution) run(ctx context.Context) Result {
 		e.mark = runMark(lock.Owner)
 		return e.locked(ctx, v)
 	}
+}
+
+// waits reports whether the run waits for another one to end. The older tool's hook lets
+// the agent go instead, unless something is open.
+func (e *execution) waits(v *view) bool {
+	return e.Answers && (e.Session == "" || len(v.state.Open) > 0 || v.state.Damaged)
 }
 
 // before looks at what there is, and answers where no gate has to run.
@@ -170,7 +177,7 @@ func (e *execution) useSpareLogs(why error) bool {
 	if e.logs.Path() == spare.Path() {
 		return false
 	}
-	e.notes = append(e.notes, fmt.Sprintf("%v; the logs of this run are in %s", why, spare.Path()))
+	e.told = append(e.told, fmt.Sprintf("%v; the logs of this run are in %s", why, spare.Path()))
 	e.logs = spare
 	return true
 }

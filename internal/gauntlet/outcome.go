@@ -54,8 +54,8 @@ type Result struct {
 	// ConsoleLogPath is the absolute path of the run's console log; empty when
 	// nothing ran.
 	ConsoleLogPath string `json:"consoleLogPath,omitempty"`
-	// Aside is what the session has put where no gate looks.
-	Aside []string `json:"aside,omitempty"`
+	// Told is what the person hears besides, whatever the outcome.
+	Told []string `json:"told,omitempty"`
 	// Elsewhere is the project's root where the agent stands in another one.
 	Elsewhere string `json:"-"`
 	// ErrorMessage says more where the status is an error.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
@@ -51,9 +52,12 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 
 // result begins the result of a run with what was seen.
 func (e *execution) result(v *view) Result {
-	r := Result{Tree: v.tree.Known(), Base: v.position.Base, MergeBase: v.position.MergeBase, Notes: e.notes, MaxRetries: e.Project.Config.Gauntlet.MaxRetries, Gates: []GateResult{}}
+	r := Result{Tree: v.tree.Known(), Base: v.position.Base, MergeBase: v.position.MergeBase, Notes: e.notes, Told: slices.Clone(e.told), MaxRetries: e.Project.Config.Gauntlet.MaxRetries, Gates: []GateResult{}}
 	if v.chosen != nil {
-		r.Changed, r.Aside = v.chosen.changed, v.chosen.aside
+		r.Changed = v.chosen.changed
+		if len(v.chosen.aside) > 0 {
+			r.Told = append(r.Told, "no gate has seen "+strings.Join(v.chosen.aside, ", "))
+		}
 		if v.chosen.note != "" {
 			r.Notes = append(r.Notes, v.chosen.note)
 		}

@@ -48,7 +48,7 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 	if r.Interrupted = errors.Is(ctx.Err(), context.Canceled); !r.Interrupted {
 		e.recordRunner(ctx, &r, runner)
 	}
-	r.Message = runnerMessage(&r)
+	r.Message, r.Told = runnerMessage(&r), e.told
 	return r
 }
 

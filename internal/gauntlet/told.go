@@ -14,14 +14,10 @@ import (
 // nothing to tell. A block is shown by the client itself.
 func told(r *Result, quiet bool) string {
 	text := toldOf(r, quiet)
-	if len(r.Aside) == 0 || r.Status == Failed {
-		return text
-	}
-	aside := "no gate has seen " + strings.Join(r.Aside, ", ")
 	if text == "" {
-		return aside
+		return strings.Join(r.Told, "; ")
 	}
-	return text + "; " + aside
+	return strings.Join(append([]string{text}, r.Told...), "; ")
 }
 
 func toldOf(r *Result, quiet bool) string {

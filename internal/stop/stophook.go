@@ -92,7 +92,7 @@ func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
 	if c.globalErr != nil {
 		c.logf("warning: %v; the defaults hold in place of the sections with faults", c.globalErr)
 	}
-	verdict.Message = strings.Join(told(place.Opinions, verdict.Message, c.journalErr), "\n")
+	verdict.Message = strings.Join(append(told(place.Opinions, verdict.Message, c.journalErr), result.Told...), "\n")
 	return stopReply(result, verdict)
 }
 

@@ -131,7 +131,7 @@ func TestExampleFixAnIssue(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	work, signal := "Fix the issue in issues/17.md. Run sh test.sh, and commit the fix with a message that says why.", "You must explicitly signal completion before stopping."
-	if diff := cmp.Diff([]string{work, "**GAUNTLET FAILED. YOU MUST FIX ISSUES NOW.**", signal, work, signal}, p.wasTold()); diff != "" {
+	if diff := cmp.Diff([]string{work, gatesFailed("check:.:lint"), signal, work, signal}, p.wasTold()); diff != "" {
 		t.Error(diff)
 	}
 	if got := p.git("log", "--format=%s", "fix-17"); got != "greet the world\nthe example\n" {
@@ -186,16 +186,21 @@ func TestExampleReviewThenMerge(t *testing.T) {
 }
 
 // An agent that runs alone is done when it stops and the tests are green.
+// gatesFailed is the first line of what an agent hears when a gate fails.
+func gatesFailed(job string) string {
+	return "stopgate: " + job + " failed, so you cannot stop yet. Fix the cause, not the gate; then stop again, and the gates run again."
+}
+
 func TestExampleNightlyChores(t *testing.T) {
 	p := example(t, "nightly-chores", `
 *"Do the chores"*) echo note > notes; echo "I shall." ;;
-*GAUNTLET*) git rm --quiet old.sh; git commit --quiet --message "remove old.sh"; echo "Done." ;;
+*"cannot stop yet"*) git rm --quiet old.sh; git commit --quiet --message "remove old.sh"; echo "Done." ;;
 *) echo "What else?" ;;
 `)
 	if got := p.went(p.begins("chores")); got != "done: run completed" {
 		t.Error(got)
 	}
-	want := []string{"Do the chores of this project, one commit for each:", "**GAUNTLET FAILED. YOU MUST FIX ISSUES NOW.**"}
+	want := []string{"Do the chores of this project, one commit for each:", gatesFailed("check:.:test")}
 	if got := p.wasTold(); len(got) < 2 || !cmp.Equal(got[:2], want) { // it may hear that it is idle before it is ended
 		t.Errorf("the model was told %q", got)
 	}

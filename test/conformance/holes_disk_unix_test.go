@@ -38,10 +38,8 @@ func TestFaultLogDirectoryThatRefusesWrites(t *testing.T) {
 			dir := g.path("gauntlet_logs")
 			place(g, dir)
 			a := g.stop()
-			a.is(t, "infrastructure_error", "log directory")
-			if a.SystemMessage == "" {
-				t.Error("nobody is told")
-			}
+			a.is(t, "passed") // where the logs are says nothing about the work
+			contains(t, a.SystemMessage, "the logs of this run are in")
 			_ = os.Chmod(dir, 0o700)
 			removeAll(t, dir)
 			g.worksAgain()
@@ -125,11 +123,7 @@ func TestFaultFullFileSystem(t *testing.T) {
 				cmd := exec.Command("unshare", "-m", "sh", "-c", "{ "+mount+`; } 2> /dev/null; shift; exec "$@"`, "sh", g.beside(where), stopgate, "stop-hook")
 				cmd.Dir, cmd.Env = g.root, g.env
 				a := understand(t, await(t, cmd, bytes.NewReader(g.stopPayload(nil))))
-				want := "infrastructure_error"
-				if where == "home/.local/state" {
-					want = "passed" // the gate could run; it is only not remembered
-				}
-				a.is(t, want)
+				a.is(t, "passed") // the gate could run; it is only not remembered, or logged elsewhere
 				if a.SystemMessage == "" {
 					t.Error("nobody is told")
 				}

@@ -26,7 +26,7 @@ func TestHole18RunTellsItsErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGated(t, tt.config)
 			if len(tt.args) > 0 && tt.args[0] == "LOCK" {
-				g.write("gauntlet_logs/.gauntlet-run.lock", "1")
+				defer g.hold()()
 				tt.args = nil
 			}
 			r := g.call(nil, append([]string{"run"}, tt.args...)...)
@@ -214,7 +214,7 @@ func TestRuling120ExitCodes(t *testing.T) {
 		"failed":        {failing, 1},
 		"config error":  {"{", 2},
 		"could not run": {strings.ReplaceAll(theCheck, "test !", "no-such-tool !"), 3},
-		"retry limit":   {failing + "max_retries: 0\n", 4},
+		"no retry":      {failing + "max_retries: 0\n", 1},
 	} {
 		for _, command := range []string{"run", "check"} {
 			t.Run(command+" "+name, func(t *testing.T) {

@@ -72,6 +72,7 @@ func TestRulingC1GatesLookAtStopsAlone(t *testing.T) {
 			t.Errorf("%v: %d runs, %s", changes, g.runs(), a.stdout)
 		}
 	}
+	g.write("more", "") // since the prompt
 	if a := g.chain(nil); !a.blocks() || g.runs() != 1 {
 		t.Errorf("%d runs, %s", g.runs(), a.stdout)
 	}
@@ -115,7 +116,7 @@ func TestRulingC2InsideOurOwnClientEveryEntryPointAllows(t *testing.T) {
 // The client's flag is also true when another keeper blocked. It counts for the
 // gates only after a block of their own in this prompt.
 func TestRulingC3FlagCountsAfterABlockOfTheGates(t *testing.T) {
-	g := newGated(t, theCheck)
+	g := newGated(t, theCheck+"stop_hook: {verify_fixes: false}\n")
 	g.write("bad", "")
 	flagged := map[string]any{"stop_hook_active": true}
 	if a := g.chain(flagged); !a.blocks() || g.runs() != 1 {

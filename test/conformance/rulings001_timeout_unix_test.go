@@ -54,7 +54,7 @@ func TestRuling115ARunBeyondItsDeadlineCouldNotRun(t *testing.T) {
 	g := newGated(t, hanging)
 	g.set("GAUNTLET_STOP_HOOK_DEADLINE=2")
 	a := g.stop()
-	a.is(t, "infrastructure_error", "the time for the whole run was over")
+	a.is(t, "infrastructure_error", "cut off after 2s", "stop_hook.deadline")
 	g.nothingIsLeft()
 	if exists(g.log(".gauntlet-run.lock")) {
 		t.Error("the lock was left")

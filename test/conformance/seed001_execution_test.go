@@ -15,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/stop"
 )
 
@@ -29,9 +30,22 @@ func (g *gated) options() gauntlet.Options {
 	return gauntlet.Options{Project: place.Project, Global: &config.Global{}, StateDir: state, Environ: g.env, Now: time.Now}
 }
 
-func (g *gated) execute() gauntlet.Result {
+// execute runs the gates as the stop hook does.
+func (g *gated) execute(prompt string) gauntlet.Result {
 	g.t.Helper()
-	return gauntlet.Execute(context.Background(), g.options())
+	o := g.options()
+	o.Answers, o.Prompt, o.Session = true, prompt, "session"
+	return gauntlet.Execute(context.Background(), o)
+}
+
+// hold takes the run's lock, as another run would, until release is called.
+func (g *gated) hold() (release func()) {
+	g.t.Helper()
+	lock, err := logdir.At(g.path("gauntlet_logs")).Acquire(time.Now())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return func() { _ = lock.Release() }
 }
 
 // The gates are children of the hook's own process: no other gauntlet stands
@@ -45,7 +59,7 @@ func TestDirectFunctionInvocation(t *testing.T) {
 		t.Errorf("the check's parent is %s, the hook was %d", parent, cmd.Process.Pid)
 	}
 	g.write("work.txt", "more\n")
-	if r := g.execute(); r.Status != gauntlet.Passed || len(r.Gates) != 1 || r.Gates[0].Job != "check:.:tests" {
+	if r := g.execute("p"); r.Status != gauntlet.Passed || len(r.Gates) != 1 || r.Gates[0].Job != "check:.:tests" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -83,7 +97,7 @@ func TestGauntletExecutionError(t *testing.T) {
 		g := newGated(t, theCheck)
 		g.set("PATH=" + g.beside("bin"))
 		a := g.stop()
-		a.is(t, "infrastructure_error", "git")
+		a.is(t, "infrastructure_error", "could not be started")
 		if a.Decision != "approve" || a.SystemMessage == "" {
 			t.Error(a.stdout)
 		}
@@ -92,11 +106,11 @@ func TestGauntletExecutionError(t *testing.T) {
 
 func TestNoProcessExitInExecutor(t *testing.T) {
 	g := newGated(t, theCheck)
-	if r := g.execute(); r.Status != gauntlet.Passed {
+	if r := g.execute("p"); r.Status != gauntlet.Passed {
 		t.Errorf("%+v", r)
 	}
 	g.write("bad", "")
-	r := g.execute() // that we are still here is the point
+	r := g.execute("p") // that we are still here is the point
 	if r.Status != gauntlet.Failed || r.Failures != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -141,7 +155,7 @@ func inspect(t *testing.T, folder string, look func(place string, node ast.Node)
 func TestRunResultContainsMetadata(t *testing.T) {
 	g := newGated(t, theCheck)
 	g.write("bad", "")
-	failed := g.execute()
+	failed := g.execute("p")
 	if failed.Status != gauntlet.Failed || failed.Message == "" || failed.ErrorMessage != "" {
 		t.Errorf("%+v", failed)
 	}
@@ -149,15 +163,15 @@ func TestRunResultContainsMetadata(t *testing.T) {
 		t.Errorf("console log %q", failed.ConsoleLogPath)
 	}
 	g.write("bad", "still")
-	if again := g.execute(); again.ConsoleLogPath != g.log("console.2.log") {
+	if again := g.execute("p"); again.ConsoleLogPath != g.log("console.2.log") {
 		t.Errorf("the latest console log is %q", again.ConsoleLogPath)
 	}
 	g.remove("bad")
-	passed := g.execute()
+	passed := g.execute("p")
 	if passed.Status != gauntlet.Passed || passed.ConsoleLogPath != g.log("previous/console.3.log") || !exists(passed.ConsoleLogPath) {
 		t.Errorf("%+v", passed)
 	}
-	if nothing := g.execute(); nothing.Status != gauntlet.Passed || nothing.ConsoleLogPath != "" {
+	if nothing := g.execute("p"); nothing.Status != gauntlet.Passed || nothing.ConsoleLogPath != "" {
 		t.Errorf("nothing ran, and yet: %+v", nothing)
 	}
 	options := g.options()

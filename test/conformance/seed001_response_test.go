@@ -118,9 +118,8 @@ func TestInfrastructureError(t *testing.T) {
 		"the runner is missing":  {"stop_hook: {runner: [no-such-runner]}\n", []string{"no-such-runner", "not found"}},
 		"the runner hangs":       {"stop_hook: {runner: [sleep, '600'], deadline: 1}\n", []string{"sleep", "in time"}},
 		"a command is not found": {strings.ReplaceAll(theCheck, "test !", "no-such-tool !"), []string{"not found", "check:.:tests"}},
-		"the time is over":       {strings.ReplaceAll(theCheck, "test ! -e bad", "sleep 600") + "stop_hook: {deadline: 1}\n", []string{"the time for the whole run was over"}},
+		"the time is over":       {strings.ReplaceAll(theCheck, "test ! -e bad", "sleep 600") + "stop_hook: {deadline: 1}\n", []string{"cut off after 1s", "stop_hook.deadline"}},
 		"nobody can review":      {reviewed, []string{"claude", "not installed"}},
-		"no log directory":       {theCheck + "log_dir: work.txt/logs\n", []string{"log directory"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGated(t, tt.config)

@@ -59,14 +59,12 @@ func TestDirectStatusUsage(t *testing.T) {
 		"retry_limit_exceeded": {theCheck + "max_retries: 0\n", func(g *gated) { g.write("bad", "") }, gauntlet.RetryLimitExceeded},
 		"no_applicable_gates":  {"base_branch: main\n", func(*gated) {}, gauntlet.NoApplicableGates},
 		"infrastructure_error": {reviewed, func(g *gated) { g.set("PATH=" + onlyTools(g, "git", "sh")) }, gauntlet.InfrastructureError},
-		"lock_exists": {theCheck, func(g *gated) {
-			g.write("gauntlet_logs/.gauntlet-run.lock", "4711")
-		}, gauntlet.LockExists},
+		"lock_exists":          {theCheck, func(g *gated) { g.t.Cleanup(g.hold()) }, gauntlet.LockExists},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGated(t, tt.config)
 			tt.work(g)
-			if r := g.execute(); r.Status != tt.want {
+			if r := g.execute("p"); r.Status != tt.want {
 				t.Errorf("the executor says %q: %+v", r.Status, r)
 			}
 			g.stop().is(t, string(tt.want))
