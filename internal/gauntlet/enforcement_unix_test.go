@@ -9,10 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/git/gittest"
 )
 
 // Ways in which a red gate could get lost, or stay red for ever.
@@ -406,5 +408,49 @@ func TestExternalRunnerThatCannotRun(t *testing.T) {
 	wantResult(t, stop(t.Context()), Failed)
 	if failures := s.ledger().Series.Failures; failures != 3 {
 		t.Errorf("%d failing runs are counted: an interruption is none", failures)
+	}
+}
+
+// Looking has a time limit of its own: what it cannot get through counts as changed, and
+// the gates still have their time.
+func TestE7WhatTakesForEverToLookAt(t *testing.T) {
+	for name, harm := range map[string]func(*scene){
+		"a pipe as ignore rules": func(s *scene) { s.pipe(".gitignore") },
+		"a pipe as attributes":   func(s *scene) { s.pipe(".gitattributes") },
+		"a large sparse file": func(s *scene) {
+			s.write("huge", "")
+			if err := os.Truncate(s.path("huge"), 1<<40); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		"git waits for ever": func(s *scene) { s.env = gittest.Wrap(s.t, s.env, "exec sleep 600") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, oneCheck("test ! -e red"))
+			s.write("red", "")
+			harm(s)
+			run := func() Result {
+				e := newExecution(s.options())
+				e.looking, e.proving = 500*time.Millisecond, 500*time.Millisecond
+				return e.run(t.Context())
+			}
+			wantResult(t, run(), Failed)
+			if err := os.Remove(s.path("red")); err != nil {
+				t.Fatal(err)
+			}
+			r := run()
+			wantResult(t, r, Passed)
+			if again := run(); len(again.with(GateProven)) > 0 {
+				t.Error("a pass on a tree that cannot be seen was reused")
+			}
+		})
+	}
+}
+
+func (s *scene) pipe(name string) {
+	s.t.Helper()
+	if err := syscall.Mkfifo(s.path(name), 0o644); err != nil {
+		s.t.Fatal(err)
 	}
 }

@@ -73,7 +73,7 @@ func (f *frame) gate(g *GateResult, sharing int) {
 		files = files[:len(files)-1]
 	}
 	where := strings.TrimSuffix("`"+strings.Join(files, "`, `")+"`", ", ``")
-	head := fmt.Sprintf("\n%s: %s", g.Job, cut(oneLine(g.Message), 100))
+	head := fmt.Sprintf("\n%s: %s", g.Job, cut(oneLine(g.Message), 200))
 	if !f.say("%s\nRead %s\n", head, where) && !f.say("%s\n", head) {
 		return
 	}
