@@ -54,6 +54,9 @@ func (s *Stop) observes() bool { return s.Global.Observes(s.Project.Config) }
 // if the run blocks.
 func (s *Stop) Verdict(r *Result) keeper.Verdict {
 	v := Verdict(r)
+	if !s.Alone {
+		v.Summary = ofGates(v.Summary)
+	}
 	if r.Status.IsBlocking() {
 		reason := Reason
 		if s.Alone {

@@ -32,10 +32,15 @@ func toldOf(r *Result, quiet bool) string {
 		return fmt.Sprintf("the agent is let go although %s still fails, after %d tries (the retry limit). A person should look at it; `stopgate clean` counts afresh",
 			names(r.with(GateFailed)), r.Failures)
 	}
-	if text, ours := strings.CutPrefix(r.Message, "Gauntlet "); ours {
+	return ofGates(r.Message)
+}
+
+// ofGates is a message in our own words: the older tool speaks of its gauntlet.
+func ofGates(message string) string {
+	if text, found := strings.CutPrefix(message, "Gauntlet "); found {
 		return "the gates " + strings.TrimSuffix(text, ".")
 	}
-	return r.Message
+	return message
 }
 
 // passes is a pass on one line: each gate, and how long they took.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The demo is what README's "make run" shows: a stop that is blocked, mended and
+// The demo is what README's "make run" shows: a stop that is blocked, fixed and
 // allowed.
 func TestDemoTellsItsStory(t *testing.T) {
 	t.Parallel()
@@ -22,11 +22,11 @@ func TestDemoTellsItsStory(t *testing.T) {
 	for _, want := range []string{
 		"enforcement is live",
 		`"decision":"block"`,
-		"(nothing: the agent may stop)",
+		"stopgate: check ✓",
 		"(nothing: the agent may stop)",
 		"gates: failed",
 		"gates: passed",
-		"gates: passed",
+		"gates: unchanged",
 	} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
