@@ -1,0 +1,166 @@
+package work
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	os.Exit(m.Run())
+}
+
+var (
+	noon  = time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	one   = process.Identity{PID: 1000, Start: "1", Boot: "b"}
+	other = process.Identity{PID: 1000, Start: "2", Boot: "b"} // the number was used again
+)
+
+func update(t *testing.T, s Store, id string, client process.Identity, change func(*Session)) {
+	t.Helper()
+	if err := s.Update(id, client, noon, change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func nothing(*Session) {}
+
+func TestE13ClearResumeAndForkInheritTheSession(t *testing.T) {
+	t.Run("a new id of the same client, as after /clear", func(t *testing.T) {
+		s := NewStore(t.TempDir())
+		update(t, s, "a", one, func(s *Session) {
+			s.Visit("/p")
+			s.SetTree("/p", func(t *Tree) { t.Baseline, t.Red = "tree", true })
+			s.Prompts, s.ByPerson = 2, 1
+		})
+		update(t, s, "b", one, nothing)
+		got := s.Load("b")
+		want := &Session{
+			ID: "b", Origin: "a", Began: noon, Clients: []process.Identity{one}, Prompts: 2, ByPerson: 1,
+			Roots: []string{"/p"}, Trees: map[string]Tree{"/p": {Baseline: "tree", Red: true}},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if got.Prompt() != s.Load("a").Prompt() {
+			t.Error("a cleared conversation looks like a person's new prompt")
+		}
+		update(t, s, "b", one, func(s *Session) { s.SetTree("/p", func(t *Tree) { t.Red = false }) })
+		if !s.Load("a").Trees["/p"].Red {
+			t.Error("they share a tree")
+		}
+	})
+	t.Run("a fork, which begins under the old id", func(t *testing.T) {
+		s := NewStore(t.TempDir())
+		update(t, s, "a", one, func(s *Session) { s.Visit("/p") })
+		update(t, s, "a", other, nothing) // its SessionStart
+		update(t, s, "fork", other, nothing)
+		update(t, s, "cleared", one, nothing) // the first client goes on
+		for _, id := range []string{"fork", "cleared"} {
+			if got := s.Load(id); !slices.Equal(got.Roots, []string{"/p"}) || got.Origin != "a" {
+				t.Errorf("%s: %+v", id, got)
+			}
+		}
+	})
+	t.Run("another client is another session", func(t *testing.T) {
+		s := NewStore(t.TempDir())
+		update(t, s, "a", one, func(s *Session) { s.Visit("/p") })
+		update(t, s, "b", other, nothing)
+		update(t, s, "c", process.Identity{}, nothing)
+		for _, id := range []string{"b", "c"} {
+			if got := s.Load(id); len(got.Roots) > 0 || got.Origin != id {
+				t.Errorf("%s: %+v", id, got)
+			}
+		}
+	})
+}
+
+func TestWhatIsDamagedIsNotKnown(t *testing.T) {
+	dir := t.TempDir()
+	s := NewStore(dir)
+	update(t, s, "a", one, nothing)
+	for _, text := range []string{"", "{", `{"id":"b"}`, "null", "\x00"} {
+		if err := os.WriteFile(s.path("a"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Load("a"); got != nil {
+			t.Errorf("%q: %+v", text, got)
+		}
+		update(t, s, "a", one, func(s *Session) { s.Visit("/p") })
+		if got := s.Load("a"); got == nil || len(got.Roots) != 1 {
+			t.Errorf("%q: afterwards %+v", text, got)
+		}
+	}
+	if err := s.Update("", one, noon, nothing); err == nil {
+		t.Error("a session without an id was kept")
+	}
+	update(t, s, "../../../escape\n", one, nothing)
+	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 1 {
+		t.Errorf("files %q", files)
+	}
+}
+
+func TestManyHooksLoseNothing(t *testing.T) {
+	s := NewStore(t.TempDir())
+	var calls sync.WaitGroup
+	for i := range 20 {
+		calls.Go(func() {
+			if err := s.Update("a", one, noon, func(s *Session) { s.Visit(fmt.Sprint("/", i)); s.Prompts++ }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	if got := s.Load("a"); len(got.Roots) != 20 || got.Prompts != 20 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestVisitsAndClientsAreBounded(t *testing.T) {
+	var s Session
+	for i := range 200 {
+		s.Visit(fmt.Sprint("/", i))
+		s.Visit(fmt.Sprint("/", i))
+		s.RunBy(process.Identity{PID: i + 1})
+	}
+	if len(s.Roots) != maxRoots || s.Roots[0] != "/0" || s.Roots[maxRoots-1] != "/199" {
+		t.Errorf("%d roots: %q", len(s.Roots), s.Roots)
+	}
+	if len(s.Clients) != maxClients || s.Clients[maxClients-1].PID != 200 {
+		t.Errorf("clients %+v", s.Clients)
+	}
+}
+
+func TestPruneForgetsWhatIsSilent(t *testing.T) {
+	s := NewStore(t.TempDir())
+	update(t, s, "old", one, nothing)
+	update(t, s, "new", other, nothing)
+	past := time.Now().Add(-maxAge - time.Hour)
+	if err := os.Chtimes(s.path("old"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	s.Prune(time.Now())
+	if s.Load("old") != nil || s.Load("new") == nil {
+		t.Error("pruned the wrong one")
+	}
+	if _, err := os.Stat(s.path("old") + ".lock"); err == nil {
+		t.Error("its lock stays")
+	}
+}
+
+func TestPromptOfNothing(t *testing.T) {
+	var none *Session
+	if none.Prompt() != "" || (&Session{Origin: "a"}).Prompt() != "" {
+		t.Error("a prompt that nobody wrote")
+	}
+}
