@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/plain"
@@ -87,6 +88,8 @@ type gatesStatus struct {
 	Failures int        `json:"failures"` // failing runs of the series
 	Limit    bool       `json:"retry_limit_reached"`
 	Damaged  bool       `json:"ledger_damaged,omitempty"`
+	// Running are the gates that run now.
+	Running []gauntlet.Running `json:"running,omitempty"`
 }
 
 type openGate struct {
@@ -114,6 +117,9 @@ func (g *gatesStatus) print(p paint, row func(name, text, hint string)) {
 	if g.Damaged {
 		row("ledger", p.yellow("damaged: every gate runs at the next stop"), "")
 	}
+	for _, r := range g.Running {
+		row("running", plain.Line(r.Job)+" for "+time.Since(r.Since).Round(time.Second).String(), "")
+	}
 	for _, open := range g.Open {
 		hint := open.Log
 		if open.Violations > 0 {
@@ -122,7 +128,7 @@ func (g *gatesStatus) print(p paint, row func(name, text, hint string)) {
 		row("red", p.red(plain.Line(open.Job))+" since "+open.Since.Local().Format(time.DateTime)+": "+plain.Line(open.Message), hint)
 	}
 	if g.Limit {
-		row("limit", p.yellow(fmt.Sprintf("reached after %s: agents are let go until something changes", count(g.Failures, "failing run"))), "stopgate clean")
+		row("limit", p.yellow(fmt.Sprintf("reached after %s: agents are let go until a person writes another prompt", count(g.Failures, "failing run"))), "stopgate clean")
 	}
 }
 
@@ -149,6 +155,7 @@ func (h *here) status(ctx context.Context) (*status, error) {
 		if err != nil {
 			return nil, err
 		}
+		gates.Running = gauntlet.Now(h.stateDir, h.root, h.logDir(io.Discard))
 		s.Gates = gates
 	}
 	if recess, on := stop.InRecess(h.stateDir, h.root, time.Now()); on {

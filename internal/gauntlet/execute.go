@@ -56,6 +56,7 @@ type execution struct {
 	remarks map[string][]string // on the agent's words, by job
 	clear   bool                // nothing is open after the run
 	mark    string              // an environment entry of all that the run starts
+	board   board               // of the gates that run
 	history map[string]ledger.Finish
 	proving time.Duration
 	looking time.Duration
@@ -109,6 +110,7 @@ func (e *execution) run(ctx context.Context) Result {
 			process.EndMarked(runMark(lock.Left)) // it may have left gates that go on
 		}
 		e.mark = runMark(lock.Owner)
+		e.board.Run, e.board.file = lock.Owner.Mark(), runningFile(e.StateDir, e.Project.Root)
 		return e.locked(ctx, v)
 	}
 }

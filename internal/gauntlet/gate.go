@@ -40,12 +40,14 @@ func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 			r.Outcome = GateFailed
 			r.Message = "could not run, and must: " + r.Message
 		}
+		g.board.end(job)
 		r.Duration = time.Since(start)
 		r.DurationMS = r.Duration.Milliseconds()
 		g.console.finished(&r)
 		g.debug("GATE_RESULT %s status=%s duration=%.3fs violations=%d", r.Job, r.Outcome, r.Duration.Seconds(), len(r.Violations))
 		g.watch(Event{Finished: &r})
 	}()
+	g.board.start(job, g.Now())
 	g.console.started(job)
 	g.watch(Event{Started: job})
 	if job.Kind == KindReview {

@@ -1,0 +1,84 @@
+package gauntlet
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// Running is a gate that runs now.
+type Running struct {
+	Job   string    `json:"job"`
+	Since time.Time `json:"since"`
+}
+
+// Now lists the gates of a project that run now, those that have run longest first.
+func Now(stateDir, root, logDir string) []Running {
+	owner, held, err := logdir.At(logPath(root, logDir)).Held()
+	if err != nil || !held {
+		return nil
+	}
+	text, err := os.ReadFile(runningFile(stateDir, root))
+	var board board
+	if err != nil || json.Unmarshal(text, &board) != nil || board.Run != owner.Mark() {
+		return nil // of another run, which was killed
+	}
+	slices.SortFunc(board.Gates, func(a, b Running) int {
+		if order := a.Since.Compare(b.Since); order != 0 {
+			return order
+		}
+		return strings.Compare(a.Job, b.Job)
+	})
+	return board.Gates
+}
+
+// board is what a run shows of its gates while they run. It is worth no error and no sync:
+// people look at it, and nothing is decided by it.
+type board struct {
+	Run   string    `json:"run"` // mark of the lock's owner
+	Gates []Running `json:"gates"`
+
+	mu   sync.Mutex
+	file string
+}
+
+func runningFile(stateDir, root string) string {
+	return filepath.Join(stateDir, "running", trust.ProjectKey(root)+".json")
+}
+
+func (b *board) start(job *Job, now time.Time) {
+	b.change(func() { b.Gates = append(b.Gates, Running{job.ID(), now.UTC()}) })
+}
+
+func (b *board) end(job *Job) {
+	b.change(func() {
+		b.Gates = slices.DeleteFunc(b.Gates, func(r Running) bool { return r.Job == job.ID() })
+	})
+}
+
+func (b *board) change(change func()) {
+	if b.file == "" {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change()
+	if len(b.Gates) == 0 {
+		_ = os.Remove(b.file)
+		return
+	}
+	text, err := json.Marshal(b)
+	if err != nil || os.MkdirAll(filepath.Dir(b.file), 0o700) != nil {
+		return
+	}
+	if os.WriteFile(b.file+".new", text, 0o600) == nil {
+		_ = os.Rename(b.file+".new", b.file)
+	}
+}
