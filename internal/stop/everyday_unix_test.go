@@ -1,0 +1,240 @@
+//go:build unix
+
+package stop
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/hook"
+)
+
+// everyday are situations in which people work, and in which an agent that has done nothing
+// wrong must be let go. Each gives what the stop says.
+var everyday = map[string]func(s *scene) fields{
+	// The red tree is a person's.
+	"a question on a red tree":               asks(func(s *scene) { write(s.t, s.path("red"), "") }),
+	"a question during a rebase":             asks(func(s *scene) { s.conflict("rebase", "main") }),
+	"a question during a merge":              asks(func(s *scene) { s.conflict("merge", "main") }),
+	"a question during a cherry-pick":        asks(func(s *scene) { s.conflict("cherry-pick", "main") }),
+	"a question during a bisect":             asks(func(s *scene) { s.red(); s.git("bisect", "start") }),
+	"a question on a detached HEAD":          asks(func(s *scene) { s.red(); s.git("checkout", "-q", "--detach") }),
+	"a question with staged work":            asks(func(s *scene) { s.red(); s.git("add", "red") }),
+	"a question before the first commit":     asks(func(s *scene) { s.red(); s.orphan() }),
+	"a question outside of git":              asks(func(s *scene) { s.red(); check(s.t, os.RemoveAll(s.path(".git"))) }),
+	"a plan without a known beginning":       func(s *scene) fields { s.red(); return fields{"permission_mode": "plan"} },
+	"a subagent that stops on a red tree":    func(s *scene) fields { s.red(); return fields{"agent_id": "a1"} },
+	"a second question":                      func(s *scene) fields { s.red(); s.prompt("1", nil); s.stop(nil); s.prompt("2", nil); return nil },
+	"a person writes after a pass":           after(func(s *scene) { s.red() }),
+	"a person commits red work after a pass": after(func(s *scene) { s.commit("red", "") }),
+	"a person switches to a red branch": after(func(s *scene) {
+		s.git("switch", "-q", "-c", "red-branch")
+		s.commit("red", "")
+	}),
+	"a person pulls red work": after(func(s *scene) {
+		s.git("switch", "-q", "-c", "theirs")
+		s.commit("red", "")
+		s.git("switch", "-q", "main")
+		s.git("merge", "-q", "--ff-only", "theirs")
+	}),
+	"another session's red work in the same tree": func(s *scene) fields {
+		s.red()
+		s.prompt("what is this?", fields{"session_id": "other"})
+		wantBlock(s.t, s.stop(nil), "check:.:t")
+		return fields{"session_id": "other"}
+	},
+	"another session's red worktree": func(s *scene) fields {
+		s.prompt("do it", nil)
+		dir := s.linked("theirs")
+		write(s.t, filepath.Join(dir, "red"), "")
+		s.stop(fields{"session_id": "other", "cwd": dir})
+		write(s.t, s.path("g"), "")
+		return nil
+	},
+	"a build writes into an ignored folder": func(s *scene) fields {
+		s.red()
+		write(s.t, s.path(".git/info/exclude"), "out/\n")
+		s.prompt("build it", nil)
+		write(s.t, s.path("out/program"), "")
+		return nil
+	},
+	"a file is touched": func(s *scene) fields {
+		s.red()
+		s.prompt("look", nil)
+		check(s.t, os.Chtimes(s.path("f"), time.Now(), time.Now()))
+		return nil
+	},
+	"work that was taken back": func(s *scene) fields {
+		s.red()
+		s.prompt("try it", nil)
+		write(s.t, s.path("f"), "2")
+		write(s.t, s.path("f"), "1")
+		return nil
+	},
+	"an unapproved project": func(s *scene) fields {
+		other := filepath.Join(filepath.Dir(s.root), "other")
+		s.repository(other, untilGood)
+		write(s.t, filepath.Join(other, "red"), "")
+		return fields{"cwd": other}
+	},
+	"changes elsewhere in a large repository": func(s *scene) fields {
+		s.config(strings.Replace(untilGood, "path: .", "path: src", 1))
+		s.approve()
+		s.red()
+		return nil
+	},
+	"a tool that was never there": func(s *scene) fields {
+		s.config(strings.Replace(untilGood, "test ! -e red", "no-such-program", 1))
+		s.approve()
+		write(s.t, s.path("g"), "")
+		return nil
+	},
+
+	// The tree is green, and unusual.
+	"a detached HEAD":          works(func(s *scene) { s.git("checkout", "-q", "--detach") }),
+	"before the first commit":  works(func(s *scene) { s.orphan() }),
+	"without git":              works(func(s *scene) { check(s.t, os.RemoveAll(s.path(".git"))) }),
+	"without a remote":         works(func(s *scene) { s.git("update-ref", "-d", "refs/remotes/origin/main") }),
+	"a rebase in progress":     works(func(s *scene) { s.conflict("rebase", "main") }),
+	"a stash from before":      works(func(s *scene) { write(s.t, s.path("f"), "2"); s.git("stash", "-q") }),
+	"a submodule":              works(func(s *scene) { s.submodule() }),
+	"a repository in a folder": works(func(s *scene) { s.repository(s.path("vendor/lib"), "entry_points: []\n") }),
+	"a sparse checkout": works(func(s *scene) {
+		s.commit("deep/file", "1")
+		s.git("sparse-checkout", "set", "--no-cone", "/*", "!/deep")
+	}),
+	"a shallow clone":            works(func(s *scene) { s.shallow() }),
+	"a huge untracked folder":    works(func(s *scene) { s.many(3000) }),
+	"a large file":               works(func(s *scene) { write(s.t, s.path("large"), strings.Repeat("x\n", 5<<20)) }),
+	"names of every kind":        works(func(s *scene) { write(s.t, s.path("new\nline \"é\" \xff"), "1") }),
+	"a link to itself":           works(func(s *scene) { check(s.t, os.Symlink("loop", s.path("loop"))) }),
+	"a link to nowhere":          works(func(s *scene) { check(s.t, os.Symlink("/nowhere", s.path("gone"))) }),
+	"a file that is read-only":   works(func(s *scene) { check(s.t, os.Chmod(s.path("f"), 0o400)) }),
+	"a deleted file":             works(func(s *scene) { check(s.t, os.Remove(s.path("f"))) }),
+	"a name in other letters":    works(func(s *scene) { s.git("mv", "f", "F") }),
+	"lines that end differently": works(func(s *scene) { s.git("config", "core.autocrlf", "true"); write(s.t, s.path("f"), "1\r\n") }),
+	"a lock that git left":       works(func(s *scene) { write(s.t, s.path(".git/index.lock"), "") }),
+	"a clock that was set back":  works(func(s *scene) { s.now = func() time.Time { return time.Now().Add(-48 * time.Hour) } }),
+	"background work": func(s *scene) fields {
+		s.prompt("do it", nil)
+		write(s.t, s.path("g"), "")
+		return fields{"background_tasks": []fields{{"id": "b", "type": "shell", "status": "running", "description": "d"}}}
+	},
+}
+
+// asks is a turn that changes nothing.
+func asks(before func(*scene)) func(*scene) fields {
+	return func(s *scene) fields {
+		before(s)
+		s.prompt("what is this?", nil)
+		return nil
+	}
+}
+
+// after is a question after a pass, since which a person has worked.
+func after(meanwhile func(*scene)) func(*scene) fields {
+	return func(s *scene) fields {
+		s.prompt("do it", nil)
+		write(s.t, s.path("g"), "")
+		wantAllow(s.t, s.stop(nil))
+		meanwhile(s)
+		s.prompt("what is this?", nil)
+		return nil
+	}
+}
+
+// works is a turn that changes something and leaves the tree green.
+func works(before func(*scene)) func(*scene) fields {
+	return func(s *scene) fields {
+		s.prompt("do it", nil)
+		before(s)
+		write(s.t, s.path("g"), "")
+		return nil
+	}
+}
+
+func TestNothingIsBlockedByMistake(t *testing.T) {
+	for name, situation := range everyday {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			stop := situation(s)
+			event := hook.Stop
+			if stop["agent_id"] != nil {
+				event = hook.SubagentStop
+			}
+			if r := s.call(event, stop); r.blocks() || r.Code != 0 {
+				t.Errorf("got %s", r.Stdout)
+			}
+		})
+	}
+	if len(everyday) < 30 {
+		t.Errorf("%d situations", len(everyday))
+	}
+}
+
+func (s *scene) git(args ...string) string {
+	s.t.Helper()
+	return gittest.At(s.t, s.root).Git(args...)
+}
+
+func (s *scene) red() { write(s.t, s.path("red"), "") }
+
+// orphan makes a branch without a commit.
+func (s *scene) orphan() {
+	s.t.Helper()
+	s.git("switch", "-q", "--orphan", "fresh")
+	s.git("checkout", "-q", "main", "--", ".")
+	s.git("rm", "-rq", "--cached", ".")
+	s.git("update-ref", "-d", "refs/remotes/origin/main")
+}
+
+// conflict stops a command of git in the middle, with what it is about red.
+func (s *scene) conflict(command, onto string) {
+	s.t.Helper()
+	s.git("switch", "-q", "-c", "side")
+	s.commit("f", "side")
+	s.git("switch", "-q", onto)
+	s.commit("f", "main")
+	s.git("switch", "-q", "side")
+	if out, err := gittest.At(s.t, s.root).Try(command, onto); err == nil {
+		s.t.Fatalf("no conflict: %s", out)
+	}
+	if command != "rebase" {
+		s.red()
+	}
+}
+
+func (s *scene) submodule() {
+	s.t.Helper()
+	lib := filepath.Join(filepath.Dir(s.root), "lib")
+	check(s.t, os.MkdirAll(lib, 0o755))
+	r := gittest.At(s.t, lib)
+	r.Git("init", "-q", "-b", "main")
+	r.Write("l", "1")
+	r.Commit("lib")
+	s.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", lib, "lib")
+	write(s.t, s.path("lib/l"), "2")
+}
+
+// shallow makes the project a clone without history, approved as it is.
+func (s *scene) shallow() {
+	s.t.Helper()
+	s.commit("f", "2")
+	clone := filepath.Join(filepath.Dir(s.root), "clone")
+	gittest.At(s.t, filepath.Dir(s.root)).Git("clone", "-q", "--depth=1", "file://"+s.root, clone)
+	s.root = clone
+	s.approve()
+}
+
+func (s *scene) many(files int) {
+	s.t.Helper()
+	for i := range files {
+		write(s.t, s.path(fmt.Sprintf("node_modules/%d/index.js", i)), "1")
+	}
+}
