@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/enclave"
 )
 
 // Command is a command to run.
@@ -39,6 +41,8 @@ type Command struct {
 	// is then asked to end and, soon after, ended. Of a command that has it, nothing
 	// stays behind, however it ends.
 	Enough <-chan struct{}
+	// Enclave is what the command sees in place of a directory; nil for what there is.
+	Enclave *enclave.Enclave
 
 	lastWord time.Duration // 0 means lastWord
 }
@@ -151,11 +155,18 @@ func Run(ctx context.Context, c Command) Result {
 
 	start := time.Now()
 	var out outlets
+	var entry *enclave.Entry
 	err := out.carry(cmd)
+	if err == nil && c.Enclave != nil {
+		entry, err = c.Enclave.Enter(cmd)
+	}
 	if err == nil {
 		err = cmd.Start()
 	}
 	out.started()
+	if entry != nil {
+		entry.Started()
+	}
 	if err != nil {
 		out.finish()
 	} else {
@@ -171,8 +182,14 @@ func Run(ctx context.Context, c Command) Result {
 			EndMarked(mark)
 		}
 	}
+	state := cmd.ProcessState
+	if entry != nil {
+		if fault := entry.Fault(); fault != nil {
+			state, err = nil, fault // the command itself never ran
+		}
+	}
 	return Result{Duration: time.Since(start), Stdout: stdout.bytes(), Tail: tail.String()}.
-		ended(cmd.ProcessState, err, context.Cause(ctx))
+		ended(state, err, context.Cause(ctx))
 }
 
 // limit ends a command that has started when its timeout is over. On a busy machine one that

@@ -1,0 +1,30 @@
+// Package enclave runs a command that sees given files in place of a directory's own,
+// whatever path it takes to them. All other files are those of the machine. Nothing that
+// happens outside changes what the command sees there, and what it writes there stays with
+// it.
+//
+// On Linux that is a mount namespace with a small file system of its own over the directory.
+// Other systems have nothing like it: Available says why.
+package enclave
+
+import (
+	"errors"
+	"time"
+)
+
+// Enclave is what a command sees in place of a directory.
+type Enclave struct {
+	Dir   string // absolute, without links; it has to exist
+	Files []File
+	Time  time.Time // of the files' last change, so that make sees the same one each time
+}
+
+// File is a file below the directory.
+type File struct {
+	Path string // slash-separated, relative to it
+	Exec bool
+	Data []byte
+}
+
+// ErrUnavailable means that this system gives no enclave.
+var ErrUnavailable = errors.New("no private mount namespace is to be had here")

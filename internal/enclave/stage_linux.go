@@ -1,0 +1,116 @@
+package enclave
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// word is the only argument of our own binary when it is the stage: the process that the
+// kernel has put into new namespaces, and that becomes the command once all is in place.
+const word = "enter-enclave"
+
+// The stage's descriptors.
+const (
+	orderFD = 3
+	faultFD = 4
+)
+
+// order is what the stage is told.
+type order struct {
+	Enclave
+	Program string // empty: nothing, it is only tried
+	Args    []string
+	Cwd     string
+	AsUser  bool // the rights to mount are those of a user in its own namespace
+}
+
+// The stage begins here, so that every program which starts commands in an enclave can be
+// one, tests included, and pays for nothing else of its own.
+func init() {
+	if len(os.Args) != 2 || os.Args[1] != word {
+		return
+	}
+	err := stage()
+	if err == nil {
+		os.Exit(0)
+	}
+	if _, unheard := os.NewFile(faultFD, "faults").WriteString(err.Error()); unheard != nil {
+		fmt.Fprintln(os.Stderr, "stopgate: "+word+" is for stopgate's own use:", err)
+	}
+	os.Exit(1)
+}
+
+func stage() error {
+	unix.CloseOnExec(orderFD)
+	unix.CloseOnExec(faultFD)
+	var o order
+	if err := json.NewDecoder(os.NewFile(orderFD, "order")).Decode(&o); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	if err := o.cover(); err != nil {
+		return err
+	}
+	if o.Program == "" {
+		return nil
+	}
+	if err := os.Chdir(o.Cwd); err != nil {
+		return err
+	}
+	if o.AsUser {
+		if err := dropRights(); err != nil {
+			return fmt.Errorf("give up rights: %w", err)
+		}
+	}
+	return fmt.Errorf("%s: %w", o.Program, syscall.Exec(o.Program, o.Args, os.Environ()))
+}
+
+// dropRights gives up what let a user mount: the command has no more rights than it would
+// have elsewhere. They are this thread's alone, which is the one that becomes the command:
+// init runs on the main thread.
+func dropRights() error {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	return unix.Capset(&header, &none[0])
+}
+
+// cover puts the files over the directory.
+func (e *Enclave) cover() error {
+	// Otherwise the mount would show outside where the machine shares its mounts, as systemd has it.
+	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("keep mounts to ourselves: %w", err)
+	}
+	if err := unix.Mount("stopgate", e.Dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+		return fmt.Errorf("mount over %s: %w", e.Dir, err)
+	}
+
+	defer syscall.Umask(syscall.Umask(0o022)) // the command gets ours back
+	for _, f := range e.Files {
+		if err := e.write(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Enclave) write(f File) error {
+	path := filepath.Join(e.Dir, filepath.FromSlash(f.Path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	mode := os.FileMode(0o644)
+	if f.Exec {
+		mode = 0o755
+	}
+	if err := os.WriteFile(path, f.Data, mode); err != nil {
+		return err
+	}
+	return os.Chtimes(path, e.Time, e.Time)
+}
