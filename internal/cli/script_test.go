@@ -16,6 +16,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/enclave"
 	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
@@ -48,7 +49,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup:               setUp,
-		Condition:           hasProgram,
+		Condition:           holds,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"payload":  writePayload,
 			"exit":     checkExit,
@@ -60,14 +61,17 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// hasProgram is the condition "program:NAME". Where all tests must run it is an error that there is
-// no such program.
-func hasProgram(condition string) (bool, error) {
-	name, known := strings.CutPrefix(condition, "program:")
-	if !known {
+// holds knows the conditions "program:NAME" and "namespace". Where all tests must run it is an
+// error that there is no such program, or no private mount namespace.
+func holds(condition string) (bool, error) {
+	var err error
+	if name, is := strings.CutPrefix(condition, "program:"); is {
+		_, err = exec.LookPath(name)
+	} else if condition == "namespace" {
+		err = enclave.Available()
+	} else {
 		return false, fmt.Errorf("unknown condition %q", condition)
 	}
-	_, err := exec.LookPath(name)
 	if err != nil && environtest.Required() {
 		return false, fmt.Errorf("%w: run scripts/setup-tests", err)
 	}

@@ -69,6 +69,7 @@ type status struct {
 	Hooks  []string     `json:"hooks"`          // scopes that call us
 	Dead   string       `json:"dead,omitempty"` // why the hooks that are installed do not count
 	Trust  string       `json:"trust"`
+	remedy trust.Remedy // where it was edited
 	Global string       `json:"global_faults,omitempty"`
 	Off    *stop.Recess `json:"off,omitempty"`
 	Open   int          `json:"unanswered"` // stops received and not answered
@@ -149,7 +150,7 @@ func (h *here) status(ctx context.Context) (*status, error) {
 	if why, found := settings.OutOfReach(h.cwd, h.root); found && len(s.Hooks) == 0 && s.Dead == "" {
 		s.Dead = why
 	}
-	s.Trust = h.trustWord()
+	s.Trust, s.remedy = h.trustWord()
 	if h.hasProject {
 		gates, err := readGates(h.stateDir, h.root)
 		if err != nil {
@@ -169,18 +170,23 @@ func (h *here) status(ctx context.Context) (*status, error) {
 	return s, s.readStops(filepath.Join(h.stateDir, "journal"))
 }
 
-func (h *here) trustWord() string {
+// trustWord is how the project stands to what was approved, and what that leads to where it
+// was edited.
+func (h *here) trustWord() (string, trust.Remedy) {
 	switch {
 	case !h.enforces():
-		return "not enforced"
+		return "not enforced", ""
 	case !h.hasProject:
-		return "enforced"
+		return "enforced", ""
 	}
 	standing, err := h.trust().Standing(h.root)
-	if err != nil {
-		return err.Error()
+	switch {
+	case err != nil:
+		return err.Error(), ""
+	case standing.State == trust.Edited:
+		return string(standing.State), standing.Content.Remedy()
 	}
-	return string(standing.State)
+	return string(standing.State), ""
 }
 
 // readHooks gathers where we are called from. A file that the client drops, or
@@ -258,7 +264,7 @@ func (s *status) write(out io.Writer, p paint) error {
 	case trust.Untrusted:
 		row("trust", p.red("never approved: nothing is enforced"), "stopgate trust --show")
 	case trust.Edited:
-		row("trust", p.yellow("edited since it was approved: the approved copy runs"), "stopgate trust --show")
+		row("trust", p.yellow("edited since it was approved: "+s.remedy.String()), "stopgate trust --show")
 	default:
 		row("trust", s.Trust, "")
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 func newTrust() *cobra.Command {
-	var show, revoke, yes, asJSON bool
+	var show, revoke, restore, yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Approve this project's .gauntlet/ as it stands",
@@ -30,10 +30,11 @@ global config says "trust: enforce", only approved content runs; an agent that
 edits it later changes nothing until you approve again.`,
 		Example: `  stopgate trust --show     what would run, and what changed since you approved
   stopgate trust            approve
+  stopgate trust --restore  put the approved files back; agents may do this, too
   stopgate trust --revoke   take it back`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := atMostOne(cmd, "show", "revoke"); err != nil {
+			if err := atMostOne(cmd, "show", "revoke", "restore"); err != nil {
 				return err
 			}
 			h, err := mustExist(findApprovable())
@@ -44,6 +45,8 @@ edits it later changes nothing until you approve again.`,
 			switch {
 			case show:
 				return showTrust(out, h, asJSON)
+			case restore:
+				return restoreApproved(out, h, asJSON)
 			case revoke:
 				if err := trust.RequirePerson("take an approval back", yes); err != nil {
 					return err
@@ -59,9 +62,34 @@ edits it later changes nothing until you approve again.`,
 	}
 	cmd.Flags().BoolVar(&show, "show", false, "only show what would run and what changed")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the approval back")
+	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved files back and keep edited ones aside")
 	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "with --show: print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --show or --restore: print JSON")
 	return cmd
+}
+
+// restoreApproved puts the approved files back. It changes nothing that counts, so anybody
+// may do it.
+func restoreApproved(out io.Writer, h *here, asJSON bool) error {
+	r, err := h.trust().Restore(h.root)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(out, r)
+	}
+	if len(r.Restored)+len(r.Moved) == 0 {
+		fmt.Fprintf(out, "%s is as approved\n", h.configDir())
+		return nil
+	}
+	fmt.Fprintf(out, "restored: %s\n", h.configDir())
+	for _, path := range r.Restored {
+		fmt.Fprintf(out, "  %s\n", plain.Line(path))
+	}
+	if len(r.Moved) > 0 {
+		fmt.Fprintf(out, "what was there instead is in %s\n", r.Aside)
+	}
+	return nil
 }
 
 func approve(out io.Writer, h *here, yes bool) error {
@@ -167,10 +195,12 @@ func (h *here) readSnapshot(snapshot trust.Snapshot) (contents, error) {
 
 type trustView struct {
 	trust.Standing
-	Enforced bool     `json:"enforced"`
-	Commands []string `json:"commands"`
-	Runbooks []string `json:"runbooks"`
-	Invalid  string   `json:"invalid,omitempty"`
+	Enforced bool `json:"enforced"`
+	// WhereEdited is what happens on this system where files differ from the approved ones.
+	WhereEdited trust.Remedy `json:"where_edited"`
+	Commands    []string     `json:"commands"`
+	Runbooks    []string     `json:"runbooks"`
+	Invalid     string       `json:"invalid,omitempty"`
 }
 
 func showTrust(out io.Writer, h *here, asJSON bool) error {
@@ -178,7 +208,11 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	view := trustView{Standing: standing, Enforced: h.enforces(), Commands: []string{}, Runbooks: []string{}}
+	remedy, why := trust.RemedyHere()
+	if standing.State == trust.Edited {
+		remedy = standing.Content.Remedy()
+	}
+	view := trustView{Standing: standing, Enforced: h.enforces(), WhereEdited: remedy, Commands: []string{}, Runbooks: []string{}}
 	cfg, err := readApprovable(h.configDir(), h.short(h.configDir()))
 	view.Runbooks = append(view.Runbooks, cfg.runbooks...)
 	if err != nil {
@@ -193,9 +227,15 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 	if len(standing.Changed) > 0 {
 		fmt.Fprintf(out, "changed since %s:\n", standing.ApprovedAt.Local().Format(time.DateTime))
 		for _, path := range standing.Changed {
-			fmt.Fprintf(out, "  %s\n", path)
+			fmt.Fprintf(out, "  %s\n", plain.Line(path))
 		}
 		fmt.Fprintf(out, "compare: diff -r %s %s\n", quote(standing.Dir), quote(h.configDir()))
+	}
+	if view.Enforced {
+		fmt.Fprintf(out, "where files differ from the approved ones, %s\n", remedy)
+		if why != nil {
+			fmt.Fprintf(out, "  (%v)\n", why)
+		}
 	}
 	if view.Invalid != "" {
 		fmt.Fprintf(out, "not valid: %s\n", view.Invalid)

@@ -363,10 +363,11 @@ func (e *examination) trusted(live string) string {
 		e.find(Dead, "trust", live+" was never approved: nothing of it runs", "stopgate trust")
 		return ""
 	case standing.State == trust.Edited:
-		e.find(Warn, "trust", fmt.Sprintf("%s was edited since it was approved (%s): the approved copy runs", live, trust.Summary(standing.Changed)), "stopgate trust --show")
+		e.find(Warn, "trust", fmt.Sprintf("%s was edited since it was approved (%s): %s", live, trust.Summary(standing.Changed), standing.Content.Remedy()), "stopgate trust --show")
 		e.examineEdited(live)
 	default:
-		e.find(OK, "trust", "approved on "+standing.ApprovedAt.Local().Format(time.DateTime), "")
+		remedy, _ := trust.RemedyHere()
+		e.find(OK, "trust", fmt.Sprintf("approved on %s; if it is edited, %s", standing.ApprovedAt.Local().Format(time.DateTime), remedy), "")
 	}
 	return standing.Dir
 }

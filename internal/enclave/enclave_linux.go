@@ -1,7 +1,6 @@
 package enclave
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -34,7 +34,10 @@ var tried = sync.OnceValues(func() (flags uintptr, err error) {
 			return flags, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	if !errors.Is(err, ErrUnavailable) {
+		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return 0, err
 })
 
 // mayMount reports whether we have CAP_SYS_ADMIN. With it no user namespace is needed, in
@@ -137,13 +140,16 @@ func (e *Entry) Started() {
 	e.write.Close()
 }
 
-// Fault is why the command did not get into the enclave, or could not be started there; nil
-// when it ran.
+// Fault is why the command could not be started in the enclave; nil when it ran. It is
+// ErrUnavailable where there was no enclave.
 func (e *Entry) Fault() error {
 	defer e.faults.Close()
 	text, err := io.ReadAll(e.faults)
-	if err == nil && len(text) > 0 {
-		err = errors.New(string(bytes.TrimSpace(text)))
+	if err != nil || len(text) == 0 {
+		return err
 	}
-	return err
+	if why, found := strings.CutPrefix(string(text), ErrUnavailable.Error()+": "); found {
+		return fmt.Errorf("%w: %s", ErrUnavailable, why)
+	}
+	return errors.New(string(text))
 }

@@ -18,3 +18,12 @@ func (*Entry) Started() {}
 
 // Fault is not asked, as no command gets that far.
 func (*Entry) Fault() error { return nil }
+
+// Watch sees nothing.
+type Watch struct{}
+
+// NewWatch fails.
+func NewWatch(...string) (*Watch, error) { return nil, ErrUnavailable }
+
+// Close is not asked.
+func (*Watch) Close() bool { return false }

@@ -53,7 +53,7 @@ func stage() error {
 		return fmt.Errorf("read the order: %w", err)
 	}
 	if err := o.cover(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	if o.Program == "" {
 		return nil

@@ -92,6 +92,10 @@ func (e *execution) run(ctx context.Context) Result {
 		if over {
 			return r
 		}
+		if r, withheld := withheldBefore(e.Project); withheld {
+			r.Tree = v.tree.Known()
+			return r
+		}
 		lock, err := e.acquire()
 		var held *logdir.HeldError
 		switch {

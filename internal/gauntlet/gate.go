@@ -2,6 +2,7 @@ package gauntlet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,12 +64,12 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		return job.result(GateCouldNotRun, "the log directory cannot be written: "+err.Error())
 	}
 	defer log.Close()
-	root := g.Project.Root
-	dir := filepath.Join(root, filepath.FromSlash(job.Dir))
+	dir := filepath.Join(g.Project.Root, filepath.FromSlash(job.Dir))
 	c := check.Run(ctx, check.Request{
 		Name:            job.Check.Name,
-		Command:         trust.Pin(job.Check.Command, dir, root, g.Project.ConfigDir),
+		Command:         job.Check.Command,
 		Dir:             dir,
+		Run:             g.Project.Content.Run,
 		Env:             g.environ("BASE_BRANCH=" + g.baseBranch(g.view)),
 		Timeout:         job.Check.Timeout,
 		FixInstructions: job.Check.FixInstructions,
@@ -83,6 +84,8 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		r.Outcome = GatePassed
 	case c.Ran:
 		r.Outcome, r.FixInstructions = GateFailed, job.Check.FixInstructions
+	case errors.Is(c.Err, trust.ErrWithheld):
+		r.Outcome, r.Message, r.withheld = GateFailed, c.Err.Error(), true
 	case c.Missing:
 		g.vanished(&r)
 	case c.CutOff:

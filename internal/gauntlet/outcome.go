@@ -45,6 +45,7 @@ type GateResult struct {
 	job        *Job
 	timedOut   bool
 	ended      bool // by itself, and said something
+	withheld   bool // what was approved could not be given to it
 }
 
 // Result is how a run ended.

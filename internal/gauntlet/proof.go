@@ -1,11 +1,11 @@
 package gauntlet
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/environ"
@@ -23,6 +23,8 @@ type prover struct {
 	base      string // what BASE_BRANCH says
 	position  change.Position
 	configDir string
+	approval  string // id of what the gates run of .gauntlet; empty without trust
+	files     *trust.Content
 	environ   []string
 	root      string
 	versions  map[string]string // of the tools that were asked; empty where one could not say
@@ -37,8 +39,8 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 	if !gate.Cache {
 		return ""
 	}
-	content, own := p.content(ctx, gate.Inputs), p.configDir
-	if len(gate.Inputs) > 0 || !p.tree.Has(paths.GauntletDir+"/"+paths.ConfigFile) {
+	content, own := p.content(ctx, gate.Inputs), cmp.Or(p.approval, paths.GauntletDir)
+	if p.approval == "" && (len(gate.Inputs) > 0 || !p.tree.Has(paths.GauntletDir+"/"+paths.ConfigFile)) {
 		own = p.configuration(ctx)
 	}
 	if content == "" || own == "" {
@@ -85,14 +87,10 @@ func (p *prover) content(ctx context.Context, inputs []string) string {
 
 // configuration is a digest of .gauntlet/, for where the content leaves it out: a
 // gate may run scripts of it although git ignores them, or inputs do not name them.
-// An approved copy is named after its content.
 func (p *prover) configuration(ctx context.Context) string {
 	if p.gauntlet == "" {
-		p.gauntlet = p.configDir
-		if p.configDir == filepath.Join(p.root, paths.GauntletDir) {
-			tree, _ := p.worktree.Inputs(ctx, []string{paths.GauntletDir})
-			p.gauntlet = tree.Known()
-		}
+		tree, _ := p.worktree.Inputs(ctx, []string{paths.GauntletDir})
+		p.gauntlet = tree.Known()
 	}
 	return p.gauntlet
 }
@@ -113,8 +111,7 @@ func (p *prover) version(ctx context.Context, tool string) string {
 	version, asked := p.versions[tool]
 	if !asked {
 		const patience = 10 * time.Second
-		script := trust.Pin(tool, p.root, p.root, p.configDir)
-		if r := process.Run(ctx, process.Command{Args: process.Shell(script), Dir: p.root, Env: p.environ, Timeout: patience}); r.OK() {
+		if r := p.files.Run(ctx, process.Command{Args: process.Shell(tool), Dir: p.root, Env: p.environ, Timeout: patience}); r.OK() {
 			version = "=" + r.Tail
 		}
 		p.versions[tool] = version

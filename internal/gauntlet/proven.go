@@ -85,6 +85,8 @@ func (e *execution) prover(v *view, tree change.Tree) *prover {
 		base:      e.baseBranch(v),
 		position:  v.position,
 		configDir: e.Project.ConfigDir,
+		approval:  e.Project.Approval,
+		files:     e.Project.Content,
 		environ:   e.Environ,
 		root:      e.Project.Root,
 		versions:  map[string]string{},

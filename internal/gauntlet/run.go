@@ -38,6 +38,9 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 		r.Status = NoApplicableGates
 		return e.finish(ctx, v, r, log)
 	}
+	if withheldDuring(&r) {
+		return e.finish(ctx, v, r, log)
+	}
 	if interrupted(ctx, &r) {
 		// Somebody stopped it: it says nothing, and counts as nothing.
 		r.Status, r.Interrupted = InfrastructureError, true

@@ -6,17 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/gauntlet/check"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
-	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // runnerJob is the name of an external gauntlet among the jobs.
@@ -26,6 +23,9 @@ const runnerJob = "runner"
 // off its exit code and its output. It takes the run's lock itself, as the older
 // tool does, so we must not. What it fails at is an open failure as any other.
 func runExternal(ctx context.Context, o Options, runner []string) Result {
+	if r, withheld := withheldBefore(o.Project); withheld {
+		return r
+	}
 	e := newExecution(o)
 	var v view
 	if e.look(ctx, &v) == nil && e.untouched(&v) {
@@ -45,6 +45,9 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 		r.Status = e.startRunner(ctx, runner, file, &gate)
 	}
 	r.Gates = []GateResult{gate}
+	if withheldDuring(&r) {
+		return r
+	}
 	if r.Interrupted = errors.Is(ctx.Err(), context.Canceled); !r.Interrupted {
 		e.recordRunner(ctx, &r, runner)
 	}
@@ -55,13 +58,17 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 // startRunner runs an external gauntlet, and says in gate how it ended.
 func (e *execution) startRunner(ctx context.Context, runner []string, log io.Writer, gate *GateResult) Status {
 	phrases := &phrases{}
-	p := process.Run(ctx, process.Command{
-		Args:   pinned(runner, e.Project),
+	p := e.Project.Content.Run(ctx, process.Command{
+		Args:   runner,
 		Dir:    e.Project.Root,
 		Env:    append(e.Environ[:len(e.Environ):len(e.Environ)], claude.ActiveVariable+"=1"),
 		Output: io.MultiWriter(phrases, check.NewLog(log)), // a full disk must not hide what it says
 	})
 	gate.Message, gate.Tail = p.String(), plain.Text(p.Tail)
+	if gate.withheld = errors.Is(p.Err, trust.ErrWithheld); gate.withheld {
+		gate.Outcome, gate.Message = GateFailed, p.Err.Error()
+		return Failed
+	}
 	if !p.Ran() {
 		gate.Message = notRun(ctx, runner[0], p)
 		return InfrastructureError
@@ -121,20 +128,6 @@ func runnerMessage(r *Result) string {
 		return "Gauntlet: no applicable gates, says the external runner."
 	}
 	return messageFor(r)
-}
-
-// pinned has the runner use the approved copy where an argument is a path below
-// .gauntlet.
-func pinned(runner []string, project *keeper.Project) []string {
-	args := slices.Clone(runner)
-	for i, arg := range args {
-		for _, prefix := range []string{"", "./", project.Root + "/"} {
-			if rest, ok := strings.CutPrefix(arg, prefix+paths.GauntletDir+"/"); ok {
-				args[i] = filepath.Join(project.ConfigDir, rest)
-			}
-		}
-	}
-	return args
 }
 
 // classify follows the order of the specification: the exit code decides, and the

@@ -1,10 +1,12 @@
 package guard
 
 import (
+	"path/filepath"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
 )
 
 const prefix = "CONCLAUDE_"
@@ -28,7 +30,7 @@ func Environ(environ []string, call *keeper.Call) []string {
 	set("TRANSCRIPT_PATH", base.TranscriptPath)
 	set("HOOK_EVENT", base.HookEventName)
 	set("CWD", base.CWD)
-	set("CONFIG_DIR", call.Project.ConfigDir)
+	set("CONFIG_DIR", filepath.Join(call.Project.Root, paths.GauntletDir))
 	if base.AgentID != "" {
 		set("AGENT_ID", base.AgentID)
 	}

@@ -3,6 +3,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -77,8 +78,8 @@ type run struct {
 }
 
 func execute(ctx context.Context, call *keeper.Call, command config.Command) run {
-	result := process.Run(ctx, process.Command{
-		Args:    process.Shell(pin(command.Run, call.Project)),
+	result := call.Project.Content.Run(ctx, process.Command{
+		Args:    process.Shell(command.Run),
 		Dir:     call.Project.Root,
 		Env:     Environ(call.Env, call),
 		Stdin:   call.Raw,
@@ -92,9 +93,8 @@ func execute(ctx context.Context, call *keeper.Call, command config.Command) run
 	return r
 }
 
-func pin(script string, project *keeper.Project) string {
-	return trust.Pin(script, project.Root, project.Root, project.ConfigDir)
-}
+// withheld reports whether the command was not run because its files are not as approved.
+func (r *run) withheld() bool { return errors.Is(r.Err, trust.ErrWithheld) }
 
 // Reported is the status of commands that failed and do not object.
 const Reported = "reported"
@@ -109,6 +109,10 @@ func verdict(runs []run) keeper.Verdict {
 			reasons = append(reasons, r.denial)
 			summaries = append(summaries, fmt.Sprintf("hook command %q denied the tool call", r.Run))
 		case r.OK():
+		case r.withheld() && r.OnFailure == config.Block:
+			v.Outcome, v.Uncounted = keeper.Failed, true
+			reasons = append(reasons, fmt.Sprintf("`%s` was not run: %v", r.Run, r.Err))
+			summaries = append(summaries, fmt.Sprintf("hook command %q was not run: %v", r.Run, r.Err))
 		case !r.Ran():
 			if v.Outcome == keeper.Passed {
 				v.Outcome = keeper.CouldNotRun

@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // Outcome is the result of looking. "Could not run" is neither of the others:
@@ -42,8 +43,10 @@ type Verdict struct {
 	Summary string // for the journal, in place of the message; holds no output of commands
 	Notify  bool   // the message is one that a person must not miss
 	Cost    event.Cost
-	Reused  bool         // of an earlier call: nobody looked again
-	Trees   []event.Tree // that were looked at
+	// Uncounted means that a block says nothing about the work, and is not counted against it.
+	Uncounted bool
+	Reused    bool         // of an earlier call: nobody looked again
+	Trees     []event.Tree // that were looked at
 }
 
 // Blocks reports whether the verdict objects to the call.
@@ -101,9 +104,10 @@ func (c *Call) Event() hook.Event { return c.Payload.Event() }
 type Project struct {
 	Root      string
 	Config    *config.Project
-	Gates     *config.Gates // nil on events that no gate looks at
-	ConfigDir string        // .gauntlet while it is as approved, else the approved copy of it
-	Approval  string        // id of the approved configuration; empty without trust
+	Gates     *config.Gates  // nil on events that no gate looks at
+	ConfigDir string         // what the configuration was read from: .gauntlet, or the approved copy of it
+	Approval  string         // id of the approved configuration; empty without trust
+	Content   *trust.Content // runs commands that see it as it was approved; nil without trust
 }
 
 // Tree is a working tree that a stop is judged in, as the session sees it.

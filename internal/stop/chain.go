@@ -38,6 +38,14 @@ type Judgement struct {
 	Blocked  int // index of the opinion that blocks; -1 when the call may pass
 }
 
+// hold adds an opinion that blocks, unless there is one.
+func (j *Judgement) hold(held *Opinion) {
+	if held != nil && j.Blocked < 0 {
+		j.Opinions = append(j.Opinions, *held)
+		j.Blocked = len(j.Opinions) - 1
+	}
+}
+
 // trees are those that keepers looked at.
 func (j Judgement) trees() (all []event.Tree) {
 	for _, o := range j.Opinions {
@@ -61,7 +69,7 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 			verdict = verdict.Observed()
 		}
 		opinion := Opinion{k.Name(), verdict, c.Now().Sub(start)}
-		if verdict.Blocks() {
+		if verdict.Blocks() && !verdict.Uncounted {
 			if why := c.refusal(call, k); why != "" {
 				opinion.Verdict = gaveUp(verdict, why)
 			}

@@ -26,6 +26,7 @@ type Place struct {
 	Project  *keeper.Project // nil when nothing of it may act
 	Off      bool            // nobody may act here
 	Opinions []Opinion
+	Held     *Opinion // holds the agent back although no keeper may look; nil where nothing does
 }
 
 func (p *Place) cannot(who, status, message string) {
@@ -119,17 +120,17 @@ func (l Locator) Locate(root string, withGates bool) Place {
 		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; the defaults hold in place of the sections with faults (all faults: stopgate validate)")
 	}
 	live := filepath.Join(root, paths.GauntletDir)
-	source, configDir, approval := live, live, ""
+	source := live
+	var standing trust.Standing
 	if l.Global.Enforces() {
-		standing, ok := p.trusted(trust.NewStore(l.StateDir), live)
-		if !ok {
+		var ok bool
+		if standing, ok = p.trusted(trust.NewStore(l.StateDir), live); !ok {
+			if withGates && standing.State == trust.Damaged {
+				p.hold(l.StateDir)
+			}
 			return p
 		}
-		approval = standing.ID
 		source = standing.Dir // so that nobody can change it after it was compared
-		if standing.State == trust.Edited {
-			configDir = standing.Dir
-		}
 		if _, err := os.Lstat(filepath.Join(source, paths.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
 			return p // only runbooks were approved
 		}
@@ -139,7 +140,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 		p.cannot("config", "invalid_config", firstLine(err)+" (all faults: stopgate validate)")
 		return p
 	}
-	project.Root, project.ConfigDir, project.Approval = root, configDir, approval
+	project.Root, project.ConfigDir, project.Approval, project.Content = root, source, standing.ID, standing.Content
 	p.Project = project
 	return p
 }
@@ -157,6 +158,20 @@ func read(source, live string, withGates bool) (*keeper.Project, error) {
 	return project, err
 }
 
+// hold keeps an agent from stopping over an approval that cannot be read: damage frees no
+// open failure. It says nothing about the work, so it counts as no retry.
+func (p *Place) hold(stateDir string) {
+	state, err := ledger.Open(stateDir, p.Root).Read()
+	if err == nil && !state.Damaged && len(state.Open) == 0 {
+		return
+	}
+	what := p.Opinions[len(p.Opinions)-1].Message
+	p.Held = &Opinion{Keeper: "trust", Verdict: keeper.Verdict{
+		Outcome: keeper.Failed, Status: "damaged_approval", Uncounted: true, Summary: what,
+		Reason: "Gates were failing here, and what was approved cannot be read any more, so they cannot be run: " + what + ". Ask a person to approve (`stopgate trust`).",
+	}}
+}
+
 // trusted compares the project with what was approved; false when nothing may
 // run.
 func (p *Place) trusted(store trust.Store, live string) (trust.Standing, bool) {
@@ -171,7 +186,7 @@ func (p *Place) trusted(store trust.Store, live string) (trust.Standing, bool) {
 	case standing.State == trust.Edited:
 		p.Opinions = append(p.Opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
 			Outcome: keeper.Passed, Status: "edited",
-			Message: fmt.Sprintf("%s differs from what was approved (%s); the approved copy runs. To approve it as it is now: stopgate trust",
+			Message: fmt.Sprintf("%s differs from what was approved (%s); only the approved files run. To approve it as it is now: stopgate trust",
 				live, trust.Summary(standing.Changed)),
 		}})
 	}

@@ -145,6 +145,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	kc.Trees, kc.Prompt = c.trees(&place, payload, session), session.Prompt()
 	c.witness(kc)
 	judgement := c.judge(ctx, kc, place.Off)
+	judgement.hold(place.Held)
 	answer := compose(payload.Event(), place.Opinions, judgement)
 
 	rec.Decision = "allow"

@@ -115,6 +115,10 @@ func told(about []Opinion, message string, journalErr error) []string {
 
 // gates asks the gauntlet, where the project may act at all.
 func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place) (gauntlet.Result, keeper.Verdict) {
+	if place.Held != nil {
+		result := gauntlet.Held(place.Held.Summary)
+		return result, place.Held.Verdict
+	}
 	stop := gauntlet.Stop{
 		Project:  place.Project,
 		StateDir: c.StateDir,

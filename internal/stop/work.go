@@ -1,6 +1,7 @@
 package stop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -98,6 +99,7 @@ func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) 
 	for _, root := range c.others(place.Root, payload, session) {
 		other := c.locate(root, payload)
 		place.Opinions = append(place.Opinions, other.Opinions...)
+		place.Held = cmp.Or(place.Held, other.Held)
 		add(other.Project)
 	}
 	return trees

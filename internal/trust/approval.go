@@ -31,6 +31,7 @@ type approval struct {
 
 const (
 	approvalFile    = "approval.json"
+	spareFile       = "spare.json" // the same once more, for when that is damaged or gone
 	approvalVersion = 2
 )
 
@@ -75,8 +76,20 @@ func (s Store) Roots() (roots []string) {
 	return roots
 }
 
+// read reads an approval, or its spare.
 func (s Store) read(key string) (*approval, error) {
-	path := filepath.Join(s.folder(key), approvalFile)
+	a, err := s.readFile(key, approvalFile)
+	if err == nil {
+		return a, nil
+	}
+	if spare, other := s.readFile(key, spareFile); other == nil {
+		return spare, nil
+	}
+	return nil, err
+}
+
+func (s Store) readFile(key, name string) (*approval, error) {
+	path := filepath.Join(s.folder(key), name)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -87,6 +100,9 @@ func (s Store) read(key string) (*approval, error) {
 	}
 	return &a, nil
 }
+
+// content is what was approved. Approvals of older versions have caches among their files.
+func (a *approval) content() []file { return withoutCaches(a.Files) }
 
 // sound reports whether an approval is one that was written by us, whole.
 func (a *approval) sound() bool {
@@ -115,17 +131,39 @@ func (s Store) save(key string, a *approval) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(filepath.Join(s.folder(key), approvalFile), append(text, '\n'), 0o600); err != nil {
-		return err
+	for _, name := range []string{approvalFile, spareFile} {
+		if err := atomicfile.Write(filepath.Join(s.folder(key), name), append(text, '\n'), 0o600); err != nil {
+			return err
+		}
 	}
 	return s.sweep(key, a.Hash, before)
+}
+
+// upgrade gives an approval of the first version, which has names and hashes alone, the
+// content of its copy. What cannot be written is done again the next time.
+func (s Store) upgrade(key string, a *approval) *approval {
+	files, err := readTree(s.copyDir(key, a.Hash))
+	if err != nil {
+		return a
+	}
+	unlock, err := s.lock()
+	if err != nil {
+		return a
+	}
+	defer unlock()
+	whole := *a
+	whole.Version, whole.Files, whole.Hash = approvalVersion, files, hashTree(files)
+	_ = s.save(key, &whole)
+	return &whole
 }
 
 // remove takes an approval away: first what names the copy, since an approval without one
 // would look damaged.
 func (s Store) remove(key string) error {
-	if err := os.Remove(filepath.Join(s.folder(key), approvalFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, name := range []string{spareFile, approvalFile} {
+		if err := os.Remove(filepath.Join(s.folder(key), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return os.RemoveAll(s.folder(key))
 }

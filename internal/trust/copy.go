@@ -9,11 +9,22 @@ import (
 	"github.com/stopgate/stopgate/internal/atomicfile"
 )
 
+// whole is an approval with its content, and the folder with that.
+func (s Store) whole(key string, a *approval) (*approval, string, error) {
+	dir, err := s.copyOf(key, a)
+	if err != nil || a.Version > 1 {
+		return a, dir, err
+	}
+	a = s.upgrade(key, a)
+	dir, err = s.copyOf(key, a)
+	return a, dir, err
+}
+
 // copyOf is the folder with the approved content. One that is damaged is made anew from
 // the approval: what runs is what was approved, whatever became of the copy.
 func (s Store) copyOf(key string, a *approval) (dir string, err error) {
 	dir = s.copyDir(key, a.Hash)
-	if intact(dir, a.Hash) {
+	if intact(dir, a) {
 		return dir, nil
 	}
 	if a.Version < 2 {
@@ -31,7 +42,7 @@ func (s Store) copyOf(key string, a *approval) (dir string, err error) {
 // that a hook that reads it now is not disturbed.
 func (s Store) makeCopy(key string, a *approval) error {
 	target := s.copyDir(key, a.Hash)
-	if intact(target, a.Hash) {
+	if intact(target, a) {
 		return nil
 	}
 	folder := s.folder(key)
@@ -43,7 +54,7 @@ func (s Store) makeCopy(key string, a *approval) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	if err := writeFiles(tmp, a.Files); err != nil {
+	if err := writeFiles(tmp, a.content(), 0o600); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(target); err != nil {
@@ -53,16 +64,18 @@ func (s Store) makeCopy(key string, a *approval) error {
 }
 
 // intact reports whether a folder holds exactly the approved content.
-func intact(dir, hash string) bool {
+func intact(dir string, a *approval) bool {
 	files, err := readTree(dir)
-	return err == nil && hashTree(files) == hash
+	return err == nil && hashTree(files) == hashTree(a.content())
 }
 
-func writeFiles(dir string, files []file) error {
+// writeFiles writes files with a mode. Those that are executable are so for all who may read
+// them.
+func writeFiles(dir string, files []file, mode os.FileMode) error {
 	for _, f := range files {
-		mode := os.FileMode(0o600)
+		mode := mode
 		if f.Exec {
-			mode = 0o700
+			mode |= mode >> 2 & 0o111
 		}
 		if err := atomicfile.Write(filepath.Join(dir, filepath.FromSlash(f.Path)), f.Data, mode); err != nil {
 			return err
@@ -78,7 +91,7 @@ func (s Store) sweep(key string, keep ...string) error {
 		return err
 	}
 	for _, entry := range entries {
-		if entry.Name() != approvalFile && !slices.Contains(keep, entry.Name()) {
+		if entry.Name() != approvalFile && entry.Name() != spareFile && !slices.Contains(keep, entry.Name()) {
 			if err := os.RemoveAll(filepath.Join(s.folder(key), entry.Name())); err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ type file struct {
 	Data []byte `json:"data,omitempty"`
 }
 
-// readTree reads every file below dir, in the order of their names. A missing
+// readTree reads every file below dir but caches, in the order of their names. A missing
 // directory is an empty tree. Links to files are followed, since what they hold
 // is what would run; anything that is neither file nor directory is refused.
 func readTree(dir string) ([]file, error) {
@@ -42,11 +42,14 @@ func readTree(dir string) ([]file, error) {
 		return nil, err
 	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() && entry.Name() == cacheDir {
+			return fs.SkipDir
+		}
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		rel, err := filepath.Rel(root, path)
-		if err != nil {
+		if err != nil || isCache(filepath.ToSlash(rel)) {
 			return err
 		}
 		if !utf8.ValidString(rel) {
@@ -87,7 +90,7 @@ func readFile(path string, room int) (file, error) {
 		return file{}, fmt.Errorf("more than %d MiB in all", maxBytes>>20)
 	}
 	sum := sha256.Sum256(data)
-	return file{Hash: hex.EncodeToString(sum[:]), Exec: info.Mode().Perm()&0o111 != 0, Data: data}, nil
+	return file{Hash: hex.EncodeToString(sum[:]), Exec: info.Mode().Perm()&0o100 != 0, Data: data}, nil
 }
 
 // hashTree is the identity of a tree: names, contents and what is executable.
@@ -98,6 +101,9 @@ func hashTree(files []file) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// added follows the name of a file that was not approved.
+const added = " (new)"
 
 // changes names the files in which two trees differ.
 func changes(approved, live []file) []string {
@@ -112,7 +118,7 @@ func changes(approved, live []file) []string {
 		delete(was, f.Path)
 		switch {
 		case !known:
-			out = append(out, f.Path+" (new)")
+			out = append(out, f.Path+added)
 		case old != key(f):
 			out = append(out, f.Path)
 		}

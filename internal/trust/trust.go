@@ -35,6 +35,7 @@ const (
 	Untrusted State = "untrusted" // never approved
 	Approved  State = "approved"  // as it was approved
 	Edited    State = "edited"    // approved before, different now
+	Damaged   State = "damaged"   // approved before, but what was cannot be told any more
 )
 
 // Standing is a project's state, and where the content is that may run.
@@ -45,6 +46,8 @@ type Standing struct {
 	Dir        string    `json:"dir,omitempty"` // the content that may run; empty when untrusted
 	Changed    []string  `json:"changed,omitempty"`
 	ApprovedAt time.Time `json:"approved_at,omitzero"`
+	// Content runs commands that see what was approved; nil when untrusted.
+	Content *Content `json:"-"`
 }
 
 // Claims reports whether the project at root was ever approved. An approval that cannot be
@@ -74,20 +77,22 @@ func (s Store) Standing(root string) (Standing, error) {
 		return standing, nil
 	}
 	if err != nil {
+		standing.State = Damaged
 		return standing, err
 	}
-	standing.ApprovedAt, standing.ID = a.Time, a.Hash
-	if standing.Dir, err = s.copyOf(key, a); err != nil {
+	standing.ApprovedAt = a.Time
+	a, standing.Dir, err = s.whole(key, a)
+	if standing.ID = a.Hash; err != nil {
+		standing.State = Damaged
 		return standing, fmt.Errorf("the approved copy of %s is damaged; approve it again with: stopgate trust: %w", root, err)
 	}
 
-	standing.State = Approved
+	standing.State, standing.Content = Approved, s.content(root, a)
 	live, err := readTree(filepath.Join(root, paths.GauntletDir))
-	switch {
-	case err != nil:
+	if err != nil {
 		standing.State, standing.Changed = Edited, []string{err.Error()}
-	case hashTree(live) != a.Hash:
-		standing.State, standing.Changed = Edited, changes(a.Files, live)
+	} else if standing.Changed = changes(a.content(), live); len(standing.Changed) > 0 {
+		standing.State = Edited
 	}
 	return standing, nil
 }
@@ -115,7 +120,7 @@ func (s Snapshot) Has(path string) bool {
 }
 
 // Copy writes the content into a folder.
-func (s Snapshot) Copy(dir string) error { return writeFiles(dir, s.files) }
+func (s Snapshot) Copy(dir string) error { return writeFiles(dir, s.files, 0o600) }
 
 // Approve approves the project's content as it stands.
 func (s Store) Approve(root string, now time.Time) error {

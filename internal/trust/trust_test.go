@@ -83,6 +83,11 @@ func standing(t *testing.T, s Store, root string) Standing {
 	return st
 }
 
+func soundCopy(st Standing) bool {
+	files, err := readTree(st.Dir)
+	return err == nil && hashTree(files) == st.ID
+}
+
 // wantCopy checks that the content that may run is what was approved.
 func wantCopy(t *testing.T, st Standing) {
 	t.Helper()
@@ -125,7 +130,9 @@ func TestGated(t *testing.T) {
 	if s.Gated(root) || !s.Claims(root) {
 		t.Errorf("without a configuration: gated %t, claimed %t", s.Gated(root), s.Claims(root))
 	}
-	check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), approvalFile), []byte("{"), 0o600))
+	for _, name := range []string{approvalFile, spareFile} {
+		check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), name), []byte("{"), 0o600))
+	}
 	if !s.Gated(root) {
 		t.Error("not with a damaged approval")
 	}
@@ -297,10 +304,17 @@ func TestDamagedCopyOfAnOlderVersion(t *testing.T) {
 	}
 	text, err = json.Marshal(a)
 	check(t, err)
-	check(t, os.WriteFile(path, text, 0o600))
+	older := func() {
+		check(t, os.WriteFile(path, text, 0o600))
+		check(t, os.Remove(filepath.Join(filepath.Dir(path), spareFile)))
+	}
+	older()
+	wantCopy(t, standing(t, s, root)) // and has its content from now on
+	check(t, os.RemoveAll(standing(t, s, root).Dir))
 	wantCopy(t, standing(t, s, root))
 
-	check(t, os.RemoveAll(standing(t, s, root).Dir))
+	older()
+	check(t, os.RemoveAll(s.copyDir(keys(root)[0], a.Hash)))
 	if st, err := s.Standing(root); err == nil || !strings.Contains(err.Error(), "stopgate trust") {
 		t.Errorf("got %+v, %v; want an error that says what to do", st, err)
 	}
@@ -320,7 +334,7 @@ func TestE6ADamagedCopyIsMadeAgain(t *testing.T) {
 			before := standing(t, s, root)
 			damage(t, before.Dir)
 			st := standing(t, s, root)
-			if st.State != Approved || !intact(st.Dir, st.ID) {
+			if st.State != Approved || !soundCopy(st) {
 				t.Errorf("got %+v, want it approved with a sound copy", st)
 			}
 			wantCopy(t, st)
@@ -331,7 +345,12 @@ func TestE6ADamagedCopyIsMadeAgain(t *testing.T) {
 func TestDamagedApproval(t *testing.T) {
 	for _, text := range []string{"", "{", "null", "[]", `{"v":1}`, `{"v":3,"hash":"00"}`, `{"v":1,"hash":"../../../../etc"}`, "\x00"} {
 		s, root := approved(t)
-		check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), approvalFile), []byte(text), 0o600))
+		for _, name := range []string{approvalFile, spareFile} {
+			if st := standing(t, s, root); st.State != Approved {
+				t.Errorf("%q: got %+v with a spare", text, st)
+			}
+			check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), name), []byte(text), 0o600))
+		}
 		if st, err := s.Standing(root); err == nil || !strings.Contains(err.Error(), "stopgate trust") {
 			t.Errorf("%q: got %+v, %v; want an error that says what to do", text, st, err)
 		}
@@ -486,7 +505,7 @@ func TestKilledBetween(t *testing.T) {
 	check(t, s.Approve(root, noon)) // equal: the copy before is this one
 	left, err := os.ReadDir(s.folder(keys(root)[0]))
 	check(t, err)
-	if len(left) != 2 { // the approval and its copy
+	if len(left) != 3 { // the approval, its spare and its copy
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -118,7 +118,9 @@ func TestE4TheApprovalOutlivesTheRepository(t *testing.T) {
 
 func TestE6ADamagedApprovalIsReadFromItsSecondPlace(t *testing.T) {
 	s, root, _ := repository(t)
-	check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), approvalFile), []byte("{"), 0o600))
+	for _, name := range []string{approvalFile, spareFile} {
+		check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), name), []byte("{"), 0o600))
+	}
 	if st := standing(t, s, root); st.State != Approved {
 		t.Errorf("got %+v", st)
 	}

@@ -21,6 +21,8 @@ type Request struct {
 	Dir     string
 	Env     []string
 	Timeout time.Duration
+	// Run runs the command; nil means process.Run.
+	Run func(context.Context, process.Command) process.Result
 	// FixInstructions go into the log of a failure.
 	FixInstructions string
 	// Log gets everything that the command prints, between lines of our own; Echo
@@ -42,6 +44,8 @@ type Result struct {
 	// Missing means that it could not run because a program was not found or cannot be
 	// executed; CutOff that the time for the whole run was over.
 	Missing, CutOff bool
+	// Err is why the command could not be started.
+	Err error
 }
 
 // tailLines is what a summary or an agent is shown of a failure; the log has
@@ -78,10 +82,11 @@ func (r Result) word() string {
 }
 
 func run(ctx context.Context, r Request, output io.Writer) Result {
-	if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
-		return Result{Message: fmt.Sprintf("the working directory %s does not exist", r.Dir)}
+	start := r.Run
+	if start == nil {
+		start = process.Run
 	}
-	p := process.Run(ctx, process.Command{
+	p := start(ctx, process.Command{
 		Args:    process.Shell(r.Command),
 		Dir:     r.Dir,
 		Env:     r.Env,
@@ -91,7 +96,7 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 	})
 	return Result{
 		Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut,
-		Missing: p.Missing(), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
+		Err: p.Err, Missing: p.Missing(), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
 	}
 }
 
@@ -114,6 +119,8 @@ func message(ctx context.Context, r Request, p process.Result) string {
 		return fmt.Sprintf("Exited with code %d", p.Code)
 	case p.Ran():
 		return p.String()
+	case p.Err != nil && !isDir(r.Dir):
+		return fmt.Sprintf("the working directory %s does not exist", r.Dir)
 	}
 	switch p.Code {
 	case 127:
@@ -122,6 +129,11 @@ func message(ctx context.Context, r Request, p process.Result) string {
 		return fmt.Sprintf("a program that `%s` needs cannot be executed (exit 126)", brief(r.Command))
 	}
 	return fmt.Sprintf("`%s` %s", brief(r.Command), p)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // brief is the start of a command, for a message.

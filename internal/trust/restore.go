@@ -1,0 +1,179 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+// asideDir is where edited files are kept, below the approvals.
+const asideDir = "aside"
+
+// Restoration is what restoring came to.
+type Restoration struct {
+	Root     string   `json:"root"`
+	Restored []string `json:"restored"`        // approved files that were written
+	Moved    []string `json:"moved"`           // what was in their place, or beside them
+	Aside    string   `json:"aside,omitempty"` // where that is now
+}
+
+// Restore makes .gauntlet of the project at root what was approved, to the last file. What
+// was there instead is kept aside.
+func (s Store) Restore(root string) (r Restoration, err error) {
+	a, key, err := s.load(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, fmt.Errorf("%s was never approved: there is nothing to restore", filepath.Join(root, paths.GauntletDir))
+	}
+	if err != nil {
+		return r, err
+	}
+	if a, _, err = s.whole(key, a); err != nil {
+		return r, err
+	}
+	unlock, err := s.lock()
+	if err != nil {
+		return r, err
+	}
+	defer unlock()
+	c := s.content(root, a)
+	r = Restoration{Root: root, Restored: []string{}, Moved: []string{}}
+	return r, c.restore(&r)
+}
+
+func (c *Content) restore(r *Restoration) (err error) {
+	// Only a directory can hold the files; a link to one can, too.
+	if info, statErr := os.Stat(c.live); statErr != nil || !info.IsDir() {
+		if _, err := os.Lstat(c.live); err == nil {
+			r.Moved = []string{""}
+		}
+	} else if r.Moved, err = c.foreign(c.live, ""); err != nil {
+		return err
+	}
+	if r.Aside, err = c.putAside(r.Moved); err != nil {
+		return err
+	}
+	var missing []file
+	for _, f := range c.files {
+		if _, err := os.Lstat(c.path(f.Path)); err != nil {
+			missing = append(missing, f)
+			r.Restored = append(r.Restored, f.Path)
+		}
+	}
+	if err := writeFiles(c.live, missing, 0o644); err != nil {
+		return fmt.Errorf("restore %s: %w", c.live, err)
+	}
+	if seen := c.look(); !seen.exact() {
+		return fmt.Errorf("restore %s: it was changed meanwhile (%s)", c.live, Summary(seen.differences()))
+	}
+	return nil
+}
+
+func (c *Content) path(name string) string { return filepath.Join(c.live, filepath.FromSlash(name)) }
+
+// foreign lists what is below a directory and was not approved, or is not as it was.
+func (c *Content) foreign(dir, below string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		name := path.Join(below, entry.Name())
+		switch {
+		case entry.IsDir() && c.leadsTo(name):
+			more, err := c.foreign(filepath.Join(dir, entry.Name()), name)
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, more...)
+		case !c.holds(name):
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// leadsTo reports whether an approved file is below a directory.
+func (c *Content) leadsTo(dir string) bool {
+	return slices.ContainsFunc(c.files, func(f file) bool {
+		for up := path.Dir(f.Path); up != "."; up = path.Dir(up) {
+			if up == dir {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// holds reports whether a file is there as it was approved.
+func (c *Content) holds(name string) bool {
+	i := slices.IndexFunc(c.files, func(f file) bool { return f.Path == name })
+	if i < 0 {
+		return false
+	}
+	live, err := readFile(c.path(name), maxBytes)
+	return err == nil && live.Hash == c.files[i].Hash && live.Exec == c.files[i].Exec
+}
+
+// putAside moves things out of .gauntlet into a folder of their own beside the approvals;
+// the empty name is .gauntlet itself.
+func (c *Content) putAside(names []string) (folder string, err error) {
+	if len(names) == 0 {
+		return "", nil
+	}
+	if err := os.MkdirAll(c.aside, 0o700); err != nil {
+		return "", err
+	}
+	if folder, err = os.MkdirTemp(c.aside, time.Now().UTC().Format("20060102T150405Z-*")); err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		to := filepath.Join(folder, paths.GauntletDir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return folder, err
+		}
+		if err := move(c.path(name), to); err != nil {
+			return folder, fmt.Errorf("put %s aside: %w", c.path(name), err)
+		}
+	}
+	return folder, nil
+}
+
+// move moves what is at a path, also to another file system.
+func move(from, to string) error {
+	err := os.Rename(from, to)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	switch {
+	case info.IsDir():
+		err = os.CopyFS(to, os.DirFS(from))
+	case info.Mode()&fs.ModeSymlink != 0:
+		var target string
+		if target, err = os.Readlink(from); err == nil {
+			err = os.Symlink(target, to)
+		}
+	case info.Mode().IsRegular():
+		var data []byte
+		if data, err = os.ReadFile(from); err == nil {
+			err = os.WriteFile(to, data, info.Mode().Perm())
+		}
+	default: // a pipe or a socket has nothing to keep
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(from)
+}
