@@ -74,19 +74,17 @@ func (c *Content) Run(ctx context.Context, command process.Command) process.Resu
 
 	r := process.Run(ctx, command)
 	after := c.end(before)
+	enclaves := after == same || c.available() == nil
 	switch {
 	case after == same || ctx.Err() != nil:
 		return r
-	case after == more && !r.OK():
+	case after == more && !enclaves && c.tidy() == nil:
+		return r // what is there now cannot be told from what the command wrote
+	case after == more && enclaves && !r.OK():
 		return r // a failure needs no second look
-	case c.available() == nil:
+	case enclaves:
 		say(command.Output, "%s was changed while this ran, so its result does not count; it runs again with the approved files", c.live)
 		return c.inEnclave(ctx, command)
-	case after == more:
-		// It cannot be told from what the command wrote.
-		if err := c.tidy(); err == nil {
-			return r
-		}
 	}
 	return withheld(fmt.Errorf("%w: %s was changed while the command ran, so its result does not count", ErrWithheld, c.live))
 }

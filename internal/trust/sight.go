@@ -86,10 +86,10 @@ func markOf(path string) (m mark, err error) {
 // whatever was put into that.
 func (m mark) stays(now mark) bool {
 	if m.at.isDir() {
-		return now.at.isDir() && m.at.sameFile(now.at)
+		return m.at.sameDir(now.at)
 	}
 	if m.to.isDir() {
-		return m.at == now.at && m.to.sameFile(now.to)
+		return m.at == now.at && m.to.sameDir(now.to)
 	}
 	return m == now
 }

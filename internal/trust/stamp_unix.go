@@ -41,4 +41,8 @@ func look(path string, stat func(string, *unix.Stat_t) error) (stamp, error) {
 
 func (s stamp) isDir() bool { return s.mode&unix.S_IFMT == unix.S_IFDIR }
 
-func (s stamp) sameFile(other stamp) bool { return s.dev == other.dev && s.inode == other.inode }
+// sameDir reports whether a directory is still where it was, whatever was put into it.
+// Moving it away and back shows in the time of change alone.
+func (s stamp) sameDir(now stamp) bool {
+	return now.isDir() && s.dev == now.dev && s.inode == now.inode && (s.changed == now.changed || now.changed == now.mtime)
+}

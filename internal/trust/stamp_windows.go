@@ -35,4 +35,5 @@ func look(info os.FileInfo, err error) (stamp, error) {
 
 func (s stamp) isDir() bool { return s.mode.IsDir() }
 
-func (s stamp) sameFile(other stamp) bool { return s.changed == other.changed }
+// sameDir reports whether a directory is still the same.
+func (s stamp) sameDir(now stamp) bool { return now.isDir() && s.changed == now.changed }
