@@ -15,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // Ways in which a red gate could get lost, or stay red for ever.
@@ -155,15 +156,20 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-func TestToolsRunFromTheApprovedCopy(t *testing.T) {
+func TestE6ToolsRunAsApproved(t *testing.T) {
 	s := newScene(t, oneCheck("exit 0", "tools: ['sh .gauntlet/v.sh']"))
-	approved := t.TempDir()
-	if err := os.WriteFile(filepath.Join(approved, "v.sh"), []byte("echo approved"), 0o600); err != nil {
+	s.write(".gauntlet/v.sh", "echo approved")
+	o := s.options()
+	store := trust.NewStore(s.state)
+	if err := store.Approve(s.root, s.now); err != nil {
 		t.Fatal(err)
 	}
 	s.write(".gauntlet/v.sh", "touch "+filepath.Join(s.state, "evil"))
-	o := s.options()
-	o.Project.ConfigDir = approved
+	standing, err := store.Standing(s.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Project.Content, o.Project.Approval = standing.Content, standing.ID
 	wantResult(t, Execute(t.Context(), o), Passed)
 	if _, err := os.Stat(filepath.Join(s.state, "evil")); err == nil {
 		t.Error("a script ran that nobody approved")

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/trust"
 )
 
 func TestRulingT1WithoutGlobalConfigAConfigThatExistsIsRun(t *testing.T) {
@@ -126,13 +125,12 @@ func TestRulingT4WithoutTrustADeletedConfigIsGone(t *testing.T) {
 	wantAllow(t, s.stop(nil))
 }
 
-func TestDamagedApprovalNeverBlocks(t *testing.T) {
+// It holds back an agent only where gates were failing, see cli's trust_damaged.
+func TestADamagedApprovalAloneBlocksNothing(t *testing.T) {
 	s := newScene(t, failing)
 	s.enforce()
 	s.approve()
-	for _, key := range []string{trust.RepositoryKey(s.root), trust.ProjectKey(s.root)} {
-		write(t, filepath.Join(s.state, "trust", key, "approval.json"), "{")
-	}
+	s.damage()
 	wantAllow(t, s.stop(nil), "damaged", "stopgate trust")
 	s.wantVerdict("trust", "could_not_run", "damaged_approval")
 }
@@ -172,5 +170,20 @@ func TestOutsideAnyProjectNothingIsSaid(t *testing.T) {
 	}
 	if s.answered().Decision != "allow" {
 		t.Error("not journaled")
+	}
+}
+
+// damage makes every approval unreadable.
+func (s *scene) damage() {
+	s.t.Helper()
+	for _, name := range []string{"approval.json", "spare.json"} {
+		files, err := filepath.Glob(filepath.Join(s.state, "trust/*", name))
+		check(s.t, err)
+		if len(files) == 0 {
+			s.t.Fatal("there is no approval")
+		}
+		for _, file := range files {
+			write(s.t, file, "{")
+		}
 	}
 }

@@ -56,7 +56,9 @@ var edits = map[string]func(t *testing.T, root string){
 	"executable": func(t *testing.T, root string) {
 		check(t, os.Chmod(filepath.Join(root, ".gauntlet/scripts/check.sh"), 0o755))
 	},
-	"a pipe": func(t *testing.T, root string) { check(t, syscall.Mkfifo(filepath.Join(root, ".gauntlet/pipe"), 0o600)) },
+	"a pipe": func(t *testing.T, root string) {
+		check(t, syscall.Mkfifo(filepath.Join(root, ".gauntlet/pipe"), 0o600))
+	},
 	"a link to a directory": func(t *testing.T, root string) {
 		check(t, os.RemoveAll(filepath.Join(root, ".gauntlet/scripts")))
 		other := t.TempDir()
