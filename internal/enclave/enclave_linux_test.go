@@ -274,6 +274,27 @@ func TestE6TheMountCannotBeTakenAway(t *testing.T) {
 	}
 }
 
+// Where the machine shares its mounts, as systemd has it, ours shows to no one.
+func TestE6TheMountIsPrivate(t *testing.T) {
+	available(t)
+	environtest.Need(t, "unshare")
+	if os.Geteuid() != 0 {
+		t.Skip("only root can share mounts")
+	}
+	root := project(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := `grep -c ` + root + ` /proc/$(cat pid)/mountinfo; .gauntlet/x.sh`
+	cmd := exec.Command("unshare", "-m", "--propagation", "shared", "sh", "-c", `echo $$ >pid; "$0"; true`, self)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), userEnv+"="+root+"\n"+seen)
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "0\napproved\nexit 0\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // A program that changes the user works where we need no user namespace. In one it cannot,
 // which the ADR says.
 func TestE6SetuidPrograms(t *testing.T) {

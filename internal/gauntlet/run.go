@@ -38,7 +38,8 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 		r.Status = NoApplicableGates
 		return e.finish(ctx, v, r, log)
 	}
-	if withheldDuring(&r) {
+	if r.withheld() {
+		r.Status = Failed
 		return e.finish(ctx, v, r, log)
 	}
 	if interrupted(ctx, &r) {

@@ -45,7 +45,8 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 		r.Status = e.startRunner(ctx, runner, file, &gate)
 	}
 	r.Gates = []GateResult{gate}
-	if withheldDuring(&r) {
+	if r.withheld() {
+		r.Message = messageFor(&r)
 		return r
 	}
 	if r.Interrupted = errors.Is(ctx.Err(), context.Canceled); !r.Interrupted {

@@ -19,18 +19,13 @@ func withheldBefore(project *keeper.Project) (Result, bool) {
 
 // Held is the result when an agent is held back because what was approved cannot be run.
 func Held(why string) Result {
-	r := Result{Gates: []GateResult{{Job: "trust", Kind: KindCheck, Name: "trust", Outcome: GateFailed, Message: why, withheld: true}}}
-	withheldDuring(&r)
+	r := Result{Status: Failed, Gates: []GateResult{{Job: "trust", Kind: KindCheck, Name: "trust", Outcome: GateFailed, Message: why, withheld: true}}}
+	r.Message = messageFor(&r)
 	return r
 }
 
-// withheldDuring makes a run the same in which that came about while gates ran. What the
-// others said is said again the next time.
-func withheldDuring(r *Result) bool {
-	i := slices.IndexFunc(r.Gates, func(g GateResult) bool { return g.withheld })
-	if i < 0 {
-		return false
-	}
-	r.Status, r.Message = Failed, "Gauntlet was not run to its end: "+sentence(r.Gates[i].Message)
-	return true
+// withheld reports whether what was approved could not be given to a gate, or not all the
+// time. Then the run is not recorded: what the other gates said they say again.
+func (r *Result) withheld() bool {
+	return slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.withheld })
 }
