@@ -8,10 +8,6 @@ import (
 	"strings"
 )
 
-// noHooks keeps a client that we start from running any hook, ours included: a
-// reviewer must not be reviewed.
-const noHooks = `{"disableAllHooks":true}`
-
 // Call is one prompt to a headless client. The prompt goes to its standard
 // input: arguments are there for every user of the machine to read, and are
 // limited in size.
@@ -21,25 +17,23 @@ type Call struct {
 	Schema   string
 	Tools    []string // none: no tools at all
 	MaxTurns int
+	// Dir is where the client runs, and Config the directory of the user's settings.
+	Dir, Config string
 }
 
 // Args are the client's arguments. It prints one result at its end, which
 // ParseResult reads, and keeps no session of it.
 func (c Call) Args() []string {
 	tools := strings.Join(c.Tools, ",")
-	args := []string{
-		"-p",
-		"--settings", noHooks,
-		// --tools is what there is, --allowedTools what needs no permission: a user's
-		// settings may allow more than a reader should have.
-		"--tools", tools,
-	}
+	args := append([]string{"-p"}, userOnly(c.Dir, c.Config)...)
+	// --tools is what there is, --allowedTools what needs no permission: a user's settings
+	// may allow more than a reader should have.
+	args = append(args, "--tools", tools)
 	if tools != "" {
 		args = append(args, "--allowedTools", tools)
 	}
 	// Both lists take every argument up to the next flag, so a flag comes next.
 	args = append(args,
-		"--strict-mcp-config",
 		"--no-session-persistence",
 		"--max-turns", strconv.Itoa(c.MaxTurns),
 		"--output-format", "json")

@@ -17,8 +17,9 @@ func TestArgs(t *testing.T) {
 		Schema: "{\n \"$schema\": \"x\", \"type\": \"object\"\n}",
 	}.Args()
 	want := []string{
-		"-p", "--settings", `{"disableAllHooks":true}`, "--tools", "Read,Grep", "--allowedTools", "Read,Grep",
-		"--strict-mcp-config", "--no-session-persistence", "--max-turns", "7", "--output-format", "json",
+		"-p", "--setting-sources", "user",
+		"--settings", `{"disableAllHooks":true,"autoMemoryEnabled":false,"includeGitInstructions":false}`, "--strict-mcp-config",
+		"--tools", "Read,Grep", "--allowedTools", "Read,Grep", "--no-session-persistence", "--max-turns", "7", "--output-format", "json",
 		"--json-schema", `{"type":"object"}`, "--model=opus",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -39,7 +40,7 @@ func TestArgsCannotBeMistaken(t *testing.T) {
 		if slices.Contains(args, "--dangerously-skip-permissions") {
 			t.Errorf("a model became a flag: %q", args)
 		}
-		if !slices.Contains(args, noHooks) {
+		if i := slices.Index(args, "--settings"); i < 0 || !strings.Contains(args[i+1], `"disableAllHooks":true`) {
 			t.Errorf("hooks may run: %q", args)
 		}
 	}

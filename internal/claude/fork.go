@@ -9,9 +9,13 @@ const writers = "Edit,NotebookEdit,Write"
 // Fork is one prompt to a copy of a session. The session itself stays as it is, and
 // nothing is kept of the copy.
 type Fork struct {
+	// Session is the session's id, or the absolute path of its transcript. By its id the
+	// client finds a session only in the directory in which that was started.
 	Session string
 	Schema  string
 	Prompt  string
+	// Dir is where the client runs, and Config the directory of the user's settings.
+	Dir, Config string
 }
 
 // maxArgument is well below what the system takes for one argument: 128 KiB on
@@ -30,10 +34,10 @@ func (f Fork) Command() (args []string, stdin []byte) {
 	args = append(args,
 		"--verbose",
 		"--output-format", "stream-json",
-		"--disallowedTools", writers, // takes every argument up to the next flag
-		"--strict-mcp-config", // no servers: their tools could change things too
+		"--disallowedTools", writers) // takes every argument up to the next flag
+	args = append(args, userOnly(f.Dir, f.Config)...)
+	args = append(args,
 		"--no-session-persistence",
-		"--settings", noHooks,
 		"--json-schema", forClient(f.Schema))
 	if !isArgument(f.Prompt) {
 		return args, []byte(f.Prompt)

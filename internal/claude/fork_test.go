@@ -15,8 +15,9 @@ func TestForkCommand(t *testing.T) {
 	args, stdin := Fork{Session: "abc123", Schema: `{"type":"object"}`, Prompt: "Look."}.Command()
 	want := []string{
 		"-p", "--fork-session", "--resume", "abc123", "--verbose", "--output-format", "stream-json",
-		"--disallowedTools", "Edit,NotebookEdit,Write", "--strict-mcp-config", "--no-session-persistence",
-		"--settings", `{"disableAllHooks":true}`, "--json-schema", `{"type":"object"}`, "Look.",
+		"--disallowedTools", "Edit,NotebookEdit,Write", "--setting-sources", "user",
+		"--settings", `{"disableAllHooks":true,"autoMemoryEnabled":false,"includeGitInstructions":false}`, "--strict-mcp-config",
+		"--no-session-persistence", "--json-schema", `{"type":"object"}`, "Look.",
 	}
 	if diff := cmp.Diff(want, args); diff != "" {
 		t.Error(diff)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stopgate/stopgate/internal/environ"
 )
 
 // Caller is the program that called this hook: clients start hooks in sessions of their
@@ -26,6 +28,52 @@ func Caller() Identity {
 	}
 	return Identity{PID: parent, Start: start, Boot: BootID()}
 }
+
+// CallerEnviron is the environment with which the client was started that this process
+// was called by, as a hook or in its shell; nil where that is not known. What the client's settings
+// add for what it starts is not in it. Of clients that were started one inside the other it
+// is the outermost one's: the others have what an agent gave them.
+func CallerEnviron() []string {
+	leader, err := unix.Getsid(0)
+	if err != nil {
+		return nil
+	}
+	// What was started with another environment than its session, as our tests start
+	// hooks, is no client's.
+	const session = "CLAUDE_CODE_SESSION_ID"
+	if env := environOf(leader); !startedByClient(env) || environ.Get(env, session) != os.Getenv(session) {
+		return nil
+	}
+	client := parentOf(leader)
+	if client <= 1 {
+		return nil // it has ended, and the leader was handed on
+	}
+	program, err := programOf(client)
+	if err != nil {
+		return nil
+	}
+	for below, outer := client, parentOf(client); outer > 1; below, outer = outer, parentOf(outer) {
+		if same, err := programOf(outer); err == nil && same == program && startedByClient(environOf(below)) {
+			client = outer
+		}
+	}
+	return environOf(client)
+}
+
+func startedByClient(env []string) bool { return environ.Get(env, "CLAUDECODE") != "" }
+
+// environOf is the environment that a process was started with; nil where it is not ours
+// to read.
+func environOf(pid int) []string {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+}
+
+// programOf is the file that a process runs.
+func programOf(pid int) (string, error) { return os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe") }
 
 // parentOf is 0 where it is not known. The name in a stat line may hold anything, so
 // counting starts behind it: state, then the parent.

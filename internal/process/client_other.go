@@ -4,3 +4,6 @@ package process
 
 // Caller is the program that called this hook. Only Linux tells.
 func Caller() Identity { return Identity{} }
+
+// CallerEnviron is not known here.
+func CallerEnviron() []string { return nil }

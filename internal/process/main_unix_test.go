@@ -33,6 +33,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if chain := os.Getenv(chainEnv); chain != "" {
+		if err := runChain(chain); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
+	}
 	environtest.Clean()
 	goleak.VerifyTestMain(m)
 }

@@ -20,14 +20,15 @@ import (
 
 // review has a copy of the session look at the work.
 func (s *session) review(ctx context.Context, d Decision, state State, at identity) Decision {
-	client, err := claude.Find(s.Environ)
+	own := claude.Personal(s.Environ, s.workDir())
+	client, err := claude.Find(own)
 	if err != nil {
 		return s.unavailable(err)
 	}
 	process.Adopt()
 	s.console.reviewing(s.dir.LogFile(), s.dir.OutputFile(s.id))
 	start := s.now()
-	result, err := s.ask(ctx, client, s.prompt(ctx, d, state))
+	result, err := s.ask(ctx, client, own, s.prompt(ctx, d, state))
 	d.Cost = costOf(result)
 	review := Review{
 		At: start, PromptID: s.Payload.PromptID, DurationMS: s.now().Sub(start).Milliseconds(), Cost: d.Cost,
@@ -101,12 +102,21 @@ func (s *session) workDir() string {
 	return "."
 }
 
-// ask runs the client. It is ended as soon as its result is there: it would go on
+// ask runs the client with the person's own environment. It is ended as soon as its result is there: it would go on
 // with the work.
-func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result, error) {
+func (s *session) ask(ctx context.Context, client string, own []string, prompt string) (claude.Result, error) {
+	session, remove, err := s.forkable(ctx)
+	if err != nil {
+		return claude.Result{}, err
+	}
+	defer remove()
+
 	output := s.keepOutput()
 	defer output.close()
-	args, stdin := claude.Fork{Session: s.id, Schema: Schema, Prompt: s.secrets.HideString(prompt)}.Command()
+	args, stdin := claude.Fork{
+		Session: session, Schema: Schema, Prompt: s.secrets.HideString(prompt),
+		Dir: s.workDir(), Config: claude.ConfigDir(own),
+	}.Command()
 	enough := make(chan struct{})
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -118,7 +128,7 @@ func (s *session) ask(ctx context.Context, client, prompt string) (claude.Result
 	run := process.Run(ctx, process.Command{
 		Args:    append([]string{client}, args...),
 		Dir:     s.workDir(),
-		Env:     claude.Environ(s.Environ),
+		Env:     claude.Environ(own),
 		Stdin:   stdin,
 		Timeout: s.settings.Timeout,
 		Stdout:  output.limit(stream, func() { cancel(errTooMuch) }),

@@ -45,7 +45,7 @@ func newDesk(t *testing.T) *desk {
 	d.repo.Commit("begin")
 	d.stop = Stop{
 		Payload: &hook.StopPayload{
-			Base:                 hook.Base{SessionID: someSession, PromptID: "p1", CWD: d.repo.Dir, TranscriptPath: recorded(t, user(t, "write it"))},
+			Base:                 hook.Base{SessionID: someSession, PromptID: "p1", CWD: d.repo.Dir, TranscriptPath: recorded(t, user(t, "write it"), said(t, "It is written."))},
 			LastAssistantMessage: "It is written.",
 		},
 		Environ: append(slices.Clone(d.repo.Env), "CCC_CONFIG_DIR="+d.dir, "CCC_CLAUDE="+d.path("claude"), "GIVEN="+d.path("given")),

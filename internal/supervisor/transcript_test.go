@@ -53,6 +53,14 @@ func user(t testing.TB, content any, more ...any) string {
 	return line(t, entry)
 }
 
+// said is what the agent said.
+func said(t testing.TB, text string) string {
+	t.Helper()
+	return line(t, map[string]any{"type": "assistant", "message": map[string]any{
+		"role": "assistant", "content": []any{map[string]any{"type": "text", "text": text}},
+	}})
+}
+
 func recorded(t testing.TB, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "session.jsonl")

@@ -68,7 +68,7 @@ cat '` + d.beside("stream") + "'")
 		t.Errorf("%s", a.stdout)
 	}
 	call := d.only()
-	if got := call.after(t, "--settings"); got != `{"disableAllHooks":true}` {
+	if got := call.after(t, "--settings"); !strings.Contains(got, `"disableAllHooks":true`) {
 		t.Errorf("--settings %q", got)
 	}
 	for _, variable := range []string{"CCC_SUPERVISOR_HOOK", "STOPGATE_INSIDE", "GAUNTLET_STOP_HOOK_ACTIVE"} {

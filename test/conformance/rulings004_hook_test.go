@@ -129,12 +129,13 @@ func TestRuling44TheClientItself(t *testing.T) {
 		}
 	}
 	for flag, value := range map[string]string{
-		"--resume": "abc123", "--output-format": "stream-json", "--settings": `{"disableAllHooks":true}`,
+		"--resume": "abc123", "--output-format": "stream-json", "--setting-sources": "user",
 	} {
 		if got := call.after(t, flag); got != value {
 			t.Errorf("%s %q, want %q", flag, got, value)
 		}
 	}
+	contains(t, call.after(t, "--settings"), `"disableAllHooks":true`)
 	call.without(t, "--system-prompt")
 	call.hasNot(t, kin...)
 	call.has(t, "CCC_SUPERVISOR_HOOK", "1")

@@ -13,12 +13,18 @@ type adapter struct {
 	name    string
 	program string
 	// args are those of a review, without the program itself.
-	args func(root, model string) []string
+	args func(at place, model string) []string
 	// hello are those that get a word out of it; nil if the same will do.
-	hello func() []string
+	hello func(at place) []string
 	// words finds what the model said in the output, or the error that the
 	// program reports there.
 	words func(stdout []byte) ([]byte, error)
+}
+
+// place is where a reviewer runs.
+type place struct {
+	root   string
+	config string // the directory of the user's settings of Claude Code
 }
 
 // readers are the tools that a reviewer needs. None of them changes anything.
@@ -31,16 +37,16 @@ const maxTurns = 25
 var adapters = []adapter{
 	{
 		name: "claude", program: "claude",
-		args: func(_, model string) []string {
-			return claude.Call{Model: model, Schema: AnswerSchema, Tools: readers, MaxTurns: maxTurns}.Args()
+		args: func(at place, model string) []string {
+			return claude.Call{Model: model, Schema: AnswerSchema, Tools: readers, MaxTurns: maxTurns, Dir: at.root, Config: at.config}.Args()
 		},
-		hello: func() []string { return claude.Call{MaxTurns: 1}.Args() },
+		hello: func(at place) []string { return claude.Call{MaxTurns: 1, Dir: at.root, Config: at.config}.Args() },
 		words: claudeWords,
 	},
 	{
 		name: "codex", program: "codex", words: plain,
-		args: func(root, model string) []string {
-			args := []string{"exec", "--cd", root, "--sandbox", "read-only", "--skip-git-repo-check", "-c", `approval_policy="never"`}
+		args: func(at place, model string) []string {
+			args := []string{"exec", "--cd", at.root, "--sandbox", "read-only", "--skip-git-repo-check", "-c", `approval_policy="never"`}
 			return append(withModel(args, model), "-") // the prompt is on standard input
 		},
 	},
@@ -48,7 +54,7 @@ var adapters = []adapter{
 		// Not --sandbox, which needs a container engine and an image. Without a person
 		// and with the default approval there are no tools but those that read.
 		name: "gemini", program: "gemini", words: plain,
-		args: func(_, model string) []string {
+		args: func(_ place, model string) []string {
 			return withModel([]string{
 				"--approval-mode", "default",
 				"--allowed-tools", "read_file,list_directory,glob,search_file_content",
@@ -59,7 +65,7 @@ var adapters = []adapter{
 	{
 		// Not find, which deletes and runs commands too.
 		name: "github-copilot", program: "copilot", words: plain,
-		args: func(_, model string) []string {
+		args: func(_ place, model string) []string {
 			args := []string{"-s", "--deny-tool", "write"}
 			for _, command := range []string{"cat", "grep", "ls", "head", "tail"} {
 				args = append(args, "--allow-tool", "shell("+command+")")
@@ -69,7 +75,7 @@ var adapters = []adapter{
 	},
 	{
 		name: "cursor", program: "agent", words: plain,
-		args: func(_, model string) []string {
+		args: func(_ place, model string) []string {
 			return withModel([]string{"-p", "--mode", "ask", "--trust", "--output-format", "text"}, model)
 		},
 	},

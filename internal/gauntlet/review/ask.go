@@ -22,7 +22,7 @@ const (
 // ask has one reviewer look at the change.
 func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw string, err error) {
 	command := process.Command{
-		Args:       append([]string{s.path}, s.args(p.Root, s.model)...),
+		Args:       append([]string{s.path}, s.args(p.place(), s.model)...),
 		Dir:        p.Root,
 		Env:        p.env,
 		Stdin:      p.prompted,

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
@@ -45,10 +44,7 @@ func CheckHealth(ctx context.Context, s Survey) []Health {
 }
 
 func (s Survey) health(ctx context.Context, name string) Health {
-	p := &panel{
-		Request:  Request{Root: s.Root, Environ: s.Environ, StateDir: s.StateDir, Now: s.Now},
-		prompted: []byte("hello\n"), env: claude.Environ(s.Environ), quotas: quotas{s.StateDir},
-	}
+	p := newPanel(Request{Root: s.Root, Environ: s.Environ, StateDir: s.StateDir, Now: s.Now}, []byte("hello\n"))
 	seat, err := p.seat(name)
 	h := Health{Adapter: name, Path: seat.path, Err: err}
 	if s.Probe && h.Path != "" {
@@ -60,9 +56,9 @@ func (s Survey) health(ctx context.Context, name string) Health {
 
 // probe gets a word out of a reviewer; any will do.
 func (p *panel) probe(ctx context.Context, s seat) error {
-	args := s.args(p.Root, "")
+	args := s.args(p.place(), "")
 	if s.hello != nil {
-		args = s.hello()
+		args = s.hello(p.place())
 	}
 	result := process.Run(ctx, process.Command{
 		Args: append([]string{s.path}, args...), Dir: p.Root, Env: p.env, Stdin: p.prompted, Timeout: probeTimeout,

@@ -75,7 +75,8 @@ func Run(ctx context.Context, r Request) []SlotResult {
 type panel struct {
 	Request
 	prompted []byte
-	env      []string
+	own      []string // the person's environment
+	env      []string // the reviewers'
 	quotas   quotas
 	seats    []seat    // who can be asked, in the order of preference
 	absent   []Attempt // who cannot
@@ -88,7 +89,7 @@ type seat struct {
 }
 
 func convene(r Request) *panel {
-	p := &panel{Request: r, prompted: r.prompt(), env: claude.Environ(r.Environ), quotas: quotas{r.StateDir}}
+	p := newPanel(r, r.prompt())
 	for i, name := range r.Review.CLIPreference {
 		s, err := p.seat(name)
 		if err != nil {
@@ -105,12 +106,21 @@ func convene(r Request) *panel {
 	return p
 }
 
+// newPanel is a panel without anybody in it. The project's settings have no say in who sits
+// there, nor in whom they talk to.
+func newPanel(r Request, prompted []byte) *panel {
+	own := claude.Personal(r.Environ, r.Root)
+	return &panel{Request: r, prompted: prompted, own: own, env: claude.Environ(own), quotas: quotas{r.StateDir}}
+}
+
+func (p *panel) place() place { return place{root: p.Root, config: claude.ConfigDir(p.own)} }
+
 func (p *panel) seat(name string) (seat, error) {
 	a, ok := adapterNamed(name)
 	if !ok {
 		return seat{}, fmt.Errorf("no such reviewer; there are %s", strings.Join(Names(), ", "))
 	}
-	path, ok := environ.LookPath(p.Environ, a.program)
+	path, ok := environ.LookPath(p.own, a.program)
 	if !ok {
 		return seat{}, fmt.Errorf("%s is not installed", a.program)
 	}

@@ -1,0 +1,64 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/transcript"
+)
+
+// transcriptPatience is how long the client may take to write down what was said last.
+// Measured: a tenth of a second.
+const transcriptPatience = 2 * time.Second
+
+// forkable is what the reviewer goes on with: a copy of the session's transcript that
+// has nothing of the project's memory in it. Without a transcript it is the session's id,
+// for the client to find or not.
+func (s *session) forkable(ctx context.Context) (session string, remove func(), err error) {
+	remove = func() {}
+	if !filepath.IsAbs(s.Payload.TranscriptPath) {
+		return s.id, remove, nil
+	}
+	from, err := transcript.Open(s.Payload.TranscriptPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.id, remove, nil
+	}
+	if err != nil {
+		return "", remove, err
+	}
+	defer from.Close()
+	s.awaitTranscript(ctx)
+
+	// A killed hook leaves a file that Prune knows.
+	to, err := os.CreateTemp(s.dir.Path(), litterPrefix+"*.jsonl")
+	if err != nil {
+		return "", remove, fmt.Errorf("copy the transcript: %w", err)
+	}
+	remove = func() { _ = os.Remove(to.Name()) }
+	if err = errors.Join(transcript.Spoken(to, from), to.Close()); err != nil {
+		remove()
+		return "", func() {}, fmt.Errorf("copy the transcript: %w", err)
+	}
+	return to.Name(), remove, nil
+}
+
+// awaitTranscript gives the client a moment to write down what the agent said last.
+func (s *session) awaitTranscript(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, transcriptPatience)
+	defer cancel()
+	for wait := 10 * time.Millisecond; s.Payload.LastAssistantMessage != ""; wait = min(2*wait, 100*time.Millisecond) {
+		if transcript.Said(s.Payload.TranscriptPath, s.Payload.LastAssistantMessage) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+)
+
+// Spoken copies a transcript without what the client has told the agent on its own: the
+// project's memory and rules, the list of its skills and agents, the state of git. A client
+// that goes on with the copy looks for these anew, in the places that it is given then.
+//
+// Lines of kinds that are not known are left out too: in 2.1.325 some hold whole requests.
+func Spoken(to io.Writer, from io.Reader) error {
+	copying := spoken{to: to, parents: map[string]string{}}
+	if err := Lines(from, copying.line); err != nil {
+		return err
+	}
+	return copying.err
+}
+
+type spoken struct {
+	to      io.Writer
+	parents map[string]string // of the lines that were left out
+	err     error
+}
+
+// chained is what makes a conversation of lines: each names the one before it.
+type chained struct {
+	Type          string `json:"type"`
+	UUID          string `json:"uuid"`
+	Parent        string `json:"parentUuid"`
+	LogicalParent string `json:"logicalParentUuid"`
+	Attachment    struct {
+		Type string `json:"type"`
+	} `json:"attachment"`
+}
+
+func (s *spoken) line(line []byte) {
+	var c chained
+	if s.err != nil || json.Unmarshal(line, &c) != nil {
+		return
+	}
+	if !c.spoken() {
+		if c.UUID != "" {
+			s.parents[c.UUID] = c.Parent
+		}
+		return
+	}
+	for _, link := range []struct{ name, to string }{{"parentUuid", c.Parent}, {"logicalParentUuid", c.LogicalParent}} {
+		if kept := s.kept(link.to); kept != link.to {
+			line = relinked(line, link.name, kept)
+		}
+	}
+	if _, s.err = s.to.Write(bytes.TrimRight(line, "\n")); s.err == nil {
+		_, s.err = s.to.Write([]byte("\n"))
+	}
+}
+
+// spoken reports whether a person or the agent said it, or a tool answered so.
+func (c *chained) spoken() bool {
+	if c.Type == "attachment" {
+		return slices.Contains(mentioned, c.Attachment.Type)
+	}
+	return slices.Contains([]string{"user", "assistant", "system", "summary"}, c.Type)
+}
+
+// mentioned are the attachments by which a person said something: a prompt that was typed
+// while the agent was at work, and what a prompt names with "@" or shows in an editor.
+var mentioned = []string{
+	"queued_command", "file", "directory", "compact_file_reference", "pdf_reference", "mcp_resource",
+	"selected_lines_in_ide", "plan_file_reference",
+}
+
+// kept is the nearest line before one that is in the copy; empty: there is none.
+func (s *spoken) kept(uuid string) string {
+	// Each line names an earlier one; the bound is for a file that says otherwise.
+	for range len(s.parents) {
+		parent, left := s.parents[uuid]
+		if !left {
+			break
+		}
+		uuid = parent
+	}
+	return uuid
+}
+
+// relinked is the line with another line before it.
+func relinked(line []byte, name, uuid string) []byte {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(line, &members) != nil {
+		return line // it was decoded just now
+	}
+	members[name] = json.RawMessage("null")
+	if uuid != "" {
+		members[name], _ = json.Marshal(uuid)
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		return line
+	}
+	return text
+}
+
+// Said reports whether the transcript has come to what the agent said last. It lags.
+func Said(path, message string) bool {
+	text, err := Tail(path, tailSize)
+	if err != nil {
+		return false
+	}
+	for line := range bytes.Lines(text) {
+		var e Entry
+		if bytes.Contains(line, []byte(`"assistant"`)) && json.Unmarshal(line, &e) == nil && e.Type == "assistant" {
+			if said := PromptText(e.Message.Content); said != "" && said == PromptText(asJSON(message)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func asJSON(text string) json.RawMessage {
+	encoded, _ := json.Marshal(text)
+	return encoded
+}
