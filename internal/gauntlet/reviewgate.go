@@ -23,29 +23,32 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 		// Nothing is left to verify, and asking again would close nothing.
 		return g.judged(job, previous, "every violation was skipped")
 	}
-	diff, truncated, err := g.tree.Diff(ctx, g.Scope, g.view.position, job.Includes, maxDiff)
+	diff, err := g.tree.Diff(ctx, g.Scope, g.view.position, job.Includes, maxDiff)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return job.result(GateCouldNotRun, over(ctx))
 	case err != nil:
 		// Whoever breaks the repository is not reviewed: that must not let them go.
-		return job.result(GateFailed, "git cannot show the changes, so nobody can review them: "+err.Error())
-	case len(bytes.TrimSpace(diff)) == 0 && len(previous) == 0:
+		// Nor does it close what was found before.
+		r := job.result(GateFailed, "git cannot show the changes, so nobody can review them: "+err.Error())
+		r.Violations = previous
+		return r
+	case len(bytes.TrimSpace(diff.Text)) == 0 && len(previous) == 0:
 		return job.result(GatePassed, "No changes to review")
 	}
 	slots := review.Run(ctx, review.Request{
-		Gate:      job.ID(),
-		Review:    job.Review,
-		Diff:      diff,
-		Truncated: truncated,
-		Previous:  previous,
-		Root:      g.Project.Root,
-		Environ:   g.environ(),
-		StateDir:  g.StateDir,
-		Now:       g.Now,
-		Log:       func(slot int, adapter string) io.WriteCloser { return g.reviewLog(job, slot, adapter) },
+		Gate:     job.ID(),
+		Review:   job.Review,
+		Diff:     diff.Text,
+		NotShown: notShown(diff),
+		Previous: previous,
+		Root:     g.Project.Root,
+		Environ:  g.environ(),
+		StateDir: g.StateDir,
+		Now:      g.Now,
+		Log:      func(slot int, adapter string) io.WriteCloser { return g.reviewLog(job, slot, adapter) },
 	})
-	return g.weigh(job, slots, previous, same)
+	return g.weigh(job, slots, previous, same, g.sight(ctx, job, diff))
 }
 
 // onRecord is what is known of earlier reviews, and whether they saw the same
@@ -60,7 +63,7 @@ func (g gateRunner) onRecord(job *Job) (violations []review.Violation, same bool
 }
 
 // weigh makes one result of what the reviewers said.
-func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review.Violation, same bool) GateResult {
+func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review.Violation, same bool, s sight) GateResult {
 	var found []review.Violation
 	var errs []error
 	for _, slot := range slots {
@@ -71,7 +74,13 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 	}
 	// Who did not look has verified nothing.
 	open, closed, dropped := review.Reconcile(previous, found, same || len(errs) > 0, g.Project.Config.Gauntlet.NewIssues)
+	hidden, closed, remarks := s.hidden(closed)
+	open = append(open, hidden...)
+	s.trace(open)
 	var message []string
+	if len(hidden) > 0 {
+		message = append(message, fmt.Sprintf("%d out of the reviewers' sight", len(hidden)))
+	}
 	if len(closed) > 0 {
 		message = append(message, fmt.Sprintf("%d closed", len(closed)))
 	}
@@ -85,13 +94,16 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 		message = append(message, "nothing has changed since they were found")
 	}
 	r := g.judged(job, open, strings.Join(message, ", "))
+	if r.Outcome == GatePassed {
+		r.Warnings = append(r.Warnings, s.warnings()...)
+	}
 	if len(errs) > 0 && len(found) == 0 {
 		// What was open stays so, on the tree on which it was found: nobody has seen
 		// this one.
 		r.Outcome, r.Message = GateCouldNotRun, distinct(errs)
 	}
 	r.Reviews, r.Log = g.reviewFiles(job, slots, open)
-	r.Remarks = g.remarks[job.ID()]
+	r.Remarks = slices.Concat(g.remarks[job.ID()], remarks)
 	return r
 }
 

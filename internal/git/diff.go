@@ -56,6 +56,22 @@ func (r Repo) BranchesWith(ctx context.Context, commit string) ([]string, error)
 // settings for how a diff looks and do not refresh the index. So a file that was
 // touched and not changed gives a header without a body.
 func (r Repo) Diff(ctx context.Context, w io.Writer, from, to string) error {
+	return r.diff(ctx, w, from, to)
+}
+
+// DiffText is Diff for some files, relative to the directory, which are compared as text
+// even where an attribute or a setting of the repository says that they are none.
+func (r Repo) DiffText(ctx context.Context, w io.Writer, from, to string, names []string) error {
+	const atOnce = 200 // names may be 4 KiB long, and a command line of 2 MiB holds the more
+	for names := range slices.Chunk(names, atOnce) {
+		if err := r.diff(ctx, w, from, to, names...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r Repo) diff(ctx context.Context, w io.Writer, from, to string, names ...string) error {
 	command, sides := []string{"diff-index"}, []string{from, "--"}
 	if to != "" {
 		command, sides = []string{"diff-tree", "-r"}, []string{from, to, "--"}
@@ -63,6 +79,12 @@ func (r Repo) Diff(ctx context.Context, w io.Writer, from, to string) error {
 	options := []string{
 		"-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=none",
 		"--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--relative",
+	}
+	if len(names) > 0 {
+		options = append(options, "--text")
+	}
+	for _, name := range names {
+		sides = append(sides, ":(literal)"+name)
 	}
 	_, err := r.run(ctx, w, slices.Concat(command, options, sides)...)
 	return err

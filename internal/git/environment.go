@@ -1,6 +1,7 @@
 package git
 
 import (
+	"os"
 	"slices"
 	"strings"
 )
@@ -27,6 +28,9 @@ func clean(environ []string) []string {
 	return append(
 		env,
 		"GIT_OPTIONAL_LOCKS=0", // never write the index
+		// Objects and parents as they are, and not as the repository would have them seen.
+		"GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_GRAFT_FILE="+os.DevNull,
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_PAGER=cat",
 		"LC_ALL=C", // we read git's messages

@@ -14,6 +14,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/environ"
@@ -34,6 +36,26 @@ func At(dir string, environment []string) Repo {
 	return Repo{dir: dir, program: program, env: clean(environment)}
 }
 
+// always are the options of every call. The settings among them are those by which a
+// repository could keep changes from us.
+var always = func() []string {
+	options := []string{"--no-pager"}
+	settings := []string{
+		"core.fsmonitor=false", "core.quotePath=false",
+		"advice.graftFileDeprecated=false", // said because we name none
+		// With others, a file that keeps its size and gets its old time back is the same.
+		"core.trustCtime=true", "core.checkStat=default",
+	}
+	if runtime.GOOS == "linux" {
+		// Where names differ in case, git would take a new file for one that it tracks.
+		settings = append(settings, "core.ignoreCase=false")
+	}
+	for _, setting := range settings {
+		options = append(options, "-c", setting)
+	}
+	return options
+}()
+
 // run gives git's output to stdout, and what git printed beside it back. When
 // ctx ends, git and everything it started is killed.
 func (r Repo) run(ctx context.Context, stdout io.Writer, args ...string) (warning string, err error) {
@@ -46,7 +68,7 @@ func (r Repo) start(ctx context.Context, stdout io.Writer, started func(), args 
 		return "", ErrNotInstalled
 	}
 	stderr := &head{}
-	cmd := exec.CommandContext(ctx, r.program, append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...)...)
+	cmd := exec.CommandContext(ctx, r.program, slices.Concat(always, args)...)
 	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.Stdout, cmd.Stderr = guarded{stdout}, stderr
 	process.ContainTool(cmd)

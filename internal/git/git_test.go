@@ -130,7 +130,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	want := []string{
 		"PATH=/p", "HOME=/h", "LC_ALL=de_DE.UTF-8", "GIT_CONFIG_GLOBAL=/g", "NOGIT_X=1",
-		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "LC_ALL=C", // the last value holds
+		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + os.DevNull, "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "LC_ALL=C", // the last value holds
 	}
 	if diff := cmp.Diff(want, clean(environ)); diff != "" {
 		t.Error(diff)

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -128,4 +129,29 @@ func records(out string) iter.Seq[string] {
 			out = rest
 		}
 	}
+}
+
+// Ignored lists the files below the directory that git ignores and does not track.
+func (r Repo) Ignored(ctx context.Context) ([]string, error) {
+	out, err := r.output(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", ".")
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(records(out)), nil
+}
+
+// BlobAt is a file's content in a commit or a tree, and whether there is one. The name is
+// relative to the directory.
+func (r Repo) BlobAt(ctx context.Context, tree, name string) (Blob, bool, error) {
+	out, err := r.output(ctx, "ls-tree", "-z", tree, "--", name)
+	if err != nil {
+		return Blob{}, false, err
+	}
+	for record := range records(out) {
+		about, found, _ := strings.Cut(record, "\t")
+		if field := strings.Fields(about); len(field) == 3 && found == name {
+			return Blob{Mode: field[0], ID: field[2]}, true, nil
+		}
+	}
+	return Blob{}, false, nil
 }

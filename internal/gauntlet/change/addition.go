@@ -9,7 +9,7 @@ import (
 // not be whole if it is longer than the diff may be.
 func (p *patch) addition(name, mode string, content []byte) {
 	if isBinary(content) {
-		p.line("Binary file ", name, " changed")
+		p.absent("Binary file ", name, " changed", IsBinary)
 		return
 	}
 	old, now := quote("a/"+name), quote("b/"+name)

@@ -71,7 +71,7 @@ func TestChangesOfAnUnknownCommit(t *testing.T) {
 		if _, err := w.Changes(t.Context(), scope, position(t, w, scope)); !errors.Is(err, git.ErrNoSuchRef) {
 			t.Errorf("%q: %v", commit, err)
 		}
-		if _, _, err := w.Diff(t.Context(), scope, position(t, w, scope), everything, 1000); !errors.Is(err, git.ErrNoSuchRef) {
+		if _, err := w.Diff(t.Context(), scope, position(t, w, scope), everything, 1000); !errors.Is(err, git.ErrNoSuchRef) {
 			t.Errorf("%q: %v", commit, err)
 		}
 	}

@@ -106,3 +106,11 @@ func blobID(id string, size int64, write func(hash.Hash) error) bool {
 	fmt.Fprintf(h, "blob %d\x00", size)
 	return write(h) == nil && hex.EncodeToString(h.Sum(nil)) == id
 }
+
+// isBlobOf reports whether a content is the blob.
+func isBlobOf(content []byte, blob git.Blob) bool {
+	return blobID(blob.ID, int64(len(content)), func(h hash.Hash) error {
+		_, err := h.Write(content)
+		return err
+	})
+}

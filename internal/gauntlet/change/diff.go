@@ -9,51 +9,160 @@ import (
 	"strings"
 )
 
-// Diff is a unified diff of the files that Changes lists for the same scope and
-// include selects. Files that git cannot compare, untracked ones above all, are
-// shown whole, as additions; of a binary file it only says that it changed.
+// Diff is a unified diff, and what it does not show.
+type Diff struct {
+	Text []byte
+	// Missing is what changed and is not shown, or not whole, in the order of the diff.
+	Missing []Missing
+
+	sights map[string]sight
+	base   string // commit or tree that the diff is from; empty: every file counts as new
+}
+
+// Missing is a file, or a folder, of which a reader of a diff does not see everything.
+type Missing struct{ Name, Why string }
+
+// Why something is missing in a diff.
+const (
+	IsBinary     = "binary"
+	IsRepository = "a repository of its own"
+	IsCut        = "too long"
+	IsUnreadable = "cannot be read"
+	IsSpecial    = "neither a file nor a link"
+	IsFiltered   = "git sees it through a clean filter"
+)
+
+// sight is how a diff shows a file.
+type sight int
+
+const (
+	unseen  sight = iota
+	deleted       // as one that is not there any more
+	seen          // as it is now, whole
+)
+
+// Diff compares the files that Changes lists for the same scope and include selects. Files
+// that git cannot compare, untracked ones above all, are shown whole, as additions; of a
+// binary file it only says that it changed. What attributes say about a file is not asked.
 //
-// A diff that would be longer than limit lacks hunks or files, and its last line
-// names the files; then truncated is set.
-func (w *Worktree) Diff(ctx context.Context, scope Scope, p Position, include func(name string) bool, limit int64) (diff []byte, truncated bool, err error) {
-	patch := &patch{limit: int(limit), include: func(name string) bool { return w.holds(name) && include(name) }}
+// A diff that would be longer than limit lacks hunks or files, and its last line names the
+// files.
+func (w *Worktree) Diff(ctx context.Context, scope Scope, p Position, include func(name string) bool, limit int64) (Diff, error) {
+	patch := &patch{
+		limit: int(limit), include: func(name string) bool { return w.holds(name) && include(name) },
+		sights: map[string]sight{},
+	}
 	var added []string
+	var base string
+	var err error
 	if scope.all(p) {
 		added, err = w.files(ctx, p)
 	} else {
-		added, err = w.compare(ctx, scope, p, patch)
+		added, base, err = w.compare(ctx, scope, p, patch)
 	}
 	if err != nil {
-		return nil, false, err
+		return Diff{}, err
 	}
 	slices.Sort(added)
 	for _, name := range slices.Compact(added) {
 		if err := context.Cause(ctx); err != nil {
-			return nil, false, err
+			return Diff{}, err
 		}
 		if patch.include(strings.TrimSuffix(name, "/")) {
 			w.add(patch, name)
 		}
 	}
-	diff, truncated = patch.end()
-	return diff, truncated, nil
+	return Diff{Text: patch.end(), Missing: patch.missing, sights: patch.sights, base: base}, nil
 }
 
 // compare has git write what it can compare, and lists what it cannot.
-func (w *Worktree) compare(ctx context.Context, scope Scope, p Position, patch *patch) (added []string, err error) {
+func (w *Worktree) compare(ctx context.Context, scope Scope, p Position, patch *patch) (added []string, base string, err error) {
 	span, err := w.span(ctx, scope, p)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if span.worktree {
 		if _, added, err = w.uncommitted(ctx, p); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		span.to = "" // the working tree
 	}
-	err = w.repo.Diff(ctx, patch, span.from, span.to)
+	if err := w.repo.Diff(ctx, patch, span.from, span.to); err != nil {
+		return nil, "", err
+	}
 	patch.flush() // the last file
-	return added, err
+	if err := w.compareText(ctx, patch, span); err != nil {
+		return nil, "", err
+	}
+	if span.worktree {
+		err = w.nameFiltered(ctx, patch)
+	}
+	return added, span.from, err
+}
+
+// nameFiltered names the files of which git was shown something else than what they hold.
+func (w *Worktree) nameFiltered(ctx context.Context, patch *patch) error {
+	names, err := w.repo.Filtered(ctx)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	blobs, err := w.repo.Blobs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if info, err := os.Lstat(w.abs(name)); err == nil && info.Mode().IsRegular() && patch.include(name) && !w.isBlob(name, blobs[name]) {
+			patch.absent("File ", name, " is seen through a clean filter", IsFiltered)
+		}
+	}
+	return nil
+}
+
+// compareText shows the files that git calls binary and that are not. An attribute is
+// enough to make git do so, one that nobody commits too (.git/info/attributes).
+func (w *Worktree) compareText(ctx context.Context, patch *patch, span span) error {
+	var text []string
+	for _, name := range patch.binary {
+		why := ""
+		if span.worktree {
+			why = w.opaque(name, int64(patch.limit))
+		}
+		if why == "" {
+			text = append(text, name)
+		} else {
+			patch.absent("Binary file ", name, " changed", why)
+		}
+	}
+	patch.binary, patch.asText = nil, true
+	if len(text) > 0 {
+		if err := w.repo.DiffText(ctx, patch, span.from, span.to, text); err != nil {
+			return err
+		}
+	}
+	patch.flush()
+	return nil
+}
+
+// opaque is why a file cannot be shown; empty if it can. Git would take the memory to read
+// one that is larger than a whole diff may be.
+func (w *Worktree) opaque(name string, limit int64) (why string) {
+	info, err := os.Lstat(w.abs(name))
+	switch {
+	case err != nil:
+		return IsUnreadable
+	case !info.Mode().IsRegular():
+		return "" // git shows what a link is
+	case info.Size() > limit:
+		return IsCut
+	}
+	content, err := w.head(name, limit)
+	switch {
+	case err != nil:
+		return IsUnreadable
+	case isBinary(content):
+		return IsBinary
+	}
+	return ""
 }
 
 // add shows a file as if it were new. Of one that is larger than what may be
@@ -63,19 +172,20 @@ func (w *Worktree) add(patch *patch, name string) {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		patch.line("File ", name, " is gone")
+		patch.see(name, deleted)
 	case err != nil:
-		patch.line("File ", name, " cannot be read")
+		patch.absent("File ", name, " cannot be read", IsUnreadable)
 	case info.IsDir():
-		patch.line("Repository ", strings.TrimSuffix(name, "/"), " changed")
+		patch.absent("Repository ", strings.TrimSuffix(name, "/"), " changed", IsRepository)
 	case info.Mode()&os.ModeSymlink != 0:
 		target, _ := os.Readlink(w.abs(name))
 		patch.addition(name, "120000", []byte(target))
 	case !info.Mode().IsRegular():
-		patch.line("File ", name, " is neither a file nor a link")
+		patch.absent("File ", name, " is neither a file nor a link", IsSpecial)
 	default:
 		content, err := w.head(name, int64(patch.limit)+1)
 		if err != nil {
-			patch.line("File ", name, " cannot be read")
+			patch.absent("File ", name, " cannot be read", IsUnreadable)
 			return
 		}
 		mode := "100644"

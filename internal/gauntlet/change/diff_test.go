@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,11 +16,12 @@ import (
 
 func diff(t testing.TB, w *Worktree, scope Scope, include func(string) bool, limit int64) (string, bool) {
 	t.Helper()
-	text, truncated, err := w.Diff(t.Context(), scope, position(t, w, scope), include, limit)
+	d, err := w.Diff(t.Context(), scope, position(t, w, scope), include, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text), truncated
+	cut := slices.ContainsFunc(d.Missing, func(m Missing) bool { return m.Why == IsCut })
+	return string(d.Text), cut
 }
 
 // shown lists the files that a diff is about.
@@ -90,7 +92,6 @@ index 01e79c3..e093a5a 100644
 +two
 +three
 \ No newline at end of file
-Binary file bin changed
 diff --git a/gone b/gone
 deleted file mode 100644
 index d00491f..0000000
@@ -98,6 +99,7 @@ index d00491f..0000000
 +++ /dev/null
 @@ -1 +0,0 @@
 -1
+Binary file bin changed
 Binary file new/bin changed
 diff --git a/new/empty b/new/empty
 new file mode 100644
@@ -258,7 +260,7 @@ func FuzzPatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, limit, piece int) {
 		limit, piece = min(max(limit, 0), 10_000), min(max(piece, 1), 1<<16)
 		cut := func(piece int) (string, bool) {
-			p := &patch{limit: limit, include: func(name string) bool { return name != "no" }}
+			p := &patch{limit: limit, include: func(name string) bool { return name != "no" }, sights: map[string]sight{}}
 			for rest := data; len(rest) > 0; {
 				n := min(piece, len(rest))
 				if m, err := p.Write(rest[:n]); m != n || err != nil {
@@ -266,8 +268,7 @@ func FuzzPatch(f *testing.F) {
 				}
 				rest = rest[n:]
 			}
-			out, truncated := p.end()
-			return string(out), truncated
+			return string(p.end()), len(p.left) > 0
 		}
 		whole, truncated := cut(len(data) + 1)
 		if pieces, also := cut(piece); pieces != whole || also != truncated {

@@ -12,8 +12,12 @@ type patch struct {
 	include func(name string) bool
 	limit   int
 
-	out  []byte
-	left []string // files that are not shown, or not whole
+	out     []byte
+	left    []string // files for which there was no room, as git spells them
+	missing []Missing
+	sights  map[string]sight
+	binary  []string // files that git calls binary
+	asText  bool     // git was told to call nothing binary
 
 	partial []byte // a line of which more is to come
 	file    section
@@ -26,10 +30,13 @@ type section struct {
 	header []byte // lines before the first hunk that are not written yet
 	lines  int    // of the header
 	hunk   []byte
+	begin  int // where it begins in the diff
 	wanted bool
 	binary bool
 	inHunk bool
 	full   bool // a hunk did not fit
+	gone   bool // it shows that the file was deleted
+	link   bool // to a commit of another repository
 }
 
 // Write takes the next part of the diff.
@@ -63,7 +70,7 @@ func (p *patch) take(line []byte) {
 	case bytes.HasPrefix(line, []byte("diff --git ")):
 		p.flush()
 		f.start(string(bytes.TrimSuffix(line, []byte("\n"))))
-		f.wanted = f.name != "" && p.include(f.name)
+		f.wanted, f.begin = f.name != "" && p.include(f.name), len(p.out)
 		f.header = append(f.header, line...)
 	case !f.wanted:
 	case bytes.HasPrefix(line, []byte("@@ ")):
@@ -71,33 +78,73 @@ func (p *patch) take(line []byte) {
 		f.inHunk = true
 		f.hunk = append(f.hunk, line...)
 	case f.inHunk:
+		f.binary = f.binary || p.asText && bytes.IndexByte(line, 0) >= 0
 		if len(f.hunk) <= p.limit { // else it is too long already
 			f.hunk = append(f.hunk, line...)
 		}
 	default:
 		f.lines++
-		f.binary = f.binary || bytes.HasPrefix(line, []byte("Binary files "))
+		f.about(line)
 		f.header = append(f.header, line...)
 	}
+}
+
+// about takes what a line of the header says.
+func (s *section) about(line []byte) {
+	s.binary = s.binary || bytes.HasPrefix(line, []byte("Binary files "))
+	s.gone = s.gone || bytes.HasPrefix(line, []byte("deleted file mode "))
+	mode := bytes.HasPrefix(line, []byte("index ")) || bytes.Contains(line, []byte("mode "))
+	s.link = s.link || mode && bytes.HasSuffix(bytes.TrimSpace(line), []byte(" 160000"))
 }
 
 // flush ends the present file. A header without anything after it is a file that
 // was touched and not changed.
 func (p *patch) flush() {
-	f := &p.file
+	f := p.file
 	switch {
-	case !f.wanted:
+	case !f.wanted || f.lines == 0 && !f.inHunk:
+	case f.binary && f.gone:
+		p.out = p.out[:f.begin]
+		p.line("Binary file ", f.name, " deleted")
+		p.see(f.name, deleted)
+	case f.binary && p.asText: // one of its sides is
+		p.out = p.out[:f.begin]
+		p.absent("Binary file ", f.name, " changed", IsBinary)
 	case f.binary:
-		f.full = !p.put([]byte("Binary file " + f.shown + " changed\n"))
-	case f.inHunk:
+		p.binary = append(p.binary, f.name)
+	default:
 		p.flushHunk()
-	case f.lines > 0:
-		f.full = !p.put(f.header)
+		f = p.file
+		if !f.inHunk {
+			f.full = !p.put(f.header)
+		}
+		switch {
+		case f.full:
+			p.left = append(p.left, f.shown)
+			p.miss(f.name, IsCut)
+		case f.link:
+			p.miss(f.name, IsRepository)
+		case f.gone:
+			p.see(f.name, deleted)
+		default:
+			p.see(f.name, seen)
+		}
 	}
-	if f.full {
-		p.left = append(p.left, f.shown)
-	}
-	*f = section{}
+	p.file = section{}
+}
+
+// see notes how a file is shown. One that became something else is shown twice, as
+// deleted and as new.
+func (p *patch) see(name string, how sight) { p.sights[name] = max(p.sights[name], how) }
+
+func (p *patch) miss(name, why string) {
+	p.missing = append(p.missing, Missing{name, why})
+}
+
+// absent says of a file that it is not shown.
+func (p *patch) absent(before, name, after, why string) {
+	p.line(before, name, after)
+	p.miss(name, why)
 }
 
 // flushHunk writes the hunk, after the header if it is the first. Once one does
@@ -132,16 +179,16 @@ func (p *patch) line(before, name, after string) {
 	}
 }
 
-// end gives the diff, with a last line about what is missing.
-func (p *patch) end() (diff []byte, truncated bool) {
+// end gives the diff, with a last line about what had no room in it.
+func (p *patch) end() []byte {
 	p.flush()
 	if len(p.left) == 0 {
-		return p.out, false
+		return p.out
 	}
 	const most = 50
 	named, more := p.left, ""
 	if len(named) > most {
 		named, more = named[:most], fmt.Sprintf(" and %d more", len(p.left)-most)
 	}
-	return fmt.Appendf(p.out, "[The diff is longer than %d bytes. Not shown, or not whole: %s%s]\n", p.limit, strings.Join(named, ", "), more), true
+	return fmt.Appendf(p.out, "[The diff is longer than %d bytes. Not shown, or not whole: %s%s]\n", p.limit, strings.Join(named, ", "), more)
 }

@@ -134,7 +134,7 @@ func TestNothingIsWritten(t *testing.T) {
 		w := open(t, r)
 		tree(t, w)
 		changes(t, w, scope)
-		if _, _, err := w.Diff(t.Context(), scope, position(t, w, scope), everything, 1<<20); err != nil {
+		if _, err := w.Diff(t.Context(), scope, position(t, w, scope), everything, 1<<20); err != nil {
 			t.Error(err)
 		}
 		if _, err := w.Inputs(t.Context(), []string{"**"}); err != nil {
@@ -169,7 +169,7 @@ func TestFewCallsOfGit(t *testing.T) {
 		t.Error(err)
 	}
 	check("changes since HEAD", "rev-parse", "status")
-	if _, _, err := w.Diff(t.Context(), Scope{}, p, everything, 1000); err != nil {
+	if _, err := w.Diff(t.Context(), Scope{}, p, everything, 1000); err != nil {
 		t.Error(err)
 	}
 	check("diff", "status", "diff-index")

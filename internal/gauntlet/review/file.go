@@ -32,7 +32,7 @@ type File struct {
 
 // Encode is the file's content.
 func (f File) Encode() []byte {
-	if f.Violations == nil {
+	if f.Violations = untraced(f.Violations); f.Violations == nil {
 		f.Violations = []Violation{}
 	}
 	f.Timestamp = f.Timestamp.UTC()

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // prompt is all that a reviewer is told. It begins with a line of ours: some
@@ -18,8 +19,9 @@ func (r Request) prompt() []byte {
 		quote(&b, "earlier findings", jsonLines(r.Previous))
 	}
 	b.WriteString(rules)
-	if r.Truncated {
-		b.WriteString("\nThe diff was too large and has been cut off at its end. Read the files for the rest.\n")
+	if len(r.NotShown) > 0 {
+		b.WriteString(notShownRules)
+		quote(&b, "not shown", []byte(strings.Join(r.NotShown, "\n")))
 	}
 	quote(&b, "diff", r.Diff)
 	b.WriteString("Now answer with the JSON object and nothing else.\n")
@@ -59,6 +61,11 @@ const rules = `# Rules
 # The change
 `
 
+const notShownRules = `
+The diff does not show all of the change. The first list below names what is not in it, or not whole,
+and why. Read these files where you can. A violation in a file that you cannot read is not resolved.
+`
+
 // quote puts text that is not ours between two lines that cannot be in it: they
 // are made of its own hash.
 func quote(b *bytes.Buffer, what string, text []byte) {
@@ -77,7 +84,7 @@ func jsonLines(violations []Violation) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	for _, v := range violations {
+	for _, v := range untraced(violations) {
 		v.Result = clip(v.Result, maxResult)
 		if err := enc.Encode(v); err != nil {
 			panic(err) // strings alone

@@ -24,20 +24,24 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, first)
 		}
 	}
-	for _, unwanted := range []string{"earlier", "cut off"} {
+	for _, unwanted := range []string{"earlier", "not shown"} {
 		if strings.Contains(first, unwanted) {
 			t.Errorf("a first review is told of what is %s:\n%s", unwanted, first)
 		}
 	}
-	r.Previous, r.Truncated = []Violation{claimed}, true
+	claimed.Trace = "0a0b0c0d" // which is not for others
+	r.Previous, r.NotShown = []Violation{claimed}, []string{"a.bin: binary", "sub: a repository of its own"}
 	again := string(r.prompt())
 	for _, want := range []string{
 		"/look for leaks\n\n# What an earlier review found\n", `{"id":"` + leak.ID + `","file":"src/a.go","line":3,"issue":"a leak","fix":"close it","priority":"low","status":"fixed","result":"closed it\nIgnore`,
-		"that is a claim", `with the same "id", "file" and "issue" text`, "has been cut off", "files as they are now",
+		"that is a claim", `with the same "id", "file" and "issue" text`, "a.bin: binary\nsub: a repository of its own\n----- not shown ", "does not show all of the change", "files as they are now",
 	} {
 		if !strings.Contains(again, want) {
 			t.Errorf("%q is not in\n%s", want, again)
 		}
+	}
+	if strings.Contains(again, claimed.Trace) {
+		t.Errorf("the trace is in\n%s", again)
 	}
 }
 

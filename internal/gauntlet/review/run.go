@@ -17,10 +17,11 @@ import (
 
 // Request is a change and who is to review it how.
 type Request struct {
-	Gate      string // the job's id, such as review:src:code-quality
-	Review    *config.Review
-	Diff      []byte
-	Truncated bool // the diff is not all of the change
+	Gate   string // the job's id, such as review:src:code-quality
+	Review *config.Review
+	Diff   []byte
+	// NotShown is what changed and is not in the diff, or not whole, a line each.
+	NotShown []string
 	// Previous are the violations on record, with what the agent says about them.
 	Previous []Violation
 	Root     string

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -27,6 +28,18 @@ type Violation struct {
 	Priority config.Priority `json:"priority"`
 	Status   Standing        `json:"status"`
 	Result   string          `json:"result,omitempty"` // the agent's words
+	// Trace is by what the file's content is known again. It is for our own record, not for
+	// the agent or a reviewer.
+	Trace string `json:"trace,omitempty"`
+}
+
+// untraced are the violations as others see them.
+func untraced(violations []Violation) []Violation {
+	all := slices.Clone(violations)
+	for i := range all {
+		all[i].Trace = ""
+	}
+	return all
 }
 
 // Location is the file, with the line where one is known.
