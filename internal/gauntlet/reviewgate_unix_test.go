@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -198,5 +200,70 @@ func TestReviewOfNothing(t *testing.T) {
 	}
 	if r := s.run(); r.Status == Failed {
 		t.Errorf("got %+v", r)
+	}
+}
+
+const twoReviews = `cli:
+  default_preference: [codex]
+entry_points:
+  - path: src
+    reviews:
+      - name: r
+        prompt: look at it
+        num_reviews: 2
+        parallel: false
+`
+
+// turns are the reviewers' answers one after the other; "" is a reviewer that breaks.
+func (s *scene) turns(answers ...string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.state, "turn"), nil, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	script := "cat >" + s.state + "/asked; echo x >>" + s.state + "/turn\ncase $(wc -l <" + s.state + "/turn) in\n"
+	for i, answer := range answers {
+		script += strconv.Itoa(i+1) + ")"
+		if answer == "" {
+			script += " exit 3;;\n"
+			continue
+		}
+		script += " cat <<'END'\n" + answer + "\nEND\n;;\n"
+	}
+	s.program("codex", script+"*) exit 4;;\nesac\n")
+}
+
+// Of two reviewers one has not looked. What was found before is not verified by the other alone, whatever
+// that one says.
+func TestReviewThatOneOfTwoDidNotMakeClosesNothing(t *testing.T) {
+	for name, second := range map[string][]string{
+		"the other passes":         {allGood, ""},
+		"the first one breaks":     {"", allGood},
+		"the other finds more":     {violations("high", "it leaks"), ""},
+		"the other finds it again": {violations("high", "it is bad"), ""},
+		"the first one is out":     {"", violations("critical", "it leaks")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := reviewed(t, twoReviews)
+			s.turns(violations("high", "it is bad"), allGood)
+			s.want(Failed)
+			s.write("src/f.go", "perhaps good\n")
+			s.turns(second...)
+			if r := s.run(); r.Status == Passed || r.Status == PassedWithWarnings {
+				t.Errorf("%s: %s", r.Status, r.Message)
+			}
+			var issues []string
+			for _, failure := range s.ledger().Open {
+				for _, v := range failure.Violations {
+					issues = append(issues, v.Issue)
+				}
+			}
+			if !slices.Contains(issues, "it is bad") {
+				t.Errorf("open: %q", issues)
+			}
+			// Both look, on a tree that neither has seen: now it is verified.
+			s.write("src/f.go", "good\n")
+			s.turns(allGood, allGood)
+			s.want(Passed)
+		})
 	}
 }

@@ -215,6 +215,24 @@ func childSupervises(args []string) error {
 	return nil
 }
 
+func init() { children["witness"] = childWitness }
+
+// childWitness is the hook of a client that starts: in a session that nobody has recorded yet.
+func childWitness(args []string) error {
+	k := &Keeper{StateDir: args[0], Now: time.Now, Stderr: os.Stderr}
+	call := &keeper.Call{Env: []string{launch.IDVariable + "=" + someLaunch}}
+	for _, payload := range []hook.Payload{
+		&hook.SessionStartPayload{Base: hook.Base{SessionID: someSession, HookEventName: string(hook.SessionStart)}, Source: "startup"},
+		&hook.UserPromptSubmitPayload{Base: hook.Base{SessionID: someSession, HookEventName: string(hook.UserPromptSubmit)}},
+	} {
+		call.Payload = payload
+		k.Witness(call)
+	}
+	session, known := launch.NewRegistry(args[0]).Session(someLaunch)
+	fmt.Println(session, known)
+	return nil
+}
+
 // A client that an agent started inherits the launch. Its hooks are known by that:
 // they run in sessions of their own, whose parent is a client inside a client.
 func TestNestedClient(t *testing.T) {
@@ -223,8 +241,13 @@ func TestNestedClient(t *testing.T) {
 	}
 	d := newDesk(t)
 	d.launched("")
-	for _, tt := range []struct{ env, want string }{{"CLAUDECODE=1", "false\n"}, {"X=1", "true\n"}} {
-		hook := processtest.Child(t, "supervises", d.path("state"))
+	for _, tt := range []struct{ child, env, want string }{
+		{"supervises", "CLAUDECODE=1", "false\n"},
+		{"supervises", "X=1", "true\n"},
+		{"witness", "CLAUDECODE=1", " false\n"}, // it claims nothing
+		{"witness", "X=1", someSession + " true\n"},
+	} {
+		hook := processtest.Child(t, tt.child, d.path("state"))
 		client := exec.Command("sh", append([]string{"-c", `setsid "$@"; exit $?`, "sh"}, hook.Args...)...)
 		client.Stderr = os.Stderr
 		for _, entry := range hook.Env {
@@ -236,7 +259,7 @@ func TestNestedClient(t *testing.T) {
 		out, err := client.Output()
 		check(t, err)
 		if string(out) != tt.want {
-			t.Errorf("%s: supervised: %s", tt.env, out)
+			t.Errorf("%s, %s: %s", tt.child, tt.env, out)
 		}
 	}
 }

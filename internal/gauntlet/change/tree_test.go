@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -232,5 +233,67 @@ func TestTreeHonoursTheContext(t *testing.T) {
 	gone := Open(filepath.Join(plain.Dir, "gone"), logDir, "", r.Env, later)
 	if _, err := gone.Tree(t.Context()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A tree that is larger than what is hashed at once has an id of all its files.
+func TestTreeIDIsOfEveryFile(t *testing.T) {
+	files := make([]entry, 3000)
+	for i := range files {
+		files[i] = entry{path: fmt.Sprintf("folder/file-%05d", i), stat: stat{mode: typeRegular | 0o644}}
+	}
+	whole := identity(files)
+	for i := 0; i < len(files); i += 7 {
+		for what, change := range map[string]func(e *entry){
+			"content": func(e *entry) { e.sum[len(e.sum)-1]++ },
+			"name":    func(e *entry) { e.path += "x" },
+			"kind":    func(e *entry) { e.stat.mode |= 0o100 },
+		} {
+			old := files[i]
+			change(&files[i])
+			if identity(files) == whole {
+				t.Fatalf("another %s of file %d gives the same id", what, i)
+			}
+			files[i] = old
+		}
+	}
+	if identity(files[1:]) == whole || identity(files[:len(files)-1]) == whole || identity(files) != whole {
+		t.Error("the id is not that of the list")
+	}
+}
+
+func TestTreeOfManyFilesSeesAnEarlyChange(t *testing.T) {
+	r := small(t)
+	var many []string
+	for i := range 1000 {
+		many = append(many, fmt.Sprintf("many/%04d-%s", i, strings.Repeat("n", 60)), "1\n")
+	}
+	r.Write(many...)
+	w := open(t, r)
+	was := exact(t, w)
+	for _, i := range []int{0, 300, 999} {
+		r.Write(many[2*i], "2\n")
+		now := exact(t, w)
+		if now == was {
+			t.Errorf("a change of file %d is not seen", i)
+		}
+		was = now
+	}
+}
+
+// As many files as before, each of which is as it was, need not be the same files.
+func TestTreeSeesOtherNames(t *testing.T) {
+	r := small(t)
+	r.Write("n1", "1\n", "n3", "3\n")
+	w := open(t, r)
+	was := exact(t, w)
+	if again := tree(t, w); again.ID != was || !again.Has("n1") {
+		t.Fatalf("without a change: %+v", again)
+	}
+	// n1 stays where it is, and does not count any more; n2 does.
+	r.Write(".git/info/exclude", "n1\n", "n2", "1\n")
+	now := tree(t, w)
+	if now.ID == was || now.Has("n1") || !now.Has("n2") || !now.Has("n3") {
+		t.Errorf("the tree is taken for the old one: n1 %t, n2 %t", now.Has("n1"), now.Has("n2"))
 	}
 }
