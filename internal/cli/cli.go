@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/plain"
 )
 
@@ -31,8 +30,11 @@ func Main(args []string) int {
 	if rest, isLaunch := launchCall(args); isLaunch {
 		return runLaunch(args[0], rest)
 	}
-	if event, isHook := hookCall(args); isHook {
-		return runHook(event)
+	if isForeignCall(args) {
+		return exitOK
+	}
+	if call, isHook := parseHookCall(args); isHook {
+		return runHook(call)
 	}
 	if isStopHook(args) {
 		return runStopHook()
@@ -106,22 +108,6 @@ func tame(text string) string {
 		lines[i] = line[:len(line)-len(rest)] + plain.Line(rest)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// hookCall recognises "stopgate hook [EVENT]" and, under the name conclaude,
-// "conclaude EVENT".
-func hookCall(args []string) (hook.Event, bool) {
-	rest := args[1:]
-	if called(args[0]) == "conclaude" && len(rest) == 1 && isEventName(rest[0]) {
-		return hook.Event(rest[0]), true
-	}
-	if len(rest) == 0 || rest[0] != "hook" || len(rest) > 2 {
-		return "", false
-	}
-	if len(rest) == 1 {
-		return "", true
-	}
-	return hook.Event(rest[1]), !strings.HasPrefix(rest[1], "-")
 }
 
 // isStopHook recognises "stopgate stop-hook", whatever follows it: the client must

@@ -9,25 +9,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/guard"
-	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lifecycle"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/supervisor"
 )
 
 // newHook documents the command; Main runs it before the tree is built.
 func newHook() *cobra.Command {
-	return &cobra.Command{
+	var timeout time.Duration
+	var harness string
+	cmd := &cobra.Command{
 		Use:   "hook [EVENT]",
 		Short: "Answer one hook call of the client (payload on stdin, answer on stdout)",
 		Long: `Answer one hook call of the client. The payload comes on standard input; the
 answer is one JSON object on standard output, or nothing.
 
-Exit code 0: answered. 1: the payload is invalid, nothing was checked.`,
+Exit code 0: answered. 1: the payload is invalid, nothing was checked. To another
+program than Claude Code, which may take a failure for a no, it is always 0.`,
 		Example: `  stopgate hook Stop < payload.json
   stopgate hook < payload.json          the payload's hook_event_name decides`,
 		DisableFlagsInUseLine: true,
@@ -35,22 +39,42 @@ Exit code 0: answered. 1: the payload is invalid, nothing was checked.`,
 			return hintError{fmt.Errorf("hook takes one event, got %q", args), "usage: " + cmd.UseLine()}
 		},
 	}
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long the caller waits; the answer comes before")
+	cmd.Flags().StringVar(&harness, "for", "", "the program that calls; only claude is known")
+	return cmd
 }
 
-func runHook(event hook.Event) int {
+func runHook(call hookCall) int {
+	if call.harness != "" && call.harness != claudeCode {
+		fmt.Fprintf(os.Stderr, "stopgate: --for %s is unknown to this version; nothing was checked\n", plain.Line(call.harness))
+		return exitOK
+	}
 	service, err := newService()
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "stopgate: %v\n", err)
-		return exitFailed
+		return call.refuse("stopgate: " + err.Error())
 	}
-	reply := service.Handle(context.Background(), event, os.Stdin)
+	service.HookTimeout = call.timeout
+	reply := service.Handle(context.Background(), call.event, os.Stdin)
+	if reply.Code != exitOK {
+		return call.refuse(reply.Stderr)
+	}
 	if reply.Stderr != "" {
 		fmt.Fprintln(os.Stderr, reply.Stderr)
 	}
 	if len(reply.Stdout) > 0 {
 		_, _ = os.Stdout.Write(reply.Stdout) // a client that is gone needs no answer
 	}
-	return reply.Code
+	return exitOK
+}
+
+// refuse says why there is no answer. Claude Code shows that to the person and goes on; other
+// programs that run our installed entry would deny a tool call for it.
+func (c hookCall) refuse(why string) int {
+	fmt.Fprintln(os.Stderr, why)
+	if environ.ForeignAgent(os.Environ()) || c.timeout > 0 && os.Getenv("CLAUDECODE") == "" {
+		return exitOK
+	}
+	return exitFailed
 }
 
 func newService() (*stop.Service, error) {

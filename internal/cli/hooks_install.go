@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +19,13 @@ import (
 func newHooksInstall() *cobra.Command {
 	var where scopeFlags
 	var yes, slash bool
+	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the hooks (default: --local)",
 		Long: `Merge stopgate's hooks into a settings file of the client. Every other key and hook
 stays as it is; installing twice changes nothing; the first change keeps a backup.
+Entries of an older stopgate are brought to today's form.
 
 --user also writes "trust: enforce" into the global config: from then on only
 projects that you approved run anything. --project and --local approve the
@@ -35,11 +39,14 @@ project's .gauntlet/ as it stands.`,
 			if err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("timeout") && timeout < shortestTimeout {
+				return usageError{fmt.Errorf("--timeout must be at least %s", brief(shortestTimeout)), "for example: stopgate hooks install --timeout 40m"}
+			}
 			h, err := findNearest()
 			if err != nil {
 				return err
 			}
-			if err := h.install(cmd.OutOrStdout(), scope, yes); err != nil || !slash {
+			if err := h.install(cmd.OutOrStdout(), scope, timeout, yes); err != nil || !slash {
 				return err
 			}
 			program, err := command(scope)
@@ -50,16 +57,21 @@ project's .gauntlet/ as it stands.`,
 		},
 	}
 	where.register(cmd)
+	cmd.Flags().Var((*durationFlag)(&timeout), "timeout", "how long Claude Code waits for the answer to a stop (default 20m)")
 	cmd.Flags().BoolVar(&slash, "slash-commands", false, "also write /supervisor and /supervisoroff, which switch reviews of a session on and off")
 	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: approve without a terminal")
 	return cmd
 }
 
-func (h *here) install(out io.Writer, scope settings.Scope, yes bool) error {
+// shortestTimeout leaves gates a little time beside what a hook needs for itself.
+const shortestTimeout = 10 * time.Second
+
+func (h *here) install(out io.Writer, scope settings.Scope, timeout time.Duration, yes bool) error {
 	to, err := h.target(scope)
 	if err != nil {
 		return err
 	}
+	to.timeout = timeout
 	if scope == settings.User {
 		// First, so that no moment has hooks everywhere and trust nowhere.
 		if err := h.enforceTrust(out); err != nil {
@@ -85,6 +97,7 @@ type target struct {
 	path      string
 	command   string
 	installed []settings.Entry
+	timeout   time.Duration // of a stop; 0: as long as its commands need
 }
 
 // target refuses a file that the client drops or that cannot be edited, and one
@@ -99,19 +112,20 @@ func (h *here) target(scope settings.Scope) (target, error) {
 		return to, err
 	}
 	for _, file := range settings.Inspect(h.root) {
+		living := slices.ContainsFunc(file.Entries, settings.Entry.Living)
 		switch {
 		case file.Path == path:
 			to.installed = file.Entries
-		case len(file.Entries) > 0 && file.Scope == settings.Managed:
+		case living && file.Scope == settings.Managed:
 			return to, fmt.Errorf("the administrator installed the hooks already, in %s", file.Path)
-		case len(file.Entries) > 0:
+		case living:
 			return to, hintError{
 				fmt.Errorf("the hooks are installed already, in the %s settings %s", file.Scope, file.Path),
 				fmt.Sprintf("to move them, first run: stopgate hooks uninstall --%s", file.Scope),
 			}
 		}
 	}
-	if err := settings.Check(path, settings.Plan(to.command, nil, to.installed)); err != nil {
+	if err := settings.Check(path, settings.Plan(to.command, nil, to.installed, 0)); err != nil {
 		return to, fmt.Errorf("install the hooks: %w", err)
 	}
 	return to, nil
@@ -125,7 +139,7 @@ func (h *here) installHooks(out io.Writer, to target) error {
 		// the next install.
 		project, _ = config.LoadProject(h.configDir(), h.short(h.configDir()))
 	}
-	changed, err := settings.Install(to.path, settings.Plan(to.command, project, to.installed))
+	changed, err := settings.Install(to.path, settings.Plan(to.command, project, to.installed, to.timeout))
 	if err != nil {
 		return err
 	}
@@ -155,7 +169,7 @@ func (h *here) noteObstacles(out io.Writer, to target) {
 // others use too, else by the path that stays when the program is updated.
 func command(scope settings.Scope) (string, error) {
 	if scope == settings.Project {
-		return "stopgate", nil
+		return settings.Program, nil
 	}
 	self, err := os.Executable()
 	if err != nil {

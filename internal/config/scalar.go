@@ -140,7 +140,7 @@ func (v value) duration(to *time.Duration, longest time.Duration) bool {
 	case length <= 0:
 		v.fault("must be longer than 0s", "")
 	case length > longest:
-		v.fault("must be at most "+shortDuration(longest), "")
+		v.fault("must be at most "+ShortDuration(longest), "")
 	default:
 		*to = length
 		return true
@@ -169,8 +169,8 @@ func durationHint(text string) string {
 	return "write it like 90s, 2m or 1h30m"
 }
 
-// shortDuration writes 1h0m0s as 1h.
-func shortDuration(d time.Duration) string {
+// ShortDuration writes 1h0m0s as 1h, in the form that time.ParseDuration reads.
+func ShortDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

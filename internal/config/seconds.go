@@ -25,7 +25,7 @@ func (v value) seconds(to *time.Duration) bool {
 	case !ok:
 		v.fault(oneLine(text)+" is not a plain number of seconds above 0", "write it like 90, 90s or 2m")
 	case length > longestRun:
-		v.fault("must be at most "+shortDuration(longestRun), "")
+		v.fault("must be at most "+ShortDuration(longestRun), "")
 	default:
 		*to = length
 		return true

@@ -262,10 +262,11 @@ func (e *examination) expand(word string) string {
 func (e *examination) timeouts() {
 	entries := e.inForce()
 	for _, event := range hook.Events() {
-		if !slices.ContainsFunc(entries, func(entry settings.Entry) bool { return entry.Event == event }) {
+		has, found := e.granted(entries, event)
+		if !found {
 			continue
 		}
-		has, want, longest := settings.Timeout(event, e.Dir, e.localRoot()), settings.DefaultTimeout(event), e.longest(event)
+		want, longest := settings.DefaultTimeout(event), e.longest(event)
 		switch {
 		case event.Loops() && longest > stop.Budget(has):
 			hint := "stopgate hooks install"
@@ -281,6 +282,19 @@ func (e *examination) timeouts() {
 				"stopgate hooks install")
 		}
 	}
+}
+
+// granted is how long the client waits for the one of our entries for which it waits least.
+func (e *examination) granted(entries []settings.Entry, event hook.Event) (least time.Duration, found bool) {
+	for _, entry := range entries {
+		if entry.Event != event {
+			continue
+		}
+		if t := settings.Timeout(event, entry.Call().Timeout, e.Dir, e.localRoot()); !found || t < least {
+			least, found = t, true
+		}
+	}
+	return least, found
 }
 
 // longest is how long a command of the project for the event may run, or how long a gate

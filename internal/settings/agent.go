@@ -77,8 +77,8 @@ func (a Agent) Disabled() (by File, disabled bool) {
 // has one that is not for all that the event is about, the same command is written again:
 // the client calls equal ones once.
 func (a Agent) entries(sure, perhaps []File) (all []Entry) {
-	for _, e := range Plan(a.Program, nil, nil) {
-		there, known := called(sure, e.Event)
+	for _, e := range Plan(a.Program, nil, nil, 0) {
+		there, known := a.called(sure, e.Event)
 		if e.Matcher != "" {
 			e.Matcher = uncovered(e.Matcher, there)
 			known = e.Matcher == ""
@@ -86,24 +86,25 @@ func (a Agent) entries(sure, perhaps []File) (all []Entry) {
 		if known {
 			continue
 		}
-		maybe, _ := called(perhaps, e.Event)
+		maybe, _ := a.called(perhaps, e.Event)
 		if there = append(there, maybe...); len(there) > 0 {
-			e.Command, e.Args = there[0].Command, there[0].Args
+			e.Command, e.Args, e.Timeout = there[0].Command, there[0].Args, max(e.Timeout, there[0].Timeout)
 		}
 		all = append(all, e)
 	}
 	return all
 }
 
-// called are the entries by which the client calls us for an event, and waits for the
-// answer; known reports whether one of them is for all that the event is about.
-func called(files []File, event hook.Event) (entries []Entry, known bool) {
+// called are the entries by which the client calls the program for an event, and waits for the
+// answer; known reports whether one of them is for all that the event is about. The daemon
+// asks, which is another binary: to it even these entries only look like its own.
+func (a Agent) called(files []File, event hook.Event) (entries []Entry, known bool) {
 	for _, f := range files {
 		if f.Dropped() {
 			continue
 		}
 		for _, e := range append(slices.Clone(f.Entries), f.Alike...) {
-			if e.Event == event && len(e.Spoilt) == 0 {
+			if e.Event == event && len(e.Spoilt) == 0 && e.callsHook() && e.starts(a.Program) {
 				entries = append(entries, e)
 				known = known || e.wide()
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -38,7 +39,7 @@ func (h house) path(scope Scope) string {
 }
 
 func (h house) agent() Agent {
-	return Agent{Program: "/opt/bin/stopgate", Dir: h.project, ConfigDir: filepath.Join(h.home, ".claude")}
+	return Agent{Program: living, Dir: h.project, ConfigDir: filepath.Join(h.home, ".claude")}
 }
 
 // file is the agent's file, beside the project.
@@ -111,11 +112,11 @@ func subjects(event hook.Event) []string {
 }
 
 func isHook(line string, event hook.Event) bool {
-	return strings.HasSuffix(line, "stopgate hook "+string(event))
+	return strings.Contains(line, "stopgate hook "+string(event))
 }
 
 func TestAgentFile(t *testing.T) {
-	everything := func(command string) []Entry { return Plan(command, nil, nil) }
+	everything := func(command string) []Entry { return Plan(command, nil, nil, 0) }
 	all := make([]string, 0, len(standard))
 	for _, e := range standard {
 		all = append(all, string(e))
@@ -123,6 +124,8 @@ func TestAgentFile(t *testing.T) {
 	without := func(events ...string) []string {
 		return slices.DeleteFunc(slices.Clone(all), func(e string) bool { return slices.Contains(events, e) })
 	}
+	stop := Call{Program: living, Event: hook.Stop, Timeout: DefaultTimeout(hook.Stop)}.Line()
+	there := func(event hook.Event) Entry { return NewEntry(Call{living, event, DefaultTimeout(event), ""}) }
 	stopAlone := `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"agent-gauntlet stop-hook"}]}]}}`
 	for name, c := range map[string]struct {
 		files   map[Scope]string // text, or what is installed there
@@ -130,22 +133,23 @@ func TestAgentFile(t *testing.T) {
 		want    []string // the events in the agent's file
 		stop    string   // its entry for Stop
 	}{
-		"nothing":            {want: all, stop: "/opt/bin/stopgate hook Stop"},
-		"all of the user":    {install: map[Scope][]Entry{User: everything("/opt/bin/stopgate")}},
-		"all of the project": {install: map[Scope][]Entry{Project: everything("/opt/bin/stopgate")}},
-		"all, local":         {install: map[Scope][]Entry{Local: everything("/opt/bin/stopgate")}},
+		"nothing":            {want: all, stop: stop},
+		"all of the user":    {install: map[Scope][]Entry{User: everything(living)}},
+		"all of the project": {install: map[Scope][]Entry{Project: everything(living)}},
+		"all, local":         {install: map[Scope][]Entry{Local: everything(living)}},
 		"another path":       {install: map[Scope][]Entry{Project: everything("stopgate")}},
-		"some":               {install: map[Scope][]Entry{User: {entry(hook.Stop)}, Project: {entry(hook.Notification)}}, want: without("Stop", "Notification")},
-		"other events":       {install: map[Scope][]Entry{User: {entry(hook.PostToolUseFailure)}}, want: all, stop: "/opt/bin/stopgate hook Stop"},
-		"gates alone":        {files: map[Scope]string{Project: stopAlone}, want: all, stop: "/opt/bin/stopgate hook Stop"},
-		"gates and all":      {files: map[Scope]string{Project: stopAlone}, install: map[Scope][]Entry{User: everything("/opt/bin/stopgate")}},
-		"gates, dropped":     {files: map[Scope]string{Project: strings.Replace(stopAlone, `stop-hook"`, `stop-hook","timeout":"5"`, 1)}, want: all, stop: "/opt/bin/stopgate hook Stop"},
-		"supervisor alone":   {files: map[Scope]string{Project: strings.Replace(stopAlone, "agent-gauntlet stop-hook", "ccc supervisor-hook", 1)}, want: all, stop: "/opt/bin/stopgate hook Stop"},
-		"no JSON":            {files: map[Scope]string{Project: `{"hooks":`}, want: all, stop: "/opt/bin/stopgate hook Stop"},
-		"dropped":            {files: map[Scope]string{Project: `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate hook Stop","timeout":"5"}]}]}}`}, want: all, stop: "/opt/bin/stopgate hook Stop"},
-		"switched off":       {files: map[Scope]string{Local: `{"disableAllHooks":true}`}, install: map[Scope][]Entry{User: {entry(hook.Stop)}}, want: without("Stop")},
-		"not waited for":     {files: map[Scope]string{Project: `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate hook Stop","async":true}]}]}}`}, want: all, stop: "/opt/bin/stopgate hook Stop"},
-		"through a variable": {files: map[Scope]string{Project: `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"X=1 stopgate hook Stop"}]}]}}`}, want: without("Stop")},
+		"another program":    {install: map[Scope][]Entry{Project: everything("/opt/bin/stopgate")}, want: all, stop: stop},
+		"some":               {install: map[Scope][]Entry{User: {there(hook.Stop)}, Project: {there(hook.Notification)}}, want: without("Stop", "Notification")},
+		"other events":       {install: map[Scope][]Entry{User: {there(hook.PostCompact)}}, want: all, stop: stop},
+		"gates alone":        {files: map[Scope]string{Project: stopAlone}, want: all, stop: stop},
+		"gates and all":      {files: map[Scope]string{Project: stopAlone}, install: map[Scope][]Entry{User: everything(living)}},
+		"gates, dropped":     {files: map[Scope]string{Project: strings.Replace(stopAlone, `stop-hook"`, `stop-hook","timeout":"5"`, 1)}, want: all, stop: stop},
+		"supervisor alone":   {files: map[Scope]string{Project: strings.Replace(stopAlone, "agent-gauntlet stop-hook", "ccc supervisor-hook", 1)}, want: all, stop: stop},
+		"no JSON":            {files: map[Scope]string{Project: `{"hooks":`}, want: all, stop: stop},
+		"dropped":            {files: map[Scope]string{Project: `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate hook Stop","timeout":"5"}]}]}}`}, want: all, stop: stop},
+		"switched off":       {files: map[Scope]string{Local: `{"disableAllHooks":true}`}, install: map[Scope][]Entry{User: {there(hook.Stop)}}, want: without("Stop")},
+		"not waited for":     {files: map[Scope]string{Project: `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate hook Stop","async":true}]}]}}`}, want: all, stop: stop},
+		"through a variable": {files: map[Scope]string{Project: `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"X=1 stopgate hook Stop"}]}]}}`}, want: all, stop: stop},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
@@ -179,7 +183,7 @@ func TestAgentFile(t *testing.T) {
 			if file.DisableAllHooks != nil {
 				t.Error("it overrules a person")
 			}
-			if diff := cmp.Diff(map[string][]string{"allow": {"Bash(/opt/bin/stopgate emit agent:signal:*)"}}, file.Permissions); diff != "" {
+			if diff := cmp.Diff(map[string][]string{"allow": {"Bash(" + living + " emit agent:signal:*)"}}, file.Permissions); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -193,7 +197,7 @@ func TestAgentFileBelowTheRoot(t *testing.T) {
 		a := h.agent()
 		a.Dir = filepath.Join(h.project, "below")
 		local := filepath.Join(h.project, at, ".claude", "settings.local.json")
-		mustInstall(t, local, Plan("stopgate", nil, nil)...)
+		mustInstall(t, local, Plan("stopgate", nil, nil, 0)...)
 		path := h.file(t, a)
 		for _, files := range [][]string{{path}, {path, local}} { // the version decides
 			for _, event := range standard {
@@ -222,8 +226,8 @@ func TestAgentFileOfAnotherHome(t *testing.T) {
 	h := newHouse(t)
 	a := h.agent()
 	a.ConfigDir = filepath.Join(h.home, "other")
-	mustInstall(t, h.path(User), entry(hook.Stop))
-	mustInstall(t, filepath.Join(h.home, "other", "settings.json"), entry(hook.Notification))
+	mustInstall(t, h.path(User), Plan(living, nil, nil, 0)...)
+	mustInstall(t, filepath.Join(h.home, "other", "settings.json"), NewEntry(Call{living, hook.Notification, time.Minute, ""}))
 	path := h.file(t, a)
 	if got := calls(t, hook.Stop, "", path); len(got) != 1 {
 		t.Errorf("Stop: %q", got)
@@ -243,10 +247,10 @@ func TestAgentFileProperty(t *testing.T) {
 		for i, scope := range scopes {
 			paths[i] = h.path(scope)
 		}
-		command := rapid.SampledFrom([]string{"/opt/bin/stopgate", "stopgate", "/usr/local/bin/stopgate"}).Draw(rt, "command")
+		command := rapid.SampledFrom([]string{living, "stopgate"}).Draw(rt, "command")
 		for i, scope := range scopes {
 			var entries []Entry
-			for _, e := range Plan(command, nil, nil) {
+			for _, e := range Plan(command, nil, nil, 0) {
 				if !rapid.Bool().Draw(rt, "there") {
 					continue
 				}

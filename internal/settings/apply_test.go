@@ -115,7 +115,7 @@ func TestApplyRewritesWhereItStands(t *testing.T) {
 		{"type":"command","command":"a"},
 		{"type":"command","command":"'/old path/ccc' supervisor-hook","async":true,"timeout":5,"statusMessage":"mine"},
 		{"type":"command","command":"stopgate hook Stop"},
-		{"type":"command","command":"stopgate","args":["supervisor-hook"]},
+		{"type":"command","command":"/old/stopgate","args":["supervisor-hook"]},
 		{"type":"command","command":"/own/name supervisor-hook"}]}]}}`
 	after := `{"hooks":{"Stop":[{"hooks":[
 		{"type":"command","command":"a"},
@@ -367,7 +367,7 @@ func TestApplyAndInstallLeaveEachOtherAlone(t *testing.T) {
 	const before = "{\n  \"hooks\": { }\n}\n"
 	install := func(t *testing.T, path string) { mustInstall(t, path, entry(hook.Stop)) }
 	uninstall := func(t *testing.T, path string) { mustUninstall(t, path) }
-	launch := func(t *testing.T, path string) { mustApply(t, path, Change{Supervisor: supervisor(ccc)}) }
+	launch := func(t *testing.T, path string) { mustApply(t, path, Change{Supervisor: supervisor(living)}) }
 	plain := func(t *testing.T, path string) { mustApply(t, path, Change{Remove: true}) }
 	for name, steps := range map[string][4]func(*testing.T, string){
 		"install first, uninstall first": {install, launch, uninstall, plain},

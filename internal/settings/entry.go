@@ -21,12 +21,14 @@ type Entry struct {
 	Command string
 	Args    []string
 	Timeout time.Duration // 0: the file says nothing
+	Status  string        // what the client shows while it waits; any text is as good as ours
 	Spoilt  []string      // keys by which the client does not wait for the answer, or does not call at all
 }
 
 func (e Entry) equal(f Entry) bool {
 	return e.Event == f.Event && e.Matcher == f.Matcher && e.Command == f.Command &&
-		slices.Equal(e.Args, f.Args) && e.Timeout == f.Timeout && slices.Equal(e.Spoilt, f.Spoilt)
+		slices.Equal(e.Args, f.Args) && e.Timeout == f.Timeout && slices.Equal(e.Spoilt, f.Spoilt) &&
+		(e.Status == "") == (f.Status == "")
 }
 
 // wide reports whether the client calls the entry for all that the event is
@@ -38,10 +40,38 @@ func (e Entry) wide() bool {
 // programs are the names that we are called by.
 var programs = []string{"stopgate", "conclaude", "agent-gauntlet"}
 
-// ours tells the entries that call "stopgate hook" from everybody else's.
+// ours tells the entries that call "stopgate hook" from everybody else's. They resolve to
+// this very binary, by whatever name; where there is no such program any more, they have our
+// name. Entries of other tools, and of another stopgate that is alive, are not ours to change.
 func (e Entry) ours() bool {
+	if !e.callsHook() {
+		return false
+	}
+	program := e.Program()
+	path, found := resolve(program)
+	if !found {
+		return baseName(program) == Program && installable(program)
+	}
+	return isSelf(path)
+}
+
+// Living reports whether the entry resolves to this very binary. One that is ours and does not
+// is left from a program that was moved or removed, and answers nothing.
+func (e Entry) Living() bool {
+	path, found := resolve(e.Program())
+	return found && isSelf(path)
+}
+
+// starts reports whether the entry starts the program at a path.
+func (e Entry) starts(program string) bool {
+	path, found := resolve(e.Program())
+	return found && sameFile(path, program)
+}
+
+// callsHook knows "NAME hook" and, under our other name, "conclaude EVENT".
+func (e Entry) callsHook() bool {
 	program, arguments := e.call()
-	return len(arguments) > 0 && callsUs(program, arguments[0])
+	return len(arguments) > 0 && (arguments[0] == "hook" || baseName(program) == "conclaude" && known(arguments[0]))
 }
 
 // callsStopHook knows "stopgate stop-hook" and "agent-gauntlet stop-hook".
@@ -78,19 +108,8 @@ func (e Entry) call() (program string, arguments []string) {
 	if len(e.Args) > 0 {
 		return e.Command, e.Args
 	}
-	program, rest := firstWord(e.Command)
+	program, rest := firstWord(unguarded(e.Command))
 	return program, strings.Fields(rest)
-}
-
-// callsUs knows "stopgate hook" and, under our other name, "conclaude EVENT".
-func callsUs(program, argument string) bool {
-	switch baseName(program) {
-	case "stopgate":
-		return argument == "hook"
-	case "conclaude":
-		return argument == "hook" || known(argument)
-	}
-	return false
 }
 
 // alike reports whether an entry that is not ours seems to call us all the same,
@@ -99,7 +118,7 @@ func (e Entry) alike() bool {
 	words := strings.FieldsFunc(e.Line(), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.", r)
 	})
-	named := func(word string) bool { return baseName(word) == "stopgate" || baseName(word) == "conclaude" }
+	named := func(word string) bool { return baseName(word) == Program }
 	called := func(word string) bool { return word == "hook" || known(word) }
 	return slices.ContainsFunc(words, named) && slices.ContainsFunc(words, called)
 }
@@ -110,8 +129,12 @@ func (e Entry) Program() string {
 	return program
 }
 
-// Line is the command line for people to read.
+// Line is the command line for people to read. Of what is installed today the guard is left
+// out.
 func (e Entry) Line() string {
+	if e.Current() {
+		return unguarded(e.Command)
+	}
 	return strings.Join(append([]string{e.Command}, e.Args...), " ")
 }
 
@@ -145,6 +168,7 @@ func readEntry(event, matcher string, hookObject *hujson.Object) Entry {
 		Matcher: matcher,
 		Command: jsonfile.StringOf(jsonfile.Member(hookObject, "command")),
 		Timeout: seconds(jsonfile.NumberOf(jsonfile.Member(hookObject, "timeout"))),
+		Status:  jsonfile.StringOf(jsonfile.Member(hookObject, "statusMessage")),
 		Spoilt:  spoilt(hookObject),
 	}
 	if args, ok := jsonfile.ArrayOf(jsonfile.Member(hookObject, "args")); ok {
@@ -161,8 +185,12 @@ func readEntry(event, matcher string, hookObject *hujson.Object) Entry {
 // spoilt lists the keys that keep a hook from deciding anything. Measured: the
 // decision of an async hook is ignored, asyncRewake puts it into the background
 // of the TUI, and with an if it never runs on an event that is not about a tool.
-// A value of the wrong type is listed too, so that the next install removes it.
+// A value of the wrong type is listed too, so that the next install removes it. Our
+// command line is for sh, so another shell does not start it.
 func spoilt(hookObject *hujson.Object) (keys []string) {
+	if v := jsonfile.Member(hookObject, "shell"); v != nil && jsonfile.StringOf(v) != "bash" {
+		keys = append(keys, "shell")
+	}
 	for _, key := range []string{"async", "asyncRewake", "if", "once"} {
 		if v := jsonfile.Member(hookObject, key); v != nil && jsonfile.KindOf(v) != 'f' {
 			keys = append(keys, key)

@@ -20,10 +20,12 @@ func TestWhichEntriesAreOurs(t *testing.T) {
 		`{"type":"command","command":"\"$HOME/bin/stopgate\" hook"}`:                  true,
 		`{"type":"command","command":"stopgate","args":["hook",5],"timeout":"x"}`:     true,
 
-		`{"type":"command","command":"conclaude","args":["Stop"]}`:     true,
-		`{"type":"command","command":"'/a b/conclaude' Stop || true"}`: true,
-		`{"type":"command","command":"conclaude hook Stop"}`:           true,
-
+		`{"type":"command","command":"conclaude","args":["Stop"]}`:            false,
+		`{"type":"command","command":"'/a b/conclaude' Stop || true"}`:        false,
+		`{"type":"command","command":"conclaude hook Stop"}`:                  false,
+		`{"type":"command","command":"./stopgate hook Stop"}`:                 false,
+		`{"type":"command","command":"bin/stopgate","args":["hook","Stop"]}`:  false,
+		`{"type":"command","command":"agent-gauntlet stop-hook"}`:             false,
 		`{"type":"command","command":"\"$BIN\"/../bin/stopgate hook Stop"}`:   false,
 		`{"type":"command","command":"conclaude validate"}`:                   false,
 		`{"type":"command","command":"conclaude","args":["log","Stop"]}`:      false,

@@ -30,7 +30,7 @@ func TestAFifoIsAnError(t *testing.T) {
 			t.Error("inspect found nothing wrong")
 		}
 	}
-	if got := Timeout(hook.Stop, root); got != DefaultTimeout(hook.Stop) {
+	if got := Timeout(hook.Stop, 0, root); got != DefaultTimeout(hook.Stop) {
 		t.Errorf("timeout = %v", got)
 	}
 }

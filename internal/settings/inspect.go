@@ -152,12 +152,18 @@ func Environment(files []File) map[string]string {
 // managed file with faults only the hooks are lost.
 func (f File) counts() bool { return f.Err == nil && (!f.Dropped() || f.Scope == Managed) }
 
-// InForce lists our entries that the client really calls.
+// InForce lists our entries that the client really calls. One whose program is gone is not
+// among them.
 func InForce(files []File) []Entry {
 	var out []Entry
 	for _, f := range files {
-		if f.Calls(files) {
-			out = append(out, f.Entries...)
+		if !f.Calls(files) {
+			continue
+		}
+		for _, e := range f.Entries {
+			if e.Living() {
+				out = append(out, e)
+			}
 		}
 	}
 	return out

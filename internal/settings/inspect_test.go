@@ -68,13 +68,13 @@ func TestInspectNamesWhatSeemsToCallUs(t *testing.T) {
 	for command, want := range map[string]bool{
 		"FOO=1 stopgate hook Stop":          true,
 		`sh -c "stopgate hook Stop"`:        true,
-		"env /opt/conclaude Stop || true":   true,
+		"env /opt/conclaude Stop || true":   false, // another tool's
 		"cd /x; stopgate.exe hook":          true,
 		"my-stopgate hook Stop":             false,
 		"stopgate log --follow":             false,
 		"echo Stop":                         false,
 		"stopgate hook Stop":                false, // ours
-		"conclaude Stop":                    false, // ours
+		"conclaude Stop":                    false, // another tool's
 		"/x/stopgate-notify.sh Stop Failed": false,
 	} {
 		path := settingsPath(t)
@@ -179,7 +179,9 @@ func TestUnified(t *testing.T) {
 		{"user", ours, "", "", true},
 		{"project", "", ours, "", true},
 		{"local", "", "", ours, true},
-		{"conclaude", "", strings.Replace(ours, `"stopgate","args":["hook","Stop"]`, `"conclaude Stop"`, 1), "", true},
+		{"another tool", "", strings.Replace(ours, `"stopgate","args":["hook","Stop"]`, `"conclaude Stop"`, 1), "", false},
+		{"a program that is gone", "", strings.Replace(ours, `"stopgate",`, `"/gone/stopgate",`, 1), "", false},
+		{"another program of that name", "", strings.Replace(ours, `"stopgate",`, `"/bin/stopgate",`, 1), "", false},
 		{"another event", strings.Replace(ours, "Stop", "SubagentStop", 1), "", "", false},
 		{"the supervisor alone", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ccc supervisor-hook"}]}]}}`, "", "", false},
 		{"the gates alone", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate stop-hook"}]}]}}`, "", "", false},

@@ -37,10 +37,11 @@ func Install(path string, entries []Entry) (changed bool, err error) {
 	return changed, err
 }
 
-// hasOurs reports whether there are entries of ours, of whatever kind.
+// hasOurs reports whether there are entries of ours, of whatever kind. Another tool has a ccc
+// too.
 func hasOurs(text []byte) bool {
 	d, err := parse("", text)
-	return err == nil && len(d.find(func(e Entry) bool { return e.ours() || e.CallsSupervisor() })) > 0
+	return err == nil && len(d.find(func(e Entry) bool { return e.ours() || e.CallsSupervisor() && e.Living() })) > 0
 }
 
 // Check returns the error that Install would, as far as it is one of the
@@ -193,6 +194,9 @@ func (p place) rewrite(l jsonfile.Layout, e Entry) {
 	if old.Timeout != e.Timeout {
 		l.Set(p.hook, "timeout", fresh.Timeout)
 	}
+	if old.Status == "" && e.Status != "" {
+		l.Set(p.hook, "statusMessage", fresh.Status)
+	}
 	switch {
 	case old.Matcher == e.Matcher:
 	case e.Matcher == "":
@@ -222,6 +226,7 @@ type hookJSON struct {
 	Command string      `json:"command"`
 	Args    []string    `json:"args,omitempty"`
 	Timeout json.Number `json:"timeout"`
+	Status  string      `json:"statusMessage,omitempty"`
 }
 
 func groupOf(e Entry) groupJSON {
@@ -234,5 +239,6 @@ func hookOf(e Entry) hookJSON {
 		Command: e.Command,
 		Args:    e.Args,
 		Timeout: json.Number(strconv.FormatFloat(e.Timeout.Seconds(), 'f', -1, 64)),
+		Status:  e.Status,
 	}
 }

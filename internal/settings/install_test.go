@@ -159,26 +159,6 @@ func TestInstallUnspoils(t *testing.T) {
 	}
 }
 
-// Our other name: the entry is replaced, and goes with the others.
-func TestInstallTakesConclaudeOver(t *testing.T) {
-	for _, call := range []string{`"command":"conclaude Stop"`, `"command":"/old/conclaude","args":["Stop"]`} {
-		path := settingsPath(t, `{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command",`+call+`,"timeout":60}]}]}}`)
-		if got := quickly(path, hook.Stop, Entry.ours, programs); len(got) != 1 {
-			t.Errorf("the hook finds %v", got)
-		}
-		mustInstall(t, path, entry(hook.Stop))
-		if got := entriesIn(path); len(got) != 1 || !got[0].equal(entry(hook.Stop)) {
-			t.Errorf("%s became %+v", call, got)
-		}
-		mustUninstall(t, path)
-		same(t, "uninstalled", get(t, path), `{"a":1}`)
-
-		put(t, path, `{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command",`+call+`}]}]}}`)
-		mustUninstall(t, path)
-		same(t, "uninstalled at once", get(t, path), `{"a":1}`)
-	}
-}
-
 // A matcher is changed in the group only when the group is ours alone.
 func TestInstallLeavesAForeignGroup(t *testing.T) {
 	path := settingsPath(t, `{"hooks":{"Stop":[{"matcher":"x","hooks":[{"type":"command","command":"mine"},{"type":"command","command":"stopgate","args":["hook","Stop"]}]}]}}`)

@@ -28,8 +28,8 @@ var standard = []hook.Event{
 // Plan lists the entries to install: the standard events, those that the project
 // has commands for, and those that are installed already, since a file that
 // serves all projects must not lose what another one asked for. project may be
-// nil.
-func Plan(command string, project *config.Project, installed []Entry) []Entry {
+// nil. A stop has as long as its longest command needs, unless a person says how long.
+func Plan(program string, project *config.Project, installed []Entry, stop time.Duration) []Entry {
 	wide := map[hook.Event]bool{}
 	events := slices.Clone(standard)
 	want := func(e hook.Event) {
@@ -49,7 +49,11 @@ func Plan(command string, project *config.Project, installed []Entry) []Entry {
 	}
 	plan := make([]Entry, len(events))
 	for i, e := range events {
-		plan[i] = Entry{Event: e, Command: command, Args: []string{"hook", string(e)}, Timeout: timeoutFor(e, project, installed)}
+		timeout := timeoutFor(e, project, installed)
+		if e.Loops() && stop > 0 {
+			timeout = stop
+		}
+		plan[i] = NewEntry(Call{Program: program, Event: e, Timeout: timeout})
 		switch {
 		case wide[e]:
 		case e == hook.PreToolUse:

@@ -34,7 +34,7 @@ func TestMatchers(t *testing.T) {
 // A PreToolUse that was wide stays wide.
 func TestPlanKeepsWide(t *testing.T) {
 	for matcher, want := range map[string]string{"": "", "*": "", "Bash": questions, questions: questions} {
-		plan := Plan("stopgate", nil, []Entry{{Event: hook.PreToolUse, Matcher: matcher}})
+		plan := Plan("stopgate", nil, []Entry{{Event: hook.PreToolUse, Matcher: matcher}}, 0)
 		i := slices.IndexFunc(plan, func(e Entry) bool { return e.Event == hook.PreToolUse })
 		if plan[i].Matcher != want {
 			t.Errorf("%q became %q", matcher, plan[i].Matcher)

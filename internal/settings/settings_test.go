@@ -21,11 +21,36 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv("HOME", filepath.Join(dir, "home"))
 	os.Setenv("STOPGATE_STATE_DIR", filepath.Join(dir, "state"))
+	if err := link(filepath.Join(dir, "bin")); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
+// living is a stopgate that is alive, as are these names on the PATH: they lead to this binary.
+var living string
+
+func link(dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"stopgate", "agent-gauntlet"} {
+		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	living = filepath.Join(dir, "stopgate")
+	return os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
+
+// entry has the form that was installed before Call: short enough to be read in tests of what
+// happens around it.
 func entry(event hook.Event) Entry {
 	return Entry{
 		Event:   event,

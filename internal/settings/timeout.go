@@ -42,15 +42,27 @@ func clientTimeout(event hook.Event) time.Duration {
 	return 600 * time.Second
 }
 
-// Timeout is how long the client waits for our entry for the event. The client
-// runs equal entries of several files once and does not say whose timeout
-// counts, so it is the smallest in the files that count in any of the roots;
-// without any entry it is the default.
+// Timeout is how long the client waits for our entry for the event, where the entry that it
+// called says --timeout carried, or 0 without one.
+//
+// The client runs equal entries of several files once, and the timeout of the last of them
+// counts: local over project over user, measured with 2.1.325. So a shorter one
+// anywhere in the files that count in the roots counts, and is never exceeded. Entries with
+// another command line are called besides, with a time of their own; those that do not
+// resolve to this binary do not call us at all. Without any entry it is what was carried, or
+// the default.
 //
 // It runs inside the hook: whatever is wrong with a file, that file is skipped.
-func Timeout(event hook.Event, roots ...string) time.Duration {
-	if timeout, found := smallest(event, Entry.ours, programs, roots); found {
+func Timeout(event hook.Event, carried time.Duration, roots ...string) time.Duration {
+	called := func(e Entry) bool { return e.ours() && e.Living() && e.Call().Timeout == carried }
+	timeout, found := smallest(event, called, []string{"hook"}, roots)
+	switch {
+	case found && carried > 0:
+		return min(timeout, carried)
+	case found:
 		return timeout
+	case carried > 0:
+		return carried
 	}
 	return DefaultTimeout(event)
 }
@@ -58,7 +70,8 @@ func Timeout(event hook.Event, roots ...string) time.Duration {
 // StopHookTimeout is the same for an entry that calls the gates' own stop hook; without
 // any it is what the older tool installed.
 func StopHookTimeout(roots ...string) time.Duration {
-	if timeout, found := smallest(hook.Stop, Entry.callsStopHook, programs, roots); found {
+	called := func(e Entry) bool { return e.callsStopHook() && e.Living() }
+	if timeout, found := smallest(hook.Stop, called, []string{"stop-hook"}, roots); found {
 		return timeout
 	}
 	return 300 * time.Second
@@ -69,7 +82,7 @@ func StopHookTimeout(roots ...string) time.Duration {
 func SupervisorTimeout(dirs ...string) time.Duration {
 	reviews := func(e Entry) bool {
 		_, is := e.review()
-		return is
+		return is && e.Living()
 	}
 	if timeout, found := smallest(hook.Stop, reviews, []string{SupervisorHook}, dirs); found {
 		return timeout

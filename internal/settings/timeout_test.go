@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -28,9 +29,43 @@ func TestTimeoutIsTheSmallestInForce(t *testing.T) {
 		hook.UserPromptSubmit: 30 * time.Second,
 		hook.Notification:     60 * time.Second, // not installed: the default
 	} {
-		if got := Timeout(event, root); got != want {
+		if got := Timeout(event, 0, root); got != want {
 			t.Errorf("%s: %v, want %v", event, got, want)
 		}
+	}
+}
+
+// The timeout that an entry carries holds, unless a file gives an equal entry less. Nobody else's
+// entry, no older one and none whose program is gone shortens it.
+func TestE14TheEntryCarriesItsTimeout(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
+	project := filepath.Join(root, ".claude", "settings.json")
+	carried := 20 * time.Minute
+	mustInstall(t, filepath.Join(root, "user", "settings.json"), NewEntry(Call{living, hook.Stop, carried, ""}))
+	stop := func(e Entry, timeout time.Duration) Entry {
+		e.Timeout = timeout
+		return e
+	}
+	for name, tt := range map[string]struct {
+		entry Entry
+		want  time.Duration
+	}{
+		"equal":             {NewEntry(Call{living, hook.Stop, carried, ""}), carried},
+		"equal, but longer": {stop(NewEntry(Call{living, hook.Stop, carried, ""}), time.Hour), carried},
+		"equal, but hasty":  {stop(NewEntry(Call{living, hook.Stop, carried, ""}), time.Minute), time.Minute},
+		"another timeout":   {NewEntry(Call{living, hook.Stop, time.Minute, ""}), carried},
+		"an older form":     {Entry{Event: hook.Stop, Command: living, Args: []string{"hook", "Stop"}, Timeout: time.Minute}, carried},
+		"a program is gone": {stop(NewEntry(Call{"/gone/stopgate", hook.Stop, carried, ""}), time.Minute), carried},
+	} {
+		os.Remove(project)
+		mustInstall(t, project, tt.entry)
+		if got := Timeout(hook.Stop, carried, root); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+	if got := Timeout(hook.Stop, time.Hour, root); got != time.Hour {
+		t.Errorf("carried, but in no file: %v", got)
 	}
 }
 
@@ -39,11 +74,12 @@ func TestStopHookTimeout(t *testing.T) {
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
 	for entry, want := range map[string]time.Duration{
 		`"command":"agent-gauntlet stop-hook","timeout":300`:                      300 * time.Second,
-		`"command":"/usr/bin/stopgate","args":["stop-hook"],"timeout":60`:         60 * time.Second,
+		`"command":"stopgate","args":["stop-hook"],"timeout":60`:                  60 * time.Second,
 		`"command":"agent-gauntlet stop-hook"`:                                    600 * time.Second,
-		`"command":"stopgate","args":["hook","Stop"],"timeout":60`:                DefaultTimeout(hook.Stop),
-		`"command":"other stop-hook","timeout":60`:                                DefaultTimeout(hook.Stop),
-		`"type":"prompt","command":"agent-gauntlet stop-hook","timeout":60,"x":1`: DefaultTimeout(hook.Stop),
+		`"command":"stopgate","args":["hook","Stop"],"timeout":60`:                300 * time.Second,
+		`"command":"other stop-hook","timeout":60`:                                300 * time.Second,
+		`"command":"/gone/stopgate stop-hook","timeout":60`:                       300 * time.Second,
+		`"type":"prompt","command":"agent-gauntlet stop-hook","timeout":60,"x":1`: 300 * time.Second,
 	} {
 		put(t, filepath.Join(root, ".claude", "settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command",`+entry+`}]}]}}`)
 		if got := StopHookTimeout(root); got != want {
@@ -54,12 +90,17 @@ func TestStopHookTimeout(t *testing.T) {
 
 func TestSupervisorTimeout(t *testing.T) {
 	root := t.TempDir()
+	ccc := filepath.Join(root, "ccc")
+	if err := os.Symlink(living, ccc); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
 	for entry, want := range map[string]time.Duration{
-		`"command":"/usr/bin/ccc supervisor-hook","timeout":660`:             660 * time.Second,
-		`"command":"'/a b/stopgate' supervisor-hook","timeout":70`:           70 * time.Second,
-		`"command":"/any/name","args":["supervisor-hook"],"timeout":80`:      80 * time.Second,
-		`"command":"ccc supervisor-hook"`:                                    600 * time.Second,
+		`"command":"` + ccc + ` supervisor-hook","timeout":660`:              660 * time.Second,
+		`"command":"'` + living + `' supervisor-hook","timeout":70`:          70 * time.Second,
+		`"command":"` + living + `","args":["supervisor-hook"],"timeout":80`: 80 * time.Second,
+		`"command":"/gone/ccc supervisor-hook","timeout":5`:                  600 * time.Second,
+		`"command":"` + ccc + ` supervisor-hook"`:                            600 * time.Second,
 		`"command":"stopgate hook Stop","timeout":5`:                         600 * time.Second,
 		`"command":"stopgate stop-hook","timeout":5`:                         600 * time.Second,
 		`"type":"prompt","command":"ccc supervisor-hook","timeout":60,"x":1`: 600 * time.Second,
@@ -70,7 +111,7 @@ func TestSupervisorTimeout(t *testing.T) {
 			t.Errorf("%s: %v, want %v", entry, got, want)
 		}
 	}
-	put(t, filepath.Join(root, "user", "settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ccc supervisor-hook","timeout":30}]}]}}`)
+	put(t, filepath.Join(root, "user", "settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+ccc+` supervisor-hook","timeout":30}]}]}}`)
 	if got := SupervisorTimeout("", root); got != 30*time.Second {
 		t.Errorf("of two: %v", got)
 	}
@@ -84,11 +125,11 @@ func TestTimeoutToleratesAnyDamage(t *testing.T) {
 		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"other","timeout":1}]}]}}`,
 	} {
 		put(t, filepath.Join(root, ".claude", "settings.json"), text)
-		if got := Timeout(hook.Stop, root); got != DefaultTimeout(hook.Stop) {
+		if got := Timeout(hook.Stop, 0, root); got != DefaultTimeout(hook.Stop) {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
-	if got := Timeout(hook.Stop, ""); got != DefaultTimeout(hook.Stop) {
+	if got := Timeout(hook.Stop, 0, ""); got != DefaultTimeout(hook.Stop) {
 		t.Errorf("outside a project: %v", got)
 	}
 }
@@ -114,6 +155,6 @@ func BenchmarkTimeout(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		Timeout(hook.Stop, root)
+		Timeout(hook.Stop, 0, root)
 	}
 }

@@ -82,7 +82,7 @@ func (c *call) agentStop(ctx context.Context, agent string, payload *hook.StopPa
 
 // holdAlone asks the lifecycle keeper, as the chain would.
 func (c *call) holdAlone(ctx context.Context, kc *keeper.Call, agent string) Opinion {
-	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(hook.Stop, dirs...) })
+	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(hook.Stop, c.HookTimeout, dirs...) })
 	defer cancel()
 	start := c.Now()
 	chain := Chain{Now: c.Now, Log: c.logf}

@@ -23,7 +23,7 @@ func (c *call) attend(ctx context.Context, kc *keeper.Call, answer hook.Answer, 
 			out = answer
 		}
 	}()
-	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(kc.Event(), dirs...) })
+	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(kc.Event(), c.HookTimeout, dirs...) })
 	defer cancel()
 	start := c.Now()
 	out, verdict := c.Lifecycle.Attend(ctx, kc, answer)

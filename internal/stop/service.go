@@ -38,6 +38,7 @@ type Service struct {
 	Lifecycle    *lifecycle.Keeper  // as well; nil: nobody looks after agents
 	Driver       *driver.Driver     // nil: nobody sees to queues and wakes
 	Environ      []string
+	HookTimeout  time.Duration // what the installed entry carries; 0: nothing
 	Now          func() time.Time
 	Stderr       io.Writer
 }
@@ -197,7 +198,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call, off bool) Judgement {
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(kc.Event(), dirs...) })
+	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(kc.Event(), c.HookTimeout, dirs...) })
 	defer cancel()
 	chain := Chain{
 		Keepers: keepers,

@@ -1,0 +1,36 @@
+package settings
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/environ"
+)
+
+// resolve is the file that a program's name stands for. The shell that the client starts
+// knows our environment, so variables in it count.
+func resolve(program string) (path string, found bool) {
+	if strings.Contains(program, "$") {
+		program = os.ExpandEnv(program)
+	}
+	if program == filepath.Base(program) {
+		return environ.LookPath(os.Environ(), program)
+	}
+	path, err := exec.LookPath(program)
+	return path, err == nil && filepath.IsAbs(path)
+}
+
+// installable reports whether we would write the program so: by its bare name, or by a path
+// that is the same in every directory.
+func installable(program string) bool {
+	program = os.ExpandEnv(program)
+	return program == filepath.Base(program) || filepath.IsAbs(program)
+}
+
+// isSelf reports whether path leads to the binary that is running.
+func isSelf(path string) bool {
+	self, err := os.Executable()
+	return err == nil && sameFile(path, self)
+}
