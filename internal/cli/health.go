@@ -4,17 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os/exec"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/doctor"
 	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/plain"
 )
 
 func newHealth() *cobra.Command {
@@ -54,89 +49,20 @@ wrong. 3: it was never approved.`,
 	return cmd
 }
 
-// health is what health shows. Ok means that something can be used now.
+// health is what health shows.
 type health struct {
-	Healthy   bool             `json:"healthy"`
-	Config    string           `json:"config"`
-	Git       toolHealth       `json:"git"`
-	Reviewers []reviewerHealth `json:"reviewers"`
-	// Stranded are the reviews that none of their reviewers can make.
-	Stranded []string `json:"stranded"`
-}
-
-type toolHealth struct {
-	OK   bool   `json:"ok"`
-	Path string `json:"path,omitempty"`
-	Says string `json:"says,omitempty"`
-}
-
-type reviewerHealth struct {
-	Name string `json:"name"`
-	toolHealth
-	CoolingUntil *time.Time `json:"cooling_until,omitempty"`
+	Healthy bool   `json:"healthy"`
+	Config  string `json:"config"`
+	doctor.Health
 }
 
 func (h *here) health(ctx context.Context, project *keeper.Project, environ []string) health {
-	found := health{Config: h.short(h.configDir()), Git: gitHealth(ctx), Reviewers: []reviewerHealth{}, Stranded: []string{}}
-	reviews := reviewsOf(project.Gates)
-	for _, r := range review.CheckHealth(ctx, review.Survey{
-		Adapters: reviewersOf(project.Config.Gauntlet.CLI.DefaultPreference, reviews),
-		Root:     project.Root,
-		Environ:  environ,
-		StateDir: h.stateDir,
-		Now:      time.Now,
-		Probe:    project.Config.Gauntlet.CLI.CheckUsageLimit,
-	}) {
-		found.Reviewers = append(found.Reviewers, reviewerHealthOf(r))
-	}
-	for _, r := range reviews {
-		if !slices.ContainsFunc(r.CLIPreference, found.usable) {
-			found.Stranded = append(found.Stranded, r.Name)
-		}
-	}
-	found.Healthy = found.Git.OK && len(found.Stranded) == 0
-	return found
-}
-
-// reviewersOf lists the reviewers that the configuration names, preferred ones
-// first.
-func reviewersOf(preferred []string, reviews []*config.Review) []string {
-	names := slices.Clone(preferred)
-	for _, r := range reviews {
-		for _, name := range r.CLIPreference {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-func reviewerHealthOf(h review.Health) reviewerHealth {
-	r := reviewerHealth{Name: h.Adapter, toolHealth: toolHealth{OK: h.Err == nil, Path: h.Path}}
-	if h.Err != nil {
-		r.Says = plain.Line(h.Err.Error())
-	}
-	if !h.Cooling.IsZero() {
-		r.CoolingUntil = &h.Cooling
-	}
-	return r
-}
-
-func (h *health) usable(reviewer string) bool {
-	return slices.ContainsFunc(h.Reviewers, func(r reviewerHealth) bool { return r.Name == reviewer && r.OK })
-}
-
-func gitHealth(ctx context.Context) toolHealth {
-	path, err := exec.LookPath("git")
-	if err != nil {
-		return toolHealth{Says: "not installed"}
-	}
-	version, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
-		return toolHealth{Path: path, Says: plain.Line(err.Error())}
-	}
-	return toolHealth{OK: true, Path: path, Says: plain.Line(string(version))}
+	found := doctor.Survey{
+		Project: project, Environ: environ, StateDir: h.stateDir, ReviewDir: project.Root,
+		Reviewers: project.Config.Gauntlet.CLI.DefaultPreference,
+		Ask:       project.Config.Gauntlet.CLI.CheckUsageLimit,
+	}.CheckHealth(ctx)
+	return health{Healthy: found.OK(), Config: h.short(h.configDir()), Health: found}
 }
 
 func (h *health) print(out io.Writer) {
@@ -152,16 +78,19 @@ func (h *health) print(out io.Writer) {
 	row(true, h.Config, "valid")
 	fmt.Fprintln(out, p.bold("Programs:"))
 	row(h.Git.OK, "git", h.Git.Says)
+	for _, m := range h.Missing {
+		row(false, m.Program, "Missing: "+m.Gate+" starts it")
+	}
 	fmt.Fprintln(out, p.bold("CLI Tool Health Check:"))
 	if len(h.Reviewers) == 0 {
 		fmt.Fprintln(out, p.faint("   none is configured"))
 	}
 	for _, r := range h.Reviewers {
-		row(r.OK, r.Name, r.words())
+		row(r.OK, r.Name, r.Words())
 	}
 	switch {
 	case h.Healthy:
-		fmt.Fprintln(out, p.green("Nothing is missing that reviews need."))
+		fmt.Fprintln(out, p.green("Nothing is missing that gates need."))
 	case !h.Git.OK:
 		fmt.Fprintln(out, p.red("Without git no change can be seen: install it."))
 	}
@@ -169,16 +98,4 @@ func (h *health) print(out io.Writer) {
 		fmt.Fprintf(out, "%s: install one of their reviewers, or name another in cli_preference\n",
 			p.red("No reviewer can be asked for "+strings.Join(h.Stranded, ", ")))
 	}
-}
-
-func (r *reviewerHealth) words() string {
-	switch {
-	case r.Path == "":
-		return "Missing: it is not on the PATH"
-	case r.CoolingUntil != nil:
-		return fmt.Sprintf("its quota is used up; left alone until %s (%s)", r.CoolingUntil.Local().Format(time.DateTime), r.Path)
-	case !r.OK:
-		return r.Says + " (" + r.Path + ")"
-	}
-	return "Installed (" + r.Path + ")"
 }

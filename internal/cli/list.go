@@ -71,7 +71,7 @@ func listOf(gates *config.Gates) gateList {
 	for _, check := range checksOf(gates) {
 		list.Checks = append(list.Checks, checkView{check.Name, check.Command})
 	}
-	for _, review := range reviewsOf(gates) {
+	for _, review := range gates.Reviews() {
 		list.Reviews = append(list.Reviews, reviewView{review.Name, review.CLIPreference})
 	}
 	for _, ep := range gates.EntryPoints {
@@ -100,19 +100,6 @@ func checksOf(gates *config.Gates) []*config.Check {
 	return all
 }
 
-// reviewsOf lists each review once, in the order of the entry points.
-func reviewsOf(gates *config.Gates) []*config.Review {
-	var all []*config.Review
-	for _, ep := range gates.EntryPoints {
-		for _, review := range ep.Reviews {
-			if !slices.Contains(all, review) {
-				all = append(all, review)
-			}
-		}
-	}
-	return all
-}
-
 // gatesOf lists the gates of a kind; empty means both.
 func gatesOf(gates *config.Gates, kind gauntlet.Kind) []*config.Gate {
 	var all []*config.Gate
@@ -122,7 +109,7 @@ func gatesOf(gates *config.Gates, kind gauntlet.Kind) []*config.Gate {
 		}
 	}
 	if kind != gauntlet.KindCheck {
-		for _, review := range reviewsOf(gates) {
+		for _, review := range gates.Reviews() {
 			all = append(all, &review.Gate)
 		}
 	}

@@ -1,10 +1,25 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Gates are all gates of a project, under the entry points that lead to them.
 type Gates struct {
 	EntryPoints []EntryPoint
+}
+
+// Reviews lists each review once, in the order of the entry points.
+func (g *Gates) Reviews() (all []*Review) {
+	for _, ep := range g.EntryPoints {
+		for _, r := range ep.Reviews {
+			if !slices.Contains(all, r) {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
 }
 
 // HasGates reports whether there is anything to ask when an agent stops.

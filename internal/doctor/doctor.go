@@ -1,12 +1,12 @@
 // Package doctor proves, from the client's side, that enforcement is live: it
-// looks at every settings file in force and then calls the installed command the
-// way the client does, in a project made for that purpose. It never runs the
-// user's own commands.
+// looks at every settings file in force and at what the gates need, and then calls
+// the installed command the way the client does, in a project made for that
+// purpose. It never runs the user's own commands, and nothing that a settings file
+// names but this very binary.
 package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,6 +68,7 @@ func Examine(ctx context.Context, place Place) Report {
 	e.settingsFiles()
 	e.entries()
 	e.configuration()
+	e.gates(ctx)
 	e.timeouts()
 	e.probe(ctx)
 	return Report{Findings: e.findings, Commands: e.commands}
@@ -85,6 +86,7 @@ type examination struct {
 	environment map[string]string // what the files add to that of the hooks
 	project     *config.Project   // empty until it was read
 	commands    int               // what it would run
+	elsewhere   []string          // programs of entries that the client finds in another place
 	findings    []Finding
 }
 
@@ -173,6 +175,8 @@ func (e *examination) inForce() []settings.Entry { return settings.InForce(e.fil
 
 func (e *examination) entries() {
 	e.lookalikes()
+	e.gone()
+	e.older()
 	entries := e.inForce()
 	if why, found := settings.OutOfReach(e.Dir, e.Root); len(entries) == 0 && found {
 		e.find(Dead, "hooks", why,
@@ -185,11 +189,34 @@ func (e *examination) entries() {
 	}
 	e.duplicates(entries)
 	e.spoilt(entries)
-	for _, program := range e.programs(entries) {
-		if found, err := e.lookPath(program); err != nil {
-			e.find(Dead, "program", fmt.Sprintf("the hooks call %s, which cannot be started: %v", program, errors.Unwrap(err)), "stopgate hooks install")
-		} else {
-			e.find(OK, "program", "the hooks call "+found, "")
+	e.programs(entries)
+}
+
+// gone finds entries whose program cannot be started any more.
+func (e *examination) gone() {
+	told := map[string]bool{}
+	for _, f := range e.files {
+		for _, entry := range f.Entries {
+			if program := entry.Program(); f.Calls(e.files) && !entry.Living() && !told[program+f.Path] {
+				told[program+f.Path] = true
+				e.find(Dead, "program", fmt.Sprintf("the hooks in %s call %s, which cannot be started: there is no such program", f.Path, program), "stopgate hooks install")
+			}
+		}
+	}
+}
+
+// older finds entries that an older stopgate installed.
+func (e *examination) older() {
+	for _, f := range e.files {
+		old := 0
+		for _, entry := range f.Entries {
+			if entry.Living() && !entry.Current() {
+				old++
+			}
+		}
+		if old > 0 && f.Calls(e.files) {
+			e.find(Warn, "hooks", fmt.Sprintf("%d of the entries in %s do not have today's form: Copilot CLI denies every tool call because of them, and a teammate without stopgate sees errors", old, f.Path),
+				"stopgate hooks install --"+f.Scope.String())
 		}
 	}
 }
@@ -201,7 +228,7 @@ func (e *examination) lookalikes() {
 			continue
 		}
 		for _, entry := range f.Alike {
-			e.find(Warn, "hooks", fmt.Sprintf("%q for %s in %s looks like another call of stopgate: it would answer twice", entry.Line(), entry.Event, f.Path), "remove it")
+			e.find(Warn, "hooks", fmt.Sprintf("%q for %s in %s looks like a call of another stopgate, which answers besides this one; it was not tried", entry.Line(), entry.Event, f.Path), "remove it")
 		}
 	}
 }
@@ -240,21 +267,43 @@ func (e *examination) duplicates(entries []settings.Entry) {
 	e.find(OK, "hooks", fmt.Sprintf("%d events are hooked", len(lines)), "")
 }
 
-// programs lists the programs that the entries start without a shell. What a
-// shell makes of its command line, only the live test can tell.
-func (e *examination) programs(entries []settings.Entry) []string {
-	var out []string
-	for _, entry := range entries {
-		if program := e.expand(entry.Command); len(entry.Args) > 0 && !slices.Contains(out, program) {
-			out = append(out, program)
-		}
+// programs finds what the hooks start with the PATH that the client has once it has read its
+// settings, which need not be ours.
+func (e *examination) programs(entries []settings.Entry) {
+	self, err := os.Executable()
+	if err != nil {
+		e.find(Dead, "program", err.Error(), "")
+		return
 	}
-	return out
+	told := map[string]bool{}
+	for _, entry := range entries {
+		program := entry.Program()
+		if told[program] {
+			continue
+		}
+		told[program] = true
+		if program != filepath.Base(program) {
+			e.find(OK, "program", "the hooks call "+program, "") // it is in force, so it is this binary
+			continue
+		}
+		found, err := e.lookPath(program)
+		switch {
+		case err != nil:
+			e.find(Dead, "program", fmt.Sprintf("the hooks call %s, which is not on the PATH that the settings give to hooks", program), "remove PATH from env in the settings")
+		case !sameFile(found, self):
+			e.find(Dead, "program", fmt.Sprintf("with the PATH that the settings give to hooks, %s is another program: %s", program, found), "remove PATH from env in the settings")
+		default:
+			e.find(OK, "program", "the hooks call "+found, "")
+			continue
+		}
+		e.elsewhere = append(e.elsewhere, program)
+	}
 }
 
-// expand does what the client does to each part of a command without a shell.
-func (e *examination) expand(word string) string {
-	return strings.ReplaceAll(word, "${CLAUDE_PROJECT_DIR}", e.Dir)
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // timeouts finds entries that the client would end before our own deadline can

@@ -2,59 +2,61 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/settings"
 )
 
-// newPlace is a project whose Stop hook is the script, called as stopgate is.
-func newPlace(t *testing.T, command, script string) Place {
+// newPlace is a project whose Stop hook is this binary.
+func newPlace(t *testing.T, answers string) Place {
 	t.Helper()
 	root, home := t.TempDir(), t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("CLAUDE_CONFIG_DIR", "")
-	t.Setenv("CLAUDE_BIN", filepath.Join(home, "no-client"))
-	t.Setenv("TMPDIR", t.TempDir())
-	program := filepath.Join(root, "bin", "stopgate")
-	settings := fmt.Sprintf(`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": %q, "args": ["hook", "Stop"], "timeout": 1200}]}]}}`, command)
-	for path, text := range map[string]string{
-		program: script,
-		filepath.Join(root, ".claude", "settings.json"): settings,
+	for name, value := range map[string]string{
+		"HOME": home, "CLAUDE_CONFIG_DIR": "", "CLAUDE_BIN": filepath.Join(home, "no-client"), "TMPDIR": t.TempDir(),
+		"STOPGATE_STATE_DIR": filepath.Join(home, "state"), "STOPGATE_DOCTOR_TEST": answers,
 	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		t.Setenv(name, value)
 	}
-	t.Setenv("STOPGATE_STATE_DIR", filepath.Join(home, "state"))
-	t.Setenv("TMPDIR", t.TempDir())
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(home, "stopgate")
+	if err := os.Symlink(self, program); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := settings.Install(filepath.Join(root, ".claude", "settings.json"), settings.Plan(program, nil, nil, 0)); err != nil {
+		t.Fatal(err)
+	}
 	return Place{StateDir: filepath.Join(home, "state"), GlobalPath: filepath.Join(home, "config.yml"), Dir: root, Root: root}
 }
 
-// honest blocks until the fault is mended, as doctor's own configuration asks.
-const honest = `#!/bin/sh
-cat > /dev/null
-[ -e mended ] || echo '{"decision":"block","reason":"` + probeReason + `"}'
-`
-
-// The client expands ${CLAUDE_PROJECT_DIR} in a command without a shell; the
-// project is the person's, not the one made for the test.
-func TestProjectDirInCommand(t *testing.T) {
-	place := newPlace(t, "${CLAUDE_PROJECT_DIR}/bin/stopgate", honest)
-	if report := Examine(t.Context(), place); !report.Live() {
-		t.Errorf("not live: %+v", report.Findings)
+// Only a hook that blocks what must be blocked, and nothing else, is live.
+func TestE16ABlockBlocks(t *testing.T) {
+	for answers, want := range map[string]string{
+		"honest": "a stop with a fault was blocked with its reason",
+		"allow":  "a stop that had to be blocked was not: the hook answered nothing",
+		"fail":   "the hook failed: exit 3\noh dear",
+		"chat":   `did not answer in JSON: "hello`,
+		"always": "a stop that had to be allowed was blocked: ",
+	} {
+		report := Examine(t.Context(), newPlace(t, answers))
+		last := report.Findings[len(report.Findings)-1]
+		if !strings.Contains(last.Text, want) || report.Live() != (answers == "honest") {
+			t.Errorf("%s: live is %t, %+v", answers, report.Live(), last)
+		}
 	}
 }
 
 // Ctrl-C in the middle leaves no process, no approval and no directory.
 func TestInterrupted(t *testing.T) {
 	started := filepath.Join(t.TempDir(), "started")
-	place := newPlace(t, "${CLAUDE_PROJECT_DIR}/bin/stopgate", "#!/bin/sh\ntouch "+started+"\nexec sleep 3600\n")
+	t.Setenv("STOPGATE_DOCTOR_STARTED", started)
+	place := newPlace(t, "hang")
 	ctx, interrupt := context.WithCancel(t.Context())
 	go func() {
 		for ctx.Err() == nil {

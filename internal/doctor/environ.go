@@ -11,7 +11,9 @@ import (
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
-// clientEnviron is what the client gives a hook. A later entry wins. The mark of
+// clientEnviron is what the client gives a hook. Of what the settings add it has only what
+// changes how stopgate itself answers: the rest could make a shell or git run a command that
+// came with a clone (PATH, HOME, LD_PRELOAD). A later entry wins. The mark of
 // a client that we started ourselves is not inherited: doctor speaks for the
 // client that a person starts. The entrypoint is the headless one, lest anything
 // be typed into the terminal that doctor runs in.
@@ -20,10 +22,17 @@ func (e *examination) clientEnviron(root, session string) []string {
 		return strings.HasPrefix(v, claude.InsideVariable+"=") || strings.HasPrefix(v, claude.ActiveVariable+"=")
 	})
 	for name, value := range e.environment {
-		environ = append(environ, name+"="+value)
+		if ofStopgate(name) {
+			environ = append(environ, name+"="+value)
+		}
 	}
 	return append(environ, "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
 		"CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+}
+
+// ofStopgate reports whether only stopgate reads a variable.
+func ofStopgate(name string) bool {
+	return slices.ContainsFunc([]string{"STOPGATE_", "GAUNTLET_", "CCC_SUPERVISOR", "OJ_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // getenv is a variable as a hook sees it.

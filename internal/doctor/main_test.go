@@ -1,12 +1,41 @@
 package doctor
 
 import (
+	"fmt"
+	"io"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
+// This binary is the stopgate that doctor tries: it answers as STOPGATE_DOCTOR_TEST says.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "hook" {
+		os.Exit(answer(os.Getenv("STOPGATE_DOCTOR_TEST")))
+	}
 	environtest.Clean()
 	m.Run()
+}
+
+const blockAnswer = `{"decision":"block","reason":"` + probeReason + `"}`
+
+func answer(how string) (code int) {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	_, missing := os.Stat("mended")
+	switch {
+	case how == "fail":
+		fmt.Fprintln(os.Stderr, "oh dear")
+		return 3
+	case how == "chat":
+		fmt.Println("hello")
+	case how == "allow":
+	case how == "hang":
+		_ = os.WriteFile(os.Getenv("STOPGATE_DOCTOR_STARTED"), nil, 0o600)
+		time.Sleep(time.Hour)
+	case how == "always", missing != nil:
+		fmt.Println(blockAnswer)
+	}
+	return 0
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
-	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/trust"
 )
@@ -31,7 +31,9 @@ const probeConfig = `hooks:
 `
 
 // probe calls each installed Stop command as the client would: once with a
-// fault, when it must block, and once without, when it must not.
+// fault, when it must block, and once without, when it must not. It calls only what
+// resolves to this very binary and is exactly as some version of it installs it: a
+// settings file may come from anywhere.
 func (e *examination) probe(ctx context.Context) {
 	if dir := e.hookStateDir(); dir != e.StateDir {
 		e.find(Dead, "environment", fmt.Sprintf("settings env moves the hook's state directory to %s, where nothing is approved", dir),
@@ -45,7 +47,15 @@ func (e *examination) probe(ctx context.Context) {
 			continue
 		}
 		tried[key] = true
-		took, err := e.try(ctx, entry)
+		args, exact := entry.Exactly()
+		if !exact {
+			e.find(Dead, "live test", fmt.Sprintf("the entry %q is not as stopgate installs it, so it was not tried", entry.Line()), "stopgate hooks install")
+			continue
+		}
+		if slices.Contains(e.elsewhere, entry.Program()) {
+			continue
+		}
+		took, err := e.try(ctx, args)
 		if err != nil {
 			e.find(Dead, "live test", err.Error(), "stopgate log --event Stop")
 			continue
@@ -54,7 +64,7 @@ func (e *examination) probe(ctx context.Context) {
 	}
 }
 
-func (e *examination) try(ctx context.Context, entry settings.Entry) (took time.Duration, err error) {
+func (e *examination) try(ctx context.Context, args []string) (took time.Duration, err error) {
 	root, err := os.MkdirTemp("", "stopgate-doctor-*")
 	if err != nil {
 		return 0, err
@@ -79,17 +89,6 @@ func (e *examination) try(ctx context.Context, entry settings.Entry) (took time.
 		stop.NewCounter(e.StateDir).Forget(session, time.Now())
 	}()
 
-	args := []string{"sh", "-c", entry.Command}
-	if len(entry.Args) > 0 {
-		program, err := e.lookPath(e.expand(entry.Command))
-		if err != nil {
-			return 0, fmt.Errorf("the hook failed: could not be started: %w", err)
-		}
-		args = []string{program}
-		for _, arg := range entry.Args {
-			args = append(args, e.expand(arg))
-		}
-	}
 	answer, took, err := e.callAsClient(ctx, args, root, session)
 	if err != nil {
 		return took, err

@@ -1,11 +1,13 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/process"
 )
 
 // Program is the bare name by which a shared settings file calls us.
@@ -107,6 +109,22 @@ func (e Entry) Call() Call {
 // Current reports whether the entry calls us in the form that is installed today.
 func (e Entry) Current() bool {
 	return len(e.Args) == 0 && e.Command == e.Call().Line()
+}
+
+// Exactly is the command that starts an entry of exactly the form that is installed, today or by
+// an older stopgate, without a shell where it is older. It is for whoever calls what a file
+// says that may come from anywhere.
+func (e Entry) Exactly() (args []string, exact bool) {
+	program, arguments := e.call()
+	older := slices.Equal(arguments, []string{"hook", string(e.Event)})
+	switch {
+	case e.Current():
+		return process.Shell(e.Command), true
+	case older && (len(e.Args) > 0 || e.Command == ShellCommand(program, arguments...)):
+		path, found := resolve(program)
+		return append([]string{path}, arguments...), found
+	}
+	return nil, false
 }
 
 // NewEntry is the entry that is installed for a call.

@@ -1,0 +1,82 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/stop"
+)
+
+// gates finds what keeps the gates from judging the tree: a program that is not there, a
+// review that no reviewer makes, a git that does not answer.
+func (e *examination) gates(ctx context.Context) {
+	if e.commands == 0 {
+		return
+	}
+	global, globalErr := config.LoadGlobal(e.GlobalPath)
+	place := stop.Locator{StateDir: e.StateDir, Global: global, GlobalErr: globalErr}.Locate(e.Root, true)
+	if place.Project == nil {
+		return // configuration has said why
+	}
+	// A reviewer takes instructions from where it is started, so that is not the project.
+	dir, err := os.MkdirTemp("", "stopgate-doctor-*")
+	if err != nil {
+		e.find(Dead, "review", err.Error(), "")
+		return
+	}
+	defer os.RemoveAll(dir)
+	health := Survey{Project: place.Project, Environ: os.Environ(), StateDir: e.StateDir, ReviewDir: dir, Ask: true}.CheckHealth(ctx)
+	for _, m := range health.Missing {
+		e.find(Dead, "check", fmt.Sprintf("%s starts %s, which is not there: it checks nothing", m.Gate, m.Program), "install it, or change the command")
+	}
+	e.reviews(health, len(place.Project.Gates.Reviews()))
+	if !health.Git.OK {
+		e.find(Dead, "git", health.Git.Says, "install git: without it no change can be seen")
+		return
+	}
+	if place.Project.Config.HasGates() {
+		e.tree(ctx, gauntlet.Options{
+			Project: place.Project, Global: global, StateDir: e.StateDir, Environ: os.Environ(), Now: time.Now,
+			Scope: gauntlet.ScopeOf(os.Environ()),
+		})
+	}
+}
+
+func (e *examination) reviews(health Health, n int) {
+	for _, name := range health.Stranded {
+		e.find(Dead, "review", name+" has no reviewer that answers", "stopgate health")
+	}
+	if n > 0 && len(health.Stranded) == 0 {
+		e.find(OK, "review", "each review has a reviewer that answers", "")
+	}
+	for _, r := range health.Reviewers {
+		if !r.OK {
+			e.find(Warn, "review", r.Name+": "+r.Words(), "")
+		}
+	}
+}
+
+// tree looks at the working tree as a stop does.
+func (e *examination) tree(ctx context.Context, options gauntlet.Options) {
+	_, repository := paths.GitRoot(e.Root)
+	if _, err := git.At(e.Root, options.Environ).Status(ctx); err != nil && repository {
+		e.find(Dead, "git", err.Error(), "git -C "+settings.ShellCommand(e.Root)+" status")
+		return
+	}
+	found, err := gauntlet.Detect(ctx, options)
+	switch {
+	case err != nil:
+		e.find(Dead, "tree", fmt.Sprintf("%s cannot be looked at: %v", e.Root, err), "stopgate detect")
+	case !repository:
+		e.find(Warn, "tree", e.Root+" is not in a git repository: every file counts as changed", "git init")
+	default:
+		e.find(OK, "tree", fmt.Sprintf("git answers; files that count as changed: %d", len(found.Files)), "")
+	}
+}
