@@ -197,7 +197,7 @@ interrupted.`
 		newRun(), newCheck(), newReview(), newDetect(), newList(), newHealth(), newViolations(), newClean(), newCI(),
 		newClaude(), newProvider(), newSupervisor(), newQueue(), newRegistry(),
 		newStart(), newPipeline(), newAgent(), newDecision(), newEmit(), newRunbook(), newDaemon(),
-		newSchema(), newHook(), newStopHook(), newSupervisorHook(), newVersion(),
+		newSchema(), newHook(), newStopHook(), newSupervisorHook(), newUninstall(), newVersion(),
 	)
 	return root
 }

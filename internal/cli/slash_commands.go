@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/jsonfile"
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
@@ -65,14 +65,16 @@ func installSlashCommands(out io.Writer, scope settings.Scope, root, program str
 			fmt.Fprintf(out, "/%s is in %s already\n", c.name, path)
 			continue
 		}
-		mode := fs.FileMode(0o600)
-		if scope == settings.Project {
-			mode = 0o644 // the project's files are shared
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return err
+		err := jsonfile.WithLock(path, func(f *jsonfile.File) error {
+			if f.Exists {
+				return f.Write(text)
 			}
-		}
-		if err := atomicfile.Write(path, text, mode); err != nil {
+			if scope == settings.Project {
+				f.Mode = 0o644 // the project's files are shared
+			}
+			return f.Make(text)
+		})
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "wrote /%s to %s\n", c.name, path)
@@ -89,20 +91,42 @@ func uninstallSlashCommands(out io.Writer, scope settings.Scope, root string) (f
 	if err != nil {
 		return false, err
 	}
-	for _, c := range slashCommands {
+	for _, c := range slices.Backward(slashCommands[:]) { // the first one was made with its directory
 		text, err := os.ReadFile(c.path(dir))
 		if err != nil || !isOurSlashCommand(text) {
 			continue
 		}
-		if err := os.Remove(c.path(dir)); err != nil {
+		if err := jsonfile.WithLock(c.path(dir), removeSlashCommand); err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
 		found = true
 		fmt.Fprintf(out, "removed %s\n", c.path(dir))
 	}
-	_ = os.Remove(dir) // fails when it is not empty
 	return found, failed
+}
+
+// hasSlashCommands reports whether there is something to uninstall.
+func hasSlashCommands(scope settings.Scope, root string) bool {
+	dir, err := slashDir(scope, root)
+	if err != nil || scope == settings.Local {
+		return false
+	}
+	return slices.ContainsFunc(slashCommands[:], func(c slashCommand) bool {
+		text, err := os.ReadFile(c.path(dir))
+		return err == nil && isOurSlashCommand(text)
+	})
+}
+
+// removeSlashCommand removes a file that has our mark, and its directories only if we made them.
+func removeSlashCommand(f *jsonfile.File) error {
+	if !f.Made() {
+		return os.Remove(f.Path)
+	}
+	if err := f.Remove(); err != nil {
+		return err
+	}
+	return f.Forget()
 }
 
 func (c slashCommand) path(dir string) string { return filepath.Join(dir, c.name+".md") }

@@ -109,7 +109,9 @@ func (s Survey) missing(ctx context.Context) []MissingProgram {
 			look(string(event), ".", command.Run)
 		}
 	}
-	slices.SortFunc(missing, func(a, b MissingProgram) int { return slices.Compare([]string{a.Gate, a.Program}, []string{b.Gate, b.Program}) })
+	slices.SortFunc(missing, func(a, b MissingProgram) int {
+		return slices.Compare([]string{a.Gate, a.Program}, []string{b.Gate, b.Program})
+	})
 	return missing
 }
 

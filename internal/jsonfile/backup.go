@@ -39,11 +39,11 @@ func (f *File) Backup() ([]byte, error) {
 	return text, err
 }
 
-// DropBackup removes the backup, if there is one.
-func (f *File) DropBackup() error {
-	err := os.Remove(f.backupPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// Forget removes the backup, if there is one, and the note that we made the file: there is
+// nothing of ours in it any more.
+func (f *File) Forget() error {
+	if err := os.Remove(f.backupPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	return f.forgetMade()
 }

@@ -141,19 +141,6 @@ func dirMode(mode fs.FileMode) fs.FileMode {
 	return mode | 0o100 | mode&0o044>>2
 }
 
-// Remove removes a file that we made, and its directory too when that is empty.
-// But a link is somebody's, so it stays, on an empty object.
-func (f *File) Remove() error {
-	if f.link {
-		return f.Write([]byte("{}\n"))
-	}
-	if err := os.Remove(f.target); err != nil {
-		return err
-	}
-	_ = os.Remove(filepath.Dir(f.target)) // fails when it is not empty
-	return nil
-}
-
 // resolve follows links, also when the file or its directories do not exist
 // yet, so that all names of one file have one lock.
 func resolve(path string) (string, error) {
@@ -193,7 +180,7 @@ func lock(target string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	l := flock.New(filepath.Join(dir, fmt.Sprintf("%x.lock", sha256.Sum256([]byte(target)))), flock.SetPermissions(0o600))
+	l := flock.New(filepath.Join(dir, digest(target)+".lock"), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	if _, err := l.TryLockContext(ctx, 5*time.Millisecond); err != nil {
@@ -201,3 +188,6 @@ func lock(target string) (unlock func(), err error) {
 	}
 	return func() { _ = l.Unlock() }, nil
 }
+
+// digest is a file's name that stands for a path.
+func digest(path string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(path))) }

@@ -16,6 +16,7 @@ import (
 type Change struct {
 	Supervisor *Entry          // our Stop entry, with a shell's command line; nil: none is added
 	Remove     bool            // with Supervisor nil: take our supervisor entry out; else it stays as it is
+	Living     bool            // with Remove: only an entry that resolves to this very binary
 	Own        string          // the path that we were called by: an entry that calls it is ours, whatever its name
 	Was        []Put           // what earlier launches put there: taken out again where it is still as we put it
 	Merge      json.RawMessage // an object of settings, merged under the person's own values; may be nil
@@ -57,7 +58,7 @@ func Apply(path string, c Change) (put []Put, changed bool, err error) {
 		if err != nil || a.left() {
 			return err
 		}
-		return f.DropBackup()
+		return f.Forget()
 	})
 	if err != nil {
 		return nil, false, err
@@ -163,6 +164,9 @@ func (a *application) installSupervisor() error {
 func (a *application) supervisor(e Entry) bool {
 	if !e.CallsSupervisor(a.own...) {
 		return false
+	}
+	if a.Living {
+		return e.Living()
 	}
 	program, _ := e.call()
 	path, err := exec.LookPath(program)

@@ -126,6 +126,32 @@ func TestE17OtherToolsStay(t *testing.T) {
 	same(t, "uninstalled in a clone", get(t, path), theirs)
 }
 
+// A file and a folder that we did not make stay.
+func TestE17OthersFilesStay(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, ".claude", "settings.json")
+	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mustInstall(t, path, Plan(living, nil, nil, 0)...)
+	ours := get(t, path)
+	mustUninstall(t, path)
+	if exists(path) || !exists(filepath.Dir(path)) {
+		t.Error("of what was there before, only the folder was")
+	}
+
+	put(t, path, ours) // as in a clone
+	mustUninstall(t, path)
+	same(t, "somebody else's file", get(t, path), "{}\n")
+
+	path = filepath.Join(dir, "a", "b", "settings.json")
+	mustInstall(t, path, Plan(living, nil, nil, 0)...)
+	mustUninstall(t, path)
+	if exists(filepath.Join(dir, "a")) {
+		t.Error("folders that we made are left behind")
+	}
+}
+
 // An entry of the form before this one becomes one of today's, where it stands.
 func TestInstallUpgrades(t *testing.T) {
 	path := settingsPath(t, `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a"},{"type":"command","command":"`+living+`","args":["hook","Stop"],"timeout":1800,"shell":"powershell"}]}]}}`)

@@ -35,11 +35,14 @@ func replace(f *jsonfile.File, text []byte, original bool) (changed bool, err er
 			return false, err
 		}
 	}
+	if !f.Exists {
+		return true, f.Make(text)
+	}
 	return true, f.Write(text)
 }
 
-// restore writes what is left without us. Nil means that the file was made by
-// us: it goes.
+// restore writes what is left without us. Nil means that nothing is, of a file that was not
+// there before us: it goes, if we made it.
 func restore(f *jsonfile.File, text []byte) (changed bool, err error) {
 	switch {
 	case text == nil:

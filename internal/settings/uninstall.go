@@ -22,7 +22,7 @@ func Uninstall(path string) (changed bool, err error) {
 		if changed, err = restore(f, text); err != nil || hasOurs(text) {
 			return err // the supervisor's entry needs the backup yet
 		}
-		return f.DropBackup()
+		return f.Forget()
 	})
 	return changed, err
 }

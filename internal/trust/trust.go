@@ -68,6 +68,18 @@ func (s Store) Gated(root string) bool {
 	return Snapshot{files: a.Files}.Has(paths.ConfigFile)
 }
 
+// Roots lists the projects of which something is approved, where that was done.
+func (s Store) Roots() (roots []string) {
+	folders, _ := os.ReadDir(s.dir) // without any there is none
+	for _, folder := range folders {
+		a, err := s.read(folder.Name())
+		if err == nil && !slices.Contains(roots, a.Root) {
+			roots = append(roots, a.Root)
+		}
+	}
+	return roots
+}
+
 // Standing compares the project's content with what was approved for its place in the
 // repository, in whichever worktree that was.
 func (s Store) Standing(root string) (Standing, error) {

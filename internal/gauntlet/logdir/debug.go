@@ -16,7 +16,10 @@ type DebugLog struct {
 
 // DebugLog is the directory's debug log. When it has reached maxSize bytes it
 // becomes .debug.log.1 and a new one is begun.
-func (d Dir) DebugLog(maxSize int64) DebugLog { return DebugLog{d.file(".debug.log"), maxSize} }
+func (d Dir) DebugLog(maxSize int64) DebugLog { return DebugLog{d.file(debugName), maxSize} }
+
+// debugName is the debug log; an older one has .1 at its end.
+const debugName = ".debug.log"
 
 // Printf appends a line.
 func (l DebugLog) Printf(now time.Time, format string, args ...any) {

@@ -1,0 +1,59 @@
+package logdir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Exists reports whether there is a log directory with something of ours in it.
+func (d Dir) Exists() bool {
+	names, _ := ownFiles(d.path)
+	return len(names) > 0 || exists(d.file(archiveName)) || exists(d.file(debugName))
+}
+
+// Remove removes every log, and the directory when nothing else is in it. Only files that
+// carry one of our names go: log_dir may lead anywhere in the project.
+func (d Dir) Remove(now time.Time) error {
+	lock, err := d.Acquire(now)
+	if err != nil {
+		return err
+	}
+	err = d.removeLogs()
+	if err := errors.Join(err, lock.Release()); err != nil {
+		return err
+	}
+	if text, err := os.ReadFile(d.file(".gitignore")); err == nil && string(text) == "*\n" {
+		if left, err := os.ReadDir(d.path); err == nil && len(left) == 1 {
+			_ = os.Remove(d.file(".gitignore"))
+		}
+	}
+	_ = os.Remove(d.path) // fails when somebody else's files are in it
+	return nil
+}
+
+func (d Dir) removeLogs() error {
+	archive := d.file(archiveName)
+	var failed error
+	for _, dir := range []string{
+		filepath.Join(archive, nextName), filepath.Join(archive, lastName), filepath.Join(archive, readyName),
+		filepath.Join(archive, secondName), filepath.Join(archive, thirdName), archive, d.path,
+	} {
+		names, err := ownFiles(dir)
+		failed = errors.Join(failed, err)
+		if dir == d.path {
+			names = append(names, debugName, debugName+".1")
+		}
+		for _, name := range names {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = errors.Join(failed, err)
+			}
+		}
+		if dir != d.path {
+			_ = os.Remove(dir) // fails when somebody else's files are in it
+		}
+	}
+	return failed
+}
