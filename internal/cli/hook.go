@@ -59,7 +59,7 @@ func runHook(call hookCall) int {
 		return call.refuse(reply.Stderr)
 	}
 	if reply.Stderr != "" {
-		fmt.Fprintln(os.Stderr, reply.Stderr)
+		fmt.Fprintln(os.Stderr, tame(reply.Stderr))
 	}
 	if len(reply.Stdout) > 0 {
 		_, _ = os.Stdout.Write(reply.Stdout) // a client that is gone needs no answer
@@ -70,7 +70,7 @@ func runHook(call hookCall) int {
 // refuse says why there is no answer. Claude Code shows that to the person and goes on; other
 // programs that run our installed entry would deny a tool call for it.
 func (c hookCall) refuse(why string) int {
-	fmt.Fprintln(os.Stderr, why)
+	fmt.Fprintln(os.Stderr, tame(why))
 	if environ.ForeignAgent(os.Environ()) || c.timeout > 0 && os.Getenv("CLAUDECODE") == "" {
 		return exitOK
 	}

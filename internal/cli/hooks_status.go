@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
@@ -120,9 +121,9 @@ func (h *here) printHookViews(out io.Writer, views []hookView) {
 			fmt.Fprintf(out, "         %s\n", p.red("disableAllHooks is on"))
 		}
 		for _, e := range slices.Concat(v.Entries, v.Supervisor) {
-			command := e.Command
+			command := plain.Name(e.Command)
 			if e.Matcher != "" {
-				command += "  (only " + e.Matcher + ")"
+				command += "  (only " + plain.Name(e.Matcher) + ")"
 			}
 			fmt.Fprintf(out, "         %-20s %-7s %s\n", e.Event, e.timeout(), p.faint(command))
 			if len(e.Spoilt) > 0 {

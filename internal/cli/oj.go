@@ -28,7 +28,7 @@ understood, 3 could not run, 4 cancelled, 130 interrupted.`
 	run.Use = strings.Replace(run.Use, "start", "run", 1)
 	root.AddCommand(run, newPipeline(), newAgent(), newDecision(), newEmit(), newRunbook(), newDaemon(), newStatus(), newLog(), newVersion())
 	renameExamples(root)
-	root.SetErr(oddjobsWriter{os.Stderr})
+	root.SetErr(oddjobsWriter{streamTo(os.Stderr)})
 	return root
 }
 

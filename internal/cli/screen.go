@@ -31,7 +31,7 @@ func newScreen(file *os.File) *screen {
 
 // isScreen reports whether lines can be drawn in place there.
 func isScreen(out io.Writer) (*os.File, bool) {
-	file, ok := out.(*os.File)
+	file, ok := fileOf(out)
 	return file, ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
 }
 

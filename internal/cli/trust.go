@@ -107,7 +107,7 @@ func approve(out io.Writer, h *here, yes bool) error {
 	if err := h.trust().ApproveSnapshot(snapshot, time.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "approved: %s\n", h.configDir())
+	fmt.Fprintf(out, "approved: %s\n", plain.Name(h.configDir()))
 	cfg.print(out, "it runs")
 	h.noteUncovered(out, cfg.Project)
 	if h.globalErr == nil && !h.enforces() {
@@ -223,7 +223,7 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 	if asJSON {
 		return printJSON(out, view)
 	}
-	fmt.Fprintf(out, "%s: %s\n", h.configDir(), standing.State)
+	fmt.Fprintf(out, "%s: %s\n", plain.Name(h.configDir()), standing.State)
 	if len(standing.Changed) > 0 {
 		fmt.Fprintf(out, "changed since %s:\n", standing.ApprovedAt.Local().Format(time.DateTime))
 		for _, path := range standing.Changed {
@@ -238,7 +238,7 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 		}
 	}
 	if view.Invalid != "" {
-		fmt.Fprintf(out, "not valid: %s\n", view.Invalid)
+		fmt.Fprintf(out, "not valid: %s\n", tame(view.Invalid))
 		return nil
 	}
 	verb := "it runs"
@@ -266,7 +266,7 @@ func (c contents) print(out io.Writer, verb string) {
 		fmt.Fprintln(out, verb+", when somebody starts it, what is in these (see it with: stopgate runbook show):")
 	}
 	for _, path := range c.runbooks {
-		fmt.Fprintf(out, "  %s\n", plain.Line(path))
+		fmt.Fprintf(out, "  %s\n", plain.Name(path))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // Commands lists what config.yml itself would run, quoted, in a fixed order.
@@ -32,7 +33,7 @@ func (g *Gates) Commands() []string {
 			out = append(out, check.versions()...)
 		}
 		for _, review := range e.Reviews {
-			out = append(out, "review "+review.Name+" by "+strings.Join(review.CLIPreference, ", "))
+			out = append(out, "review "+plain.Name(review.Name)+" by "+plain.Line(strings.Join(review.CLIPreference, ", ")))
 			out = append(out, review.versions()...)
 		}
 	}
@@ -46,7 +47,7 @@ func onEvent(command string, event hook.Event) string {
 // versions are the commands that a gate runs to see which tools it has.
 func (g *Gate) versions() (out []string) {
 	for _, tool := range g.Tools {
-		out = append(out, fmt.Sprintf("%q for the version that %s depends on", tool, g.Name))
+		out = append(out, fmt.Sprintf("%q for the version that %s depends on", tool, plain.Name(g.Name)))
 	}
 	return out
 }

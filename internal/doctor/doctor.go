@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/trust"
@@ -90,8 +91,9 @@ type examination struct {
 	findings    []Finding
 }
 
+// find notes something. A text may quote what a clone brought with it.
 func (e *examination) find(level Level, what, text, hint string) {
-	e.findings = append(e.findings, Finding{level, what, text, hint})
+	e.findings = append(e.findings, Finding{level, what, plain.Line(text), plain.Line(hint)})
 }
 
 // measured is the client these facts were measured with.

@@ -40,7 +40,7 @@ func TestE16ABlockBlocks(t *testing.T) {
 	for answers, want := range map[string]string{
 		"honest": "a stop with a fault was blocked with its reason",
 		"allow":  "a stop that had to be blocked was not: the hook answered nothing",
-		"fail":   "the hook failed: exit 3\noh dear",
+		"fail":   "the hook failed: exit 3 oh dear",
 		"chat":   `did not answer in JSON: "hello`,
 		"always": "a stop that had to be allowed was blocked: ",
 	} {

@@ -29,9 +29,9 @@ func (r Repo) Touched(ctx context.Context, commit string) ([]string, error) {
 	return slices.Collect(records(out)), nil
 }
 
-// Ignored lists the files and folders of the whole work tree that git ignores, relative to
+// IgnoredPlaces lists the files and folders of the whole work tree that git ignores, relative to
 // the directory. A folder of which nothing else counts is one name that ends in "/".
-func (r Repo) Ignored(ctx context.Context) ([]string, error) {
+func (r Repo) IgnoredPlaces(ctx context.Context) ([]string, error) {
 	out, err := r.output(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", ":/")
 	if err != nil {
 		return nil, err

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
-// Answer is what the client is told. It can only hold what the client accepts:
+// Answer is what the client is told. The client shows its texts on a terminal, so nothing is
+// in them that steers one. It can only hold what the client accepts:
 // at most one decision, in the form that the event demands, never without a
 // reason. The zero value lets the event pass and says nothing.
 type Answer struct {
@@ -25,7 +28,7 @@ const noReason = "stopgate blocked this without giving a reason; see stopgate lo
 // objection to an event that cannot be blocked, so there it becomes a message
 // to the person.
 func Block(event Event, reason string) Answer {
-	reason = strings.TrimSpace(reason)
+	reason = strings.TrimSpace(plain.Words(reason))
 	if reason == "" {
 		reason = noReason
 	}
@@ -61,7 +64,7 @@ func (a Answer) Input(input json.RawMessage) Answer {
 
 // Tell adds a message for the person. Blank messages add nothing.
 func (a Answer) Tell(message string) Answer {
-	message = strings.TrimSpace(message)
+	message = strings.TrimSpace(plain.Words(message))
 	switch {
 	case message == "":
 	case a.message == "":

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // heard is what the client makes of a hook's output. The rules are those of the
@@ -104,7 +106,7 @@ func TestAnyAnswerIsOneTheClientUnderstands(t *testing.T) {
 		if want := block && event.Blockable(); h.blocked != want || answer.Blocks() != want {
 			t.Fatalf("blocked %t, want %t: %q", h.blocked, want, out)
 		}
-		clean := strings.ToValidUTF8(strings.TrimSpace(reason), "\uFFFD")
+		clean := strings.TrimSpace(plain.Words(reason))
 		if h.blocked && clean != "" && !strings.Contains(flat(h.reason), flat(clean)) {
 			t.Fatalf("the reason %q arrived as %q", reason, h.reason)
 		}
@@ -112,9 +114,12 @@ func TestAnyAnswerIsOneTheClientUnderstands(t *testing.T) {
 			t.Fatal("the objection was lost")
 		}
 		for _, message := range told {
-			if m := strings.ToValidUTF8(strings.TrimSpace(message), "\uFFFD"); !strings.Contains(flat(h.message), flat(m)) {
+			if m := strings.TrimSpace(plain.Words(message)); !strings.Contains(flat(h.message), flat(m)) {
 				t.Fatalf("the message %q is not in %q", message, h.message)
 			}
+		}
+		if shown := h.reason + h.message; shown != plain.Words(shown) {
+			t.Fatalf("on a terminal: %q", shown)
 		}
 		if len(out) > 0 && (out[len(out)-1] != '\n' || bytes.Count(out, []byte("\n")) != 1) {
 			t.Fatalf("not one line: %q", out)

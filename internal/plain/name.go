@@ -1,10 +1,25 @@
 package plain
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // IsName reports whether a name that somebody else chose can be part of a path: it has only
 // letters, digits, underscores and hyphens, and at most so many of them.
 func IsName(name string, most int) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 	return name != "" && len(name) <= most && strings.Trim(name, letters) == ""
+}
+
+// Name is a file's name, a command or another word as a person may see it: unchanged where
+// all of it can be seen, else in quotes, with escapes for what cannot. No two words look alike.
+func Name(word string) string {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	if word != "" && utf8.ValidString(word) && !strings.ContainsFunc(word, hidden) && strings.TrimSpace(word) == word && !strings.HasPrefix(word, `"`) {
+		return word
+	}
+	return strconv.Quote(word)
 }

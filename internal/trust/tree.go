@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 const (
@@ -105,7 +107,7 @@ func hashTree(files []file) string {
 // added follows the name of a file that was not approved.
 const added = " (new)"
 
-// changes names the files in which two trees differ.
+// changes names the files in which two trees differ, for a person to read.
 func changes(approved, live []file) []string {
 	key := func(f file) string { return f.Hash + fmt.Sprint(f.Exec) }
 	was := make(map[string]string, len(approved))
@@ -118,14 +120,14 @@ func changes(approved, live []file) []string {
 		delete(was, f.Path)
 		switch {
 		case !known:
-			out = append(out, f.Path+added)
+			out = append(out, plain.Name(f.Path)+added)
 		case old != key(f):
-			out = append(out, f.Path)
+			out = append(out, plain.Name(f.Path))
 		}
 	}
 	for _, f := range approved {
 		if _, gone := was[f.Path]; gone {
-			out = append(out, f.Path+" (deleted)")
+			out = append(out, plain.Name(f.Path)+" (deleted)")
 		}
 	}
 	return out

@@ -18,6 +18,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // Store is the directory that holds the approvals, one folder for each project of a
@@ -102,7 +103,7 @@ func (s Store) Standing(root string) (Standing, error) {
 	standing.State, standing.Content = Approved, s.content(root, a)
 	live, err := readTree(filepath.Join(root, paths.GauntletDir))
 	if err != nil {
-		standing.State, standing.Changed = Edited, []string{err.Error()}
+		standing.State, standing.Changed = Edited, []string{plain.Line(err.Error())}
 	} else if standing.Changed = changes(a.content(), live); len(standing.Changed) > 0 {
 		standing.State = Edited
 	}

@@ -147,7 +147,7 @@ func TestRulingT4EditedSince(t *testing.T) {
 	}{
 		{"edited", func(t *testing.T, root string) { put(t, root, "config.yml", "hooks: {} # weaker\n") }, []string{"config.yml"}},
 		{"new file", func(t *testing.T, root string) { put(t, root, "new", "") }, []string{"new (new)"}},
-		{"new file with a strange name", func(t *testing.T, root string) { put(t, root, "a \n\"b\"", "") }, []string{"a \n\"b\" (new)"}},
+		{"new file with a strange name", func(t *testing.T, root string) { put(t, root, "a \n\"b\"", "") }, []string{`"a \n\"b\"" (new)`}},
 		{"deleted file", func(t *testing.T, root string) { check(t, os.Remove(filepath.Join(dir(root), "scripts/check.sh"))) }, []string{"scripts/check.sh (deleted)"}},
 		{"deleted .gauntlet", func(t *testing.T, root string) { check(t, os.RemoveAll(dir(root))) }, []string{"config.yml (deleted)", "scripts/check.sh (deleted)"}},
 		{".gauntlet is a file now", func(t *testing.T, root string) {

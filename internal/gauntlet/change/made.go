@@ -146,7 +146,7 @@ func (w *Worktree) ignored(ctx context.Context, p Position, since time.Time, cha
 	if !rules {
 		return nil
 	}
-	all, _ := w.repo.Ignored(ctx) // it is only told
+	all, _ := w.repo.IgnoredPlaces(ctx) // it is only told
 	for _, name := range all {
 		if w.holds(strings.TrimSuffix(name, "/")) && newer(w.abs(name), since) {
 			names = append(names, name)
