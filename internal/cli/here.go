@@ -80,7 +80,7 @@ func find(isProject func(h *here, dir string) bool) (*here, error) {
 		return nil, err
 	}
 	h := &here{stateDir: state, globalPath: global, cwd: cwd}
-	h.global, h.globalErr = config.LoadGlobal(global)
+	h.global, h.globalErr = trust.LoadGlobal(global, state)
 	h.root, h.hasProject = paths.ProjectRoot(func(dir string) bool { return isProject(h, dir) }, cwd)
 	if !h.hasProject {
 		h.root = cwd

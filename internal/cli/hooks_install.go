@@ -200,7 +200,7 @@ func (h *here) enforceTrust(out io.Writer) error {
 	}
 	if changed {
 		fmt.Fprintf(out, "wrote \"trust: enforce\" to %s: only projects you approve run anything\n", h.globalPath)
-		h.global, h.globalErr = config.LoadGlobal(h.globalPath)
+		h.global, h.globalErr = trust.LoadGlobal(h.globalPath, h.stateDir)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (o *initOptions) ask(f form, root string, exists bool) (err error) {
 // trusts reports whether trust is to be turned on: always with hooks for all
 // projects, else when the global config is ours to write.
 func trusts(h *here, scope settings.Scope) bool {
-	return !h.enforces() && (scope == settings.User || !h.global.Exists)
+	return !h.global.Exists || !h.enforces() && scope == settings.User
 }
 
 func plan(h *here, to target, exists bool) string {

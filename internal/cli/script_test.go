@@ -61,14 +61,16 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// holds knows the conditions "program:NAME" and "namespace". Where all tests must run it is an
-// error that there is no such program, or no private mount namespace.
+// holds knows the conditions "program:NAME", "namespace" and "root". Where all tests must run
+// it is an error that there is no such program, or no private mount namespace.
 func holds(condition string) (bool, error) {
 	var err error
 	if name, is := strings.CutPrefix(condition, "program:"); is {
 		_, err = exec.LookPath(name)
 	} else if condition == "namespace" {
 		err = enclave.Available()
+	} else if condition == "root" {
+		return os.Geteuid() == 0, nil
 	} else {
 		return false, fmt.Errorf("unknown condition %q", condition)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/owner"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/settings"
@@ -95,6 +96,9 @@ func restoreApproved(out io.Writer, h *here, asJSON bool) error {
 func approve(out io.Writer, h *here, yes bool) error {
 	if err := trust.RequirePerson("approve", yes); err != nil {
 		return err
+	}
+	if foreign := (*owner.Error)(nil); errors.As(owner.Check(h.root, os.Environ()), &foreign) {
+		return hintError{foreign, "if you trust it: " + foreign.Hint()}
 	}
 	snapshot, err := trust.Take(h.root)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/api"
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/owner"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/runbook"
 	"github.com/stopgate/stopgate/internal/trust"
@@ -136,8 +136,11 @@ func (p *plane) shelf(project string) (shelf, error) {
 
 // trusted is the directory whose runbooks may run, and what is to be said about it.
 func (p *plane) trusted(project string) (dir, notice string, err error) {
+	if err := owner.Check(project, os.Environ()); err != nil {
+		return "", "", err
+	}
 	// Of a file with faults that holds which is safe, and the faults are told elsewhere.
-	if global, _ := config.LoadGlobal(p.opts.Config); !global.Enforces() {
+	if global, _ := trust.LoadGlobal(p.opts.Config, p.opts.StateDir); !global.Enforces() {
 		return filepath.Join(project, paths.GauntletDir), "", nil
 	}
 	standing, err := trust.NewStore(p.opts.StateDir).Standing(project)

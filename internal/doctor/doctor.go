@@ -363,7 +363,7 @@ func (e *examination) longest(event hook.Event) (longest time.Duration) {
 }
 
 func (e *examination) configuration() {
-	global, err := config.LoadGlobal(e.GlobalPath)
+	global, err := trust.LoadGlobal(e.GlobalPath, e.StateDir)
 	if err != nil {
 		e.find(Warn, "global config", err.Error()+"; the defaults hold in place of the sections with faults", "stopgate validate")
 	}

@@ -6,12 +6,12 @@ import (
 	"os"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/git"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/stop"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // gates finds what keeps the gates from judging the tree: a program that is not there, a
@@ -20,10 +20,13 @@ func (e *examination) gates(ctx context.Context) {
 	if e.commands == 0 {
 		return
 	}
-	global, globalErr := config.LoadGlobal(e.GlobalPath)
+	global, globalErr := trust.LoadGlobal(e.GlobalPath, e.StateDir)
 	place := stop.Locator{StateDir: e.StateDir, Global: global, GlobalErr: globalErr}.Locate(e.Root, true)
 	if place.Project == nil {
-		return // configuration has said why
+		for _, o := range place.Opinions {
+			e.find(Dead, o.Keeper, o.Message, "")
+		}
+		return
 	}
 	// A reviewer takes instructions from where it is started, so that is not the project.
 	dir, err := os.MkdirTemp("", "stopgate-doctor-*")

@@ -155,3 +155,16 @@ func (r Repo) BlobAt(ctx context.Context, tree, name string) (Blob, bool, error)
 	}
 	return Blob{}, false, nil
 }
+
+// SafeDirectories are the values of safe.directory that hold in the directory, in git's order. Outside
+// a repository they are the system's and the user's own.
+func (r Repo) SafeDirectories(ctx context.Context) ([]string, error) {
+	out, err := r.output(ctx, "config", "--null", "--path", "--get-all", "safe.directory")
+	if code(err) == 1 {
+		return nil, nil // none is set
+	}
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
+}

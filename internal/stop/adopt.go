@@ -56,7 +56,7 @@ func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte) *
 	if info, err := os.Stat(base.TranscriptPath); err == nil {
 		t.now.Transcript = info.Size()
 	}
-	patience := Budget(settings.Timeout(hook.Stop, c.clientDirs(payload, nil)...)) - c.Now().Sub(c.start)
+	patience := Budget(settings.Timeout(hook.Stop, c.HookTimeout, c.clientDirs(payload, nil)...)) - c.Now().Sub(c.start)
 	release, err := lockfile.Acquire(ctx, t.file+".lock", patience)
 	if err != nil {
 		c.logf("wait for another call about the same stop: %v", err)

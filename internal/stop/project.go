@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/owner"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/trust"
 )
@@ -119,6 +120,10 @@ func (l Locator) Locate(root string, withGates bool) Place {
 	if l.GlobalErr != nil {
 		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; the defaults hold in place of the sections with faults (all faults: stopgate validate)")
 	}
+	if err := owner.Check(root, os.Environ()); err != nil {
+		p.foreign(err)
+		return p
+	}
 	live := filepath.Join(root, paths.GauntletDir)
 	source := live
 	var standing trust.Standing
@@ -143,6 +148,15 @@ func (l Locator) Locate(root string, withGates bool) Place {
 	project.Root, project.ConfigDir, project.Approval, project.Content = root, source, standing.ID, standing.Content
 	p.Project = project
 	return p
+}
+
+// foreign says whose a project is, and how a person lets it be entered.
+func (p *Place) foreign(err error) {
+	message := err.Error()
+	if foreign := (*owner.Error)(nil); errors.As(err, &foreign) {
+		message += ". If you trust it: " + foreign.Hint()
+	}
+	p.cannot("owner", "foreign_owner", message)
 }
 
 // read reads a project's configuration from source, which stands in for live.

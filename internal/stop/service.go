@@ -26,6 +26,7 @@ import (
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/supervisor"
+	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
 )
 
@@ -95,7 +96,7 @@ func Journal(stateDir string, global *config.Global) *journal.Journal {
 }
 
 func (s *Service) newCall() *call {
-	global, globalErr := config.LoadGlobal(s.GlobalConfig) // what it cannot read is at its default
+	global, globalErr := trust.LoadGlobal(s.GlobalConfig, s.StateDir) // what it cannot read is at its default
 	return &call{
 		Service:   s,
 		global:    global,

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
@@ -63,17 +62,6 @@ func (s Store) load(root string) (a *approval, key string, err error) {
 		return nil, "", err
 	}
 	return second, names[1], nil
-}
-
-// Roots are where projects were approved, one for each place in a repository.
-func (s Store) Roots() (roots []string) {
-	folders, _ := os.ReadDir(s.dir) // there need not be any
-	for _, folder := range folders {
-		if a, err := s.read(folder.Name()); err == nil && !slices.Contains(roots, a.Root) {
-			roots = append(roots, a.Root)
-		}
-	}
-	return roots
 }
 
 // read reads an approval, or its spare.

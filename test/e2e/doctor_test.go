@@ -31,20 +31,27 @@ func TestDoctorAgreesWithTheClient(t *testing.T) {
 		harm func(*testing.T, *bench)
 		live bool // of the pinned client
 	}{
-		"as installed":          {func(*testing.T, *bench) {}, true},
-		"another key":           {replace(`{`, `{"model":"claude-opus-4-8",`), true},
-		"a matcher":             {replace(`"hooks": [`, `"matcher": "*", "hooks": [`), true},
-		"all hooks off":         {replace(`{`, `{"disableAllHooks":true,`), false},
-		"in the background":     {replace(`"timeout": 1200`, `"timeout": 1200, "async": true`), false},
-		"under a condition":     {replace(`"timeout": 1200`, `"timeout": 1200, "if": "Bash(*)"`), false},
-		"a wrong type":          {replace(`"timeout": 1200`, `"timeout": "1200"`), false},
-		"broken JSON":           {replace(`{`, `{{`), false},
-		"the program has moved": {replace(`stopgate",`, `gone/stopgate",`), false},
-		"marked as ours":        {replace(`{`, `{"env":{"STOPGATE_INSIDE":"1"},`), false},
-		"another state":         {replace(`{`, `{"env":{"STOPGATE_STATE_DIR":"`+filepath.Join(t.TempDir(), "elsewhere")+`"},`), false},
-		"uninstalled":           {func(t *testing.T, b *bench) { b.Stopgate("hooks", "uninstall").mustPass(t) }, false},
-		"not approved":          {func(t *testing.T, b *bench) { b.Stopgate("trust", "--revoke", "--yes").mustPass(t) }, false},
-		"switched off":          {func(t *testing.T, b *bench) { b.Stopgate("off", "--for", "1h", "--yes").mustPass(t) }, false},
+		"as installed":      {func(*testing.T, *bench) {}, true},
+		"another key":       {replace(`{`, `{"model":"claude-opus-4-8",`), true},
+		"a matcher":         {replace(`"hooks": [`, `"matcher": "*", "hooks": [`), true},
+		"all hooks off":     {replace(`{`, `{"disableAllHooks":true,`), false},
+		"in the background": {replace(`"timeout": 1200`, `"timeout": 1200, "async": true`), false},
+		"under a condition": {replace(`"timeout": 1200`, `"timeout": 1200, "if": "Bash(*)"`), false},
+		"a wrong type":      {replace(`"timeout": 1200`, `"timeout": "1200"`), false},
+		"broken JSON":       {replace(`{`, `{{`), false},
+		"the program has moved": {func(t *testing.T, b *bench) {
+			path := filepath.Join(b.Project, ".claude/settings.local.json")
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(path, strings.ReplaceAll(string(text), "/stopgate ", "/gone/stopgate "))
+		}, false},
+		"marked as ours": {replace(`{`, `{"env":{"STOPGATE_INSIDE":"1"},`), false},
+		"another state":  {replace(`{`, `{"env":{"STOPGATE_STATE_DIR":"`+filepath.Join(t.TempDir(), "elsewhere")+`"},`), false},
+		"uninstalled":    {func(t *testing.T, b *bench) { b.Stopgate("hooks", "uninstall").mustPass(t) }, false},
+		"not approved":   {func(t *testing.T, b *bench) { b.Stopgate("trust", "--revoke", "--yes").mustPass(t) }, false},
+		"switched off":   {func(t *testing.T, b *bench) { b.Stopgate("off", "--for", "1h", "--yes").mustPass(t) }, false},
 		"started in a folder": {func(t *testing.T, b *bench) {
 			b.Project = filepath.Join(b.Project, "sub")
 			if err := os.Mkdir(b.Project, 0o700); err != nil {

@@ -1,0 +1,121 @@
+//go:build unix
+
+package owner
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// project is a repository with a .gauntlet below its top.
+func project(t *testing.T) (top, root string) {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root = filepath.Join(top, "sub")
+	for _, dir := range []string{filepath.Join(top, ".git"), filepath.Join(root, ".gauntlet")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return top, root
+}
+
+func TestE18SomebodyElsesIsNotEntered(t *testing.T) {
+	top, root := project(t)
+	env := append(os.Environ(), "HOME="+t.TempDir())
+	if err := Check(root, env); err != nil {
+		t.Errorf("our own: %v", err)
+	}
+	for _, place := range []string{top, filepath.Join(top, ".git"), root, filepath.Join(root, ".gauntlet")} {
+		err := check(root, env, func(p string) (string, bool) { return "mallory", p == place })
+		var foreign *Error
+		if !errors.As(err, &foreign) || foreign.Place != place || !strings.Contains(err.Error(), place+" belongs to mallory") ||
+			foreign.Hint() != "git config --global --add safe.directory '"+top+"'" {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+}
+
+// What the kernel says, where this may be tried.
+func TestE18Owners(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away; TestE18SomebodyElsesIsNotEntered has the rule")
+	}
+	_, root := project(t)
+	env := append(os.Environ(), "HOME="+t.TempDir())
+	const other = 54321
+	if err := os.Lchown(filepath.Join(root, ".gauntlet"), other, other); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(root, env); err == nil || !strings.Contains(err.Error(), "user 54321") {
+		t.Errorf("another user's: %v", err)
+	}
+	if err := Check(root, append(env, "SUDO_UID=54321")); err != nil {
+		t.Errorf("through sudo: %v", err)
+	}
+	if err := os.Remove(filepath.Join(root, ".gauntlet")); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := t.TempDir()
+	if err := errors.Join(os.Lchown(elsewhere, other, other), os.Symlink(elsewhere, filepath.Join(root, ".gauntlet"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(root, env); err != nil {
+		t.Errorf("a link of our own: %v", err)
+	}
+}
+
+// The person's own git configuration says what is safe, in git's words; the repository's does not.
+func TestE18SafeDirectory(t *testing.T) {
+	top, root := project(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(top, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		entries []string
+		safe    bool
+	}{
+		{nil, false},
+		{[]string{top}, true},
+		{[]string{top + "/"}, true},
+		{[]string{link}, true},
+		{[]string{"*"}, true},
+		{[]string{filepath.Dir(top) + "/*"}, true},
+		{[]string{"/*"}, true},
+		{[]string{top + "/*"}, false},
+		{[]string{filepath.Dir(top)}, false},
+		{[]string{root}, false},
+		{[]string{top + "x", "/elsewhere"}, false},
+		{[]string{".", "sub"}, false},
+		{[]string{"*", ""}, false},
+		{[]string{"*", "", top}, true},
+	} {
+		home := t.TempDir()
+		env := append(os.Environ(), "HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(home, "gitconfig"))
+		for _, entry := range tt.entries {
+			cmd := exec.Command("git", "config", "--file", filepath.Join(home, "gitconfig"), "--add", "safe.directory", entry)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatal(err, string(out))
+			}
+		}
+		err := check(root, env, func(string) (string, bool) { return "mallory", true })
+		if (err == nil) != tt.safe {
+			t.Errorf("%q: %v", tt.entries, err)
+		}
+	}
+	own := exec.Command("git", "config", "--file", filepath.Join(top, ".git", "config"), "safe.directory", "*")
+	if out, err := own.CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	if check(root, append(os.Environ(), "HOME="+t.TempDir()), func(string) (string, bool) { return "mallory", true }) == nil {
+		t.Error("the repository declared itself safe")
+	}
+}

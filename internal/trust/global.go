@@ -1,0 +1,32 @@
+package trust
+
+import (
+	"os"
+
+	"github.com/stopgate/stopgate/internal/config"
+)
+
+// LoadGlobal reads the user's configuration. Where there is none, or no home to look for it in,
+// a person who approved something still wants that only approved content runs: deleting the
+// file, or calling without HOME, must not be a way out.
+func LoadGlobal(path, stateDir string) (*config.Global, error) {
+	global, err := config.LoadGlobal(path)
+	if !global.Exists && NewStore(stateDir).any() {
+		global.Trust = config.TrustEnforce
+	}
+	return global, err
+}
+
+// any reports whether anything is approved. What cannot be read counts.
+func (s Store) any() bool {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return !os.IsNotExist(err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,31 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Deleting the global config, or calling without a home, takes no approval's force.
+func TestE18TrustWithoutAGlobalConfig(t *testing.T) {
+	_, root := project(t)
+	state := t.TempDir()
+	missing := filepath.Join(t.TempDir(), "config.yml")
+	for _, path := range []string{"", missing} {
+		if global, err := LoadGlobal(path, state); err != nil || global.Enforces() {
+			t.Errorf("%q, nothing approved: %v, %v", path, global.Trust, err)
+		}
+	}
+	check(t, NewStore(state).Approve(root, time.Now()))
+	for _, path := range []string{"", missing} {
+		if global, err := LoadGlobal(path, state); err != nil || !global.Enforces() {
+			t.Errorf("%q, approved: %v, %v", path, global.Trust, err)
+		}
+	}
+	off := filepath.Join(t.TempDir(), "config.yml")
+	check(t, os.WriteFile(off, []byte("trust: \"off\"\n"), 0o600))
+	if global, err := LoadGlobal(off, state); err != nil || global.Enforces() {
+		t.Errorf("a person says off: %v, %v", global.Trust, err)
+	}
+}
