@@ -29,6 +29,8 @@ type Stop struct {
 	Since change.Start
 	// Prompt names the last prompt that a person has written; empty where that is not known.
 	Prompt string
+	// Shortened is as in keeper.Call.
+	Shortened time.Duration
 	// Session is the one that stops.
 	Session string
 	// Alone means that the older tool's hook is asked, with its own defaults.
@@ -132,7 +134,7 @@ func (s *Stop) limit(ctx context.Context, deadline time.Duration) (Limit, contex
 		hook = time.Until(at)
 	}
 	if deadline == 0 || hook > 0 && hook < deadline {
-		return Limit{Time: hook}, ctx, func() {}
+		return Limit{Time: hook, Shortened: s.Shortened}, ctx, func() {}
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	return Limit{Time: deadline, Configured: true}, ctx, cancel

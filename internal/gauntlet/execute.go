@@ -80,6 +80,9 @@ func newExecution(o Options) *execution {
 		tree:    change.Open(o.Project.Root, o.Project.Config.Gauntlet.LogDir, book.IndexFile(), o.Environ, o.Now),
 		plan:    planner{root: o.Project.Root, gates: o.Project.Gates, ci: inCI(o.Environ)},
 	}
+	if o.Limit.Shortened > 0 {
+		e.told = append(e.told, fmt.Sprintf("the client's settings give stopgate's hook only %s, less than it was installed with (stopgate doctor)", o.Limit.Shortened))
+	}
 	if o.Console != nil {
 		e.console.to = []io.Writer{o.Console}
 	}

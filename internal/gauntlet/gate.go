@@ -106,6 +106,11 @@ func (g gateRunner) vanished(r *GateResult) {
 // cutOff makes a gate that did not end in time a failed one, if it did before.
 func (g gateRunner) cutOff(r *GateResult) {
 	before, known := g.history[r.Job]
+	if g.Limit.Shortened > 0 {
+		r.Outcome = GateFailed
+		r.Message += "; " + g.Limit.advice()
+		return
+	}
 	if !known {
 		r.Message += ", and has never ended in time; " + g.Limit.advice()
 		return

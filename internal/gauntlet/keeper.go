@@ -72,19 +72,20 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 // judge looks at one tree.
 func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree, elsewhere bool) keeper.Verdict {
 	stop := Stop{
-		Project:  tree.Project,
-		StateDir: k.StateDir,
-		Global:   call.Global,
-		Environ:  call.Env,
-		Active:   call.BlockedBefore,
-		Baseline: tree.Baseline,
-		Red:      tree.Red,
-		Since:    change.Start{Time: tree.Since, Reflog: tree.Reflog},
-		Prompt:   call.Prompt,
-		Session:  call.Payload.Common().SessionID,
-		Plan:     call.Payload.Common().PermissionMode == "plan",
-		Now:      k.Now,
-		Log:      k.Log,
+		Project:   tree.Project,
+		StateDir:  k.StateDir,
+		Global:    call.Global,
+		Environ:   call.Env,
+		Active:    call.BlockedBefore,
+		Baseline:  tree.Baseline,
+		Red:       tree.Red,
+		Since:     change.Start{Time: tree.Since, Reflog: tree.Reflog},
+		Prompt:    call.Prompt,
+		Shortened: call.Shortened,
+		Session:   call.Payload.Common().SessionID,
+		Plan:      call.Payload.Common().PermissionMode == "plan",
+		Now:       k.Now,
+		Log:       k.Log,
 	}
 	r := Decide(ctx, stop)
 	if elsewhere {

@@ -11,10 +11,16 @@ type Limit struct {
 	// Configured means that stop_hook.deadline says so; otherwise it is what the installed
 	// hook leaves.
 	Configured bool
+	// Shortened is what the client's settings grant the hook where that is less than what it
+	// was installed with; zero where they do not. An agent can write such settings.
+	Shortened time.Duration
 }
 
 // advice names what to raise for a gate that needs longer.
 func (l Limit) advice() string {
+	if l.Shortened > 0 {
+		return fmt.Sprintf("take back what shortened the hook's timeout to %s in the client's settings (stopgate doctor)", l.Shortened)
+	}
 	if l.Configured {
 		return fmt.Sprintf("raise stop_hook.deadline (%s)", l.Time.Round(time.Second))
 	}

@@ -83,6 +83,9 @@ type Call struct {
 	ID       string
 	Journal  *journal.Journal
 	Received journal.Position // behind it; zero where it could not be written
+	// Shortened is how long the client waits for the hook where its settings say less than the
+	// installed entry; zero where they do not.
+	Shortened time.Duration
 	// BlockedBefore means that the keeper that is asked has blocked this prompt
 	// before.
 	BlockedBefore bool

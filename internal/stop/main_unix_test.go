@@ -112,6 +112,7 @@ type scene struct {
 	env     []string
 	keepers []keeper.Keeper
 	now     func() time.Time
+	timeout time.Duration // that the installed entry carries
 	stderr  buffer
 }
 
@@ -195,7 +196,7 @@ func (s *scene) payload(e hook.Event, extra fields) []byte {
 func (s *scene) service() *Service {
 	return &Service{
 		StateDir: s.state, GlobalConfig: s.global, Keepers: s.keepers,
-		Environ: s.env, Now: s.now, Stderr: &s.stderr,
+		Environ: s.env, Now: s.now, Stderr: &s.stderr, HookTimeout: s.timeout,
 	}
 }
 

@@ -199,7 +199,13 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call, off bool) Judgement {
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(kc.Event(), c.HookTimeout, dirs...) })
+	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration {
+		timeout := settings.Timeout(kc.Event(), c.HookTimeout, dirs...)
+		if timeout < c.HookTimeout {
+			kc.Shortened = timeout
+		}
+		return timeout
+	})
 	defer cancel()
 	chain := Chain{
 		Keepers: keepers,

@@ -613,3 +613,19 @@ func TestE14AnotherStopIsJudgedAgain(t *testing.T) {
 	write(t, transcript, "turn\nturn\n")
 	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
 }
+
+// An agent can write settings that give the hook less time than it was installed with.
+func TestE14WhatIsNotDoneInAShortenedTimeIsRed(t *testing.T) {
+	s := newWork(t)
+	s.config(strings.Replace(untilGood, "test ! -e red", "test ! -e slow || exec sleep 600", 1))
+	s.approve()
+	self, err := os.Executable()
+	check(t, err)
+	write(t, s.path(".claude/settings.local.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+self+` hook Stop --timeout 20m","timeout":4}]}]}}`)
+	s.timeout = 20 * time.Minute
+	write(t, s.path("slow"), "")
+	r := s.stop(nil)
+	wantBlock(t, r, "shortened the hook's timeout to 4s")
+	check(t, os.Remove(s.path("slow")))
+	wantAllow(t, s.stop(nil), "only 4s")
+}
