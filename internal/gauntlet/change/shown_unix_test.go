@@ -99,8 +99,9 @@ func TestE10SizeAndTimeAreNotTheContent(t *testing.T) {
 	r.Origin()
 	r.Git("config", "core.trustCtime", "false")
 	r.Git("config", "core.checkStat", "minimal")
-	// Git looks at the seconds of a file's last change, which nobody can set.
-	for committed := time.Now().Unix(); time.Now().Unix() <= committed; time.Sleep(10 * time.Millisecond) {
+	// Git looks at the seconds of a file's last change, which nobody can set. They are those of
+	// a coarse clock, which lags.
+	for committed := time.Now().Unix(); time.Now().Add(-100*time.Millisecond).Unix() <= committed; time.Sleep(10 * time.Millisecond) {
 	}
 	r.Write("a", "two\n")
 	if err := os.Chtimes(r.Path("a"), old, old); err != nil {
@@ -158,6 +159,9 @@ func TestE10WhatADiffLacks(t *testing.T) {
 			t.Errorf("%s is hidden because %q", m.Name, why)
 		}
 	}
+	if why, _ := w.Hidden(t.Context(), d, everything, "in/f", "", time.Time{}); why != IsRepository {
+		t.Errorf("a file in a repository is hidden because %q", why)
+	}
 	// Of what is gone and left no trace nobody knows whether it is in one of these.
 	for name, hidden := range map[string]bool{
 		"in/f": true, "kept/f": true, "full/f": true, "gone.bin": true, "unknown": true, "": true, "../x": true, filepath.Join(r.Dir, "in", "f"): true,
@@ -168,8 +172,8 @@ func TestE10WhatADiffLacks(t *testing.T) {
 	}
 }
 
-// The second before the last change is the one that git looks at; within it only our own look at the tree
-// tells, and what nobody is shown closes nothing.
+// Git compares the seconds of a file's times: what changes within one may stay unseen. Then the file is not
+// the one at the base, and no diff shows it.
 func TestE10WhatGitTakesForTheBaseIsCompared(t *testing.T) {
 	r := gittest.New(t)
 	r.Write("a", "one\n", "same", "one\n", "crlf", "one\r\n")
@@ -189,6 +193,26 @@ func TestE10WhatGitTakesForTheBaseIsCompared(t *testing.T) {
 	not := func(string) bool { return false }
 	if why, err := w.Hidden(t.Context(), d, not, "a", "", time.Time{}); why != "" || err != nil {
 		t.Errorf("a file that the review is not about: hidden because %q (%v)", why, err)
+	}
+}
+
+// Git would take the memory to compare a file that is too long to be shown.
+func TestE10LongFilesAreNotComparedAsText(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a", "one\n", "b", "one\n")
+	r.Commit("one")
+	r.Origin()
+	r.Write("a", strings.Repeat("two\n", 1000), "b", "two\n", ".git/info/attributes", "* -diff\n")
+	log := filepath.Join(t.TempDir(), "calls")
+	r.Env = gittest.Wrap(t, r.Env, `echo "$*" >>'`+log+`'; exec "$GIT" "$@"`)
+	w := open(t, r)
+	d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 2000)
+	if err != nil || !slices.Equal(d.Missing, []Missing{{"a", IsCut}}) || !strings.Contains(string(d.Text), "\n+two\n") {
+		t.Errorf("%+v, %v\n%s", d.Missing, err, d.Text)
+	}
+	calls, err := os.ReadFile(log)
+	if err != nil || !strings.Contains(string(calls), ":(literal)b") || strings.Contains(string(calls), ":(literal)a") {
+		t.Errorf("git is called so (%v):\n%s", err, calls)
 	}
 }
 

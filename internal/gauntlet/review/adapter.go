@@ -8,7 +8,8 @@ import (
 )
 
 // adapter is a program that can review. All of them take the prompt on their
-// standard input.
+// standard input. Claude Code takes nothing from the project, as measured; codex and
+// copilot are told to read no AGENTS.md; gemini and cursor have no such flag.
 type adapter struct {
 	name    string
 	program string
@@ -46,7 +47,7 @@ var adapters = []adapter{
 	{
 		name: "codex", program: "codex", words: plain,
 		args: func(at place, model string) []string {
-			args := []string{"exec", "--cd", at.root, "--sandbox", "read-only", "--skip-git-repo-check", "-c", `approval_policy="never"`}
+			args := []string{"exec", "--cd", at.root, "--sandbox", "read-only", "--skip-git-repo-check", "-c", `approval_policy="never"`, "-c", "project_doc_max_bytes=0"}
 			return append(withModel(args, model), "-") // the prompt is on standard input
 		},
 	},
@@ -66,7 +67,7 @@ var adapters = []adapter{
 		// Not find, which deletes and runs commands too.
 		name: "github-copilot", program: "copilot", words: plain,
 		args: func(_ place, model string) []string {
-			args := []string{"-s", "--deny-tool", "write"}
+			args := []string{"-s", "--no-custom-instructions", "--deny-tool", "write"}
 			for _, command := range []string{"cat", "grep", "ls", "head", "tail"} {
 				args = append(args, "--allow-tool", "shell("+command+")")
 			}

@@ -164,9 +164,9 @@ func TestEachAdapter(t *testing.T) {
 		{"claude", "claude", envelope(`"result":"Here: ` + escaped + `"`), nil},
 		{"claude", "claude", `{"type":"system"}` + "\n" + envelope(`"result":"","structured_output":`+failed), nil},
 		{"claude", "claude", "It answers by itself:\n```json\n" + failed + "\n```", nil},
-		{"codex", "codex", failed, []string{"exec", "--sandbox\nread-only", "--model=m\n-\n"}},
+		{"codex", "codex", failed, []string{"exec", "--sandbox\nread-only", "project_doc_max_bytes=0", "--model=m\n-\n"}},
 		{"gemini", "gemini", "Loaded cached credentials.\n```json\n" + failed + "\n```", []string{"--approval-mode\ndefault", "--model=m"}},
-		{"github-copilot", "copilot", "● I read the files.\n\n" + failed, []string{"-s", "--deny-tool\nwrite", "shell(cat)", "--model=m"}},
+		{"github-copilot", "copilot", "● I read the files.\n\n" + failed, []string{"-s", "--no-custom-instructions", "--deny-tool\nwrite", "shell(cat)", "--model=m"}},
 		{"cursor", "agent", failed, []string{"-p", "--mode\nask", "--trust", "--model=m"}},
 	}
 	for _, tt := range tests {
