@@ -161,4 +161,11 @@ func TestE10WhatIsNotShownIsNamed(t *testing.T) {
 		}
 	}
 	s.want(PassedWithWarnings)
+
+	// It is said of a pass, and not beside what failed.
+	s.write("src/f.go", "worse\n")
+	s.answer(violations("high", "it is bad"))
+	if r := s.want(Failed); len(r.Warnings) > 0 {
+		t.Errorf("a failure has the warnings %q", r.Warnings)
+	}
 }

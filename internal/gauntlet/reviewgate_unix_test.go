@@ -120,6 +120,11 @@ func TestReviewSkips(t *testing.T) {
 	// On a later tree the same complaint stays skipped.
 	s.write("src/g.go", "more\n")
 	s.want(PassedWithWarnings, "we like it so")
+
+	// What is skipped spares no later tree its review.
+	s.answer(violations("high", "quite another thing"))
+	s.write("src/g.go", "worse\n")
+	s.want(Failed)
 }
 
 func TestReviewCriticalIsForAPersonToSkip(t *testing.T) {
@@ -230,6 +235,21 @@ func (s *scene) turns(answers ...string) {
 		script += " cat <<'END'\n" + answer + "\nEND\n;;\n"
 	}
 	s.program("codex", script+"*) exit 4;;\nesac\n")
+}
+
+// What one of two reviewers finds counts, though the other breaks.
+func TestReviewThatOneOfTwoMadeFailsTheChange(t *testing.T) {
+	for name, answers := range map[string][]string{
+		"the first":  {violations("high", "it leaks"), ""},
+		"the second": {"", violations("high", "it leaks")},
+	} {
+		s := reviewed(t, twoReviews)
+		s.turns(answers...)
+		s.want(Failed)
+		if open := s.ledger().Open; len(open) != 1 || len(open[0].Violations) != 1 {
+			t.Errorf("%s: open: %+v", name, open)
+		}
+	}
 }
 
 // Of two reviewers one has not looked. What was found before is not verified by the other alone, whatever
