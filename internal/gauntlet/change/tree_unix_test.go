@@ -172,7 +172,7 @@ func TestFewCallsOfGit(t *testing.T) {
 	if _, err := w.Diff(t.Context(), Scope{}, p, everything, 1000); err != nil {
 		t.Error(err)
 	}
-	check("diff", "status", "diff-index")
+	check("diff", "status", "diff-index", "config")
 	if _, err := w.Inputs(t.Context(), []string{"**"}); err != nil {
 		t.Error(err)
 	}
