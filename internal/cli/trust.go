@@ -114,7 +114,7 @@ func approve(out io.Writer, h *here, yes bool) error {
 	fmt.Fprintf(out, "approved: %s\n", plain.Name(h.configDir()))
 	cfg.print(out, "it runs")
 	h.noteUncovered(out, cfg.Project)
-	if h.globalErr == nil && !h.enforces() {
+	if h.globalErr == nil && h.global.Exists && !h.enforces() { // without the file, approving turns it on
 		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.globalPath)
 	}
 	return nil

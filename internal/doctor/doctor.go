@@ -201,7 +201,11 @@ func (e *examination) gone() {
 		for _, entry := range f.Entries {
 			if program := entry.Program(); f.Calls(e.files) && !entry.Living() && !told[program+f.Path] {
 				told[program+f.Path] = true
-				e.find(Dead, "program", fmt.Sprintf("the hooks in %s call %s, which cannot be started: there is no such program", f.Path, program), "stopgate hooks install")
+				why, hint := "cannot be started: there is no such program", "stopgate hooks install"
+				if path, found := entry.Resolve(); found {
+					why, hint = "is another program here: "+path, "run its own doctor, or put this one first on the PATH"
+				}
+				e.find(Dead, "program", fmt.Sprintf("the hooks in %s call %s, which %s", f.Path, program, why), hint)
 			}
 		}
 	}

@@ -74,6 +74,7 @@ func TestE17OursResolvesToThisBinary(t *testing.T) {
 		}
 	}
 	t.Setenv("DIR", dir)
+	t.Setenv("PATH", filepath.Join(dir, "other")+":/usr/bin:/bin")
 	for command, want := range map[string]bool{
 		dir + "/conclaude Stop":          true,
 		dir + "/sg2 hook Stop":           true,
@@ -88,8 +89,12 @@ func TestE17OursResolvesToThisBinary(t *testing.T) {
 		Call{dir + "/other/stopgate", hook.Stop, time.Minute, ""}.Line(): false,
 		Call{dir + "/gone/stopgate", hook.Stop, time.Minute, ""}.Line():  true,
 		Call{Program, hook.Stop, time.Minute, ""}.Line():                 true,
+		"stopgate hook Stop": false, // of another stopgate
 	} {
 		e := Entry{Event: hook.Stop, Command: command}
+		if e.Living() && (command[0] != '/' && command[0] != '"') {
+			t.Errorf("%s: another program is taken for this one", command)
+		}
 		if got := e.ours(); got != want {
 			t.Errorf("%s: ours is %v", command, got)
 		}

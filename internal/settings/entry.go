@@ -42,7 +42,9 @@ var programs = []string{"stopgate", "conclaude", "agent-gauntlet"}
 
 // ours tells the entries that call "stopgate hook" from everybody else's. They resolve to
 // this very binary, by whatever name; where there is no such program any more, they have our
-// name. Entries of other tools, and of another stopgate that is alive, are not ours to change.
+// name. What is in a shared file to the letter as we write it is ours too, whichever stopgate is
+// first on the PATH: that may be a version manager's. Entries of other tools, and of another
+// stopgate that is alive, are not ours to change.
 func (e Entry) ours() bool {
 	if !e.callsHook() {
 		return false
@@ -52,8 +54,11 @@ func (e Entry) ours() bool {
 	if !found {
 		return baseName(program) == Program && installable(program)
 	}
-	return isSelf(path)
+	return isSelf(path) || program == Program && e.Current()
 }
+
+// Resolve is the file that the entry starts.
+func (e Entry) Resolve() (path string, found bool) { return resolve(e.Program()) }
 
 // Living reports whether the entry resolves to this very binary. One that is ours and does not
 // is left from a program that was moved or removed, and answers nothing.
