@@ -212,8 +212,7 @@ func newTop(name string) *cobra.Command {
 		Args:          noArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetOut(streamTo(os.Stdout))
-	root.SetErr(streamTo(os.Stderr))
+	filterOutput(root)
 	cobra.EnableCommandSorting = false // they stand in the order in which one needs them
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())

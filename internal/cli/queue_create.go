@@ -24,6 +24,7 @@ func newTUIDriver() *cobra.Command {
 	cmd.Version = Version()
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetFlagErrorFunc(flagError)
+	filterOutput(cmd)
 	return cmd
 }
 

@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/stopgate/stopgate/internal/plain"
 )
 
@@ -12,6 +14,12 @@ import (
 type stream struct {
 	io.Writer
 	file *os.File
+}
+
+// filterOutput has everything that a command tree prints pass the filter.
+func filterOutput(root *cobra.Command) {
+	root.SetOut(streamTo(os.Stdout))
+	root.SetErr(streamTo(os.Stderr))
 }
 
 func streamTo(file *os.File) stream { return stream{plain.Writer(file), file} }

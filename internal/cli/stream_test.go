@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Whatever a command prints, under whatever name it was called, passes the filter.
+func TestE19EveryOutputIsFiltered(t *testing.T) {
+	stdout, stderr := os.Stdout, os.Stderr
+	t.Cleanup(func() { os.Stdout, os.Stderr = stdout, stderr })
+	for name, program := range map[string]func() *cobra.Command{
+		"stopgate": func() *cobra.Command { return newRoot("stopgate") }, "oj": newOddjobs, "tui-driver": newTUIDriver,
+	} {
+		path := filepath.Join(t.TempDir(), "out")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout, os.Stderr = file, file
+		for _, cmd := range append(program().Commands(), program()) {
+			fmt.Fprint(cmd.OutOrStdout(), "a\x1b[2Jb\u202e")
+			fmt.Fprint(cmd.ErrOrStderr(), "a\x1b[2Jb\u202e")
+			text, err := os.ReadFile(path)
+			if err != nil || string(text) != `a\x1b[2Jb\u202ea\x1b[2Jb\u202e` {
+				t.Errorf("%s, %s: %q, %v", name, cmd.Name(), text, err)
+			}
+			if err := os.Truncate(path, 0); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := file.Seek(0, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file.Close()
+	}
+}
