@@ -927,7 +927,7 @@ func TestStopHookOfAnAgent(t *testing.T) {
 	if got := answer("s1"); got == chained {
 		t.Errorf("without a chain: %s", got)
 	}
-	write(t, s.agent().Path("settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/bin/stopgate","args":["hook","Stop"]}]}]}}`)
+	write(t, s.agent().Path("settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate","args":["hook","Stop"]}]}]}}`)
 	if got := answer("s1"); got != chained {
 		t.Error(got)
 	}

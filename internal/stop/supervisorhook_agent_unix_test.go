@@ -15,7 +15,7 @@ func TestSupervisorHookOfAnAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, own.Path("settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/bin/stopgate","args":["hook","Stop"]}]}]}}`)
+	write(t, own.Path("settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate","args":["hook","Stop"]}]}]}}`)
 	wantExactly(t, r.stops(nil), "{}\n")
 	r.wantReviews(1)
 	r.set(agentdir.Variable + "=agent-1")
