@@ -1,0 +1,2 @@
+# The work is red, and nothing is tried.
+touch red
