@@ -45,9 +45,8 @@ func TestNothingGetsPast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) == 0 {
-		t.Skip("nothing was tried yet")
-	}
+	environtest.Need(t, "git")
+	environtest.Need(t, "jq")
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".sh"), func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +105,6 @@ func newWorld(t *testing.T) *world {
 	w.write(filepath.Join(w.project, ".gauntlet/outer.sh"), "cd \"$(dirname \"$0\")/..\" && sh .gauntlet/check.sh\n")
 	w.write(filepath.Join(w.project, ".gitignore"), "gauntlet_logs\n")
 	w.write(filepath.Join(w.project, "main.txt"), "green\n")
-	w.write(filepath.Join(dir, "bin", "hook"), "#!/bin/sh\nexec \"$ADVERSARY_HOOK\" \"$@\"\n")
 	w.env = []string{
 		"HOME=" + w.home, "PATH=" + strings.Join([]string{filepath.Join(dir, "bin"), programs, os.Getenv("PATH")}, ":"),
 		"PROJECT=" + w.project, "STATE=" + w.state, "STOP=" + w.stop, "TMPDIR=" + filepath.Join(dir, "tmp"),
