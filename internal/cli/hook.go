@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/gauntlet"
@@ -49,11 +51,12 @@ func runHook(call hookCall) int {
 		fmt.Fprintf(os.Stderr, "stopgate: --for %s is unknown to this version; nothing was checked\n", plain.Line(call.harness))
 		return exitOK
 	}
+	imposed := ownEnvironment()
 	service, err := newService()
 	if err != nil {
 		return call.refuse("stopgate: " + err.Error())
 	}
-	service.HookTimeout = call.timeout
+	service.HookTimeout, service.Imposed = call.timeout, imposed
 	reply := service.Handle(context.Background(), call.event, os.Stdin)
 	if reply.Code != exitOK {
 		return call.refuse(reply.Stderr)
@@ -65,6 +68,21 @@ func runHook(call hookCall) int {
 		_, _ = os.Stdout.Write(reply.Stdout) // a client that is gone needs no answer
 	}
 	return exitOK
+}
+
+// ownEnvironment takes back what the project's settings have set of the variables that
+// stopgate itself goes by, and names them.
+func ownEnvironment() (names []string) {
+	for name, value := range claude.Imposed(os.Environ()) {
+		names = append(names, name)
+		if value == nil {
+			os.Unsetenv(name)
+		} else {
+			os.Setenv(name, *value)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // refuse says why there is no answer. Claude Code shows that to the person and goes on; other

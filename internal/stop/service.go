@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,10 +39,12 @@ type Service struct {
 	Supervisor   *supervisor.Keeper // one of the keepers, for when it is called alone
 	Lifecycle    *lifecycle.Keeper  // as well; nil: nobody looks after agents
 	Driver       *driver.Driver     // nil: nobody sees to queues and wakes
-	Environ      []string
-	HookTimeout  time.Duration // what the installed entry carries; 0: nothing
-	Now          func() time.Time
-	Stderr       io.Writer
+	// Imposed are variables that the project's settings set for us, which are not taken from there.
+	Imposed     []string
+	Environ     []string
+	HookTimeout time.Duration // what the installed entry carries; 0: nothing
+	Now         func() time.Time
+	Stderr      io.Writer
 }
 
 // Reply is what the hook's process does: print, complain, exit.
@@ -142,6 +145,9 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 		return c.adopt(rec, answer)
 	}
 	place := c.locate(rec.Project, payload)
+	if len(c.Imposed) > 0 {
+		place.Opinions = append(place.Opinions, imposed(c.Imposed))
+	}
 	kc := c.keeperCall(payload, place)
 	kc.Raw = raw
 	kc.Trees, kc.Prompt = c.trees(&place, payload, session), session.Prompt()
@@ -179,6 +185,12 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	}
 	turn.keep(rec.Decision, answer.Bytes(), c.Now())
 	return Reply{Stdout: answer.Bytes()}
+}
+
+// imposed says that stopgate goes by the person's own environment.
+func imposed(names []string) Opinion {
+	return Opinion{Keeper: "settings", Verdict: keeper.Verdict{Outcome: keeper.Passed, Status: "imposed", Message: fmt.Sprintf(
+		"the project's settings for Claude Code set %s; stopgate does not take that from a project", strings.Join(names, ", "))}}
 }
 
 // keeperCall is the call as keepers see it.
