@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/paths"
@@ -26,7 +25,7 @@ func Imposed(given []string) map[string]*string {
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
 		_, set := environ.Lookup(given, name)
-		return !set || !decides(name)
+		return !set || !environ.Own(name)
 	})
 	if len(names) == 0 {
 		return nil
@@ -47,15 +46,6 @@ func Imposed(given []string) map[string]*string {
 		}
 	}
 	return imposed
-}
-
-// decides reports whether a variable is one that stopgate itself goes by.
-func decides(name string) bool {
-	switch name {
-	case "HOME", "CLAUDE_CONFIG_DIR":
-		return true
-	}
-	return slices.ContainsFunc([]string{"STOPGATE_", "GAUNTLET_", "XDG_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // projectDirs are those whose settings the client may have taken for the project's.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/paths"
@@ -65,7 +66,7 @@ func Examine(ctx context.Context, place Place) Report {
 	e := &examination{Place: place, project: &config.Project{}}
 	e.client(ctx)
 	e.files = settings.InspectFrom(place.Dir, e.localRoot())
-	e.environment = settings.Environment(e.files)
+	e.environment = environmentOfHooks(e.files)
 	e.settingsFiles()
 	e.entries()
 	e.configuration()
@@ -439,4 +440,23 @@ func (e *examination) trusted(live string) string {
 		e.find(OK, "trust", fmt.Sprintf("approved on %s; if it is edited, %s", standing.ApprovedAt.Local().Format(time.DateTime), remedy), "")
 	}
 	return standing.Dir
+}
+
+// environmentOfHooks is what the settings add to the environment of our hooks: of the
+// variables that stopgate itself goes by, nothing that is a project's.
+func environmentOfHooks(files []settings.File) map[string]string {
+	all := settings.Environment(files)
+	persons := settings.Environment(slices.DeleteFunc(slices.Clone(files), func(f settings.File) bool {
+		return f.Scope == settings.Project || f.Scope == settings.Local
+	}))
+	for name := range all {
+		if !environ.Own(name) {
+			continue
+		}
+		delete(all, name)
+		if value, set := persons[name]; set {
+			all[name] = value
+		}
+	}
+	return all
 }
