@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/settings"
@@ -108,7 +109,7 @@ func readGates(stateDir, root string) (*gatesStatus, error) {
 	}
 	g := &gatesStatus{Open: []openGate{}, Failures: state.Series.Failures, Limit: state.Series.Limit, Damaged: state.Damaged}
 	for _, f := range state.Open {
-		g.Open = append(g.Open, openGate{Job: f.Job, Since: f.Since, Message: f.Message, Log: f.Log, Violations: len(f.Violations)})
+		g.Open = append(g.Open, openGate{Job: f.Job, Since: f.Since, Message: f.Message, Log: logdir.Find(f.Log), Violations: len(f.Violations)})
 	}
 	return g, nil
 }

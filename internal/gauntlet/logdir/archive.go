@@ -59,6 +59,17 @@ func (d Dir) Archive() error {
 // Archived is where a log of the newest generation lies that was at path.
 func (d Dir) Archived(path string) string { return d.archived(filepath.Base(path)) }
 
+// Find is where a log lies that was at path: there, or in the newest generation of the
+// archive. It is empty where the log is gone.
+func Find(path string) string {
+	for _, at := range []string{path, At(filepath.Dir(path)).Archived(path)} {
+		if path != "" && exists(at) {
+			return at
+		}
+	}
+	return ""
+}
+
 func (d Dir) archived(name string) string { return filepath.Join(d.path, archiveName, name) }
 
 // joins reports whether the newest generation is whole and lacks the file.
