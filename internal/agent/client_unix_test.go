@@ -265,7 +265,10 @@ func (c *client) call(event hook.Event, fields map[string]any) {
 	payload, _ := json.Marshal(fields)
 	for _, group := range file.Hooks[event] {
 		for _, h := range group.Hooks {
-			cmd := exec.Command(h.Command, h.Args...)
+			cmd := exec.Command("sh", "-c", h.Command)
+			if h.Args != nil {
+				cmd = exec.Command(h.Command, h.Args...)
+			}
 			cmd.Env = append(os.Environ(), "CLAUDE_CODE_ENTRYPOINT=cli")
 			cmd.Stdin = strings.NewReader(string(payload))
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -262,9 +262,9 @@ func (e *examination) duplicates(entries []settings.Entry) {
 	}
 	for _, event := range hook.Events() {
 		if len(lines[event]) > 1 {
-			e.find(Dead, "hooks", fmt.Sprintf("%s is in force with %d different command lines, so every call is answered %d times", event, len(lines[event]), len(lines[event])),
+			e.find(Warn, "hooks", fmt.Sprintf("%s is in force with %d different command lines, so it is called %d times; a stop is judged once", event, len(lines[event]), len(lines[event])),
 				"keep one scope: stopgate hooks uninstall --user|--project|--local")
-			return
+			break
 		}
 	}
 	if len(lines[hook.Stop]) == 0 {
