@@ -91,9 +91,7 @@ func (s *scene) program(name, script string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-		s.t.Fatal(err)
-	}
+	environtest.Program(s.t, path, "#!/bin/sh\n"+script)
 }
 
 func (s *scene) project() *keeper.Project {

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // stage is a machine with a repository and some reviewers, which are scripts.
@@ -64,7 +65,7 @@ echo "$me" >>"$NOTES/asked"
 printf '%s\n' "$@" >"$NOTES/$me.args"
 pwd >"$NOTES/$me.pwd"
 `
-	check(s.t, os.WriteFile(filepath.Join(s.bin, program), []byte(head+script+"\n"), 0o755))
+	environtest.Program(s.t, filepath.Join(s.bin, program), head+script+"\n")
 }
 
 func say(text string) string { return "cat >/dev/null; cat <<'END'\n" + text + "\nEND" }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
 )
 
 // Wrap puts a script in front of git, on the PATH of the environment that it
@@ -19,9 +21,7 @@ func Wrap(t testing.TB, environ []string, script string) []string {
 		t.Fatal(err)
 	}
 	dir := Dir(t)
-	if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\nGIT='"+real+"'\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	environtest.Program(t, filepath.Join(dir, "git"), "#!/bin/sh\nGIT='"+real+"'\n"+script+"\n")
 	return append(environ[:len(environ):len(environ)], "PATH="+dir+":"+os.Getenv("PATH"))
 }
 
