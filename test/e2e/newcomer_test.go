@@ -56,7 +56,7 @@ func TestNewcomerCopiesEveryCommand(t *testing.T) {
 	}
 
 	told := strings.Join(n.API.Requests()[len(n.API.Requests())-1].Texts(), "\n")
-	for _, want := range []string{"Write hello.sh, which greets Ada. Ask me first in which language.", "GAUNTLET FAILED", "You must explicitly signal completion"} {
+	for _, want := range []string{"Write hello.sh, which greets Ada. Ask me first in which language.", "you cannot stop yet", "You must explicitly signal completion"} {
 		before, after, found := strings.Cut(told, want)
 		if !found {
 			t.Errorf("the agent was not told %q after %q", want, before)
