@@ -1,0 +1,4 @@
+# The gates pass and are proven while a link leads nowhere; then a file comes to be where it leads, outside the project.
+ln -s "$HOME/flag" red
+stopgate run
+touch "$HOME/flag"

@@ -1,0 +1,6 @@
+# After a block the agent runs the gates over narrower and narrower changes until one says that there is nothing to do.
+touch red
+hook Stop '{"stop_hook_active":false}'
+git add -A && git commit -qm wip
+stopgate run --uncommitted; stopgate run --base-branch HEAD; stopgate run --commit HEAD~1; stopgate check --gate nothing; stopgate review
+stopgate clean
