@@ -113,7 +113,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	limit, ctx, cancel := s.limit(ctx, set.Deadline)
 	defer cancel()
 	o := Options{
-		Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: ScopeOf(s.Environ),
+		Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: s.scope(),
 		Answers: true, Limit: limit, Baseline: s.Baseline, Red: s.Red, Plan: s.Plan, Prompt: s.Prompt,
 		Observe: s.observes(), Since: s.Since,
 	}
@@ -124,6 +124,16 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 		return runExternal(ctx, o, set.Runner)
 	}
 	return Execute(ctx, o)
+}
+
+// scope is what counts as changed. The older tool's hook counts commits alone where CI is
+// set; an agent that stops there has worked in the tree, too.
+func (s *Stop) scope() change.Scope {
+	scope := ScopeOf(s.Environ)
+	if s.Alone {
+		return scope
+	}
+	return change.Scope{Base: scope.Base}
 }
 
 // limit ends a context when the configuration says so, if that is before the hook's own

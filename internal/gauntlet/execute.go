@@ -201,7 +201,7 @@ func (e *execution) await(ctx context.Context) bool {
 			return false
 		case <-tick.C:
 		}
-		if _, held, err := e.logs.Held(); err != nil || !held {
+		if !e.logs.Busy() {
 			return true
 		}
 	}

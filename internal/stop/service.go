@@ -90,6 +90,7 @@ type call struct {
 	received   journal.Position // behind the record of it
 	journalErr error
 	passed     []string // where the project was looked for
+	beginning  work.Beginning
 }
 
 // Journal is the journal of a state directory, for those who write it: it keeps as much

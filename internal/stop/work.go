@@ -19,7 +19,6 @@ import (
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
-	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
 )
@@ -29,6 +28,10 @@ import (
 // not be.
 func (c *call) follow(payload hook.Payload, root string) *work.Session {
 	base := payload.Common()
+	c.beginning = work.Beginning{Root: real(root)}
+	if p, is := payload.(*hook.SessionStartPayload); is {
+		c.beginning.GoesOn = p.Source != "startup"
+	}
 	store := work.NewStore(c.StateDir)
 	session := store.Load(base.SessionID)
 	roots := c.visited(payload, root)
@@ -48,7 +51,9 @@ func (c *call) follow(payload hook.Payload, root string) *work.Session {
 
 // update changes what is known of a session, and gives what is known then.
 func (c *call) update(session *work.Session, id string, change func(*work.Session)) *work.Session {
-	err := work.NewStore(c.StateDir).Update(id, process.Caller(), c.start, func(s *work.Session) {
+	by := c.beginning
+	by.Client = process.Caller()
+	err := work.NewStore(c.StateDir).Update(id, by, c.start, func(s *work.Session) {
 		change(s)
 		session = s
 	})
@@ -96,6 +101,7 @@ func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) 
 		trees = append(trees, tree)
 	}
 	add(place.Project)
+	c.strange(place, payload)
 	for _, root := range c.others(place.Root, payload, session) {
 		other := c.locate(root, payload)
 		place.Opinions = append(place.Opinions, other.Opinions...)
@@ -103,6 +109,22 @@ func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) 
 		add(other.Project)
 	}
 	return trees
+}
+
+// strange says that the agent stands in a project that was never approved, although another
+// one answers: a copy or a clone, perhaps.
+func (c *call) strange(place *Place, payload hook.Payload) {
+	cwd := payload.Common().CWD
+	if !c.enforces() || place.Root == "" || !filepath.IsAbs(cwd) {
+		return
+	}
+	root, _ := paths.ProjectRoot(paths.HasConfig, cwd)
+	if root == "" || real(root) == real(place.Root) || c.nearest(root) == root {
+		return
+	}
+	var other Place
+	other.distrust(filepath.Join(root, paths.GauntletDir))
+	place.Opinions = append(place.Opinions, other.Opinions...)
 }
 
 // prompted remembers the trees that the agent finds when it begins to work on a prompt.
@@ -190,22 +212,24 @@ func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) 
 	})
 }
 
-// edited is the directory of the file that an edit tool names; empty for other tools.
+// readers are tools that name files and change none.
+var readers = []string{"Read", "Glob", "Grep", "LS"}
+
+// edited is the directory of the file that a tool names and may have written; empty where
+// it names none. Tools of MCP servers say path.
 func edited(use hook.ToolUse, cwd string) string {
-	if !slices.Contains(settings.EditTools, use.ToolName) {
+	if slices.Contains(readers, use.ToolName) {
 		return ""
 	}
 	var file struct {
 		Path     string `json:"file_path"`
 		Notebook string `json:"notebook_path"`
+		Other    string `json:"path"`
 	}
 	if json.Unmarshal(use.ToolInput, &file) != nil {
 		return ""
 	}
-	path := file.Path
-	if path == "" {
-		path = file.Notebook
-	}
+	path := cmp.Or(file.Path, file.Notebook, file.Other)
 	if path == "" {
 		return ""
 	}
@@ -240,8 +264,28 @@ func (c *call) others(root string, payload hook.Payload, session *work.Session) 
 		add(c.nearest(root))
 	}
 	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
-		if session.Trees[tree].Red {
+		if !session.Trees[tree].Red {
+			continue
+		}
+		if _, err := os.Stat(tree); err == nil {
 			add(tree)
+			continue
+		}
+		for _, root := range moved(session) {
+			add(root)
+		}
+	}
+	return roots
+}
+
+// moved are the worktrees that a tree of the session may be now which is no longer where it
+// was: those of its repositories that the session does not know.
+func moved(session *work.Session) (roots []string) {
+	for _, known := range session.Roots {
+		for _, root := range worktrees(known, time.Time{}) {
+			if _, seen := session.Trees[real(root)]; !seen {
+				roots = append(roots, root)
+			}
 		}
 	}
 	return roots
@@ -299,7 +343,11 @@ func (c *call) mentioned(root string, payload hook.Payload, session *work.Sessio
 	if len(candidates) == 0 {
 		return nil
 	}
-	said, _ := os.ReadFile(payload.Common().TranscriptPath) // without one nothing is known
+	said, err := os.ReadFile(payload.Common().TranscriptPath)
+	if err != nil { // then all are that no other session has worked in
+		taken := work.NewStore(c.StateDir).Roots(session.Origin)
+		return slices.DeleteFunc(candidates, func(root string) bool { return slices.Contains(taken, real(root)) })
+	}
 	for _, root := range candidates {
 		if names(said, filepath.Base(root)) {
 			roots = append(roots, root)

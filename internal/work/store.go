@@ -50,7 +50,7 @@ func (s Store) Load(id string) *Session {
 // Update has change change what is known of a session, and keeps that. One that is not
 // known yet goes on from the one before of the same client, or begins anew. No other hook
 // writes in between.
-func (s Store) Update(id string, client process.Identity, now time.Time, change func(*Session)) error {
+func (s Store) Update(id string, by Beginning, now time.Time, change func(*Session)) error {
 	if id == "" {
 		return errors.New("a session without an id")
 	}
@@ -62,9 +62,9 @@ func (s Store) Update(id string, client process.Identity, now time.Time, change 
 
 	session := s.Load(id)
 	if session == nil {
-		session = s.begin(id, client, now)
+		session = s.begin(id, by, now)
 	}
-	session.RunBy(client)
+	session.RunBy(by.Client)
 	change(session)
 	text, err := json.Marshal(session)
 	if err != nil {
@@ -74,17 +74,42 @@ func (s Store) Update(id string, client process.Identity, now time.Time, change 
 }
 
 // begin is a session of which nothing is known.
-func (s Store) begin(id string, client process.Identity, now time.Time) *Session {
-	if before := s.before(client, now); before != nil {
+func (s Store) begin(id string, by Beginning, now time.Time) *Session {
+	if before := s.before(by, now); before != nil {
 		return before.successor(id)
 	}
 	return &Session{ID: id, Origin: id, Began: now.UTC()}
 }
 
-// before is the latest session of the same client process, which a new id of that client
-// goes on from: the client has one conversation at a time.
-func (s Store) before(client process.Identity, now time.Time) (latest *Session) {
-	if client.PID == 0 {
+// Beginning is what a session is known by that has a new id.
+type Beginning struct {
+	Client process.Identity // zero where the system does not tell
+	GoesOn bool             // the client says that it goes on from another, as after /clear
+	Root   string           // the project that it stands in
+}
+
+// follows reports whether a session goes on from another: it has the same client, which has
+// one conversation at a time. Where no client is known, its word and the project have to do.
+func (b Beginning) follows(s *Session) bool {
+	if b.Client.PID > 0 {
+		return slices.Contains(s.Clients, b.Client)
+	}
+	return b.GoesOn && len(s.Clients) == 0 && b.Root != "" && slices.Contains(s.Roots, b.Root)
+}
+
+// Roots are the projects in which other sessions than those of an origin have worked.
+func (s Store) Roots(origin string) (roots []string) {
+	for _, entry := range s.entries() {
+		if session := s.read(entry.Name()); session != nil && session.Origin != origin {
+			roots = append(roots, session.Roots...)
+		}
+	}
+	return roots
+}
+
+// before is the latest session that one with a new id goes on from.
+func (s Store) before(by Beginning, now time.Time) (latest *Session) {
+	if by.Client.PID == 0 && !by.GoesOn {
 		return nil
 	}
 	var at time.Time
@@ -93,7 +118,7 @@ func (s Store) before(client process.Identity, now time.Time) (latest *Session) 
 		if err != nil || now.Sub(info.ModTime()) > maxAge || !info.ModTime().After(at) {
 			continue
 		}
-		if session := s.read(entry.Name()); session != nil && slices.Contains(session.Clients, client) {
+		if session := s.read(entry.Name()); session != nil && by.follows(session) {
 			latest, at = session, info.ModTime()
 		}
 	}

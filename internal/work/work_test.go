@@ -28,7 +28,7 @@ var (
 
 func update(t *testing.T, s Store, id string, client process.Identity, change func(*Session)) {
 	t.Helper()
-	if err := s.Update(id, client, noon, change); err != nil {
+	if err := s.Update(id, Beginning{Client: client}, noon, change); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -72,6 +72,18 @@ func TestE13ClearResumeAndForkInheritTheSession(t *testing.T) {
 			}
 		}
 	})
+	t.Run("where no client is known, by its word and the project", func(t *testing.T) {
+		s := NewStore(t.TempDir())
+		update(t, s, "a", process.Identity{}, func(s *Session) { s.Visit("/p") })
+		for id, by := range map[string]Beginning{"cleared": {GoesOn: true, Root: "/p"}, "started": {Root: "/p"}, "elsewhere": {GoesOn: true, Root: "/q"}} {
+			if err := s.Update(id, by, noon, nothing); err != nil {
+				t.Fatal(err)
+			}
+			if inherits := s.Load(id).Origin == "a"; inherits != (id == "cleared") {
+				t.Errorf("%s inherits: %t", id, inherits)
+			}
+		}
+	})
 	t.Run("another client is another session", func(t *testing.T) {
 		s := NewStore(t.TempDir())
 		update(t, s, "a", one, func(s *Session) { s.Visit("/p") })
@@ -101,7 +113,7 @@ func TestWhatIsDamagedIsNotKnown(t *testing.T) {
 			t.Errorf("%q: afterwards %+v", text, got)
 		}
 	}
-	if err := s.Update("", one, noon, nothing); err == nil {
+	if err := s.Update("", Beginning{}, noon, nothing); err == nil {
 		t.Error("a session without an id was kept")
 	}
 	update(t, s, "../../../escape\n", one, nothing)
@@ -115,7 +127,7 @@ func TestManyHooksLoseNothing(t *testing.T) {
 	var calls sync.WaitGroup
 	for i := range 20 {
 		calls.Go(func() {
-			if err := s.Update("a", one, noon, func(s *Session) { s.Visit(fmt.Sprint("/", i)); s.Prompts++ }); err != nil {
+			if err := s.Update("a", Beginning{Client: one}, noon, func(s *Session) { s.Visit(fmt.Sprint("/", i)); s.Prompts++ }); err != nil {
 				t.Error(err)
 			}
 		})

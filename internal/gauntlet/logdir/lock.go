@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/lockfile"
 )
 
 const lockName = ".gauntlet-run.lock"
@@ -82,6 +84,12 @@ func (d Dir) Held() (Owner, bool, error) {
 		return Owner{}, false, err
 	}
 	return Owner{}, false, left.Close()
+}
+
+// Busy reports whether the kernel holds the lock for another run, whatever its file says.
+func (d Dir) Busy() bool {
+	held, err := lockfile.Held(d.LockFile())
+	return err == nil && held
 }
 
 // abandoned is the lock file, open and locked, when its owner is gone. Otherwise
