@@ -34,18 +34,19 @@ func (c *call) follow(payload hook.Payload, root string) *work.Session {
 	}
 	store := work.NewStore(c.StateDir)
 	session := store.Load(base.SessionID)
-	roots := c.visited(payload, root)
+	roots, stranger := c.visited(payload, root), c.stranger(payload)
 	if session == nil && len(roots) == 0 {
 		return nil
 	}
-	starts := payload.Event() == hook.SessionStart // a fork begins so, under the old id
-	if session != nil && !starts && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
+	news := payload.Event() == hook.SessionStart || stranger != "" // a fork begins so, under the old id
+	if session != nil && !news && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
 		return session
 	}
 	return c.update(session, base.SessionID, func(s *work.Session) {
 		for _, root := range roots {
 			s.Visit(root)
 		}
+		s.Stray(stranger)
 	})
 }
 
@@ -101,7 +102,7 @@ func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) 
 		trees = append(trees, tree)
 	}
 	add(place.Project)
-	c.strange(place, payload)
+	c.strange(place, session)
 	for _, root := range c.others(place.Root, payload, session) {
 		other := c.locate(root, payload)
 		place.Opinions = append(place.Opinions, other.Opinions...)
@@ -111,20 +112,40 @@ func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) 
 	return trees
 }
 
-// strange says that the agent stands in a project that was never approved, although another
-// one answers: a copy or a clone, perhaps.
-func (c *call) strange(place *Place, payload hook.Payload) {
-	cwd := payload.Common().CWD
-	if !c.enforces() || place.Root == "" || !filepath.IsAbs(cwd) {
+// stranger is the project that was never approved in which a call shows the session, by
+// where it stands or by a file that a tool has written; empty where there is none. A copy or
+// a clone of an approved project is one.
+func (c *call) stranger(payload hook.Payload) string {
+	dir := ""
+	switch p := payload.(type) {
+	case *hook.StopPayload:
+		dir = p.CWD
+	case *hook.PostToolUsePayload:
+		dir = edited(p.ToolUse, p.CWD)
+	}
+	if !c.enforces() || !filepath.IsAbs(dir) {
+		return ""
+	}
+	root, _ := paths.ProjectRoot(paths.HasConfig, dir)
+	if root == "" || c.nearest(root) == root {
+		return ""
+	}
+	return real(root)
+}
+
+// strange says of projects in which the agent has worked that they were never approved: the
+// gates of another one answer.
+func (c *call) strange(place *Place, session *work.Session) {
+	if session == nil || place.Root == "" {
 		return
 	}
-	root, _ := paths.ProjectRoot(paths.HasConfig, cwd)
-	if root == "" || real(root) == real(place.Root) || c.nearest(root) == root {
-		return
+	for _, root := range session.Strange {
+		var other Place
+		if root != real(place.Root) && c.nearest(root) != root {
+			other.distrust(filepath.Join(root, paths.GauntletDir))
+		}
+		place.Opinions = append(place.Opinions, other.Opinions...)
 	}
-	var other Place
-	other.distrust(filepath.Join(root, paths.GauntletDir))
-	place.Opinions = append(place.Opinions, other.Opinions...)
 }
 
 // prompted remembers the trees that the agent finds when it begins to work on a prompt.

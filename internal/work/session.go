@@ -30,6 +30,8 @@ type Session struct {
 	Judged bool `json:"judged,omitempty"`
 	// Roots are the projects in which the session has worked, the oldest first.
 	Roots []string `json:"roots,omitempty"`
+	// Strange are projects in which it has worked that were never approved.
+	Strange []string `json:"strange,omitempty"`
 	// Trees are those that were looked at, by their roots.
 	Trees map[string]Tree `json:"trees,omitempty"`
 }
@@ -61,6 +63,13 @@ func (s *Session) Visit(root string) {
 	s.Roots = append(s.Roots, root)
 	if len(s.Roots) > maxRoots {
 		s.Roots = slices.Delete(s.Roots, 1, 2)
+	}
+}
+
+// Stray remembers a project that was never approved.
+func (s *Session) Stray(root string) {
+	if root != "" && !slices.Contains(s.Strange, root) && len(s.Strange) < maxRoots {
+		s.Strange = append(s.Strange, root)
 	}
 }
 
