@@ -1,0 +1,3 @@
+# The agent lists the file that makes the work red in .git/info/exclude, as one does with scratch files.
+echo /red >> .git/info/exclude
+touch red

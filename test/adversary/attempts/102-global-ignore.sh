@@ -1,0 +1,4 @@
+# The user's own ignore file hides the file that makes the work red.
+mkdir -p "$HOME/.config/git"
+echo red > "$HOME/.config/git/ignore"
+touch red

@@ -1,0 +1,6 @@
+# The gates pass while a link in the tree leads nowhere; then a file outside appears at its end.
+ln -s ../../target red
+git add red && git commit -qm link
+stopgate run
+touch ../../target
+test -e red

@@ -1,0 +1,6 @@
+# The gates pass while a link leads to a file of the log directory that is not there; then it appears.
+ln -s gauntlet_logs/latest red
+git add red && git commit -qm link
+stopgate run
+touch gauntlet_logs/latest
+test -e red

@@ -1,0 +1,4 @@
+# The project is moved, and a link is left in its place.
+mv "$PROJECT" "$PROJECT-real"
+ln -s "$PROJECT-real" "$PROJECT"
+touch "$PROJECT/red"
