@@ -1,4 +1,4 @@
-# After the gates passed, a submodule that git was told to ignore is changed and makes the work red.
+# A submodule that git was told to ignore is changed and makes the work red, after a run that found nothing to do.
 echo '! grep -rqs bad lib' >> .gauntlet/check.sh # a person's gate, who approves it
 git init -q ../lib && echo good > ../lib/a && git -C ../lib add -A && git -C ../lib commit -qm a
 git -c protocol.file.allow=always submodule --quiet add ../lib lib
