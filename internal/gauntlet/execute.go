@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
@@ -143,7 +144,7 @@ func (e *execution) before(ctx context.Context) (v *view, r Result, over bool) {
 		v.unseen = err
 	}
 	if e.untouched(v) {
-		return v, e.unchanged(v), true
+		return v, e.unchanged(ctx, v), true
 	}
 	r, over = e.withoutRunning(ctx, v)
 	return v, r, over
@@ -164,11 +165,17 @@ func (e *execution) untouched(v *view) bool {
 }
 
 // unchanged is the result for a tree that is the one that the agent found.
-func (e *execution) unchanged(v *view) Result {
+func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	r := said(Unchanged, "Nothing was changed since the agent began; no gate was asked.")
 	r.Tree = v.tree.Known()
+	if aside := e.tree.Aside(ctx, e.Scope, v.position, e.Since, nil); len(aside) > 0 {
+		r.Told = append(r.Told, notSeen(aside))
+	}
 	return r
 }
+
+// notSeen says what a session has put where no gate looks.
+func notSeen(aside []string) string { return "no gate has seen " + strings.Join(aside, ", ") }
 
 // acquire takes the run's lock.
 func (e *execution) acquire() (*logdir.Lock, error) {

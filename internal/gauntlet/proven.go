@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
@@ -56,7 +55,7 @@ func (e *execution) result(v *view) Result {
 	if v.chosen != nil {
 		r.Changed = v.chosen.changed
 		if len(v.chosen.aside) > 0 {
-			r.Told = append(r.Told, "no gate has seen "+strings.Join(v.chosen.aside, ", "))
+			r.Told = append(r.Told, notSeen(v.chosen.aside))
 		}
 		if v.chosen.note != "" {
 			r.Notes = append(r.Notes, v.chosen.note)

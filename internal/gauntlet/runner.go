@@ -29,7 +29,7 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 	e := newExecution(o)
 	var v view
 	if e.look(ctx, &v) == nil && e.untouched(&v) {
-		return e.unchanged(&v)
+		return e.unchanged(ctx, &v)
 	}
 	r := Result{Tree: v.tree.Known(), MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
 	gate := GateResult{Job: runnerJob, Kind: KindCheck, Name: runnerJob, Outcome: GateCouldNotRun}

@@ -129,7 +129,7 @@ func (e *execution) lookKey(v *view) string {
 		CI                bool
 		Since             change.Start
 		Aside             string
-	}{2, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci, e.Since, change.AsideStamp(v.position)})
+	}{2, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci, e.Since, e.tree.AsideStamp(v.position)})
 	if err != nil {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/trust"
@@ -116,10 +117,10 @@ type Project struct {
 // Tree is a working tree that a stop is judged in, as the session sees it.
 type Tree struct {
 	Project  *Project
-	Baseline string    // the tree that the agent found; empty where it is not known
-	Red      bool      // a stop of this session was refused here, and none has passed since
-	Since    time.Time // when the session began; zero where that is not known
-	Reflog   int64     // how long the reflog was then; 0 where that is not known
+	Baseline string        // the tree that the agent found; empty where it is not known
+	Red      bool          // a stop of this session was refused here, and none has passed since
+	Since    time.Time     // when the session began; zero where that is not known
+	Reflog   change.Reflog // of then; zero where that is not known
 }
 
 // Keeper looks at calls. An implementation

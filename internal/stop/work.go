@@ -171,7 +171,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 			first := s.Prompts == 0
 			s.SetTree(root, func(t *work.Tree) {
 				if t.Baseline = tree; first {
-					t.Reflog = change.ReflogSize(root)
+					t.Reflog = change.ReflogOf(root)
 				}
 			})
 		}

@@ -26,6 +26,8 @@ type approval struct {
 	// Second means that this one stands in for the repository's, where that is damaged or
 	// the repository is gone.
 	Second bool `json:"second,omitempty"`
+	// For is the repository's key that it stands in for.
+	For string `json:"for,omitempty"`
 }
 
 const (
@@ -58,7 +60,8 @@ func (s Store) load(root string) (a *approval, key string, err error) {
 		return a, first, err
 	}
 	second, other := s.read(names[1])
-	if other != nil || second.Second && errors.Is(err, fs.ErrNotExist) { // the repository's was revoked
+	revoked := other == nil && second.Second && second.For == first && errors.Is(err, fs.ErrNotExist)
+	if other != nil || revoked { // else the repository is another one now, in the same place
 		return nil, "", err
 	}
 	return second, names[1], nil

@@ -161,7 +161,7 @@ func (s Store) ApproveSnapshot(snapshot Snapshot, now time.Time) error {
 		if err := s.save(key, a); err != nil {
 			return fmt.Errorf("keep a copy of %s: %w", root, err)
 		}
-		a.Second = true
+		a.Second, a.For = true, key
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/process"
 )
 
@@ -41,9 +42,8 @@ type Tree struct {
 	// Baseline is the tree that the agent found or left behind green; empty where it is not
 	// known.
 	Baseline string `json:"baseline,omitempty"`
-	// Reflog is how long git's log of HEAD was when the session began; 0 where that is not
-	// known.
-	Reflog int64 `json:"reflog,omitempty"`
+	// Reflog is git's log of HEAD when the session began; zero where that is not known.
+	Reflog change.Reflog `json:"reflog,omitzero"`
 	// Red means that a stop of this session was refused here, and none has passed since.
 	Red bool `json:"red,omitempty"`
 }

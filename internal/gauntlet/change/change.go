@@ -43,6 +43,7 @@ type Worktree struct {
 	logDir    string // relative to root, slash-separated; empty: none
 	indexFile string
 	repo      git.Repo
+	environ   []string
 	now       func() time.Time
 
 	mu     sync.Mutex
@@ -64,7 +65,7 @@ func Open(root, logDir, indexFile string, environ []string, now func() time.Time
 	if logDir != "" {
 		logDir = path.Clean(filepath.ToSlash(logDir))
 	}
-	return &Worktree{root: root, logDir: logDir, indexFile: indexFile, repo: git.At(root, environ), now: now}
+	return &Worktree{root: root, logDir: logDir, indexFile: indexFile, repo: git.At(root, environ), environ: environ, now: now}
 }
 
 // logs reports whether a file is one of the log directory's.

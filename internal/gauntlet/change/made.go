@@ -3,36 +3,61 @@ package change
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
 // Start is when a session began to work in a tree.
 type Start struct {
 	Time   time.Time // zero: not known
-	Reflog int64     // how long the reflog of HEAD was; 0: not known, Time counts
+	Reflog Reflog    // of HEAD then; zero: not known, Time counts
 }
 
-// ReflogSize is how long the reflog of the worktree at root is; 0 where there is none.
-func ReflogSize(root string) int64 {
+// Reflog is what git had written down of HEAD by some moment.
+type Reflog struct {
+	Size int64  `json:"size"`
+	Sum  string `json:"sum"` // of that much: another repository may have taken its place
+}
+
+// ReflogOf is that of the worktree at root; zero where there is none, or it is very long.
+func ReflogOf(root string) Reflog {
 	gitDir, found := paths.GitDir(root)
 	if !found {
-		return 0
+		return Reflog{}
 	}
-	info, err := os.Stat(filepath.Join(gitDir, "logs", "HEAD"))
-	if err != nil {
-		return 0
+	text, err := os.ReadFile(filepath.Join(gitDir, "logs", "HEAD"))
+	if err != nil || len(text) > maxReflog {
+		return Reflog{}
 	}
-	return info.Size()
+	return Reflog{int64(len(text)), sumOf(text)}
+}
+
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// begins reports whether a reflog goes on from this one.
+func (r Reflog) begins(file *os.File, size int64) bool {
+	if r.Size == 0 || r.Size > size {
+		return false
+	}
+	text := make([]byte, r.Size)
+	_, err := file.ReadAt(text, 0)
+	return err == nil && sumOf(text) == r.Sum
 }
 
 // maxReflog bounds how much of a reflog is read, from its end.
@@ -54,10 +79,10 @@ func (w *Worktree) Made(p Position, since Start) (commits []string) {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	known := since.Reflog > 0 && since.Reflog <= info.Size()
+	known := since.Reflog.begins(file, info.Size())
 	from := max(0, info.Size()-maxReflog)
 	if known {
-		from = max(from, since.Reflog)
+		from = max(from, since.Reflog.Size)
 	}
 	lines := bufio.NewScanner(io.NewSectionReader(file, from, info.Size()-from))
 	lines.Buffer(nil, maxReflog)
@@ -107,11 +132,11 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, since Sta
 }
 
 // AsideStamp changes when Aside may say something else although the tree is the same.
-func AsideStamp(p Position) string {
+func (w *Worktree) AsideStamp(p Position) string {
 	common := commonOf(p.GitDir)
 	stamp := ""
-	for _, name := range []string{"logs/refs/stash", "info/exclude"} {
-		if info, err := os.Stat(filepath.Join(common, filepath.FromSlash(name))); err == nil {
+	for _, file := range append(w.ruleFiles(p), filepath.Join(common, "logs", "refs", "stash")) {
+		if info, err := os.Stat(file); err == nil {
 			stamp += fmt.Sprint(info.Size(), info.ModTime().UnixNano(), " ")
 		}
 	}
@@ -139,7 +164,7 @@ func (w *Worktree) branches(ctx context.Context, scope Scope, p Position) (names
 // ignored are the files that were written since a moment and that git ignores, where the
 // rules are as new.
 func (w *Worktree) ignored(ctx context.Context, p Position, since time.Time, changed []string) (names []string) {
-	rules := newer(filepath.Join(commonOf(p.GitDir), "info", "exclude"), since)
+	rules := slices.ContainsFunc(w.ruleFiles(p), func(file string) bool { return newer(file, since) })
 	for _, name := range changed {
 		rules = rules || path.Base(name) == ".gitignore" && newer(w.abs(name), since)
 	}
@@ -153,6 +178,17 @@ func (w *Worktree) ignored(ctx context.Context, p Position, since time.Time, cha
 		}
 	}
 	return names
+}
+
+// ruleFiles may say what git ignores, besides the .gitignore files of the tree.
+func (w *Worktree) ruleFiles(p Position) []string {
+	common := commonOf(p.GitDir)
+	files := []string{filepath.Join(common, "info", "exclude"), filepath.Join(common, "config")}
+	home := environ.Get(w.environ, "HOME")
+	if home != "" {
+		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "ignore"), filepath.Join(home, ".config", "git", "config"))
+	}
+	return files
 }
 
 // newer reports whether a file was written since a moment.
