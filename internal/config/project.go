@@ -24,6 +24,8 @@ type Project struct {
 	Mode Mode
 	// Quiet means that passes are not told.
 	Quiet bool
+	// Protect is what agents may not change without a person.
+	Protect Protect
 
 	entryPoints []entryDraft
 }
@@ -120,7 +122,7 @@ func parseProject(name string, data []byte) (*Project, error) {
 func (p *Project) read(v value) {
 	var hasCLI bool
 	var entryPoints value
-	v.mapping(append([]field{
+	v.mapping(append(append([]field{
 		{key: "hooks", read: func(v value) { p.Hooks = readHooks(v) }},
 		{key: "mode", read: func(v value) { readMode(v, &p.Mode) }},
 		{key: "quiet", read: into(&p.Quiet, value.boolean)},
@@ -129,7 +131,7 @@ func (p *Project) read(v value) {
 			hasCLI = true
 			readCLI(v, &p.Gauntlet.CLI)
 		}},
-	}, p.Gauntlet.fields()...)...)
+	}, p.Gauntlet.fields()...), p.Protect.fields()...)...)
 	// Last, because they depend on cli wherever that is written.
 	p.entryPoints = readEntryPoints(entryPoints, p.Gauntlet.CLI.DefaultPreference)
 	reviewed := func(e entryDraft) bool { return len(e.reviews) > 0 }
