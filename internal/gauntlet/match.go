@@ -60,6 +60,10 @@ func folderIn(parent, file string) (string, bool) {
 	return prefix + name, below
 }
 
+// Covers reports whether a path or pattern of the configuration names a file, as that of an
+// entry point does.
+func Covers(pattern, file string) bool { return covers(pattern, file) }
+
 // covers reports whether a file lies at or below an entry.
 func covers(entry, file string) bool {
 	switch {

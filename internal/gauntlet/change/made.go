@@ -66,7 +66,14 @@ const maxReflog = 1 << 20
 // Made lists the commits that were made in this worktree since a session began, the oldest
 // first. What came from elsewhere, by a pull, a checkout or a merge without conflicts, was
 // not made here.
-func (w *Worktree) Made(p Position, since Start) (commits []string) {
+func (w *Worktree) Made(p Position, since Start) []string { return reflog(p, since, makes) }
+
+// Picked lists those of Made that a rebase took over as they were.
+func (w *Worktree) Picked(p Position, since Start) []string { return reflog(p, since, picks) }
+
+// reflog lists the commits that the reflog has since a session began, where what was done
+// is what is looked for.
+func reflog(p Position, since Start, what *regexp.Regexp) (commits []string) {
 	if !p.Git || since.Time.IsZero() {
 		return nil
 	}
@@ -87,7 +94,7 @@ func (w *Worktree) Made(p Position, since Start) (commits []string) {
 	lines := bufio.NewScanner(io.NewSectionReader(file, from, info.Size()-from))
 	lines.Buffer(nil, maxReflog)
 	for lines.Scan() {
-		commit, at := madeBy(lines.Text())
+		commit, at := madeBy(lines.Text(), what)
 		if commit != "" && (known || !at.Before(since.Time.Truncate(time.Second))) {
 			commits = append(commits, commit)
 		}
@@ -98,12 +105,17 @@ func (w *Worktree) Made(p Position, since Start) (commits []string) {
 // makes are what git writes into the reflog when it makes a commit.
 var makes = regexp.MustCompile(`^(commit|cherry-pick|revert|am\b|merge [^:]*: Merge made|(rebase|pull)[^:]*\((pick|squash|fixup|reword|edit|continue)\))`)
 
+// picks are what a rebase writes into it for a commit that it takes over as it is.
+var picks = regexp.MustCompile(`^(rebase|pull)[^:]*\(pick\)`)
+
+var anything = regexp.MustCompile(``)
+
 // madeBy reads a line of a reflog: the ids before and after, who, when, and after a tab
 // what was done. The commit is empty where none was made.
-func madeBy(line string) (commit string, at time.Time) {
+func madeBy(line string, want *regexp.Regexp) (commit string, at time.Time) {
 	head, what, _ := strings.Cut(line, "\t")
 	fields := strings.Fields(head)
-	if len(fields) < 4 || !makes.MatchString(what) {
+	if len(fields) < 4 || !want.MatchString(what) {
 		return "", at
 	}
 	seconds, err := strconv.ParseInt(fields[len(fields)-2], 10, 64)
@@ -111,6 +123,37 @@ func madeBy(line string) (commit string, at time.Time) {
 		return "", at
 	}
 	return fields[1], time.Unix(seconds, 0)
+}
+
+// HeadAt is the commit that HEAD was at some moment, by the reflog of the worktree at root;
+// of a worktree that is younger, its first one. It is empty where that is not known.
+func HeadAt(root string, at time.Time) (commit string) {
+	gitDir, found := paths.GitDir(root)
+	if !found {
+		return ""
+	}
+	path := filepath.Join(gitDir, "logs", "HEAD")
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxReflog)
+	for lines.Scan() {
+		id, then := madeBy(lines.Text(), anything)
+		if id == "" {
+			continue
+		}
+		if commit != "" && then.After(at) {
+			return commit
+		}
+		commit = id
+	}
+	return commit
 }
 
 // Aside says what a session has put where no gate looks: commits on other branches, a stash,

@@ -1,0 +1,150 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Listed gives the files below the directory that a commit or tree has, relative to the
+// directory. It must be an id that git gave. With names only those are given.
+func (r Repo) Listed(ctx context.Context, tree string, names ...string) (map[string]Blob, error) {
+	files := map[string]Blob{}
+	for part := range chunks(names) {
+		out, err := r.output(ctx, slices.Concat([]string{"ls-tree", "-r", "-z", tree, "--"}, part)...)
+		if err != nil {
+			return nil, err
+		}
+		for record := range records(out) {
+			about, name, _ := strings.Cut(record, "\t")
+			if field := strings.Fields(about); len(field) == 3 && name != "" {
+				files[name] = Blob{Mode: field[0], ID: field[2]}
+			}
+		}
+	}
+	return files, nil
+}
+
+// Hash gives the ids that git would store regular files under, by their names relative to
+// the directory. All of them must be there.
+func (r Repo) Hash(ctx context.Context, names []string) (ids []string, err error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	for part := range chunks(names) {
+		out, err := r.output(ctx, slices.Concat([]string{"hash-object", "--"}, part)...)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, strings.Fields(out)...)
+	}
+	if len(ids) != len(names) {
+		return nil, fmt.Errorf("git hash-object: %d ids for %d files", len(ids), len(names))
+	}
+	return ids, nil
+}
+
+// chunks are parts of a list that are short enough for a command line. An empty list is one
+// part.
+func chunks(names []string) func(yield func([]string) bool) {
+	const most = 256
+	return func(yield func([]string) bool) {
+		for len(names) > most {
+			if !yield(names[:most]) {
+				return
+			}
+			names = names[most:]
+		}
+		yield(names)
+	}
+}
+
+// ErrTooLarge means that a content is larger than the caller wants.
+var ErrTooLarge = errors.New("too large")
+
+// Content is a file of a commit as git would write it into the work tree. The commit must
+// be an id that git gave, and the name is relative to the directory.
+func (r Repo) Content(ctx context.Context, commit, name string, most int) ([]byte, error) {
+	out := limited{most: most}
+	_, err := r.run(ctx, &out, "cat-file", "--filters", commit+":./"+name)
+	if out.over {
+		return nil, ErrTooLarge
+	}
+	return out.text.Bytes(), err
+}
+
+// limited keeps what is written to it up to a size.
+type limited struct {
+	text bytes.Buffer
+	most int
+	over bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.over = l.over || l.text.Len()+len(p) > l.most; l.over {
+		return 0, ErrTooLarge
+	}
+	return l.text.Write(p)
+}
+
+// Dated is a commit with the time at which it was made.
+type Dated struct {
+	ID   string
+	Time time.Time
+}
+
+// Beyond lists the commits of tip that none of the others has, the newest first and no more
+// than most. With remotes, those that a remote-tracking branch has are left out as well. All
+// must be ids that git gave.
+func (r Repo) Beyond(ctx context.Context, tip string, others []string, remotes bool, most int) (commits []Dated, err error) {
+	args := slices.Concat([]string{"rev-list", "--timestamp", "--max-count=" + strconv.Itoa(most), tip, "--not"}, others)
+	if remotes {
+		args = append(args, "--remotes")
+	}
+	out, err := r.output(ctx, append(args, "--")...)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out) {
+		stamp, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if seconds, err := strconv.ParseInt(stamp, 10, 64); err == nil && isID(id) {
+			commits = append(commits, Dated{id, time.Unix(seconds, 0)})
+		}
+	}
+	return commits, nil
+}
+
+// Authored gives the times at which commits were written first, which picking them again
+// does not change. All must be ids that git gave.
+func (r Repo) Authored(ctx context.Context, commits []string) (map[string]time.Time, error) {
+	times := map[string]time.Time{}
+	if len(commits) == 0 {
+		return times, nil
+	}
+	out, err := r.output(ctx, slices.Concat([]string{"rev-list", "--no-walk=unsorted", "--format=%H %at"}, commits, []string{"--"})...)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out) {
+		id, stamp, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if seconds, err := strconv.ParseInt(stamp, 10, 64); err == nil && isID(id) {
+			times[id] = time.Unix(seconds, 0)
+		}
+	}
+	return times, nil
+}
+
+// Differs lists the tracked files below the directory, relative to it, whose content in the
+// work tree may not be that of a commit. It must be an id that git gave.
+func (r Repo) Differs(ctx context.Context, commit string) ([]string, error) {
+	out, err := r.output(ctx, "diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "--relative", commit, "--")
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(records(out)), nil
+}
