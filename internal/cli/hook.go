@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lifecycle"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/supervisor"
 )
@@ -114,6 +115,7 @@ func newService() (*stop.Service, error) {
 		Keepers: []keeper.Keeper{
 			guard.Guard{},
 			gauntlet.Keeper{StateDir: state, Now: time.Now, Log: logToStderr},
+			protect.Keeper{StateDir: state, Now: time.Now, Log: logToStderr},
 			reviews,
 			agents,
 		},

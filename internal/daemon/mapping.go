@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/guard"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/runbook"
 )
 
@@ -46,12 +47,12 @@ func endsTurn(v event.Verdict) bool {
 }
 
 // unmet is what keepers still object to although the stop was allowed, because they have tried
-// often enough. One that could not look says nothing about the work, and one that only reports
-// objects to nothing.
+// often enough or leave it to a person. One that could not look says nothing about the work, and
+// one that only reports or observes objects to nothing.
 func unmet(verdicts []event.Verdict) string {
 	var all []string
 	for _, v := range verdicts {
-		if v.Outcome == "failed" && !v.Blocked && v.Status != guard.Reported {
+		if v.Outcome == "failed" && !v.Blocked && v.Status != guard.Reported && v.Status != keeper.WouldBlock {
 			all = append(all, v.Keeper+": "+cmp.Or(v.Message, v.Status))
 		}
 	}

@@ -24,6 +24,9 @@ type Call struct {
 	// OursBlocked means that a keeper of ours blocked this prompt before: then that is
 	// why the client says that a stop hook is active.
 	OursBlocked bool
+	// Held means that a person has to decide before anything goes on by itself: the session's
+	// queue ends here.
+	Held bool
 }
 
 // Report is what came of a call.
@@ -143,6 +146,9 @@ type session struct {
 func (s *session) advance(ctx context.Context) {
 	store := s.queues()
 	event := queueEvent(s.call.Payload)
+	if stop, is := event.(queue.Stop); is && s.call.Held {
+		event = queue.Halted{Stop: stop, Why: "protected files were touched, and a person has to look at them (stopgate approve)"}
+	}
 	if event == nil || !store.Exists(s.client.Session) {
 		return
 	}

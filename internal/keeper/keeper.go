@@ -48,6 +48,11 @@ type Verdict struct {
 	Uncounted bool
 	Reused    bool         // of an earlier call: nobody looked again
 	Trees     []event.Tree // that were looked at
+	// NeedsPerson means that nothing goes on by itself after the stop: a person has to
+	// decide.
+	NeedsPerson bool
+	// PerTree means that the keeper has looked at the mode of each tree itself.
+	PerTree bool
 }
 
 // Blocks reports whether the verdict objects to the call.
@@ -79,6 +84,10 @@ type Call struct {
 	// Prompt names the last prompt that a person has written in the session; empty where that
 	// is not known.
 	Prompt string
+	// Origin is the first session that this one goes on from, and Prompted whether a prompt
+	// of it was seen.
+	Origin   string
+	Prompted bool
 	// The call's own record in the journal: whoever asks the daemon about it makes sure that
 	// the daemon has read as far as that.
 	ID       string

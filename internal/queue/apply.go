@@ -79,6 +79,24 @@ func (e Stop) apply(q *Queue, now Time) Outcome {
 	return q.advance(&e.Message, now)
 }
 
+// Halted is a stop after which nothing may go on before a person has decided. The queue ends
+// there, so that somebody hears of it; what is left of it can be taken up again.
+type Halted struct {
+	Stop
+	Why string
+}
+
+func (e Halted) apply(q *Queue, now Time) Outcome {
+	active := q.Active()
+	if active != nil && active.Confirmed() && active.Awaits.Is("Stop", "") && q.isActive(e.PromptID) {
+		active.Status, active.CompletedAt = Done, &now
+		if e.Message != "" {
+			active.Result = &e.Message
+		}
+	}
+	return q.end(Broken, e.Why)
+}
+
 // StopFailure is a turn that the model's API put an end to.
 type StopFailure struct{ PromptID, Error string }
 

@@ -67,7 +67,7 @@ func (c *call) agentStop(ctx context.Context, agent string, payload *hook.StopPa
 		answer = hook.Block(hook.Stop, last.Reason)
 		rec.Decision, rec.Verdicts = "block", verdicts(opinions, len(opinions)-1)
 	} else {
-		report := c.drive(ctx, payload)
+		report := c.drive(ctx, payload, false)
 		rec.Effects = report.Effects
 		answer = answer.Tell(report.Message)
 	}

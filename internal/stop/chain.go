@@ -8,12 +8,14 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/protect"
 )
 
 // Chain asks keepers, in order. The first block wins.
@@ -54,6 +56,11 @@ func (j Judgement) trees() (all []event.Tree) {
 	return all
 }
 
+// needsPerson reports whether nothing may go on by itself, although the call may pass.
+func (j Judgement) needsPerson() bool {
+	return slices.ContainsFunc(j.Opinions, func(o Opinion) bool { return o.NeedsPerson && !o.Blocks() })
+}
+
 // grace is how long a keeper may take to come back after its time is over.
 // Killing a process group takes milliseconds.
 const grace = 2 * time.Second
@@ -65,7 +72,7 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 	for i, k := range c.Keepers {
 		start := c.Now()
 		verdict := c.ask(ctx, k, c.callFor(call, k))
-		if call.Observes() && len(verdict.Trees) == 0 { // a verdict on trees may be about other projects
+		if call.Observes() && len(verdict.Trees) == 0 && !verdict.PerTree { // a verdict on trees may be about other projects
 			verdict = verdict.Observed()
 		}
 		opinion := Opinion{k.Name(), verdict, c.Now().Sub(start)}
@@ -177,11 +184,14 @@ func (c *Chain) refusal(call *keeper.Call, k keeper.Keeper) string {
 	return why
 }
 
-// exhausted is why the blocks so far leave no room for another.
+// exhausted is why the blocks so far leave no room for another. A block for a protected file
+// uses up none of the others' room: an agent could buy its way past a red gate with it.
 func (c *Chain) exhausted(blocks map[string]int, k keeper.Keeper) string {
 	total := 0
-	for _, n := range blocks {
-		total += n
+	for name, n := range blocks {
+		if name != protect.Name {
+			total += n
+		}
 	}
 	switch n := blocks[k.Name()]; {
 	case n >= k.MaxBlocks():
@@ -214,9 +224,10 @@ func couldNotRun(status, message string) keeper.Verdict {
 // gaveUp lets a failed call pass and says so.
 func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
 	return keeper.Verdict{
-		Outcome: keeper.Failed,
-		Status:  "gave_up",
-		Notify:  true,
-		Message: fmt.Sprintf("gave up %s; the agent is let go although this is not mended: %s", why, v.Summary),
+		Outcome:     keeper.Failed,
+		Status:      "gave_up",
+		Notify:      true,
+		NeedsPerson: v.NeedsPerson,
+		Message:     fmt.Sprintf("gave up %s; the agent is let go although this is not mended: %s", why, v.Summary),
 	}
 }

@@ -10,8 +10,9 @@ import (
 )
 
 // drive has the client's queue and its agent seen to, after a call that nobody
-// objected to. Whatever breaks there, the call is answered.
-func (c *call) drive(ctx context.Context, payload hook.Payload) (report driver.Report) {
+// objected to. Whatever breaks there, the call is answered. held means that a person has to
+// decide before anything goes on.
+func (c *call) drive(ctx context.Context, payload hook.Payload, held bool) (report driver.Report) {
 	if c.Driver == nil {
 		return driver.Report{}
 	}
@@ -22,7 +23,7 @@ func (c *call) drive(ctx context.Context, payload hook.Payload) (report driver.R
 		}
 	}()
 	c.Driver.Screen = c.global.Terminal
-	report = c.Driver.Hook(ctx, driver.Call{ID: c.id, Payload: payload, OursBlocked: c.oursBlocked(payload)})
+	report = c.Driver.Hook(ctx, driver.Call{ID: c.id, Payload: payload, OursBlocked: c.oursBlocked(payload), Held: held})
 	if report.Message != "" {
 		report.Message = "stopgate: " + report.Message
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lifecycle"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/supervisor"
 	"github.com/stopgate/stopgate/internal/trust"
@@ -152,6 +153,9 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	kc := c.keeperCall(payload, place)
 	kc.Raw = raw
 	kc.Trees, kc.Prompt = c.trees(&place, payload, session), session.Prompt()
+	if session != nil {
+		kc.Origin, kc.Prompted = session.Origin, session.Prompts > 0
+	}
 	c.witness(kc)
 	judgement := c.judge(ctx, kc, place.Off)
 	judgement.hold(place.Held)
@@ -167,7 +171,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	rec.Trees = judgement.trees()
 	c.settle(payload, session, judgement)
 	if blocked < 0 {
-		report := c.drive(ctx, payload)
+		report := c.drive(ctx, payload, judgement.needsPerson())
 		c.prompted(ctx, payload, place, session, report.Typed)
 		rec.Effects = report.Effects
 		answer = answer.Input(report.Input).Tell(report.Message)
@@ -180,6 +184,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	if payload.Event() == hook.SessionEnd {
 		NewCounter(c.StateDir).Forget(payload.Common().SessionID, c.Now())
 		work.NewStore(c.StateDir).Prune(c.Now())
+		protect.Prune(c.StateDir, c.Now())
 	}
 	if c.journalErr != nil && loud(payload.Event()) {
 		answer = answer.Tell("stopgate: " + c.journalErr.Error())

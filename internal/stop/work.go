@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
 )
@@ -163,10 +164,12 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	}
 	person := !typed && !p.OfTask() && agentdir.FromEnviron(c.Environ) == ""
 	found := map[string]string{}
-	if session == nil || session.Prompts == 0 || person && session.Judged {
-		found = c.lookAround(ctx, place, below, session)
+	var projects []*keeper.Project
+	begins := session == nil || session.Prompts == 0
+	if begins || person && session.Judged {
+		found, projects = c.lookAround(ctx, place, below, session)
 	}
-	c.update(session, p.SessionID, func(s *work.Session) {
+	session = c.update(session, p.SessionID, func(s *work.Session) {
 		for root, tree := range found {
 			first := s.Prompts == 0
 			s.SetTree(root, func(t *work.Tree) {
@@ -181,19 +184,42 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 		}
 		s.Judged = false
 	})
+	if begins && session != nil {
+		c.protect(ctx, projects, session)
+	}
 }
 
-// lookAround looks at the trees of a session, for as long as a prompt may wait.
-func (c *call) lookAround(ctx context.Context, place Place, below []string, session *work.Session) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+// protect remembers the protected files that the agent finds at the first prompt. Where that
+// fails, its stops are held to commits instead.
+func (c *call) protect(ctx context.Context, projects []*keeper.Project, session *work.Session) {
+	ctx, cancel := context.WithTimeout(ctx, promptPatience)
 	defer cancel()
-	found := map[string]string{}
+	for _, project := range projects {
+		place := protect.Place{
+			Project: project, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now, Session: session.Origin, Prompted: true,
+			Since: change.Start{Time: session.Began, Reflog: session.Trees[real(project.Root)].Reflog},
+		}
+		if err := place.Begin(ctx); err != nil {
+			c.logf("remember the protected files of %s: %v", project.Root, err)
+		}
+	}
+}
+
+// promptPatience is how long a prompt may wait for what is remembered of trees.
+const promptPatience = 10 * time.Second
+
+// lookAround looks at the trees of a session, for as long as a prompt may wait.
+func (c *call) lookAround(ctx context.Context, place Place, below []string, session *work.Session) (found map[string]string, projects []*keeper.Project) {
+	ctx, cancel := context.WithTimeout(ctx, promptPatience)
+	defer cancel()
+	found = map[string]string{}
 	look := func(project *keeper.Project) {
 		if project == nil {
 			return
 		}
 		if _, seen := found[real(project.Root)]; !seen {
 			found[real(project.Root)] = gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
+			projects = append(projects, project)
 		}
 	}
 	look(place.Project)
@@ -204,7 +230,7 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, sess
 	for _, root := range roots {
 		look(Locator{c.StateDir, c.global, c.globalErr}.Locate(root, false).Project)
 	}
-	return found
+	return found, projects
 }
 
 // settle remembers what a stop came to: where it passed, the agent has left the tree as it

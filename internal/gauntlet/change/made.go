@@ -50,6 +50,21 @@ func sumOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// GoesOn reports whether the reflog of the worktree at root still begins so.
+func (r Reflog) GoesOn(root string) bool {
+	gitDir, found := paths.GitDir(root)
+	if !found {
+		return false
+	}
+	file, err := os.Open(filepath.Join(gitDir, "logs", "HEAD"))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	return err == nil && r.begins(file, info.Size())
+}
+
 // begins reports whether a reflog goes on from this one.
 func (r Reflog) begins(file *os.File, size int64) bool {
 	if r.Size == 0 || r.Size > size {

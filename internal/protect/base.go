@@ -1,0 +1,329 @@
+package protect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/trust"
+)
+
+// base is what the agent found.
+type base struct {
+	Version  int       `json:"v"`
+	Root     string    `json:"root"`
+	Began    time.Time `json:"began"`
+	Head     string    `json:"head,omitempty"`   // commit; empty before the first one
+	Branch   string    `json:"branch,omitempty"` // full ref; empty when detached
+	Found    bool      `json:"found"`            // at the session's first prompt, and not made up later
+	Patterns []string  `json:"patterns"`
+	Files    []byte    `json:"files"` // a change.Record
+	// Copies are the contents that no commit has, as far as they are small.
+	Copies map[string][]byte `json:"copies,omitempty"`
+
+	record change.Record
+}
+
+const (
+	baseVersion = 1
+	maxCopy     = 128 << 10
+	maxCopies   = 4 << 20 // all together
+)
+
+// ErrNoGit means that nothing can be protected, because there is no repository.
+var ErrNoGit = errors.New("protect needs a git repository")
+
+// Begin remembers what the agent finds at the first prompt of its session. What it finds
+// later is another matter, so a base that is there stays.
+func (p Place) Begin(ctx context.Context) error {
+	if p.Session == "" || !Protects(p.Project) {
+		return nil
+	}
+	if _, err := p.load(); err == nil {
+		return nil
+	}
+	b, err := p.find(ctx)
+	if err != nil {
+		return err
+	}
+	return p.store(b)
+}
+
+// find looks at the protected files as they are.
+func (p Place) find(ctx context.Context) (*base, error) {
+	at, err := p.repo().Locate(ctx, "", "HEAD")
+	if err != nil {
+		return nil, p.noGit(err)
+	}
+	names, hidden, err := p.names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := p.newBase(at)
+	b.Found = true
+	if b.record, err = p.worktree().Record(ctx, names); err != nil {
+		return nil, err
+	}
+	status, err := p.repo().Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.copyOf(b, slices.Concat(p.below(at, status.Changed), p.below(at, status.Untracked), hidden))
+	return b, nil
+}
+
+// below makes names relative to the project of those that are relative to the work tree.
+func (p Place) below(at git.Location, names []string) (all []string) {
+	prefix := ""
+	if at.Up != "" {
+		if rel, err := filepath.Rel(filepath.Join(real(p.Project.Root), filepath.FromSlash(at.Up)), real(p.Project.Root)); err == nil {
+			prefix = filepath.ToSlash(rel) + "/"
+		}
+	}
+	for _, name := range names {
+		all = append(all, strings.TrimPrefix(name, prefix))
+	}
+	return all
+}
+
+// copyOf keeps the contents of files that differ from the last commit, for those who are to
+// be shown what became of them.
+func (p Place) copyOf(b *base, names []string) {
+	left := maxCopies
+	for _, name := range names {
+		content, state, ok := p.present(name)
+		if !ok || !state.Exists() || len(content) > min(maxCopy, left) || b.record.State(name) != state {
+			continue
+		}
+		if b.Copies == nil {
+			b.Copies = map[string][]byte{}
+		}
+		b.Copies[name] = content
+		left -= len(content)
+	}
+}
+
+func (p Place) newBase(at git.Location) *base {
+	b := &base{Version: baseVersion, Root: real(p.Project.Root), Began: p.Since.Time, Head: at.Head, Patterns: p.config().Patterns}
+	if b.Began.IsZero() {
+		b.Began = p.Now().UTC()
+	}
+	if at.Branch != "HEAD" {
+		b.Branch = at.Branch
+	}
+	return b
+}
+
+// derive makes up a base from commits, for a session whose beginning was not seen here: that
+// of HEAD when the session began, and where no prompt was seen the merge base.
+func (p Place) derive(ctx context.Context) (*base, error) {
+	at, err := p.repo().Locate(ctx, "", "HEAD")
+	if err != nil {
+		return nil, p.noGit(err)
+	}
+	b := p.newBase(at)
+	if b.Head, err = p.beginning(ctx, at.Head); err != nil || b.Head == "" {
+		return b, err
+	}
+	return b, p.fill(ctx, b)
+}
+
+// beginning is the commit that a session is held to whose beginning was not seen.
+func (p Place) beginning(ctx context.Context, head string) (string, error) {
+	if head == "" {
+		return "", nil
+	}
+	if p.Prompted && !p.Since.Time.IsZero() {
+		if commit := change.HeadAt(p.Project.Root, p.Since.Time); commit != "" {
+			return commit, nil
+		}
+	}
+	at, err := p.worktree().Position(ctx, change.Scope{Base: p.Project.Config.Gauntlet.BaseBranch})
+	if err != nil {
+		return "", err
+	}
+	if at.MergeBase == "" {
+		return head, nil // what is not committed is all that can be told
+	}
+	return at.MergeBase, nil
+}
+
+// fill makes the record of a base from its commit.
+func (p Place) fill(ctx context.Context, b *base) error {
+	repo := p.repo()
+	listed, err := repo.Listed(ctx, b.Head)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for name, blob := range listed {
+		if p.protects(name) && blob.Mode != moduleMode {
+			names = append(names, name)
+		}
+	}
+	if b.record, err = p.worktree().Record(ctx, names); err != nil {
+		return err
+	}
+	states, err := p.committed(ctx, b.Head, names, listed)
+	if err != nil {
+		return err
+	}
+	b.record, err = b.record.With(states)
+	return err
+}
+
+const (
+	moduleMode = "160000"
+	linkMode   = "120000"
+	execMode   = "100755"
+)
+
+// committed gives the states that files have in a commit, for those that are not so in the
+// work tree. A file that a sparse checkout leaves out is not deleted.
+func (p Place) committed(ctx context.Context, commit string, names []string, listed map[string]git.Blob) (map[string]change.State, error) {
+	repo := p.repo()
+	differs, err := repo.Differs(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	listing, err := repo.Files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sparse, err := repo.Sparse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	states := map[string]change.State{}
+	slices.Sort(names)
+	for _, name := range slices.Concat(differs, listing.Hidden) {
+		if _, protected := slices.BinarySearch(names, name); !protected {
+			continue
+		}
+		if _, err := os.Lstat(p.abs(name)); sparse && errors.Is(err, fs.ErrNotExist) && slices.Contains(listing.Hidden, name) {
+			continue
+		}
+		content, err := repo.Content(ctx, commit, name, 64<<20)
+		if errors.Is(err, git.ErrTooLarge) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		states[name] = change.State{Kind: kindOf(listed[name].Mode), Sum: sumOf(content)}
+	}
+	return states, nil
+}
+
+func kindOf(mode string) string {
+	switch mode {
+	case linkMode:
+		return "l"
+	case execMode:
+		return "x"
+	}
+	return "f"
+}
+
+// extend adds to a base what patterns name that it does not have.
+func (p Place) extend(ctx context.Context, b *base) (*base, error) {
+	wider := *b
+	wider.Patterns = p.config().Patterns
+	if b.Head == "" {
+		return &wider, nil
+	}
+	if err := p.fill(ctx, &wider); err != nil {
+		return nil, err
+	}
+	known := map[string]change.State{}
+	for _, name := range b.record.Names() {
+		known[name] = b.record.State(name)
+	}
+	var err error
+	wider.record, err = wider.record.With(known)
+	return &wider, err
+}
+
+// noGit says why git cannot answer, in words of our own where there is no repository.
+func (p Place) noGit(err error) error {
+	if errors.Is(err, git.ErrNotRepository) || errors.Is(err, git.ErrNotInstalled) {
+		return fmt.Errorf("%w (%w)", ErrNoGit, err)
+	}
+	return err
+}
+
+// dir is where what is known of a session and a project is kept.
+func (p Place) dir() string {
+	return filepath.Join(p.StateDir, "protect", "sessions", sumOf([]byte(p.Session))[:24]+"-"+trust.ProjectKey(p.Project.Root))
+}
+
+func (p Place) load() (*base, error) {
+	text, err := os.ReadFile(filepath.Join(p.dir(), "base.json"))
+	if err != nil {
+		return nil, err
+	}
+	var b base
+	if err := json.Unmarshal(text, &b); err != nil {
+		return nil, err
+	}
+	if b.Version != baseVersion {
+		return nil, fmt.Errorf("unknown version %d", b.Version)
+	}
+	b.record, err = change.DecodeRecord(b.Files)
+	return &b, err
+}
+
+func (p Place) store(b *base) error {
+	if p.Session == "" {
+		return nil
+	}
+	b.Files = b.record.Encode()
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(p.dir(), "base.json"), append(text, '\n'), 0o600)
+}
+
+// base is what the session is held to. One that is damaged is made up anew.
+func (p Place) base(ctx context.Context) (*base, error) {
+	b, err := p.load()
+	switch {
+	case err != nil:
+		b, err = p.derive(ctx)
+	case !slices.Equal(b.Patterns, p.config().Patterns):
+		b, err = p.extend(ctx, b)
+	default:
+		return b, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, p.store(b)
+}
+
+// content is what a file was at the base; false where that is not known.
+func (p Place) content(ctx context.Context, b *base, t Touch) (string, bool) {
+	if !t.Was.Exists() {
+		return "", true
+	}
+	if text, found := b.Copies[t.Path]; found {
+		return string(text), true
+	}
+	repo, name, commit := p.repo(), t.Path, b.Head
+	if commit == "" || p.moduleOf(name) != "" {
+		return "", false
+	}
+	text, err := repo.Content(ctx, commit, name, maxContent)
+	return string(text), err == nil && sumOf(text) == t.Was.Sum
+}

@@ -1,0 +1,90 @@
+package protect
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
+)
+
+// memory is what a session was told of a project. A block counts when it is written down,
+// before the client hears of it: the worst that a kill can do is to leave a block unsaid.
+type memory struct {
+	Version int    `json:"v"`
+	Root    string `json:"root"`
+	Session string `json:"session"`
+	// Blocked are the contents that a stop was refused for, Told those that a person was told
+	// of.
+	Blocked []Touch `json:"blocked,omitempty"`
+	Told    []Touch `json:"told,omitempty"`
+	// Open are the touches of the latest stop, which wait for a person.
+	Open  []Touch   `json:"open,omitempty"`
+	NoGit bool      `json:"no_git,omitempty"`
+	Time  time.Time `json:"time"`
+}
+
+// maxRemembered bounds each list; an agent that writes ever new contents runs into
+// maxBlocks first.
+const maxRemembered = 1000
+
+func remember(list, all []Touch) []Touch {
+	for _, t := range all {
+		if !slices.ContainsFunc(list, t.same) {
+			t.Notes = nil
+			list = append(list, t)
+		}
+	}
+	return list[max(0, len(list)-maxRemembered):]
+}
+
+// news reports whether a list lacks one of the touches.
+func news(list, all []Touch) bool {
+	return slices.ContainsFunc(all, func(t Touch) bool { return !slices.ContainsFunc(list, t.same) })
+}
+
+func (p Place) memoryFile() string { return filepath.Join(p.dir(), "memory.json") }
+
+// memory is empty where it cannot be read: then an agent is blocked once more.
+func (p Place) memory() memory {
+	m := memory{Version: 1, Root: real(p.Project.Root), Session: p.Session}
+	text, err := os.ReadFile(p.memoryFile())
+	var read memory
+	if err != nil || json.Unmarshal(text, &read) != nil || read.Version != 1 {
+		return m
+	}
+	return read
+}
+
+func (p Place) keep(m memory) error {
+	m.Time = p.Now().UTC()
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(p.memoryFile(), append(text, '\n'), 0o600)
+}
+
+// maxAge is how long what is known of a silent session is kept, as for sessions themselves.
+const maxAge = 30 * 24 * time.Hour
+
+// Prune forgets sessions that have been silent for a month.
+func Prune(stateDir string, now time.Time) {
+	dir := filepath.Join(stateDir, "protect", "sessions")
+	entries, _ := os.ReadDir(dir) // there need not be any
+	for _, entry := range entries {
+		folder := filepath.Join(dir, entry.Name())
+		newest := time.Time{}
+		files, _ := os.ReadDir(folder)
+		for _, file := range files {
+			if info, err := file.Info(); err == nil && info.ModTime().After(newest) {
+				newest = info.ModTime()
+			}
+		}
+		if now.Sub(newest) > maxAge {
+			_ = os.RemoveAll(folder)
+		}
+	}
+}

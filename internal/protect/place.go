@@ -1,0 +1,161 @@
+package protect
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
+)
+
+// Place is a project as one session sees it.
+type Place struct {
+	Project  *keeper.Project
+	StateDir string
+	Environ  []string
+	Now      func() time.Time
+	// Session is the first session that this one goes on from, Since when it began, and
+	// Prompted whether its first prompt was seen.
+	Session  string
+	Since    change.Start
+	Prompted bool
+}
+
+// Protects reports whether a project protects anything.
+func Protects(project *keeper.Project) bool {
+	return project != nil && project.Config != nil && len(project.Config.Protect.Patterns) > 0
+}
+
+func (p Place) config() config.Protect { return p.Project.Config.Protect }
+
+func (p Place) worktree() *change.Worktree {
+	return change.Open(p.Project.Root, p.Project.Config.Gauntlet.LogDir, "", p.Environ, p.Now)
+}
+
+func (p Place) repo() git.Repo { return git.At(real(p.Project.Root), p.Environ) }
+
+// real is one path for a directory, however it is reached.
+func real(dir string) string {
+	if path, err := filepath.EvalSymlinks(dir); err == nil {
+		return path
+	}
+	return filepath.Clean(dir)
+}
+
+func (p Place) abs(name string) string {
+	return filepath.Join(real(p.Project.Root), filepath.FromSlash(name))
+}
+
+// protects reports whether a file of the project is protected. What is approved as a whole,
+// by trust, is not approved a second time.
+func (p Place) protects(name string) bool {
+	top, _, _ := strings.Cut(name, "/")
+	if name == "" || top == ".." || top == ".git" || top == paths.GauntletDir && p.Project.Approval != "" {
+		return false
+	}
+	return slices.ContainsFunc(p.config().Patterns, func(pattern string) bool { return gauntlet.Covers(pattern, name) })
+}
+
+// names lists the protected files that there are, and of them those whose changes git was
+// told not to see. A file that git ignores is protected only by its own name: patterns would
+// find it in folders of packages and caches.
+func (p Place) names(ctx context.Context) (names, hidden []string, err error) {
+	listing, err := p.repo().Files(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range slices.Concat(listing.Tracked, listing.Untracked, p.modules(ctx, listing.Tracked, 3), p.config().Patterns) {
+		if p.protects(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), listing.Hidden, nil
+}
+
+// modules lists the files of submodules, as deep as depth. To git a submodule is one name;
+// its tests are run all the same.
+func (p Place) modules(ctx context.Context, tracked []string, depth int) (all []string) {
+	for _, name := range tracked {
+		if depth == 0 || strings.HasPrefix(name, "../") || !isModule(p.abs(name)) {
+			continue
+		}
+		listing, err := git.At(p.abs(name), p.Environ).Files(ctx)
+		if err != nil {
+			continue
+		}
+		var inner []string
+		for _, file := range listing.Tracked {
+			if !strings.HasPrefix(file, "../") {
+				inner = append(inner, name+"/"+file)
+			}
+		}
+		all = append(append(all, inner...), p.modules(ctx, inner, depth-1)...)
+	}
+	return all
+}
+
+// isModule reports whether a path is the work tree of a repository. Without a .git of its
+// own, git would answer for the repository around it.
+func isModule(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(path, ".git"))
+	return err == nil
+}
+
+// moduleOf is the submodule that a file lies in, by the names of its folders; empty where it
+// lies in none.
+func (p Place) moduleOf(name string) string {
+	for i, r := range name {
+		if r == '/' && isModule(p.abs(name[:i])) {
+			return name[:i]
+		}
+	}
+	return ""
+}
+
+func sumOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// present is the content of a file as it is now, with its state, where it is small enough to
+// be read.
+func (p Place) present(name string) ([]byte, change.State, bool) {
+	path := p.abs(name)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, change.State{}, os.IsNotExist(err)
+	}
+	switch {
+	case info.IsDir():
+		return nil, change.State{}, true
+	case info.Mode()&os.ModeSymlink != 0:
+		target, err := os.Readlink(path)
+		return []byte(target), change.State{Kind: "l", Sum: sumOf([]byte(target))}, err == nil
+	case !info.Mode().IsRegular() || info.Size() > maxContent:
+		return nil, change.State{}, false
+	}
+	content, err := os.ReadFile(path)
+	kind := "f"
+	if info.Mode()&0o111 != 0 {
+		kind = "x"
+	}
+	return content, change.State{Kind: kind, Sum: sumOf(content)}, err == nil
+}
+
+// maxContent is the largest file whose text is looked at.
+const maxContent = 1 << 20
