@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/trust"
@@ -75,6 +76,8 @@ type status struct {
 	Off    *stop.Recess `json:"off,omitempty"`
 	Open   int          `json:"unanswered"` // stops received and not answered
 	Gates  *gatesStatus `json:"gates,omitempty"`
+	// Protected are protected files that wait for approval.
+	Protected []waitingView `json:"protected,omitempty"`
 	// Supervisor is nil where nothing was reviewed.
 	Supervisor *reviewsStatus `json:"supervisor,omitempty"`
 	sessionsStatus
@@ -159,6 +162,7 @@ func (h *here) status(ctx context.Context) (*status, error) {
 		}
 		gates.Running = gauntlet.Now(h.stateDir, h.root, h.logDir(io.Discard))
 		s.Gates = gates
+		s.Protected = h.protected(ctx)
 	}
 	if recess, on := stop.InRecess(h.stateDir, h.root, time.Now()); on {
 		s.Off = &recess
@@ -169,6 +173,24 @@ func (h *here) status(ctx context.Context) (*status, error) {
 	}
 	s.sessionsStatus = sessions
 	return s, s.readStops(filepath.Join(h.stateDir, "journal"))
+}
+
+// protected are the protected files that wait for approval here.
+func (h *here) protected(ctx context.Context) []waitingView {
+	project := stop.Locator{StateDir: h.stateDir, Global: h.global, GlobalErr: h.globalErr}.Locate(h.root, false).Project
+	if !protect.Protects(project) {
+		return nil
+	}
+	_, all := h.waiting(ctx, project)
+	return viewWaiting(all)
+}
+
+// more says how many there are besides one.
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 // trustWord is how the project stands to what was approved, and what that leads to where it
@@ -291,6 +313,9 @@ func (s *status) write(out io.Writer, p paint) error {
 	}
 	if s.Gates != nil {
 		s.Gates.print(p, row)
+	}
+	if n := len(s.Protected); n > 0 {
+		row("protect", p.yellow(count(n, "protected file")+" changed and not approved: "+s.Protected[0].String()+more(n-1)), "stopgate approve")
 	}
 	if s.Supervisor != nil {
 		row("reviews", s.Supervisor.String(), "stopgate supervisor status")

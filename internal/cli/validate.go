@@ -1,19 +1,23 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/jsonfile"
+	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/launch"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/registry"
 )
 
@@ -48,6 +52,9 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 				}
 			} else {
 				printFaults(cmd.OutOrStdout(), checked, faults)
+				for _, pattern := range h.unprotected(cmd.Context()) {
+					fmt.Fprintf(cmd.OutOrStdout(), "note: protect: no file matches %s\n", shown(pattern))
+				}
 			}
 			if len(faults) > 0 {
 				return silentError{}
@@ -82,6 +89,18 @@ func (h *here) validate() (checked []string, faults []config.Fault) {
 		add(err, filepath.Join(shown, config.CIFile))
 	}
 	return checked, faults
+}
+
+// unprotected are the patterns under protect that name no file: one that is misspelt protects
+// nothing.
+func (h *here) unprotected(ctx context.Context) []string {
+	cfg, err := config.LoadProject(h.configDir(), h.configDir())
+	if err != nil || !h.hasProject || len(cfg.Protect.Patterns) == 0 {
+		return nil
+	}
+	place := protect.Place{Project: &keeper.Project{Root: h.root, Config: cfg}, Environ: os.Environ(), Now: time.Now}
+	patterns, _ := place.Missing(ctx) // without git nothing is protected, which a stop tells
+	return patterns
 }
 
 // validateLauncher checks ccc.json; the path is empty where there is none.

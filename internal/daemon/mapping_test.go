@@ -11,6 +11,8 @@ import (
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/runbook"
 )
 
@@ -46,6 +48,10 @@ func TestWhatRecordsMean(t *testing.T) {
 	late.Verdicts = []event.Verdict{{Keeper: "gates", Outcome: "could_not_run", Status: "deadline"}, {Keeper: "chain", Outcome: "could_not_run"}}
 	reported := allowed
 	reported.Verdicts = []event.Verdict{{Keeper: "guard", Outcome: "failed", Status: "reported", Message: "red"}, {Keeper: "lifecycle"}}
+	asks, needs, observed := allowed, allowed, allowed
+	asks.Verdicts = []event.Verdict{{Keeper: protect.Name, Outcome: "failed", Status: protect.Asks, Message: "a_test.go deleted"}, {Keeper: "lifecycle"}}
+	needs.Verdicts = []event.Verdict{{Keeper: protect.Name, Outcome: "failed", Status: protect.NeedsPerson, Message: "a_test.go deleted"}, {Keeper: "lifecycle"}}
+	observed.Verdicts = []event.Verdict{{Keeper: "gates", Outcome: "failed", Status: keeper.WouldBlock, Message: "red"}, {Keeper: "lifecycle"}}
 	blocked := allowed
 	blocked.Decision = "block"
 	subagent := hook("Notification", event.Enums{NotificationType: "idle_prompt"})
@@ -78,6 +84,9 @@ func TestWhatRecordsMean(t *testing.T) {
 		"a stop while off":      {off, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
 		"a stop out of time":    {late, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
 		"a stop with a report":  {reported, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
+		"E.20: it is asked":     {asks, "s", engine.AgentRested{Agent: "x", Prompt: "p", Unmet: "protect: a_test.go deleted"}},
+		"E.20: needs a person":  {needs, "s", engine.AgentRested{Agent: "x", Prompt: "p", Unmet: "protect: a_test.go deleted"}},
+		"E.23: only observed":   {observed, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
 		"the gates alone":       {gatesAlone, "", nil},
 		"a stop":                {allowed, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
 		"a stop that is held":   {blocked, "", nil},

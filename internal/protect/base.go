@@ -20,14 +20,17 @@ import (
 
 // base is what the agent found.
 type base struct {
-	Version  int       `json:"v"`
-	Root     string    `json:"root"`
-	Began    time.Time `json:"began"`
-	Head     string    `json:"head,omitempty"`   // commit; empty before the first one
-	Branch   string    `json:"branch,omitempty"` // full ref; empty when detached
-	Found    bool      `json:"found"`            // at the session's first prompt, and not made up later
-	Patterns []string  `json:"patterns"`
-	Files    []byte    `json:"files"` // a change.Record
+	Version int           `json:"v"`
+	Root    string        `json:"root"`
+	Began   time.Time     `json:"began"`
+	Head    string        `json:"head,omitempty"`   // commit; empty before the first one
+	Branch  string        `json:"branch,omitempty"` // full ref; empty when detached
+	Reflog  change.Reflog `json:"reflog,omitzero"`  // of then; zero where that is not known
+	// Unseen means that no prompt of the session was seen: every commit that the base branch
+	// does not have counts as the session's.
+	Unseen   bool     `json:"unseen,omitempty"`
+	Patterns []string `json:"patterns"`
+	Files    []byte   `json:"files"` // a change.Record
 	// Copies are the contents that no commit has, as far as they are small.
 	Copies map[string][]byte `json:"copies,omitempty"`
 
@@ -35,6 +38,7 @@ type base struct {
 }
 
 const (
+	baseFile    = "base.json"
 	baseVersion = 1
 	maxCopy     = 128 << 10
 	maxCopies   = 4 << 20 // all together
@@ -70,7 +74,6 @@ func (p Place) find(ctx context.Context) (*base, error) {
 		return nil, err
 	}
 	b := p.newBase(at)
-	b.Found = true
 	if b.record, err = p.worktree().Record(ctx, names); err != nil {
 		return nil, err
 	}
@@ -114,7 +117,7 @@ func (p Place) copyOf(b *base, names []string) {
 }
 
 func (p Place) newBase(at git.Location) *base {
-	b := &base{Version: baseVersion, Root: real(p.Project.Root), Began: p.Since.Time, Head: at.Head, Patterns: p.config().Patterns}
+	b := &base{Version: baseVersion, Root: real(p.Project.Root), Began: p.Since.Time, Reflog: p.Since.Reflog, Head: at.Head, Patterns: p.config().Patterns}
 	if b.Began.IsZero() {
 		b.Began = p.Now().UTC()
 	}
@@ -132,30 +135,22 @@ func (p Place) derive(ctx context.Context) (*base, error) {
 		return nil, p.noGit(err)
 	}
 	b := p.newBase(at)
-	if b.Head, err = p.beginning(ctx, at.Head); err != nil || b.Head == "" {
-		return b, err
+	b.Unseen = !p.Prompted
+	if b.Head == "" {
+		return b, nil
+	}
+	if commit, reflog := change.HeadAt(p.Project.Root, p.Since.Time); p.Prompted && commit != "" {
+		b.Head, b.Reflog = commit, reflog
+		return b, p.fill(ctx, b)
+	}
+	where, err := p.worktree().Position(ctx, change.Scope{Base: p.Project.Config.Gauntlet.BaseBranch})
+	if err != nil {
+		return nil, err
+	}
+	if where.MergeBase != "" { // else what is not committed is all that can be told
+		b.Head = where.MergeBase
 	}
 	return b, p.fill(ctx, b)
-}
-
-// beginning is the commit that a session is held to whose beginning was not seen.
-func (p Place) beginning(ctx context.Context, head string) (string, error) {
-	if head == "" {
-		return "", nil
-	}
-	if p.Prompted && !p.Since.Time.IsZero() {
-		if commit := change.HeadAt(p.Project.Root, p.Since.Time); commit != "" {
-			return commit, nil
-		}
-	}
-	at, err := p.worktree().Position(ctx, change.Scope{Base: p.Project.Config.Gauntlet.BaseBranch})
-	if err != nil {
-		return "", err
-	}
-	if at.MergeBase == "" {
-		return head, nil // what is not committed is all that can be told
-	}
-	return at.MergeBase, nil
 }
 
 // fill makes the record of a base from its commit.
@@ -268,7 +263,7 @@ func (p Place) dir() string {
 }
 
 func (p Place) load() (*base, error) {
-	text, err := os.ReadFile(filepath.Join(p.dir(), "base.json"))
+	text, err := os.ReadFile(filepath.Join(p.dir(), baseFile))
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +287,7 @@ func (p Place) store(b *base) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(p.dir(), "base.json"), append(text, '\n'), 0o600)
+	return atomicfile.Write(filepath.Join(p.dir(), baseFile), append(text, '\n'), 0o600)
 }
 
 // base is what the session is held to. One that is damaged is made up anew.
@@ -304,6 +299,8 @@ func (p Place) base(ctx context.Context) (*base, error) {
 	case !slices.Equal(b.Patterns, p.config().Patterns):
 		b, err = p.extend(ctx, b)
 	default:
+		now := p.Now()
+		_ = os.Chtimes(filepath.Join(p.dir(), baseFile), now, now) // else a long session is forgotten
 		return b, nil
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -130,13 +131,17 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree)
 		Since: change.Start{Time: tree.Since, Reflog: tree.Reflog},
 	}
 	found, err := place.Look(ctx)
-	memory := place.memory()
+	before := place.memory()
 	if err != nil {
-		return k.cannot(place, memory, err)
+		return k.cannot(place, before, err)
 	}
+	memory := before
 	v := verdict(place.config().Blocks, found, &memory)
 	if call.Global.Observes(tree.Project.Config) {
 		return observed(v)
+	}
+	if reflect.DeepEqual(memory, before) {
+		return v
 	}
 	if err := place.keep(memory); err != nil {
 		k.logf("remember what was said of protected files: %v", err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/git"
@@ -20,7 +21,7 @@ const maxCommits = 200
 func (p Place) others(ctx context.Context, b *base, all []change.Difference) map[string]bool {
 	out := map[string]bool{}
 	at, err := p.repo().Locate(ctx, b.Head, "HEAD")
-	if err != nil || b.Head == "" || !at.Complete || p.reflogCut() {
+	if err != nil || b.Head == "" || !at.Complete || p.reflogCut(b) {
 		return out
 	}
 	tips := []git.Location{at}
@@ -38,8 +39,8 @@ func (p Place) others(ctx context.Context, b *base, all []change.Difference) map
 
 // reflogCut reports whether the reflog does not go on from what it was when the session
 // began: then it tells nothing about what was made here.
-func (p Place) reflogCut() bool {
-	return p.Since.Reflog.Size > 0 && !p.Since.Reflog.GoesOn(p.Project.Root)
+func (p Place) reflogCut(b *base) bool {
+	return b.Reflog.Size > 0 && !b.Reflog.GoesOn(p.Project.Root)
 }
 
 // mergeHead is the commit that a merge under way brings in, if there is one.
@@ -128,23 +129,23 @@ func (p Place) switched(ctx context.Context, b *base, at git.Location) bool {
 func (p Place) agents(ctx context.Context, b *base, at git.Location, tip string) (touched map[string]bool, ok bool) {
 	repo, tree := p.repo(), p.worktree()
 	position := change.Position{Git: true, GitDir: filepath.FromSlash(at.GitDir)}
-	since := change.Start{Time: b.Began, Reflog: p.Since.Reflog}
+	since := change.Start{Time: b.Began, Reflog: b.Reflog}
 	commits := map[string]bool{}
 	for _, id := range tree.Made(position, since) {
 		commits[id] = true
 	}
 	old := []string{b.Head}
-	if !b.Found {
+	if b.Unseen {
 		if where, err := tree.Position(ctx, change.Scope{Base: p.Project.Config.Gauntlet.BaseBranch}); err == nil && where.BaseCommit != "" {
 			old = append(old, where.BaseCommit)
 		}
 	}
-	beyond, err := repo.Beyond(ctx, tip, old, b.Found, maxCommits+1)
+	beyond, err := repo.Beyond(ctx, tip, old, !b.Unseen, maxCommits+1)
 	if err != nil {
 		return nil, false
 	}
 	for _, c := range beyond {
-		if !b.Found && !p.Prompted || !c.Time.Before(b.Began.Truncate(1e9)) {
+		if b.Unseen || !c.Time.Before(b.Began.Truncate(time.Second)) {
 			commits[c.ID] = true
 		}
 	}

@@ -3,12 +3,14 @@ package protect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/trust"
@@ -38,18 +40,15 @@ func (p Place) At(ctx context.Context, names []string) (all []Touch, err error) 
 	return all, nil
 }
 
-// Waiting is what a session has touched in a worktree and a person is to look at.
+// Waiting is what a session has touched in a worktree, and a person is to look at.
 type Waiting struct {
-	Place Place `json:"-"`
-	Root  string
-	Touches
+	Place   Place
+	Touches []Touch
+	Before  map[string]string // the old texts, where they are known
 }
 
-// Touches are several, with what each file was.
-type Touches struct {
-	All    []Touch
-	Before map[string]string // the old text, where it is known
-}
+// Root is the worktree's project.
+func (w Waiting) Root() string { return w.Place.Project.Root }
 
 // Wait lists what waits for a person in the worktrees of a project's repository, as the files
 // are now: only what an agent has stopped with, since a session may be in the middle of
@@ -69,41 +68,70 @@ func (p Place) Wait(ctx context.Context, locate func(root string) *keeper.Projec
 		}
 		place := p
 		place.Project, place.Session = project, m.Session
-		if touches := place.still(ctx, m); len(touches.All) > 0 {
-			all = append(all, Waiting{place, m.Root, touches})
+		if w := place.still(ctx, m); len(w.Touches) > 0 {
+			all = append(all, w)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Waiting) int { return strings.Compare(a.Root, b.Root) })
+	slices.SortStableFunc(all, func(a, b Waiting) int { return strings.Compare(a.Root(), b.Root()) })
 	return all
 }
 
 // still looks again at what waits, and gives what is left of it.
-func (p Place) still(ctx context.Context, m memory) (out Touches) {
+func (p Place) still(ctx context.Context, m memory) Waiting {
+	w := Waiting{Place: p, Before: map[string]string{}}
 	b, err := p.load()
 	if err != nil {
-		return out
+		return w
 	}
-	p.Since = change.Start{Time: b.Began}
 	found, err := p.look(ctx, b)
 	if err != nil {
-		return out
+		return w
 	}
-	out.Before = map[string]string{}
 	for _, t := range found {
 		if !slices.ContainsFunc(m.Open, func(o Touch) bool { return o.Path == t.Path }) {
 			continue
 		}
-		out.All = append(out.All, t)
+		w.Touches = append(w.Touches, t)
 		if before, known := p.content(ctx, b, t); known {
-			out.Before[t.Path] = before
+			w.Before[t.Path] = before
 		}
 	}
-	return out
+	return w
 }
 
-// Text is the text of a file as a touch has it; false where it is another one by now, or
-// none that can be shown.
-func (p Place) Text(t Touch) (string, bool) {
+var (
+	// ErrMoved means that a file is no longer what a touch says.
+	ErrMoved = errors.New("it is another one by now; look again")
+	// ErrNoText means that there is nothing to show of a file.
+	ErrNoText = errors.New("no text")
+)
+
+// Text is the text of a file as a touch has it.
+func (p Place) Text(t Touch) (string, error) {
 	text, state, ok := p.present(t.Path)
-	return string(text), ok && state == t.Is && !strings.Contains(string(text), "\x00")
+	switch {
+	case !ok || strings.Contains(string(text), "\x00"):
+		return "", ErrNoText
+	case state != t.Is:
+		return "", ErrMoved
+	}
+	return string(text), nil
+}
+
+// Missing lists the patterns that name no file.
+func (p Place) Missing(ctx context.Context) (patterns []string, err error) {
+	names, _, err := p.names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, pattern := range p.config().Patterns {
+		covered := func(name string) bool {
+			_, err := os.Lstat(p.abs(name))
+			return err == nil && gauntlet.Covers(pattern, name)
+		}
+		if !slices.ContainsFunc(names, covered) {
+			patterns = append(patterns, pattern)
+		}
+	}
+	return patterns, nil
 }

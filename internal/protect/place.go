@@ -53,7 +53,7 @@ func real(dir string) string {
 }
 
 func (p Place) abs(name string) string {
-	return filepath.Join(real(p.Project.Root), filepath.FromSlash(name))
+	return filepath.Join(p.Project.Root, filepath.FromSlash(name))
 }
 
 // protects reports whether a file of the project is protected. What is approved as a whole,
@@ -74,7 +74,11 @@ func (p Place) names(ctx context.Context) (names, hidden []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range slices.Concat(listing.Tracked, listing.Untracked, p.modules(ctx, listing.Tracked, 3), p.config().Patterns) {
+	var inner []string
+	if top, found := paths.GitRoot(real(p.Project.Root)); found && exists(filepath.Join(top, ".gitmodules")) {
+		inner = p.modules(ctx, listing.Tracked, 3)
+	}
+	for _, name := range slices.Concat(listing.Tracked, listing.Untracked, inner, p.config().Patterns) {
 		if p.protects(name) {
 			names = append(names, name)
 		}
@@ -112,7 +116,11 @@ func isModule(path string) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	_, err = os.Lstat(filepath.Join(path, ".git"))
+	return exists(filepath.Join(path, ".git"))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
 	return err == nil
 }
 

@@ -268,6 +268,33 @@ func TestRuling37StopFailureFails(t *testing.T) {
 	}
 }
 
+// What comes after a stop that needs a person is not typed, and can be taken up again.
+func TestE20AQueueEndsWhereAPersonIsNeeded(t *testing.T) {
+	const why = "a person is needed"
+	halted := Halted{Stop{"p1", "m"}, why}
+	works := after(fresh("a", "b", "c"), sent(1, "p1", "a")...).Queue
+	last := after(fresh("a"), sent(1, "p1", "a")...).Queue
+	clear := after(fresh("/clear", "b"), sent(1, "p1", "/clear")...).Queue
+	for name, tt := range map[string]struct {
+		q    Queue
+		left []string
+	}{
+		"its own stop":            {works, []string{"b", "c"}},
+		"the last command":        {last, nil},
+		"a command not typed yet": {fresh("a", "b"), []string{"a", "b"}},
+		"one that awaits another": {clear, []string{"/clear", "b"}},
+	} {
+		o := after(tt.q, halted)
+		wantEnd(t, o, Broken, why)
+		if diff := cmp.Diff(tt.left, o.Queue.Remaining()); diff != "" || !o.Changed {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if c := after(works, halted).Queue.Commands[0]; *c.Result != "m" || c.CompletedAt == nil {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestRuling38OneMoreEnterAndThenItFailed(t *testing.T) {
 	o := after(fresh("a", "b"), Begun{1}, Pressed{1})
 	if d := o.Queue.Commands[0].Stopgate; d.State != Entered || d.Enters != 1 || d.TypedAt == nil || d.EnteredAt == nil {

@@ -12,9 +12,11 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/process"
 	"github.com/stopgate/stopgate/internal/protect"
+	"github.com/stopgate/stopgate/internal/queue"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
 )
@@ -454,7 +456,7 @@ func TestE20ObservingIsPerProject(t *testing.T) {
 func TestE20OtherWorktreesOfTheSession(t *testing.T) {
 	s := newProtected(t, block, true)
 	dir := s.linked("wt")
-	s.call("CwdChanged", fields{"old_cwd": s.root, "new_cwd": dir})
+	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
 	write(t, filepath.Join(dir, "p/a_test.go"), withoutB)
 	wantBlock(t, s.stop(nil), dir)
 	wantAllow(t, s.stop(nil), dir)
@@ -552,6 +554,62 @@ func TestE20ARebaseUnderWay(t *testing.T) {
 	r.Git("add", "src.go")
 	r.Git("-c", "core.editor=true", "rebase", "--skip")
 	wantAllow(t, s.stop(nil))
+}
+
+func TestE20TheQueueDoesNotAdvance(t *testing.T) {
+	for _, mode := range []string{block, ""} {
+		scene := newProtected(t, mode, true)
+		write(t, scene.path("Makefile"), "")
+		s := scene.onStage()
+		s.give("/gsd:a", "/gsd:b")
+		stop := fields{"last_assistant_message": "done"}
+		if mode == "" { // it is told, and nothing more
+			wantAllow(t, s.call(hook.Stop, stop), "Makefile changed")
+			s.wantQueue("done active")
+			continue
+		}
+		wantBlock(t, s.call(hook.Stop, stop), "Makefile changed")
+		s.wantQueue("active pending")
+		wantAllow(t, s.call(hook.Stop, stop), "Makefile changed")
+		if _, err := queue.NewStore(s.state).Load(session); err == nil || s.driven > 0 {
+			t.Errorf("the queue goes on: %v, driven %d times", err, s.driven)
+		}
+		s.wantWakes(1)
+		last, err := queue.NewStore(s.state).Last(session)
+		check(t, err)
+		if left := last.Queue.Remaining(); len(left) != 1 || left[0] != "/gsd:b" || !strings.Contains(last.Queue.Stopgate.Ending.Why, "stopgate approve") {
+			t.Errorf("left is %q, it ended with %+v", left, last.Queue.Stopgate.Ending)
+		}
+	}
+}
+
+// A stop whose protected files are as they were asks git nothing, and where new files count
+// one thing.
+func TestE20WhatItAsksGit(t *testing.T) {
+	for more, want := range map[string]int{block: 0, block + "protect_new: true\n": 1} {
+		s := newProtected(t, more, true)
+		s.keepers = s.keepers[1:]
+		wantAllow(t, s.stop(nil))
+		env, calls := gittest.Counted(t, s.env)
+		s.env = env
+		wantAllow(t, s.stop(nil))
+		s.wantVerdict("protect", "passed", "untouched")
+		if got := calls(); len(got) != want {
+			t.Errorf("%q, want %d", got, want)
+		}
+	}
+}
+
+// A kill between the block and its answer must not block for ever, nor must a memory that
+// cannot be written.
+func TestE20WhatCannotBeRememberedIsNotBlocked(t *testing.T) {
+	s := newProtected(t, block, true)
+	dirs, err := filepath.Glob(filepath.Join(s.state, "protect", "sessions", "*"))
+	check(t, err)
+	check(t, os.Mkdir(filepath.Join(dirs[0], "memory.json"), 0o700))
+	write(t, s.path("Makefile"), "")
+	wantAllow(t, s.stop(nil), "Makefile changed")
+	s.wantVerdict("protect", "failed", "needs_person")
 }
 
 // Nothing is paid for where nothing is protected.

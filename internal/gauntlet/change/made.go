@@ -140,35 +140,41 @@ func madeBy(line string, want *regexp.Regexp) (commit string, at time.Time) {
 	return fields[1], time.Unix(seconds, 0)
 }
 
-// HeadAt is the commit that HEAD was at some moment, by the reflog of the worktree at root;
-// of a worktree that is younger, its first one. It is empty where that is not known.
-func HeadAt(root string, at time.Time) (commit string) {
+// HeadAt is the commit that HEAD was at some moment, by the reflog of the worktree at root,
+// and how long the reflog was then. Of a worktree that is younger it is the first one. The
+// commit is empty where that is not known.
+func HeadAt(root string, at time.Time) (commit string, reflog Reflog) {
 	gitDir, found := paths.GitDir(root)
 	if !found {
-		return ""
+		return "", Reflog{}
 	}
 	path := filepath.Join(gitDir, "logs", "HEAD")
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
+		return "", Reflog{}
 	}
-	file, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return ""
+		return "", Reflog{}
 	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, maxReflog)
-	for lines.Scan() {
-		id, then := madeBy(lines.Text(), anything)
+	var read int64
+	for line := range strings.Lines(string(text)) {
+		read += int64(len(line))
+		id, then := madeBy(strings.TrimSuffix(line, "\n"), anything)
 		if id == "" {
 			continue
 		}
 		if commit != "" && then.After(at) {
-			return commit
+			break
 		}
-		commit = id
+		commit, reflog.Size = id, read
+		if then.After(at) {
+			break // whatever time the next one claims
+		}
 	}
-	return commit
+	if commit != "" {
+		reflog.Sum = sumOf(text[:reflog.Size])
+	}
+	return commit, reflog
 }
 
 // Aside says what a session has put where no gate looks: commits on other branches, a stash,

@@ -160,6 +160,9 @@ func (w *Worktree) Differences(ctx context.Context, r Record, more []string) (al
 	look := func(name string, known *entry) error {
 		was := State{}
 		if known != nil {
+			if s, err := dir.lstat(name); err == nil && s == known.stat {
+				return nil // as nearly all are
+			}
 			was = known.state()
 		}
 		is, err := dir.state(ctx, name, known, buf)
