@@ -38,7 +38,7 @@ func at(t testing.TB, r *gittest.Repo, dir string, patterns ...string) Place {
 			Config: &config.Project{Protect: config.Protect{Patterns: patterns}, Gauntlet: config.Gauntlet{BaseBranch: "origin/main", LogDir: "gauntlet_logs"}},
 		},
 		StateDir: t.TempDir(), Environ: r.Env, Now: time.Now, Session: "s", Prompted: true,
-		Since: change.Start{Time: time.Now(), Reflog: change.ReflogSize(r.Dir)},
+		Since: change.Start{Time: time.Now(), Reflog: change.ReflogOf(r.Dir)},
 	}
 }
 

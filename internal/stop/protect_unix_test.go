@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/git/gittest"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -579,6 +580,31 @@ func TestE20TheQueueDoesNotAdvance(t *testing.T) {
 		check(t, err)
 		if left := last.Queue.Remaining(); len(left) != 1 || left[0] != "/gsd:b" || !strings.Contains(last.Queue.Stopgate.Ending.Why, "stopgate approve") {
 			t.Errorf("left is %q, it ended with %+v", left, last.Queue.Stopgate.Ending)
+		}
+	}
+}
+
+// An agent of a pipeline that has signalled is let go, and the record by which the daemon
+// makes a decision of it says what is not approved.
+func TestE20APipelineAsks(t *testing.T) {
+	for mode, status := range map[string]string{"": protect.Asks, block: protect.NeedsPerson} {
+		s := newProtected(t, mode, true)
+		s.env = append(s.env, agentdir.Variable+"="+agentID)
+		s.keepers = append(s.keepers, s.lifecycle())
+		check(t, s.agent().WriteConfig(agentdir.Signal))
+		check(t, s.agent().SetSession(agentdir.Session{ID: "s1"}))
+		newPlane(t, s.state).says("complete")
+		write(t, s.path("Makefile"), "")
+		if mode == block {
+			wantBlock(t, s.stop(nil), "Makefile changed")
+		}
+		wantAllow(t, s.stop(nil), "Makefile changed")
+		s.wantVerdict("protect", "failed", status)
+		s.wantVerdict("lifecycle", "passed", "signaled")
+		for _, v := range s.answered().Verdicts {
+			if v.Keeper == protect.Name && (v.Blocked || !strings.Contains(v.Message, "Makefile changed") || !strings.Contains(v.Message, "stopgate approve")) {
+				t.Errorf("the person is asked about %+v", v)
+			}
 		}
 	}
 }
