@@ -1,0 +1,88 @@
+package change
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/git/gittest"
+)
+
+// A record survives its bytes, and tells what is no longer so.
+func TestE20ARecordIsComparedByBytes(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a", "1", "b", "1", "c", "1", "d/e", "1")
+	w := open(t, r)
+	record, err := w.Record(t.Context(), []string{"d/e", "a", "b", "c", "a", "none", "d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := DecodeRecord(record.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c", "d/e"}, back.Names()); diff != "" {
+		t.Error(diff)
+	}
+	r.Write("a", "2", "new", "1", "c", "1")
+	r.Remove("b")
+	if err := os.Chmod(r.Path("d/e"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Differences(t.Context(), back, []string{"a", "new", "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := record.State("b")
+	want := []Difference{
+		{"a", one, got[0].Is},
+		{"b", one, State{}},
+		{"d/e", one, State{"x", one.Sum}},
+		{"new", State{}, one},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := DecodeRecord(record.Encode()[:40]); err == nil {
+		t.Error("half a record was taken")
+	}
+}
+
+// What was written within a tick of the clock is read again: its stat vouches for nothing.
+func TestE20AFileThatIsStillWarmIsReadAgain(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a", "1")
+	for settled, now := range map[bool]func() time.Time{false: time.Now, true: later} {
+		record, err := Open(r.Dir, logDir, "", r.Env, now).Record(t.Context(), []string{"a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := record.entries[0].stat.mtime != unsettled; got != settled {
+			t.Errorf("its stat vouches for it: %t, want %t", got, settled)
+		}
+	}
+}
+
+func TestHeadAt(t *testing.T) {
+	r := gittest.New(t)
+	first := r.Commit("one")
+	long := int64(len(r.Git("log", "-1", "--format=%H"))) // the reflog has more than an id
+	r.Env = append(r.Env, "GIT_COMMITTER_DATE=1800000000 +0000")
+	second := r.Commit("two")
+	size := ReflogSize(r.Dir)
+	r.Env = append(r.Env, "GIT_COMMITTER_DATE=1600000000 +0000") // it claims to be older
+	r.Commit("three")
+	for at, want := range map[int64]string{1750000000: first, 1500000000: first} {
+		if got, reflog := HeadAt(r.Dir, time.Unix(at, 0)); got != want || reflog < long || reflog >= size {
+			t.Errorf("at %d: %s, %d", at, got, reflog)
+		}
+	}
+	if got, _ := HeadAt(r.Dir, time.Unix(1900000000, 0)); got == second {
+		t.Error("the last entry counts")
+	}
+	if got, _ := HeadAt(gittest.Dir(t), time.Now()); got != "" {
+		t.Errorf("got %s", got)
+	}
+}
