@@ -4,7 +4,8 @@
 //
 // No call runs what a repository's configuration names as a pager, an external
 // diff, a text conversion or a file system monitor. Clean filters do run, as they
-// must: without them git would take every filtered file for changed.
+// must: without them git would take every filtered file for changed. Content runs the other
+// way's, for the text that a file has in the work tree.
 package git
 
 import (

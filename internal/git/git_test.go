@@ -198,6 +198,22 @@ func everyCall(t *testing.T, r Repo) {
 	try("reachable", err)
 	_, err = r.UnbornBranch(t.Context())
 	try("branch", err)
+	listed, err := r.Listed(t.Context(), location.Head)
+	try("listed", err)
+	for name := range listed {
+		_, err = r.Listed(t.Context(), location.Head, name)
+		try("listed by name", err)
+		_, err = r.Content(t.Context(), location.Head, name, 1<<20)
+		try("content", err)
+	}
+	_, err = r.Hash(t.Context(), nil)
+	try("hash", err)
+	_, err = r.Beyond(t.Context(), location.Head, []string{location.Head}, true, 10)
+	try("beyond", err)
+	_, err = r.Authored(t.Context(), []string{location.Head})
+	try("authored", err)
+	_, err = r.Differs(t.Context(), location.Head)
+	try("differs", err)
 	try("diff to the work tree", r.Diff(t.Context(), io.Discard, location.Head, ""))
 	try("diff of two trees", r.Diff(t.Context(), io.Discard, EmptyTree(location.Head), location.Head))
 }
