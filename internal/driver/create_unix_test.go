@@ -56,6 +56,31 @@ func TestRuling36Refusals(t *testing.T) {
 	check(t, err)
 }
 
+// A registry that cannot be read may hold a list that permits little: nothing is typed, no
+// command and no message.
+func TestRuling36AnUnreadableRegistryPermitsNothing(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"cut off": `{"agents": [`, "empty": "", "another file": `{"agent": []}`} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.faulty = true
+			w := s.ready(mainSession)
+			s.register(text)
+			for _, key := range []string{"", "k"} {
+				_, err := s.outside().Create(t.Context(), Order{Session: mainSession, Key: key, Commands: []string{"/clear"}})
+				var refused *RefusedError
+				if !errors.As(err, &refused) || !strings.Contains(err.Error(), "stopgate registry check") {
+					t.Errorf("with the key %q: got %v, want it refused", key, err)
+				}
+			}
+			w.wantBytes("")
+			if left := files(t, filepath.Join(s.state, "logs")); len(left) > 0 {
+				t.Errorf("left %q", left)
+			}
+		})
+	}
+}
+
 func TestRuling36NoSuchSession(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

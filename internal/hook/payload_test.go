@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -331,4 +333,37 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal("the decoder accepts what the schema refuses")
 		}
 	})
+}
+
+// What a fault quotes of a payload cannot steer a terminal, and is short.
+func TestFaultsQuoteNoControlCharacters(t *testing.T) {
+	const hostile = "x\x1b[2Jy\rz\x00\u009b\u202e\u2028\x7f\n"
+	name, err := json.Marshal(hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := json.Marshal(strings.Repeat("é", 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for payload, want := range map[string]Event{
+		`{"hook_event_name":` + string(name) + `}`:        "",
+		`{"hook_event_name":` + string(name) + `} `:       Stop,
+		`{` + string(name) + `:1,` + string(name) + `:2}`: Stop,
+		`{"hook_event_name":` + string(long) + `}`:        "",
+		`{` + string(long) + `:1,` + string(long) + `:2}`: Stop,
+	} {
+		_, err := Decode([]byte(payload), want)
+		if err == nil {
+			t.Errorf("%.60s is taken", payload)
+			continue
+		}
+		text := err.Error()
+		if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 || !utf8.ValidString(text) {
+			t.Errorf("a terminal would obey %q", text)
+		}
+		if strings.Count(text, "é") > 64 {
+			t.Errorf("%d bytes are quoted", len(text))
+		}
+	}
 }

@@ -110,6 +110,38 @@ func TestApplySupervises(t *testing.T) {
 	}
 }
 
+// The entry of another installation is not ours while that program is there; then there are
+// two. Where the program is gone, the entry is taken over.
+func TestApplyLeavesAnotherInstallationsEntry(t *testing.T) {
+	dir := t.TempDir()
+	other, mine := filepath.Join(dir, "other", "ccc"), filepath.Join(dir, "mine", "ccc")
+	for _, program := range []string{other, mine} {
+		if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := settingsPath(t)
+	mustApply(t, path, Change{Supervisor: supervisor(other)})
+	theirs := get(t, path)
+	mustApply(t, path, Change{Supervisor: supervisor(mine), Own: mine})
+	if both := get(t, path); !strings.Contains(both, other) || !strings.Contains(both, mine) {
+		t.Errorf("both are installed:\n%s", both)
+	}
+	mustApply(t, path, Change{Remove: true, Own: mine})
+	same(t, "removed", get(t, path), theirs)
+
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	mustApply(t, path, Change{Supervisor: supervisor(mine), Own: mine})
+	if now := get(t, path); strings.Contains(now, other) || !strings.Contains(now, mine) {
+		t.Errorf("an entry that leads nowhere stays:\n%s", now)
+	}
+}
+
 func TestApplyRewritesWhereItStands(t *testing.T) {
 	before := `{"hooks":{"Stop":[{"hooks":[
 		{"type":"command","command":"a"},

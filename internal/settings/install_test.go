@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tailscale/hujson"
+
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/jsonfile"
 )
@@ -156,6 +158,36 @@ func TestInstallUnspoils(t *testing.T) {
 	same(t, "installed", get(t, path), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/bin/stopgate","args":["hook","Stop"],"timeout":1200,"asyncRewake":false}]}]}}`)
 	if mustInstall(t, path, entry(hook.Stop)) {
 		t.Error("installed twice")
+	}
+}
+
+// Each of them alone, in whatever form, keeps the client from waiting.
+func TestInstallUnspoilsEach(t *testing.T) {
+	for member, spoils := range map[string]string{
+		`"async":true`:         "async",
+		`"asyncRewake":true`:   "asyncRewake",
+		`"asyncRewake":"true"`: "asyncRewake",
+		`"asyncRewake":1`:      "asyncRewake",
+		`"if":"Bash(ls)"`:      "if",
+		`"once":true`:          "once",
+		`"shell":"powershell"`: "shell",
+		`"shell":"bash"`:       "",
+		`"async":false`:        "",
+		`"asyncRewake":false`:  "",
+		`"once":false`:         "",
+	} {
+		v, err := hujson.Parse([]byte(`{"type":"command","command":"/opt/bin/stopgate",` + member + `,"args":["hook","Stop"]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		object, _ := jsonfile.ObjectOf(&v)
+		if got := strings.Join(readEntry("Stop", "", object).Spoilt, " "); got != spoils {
+			t.Errorf("%s spoils by %q, want %q", member, got, spoils)
+		}
+	}
+	path := settingsPath(t, `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/bin/stopgate","args":["hook","Stop"],"timeout":1200,"asyncRewake":true}]}]}}`)
+	if !mustInstall(t, path, entry(hook.Stop)) || strings.Contains(get(t, path), "asyncRewake") {
+		t.Errorf("installed:\n%s", get(t, path))
 	}
 }
 

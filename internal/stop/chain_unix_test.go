@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -29,6 +30,50 @@ func TestRulingC2InsideOurOwnClientEveryHookAllows(t *testing.T) {
 	}
 	if exists(s.path("ran")) || exists(s.state) {
 		t.Error("something was done")
+	}
+}
+
+// So does the hook that is told its agent: its lifecycle is not the reviewer's.
+func TestRulingC2InsideOurOwnClientTheAgentHookAllows(t *testing.T) {
+	for _, mark := range []string{claude.InsideVariable + "=1", claude.SupervisorVariable + "=1"} {
+		s, _ := managed(t, agentdir.Idle, "")
+		s.env = s.env[:1]
+		wantBlock(t, s.alone(agentID, `{}`), "on_idle")
+		before := len(s.records())
+		s.env = append(s.env, mark)
+		if r := s.alone(agentID, `{}`); len(r.Stdout) > 0 || r.Stderr != "" || r.Code != 0 {
+			t.Errorf("%s: got %+v, want nothing at all", mark, r)
+		}
+		if after := len(s.records()); after != before {
+			t.Errorf("%s: %d records were written", mark, after-before)
+		}
+	}
+}
+
+// The client counts from the start of the hook, so what was used before a keeper is asked
+// is gone from its time: not more, and not less.
+func TestTheTimeThatIsUsedIsOffTheDeadline(t *testing.T) {
+	const timeout, used = 200 * time.Second, 100 * time.Second
+	var left time.Duration
+	s := newScene(t, "")
+	s.timeout = timeout
+	start := time.Now()
+	called := false
+	s.now = func() time.Time {
+		if called {
+			return start.Add(used)
+		}
+		called = true
+		return start
+	}
+	s.keepers = []keeper.Keeper{stub{"k", func(ctx context.Context, _ *keeper.Call) keeper.Verdict {
+		at, _ := ctx.Deadline()
+		left = time.Until(at)
+		return keeper.Verdict{Outcome: keeper.Passed}
+	}}}
+	wantAllow(t, s.stop(nil))
+	if want := Budget(timeout) - used; left > want || left < want-10*time.Second {
+		t.Errorf("%s are left for the keepers, want %s", left, want)
 	}
 }
 

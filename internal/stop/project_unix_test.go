@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/hook"
 )
 
@@ -186,4 +188,46 @@ func (s *scene) damage() {
 			write(s.t, file, "{")
 		}
 	}
+}
+
+// What is in force is read from the approved copy also where the project is as approved: an
+// agent can change it after it was compared.
+func TestRulingT2WhatWasComparedIsWhatRuns(t *testing.T) {
+	s := newScene(t, failing)
+	s.enforce()
+	s.approve()
+	global := &config.Global{Trust: config.TrustEnforce}
+	p := Locator{StateDir: s.state, Global: global}.Locate(s.root, true)
+	if p.Project == nil || len(p.Opinions) > 0 {
+		t.Fatalf("got %+v", p)
+	}
+	if in, err := filepath.Rel(s.state, p.Project.ConfigDir); err != nil || !filepath.IsLocal(in) {
+		t.Errorf("the configuration is read from %s, where an agent can write", p.Project.ConfigDir)
+	}
+	if p.Project.Approval == "" || p.Project.Content == nil {
+		t.Errorf("the gates run without the approved files: %+v", p.Project)
+	}
+}
+
+// Without trust an agent can delete a configuration whose gates fail. A person is told.
+func TestAConfigThatIsDeletedWhileRedIsTold(t *testing.T) {
+	s := newScene(t, failing)
+	open := func(state *ledger.State) error {
+		state.Open = []ledger.Failure{{Job: "check:.:t"}}
+		return nil
+	}
+	check(t, ledger.Open(s.state, s.root).Update(t.Context(), open))
+	check(t, os.RemoveAll(s.path(".gauntlet")))
+	wantAllow(t, s.stop(nil), s.path(".gauntlet/config.yml")+" is gone", "check:.:t")
+	s.wantVerdict("config", "could_not_run", "no_config")
+	check(t, os.Mkdir(s.path("below"), 0o755))
+	wantAllow(t, s.stop(fields{"cwd": s.path("below")}), "is gone")
+	wantAllow(t, s.call(hook.PreToolUse, nil)) // at every tool call it would be noise
+
+	// Where nothing failed, nothing is said.
+	check(t, ledger.Open(s.state, s.root).Update(t.Context(), func(state *ledger.State) error {
+		state.Open = nil
+		return nil
+	}))
+	wantAllow(t, s.stop(nil))
 }
