@@ -3,9 +3,10 @@
 package atomicfile
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/stopgate/stopgate/internal/atomicfile/internal/step"
 )
 
 // Write replaces the file at path with data. The content is durable when Write
@@ -51,12 +52,25 @@ func replace(path string, data []byte, perm os.FileMode, durable bool) (err erro
 		return err
 	}
 	if durable {
-		if err := tmp.Sync(); err != nil {
-			return fmt.Errorf("sync %s: %w", tmp.Name(), err)
+		if err := Sync(tmp); err != nil {
+			return err
 		}
 	}
 	if err := tmp.Close(); err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), path)
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	step.Done(step.Step{Kind: step.Renamed, Path: path, From: tmp.Name()})
+	return nil
+}
+
+// Sync makes durable what was written to a file that is not replaced as a whole.
+func Sync(file *os.File) error {
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	step.Done(step.Step{Kind: step.Synced, Path: file.Name()})
+	return nil
 }

@@ -20,7 +20,17 @@ import (
 // writerEnv makes the test binary a process that writes the file for ever.
 const writerEnv = "STOPGATE_ATOMICFILE_WRITER"
 
+// refusedEnv makes it a process in which the kernel refuses to sync.
+const refusedEnv = "STOPGATE_ATOMICFILE_REFUSED"
+
+// refused is what that process does; nil where the kernel cannot be told so.
+var refused func(path string)
+
 func TestMain(m *testing.M) {
+	if path := os.Getenv(refusedEnv); path != "" {
+		refused(path)
+		return
+	}
 	path := os.Getenv(writerEnv)
 	if path == "" {
 		environtest.Clean()

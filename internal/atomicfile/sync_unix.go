@@ -2,7 +2,11 @@
 
 package atomicfile
 
-import "os"
+import (
+	"os"
+
+	"github.com/stopgate/stopgate/internal/atomicfile/internal/step"
+)
 
 const chmodUnsupported = false
 
@@ -13,5 +17,9 @@ func SyncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	return d.Sync()
+	if err := d.Sync(); err != nil {
+		return err
+	}
+	step.Done(step.Step{Kind: step.SyncedDir, Path: dir})
+	return nil
 }

@@ -79,7 +79,7 @@ func (d directory) begin(runner process.Identity) (err error) {
 		}
 	}()
 	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
+	err = errors.Join(err, atomicfile.Sync(f), f.Close())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
 )
 
 // segment is the active one, open for appending.
@@ -92,7 +94,7 @@ func (j *Journal) open(number uint64) (*segment, error) {
 
 // createFirst also makes the directory's own name durable.
 func (j *Journal) createFirst() (*segment, error) {
-	if err := syncDir(filepath.Dir(j.dir)); err != nil {
+	if err := atomicfile.SyncDir(filepath.Dir(j.dir)); err != nil {
 		return nil, err
 	}
 	return j.create(1)
@@ -105,7 +107,7 @@ func (j *Journal) create(number uint64) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syncDir(j.dir); err != nil {
+	if err := atomicfile.SyncDir(j.dir); err != nil {
 		f.Close()
 		return nil, err
 	}

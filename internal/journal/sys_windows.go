@@ -10,9 +10,6 @@ import (
 // A handle opened for appending has no right to truncate here.
 func truncate(f *os.File, size int64) error { return os.Truncate(f.Name(), size) }
 
-// Windows cannot open a directory for syncing; NTFS journals the names.
-func syncDir(string) error { return nil }
-
 func diskFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
 )
 
 const (
@@ -105,10 +107,7 @@ func readRegular(path string, most int64) ([]byte, error) {
 func syncParents(dir string, levels int) {
 	for range levels {
 		dir = filepath.Dir(dir)
-		if d, err := os.Open(dir); err == nil {
-			_ = d.Sync()
-			_ = d.Close()
-		}
+		_ = atomicfile.SyncDir(dir)
 	}
 }
 

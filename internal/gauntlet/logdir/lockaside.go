@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/atomicfile"
 )
 
 const asidePrefix = lockName + "."
@@ -37,7 +39,7 @@ func fill(file *os.File, text []byte) error {
 	if _, err := file.Write(text); err != nil {
 		return err
 	}
-	return file.Sync()
+	return atomicfile.Sync(file)
 }
 
 // install gives the file at aside the lock's name, if that is free or was left by

@@ -1,0 +1,40 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/event"
+)
+
+func init() { children["refused"] = childRefused }
+
+// Where the kernel refuses to sync, a record that is durable is an error.
+func TestSyncsThatTheKernelRefuses(t *testing.T) {
+	out, err := child(t, "refused", t.TempDir()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) > 0 {
+		t.Skipf("no system call can be refused here: %s", out)
+	}
+}
+
+func childRefused(args []string) error {
+	j := New(args[0], Limits{})
+	if _, err := j.Append(&event.Record{Event: "Stop", Project: "/p"}); err != nil {
+		return err
+	}
+	if err := atomicfiletest.Refuse(unix.SYS_FDATASYNC); err != nil {
+		fmt.Println(err)
+		return nil
+	}
+	if _, err := j.Append(&event.Record{Event: "Stop", Project: "/p"}); !errors.Is(err, unix.EIO) {
+		return fmt.Errorf("error %w, want EIO", err)
+	}
+	return nil
+}
