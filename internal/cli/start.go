@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,7 +28,8 @@ func newStart() *cobra.Command {
 		Short: "Run a command of this project's runbooks; without one, list them",
 		Long: `Run a command of the runbooks in this project's .gauntlet/runbooks: a pipeline, an agent or
 a shell command. The daemon runs it, and is started where it does not run. Everything behind
-COMMAND is its own. Without COMMAND those that there are are listed.
+COMMAND is its own, but for --help, which starts nothing: write -- before it to pass it on.
+Without COMMAND those that there are are listed.
 
 With --watch its steps are shown until it is at its end, also while it waits for a person.
 Ctrl-C then ends only the watching.
@@ -41,6 +43,9 @@ started, or the runbooks were never approved. 4: with --watch, it was cancelled.
   stopgate start --watch fix 1234 --priority high`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if helpBehind(args) {
+				return cmd.Help()
+			}
 			h, err := findRunbooks()
 			switch {
 			case err != nil:
@@ -63,6 +68,14 @@ started, or the runbooks were never approved. 4: with --watch, it was cancelled.
 	cmd.Flags().BoolVar(&o.follow, "watch", false, "show its steps until it is at its end")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// helpBehind reports whether help is asked for behind a command's name.
+func helpBehind(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--help") || slices.Contains(args, "-h")
 }
 
 func (o *startOptions) list(ctx context.Context, p *plane, h *here) error {

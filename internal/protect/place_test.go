@@ -191,7 +191,7 @@ func TestE20AWorktreeMadeInTheSession(t *testing.T) {
 	r.Git("worktree", "add", "-q", "-b", "wt", dir)
 	wt := gittest.At(t, dir)
 	p := at(t, wt, ".", "**/*_test.go")
-	p.Since.Reflog = 0
+	p.Since.Reflog = change.Reflog{}
 	want(t, p)
 	wt.Write("a_test.go", "3\n")
 	wt.Commit("the agent's")
