@@ -54,7 +54,7 @@ func TestEveryFieldIsOnThePage(t *testing.T) {
 	for _, kind := range Actions() {
 		words[string(kind)] = true
 	}
-	for _, kind := range StopActions() {
+	for _, kind := range stopActions {
 		words[string(kind)] = true
 	}
 	for _, kind := range ErrorKinds() {
@@ -110,6 +110,27 @@ func TestActionsOfThePage(t *testing.T) {
 				t.Errorf("%s for %s: %q", kind, trigger, cells[i])
 			}
 		}
+	}
+}
+
+// Seed 002, 5c: each action has a row of its own, which says what becomes of the agent.
+func TestEachStopActionIsExplained(t *testing.T) {
+	_, section, found := strings.Cut(pageText(t), "\n## on_stop\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	if !found {
+		t.Fatal("there is no section on_stop")
+	}
+	said := map[string]StopAction{}
+	for action, word := range map[StopAction]string{"signal": "signalled", "idle": "`on_idle`", "escalate": "a person is asked"} {
+		_, row, found := strings.Cut(section, "\n| `"+string(action)+"` |")
+		what, _, _ := strings.Cut(row, "|\n")
+		if what = strings.TrimSpace(what); !found || !strings.Contains(what, word) {
+			t.Errorf("%s is explained by %q, want %q in it", action, what, word)
+		}
+		if other, twice := said[what]; twice {
+			t.Errorf("%s and %s read alike", action, other)
+		}
+		said[what] = action
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // chain is an agent that stops; the answer is the unified hook's, empty when the
@@ -151,9 +152,13 @@ func TestRulingC4GatesStayWithinTheClientsCap(t *testing.T) {
 func TestRulingC5GatesEndBeforeTheClientsTimeout(t *testing.T) {
 	g := newGated(t, strings.ReplaceAll(theCheck, "test ! -e bad", "sleep 600"))
 	g.write(".claude/settings.json", fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"%s hook Stop","timeout":4}]}]}}`, stopgate))
+	start := time.Now()
 	a := g.chain(nil)
-	if a.blocks() || g.runs() > 1 {
+	if a.blocks() || g.runs() != 1 {
 		t.Errorf("%d runs, %s", g.runs(), a.stdout)
+	}
+	if took := time.Since(start); took < 2*time.Second {
+		t.Errorf("the gate had only %s", took)
 	}
 	contains(t, a.SystemMessage, "time")
 	contains(t, g.journal(), "deadline")

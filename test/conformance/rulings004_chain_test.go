@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // newChained is a project with theCheck, in which the unified hook and the supervisor's
@@ -171,6 +172,12 @@ func TestRulingC5ReviewsEndBeforeTheClientsTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newChained(t)
 			d.acts("exec sleep 600")
+			start := time.Now()
+			defer func() {
+				if took := time.Since(start); took < 2*time.Second || len(d.calls()) != 1 {
+					t.Errorf("%d reviews had only %s", len(d.calls()), took)
+				}
+			}()
 			if name == "alone" {
 				spill(t, d.claude("settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+d.ccc()+` supervisor-hook","timeout":4}]}]}}`)
 				d.hook(nil).unreviewed(t, "time")

@@ -1,0 +1,87 @@
+package conformance
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The page's table of packages has each package that runs, and no other.
+func TestDesignPageNamesEveryPackage(t *testing.T) {
+	_, table, found := strings.Cut(page(t, "docs/design.md"), "\n## Packages\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	if !found {
+		t.Fatal("there is no section on packages")
+	}
+	named := map[string]bool{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		first := ""
+		for _, match := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
+			name := match[1]
+			switch {
+			case strings.HasPrefix(name, "internal/"), strings.HasPrefix(name, "cmd/"), strings.HasPrefix(name, "test/"):
+			case exists(filepath.Join(repository, "internal", name)):
+				name = "internal/" + name
+			default: // beside the one before it
+				name = filepath.ToSlash(filepath.Join(filepath.Dir(first), name))
+			}
+			first = name
+			named[name] = true
+			if !exists(filepath.Join(repository, filepath.FromSlash(name))) {
+				t.Errorf("%s is on the page and not in the repository", name)
+			}
+		}
+	}
+	for _, root := range []string{"cmd", "internal"} {
+		err := filepath.WalkDir(filepath.Join(repository, root), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.IsDir() {
+				return err
+			}
+			name, err := filepath.Rel(repository, path)
+			if err != nil {
+				return err
+			}
+			name = filepath.ToSlash(name)
+			// What only tests, generators and one other package import is not a part of the design.
+			if base := entry.Name(); base == "testdata" || base == "internal" && name != "internal" || strings.HasSuffix(base, "test") || base == "schema" || strings.HasSuffix(base, "gen") {
+				return fs.SkipDir
+			}
+			sources, err := filepath.Glob(filepath.Join(path, "*.go"))
+			if len(sources) > 0 && !named[name] {
+				t.Errorf("%s is not on the page", name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What the client calls does nothing but call the package that has the commands.
+func TestSeed003TheEntryPointIsThin(t *testing.T) {
+	path := filepath.Join(repository, "cmd", "stopgate", "main.go")
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var statements, functions int
+	for _, declared := range file.Decls {
+		if f, ok := declared.(*ast.FuncDecl); ok {
+			functions++
+			statements += len(f.Body.List)
+		}
+	}
+	if functions != 1 || statements != 1 {
+		t.Errorf("%d functions with %d statements", functions, statements)
+	}
+}
