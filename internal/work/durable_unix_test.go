@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
-	"github.com/stopgate/stopgate/internal/process"
 )
 
 func TestSessionsAreDurable(t *testing.T) {
 	s := NewStore(t.TempDir())
 	steps := atomicfiletest.Watch(t)
-	if err := s.Update("a", process.Identity{}, time.Now(), func(*Session) {}); err != nil {
+	if err := s.Update("a", Beginning{}, time.Now(), func(*Session) {}); err != nil {
 		t.Fatal(err)
 	}
 	steps.WantReplaced(t, s.path("a"))

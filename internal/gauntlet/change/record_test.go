@@ -71,12 +71,12 @@ func TestHeadAt(t *testing.T) {
 	long := int64(len(r.Git("log", "-1", "--format=%H"))) // the reflog has more than an id
 	r.Env = append(r.Env, "GIT_COMMITTER_DATE=1800000000 +0000")
 	second := r.Commit("two")
-	size := ReflogSize(r.Dir)
+	size := ReflogOf(r.Dir).Size
 	r.Env = append(r.Env, "GIT_COMMITTER_DATE=1600000000 +0000") // it claims to be older
 	r.Commit("three")
 	for at, want := range map[int64]string{1750000000: first, 1500000000: first} {
-		if got, reflog := HeadAt(r.Dir, time.Unix(at, 0)); got != want || reflog < long || reflog >= size {
-			t.Errorf("at %d: %s, %d", at, got, reflog)
+		if got, reflog := HeadAt(r.Dir, time.Unix(at, 0)); got != want || reflog.Size < long || reflog.Size >= size {
+			t.Errorf("at %d: %s, %d", at, got, reflog.Size)
 		}
 	}
 	if got, _ := HeadAt(r.Dir, time.Unix(1900000000, 0)); got == second {
