@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/lifecycle"
 )
@@ -102,6 +103,9 @@ func verdicts(opinions []Opinion, blocked int) []event.Verdict {
 func summary(o Opinion) string {
 	if o.Summary != "" {
 		return o.Summary
+	}
+	if o.Status == string(gauntlet.Passed) {
+		return "" // the record's trees say it
 	}
 	return o.Message
 }
