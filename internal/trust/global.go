@@ -1,7 +1,10 @@
 package trust
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/stopgate/stopgate/internal/config"
 )
@@ -17,11 +20,12 @@ func LoadGlobal(path, stateDir string) (*config.Global, error) {
 	return global, err
 }
 
-// any reports whether anything is approved. What cannot be read counts.
+// any reports whether anything is approved. What cannot be read counts; a file in the place
+// of the state directory holds nothing.
 func (s Store) any() bool {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
-		return !os.IsNotExist(err)
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 	}
 	for _, entry := range entries {
 		if entry.IsDir() {
