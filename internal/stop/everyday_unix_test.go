@@ -159,6 +159,7 @@ func works(before func(*scene)) func(*scene) fields {
 }
 
 func TestNothingIsBlockedByMistake(t *testing.T) {
+	t.Parallel()
 	for name, situation := range everyday {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,7 @@ import (
 
 // Whatever keeps us from looking at the tree, a red tree is red.
 func TestE7AnErrorWhileLookingIsNoExit(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(*scene){
 		"an empty index":          func(s *scene) { write(s.t, s.path(".git/index"), "") },
 		"a damaged index":         func(s *scene) { write(s.t, s.path(".git/index"), "DIRC nonsense") },
@@ -83,6 +84,7 @@ func onlyShell(t *testing.T) string {
 
 // Another run holds the lock: the hook waits for it, then judges.
 func TestE8TheHookWaitsForTheLock(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	write(t, s.path("red"), "")
 	lock, err := logdir.At(s.path("gauntlet_logs")).Acquire(time.Now())
@@ -100,6 +102,7 @@ func TestE8TheHookWaitsForTheLock(t *testing.T) {
 }
 
 func TestE8AtTheDeadline(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		work   func(*scene)
 		blocks bool
@@ -139,6 +142,7 @@ func series(s *scene) int {
 }
 
 func TestE8TheOlderHookLetsGoUnlessSomethingIsOpen(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	s.config(untilGood + "stop_hook: {run_interval_minutes: 0, deadline: 1}\n")
 	s.approve()
@@ -164,6 +168,7 @@ func TestE8TheOlderHookLetsGoUnlessSomethingIsOpen(t *testing.T) {
 }
 
 func TestE15TheDeadlineFollowsTheHooksTimeout(t *testing.T) {
+	t.Parallel()
 	cut := strings.Replace(untilGood, "test ! -e red", "test ! -e slow || exec sleep 600", 1)
 	t.Run("never ended in time", func(t *testing.T) {
 		s := newWork(t)
@@ -194,6 +199,7 @@ func TestE15TheDeadlineFollowsTheHooksTimeout(t *testing.T) {
 }
 
 func TestE21AGateThatVanishedHasFailed(t *testing.T) {
+	t.Parallel()
 	for _, code := range []string{"126", "127"} {
 		s := newWork(t)
 		s.config(strings.Replace(untilGood, "test ! -e red", "test ! -e gone || exit "+code, 1))

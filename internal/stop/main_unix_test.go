@@ -64,8 +64,10 @@ func beOnPath(dir string) error {
 	if err == nil {
 		err = os.Mkdir(dir, 0o755)
 	}
-	if err == nil {
-		err = os.Symlink(self, filepath.Join(dir, "stopgate"))
+	for _, name := range []string{"stopgate", "ccc", "agent-gauntlet"} {
+		if err == nil {
+			err = os.Symlink(self, filepath.Join(dir, name))
+		}
 	}
 	if err == nil {
 		err = os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))

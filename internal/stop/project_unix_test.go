@@ -122,6 +122,7 @@ func TestRulingT4EditedScriptRunsFromTheApprovedCopy(t *testing.T) {
 
 func TestRulingT4WithoutTrustADeletedConfigIsGone(t *testing.T) {
 	s := newScene(t, failing)
+	write(t, s.global, "trust: \"off\"\n")
 	s.approve()
 	check(t, os.RemoveAll(s.path(".gauntlet")))
 	wantAllow(t, s.stop(nil))

@@ -61,6 +61,7 @@ func (s *scene) approvePaths(paths ...string) {
 const block = "protect_mode: block\n"
 
 func TestE20TouchedIsTold(t *testing.T) {
+	t.Parallel()
 	rewrite := func(name, text string) func(*scene) {
 		return func(s *scene) { write(s.t, s.path(name), text) }
 	}
@@ -210,6 +211,7 @@ func withoutDates(env []string) (out []string) {
 }
 
 func TestE20WhatIsNotTouched(t *testing.T) {
+	t.Parallel()
 	theirs := func(s *scene, name, text string) { // a commit of a colleague, fetched
 		r := gittest.At(s.t, s.root)
 		r.Env = withoutDates(r.Env)
@@ -278,7 +280,9 @@ func TestE20WhatIsNotTouched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newProtected(t, block, true)
 			do(s)
-			wantAllow(t, s.stop(nil))
+			transcript := filepath.Join(s.state, "transcript.jsonl") // it does not speak of a colleague's worktree
+			write(t, transcript, "{}\n")
+			wantAllow(t, s.stop(fields{"transcript_path": transcript}))
 			s.wantVerdict("protect", "passed", "untouched")
 		})
 	}
@@ -286,6 +290,7 @@ func TestE20WhatIsNotTouched(t *testing.T) {
 
 // A file that would take longer to read than a hook has is not read.
 func TestE20SomethingHugeInTheFilesPlace(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, true)
 	s.keepers = s.keepers[1:]
 	check(t, os.Truncate(s.path("Makefile"), 1<<40))
@@ -294,6 +299,7 @@ func TestE20SomethingHugeInTheFilesPlace(t *testing.T) {
 
 // After /clear the work is the same.
 func TestE20TheSessionAfterClear(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, true)
 	client := process.Identity{PID: 4242}
 	for _, id := range []string{"s1", "s2", "s3"} {
@@ -307,6 +313,7 @@ func TestE20TheSessionAfterClear(t *testing.T) {
 
 // What a person has not committed when the session begins is not the agent's.
 func TestE20ThePersonsOwnEdits(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, false)
 	write(t, s.path("p/a_test.go"), withoutB)
 	write(t, s.path("p/new_test.go"), testA)
@@ -327,6 +334,7 @@ func TestE20ThePersonsOwnEdits(t *testing.T) {
 }
 
 func TestE20WithoutAPromptTheMergeBaseCounts(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, false)
 	s.git("switch", "-q", "-c", "work")
 	s.commit("p/a_test.go", withoutB)
@@ -339,6 +347,7 @@ func TestE20WithoutAPromptTheMergeBaseCounts(t *testing.T) {
 }
 
 func TestE20NewFiles(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block+"protect_new: true\n", false)
 	write(t, s.path("p/before_test.go"), testA)
 	s.prompt("do it", nil)
@@ -352,6 +361,7 @@ func TestE20NewFiles(t *testing.T) {
 }
 
 func TestE20BlocksOncePerContent(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, true)
 	told := s.notify()
 	text, err := os.ReadFile(s.global)
@@ -387,6 +397,7 @@ func TestE20BlocksOncePerContent(t *testing.T) {
 }
 
 func TestE20AnAgentThatWritesAnotherContentEachTimeIsLetGo(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, true).onStage()
 	s.give("/gsd:a", "/gsd:b")
 	blocks := 0
@@ -404,6 +415,7 @@ func TestE20AnAgentThatWritesAnotherContentEachTimeIsLetGo(t *testing.T) {
 
 // Neither its retries nor its room are used up by blocks for protected files.
 func TestE20RedGatesComeFirstAndKeepTheirRetries(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block+"max_retries: 6\n", true)
 	for i := range 5 {
 		write(t, s.path("Makefile"), strings.Repeat("#", i+1))
@@ -417,6 +429,7 @@ func TestE20RedGatesComeFirstAndKeepTheirRetries(t *testing.T) {
 }
 
 func TestE20ApprovalIsPerPathAndContent(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, true)
 	write(t, s.path("p/a_test.go"), withoutB)
 	check(t, os.Remove(s.path("Makefile")))
@@ -440,6 +453,7 @@ func TestE20ApprovalIsPerPathAndContent(t *testing.T) {
 }
 
 func TestE20Observing(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block+"mode: observe\n", true)
 	write(t, s.path("p/a_test.go"), withoutB)
 	for range 2 {
@@ -453,6 +467,7 @@ func TestE20Observing(t *testing.T) {
 
 // A project that only observes frees no other one.
 func TestE20ObservingIsPerProject(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, true)
 	other := filepath.Join(filepath.Dir(s.root), "other")
 	s.repository(other, untilGood+"mode: observe\n")
@@ -462,6 +477,7 @@ func TestE20ObservingIsPerProject(t *testing.T) {
 }
 
 func TestE20OtherWorktreesOfTheSession(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, true)
 	dir := s.linked("wt")
 	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
@@ -471,6 +487,7 @@ func TestE20OtherWorktreesOfTheSession(t *testing.T) {
 }
 
 func TestE20PatternsThatComeLater(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, true)
 	write(t, s.path("src.go"), "package q\n")
 	wantAllow(t, s.stop(nil))
@@ -484,6 +501,7 @@ func TestE20PatternsThatComeLater(t *testing.T) {
 }
 
 func TestE20WithoutARepositoryItIsToldOnce(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, "", false)
 	check(t, os.RemoveAll(s.path(".git")))
 	s.prompt("do it", nil)
@@ -495,6 +513,7 @@ func TestE20WithoutARepositoryItIsToldOnce(t *testing.T) {
 }
 
 func TestE20BeforeTheFirstCommit(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, false)
 	check(t, os.RemoveAll(s.path(".git")))
 	s.git("init", "-q", "-b", "main")
@@ -507,6 +526,7 @@ func TestE20BeforeTheFirstCommit(t *testing.T) {
 
 // A file that a sparse checkout leaves out is not deleted.
 func TestE20SparseCheckout(t *testing.T) {
+	t.Parallel()
 	for _, begun := range []bool{true, false} {
 		s := newProtected(t, block, false)
 		s.git("sparse-checkout", "set", "--no-cone", "/*", "!/p/")
@@ -523,6 +543,7 @@ func TestE20SparseCheckout(t *testing.T) {
 }
 
 func TestE20Submodules(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, false)
 	inner := gittest.New(t)
 	inner.Write("x_test.go", testA)
@@ -539,6 +560,7 @@ func TestE20Submodules(t *testing.T) {
 }
 
 func TestE20ARebaseUnderWay(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, false)
 	r := gittest.At(t, s.root)
 	r.Git("switch", "-q", "-c", "work")
@@ -565,6 +587,7 @@ func TestE20ARebaseUnderWay(t *testing.T) {
 }
 
 func TestE20TheQueueDoesNotAdvance(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{block, ""} {
 		scene := newProtected(t, mode, true)
 		write(t, scene.path("Makefile"), "")
@@ -594,6 +617,7 @@ func TestE20TheQueueDoesNotAdvance(t *testing.T) {
 // An agent of a pipeline that has signalled is let go, and the record by which the daemon
 // makes a decision of it says what is not approved.
 func TestE20APipelineAsks(t *testing.T) {
+	t.Parallel()
 	for mode, status := range map[string]string{"": protect.Asks, block: protect.NeedsPerson} {
 		s := newProtected(t, mode, true)
 		s.env = append(s.env, agentdir.Variable+"="+agentID)
@@ -619,6 +643,7 @@ func TestE20APipelineAsks(t *testing.T) {
 // A stop whose protected files are as they were asks git nothing, and where new files count
 // one thing.
 func TestE20WhatItAsksGit(t *testing.T) {
+	t.Parallel()
 	for more, want := range map[string]int{block: 0, block + "protect_new: true\n": 1} {
 		s := newProtected(t, more, true)
 		s.keepers = s.keepers[1:]
@@ -636,6 +661,7 @@ func TestE20WhatItAsksGit(t *testing.T) {
 // A kill between the block and its answer must not block for ever, nor must a memory that
 // cannot be written.
 func TestE20WhatCannotBeRememberedIsNotBlocked(t *testing.T) {
+	t.Parallel()
 	s := newProtected(t, block, true)
 	dirs, err := filepath.Glob(filepath.Join(s.state, "protect", "sessions", "*"))
 	check(t, err)
@@ -647,6 +673,7 @@ func TestE20WhatCannotBeRememberedIsNotBlocked(t *testing.T) {
 
 // Nothing is paid for where nothing is protected.
 func TestE20AProjectWithoutItIsNotLookedAt(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	s.keepers = []keeper.Keeper{protect.Keeper{StateDir: s.state, Now: s.now, Log: t.Logf}}
 	s.prompt("do it", nil)

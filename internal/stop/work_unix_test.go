@@ -74,6 +74,7 @@ func (s *scene) wantTrees(want ...string) {
 }
 
 func TestE1EveryStopIsJudged(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	write(t, s.path("g"), "1")
 	wantAllow(t, s.stop(nil))
@@ -84,6 +85,7 @@ func TestE1EveryStopIsJudged(t *testing.T) {
 }
 
 func TestE1AStopThatIsNotJudgedIsTold(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ key, told string }{
 		"interval": {"run_interval_minutes: 5", "not checked: run_interval_minutes, 5 min left"},
 		"disabled": {"enabled: false", "not checked: stop_hook.enabled is false"},
@@ -100,6 +102,7 @@ func TestE1AStopThatIsNotJudgedIsTold(t *testing.T) {
 }
 
 func TestE2OnlyStopsCount(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	write(t, s.path("red"), "")
 	for range 5 {
@@ -121,6 +124,7 @@ func TestE2OnlyStopsCount(t *testing.T) {
 }
 
 func TestE3AfterTheLimitAPersonsPromptStartsAnew(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	s.prompt("do it", nil)
 	write(t, s.path("red"), "")
@@ -138,6 +142,7 @@ func TestE3AfterTheLimitAPersonsPromptStartsAnew(t *testing.T) {
 }
 
 func TestE3APromptOfAnAgentOfAPipelineIsNoPersons(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	s.prompt("do it", nil)
 	write(t, s.path("red"), "")
@@ -152,6 +157,7 @@ func TestE3APromptOfAnAgentOfAPipelineIsNoPersons(t *testing.T) {
 }
 
 func TestE3OnlyAPersonsCleanEndsASeries(t *testing.T) {
+	t.Parallel()
 	for _, person := range []bool{false, true} {
 		s := newWork(t)
 		write(t, s.path("red"), "")
@@ -169,6 +175,7 @@ func TestE3OnlyAPersonsCleanEndsASeries(t *testing.T) {
 
 // A new branch, commit or prompt for each attempt does not go on for ever.
 func TestE3TheStopHookEndsEveryLoop(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	r := gittest.At(t, s.root)
 	blocks := 0
@@ -195,6 +202,7 @@ func TestE3TheStopHookEndsEveryLoop(t *testing.T) {
 }
 
 func TestE3AutoCleanKeepsTheSeries(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	r := gittest.At(t, s.root)
 	r.Write("red", "")
@@ -223,6 +231,7 @@ func (s *scene) linked(name string) string {
 }
 
 func TestE5WhereTheSessionWorked(t *testing.T) {
+	t.Parallel()
 	edit := func(path string) fields {
 		return fields{"tool_name": "Write", "tool_input": fields{"file_path": path}, "tool_response": fields{}, "tool_use_id": "u"}
 	}
@@ -313,6 +322,7 @@ func merge(all ...fields) fields {
 
 // Worktrees of other sessions are theirs.
 func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	s.prompt("do it", nil)
 	write(t, filepath.Join(s.linked("wt-other"), "red"), "")
@@ -324,6 +334,7 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 }
 
 func TestE5TheFirstRedTreeAnswers(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	dir := s.linked("wt")
 	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
@@ -341,6 +352,7 @@ func TestE5TheFirstRedTreeAnswers(t *testing.T) {
 }
 
 func TestE13ATurnThatChangesNothingIsNotJudged(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	write(t, s.path("red"), "the person's own work")
 	s.prompt("what is this?", nil)
@@ -355,6 +367,7 @@ func TestE13ATurnThatChangesNothingIsNotJudged(t *testing.T) {
 }
 
 func TestE13TheBaselineMoves(t *testing.T) {
+	t.Parallel()
 	t.Run("to a person's work after a judged stop", func(t *testing.T) {
 		s := newWork(t)
 		s.prompt("do it", nil)
@@ -393,12 +406,14 @@ func TestE13TheBaselineMoves(t *testing.T) {
 }
 
 func TestE13WithoutABaselineAStopIsJudged(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	write(t, s.path("red"), "")
 	wantBlock(t, s.stop(nil), "check:.:t")
 }
 
 func TestE13PlanMode(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	write(t, s.path("red"), "")
 	wantAllow(t, s.stop(fields{"permission_mode": "plan"}))
@@ -410,6 +425,7 @@ func TestE13PlanMode(t *testing.T) {
 }
 
 func TestE13AnExternalRunnerIsNotAskedEither(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	s.config("stop_hook: {runner: [sh, -c, 'exit 1']}\n")
 	s.approve()
@@ -421,6 +437,7 @@ func TestE13AnExternalRunnerIsNotAskedEither(t *testing.T) {
 }
 
 func TestAPassIsOneLineForThePerson(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	s.config(strings.ReplaceAll(untilGood, "quiet: true\n", ""))
 	s.approve()
@@ -432,6 +449,7 @@ func TestAPassIsOneLineForThePerson(t *testing.T) {
 }
 
 func TestE23ObservingBlocksNothing(t *testing.T) {
+	t.Parallel()
 	for _, who := range []string{"project", "user"} {
 		t.Run(who, func(t *testing.T) {
 			s := newWork(t)
@@ -467,6 +485,7 @@ func TestE23ObservingBlocksNothing(t *testing.T) {
 
 // A project that only observes frees no other one.
 func TestE23ObservingIsPerProject(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	other := filepath.Join(filepath.Dir(s.root), "other")
 	s.repository(other, untilGood+"mode: observe\n")
@@ -479,6 +498,7 @@ func TestE23ObservingIsPerProject(t *testing.T) {
 }
 
 func TestOffInOneProjectFreesNoOther(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	other := filepath.Join(filepath.Dir(s.root), "other")
 	s.repository(other, untilGood)
@@ -499,6 +519,7 @@ func (s *scene) commit(name, content string) {
 }
 
 func TestE12WorkThatLeftTheTree(t *testing.T) {
+	t.Parallel()
 	git := func(s *scene, args ...string) { gittest.At(s.t, s.root).Git(args...) }
 	pushed := func(s *scene) { git(s, "update-ref", "refs/remotes/origin/main", "HEAD") }
 	t.Run("a commit that was pushed still counts", func(t *testing.T) {
@@ -574,6 +595,7 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 
 // Two entries that are not written alike are called at once for one stop.
 func TestE14ASecondCallForTheSameStopAdoptsTheAnswer(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	ran := filepath.Join(s.state, "ran")
 	s.config(strings.Replace(untilGood, "test ! -e red", "echo x >>"+ran+"; test ! -e red", 1))
@@ -604,6 +626,7 @@ func TestE14ASecondCallForTheSameStopAdoptsTheAnswer(t *testing.T) {
 
 // A stop that looks like the one before is judged: the agent had a turn in between.
 func TestE14AnotherStopIsJudgedAgain(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	write(t, s.path("red"), "")
 	transcript := filepath.Join(s.state, "t.jsonl")
@@ -616,6 +639,7 @@ func TestE14AnotherStopIsJudgedAgain(t *testing.T) {
 
 // An agent can write settings that give the hook less time than it was installed with.
 func TestE14WhatIsNotDoneInAShortenedTimeIsRed(t *testing.T) {
+	t.Parallel()
 	s := newWork(t)
 	s.config(strings.Replace(untilGood, "test ! -e red", "test ! -e slow || exec sleep 600", 1))
 	s.approve()
