@@ -24,6 +24,9 @@ func (b *bench) Gates(config string) {
 	b.Commit()
 }
 
+// working is a step that changes something: a turn that changes nothing is not judged.
+var working = bash("echo more >> work.txt")
+
 // Commit commits whatever is in the project.
 func (b *bench) Commit() {
 	b.t.Helper()

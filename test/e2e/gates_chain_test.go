@@ -15,7 +15,7 @@ func TestGatesDoNotRunWhenASubagentStops(t *testing.T) {
 	b := newBench(t)
 	gate := b.runs()
 	b.Gates(oneCheck(gate.counted("test -e mended"), verifying))
-	b.API.Script(claudeapi.Agent("Count", "Count the files."), claudeapi.Text("Three files."),
+	b.API.Script(working, claudeapi.Agent("Count", "Count the files."), claudeapi.Text("Three files."),
 		bash("touch mended"), claudeapi.Text("Mended."))
 	b.API.On(claudeapi.Prompt("Count the files."), claudeapi.Text("3"))
 	b.Run("how many files?")
@@ -37,7 +37,7 @@ func TestLeavingTheProjectDoesNotLeaveItsChecks(t *testing.T) {
 			b := newBench(t)
 			mended := filepath.Join(b.Project, "mended")
 			b.Gates(oneCheck("test -e mended", verifying))
-			b.API.Script(bash(strings.ReplaceAll(leave, "$TMPDIR", b.Tmp)), claudeapi.Text("Finished."),
+			b.API.Script(working, bash(strings.ReplaceAll(leave, "$TMPDIR", b.Tmp)), claudeapi.Text("Finished."),
 				bash("touch "+mended), claudeapi.Text("Mended."))
 			b.Run("do it", "--add-dir", b.Tmp, "--verbose")
 			if cwd := b.WaitEvent("Stop").Str("cwd"); cwd == b.Project {
@@ -54,7 +54,7 @@ func TestGatesRunAfterTheGuardHasBlocked(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ settings, last string }{
 		"and verify":          {verifying, "allow guard:passed gates:passed"},
-		"and trust the agent": {"stop_hook:\n  run_interval_minutes: 0\n", "allow guard:passed gates:stop_hook_active"},
+		"and trust the agent": {"stop_hook:\n  run_interval_minutes: 0\n  verify_fixes: false\n", "allow guard:passed gates:stop_hook_active"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

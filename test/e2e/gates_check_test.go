@@ -138,6 +138,7 @@ func TestGatesGiveUpBeforeTheClientOverridesThem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Gates(oneCheck("false", verifying, "max_retries: 20\n"))
+	b.API.Script(working, claudeapi.Always(claudeapi.Text("I am done.")))
 	h := b.Run("do it")
 	h.wantTold("gave up")
 	b.wantAnswers("Stop", append(slices.Repeat([]string{"block gates:failed"}, 8), "allow gates:gave_up")...)
@@ -151,14 +152,15 @@ func TestGateThatCannotRunDoesNotBlock(t *testing.T) {
 	for name, tt := range map[string]struct{ config, told string }{
 		"a missing tool":          {oneCheck("no-such-linter --all", verifying), "was not found (exit 127)"},
 		"a tool nobody may run":   {oneCheck("./README.md", verifying), "cannot be executed"},
-		"the time of all is over": {oneCheck("sleep 300", verifying, "  deadline: 1\n"), "the time for the whole run was over"},
+		"the time of all is over": {oneCheck("sleep 300", verifying, "  deadline: 1\n"), "was cut off after 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			b.Gates(tt.config)
+			b.API.Script(working, claudeapi.Text("Done."))
 			h := b.Run("do it")
-			if h.Code != 0 || len(b.API.Requests()) != 1 {
+			if h.Code != 0 || len(b.API.Requests()) != 2 {
 				t.Errorf("exit %d after %d requests\n%s", h.Code, len(b.API.Requests()), h.Stderr)
 			}
 			b.wantAnswers("Stop", "allow gates:infrastructure_error")
@@ -174,7 +176,7 @@ func TestHangingCheckFailsAtItsTimeout(t *testing.T) {
 	pid := filepath.Join(b.Tmp, "pid")
 	hang := oneCheck("test -e mended || { echo $$ >" + pid + "; exec sleep 300; }")
 	b.Gates(hang + "        timeout: 5\n" + verifying)
-	b.API.Script(claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
+	b.API.Script(working, claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
 	b.Run("do it")
 	b.wantFeedback("Timed out after 5s")
 	b.wantAnswers("Stop", "block gates:failed", "allow gates:passed")

@@ -24,6 +24,7 @@ func TestKilledHookLeavesTheNextStopWorking(t *testing.T) {
 			b := newBench(t)
 			pids := filepath.Join(b.Tmp, "pids")
 			install(b, hangOnce(pids))
+			b.API.Script(working, claudeapi.Always(claudeapi.Text("I am done.")))
 			h := b.Start()
 			h.Send("do it")
 			pid := waitPIDs(t, pids, 2)

@@ -24,7 +24,7 @@ func TestQuestionOnlyTurnRunsNoGate(t *testing.T) {
 			gate.want(t, 1)
 		}
 		h.Close()
-		b.wantAnswers("Stop", "allow gates:passed", "allow gates:passed")
+		b.wantAnswers("Stop", "allow gates:passed", "allow gates:unchanged")
 		if logs, _ := filepath.Glob(filepath.Join(b.Project, "gauntlet_logs/previous/console.*")); len(logs) != 1 {
 			t.Errorf("logs of %d runs, want 1", len(logs))
 		}
@@ -35,7 +35,7 @@ func TestQuestionOnlyTurnRunsNoGate(t *testing.T) {
 		gate := b.runs()
 		b.Gates(oneCheck(gate.counted("false"), verifying, "base_branch: main\n"))
 		b.Run("what is this?")
-		b.wantAnswers("Stop", "allow gates:no_applicable_gates")
+		b.wantAnswers("Stop", "allow gates:unchanged")
 		gate.want(t, 0)
 	})
 }

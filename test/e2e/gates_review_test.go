@@ -104,7 +104,7 @@ func TestSkippedViolationIsAWarning(t *testing.T) {
 	}
 }
 
-var reviewFile = regexp.MustCompile("review: `(.+\\.json)`")
+var reviewFile = regexp.MustCompile("Read `(.+\\.json)`")
 
 // skip does what the reason tells the agent to do with a violation that it does
 // not agree with.

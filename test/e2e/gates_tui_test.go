@@ -14,7 +14,7 @@ func TestFailingCheckBlocksInTheTerminalToo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Gates(oneCheck(`test -e mended || { echo "mended is missing"; exit 1; }`, verifying))
-	b.API.Script(claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
+	b.API.Script(working, claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
 	b.TUI().Send("do it")
 	b.WaitEvent("Stop", after(b.WaitEvent("Stop")))
 	if !poll(patience, func() bool { return len(b.Answers("Stop")) == 2 }) {
@@ -30,6 +30,7 @@ func TestGateThatIsEscapedFromHasNotFailed(t *testing.T) {
 	b := newBench(t)
 	pids := filepath.Join(b.Tmp, "pids")
 	b.Gates(oneCheck(hangOnce(pids), verifying))
+	b.API.Script(working, claudeapi.Always(claudeapi.Text("I am done.")))
 	tui := b.TUI()
 	tui.Send("do it")
 	pid := waitPIDs(t, pids, 2)
