@@ -22,16 +22,11 @@ import (
 
 // given is the last answer to a stop of a session.
 type given struct {
-	Payload    string    `json:"payload"`    // digest
-	Transcript int64     `json:"transcript"` // its size: it grows with every turn
-	At         time.Time `json:"at"`
-	Decision   string    `json:"decision"`
-	Stdout     []byte    `json:"stdout"`
+	Payload  string    `json:"payload"` // digest
+	At       time.Time `json:"at"`
+	Decision string    `json:"decision"`
+	Stdout   []byte    `json:"stdout"`
 }
-
-// sameMoment is how long after an answer another call can be about the same stop, on a
-// machine that is slow to start it.
-const sameMoment = 2 * time.Second
 
 // turn is one stop of a session: the calls about it take turns.
 type turn struct {
@@ -53,9 +48,6 @@ func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte) *
 		file: filepath.Join(c.StateDir, "answers", hex.EncodeToString(name[:12])+".json"),
 		now:  given{Payload: hex.EncodeToString(sum[:])},
 	}
-	if info, err := os.Stat(base.TranscriptPath); err == nil {
-		t.now.Transcript = info.Size()
-	}
 	patience := Budget(settings.Timeout(hook.Stop, c.HookTimeout, c.clientDirs(payload, nil)...)) - c.Now().Sub(c.start)
 	release, err := lockfile.Acquire(ctx, t.file+".lock", patience)
 	if err != nil {
@@ -66,7 +58,8 @@ func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte) *
 	return t
 }
 
-// adopted is the answer that another call gave to the same stop.
+// adopted is the answer that another call gave to the same stop: to the same payload, and
+// after this call had begun. One that was given before is of an earlier stop, however alike.
 func (t *turn) adopted(start time.Time) (answer given, found bool) {
 	if t == nil {
 		return given{}, false
@@ -75,8 +68,7 @@ func (t *turn) adopted(start time.Time) (answer given, found bool) {
 	if err != nil || json.Unmarshal(text, &answer) != nil || answer.Payload != t.now.Payload {
 		return given{}, false
 	}
-	late := start.Sub(answer.At)
-	return answer, late < 0 || late < sameMoment && t.now.Transcript > 0 && answer.Transcript == t.now.Transcript
+	return answer, answer.At.After(start)
 }
 
 // keep keeps the answer for another call about the same stop. What cannot be kept only
