@@ -57,7 +57,7 @@ func TestAgentsSettingsFile(t *testing.T) {
 		install func(*managed)
 		stop    func(agent string) []string // the entries in the agent's file
 	}{
-		{"nothing is installed", func(m *managed) {}, func(string) []string { return []string{"stopgate hook Stop"} }},
+		{"nothing is installed", func(m *managed) {}, func(string) []string { return []string{"stopgate hook Stop --timeout 20m"} }},
 		{"the project has our hooks", func(m *managed) {
 			m.Stopgate("hooks", "install", "--project", "--yes").mustPass(m.t)
 		}, func(string) []string { return nil }},
@@ -66,7 +66,7 @@ func TestAgentsSettingsFile(t *testing.T) {
 			m.ProjectHook("Stop", "stopgate stop-hook")
 			m.Stopgate("trust", "--yes").mustPass(m.t)
 			m.Commit()
-		}, func(string) []string { return []string{"stopgate hook Stop"} }}, // the gates' hook leaves them to it
+		}, func(string) []string { return []string{"stopgate hook Stop --timeout 20m"} }}, // the gates' hook leaves them to it
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -136,7 +136,7 @@ func TestPersonSwitchesReviewsOnAndOff(t *testing.T) {
 		delete(b.Settings, "permissions") // the command has to bring its own
 		program := b.spaced()
 		b.Exec(program, "hooks", "install", "--user", "--slash-commands").mustPass(t)
-		if text, _ := os.ReadFile(b.claudeFile("settings.json")); !strings.Contains(string(text), program) {
+		if text, _ := os.ReadFile(b.claudeFile("settings.json")); !strings.Contains(string(text), "s a place/stopgate") { // quoted for a shell
 			t.Fatalf("another program is called:\n%s", text)
 		}
 		b.API.On(byReviewer, undone("Write a test for it."), done)
