@@ -67,8 +67,8 @@ func memoryOf(dir, config string) []string {
 	return slices.Compact(patterns)
 }
 
-// pattern matches a path. The client takes a backslash for a slash, so that what means
-// something in a pattern cannot be escaped: any character will do in its place.
+// pattern matches a path. The client reads a backslash as a slash, so special characters
+// cannot be escaped; "?" stands in for each of them.
 func pattern(path string) string {
 	return strings.TrimSuffix(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`*?[]{}()!+@|^$#"'`, r) {

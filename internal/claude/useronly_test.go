@@ -14,9 +14,9 @@ import (
 
 // What the client makes of these flags is measured in test/e2e.
 func TestE9ReviewersTakeSettingsFromTheUserAlone(t *testing.T) {
-	fork, _ := Fork{Session: "s", Dir: "/work/p", Config: "/home/u/.claude"}.Command()
+	fork, _ := Fork{Session: "s", Dir: "/src/p", Config: "/home/u/.claude"}.Command()
 	for name, args := range map[string][]string{
-		"a review": Call{Dir: "/work/p", Config: "/home/u/.claude"}.Args(),
+		"a review": Call{Dir: "/src/p", Config: "/home/u/.claude"}.Args(),
 		"a fork":   fork,
 	} {
 		var settings map[string]any
@@ -25,7 +25,7 @@ func TestE9ReviewersTakeSettingsFromTheUserAlone(t *testing.T) {
 		}
 		want := map[string]any{
 			"disableAllHooks": true, "autoMemoryEnabled": false, "includeGitInstructions": false,
-			"claudeMdExcludes": []any{"/.claude/**", "/work/.claude/**", "/work/p/**"},
+			"claudeMdExcludes": []any{"/.claude/**", "/src/.claude/**", "/src/p/**"},
 		}
 		if diff := cmp.Diff(want, settings); diff != "" {
 			t.Errorf("%s: %s", name, diff)

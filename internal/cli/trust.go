@@ -69,8 +69,8 @@ edits it later changes nothing until you approve again.`,
 	return cmd
 }
 
-// restoreApproved puts the approved files back. It changes nothing that counts, so anybody
-// may do it.
+// restoreApproved puts the approved files back. Only approved content results, so
+// agents may do it too.
 func restoreApproved(out io.Writer, h *here, asJSON bool) error {
 	r, err := h.trust().Restore(h.root)
 	if err != nil {

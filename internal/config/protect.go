@@ -35,8 +35,8 @@ func (p *Protect) fields() []field {
 	}
 }
 
-// protected reads a path or a pattern. One that is turned round would protect nearly
-// everything, which nobody means who writes it below another one.
+// protected reads a path or a pattern. A pattern with "!" would protect almost
+// everything instead of making an exception, so it is a fault.
 func (v value) protected(to *string) bool {
 	var pattern string
 	if !v.pathPattern(&pattern) {

@@ -60,7 +60,7 @@ func (e *examination) probe(ctx context.Context) {
 			e.find(Dead, "live test", err.Error(), "stopgate log --event Stop")
 			continue
 		}
-		e.find(OK, "live test", fmt.Sprintf("a stop with a fault was blocked with its reason, and allowed once it was mended (%s)", took.Round(time.Millisecond)), "")
+		e.find(OK, "live test", fmt.Sprintf("a stop with a fault was blocked with its reason, and allowed once it was fixed (%s)", took.Round(time.Millisecond)), "")
 	}
 }
 

@@ -23,7 +23,7 @@ func programs(line string) (found []string) {
 		case t.kind == redirection:
 			_, rest = nextToken(rest)
 		case t.kind == operator && t.text == "(" && !atStart:
-			return nil // a function is defined: its name is no program
+			return nil // a function is defined: its name need not be a program
 		case t.kind == operator && !slices.Contains([]string{"&&", ";", "\n", "|", "(", "&"}, t.text):
 			return found
 		case t.kind == operator:

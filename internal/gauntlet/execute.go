@@ -215,8 +215,8 @@ func (e *execution) await(ctx context.Context) bool {
 }
 
 // outwaited is the result when another run did not end in time. It says nothing about the
-// work, so it counts as no retry; but an agent that was red, or has changed something, is
-// not let go by it.
+// work, so it does not count as a retry; but an agent that was red, or has changed
+// something, is still blocked.
 func (e *execution) outwaited(ctx context.Context, v *view, held *logdir.HeldError) Result {
 	r := locked(held.Owner, held.Path)
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -286,7 +286,7 @@ func IsBadRevision(err error) bool {
 }
 
 // ended is the result when looking failed because the run is over, or because a person
-// named a base or commit that is none. Any other error means that everything counts as
+// named a base or commit that does not exist. Any other error means that everything counts as
 // changed.
 func (e *execution) ended(ctx context.Context, v *view, err error) (Result, bool) {
 	switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/claude"
@@ -66,7 +65,9 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 		}
 		all = append(all, v)
 	}
-	return together(all, trees)
+	v := keeper.Together(all)
+	v.Trees = trees
+	return v
 }
 
 // judge looks at one tree.
@@ -103,39 +104,6 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 	}
 	v.Trees = []event.Tree{r.record(tree)}
 	return v
-}
-
-// together makes one verdict of those of several trees, none of which blocks: the worst
-// gives its outcome and status.
-func together(all []keeper.Verdict, trees []event.Tree) keeper.Verdict {
-	worst := keeper.Verdict{Trees: trees}
-	var messages, summaries []string
-	for i, v := range all {
-		if i == 0 || severity(v) > severity(worst) {
-			worst.Outcome, worst.Status = v.Outcome, v.Status
-		}
-		worst.Notify = worst.Notify || v.Notify
-		if v.Message != "" {
-			messages = append(messages, v.Message)
-		}
-		if v.Summary != "" {
-			summaries = append(summaries, v.Summary)
-		}
-	}
-	worst.Message, worst.Summary = strings.Join(messages, "\n"), strings.Join(summaries, "; ")
-	return worst
-}
-
-// severity orders verdicts that let the agent go: one that was given up before one that
-// could not be had.
-func severity(v keeper.Verdict) int {
-	switch v.Outcome {
-	case keeper.Failed:
-		return 2
-	case keeper.CouldNotRun:
-		return 1
-	}
-	return 0
 }
 
 // record is what the journal keeps of a tree.

@@ -30,7 +30,7 @@ type Options struct {
 	Answers bool
 	// Since is when the session began that stops: what it has committed counts as changed.
 	Since change.Start
-	// Observe means that nothing is blocked, so a failure counts as no retry either.
+	// Observe means that nothing is blocked, so a failure does not count as a retry either.
 	Observe bool
 	// Baseline is the tree that the agent found; empty where it is not known. Red means that
 	// a stop of its session was refused on it. Plan means that the agent only plans.

@@ -28,9 +28,9 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 	case err != nil && ctx.Err() != nil:
 		return job.result(GateCouldNotRun, over(ctx))
 	case err != nil:
-		// Whoever breaks the repository is not reviewed: that must not let them go.
-		// Nor does it close what was found before.
-		r := job.result(GateFailed, "git cannot show the changes, so nobody can review them: "+err.Error())
+		// A broken repository must not let the agent go without a review, nor close what
+		// was found before.
+		r := job.result(GateFailed, "git cannot show the changes, so they cannot be reviewed: "+err.Error())
 		r.Violations = previous
 		return r
 	case len(bytes.TrimSpace(diff.Text)) == 0 && len(previous) == 0:

@@ -29,8 +29,8 @@ func (g gateRunner) sight(ctx context.Context, job *Job, diff change.Diff) sight
 }
 
 // hidden are the violations that reviewers would close and that stay open, because their
-// files are where no reviewer sees them; the remarks say so. What nobody can find out about
-// a file is no reason to close anything either.
+// files are where no reviewer sees them; the remarks say so. If a file cannot be
+// looked at, its violations stay open too.
 func (s sight) hidden(closing []review.Violation) (hidden, closed []review.Violation, remarks []string) {
 	for _, v := range closing {
 		why, err := s.why(v)

@@ -8,7 +8,7 @@ import (
 
 // withheldBefore is the result when .gauntlet is not as approved and the approved files cannot
 // be put in its place: no gate runs. It holds the agent back, which can restore the files,
-// and says nothing about the work, so it is not recorded and counts as no retry.
+// and says nothing about the work, so it is not recorded and does not count as a retry.
 func withheldBefore(project *keeper.Project) (Result, bool) {
 	err := project.Content.Ready()
 	if err == nil {

@@ -53,7 +53,7 @@ func (f *File) Made() bool {
 }
 
 // Remove removes a file that we made, and those of its directories that we made and that are
-// empty. What somebody else made stays, on an empty object.
+// empty. A file that we did not make stays, as an empty object.
 func (f *File) Remove() error {
 	m, ours := f.made()
 	if !ours || f.link {

@@ -46,7 +46,7 @@ type Verdict struct {
 	Cost    event.Cost
 	// Uncounted means that a block says nothing about the work, and is not counted against it.
 	Uncounted bool
-	Reused    bool         // of an earlier call: nobody looked again
+	Reused    bool         // of an earlier call, without another look
 	Trees     []event.Tree // that were looked at
 	// NeedsPerson means that nothing goes on by itself after the stop: a person has to
 	// decide.

@@ -1,5 +1,5 @@
 // Package owner keeps stopgate out of directories that belong to other users, as git's
-// safe.directory does: whoever owns a repository's files could have commands run by anyone
+// safe.directory does: the owner of a repository's files could run commands as every user
 // who enters it.
 package owner
 
@@ -17,9 +17,9 @@ import (
 )
 
 // Check returns an error where the project at root, or the repository that it is in, belongs to
-// somebody else than the caller or root, unless the caller's own git configuration says that
+// another user than the caller or root, unless the caller's own git configuration says that
 // the directory is safe. Links are not followed: an agent could make one that leads to
-// somebody else's files, to have its own project not entered.
+// another user's files, so that its own project is not entered.
 func Check(root string, environ []string) error {
 	return check(root, environ, func(place string) (string, bool) { return foreign(place, environ) })
 }

@@ -12,7 +12,7 @@ import (
 
 // Caller is the program that called this hook: clients start hooks in sessions of their
 // own, so it is the parent of the session's leader. It is empty where this process, or the
-// shell before it, leads none: then nobody can tell.
+// shell before it, does not lead a session: then the caller is unknown.
 func Caller() Identity {
 	leader, err := unix.Getsid(0)
 	if err != nil || leader != os.Getpid() && leader != os.Getppid() {
@@ -38,8 +38,8 @@ func CallerEnviron() []string {
 	if err != nil {
 		return nil
 	}
-	// What was started with another environment than its session, as our tests start
-	// hooks, is no client's.
+	// A process with another environment than its session was not started by a client; our
+	// tests start hooks like that.
 	const session = "CLAUDE_CODE_SESSION_ID"
 	if env := environOf(leader); !startedByClient(env) || environ.Get(env, session) != os.Getenv(session) {
 		return nil

@@ -75,7 +75,7 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 			break
 		}
 	}
-	v := together(all)
+	v := keeper.Together(all)
 	v.PerTree = true
 	return v
 }
@@ -88,39 +88,6 @@ func elsewhere(v keeper.Verdict, root string) keeper.Verdict {
 		}
 	}
 	return v
-}
-
-// together makes one verdict of several, of which only the last can block. The worst gives
-// its outcome and status.
-func together(all []keeper.Verdict) (out keeper.Verdict) {
-	severity := func(v keeper.Verdict) int {
-		switch {
-		case v.Blocks():
-			return 4
-		case v.NeedsPerson:
-			return 3
-		case v.Outcome == keeper.Failed:
-			return 2
-		case v.Outcome == keeper.CouldNotRun:
-			return 1
-		}
-		return 0
-	}
-	var messages, summaries []string
-	for i, v := range all {
-		if i == 0 || severity(v) > severity(out) {
-			out.Outcome, out.Status, out.Reason = v.Outcome, v.Status, v.Reason
-		}
-		out.Notify, out.NeedsPerson = out.Notify || v.Notify, out.NeedsPerson || v.NeedsPerson
-		if v.Message != "" {
-			messages = append(messages, v.Message)
-		}
-		if v.Summary != "" {
-			summaries = append(summaries, v.Summary)
-		}
-	}
-	out.Message, out.Summary = strings.Join(messages, "\n"), strings.Join(summaries, "; ")
-	return out
 }
 
 // judge looks at one tree.

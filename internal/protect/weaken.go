@@ -112,12 +112,18 @@ var (
 
 	// named are the lines that begin a test and have its name.
 	named = []*regexp.Regexp{
-		regexp.MustCompile(`^\s*func\s+(?:\([^)]*\)\s*)?((?:Test|Benchmark|Fuzz|Example)\w*)\s*\(`), // Go
-		regexp.MustCompile(`\b[a-z]\w*\.Run\(\s*("[^"]*"|` + "`[^`]*`" + `)\s*,`),                   // its subtests
-		regexp.MustCompile(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(`),                                 // Python
-		regexp.MustCompile(`^\s*class\s+(Test\w*)\b`),                                               // its groups
-		regexp.MustCompile(`\b(?:x|f)?(?:it|test|specify|describe|suite|context)(?:\.\w+(?:\([^)]*\))?)*\s*\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `)`), // JavaScript
-		regexp.MustCompile(`^\s*(?:it|specify|describe|context|test)\s+('[^']*'|"[^"]*")\s+do\b`),                                                                         // Ruby
+		// Go.
+		regexp.MustCompile(`^\s*func\s+(?:\([^)]*\)\s*)?((?:Test|Benchmark|Fuzz|Example)\w*)\s*\(`),
+		// Its subtests.
+		regexp.MustCompile(`\b[a-z]\w*\.Run\(\s*("[^"]*"|` + "`[^`]*`" + `)\s*,`),
+		// Python.
+		regexp.MustCompile(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(`),
+		// Its groups.
+		regexp.MustCompile(`^\s*class\s+(Test\w*)\b`),
+		// JavaScript.
+		regexp.MustCompile(`\b(?:x|f)?(?:it|test|specify|describe|suite|context)(?:\.\w+(?:\([^)]*\))?)*\s*\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `)`),
+		// Ruby.
+		regexp.MustCompile(`^\s*(?:it|specify|describe|context|test)\s+('[^']*'|"[^"]*")\s+do\b`),
 	}
 	// marked is a line that makes a test of the next function.
 	marked   = regexp.MustCompile(`^\s*(?:#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest|wasm_bindgen_test)\b|@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Test|TestMethod|Fact|Theory)\b)`)

@@ -80,7 +80,7 @@ func (e Stop) apply(q *Queue, now Time) Outcome {
 }
 
 // Halted is a stop after which nothing may go on before a person has decided. The queue ends
-// there, so that somebody hears of it; what is left of it can be taken up again.
+// there, so that its owner is told; the rest can be taken up again.
 type Halted struct {
 	Stop
 	Why string

@@ -112,8 +112,8 @@ func (e Entry) Current() bool {
 }
 
 // Exactly is the command that starts an entry of exactly the form that is installed, today or by
-// an older stopgate, without a shell where it is older. It is for whoever calls what a file
-// says that may come from anywhere.
+// an older stopgate, without a shell where it is older. Callers use it
+// to start an entry from a file that may come from anywhere.
 func (e Entry) Exactly() (args []string, exact bool) {
 	program, arguments := e.call()
 	older := slices.Equal(arguments, []string{"hook", string(e.Event)})

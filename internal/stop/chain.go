@@ -228,6 +228,6 @@ func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
 		Status:      "gave_up",
 		Notify:      true,
 		NeedsPerson: v.NeedsPerson,
-		Message:     fmt.Sprintf("gave up %s; the agent is let go although this is not mended: %s", why, v.Summary),
+		Message:     fmt.Sprintf("gave up %s; the agent is let go although this is not fixed: %s", why, v.Summary),
 	}
 }

@@ -173,7 +173,7 @@ func read(source, live string, withGates bool) (*keeper.Project, error) {
 }
 
 // hold keeps an agent from stopping over an approval that cannot be read: damage frees no
-// open failure. It says nothing about the work, so it counts as no retry.
+// open failure. It says nothing about the work, so it does not count as a retry.
 func (p *Place) hold(stateDir string) {
 	state, err := ledger.Open(stateDir, p.Root).Read()
 	if err == nil && !state.Damaged && len(state.Open) == 0 {

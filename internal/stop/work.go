@@ -325,8 +325,8 @@ func (c *call) others(root string, payload hook.Payload, session *work.Session) 
 	return roots
 }
 
-// moved are the worktrees that a tree of the session may be now which is no longer where it
-// was: those of its repositories that the session does not know.
+// moved are the worktrees that may be a tree of the session which was moved away: those of
+// its repositories that the session does not know.
 func moved(session *work.Session) (roots []string) {
 	for _, known := range session.Roots {
 		for _, root := range worktrees(known, time.Time{}) {

@@ -27,6 +27,6 @@ func (d Dir) Remove() (failed error) {
 	for _, file := range d.own() {
 		failed = errors.Join(failed, os.Remove(file))
 	}
-	_ = os.Remove(d.path) // fails when somebody else's files are in it
+	_ = os.Remove(d.path) // fails if it holds other files
 	return failed
 }

@@ -265,7 +265,7 @@ const (
 	Block     Remedy = "block"     // no gate runs, and a stop is blocked until the files are restored
 )
 
-// RemedyHere is the one that this system allows, and why it is no better.
+// RemedyHere is the remedy that this system allows, and why a better one is not available.
 func RemedyHere() (Remedy, error) {
 	if err := enclave.Available(); err != nil {
 		return Block, err

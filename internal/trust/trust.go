@@ -69,7 +69,7 @@ func (s Store) Gated(root string) bool {
 	return Snapshot{files: a.Files}.Has(paths.ConfigFile)
 }
 
-// Roots lists the projects of which something is approved, where that was done.
+// Roots lists the projects that have an approval, by the path where it was given.
 func (s Store) Roots() (roots []string) {
 	folders, _ := os.ReadDir(s.dir) // without any there is none
 	for _, folder := range folders {

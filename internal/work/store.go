@@ -73,7 +73,7 @@ func (s Store) Update(id string, by Beginning, now time.Time, change func(*Sessi
 	return atomicfile.Write(s.path(id), append(text, '\n'), 0o600)
 }
 
-// begin is a session of which nothing is known.
+// begin is a session that is not known yet.
 func (s Store) begin(id string, by Beginning, now time.Time) *Session {
 	if before := s.before(by, now); before != nil {
 		return before.successor(id)

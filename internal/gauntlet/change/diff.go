@@ -19,7 +19,7 @@ type Diff struct {
 	base   string // commit or tree that the diff is from; empty: every file counts as new
 }
 
-// Missing is a file, or a folder, of which a reader of a diff does not see everything.
+// Missing is a file or a folder that a diff does not show in full.
 type Missing struct{ Name, Why string }
 
 // Why something is missing in a diff.
@@ -100,7 +100,7 @@ func (w *Worktree) compare(ctx context.Context, scope Scope, p Position, patch *
 	return added, span.from, err
 }
 
-// nameFiltered names the files of which git was shown something else than what they hold.
+// nameFiltered names the files whose content git sees only through a clean filter.
 func (w *Worktree) nameFiltered(ctx context.Context, patch *patch) error {
 	names, err := w.repo.Filtered(ctx)
 	if err != nil || len(names) == 0 {
@@ -119,7 +119,7 @@ func (w *Worktree) nameFiltered(ctx context.Context, patch *patch) error {
 }
 
 // compareText shows the files that git calls binary and that are not. An attribute is
-// enough to make git do so, one that nobody commits too (.git/info/attributes).
+// enough to make git do so, even one in .git/info/attributes, which is never committed.
 func (w *Worktree) compareText(ctx context.Context, patch *patch, span span) error {
 	var text []string
 	for _, name := range patch.binary {

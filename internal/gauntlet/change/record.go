@@ -188,7 +188,7 @@ func (w *Worktree) Differences(ctx context.Context, r Record, more []string) (al
 	return all, nil
 }
 
-// state is what a file is now. A folder in its place is no file. An error means that ctx
+// state is what a file is now. A folder in its place counts as a missing file. An error means that ctx
 // ended.
 func (f folder) state(ctx context.Context, name string, known *entry, buf []byte) (State, error) {
 	s, err := f.lstat(name)

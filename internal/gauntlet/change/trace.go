@@ -21,7 +21,7 @@ const traceLines = 32
 // TraceOf is the trace of a content.
 func TraceOf(content []byte) Trace {
 	hashes := lineHashes(content, 8)
-	if len(hashes) < 4 { // a short file, of which every line counts
+	if len(hashes) < 4 { // in a short file every line counts
 		hashes = lineHashes(content, 1)
 	}
 	all := slices.Sorted(maps.Keys(hashes))
@@ -32,7 +32,7 @@ func TraceOf(content []byte) Trace {
 	return Trace(trace.String())
 }
 
-// hashes are those of the trace. What is no hash leads nowhere.
+// hashes are those of the trace. Anything else in it is skipped.
 func (t Trace) hashes() (all []uint32) {
 	for digits := range slices.Chunk([]byte(t), 8) {
 		if hash, err := strconv.ParseUint(string(digits), 16, 32); err == nil {

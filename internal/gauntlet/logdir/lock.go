@@ -44,9 +44,9 @@ func (l *Lock) Release() error { return l.release() }
 // Any other error means that the directory cannot be written to.
 //
 // The lock is the kernel's, on a file that names its owner. The file is made
-// aside and appears under its name when it is complete and locked, so one that
-// nobody has locked was left by a run that was killed, or is not ours; whatever
-// it says, it is taken over.
+// aside and appears under its name when it is complete and locked, so an unlocked
+// one was left by a run that was killed, or is not ours: it is taken over,
+// whatever it says.
 func (d Dir) Acquire(now time.Time) (*Lock, error) {
 	if err := d.make(); err != nil {
 		return nil, err

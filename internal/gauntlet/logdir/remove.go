@@ -30,7 +30,7 @@ func (d Dir) Remove(now time.Time) error {
 			_ = os.Remove(d.file(".gitignore"))
 		}
 	}
-	_ = os.Remove(d.path) // fails when somebody else's files are in it
+	_ = os.Remove(d.path) // fails if it holds other files
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (d Dir) removeLogs() error {
 			}
 		}
 		if dir != d.path {
-			_ = os.Remove(dir) // fails when somebody else's files are in it
+			_ = os.Remove(dir) // fails if it holds other files
 		}
 	}
 	return failed

@@ -107,8 +107,8 @@ func convene(r Request) *panel {
 	return p
 }
 
-// newPanel is a panel without anybody in it. The project's settings have no say in who sits
-// there, nor in whom they talk to.
+// newPanel is a panel without reviewers. The project's settings decide neither who reviews
+// nor which endpoint they talk to.
 func newPanel(r Request, prompted []byte) *panel {
 	own := claude.Personal(r.Environ, r.Root)
 	return &panel{Request: r, prompted: prompted, own: own, env: claude.Environ(own), quotas: quotas{r.StateDir}}
