@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 
@@ -41,11 +42,22 @@ func Imposed(given []string) map[string]*string {
 		if value, set := users[name]; set {
 			imposed[name] = &value
 		}
+		if imposed[name] == nil && name == "HOME" {
+			imposed[name] = home()
+		}
 		if value := imposed[name]; value != nil && *value == environ.Get(given, name) {
 			delete(imposed, name) // the person says the same
 		}
 	}
 	return imposed
+}
+
+// home is the user's home as the system knows it; nil where it does not.
+func home() *string {
+	if u, err := user.Current(); err == nil && u.HomeDir != "" {
+		return &u.HomeDir
+	}
+	return nil
 }
 
 // projectDirs are those whose settings the client may have taken for the project's.
@@ -65,7 +77,11 @@ func projectDirs(given []string) []string {
 // so the files are only looked through.
 func setsVariables(dir string) bool {
 	for _, name := range []string{"settings.json", "settings.local.json"} {
-		if text, err := os.ReadFile(filepath.Join(dir, ".claude", name)); err == nil && bytes.Contains(text, []byte(`"env"`)) {
+		path := filepath.Join(dir, ".claude", name)
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue // opening a pipe would wait
+		}
+		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(`"env"`)) {
 			return true
 		}
 	}

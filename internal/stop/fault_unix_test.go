@@ -38,8 +38,16 @@ func TestE7AnErrorWhileLookingIsNoExit(t *testing.T) {
 			check(s.t, os.Mkdir(s.path("gauntlet_logs"), 0o755))
 			pipe(s.t, s.path("gauntlet_logs/.gauntlet-run.lock"))
 		},
-		"a damaged ledger":         func(s *scene) { write(s.t, ledgerFile(s), "nonsense") },
-		"git is not installed":     func(s *scene) { s.env = append(s.env, "PATH="+onlyShell(s.t)) },
+		"a damaged ledger":     func(s *scene) { write(s.t, ledgerFile(s), "nonsense") },
+		"git is not installed": func(s *scene) { s.env = append(s.env, "PATH="+onlyShell(s.t)) },
+		"a pipe as git's log": func(s *scene) {
+			check(s.t, os.Remove(s.path(".git/logs/HEAD")))
+			pipe(s.t, s.path(".git/logs/HEAD"))
+		},
+		"a pipe as the client's settings": func(s *scene) {
+			check(s.t, os.MkdirAll(s.path(".claude"), 0o755))
+			pipe(s.t, s.path(".claude/settings.json"))
+		},
 		"an unknown repository":    func(s *scene) { write(s.t, s.path("sub/.git"), "gitdir: /nonsense\n") },
 		"a repository as it forms": func(s *scene) { check(s.t, os.RemoveAll(s.path(".git/refs"))) },
 	} {

@@ -20,6 +20,8 @@ import (
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
 	"github.com/stopgate/stopgate/internal/protect"
+	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/transcript"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
 )
@@ -39,7 +41,8 @@ func (c *call) follow(payload hook.Payload, root string) *work.Session {
 	if session == nil && len(roots) == 0 {
 		return nil
 	}
-	news := payload.Event() == hook.SessionStart || stranger != "" // a fork begins so, under the old id
+	news := payload.Event() == hook.SessionStart || // a fork begins so, under the old id
+		session != nil && stranger != "" && !slices.Contains(session.Strange, stranger)
 	if session != nil && !news && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
 		return session
 	}
@@ -250,6 +253,8 @@ func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) 
 					t.Baseline, t.Red = tree.Tree, false
 				case gauntlet.Failed:
 					t.Red = true
+					t.GitDir, _ = paths.GitDir(tree.Root)
+					_, t.Within, _ = paths.Repository(tree.Root)
 				case gauntlet.RetryLimitExceeded:
 				default:
 					s.Judged = false
@@ -259,13 +264,14 @@ func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) 
 	})
 }
 
-// readers are tools that name files and change none.
-var readers = []string{"Read", "Glob", "Grep", "LS"}
+// writing is in the names of tools of MCP servers that write files. Those that only read
+// must not count: a person's red project is not the agent's because it was read.
+var writing = regexp.MustCompile(`^mcp__.*(write|edit|create|update|replace|insert|append|delete|remove|move|rename|patch|save)`)
 
-// edited is the directory of the file that a tool names and may have written; empty where
-// it names none. Tools of MCP servers say path.
+// edited is the directory of the file that a tool has written; empty where it names none, or
+// writes none.
 func edited(use hook.ToolUse, cwd string) string {
-	if slices.Contains(readers, use.ToolName) {
+	if !slices.Contains(settings.EditTools, use.ToolName) && !writing.MatchString(use.ToolName) {
 		return ""
 	}
 	var file struct {
@@ -316,26 +322,19 @@ func (c *call) others(root string, payload hook.Payload, session *work.Session) 
 		}
 		if _, err := os.Stat(tree); err == nil {
 			add(tree)
-			continue
-		}
-		for _, root := range moved(session) {
-			add(root)
+		} else {
+			add(c.nearest(moved(session.Trees[tree])))
 		}
 	}
 	return roots
 }
 
-// moved are the worktrees that may be a tree of the session which was moved away: those of
-// its repositories that the session does not know.
-func moved(session *work.Session) (roots []string) {
-	for _, known := range session.Roots {
-		for _, root := range worktrees(known, time.Time{}) {
-			if _, seen := session.Trees[real(root)]; !seen {
-				roots = append(roots, root)
-			}
-		}
+// moved is where a worktree is now that was moved away; empty where git no longer has it.
+func moved(tree work.Tree) string {
+	if top := linkedTop(filepath.Join(tree.GitDir, "gitdir")); top != "" {
+		return filepath.Join(top, filepath.FromSlash(tree.Within))
 	}
-	return roots
+	return ""
 }
 
 // nearest is the nearest project upward from a directory; empty where there is none.
@@ -390,7 +389,7 @@ func (c *call) mentioned(root string, payload hook.Payload, session *work.Sessio
 	if len(candidates) == 0 {
 		return nil
 	}
-	said, err := os.ReadFile(payload.Common().TranscriptPath)
+	said, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
 	if err != nil { // then all are that no other session has worked in
 		taken := work.NewStore(c.StateDir).Roots(session.Origin)
 		return slices.DeleteFunc(candidates, func(root string) bool { return slices.Contains(taken, real(root)) })
@@ -402,6 +401,9 @@ func (c *call) mentioned(root string, payload hook.Payload, session *work.Sessio
 	}
 	return roots
 }
+
+// maxTranscript bounds how much of a transcript is looked through, from its end.
+const maxTranscript = 256 << 20
 
 // names reports whether a text has a name as a word of its own.
 func names(text []byte, name string) bool {
@@ -422,16 +424,28 @@ func worktrees(root string, than time.Time) (roots []string) {
 	entries, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there need not be any
 	for _, entry := range entries {
 		link := filepath.Join(common, "worktrees", entry.Name(), "gitdir")
-		info, err := os.Stat(link)
-		if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(than) {
+		if info, err := os.Stat(link); err != nil || info.ModTime().Before(than) {
 			continue
 		}
-		if text, err := os.ReadFile(link); err == nil {
-			tree := filepath.Dir(strings.TrimSpace(string(text)))
-			roots = append(roots, filepath.Join(tree, filepath.FromSlash(within)))
+		if top := linkedTop(link); top != "" {
+			roots = append(roots, filepath.Join(top, filepath.FromSlash(within)))
 		}
 	}
 	return roots
+}
+
+// linkedTop is the top of the worktree that git's file about it names; empty where there is
+// no such file.
+func linkedTop(link string) string {
+	info, err := os.Stat(link)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	text, err := os.ReadFile(link)
+	if err != nil {
+		return ""
+	}
+	return filepath.Dir(strings.TrimSpace(string(text)))
 }
 
 // real is one path for a directory, however it is reached.

@@ -334,6 +334,54 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 	s.wantTrees("project passed")
 }
 
+// A transcript that cannot be read must not make the hook wait, and says nothing.
+func TestE5ATranscriptThatIsAPipe(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	dir := s.linked("wt")
+	write(t, filepath.Join(dir, "red"), "")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	pipe(t, transcript)
+	wantBlock(t, s.stop(fields{"transcript_path": transcript}), "check:.:t")
+}
+
+func TestE5AMovedWorktreeIsFollowed(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	dir, theirs := s.linked("wt"), s.linked("theirs")
+	write(t, filepath.Join(dir, "red"), "")
+	write(t, filepath.Join(theirs, "red"), "another session's")
+	wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+	gittest.At(t, s.root).Git("worktree", "move", dir, dir+"-2")
+	wantBlock(t, s.stop(nil), dir+"-2")
+	gittest.At(t, s.root).Git("worktree", "remove", "--force", dir+"-2")
+	if r := s.stop(nil); r.blocks() {
+		t.Errorf("a worktree that is gone, or another's, blocks: %s", r.Stdout)
+	}
+}
+
+// Reading is not working.
+func TestE5WhatAToolOnlyReadsIsNotTheAgents(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, untilGood)
+	check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+	write(t, filepath.Join(other, "red"), "the person's")
+	s.prompt("do it", nil)
+	for tool, blocks := range map[string]bool{"Read": false, "Grep": false, "mcp__fs__read_file": false, "mcp__fs__list_directory": false, "mcp__fs__write_file": true} {
+		session := fields{"session_id": tool}
+		write(t, s.path("g"), tool)
+		s.call(hook.PostToolUse, merge(session, fields{
+			"tool_name": tool, "tool_input": fields{"path": filepath.Join(other, "f"), "file_path": filepath.Join(other, "f")}, "tool_response": fields{}, "tool_use_id": "u",
+		}))
+		if got := s.stop(session).blocks(); got != blocks {
+			t.Errorf("%s: blocked %t", tool, got)
+		}
+	}
+}
+
 func TestE5TheFirstRedTreeAnswers(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)

@@ -46,6 +46,10 @@ type Tree struct {
 	Reflog change.Reflog `json:"reflog,omitzero"`
 	// Red means that a stop of this session was refused here, and none has passed since.
 	Red bool `json:"red,omitempty"`
+	// GitDir is what git keeps of a red worktree, which leads to it if it is moved, and
+	// Within the project's place in it.
+	GitDir string `json:"git_dir,omitempty"`
+	Within string `json:"within,omitempty"`
 }
 
 const (

@@ -38,8 +38,13 @@ func ReflogOf(root string) Reflog {
 	if !found {
 		return Reflog{}
 	}
-	text, err := os.ReadFile(filepath.Join(gitDir, "logs", "HEAD"))
-	if err != nil || len(text) > maxReflog {
+	file, size, err := openReflog(gitDir)
+	if err != nil || size > maxReflog {
+		return Reflog{}
+	}
+	defer file.Close()
+	text, err := io.ReadAll(file)
+	if err != nil {
 		return Reflog{}
 	}
 	return Reflog{int64(len(text)), sumOf(text)}
@@ -56,13 +61,26 @@ func (r Reflog) GoesOn(root string) bool {
 	if !found {
 		return false
 	}
-	file, err := os.Open(filepath.Join(gitDir, "logs", "HEAD"))
+	file, size, err := openReflog(gitDir)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	return err == nil && r.begins(file, info.Size())
+	return r.begins(file, size)
+}
+
+// openReflog opens the reflog of HEAD. Only a file is opened: a pipe would wait.
+func openReflog(gitDir string) (file *os.File, size int64, err error) {
+	path := filepath.Join(gitDir, "logs", "HEAD")
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is not a file", path)
+	}
+	file, err = os.Open(path)
+	return file, info.Size(), err
 }
 
 // begins reports whether a reflog goes on from this one.
@@ -92,21 +110,17 @@ func reflog(p Position, since Start, what *regexp.Regexp) (commits []string) {
 	if !p.Git || since.Time.IsZero() {
 		return nil
 	}
-	file, err := os.Open(filepath.Join(p.GitDir, "logs", "HEAD"))
+	file, size, err := openReflog(p.GitDir)
 	if err != nil {
 		return nil
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	known := since.Reflog.begins(file, info.Size())
-	from := max(0, info.Size()-maxReflog)
+	known := since.Reflog.begins(file, size)
+	from := max(0, size-maxReflog)
 	if known {
 		from = max(from, since.Reflog.Size)
 	}
-	lines := bufio.NewScanner(io.NewSectionReader(file, from, info.Size()-from))
+	lines := bufio.NewScanner(io.NewSectionReader(file, from, size-from))
 	lines.Buffer(nil, maxReflog)
 	for lines.Scan() {
 		commit, at := madeBy(lines.Text(), what)
@@ -148,11 +162,12 @@ func HeadAt(root string, at time.Time) (commit string, reflog Reflog) {
 	if !found {
 		return "", Reflog{}
 	}
-	path := filepath.Join(gitDir, "logs", "HEAD")
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	file, _, err := openReflog(gitDir)
+	if err != nil {
 		return "", Reflog{}
 	}
-	text, err := os.ReadFile(path)
+	defer file.Close()
+	text, err := io.ReadAll(file)
 	if err != nil {
 		return "", Reflog{}
 	}
@@ -186,7 +201,7 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, since Sta
 	if branches := w.branches(ctx, scope, p); len(branches) > 0 {
 		all = append(all, "commits on "+list(branches))
 	}
-	if newer(filepath.Join(commonOf(p.GitDir), "logs", "refs", "stash"), since.Time) {
+	if newer(filepath.Join(w.common(p), "logs", "refs", "stash"), since.Time) {
 		all = append(all, "a stash (git stash list)")
 	}
 	if ignored := w.ignored(ctx, p, since.Time, files); len(ignored) > 0 {
@@ -197,7 +212,7 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, since Sta
 
 // AsideStamp changes when Aside may say something else although the tree is the same.
 func (w *Worktree) AsideStamp(p Position) string {
-	common := commonOf(p.GitDir)
+	common := w.common(p)
 	stamp := ""
 	for _, file := range append(w.ruleFiles(p), filepath.Join(common, "logs", "refs", "stash")) {
 		if info, err := os.Stat(file); err == nil {
@@ -246,7 +261,7 @@ func (w *Worktree) ignored(ctx context.Context, p Position, since time.Time, cha
 
 // ruleFiles may say what git ignores, besides the .gitignore files of the tree.
 func (w *Worktree) ruleFiles(p Position) []string {
-	common := commonOf(p.GitDir)
+	common := w.common(p)
 	files := []string{filepath.Join(common, "info", "exclude"), filepath.Join(common, "config")}
 	home := environ.Get(w.environ, "HOME")
 	if home != "" {
@@ -261,17 +276,12 @@ func newer(file string, since time.Time) bool {
 	return err == nil && !info.ModTime().Before(since)
 }
 
-// commonOf is what the worktrees of a repository share.
-func commonOf(gitDir string) string {
-	text, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
-	if err != nil {
-		return gitDir
+// common is what the worktrees of the repository share.
+func (w *Worktree) common(p Position) string {
+	if dir, _, found := paths.Repository(w.root); found {
+		return dir
 	}
-	dir := strings.TrimSpace(string(text))
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(gitDir, dir)
-	}
-	return dir
+	return p.GitDir
 }
 
 // list is the first few of many names.
