@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -76,7 +77,7 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 // are part of this history.
 func (w *Worktree) made(ctx context.Context, scope Scope, p Position) (files []string, err error) {
 	for _, commit := range scope.Made {
-		here, err := w.repo.Reachable(ctx, commit, p.Head)
+		here, err := w.leadsTo(ctx, commit, p.Head)
 		if err != nil {
 			return nil, err
 		}
@@ -90,6 +91,16 @@ func (w *Worktree) made(ctx context.Context, scope Scope, p Position) (files []s
 		files = append(files, touched...)
 	}
 	return files, nil
+}
+
+// leadsTo reports whether a commit is part of the history of tip. One that git no longer has
+// is not.
+func (w *Worktree) leadsTo(ctx context.Context, commit, tip string) (bool, error) {
+	leads, err := w.repo.Reachable(ctx, commit, tip)
+	if errors.Is(err, git.ErrNoSuchRef) {
+		return false, nil
+	}
+	return leads, err
 }
 
 // files lists all files of the project.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/git"
 )
 
 // Diff is a unified diff, and what it does not show.
@@ -87,17 +89,56 @@ func (w *Worktree) compare(ctx context.Context, scope Scope, p Position, patch *
 		}
 		span.to = "" // the working tree
 	}
-	if err := w.repo.Diff(ctx, patch, span.from, span.to); err != nil {
-		return nil, "", err
-	}
-	patch.flush() // the last file
-	if err := w.compareText(ctx, patch, span); err != nil {
+	if err := w.write(ctx, patch, span); err != nil {
 		return nil, "", err
 	}
 	if span.worktree {
-		err = w.nameFiltered(ctx, patch)
+		if err := w.nameFiltered(ctx, patch); err != nil {
+			return nil, "", err
+		}
 	}
-	return added, span.from, err
+	return added, span.from, w.writeMade(ctx, scope, p, patch)
+}
+
+// write has git write a span.
+func (w *Worktree) write(ctx context.Context, patch *patch, span span) error {
+	if err := w.repo.Diff(ctx, patch, span.from, span.to); err != nil {
+		return err
+	}
+	patch.flush() // the last file
+	return w.compareText(ctx, patch, span)
+}
+
+// writeMade shows each commit that counts as changed although the base has it, as it was made.
+// It says nothing about the files as they are now.
+func (w *Worktree) writeMade(ctx context.Context, scope Scope, p Position, now *patch) error {
+	for _, commit := range scope.Made {
+		pushed, err := w.leadsTo(ctx, commit, p.MergeBase)
+		if err != nil {
+			return err
+		}
+		if !pushed {
+			continue // the diff has it, or this history does not
+		}
+		id, parent, err := w.repo.Commit(ctx, commit)
+		if err != nil {
+			return err
+		}
+		if parent == "" {
+			parent = git.EmptyTree(id)
+		}
+		touched, err := w.repo.Touched(ctx, id)
+		if err != nil {
+			return err
+		}
+		title := "Commit " + id + ", which " + p.Base + " already has:\n"
+		then := now.aside(title, func(name string) bool { return slices.Contains(touched, name) })
+		if err := w.write(ctx, then, span{from: parent, to: id}); err != nil {
+			return err
+		}
+		now.join(title, then)
+	}
+	return nil
 }
 
 // nameFiltered names the files whose content git sees only through a clean filter.

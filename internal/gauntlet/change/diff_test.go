@@ -284,3 +284,45 @@ func FuzzPatch(f *testing.F) {
 		}
 	})
 }
+
+// What a session pushed is reviewed all the same, and what others pushed is not.
+func TestE12ADiffShowsWhatWasPushed(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a", "1\n", "shared", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
+	first := r.Commit("one")
+	r.Git("checkout", "-q", "-b", "theirs")
+	r.Write("theirs", "1\n", "shared", "theirs\n2\n3\n4\n5\n6\n7\n8\n9\n")
+	r.Commit("theirs")
+	r.Git("checkout", "-q", "-b", "work", first)
+	r.Write("mine", "1\n", "sub/mine", "1\n", "shared", "mine\n2\n3\n4\n5\n6\n7\n8\n9\n")
+	made := r.Commit("mine")
+	_, _ = r.Try("merge", "theirs")
+	r.Write("shared", "both\n2\n3\n4\n5\n6\n7\n8\n9\n")
+	merge := r.Commit("merge")
+	r.Git("branch", "base")
+	r.Write("a", "2\n")
+	unpushed := r.Commit("two")
+	scope := Scope{Base: "base", Made: []string{strings.Repeat("0", 40), made, merge, unpushed}}
+
+	for _, c := range []struct {
+		dir     string
+		include func(string) bool
+		want    []string
+	}{
+		{".", everything, []string{"a", "mine", "shared", "sub/mine", "shared"}},
+		{"sub", everything, []string{"mine"}},
+		{".", func(name string) bool { return name == "a" }, []string{"a"}},
+		{".", func(name string) bool { return name == "theirs" }, nil},
+	} {
+		text, cut := diff(t, openAt(t, r, c.dir), scope, c.include, 1<<20)
+		if got := shown(text); !slices.Equal(got, c.want) || cut {
+			t.Errorf("in %s %v is shown, want %v; cut: %t\n%s", c.dir, got, c.want, cut, text)
+		}
+		if named := strings.Contains(text, "Commit "+made+", which base already has:\n"); named != slices.Contains(c.want, "mine") {
+			t.Errorf("in %s the commit is named: %t\n%s", c.dir, named, text)
+		}
+	}
+	if text, cut := diff(t, open(t, r), scope, everything, 150); !cut || len(shown(text)) != 1 || !strings.Contains(text, "mine") {
+		t.Errorf("without room for it, cut: %t\n%s", cut, text)
+	}
+}

@@ -39,6 +39,23 @@ type section struct {
 	link   bool // to a commit of another repository
 }
 
+// aside is a patch of its own, about some of the files, for the room that is left below a title.
+func (p *patch) aside(title string, include func(name string) bool) *patch {
+	return &patch{
+		limit: max(0, p.limit-len(p.out)-len(title)), sights: map[string]sight{},
+		include: func(name string) bool { return p.include(name) && include(name) },
+	}
+}
+
+// join adds what a patch aside shows, below its title, and what it does not.
+func (p *patch) join(title string, aside *patch) {
+	if len(aside.out) > 0 {
+		p.out = append(append(p.out, title...), aside.out...)
+	}
+	p.left = append(p.left, aside.left...)
+	p.missing = append(p.missing, aside.missing...)
+}
+
 // Write takes the next part of the diff.
 func (p *patch) Write(data []byte) (int, error) {
 	n := len(data)
