@@ -18,7 +18,7 @@ TIMEOUT := 60m
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build run test format check unit e2e cross bench test-environments fuzz simulate chaos chaos-agents stress generate setup clean
+.PHONY: build run test format check unit e2e cross bench test-environments test-programs fuzz simulate chaos chaos-agents stress generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -85,6 +85,9 @@ bench: build ## start-up, hooks and gates beside the programs they must keep up 
 PACKAGES ?= ./...
 test-environments: setup ## the tests of PACKAGES in each environment of scripts/in-environment, and as another user
 	@scripts/test-environments $(PACKAGES)
+
+test-programs: build ## sudo, podman, Chromium and others as gates; for a container, as root
+	@scripts/test-programs bin/stopgate
 
 FUZZTIME ?= 10m
 fuzz: ## each fuzzer for FUZZTIME

@@ -27,4 +27,4 @@ type File struct {
 }
 
 // ErrUnavailable means that this system gives no enclave.
-var ErrUnavailable = errors.New("no private mount namespace is to be had here")
+var ErrUnavailable = errors.New("no private mount namespace can be made here")

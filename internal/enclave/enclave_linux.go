@@ -24,6 +24,13 @@ func Available() error {
 	return err
 }
 
+// AsUser reports whether the enclaves here need a user namespace, in which a program cannot
+// change to another user.
+func AsUser() bool {
+	flags, err := tried()
+	return err == nil && flags&syscall.CLONE_NEWUSER != 0
+}
+
 var tried = sync.OnceValues(func() (flags uintptr, err error) {
 	ways := []uintptr{syscall.CLONE_NEWNS, syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS}
 	if !mayMount() {

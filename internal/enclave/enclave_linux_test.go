@@ -21,10 +21,17 @@ import (
 // script, as the user that it was started as.
 const userEnv = "STOPGATE_ENCLAVE_USER"
 
+// askAsUser in place of the script has it say what AsUser does.
+const askAsUser = "AsUser"
+
 func TestMain(m *testing.M) {
 	if order := os.Getenv(userEnv); order != "" {
 		dir, script, _ := strings.Cut(order, "\n")
 		os.Unsetenv(userEnv)
+		if script == askAsUser {
+			fmt.Println(enclave.AsUser())
+			os.Exit(0)
+		}
 		r := process.Run(context.Background(), process.Command{Args: process.Shell(script), Dir: dir, Enclave: over(filepath.Join(dir, ".gauntlet"))})
 		fmt.Printf("%s\n%s\n", r.Tail, r)
 		os.Exit(0)
@@ -296,12 +303,17 @@ func TestE6TheMountIsPrivate(t *testing.T) {
 }
 
 // A program that changes the user works where we need no user namespace. In one it cannot,
-// which the ADR says.
+// and AsUser says so.
 func TestE6SetuidPrograms(t *testing.T) {
+	if got := asUser(t, nil, askAsUser); got != "true" {
+		t.Errorf("a user's enclave needs a user namespace: %s", got)
+	}
 	environtest.Need(t, "setpriv")
-	available(t)
 	if os.Geteuid() != 0 {
 		t.Skip("only root needs no user namespace")
+	}
+	if enclave.AsUser() {
+		t.Error("root needs a user namespace")
 	}
 	if r := run(t, project(t), "setpriv --reuid=4321 --clear-groups sh -c 'id -u' && .gauntlet/x.sh"); r.Tail != "4321\napproved" {
 		t.Errorf("%s: %s", r, r.Tail)

@@ -7,6 +7,9 @@ import "os/exec"
 // Available reports why there can be no enclave.
 func Available() error { return ErrUnavailable }
 
+// AsUser reports that none needs a user namespace.
+func AsUser() bool { return false }
+
 // Entry is a command on its way into an enclave.
 type Entry struct{}
 

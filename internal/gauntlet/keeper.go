@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // Keeper holds an agent back while gates fail.
@@ -89,6 +90,9 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 		Log:       k.Log,
 	}
 	r := Decide(ctx, stop)
+	if r.Status == Failed && len(tree.Project.Edited) > 0 {
+		r.Edited = trust.Advice(tree.Project.Edited)
+	}
 	if elsewhere {
 		r.Elsewhere = tree.Project.Root
 	}

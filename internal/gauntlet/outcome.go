@@ -59,6 +59,8 @@ type Result struct {
 	Told []string `json:"told,omitempty"`
 	// Elsewhere is the project's root where the agent stands in another one.
 	Elsewhere string `json:"-"`
+	// Edited is what the agent is told of a .gauntlet that is not as approved.
+	Edited string `json:"-"`
 	// ErrorMessage says more where the status is an error.
 	ErrorMessage string       `json:"errorMessage,omitempty"`
 	Err          error        `json:"-"`

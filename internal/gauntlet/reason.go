@@ -33,6 +33,9 @@ func Reason(r *Result, verifies bool) string {
 	if r.Elsewhere != "" {
 		f.say("This is about `%s`, where you worked in this session.\n", r.Elsewhere)
 	}
+	if r.Edited != "" && !r.withheld() { // else the gate's message says it
+		f.say("%s\n", r.Edited)
+	}
 	if slices.ContainsFunc(failed, func(g GateResult) bool { return g.Kind == KindReview }) {
 		f.say(reviewAdvice)
 	}

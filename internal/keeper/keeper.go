@@ -120,6 +120,7 @@ type Project struct {
 	Gates     *config.Gates  // nil on events that no gate looks at
 	ConfigDir string         // what the configuration was read from: .gauntlet, or the approved copy of it
 	Approval  string         // id of the approved configuration; empty without trust
+	Edited    []string       // files of .gauntlet that are not as approved
 	Content   *trust.Content // runs commands that see it as it was approved; nil without trust
 }
 

@@ -146,6 +146,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 		return p
 	}
 	project.Root, project.ConfigDir, project.Approval, project.Content = root, source, standing.ID, standing.Content
+	project.Edited = standing.Changed
 	p.Project = project
 	return p
 }

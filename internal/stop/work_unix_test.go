@@ -712,3 +712,17 @@ func TestE14WhatIsNotDoneInAShortenedTimeIsRed(t *testing.T) {
 	check(t, os.Remove(s.path("slow")))
 	wantAllow(t, s.stop(nil), "only 4s")
 }
+
+// An agent that edited a gate learns why the old one failed all the same, and what helps.
+func TestE6TheAgentIsToldThatItsEditDidNotRun(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	const advice = "`.gauntlet` is not as approved ("
+	if r := s.stop(nil); !r.blocks() || strings.Contains(r.Reason, advice) {
+		t.Errorf("nothing was edited: %s", r.Stdout)
+	}
+	s.config(strings.Replace(untilGood, "test ! -e red", "true", 1))
+	wantBlock(t, s.stop(nil), advice+"config.yml), so the approved files ran")
+	wantBlock(t, s.stop(nil), "restore it with `stopgate trust --restore`, or ask a person to approve it.")
+}

@@ -281,6 +281,16 @@ func (c *Content) Remedy() Remedy {
 	return Namespace
 }
 
+// Advice tells an agent whose gates failed that its edits of .gauntlet did not run, and what
+// helps.
+func Advice(changed []string) string {
+	text := fmt.Sprintf("`.gauntlet` is not as approved (%s), so the approved files ran", Summary(changed))
+	if enclave.AsUser() {
+		text += ", where sudo and rootless containers cannot work"
+	}
+	return text + ": restore it with `stopgate trust --restore`, or ask a person to approve it."
+}
+
 func (r Remedy) String() string {
 	if r == Namespace {
 		return "the approved files run in its place, in a private mount namespace"
