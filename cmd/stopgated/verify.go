@@ -17,7 +17,7 @@ import (
 // errDamage says that a report, which was printed, names damage.
 var errDamage = errors.New("the store is damaged: put a backup in its place (stopgate daemon backup makes them)")
 
-// errAmiss says that what the report names can be mended as it says.
+// errAmiss says that what the report names can be fixed as it says.
 var errAmiss = errors.New("the store is not as it was left")
 
 // storeVerify checks the daemon's store, also while a daemon uses it. The exit code is 1

@@ -63,7 +63,7 @@ func (o *initOptions) run(h *here, in io.Reader, out io.Writer) error {
 		return err
 	}
 	if h.globalErr != nil {
-		return fmt.Errorf("mend the global config first:\n%w", h.globalErr)
+		return fmt.Errorf("fix the global config first:\n%w", h.globalErr)
 	}
 	if home, _ := os.UserHomeDir(); !h.hasProject && (h.root == filepath.Dir(h.root) || h.root == home) {
 		return hintError{fmt.Errorf("%s is no project: everything below it would be part of it", h.root), "go to the project's folder first"}
@@ -108,7 +108,7 @@ func (o *initOptions) keepable(h *here) error {
 		return hintError{fmt.Errorf("%s exists", paths.ProjectConfig(h.root)), "add the command there, then run: stopgate trust"}
 	}
 	if _, err := readContents(h.configDir(), h.short(h.configDir())); err != nil {
-		return fmt.Errorf("mend the configuration first (see: stopgate validate):\n%w", err)
+		return fmt.Errorf("fix the configuration first (see: stopgate validate):\n%w", err)
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func firstConfig(check string) string {
 	const tail = `
 stop_hook:
   run_interval_minutes: 0 # look at every stop
-  verify_fixes: true      # after a failure, check again until it is mended
+  verify_fixes: true      # after a failure, check again until it is fixed
 `
 	if check == "" {
 		return head + `entry_points:

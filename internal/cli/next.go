@@ -23,11 +23,11 @@ func nextSteps(g *gauntlet.GateResult, short func(path string) string) []string 
 	case g.Outcome == gauntlet.GateCouldNotRun && g.Kind == gauntlet.KindReview:
 		steps = append(steps, "see which reviewers can be asked: stopgate health")
 	case g.Outcome == gauntlet.GateCouldNotRun:
-		steps = append(steps, "mend what it needs, then: "+again(g))
+		steps = append(steps, "fix what it needs, then: "+again(g))
 	case len(g.Violations) > 0:
 		steps = append(steps, reviewSteps(g, short)...)
 	default:
-		steps = append(steps, "once it is mended: "+again(g))
+		steps = append(steps, "once it is fixed: "+again(g))
 	}
 	return steps
 }

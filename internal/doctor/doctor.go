@@ -159,10 +159,10 @@ func (e *examination) settingsFiles() {
 		where := fmt.Sprintf("%s settings", f.Scope)
 		switch {
 		case f.Err != nil:
-			e.find(level, where, fmt.Sprintf("the client drops the whole file: %v", f.Err), "mend it")
+			e.find(level, where, fmt.Sprintf("the client drops the whole file: %v", f.Err), "fix it")
 		case len(f.Faults) > 0:
 			for _, fault := range f.Faults {
-				e.find(level, where, fmt.Sprintf("the client drops the whole file: %s:%s", f.Path, fault), "mend it")
+				e.find(level, where, fmt.Sprintf("the client drops the whole file: %s:%s", f.Path, fault), "fix it")
 			}
 		default:
 			e.find(OK, where, f.Path, "")

@@ -114,7 +114,7 @@ type Agent struct {
 	Prompt  string    `json:"prompt,omitempty"` // of a client: what it is started with, until it works on it
 	Ready   bool      `json:"ready,omitempty"`  // of a client: its first hook was heard
 	Busy    bool      `json:"busy,omitempty"`   // of a client: it is in a turn whose end nobody has looked at
-	Unmet   string    `json:"unmet,omitempty"`  // of a client: what it was let go with in the end, though it is not mended
+	Unmet   string    `json:"unmet,omitempty"`  // of a client: what it was let go with in the end, though it is not fixed
 	Exited  bool      `json:"exited,omitempty"`
 	Signal  *Signal   `json:"signal,omitempty"`
 	Idle    string    `json:"idle,omitempty"`    // the prompt whose idle was counted

@@ -105,7 +105,7 @@ func (d *draft) leaveOff() bool {
 		return true
 	}
 	d.escalate(question{
-		source: FromSignal, reason: "agent:signal complete, and it is not mended",
+		source: FromSignal, reason: "agent:signal complete, and it is not fixed",
 		context: "The agent says that it is complete, and was let go with this: " + d.Agent.Unmet,
 	})
 	return true

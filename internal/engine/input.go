@@ -83,7 +83,7 @@ type (
 	// login, api_key, onboarding, silent; or unbegun, where it did and does not work.
 	AgentBlocked struct{ Agent, Screen, Text string }
 	// AgentRested is a client that may stop: its turn is over. Unmet is what it was let go
-	// with in the end, though it is not mended.
+	// with in the end, though it is not fixed.
 	AgentRested struct{ Agent, Prompt, Unmet string }
 	// AgentReady is a client whose first hook was heard.
 	AgentReady struct{ Agent string }

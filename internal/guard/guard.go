@@ -139,7 +139,7 @@ func verdict(runs []run) keeper.Verdict {
 	return v
 }
 
-// reason tells the agent what to mend: the project's own words first, then
+// reason tells the agent what to fix: the project's own words first, then
 // what failed and the end of what it printed.
 func reason(r run) string {
 	var b strings.Builder

@@ -35,7 +35,7 @@ func (k ActionKind) WhyNot(t Trigger) string {
 	case k == Nudge && t == OnDead:
 		return "the agent has ended, so nobody would read the message; resume starts it again"
 	case k == Nudge && t == OnError:
-		return "a message does not mend an error of the model's API; resume starts the agent again"
+		return "a message does not fix an error of the model's API; resume starts the agent again"
 	case k == Nudge && t == OnPrompt:
 		return "the agent waits at a dialog, and what is typed would answer that"
 	case k == Done && t == OnError:

@@ -56,7 +56,7 @@ func Check(path string, entries []Entry) error {
 }
 
 // acceptable is install, unless the client would drop the file. Faults in
-// entries of ours are mended by installing; if others are left, all are named
+// entries of ours are fixed by installing; if others are left, all are named
 // where the person finds them.
 func acceptable(name string, text []byte, entries []Entry) ([]byte, error) {
 	after, err := install(name, text, entries)

@@ -17,7 +17,7 @@ type Report struct {
 
 // Finding is one thing that is wrong, in words for a person. Position and Subject are there
 // when it is known which event is meant. Remedy is there when something other helps than
-// a backup: then nothing is damaged that cannot be mended.
+// a backup: then nothing is damaged that cannot be fixed.
 type Finding struct {
 	Position Position `json:"position,omitempty"`
 	Subject  string   `json:"subject,omitempty"`
