@@ -764,11 +764,11 @@ func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
 		end   func(agent string) Happening
 		asked Source // none: the step is completed
 	}{
-		"stop":               {end: func(a string) Happening { return AgentRested{Agent: a, Prompt: "p"} }},
+		"stop":              {end: func(a string) Happening { return AgentRested{Agent: a, Prompt: "p"} }},
 		"let go, not fixed": {func(a string) Happening { return AgentRested{a, "p", "gates: red"} }, FromSignal},
-		"idle":               {func(a string) Happening { return AgentIdle{a, "p"} }, FromIdle},
-		"error":              {func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited} }, FromError},
-		"exit":               {func(a string) Happening { return AgentExited{Agent: a, Code: 1} }, FromDead},
+		"idle":              {func(a string) Happening { return AgentIdle{a, "p"} }, FromIdle},
+		"error":             {func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited} }, FromError},
+		"exit":              {func(a string) Happening { return AgentExited{Agent: a, Code: 1} }, FromDead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ready(t, client())
