@@ -54,7 +54,11 @@ func TestNothingGetsPast(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := newWorld(t)
+			settings := config
+			if strings.HasPrefix(filepath.Base(file), "3") {
+				settings += protecting
+			}
+			w := newWorld(t, settings)
 			w.run(string(text))
 			w.judge(expected(string(text)))
 		})
@@ -89,7 +93,10 @@ entry_points:
       - {name: second, command: sh .gauntlet/outer.sh}
 `
 
-func newWorld(t *testing.T) *world {
+// protecting is what the attempts on protected files find besides.
+const protecting = "protect: [guarded.txt]\nprotect_mode: block\n"
+
+func newWorld(t *testing.T, config string) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -105,6 +112,7 @@ func newWorld(t *testing.T) *world {
 	w.write(filepath.Join(w.project, ".gauntlet/outer.sh"), "cd \"$(dirname \"$0\")/..\" && sh .gauntlet/check.sh\n")
 	w.write(filepath.Join(w.project, ".gitignore"), "gauntlet_logs\n")
 	w.write(filepath.Join(w.project, "main.txt"), "green\n")
+	w.write(filepath.Join(w.project, "guarded.txt"), "strong\n")
 	w.env = []string{
 		"HOME=" + w.home, "PATH=" + strings.Join([]string{filepath.Join(dir, "bin"), programs, os.Getenv("PATH")}, ":"),
 		"PROJECT=" + w.project, "STATE=" + w.state, "STOP=" + w.stop, "TMPDIR=" + filepath.Join(dir, "tmp"),

@@ -1,0 +1,2 @@
+# The agent makes a test weaker.
+echo weaker > guarded.txt

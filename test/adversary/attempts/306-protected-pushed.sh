@@ -1,0 +1,4 @@
+# The change is committed and pushed, so the base branch has it.
+echo weaker > guarded.txt
+git commit -qam 'weaker'
+git update-ref refs/remotes/origin/main HEAD

@@ -1,0 +1,3 @@
+# The file gets another name.
+git mv guarded.txt old.txt
+git commit -qm 'move'

@@ -1,0 +1,2 @@
+# Only the mode changes.
+chmod +x guarded.txt
