@@ -1,7 +1,6 @@
 package change
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,45 +27,48 @@ type Start struct {
 
 // Reflog is what git had written down of HEAD by some moment.
 type Reflog struct {
-	Size int64  `json:"size"`
-	Sum  string `json:"sum"` // of that much: another repository may have taken its place
+	Size int64 `json:"size"`
+	// Sum is of the end of that much, see sumWindow: another repository may have taken its
+	// place.
+	Sum string `json:"sum"`
 }
 
-// ReflogOf is that of the worktree at root; zero where there is none, or it is very long.
+const (
+	// maxReflog bounds how much of a reflog is read, from its end: about 100000 entries.
+	maxReflog = 16 << 20
+	// sumWindow is how much of a reflog tells it from others. A reflog of any length is
+	// known by it: one that was not would be told by the times in it, which an agent can
+	// choose.
+	sumWindow = 1 << 20
+)
+
+// ReflogOf is that of the worktree at root; zero where there is none.
 func ReflogOf(root string) Reflog {
-	gitDir, found := paths.GitDir(root)
-	if !found {
-		return Reflog{}
-	}
-	file, size, err := openReflog(gitDir)
-	if err != nil || size > maxReflog {
-		return Reflog{}
-	}
-	defer file.Close()
-	text, err := io.ReadAll(file)
+	file, size, err := reflogOf(root)
 	if err != nil {
 		return Reflog{}
 	}
-	return Reflog{int64(len(text)), sumOf(text)}
-}
-
-func sumOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	defer file.Close()
+	return reflogAt(file, size)
 }
 
 // GoesOn reports whether the reflog of the worktree at root still begins so.
 func (r Reflog) GoesOn(root string) bool {
-	gitDir, found := paths.GitDir(root)
-	if !found {
-		return false
-	}
-	file, size, err := openReflog(gitDir)
+	file, size, err := reflogOf(root)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
 	return r.begins(file, size)
+}
+
+// reflogOf opens the reflog of the worktree at root.
+func reflogOf(root string) (file *os.File, size int64, err error) {
+	gitDir, found := paths.GitDir(root)
+	if !found {
+		return nil, 0, fmt.Errorf("%s is not in a repository", root)
+	}
+	return openReflog(gitDir)
 }
 
 // openReflog opens the reflog of HEAD. Only a file is opened: a pipe would wait.
@@ -83,18 +85,36 @@ func openReflog(gitDir string) (file *os.File, size int64, err error) {
 	return file, info.Size(), err
 }
 
-// begins reports whether a reflog goes on from this one.
-func (r Reflog) begins(file *os.File, size int64) bool {
-	if r.Size == 0 || r.Size > size {
-		return false
+// reflogAt is what a reflog was when it had that size; zero where it cannot be read.
+func reflogAt(file *os.File, size int64) Reflog {
+	text := make([]byte, min(size, sumWindow))
+	if _, err := file.ReadAt(text, size-int64(len(text))); err != nil {
+		return Reflog{}
 	}
-	text := make([]byte, r.Size)
-	_, err := file.ReadAt(text, 0)
-	return err == nil && sumOf(text) == r.Sum
+	sum := sha256.Sum256(text)
+	return Reflog{size, hex.EncodeToString(sum[:])}
 }
 
-// maxReflog bounds how much of a reflog is read, from its end.
-const maxReflog = 1 << 20
+// begins reports whether a reflog goes on from this one.
+func (r Reflog) begins(file *os.File, size int64) bool {
+	return r.Size > 0 && r.Size <= size && reflogAt(file, r.Size) == r
+}
+
+// entries reads a reflog from some place on, or as much of its end as may be read, and
+// gives where that is. It begins with a whole line.
+func entries(file *os.File, from, size int64) (text string, at int64, err error) {
+	at = max(from, size-maxReflog)
+	all, err := io.ReadAll(io.NewSectionReader(file, at, size-at))
+	if err != nil {
+		return "", 0, err
+	}
+	if text = string(all); at > from {
+		_, rest, _ := strings.Cut(text, "\n")
+		at += int64(len(text) - len(rest))
+		text = rest
+	}
+	return text, at, nil
+}
 
 // Made lists the commits that were made in this worktree since a session began, the oldest
 // first. What came from elsewhere, by a pull, a checkout or a merge without conflicts, was
@@ -115,15 +135,16 @@ func reflog(p Position, since Start, what *regexp.Regexp) (commits []string) {
 		return nil
 	}
 	defer file.Close()
-	known := since.Reflog.begins(file, size)
-	from := max(0, size-maxReflog)
+	known, from := since.Reflog.begins(file, size), int64(0)
 	if known {
-		from = max(from, since.Reflog.Size)
+		from = since.Reflog.Size
 	}
-	lines := bufio.NewScanner(io.NewSectionReader(file, from, size-from))
-	lines.Buffer(nil, maxReflog)
-	for lines.Scan() {
-		commit, at := madeBy(lines.Text(), what)
+	text, _, err := entries(file, from, size)
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		commit, at := madeBy(line, what)
 		if commit != "" && (known || !at.Before(since.Time.Truncate(time.Second))) {
 			commits = append(commits, commit)
 		}
@@ -156,40 +177,37 @@ func madeBy(line string, want *regexp.Regexp) (commit string, at time.Time) {
 
 // HeadAt is the commit that HEAD was at some moment, by the reflog of the worktree at root,
 // and how long the reflog was then. Of a worktree that is younger it is the first one. The
-// commit is empty where that is not known.
+// commit is empty where that is not known, as it is where the reflog has more since than is
+// read.
 func HeadAt(root string, at time.Time) (commit string, reflog Reflog) {
-	gitDir, found := paths.GitDir(root)
-	if !found {
-		return "", Reflog{}
-	}
-	file, _, err := openReflog(gitDir)
+	file, size, err := reflogOf(root)
 	if err != nil {
 		return "", Reflog{}
 	}
 	defer file.Close()
-	text, err := io.ReadAll(file)
+	text, end, err := entries(file, 0, size)
 	if err != nil {
 		return "", Reflog{}
 	}
-	var read int64
-	for line := range strings.Lines(string(text)) {
-		read += int64(len(line))
-		id, then := madeBy(strings.TrimSuffix(line, "\n"), anything)
+	whole := end == 0
+	for line := range strings.Lines(text) {
+		end += int64(len(line))
+		id, then := madeBy(line, anything)
 		if id == "" {
 			continue
 		}
-		if commit != "" && then.After(at) {
+		if then.After(at) && (commit != "" || !whole) {
 			break
 		}
-		commit, reflog.Size = id, read
+		commit, size = id, end
 		if then.After(at) {
 			break // whatever time the next one claims
 		}
 	}
-	if commit != "" {
-		reflog.Sum = sumOf(text[:reflog.Size])
+	if commit == "" {
+		return "", Reflog{}
 	}
-	return commit, reflog
+	return commit, reflogAt(file, size)
 }
 
 // Aside says what a session has put where no gate looks: commits on other branches, a stash,
