@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -18,27 +19,94 @@ var ErrBusy = errors.New("another process holds the lock")
 
 // Acquire takes the lock on a file, which is made where it does not exist, and waits
 // at most patience for those that hold it. The lock ends with release or with the
-// process, however that ends. The file stays: a lock that is removed no longer locks.
+// process, however that ends. The file stays: a lock that is removed no longer locks. Only
+// the holder may remove it, as the last thing before the release.
 func Acquire(ctx context.Context, path string, patience time.Duration) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	lock := flock.New(path, flock.SetPermissions(0o600))
-	taken, err := lock.TryLock()
-	if err == nil && !taken && patience > 0 {
-		waiting, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		taken, err = lock.TryLockContext(waiting, pace(patience))
+	for {
+		taken, err := try(lock)
+		if taken {
+			return func() { _ = lock.Close() }, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-waiting.Done():
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return nil, fmt.Errorf("%w: %s", ErrBusy, path)
+		case <-time.After(pace(patience)):
+		}
 	}
-	switch {
-	case taken:
-		return func() { _ = lock.Close() }, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err == nil || errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("%w: %s", ErrBusy, path)
+}
+
+// try takes the lock if it is free. A file that was removed in between locks nothing any
+// more, so it is taken again.
+func try(lock *flock.Flock) (taken bool, err error) {
+	for {
+		taken, err = lock.TryLock()
+		if !taken || err != nil || inPlace(lock) {
+			return taken, err
+		}
+		_ = lock.Close()
 	}
-	return nil, err
+}
+
+// inPlace reports whether the file that is locked is the one that others find.
+func inPlace(lock *flock.Flock) bool {
+	locked, err := lock.Stat()
+	if err != nil {
+		return true
+	}
+	found, err := os.Stat(lock.Path())
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return os.SameFile(locked, found)
+}
+
+// Suffix makes the name of a file's lock from the file's.
+const Suffix = ".lock"
+
+// Prune removes the files in a directory that were last written before a moment, with
+// their locks. What is locked stays.
+func Prune(dir string, before time.Time) {
+	entries, _ := os.ReadDir(dir) // there need not be any
+	for _, entry := range entries {
+		prune(filepath.Join(dir, strings.TrimSuffix(entry.Name(), Suffix)), before)
+	}
+}
+
+func prune(path string, before time.Time) {
+	if !silent(path, before) {
+		return
+	}
+	release, err := Acquire(context.Background(), path+Suffix, 0)
+	if err != nil {
+		return
+	}
+	defer release()
+	if silent(path, before) { // still
+		_ = os.Remove(path)
+		_ = os.Remove(path + Suffix)
+	}
+}
+
+// silent reports whether a file was last written before a moment. Where there is only its
+// lock, that counts.
+func silent(path string, before time.Time) bool {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = os.Lstat(path + Suffix)
+	}
+	return err == nil && info.Mode().IsRegular() && info.ModTime().Before(before)
 }
 
 // Held reports whether somebody holds the lock on a file. It makes none; looking keeps

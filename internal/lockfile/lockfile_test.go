@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,6 +117,74 @@ func TestTheFileStays(t *testing.T) {
 	mustAcquire(t, path)()
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
+	}
+}
+
+// Who holds a lock may remove its file: those that had opened it take the next one.
+func TestOneAtATimeWhileFilesAreRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var all sync.WaitGroup
+	var inside atomic.Int32
+	for range 8 {
+		all.Go(func() {
+			for range 500 {
+				release, err := Acquire(context.Background(), path, patient)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if inside.Add(1) != 1 {
+					t.Error("two at once")
+				}
+				inside.Add(-1)
+				if err := os.Remove(path); err != nil { // the last that it does
+					t.Error(err)
+				}
+				release()
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestPrune(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now()
+	file := func(name string, age time.Duration) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	file("old", 2*time.Hour)
+	file("old.lock", 3*time.Hour)
+	file("bare", 2*time.Hour)
+	file("orphan.lock", 2*time.Hour)
+	file("held", 2*time.Hour)
+	release := mustAcquire(t, filepath.Join(dir, "held.lock"))
+	defer release()
+	file("new", 0)
+	file("new.lock", 3*time.Hour) // a lock is never written
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	Prune(dir, now.Add(-time.Hour))
+	Prune(filepath.Join(dir, "none"), now)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, entry := range entries {
+		left = append(left, entry.Name())
+	}
+	if want := "folder held held.lock new new.lock"; strings.Join(left, " ") != want {
+		t.Errorf("left are %q, want %s", left, want)
 	}
 }
 

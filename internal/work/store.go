@@ -54,7 +54,7 @@ func (s Store) Update(id string, by Beginning, now time.Time, change func(*Sessi
 	if id == "" {
 		return errors.New("a session without an id")
 	}
-	release, err := lockfile.Acquire(context.Background(), s.path(id)+".lock", lockPatience)
+	release, err := lockfile.Acquire(context.Background(), s.path(id)+lockfile.Suffix, lockPatience)
 	if err != nil {
 		return fmt.Errorf("lock the session: %w", err)
 	}
@@ -126,14 +126,7 @@ func (s Store) before(by Beginning, now time.Time) (latest *Session) {
 }
 
 // Prune forgets sessions that have been silent for a month.
-func (s Store) Prune(now time.Time) {
-	for _, entry := range s.entries() {
-		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > maxAge {
-			_ = os.Remove(filepath.Join(s.dir, entry.Name()))
-			_ = os.Remove(filepath.Join(s.dir, entry.Name()+".lock"))
-		}
-	}
-}
+func (s Store) Prune(now time.Time) { lockfile.Prune(s.dir, now.Add(-maxAge)) }
 
 // entries are the sessions' files.
 func (s Store) entries() (files []fs.DirEntry) {
