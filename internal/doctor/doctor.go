@@ -190,6 +190,7 @@ func (e *examination) entries() {
 		e.find(Dead, "hooks", "not installed in any settings file that the client takes here", "stopgate hooks install")
 		return
 	}
+	e.narrow(entries)
 	e.duplicates(entries)
 	e.spoilt(entries)
 	e.programs(entries)
@@ -225,6 +226,14 @@ func (e *examination) older() {
 			e.find(Warn, "hooks", fmt.Sprintf("%d of the entries in %s do not have today's form: Copilot CLI denies every tool call because of them, and a teammate without stopgate sees errors", old, f.Path),
 				"stopgate hooks install --"+f.Scope.String())
 		}
+	}
+}
+
+// narrow finds entries of an older stopgate that are not called for all that they would be
+// called for today.
+func (e *examination) narrow(entries []settings.Entry) {
+	for _, event := range settings.Narrow(entries) {
+		e.find(Warn, "hooks", fmt.Sprintf("the entry for %s is called for fewer tools than it would be if it were installed now, so stopgate does not see all that agents do", event), "stopgate hooks install")
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +51,30 @@ func TestE16ABlockBlocks(t *testing.T) {
 		if !strings.Contains(last.Text, want) || report.Live() != (answers == "honest") {
 			t.Errorf("%s: live is %t, %+v", answers, report.Live(), last)
 		}
+	}
+}
+
+// An older stopgate was called for fewer tools.
+func TestAnOlderMatcherIsNamed(t *testing.T) {
+	const narrow = "the entry for PostToolUse is called for fewer tools"
+	place := newPlace(t, "honest")
+	named := func() bool {
+		return slices.ContainsFunc(Examine(t.Context(), place).Findings, func(f Finding) bool { return strings.Contains(f.Text, narrow) })
+	}
+	if named() {
+		t.Error("what is installed today is named")
+	}
+	path := filepath.Join(place.Root, ".claude", "settings.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := regexp.MustCompile(`"matcher": "[^"]*mcp__[^"]*"`).ReplaceAll(text, []byte(`"matcher": "Edit|MultiEdit|Write|NotebookEdit"`))
+	if err := os.WriteFile(path, older, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !named() {
+		t.Error("an older matcher is not named")
 	}
 }
 

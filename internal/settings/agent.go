@@ -80,7 +80,7 @@ func (a Agent) entries(sure, perhaps []File) (all []Entry) {
 	for _, e := range Plan(a.Program, nil, nil, 0) {
 		there, known := a.called(sure, e.Event)
 		if e.Matcher != "" {
-			e.Matcher = uncovered(e.Matcher, there)
+			e.Matcher = matcherOf(uncovered(toolsFor(e.Event), there))
 			known = e.Matcher == ""
 		}
 		if known {
@@ -113,23 +113,22 @@ func (a Agent) called(files []File, event hook.Event) (entries []Entry, known bo
 	return entries, known
 }
 
-// uncovered is a matcher for those of the tools, which stand in the form of a matcher,
-// that none of the entries is called for.
-func uncovered(tools string, entries []Entry) string {
-	left := slices.DeleteFunc(strings.Split(tools, "|"), func(tool string) bool {
+// uncovered are those of the tools that none of the entries is called for.
+func uncovered(tools []string, entries []Entry) []string {
+	return slices.DeleteFunc(slices.Clone(tools), func(tool string) bool {
 		return slices.ContainsFunc(entries, func(e Entry) bool { return e.wide() || matches(e.Matcher, tool) })
 	})
-	return strings.Join(left, "|")
 }
 
 // matches reports whether the client takes a matcher for a subject. Measured: plain names
-// with bars between them are compared as they are, anything else is a regular expression.
+// with bars between them are compared as they are, anything else is a regular expression. A
+// matcher is for all that a pattern is for if it has the pattern in it.
 func matches(matcher, subject string) bool {
-	if slices.Contains(strings.Split(matcher, "|"), subject) {
-		return true
-	}
-	if strings.IndexFunc(matcher, func(r rune) bool { return special(r) && r != '|' }) < 0 {
-		return false
+	switch {
+	case isPattern(subject):
+		return strings.Contains(matcher, subject)
+	case !isPattern(matcher):
+		return slices.Contains(strings.Split(matcher, "|"), subject)
 	}
 	pattern, err := regexp.Compile(matcher)
 	return err == nil && pattern.MatchString(subject)

@@ -98,9 +98,9 @@ func calls(t testing.TB, event hook.Event, subject string, paths ...string) (all
 func subjects(event hook.Event) []string {
 	switch event {
 	case hook.PreToolUse:
-		return strings.Split(questions, "|")
+		return questions
 	case hook.PostToolUse:
-		return EditTools
+		return []string{"Edit", "MultiEdit", "Write", "NotebookEdit", "mcp__fs__write_file"}
 	case hook.PermissionRequest:
 		return []string{"Bash", "AskUserQuestion"}
 	case hook.Notification:

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,11 +13,49 @@ import (
 // questions are the tools by which an agent asks a person. PreToolUse is
 // installed for them alone unless the project has commands of its own there:
 // each hook costs the client about 14 ms per call.
-const questions = "AskUserQuestion|ExitPlanMode"
+var questions = []string{"AskUserQuestion", "ExitPlanMode"}
 
-// EditTools are the tools by which an agent writes files, which they name. PostToolUse is
-// installed for them alone: it tells in which projects the agent has worked.
-var EditTools = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
+// edits are the tools by which an agent writes files, which they name: the client's own, and
+// those of MCP servers that have such a word in their names. PostToolUse is installed for them
+// alone: it tells in which projects the agent has worked. Tools that only read must not
+// count: a person's red project is not the agent's because it was read.
+var edits = []string{
+	"Edit", "MultiEdit", "Write", "NotebookEdit",
+	"mcp__.*(write|edit|create|update|replace|insert|append|delete|remove|move|rename|patch|save).*",
+}
+
+var editing = regexp.MustCompile(matcherOf(edits))
+
+// Edits reports whether a tool is one that writes files.
+func Edits(tool string) bool { return editing.MatchString(tool) }
+
+// toolsFor are the tools that the entry for an event is called for where no project has
+// commands of its own there; nil: it is called for everything.
+func toolsFor(e hook.Event) []string {
+	switch e {
+	case hook.PreToolUse:
+		return questions
+	case hook.PostToolUse:
+		return edits
+	}
+	return nil
+}
+
+// matcherOf is the matcher for tools, which are names and patterns. The client compares
+// plain names as they are and looks for any other matcher anywhere in a tool's name, where
+// Write is found in TodoWrite.
+func matcherOf(tools []string) string {
+	all := strings.Join(tools, "|")
+	if !slices.ContainsFunc(tools, isPattern) {
+		return all
+	}
+	return "^(" + all + ")$"
+}
+
+// isPattern tells patterns, and matchers that are one, from plain names.
+func isPattern(matcher string) bool {
+	return strings.ContainsFunc(matcher, func(r rune) bool { return special(r) && r != '|' })
+}
 
 // standard lists the events that stopgate itself has a use for.
 var standard = []hook.Event{
@@ -54,12 +93,8 @@ func Plan(program string, project *config.Project, installed []Entry, stop time.
 			timeout = stop
 		}
 		plan[i] = NewEntry(Call{Program: program, Event: e, Timeout: timeout})
-		switch {
-		case wide[e]:
-		case e == hook.PreToolUse:
-			plan[i].Matcher = questions
-		case e == hook.PostToolUse:
-			plan[i].Matcher = strings.Join(EditTools, "|")
+		if !wide[e] {
+			plan[i].Matcher = matcherOf(toolsFor(e))
 		}
 	}
 	return plan
@@ -77,6 +112,18 @@ func Uncovered(entries []Entry, project *config.Project) (missing []hook.Event) 
 		}
 	}
 	return missing
+}
+
+// Narrow lists the events that entries call us for, but not for all tools that they would be
+// installed for today.
+func Narrow(entries []Entry) (events []hook.Event) {
+	for _, e := range standard {
+		there := slices.DeleteFunc(slices.Clone(entries), func(entry Entry) bool { return entry.Event != e })
+		if len(there) > 0 && len(uncovered(toolsFor(e), there)) > 0 {
+			events = append(events, e)
+		}
+	}
+	return events
 }
 
 // timeoutFor is long enough for every command of the project and of those whose

@@ -3,7 +3,6 @@ package stop
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
 	"github.com/stopgate/stopgate/internal/protect"
-	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/transcript"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
@@ -81,9 +79,9 @@ func (c *call) visited(payload hook.Payload, root string) (roots []string) {
 	case *hook.CwdChangedPayload:
 		add(c.nearest(p.NewCWD))
 	case *hook.PreToolUsePayload:
-		add(c.nearest(edited(p.ToolUse, p.CWD)))
+		add(c.nearest(work.Edited(p.ToolUse, p.CWD)))
 	case *hook.PostToolUsePayload:
-		add(c.nearest(edited(p.ToolUse, p.CWD)))
+		add(c.nearest(work.Edited(p.ToolUse, p.CWD)))
 	}
 	return roots
 }
@@ -125,7 +123,7 @@ func (c *call) stranger(payload hook.Payload) string {
 	case *hook.StopPayload:
 		dir = p.CWD
 	case *hook.PostToolUsePayload:
-		dir = edited(p.ToolUse, p.CWD)
+		dir = work.Edited(p.ToolUse, p.CWD)
 	}
 	if !c.enforces() || !filepath.IsAbs(dir) {
 		return ""
@@ -262,34 +260,6 @@ func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) 
 			})
 		}
 	})
-}
-
-// writing is in the names of tools of MCP servers that write files. Those that only read
-// must not count: a person's red project is not the agent's because it was read.
-var writing = regexp.MustCompile(`^mcp__.*(write|edit|create|update|replace|insert|append|delete|remove|move|rename|patch|save)`)
-
-// edited is the directory of the file that a tool has written; empty where it names none, or
-// writes none.
-func edited(use hook.ToolUse, cwd string) string {
-	if !slices.Contains(settings.EditTools, use.ToolName) && !writing.MatchString(use.ToolName) {
-		return ""
-	}
-	var file struct {
-		Path     string `json:"file_path"`
-		Notebook string `json:"notebook_path"`
-		Other    string `json:"path"`
-	}
-	if json.Unmarshal(use.ToolInput, &file) != nil {
-		return ""
-	}
-	path := cmp.Or(file.Path, file.Notebook, file.Other)
-	if path == "" {
-		return ""
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(cwd, path)
-	}
-	return filepath.Dir(path)
 }
 
 // others are the projects besides root that a stop is judged in: those in which the session

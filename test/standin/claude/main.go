@@ -23,6 +23,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -359,7 +360,7 @@ func (c *client) handlers(event string, fields map[string]any) (all []handler) {
 		}
 		for _, group := range file.Hooks[event] {
 			tool, isTool := fields["tool_name"].(string)
-			if isTool && group.Matcher != "" && group.Matcher != "*" && !strings.Contains("|"+group.Matcher+"|", "|"+tool+"|") {
+			if isTool && !takes(group.Matcher, tool) {
 				continue
 			}
 			for _, h := range group.Hooks {
@@ -372,6 +373,21 @@ func (c *client) handlers(event string, fields map[string]any) (all []handler) {
 	}
 	return all
 }
+
+// takes reads a matcher as the client does: plain names are compared as they are, anything
+// else is a regular expression.
+func takes(matcher, tool string) bool {
+	if matcher == "" || matcher == "*" {
+		return true
+	}
+	if plainNames.MatchString(matcher) {
+		return slices.Contains(strings.Split(matcher, "|"), tool)
+	}
+	pattern, err := regexp.Compile(matcher)
+	return err == nil && pattern.MatchString(tool)
+}
+
+var plainNames = regexp.MustCompile(`^[A-Za-z0-9_|]+$`)
 
 // note adds a message to the transcript.
 func (c *client) note(who, text string) {
