@@ -47,6 +47,20 @@ func GitDir(start string) (dir string, found bool) {
 	return gitDir(filepath.Join(top, ".git"))
 }
 
+// WorktreeOf is the top of the linked worktree that git keeps gitDir for, by git's file
+// there; empty where there is none. Since 2.48 git can write the way from gitDir instead of
+// an absolute path.
+func WorktreeOf(gitDir string) (top string) {
+	if gitDir == "" {
+		return ""
+	}
+	dotGit := readLine(filepath.Join(gitDir, "gitdir"))
+	if dotGit == "" {
+		return ""
+	}
+	return filepath.Dir(below(gitDir, dotGit))
+}
+
 func gitDir(dotGit string) (dir string, found bool) {
 	info, err := os.Stat(dotGit)
 	if err != nil {

@@ -69,3 +69,29 @@ func TestRepositoryThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+func TestWorktreeOf(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"/w/tree/.git\n":            "/w/tree",
+		"../../../../tree/.git\n":   filepath.Join(dir, "tree"), // since git 2.48
+		"../../../../tree/.git\r\n": filepath.Join(dir, "tree"),
+		"":                          "",
+	} {
+		gitDir := filepath.Join(dir, "main", ".git", "worktrees", "tree")
+		if err := os.MkdirAll(gitDir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(gitDir, "gitdir"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := WorktreeOf(gitDir); got != filepath.FromSlash(want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	for _, gitDir := range []string{"", filepath.Join(dir, "none")} {
+		if got := WorktreeOf(gitDir); got != "" {
+			t.Errorf("%q: %s", gitDir, got)
+		}
+	}
+}

@@ -13,7 +13,6 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lockfile"
-	"github.com/stopgate/stopgate/internal/settings"
 )
 
 // A client whose settings have two entries of ours that are not written alike calls us
@@ -48,8 +47,7 @@ func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte) *
 		file: filepath.Join(c.StateDir, "answers", hex.EncodeToString(name[:12])+".json"),
 		now:  given{Payload: hex.EncodeToString(sum[:])},
 	}
-	patience := Budget(settings.Timeout(hook.Stop, c.HookTimeout, c.clientDirs(payload, nil)...)) - c.Now().Sub(c.start)
-	release, err := lockfile.Acquire(ctx, t.file+".lock", patience)
+	release, err := lockfile.Acquire(ctx, t.file+lockfile.Suffix, c.left(c.timeout(payload, nil)))
 	if err != nil {
 		c.logf("wait for another call about the same stop: %v", err)
 		return nil

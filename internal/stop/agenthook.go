@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lifecycle"
-	"github.com/stopgate/stopgate/internal/settings"
 )
 
 // AgentStop answers a stop by an agent's lifecycle alone, for a client whose settings name no
@@ -82,7 +80,7 @@ func (c *call) agentStop(ctx context.Context, agent string, payload *hook.StopPa
 
 // holdAlone asks the lifecycle keeper, as the chain would.
 func (c *call) holdAlone(ctx context.Context, kc *keeper.Call, agent string) Opinion {
-	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(hook.Stop, c.HookTimeout, dirs...) })
+	ctx, cancel := c.limit(ctx, c.timeout(kc.Payload, kc.Project))
 	defer cancel()
 	start := c.Now()
 	chain := Chain{Now: c.Now, Log: c.logf}

@@ -3,12 +3,10 @@ package stop
 import (
 	"context"
 	"runtime/debug"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/settings"
 )
 
 // attend has a person answer what an agent's client asks, where nobody has objected to it.
@@ -23,7 +21,7 @@ func (c *call) attend(ctx context.Context, kc *keeper.Call, answer hook.Answer, 
 			out = answer
 		}
 	}()
-	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration { return settings.Timeout(kc.Event(), c.HookTimeout, dirs...) })
+	ctx, cancel := c.limit(ctx, c.timeout(kc.Payload, kc.Project))
 	defer cancel()
 	start := c.Now()
 	out, verdict := c.Lifecycle.Attend(ctx, kc, answer)

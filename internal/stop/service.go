@@ -152,7 +152,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	}
 	kc := c.keeperCall(payload, place)
 	kc.Raw = raw
-	kc.Trees, kc.Prompt = c.trees(&place, payload, session), session.Prompt()
+	kc.Trees, kc.Prompt = c.trees(ctx, &place, payload, session), session.Prompt()
 	if session != nil {
 		kc.Origin, kc.Prompted = session.Origin, session.Prompts > 0
 	}
@@ -217,13 +217,11 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call, off bool) Judgement {
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	ctx, cancel := c.limit(ctx, kc.Payload, kc.Project, func(dirs ...string) time.Duration {
-		timeout := settings.Timeout(kc.Event(), c.HookTimeout, dirs...)
-		if timeout < c.HookTimeout {
-			kc.Shortened = timeout
-		}
-		return timeout
-	})
+	timeout := c.timeout(kc.Payload, kc.Project)
+	if timeout < c.HookTimeout {
+		kc.Shortened = timeout
+	}
+	ctx, cancel := c.limit(ctx, timeout)
 	defer cancel()
 	chain := Chain{
 		Keepers: keepers,
@@ -250,11 +248,21 @@ func (c *call) witness(kc *keeper.Call) {
 	}
 }
 
+// timeout is how long the client waits for the answer.
+func (c *call) timeout(payload hook.Payload, project *keeper.Project) time.Duration {
+	return settings.Timeout(payload.Event(), c.HookTimeout, c.clientDirs(payload, project)...)
+}
+
+// left is how much of the time for a call with that timeout is left.
+func (c *call) left(timeout time.Duration) time.Duration {
+	return Budget(timeout) - c.Now().Sub(c.start)
+}
+
 // limit ends a context before the client would end us, and when it does: what we
 // started must end with us. A signal that the client ignores, as under nohup, ends
 // neither.
-func (c *call) limit(ctx context.Context, payload hook.Payload, project *keeper.Project, timeout func(dirs ...string) time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, Budget(timeout(c.clientDirs(payload, project)...))-c.Now().Sub(c.start))
+func (c *call) limit(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, c.left(timeout))
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
 	ctx, restore := signal.NotifyContext(ctx, slices.DeleteFunc(signals, signal.Ignored)...)
 	return ctx, func() { restore(); cancel() }

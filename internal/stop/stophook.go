@@ -138,7 +138,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		}
 		return result, gauntlet.Verdict(&result)
 	}
-	ctx, cancel := c.limit(ctx, payload, place.Project, settings.StopHookTimeout)
+	ctx, cancel := c.limit(ctx, settings.StopHookTimeout(c.clientDirs(payload, place.Project)...))
 	defer cancel()
 	result := gauntlet.Decide(ctx, stop)
 	return result, stop.Verdict(&result)

@@ -130,7 +130,7 @@ func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Re
 
 // supervise has the stop reviewed, as the chain would.
 func (c *call) supervise(ctx context.Context, payload *hook.StopPayload, place Place) Opinion {
-	ctx, cancel := c.limit(ctx, payload, place.Project, settings.SupervisorTimeout)
+	ctx, cancel := c.limit(ctx, settings.SupervisorTimeout(c.clientDirs(payload, place.Project)...))
 	defer cancel()
 	start := c.Now()
 	chain := Chain{Now: c.Now, Log: c.logf}

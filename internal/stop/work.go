@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -88,7 +87,7 @@ func (c *call) visited(payload hook.Payload, root string) (roots []string) {
 
 // trees are where a stop is judged, the call's own project first. What is to be said of the
 // others is added to the place.
-func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) (trees []keeper.Tree) {
+func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, session *work.Session) (trees []keeper.Tree) {
 	if payload.Event() != hook.Stop {
 		return nil
 	}
@@ -105,7 +104,7 @@ func (c *call) trees(place *Place, payload hook.Payload, session *work.Session) 
 	}
 	add(place.Project)
 	c.strange(place, session)
-	for _, root := range c.others(place.Root, payload, session) {
+	for _, root := range c.others(ctx, place.Root, payload, session) {
 		other := c.locate(root, payload)
 		place.Opinions = append(place.Opinions, other.Opinions...)
 		place.Held = cmp.Or(place.Held, other.Held)
@@ -159,7 +158,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	if !is || p.AgentID != "" {
 		return
 	}
-	below := c.below(payload)
+	below := rootsOf(c.below(payload))
 	if session == nil && len(below) == 0 {
 		return
 	}
@@ -266,7 +265,7 @@ func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) 
 // has worked, worktrees that it made, projects below the directory of a client that was
 // started above them, and those where it was refused and has not passed since. Where trust
 // is enforced only approved ones count.
-func (c *call) others(root string, payload hook.Payload, session *work.Session) (roots []string) {
+func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots []string) {
 	seen := map[string]bool{real(root): true}
 	add := func(root string) {
 		if root != "" && !seen[real(root)] {
@@ -283,7 +282,7 @@ func (c *call) others(root string, payload hook.Payload, session *work.Session) 
 	for _, root := range session.Roots {
 		add(c.nearest(root))
 	}
-	for _, root := range c.mentioned(root, payload, session) {
+	for _, root := range c.mentioned(ctx, root, payload, session) {
 		add(c.nearest(root))
 	}
 	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
@@ -293,18 +292,10 @@ func (c *call) others(root string, payload hook.Payload, session *work.Session) 
 		if _, err := os.Stat(tree); err == nil {
 			add(tree)
 		} else {
-			add(c.nearest(moved(session.Trees[tree])))
+			add(c.nearest(session.Trees[tree].Moved()))
 		}
 	}
 	return roots
-}
-
-// moved is where a worktree is now that was moved away; empty where git no longer has it.
-func moved(tree work.Tree) string {
-	if top := linkedTop(filepath.Join(tree.GitDir, "gitdir")); top != "" {
-		return filepath.Join(top, filepath.FromSlash(tree.Within))
-	}
-	return ""
 }
 
 // nearest is the nearest project upward from a directory; empty where there is none.
@@ -321,8 +312,9 @@ func (c *call) nearest(start string) string {
 }
 
 // below are the approved projects in the directories of a client that was started above
-// them.
-func (c *call) below(payload hook.Payload) (roots []string) {
+// them. A transcript has them by the name of their repository, or by their place in the
+// directory where that is in the repository itself.
+func (c *call) below(payload hook.Payload) (all []work.Candidate) {
 	if !c.enforces() {
 		return nil
 	}
@@ -336,11 +328,17 @@ func (c *call) below(payload hook.Payload) (roots []string) {
 		return nil
 	}
 	for _, root := range trust.NewStore(c.StateDir).Roots() {
-		if slices.ContainsFunc(above, func(dir string) bool { return strings.HasPrefix(root, dir) }) {
-			roots = append(roots, root)
+		i := slices.IndexFunc(above, func(dir string) bool { return strings.HasPrefix(root, dir) })
+		if i < 0 {
+			continue
 		}
+		name := filepath.ToSlash(strings.TrimPrefix(root, above[i]))
+		if top, found := paths.GitRoot(root); found && strings.HasPrefix(top, above[i]) {
+			name = filepath.Base(top)
+		}
+		all = append(all, work.Candidate{Root: root, Name: name})
 	}
-	return roots[:min(len(roots), maxBelow)]
+	return all[:min(len(all), maxBelow)]
 }
 
 // maxBelow bounds how many trees a prompt looks at for a client that was started above many.
@@ -349,74 +347,54 @@ const maxBelow = 16
 // mentioned are projects that no hook named, but the session's transcript does: those below
 // a client's directory, and worktrees that are newer than the session. Other sessions make
 // worktrees at the same time.
-func (c *call) mentioned(root string, payload hook.Payload, session *work.Session) (roots []string) {
-	below := c.below(payload)
-	known := slices.Concat([]string{root}, session.Roots, below)
-	candidates := below
-	for _, root := range known {
-		candidates = append(candidates, worktrees(root, session.Began)...)
+func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots []string) {
+	candidates := c.below(payload)
+	known := session.Roots
+	if root != "" {
+		known = append([]string{root}, known...)
 	}
+	candidates = append(candidates, work.Worktrees(append(rootsOf(candidates), known...), session.Began)...)
+	candidates = slices.DeleteFunc(candidates, func(one work.Candidate) bool { return slices.Contains(known, one.Root) })
 	if len(candidates) == 0 {
 		return nil
 	}
 	said, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
-	if err != nil { // then all are that no other session has worked in
-		taken := work.NewStore(c.StateDir).Roots(session.Origin)
-		return slices.DeleteFunc(candidates, func(root string) bool { return slices.Contains(taken, real(root)) })
+	if err != nil {
+		return c.unclaimed(candidates, session)
 	}
-	for _, root := range candidates {
-		if names(said, filepath.Base(root)) {
-			roots = append(roots, root)
+	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
+	defer cancel()
+	mentions := map[string]bool{}
+	for i, one := range candidates {
+		if ctx.Err() != nil {
+			return append(roots, c.unclaimed(candidates[i:], session)...)
 		}
+		if _, looked := mentions[one.Name]; !looked {
+			mentions[one.Name] = work.Mentions(said, one.Name)
+		}
+		if mentions[one.Name] {
+			roots = append(roots, one.Root)
+		}
+	}
+	return roots
+}
+
+// unclaimed are, of candidates of which a transcript says nothing, those in which no other
+// session has worked.
+func (c *call) unclaimed(candidates []work.Candidate, session *work.Session) []string {
+	taken := work.NewStore(c.StateDir).Roots(session.Origin)
+	return slices.DeleteFunc(rootsOf(candidates), func(root string) bool { return slices.Contains(taken, real(root)) })
+}
+
+func rootsOf(candidates []work.Candidate) (roots []string) {
+	for _, one := range candidates {
+		roots = append(roots, one.Root)
 	}
 	return roots
 }
 
 // maxTranscript bounds how much of a transcript is looked through, from its end.
 const maxTranscript = 256 << 20
-
-// names reports whether a text has a name as a word of its own.
-func names(text []byte, name string) bool {
-	word := regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(name) + `([^\w-]|$)`)
-	return word.Match(text)
-}
-
-// worktrees are the same place as root in those worktrees of its repository that are newer
-// than a moment.
-func worktrees(root string, than time.Time) (roots []string) {
-	if root == "" {
-		return nil
-	}
-	common, within, found := paths.Repository(root)
-	if !found {
-		return nil
-	}
-	entries, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there need not be any
-	for _, entry := range entries {
-		link := filepath.Join(common, "worktrees", entry.Name(), "gitdir")
-		if info, err := os.Stat(link); err != nil || info.ModTime().Before(than) {
-			continue
-		}
-		if top := linkedTop(link); top != "" {
-			roots = append(roots, filepath.Join(top, filepath.FromSlash(within)))
-		}
-	}
-	return roots
-}
-
-// linkedTop is the top of the worktree that git's file about it names; empty where there is
-// no such file.
-func linkedTop(link string) string {
-	info, err := os.Stat(link)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	text, err := os.ReadFile(link)
-	if err != nil {
-		return ""
-	}
-	return filepath.Dir(strings.TrimSpace(string(text)))
-}
 
 // real is one path for a directory, however it is reached.
 func real(dir string) string {

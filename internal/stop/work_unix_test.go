@@ -334,6 +334,69 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 	s.wantTrees("project passed")
 }
 
+// A worktree is known by its own name, not by that of the project's place in it, which is in
+// every transcript.
+func TestE5AWorktreeOfANestedProjectIsKnownByItsOwnName(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	above := filepath.Dir(s.root)
+	r := gittest.At(t, filepath.Join(above, "mono"))
+	check(t, os.Mkdir(r.Dir, 0o755))
+	r.Git("init", "-q", "-b", "main")
+	r.Write("packages/app/.gauntlet/config.yml", untilGood, "packages/app/.gitignore", "gauntlet_logs\n")
+	r.Commit("first")
+	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.root = r.Path("packages/app")
+	s.approve()
+	s.prompt("do it", nil)
+
+	theirs := filepath.Join(above, "theirs")
+	r.Git("worktree", "add", "-q", "-b", "theirs", theirs)
+	write(t, filepath.Join(theirs, "packages", "app", "red"), "another session's")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	write(t, transcript, `{"command":"cd packages/app && touch g"}`)
+	write(t, s.path("g"), "")
+	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
+	write(t, transcript, `{"command":"git worktree add ../theirs"}`)
+	wantBlock(t, s.stop(fields{"transcript_path": transcript}), theirs)
+}
+
+// A client that was started in a repository, above the project in it, names the repository in
+// every transcript.
+func TestE5AProjectBelowTheClientIsKnownByItsPlace(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	r := gittest.At(t, filepath.Join(filepath.Dir(s.root), "mono"))
+	check(t, os.Mkdir(r.Dir, 0o755))
+	r.Git("init", "-q", "-b", "main")
+	r.Write("packages/app/.gauntlet/config.yml", untilGood, "packages/app/.gitignore", "gauntlet_logs\n")
+	r.Commit("first")
+	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.root = r.Path("packages/app")
+	s.approve()
+	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+r.Dir)
+	s.prompt("do it", fields{"cwd": r.Dir})
+	write(t, s.path("red"), "")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	stop := fields{"cwd": r.Dir, "transcript_path": transcript}
+	write(t, transcript, `{"cwd":"`+r.Dir+`","text":"the app in mono"}`)
+	wantAllow(t, s.stop(stop))
+	write(t, transcript, `{"cwd":"`+r.Dir+`","command":"touch packages/app/red"}`)
+	wantBlock(t, s.stop(stop), "check:.:t")
+}
+
+// git can keep the places of worktrees by the way to them.
+func TestE5AWorktreeWithARelativePlaceIsFollowed(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	dir := s.linked("wt")
+	write(t, filepath.Join(dir, "red"), "")
+	wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+	gittest.At(t, s.root).Git("worktree", "move", dir, dir+"-2")
+	write(t, s.path(".git/worktrees/wt/gitdir"), "../../../../wt-2/.git\n")
+	wantBlock(t, s.stop(nil), dir+"-2")
+}
+
 // A transcript that cannot be read must not make the hook wait, and says nothing.
 func TestE5ATranscriptThatIsAPipe(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,97 @@
+package work
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/git/gittest"
+)
+
+func TestE5WorktreesAreListedOnce(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("packages/app/f", "", "packages/lib/f", "")
+	r.Commit("first")
+	above := gittest.Dir(t)
+	add := func(name string) string {
+		dir := filepath.Join(above, name)
+		r.Git("worktree", "add", "-q", "-b", name, dir)
+		return dir
+	}
+	old := add("old")
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(r.Path(".git/worktrees/old/gitdir"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	known, fresh, relative := add("known"), add("fresh"), add("relative")
+	gitDir := r.Path(".git/worktrees/relative")
+	way, err := filepath.Rel(gitDir, filepath.Join(relative, ".git"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As git writes it with worktree.useRelativePaths, since 2.48.
+	if err := os.WriteFile(filepath.Join(gitDir, "gitdir"), []byte(way+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	app := filepath.Join("packages", "app")
+	roots := []string{r.Path("packages/app"), filepath.Join(known, app), filepath.Join(old, app), gittest.Dir(t)}
+	want := []Candidate{{filepath.Join(fresh, app), "fresh"}, {filepath.Join(relative, app), "relative"}}
+	if got := Worktrees(roots, past.Add(time.Minute)); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	lib := filepath.Join("packages", "lib")
+	want = append(want, Candidate{filepath.Join(fresh, lib), "fresh"}, Candidate{filepath.Join(known, lib), "known"}, Candidate{filepath.Join(relative, lib), "relative"})
+	if got := Worktrees(append(roots, r.Path("packages/lib")), past.Add(time.Minute)); !slices.Equal(got, want) {
+		t.Errorf("with another project: got %v, want %v", got, want)
+	}
+}
+
+func TestMentions(t *testing.T) {
+	for text, want := range map[string]bool{
+		"":                               false,
+		"wt":                             true,
+		`{"c":"git worktree add ../wt"}`: true,
+		`cd wt && make`:                  true,
+		`wt/f.go`:                        true,
+		`wt.`:                            true,
+		`ls\nwt\nother`:                  true,
+		`a\twt`:                          true,
+		"not-wt":                         false,
+		"wt-2":                           false,
+		"wt2 my_wt .wt newt":             false,
+		"wt2 and then wt":                true,
+		"wtwt wt":                        true,
+	} {
+		if got := Mentions([]byte(text), "wt"); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+	if Mentions([]byte("anything"), "") {
+		t.Error("an empty name")
+	}
+}
+
+// A tree whose git directory is not known is nowhere, whatever lies in the process's own.
+func TestMovedOfATreeWithoutAGitDir(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("gitdir", []byte("/elsewhere/.git\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := (Tree{Red: true}).Moved(); got != "" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// BenchmarkMentions looks for a name that a long transcript does not have, but often nearly.
+func BenchmarkMentions(b *testing.B) {
+	line := []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"the wt-fix was made, cd ../project/packages/app && go test ./..."}]}}` + "\n")
+	text := bytes.Repeat(line, (55<<20)/len(line))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Mentions(text, "wt-fix-2")
+	}
+}
