@@ -166,6 +166,10 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	found := map[string]string{}
 	var projects []*keeper.Project
 	begins := session == nil || session.Prompts == 0
+	ctx, cancel := c.limit(ctx, c.timeout(payload, place.Project))
+	defer cancel()
+	ctx, over := context.WithTimeout(ctx, promptPatience)
+	defer over()
 	if begins || person && session.Judged {
 		found, projects = c.lookAround(ctx, place, below, session)
 	}
@@ -178,6 +182,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 				}
 			})
 		}
+		s.DropGone()
 		s.Prompts++
 		if person {
 			s.ByPerson++
@@ -192,8 +197,6 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 // protect remembers the protected files that the agent finds at the first prompt. Where that
 // fails, its stops are held to commits instead.
 func (c *call) protect(ctx context.Context, projects []*keeper.Project, session *work.Session) {
-	ctx, cancel := context.WithTimeout(ctx, promptPatience)
-	defer cancel()
 	for _, project := range projects {
 		place := protect.Place{
 			Project: project, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now, Session: session.Origin, Prompted: true,
@@ -205,13 +208,11 @@ func (c *call) protect(ctx context.Context, projects []*keeper.Project, session 
 	}
 }
 
-// promptPatience is how long a prompt may wait for what is remembered of trees.
+// promptPatience is how long a prompt may wait for all that is remembered of trees.
 const promptPatience = 10 * time.Second
 
-// lookAround looks at the trees of a session, for as long as a prompt may wait.
+// lookAround looks at the trees of a session.
 func (c *call) lookAround(ctx context.Context, place Place, below []string, session *work.Session) (found map[string]string, projects []*keeper.Project) {
-	ctx, cancel := context.WithTimeout(ctx, promptPatience)
-	defer cancel()
 	found = map[string]string{}
 	look := func(project *keeper.Project) {
 		if project == nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/trust"
+	"github.com/stopgate/stopgate/internal/work"
 )
 
 // untilGood is a project whose one check fails while a file named red is there.
@@ -395,6 +396,55 @@ func TestE5AWorktreeWithARelativePlaceIsFollowed(t *testing.T) {
 	gittest.At(t, s.root).Git("worktree", "move", dir, dir+"-2")
 	write(t, s.path(".git/worktrees/wt/gitdir"), "../../../../wt-2/.git\n")
 	wantBlock(t, s.stop(nil), dir+"-2")
+}
+
+// What is gone is not looked at for ever.
+func TestTreesThatAreGoneAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	dir := s.linked("wt")
+	s.prompt("do it", nil)
+	write(t, filepath.Join(dir, "g"), "")
+	wantAllow(t, s.stop(fields{"cwd": dir}))
+	known := func() bool {
+		_, known := work.NewStore(s.state).Load("s1").Trees[dir]
+		return known
+	}
+	if !known() {
+		t.Fatal("the worktree was not looked at")
+	}
+	s.prompt("go on", nil)
+	if !known() {
+		t.Error("a worktree that is there was forgotten")
+	}
+	gittest.At(t, s.root).Git("worktree", "remove", "--force", dir)
+	s.prompt("go on", nil)
+	if known() {
+		t.Error("a worktree that is gone is still known")
+	}
+}
+
+// A prompt waits once for all that is remembered of trees, and no longer than the client
+// waits for the hook.
+func TestE13AHangingGitHoldsNoPrompt(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(untilGood + "protect: [f]\n")
+	s.approve()
+	bin := t.TempDir()
+	write(t, filepath.Join(bin, "git"), "#!/bin/sh\nexec sleep 600\n")
+	check(t, os.Chmod(filepath.Join(bin, "git"), 0o755))
+	working := s.env
+	s.env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH")}, slices.DeleteFunc(slices.Clone(s.env), func(e string) bool { return strings.HasPrefix(e, "PATH=") })...)
+	s.timeout = time.Second
+	start := time.Now()
+	s.prompt("do it", nil)
+	if took := time.Since(start); took > 8*time.Second {
+		t.Errorf("the prompt waited for %v", took)
+	}
+	s.env, s.timeout = working, 0
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t") // the baseline is not known
 }
 
 // A transcript that cannot be read must not make the hook wait, and says nothing.

@@ -86,6 +86,18 @@ func TestMovedOfATreeWithoutAGitDir(t *testing.T) {
 	}
 }
 
+func TestDropGoneForgetsWhatIsNotThere(t *testing.T) {
+	here := t.TempDir()
+	gone := filepath.Join(here, "gone")
+	red := filepath.Join(here, "red")
+	s := Session{Trees: map[string]Tree{here: {Baseline: "a"}, gone: {Baseline: "b"}, red: {Red: true}}}
+	s.DropGone()
+	if _, there := s.Trees[gone]; there || len(s.Trees) != 2 {
+		t.Errorf("left are %v", s.Trees)
+	}
+	(&Session{}).DropGone()
+}
+
 // BenchmarkMentions looks for a name that a long transcript does not have, but often nearly.
 func BenchmarkMentions(b *testing.B) {
 	line := []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"the wt-fix was made, cd ../project/packages/app && go test ./..."}]}}` + "\n")

@@ -4,8 +4,11 @@
 package work
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -95,6 +98,15 @@ func (s *Session) SetTree(root string, change func(*Tree)) {
 	tree := s.Trees[root]
 	change(&tree)
 	s.Trees[root] = tree
+}
+
+// DropGone forgets the trees whose directories are gone. A red one is kept: git may know
+// where it was moved to.
+func (s *Session) DropGone() {
+	maps.DeleteFunc(s.Trees, func(root string, tree Tree) bool {
+		_, err := os.Lstat(root)
+		return !tree.Red && errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // Prompt names the last prompt that a person wrote; empty where there was none.
