@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lockfile"
@@ -34,26 +36,35 @@ type turn struct {
 	release func()
 }
 
-// takeTurn waits for other calls of the same session's stop; nil where it cannot, or need
-// not.
-func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte) *turn {
+// takeTurn waits for other calls of the same session's stop; the turn is nil where it
+// cannot, or need not. busy means that this call's time is over and another one still
+// judges.
+func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte) (t *turn, busy bool) {
 	base := payload.Common()
 	if payload.Event() != hook.Stop || base.SessionID == "" {
-		return nil
+		return nil, false
 	}
 	sum := sha256.Sum256(raw)
 	name := sha256.Sum256([]byte(base.SessionID))
-	t := &turn{
-		file: filepath.Join(c.StateDir, "answers", hex.EncodeToString(name[:12])+".json"),
+	t = &turn{
+		file: filepath.Join(answersDir(c.StateDir), hex.EncodeToString(name[:12])+".json"),
 		now:  given{Payload: hex.EncodeToString(sum[:])},
 	}
 	release, err := lockfile.Acquire(ctx, t.file+lockfile.Suffix, c.left(c.timeout(payload, nil)))
 	if err != nil {
 		c.logf("wait for another call about the same stop: %v", err)
-		return nil
+		return nil, errors.Is(err, lockfile.ErrBusy)
 	}
 	t.release = release
-	return t
+	return t, false
+}
+
+// answersDir is where answers are kept.
+func answersDir(stateDir string) string { return filepath.Join(stateDir, "answers") }
+
+// pruneAnswers forgets answers to sessions that have been silent for a month.
+func pruneAnswers(stateDir string, now time.Time) {
+	lockfile.Prune(answersDir(stateDir), now.Add(-30*24*time.Hour))
 }
 
 // adopted is the answer that another call gave to the same stop: to the same payload, and
@@ -97,4 +108,44 @@ func (c *call) adopt(rec event.Record, answer given) Reply {
 	}}
 	c.write(rec, event.Answered)
 	return Reply{Stdout: answer.Stdout}
+}
+
+// outwaited is the judgement on a stop that another call still judges when the time of this
+// one is over. It says nothing about the work, so it counts as no retry; but an agent that
+// was red, or has changed something, is held.
+func (c *call) outwaited(ctx context.Context, kc *keeper.Call) Judgement {
+	if len(c.applying(kc)) == 0 {
+		return Judgement{Blocked: -1}
+	}
+	ctx, cancel := context.WithTimeout(ctx, grace) // looking is all that there is to do
+	defer cancel()
+	const what = "another call of stopgate's hook was still checking this stop when the time for this one was over"
+	plan := kc.Payload.Common().PermissionMode == "plan"
+	for i := range kc.Trees {
+		tree := &kc.Trees[i]
+		if !c.global.Observes(tree.Project.Config) && c.answersFor(ctx, tree, plan) {
+			return Judgement{Opinions: []Opinion{{Keeper: "chain", Verdict: keeper.Verdict{
+				Outcome: keeper.Failed, Status: "deadline", Uncounted: true, Summary: what,
+				Reason: "The work in " + tree.Project.Root + " is not known to be good: " + what + ". Stop again when that one has ended.",
+			}}}}
+		}
+	}
+	return Judgement{Opinions: []Opinion{{Keeper: "chain", Verdict: couldNotRun("deadline", what)}}, Blocked: -1}
+}
+
+// answersFor reports whether the agent has something to answer for in a tree: it was
+// refused there, or the tree is not known to be the one that it found. A plan changes
+// nothing unless the tree says that something has changed.
+func (c *call) answersFor(ctx context.Context, tree *keeper.Tree, plan bool) bool {
+	if tree.Red {
+		return true
+	}
+	now := ""
+	if tree.Baseline != "" {
+		now = gauntlet.TreeOf(ctx, tree.Project, c.StateDir, c.Environ, c.Now)
+	}
+	if now == "" {
+		return !plan
+	}
+	return now != tree.Baseline
 }

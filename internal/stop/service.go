@@ -139,8 +139,9 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 
 	session := c.follow(payload, rec.Project)
 	var turn *turn
+	busy := false
 	if session != nil {
-		turn = c.takeTurn(ctx, payload, raw)
+		turn, busy = c.takeTurn(ctx, payload, raw)
 		defer turn.end()
 	}
 	if answer, found := turn.adopted(c.start); found {
@@ -156,8 +157,13 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	if session != nil {
 		kc.Origin, kc.Prompted = session.Origin, session.Prompts > 0
 	}
-	c.witness(kc)
-	judgement := c.judge(ctx, kc, place.Off)
+	var judgement Judgement
+	if busy {
+		judgement = c.outwaited(ctx, kc)
+	} else {
+		c.witness(kc)
+		judgement = c.judge(ctx, kc, place.Off)
+	}
 	judgement.hold(place.Held)
 	answer := compose(payload.Event(), place.Opinions, judgement)
 
@@ -170,7 +176,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	rec.Verdicts = verdicts(append(place.Opinions, judgement.Opinions...), blocked)
 	rec.Trees = judgement.trees()
 	c.settle(payload, session, judgement)
-	if blocked < 0 {
+	if blocked < 0 && !busy { // else the other call's answer decides what goes on
 		report := c.drive(ctx, payload, judgement.needsPerson())
 		c.prompted(ctx, payload, place, session, report.Typed)
 		rec.Effects = report.Effects
@@ -184,6 +190,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	if payload.Event() == hook.SessionEnd {
 		NewCounter(c.StateDir).Forget(payload.Common().SessionID, c.Now())
 		work.NewStore(c.StateDir).Prune(c.Now())
+		pruneAnswers(c.StateDir, c.Now())
 		protect.Prune(c.StateDir, c.Now())
 	}
 	if c.journalErr != nil && loud(payload.Event()) {

@@ -4,7 +4,9 @@ package stop
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -796,6 +798,79 @@ func TestE14ASecondCallForTheSameStopAdoptsTheAnswer(t *testing.T) {
 	}
 	write(t, both, "")
 	wantAllow(t, s.stop(said), "retry limit") // three were counted, not six
+}
+
+// When a second call's time is over while the first one still judges, it holds an agent that
+// has something to answer for, counts nothing, and moves nothing.
+func TestE8AStopThatAnotherCallStillJudges(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		work   func(s *scene)
+		fields fields
+		blocks bool
+	}{
+		"nothing changed":                    {func(*scene) {}, nil, false},
+		"something changed":                  {func(s *scene) { write(s.t, s.path("g"), "") }, nil, true},
+		"something changed, but it observes": {func(s *scene) { write(s.t, s.path("g"), ""); write(s.t, s.global, "trust: enforce\nmode: observe\n") }, nil, false},
+		"a plan changes nothing":             {func(*scene) {}, fields{"session_id": "planner", "permission_mode": "plan"}, false},
+		"the baseline is not known":          {func(*scene) {}, fields{"session_id": "another"}, true},
+		"red before": {func(s *scene) {
+			write(s.t, s.path("red"), "")
+			wantBlock(s.t, s.stop(nil), "check:.:t")
+			check(s.t, os.Remove(s.path("red")))
+		}, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t).onStage()
+			s.give("/gsd:a", "/gsd:b")
+			s.prompt("/gsd:a", nil)
+			tt.work(s.scene)
+			judging, judged := make(chan struct{}), make(chan struct{})
+			s.keepers = append([]keeper.Keeper{stub{"slow", func(context.Context, *keeper.Call) keeper.Verdict {
+				close(judging) // a second time would panic
+				<-judged
+				return keeper.Verdict{}
+			}}}, s.keepers...)
+			first := make(chan reply)
+			go func() { first <- s.call(hook.Stop, tt.fields) }()
+			<-judging
+			s.timeout = 100 * time.Millisecond
+			before, err := NewCounter(s.state).Blocks(Turn{Session: "s1", Prompt: "p1"})
+			check(t, err)
+			if r := s.call(hook.Stop, tt.fields); r.blocks() != tt.blocks || !strings.Contains(r.Reason+r.Message, "still checking") {
+				t.Errorf("got %s", r.Stdout)
+			}
+			after, err := NewCounter(s.state).Blocks(Turn{Session: "s1", Prompt: "p1"})
+			check(t, err)
+			if !maps.Equal(before, after) {
+				t.Errorf("blocks %v became %v", before, after)
+			}
+			if s.driven > 0 || len(s.answered().Effects) > 0 {
+				t.Errorf("driven %d times, effects %q", s.driven, s.answered().Effects)
+			}
+			s.wantQueue("active pending")
+			close(judged)
+			<-first
+		})
+	}
+}
+
+func TestAnswersToSilentSessionsAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	wantAllow(t, s.stop(nil))
+	old := filepath.Join(s.state, "answers", "old.json")
+	past := time.Now().Add(-31 * 24 * time.Hour)
+	for _, path := range []string{old, old + ".lock"} {
+		write(t, path, "{}")
+		check(t, os.Chtimes(path, past, past))
+	}
+	s.call(hook.SessionEnd, fields{"reason": "other"})
+	left, err := filepath.Glob(filepath.Join(s.state, "answers", "*"))
+	check(t, err)
+	if len(left) != 2 || exists(old) {
+		t.Errorf("left are %q", left)
+	}
 }
 
 // A stop that looks like the one before is judged, however soon it comes.
