@@ -3,22 +3,13 @@ package stop
 import (
 	"cmp"
 	"context"
-	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
-	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/process"
-	"github.com/stopgate/stopgate/internal/protect"
-	"github.com/stopgate/stopgate/internal/transcript"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
 )
@@ -149,156 +140,6 @@ func (c *call) strange(place *Place, session *work.Session) {
 	}
 }
 
-// prompted remembers the trees that the agent finds when it begins to work on a prompt.
-// They are its baseline at the session's first prompt, and at a person's next one if only
-// the person can have changed anything since the last stop. typed means that we typed the
-// prompt.
-func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, session *work.Session, typed bool) {
-	p, is := payload.(*hook.UserPromptSubmitPayload)
-	if !is || p.AgentID != "" {
-		return
-	}
-	below := rootsOf(c.below(payload))
-	if session == nil && len(below) == 0 {
-		return
-	}
-	person := !typed && !p.OfTask() && agentdir.FromEnviron(c.Environ) == ""
-	found := map[string]string{}
-	var projects []*keeper.Project
-	begins := session == nil || session.Prompts == 0
-	ctx, cancel := c.limit(ctx, c.timeout(payload, place.Project))
-	defer cancel()
-	ctx, over := context.WithTimeout(ctx, promptPatience)
-	defer over()
-	if begins || person && session.Judged {
-		found, projects = c.lookAround(ctx, place, below, session)
-	}
-	session = c.update(session, p.SessionID, func(s *work.Session) {
-		for root, tree := range found {
-			first := s.Prompts == 0
-			s.SetTree(root, func(t *work.Tree) {
-				if t.Baseline = tree; first {
-					t.Reflog = change.ReflogOf(root)
-				}
-			})
-		}
-		s.DropGone()
-		s.Prompts++
-		if person {
-			s.ByPerson++
-		}
-		s.Judged = false
-	})
-	if begins && session != nil {
-		c.protect(ctx, projects, session)
-	}
-}
-
-// protect remembers the protected files that the agent finds at the first prompt. Where that
-// fails, its stops are held to commits instead.
-func (c *call) protect(ctx context.Context, projects []*keeper.Project, session *work.Session) {
-	for _, project := range projects {
-		place := protect.Place{
-			Project: project, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now, Session: session.Origin, Prompted: true,
-			Since: change.Start{Time: session.Began, Reflog: session.Trees[real(project.Root)].Reflog},
-		}
-		if err := place.Begin(ctx); err != nil {
-			c.logf("remember the protected files of %s: %v", project.Root, err)
-		}
-	}
-}
-
-// promptPatience is how long a prompt may wait for all that is remembered of trees.
-const promptPatience = 10 * time.Second
-
-// lookAround looks at the trees of a session.
-func (c *call) lookAround(ctx context.Context, place Place, below []string, session *work.Session) (found map[string]string, projects []*keeper.Project) {
-	found = map[string]string{}
-	look := func(project *keeper.Project) {
-		if project == nil {
-			return
-		}
-		if _, seen := found[real(project.Root)]; !seen {
-			found[real(project.Root)] = gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
-			projects = append(projects, project)
-		}
-	}
-	look(place.Project)
-	roots := below
-	if session != nil {
-		roots = slices.Concat(roots, session.Roots, slices.Sorted(maps.Keys(session.Trees)))
-	}
-	for _, root := range roots {
-		look(Locator{c.StateDir, c.global, c.globalErr}.Locate(root, false).Project)
-	}
-	return found, projects
-}
-
-// settle remembers what a stop came to: where it passed, the agent has left the tree as it
-// is meant to be; where it was refused, it has something to answer for.
-func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) {
-	p, is := payload.(*hook.StopPayload)
-	trees := j.trees()
-	if !is || session == nil || len(trees) == 0 {
-		return
-	}
-	c.update(session, p.SessionID, func(s *work.Session) {
-		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
-		for _, tree := range trees {
-			s.SetTree(real(tree.Root), func(t *work.Tree) {
-				switch gauntlet.Status(tree.Status) {
-				case gauntlet.Passed, gauntlet.PassedWithWarnings, gauntlet.NoApplicableGates, gauntlet.Unchanged:
-					t.Baseline, t.Red = tree.Tree, false
-				case gauntlet.Failed:
-					t.Red = true
-					t.GitDir, _ = paths.GitDir(tree.Root)
-					_, t.Within, _ = paths.Repository(tree.Root)
-				case gauntlet.RetryLimitExceeded:
-				default:
-					s.Judged = false
-				}
-			})
-		}
-	})
-}
-
-// others are the projects besides root that a stop is judged in: those in which the session
-// has worked, worktrees that it made, projects below the directory of a client that was
-// started above them, and those where it was refused and has not passed since. Where trust
-// is enforced only approved ones count.
-func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots []string) {
-	seen := map[string]bool{real(root): true}
-	add := func(root string) {
-		if root != "" && !seen[real(root)] {
-			seen[real(root)] = true
-			roots = append(roots, root)
-		}
-	}
-	for _, start := range c.starts(payload) {
-		add(c.nearest(start))
-	}
-	if session == nil {
-		return roots
-	}
-	for _, root := range session.Roots {
-		add(c.nearest(root))
-	}
-	for _, root := range c.mentioned(ctx, root, payload, session) {
-		add(c.nearest(root))
-	}
-	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
-		if !session.Trees[tree].Red {
-			continue
-		}
-		if _, err := os.Stat(tree); err == nil {
-			add(tree)
-		} else {
-			add(c.nearest(session.Trees[tree].Moved()))
-		}
-	}
-	return roots
-}
-
 // nearest is the nearest project upward from a directory; empty where there is none.
 func (c *call) nearest(start string) string {
 	if !filepath.IsAbs(start) {
@@ -311,91 +152,6 @@ func (c *call) nearest(start string) string {
 	root, _ := paths.ProjectRoot(isProject, start)
 	return root
 }
-
-// below are the approved projects in the directories of a client that was started above
-// them. A transcript has them by the name of their repository, or by their place in the
-// directory where that is in the repository itself.
-func (c *call) below(payload hook.Payload) (all []work.Candidate) {
-	if !c.enforces() {
-		return nil
-	}
-	var above []string
-	for _, start := range []string{payload.Common().CWD, c.getenv("CLAUDE_PROJECT_DIR")} {
-		if filepath.IsAbs(start) && c.nearest(start) == "" {
-			above = append(above, real(start)+string(filepath.Separator))
-		}
-	}
-	if len(above) == 0 {
-		return nil
-	}
-	for _, root := range trust.NewStore(c.StateDir).Roots() {
-		i := slices.IndexFunc(above, func(dir string) bool { return strings.HasPrefix(root, dir) })
-		if i < 0 {
-			continue
-		}
-		name := filepath.ToSlash(strings.TrimPrefix(root, above[i]))
-		if top, found := paths.GitRoot(root); found && strings.HasPrefix(top, above[i]) {
-			name = filepath.Base(top)
-		}
-		all = append(all, work.Candidate{Root: root, Name: name})
-	}
-	return all[:min(len(all), maxBelow)]
-}
-
-// maxBelow bounds how many trees a prompt looks at for a client that was started above many.
-const maxBelow = 16
-
-// mentioned are projects that no hook named, but the session's transcript does: those below
-// a client's directory, and worktrees that are newer than the session. Other sessions make
-// worktrees at the same time.
-func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots []string) {
-	candidates := c.below(payload)
-	known := session.Roots
-	if root != "" {
-		known = append([]string{root}, known...)
-	}
-	candidates = append(candidates, work.Worktrees(append(rootsOf(candidates), known...), session.Began)...)
-	candidates = slices.DeleteFunc(candidates, func(one work.Candidate) bool { return slices.Contains(known, one.Root) })
-	if len(candidates) == 0 {
-		return nil
-	}
-	said, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
-	if err != nil {
-		return c.unclaimed(candidates, session)
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
-	defer cancel()
-	mentions := map[string]bool{}
-	for i, one := range candidates {
-		if ctx.Err() != nil {
-			return append(roots, c.unclaimed(candidates[i:], session)...)
-		}
-		if _, looked := mentions[one.Name]; !looked {
-			mentions[one.Name] = work.Mentions(said, one.Name)
-		}
-		if mentions[one.Name] {
-			roots = append(roots, one.Root)
-		}
-	}
-	return roots
-}
-
-// unclaimed are, of candidates of which a transcript says nothing, those in which no other
-// session has worked.
-func (c *call) unclaimed(candidates []work.Candidate, session *work.Session) []string {
-	taken := work.NewStore(c.StateDir).Roots(session.Origin)
-	return slices.DeleteFunc(rootsOf(candidates), func(root string) bool { return slices.Contains(taken, real(root)) })
-}
-
-func rootsOf(candidates []work.Candidate) (roots []string) {
-	for _, one := range candidates {
-		roots = append(roots, one.Root)
-	}
-	return roots
-}
-
-// maxTranscript bounds how much of a transcript is looked through, from its end.
-const maxTranscript = 256 << 20
 
 // real is one path for a directory, however it is reached.
 func real(dir string) string {

@@ -1,0 +1,130 @@
+package stop
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/protect"
+	"github.com/stopgate/stopgate/internal/work"
+)
+
+// prompted remembers the trees that the agent finds when it begins to work on a prompt.
+// They are its baseline at the session's first prompt, and at a person's next one if only
+// the person can have changed anything since the last stop. typed means that we typed the
+// prompt.
+func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, session *work.Session, typed bool) {
+	p, is := payload.(*hook.UserPromptSubmitPayload)
+	if !is || p.AgentID != "" {
+		return
+	}
+	below := rootsOf(c.below(payload))
+	if session == nil && len(below) == 0 {
+		return
+	}
+	person := !typed && !p.OfTask() && agentdir.FromEnviron(c.Environ) == ""
+	found := map[string]string{}
+	var projects []*keeper.Project
+	begins := session == nil || session.Prompts == 0
+	ctx, cancel := c.limit(ctx, c.timeout(payload, place.Project))
+	defer cancel()
+	ctx, over := context.WithTimeout(ctx, promptPatience)
+	defer over()
+	if begins || person && session.Judged {
+		found, projects = c.lookAround(ctx, place, below, session)
+	}
+	session = c.update(session, p.SessionID, func(s *work.Session) {
+		for root, tree := range found {
+			first := s.Prompts == 0
+			s.SetTree(root, func(t *work.Tree) {
+				if t.Baseline = tree; first {
+					t.Reflog = change.ReflogOf(root)
+				}
+			})
+		}
+		s.DropGone()
+		s.Prompts++
+		if person {
+			s.ByPerson++
+		}
+		s.Judged = false
+	})
+	if begins && session != nil {
+		c.protect(ctx, projects, session)
+	}
+}
+
+// protect remembers the protected files that the agent finds at the first prompt. Where that
+// fails, its stops are held to commits instead.
+func (c *call) protect(ctx context.Context, projects []*keeper.Project, session *work.Session) {
+	for _, project := range projects {
+		place := protect.Place{
+			Project: project, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now, Session: session.Origin, Prompted: true,
+			Since: change.Start{Time: session.Began, Reflog: session.Trees[real(project.Root)].Reflog},
+		}
+		if err := place.Begin(ctx); err != nil {
+			c.logf("remember the protected files of %s: %v", project.Root, err)
+		}
+	}
+}
+
+// promptPatience is how long a prompt may wait for all that is remembered of trees.
+const promptPatience = 10 * time.Second
+
+// lookAround looks at the trees of a session.
+func (c *call) lookAround(ctx context.Context, place Place, below []string, session *work.Session) (found map[string]string, projects []*keeper.Project) {
+	found = map[string]string{}
+	look := func(project *keeper.Project) {
+		if project == nil {
+			return
+		}
+		if _, seen := found[real(project.Root)]; !seen {
+			found[real(project.Root)] = gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
+			projects = append(projects, project)
+		}
+	}
+	look(place.Project)
+	roots := below
+	if session != nil {
+		roots = slices.Concat(roots, session.Roots, slices.Sorted(maps.Keys(session.Trees)))
+	}
+	for _, root := range roots {
+		look(Locator{c.StateDir, c.global, c.globalErr}.Locate(root, false).Project)
+	}
+	return found, projects
+}
+
+// settle remembers what a stop came to: where it passed, the agent has left the tree as it
+// is meant to be; where it was refused, it has something to answer for.
+func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) {
+	p, is := payload.(*hook.StopPayload)
+	trees := j.trees()
+	if !is || session == nil || len(trees) == 0 {
+		return
+	}
+	c.update(session, p.SessionID, func(s *work.Session) {
+		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
+		for _, tree := range trees {
+			s.SetTree(real(tree.Root), func(t *work.Tree) {
+				switch gauntlet.Status(tree.Status) {
+				case gauntlet.Passed, gauntlet.PassedWithWarnings, gauntlet.NoApplicableGates, gauntlet.Unchanged:
+					t.Baseline, t.Red = tree.Tree, false
+				case gauntlet.Failed:
+					t.Red = true
+					t.GitDir, _ = paths.GitDir(tree.Root)
+					_, t.Within, _ = paths.Repository(tree.Root)
+				case gauntlet.RetryLimitExceeded:
+				default:
+					s.Judged = false
+				}
+			})
+		}
+	})
+}

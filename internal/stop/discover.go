@@ -1,0 +1,138 @@
+package stop
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/transcript"
+	"github.com/stopgate/stopgate/internal/trust"
+	"github.com/stopgate/stopgate/internal/work"
+)
+
+// others are the projects besides root that a stop is judged in: those in which the session
+// has worked, worktrees that it made, projects below the directory of a client that was
+// started above them, and those where it was refused and has not passed since. Where trust
+// is enforced only approved ones count.
+func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots []string) {
+	seen := map[string]bool{real(root): true}
+	add := func(root string) {
+		if root != "" && !seen[real(root)] {
+			seen[real(root)] = true
+			roots = append(roots, root)
+		}
+	}
+	for _, start := range c.starts(payload) {
+		add(c.nearest(start))
+	}
+	if session == nil {
+		return roots
+	}
+	for _, root := range session.Roots {
+		add(c.nearest(root))
+	}
+	for _, root := range c.mentioned(ctx, root, payload, session) {
+		add(c.nearest(root))
+	}
+	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
+		if !session.Trees[tree].Red {
+			continue
+		}
+		if _, err := os.Stat(tree); err == nil {
+			add(tree)
+		} else {
+			add(c.nearest(session.Trees[tree].Moved()))
+		}
+	}
+	return roots
+}
+
+// below are the approved projects in the directories of a client that was started above
+// them. A transcript has them by the name of their repository, or by their place in the
+// directory where that is in the repository itself.
+func (c *call) below(payload hook.Payload) (all []work.Candidate) {
+	if !c.enforces() {
+		return nil
+	}
+	var above []string
+	for _, start := range []string{payload.Common().CWD, c.getenv("CLAUDE_PROJECT_DIR")} {
+		if filepath.IsAbs(start) && c.nearest(start) == "" {
+			above = append(above, real(start)+string(filepath.Separator))
+		}
+	}
+	if len(above) == 0 {
+		return nil
+	}
+	for _, root := range trust.NewStore(c.StateDir).Roots() {
+		i := slices.IndexFunc(above, func(dir string) bool { return strings.HasPrefix(root, dir) })
+		if i < 0 {
+			continue
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(root, above[i]))
+		if top, found := paths.GitRoot(root); found && strings.HasPrefix(top, above[i]) {
+			name = filepath.Base(top)
+		}
+		all = append(all, work.Candidate{Root: root, Name: name})
+	}
+	return all[:min(len(all), maxBelow)]
+}
+
+// maxBelow bounds how many trees a prompt looks at for a client that was started above many.
+const maxBelow = 16
+
+// mentioned are projects that no hook named, but the session's transcript does: those below
+// a client's directory, and worktrees that are newer than the session. Other sessions make
+// worktrees at the same time.
+func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots []string) {
+	candidates := c.below(payload)
+	known := session.Roots
+	if root != "" {
+		known = append([]string{root}, known...)
+	}
+	candidates = append(candidates, work.Worktrees(append(rootsOf(candidates), known...), session.Began)...)
+	candidates = slices.DeleteFunc(candidates, func(one work.Candidate) bool { return slices.Contains(known, one.Root) })
+	if len(candidates) == 0 {
+		return nil
+	}
+	said, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
+	if err != nil {
+		return c.unclaimed(candidates, session)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
+	defer cancel()
+	mentions := map[string]bool{}
+	for i, one := range candidates {
+		if ctx.Err() != nil {
+			return append(roots, c.unclaimed(candidates[i:], session)...)
+		}
+		if _, looked := mentions[one.Name]; !looked {
+			mentions[one.Name] = work.Mentions(said, one.Name)
+		}
+		if mentions[one.Name] {
+			roots = append(roots, one.Root)
+		}
+	}
+	return roots
+}
+
+// unclaimed are, of candidates of which a transcript says nothing, those in which no other
+// session has worked.
+func (c *call) unclaimed(candidates []work.Candidate, session *work.Session) []string {
+	taken := work.NewStore(c.StateDir).Roots(session.Origin)
+	return slices.DeleteFunc(rootsOf(candidates), func(root string) bool { return slices.Contains(taken, real(root)) })
+}
+
+func rootsOf(candidates []work.Candidate) (roots []string) {
+	for _, one := range candidates {
+		roots = append(roots, one.Root)
+	}
+	return roots
+}
+
+// maxTranscript bounds how much of a transcript is looked through, from its end.
+const maxTranscript = 256 << 20
