@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/work"
 )
 
 // A client whose settings have two entries of ours that are not written alike calls us
@@ -37,11 +38,11 @@ type turn struct {
 }
 
 // takeTurn waits for other calls of the same session's stop; the turn is nil where it
-// cannot, or need not. busy means that this call's time is over and another one still
+// cannot, or need not: of a session without a project nothing is judged. busy means that this call's time is over and another one still
 // judges.
-func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte) (t *turn, busy bool) {
+func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte, session *work.Session) (t *turn, busy bool) {
 	base := payload.Common()
-	if payload.Event() != hook.Stop || base.SessionID == "" {
+	if payload.Event() != hook.Stop || base.SessionID == "" || session == nil {
 		return nil, false
 	}
 	sum := sha256.Sum256(raw)

@@ -30,17 +30,19 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 		return
 	}
 	person := !typed && !p.OfTask() && agentdir.FromEnviron(c.Environ) == ""
-	found := map[string]string{}
-	var projects []*keeper.Project
 	begins := session == nil || session.Prompts == 0
 	ctx, cancel := c.limit(ctx, c.timeout(payload, place.Project))
 	defer cancel()
-	ctx, over := context.WithTimeout(ctx, promptPatience)
-	defer over()
+	ctx, cancel = context.WithTimeout(ctx, promptPatience)
+	defer cancel()
+
+	var found map[string]string
+	var projects []*keeper.Project
 	if begins || person && session.Judged {
 		found, projects = c.lookAround(ctx, place, below, session)
 	}
-	session = c.update(session, p.SessionID, func(s *work.Session) {
+
+	session = c.update(payload, place.Root, session, func(s *work.Session) {
 		for root, tree := range found {
 			first := s.Prompts == 0
 			s.SetTree(root, func(t *work.Tree) {
@@ -103,13 +105,13 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, sess
 
 // settle remembers what a stop came to: where it passed, the agent has left the tree as it
 // is meant to be; where it was refused, it has something to answer for.
-func (c *call) settle(payload hook.Payload, session *work.Session, j Judgement) {
+func (c *call) settle(payload hook.Payload, root string, session *work.Session, j Judgement) {
 	p, is := payload.(*hook.StopPayload)
 	trees := j.trees()
 	if !is || session == nil || len(trees) == 0 {
 		return
 	}
-	c.update(session, p.SessionID, func(s *work.Session) {
+	c.update(payload, root, session, func(s *work.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		for _, tree := range trees {
 			s.SetTree(real(tree.Root), func(t *work.Tree) {

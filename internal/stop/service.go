@@ -91,7 +91,6 @@ type call struct {
 	received   journal.Position // behind the record of it
 	journalErr error
 	passed     []string // where the project was looked for
-	beginning  work.Beginning
 }
 
 // Journal is the journal of a state directory, for those who write it: it keeps as much
@@ -126,7 +125,40 @@ func (c *call) reject(want hook.Event, err error) Reply {
 	return Reply{Stderr: "stopgate: " + err.Error(), Code: 1}
 }
 
+// answer follows the session, judges the call, lets go on what may, and says how it went.
 func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Reply {
+	rec := c.receive(payload, raw)
+	session := c.follow(payload, rec.Project)
+	turn, busy := c.takeTurn(ctx, payload, raw, session)
+	defer turn.end()
+	if answer, found := turn.adopted(c.start); found {
+		return c.adopt(rec, answer)
+	}
+
+	kc, place := c.look(ctx, payload, rec.Project, session)
+	kc.Raw = raw
+	judgement := c.decide(ctx, kc, place, busy)
+	answer := compose(payload.Event(), place.Opinions, judgement)
+	note(&rec, place, judgement)
+	c.settle(payload, rec.Project, session, judgement)
+	if judgement.Blocked < 0 && !busy { // else the other call's answer decides what goes on
+		answer = c.goOn(ctx, kc, place, session, judgement, answer, &rec)
+	}
+
+	c.write(rec, event.Answered)
+	c.tell(payload, place.Root, judgement.Opinions, judgement.Blocked >= 0)
+	if payload.Event() == hook.SessionEnd {
+		c.forget(payload.Common().SessionID)
+	}
+	if c.journalErr != nil && loud(payload.Event()) {
+		answer = answer.Tell("stopgate: " + c.journalErr.Error())
+	}
+	turn.keep(rec.Decision, answer.Bytes(), c.Now())
+	return Reply{Stdout: answer.Bytes()}
+}
+
+// receive writes down that the call has come.
+func (c *call) receive(payload hook.Payload, raw []byte) event.Record {
 	rec := record(payload, c.start)
 	rec.Pane = c.getenv("TMUX_PANE")
 	rec.Project = c.root(payload)
@@ -136,68 +168,68 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	}
 	c.write(rec, event.Received)
 	rec.Payload = nil
+	return rec
+}
 
-	session := c.follow(payload, rec.Project)
-	var turn *turn
-	busy := false
-	if session != nil {
-		turn, busy = c.takeTurn(ctx, payload, raw)
-		defer turn.end()
-	}
-	if answer, found := turn.adopted(c.start); found {
-		return c.adopt(rec, answer)
-	}
-	place := c.locate(rec.Project, payload)
+// look finds the place of the call and the trees that it is judged in, as keepers see them.
+func (c *call) look(ctx context.Context, payload hook.Payload, root string, session *work.Session) (*keeper.Call, Place) {
+	place := c.locate(root, payload)
 	if len(c.Imposed) > 0 {
 		place.Opinions = append(place.Opinions, imposed(c.Imposed))
 	}
 	kc := c.keeperCall(payload, place)
-	kc.Raw = raw
 	kc.Trees, kc.Prompt = c.trees(ctx, &place, payload, session), session.Prompt()
 	if session != nil {
 		kc.Origin, kc.Prompted = session.Origin, session.Prompts > 0
 	}
-	var judgement Judgement
+	return kc, place
+}
+
+// decide has the call judged. busy means that another call judges the same stop, and there
+// is no time left to wait for it.
+func (c *call) decide(ctx context.Context, kc *keeper.Call, place Place, busy bool) (j Judgement) {
 	if busy {
-		judgement = c.outwaited(ctx, kc)
+		j = c.outwaited(ctx, kc)
 	} else {
 		c.witness(kc)
-		judgement = c.judge(ctx, kc, place.Off)
+		j = c.judge(ctx, kc, place.Off)
 	}
-	judgement.hold(place.Held)
-	answer := compose(payload.Event(), place.Opinions, judgement)
+	j.hold(place.Held)
+	return j
+}
 
+// note puts the judgement into the record.
+func note(rec *event.Record, place Place, j Judgement) {
 	rec.Decision = "allow"
 	blocked := -1
-	if judgement.Blocked >= 0 {
+	if j.Blocked >= 0 {
 		rec.Decision = "block"
-		blocked = len(place.Opinions) + judgement.Blocked
+		blocked = len(place.Opinions) + j.Blocked
 	}
-	rec.Verdicts = verdicts(append(place.Opinions, judgement.Opinions...), blocked)
-	rec.Trees = judgement.trees()
-	c.settle(payload, session, judgement)
-	if blocked < 0 && !busy { // else the other call's answer decides what goes on
-		report := c.drive(ctx, payload, judgement.needsPerson())
-		c.prompted(ctx, payload, place, session, report.Typed)
-		rec.Effects = report.Effects
-		answer = answer.Input(report.Input).Tell(report.Message)
-		if !place.Off {
-			answer = c.attend(ctx, kc, answer, &rec)
-		}
+	rec.Verdicts = verdicts(append(place.Opinions, j.Opinions...), blocked)
+	rec.Trees = j.trees()
+}
+
+// goOn does what follows a call that nothing objects to: the queue and the wakes move, the
+// trees that a prompt finds are remembered, and a person answers what the agent asks.
+func (c *call) goOn(ctx context.Context, kc *keeper.Call, place Place, session *work.Session, j Judgement, answer hook.Answer, rec *event.Record) hook.Answer {
+	report := c.drive(ctx, kc.Payload, j.needsPerson())
+	rec.Effects = report.Effects
+	c.prompted(ctx, kc.Payload, place, session, report.Typed)
+	answer = answer.Input(report.Input).Tell(report.Message)
+	if place.Off {
+		return answer
 	}
-	c.write(rec, event.Answered)
-	c.tell(payload, place.Root, judgement.Opinions, judgement.Blocked >= 0)
-	if payload.Event() == hook.SessionEnd {
-		NewCounter(c.StateDir).Forget(payload.Common().SessionID, c.Now())
-		work.NewStore(c.StateDir).Prune(c.Now())
-		pruneAnswers(c.StateDir, c.Now())
-		protect.Prune(c.StateDir, c.Now())
-	}
-	if c.journalErr != nil && loud(payload.Event()) {
-		answer = answer.Tell("stopgate: " + c.journalErr.Error())
-	}
-	turn.keep(rec.Decision, answer.Bytes(), c.Now())
-	return Reply{Stdout: answer.Bytes()}
+	return c.attend(ctx, kc, answer, rec)
+}
+
+// forget removes what is kept of the session that has ended, and of those that have been
+// silent for a month.
+func (c *call) forget(session string) {
+	NewCounter(c.StateDir).Forget(session, c.Now())
+	work.NewStore(c.StateDir).Prune(c.Now())
+	pruneAnswers(c.StateDir, c.Now())
+	protect.Prune(c.StateDir, c.Now())
 }
 
 // imposed says that stopgate goes by the person's own environment.

@@ -18,13 +18,7 @@ import (
 // worked in no project. What cannot be written only means that stops are judged that need
 // not be.
 func (c *call) follow(payload hook.Payload, root string) *work.Session {
-	base := payload.Common()
-	c.beginning = work.Beginning{Root: real(root)}
-	if p, is := payload.(*hook.SessionStartPayload); is {
-		c.beginning.GoesOn = p.Source != "startup"
-	}
-	store := work.NewStore(c.StateDir)
-	session := store.Load(base.SessionID)
+	session := work.NewStore(c.StateDir).Load(payload.Common().SessionID)
 	roots, stranger := c.visited(payload, root), c.stranger(payload)
 	if session == nil && len(roots) == 0 {
 		return nil
@@ -34,7 +28,7 @@ func (c *call) follow(payload hook.Payload, root string) *work.Session {
 	if session != nil && !news && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
 		return session
 	}
-	return c.update(session, base.SessionID, func(s *work.Session) {
+	return c.update(payload, root, session, func(s *work.Session) {
 		for _, root := range roots {
 			s.Visit(root)
 		}
@@ -42,11 +36,10 @@ func (c *call) follow(payload hook.Payload, root string) *work.Session {
 	})
 }
 
-// update changes what is known of a session, and gives what is known then.
-func (c *call) update(session *work.Session, id string, change func(*work.Session)) *work.Session {
-	by := c.beginning
-	by.Client = process.Caller()
-	err := work.NewStore(c.StateDir).Update(id, by, c.start, func(s *work.Session) {
+// update changes what is known of the session of a call in the project at root, and gives
+// what is known then.
+func (c *call) update(payload hook.Payload, root string, session *work.Session, change func(*work.Session)) *work.Session {
+	err := work.NewStore(c.StateDir).Update(payload.Common().SessionID, beginning(payload, root), c.start, func(s *work.Session) {
 		change(s)
 		session = s
 	})
@@ -54,6 +47,15 @@ func (c *call) update(session *work.Session, id string, change func(*work.Sessio
 		c.logf("remember where the session works: %v", err)
 	}
 	return session
+}
+
+// beginning is what the session of a call is known by if its id is new.
+func beginning(payload hook.Payload, root string) work.Beginning {
+	by := work.Beginning{Client: process.Caller(), Root: real(root)}
+	if p, is := payload.(*hook.SessionStartPayload); is {
+		by.GoesOn = p.Source != "startup"
+	}
+	return by
 }
 
 // visited are the projects that a call shows the session in: its own, the one that it goes
