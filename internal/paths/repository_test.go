@@ -73,10 +73,10 @@ func TestRepositoryThatCannotBeRead(t *testing.T) {
 func TestWorktreeOf(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"/w/tree/.git\n":            "/w/tree",
-		"../../../../tree/.git\n":   filepath.Join(dir, "tree"), // since git 2.48
-		"../../../../tree/.git\r\n": filepath.Join(dir, "tree"),
-		"":                          "",
+		filepath.Join(dir, "abs", ".git") + "\n": filepath.Join(dir, "abs"),
+		"../../../../tree/.git\n":                filepath.Join(dir, "tree"), // since git 2.48
+		"../../../../tree/.git\r\n":              filepath.Join(dir, "tree"),
+		"":                                       "",
 	} {
 		gitDir := filepath.Join(dir, "main", ".git", "worktrees", "tree")
 		if err := os.MkdirAll(gitDir, 0o755); err != nil {
@@ -85,7 +85,7 @@ func TestWorktreeOf(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(gitDir, "gitdir"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := WorktreeOf(gitDir); got != filepath.FromSlash(want) {
+		if got := WorktreeOf(gitDir); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
