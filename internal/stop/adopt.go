@@ -118,7 +118,8 @@ func (c *call) outwaited(ctx context.Context, kc *keeper.Call) Judgement {
 	if len(c.applying(kc)) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	ctx, cancel := context.WithTimeout(ctx, grace) // looking is all that there is to do
+	rest := c.timeout(kc.Payload, kc.Project) - c.Now().Sub(c.start) // before the client ends us
+	ctx, cancel := context.WithTimeout(ctx, min(grace, rest/2))
 	defer cancel()
 	const what = "another call of stopgate's hook was still checking this stop when the time for this one was over"
 	plan := kc.Payload.Common().PermissionMode == "plan"

@@ -834,7 +834,7 @@ func TestE8AStopThatAnotherCallStillJudges(t *testing.T) {
 			first := make(chan reply)
 			go func() { first <- s.call(hook.Stop, tt.fields) }()
 			<-judging
-			s.timeout = 100 * time.Millisecond
+			s.timeout = 4 * time.Second // half of it to wait, the rest to look
 			before, err := NewCounter(s.state).Blocks(Turn{Session: "s1", Prompt: "p1"})
 			check(t, err)
 			if r := s.call(hook.Stop, tt.fields); r.blocks() != tt.blocks || !strings.Contains(r.Reason+r.Message, "still checking") {
