@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -16,6 +17,10 @@ import (
 
 // ErrBusy says that others held the lock for longer than one was ready to wait.
 var ErrBusy = errors.New("another process holds the lock")
+
+// open is how the file of a lock is opened. Without O_NONBLOCK a pipe in its place would wait
+// for a writer for ever.
+const open = os.O_RDONLY | syscall.O_NONBLOCK
 
 // Acquire takes the lock on a file, which is made where it does not exist, and waits
 // at most patience for those that hold it. The lock ends with release or with the
@@ -27,7 +32,7 @@ func Acquire(ctx context.Context, path string, patience time.Duration) (release 
 	}
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	lock := flock.New(path, flock.SetPermissions(0o600))
+	lock := flock.New(path, flock.SetFlag(open|os.O_CREATE), flock.SetPermissions(0o600))
 	for {
 		taken, err := try(lock)
 		if taken {
@@ -109,15 +114,16 @@ func silent(path string, before time.Time) bool {
 	return err == nil && info.Mode().IsRegular() && info.ModTime().Before(before)
 }
 
-// Held reports whether somebody holds the lock on a file. It makes none; looking keeps
-// others from the lock for a moment, but not from looking.
+// Held reports whether a process holds the lock on a file. It makes no file, not even where the
+// holder removes its own at this moment; looking keeps others from the lock for a moment, but not
+// from looking.
 func Held(path string) (bool, error) {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	lock := flock.New(path, flock.SetPermissions(0o600))
+	lock := flock.New(path, flock.SetFlag(open), flock.SetPermissions(0o600))
 	free, err := lock.TryRLock()
 	_ = lock.Close() // it was only looked at
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	return err == nil && !free, err
 }
 

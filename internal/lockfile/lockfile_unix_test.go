@@ -119,3 +119,31 @@ func TestOnlyTheOwnerMayUseIt(t *testing.T) {
 		}
 	}
 }
+
+// The file of a lock may be removed between two looks at it. A link that leads nowhere is there for
+// the first look alone as well.
+func TestLookingMakesNoFile(t *testing.T) {
+	dir := t.TempDir()
+	link, gone := filepath.Join(dir, "lock"), filepath.Join(dir, "gone")
+	if err := os.Symlink(gone, link); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := Held(link); held || err != nil {
+		t.Errorf("held %t, %v", held, err)
+	}
+	if _, err := os.Lstat(gone); err == nil {
+		t.Error("looking made the file")
+	}
+}
+
+// Opening a pipe would wait for a writer for ever.
+func TestAPipeDoesNotHang(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustAcquire(t, path)()
+	if held, err := Held(path); held || err != nil {
+		t.Errorf("held %t, %v", held, err)
+	}
+}
