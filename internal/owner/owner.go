@@ -87,7 +87,10 @@ func covers(entry, dir string) bool {
 		return true
 	}
 	above, all := strings.CutSuffix(entry, "/*")
-	above, dir = real(above), real(dir)
+	if above == "" {
+		above = string(filepath.Separator) // what "/*" is of
+	}
+	above, dir = paths.Canonical(above), paths.Canonical(dir)
 	if !filepath.IsAbs(above) {
 		return false
 	}
@@ -95,16 +98,6 @@ func covers(entry, dir string) bool {
 		return strings.HasPrefix(dir, strings.TrimSuffix(above, string(filepath.Separator))+string(filepath.Separator))
 	}
 	return above == dir
-}
-
-func real(path string) string {
-	if path == "" {
-		path = string(filepath.Separator) // what "/*" is of
-	}
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	return filepath.Clean(path)
 }
 
 func lstat(path string) (os.FileInfo, bool) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -89,7 +90,7 @@ func (p Place) find(ctx context.Context) (*base, error) {
 func (p Place) below(at git.Location, names []string) (all []string) {
 	prefix := ""
 	if at.Up != "" {
-		if rel, err := filepath.Rel(filepath.Join(real(p.Project.Root), filepath.FromSlash(at.Up)), real(p.Project.Root)); err == nil {
+		if rel, err := filepath.Rel(filepath.Join(paths.Canonical(p.Project.Root), filepath.FromSlash(at.Up)), paths.Canonical(p.Project.Root)); err == nil {
 			prefix = filepath.ToSlash(rel) + "/"
 		}
 	}
@@ -117,7 +118,7 @@ func (p Place) copyOf(b *base, names []string) {
 }
 
 func (p Place) newBase(at git.Location) *base {
-	b := &base{Version: baseVersion, Root: real(p.Project.Root), Began: p.Since.Time, Reflog: p.Since.Reflog, Head: at.Head, Patterns: p.config().Patterns}
+	b := &base{Version: baseVersion, Root: paths.Canonical(p.Project.Root), Began: p.Since.Time, Reflog: p.Since.Reflog, Head: at.Head, Patterns: p.config().Patterns}
 	if b.Began.IsZero() {
 		b.Began = p.Now().UTC()
 	}

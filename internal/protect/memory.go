@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/paths"
 )
 
 // memory is what a session was told of a project. A block counts when it is written down,
@@ -49,7 +50,7 @@ func (p Place) memoryFile() string { return filepath.Join(p.dir(), "memory.json"
 
 // memory is empty where it cannot be read: then an agent is blocked once more.
 func (p Place) memory() memory {
-	m := memory{Version: 1, Root: real(p.Project.Root), Session: p.Session}
+	m := memory{Version: 1, Root: paths.Canonical(p.Project.Root), Session: p.Session}
 	text, err := os.ReadFile(p.memoryFile())
 	var read memory
 	if err != nil || json.Unmarshal(text, &read) != nil || read.Version != 1 {

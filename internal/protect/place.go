@@ -42,15 +42,7 @@ func (p Place) worktree() *change.Worktree {
 	return change.Open(p.Project.Root, p.Project.Config.Gauntlet.LogDir, "", p.Environ, p.Now)
 }
 
-func (p Place) repo() git.Repo { return git.At(real(p.Project.Root), p.Environ) }
-
-// real is one path for a directory, however it is reached.
-func real(dir string) string {
-	if path, err := filepath.EvalSymlinks(dir); err == nil {
-		return path
-	}
-	return filepath.Clean(dir)
-}
+func (p Place) repo() git.Repo { return git.At(paths.Canonical(p.Project.Root), p.Environ) }
 
 func (p Place) abs(name string) string {
 	return filepath.Join(p.Project.Root, filepath.FromSlash(name))
@@ -75,7 +67,7 @@ func (p Place) names(ctx context.Context) (names, hidden []string, err error) {
 		return nil, nil, err
 	}
 	var inner []string
-	if top, found := paths.GitRoot(real(p.Project.Root)); found && exists(filepath.Join(top, ".gitmodules")) {
+	if top, found := paths.GitRoot(paths.Canonical(p.Project.Root)); found && exists(filepath.Join(top, ".gitmodules")) {
 		inner = p.modules(ctx, listing.Tracked, 3)
 	}
 	for _, name := range slices.Concat(listing.Tracked, listing.Untracked, inner, p.config().Patterns) {
