@@ -18,17 +18,6 @@ func (r Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 	return slices.Collect(records(out)), nil
 }
 
-// Touched lists the files below the directory that a commit changed, relative to the
-// directory. Of a merge they are those that it changed itself. The commit must be an id that
-// git gave.
-func (r Repo) Touched(ctx context.Context, commit string) ([]string, error) {
-	out, err := r.output(ctx, "diff-tree", "-r", "-z", "--cc", "--root", "--name-only", "--no-commit-id", "--no-renames", "--ignore-submodules=none", "--relative", commit, "--")
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(records(out)), nil
-}
-
 // IgnoredPlaces lists the files and folders of the whole work tree that git ignores, relative to
 // the directory. A folder of which nothing else counts is one name that ends in "/".
 func (r Repo) IgnoredPlaces(ctx context.Context) ([]string, error) {
@@ -39,9 +28,16 @@ func (r Repo) IgnoredPlaces(ctx context.Context) ([]string, error) {
 	return slices.Collect(records(out)), nil
 }
 
-// BranchesWith lists the local branches that have a commit.
-func (r Repo) BranchesWith(ctx context.Context, commit string) ([]string, error) {
-	out, err := r.output(ctx, "for-each-ref", "--format=%(refname:short)", "--contains="+commit, "refs/heads")
+// BranchesWith lists the local branches that have one of some commits. All must be ids that git gave.
+func (r Repo) BranchesWith(ctx context.Context, commits ...string) ([]string, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	args := []string{"for-each-ref", "--format=%(refname:short)"}
+	for _, commit := range commits {
+		args = append(args, "--contains="+commit)
+	}
+	out, err := r.output(ctx, append(args, "refs/heads")...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,18 +72,20 @@ func (r Repo) diff(ctx context.Context, w io.Writer, from, to string, names ...s
 	if to != "" {
 		command, sides = []string{"diff-tree", "-r"}, []string{from, to, "--"}
 	}
-	options := []string{
-		"-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=none",
-		"--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--relative",
-	}
 	if len(names) > 0 {
-		options = append(options, "--text")
+		command = append(command, "--text")
 	}
 	for _, name := range names {
 		sides = append(sides, ":(literal)"+name)
 	}
-	_, err := r.run(ctx, w, slices.Concat(command, options, sides)...)
+	_, err := r.run(ctx, w, slices.Concat(command, unified, sides)...)
 	return err
+}
+
+// unified are the options for a unified diff that looks the same for all users.
+var unified = []string{
+	"-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=none",
+	"--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--relative",
 }
 
 // Staged writes, for a machine, how the index differs from a commit; where that is empty,

@@ -63,15 +63,25 @@ func (r Repo) run(ctx context.Context, stdout io.Writer, args ...string) (warnin
 	return r.start(ctx, stdout, func() {}, args...)
 }
 
+// feed is run for a command that reads lines.
+func (r Repo) feed(ctx context.Context, lines []string, stdout io.Writer, args ...string) error {
+	_, err := r.exec(ctx, strings.NewReader(strings.Join(lines, "\n")+"\n"), stdout, func() {}, args...)
+	return err
+}
+
 // start is run, and calls started when git is on its way.
 func (r Repo) start(ctx context.Context, stdout io.Writer, started func(), args ...string) (warning string, err error) {
+	return r.exec(ctx, nil, stdout, started, args...)
+}
+
+func (r Repo) exec(ctx context.Context, stdin io.Reader, stdout io.Writer, started func(), args ...string) (warning string, err error) {
 	if r.program == "" {
 		return "", ErrNotInstalled
 	}
 	stderr := &head{}
 	cmd := exec.CommandContext(ctx, r.program, slices.Concat(always, args)...)
 	cmd.Dir, cmd.Env = r.dir, r.env
-	cmd.Stdout, cmd.Stderr = guarded{stdout}, stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, guarded{stdout}, stderr
 	process.ContainTool(cmd)
 	if err = cmd.Start(); err == nil {
 		started()

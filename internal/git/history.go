@@ -112,7 +112,7 @@ func (r Repo) Beyond(ctx context.Context, tip string, others []string, remotes b
 	}
 	for line := range strings.Lines(out) {
 		stamp, id, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if seconds, err := strconv.ParseInt(stamp, 10, 64); err == nil && isID(id) {
+		if seconds, err := strconv.ParseInt(stamp, 10, 64); err == nil && IsID(id) {
 			commits = append(commits, Dated{id, time.Unix(seconds, 0)})
 		}
 	}
@@ -132,7 +132,7 @@ func (r Repo) Authored(ctx context.Context, commits []string) (map[string]time.T
 	}
 	for line := range strings.Lines(out) {
 		id, stamp, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if seconds, err := strconv.ParseInt(stamp, 10, 64); err == nil && isID(id) {
+		if seconds, err := strconv.ParseInt(stamp, 10, 64); err == nil && IsID(id) {
 			times[id] = time.Unix(seconds, 0)
 		}
 	}

@@ -66,9 +66,9 @@ func parseLocation(out string) (l Location, ok bool) {
 	var ids, refs []string
 	for _, line := range lines {
 		switch common, excluded := strings.CutPrefix(line, "^"); {
-		case excluded && l.Merge == "" && isID(common):
+		case excluded && l.Merge == "" && IsID(common):
 			l.Merge = common // of several git takes the first as well
-		case isID(line):
+		case IsID(line):
 			ids = append(ids, line)
 		case line == "--":
 			l.Complete = len(ids) >= 3

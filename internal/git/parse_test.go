@@ -121,7 +121,7 @@ func FuzzParse(f *testing.F) {
 		}
 		location, ok := parseLocation(out)
 		for _, id := range []string{location.Head, location.Base, location.Tip} {
-			if id != "" && !isID(id) {
+			if id != "" && !IsID(id) {
 				t.Fatalf("%q is no id", id)
 			}
 		}

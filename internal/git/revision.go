@@ -27,7 +27,7 @@ func (r Repo) Commit(ctx context.Context, revision string) (id, parent string, e
 	out, err := r.output(ctx, "rev-list", "--parents", "--max-count=1", "--end-of-options", revision, "--")
 	ids := append(strings.Fields(out), "", "")
 	switch {
-	case code(err) == fatal, err == nil && !isID(ids[0]):
+	case code(err) == fatal, err == nil && !IsID(ids[0]):
 		return "", "", noSuchRef(revision)
 	case err != nil:
 		return "", "", err
@@ -70,7 +70,7 @@ func EmptyTree(id string) string {
 	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 }
 
-// isID reports whether s is an object's id, SHA-1 or SHA-256.
-func isID(s string) bool {
+// IsID reports whether s is an object's id, SHA-1 or SHA-256.
+func IsID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -2,8 +2,10 @@ package protect
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -161,12 +163,17 @@ func (p Place) agents(ctx context.Context, b *base, at git.Location, tip string)
 			delete(commits, id)
 		}
 	}
+	ids := slices.Collect(maps.Keys(commits))
+	known, err := repo.Parents(ctx, ids)
+	if err != nil || len(known) != len(ids) { // of one that is gone it cannot be told
+		return nil, false
+	}
+	made, err := repo.Touched(ctx, ids)
+	if err != nil {
+		return nil, false
+	}
 	touched = map[string]bool{}
-	for id := range commits {
-		names, err := repo.Touched(ctx, id)
-		if err != nil {
-			return nil, false
-		}
+	for _, names := range made {
 		for _, name := range names {
 			touched[name] = true
 		}

@@ -2,7 +2,7 @@ package change
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -76,31 +76,28 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 // made lists the files of those commits that count wherever the base is, as far as they
 // are part of this history.
 func (w *Worktree) made(ctx context.Context, scope Scope, p Position) (files []string, err error) {
-	for _, commit := range scope.Made {
-		here, err := w.leadsTo(ctx, commit, p.Head)
-		if err != nil {
-			return nil, err
-		}
-		if !here {
-			continue
-		}
-		touched, err := w.repo.Touched(ctx, commit)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, touched...)
+	here, err := w.within(ctx, scope.Made, p.Head)
+	if err != nil {
+		return nil, err
 	}
-	return files, nil
+	touched, err := w.repo.Touched(ctx, here)
+	return slices.Concat(slices.Collect(maps.Values(touched))...), err
 }
 
-// leadsTo reports whether a commit is part of the history of tip. One that git no longer has
-// is not.
-func (w *Worktree) leadsTo(ctx context.Context, commit, tip string) (bool, error) {
-	leads, err := w.repo.Reachable(ctx, commit, tip)
-	if errors.Is(err, git.ErrNoSuchRef) {
-		return false, nil
+// within keeps the commits that are part of the history of tip, and those that git no longer has.
+func (w *Worktree) within(ctx context.Context, commits []string, tip string) ([]string, error) {
+	if tip == "" || len(commits) == 0 {
+		return nil, nil
 	}
-	return leads, err
+	outside, err := w.repo.Outside(ctx, commits, tip)
+	if err != nil {
+		return nil, err
+	}
+	other := map[string]bool{}
+	for _, commit := range outside {
+		other[commit] = true
+	}
+	return slices.DeleteFunc(slices.Clone(commits), func(commit string) bool { return other[commit] }), nil
 }
 
 // files lists all files of the project.

@@ -7,8 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/stopgate/stopgate/internal/git"
 )
 
 // Diff is a unified diff, and what it does not show.
@@ -110,34 +108,36 @@ func (w *Worktree) write(ctx context.Context, patch *patch, span span) error {
 }
 
 // writeMade shows each commit that counts as changed although the base has it, as it was made.
-// It says nothing about the files as they are now.
+// It says nothing about the files as they are now. The other commits are in the diff, or not in this
+// history.
 func (w *Worktree) writeMade(ctx context.Context, scope Scope, p Position, now *patch) error {
-	for _, commit := range scope.Made {
-		pushed, err := w.leadsTo(ctx, commit, p.MergeBase)
-		if err != nil {
-			return err
-		}
-		if !pushed {
-			continue // the diff has it, or this history does not
-		}
-		id, parent, err := w.repo.Commit(ctx, commit)
-		if err != nil {
-			return err
-		}
-		if parent == "" {
-			parent = git.EmptyTree(id)
-		}
-		touched, err := w.repo.Touched(ctx, id)
-		if err != nil {
-			return err
-		}
-		title := "Commit " + id + ", which " + p.Base + " already has:\n"
-		then := now.aside(title, func(name string) bool { return slices.Contains(touched, name) })
-		if err := w.write(ctx, then, span{from: parent, to: id}); err != nil {
-			return err
-		}
-		now.join(title, then)
+	pushed, err := w.within(ctx, scope.Made, p.MergeBase)
+	if err != nil || len(pushed) == 0 {
+		return err
 	}
+	commits, err := w.repo.Parents(ctx, pushed)
+	if err != nil {
+		return err
+	}
+	touched, err := w.repo.Touched(ctx, pushed)
+	if err != nil {
+		return err
+	}
+
+	var files map[string]bool // of the commit that is being written
+	then := now.aside(func(name string) bool { return files[name] })
+	then.asText = true
+	then.heading = func(id string) string {
+		files = map[string]bool{}
+		for _, name := range touched[id] {
+			files[name] = true
+		}
+		return "Commit " + id + ", which " + p.Base + " already has:\n"
+	}
+	if err := w.repo.DiffEach(ctx, then, commits); err != nil {
+		return err
+	}
+	now.join(then)
 	return nil
 }
 

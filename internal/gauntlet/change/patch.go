@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/git"
 )
 
 // patch takes a unified diff as git writes it, leaves out files that are not
@@ -18,6 +20,11 @@ type patch struct {
 	sights  map[string]sight
 	binary  []string // files that git calls binary
 	asText  bool     // git was told to call nothing binary
+
+	// heading is for a diff of several commits, each after a line with its id: what to write in place
+	// of that line, if a file follows.
+	heading  func(id string) string
+	from, to int // where the last heading begins and ends
 
 	partial []byte // a line of which more is to come
 	file    section
@@ -39,21 +46,37 @@ type section struct {
 	link   bool // to a commit of another repository
 }
 
-// aside is a patch of its own, about some of the files, for the room that is left below a title.
-func (p *patch) aside(title string, include func(name string) bool) *patch {
+// aside is a patch of its own, about some of the files, for the room that is left.
+func (p *patch) aside(include func(name string) bool) *patch {
 	return &patch{
-		limit: max(0, p.limit-len(p.out)-len(title)), sights: map[string]sight{},
+		limit: max(0, p.limit-len(p.out)), sights: map[string]sight{},
 		include: func(name string) bool { return p.include(name) && include(name) },
 	}
 }
 
-// join adds what a patch aside shows, below its title, and what it does not.
-func (p *patch) join(title string, aside *patch) {
-	if len(aside.out) > 0 {
-		p.out = append(append(p.out, title...), aside.out...)
-	}
+// join adds what a patch aside shows, and what it does not.
+func (p *patch) join(aside *patch) {
+	aside.flush()
+	aside.endCommit()
+	p.out = append(p.out, aside.out...)
 	p.left = append(p.left, aside.left...)
 	p.missing = append(p.missing, aside.missing...)
+}
+
+// startCommit begins with another commit.
+func (p *patch) startCommit(id string) {
+	p.flush()
+	p.endCommit()
+	p.from = len(p.out)
+	p.out = append(p.out, p.heading(id)...)
+	p.to = len(p.out)
+}
+
+// endCommit takes a heading back that no file follows.
+func (p *patch) endCommit() {
+	if len(p.out) == p.to {
+		p.out = p.out[:p.from]
+	}
 }
 
 // Write takes the next part of the diff.
@@ -84,6 +107,8 @@ func (p *patch) keep(data []byte) []byte {
 func (p *patch) take(line []byte) {
 	f := &p.file
 	switch {
+	case p.heading != nil && isIDLine(line):
+		p.startCommit(string(line[:len(line)-1]))
 	case bytes.HasPrefix(line, []byte("diff --git ")):
 		p.flush()
 		f.start(string(bytes.TrimSuffix(line, []byte("\n"))))
@@ -104,6 +129,11 @@ func (p *patch) take(line []byte) {
 		f.about(line)
 		f.header = append(f.header, line...)
 	}
+}
+
+// isIDLine reports whether a line is the id of a commit.
+func isIDLine(line []byte) bool {
+	return git.IsID(string(bytes.TrimSuffix(line, []byte("\n"))))
 }
 
 // about takes what a line of the header says.

@@ -1,0 +1,106 @@
+package git
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+)
+
+// What follows asks about many commits at once: a rebase makes thousands, and a process for each
+// would take longer than a hook has. Each call takes ids, leaves out those that git does not have, and
+// starts one process at most.
+
+// Outside lists those of some commits that are not part of the history of tip, which must be an id
+// that git gave.
+func (r Repo) Outside(ctx context.Context, commits []string, tip string) ([]string, error) {
+	asked := ids(commits)
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	var out strings.Builder
+	if err := r.feed(ctx, append([]string{"^" + tip}, asked...), &out, "rev-list", "--ignore-missing", "--stdin"); err != nil {
+		return nil, err
+	}
+	beyond := map[string]bool{} // with those that the commits come from
+	for id := range strings.Lines(out.String()) {
+		beyond[strings.TrimSpace(id)] = true
+	}
+	return slices.DeleteFunc(asked, func(id string) bool { return !beyond[id] }), nil
+}
+
+// Made is a commit with its first parent, which is empty for a root.
+type Made struct{ ID, Parent string }
+
+// Parents gives the commits, in their order, with their first parents.
+func (r Repo) Parents(ctx context.Context, commits []string) (all []Made, err error) {
+	asked := ids(commits)
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	var out strings.Builder
+	if err := r.feed(ctx, asked, &out, "rev-list", "--no-walk=unsorted", "--parents", "--ignore-missing", "--stdin"); err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out.String()) {
+		if field := append(strings.Fields(line), "", ""); IsID(field[0]) {
+			all = append(all, Made{field[0], field[1]})
+		}
+	}
+	return all, nil
+}
+
+// Touched gives the files below the directory that each commit changed, relative to the directory. Of
+// a merge they are those that it changed itself.
+func (r Repo) Touched(ctx context.Context, commits []string) (map[string][]string, error) {
+	asked := ids(commits)
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	var out strings.Builder
+	err := r.feed(ctx, asked, &out, "diff-tree", "--stdin", "-r", "-z", "--cc", "--root", "--raw", "--no-renames", "--ignore-submodules=none", "--relative")
+	if err != nil {
+		return nil, err
+	}
+	return parseTouched(out.String()), nil
+}
+
+// parseTouched tells names from ids by the modes before each name: a file may be named like a commit.
+func parseTouched(out string) map[string][]string {
+	files := map[string][]string{}
+	commit, named := "", false
+	for record := range records(out) {
+		switch {
+		case named:
+			files[commit] = append(files[commit], record)
+			named = false
+		case strings.HasPrefix(record, ":"):
+			named = true
+		default:
+			commit = record
+		}
+	}
+	return files
+}
+
+// DiffEach writes how each commit comes from its first parent, as Diff does, with a line before each
+// that has nothing but its id. All files are compared as text, as by DiffText.
+func (r Repo) DiffEach(ctx context.Context, w io.Writer, commits []Made) error {
+	lines := make([]string, len(commits))
+	for i, commit := range commits {
+		lines[i] = strings.TrimSuffix(commit.ID+" "+commit.Parent, " ")
+	}
+	return r.feed(ctx, lines, w, slices.Concat([]string{"diff-tree", "--stdin", "-r", "--root", "--text"}, unified)...)
+}
+
+// ids are those of some names that can be ids, each once.
+func ids(names []string) (all []string) {
+	seen := map[string]bool{}
+	for _, name := range names {
+		if IsID(name) && !seen[name] {
+			seen[name] = true
+			all = append(all, name)
+		}
+	}
+	return all
+}
