@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/stopgate/stopgate/internal/config"
@@ -27,10 +29,14 @@ func (s Store) any() bool {
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 	}
-	for _, entry := range entries {
-		if entry.IsDir() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, func(entry os.DirEntry) bool {
+		return s.has(entry.Name(), approvalFile) || s.has(entry.Name(), spareFile)
+	})
+}
+
+// has reports whether there is a file in the folder of an approval. Not every folder is one: edited
+// files that were put aside outlive the last approval.
+func (s Store) has(key, name string) bool {
+	_, err := os.Lstat(filepath.Join(s.folder(key), name))
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
