@@ -179,9 +179,15 @@ func (c *Content) tidy() error {
 	if c.inPlace > 0 {
 		return nil
 	}
-	_, err := c.putAside(c.look().added)
+	dir := filepath.Join(c.aside, "written")
+	_, err := c.putAside(dir, c.look().added)
+	forgetOldest(dir, keptWritten)
 	return err
 }
+
+// keptWritten is how often what commands wrote is kept: one that writes there does it in every run.
+// What a person has restored over is kept for good.
+const keptWritten = 5
 
 // inEnclave runs a command that sees the approved files over .gauntlet. If .gauntlet itself
 // is moved meanwhile, the command runs once more.

@@ -263,8 +263,27 @@ func TestE6GatesBesideEachOther(t *testing.T) {
 	if names, _ := filepath.Glob(filepath.Join(root, ".gauntlet/?")); len(names) > 0 {
 		t.Errorf("%q are still there", names)
 	}
-	if kept, _ := filepath.Glob(filepath.Join(c.aside, "*/.gauntlet/?")); len(kept) != 2 {
+	if kept, _ := filepath.Glob(filepath.Join(c.aside, "written/*/.gauntlet/?")); len(kept) != 2 {
 		t.Errorf("kept %q", kept)
+	}
+}
+
+// A gate that writes beside the approved files does it in every run: only the last are kept, and all
+// that a person restored over.
+func TestWhatGatesWroteIsForgotten(t *testing.T) {
+	c, root := contentOf(t, false)
+	for range keptWritten + 2 {
+		if r := runIn(c, root, "echo >.gauntlet/a"); !r.OK() {
+			t.Fatalf("%s: %s", r, r.Tail)
+		}
+		put(t, root, "config.yml", "edited\n")
+		var r Restoration
+		check(t, c.restore(&r))
+	}
+	for pattern, want := range map[string]int{"written/*/.gauntlet/a": keptWritten, "*/.gauntlet/config.yml": keptWritten + 2} {
+		if kept, _ := filepath.Glob(filepath.Join(c.aside, pattern)); len(kept) != want {
+			t.Errorf("%s: kept %q, want %d", pattern, kept, want)
+		}
 	}
 }
 

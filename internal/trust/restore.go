@@ -57,7 +57,7 @@ func (c *Content) restore(r *Restoration) (err error) {
 	} else if r.Moved, err = c.foreign(c.live, ""); err != nil {
 		return err
 	}
-	if r.Aside, err = c.putAside(r.Moved); err != nil {
+	if r.Aside, err = c.putAside(c.aside, r.Moved); err != nil {
 		return err
 	}
 	var missing []file
@@ -122,16 +122,16 @@ func (c *Content) holds(name string) bool {
 	return err == nil && live.Hash == c.files[i].Hash && live.Exec == c.files[i].Exec
 }
 
-// putAside moves things out of .gauntlet into a folder of their own beside the approvals;
-// the empty name is .gauntlet itself.
-func (c *Content) putAside(names []string) (folder string, err error) {
+// putAside moves things out of .gauntlet into a new folder below dir; the empty name is .gauntlet
+// itself.
+func (c *Content) putAside(dir string, names []string) (folder string, err error) {
 	if len(names) == 0 {
 		return "", nil
 	}
-	if err := os.MkdirAll(c.aside, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	if folder, err = os.MkdirTemp(c.aside, time.Now().UTC().Format("20060102T150405Z-*")); err != nil {
+	if folder, err = os.MkdirTemp(dir, time.Now().UTC().Format("20060102T150405Z-*")); err != nil {
 		return "", err
 	}
 	for _, name := range names {
@@ -144,6 +144,14 @@ func (c *Content) putAside(names []string) (folder string, err error) {
 		}
 	}
 	return folder, nil
+}
+
+// forgetOldest removes all folders below dir but the newest, whose names begin with the time.
+func forgetOldest(dir string, keep int) {
+	entries, _ := os.ReadDir(dir) // by their names; there need not be any
+	for _, entry := range entries[:max(0, len(entries)-keep)] {
+		_ = os.RemoveAll(filepath.Join(dir, entry.Name())) // what stays is tried again the next time
+	}
 }
 
 // move moves what is at a path, also to another file system.
