@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/paths"
 )
 
 // approval is what is written down about a project: names and hashes and, since version
@@ -37,7 +38,7 @@ const (
 )
 
 func newApproval(root string, files []file, now time.Time) *approval {
-	return &approval{Version: approvalVersion, Root: canonical(root), Hash: hashTree(files), Time: now.UTC(), Files: files}
+	return &approval{Version: approvalVersion, Root: paths.Canonical(root), Hash: hashTree(files), Time: now.UTC(), Files: files}
 }
 
 // keys name the folders of a project's approval, the one that counts first: its place in
@@ -81,12 +82,12 @@ func (s Store) read(key string) (*approval, error) {
 
 func (s Store) readFile(key, name string) (*approval, error) {
 	path := filepath.Join(s.folder(key), name)
-	text, err := os.ReadFile(path)
+	f, err := readFile(path, 2*maxBytes) // the content in base64, and names
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var a approval
-	if json.Unmarshal(text, &a) != nil || !a.sound() {
+	if json.Unmarshal(f.Data, &a) != nil || !a.sound() {
 		return nil, fmt.Errorf("%s is damaged or of another version; approve again with: stopgate trust", path)
 	}
 	return &a, nil
@@ -131,19 +132,20 @@ func (s Store) save(key string, a *approval) error {
 }
 
 // upgrade gives an approval of the first version, which has names and hashes alone, the
-// content of its copy. What cannot be written is done again the next time.
+// content of its copy. What cannot be written, or not now, is done again the next time.
 func (s Store) upgrade(key string, a *approval) *approval {
 	files, err := readTree(s.copyDir(key, a.Hash))
 	if err != nil {
 		return a
 	}
+	whole := *a
+	whole.Version, whole.Files = approvalVersion, files
 	unlock, err := s.lock()
 	if err != nil {
-		return a
+		return &whole // under the hash of its copy
 	}
 	defer unlock()
-	whole := *a
-	whole.Version, whole.Files, whole.Hash = approvalVersion, files, hashTree(files)
+	whole.Hash = hashTree(files)
 	_ = s.save(key, &whole)
 	return &whole
 }

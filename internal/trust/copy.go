@@ -23,19 +23,44 @@ func (s Store) whole(key string, a *approval) (*approval, string, error) {
 // copyOf is the folder with the approved content. One that is damaged is made anew from
 // the approval: what runs is what was approved, whatever became of the copy.
 func (s Store) copyOf(key string, a *approval) (dir string, err error) {
-	dir = s.copyDir(key, a.Hash)
-	if intact(dir, a) {
+	dir, unlocked := s.copyDir(key, a.Hash), s.unlockedDir(key, a.Hash)
+	switch {
+	case intact(dir, a):
 		return dir, nil
-	}
-	if a.Version < 2 {
+	case a.Version < 2:
 		return dir, errors.New("the approval is from an older version, which did not keep the content")
+	case intact(unlocked, a):
+		return unlocked, nil
 	}
+
 	unlock, err := s.lock()
 	if err != nil {
-		return dir, err
+		return s.copyUnlocked(key, a)
 	}
 	defer unlock()
 	return dir, s.makeCopy(key, a)
+}
+
+// copyUnlocked makes a copy where another process keeps the lock: a damaged copy and a call that
+// hangs must not free an agent together. It touches nothing that another may use. The next change of
+// the approval removes it.
+func (s Store) copyUnlocked(key string, a *approval) (dir string, err error) {
+	if err := os.MkdirAll(s.folder(key), 0o700); err != nil {
+		return "", err
+	}
+	dir = s.unlockedDir(key, a.Hash)
+	tmp, err := os.MkdirTemp(s.folder(key), filepath.Base(dir)+"-*")
+	if err != nil {
+		return "", err
+	}
+	if err := writeFiles(tmp, a.content(), 0o600); err != nil {
+		return "", errors.Join(err, os.RemoveAll(tmp))
+	}
+
+	if err := os.Rename(tmp, dir); err != nil {
+		return tmp, nil // one that was made before and then damaged is in the way
+	}
+	return dir, nil
 }
 
 // makeCopy writes the copy under its hash. A sound one that is there already stays, so
@@ -101,3 +126,6 @@ func (s Store) sweep(key string, keep ...string) error {
 }
 
 func (s Store) copyDir(key, hash string) string { return filepath.Join(s.folder(key), hash) }
+
+// unlockedDir is the copy that was made without the lock.
+func (s Store) unlockedDir(key, hash string) string { return s.copyDir(key, hash) + "-unlocked" }

@@ -3,6 +3,7 @@
 package trust
 
 import (
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -26,4 +27,17 @@ func TestFifoInTheCopyDoesNotHang(t *testing.T) {
 	s, root := approved(t)
 	check(t, syscall.Mkfifo(filepath.Join(standing(t, s, root).Dir, "z"), 0o600))
 	wantCopy(t, standing(t, s, root))
+}
+
+func TestFifoInPlaceOfTheApprovalDoesNotHang(t *testing.T) {
+	s, root := approved(t)
+	for _, name := range []string{approvalFile, spareFile} {
+		wantCopy(t, standing(t, s, root))
+		path := filepath.Join(s.folder(keys(root)[0]), name)
+		check(t, os.Remove(path))
+		check(t, syscall.Mkfifo(path, 0o600))
+	}
+	if st, err := s.Standing(root); err == nil || st.State != Damaged || !s.Gated(root) {
+		t.Errorf("got %+v, %v; want it damaged, and still gated", st, err)
+	}
 }

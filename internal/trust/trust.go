@@ -5,6 +5,7 @@
 package trust
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,18 +16,24 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // Store is the directory that holds the approvals, one folder for each project of a
 // repository, which all its worktrees share.
-type Store struct{ dir string }
+type Store struct {
+	dir      string
+	patience time.Duration // with another process that changes approvals
+}
 
 // NewStore keeps approvals below the state directory.
-func NewStore(stateDir string) Store { return Store{filepath.Join(stateDir, "trust")} }
+func NewStore(stateDir string) Store {
+	// A change takes milliseconds. Hooks wait for one too, before any deadline holds, so a process
+	// that hangs in the middle of it must not hang them.
+	return Store{filepath.Join(stateDir, "trust"), 3 * time.Second}
+}
 
 // State says how a project's content stands to what was approved.
 type State string
@@ -182,20 +189,17 @@ func (s Store) Revoke(root string) error {
 
 // lock keeps changes apart. Each removes the copies that it does not name, so
 // two at once could remove each other's.
-func (s Store) lock() (unlock func() error, err error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, err
-	}
-	lock := flock.New(filepath.Join(s.dir, "lock"), flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
+func (s Store) lock() (unlock func(), err error) {
+	unlock, err = lockfile.Acquire(context.Background(), filepath.Join(s.dir, "lock"), s.patience)
+	if err != nil {
 		return nil, fmt.Errorf("lock the approvals: %w", err)
 	}
-	return lock.Close, nil
+	return unlock, nil
 }
 
 // ProjectKey names a project in the state directory.
 func ProjectKey(root string) string {
-	sum := sha256.Sum256([]byte(canonical(root)))
+	sum := sha256.Sum256([]byte(paths.Canonical(root)))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -208,12 +212,4 @@ func RepositoryKey(root string) string {
 	}
 	sum := sha256.Sum256([]byte("repository\x00" + common + "\x00" + within))
 	return hex.EncodeToString(sum[:16])
-}
-
-// canonical is the one path of a project, however it was reached.
-func canonical(root string) string {
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		return real
-	}
-	return filepath.Clean(root)
 }

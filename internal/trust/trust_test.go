@@ -2,6 +2,7 @@ package trust
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
@@ -290,10 +292,11 @@ func TestProjectsAreApart(t *testing.T) {
 	wantCopy(t, standing(t, s, root))
 }
 
-// An approval of an older version has no content from which a copy could be made.
-func TestDamagedCopyOfAnOlderVersion(t *testing.T) {
-	s, root := approved(t)
-	path := filepath.Join(s.folder(keys(root)[0]), approvalFile)
+// older makes an approval one of the first version, and gives its copy.
+func older(t *testing.T, s Store, root string) (dir string) {
+	t.Helper()
+	key := keys(root)[0]
+	path := filepath.Join(s.folder(key), approvalFile)
 	text, err := os.ReadFile(path)
 	check(t, err)
 	var a approval
@@ -304,17 +307,20 @@ func TestDamagedCopyOfAnOlderVersion(t *testing.T) {
 	}
 	text, err = json.Marshal(a)
 	check(t, err)
-	older := func() {
-		check(t, os.WriteFile(path, text, 0o600))
-		check(t, os.Remove(filepath.Join(filepath.Dir(path), spareFile)))
-	}
-	older()
+	check(t, os.WriteFile(path, text, 0o600))
+	check(t, os.Remove(filepath.Join(filepath.Dir(path), spareFile)))
+	return s.copyDir(key, a.Hash)
+}
+
+// An approval of an older version has no content from which a copy could be made.
+func TestDamagedCopyOfAnOlderVersion(t *testing.T) {
+	s, root := approved(t)
+	older(t, s, root)
 	wantCopy(t, standing(t, s, root)) // and has its content from now on
 	check(t, os.RemoveAll(standing(t, s, root).Dir))
 	wantCopy(t, standing(t, s, root))
 
-	older()
-	check(t, os.RemoveAll(s.copyDir(keys(root)[0], a.Hash)))
+	check(t, os.RemoveAll(older(t, s, root)))
 	if st, err := s.Standing(root); err == nil || !strings.Contains(err.Error(), "stopgate trust") {
 		t.Errorf("got %+v, %v; want an error that says what to do", st, err)
 	}
@@ -339,6 +345,56 @@ func TestE6ADamagedCopyIsMadeAgain(t *testing.T) {
 			}
 			wantCopy(t, st)
 		})
+	}
+}
+
+// busy makes another process hold the lock, as one that hangs does.
+func busy(t *testing.T, s *Store) (release func()) {
+	t.Helper()
+	release, err := lockfile.Acquire(t.Context(), filepath.Join(s.dir, "lock"), 0)
+	check(t, err)
+	s.patience = 10 * time.Millisecond
+	return release
+}
+
+// A `stopgate trust` that hangs and a damaged copy together hang no hook and free no agent.
+func TestE6ADamagedCopyWhileTheLockIsHeld(t *testing.T) {
+	s, root := approved(t)
+	check(t, os.WriteFile(filepath.Join(standing(t, s, root).Dir, "config.yml"), nil, 0o600))
+	release := busy(t, &s)
+	if err := s.Approve(root, noon); !errors.Is(err, lockfile.ErrBusy) {
+		t.Errorf("approved without the lock: %v", err)
+	}
+	first := standing(t, s, root)
+	if first.State != Approved || !soundCopy(first) {
+		t.Errorf("got %+v, want it approved with a sound copy", first)
+	}
+	wantCopy(t, first)
+	if again := standing(t, s, root); again.Dir != first.Dir {
+		t.Errorf("another copy is made for each call: %s, %s", first.Dir, again.Dir)
+	}
+	check(t, os.WriteFile(filepath.Join(first.Dir, "config.yml"), nil, 0o600))
+	wantCopy(t, standing(t, s, root))
+
+	release()
+	check(t, s.Approve(root, noon))
+	entries, err := os.ReadDir(s.folder(keys(root)[0]))
+	check(t, err)
+	if len(entries) != 3 {
+		t.Errorf("%v is left, want two files and one copy", entries)
+	}
+}
+
+func TestAnOlderApprovalWhileTheLockIsHeld(t *testing.T) {
+	s, root := approved(t)
+	older(t, s, root)
+	busy(t, &s)
+	st := standing(t, s, root)
+	wantCopy(t, st)
+	for _, f := range st.Content.files {
+		if len(f.Data) == 0 {
+			t.Errorf("%s would be empty", f.Path)
+		}
 	}
 }
 
