@@ -200,12 +200,18 @@ func everyCall(t *testing.T, r Repo) {
 	try("branch", err)
 	listed, err := r.Listed(t.Context(), location.Head)
 	try("listed", err)
-	for name := range listed {
+	for name, blob := range listed {
 		_, err = r.Listed(t.Context(), location.Head, name)
 		try("listed by name", err)
-		_, err = r.Content(t.Context(), location.Head, name, 1<<20)
-		try("content", err)
+		try("content", r.Contents(t.Context(), []Stored{{blob, name}}, 1<<20, func(int, []byte) {}))
 	}
+	_, err = r.Outside(t.Context(), []string{location.Head}, location.Head)
+	try("outside", err)
+	made, err := r.Parents(t.Context(), []string{location.Head})
+	try("parents", err)
+	_, err = r.Touched(t.Context(), []string{location.Head})
+	try("touched", err)
+	try("diff of each", r.DiffEach(t.Context(), io.Discard, made))
 	_, err = r.Hash(t.Context(), nil)
 	try("hash", err)
 	_, err = r.Beyond(t.Context(), location.Head, []string{location.Head}, true, 10)

@@ -1,9 +1,7 @@
 package git
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,31 +10,32 @@ import (
 )
 
 // Listed gives the files below the directory that a commit or tree has, relative to the
-// directory. It must be an id that git gave. With names only those are given.
+// directory. It must be an id that git gave. With names those are among what is given.
 func (r Repo) Listed(ctx context.Context, tree string, names ...string) (map[string]Blob, error) {
+	if len(names) > atOnce {
+		names = nil // all of them take one process, too
+	}
+	out, err := r.output(ctx, slices.Concat([]string{"ls-tree", "-r", "-z", tree, "--"}, names)...)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string]Blob{}
-	for part := range chunks(names) {
-		out, err := r.output(ctx, slices.Concat([]string{"ls-tree", "-r", "-z", tree, "--"}, part)...)
-		if err != nil {
-			return nil, err
-		}
-		for record := range records(out) {
-			about, name, _ := strings.Cut(record, "\t")
-			if field := strings.Fields(about); len(field) == 3 && name != "" {
-				files[name] = Blob{Mode: field[0], ID: field[2]}
-			}
+	for record := range records(out) {
+		about, name, _ := strings.Cut(record, "\t")
+		if field := strings.Fields(about); len(field) == 3 && name != "" {
+			files[name] = Blob{Mode: field[0], ID: field[2]}
 		}
 	}
 	return files, nil
 }
 
+// atOnce is how many names a command line holds in any case.
+const atOnce = 256
+
 // Hash gives the ids that git would store regular files under, by their names relative to
 // the directory. All of them must be there.
 func (r Repo) Hash(ctx context.Context, names []string) (ids []string, err error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	for part := range chunks(names) {
+	for part := range slices.Chunk(names, atOnce) {
 		out, err := r.output(ctx, slices.Concat([]string{"hash-object", "--"}, part)...)
 		if err != nil {
 			return nil, err
@@ -47,49 +46,6 @@ func (r Repo) Hash(ctx context.Context, names []string) (ids []string, err error
 		return nil, fmt.Errorf("git hash-object: %d ids for %d files", len(ids), len(names))
 	}
 	return ids, nil
-}
-
-// chunks are parts of a list that are short enough for a command line. An empty list is one
-// part.
-func chunks(names []string) func(yield func([]string) bool) {
-	const most = 256
-	return func(yield func([]string) bool) {
-		for len(names) > most {
-			if !yield(names[:most]) {
-				return
-			}
-			names = names[most:]
-		}
-		yield(names)
-	}
-}
-
-// ErrTooLarge means that a content is larger than the caller wants.
-var ErrTooLarge = errors.New("too large")
-
-// Content is a file of a commit as git would write it into the work tree. The commit must
-// be an id that git gave, and the name is relative to the directory.
-func (r Repo) Content(ctx context.Context, commit, name string, most int) ([]byte, error) {
-	out := limited{most: most}
-	_, err := r.run(ctx, &out, "cat-file", "--filters", commit+":./"+name)
-	if out.over {
-		return nil, ErrTooLarge
-	}
-	return out.text.Bytes(), err
-}
-
-// limited keeps what is written to it up to a size.
-type limited struct {
-	text bytes.Buffer
-	most int
-	over bool
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.over = l.over || l.text.Len()+len(p) > l.most; l.over {
-		return 0, ErrTooLarge
-	}
-	return l.text.Write(p)
 }
 
 // Dated is a commit with the time at which it was made.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -44,7 +43,7 @@ func (p Place) approvalsFile() string {
 
 // approvals are none where they cannot be read.
 func (p Place) approvals() (a approvals) {
-	text, err := os.ReadFile(p.approvalsFile())
+	text, err := readFile(p.approvalsFile())
 	if err != nil || json.Unmarshal(text, &a) != nil || a.Version != 1 {
 		return approvals{}
 	}
@@ -61,7 +60,7 @@ func (p Place) Approve(ctx context.Context, all []Touch) error {
 	defer release()
 
 	a := approvals{Version: 1}
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,6 +106,9 @@ func (p Place) below(at git.Location, names []string) (all []string) {
 func (p Place) copyOf(b *base, names []string) {
 	left := maxCopies
 	for _, name := range names {
+		if !b.record.Has(name) {
+			continue // it is not protected
+		}
 		content, state, ok := p.present(name)
 		if !ok || !state.Exists() || len(content) > min(maxCopy, left) || b.record.State(name) != state {
 			continue
@@ -200,25 +204,42 @@ func (p Place) committed(ctx context.Context, commit string, names []string, lis
 	if err != nil {
 		return nil, err
 	}
-	states := map[string]change.State{}
-	slices.Sort(names)
+	protected := map[string]bool{}
+	for _, name := range names {
+		protected[name] = true
+	}
+	var other []string
 	for _, name := range slices.Concat(differs, listing.Hidden) {
-		if _, protected := slices.BinarySearch(names, name); !protected {
+		if !protected[name] {
 			continue
 		}
 		if _, err := os.Lstat(p.abs(name)); sparse && errors.Is(err, fs.ErrNotExist) && slices.Contains(listing.Hidden, name) {
 			continue
 		}
-		content, err := repo.Content(ctx, commit, name, 64<<20)
-		if errors.Is(err, git.ErrTooLarge) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		states[name] = change.State{Kind: kindOf(listed[name].Mode), Sum: sumOf(content)}
+		other = append(other, name)
 	}
-	return states, nil
+
+	states := map[string]change.State{}
+	err = repo.Contents(ctx, p.stored(listed, other), 64<<20, func(i int, content []byte) {
+		states[other[i]] = change.State{Kind: kindOf(listed[other[i]].Mode), Sum: sumOf(content)}
+	})
+	return states, err
+}
+
+// stored are files of the project as git has them.
+func (p Place) stored(listed map[string]git.Blob, names []string) []git.Stored {
+	prefix := ""
+	root := paths.Canonical(p.Project.Root)
+	if top, found := paths.GitRoot(root); found {
+		if rel, err := filepath.Rel(top, root); err == nil {
+			prefix = rel
+		}
+	}
+	files := make([]git.Stored, len(names))
+	for i, name := range names {
+		files[i] = git.Stored{Blob: listed[name], Path: path.Join(filepath.ToSlash(prefix), name)}
+	}
+	return files
 }
 
 func kindOf(mode string) string {
@@ -264,7 +285,7 @@ func (p Place) dir() string {
 }
 
 func (p Place) load() (*base, error) {
-	text, err := os.ReadFile(filepath.Join(p.dir(), baseFile))
+	text, err := readFile(filepath.Join(p.dir(), baseFile))
 	if err != nil {
 		return nil, err
 	}
@@ -307,21 +328,47 @@ func (p Place) base(ctx context.Context) (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b, p.store(b)
+	if err := p.store(b); err != nil {
+		p.logf("remember the protected files of %s: %v", p.Project.Root, err) // they are compared all the same
+	}
+	return b, nil
 }
 
-// content is what a file was at the base; false where that is not known.
-func (p Place) content(ctx context.Context, b *base, t Touch) (string, bool) {
-	if !t.Was.Exists() {
-		return "", true
+// contents calls each with the touches whose files' texts at the base are known, and the texts.
+func (p Place) contents(ctx context.Context, b *base, all []Touch, each func(t *Touch, before string)) {
+	var names []string
+	var waiting []*Touch
+	for i := range all {
+		t := &all[i]
+		text, copied := b.Copies[t.Path]
+		switch {
+		case !t.Was.Exists():
+			each(t, "")
+		case copied:
+			each(t, string(text))
+		case b.Head != "" && p.moduleOf(t.Path) == "":
+			names, waiting = append(names, t.Path), append(waiting, t)
+		}
 	}
-	if text, found := b.Copies[t.Path]; found {
-		return string(text), true
+	if len(names) == 0 {
+		return
 	}
-	repo, name, commit := p.repo(), t.Path, b.Head
-	if commit == "" || p.moduleOf(name) != "" {
-		return "", false
+
+	repo := p.repo()
+	listed, err := repo.Listed(ctx, b.Head, names...)
+	if err != nil {
+		p.logf("read the protected files of %s: %v", b.Head, err)
+		return
 	}
-	text, err := repo.Content(ctx, commit, name, maxContent)
-	return string(text), err == nil && sumOf(text) == t.Was.Sum
+	// Of one that a commit does not have nothing is known.
+	waiting = slices.DeleteFunc(waiting, func(t *Touch) bool { _, has := listed[t.Path]; return !has })
+	names = slices.DeleteFunc(names, func(name string) bool { _, has := listed[name]; return !has })
+	err = repo.Contents(ctx, p.stored(listed, names), maxContent, func(i int, content []byte) {
+		if sumOf(content) == waiting[i].Was.Sum {
+			each(waiting[i], string(content))
+		}
+	})
+	if err != nil {
+		p.logf("read the protected files of %s: %v", b.Head, err)
+	}
 }

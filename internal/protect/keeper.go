@@ -94,7 +94,7 @@ func elsewhere(v keeper.Verdict, root string) keeper.Verdict {
 func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree) keeper.Verdict {
 	place := Place{
 		Project: tree.Project, StateDir: k.StateDir, Environ: call.Env, Now: k.Now,
-		Session: call.Origin, Prompted: call.Prompted,
+		Session: call.Origin, Prompted: call.Prompted, Log: k.Log,
 		Since: change.Start{Time: tree.Since, Reflog: tree.Reflog},
 	}
 	found, err := place.Look(ctx)

@@ -36,9 +36,7 @@ func (p Place) look(ctx context.Context, b *base) ([]Touch, error) {
 	}
 	found := touches(all, approved, p.others(ctx, b, all))
 	p.follow(ctx, b, found)
-	for i := range found {
-		found[i].Notes = p.notes(ctx, b, found[i])
-	}
+	p.contents(ctx, b, found, func(t *Touch, before string) { t.Notes = p.notes(t, before) })
 	return found, nil
 }
 
@@ -69,13 +67,9 @@ func (p Place) follow(ctx context.Context, b *base, found []Touch) {
 	renamed(found, states)
 }
 
-// notes name what a touch weakens, as far as both texts are known.
-func (p Place) notes(ctx context.Context, b *base, t Touch) []string {
+// notes name what a touch weakens, as far as the text is known.
+func (p Place) notes(t *Touch, before string) []string {
 	if t.What == Renamed || t.What == Added || t.What == Mode {
-		return nil
-	}
-	before, known := p.content(ctx, b, t)
-	if !known {
 		return nil
 	}
 	after, state, ok := p.present(t.Path)

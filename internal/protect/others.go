@@ -3,7 +3,6 @@ package protect
 import (
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,7 +46,7 @@ func (p Place) reflogCut(b *base) bool {
 
 // mergeHead is the commit that a merge under way brings in, if there is one.
 func (p Place) mergeHead(ctx context.Context, b *base, at git.Location) git.Location {
-	text, err := os.ReadFile(filepath.Join(filepath.FromSlash(at.GitDir), "MERGE_HEAD"))
+	text, err := readFile(filepath.Join(filepath.FromSlash(at.GitDir), "MERGE_HEAD"))
 	if err != nil {
 		return git.Location{}
 	}
@@ -196,7 +195,8 @@ func clean(ctx context.Context, repo git.Repo, commit, prefix string, all []chan
 		return nil
 	}
 	var regular []string
-	var waiting []change.Difference
+	var links []git.Stored
+	var waiting, linked []change.Difference
 	for i, d := range all {
 		blob, has := listed[names[i]]
 		switch {
@@ -206,13 +206,16 @@ func clean(ctx context.Context, repo git.Repo, commit, prefix string, all []chan
 			}
 		case !has || kindOf(blob.Mode) != d.Is.Kind && d.Is.Kind != d.Was.Kind:
 		case d.Is.Kind == "l":
-			if target, err := repo.Content(ctx, commit, names[i], maxContent); err == nil && sumOf(target) == d.Is.Sum {
-				same = append(same, d)
-			}
+			links, linked = append(links, git.Stored{Blob: git.Blob{Mode: linkMode, ID: blob.ID}}), append(linked, d)
 		case d.Is.Kind != change.Unreadable:
 			regular, waiting = append(regular, names[i]), append(waiting, d)
 		}
 	}
+	_ = repo.Contents(ctx, links, maxContent, func(i int, target []byte) { // what cannot be read is not the same
+		if sumOf(target) == linked[i].Is.Sum {
+			same = append(same, linked[i])
+		}
+	})
 	ids, err := repo.Hash(ctx, regular)
 	if err != nil {
 		return same

@@ -58,7 +58,7 @@ func (p Place) Wait(ctx context.Context, locate func(root string) *keeper.Projec
 	entries, _ := os.ReadDir(dir) // there need not be any
 	for _, entry := range entries {
 		var m memory
-		text, err := os.ReadFile(filepath.Join(dir, entry.Name(), "memory.json"))
+		text, err := readFile(filepath.Join(dir, entry.Name(), "memory.json"))
 		if err != nil || json.Unmarshal(text, &m) != nil || len(m.Open) == 0 || trust.RepositoryKey(m.Root) != trust.RepositoryKey(p.Project.Root) {
 			continue
 		}
@@ -92,10 +92,8 @@ func (p Place) still(ctx context.Context, m memory) Waiting {
 			continue
 		}
 		w.Touches = append(w.Touches, t)
-		if before, known := p.content(ctx, b, t); known {
-			w.Before[t.Path] = before
-		}
 	}
+	p.contents(ctx, b, w.Touches, func(t *Touch, before string) { w.Before[t.Path] = before })
 	return w
 }
 

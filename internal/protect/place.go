@@ -29,6 +29,13 @@ type Place struct {
 	Session  string
 	Since    change.Start
 	Prompted bool
+	Log      func(format string, args ...any) // nil: nothing is logged
+}
+
+func (p Place) logf(format string, args ...any) {
+	if p.Log != nil {
+		p.Log(format, args...)
+	}
 }
 
 // Protects reports whether a project protects anything.

@@ -52,8 +52,7 @@ const maxRead = 256 << 20
 // Record reads files of the project by their names. Those that do not exist, and folders,
 // are left out.
 func (w *Worktree) Record(ctx context.Context, names []string) (Record, error) {
-	slices.Sort(names)
-	names = slices.Compact(names)
+	names = slices.Compact(slices.Sorted(slices.Values(names))) // the caller's stay as they are
 	dir, err := openFolder(w.root)
 	if err != nil {
 		return Record{}, err

@@ -15,9 +15,13 @@ func TestE20ARecordIsComparedByBytes(t *testing.T) {
 	r := gittest.New(t)
 	r.Write("a", "1", "b", "1", "c", "1", "d/e", "1")
 	w := open(t, r)
-	record, err := w.Record(t.Context(), []string{"d/e", "a", "b", "c", "a", "none", "d"})
+	names := []string{"d/e", "a", "b", "c", "a", "none", "d"}
+	record, err := w.Record(t.Context(), names)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"d/e", "a", "b", "c", "a", "none", "d"}, names); diff != "" {
+		t.Error("the caller's names are others now", diff)
 	}
 	back, err := DecodeRecord(record.Encode())
 	if err != nil {
