@@ -16,7 +16,6 @@ import (
 
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/protect"
-	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -71,7 +70,7 @@ type approval struct {
 // waiting is what waits for a person here; the place is that of the project itself.
 func (h *here) waiting(ctx context.Context, project *keeper.Project) (protect.Place, []protect.Waiting) {
 	place := protect.Place{Project: project, StateDir: h.stateDir, Environ: os.Environ(), Now: time.Now}
-	locator := stop.Locator{StateDir: h.stateDir, Global: h.global, GlobalErr: h.globalErr}
+	locator := h.locator()
 	return place, place.Wait(ctx, func(root string) *keeper.Project { return locator.Locate(root, false).Project })
 }
 

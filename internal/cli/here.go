@@ -111,10 +111,14 @@ func (h *here) trust() trust.Store { return trust.NewStore(h.stateDir) }
 
 func (h *here) enforces() bool { return h.global.Enforces() }
 
+func (h *here) locator() stop.Locator {
+	return stop.Locator{StateDir: h.stateDir, Global: h.global, GlobalErr: h.globalErr, Environ: os.Environ()}
+}
+
 // gates reads the project as it is in force, with its gates. The notices are for
 // the person.
 func (h *here) gates() (project *keeper.Project, notices []string, err error) {
-	place := stop.Locator{StateDir: h.stateDir, Global: h.global, GlobalErr: h.globalErr}.Locate(h.root, true)
+	place := h.locator().Locate(h.root, true)
 	for _, o := range place.Opinions {
 		notices = append(notices, o.Message)
 	}

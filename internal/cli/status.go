@@ -177,7 +177,7 @@ func (h *here) status(ctx context.Context) (*status, error) {
 
 // protected are the protected files that wait for approval here.
 func (h *here) protected(ctx context.Context) []waitingView {
-	project := stop.Locator{StateDir: h.stateDir, Global: h.global, GlobalErr: h.globalErr}.Locate(h.root, false).Project
+	project := h.locator().Locate(h.root, false).Project
 	if !protect.Protects(project) {
 		return nil
 	}

@@ -21,7 +21,7 @@ func (e *examination) gates(ctx context.Context) {
 		return
 	}
 	global, globalErr := trust.LoadGlobal(e.GlobalPath, e.StateDir)
-	place := stop.Locator{StateDir: e.StateDir, Global: global, GlobalErr: globalErr}.Locate(e.Root, true)
+	place := stop.Locator{StateDir: e.StateDir, Global: global, GlobalErr: globalErr, Environ: os.Environ()}.Locate(e.Root, true)
 	if place.Project == nil {
 		for _, o := range place.Opinions {
 			e.find(Dead, o.Keeper, o.Message, "")

@@ -98,7 +98,7 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, sess
 		roots = slices.Concat(roots, session.Roots, slices.Sorted(maps.Keys(session.Trees)))
 	}
 	for _, root := range roots {
-		look(Locator{c.StateDir, c.global, c.globalErr}.Locate(root, false).Project)
+		look(c.locator().Locate(root, false).Project)
 	}
 	return found, projects
 }

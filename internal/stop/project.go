@@ -48,7 +48,10 @@ type Locator struct {
 	StateDir  string
 	Global    *config.Global
 	GlobalErr error // the defaults are in Global then
+	Environ   []string
 }
+
+func (c *call) locator() Locator { return Locator{c.StateDir, c.global, c.globalErr, c.Environ} }
 
 // root finds the project of a call; empty when it belongs to none. Where trust is
 // enforced, an approved project comes before any other: an agent that writes a
@@ -92,7 +95,7 @@ func (c *call) locate(root string, payload hook.Payload) Place {
 		p.cannot("off", "off", offMessage(recess))
 		return p
 	}
-	return Locator{c.StateDir, c.global, c.globalErr}.Locate(root, e == hook.Stop)
+	return c.locator().Locate(root, e == hook.Stop)
 }
 
 // orphaned says that gates were failing in a place that has no configuration any
@@ -120,7 +123,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 	if l.GlobalErr != nil {
 		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; the defaults hold in place of the sections with faults (all faults: stopgate validate)")
 	}
-	if err := owner.Check(root, os.Environ()); err != nil {
+	if err := owner.Check(root, l.Environ); err != nil {
 		p.foreign(err)
 		return p
 	}
@@ -148,6 +151,17 @@ func (l Locator) Locate(root string, withGates bool) Place {
 	project.Root, project.ConfigDir, project.Approval, project.Content = root, source, standing.ID, standing.Content
 	project.Edited = standing.Changed
 	p.Project = project
+	return p
+}
+
+// unapproved is a project that was never approved, and in which an agent works all the same.
+func (l Locator) unapproved(root string) Place {
+	p := Place{Root: root}
+	if err := owner.Check(root, l.Environ); err != nil {
+		p.foreign(err)
+		return p
+	}
+	p.distrust(filepath.Join(root, paths.GauntletDir))
 	return p
 }
 

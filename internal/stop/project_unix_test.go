@@ -232,3 +232,35 @@ func TestAConfigThatIsDeletedWhileRedIsTold(t *testing.T) {
 	}))
 	wantAllow(t, s.stop(nil))
 }
+
+// Not even what it would run is read, unless git's configuration of the user who calls says that it is safe.
+func TestE18AnotherUsersProjectIsNotRead(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	s := newWork(t)
+	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.root)
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, "entry_points:\n  - path: .\n    checks:\n      - {name: t, command: another-users-command}\n")
+	s.prompt("do it", nil)
+	stay := fields{"cwd": other}
+	wantAllow(t, s.stop(stay), "another-users-command")
+
+	check(t, os.Lchown(filepath.Join(other, ".gauntlet"), 54321, 54321))
+	if r := s.stop(stay); strings.Contains(r.Message, "another-users-command") || !strings.Contains(r.Message, "belongs to user 54321") {
+		t.Errorf("told %q", r.Message)
+	}
+	check(t, os.Lchown(s.path(".gauntlet"), 54321, 54321))
+	if place := (Locator{StateDir: s.state, Global: &config.Global{}, Environ: s.env}).Locate(s.root, true); place.Project != nil {
+		t.Error("the project is entered")
+	}
+
+	home := t.TempDir()
+	write(t, filepath.Join(home, ".gitconfig"), "[safe]\n\tdirectory = *\n")
+	s.env = append(s.env, "HOME="+home)
+	r := s.stop(stay)
+	if wantAllow(t, r, "another-users-command"); strings.Contains(r.Message, "belongs to") {
+		t.Errorf("told %q", r.Message)
+	}
+}

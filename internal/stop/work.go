@@ -136,7 +136,7 @@ func (c *call) strange(place *Place, session *work.Session) {
 	for _, root := range session.Strange {
 		var other Place
 		if root != real(place.Root) && c.nearest(root) != root {
-			other.distrust(filepath.Join(root, paths.GauntletDir))
+			other = c.locator().unapproved(root)
 		}
 		place.Opinions = append(place.Opinions, other.Opinions...)
 	}
