@@ -172,15 +172,22 @@ func (w *world) must(name string, args ...string) {
 	}
 }
 
-// run runs a script as the agent does.
+// mayFail stands behind a command that is meant to fail.
+const mayFail = " # may fail\n"
+
+// run runs a script as the agent does. A script that breaks has tried nothing, so each of its
+// commands must succeed.
 func (w *world) run(script string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", script)
+	cmd := exec.CommandContext(ctx, "sh", "-ec", strings.ReplaceAll(script, mayFail, " || true\n"))
 	cmd.Dir, cmd.Env = w.project, append(w.env, "CLAUDECODE=1")
 	out, err := cmd.CombinedOutput()
-	w.t.Logf("the script: %v\n%s", err, out) // its own errors are the agent's
+	w.t.Logf("the script:\n%s", out)
+	if err != nil {
+		w.t.Errorf("the script broke (%v): a command that is meant to fail ends in %q", err, strings.TrimSpace(mayFail))
+	}
 }
 
 // payload is the session's, with more fields.

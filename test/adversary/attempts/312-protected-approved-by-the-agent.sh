@@ -1,4 +1,3 @@
 # The agent approves its own change. Its shell has the client's marks.
-# may fail
 echo weaker > guarded.txt
-CLAUDECODE=1 stopgate approve --yes
+CLAUDECODE=1 stopgate approve --yes # may fail
