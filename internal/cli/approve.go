@@ -216,9 +216,12 @@ func (a *approval) approve(yes bool) error {
 			}
 		}
 	}
-	if !yes && !a.agreed() {
-		fmt.Fprintln(out, "nothing was approved")
-		return silentError{}
+	if !yes {
+		ask := form{bufio.NewReader(a.cmd.InOrStdin()), out}
+		if ok, err := ask.agreed("Approve "+count(a.count(), "file")+"?", "no"); err != nil || !ok { // no answer is no
+			fmt.Fprintln(out, "nothing was approved")
+			return silentError{}
+		}
 	}
 	for _, w := range a.all {
 		if err := w.Place.Approve(a.cmd.Context(), w.Touches); err != nil {
@@ -227,14 +230,6 @@ func (a *approval) approve(yes bool) error {
 	}
 	fmt.Fprintf(out, "approved: %s\n", count(a.count(), "file"))
 	return nil
-}
-
-// agreed asks the person at the terminal.
-func (a *approval) agreed() bool {
-	fmt.Fprintf(a.cmd.OutOrStdout(), "Approve %s? [y/N] ", count(a.count(), "file"))
-	answer, _ := bufio.NewReader(a.cmd.InOrStdin()).ReadString('\n') // no answer is no
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
 }
 
 // showDiff shows how a file changed, in a few lines. What is shown is what will be approved.

@@ -90,12 +90,8 @@ func (o *initOptions) run(h *here, in io.Reader, out io.Writer) error {
 	}
 	if !o.yes {
 		fmt.Fprintf(out, "\nThis will\n%s", plan(h, to, exists))
-		answer, err := f.ask("Go on?", "yes")
-		if err != nil {
-			return err
-		}
-		if !strings.HasPrefix(strings.ToLower(answer), "y") {
-			return errors.New("nothing was changed")
+		if ok, err := f.agreed("Go on?", "yes"); err != nil || !ok {
+			return cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}
 	return o.apply(h, out, to, exists)
@@ -288,6 +284,13 @@ func (f form) ask(question, proposal string) (string, error) {
 		return proposal, nil
 	}
 	return answer, nil
+}
+
+// agreed asks a question that is answered by yes or no.
+func (f form) agreed(question, proposal string) (bool, error) {
+	answer, err := f.ask(question, proposal)
+	answer = strings.ToLower(answer)
+	return answer == "y" || answer == "yes", err
 }
 
 func (f form) scope() (settings.Scope, error) {

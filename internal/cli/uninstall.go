@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,12 +89,8 @@ func (u *uninstallation) run(ctx context.Context, in io.Reader, yes bool) error 
 		fmt.Fprintf(u.out, "  - %s\n", s.what)
 	}
 	if !yes {
-		answer, err := form{bufio.NewReader(in), u.out}.ask("Go on?", "no")
-		if err != nil {
-			return err
-		}
-		if !strings.HasPrefix(strings.ToLower(answer), "y") {
-			return errors.New("nothing was changed")
+		if ok, err := (form{bufio.NewReader(in), u.out}).agreed("Go on?", "no"); err != nil || !ok {
+			return cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}
 	var failed error
