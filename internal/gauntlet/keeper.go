@@ -10,7 +10,6 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/event"
-	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/trust"
@@ -81,7 +80,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 		Active:    call.BlockedBefore,
 		Baseline:  tree.Baseline,
 		Red:       tree.Red,
-		Since:     change.Start{Time: tree.Since, Reflog: tree.Reflog},
+		Since:     tree.Since,
 		Prompt:    call.Prompt,
 		Shortened: call.Shortened,
 		Session:   call.Payload.Common().SessionID,
@@ -100,11 +99,8 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 	if v.Status != keeper.WouldBlock {
 		v.Message = told(&r, quiet(call.Global, tree.Project))
 	}
-	if elsewhere && v.Message != "" {
-		v.Message = tree.Project.Root + ": " + v.Message
-	}
-	if elsewhere && v.Summary != "" {
-		v.Summary = tree.Project.Root + ": " + v.Summary
+	if elsewhere {
+		v = v.About(tree.Project.Root)
 	}
 	v.Trees = []event.Tree{r.record(tree)}
 	return v

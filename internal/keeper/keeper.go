@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -71,6 +72,17 @@ func (v Verdict) Observed() Verdict {
 	return v
 }
 
+// About is the verdict on a tree that is not the call's own: what a person reads of it names the
+// project.
+func (v Verdict) About(root string) Verdict {
+	for _, text := range []*string{&v.Message, &v.Summary} {
+		if *text != "" {
+			*text = plain.Name(root) + ": " + *text
+		}
+	}
+	return v
+}
+
 // Call is one hook call, as keepers see it.
 type Call struct {
 	Payload hook.Payload
@@ -127,10 +139,9 @@ type Project struct {
 // Tree is a working tree that a stop is judged in, as the session sees it.
 type Tree struct {
 	Project  *Project
-	Baseline string        // the tree that the agent found; empty where it is not known
-	Red      bool          // a stop of this session was refused here, and none has passed since
-	Since    time.Time     // when the session began; zero where that is not known
-	Reflog   change.Reflog // of then; zero where that is not known
+	Baseline string       // the tree that the agent found; empty where it is not known
+	Red      bool         // a stop of this session was refused here, and none has passed since
+	Since    change.Start // when the session began
 }
 
 // Keeper looks at calls. An implementation

@@ -26,3 +26,14 @@ func TestBlocks(t *testing.T) {
 		}
 	}
 }
+
+// A message that tells of another project says so, by a name that can do no harm on a screen.
+func TestAboutAnotherProject(t *testing.T) {
+	v := Verdict{Message: "m", Summary: "s", Reason: "r"}.About("/p\x1b[2J")
+	if v.Message != `"/p\x1b[2J": m` || v.Summary != `"/p\x1b[2J": s` || v.Reason != "r" {
+		t.Errorf("got %+v", v)
+	}
+	if v := (Verdict{}).About("/p"); v.Message != "" || v.Summary != "" {
+		t.Errorf("got %+v of nothing", v)
+	}
+}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/environ"
-	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // Name is the keeper's.
@@ -80,14 +80,12 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 	return v
 }
 
-// elsewhere says which project a verdict is about.
+// elsewhere tells the agent, too, which project a verdict is about.
 func elsewhere(v keeper.Verdict, root string) keeper.Verdict {
-	for _, text := range []*string{&v.Message, &v.Reason, &v.Summary} {
-		if *text != "" {
-			*text = shown(root) + ": " + *text
-		}
+	if v.Reason != "" {
+		v.Reason = plain.Name(root) + ": " + v.Reason
 	}
-	return v
+	return v.About(root)
 }
 
 // judge looks at one tree.
@@ -95,7 +93,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree)
 	place := Place{
 		Project: tree.Project, StateDir: k.StateDir, Environ: call.Env, Now: k.Now,
 		Session: call.Origin, Prompted: call.Prompted, Log: k.Log,
-		Since: change.Start{Time: tree.Since, Reflog: tree.Reflog},
+		Since: tree.Since,
 	}
 	found, err := place.Look(ctx)
 	before := place.memory()

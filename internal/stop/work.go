@@ -91,7 +91,8 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 		tree := keeper.Tree{Project: project}
 		if session != nil {
 			known := session.Trees[real(project.Root)]
-			tree.Baseline, tree.Red, tree.Since, tree.Reflog = known.Baseline, known.Red, session.Began, known.Reflog
+			tree.Baseline, tree.Red = known.Baseline, known.Red
+			tree.Since = change.Start{Time: session.Began, Reflog: known.Reflog}
 		}
 		trees = append(trees, tree)
 	}
