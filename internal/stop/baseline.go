@@ -69,7 +69,7 @@ func (c *call) protect(ctx context.Context, projects []*keeper.Project, session 
 	for _, project := range projects {
 		place := protect.Place{
 			Project: project, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now, Session: session.Origin, Prompted: true,
-			Since: change.Start{Time: session.Began, Reflog: session.Trees[real(project.Root)].Reflog},
+			Since: change.Start{Time: session.Began, Reflog: session.Trees[paths.Canonical(project.Root)].Reflog},
 		}
 		if err := place.Begin(ctx); err != nil {
 			c.logf("remember the protected files of %s: %v", project.Root, err)
@@ -87,8 +87,8 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, sess
 		if project == nil {
 			return
 		}
-		if _, seen := found[real(project.Root)]; !seen {
-			found[real(project.Root)] = gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
+		if _, seen := found[paths.Canonical(project.Root)]; !seen {
+			found[paths.Canonical(project.Root)] = gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
 			projects = append(projects, project)
 		}
 	}
@@ -114,7 +114,7 @@ func (c *call) settle(payload hook.Payload, root string, session *work.Session, 
 	c.update(payload, root, session, func(s *work.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		for _, tree := range trees {
-			s.SetTree(real(tree.Root), func(t *work.Tree) {
+			s.SetTree(paths.Canonical(tree.Root), func(t *work.Tree) {
 				switch gauntlet.Status(tree.Status) {
 				case gauntlet.Passed, gauntlet.PassedWithWarnings, gauntlet.NoApplicableGates, gauntlet.Unchanged:
 					t.Baseline, t.Red = tree.Tree, false

@@ -20,10 +20,10 @@ import (
 // started above them, and those where it was refused and has not passed since. Where trust
 // is enforced only approved ones count.
 func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots []string) {
-	seen := map[string]bool{real(root): true}
+	seen := map[string]bool{paths.Canonical(root): true}
 	add := func(root string) {
-		if root != "" && !seen[real(root)] {
-			seen[real(root)] = true
+		if root != "" && !seen[paths.Canonical(root)] {
+			seen[paths.Canonical(root)] = true
 			roots = append(roots, root)
 		}
 	}
@@ -62,7 +62,7 @@ func (c *call) below(payload hook.Payload) (all []work.Candidate) {
 	var above []string
 	for _, start := range []string{payload.Common().CWD, c.getenv("CLAUDE_PROJECT_DIR")} {
 		if filepath.IsAbs(start) && c.nearest(start) == "" {
-			above = append(above, real(start)+string(filepath.Separator))
+			above = append(above, paths.Canonical(start)+string(filepath.Separator))
 		}
 	}
 	if len(above) == 0 {
@@ -124,7 +124,7 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 // session has worked.
 func (c *call) unclaimed(candidates []work.Candidate, session *work.Session) []string {
 	taken := work.NewStore(c.StateDir).Roots(session.Origin)
-	return slices.DeleteFunc(rootsOf(candidates), func(root string) bool { return slices.Contains(taken, real(root)) })
+	return slices.DeleteFunc(rootsOf(candidates), func(root string) bool { return slices.Contains(taken, paths.Canonical(root)) })
 }
 
 func rootsOf(candidates []work.Candidate) (roots []string) {

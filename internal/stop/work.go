@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
@@ -51,7 +52,7 @@ func (c *call) update(payload hook.Payload, root string, session *work.Session, 
 
 // beginning is what the session of a call is known by if its id is new.
 func beginning(payload hook.Payload, root string) work.Beginning {
-	by := work.Beginning{Client: process.Caller(), Root: real(root)}
+	by := work.Beginning{Client: process.Caller(), Root: paths.Canonical(root)}
 	if p, is := payload.(*hook.SessionStartPayload); is {
 		by.GoesOn = p.Source != "startup"
 	}
@@ -62,8 +63,8 @@ func beginning(payload hook.Payload, root string) work.Beginning {
 // to, and that of the file which an edit tool names.
 func (c *call) visited(payload hook.Payload, root string) (roots []string) {
 	add := func(root string) {
-		if root != "" && !slices.Contains(roots, real(root)) {
-			roots = append(roots, real(root))
+		if root != "" && !slices.Contains(roots, paths.Canonical(root)) {
+			roots = append(roots, paths.Canonical(root))
 		}
 	}
 	add(root)
@@ -90,7 +91,7 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 		}
 		tree := keeper.Tree{Project: project}
 		if session != nil {
-			known := session.Trees[real(project.Root)]
+			known := session.Trees[paths.Canonical(project.Root)]
 			tree.Baseline, tree.Red = known.Baseline, known.Red
 			tree.Since = change.Start{Time: session.Began, Reflog: known.Reflog}
 		}
@@ -125,7 +126,7 @@ func (c *call) stranger(payload hook.Payload) string {
 	if root == "" || c.nearest(root) == root {
 		return ""
 	}
-	return real(root)
+	return paths.Canonical(root)
 }
 
 // strange says of projects in which the agent has worked that they were never approved: the
@@ -136,7 +137,7 @@ func (c *call) strange(place *Place, session *work.Session) {
 	}
 	for _, root := range session.Strange {
 		var other Place
-		if root != real(place.Root) && c.nearest(root) != root {
+		if root != paths.Canonical(place.Root) && c.nearest(root) != root {
 			other = c.locator().unapproved(root)
 		}
 		place.Opinions = append(place.Opinions, other.Opinions...)
@@ -154,12 +155,4 @@ func (c *call) nearest(start string) string {
 	}
 	root, _ := paths.ProjectRoot(isProject, start)
 	return root
-}
-
-// real is one path for a directory, however it is reached.
-func real(dir string) string {
-	if path, err := filepath.EvalSymlinks(dir); err == nil {
-		return path
-	}
-	return filepath.Clean(dir)
 }

@@ -22,7 +22,7 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 	seen := map[string]bool{}
 	var places []place
 	for _, root := range roots {
-		seen[real(root)] = true
+		seen[paths.Canonical(root)] = true
 		if common, within, found := paths.Repository(root); found {
 			places = append(places, place{common, within})
 		}
@@ -39,8 +39,8 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 		}
 		for _, top := range tops[p.common] {
 			root := filepath.Join(top, filepath.FromSlash(p.within))
-			if !seen[real(root)] {
-				seen[real(root)] = true
+			if !seen[paths.Canonical(root)] {
+				seen[paths.Canonical(root)] = true
 				all = append(all, Candidate{root, filepath.Base(top)})
 			}
 		}
@@ -106,12 +106,4 @@ func wordEnds(after []byte) bool { return len(after) == 0 || !inName(after[0]) }
 
 func inName(b byte) bool {
 	return b == '_' || b == '-' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
-}
-
-// real is one path for a directory, however it is reached.
-func real(dir string) string {
-	if path, err := filepath.EvalSymlinks(dir); err == nil {
-		return path
-	}
-	return filepath.Clean(dir)
 }
