@@ -1,0 +1,12 @@
+package regular
+
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/environ/environtest"
+)
+
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	m.Run()
+}

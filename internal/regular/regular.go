@@ -1,0 +1,119 @@
+// Package regular opens and reads regular files, and nothing else. An agent can put a pipe, a
+// device or a huge file in the place of any file that a hook reads: a pipe would make the hook
+// wait until its deadline, the others would take its memory.
+package regular
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+var (
+	// ErrNotRegular means that a path leads to something else than a regular file.
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrTooLarge means that a file is larger than the caller reads.
+	ErrTooLarge = errors.New("too large")
+)
+
+// Open opens a regular file for reading, also through links. It never waits.
+func Open(path string) (*os.File, error) {
+	return open(path, os.Stat, os.OpenFile, nonBlocking)
+}
+
+// OpenNoFollow is Open, but refuses a link. Links in the path to the file are followed.
+func OpenNoFollow(path string) (*os.File, error) {
+	return open(path, os.Lstat, os.OpenFile, nonBlocking|noFollow)
+}
+
+// OpenIn is Open for a name below root, which no link leads out of.
+func OpenIn(root *os.Root, name string) (*os.File, error) {
+	return open(name, root.Stat, root.OpenFile, nonBlocking)
+}
+
+// Read reads a regular file of at most that many bytes, also through links. Of a larger one
+// the error is ErrTooLarge.
+func Read(path string, most int64) ([]byte, error) {
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(file, most)
+}
+
+// ReadNoFollow is Read, but refuses a link.
+func ReadNoFollow(path string, most int64) ([]byte, error) {
+	file, err := OpenNoFollow(path)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(file, most)
+}
+
+// Head reads the beginning of a regular file, at most that many bytes, also through links.
+func Head(path string, most int64) ([]byte, error) {
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return head(file, most)
+}
+
+// open looks at the path before it opens it: opening some devices does something. What has
+// become a pipe since then is opened without waiting, and refused.
+func open(
+	path string,
+	stat func(string) (fs.FileInfo, error),
+	openFile func(string, int, fs.FileMode) (*os.File, error),
+	flags int,
+) (*os.File, error) {
+	info, err := stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	file, err := openFile(path, os.O_RDONLY|flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err = file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// readAll reads and closes a file of at most that many bytes.
+func readAll(file *os.File, most int64) ([]byte, error) {
+	tooLarge := &fs.PathError{Op: "read", Path: file.Name(), Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)}
+	if info, err := file.Stat(); err == nil && info.Size() > most {
+		_ = file.Close()
+		return nil, tooLarge
+	}
+	text, err := head(file, most+1) // it may be growing
+	if err == nil && int64(len(text)) > most {
+		return nil, tooLarge
+	}
+	return text, err
+}
+
+// head reads the beginning of a file and closes it.
+func head(file *os.File, most int64) ([]byte, error) {
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	text := bytes.NewBuffer(make([]byte, 0, min(info.Size(), most)+bytes.MinRead))
+	_, err = text.ReadFrom(io.LimitReader(file, most))
+	return text.Bytes(), err
+}

@@ -1,0 +1,75 @@
+//go:build unix
+
+package regular
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func pipe(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func link(t *testing.T, target string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(target, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestPipesAndDevices(t *testing.T) {
+	fifo := pipe(t)
+	for _, path := range []string{fifo, link(t, fifo), os.DevNull, "/dev/zero", link(t, "/dev/zero")} {
+		for name, err := range failures(path) {
+			if !errors.Is(err, ErrNotRegular) {
+				t.Errorf("%s of %s: %v", name, path, err)
+			}
+		}
+	}
+}
+
+// A file may become a pipe between the look at it and the opening.
+func TestWhatHasBecomeAPipe(t *testing.T) {
+	fifo, file := pipe(t), write(t, "text")
+	stat := func(string) (os.FileInfo, error) { return os.Stat(file) }
+	opened, err := open(fifo, stat, os.OpenFile, nonBlocking)
+	if !errors.Is(err, ErrNotRegular) {
+		t.Error(err)
+	}
+	opened.Close()
+}
+
+func TestLinks(t *testing.T) {
+	path := link(t, write(t, "text"))
+	if got, err := Read(path, 5); string(got) != "text" || err != nil {
+		t.Errorf("Read: %q, %v", got, err)
+	}
+	if got, err := ReadNoFollow(path, 5); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("ReadNoFollow: %q, %v", got, err)
+	}
+}
+
+// A file under /proc says that it is empty, and grows while it is read.
+func TestSizeThatIsNotTrue(t *testing.T) {
+	const path = "/proc/self/status"
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("no /proc")
+	}
+	if got, err := Read(path, 1<<20); len(got) == 0 || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := Read(path, 5); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
