@@ -23,14 +23,19 @@ func Inside(variables []string) bool {
 	return environ.Get(variables, InsideVariable) != "" || environ.Get(variables, SupervisorVariable) == "1"
 }
 
+// marks keep the hooks of a client that we started from running.
+var marks = []string{InsideVariable, ActiveVariable, SupervisorVariable}
+
+// IsMark reports whether a variable marks a client that we started.
+func IsMark(name string) bool { return slices.Contains(marks, name) }
+
 // Environ is the environment of a client that we start: the caller's without
-// its session, plus the marks that keep hooks in it from running.
+// its session, plus the marks.
 func Environ(variables []string) []string {
-	marks := []string{InsideVariable, ActiveVariable, SupervisorVariable}
 	env := make([]string, 0, len(variables)+len(marks))
 	for _, entry := range variables {
 		name, _, _ := strings.Cut(entry, "=")
-		if !slices.Contains(marks, name) && !environ.OfClient(name) {
+		if !IsMark(name) && !environ.OfClient(name) {
 			env = append(env, entry)
 		}
 	}

@@ -8,31 +8,27 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
 // clientEnviron is what the client gives a hook. Of what the settings add it has only what
-// changes how stopgate itself answers: the rest could make a shell or git run a command that
-// came with a clone (PATH, HOME, LD_PRELOAD). A later entry wins. The mark of
-// a client that we started ourselves is not inherited: doctor speaks for the
-// client that a person starts. The entrypoint is the headless one, lest anything
-// be typed into the terminal that doctor runs in.
+// stopgate itself goes by, which no project sets: the rest could make a shell or git run a command
+// that came with a clone (PATH, LD_PRELOAD). A later entry wins. The mark of a client that we
+// started ourselves is not inherited: doctor speaks for the client that a person starts. The
+// entrypoint is the headless one, lest anything be typed into the terminal that doctor runs in.
 func (e *examination) clientEnviron(root, session string) []string {
-	environ := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, claude.InsideVariable+"=") || strings.HasPrefix(v, claude.ActiveVariable+"=")
+	variables := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return claude.IsMark(name)
 	})
 	for name, value := range e.environment {
-		if ofStopgate(name) {
-			environ = append(environ, name+"="+value)
+		if environ.Own(name) {
+			variables = append(variables, name+"="+value)
 		}
 	}
-	return append(environ, "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
+	return append(variables, "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
 		"CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
-}
-
-// ofStopgate reports whether only stopgate reads a variable.
-func ofStopgate(name string) bool {
-	return slices.ContainsFunc([]string{"STOPGATE_", "GAUNTLET_", "CCC_SUPERVISOR", "OJ_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // getenv is a variable as a hook sees it.

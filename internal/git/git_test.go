@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/git/gittest"
 )
@@ -134,6 +135,15 @@ func TestEnvironment(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, clean(environ)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What git gets of the environment decides what we see, so no project may set it.
+func TestKeptVariablesAreNoProjects(t *testing.T) {
+	for _, name := range kept {
+		if !environ.Own(name) {
+			t.Errorf("a project's settings may set %s", name)
+		}
 	}
 }
 
