@@ -1,11 +1,9 @@
 package claude
 
 import (
-	"bytes"
-	"os"
 	"os/user"
-	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/paths"
@@ -17,47 +15,56 @@ import (
 // act, that the project's settings put into the environment of a hook, with the values that
 // the person gave them; nil where the person gave none. An agent can write such settings,
 // and would move the approvals, or switch the hook off.
-func Imposed(given []string) map[string]*string {
-	var names []string
-	for _, dir := range projectDirs(given) {
-		if setsVariables(dir) {
-			names = append(names, settings.ProjectVariables(dir)...)
-		}
-	}
+func Imposed(given []string) map[string]*string { return imposed(given, process.CallerEnviron) }
+
+func imposed(given []string, started func() []string) map[string]*string {
+	names, known := projectVariables(given)
 	names = slices.DeleteFunc(names, func(name string) bool {
 		_, set := environ.Lookup(given, name)
 		return !set || !environ.Own(name)
 	})
-	if len(names) == 0 {
+	if len(names) == 0 && known {
 		return nil
 	}
-	own := process.CallerEnviron()
-	users := settings.UserEnvironment(ConfigDir(own))
+
+	person := started()
+	switch {
+	case person == nil:
+		person = without(given, names)
+	case !known: // settings that we cannot read may set anything
+		names = ownIn(given)
+	}
+	for name, value := range settings.UserEnvironment(configDir(person)) {
+		person = append(person, name+"="+value)
+	}
+
 	imposed := map[string]*string{}
 	for _, name := range names {
-		imposed[name] = nil
-		if value, set := environ.Lookup(own, name); set {
+		value, set := environ.Lookup(person, name)
+		if !set && isHome(name) {
+			value = home()
+			set = value != ""
+		}
+		switch {
+		case !set:
+			imposed[name] = nil
+		case value != environ.Get(given, name):
 			imposed[name] = &value
-		}
-		if value, set := users[name]; set {
-			imposed[name] = &value
-		}
-		if imposed[name] == nil && name == "HOME" {
-			imposed[name] = home()
-		}
-		if value := imposed[name]; value != nil && *value == environ.Get(given, name) {
-			delete(imposed, name) // the person says the same
 		}
 	}
 	return imposed
 }
 
-// home is the user's home as the system knows it; nil where it does not.
-func home() *string {
-	if u, err := user.Current(); err == nil && u.HomeDir != "" {
-		return &u.HomeDir
+// projectVariables names what the project's settings set, and says whether all of them could be
+// read.
+func projectVariables(given []string) (names []string, known bool) {
+	known = true
+	for _, dir := range projectDirs(given) {
+		more, whole := settings.ProjectVariables(dir)
+		names = append(names, more...)
+		known = known && whole
 	}
-	return nil
+	return names, known
 }
 
 // projectDirs are those whose settings the client may have taken for the project's.
@@ -73,17 +80,39 @@ func projectDirs(given []string) []string {
 	return dirs
 }
 
-// setsVariables reports whether settings in a directory may set variables. Every hook asks,
-// so the files are only looked through.
-func setsVariables(dir string) bool {
-	for _, name := range []string{"settings.json", "settings.local.json"} {
-		path := filepath.Join(dir, ".claude", name)
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			continue // opening a pipe would wait
-		}
-		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(`"env"`)) {
-			return true
+// ownIn names the variables of an environment that stopgate goes by.
+func ownIn(given []string) (names []string) {
+	for _, entry := range given {
+		if name, _, _ := strings.Cut(entry, "="); environ.Own(name) {
+			names = append(names, name)
 		}
 	}
-	return false
+	return names
+}
+
+// without is an environment less some variables.
+func without(given, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(given), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(names, name)
+	})
+}
+
+// configDir is ConfigDir where a project's settings may have hidden the home directory.
+func configDir(person []string) string {
+	if dir := ConfigDir(person); dir != "" {
+		return dir
+	}
+	return ConfigDir(append(slices.Clone(person), "HOME="+home(), "USERPROFILE="+home()))
+}
+
+func isHome(name string) bool { return name == "HOME" || name == "USERPROFILE" }
+
+// home is the user's home as the system knows it; empty where it does not.
+func home() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
 }

@@ -48,13 +48,14 @@ func personal(given []string, started func() []string, dirs []string) []string {
 func withoutProject(given, dirs []string) []string {
 	var names []string
 	for _, dir := range slices.Concat(dirs, []string{environ.Get(given, "CLAUDE_PROJECT_DIR")}) {
-		names = append(names, settings.ProjectVariables(dir)...)
+		all := []string{dir}
 		if root, found := paths.GitRoot(dir); found {
-			names = append(names, settings.ProjectVariables(root)...)
+			all = append(all, root)
+		}
+		for _, dir := range all {
+			more, _ := settings.ProjectVariables(dir)
+			names = append(names, more...)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(given), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(names, name)
-	})
+	return without(given, names)
 }
