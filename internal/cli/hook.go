@@ -52,12 +52,11 @@ func runHook(call hookCall) int {
 		fmt.Fprintf(os.Stderr, "stopgate: --for %s is unknown to this version; nothing was checked\n", plain.Line(call.harness))
 		return exitOK
 	}
-	imposed := ownEnvironment()
 	service, err := newService()
 	if err != nil {
 		return call.refuse("stopgate: " + err.Error())
 	}
-	service.HookTimeout, service.Imposed = call.timeout, imposed
+	service.HookTimeout = call.timeout
 	reply := service.Handle(context.Background(), call.event, os.Stdin)
 	if reply.Code != exitOK {
 		return call.refuse(reply.Stderr)
@@ -96,7 +95,10 @@ func (c hookCall) refuse(why string) int {
 	return exitFailed
 }
 
+// newService answers a hook call, whatever its name, with the environment that the person gave the
+// client.
 func newService() (*stop.Service, error) {
+	imposed := ownEnvironment()
 	state, err := paths.StateDir()
 	if err != nil {
 		return nil, err
@@ -122,6 +124,7 @@ func newService() (*stop.Service, error) {
 		Supervisor: reviews,
 		Lifecycle:  agents,
 		Driver:     newDriver(state, global, true),
+		Imposed:    imposed,
 		Environ:    os.Environ(),
 		Now:        time.Now,
 		Stderr:     os.Stderr,
