@@ -4,7 +4,7 @@ package regular
 
 import "syscall"
 
-const (
-	nonBlocking = syscall.O_NONBLOCK
-	noFollow    = syscall.O_NOFOLLOW
-)
+// NonBlocking is the flag with which opening a pipe does not wait for its other end.
+const NonBlocking = syscall.O_NONBLOCK
+
+const noFollow = syscall.O_NOFOLLOW

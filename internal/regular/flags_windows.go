@@ -1,8 +1,7 @@
 package regular
 
-// Windows keeps its pipes out of the file system, and knows no flag against links: what Stat and
-// Lstat saw has to do.
-const (
-	nonBlocking = 0
-	noFollow    = 0
-)
+// NonBlocking is 0: Windows keeps its pipes out of the file system.
+const NonBlocking = 0
+
+// Windows has no flag against links: what Lstat saw counts.
+const noFollow = 0

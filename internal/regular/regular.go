@@ -16,22 +16,26 @@ var (
 	// ErrNotRegular means that a path leads to something else than a regular file.
 	ErrNotRegular = errors.New("not a regular file")
 	// ErrTooLarge means that a file is larger than the caller reads.
-	ErrTooLarge = errors.New("too large")
+	ErrTooLarge = errors.New("file is too large")
 )
 
 // Open opens a regular file for reading, also through links. It never waits.
 func Open(path string) (*os.File, error) {
-	return open(path, os.Stat, os.OpenFile, nonBlocking)
+	return open(path, os.Stat, os.OpenFile, os.O_RDONLY, 0)
 }
 
-// OpenNoFollow is Open, but refuses a link. Links in the path to the file are followed.
-func OpenNoFollow(path string) (*os.File, error) {
-	return open(path, os.Lstat, os.OpenFile, nonBlocking|noFollow)
+// OpenNoFollow is Open, but refuses a link. Links on the way to the file are followed.
+func OpenNoFollow(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
+
+// OpenFile opens a regular file, or makes one, as os.OpenFile does. It refuses a link and never
+// waits.
+func OpenFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
+	return open(path, os.Lstat, os.OpenFile, flags|noFollow, mode)
 }
 
 // OpenIn is Open for a name below root, which no link leads out of.
 func OpenIn(root *os.Root, name string) (*os.File, error) {
-	return open(name, root.Stat, root.OpenFile, nonBlocking)
+	return open(name, root.Stat, root.OpenFile, os.O_RDONLY, 0)
 }
 
 // Read reads a regular file of at most that many bytes, also through links. Of a larger one
@@ -68,22 +72,23 @@ func open(
 	path string,
 	stat func(string) (fs.FileInfo, error),
 	openFile func(string, int, fs.FileMode) (*os.File, error),
-	flags int,
+	flags int, mode fs.FileMode,
 ) (*os.File, error) {
+	refused := fmt.Errorf("%s is %w", path, ErrNotRegular)
 	info, err := stat(path)
-	if err != nil {
+	if err != nil && !(errors.Is(err, fs.ErrNotExist) && flags&os.O_CREATE != 0) {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, refused
 	}
-	file, err := openFile(path, os.O_RDONLY|flags, 0)
+	file, err := openFile(path, flags|NonBlocking, mode)
 	if err != nil {
 		return nil, err
 	}
 	info, err = file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+		err = refused
 	}
 	if err != nil {
 		_ = file.Close()
@@ -94,17 +99,26 @@ func open(
 
 // readAll reads and closes a file of at most that many bytes.
 func readAll(file *os.File, most int64) ([]byte, error) {
-	tooLarge := &fs.PathError{Op: "read", Path: file.Name(), Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)}
 	if info, err := file.Stat(); err == nil && info.Size() > most {
 		_ = file.Close()
-		return nil, tooLarge
+		return nil, &sizeError{file.Name(), most}
 	}
 	text, err := head(file, most+1) // it may be growing
 	if err == nil && int64(len(text)) > most {
-		return nil, tooLarge
+		return nil, &sizeError{file.Name(), most}
 	}
 	return text, err
 }
+
+// sizeError is an ErrTooLarge that knows which file and how much is read.
+type sizeError struct {
+	path string
+	most int64
+}
+
+func (e *sizeError) Error() string { return fmt.Sprintf("%s is larger than %d bytes", e.path, e.most) }
+
+func (e *sizeError) Unwrap() error { return ErrTooLarge }
 
 // head reads the beginning of a file and closes it.
 func head(file *os.File, most int64) ([]byte, error) {

@@ -33,7 +33,7 @@ func TestReadRefusesALargerFile(t *testing.T) {
 	path := write(t, "123456")
 	for name, read := range map[string]func(string, int64) ([]byte, error){"Read": Read, "ReadNoFollow": ReadNoFollow} {
 		got, err := read(path, 5)
-		if got != nil || !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), path+": too large: more than 5 bytes") {
+		if got != nil || !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), path+" is larger than 5 bytes") {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}

@@ -43,11 +43,34 @@ func TestPipesAndDevices(t *testing.T) {
 func TestWhatHasBecomeAPipe(t *testing.T) {
 	fifo, file := pipe(t), write(t, "text")
 	stat := func(string) (os.FileInfo, error) { return os.Stat(file) }
-	opened, err := open(fifo, stat, os.OpenFile, nonBlocking)
+	opened, err := open(fifo, stat, os.OpenFile, os.O_RDONLY, 0)
 	if !errors.Is(err, ErrNotRegular) {
 		t.Error(err)
 	}
 	opened.Close()
+}
+
+func TestOpenFile(t *testing.T) {
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	path := filepath.Join(t.TempDir(), "log")
+	for range 2 {
+		file, err := OpenFile(path, flags, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = file.WriteString("line\n")
+		file.Close()
+	}
+	if got, err := Read(path, 100); string(got) != "line\nline\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, other := range []string{pipe(t), link(t, path), link(t, filepath.Join(t.TempDir(), "missing"))} {
+		file, err := OpenFile(other, flags, 0o600)
+		if !errors.Is(err, ErrNotRegular) {
+			t.Errorf("%s: %v", other, err)
+		}
+		file.Close()
+	}
 }
 
 func TestLinks(t *testing.T) {
