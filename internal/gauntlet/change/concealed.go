@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // concealed lists the files whose changes git was told not to see: one command
@@ -48,7 +49,7 @@ func (w *Worktree) concealed(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	for _, name := range present {
-		if !w.isBlob(name, blobs[name]) {
+		if !w.isBlob(ctx, name, blobs[name]) {
 			changed = append(changed, name)
 		}
 	}
@@ -76,7 +77,7 @@ func (w *Worktree) split(names []string) (present, absent []string, err error) {
 
 // isBlob reports whether a file's bytes are the blob. One that git would convert
 // on the way in counts as changed, which at worst runs a gate too often.
-func (w *Worktree) isBlob(name string, blob git.Blob) bool {
+func (w *Worktree) isBlob(ctx context.Context, name string, blob git.Blob) bool {
 	const link = "120000"
 	if blob.Mode == link {
 		target, err := os.Readlink(w.abs(name))
@@ -85,15 +86,14 @@ func (w *Worktree) isBlob(name string, blob git.Blob) bool {
 			return err
 		})
 	}
-	file, err := os.OpenFile(w.abs(name), os.O_RDONLY|openFlags, 0)
+	file, err := regular.OpenNoFollow(w.abs(name))
 	if err != nil {
 		return false
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	return err == nil && info.Mode().IsRegular() && blobID(blob.ID, info.Size(), func(h hash.Hash) error {
-		_, err := io.Copy(h, file)
-		return err
+	return err == nil && blobID(blob.ID, info.Size(), func(h hash.Hash) error {
+		return hashAll(ctx, h, file, make([]byte, 64<<10))
 	})
 }
 

@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // errMoving means that a file was written to each time we read it.
@@ -55,24 +58,32 @@ func (f folder) hash(ctx context.Context, name string, s stat, buf []byte) (cont
 	case !s.isA(typeRegular):
 		return content, errors.New("is neither a file nor a link")
 	}
-	file, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	file, err := regular.OpenNoFollow(path)
 	if err != nil {
 		return content, err
 	}
 	defer file.Close()
 	h := sha256.New()
+	if err := hashAll(ctx, h, file, buf); err != nil {
+		return content, err
+	}
+	h.Sum(content[:0])
+	return content, nil
+}
+
+// hashAll hashes what is left of a file. buf is scratch space.
+func hashAll(ctx context.Context, h hash.Hash, file io.Reader, buf []byte) error {
 	for {
 		n, err := file.Read(buf)
 		h.Write(buf[:n])
 		if err == io.EOF {
-			h.Sum(content[:0])
-			return content, nil
+			return nil
 		}
 		if err == nil {
 			err = ctx.Err() // a gigabyte takes a while
 		}
 		if err != nil {
-			return content, err
+			return err
 		}
 	}
 }

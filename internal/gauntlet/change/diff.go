@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Diff is a unified diff, and what it does not show.
@@ -152,7 +154,7 @@ func (w *Worktree) nameFiltered(ctx context.Context, patch *patch) error {
 		return err
 	}
 	for _, name := range names {
-		if info, err := os.Lstat(w.abs(name)); err == nil && info.Mode().IsRegular() && patch.include(name) && !w.isBlob(name, blobs[name]) {
+		if info, err := os.Lstat(w.abs(name)); err == nil && info.Mode().IsRegular() && patch.include(name) && !w.isBlob(ctx, name, blobs[name]) {
 			patch.absent("File ", name, " is seen through a clean filter", IsFiltered)
 		}
 	}
@@ -239,7 +241,7 @@ func (w *Worktree) add(patch *patch, name string) {
 
 // head reads the beginning of a file.
 func (w *Worktree) head(name string, most int64) ([]byte, error) {
-	file, err := os.OpenFile(w.abs(name), os.O_RDONLY|openFlags, 0)
+	file, err := regular.OpenNoFollow(w.abs(name))
 	if err != nil {
 		return nil, err
 	}

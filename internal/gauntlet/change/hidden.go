@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // maxTraced is the size of the largest file that is read to look for a trace. Source files
@@ -82,7 +83,7 @@ func (w *Worktree) asAtBase(ctx context.Context, d Diff, name string) (bool, err
 	if err != nil || !found {
 		return false, err
 	}
-	if w.isBlob(name, blob) {
+	if w.isBlob(ctx, name, blob) {
 		return true, nil
 	}
 	content, err := w.head(name, maxTraced)
@@ -140,8 +141,14 @@ func (w *Worktree) linkedTo(d Diff, name string, trace Trace) string {
 	if err == nil && d.sights[filepath.ToSlash(target)] == seen {
 		return ""
 	}
-	content, err := os.ReadFile(real)
-	if err != nil || !trace.Leads(content) {
+	if info, err := os.Stat(real); err == nil && info.IsDir() {
+		return "" // a folder has no text
+	}
+	content, err := regular.Head(real, maxTraced)
+	switch {
+	case errors.Is(err, regular.ErrNotRegular):
+		return IsSpecial
+	case err != nil || !trace.Leads(content):
 		return ""
 	}
 	return "it is a link to " + quote(real) + " now"

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"os"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // entry vouches for the content of a file as long as the file's stat stays the
@@ -86,10 +86,13 @@ func (e *entry) decode(data []byte) (pathLength int) {
 	return int(binary.LittleEndian.Uint32(data[44:]))
 }
 
+// maxIndex is enough for millions of files.
+const maxIndex = 1 << 30
+
 // loadIndex gives nothing for a file that is missing, damaged or not ours: then
 // every file is read again.
 func loadIndex(file string) []entry {
-	data, err := os.ReadFile(file)
+	data, err := regular.Read(file, maxIndex)
 	if err != nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/git"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Position is where the working tree stands.
@@ -130,7 +131,7 @@ func exists(path string) bool {
 // headOf is the branch that a git directory's HEAD names; empty where only git
 // can say.
 func headOf(gitDir string) string {
-	text, _ := os.ReadFile(filepath.Join(gitDir, "HEAD")) // git knows what cannot be read
+	text, _ := regular.Read(filepath.Join(gitDir, "HEAD"), 4<<10) // git knows what cannot be read
 	branch, found := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "ref: ")
 	if !found || !strings.HasPrefix(branch, "refs/heads/") || branch == "refs/heads/.invalid" {
 		return ""

@@ -45,7 +45,3 @@ func (f folder) lstat(name string) (stat, error) {
 		mode:  uint32(st.Mode),
 	}, nil
 }
-
-// openFlags make opening safe if a file has meanwhile become a link, or a pipe
-// that nobody writes to.
-const openFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

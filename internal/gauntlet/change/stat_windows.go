@@ -44,5 +44,3 @@ func (f folder) lstat(name string) (stat, error) {
 	}
 	return s, nil
 }
-
-const openFlags = 0

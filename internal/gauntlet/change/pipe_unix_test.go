@@ -1,0 +1,65 @@
+//go:build unix
+
+package change
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/git/gittest"
+)
+
+func mkfifo(t *testing.T, path string) {
+	t.Helper()
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What lies behind such a link can be anything the next time.
+func TestE10ALinkToAPipeOrADevice(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("pipe", "one\n", "zero", "one\n")
+	r.Commit("one")
+	r.Origin()
+	outside := gittest.Dir(t) + "/outside"
+	mkfifo(t, outside)
+	for name, target := range map[string]string{"pipe": outside, "zero": "/dev/zero"} {
+		if err := os.Remove(r.Path(name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, r.Path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := open(t, r)
+	d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pipe", "zero"} {
+		if why, err := w.Hidden(t.Context(), d, everything, name, TraceOf([]byte("one\n")), time.Time{}); why != IsSpecial || err != nil {
+			t.Errorf("%s: hidden because %q (%v)", name, why, err)
+		}
+	}
+}
+
+// Opening a pipe that has a writer does not wait, but reading from it does.
+func TestTraceOfAPipe(t *testing.T) {
+	r := gittest.New(t)
+	mkfifo(t, r.Path("pipe"))
+	writer, err := os.OpenFile(r.Path("pipe"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	w := open(t, r)
+	if trace := w.Trace("pipe"); trace != "" {
+		t.Errorf("trace %q", trace)
+	}
+	if w.holdsTrace("pipe", TraceOf([]byte("one\n"))) {
+		t.Error("a pipe holds a trace")
+	}
+}
