@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -43,7 +44,7 @@ func (p Place) approvalsFile() string {
 
 // approvals are none where they cannot be read.
 func (p Place) approvals() (a approvals) {
-	text, err := readFile(p.approvalsFile())
+	text, err := regular.Read(p.approvalsFile(), maxKept)
 	if err != nil || json.Unmarshal(text, &a) != nil || a.Version != 1 {
 		return approvals{}
 	}
@@ -60,7 +61,7 @@ func (p Place) Approve(ctx context.Context, all []Touch) error {
 	defer release()
 
 	a := approvals{Version: 1}
-	text, err := readFile(path)
+	text, err := regular.Read(path, maxKept)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

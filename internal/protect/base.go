@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/git"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -285,7 +286,7 @@ func (p Place) dir() string {
 }
 
 func (p Place) load() (*base, error) {
-	text, err := readFile(filepath.Join(p.dir(), baseFile))
+	text, err := regular.Read(filepath.Join(p.dir(), baseFile), maxKept)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package protect
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // memory is what a session was told of a project. A block counts when it is written down,
@@ -52,7 +52,7 @@ func (p Place) memoryFile() string { return filepath.Join(p.dir(), "memory.json"
 // memory is empty where it cannot be read: then an agent is blocked once more.
 func (p Place) memory() memory {
 	m := memory{Version: 1, Root: paths.Canonical(p.Project.Root), Session: p.Session}
-	text, err := readFile(p.memoryFile())
+	text, err := regular.Read(p.memoryFile(), maxKept)
 	var read memory
 	if err != nil || json.Unmarshal(text, &read) != nil || read.Version != 1 {
 		return m
@@ -67,18 +67,6 @@ func (p Place) keep(m memory) error {
 		return err
 	}
 	return atomicfile.Write(p.memoryFile(), append(text, '\n'), 0o600)
-}
-
-// readFile reads a file. Anything else is an error: a pipe would wait for a writer.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path)
-	}
-	return os.ReadFile(path)
 }
 
 // maxAge is how long what is known of a silent session is kept, as for sessions themselves.

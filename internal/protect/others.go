@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // maxCommits bounds how many commits of a session are looked into. Where there are more,
@@ -46,7 +47,7 @@ func (p Place) reflogCut(b *base) bool {
 
 // mergeHead is the commit that a merge under way brings in, if there is one.
 func (p Place) mergeHead(ctx context.Context, b *base, at git.Location) git.Location {
-	text, err := readFile(filepath.Join(filepath.FromSlash(at.GitDir), "MERGE_HEAD"))
+	text, err := regular.Read(filepath.Join(filepath.FromSlash(at.GitDir), "MERGE_HEAD"), maxContent)
 	if err != nil {
 		return git.Location{}
 	}

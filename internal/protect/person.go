@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -58,7 +59,7 @@ func (p Place) Wait(ctx context.Context, locate func(root string) *keeper.Projec
 	entries, _ := os.ReadDir(dir) // there need not be any
 	for _, entry := range entries {
 		var m memory
-		text, err := readFile(filepath.Join(dir, entry.Name(), "memory.json"))
+		text, err := regular.Read(filepath.Join(dir, entry.Name(), "memory.json"), maxKept)
 		if err != nil || json.Unmarshal(text, &m) != nil || len(m.Open) == 0 || trust.RepositoryKey(m.Root) != trust.RepositoryKey(p.Project.Root) {
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/git"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Place is a project as one session sees it.
@@ -156,13 +157,16 @@ func (p Place) present(name string) ([]byte, change.State, bool) {
 	case !info.Mode().IsRegular() || info.Size() > maxContent:
 		return nil, change.State{}, false
 	}
-	content, err := os.ReadFile(path)
+	content, err := regular.ReadNoFollow(path, maxContent)
 	kind := "f"
 	if info.Mode()&0o111 != 0 {
 		kind = "x"
 	}
 	return content, change.State{Kind: kind, Sum: sumOf(content)}, err == nil
 }
+
+// maxKept is far more than what is kept of a session and a project with a million protected files.
+const maxKept = 1 << 30
 
 // maxContent is the largest file whose text is looked at.
 const maxContent = 1 << 20
