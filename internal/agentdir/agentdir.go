@@ -16,7 +16,6 @@ package agentdir
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // The variables that name the agent to what runs in it; the second is the plan's.
@@ -76,20 +76,7 @@ func (d Dir) Exists() bool {
 
 // read reads a file that somebody may have put a pipe or something huge in place of.
 func (d Dir) read(names ...string) ([]byte, error) {
-	path := d.Path(names...)
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is no file of ours", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxFile))
+	return regular.Read(d.Path(names...), maxFile)
 }
 
 // durable writes what must not be lost with the power.

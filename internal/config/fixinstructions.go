@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // maxFixInstructions is how much of a file goes with a failure. Agents are
@@ -25,15 +27,10 @@ func readFixInstructions(dir, path string) (text, fault string) {
 		return "", cannotRead(err)
 	}
 	defer root.Close()
-	// Opening a named pipe would wait for a writer for ever.
-	info, err := root.Stat(path)
-	if err != nil {
-		return "", cannotRead(err)
-	}
-	if !info.Mode().IsRegular() {
+	file, err := regular.OpenIn(root, path)
+	if errors.Is(err, regular.ErrNotRegular) {
 		return "", "is not a regular file"
 	}
-	file, err := root.Open(path)
 	if err != nil {
 		return "", cannotRead(err)
 	}

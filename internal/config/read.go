@@ -2,9 +2,10 @@ package config
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // maxFileSize is far above any configuration that a person writes. It bounds
@@ -18,20 +19,14 @@ func read(path, name string) ([]byte, error) {
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
-	// Opening a named pipe would wait for a writer for ever.
 	if info.IsDir() {
 		return nil, unreadable(name, errors.New("is a directory, wanted a file"))
 	}
-	if !info.Mode().IsRegular() {
-		return nil, unreadable(name, errors.New("is not a regular file"))
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	defer file.Close()
 	// One byte more than the limit, so that the parser can see the excess.
-	data, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
+	data, err := regular.Head(path, maxFileSize+1)
+	if errors.Is(err, regular.ErrNotRegular) {
+		err = errors.New("is not a regular file")
+	}
 	if err != nil {
 		return nil, unreadable(name, err)
 	}

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // takeEdits takes over what the agent wrote into the review files. Anything but a
@@ -53,14 +53,7 @@ func (e *execution) remark(job, text string) {
 // it, we read no more than a review can have.
 func readReview(path string) (review.File, error) {
 	const most = 8 << 20
-	info, err := os.Stat(path)
-	if err != nil {
-		return review.File{}, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return review.File{}, fmt.Errorf("%s is no review file", path)
-	}
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, most)
 	if err != nil {
 		return review.File{}, err
 	}

@@ -2,12 +2,12 @@ package gauntlet
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // readsGit reports whether a pass of the job depends on git's state besides the files: the
@@ -38,7 +38,7 @@ func scriptsUseGit(configDir string) (uses bool) {
 		if info, err := entry.Info(); err != nil || info.Size() > longest {
 			return err // what is so long is a program, not a script
 		}
-		text, err := os.ReadFile(path)
+		text, err := regular.ReadNoFollow(path, longest)
 		if uses = err != nil || usesGit(string(text)); uses {
 			return fs.SkipAll
 		}

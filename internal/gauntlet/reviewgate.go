@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // maxDiff bounds what a reviewer is given. It is more than a model reads with
@@ -187,7 +188,7 @@ func outcomeOf(slot review.SlotResult) review.Outcome {
 
 func (g gateRunner) reviewLog(job *Job, slot int, adapter string) io.WriteCloser {
 	path := g.logs.ReviewFile(job.ID(), adapter, slot, g.n, "log")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := regular.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		g.say("the review cannot be logged: %v", err)
 		return nil

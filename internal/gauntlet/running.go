@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -25,7 +27,7 @@ func Now(stateDir, root, logDir string) []Running {
 	if err != nil || !held {
 		return nil
 	}
-	text, err := os.ReadFile(runningFile(stateDir, root))
+	text, err := regular.Read(runningFile(stateDir, root), 1<<20)
 	var board board
 	if err != nil || json.Unmarshal(text, &board) != nil || board.Run != owner.Mark() {
 		return nil // of another run, which was killed
@@ -74,11 +76,7 @@ func (b *board) change(change func()) {
 		_ = os.Remove(b.file)
 		return
 	}
-	text, err := json.Marshal(b)
-	if err != nil || os.MkdirAll(filepath.Dir(b.file), 0o700) != nil {
-		return
-	}
-	if os.WriteFile(b.file+".new", text, 0o600) == nil {
-		_ = os.Rename(b.file+".new", b.file)
+	if text, err := json.Marshal(b); err == nil {
+		_ = atomicfile.Replace(b.file, text, 0o600)
 	}
 }

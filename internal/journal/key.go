@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 const (
@@ -33,7 +33,7 @@ func (j *Journal) Key() ([]byte, error) {
 }
 
 func (j *Journal) readKey() ([]byte, error) {
-	key, err := os.ReadFile(j.path(keyName))
+	key, err := regular.Head(j.path(keyName), keySize+1)
 	if err == nil && len(key) != keySize {
 		return nil, fmt.Errorf("%s has %d bytes, not %d: delete it and a new one is made",
 			j.path(keyName), len(key), keySize)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/stopgate/stopgate/internal/lockfile"
 )
 
 // ErrLocked says that another process has held the journal's lock for too long.
@@ -19,7 +21,7 @@ const lockName = "lock"
 // lock takes the writers' lock. A flock ends with its process, so only a process
 // that lives and stands still can keep it.
 func (j *Journal) lock() (*flock.Flock, error) {
-	lock := flock.New(j.path(lockName))
+	lock := lockfile.New(j.path(lockName))
 	ok, err := patiently(j.lockWait, func() (bool, error) { return j.tryLock(lock) })
 	if err != nil {
 		return nil, err

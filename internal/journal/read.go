@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Entry is one line of the journal.
@@ -106,7 +107,7 @@ func (s *scan) pass() error {
 		if number < s.at.Segment {
 			continue
 		}
-		f, err := os.Open(s.journal.path(segmentName(number)))
+		f, err := regular.Open(s.journal.path(segmentName(number)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted just now: a gap before the next one
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // settleWait is far more than a writer needs. Who holds the lock for longer may
@@ -18,7 +20,7 @@ const settleWait = 100 * time.Millisecond
 // while nobody holds the lock stays as it is: writers only ever add to it. So
 // its size is taken under the lock and the lines are read without.
 func (s *scan) settle() error {
-	f, err := os.Open(s.journal.path(segmentName(s.at.Segment)))
+	f, err := regular.Open(s.journal.path(segmentName(s.at.Segment)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // deleted just now
 	}
@@ -37,7 +39,7 @@ func (s *scan) settle() error {
 // when there was none. A reader makes no files, so without a lock file there is no
 // writer either.
 func (j *Journal) settledSize(f *os.File) (size int64, ok bool, err error) {
-	lock := flock.New(j.path(lockName), flock.SetFlag(os.O_RDONLY))
+	lock := flock.New(j.path(lockName), flock.SetFlag(os.O_RDONLY|regular.NonBlocking))
 	ok, err = patiently(settleWait, lock.TryRLock)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, false, err

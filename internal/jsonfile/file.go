@@ -6,16 +6,15 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // MaxSize bounds what is read: such files are a few kilobytes, and the client
@@ -24,28 +23,7 @@ const MaxSize = 8 << 20
 
 // ReadText reads a regular file. Anything else (a directory, a fifo that would
 // block for ever) is an error.
-func ReadText(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > MaxSize {
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, MaxSize)
-	}
-	return text, nil
-}
+func ReadText(path string) ([]byte, error) { return regular.Read(path, MaxSize) }
 
 // Edit changes the document in the file, while no other stopgate does, and
 // reports whether that changed the file. A missing file is made from an empty
@@ -180,7 +158,7 @@ func lock(target string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	l := flock.New(filepath.Join(dir, digest(target)+".lock"), flock.SetPermissions(0o600))
+	l := lockfile.New(filepath.Join(dir, digest(target)+".lock"))
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	if _, err := l.TryLockContext(ctx, 5*time.Millisecond); err != nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
@@ -34,7 +35,7 @@ func (r Registry) memoryOf(path string) (memory, error) {
 	path = resolved(path)
 	sum := sha256.Sum256([]byte(path))
 	m := memory{Path: path, file: filepath.Join(r.dir, "settings-"+hex.EncodeToString(sum[:16])+".json")}
-	text, err := os.ReadFile(m.file)
+	text, err := regular.Read(m.file, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}

@@ -15,7 +15,9 @@ import (
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // IDVariable tells the hooks of a supervised client which launch they belong to.
@@ -143,7 +145,7 @@ func (r Registry) load(id string) (record, error) {
 	if err := validID(id); err != nil {
 		return record{}, err
 	}
-	text, err := os.ReadFile(r.path(id))
+	text, err := regular.Read(r.path(id), 1<<20)
 	if err != nil {
 		return record{}, err
 	}
@@ -195,7 +197,7 @@ func (r Registry) lock(name string, patience time.Duration) (unlock func() error
 		return nil, err
 	}
 	path := filepath.Join(r.dir, name)
-	lock := flock.New(path, flock.SetPermissions(0o600))
+	lock := lockfile.New(path)
 	locked, err := lock.TryLock() // most are alone, and a wait needs a thread
 	if err == nil && !locked {
 		err = wait(lock, patience)

@@ -2,10 +2,10 @@ package launch
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/settings"
 )
 
@@ -20,7 +20,7 @@ func Touched(stateDir, user string) (paths []string) {
 	memories, _ := filepath.Glob(filepath.Join(NewRegistry(stateDir).dir, "settings-*.json"))
 	for _, file := range memories {
 		var m memory
-		text, err := os.ReadFile(file)
+		text, err := regular.Read(file, 1<<20)
 		if err == nil && json.Unmarshal(text, &m) == nil && len(m.Put) > 0 && !slices.Contains(paths, m.Path) {
 			paths = append(paths, m.Path)
 		}

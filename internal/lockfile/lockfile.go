@@ -9,18 +9,24 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // ErrBusy says that others held the lock for longer than one was ready to wait.
 var ErrBusy = errors.New("another process holds the lock")
 
-// open is how the file of a lock is opened. Without O_NONBLOCK a pipe in its place would wait
-// for a writer for ever.
-const open = os.O_RDONLY | syscall.O_NONBLOCK
+// open is how the file of a lock is opened. It never waits, whatever lies there: the other end
+// of a pipe may never come.
+const open = os.O_RDONLY | regular.NonBlocking
+
+// New is the lock on a file, which is made for its owner alone.
+func New(path string) *flock.Flock {
+	return flock.New(path, flock.SetFlag(open|os.O_CREATE), flock.SetPermissions(0o600))
+}
 
 // Acquire takes the lock on a file, which is made where it does not exist, and waits
 // at most patience for those that hold it. The lock ends with release or with the
@@ -32,7 +38,7 @@ func Acquire(ctx context.Context, path string, patience time.Duration) (release 
 	}
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	lock := flock.New(path, flock.SetFlag(open|os.O_CREATE), flock.SetPermissions(0o600))
+	lock := New(path)
 	for {
 		taken, err := try(lock)
 		if taken {

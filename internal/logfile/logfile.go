@@ -5,6 +5,8 @@ package logfile
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // most is where a log starts anew.
@@ -30,7 +32,7 @@ func Open(stateDir, name string) (*os.File, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, name)
-	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND | regular.NonBlocking
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
 		flags |= os.O_TRUNC
 	}

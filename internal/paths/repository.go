@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Repository names the place of a directory in its repository, the same in each of its
@@ -73,15 +75,10 @@ func gitDir(dotGit string) (dir string, found bool) {
 	return below(filepath.Dir(dotGit), strings.TrimSpace(line)), ok
 }
 
-// readLine is the first line of a short file of git's; empty where there is none. Anything
-// but a file, a pipe above all, is not opened.
+// readLine is the first line of a short file of git's; empty where there is none.
 func readLine(path string) string {
 	const longest = 8 << 10 // a path
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > longest {
-		return ""
-	}
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, longest)
 	if err != nil {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Client is a client in a pane.
@@ -126,7 +127,7 @@ func (b Book) Sweep(now time.Time) {
 }
 
 func read(path string) (Client, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, 1<<20)
 	if err != nil {
 		return Client{}, err
 	}

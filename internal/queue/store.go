@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Store keeps the queues of all sessions, a file each.
@@ -207,22 +208,15 @@ func (s Store) setAside(session string, why error) error {
 var errDamaged = errors.New("this is no queue")
 
 func load(path string) (Queue, error) {
-	info, err := os.Lstat(path)
+	text, err := regular.ReadNoFollow(path, maxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Queue{}, ErrNone
-	case err != nil:
-		return Queue{}, err
-	case !info.Mode().IsRegular():
+	case errors.Is(err, regular.ErrNotRegular):
 		return Queue{}, fmt.Errorf("%w: not a regular file", errDamaged)
-	case info.Size() > maxSize:
-		return Queue{}, fmt.Errorf("%w: %d bytes are too many", errDamaged, info.Size())
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Queue{}, ErrNone
-	}
-	if err != nil {
+	case errors.Is(err, regular.ErrTooLarge):
+		return Queue{}, fmt.Errorf("%w: more than %d bytes", errDamaged, maxSize)
+	case err != nil:
 		return Queue{}, err
 	}
 	return Parse(text)

@@ -320,7 +320,7 @@ func TestAHugeFileIsSetAsideUnread(t *testing.T) {
 	checkSetAside(t, huge)
 	path := filepath.Join(t.TempDir(), "huge")
 	check(t, huge(path))
-	if _, err := load(path); err == nil || !strings.Contains(err.Error(), "73400320 bytes are too many") {
+	if _, err := load(path); err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 //go:generate go run ./schemagen
@@ -104,15 +105,10 @@ func find(root *os.Root) ([]string, error) {
 // large. A root follows no link that leads out of it.
 func read(root *os.Root, name string, most int) ([]byte, error) {
 	name = filepath.FromSlash(name)
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	// Opening a named pipe would wait for a writer for ever.
-	if !info.Mode().IsRegular() {
+	file, err := regular.OpenIn(root, name)
+	if errors.Is(err, regular.ErrNotRegular) {
 		return nil, errors.New("is not a regular file")
 	}
-	file, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}

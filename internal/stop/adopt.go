@@ -6,15 +6,16 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/work"
 )
 
@@ -74,7 +75,7 @@ func (t *turn) adopted(start time.Time) (answer given, found bool) {
 	if t == nil {
 		return given{}, false
 	}
-	text, err := os.ReadFile(t.file)
+	text, err := regular.Read(t.file, maxKept)
 	if err != nil || json.Unmarshal(text, &answer) != nil || answer.Payload != t.now.Payload {
 		return given{}, false
 	}
@@ -89,7 +90,7 @@ func (t *turn) keep(decision string, stdout []byte, now time.Time) {
 	}
 	t.now.At, t.now.Decision, t.now.Stdout = now, decision, stdout
 	if text, err := json.Marshal(t.now); err == nil {
-		_ = os.WriteFile(t.file, text, 0o600)
+		_ = atomicfile.Replace(t.file, text, 0o600)
 	}
 }
 

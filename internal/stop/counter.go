@@ -13,9 +13,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Turn is what blocks are counted for: one prompt of one agent.
@@ -48,6 +48,8 @@ const (
 	// lock for the milliseconds of a sync.
 	lockPatience = 5 * time.Second
 	lockName     = "lock"
+	// maxKept is far more than any file has that a stop leaves for the next one.
+	maxKept = 16 << 20
 )
 
 // Claim counts one more block of the turn by the keeper, unless refuse gives a
@@ -117,7 +119,7 @@ func (c Counter) lock() (unlock func() error, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
 	defer cancel()
-	lock := flock.New(filepath.Join(c.dir, lockName), flock.SetPermissions(0o600))
+	lock := lockfile.New(filepath.Join(c.dir, lockName))
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
 		return nil, fmt.Errorf("lock the block counter: %w", err)
 	}
@@ -133,7 +135,7 @@ func (c Counter) store(session string, tallies []tally) error {
 }
 
 func (c Counter) load(session string) ([]tally, error) {
-	text, err := os.ReadFile(c.path(session))
+	text, err := regular.Read(c.path(session), maxKept)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -40,7 +41,7 @@ func (r Recess) Begin(stateDir string) error {
 // before the recess began was set back: then the recess is over, for otherwise
 // it might never end.
 func InRecess(stateDir, root string, now time.Time) (Recess, bool) {
-	text, err := os.ReadFile(recessPath(stateDir, root))
+	text, err := regular.Read(recessPath(stateDir, root), maxKept)
 	if err != nil {
 		return Recess{}, false
 	}

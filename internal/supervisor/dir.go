@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 const (
@@ -28,9 +29,6 @@ const (
 	// the one who has it from its work.
 	firstWait, longestWait = time.Millisecond, 64 * time.Millisecond
 )
-
-// errNotFile says that something else than a file has the name of one of ours.
-var errNotFile = errors.New("not a regular file")
 
 // Dir is the directory that holds what the supervisor keeps. It is made when
 // something is written.
@@ -109,7 +107,7 @@ func current(lock *flock.Flock) bool {
 // readFile reads a file, of one that is larger than most a byte more than that.
 // It follows no link and waits for no pipe.
 func readFile(path string, most int64) ([]byte, error) {
-	file, err := openRegular(path, os.O_RDONLY)
+	file, err := regular.OpenNoFollow(path)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +122,7 @@ func (d Dir) openAppend(path string) (*os.File, error) {
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return nil, err
 	}
-	file, err := openRegular(path, os.O_RDWR|os.O_APPEND|os.O_CREATE)
+	file, err := regular.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -152,26 +150,4 @@ func endLine(file *os.File) error {
 	}
 	_, err = file.Write([]byte("\n"))
 	return err
-}
-
-// openRegular opens a file that is nothing but one: no link, which may lead
-// anywhere, and no pipe, which may wait for ever.
-func openRegular(path string, flags int) (*os.File, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w", path, errNotFile)
-	}
-	file, err := os.OpenFile(path, flags|openFlags, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	// It may have become something else in between.
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w", path, errNotFile)
-	}
-	if err != nil {
-		_ = file.Close()
-		return nil, err
-	}
-	return file, nil
 }

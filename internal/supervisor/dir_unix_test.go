@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // foreign are things that may have the name of one of our files.
@@ -56,10 +58,10 @@ func TestFilesToAppendToThatAreNone(t *testing.T) {
 			check(t, os.MkdirAll(d.path, 0o700))
 			put(d.OutputFile(someSession))
 			put(d.LogFile())
-			if _, err := d.OpenOutput(someSession); !errors.Is(err, errNotFile) {
+			if _, err := d.OpenOutput(someSession); !errors.Is(err, regular.ErrNotRegular) {
 				t.Errorf("output: %v", err)
 			}
-			if err := d.Log(noon, "x"); !errors.Is(err, errNotFile) {
+			if err := d.Log(noon, "x"); !errors.Is(err, regular.ErrNotRegular) {
 				t.Errorf("log: %v", err)
 			}
 		})

@@ -48,7 +48,7 @@ func TestGatherNeverFails(t *testing.T) {
 		Payload: &hook.StopPayload{Base: hook.Base{TranscriptPath: dir}, BackgroundTasks: []json.RawMessage{nil, json.RawMessage(`7`)}},
 		Dir:     filepath.Join(dir, "missing"), Root: dir, StateDir: filepath.Join(dir, "none"), Environ: gittest.Environ(t),
 	})
-	if !strings.Contains(f.AskedNote, "is not a file") || !strings.HasPrefix(f.Git.Note, "git could not say how the work stands: ") ||
+	if !strings.Contains(f.AskedNote, "is not a regular file") || !strings.HasPrefix(f.Git.Note, "git could not say how the work stands: ") ||
 		f.Gates.Note != "the gates of this project were never run" || len(f.Background) != 2 {
 		t.Errorf("%+v", f)
 	}

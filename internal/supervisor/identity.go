@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // identity is what a review looked at.
@@ -49,16 +50,19 @@ func (s *session) tree(ctx context.Context) string {
 	return tree.Known()
 }
 
+// maxTranscript is more than any session says.
+const maxTranscript = 1 << 30
+
 // conversation is what was said so far. The transcript lags, so the last message
 // counts beside it.
 func (s *session) conversation() string {
 	p := s.Payload
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q %q %q %q\n", p.SessionID, p.PromptID, p.LastAssistantMessage, p.BackgroundTasks)
-	file, err := openFile(p.TranscriptPath)
+	file, err := regular.Open(p.TranscriptPath)
 	if err == nil {
 		defer file.Close()
-		_, err = io.Copy(sum, file)
+		_, err = io.Copy(sum, io.LimitReader(file, maxTranscript))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ""

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 func init() { children["log"] = childLog }
@@ -146,7 +148,7 @@ func TestLogThatCannotRotate(t *testing.T) {
 func TestLogInPlaceOfWhichIsADirectory(t *testing.T) {
 	d := newDir(t)
 	check(t, os.MkdirAll(d.LogFile(), 0o700))
-	if err := d.Log(noon, "x"); !errors.Is(err, errNotFile) {
+	if err := d.Log(noon, "x"); !errors.Is(err, regular.ErrNotRegular) {
 		t.Errorf("got %v", err)
 	}
 }

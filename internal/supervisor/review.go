@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // review has a copy of the session look at the work.
@@ -225,31 +225,10 @@ func (s *session) instructions() string {
 	return Builtin()
 }
 
-// openFile opens a file of the person's or the client's, which may be a link. It
-// waits for no pipe.
-func openFile(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w", path, errNotFile)
-	}
-	return os.Open(path)
-}
-
 // maxInstructions is far more than anybody would want to read.
 const maxInstructions = 1 << 20
 
 func readInstructions(path string) (string, error) {
-	file, err := openFile(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxInstructions+1))
-	if err == nil && len(text) > maxInstructions {
-		err = fmt.Errorf("%s is larger than %d bytes", path, maxInstructions)
-	}
+	text, err := regular.Read(path, maxInstructions)
 	return string(text), err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 const (
@@ -126,7 +127,7 @@ func (d Dir) read(session string) (State, members, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return State{SessionID: session}, nil, nil
-	case errors.Is(err, errNotFile):
+	case errors.Is(err, regular.ErrNotRegular):
 		return State{SessionID: session, Damaged: true}, nil, nil
 	case err != nil:
 		return State{}, nil, fmt.Errorf("read the supervisor's state: %w", err)

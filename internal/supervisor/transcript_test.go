@@ -170,7 +170,7 @@ func TestAskedOfWhatIsNoTranscript(t *testing.T) {
 			t.Errorf("%q: %q, %v", path, got, err)
 		}
 	}
-	if got, err := Asked(dir, 5); err == nil || !strings.Contains(err.Error(), "is not a file") {
+	if got, err := Asked(dir, 5); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a directory: %q, %v", got, err)
 	}
 	if runtime.GOOS != "windows" && os.Getuid() != 0 {

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // MaxLine is the longest line that is looked at. A prompt with a few pictures in it is
@@ -54,16 +56,9 @@ func lines(r io.Reader, take func(line []byte, length int64, whole bool)) error 
 	}
 }
 
-// Open opens a transcript. What is no file is refused: opening a pipe would wait.
+// Open opens a transcript. It waits for no pipe.
 func Open(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the transcript: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read the transcript: %s is not a file", path)
-	}
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the transcript: %w", err)
 	}

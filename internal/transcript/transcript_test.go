@@ -157,7 +157,7 @@ func TestFollower(t *testing.T) {
 	}
 	next("other\n", "file\n")
 	f.Path = filepath.Dir(path)
-	if err := f.Next(nil); err == nil || !strings.Contains(err.Error(), "is not a file") {
+	if err := f.Next(nil); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a directory: %v", err)
 	}
 }

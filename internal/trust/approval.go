@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // approval is what is written down about a project: names and hashes and, since version
@@ -36,6 +37,9 @@ const (
 	spareFile       = "spare.json" // the same once more, for when that is damaged or gone
 	approvalVersion = 2
 )
+
+// maxApproval bounds what is read: an approval has the content of all its files, in base64.
+const maxApproval = 2*maxBytes + maxFiles<<12
 
 func newApproval(root string, files []file, now time.Time) *approval {
 	return &approval{Version: approvalVersion, Root: paths.Canonical(root), Hash: hashTree(files), Time: now.UTC(), Files: files}
@@ -82,12 +86,12 @@ func (s Store) read(key string) (*approval, error) {
 
 func (s Store) readFile(key, name string) (*approval, error) {
 	path := filepath.Join(s.folder(key), name)
-	f, err := readFile(path, 2*maxBytes) // the content in base64, and names
+	text, err := regular.Read(path, maxApproval)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var a approval
-	if json.Unmarshal(f.Data, &a) != nil || !a.sound() {
+	if json.Unmarshal(text, &a) != nil || !a.sound() {
 		return nil, fmt.Errorf("%s is damaged or of another version; approve again with: stopgate trust", path)
 	}
 	return &a, nil

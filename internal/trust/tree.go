@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 const (
@@ -72,18 +72,18 @@ func readTree(dir string) ([]file, error) {
 }
 
 func readFile(path string, room int) (file, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return file{}, err
-	}
-	if !info.Mode().IsRegular() {
+	f, err := regular.Open(path)
+	if errors.Is(err, regular.ErrNotRegular) {
 		return file{}, errors.New("is not a file that can be approved")
 	}
-	f, err := os.Open(path)
 	if err != nil {
 		return file{}, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return file{}, err
+	}
 	data, err := io.ReadAll(io.LimitReader(f, int64(room)+1))
 	if err != nil {
 		return file{}, err

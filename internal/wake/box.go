@@ -104,7 +104,7 @@ func (b Box) sign() error {
 	if !strings.HasPrefix(filepath.Base(b.dir), hashMark) {
 		return nil
 	}
-	if id, err := os.ReadFile(b.path(idFile)); err == nil && string(id) == b.agent {
+	if id, err := readRegular(b.path(idFile), maxID); err == nil && string(id) == b.agent {
 		return nil
 	}
 	return atomicfile.Write(b.path(idFile), []byte(b.agent), 0o600)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 const (
@@ -79,25 +79,14 @@ var errNoLetter = errors.New("this is no letter")
 
 // readRegular reads a file of ours, unless it is something else.
 func readRegular(path string, most int64) ([]byte, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	// Opening a named pipe would wait for a writer for ever.
-	if !info.Mode().IsRegular() {
+	data, err := regular.ReadNoFollow(path, most)
+	switch {
+	case errors.Is(err, regular.ErrNotRegular):
 		return nil, fmt.Errorf("%w: not a regular file", errNoLetter)
-	}
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrPermission) {
+	case errors.Is(err, regular.ErrTooLarge):
+		return nil, fmt.Errorf("%w: more than %d bytes", errNoLetter, most)
+	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%w: %w", errNoLetter, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%w: more than %d bytes", errNoLetter, most)
 	}
 	return data, err
 }

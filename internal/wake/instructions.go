@@ -4,12 +4,13 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 //go:embed prompts/*.md
@@ -62,25 +63,12 @@ func builtin(name string) string {
 // readPrompt is the text of a person's own prompt. The error is fs.ErrNotExist only
 // where there is nothing of that name.
 func readPrompt(path string) (string, error) {
-	info, err := os.Stat(path)
+	data, err := regular.Head(path, maxInstructions+1)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, linkErr := os.Lstat(path); linkErr == nil {
 			return "", fmt.Errorf("%s is a link to a file that does not exist", path)
 		}
 	}
-	if err != nil {
-		return "", err
-	}
-	// Opening a named pipe would wait for a writer for ever.
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a regular file", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxInstructions+1))
 	if err != nil {
 		return "", err
 	}

@@ -85,6 +85,8 @@ const (
 	hashMark = "~"
 	// idFile holds the agent's name in such a box.
 	idFile = "agent"
+	// maxID is longer than any agent's name.
+	maxID = 64 << 10
 )
 
 // boxName is the name of an agent's directory. It has no capitals: where names differ
@@ -109,7 +111,7 @@ func boxName(agent string) string {
 // agentOf is the agent whose directory has the name.
 func (o Outbox) agentOf(name string) (agent string, ok bool) {
 	if strings.HasPrefix(name, hashMark) {
-		id, err := os.ReadFile(filepath.Join(o.Dir, name, idFile))
+		id, err := readRegular(filepath.Join(o.Dir, name, idFile), maxID)
 		agent, ok = string(id), err == nil
 	} else {
 		id, err := url.PathUnescape(name)

@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Store keeps sessions, one file for each, below the state directory.
@@ -31,12 +32,14 @@ const (
 	lockPatience = 5 * time.Second
 	// maxAge is how long a silent session can still be resumed as itself.
 	maxAge = 30 * 24 * time.Hour
+	// maxSession is far more than is known of a session with thousands of worktrees.
+	maxSession = 32 << 20
 )
 
 // Load is what is known of a session; nil where nothing is. One that cannot be read is as
 // good as none: then stops are judged that need not be.
 func (s Store) Load(id string) *Session {
-	text, err := os.ReadFile(s.path(id))
+	text, err := regular.Read(s.path(id), maxSession)
 	if err != nil {
 		return nil
 	}
@@ -140,7 +143,7 @@ func (s Store) entries() (files []fs.DirEntry) {
 }
 
 func (s Store) read(name string) *Session {
-	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	text, err := regular.Read(filepath.Join(s.dir, name), maxSession)
 	var session Session
 	if err != nil || json.Unmarshal(text, &session) != nil {
 		return nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // Start is when a session began to work in a tree.
@@ -71,18 +72,18 @@ func reflogOf(root string) (file *os.File, size int64, err error) {
 	return openReflog(gitDir)
 }
 
-// openReflog opens the reflog of HEAD. Only a file is opened: a pipe would wait.
+// openReflog opens the reflog of HEAD.
 func openReflog(gitDir string) (file *os.File, size int64, err error) {
-	path := filepath.Join(gitDir, "logs", "HEAD")
-	info, err := os.Stat(path)
+	file, err = regular.Open(filepath.Join(gitDir, "logs", "HEAD"))
 	if err != nil {
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is not a file", path)
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, 0, err
 	}
-	file, err = os.Open(path)
-	return file, info.Size(), err
+	return file, info.Size(), nil
 }
 
 // reflogAt is what a reflog was when it had that size; zero where it cannot be read.
@@ -242,19 +243,12 @@ func (w *Worktree) AsideStamp(p Position) string {
 
 // branches are those that have a commit of the session's that HEAD does not have.
 func (w *Worktree) branches(ctx context.Context, scope Scope, p Position) (names []string) {
-	seen := map[string]bool{}
-	for _, commit := range scope.Made {
-		if here, err := w.repo.Reachable(ctx, commit, p.Head); err != nil || here {
-			continue
-		}
-		with, _ := w.repo.BranchesWith(ctx, commit) // it is only told
-		for _, name := range with {
-			if !seen[name] {
-				seen[name] = true
-				names = append(names, name)
-			}
-		}
+	outside, err := w.repo.Outside(ctx, scope.Made, p.Head)
+	if err != nil {
+		return nil // it is only told
 	}
+	const most = 100 // on the command line; the latest
+	names, _ = w.repo.BranchesWith(ctx, outside[max(0, len(outside)-most):]...)
 	return names
 }
 

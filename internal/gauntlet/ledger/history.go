@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -34,7 +34,7 @@ func OpenHistory(stateDir, root string) History {
 // next runs.
 func (h History) Read() map[string]Finish {
 	known := map[string]Finish{}
-	text, err := os.ReadFile(h.path)
+	text, err := regular.Read(h.path, maxSize)
 	if err != nil || json.Unmarshal(text, &known) != nil {
 		return map[string]Finish{}
 	}

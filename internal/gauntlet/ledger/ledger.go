@@ -9,15 +9,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -103,7 +102,7 @@ func (l *Ledger) lock(ctx context.Context) (unlock func() error, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
-	lock := flock.New(filepath.Join(l.dir, "lock"), flock.SetPermissions(0o600))
+	lock := lockfile.New(filepath.Join(l.dir, "lock"))
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
 		return nil, fmt.Errorf("%s: %w", lock.Path(), err)
 	}
@@ -133,18 +132,4 @@ func (l *Ledger) keepDamaged() error {
 }
 
 // readFile reads at most a byte more than a ledger can have.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path) // and opening a pipe would wait
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxSize+1))
-}
+func readFile(path string) ([]byte, error) { return regular.Head(path, maxSize+1) }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // createFile makes a file that was not there.
@@ -21,13 +23,12 @@ func openFile(path string, exclusive bool) (*os.File, error) {
 	if exclusive {
 		mode = os.O_RDWR
 	}
-	return os.OpenFile(path, mode|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	return regular.OpenFile(path, mode, 0)
 }
 
 // appendFile opens a file to append to, likewise.
 func appendFile(path string) (*os.File, error) {
-	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-	return os.OpenFile(path, flags, 0o600)
+	return regular.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
 // tryLock takes the advisory lock on f unless somebody has it. The kernel gives

@@ -25,7 +25,7 @@ func (d Dir) Remove(now time.Time) error {
 	if err := errors.Join(err, lock.Release()); err != nil {
 		return err
 	}
-	if text, err := os.ReadFile(d.file(".gitignore")); err == nil && string(text) == "*\n" {
+	if text, err := readSmall(d.file(".gitignore")); err == nil && string(text) == "*\n" {
 		if left, err := os.ReadDir(d.path); err == nil && len(left) == 1 {
 			_ = os.Remove(d.file(".gitignore"))
 		}

@@ -3,11 +3,10 @@ package logdir
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 const stateName = ".execution_state"
@@ -90,17 +89,5 @@ func inJSON(text string) string { return string([]rune(text)) }
 // place of.
 func readSmall(path string) ([]byte, error) {
 	const most = 1 << 20
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("%s is not a state file", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
+	return regular.Read(path, most)
 }

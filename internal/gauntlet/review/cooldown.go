@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/regular"
 )
 
 // coolDown is how long a reviewer that has used up its quota is left alone.
@@ -34,7 +34,7 @@ func (q quotas) until(adapter string, now time.Time) time.Time {
 // the lesser harm.
 func (q quotas) load(now time.Time) map[string]time.Time {
 	var file map[string]any
-	text, err := os.ReadFile(q.path())
+	text, err := regular.Read(q.path(), 1<<20)
 	if err != nil || json.Unmarshal(text, &file) != nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (q quotas) lock() (unlock func() error, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
 	defer cancel()
-	lock := flock.New(filepath.Join(q.dir, "reviewers.lock"), flock.SetPermissions(0o600))
+	lock := lockfile.New(filepath.Join(q.dir, "reviewers.lock"))
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
