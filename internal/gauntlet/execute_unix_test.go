@@ -339,12 +339,22 @@ func TestE11WhatAProofCovers(t *testing.T) {
 		"said not to":                      {command: "git status", more: []string{"reads: []"}, change: stage},
 		"by a script":                      {command: "sh .gauntlet/s.sh", script: "git status\n", change: stage, again: true},
 		"by a script that does not use it": {command: "sh .gauntlet/s.sh", script: "true\n", change: stage},
+		"by a script with another name":    {command: "sh .gauntlet/s.sh.json", script: "git status\n", change: stage, again: true},
+		"by a script that make includes":   {command: "make -s t", script: "git status\n", change: stage, again: true},
+		"by a script of a script":          {command: "sh run.sh", script: "git status\n", change: stage, again: true},
+		"by a script from its own folder":  {command: "sh s.sh", more: []string{"working_directory: .gauntlet"}, script: "git status\n", change: stage, again: true},
+		"scripts that are not run":         {command: "true", script: "git status\n", change: stage},
+		"a base that moved, without git":   {command: "true", change: base},
+		"a base that was asked for":        {command: "echo $BASE_BRANCH", change: base, again: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, "")
 			counts, count := s.counter()
 			s.write(".gauntlet/s.sh", tt.script)
+			s.write(".gauntlet/s.sh.json", tt.script)
+			s.write("Makefile", "t:; sh .gauntlet/s.sh\n")
+			s.write("run.sh", "sh .gauntlet/s.sh\n")
 			s.write(".gauntlet/config.yml", "base_branch: origin/main\n"+oneCheck(counts+"; "+tt.command+" >/dev/null", tt.more...))
 			s.commit()
 			s.write("new", "1")

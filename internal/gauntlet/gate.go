@@ -70,7 +70,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		Command:         job.Check.Command,
 		Dir:             dir,
 		Run:             g.Project.Content.Run,
-		Env:             g.environ("BASE_BRANCH=" + g.baseBranch(g.view)),
+		Env:             g.environ(baseVariable + "=" + g.baseBranch(g.view)),
 		Timeout:         job.Check.Timeout,
 		FixInstructions: job.Check.FixInstructions,
 		Log:             log,

@@ -52,8 +52,11 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 			fmt.Fprintf(hash, "%d:%s,", len(part), part)
 		}
 	}
-	add("p1", job.definition(), content, own, p.base, p.position.MergeBase)
-	if readsGit(job, p.configDir) {
+	add("p2", job.definition(), content, own, p.base)
+	if job.Check == nil {
+		add("diff", p.position.MergeBase)
+	}
+	if p.readsGit(job) {
 		staged := p.index(ctx)
 		if staged == "" {
 			return ""

@@ -261,8 +261,8 @@ func TestWhatElseAPassDependsOn(t *testing.T) {
 	}
 }
 
-// A check gets the base in a variable, and a review the changes since it: a pass with one base
-// says nothing about another one, even at the same commit.
+// A check gets the base in a variable: a pass with one base says nothing about another one, even
+// at the same commit. The commit counts for a check that asks for the base.
 func TestAPassWithAnotherBaseIsNotReused(t *testing.T) {
 	s := newScene(t, "")
 	counts, count := s.counter()
@@ -286,8 +286,12 @@ func TestAPassWithAnotherBaseIsNotReused(t *testing.T) {
 
 	// The same name, at another commit that the work is based on.
 	s.git("branch", "-f", "two", "HEAD")
+	run("two", 2)
+	s.write(".gauntlet/config.yml", oneCheck(counts+"; echo $BASE_BRANCH"))
 	run("two", 3)
-	run("one", 3)
+	s.git("branch", "-f", "two", "HEAD^")
+	run("two", 4)
+	run("two", 4)
 }
 
 // Logs of earlier work that cannot be put away keep no gate from running.

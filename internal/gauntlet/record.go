@@ -95,7 +95,7 @@ func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.G
 func (e *execution) proverAfter(ctx context.Context, v *view, r *Result) *prover {
 	tree, _ := e.tree.Tree(ctx) // not exact where it fails
 	after := e.prover(v, tree)
-	if slices.ContainsFunc(r.Gates, func(g GateResult) bool { return readsGit(g.job, e.Project.ConfigDir) }) {
+	if slices.ContainsFunc(r.Gates, func(g GateResult) bool { return after.readsGit(g.job) }) {
 		after.position, _ = e.tree.Position(ctx, e.Scope) // another one where it fails
 	}
 	return after

@@ -225,4 +225,13 @@ func TestE21AGateThatVanishedHasFailed(t *testing.T) {
 		write(t, filepath.Join(dir, "gone"), "")
 		wantBlock(t, s.stop(fields{"session_id": "s2", "cwd": dir}), "it ran here before")
 	}
+	t.Run("with its folder", func(t *testing.T) {
+		s := newWork(t)
+		s.config(strings.Replace(untilGood, "command: test ! -e red", "working_directory: sub, command: 'true'", 1))
+		s.approve()
+		write(t, s.path("sub/f"), "")
+		wantAllow(t, s.stop(nil))
+		check(t, os.RemoveAll(s.path("sub")))
+		wantBlock(t, s.stop(nil), "it ran here before")
+	})
 }

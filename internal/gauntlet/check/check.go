@@ -96,7 +96,7 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 	})
 	return Result{
 		Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut,
-		Err: p.Err, Missing: p.Missing(), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
+		Err: p.Err, Missing: p.Missing() || p.Err != nil && !isDir(r.Dir), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
 	}
 }
 
