@@ -261,8 +261,8 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 	if treeErr := <-treed; err == nil {
 		err = treeErr
 	}
-	if e.whole() {
-		e.Scope.Made = e.tree.Made(v.position, e.Since)
+	if err == nil && e.whole() {
+		e.Scope.Made, err = e.tree.Made(ctx, v.position, e.Since)
 	}
 	return err
 }

@@ -148,14 +148,15 @@ func indexStamp(gitDir string) string {
 
 // withOpen adds the jobs that have an open failure, in the order of the
 // configuration, and lists the failures whose gate is gone. One that does not run
-// here, and has never been said to, stays as it is.
+// here, and has never been said to, stays as it is, but for a stop: it failed on this
+// machine, and CI=true must not free the agent.
 func (e *execution) withOpen(jobs []*Job, state *ledger.State) (all []*Job, gone []string) {
 	all = slices.Clone(jobs)
 	for _, failure := range state.Open {
 		switch job := e.plan.find(failure.Job); {
 		case job == nil, !e.plan.here(job.Gate()) && job.definition() != failure.Definition:
 			gone = append(gone, failure.Job)
-		case e.plan.here(job.Gate()):
+		case e.plan.here(job.Gate()), e.Answers:
 			all = append(all, job)
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // What follows asks about many commits at once: a rebase makes thousands, and a process for each
@@ -81,6 +83,39 @@ func parseTouched(out string) map[string][]string {
 		}
 	}
 	return files
+}
+
+// Past is a commit's place in history.
+type Past struct {
+	Parents []string
+	Email   string // of the committer
+}
+
+// History gives the commits that tips come from, as far as they are not part of the history of
+// from and were made since a moment. A commit that is older hides those that it comes from.
+func (r Repo) History(ctx context.Context, tips []string, from string, since time.Time) (map[string]Past, error) {
+	asked := ids(tips)
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	if IsID(from) && strings.Trim(from, "0") != "" {
+		asked = append(asked, "^"+from)
+	}
+	const most = 10_000
+	var out strings.Builder
+	err := r.feed(ctx, asked, &out, "log", "--ignore-missing", "--stdin", "--max-count="+strconv.Itoa(most),
+		"--since="+strconv.FormatInt(since.Unix(), 10), "--no-color", "--no-show-signature", "--format=%H %ce%x09%P")
+	if err != nil {
+		return nil, err
+	}
+	history := map[string]Past{}
+	for line := range strings.Lines(out.String()) {
+		about, parents, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if id, email, _ := strings.Cut(about, " "); IsID(id) {
+			history[id] = Past{strings.Fields(parents), email}
+		}
+	}
+	return history, nil
 }
 
 // DiffEach writes how each commit comes from its first parent, as Diff does, with a line before each

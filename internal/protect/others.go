@@ -130,10 +130,14 @@ func (p Place) switched(ctx context.Context, b *base, at git.Location) bool {
 // rebase took over as it was is by those who wrote it.
 func (p Place) agents(ctx context.Context, b *base, at git.Location, tip string) (touched map[string]bool, ok bool) {
 	repo, tree := p.repo(), p.worktree()
-	position := change.Position{Git: true, GitDir: filepath.FromSlash(at.GitDir)}
+	position := change.Position{Git: true, GitDir: filepath.FromSlash(at.GitDir), Head: at.Head}
 	since := change.Start{Time: b.Began, Reflog: b.Reflog}
 	commits := map[string]bool{}
-	for _, id := range tree.Made(position, since) {
+	made, err := tree.Made(ctx, position, since)
+	if err != nil {
+		return nil, false
+	}
+	for _, id := range made {
 		commits[id] = true
 	}
 	old := []string{b.Head}
@@ -168,12 +172,12 @@ func (p Place) agents(ctx context.Context, b *base, at git.Location, tip string)
 	if err != nil || len(known) != len(ids) { // of one that is gone it cannot be told
 		return nil, false
 	}
-	made, err := repo.Touched(ctx, ids)
+	files, err := repo.Touched(ctx, ids)
 	if err != nil {
 		return nil, false
 	}
 	touched = map[string]bool{}
-	for _, names := range made {
+	for _, names := range files {
 		for _, name := range names {
 			touched[name] = true
 		}

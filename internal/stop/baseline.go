@@ -3,6 +3,7 @@ package stop
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 		return
 	}
 	below := rootsOf(c.below(payload))
+	below = below[:min(len(below), maxBelow)]
 	if session == nil && len(below) == 0 {
 		return
 	}
@@ -69,7 +71,7 @@ func (c *call) protect(ctx context.Context, projects []*keeper.Project, session 
 	for _, project := range projects {
 		place := protect.Place{
 			Project: project, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now, Session: session.Origin, Prompted: true,
-			Since: change.Start{Time: session.Began, Reflog: session.Trees[paths.Canonical(project.Root)].Reflog},
+			Since: startOf(session, project.Root),
 		}
 		if err := place.Begin(ctx); err != nil {
 			c.logf("remember the protected files of %s: %v", project.Root, err)
@@ -114,14 +116,18 @@ func (c *call) settle(payload hook.Payload, root string, session *work.Session, 
 	c.update(payload, root, session, func(s *work.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		for _, tree := range trees {
+			if gitDir, found := paths.GitDir(tree.Root); found && isLinked(gitDir) {
+				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))
+			}
 			s.SetTree(paths.Canonical(tree.Root), func(t *work.Tree) {
 				switch gauntlet.Status(tree.Status) {
 				case gauntlet.Passed, gauntlet.PassedWithWarnings, gauntlet.NoApplicableGates, gauntlet.Unchanged:
 					t.Baseline, t.Red = tree.Tree, false
 				case gauntlet.Failed:
-					t.Red = true
+					t.Red, t.Missed = true, false
 					t.GitDir, _ = paths.GitDir(tree.Root)
-					_, t.Within, _ = paths.Repository(tree.Root)
+					t.Common, t.Within, _ = paths.Repository(tree.Root)
+					t.Common = paths.Canonical(t.Common)
 				case gauntlet.RetryLimitExceeded:
 				default:
 					s.Judged = false
@@ -130,3 +136,11 @@ func (c *call) settle(payload hook.Payload, root string, session *work.Session, 
 		}
 	})
 }
+
+// startOf is when a session began to work in the project at root.
+func startOf(session *work.Session, root string) change.Start {
+	return change.Start{Time: session.Began, Reflog: session.Trees[paths.Canonical(root)].Reflog, Elsewhere: session.Made}
+}
+
+// isLinked reports whether a git directory is that of a linked worktree, and may go with it.
+func isLinked(gitDir string) bool { return filepath.Base(filepath.Dir(gitDir)) == "worktrees" }

@@ -18,10 +18,14 @@ import (
 // others are the projects besides root that a stop is judged in: those in which the session
 // has worked, worktrees that it made, projects below the directory of a client that was
 // started above them, and those where it was refused and has not passed since. Where trust
-// is enforced only approved ones count.
-func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots []string) {
+// is enforced only approved ones count. unnamed are new worktrees of which nothing shows whose
+// they are.
+func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots, unnamed []string) {
 	seen := map[string]bool{paths.Canonical(root): true}
 	add := func(root string) {
+		if session != nil && session.Trees[root].Vanished() {
+			return // its approval is still there
+		}
 		if root != "" && !seen[paths.Canonical(root)] {
 			seen[paths.Canonical(root)] = true
 			roots = append(roots, root)
@@ -31,12 +35,13 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 		add(c.nearest(start))
 	}
 	if session == nil {
-		return roots
+		return roots, nil
 	}
 	for _, root := range session.Roots {
 		add(c.nearest(root))
 	}
-	for _, root := range c.mentioned(ctx, root, payload, session) {
+	mentioned, unnamed := c.mentioned(ctx, root, payload, session)
+	for _, root := range mentioned {
 		add(c.nearest(root))
 	}
 	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
@@ -49,24 +54,21 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 			add(c.nearest(session.Trees[tree].Moved()))
 		}
 	}
-	return roots
+	return roots, unnamed
 }
 
-// below are the approved projects in the directories of a client that was started above
-// them. A transcript has them by the name of their repository, or by their place in the
-// directory where that is in the repository itself.
+// below are the approved projects in the directories in which the client was started and
+// stands, without those themselves. A transcript has them by the name of their repository, or
+// by their place in the directory where that is in the repository itself.
 func (c *call) below(payload hook.Payload) (all []work.Candidate) {
 	if !c.enforces() {
 		return nil
 	}
 	var above []string
 	for _, start := range []string{payload.Common().CWD, c.getenv("CLAUDE_PROJECT_DIR")} {
-		if filepath.IsAbs(start) && c.nearest(start) == "" {
+		if filepath.IsAbs(start) {
 			above = append(above, paths.Canonical(start)+string(filepath.Separator))
 		}
-	}
-	if len(above) == 0 {
-		return nil
 	}
 	for _, root := range trust.NewStore(c.StateDir).Roots() {
 		i := slices.IndexFunc(above, func(dir string) bool { return strings.HasPrefix(root, dir) })
@@ -79,52 +81,59 @@ func (c *call) below(payload hook.Payload) (all []work.Candidate) {
 		}
 		all = append(all, work.Candidate{Root: root, Name: name})
 	}
-	return all[:min(len(all), maxBelow)]
+	return all
 }
 
-// maxBelow bounds how many trees a prompt looks at for a client that was started above many.
+// maxBelow bounds how many trees a prompt looks at for a client that was started above many. Of
+// the others it is not known what the agent found, so a stop judges them.
 const maxBelow = 16
 
 // mentioned are projects that no hook named, but the session's transcript does: those below
 // a client's directory, and worktrees that are newer than the session. Other sessions make
-// worktrees at the same time.
-func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots []string) {
-	candidates := c.below(payload)
+// worktrees at the same time, and may be spoken of: those that they have worked in are theirs.
+// unnamed are the worktrees among the rest.
+func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots, unnamed []string) {
+	below := c.below(payload)
 	known := session.Roots
 	if root != "" {
 		known = append([]string{root}, known...)
 	}
-	candidates = append(candidates, work.Worktrees(append(rootsOf(candidates), known...), session.Began)...)
-	candidates = slices.DeleteFunc(candidates, func(one work.Candidate) bool { return slices.Contains(known, one.Root) })
-	if len(candidates) == 0 {
-		return nil
+	worktrees := work.Worktrees(append(rootsOf(below), known...), session.Began)
+	candidates := slices.DeleteFunc(slices.Concat(below, worktrees), func(one work.Candidate) bool { return slices.Contains(known, one.Root) })
+	if candidates = c.unclaimed(candidates, session); len(candidates) == 0 {
+		return nil, nil
 	}
 	said, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
 	if err != nil {
-		return c.unclaimed(candidates, session)
+		return rootsOf(candidates), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
 	defer cancel()
 	mentions := map[string]bool{}
 	for i, one := range candidates {
 		if ctx.Err() != nil {
-			return append(roots, c.unclaimed(candidates[i:], session)...)
+			return append(roots, rootsOf(candidates[i:])...), unnamed
 		}
 		if _, looked := mentions[one.Name]; !looked {
 			mentions[one.Name] = work.Mentions(said, one.Name)
 		}
-		if mentions[one.Name] {
+		switch {
+		case mentions[one.Name]:
 			roots = append(roots, one.Root)
+		case slices.Contains(worktrees, one):
+			unnamed = append(unnamed, one.Root)
 		}
 	}
-	return roots
+	return roots, unnamed
 }
 
-// unclaimed are, of candidates of which a transcript says nothing, those in which no other
-// session has worked.
-func (c *call) unclaimed(candidates []work.Candidate, session *work.Session) []string {
+// unclaimed are those candidates in which no other session has worked.
+func (c *call) unclaimed(candidates []work.Candidate, session *work.Session) []work.Candidate {
+	if len(candidates) == 0 {
+		return nil
+	}
 	taken := work.NewStore(c.StateDir).Roots(session.Origin)
-	return slices.DeleteFunc(rootsOf(candidates), func(root string) bool { return slices.Contains(taken, paths.Canonical(root)) })
+	return slices.DeleteFunc(candidates, func(one work.Candidate) bool { return slices.Contains(taken, paths.Canonical(one.Root)) })
 }
 
 func rootsOf(candidates []work.Candidate) (roots []string) {

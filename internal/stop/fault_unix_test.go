@@ -5,6 +5,7 @@ package stop
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -234,4 +235,19 @@ func TestE21AGateThatVanishedHasFailed(t *testing.T) {
 		check(t, os.RemoveAll(s.path("sub")))
 		wantBlock(t, s.stop(nil), "it ran here before")
 	})
+}
+
+// A variable does not take a gate away that is red.
+func TestE7CIFreesNoOpenFailure(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(strings.Replace(untilGood, "{name: t,", "{name: t, run_in_ci: false,", 1))
+	s.approve()
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	before := s.env
+	s.env = append(slices.Clone(before), "CI=true")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	s.env = before
+	wantBlock(t, s.stop(nil), "check:.:t")
 }

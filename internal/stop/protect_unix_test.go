@@ -221,6 +221,7 @@ func TestE20WhatIsNotTouched(t *testing.T) {
 		other.Env = r.Env
 		other.Write(name, text)
 		r.Git("update-ref", "refs/remotes/origin/main", other.Commit("theirs"))
+		r.Git("worktree", "remove", "--force", dir)
 	}
 	for name, do := range map[string]func(s *scene){
 		"nothing":            func(*scene) {},

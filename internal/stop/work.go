@@ -3,13 +3,16 @@ package stop
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/process"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
@@ -93,13 +96,16 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 		if session != nil {
 			known := session.Trees[paths.Canonical(project.Root)]
 			tree.Baseline, tree.Red = known.Baseline, known.Red
-			tree.Since = change.Start{Time: session.Began, Reflog: known.Reflog}
+			tree.Since = startOf(session, project.Root)
 		}
 		trees = append(trees, tree)
 	}
 	add(place.Project)
 	c.strange(place, session)
-	for _, root := range c.others(ctx, place.Root, payload, session) {
+	c.vanished(place, payload, session)
+	others, unnamed := c.others(ctx, place.Root, payload, session)
+	c.tellUnnamed(place, payload, session, unnamed)
+	for _, root := range others {
 		other := c.locate(root, payload)
 		place.Opinions = append(place.Opinions, other.Opinions...)
 		place.Held = cmp.Or(place.Held, other.Held)
@@ -142,6 +148,47 @@ func (c *call) strange(place *Place, session *work.Session) {
 		}
 		place.Opinions = append(place.Opinions, other.Opinions...)
 	}
+}
+
+// vanished holds an agent back once whose red project has gone with its repository: leaving a
+// tree closes nothing. From then on a person is told.
+func (c *call) vanished(place *Place, payload hook.Payload, session *work.Session) {
+	if session == nil {
+		return
+	}
+	for _, root := range slices.Sorted(maps.Keys(session.Trees)) {
+		tree := session.Trees[root]
+		if !tree.Red || !tree.Vanished() {
+			continue
+		}
+		what := fmt.Sprintf("%s, where gates failed in this session, is not there any more", plain.Line(root))
+		verdict := keeper.Verdict{Outcome: keeper.Failed, Status: "vanished", Summary: what, Uncounted: true}
+		if tree.Missed {
+			verdict.Message, verdict.NeedsPerson = what+", and no gate has seen the work since", true
+			place.Opinions = append(place.Opinions, Opinion{Keeper: "work", Verdict: verdict})
+			continue
+		}
+		c.update(payload, place.Root, session, func(s *work.Session) { s.SetTree(root, func(t *work.Tree) { t.Missed = true }) })
+		verdict.Reason = what + ". Put it back and stop again, or ask a person to approve its new place (`stopgate trust`)."
+		place.Held = cmp.Or(place.Held, &Opinion{Keeper: "work", Verdict: verdict})
+	}
+}
+
+// tellUnnamed says once of worktrees that they are new, and that no gate has looked at them
+// because nothing shows that they are this session's.
+func (c *call) tellUnnamed(place *Place, payload hook.Payload, session *work.Session, unnamed []string) {
+	if session == nil {
+		return
+	}
+	unnamed = slices.DeleteFunc(unnamed, func(root string) bool { return slices.Contains(session.Told, root) })
+	if len(unnamed) == 0 {
+		return
+	}
+	c.update(payload, place.Root, session, func(s *work.Session) { s.Told = append(s.Told, unnamed...) })
+	place.Opinions = append(place.Opinions, Opinion{Keeper: "work", Verdict: keeper.Verdict{
+		Outcome: keeper.Passed, Status: "unnamed",
+		Message: "not checked: " + plain.Line(strings.Join(unnamed, ", ")) + ", made since the session began, and never named in it",
+	}})
 }
 
 // nearest is the nearest project upward from a directory; empty where there is none.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -333,6 +334,16 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 	transcript := filepath.Join(s.state, "t.jsonl")
 	write(t, transcript, `{"text":"nothing of that, and not-wt-other either"}`)
 	write(t, s.path("g"), "")
+	told := s.stop(fields{"transcript_path": transcript})
+	wantAllow(t, told, "wt-other, made since the session began, and never named in it")
+	s.wantTrees("project passed")
+	write(t, s.path("g"), "more")
+	wantAllow(t, s.stop(fields{"transcript_path": transcript})) // told once
+
+	// Nor is one that is spoken of, if another session works there.
+	s.call(hook.PostToolUse, fields{"session_id": "s2", "cwd": filepath.Join(filepath.Dir(s.root), "wt-other"), "tool_name": "Bash", "tool_input": fields{}, "tool_response": fields{}, "tool_use_id": "u"})
+	write(t, transcript, `{"text":"git worktree list: wt-other"}`)
+	write(t, s.path("g"), "and more")
 	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
 	s.wantTrees("project passed")
 }
@@ -359,7 +370,7 @@ func TestE5AWorktreeOfANestedProjectIsKnownByItsOwnName(t *testing.T) {
 	transcript := filepath.Join(s.state, "t.jsonl")
 	write(t, transcript, `{"command":"cd packages/app && touch g"}`)
 	write(t, s.path("g"), "")
-	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
+	wantAllow(t, s.stop(fields{"transcript_path": transcript}), "never named in it")
 	write(t, transcript, `{"command":"git worktree add ../theirs"}`)
 	wantBlock(t, s.stop(fields{"transcript_path": transcript}), theirs)
 }
@@ -708,10 +719,30 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 		s.commit("red", "")
 		git(s, "switch", "-q", "main")
 		s.prompt("pull", nil)
-		git(s, "merge", "-q", "--ff-only", "theirs")
+		git(s, "pull", "-q", "--ff-only", ".", "theirs")
 		pushed(s)
 		wantAllow(t, s.stop(nil))
 		s.wantTrees("project no_applicable_gates")
+	})
+	t.Run("commits that were merged from a worktree that is gone", func(t *testing.T) {
+		for _, stopped := range []bool{false, true} {
+			s := newWork(t)
+			s.prompt("do it", nil)
+			dir := s.linked("feat")
+			r := gittest.At(t, dir)
+			r.Env = withoutDates(r.Env)
+			r.Write("red", "")
+			r.Commit("red")
+			if stopped {
+				wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+				git(s, "pull", "-q", "--ff-only", ".", "feat") // it is known whose it is
+			} else {
+				git(s, "merge", "-q", "--ff-only", "feat")
+			}
+			git(s, "worktree", "remove", "--force", dir)
+			pushed(s)
+			wantBlock(t, s.stop(nil), "check:.:t")
+		}
 	})
 	t.Run("commits on another branch are told", func(t *testing.T) {
 		s := newWork(t)
@@ -913,4 +944,52 @@ func TestE6TheAgentIsToldThatItsEditDidNotRun(t *testing.T) {
 	s.config(strings.Replace(untilGood, "test ! -e red", "true", 1))
 	wantBlock(t, s.stop(nil), advice+"config.yml), so the approved files ran")
 	wantBlock(t, s.stop(nil), "restore it with `stopgate trust --restore`, or ask a person to approve it.")
+}
+
+// A project that is red and moves away, with its repository, holds the agent back once, and then
+// a person is told.
+func TestE5ARedProjectThatMovesAwayIsMissed(t *testing.T) {
+	t.Parallel()
+	for name, link := range map[string]bool{"moved": false, "moved, with a link in its place": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t)
+			write(t, s.path("red"), "")
+			wantBlock(t, s.stop(nil), "check:.:t")
+			away := s.root + "-2"
+			check(t, os.Rename(s.root, away))
+			if link {
+				check(t, os.Symlink(away, s.root))
+			}
+			wantBlock(t, s.stop(fields{"cwd": away}), "Put it back and stop again")
+			wantAllow(t, s.stop(fields{"cwd": away}), "no gate has seen the work since")
+			check(t, os.RemoveAll(s.root))
+			check(t, os.Rename(away, s.root))
+			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+	}
+}
+
+// Projects below one that is approved itself, and many of them.
+func TestE5ApprovedProjectsBelowTheClient(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	var last string
+	for i := range maxBelow + 4 {
+		last = s.path(fmt.Sprintf("pk/app%02d", i))
+		write(t, filepath.Join(last, ".gauntlet/config.yml"), untilGood)
+		check(t, trust.NewStore(s.state).Approve(last, time.Now()))
+	}
+	gittest.At(t, s.root).Git("add", "-A")
+	s.commit("f", "2")
+	s.prompt("do it", nil)
+	transcript := filepath.Join(s.state, "t.jsonl")
+	for i := range maxBelow + 4 {
+		name := fmt.Sprintf("pk/app%02d", i)
+		write(t, s.path(name+"/red"), "")
+		write(t, transcript, `{"command":"touch `+name+`/red"}`)
+		stop := fields{"transcript_path": transcript, "prompt_id": name}
+		wantBlock(t, s.stop(stop), name)
+		check(t, os.Remove(s.path(name+"/red")))
+		wantAllow(t, s.stop(stop))
+	}
 }

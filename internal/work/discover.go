@@ -2,6 +2,8 @@ package work
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -70,6 +72,16 @@ func (t Tree) Moved() string {
 		return filepath.Join(top, filepath.FromSlash(t.Within))
 	}
 	return ""
+}
+
+// Vanished reports whether a red tree has gone with its whole repository: it was moved or
+// deleted. Where only a worktree was removed, the repository has its commits.
+func (t Tree) Vanished() bool {
+	if t.Common == "" {
+		return false
+	}
+	_, err := os.Stat(t.Common)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && paths.Canonical(t.Common) != t.Common
 }
 
 // Mentions reports whether a transcript has a name as a word of its own. It is asked about

@@ -38,6 +38,11 @@ type Session struct {
 	Strange []string `json:"strange,omitempty"`
 	// Trees are those that were looked at, by their roots.
 	Trees map[string]Tree `json:"trees,omitempty"`
+	// Made are the commits that the session made in linked worktrees, which may be removed:
+	// wherever they are merged, they are the session's.
+	Made []string `json:"made,omitempty"`
+	// Told are worktrees that a person was told of.
+	Told []string `json:"told,omitempty"`
 }
 
 // Tree is a project's working tree, as a session sees it.
@@ -49,10 +54,13 @@ type Tree struct {
 	Reflog change.Reflog `json:"reflog,omitzero"`
 	// Red means that a stop of this session was refused here, and none has passed since.
 	Red bool `json:"red,omitempty"`
-	// GitDir is what git keeps of a red worktree, which leads to it if it is moved, and
-	// Within the project's place in it.
+	// GitDir is what git keeps of a red worktree, which leads to it if it is moved, Common the
+	// repository, and Within the project's place in it.
 	GitDir string `json:"git_dir,omitempty"`
+	Common string `json:"common,omitempty"`
 	Within string `json:"within,omitempty"`
+	// Missed means that a stop was refused because the repository is gone.
+	Missed bool `json:"missed,omitempty"`
 }
 
 const (
@@ -60,6 +68,7 @@ const (
 	// first and the latest are the ones that matter.
 	maxRoots   = 64
 	maxClients = 8
+	maxMade    = 500
 )
 
 // Visit remembers a project that the session works in.
@@ -71,6 +80,16 @@ func (s *Session) Visit(root string) {
 	if len(s.Roots) > maxRoots {
 		s.Roots = slices.Delete(s.Roots, 1, 2)
 	}
+}
+
+// Commit remembers commits that the session made in a linked worktree.
+func (s *Session) Commit(commits []string) {
+	for _, commit := range commits {
+		if !slices.Contains(s.Made, commit) {
+			s.Made = append(s.Made, commit)
+		}
+	}
+	s.Made = s.Made[max(0, len(s.Made)-maxMade):]
 }
 
 // Stray remembers a project that was never approved.

@@ -110,7 +110,7 @@ func newWorld(t *testing.T, config string) *world {
 	w.write(filepath.Join(w.project, ".gauntlet/config.yml"), config)
 	w.write(filepath.Join(w.project, ".gauntlet/check.sh"), "test ! -e red\n")
 	w.write(filepath.Join(w.project, ".gauntlet/outer.sh"), "cd \"$(dirname \"$0\")/..\" && sh .gauntlet/check.sh\n")
-	w.write(filepath.Join(w.project, ".gitignore"), "gauntlet_logs\n")
+	w.write(filepath.Join(w.project, ".gitignore"), "gauntlet_logs\n.claude\n")
 	w.write(filepath.Join(w.project, "main.txt"), "green\n")
 	w.write(filepath.Join(w.project, "guarded.txt"), "strong\n")
 	w.env = []string{

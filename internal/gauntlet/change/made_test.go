@@ -26,14 +26,18 @@ func lengthen(t *testing.T, r *gittest.Repo, size int, seconds string) {
 	}
 }
 
-func made(t *testing.T, r *gittest.Repo, since Start) []string {
+func madeIn(t *testing.T, r *gittest.Repo, since Start) []string {
 	t.Helper()
 	tree := Open(r.Dir, logDir, "", r.Env, time.Now)
 	position, err := tree.Position(t.Context(), Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tree.Made(position, since)
+	commits, err := tree.Made(t.Context(), position, since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return commits
 }
 
 // The times in a reflog are the agent's to choose, so its place in a long one has to be known.
@@ -43,14 +47,14 @@ func TestE12CommitsInALongReflog(t *testing.T) {
 	lengthen(t, r, maxReflog+sumWindow, "1700000000")
 	since := Start{Time: time.Now(), Reflog: ReflogOf(r.Dir)}
 	commit := r.Commit("by the agent, with a time long ago")
-	if got := made(t, r, since); !slices.Equal(got, []string{commit}) {
+	if got := madeIn(t, r, since); !slices.Equal(got, []string{commit}) {
 		t.Errorf("made %q, want %s", got, commit)
 	}
 	if !since.Reflog.GoesOn(r.Dir) {
 		t.Error("the reflog goes on")
 	}
 	lengthen(t, r, 2*sumWindow, "1700000000")
-	if got := made(t, r, since); !slices.Equal(got, []string{commit}) {
+	if got := madeIn(t, r, since); !slices.Equal(got, []string{commit}) {
 		t.Errorf("after much more: made %q, want %s", got, commit)
 	}
 }
@@ -66,7 +70,7 @@ func TestE12ALongSubjectHidesNoCommit(t *testing.T) {
 	}
 	r.Git("commit", "-q", "--allow-empty", "-F", message)
 	want := []string{r.Git("rev-parse", "HEAD"), r.Commit("after")}
-	if got := made(t, r, since); !slices.Equal(got, want) {
+	if got := madeIn(t, r, since); !slices.Equal(got, want) {
 		t.Errorf("made %q, want %q", got, want)
 	}
 }
@@ -87,5 +91,64 @@ func TestHeadAtOfALongReflog(t *testing.T) {
 	lengthen(t, r, maxReflog, "1800000000")
 	if commit, reflog := HeadAt(r.Dir, then); commit != "" || reflog != (Reflog{}) {
 		t.Errorf("with much more: got %q, %v", commit, reflog)
+	}
+}
+
+// A session answers for what it merges, and for commits that it made by other means. What others
+// made stays theirs.
+func TestE12CommitsThatWereBroughtHere(t *testing.T) {
+	for name, tt := range map[string]struct {
+		bring func(r *gittest.Repo)
+		want  []string // subjects
+	}{
+		"a fast-forward": {func(r *gittest.Repo) { r.Git("merge", "-q", "feat") }, []string{"feat"}},
+		"a merge":        {func(r *gittest.Repo) { r.Commit("here"); r.Git("merge", "-q", "--no-ff", "-m", "merge", "feat") }, []string{"feat", "here", "merge"}},
+		"reset to it":    {func(r *gittest.Repo) { r.Git("reset", "-q", "--hard", "feat") }, []string{"feat"}},
+		"update-ref":     {func(r *gittest.Repo) { r.Git("update-ref", "HEAD", "feat") }, []string{"feat"}},
+		"of the branch":  {func(r *gittest.Repo) { r.Git("update-ref", "refs/heads/main", "feat") }, []string{"feat"}},
+		"commit-tree": {func(r *gittest.Repo) {
+			r.Git("reset", "-q", "--hard", r.Git("commit-tree", "-m", "plumbing", "-p", "HEAD", "HEAD^{tree}"))
+		}, []string{"plumbing"}},
+		"no reflog left":    {func(r *gittest.Repo) { r.Commit("here"); _ = os.RemoveAll(r.Path(".git/logs")) }, []string{"here"}},
+		"an expired one":    {func(r *gittest.Repo) { r.Commit("here"); r.Git("reflog", "expire", "--expire=now", "--all") }, []string{"here"}},
+		"another's commits": {func(r *gittest.Repo) { r.Git("merge", "-q", "theirs") }, nil},
+		"a pull":            {func(r *gittest.Repo) { r.Git("pull", "-q", ".", "feat") }, nil},
+		"a remote's branch": {func(r *gittest.Repo) { r.Git("merge", "-q", "origin/main") }, nil},
+		"older ones":        {func(r *gittest.Repo) { r.Git("merge", "-q", "old") }, nil},
+		"another branch":    {func(r *gittest.Repo) { r.Git("checkout", "-q", "feat") }, nil},
+		"a pull, then a merge": {func(r *gittest.Repo) {
+			r.Git("pull", "-q", ".", "theirs-as-we")
+			r.Git("merge", "-q", "-m", "merge", "feat")
+		}, []string{"feat", "merge"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := gittest.New(t)
+			first := r.Commit("first")
+			branch := func(name string, environ ...string) {
+				r.Git("checkout", "-q", "-b", name, first)
+				theirs := gittest.At(t, r.Dir)
+				theirs.Env = append(slices.Clone(r.Env), environ...)
+				theirs.Write(name+".txt", name)
+				theirs.Commit(name)
+			}
+			branch("feat")
+			branch("theirs-as-we")
+			branch("theirs", "GIT_COMMITTER_EMAIL=other@example.com")
+			branch("old", "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z")
+			r.Git("update-ref", "refs/remotes/origin/main", "feat")
+			r.Git("checkout", "-q", "main")
+			since := Start{Time: time.Unix(1700000000, 0), Reflog: ReflogOf(r.Dir)} // as gittest has it
+
+			tt.bring(r)
+			var got []string
+			for _, id := range madeIn(t, r, since) {
+				got = append(got, r.Git("log", "-1", "--format=%s", id))
+			}
+			slices.Sort(got)
+			if got = slices.Compact(got); !slices.Equal(got, tt.want) {
+				t.Errorf("made %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
