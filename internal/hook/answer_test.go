@@ -215,14 +215,3 @@ func TestAPersonsAnswerToAPermissionRequest(t *testing.T) {
 		})
 	}
 }
-
-func TestOfTask(t *testing.T) {
-	for prompt, want := range map[string]bool{
-		"<task-notification>\n<task-id>": true, " \n<task-notification>": true,
-		"see <task-notification>": false, "": false, "<task": false,
-	} {
-		if got := (&UserPromptSubmitPayload{Prompt: prompt}).OfTask(); got != want {
-			t.Errorf("%q: %t", prompt, got)
-		}
-	}
-}

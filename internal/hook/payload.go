@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -190,7 +191,7 @@ func (p *SessionEndPayload) fields() []field {
 func (p *SessionEndPayload) Subjects() []string { return []string{p.Reason} }
 
 // UserPromptSubmitPayload: a prompt is about to be sent, by a person or by the
-// client itself (<task-notification>).
+// client itself.
 type UserPromptSubmitPayload struct {
 	Base
 	Prompt       string
@@ -201,11 +202,33 @@ func (p *UserPromptSubmitPayload) fields() []field {
 	return []field{{"prompt", &p.Prompt, optional}, {"session_title", &p.SessionTitle, optional}}
 }
 
-// OfTask reports whether the client sends the prompt itself, because work in the background
-// has ended. Nothing but the text tells.
-func (p *UserPromptSubmitPayload) OfTask() bool {
-	return strings.HasPrefix(strings.TrimSpace(p.Prompt), "<task-notification>")
+// Automatic reports whether the client made the prompt itself: work in the background has
+// ended, another session or agent sent a message, or a schedule is due. Nothing but the text
+// tells. A prompt that an agent scheduled for its own session cannot be told from a person's.
+func (p *UserPromptSubmitPayload) Automatic() bool {
+	text := strings.TrimSpace(p.Prompt)
+	if tag, found := strings.CutPrefix(text, "<"); found {
+		end := strings.IndexAny(tag, "> \t\r\n")
+		return end > 0 && slices.Contains(automaticTags, tag[:end])
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return slices.Contains(automaticLines, strings.TrimSpace(first))
 }
+
+var (
+	// automaticTags begin prompts of the client. It puts a backslash into such a tag where a
+	// person typed it, and into that of another session always.
+	automaticTags = []string{
+		"agent-message", "cross-session-message", `\cross-session-message`, "scheduled-task", "task-notification", "teammate-message",
+		"system-reminder", "local-command-caveat", "local-command-stderr", "local-command-stdout", "bash-stderr", "bash-stdout",
+	}
+	// automaticLines are the first lines of such prompts. With a person's words behind them on
+	// the same line they are a quotation.
+	automaticLines = []string{
+		"[SYSTEM NOTIFICATION - NOT USER INPUT]", "[Subagent hand-back]", "A peer session sent a message while you were working:",
+		"Another Claude session sent a message:", "Another Claude session sent a message while you were working:",
+	}
+)
 
 // UserPromptExpansionPayload: a slash command is about to be expanded.
 type UserPromptExpansionPayload struct {

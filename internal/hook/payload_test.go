@@ -367,3 +367,41 @@ func TestFaultsQuoteNoControlCharacters(t *testing.T) {
 		}
 	}
 }
+
+// A person is told from the client by the prompt's text alone.
+func TestE3WhoWroteAPrompt(t *testing.T) {
+	for prompt, want := range map[string]bool{
+		"<task-notification>\n<task-id>":                                                 true,
+		" \n<task-notification>":                                                         true,
+		"<task-notification id=\"b2\">\n<status>":                                        true,
+		"[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated":                   true,
+		"<teammate-message teammate_id=\"zed\">done</teammate-message>":                  true,
+		"Another Claude session sent a message:\n<teammate-message teammate_id=\"zed\">": true,
+		"Another Claude session sent a message while you were working:\nlook":            true,
+		"A peer session sent a message while you were working:\nlook":                    true,
+		"<cross-session-message from=\"a\">look</cross-session-message>":                 true,
+		"<\\cross-session-message from=\"a\">look":                                       true,
+		"<agent-message from=\"review\">3 findings</agent-message>":                      true,
+		"[Subagent hand-back]\n<agent-message from=\"review\">":                          true,
+		"<scheduled-task name=\"nightly\">This is an automated run":                      true,
+		"<system-reminder>\nStop hook":                                                   true,
+		"<local-command-stdout>Set model</local-command-stdout>":                         true,
+		"<local-command-caveat>Caveat":                                                   true,
+		"<bash-stdout>a.go</bash-stdout>":                                                true,
+
+		"":                           false,
+		"<task":                      false,
+		"<task-notifications>":       false,
+		"see <task-notification>":    false,
+		"<\\task-notification> what": false, // typed
+		"<bash-input>ls</bash-input><bash-stdout>a.go</bash-stdout>":  false, // typed behind "!"
+		"<div> is not closed, fix it":                                 false,
+		"Another Claude session sent a message: what does that mean?": false,
+		"/loop 5m make test":                                          false,
+		"[SYSTEM":                                                     false,
+	} {
+		if got := (&UserPromptSubmitPayload{Prompt: prompt}).Automatic(); got != want {
+			t.Errorf("%q: %t", prompt, got)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	if session == nil && len(below) == 0 {
 		return
 	}
-	person := !typed && !p.OfTask() && agentdir.FromEnviron(c.Environ) == ""
+	person := !typed && !p.Automatic() && agentdir.FromEnviron(c.Environ) == ""
 	begins := session == nil || session.Prompts == 0
 	ctx, cancel := c.limit(ctx, c.timeout(payload, place.Project))
 	defer cancel()

@@ -35,7 +35,7 @@ func enums(payload hook.Payload, now time.Time) event.Enums {
 	case *hook.SessionEndPayload:
 		return event.Enums{Reason: word(p.Reason)}
 	case *hook.UserPromptSubmitPayload:
-		if p.OfTask() {
+		if p.Automatic() {
 			return event.Enums{Source: "task"}
 		}
 	case *hook.ConfigChangePayload:
