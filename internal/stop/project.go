@@ -215,7 +215,7 @@ func (p *Place) trusted(store trust.Store, live string) (trust.Standing, bool) {
 	case standing.State == trust.Edited:
 		p.Opinions = append(p.Opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
 			Outcome: keeper.Passed, Status: "edited",
-			Message: fmt.Sprintf("%s differs from what was approved (%s); only the approved files run. To approve it as it is now: stopgate trust",
+			Message: fmt.Sprintf("%s differs from what was approved (%s); the approved files run instead. To approve it as it is now: stopgate trust",
 				live, trust.Summary(standing.Changed)),
 		}})
 	}

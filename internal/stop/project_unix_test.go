@@ -81,7 +81,7 @@ func TestRulingT4EditedRunsTheApprovedCopy(t *testing.T) {
 			edit(s)
 			r := s.stop(fields{"cwd": s.path(".git")}) // from below too
 			wantBlock(t, r, "mend it")
-			if !strings.Contains(r.Message, "only the approved files run") || !strings.Contains(r.Message, "config.yml") || !strings.Contains(r.Message, "stopgate trust") {
+			if !strings.Contains(r.Message, "the approved files run instead") || !strings.Contains(r.Message, "config.yml") || !strings.Contains(r.Message, "stopgate trust") {
 				t.Errorf("told %q", r.Message)
 			}
 			if exists(s.path("ran")) {

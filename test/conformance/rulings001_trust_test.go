@@ -78,7 +78,7 @@ func TestRulingT4AnAgentCannotWeakenItsGates(t *testing.T) {
 			a := g.stopWith(map[string]any{"cwd": g.path("sub")})
 			a.is(t, "failed")
 			if name != "goes away" {
-				contains(t, a.SystemMessage, "only the approved files run")
+				contains(t, a.SystemMessage, "the approved files run instead")
 			}
 		})
 	}
