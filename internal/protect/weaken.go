@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/plain"
 )
@@ -32,7 +33,10 @@ func weakened(name, before, after string) (notes []string) {
 		notes = append(notes, skips(e, where)...)
 	}
 	for _, e := range changes {
-		notes = append(notes, thresholds(e, where)...)
+		notes = append(notes, thresholds(name, e, where)...)
+	}
+	for _, e := range changes {
+		notes = append(notes, switches(e, where)...)
 	}
 	return notes
 }
@@ -51,13 +55,11 @@ func short(text string) string {
 // not run.
 func code(name, text string) []string {
 	lines := split(text)
-	hash := hashComments(name)
+	hashed := hashComments(name)
 	inside := false
 	for i, l := range lines {
-		if hash {
-			if strings.HasPrefix(strings.TrimSpace(l), "#") {
-				lines[i] = ""
-			}
+		if hashed {
+			lines[i] = withoutHash(l)
 			continue
 		}
 		lines[i], inside = withoutBlocks(l, inside)
@@ -68,17 +70,28 @@ func code(name, text string) []string {
 // hashComments reports whether # begins a comment in a file.
 func hashComments(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
-	case ".py", ".rb", ".sh", ".yml", ".yaml", ".toml", ".cfg", ".ini", ".mk", ".pl", ".r":
+	case ".py", ".rb", ".rake", ".sh", ".yml", ".yaml", ".toml", ".cfg", ".ini", ".mk", ".pl", ".r":
 		return true
 	}
 	base := strings.ToLower(path.Base(name))
-	return strings.Contains(base, "makefile") || base == "justfile" || base == ".coveragerc"
+	return strings.Contains(base, "makefile") || base == "justfile" || base == "rakefile" || base == ".coveragerc" || base == ".simplecov"
+}
+
+// withoutHash takes a comment off a line. A # in a text is none, lest a skip hide behind it.
+func withoutHash(l string) string {
+	for _, at := range hash().FindAllStringIndex(l, -1) {
+		before := l[:at[0]]
+		if strings.Count(before, `"`)%2 == 0 && strings.Count(before, "'")%2 == 0 {
+			return before
+		}
+	}
+	return l
 }
 
 // withoutBlocks takes comments as C has them off a line. Directives that stand in a comment
 // stay: one that is new keeps a file from being compiled.
 func withoutBlocks(l string, inside bool) (string, bool) {
-	if !inside && directive.MatchString(l) {
+	if !inside && directive().MatchString(l) {
 		return l, false
 	}
 	var out strings.Builder
@@ -107,41 +120,57 @@ func withoutBlocks(l string, inside bool) (string, bool) {
 	return out.String(), inside
 }
 
+// pattern compiles a regular expression when it is first used. Most hook calls look at no
+// protected file, and compiling all of these takes a millisecond.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+const directiveText = `^//(go:build|\s*\+build)\b`
+
 var (
-	directive = regexp.MustCompile(`^//(go:build|\s*\+build)\b`)
+	// hash may begin a comment.
+	hash = pattern(`^\s*#|\s#\s`)
+
+	directive = pattern(directiveText)
 
 	// named are the lines that begin a test and have its name.
-	named = []*regexp.Regexp{
-		// Go.
-		regexp.MustCompile(`^\s*func\s+(?:\([^)]*\)\s*)?((?:Test|Benchmark|Fuzz|Example)\w*)\s*\(`),
-		// Its subtests.
-		regexp.MustCompile(`\b[a-z]\w*\.Run\(\s*("[^"]*"|` + "`[^`]*`" + `)\s*,`),
-		// Python.
-		regexp.MustCompile(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(`),
-		// Its groups.
-		regexp.MustCompile(`^\s*class\s+(Test\w*)\b`),
-		// JavaScript.
-		regexp.MustCompile(`\b(?:x|f)?(?:it|test|specify|describe|suite|context)(?:\.\w+(?:\([^)]*\))?)*\s*\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `)`),
-		// Ruby.
-		regexp.MustCompile(`^\s*(?:it|specify|describe|context|test)\s+('[^']*'|"[^"]*")\s+do\b`),
-	}
+	named = sync.OnceValue(func() []*regexp.Regexp {
+		return []*regexp.Regexp{
+			// Go.
+			regexp.MustCompile(`^\s*func\s+(?:\([^)]*\)\s*)?((?:Test|Benchmark|Fuzz|Example)\w*)\s*\(`),
+			// Its subtests.
+			regexp.MustCompile(`\b[a-z]\w*\.Run\(\s*("[^"]*"|` + "`[^`]*`" + `)\s*,`),
+			// Python.
+			regexp.MustCompile(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(`),
+			// Its groups.
+			regexp.MustCompile(`^\s*class\s+(Test\w*)\b`),
+			// JavaScript.
+			regexp.MustCompile(`\b(?:x|f)?(?:it|test|specify|describe|suite|context)(?:\.\w+(?:\([^)]*\))?)*\s*\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `)`),
+			// Ruby.
+			regexp.MustCompile(`^\s*(?:RSpec\.)?[xf]?(?:it|specify|example|scenario|describe|context|feature|test)\s+('[^']*'|"[^"]*").*\bdo\b`),
+			// Its minitest.
+			regexp.MustCompile(`^\s*def\s+(test_\w+[?!]?)\s*$`),
+		}
+	})
+
 	// marked is a line that makes a test of the next function.
-	marked   = regexp.MustCompile(`^\s*(?:#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest|wasm_bindgen_test)\b|@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Test|TestMethod|Fact|Theory)\b)`)
-	function = regexp.MustCompile(`\b(?:fn|fun|void|Task|func)\s+(\w+)\s*[(<]`)
+	marked   = pattern(`^\s*(?:#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest|wasm_bindgen_test)\b|@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Test|TestMethod|Fact|Theory)\b)`)
+	function = pattern(`\b(?:fn|fun|void|Task|func)\s+(\w+|` + "`[^`]+`" + `)\s*[(<]`)
 )
 
 // tests lists the tests of a text.
 func tests(lines []string) (all []line) {
 	pending := false
 	for i, l := range lines {
-		pending = pending || marked.MatchString(l)
-		if found := function.FindStringSubmatch(l); pending && found != nil {
+		pending = pending || marked().MatchString(l)
+		if found := function().FindStringSubmatch(l); pending && found != nil {
 			all = append(all, line{i + 1, found[1]})
 			pending = false
 			continue
 		}
-		for _, pattern := range named {
-			for _, found := range pattern.FindAllStringSubmatch(l, -1) {
+		for _, begin := range named() {
+			for _, found := range begin.FindAllStringSubmatch(l, -1) {
 				all = append(all, line{i + 1, found[1]})
 			}
 		}
@@ -150,29 +179,45 @@ func tests(lines []string) (all []line) {
 }
 
 // skip is what keeps a test from running, or its failure from counting.
-var skip = regexp.MustCompile(strings.Join([]string{
-	`\b\w+\.(?:Skip|Skipf|SkipNow)\(`,
-	directive.String(),
+var skip = pattern(strings.Join([]string{
+	// Go, with Ginkgo.
+	`\b\w+\.(?:Skip|Skipf|SkipNow)\(`, `\btesting\.Short\(\)`, directiveText, `\bgo test\b.*\s-(?:short|skip)\b`,
+	`\b[FPX](?:It|Specify|Describe|DescribeTable|Context|When|Entry)\(`,
+	// Python.
 	`pytest\.mark\.(?:skip|skipif|xfail)\b`, `\bpytest\.(?:skip|xfail|importorskip)\(`, `unittest\.(?:skip\w*|expectedFailure)\b`,
-	`@skip\w*\b`, `\.skipTest\(`, `\braise\s+(?:\w+\.)?SkipTest\b`, `\b__test__\s*=\s*False\b`, `\bcollect_ignore(?:_glob)?\b`,
-	`\b(?:it|test|describe|context|suite|specify)(?:\.\w+)*\.(?:skip|only|todo|fixme|failing|skipIf|runIf)\b`,
-	`\b(?:xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext)\s*\(`, `\bthis\.skip\(`, `\bpending\(`,
-	`#!?\[(?:cfg_attr\([^\]]*)?\bignore\b`, `#!?\[cfg\((?:any\(\)|not\(test\))`, `#\[should_panic\b`,
-	`@(?:Disabled|Ignore)\b`, `\bSkip\s*=\s*"`,
+	`@skip\w*\b`, `@expectedFailure\b`, `\.skipTest\(`, `\braise\s+(?:\w+\.)?SkipTest\b`, `\b__test__\s*=\s*False\b`, `\bcollect_ignore(?:_glob)?\b`,
+	`--(?:deselect|ignore|ignore-glob|no-cov)\b`, `\s-[km]\s*["']?not\b`,
+	// JavaScript: Jest, Vitest, Mocha, Jasmine, node:test, Playwright.
+	`\b(?:it|test|describe|context|suite|specify|bench)(?:\.\w+)*\.(?:skip|only|todo|fixme|fails?|failing|skipIf|runIf)\b`,
+	`\b(?:xit|xtest|xdescribe|xcontext|xspecify|xsuite|fit|fdescribe|fcontext)\b(?:\.\w+)*\s*\(`, `\bthis\.skip\(`, `\bpending\(`,
+	`\b(?:t|tc|ctx|testContext)\.(?:skip|todo)\(`,
+	`\b(?:skip|only|todo|fails|pending)["']?\s*:\s*(?:true\b|["'` + "`" + `]|!|\w+\.|process\b)`,
+	`\b(?:testPathIgnorePatterns|testIgnore|grepInvert)\b`, `--(?:testPathIgnorePatterns|grep-invert|test-skip-pattern)\b`,
+	// Rust.
+	`#!?\[(?:cfg_attr\([^\]]*)?\bignore\b`, `#!?\[cfg\((?:any\(\)|not\(test\))`, `#\[should_panic\b`, `\s--skip\b`,
+	// JVM: JUnit, TestNG, Spock, Gradle, Maven.
+	`@(?:Disabled|Ignore|Enabled(?:If|On|For)|PendingFeature)\w*`, `\bassume(?:True|False|That|NotNull|NoException)\(`, `\benabled\s*=\s*false\b`,
+	`\bexclude(?:Tags|Categories|dGroups|TestsMatching)\b`, `\s-x\s+test\b`,
+	// Ruby: RSpec, minitest.
+	`^\s*(?:skip|pending)(?:\s*$|\s+["']|\s+(?:if|unless)\b)`, `^\s*[xf](?:it|specify|example|scenario|describe|context|feature)\s+["']`, `,\s*:(?:skip|pending|focus)\b`,
+	// C#.
+	`\bSkip\s*=\s*"`, `\bAssert\.(?:Ignore|Inconclusive)\(`,
+	// Shell.
+	`\|\|\s*(?:true\b|exit 0\b|:(?:\s|$))`,
 }, "|"))
 
 // skips names the skips that an edit adds.
 func skips(e edit, where func(int) string) (notes []string) {
 	had := map[string]int{}
 	for _, l := range e.removed {
-		for _, found := range skip.FindAllString(l.text, -1) {
+		for _, found := range skip().FindAllString(l.text, -1) {
 			had[found]++
 		}
 	}
 	for _, l := range e.added {
-		for _, found := range skip.FindAllString(l.text, -1) {
+		for _, found := range skip().FindAllString(l.text, -1) {
 			if had[found]--; had[found] < 0 {
-				notes = append(notes, "added skip "+short(strings.TrimRight(found, `( ="`))+where(l.number))
+				notes = append(notes, "added skip "+short(strings.Trim(found, ",(:= '\"`"))+where(l.number))
 			}
 		}
 	}
@@ -180,13 +225,15 @@ func skips(e edit, where func(int) string) (notes []string) {
 }
 
 var (
-	number = regexp.MustCompile(`\d+(?:[._]\d+)*`)
+	number = pattern(`\d+(?:[._]\d+)*`)
 	// least are the words of lines on which a number is a lower bound, most those on which it
 	// is an upper one.
-	least = regexp.MustCompile(`(?i)cover|thresh|fail[_-]?under|` + word("min") + `|at[_-]?least|percent|\bscore\b|["']?\b(?:branches|lines|statements|functions)\b["']?\s*[:=]`)
-	most  = regexp.MustCompile(`(?i)` + word("max") + `|at[_-]?most|tolerance|allowed`)
+	least = pattern(`(?i)cover|thresh|fail[_-]?under|` + word("min") + `|at[_-]?least|percent|\bscore\b|["']?\b(?:branches|lines|statements|functions|target)\b["']?\s*[:=]`)
+	most  = pattern(`(?i)` + word("max") + `|at[_-]?most|tolerance|allowed`)
+	// slack is what Codecov calls the part by which coverage may fall.
+	slack = pattern(`\bthreshold\s*:`)
 	// set is a line that gives something a number, as a setting does.
-	set = regexp.MustCompile(`[:=]\s*["']?\d|--[\w-]+[= ]\d`)
+	set = pattern(`[:=>]\s*["']?\d|--[\w-]+[= ]\d|\bm(?:in|ax)imum_\w+[ (]\s*\d`)
 )
 
 // word matches a word, also as part of a name: min, min_lines, minLines, lines-min, but not
@@ -198,40 +245,96 @@ func word(w string) string {
 
 // thresholds names the bounds that an edit loosens. Two lines are about the same bound if
 // they differ in numbers alone.
-func thresholds(e edit, where func(int) string) (notes []string) {
+func thresholds(name string, e edit, where func(int) string) (notes []string) {
+	codecov := strings.Contains(strings.ToLower(path.Base(name)), "codecov")
 	after := map[string][]line{}
 	for _, l := range e.added {
-		form := number.ReplaceAllString(strings.TrimSpace(l.text), "0")
+		form := number().ReplaceAllString(strings.TrimSpace(l.text), "0")
 		after[form] = append(after[form], l)
 	}
 	for _, l := range e.removed {
 		text := strings.TrimSpace(l.text)
-		numbers := number.FindAllString(text, -1)
-		lower, upper := least.MatchString(text), most.MatchString(text)
+		numbers := number().FindAllString(text, -1)
+		lower, upper := least().MatchString(text), most().MatchString(text)
+		if codecov && slack().MatchString(text) {
+			lower, upper = false, true
+		}
 		if len(numbers) == 0 || !lower && !upper {
 			continue
 		}
-		form := number.ReplaceAllString(text, "0")
+		form := number().ReplaceAllString(text, "0")
 		same := after[form]
 		if len(same) == 0 {
-			if set.MatchString(text) {
+			if set().MatchString(text) {
 				notes = append(notes, "removed threshold "+short(text)+where(l.number))
 			}
 			continue
 		}
 		now := same[0]
 		after[form] = same[1:]
-		for i, is := range number.FindAllString(now.text, -1) {
+		for i, is := range number().FindAllString(now.text, -1) {
 			was := numbers[i]
 			switch {
 			case lower && value(is) < value(was):
 				notes = append(notes, "lowered threshold "+was+" → "+is+where(now.number))
-			case upper && !lower && value(is) > value(was):
+			case upper && value(is) > value(was):
 				notes = append(notes, "raised limit "+was+" → "+is+where(now.number))
 			}
 		}
 	}
 	return notes
+}
+
+// strict are the settings without which a failure does not count, lenient those with which it
+// does not.
+var (
+	strict  = pattern(`(?i)\b(?:check[-_]?coverage|per[-_]?file|xfail_strict|strict-markers|forbid[-_]?(?:only|pending)|haltOnFailure|failOnViolation|failIfNo(?:Specified)?Tests|fail_ci_if_error|require_ci_to_pass|refuse_coverage_drop|branch)\b`)
+	lenient = pattern(`(?i)(?:\b|-D)(?:informational|skipTests?|skipITs|maven\.test\.skip|testFailureIgnore|(?:is)?ignoreFailures|passWithNoTests|pass-with-no-tests|allowOnly|allow[-_]failure|continue-on-error|dangerouslyIgnoreUnhandledErrors)\b`)
+	// given is the value behind a setting's name.
+	given = pattern(`^["']?\s*(?:=>|[:=>])\s*["']?(\w+)`)
+)
+
+// switches names the settings that an edit turns so that less counts.
+func switches(e edit, where func(int) string) (notes []string) {
+	for _, w := range []struct {
+		names    func() *regexp.Regexp
+		from, to []line
+		what     string
+	}{
+		{strict, e.removed, e.added, "switched off "},
+		{lenient, e.added, e.removed, "switched on "},
+	} {
+		others := map[string]int{}
+		for _, l := range w.to {
+			for _, name := range switchedOn(w.names(), l.text) {
+				others[name]++
+			}
+		}
+		for _, l := range w.from {
+			for _, name := range switchedOn(w.names(), l.text) {
+				if others[name]--; others[name] < 0 {
+					notes = append(notes, w.what+name+where(l.number))
+				}
+			}
+		}
+	}
+	return notes
+}
+
+// switchedOn lists the settings that a line switches on: by a value, or as a flag of a command.
+func switchedOn(names *regexp.Regexp, text string) (on []string) {
+	for _, at := range names.FindAllStringIndex(text, -1) {
+		name, before, behind := text[at[0]:at[1]], text[:at[0]], text[at[1]:]
+		flag := strings.HasPrefix(name, "-D") || strings.HasSuffix(before, "--")
+		value := given().FindStringSubmatch(behind)
+		switch {
+		case value != nil && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(value[1])),
+			value == nil && flag,
+			value == nil && strings.EqualFold(name, "refuse_coverage_drop"):
+			on = append(on, strings.TrimPrefix(name, "-D"))
+		}
+	}
+	return on
 }
 
 func value(text string) float64 {
