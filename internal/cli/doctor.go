@@ -21,7 +21,7 @@ func newDoctor() *cobra.Command {
 its approval; then call the installed hook as the client would, in a throw-away
 project, and see whether a block blocks. Your own commands are never run.
 
-Exit code 0: enforcement is live. 1: it is not.`,
+Exit code 0: enforcement is live. 1: it is not, or that cannot be told.`,
 		Example: `  stopgate doctor
   stopgate doctor --json | jq '.findings[] | select(.level == "dead")'`,
 		Args: noArgs,
@@ -53,7 +53,7 @@ func printReport(out io.Writer, report doctor.Report, hasProject bool) {
 	for _, f := range report.Findings {
 		mark := p.green("ok  ")
 		switch f.Level {
-		case doctor.Warn:
+		case doctor.Warn, doctor.Unsure:
 			mark = p.yellow("warn")
 		case doctor.Dead:
 			mark = p.red("DEAD")
@@ -64,8 +64,10 @@ func printReport(out io.Writer, report doctor.Report, hasProject bool) {
 		}
 	}
 	switch {
-	case !report.Live():
+	case report.Dead():
 		fmt.Fprintln(out, p.red("enforcement is NOT live"))
+	case !report.Live():
+		fmt.Fprintln(out, p.yellow("enforcement is not known to be live"))
 	case !hasProject:
 		fmt.Fprintln(out, p.bold("the hooks work, but here is nothing to enforce"))
 	case report.Commands == 0:

@@ -21,8 +21,8 @@ func newHealth() *cobra.Command {
 whether they are installed, and whether their quota is used up. With
 "check_usage_limit: true" each of them is asked for a word.
 
-Exit code 0: every gate can run. 1: a gate lacks something. 2: the configuration is
-wrong. 3: it was never approved.`,
+Exit code 0: every gate can run. 1: a gate lacks something, or that cannot be told.
+2: the configuration is wrong. 3: it was never approved.`,
 		Example: `  stopgate health
   stopgate health --json | jq '.reviewers[] | select(.ok | not)'`,
 		Args: noArgs,
@@ -80,6 +80,9 @@ func (h *health) print(out io.Writer) {
 	row(h.Git.OK, "git", h.Git.Says)
 	for _, m := range h.Missing {
 		row(false, m.Program, "Missing: "+m.Gate+" starts it")
+	}
+	for _, u := range h.Unsure {
+		row(false, u.Command, "cannot tell whether it runs in "+u.Gate+": "+u.Remedy())
 	}
 	fmt.Fprintln(out, p.bold("CLI Tool Health Check:"))
 	if len(h.Reviewers) == 0 {

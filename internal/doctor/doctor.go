@@ -31,11 +31,12 @@ import (
 type Level string
 
 // The levels. Any Dead finding means that a stop in this project is not, or not
-// wholly, enforced.
+// wholly, enforced; any Unsure one that it may not be.
 const (
-	OK   Level = "ok"
-	Warn Level = "warning"
-	Dead Level = "dead"
+	OK     Level = "ok"
+	Warn   Level = "warning"
+	Unsure Level = "unsure"
+	Dead   Level = "dead"
 )
 
 // Finding is one thing that was looked at.
@@ -76,9 +77,14 @@ func Examine(ctx context.Context, place Place) Report {
 	return Report{Findings: e.findings, Commands: e.commands}
 }
 
-// Live reports whether enforcement works.
-func (r Report) Live() bool {
-	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == Dead })
+// Live reports whether enforcement is known to work.
+func (r Report) Live() bool { return !r.has(Dead) && !r.has(Unsure) }
+
+// Dead reports whether enforcement is known not to work.
+func (r Report) Dead() bool { return r.has(Dead) }
+
+func (r Report) has(level Level) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == level })
 }
 
 type examination struct {

@@ -4,23 +4,22 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/plain"
-	"github.com/stopgate/stopgate/internal/process"
 )
 
 // Health is whether the gates of a project have what they need. OK means that something
 // can be used now.
 type Health struct {
-	Git       ToolHealth       `json:"git"`
-	Missing   []MissingProgram `json:"missing"`
+	Git     ToolHealth       `json:"git"`
+	Missing []MissingProgram `json:"missing"`
+	// Unsure are the commands of which only a run can tell whether they are there.
+	Unsure    []UnsureCommand  `json:"unsure"`
 	Reviewers []ReviewerHealth `json:"reviewers"`
 	// Stranded are the reviews that none of their reviewers can make.
 	Stranded []string `json:"stranded"`
@@ -37,6 +36,23 @@ type ToolHealth struct {
 type MissingProgram struct {
 	Gate    string `json:"gate"`
 	Program string `json:"program"`
+	// Conditional means that the command starts it on a condition.
+	Conditional bool `json:"conditional,omitempty"`
+}
+
+// UnsureCommand is part of a command that has never run to its end in this repository.
+type UnsureCommand struct {
+	Gate    string `json:"gate"`
+	Check   string `json:"check,omitempty"` // the name by which it can be run
+	Command string `json:"command"`
+}
+
+// Remedy is what makes it sure.
+func (u UnsureCommand) Remedy() string {
+	if u.Check == "" {
+		return "name the program in the command"
+	}
+	return "stopgate check --gate " + u.Check
 }
 
 // ReviewerHealth is how a reviewer is.
@@ -46,8 +62,10 @@ type ReviewerHealth struct {
 	CoolingUntil *time.Time `json:"cooling_until,omitempty"`
 }
 
-// OK reports whether every gate can run.
-func (h Health) OK() bool { return h.Git.OK && len(h.Missing) == 0 && len(h.Stranded) == 0 }
+// OK reports whether every gate is known to run.
+func (h Health) OK() bool {
+	return h.Git.OK && len(h.Missing) == 0 && len(h.Unsure) == 0 && len(h.Stranded) == 0
+}
 
 // Survey asks for the health of a project.
 type Survey struct {
@@ -64,7 +82,8 @@ type Survey struct {
 
 // CheckHealth looks at what the gates need. It runs none of them.
 func (s Survey) CheckHealth(ctx context.Context) Health {
-	h := Health{Git: gitHealth(ctx), Missing: s.missing(ctx), Reviewers: []ReviewerHealth{}, Stranded: []string{}}
+	h := Health{Git: gitHealth(ctx), Reviewers: []ReviewerHealth{}, Stranded: []string{}}
+	h.Missing, h.Unsure = s.commands(ctx)
 	reviews := s.Project.Gates.Reviews()
 	for _, r := range review.CheckHealth(ctx, review.Survey{
 		Adapters: reviewersOf(s.Reviewers, reviews),
@@ -82,45 +101,6 @@ func (s Survey) CheckHealth(ctx context.Context) Health {
 		}
 	}
 	return h
-}
-
-// missing lists the programs of checks and of the project's own commands for a stop that a
-// shell does not find.
-func (s Survey) missing(ctx context.Context) []MissingProgram {
-	missing := []MissingProgram{}
-	look := func(gate, dir, line string) {
-		for _, program := range programs(line) {
-			m := MissingProgram{plain.Line(gate), plain.Line(program)}
-			if !slices.Contains(missing, m) && !s.found(ctx, dir, program) {
-				missing = append(missing, m)
-			}
-		}
-	}
-	if runner := s.Project.Config.Gauntlet.StopHook.Runner; len(runner) > 0 && !s.found(ctx, ".", runner[0]) {
-		missing = append(missing, MissingProgram{"stop_hook.runner", plain.Line(runner[0])})
-	}
-	for _, job := range gauntlet.Jobs(s.Project, s.Environ) {
-		if job.Check != nil {
-			look(job.ID(), job.Dir, job.Check.Command)
-		}
-	}
-	for event, commands := range s.Project.Config.Hooks {
-		for _, command := range commands {
-			look(string(event), ".", command.Run)
-		}
-	}
-	slices.SortFunc(missing, func(a, b MissingProgram) int {
-		return slices.Compare([]string{a.Gate, a.Program}, []string{b.Gate, b.Program})
-	})
-	return missing
-}
-
-// found asks a shell whether it would find a program, which starts nothing.
-func (s Survey) found(ctx context.Context, dir, program string) bool {
-	result := process.Run(ctx, process.Command{
-		Args: process.Shell(`command -v "$1" >/dev/null`, program), Dir: filepath.Join(s.Project.Root, dir), Env: s.Environ, Timeout: 10 * time.Second,
-	})
-	return result.OK()
 }
 
 // reviewersOf lists the reviewers that the configuration names, preferred ones

@@ -1,0 +1,135 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/process"
+)
+
+// commands lists what the commands of checks, and the project's own for an event, start that
+// is not there, and what cannot be told. A check that has ended by itself in this repository
+// is sure: should it not be found any more, it has failed.
+func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure []UnsureCommand) {
+	missing, unsure = []MissingProgram{}, []UnsureCommand{}
+	history := ledger.OpenHistory(s.StateDir, s.Project.Root).Read()
+	f := finder{root: s.Project.Root, environ: s.Environ, known: map[[2]string]bool{}}
+	if len(s.Project.Edited) > 0 {
+		f.approved = s.Project.ConfigDir
+	}
+	look := func(gate, check, dir, line string) {
+		_, ran := history[gate]
+		for _, n := range needsOf(line, environ.Get(s.Environ, "HOME")) {
+			text := plain.Line(n.text)
+			if f.has(ctx, dir, n) || n.maybe && ran {
+				continue
+			}
+			if m := (MissingProgram{plain.Line(gate), text, n.branch}); !n.maybe && !slices.Contains(missing, m) {
+				missing = append(missing, m)
+			}
+			if u := (UnsureCommand{plain.Line(gate), plain.Line(check), text}); n.maybe && !slices.Contains(unsure, u) {
+				unsure = append(unsure, u)
+			}
+		}
+	}
+	if runner := s.Project.Config.Gauntlet.StopHook.Runner; len(runner) > 0 && !f.has(ctx, ".", need{kind: aProgram, text: runner[0], shell: "sh"}) {
+		missing = append(missing, MissingProgram{Gate: "stop_hook.runner", Program: plain.Line(runner[0])})
+	}
+	for _, job := range gauntlet.Jobs(s.Project, s.Environ) {
+		if job.Check != nil {
+			look(job.ID(), job.Check.Name, job.Dir, job.Check.Command)
+		}
+	}
+	for event, commands := range s.Project.Config.Hooks {
+		for _, command := range commands {
+			look(string(event), "", ".", command.Run)
+		}
+	}
+	slices.SortFunc(missing, func(a, b MissingProgram) int {
+		return slices.Compare([]string{a.Gate, a.Program}, []string{b.Gate, b.Program})
+	})
+	slices.SortFunc(unsure, func(a, b UnsureCommand) int {
+		return slices.Compare([]string{a.Gate, a.Command}, []string{b.Gate, b.Command})
+	})
+	return missing, unsure
+}
+
+// finder looks for what commands need, and starts none of it.
+type finder struct {
+	root     string
+	approved string // what runs in place of .gauntlet; empty where that is as approved
+	environ  []string
+	known    map[[2]string]bool // by shell and name
+}
+
+// has reports whether something is there for a command that runs in a directory of the project.
+func (f finder) has(ctx context.Context, dir string, n need) bool {
+	from := filepath.Join(f.root, filepath.FromSlash(dir), filepath.FromSlash(n.dir))
+	if filepath.IsAbs(n.dir) {
+		from = n.dir
+	}
+	file := filepath.Join(from, filepath.FromSlash(n.text))
+	if filepath.IsAbs(n.text) {
+		file = n.text
+	}
+	below, inside := strings.CutPrefix(file, filepath.Join(f.root, paths.GauntletDir)+string(filepath.Separator))
+	switch {
+	case n.kind == aRiddle:
+		return false
+	case f.approved != "" && inside && n.kind != aTool:
+		return exists(filepath.Join(f.approved, below))
+	case n.kind == aTool:
+		return f.tool(from, n.text)
+	case n.kind == aFile:
+		return exists(file) || exists(file+".js") // node adds that
+	case strings.Contains(n.text, "/"):
+		_, err := exec.LookPath(file)
+		return err == nil
+	}
+	// In a shell that is missing itself nothing else is worth a word.
+	return n.shell != "sh" && !f.named(ctx, "sh", n.shell) || f.named(ctx, n.shell, n.text)
+}
+
+// named asks a shell whether it would find a program.
+func (f finder) named(ctx context.Context, shell, program string) bool {
+	key := [2]string{shell, program}
+	found, asked := f.known[key]
+	if !asked {
+		args := process.Shell(`command -v -- "$1" >/dev/null`, program)
+		args[0] = shell
+		found = process.Run(ctx, process.Command{Args: args, Dir: f.root, Env: f.environ, Timeout: 10 * time.Second}).OK()
+		f.known[key] = found
+	}
+	return found
+}
+
+// tool reports whether the project's packages have a program, from a directory upwards.
+func (f finder) tool(dir, name string) bool {
+	for {
+		for _, bin := range []string{"node_modules/.bin", ".venv/bin"} {
+			if _, err := exec.LookPath(filepath.Join(dir, filepath.FromSlash(bin), name)); err == nil {
+				return true
+			}
+		}
+		if parent := filepath.Dir(dir); dir != f.root && parent != dir {
+			dir = parent
+			continue
+		}
+		return false
+	}
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
