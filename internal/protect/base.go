@@ -73,7 +73,7 @@ func (p Place) find(ctx context.Context) (*base, error) {
 		return nil, p.noGit(err)
 	}
 	names, hidden, err := p.names(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, errInner) {
 		return nil, err
 	}
 	b := p.newBase(at)
@@ -272,12 +272,16 @@ func (p Place) extend(ctx context.Context, b *base) (*base, error) {
 	return &wider, err
 }
 
-// noGit says why git cannot answer, in words of our own where there is no repository.
+// noGit says why git cannot answer, in words of our own where there is no repository. One that
+// is damaged, or was there when the session began, is not none: to git, an empty .git/HEAD is.
 func (p Place) noGit(err error) error {
-	if errors.Is(err, git.ErrNotRepository) || errors.Is(err, git.ErrNotInstalled) {
-		return fmt.Errorf("%w (%w)", ErrNoGit, err)
+	if !errors.Is(err, git.ErrNotRepository) && !errors.Is(err, git.ErrNotInstalled) {
+		return err
 	}
-	return err
+	if _, found := paths.GitRoot(paths.Canonical(p.Project.Root)); found || p.Since.Reflog.Size > 0 {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", ErrNoGit, err)
 }
 
 // dir is where what is known of a session and a project is kept.
@@ -313,21 +317,27 @@ func (p Place) store(b *base) error {
 	return atomicfile.Write(filepath.Join(p.dir(), baseFile), append(text, '\n'), 0o600)
 }
 
-// base is what the session is held to. One that is damaged is made up anew.
+// base is what the session is held to. One that is damaged is made up anew. With an error it
+// is what is known of it all the same, or nil.
 func (p Place) base(ctx context.Context) (*base, error) {
+	ctx, cancel := limit(ctx)
+	defer cancel()
 	b, err := p.load()
 	switch {
 	case err != nil:
-		b, err = p.derive(ctx)
+		if b, err = p.derive(ctx); err != nil {
+			return nil, err
+		}
 	case !slices.Equal(b.Patterns, p.config().Patterns):
-		b, err = p.extend(ctx, b)
+		wider, err := p.extend(ctx, b)
+		if err != nil {
+			return b, err
+		}
+		b = wider
 	default:
 		now := p.Now()
 		_ = os.Chtimes(filepath.Join(p.dir(), baseFile), now, now) // else a long session is forgotten
 		return b, nil
-	}
-	if err != nil {
-		return nil, err
 	}
 	if err := p.store(b); err != nil {
 		p.logf("remember the protected files of %s: %v", p.Project.Root, err) // they are compared all the same

@@ -97,11 +97,18 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree)
 	}
 	found, err := place.Look(ctx)
 	before := place.memory()
+	switch {
+	case errors.Is(err, ErrNoGit):
+		return k.noGit(place, before, err)
+	case err != nil && ctx.Err() != nil: // the hook is over, which says nothing about the files
+		return keeper.Verdict{Outcome: keeper.CouldNotRun, Status: "error", Message: "protected files were not compared: " + err.Error()}
+	}
+	seen := sight{touches: found}
 	if err != nil {
-		return k.cannot(place, before, err)
+		seen.fault = plain.Line(err.Error())
 	}
 	memory := before
-	v := verdict(place.config().Blocks, found, &memory)
+	v := verdict(place.config().Blocks, seen, &memory)
 	if call.Global.Observes(tree.Project.Config) {
 		return observed(v)
 	}
@@ -111,27 +118,22 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree)
 	if err := place.keep(memory); err != nil {
 		k.logf("remember what was said of protected files: %v", err)
 		if v.Blocks() { // what cannot be remembered would be blocked for ever
-			v = needsPerson(found, true)
+			v = needsPerson(seen, true)
 		}
 	}
 	return v
 }
 
-// cannot is the verdict where nothing can be compared. That there is no repository is said
-// once in a session.
-func (k Keeper) cannot(place Place, m memory, err error) keeper.Verdict {
-	v := keeper.Verdict{Outcome: keeper.CouldNotRun, Status: "error", Message: "protected files were not compared: " + err.Error()}
-	if !errors.Is(err, ErrNoGit) {
+// noGit is the verdict where there is no repository, which is said once in a session.
+func (k Keeper) noGit(place Place, m memory, err error) keeper.Verdict {
+	message := "protected files were not compared: " + err.Error()
+	v := keeper.Verdict{Outcome: keeper.CouldNotRun, Status: NoGit, Summary: message}
+	if m.NoGit {
 		return v
 	}
-	v.Status, v.Summary = NoGit, v.Message
-	if m.NoGit {
-		v.Message = ""
-	}
-	if m.NoGit = true; v.Message != "" {
-		if err := place.keep(m); err != nil {
-			k.logf("%v", err)
-		}
+	v.Message, m.NoGit = message, true
+	if err := place.keep(m); err != nil {
+		k.logf("%v", err)
 	}
 	return v
 }
@@ -142,48 +144,64 @@ func (k Keeper) logf(format string, args ...any) {
 	}
 }
 
+// sight is what a look at the protected files came to.
+type sight struct {
+	touches []Touch
+	fault   string // why there may be more; empty where all were compared
+}
+
+func (s sight) clear() bool { return len(s.touches) == 0 && s.fault == "" }
+
 // verdict decides, and notes in the memory what was said.
-func verdict(mayBlock bool, found []Touch, m *memory) keeper.Verdict {
-	m.Open = found
-	if len(found) == 0 {
+func verdict(mayBlock bool, s sight, m *memory) keeper.Verdict {
+	m.Open = s.touches
+	switch {
+	case s.clear():
 		return keeper.Verdict{Status: Untouched}
+	case !mayBlock:
+		return asks(s, m.tells(s))
+	case m.blocks(s):
+		return blocks(s)
 	}
-	if !mayBlock {
-		isNew := news(m.Told, found)
-		m.Told = remember(m.Told, found)
-		return asks(found, isNew)
-	}
-	if news(m.Blocked, found) {
-		m.Blocked = remember(m.Blocked, found)
-		return blocks(found)
-	}
-	isNew := news(m.Told, found)
-	m.Told = remember(m.Told, found)
-	return needsPerson(found, isNew)
+	return needsPerson(s, m.tells(s))
 }
 
 // asks allows a stop, tells the person, and leaves it to a pipeline to ask.
-func asks(found []Touch, isNew bool) keeper.Verdict {
-	v := keeper.Verdict{Outcome: keeper.Failed, Status: Asks, Summary: summary(found)}
-	if isNew {
-		v.Message = "protected files were touched:\n" + list(found) + "\nLook at them and approve them with: stopgate approve"
-	} else {
-		v.Message = plural(len(found), "protected file") + " not approved yet, see: stopgate approve --list"
+func asks(s sight, isNew bool) keeper.Verdict {
+	var told []string
+	switch {
+	case len(s.touches) == 0:
+	case isNew:
+		told = append(told, "protected files were touched:\n"+list(s.touches)+"\nLook at them and approve them with: stopgate approve")
+	default:
+		told = append(told, plural(len(s.touches), "protected file")+" not approved yet, see: stopgate approve --list")
 	}
-	return v
+	if s.fault != "" {
+		told = append(told, incomparable+s.fault+"; repair the repository")
+	}
+	return keeper.Verdict{Outcome: keeper.Failed, Status: Asks, Message: strings.Join(told, "\n"), Summary: s.summary()}
 }
 
-func blocks(found []Touch) keeper.Verdict {
+const incomparable = "protected files cannot be compared: "
+
+func blocks(s sight) keeper.Verdict {
+	var reasons []string
+	if len(s.touches) > 0 {
+		reasons = append(reasons, "These files are protected in this project, and were touched in this session:\n"+list(s.touches)+
+			"\n\nRevert them, or ask a person to look at them with `stopgate approve`. Only a person can approve.")
+	}
+	if s.fault != "" {
+		reasons = append(reasons, incomparable+s.fault+"; repair the repository, or ask a person")
+	}
 	return keeper.Verdict{
-		Outcome: keeper.Failed, Status: Touched, Summary: summary(found), NeedsPerson: true,
-		Reason: "These files are protected in this project, and were touched in this session:\n" + list(found) +
-			"\n\nRevert them, or ask a person to look at them with `stopgate approve`. Only a person can approve.",
+		Outcome: keeper.Failed, Status: Touched, Summary: s.summary(), NeedsPerson: true,
+		Reason: strings.Join(reasons, "\n\n"),
 	}
 }
 
 // needsPerson allows a stop that was blocked before.
-func needsPerson(found []Touch, isNew bool) keeper.Verdict {
-	v := asks(found, isNew)
+func needsPerson(s sight, isNew bool) keeper.Verdict {
+	v := asks(s, isNew)
 	v.Status, v.Notify, v.NeedsPerson = NeedsPerson, isNew, true
 	return v
 }
@@ -200,6 +218,18 @@ func observed(v keeper.Verdict) keeper.Verdict {
 }
 
 // summary is a verdict for the journal, and for the person that a pipeline asks.
+func (s sight) summary() string {
+	var parts []string
+	if len(s.touches) > 0 {
+		parts = append(parts, summary(s.touches))
+	}
+	if s.fault != "" {
+		parts = append(parts, incomparable+s.fault)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// summary is touched files on one line.
 func summary(found []Touch) string {
 	const files, notes = 5, 5
 	var names, named []string

@@ -22,10 +22,32 @@ type memory struct {
 	// of.
 	Blocked []Touch `json:"blocked,omitempty"`
 	Told    []Touch `json:"told,omitempty"`
+	// BlockedFaults and ToldFaults are the same for what kept files from being compared.
+	BlockedFaults []string `json:"blocked_faults,omitempty"`
+	ToldFaults    []string `json:"told_faults,omitempty"`
 	// Open are the touches of the latest stop, which wait for a person.
 	Open  []Touch   `json:"open,omitempty"`
 	NoGit bool      `json:"no_git,omitempty"`
 	Time  time.Time `json:"time"`
+}
+
+// blocks notes that a stop is refused for a sight, and reports whether it is to be: each
+// content and each fault is blocked once.
+func (m *memory) blocks(s sight) bool { return note(&m.Blocked, &m.BlockedFaults, s) }
+
+// tells notes that a person is told of a sight, and reports whether any of it is new.
+func (m *memory) tells(s sight) bool { return note(&m.Told, &m.ToldFaults, s) }
+
+func note(touches *[]Touch, faults *[]string, s sight) (isNew bool) {
+	if isNew = news(*touches, s.touches); isNew {
+		*touches = remember(*touches, s.touches)
+	}
+	if s.fault != "" && !slices.Contains(*faults, s.fault) {
+		isNew = true
+		*faults = append(*faults, s.fault)
+		*faults = (*faults)[max(0, len(*faults)-maxRemembered):]
+	}
+	return isNew
 }
 
 // maxRemembered bounds each list; an agent that writes ever new contents runs into

@@ -84,10 +84,7 @@ func (p Place) still(ctx context.Context, m memory) Waiting {
 	if err != nil {
 		return w
 	}
-	found, err := p.look(ctx, b)
-	if err != nil {
-		return w
-	}
+	found, _ := p.look(ctx, b) // those that cannot be compared wait for no approval
 	for _, t := range found {
 		if !slices.ContainsFunc(m.Open, func(o Touch) bool { return o.Path == t.Path }) {
 			continue
@@ -120,7 +117,7 @@ func (p Place) Text(t Touch) (string, error) {
 // Missing lists the patterns that name no file.
 func (p Place) Missing(ctx context.Context) (patterns []string, err error) {
 	names, _, err := p.names(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, errInner) {
 		return nil, err
 	}
 	for _, pattern := range p.config().Patterns {

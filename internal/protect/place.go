@@ -68,55 +68,26 @@ func (p Place) protects(name string) bool {
 
 // names lists the protected files that there are, and of them those whose changes git was
 // told not to see. A file that git ignores is protected only by its own name: patterns would
-// find it in folders of packages and caches.
+// find it in folders of packages and caches. With errInner they are not all.
 func (p Place) names(ctx context.Context) (names, hidden []string, err error) {
 	listing, err := p.repo().Files(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	var inner []string
-	if top, found := paths.GitRoot(paths.Canonical(p.Project.Root)); found && exists(filepath.Join(top, ".gitmodules")) {
-		inner = p.modules(ctx, listing.Tracked, 3)
-	}
+	inner, err := p.inner(ctx, listing)
 	for _, name := range slices.Concat(listing.Tracked, listing.Untracked, inner, p.config().Patterns) {
 		if p.protects(name) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names), listing.Hidden, nil
-}
-
-// modules lists the files of submodules, as deep as depth. To git a submodule is one name;
-// its tests are run all the same.
-func (p Place) modules(ctx context.Context, tracked []string, depth int) (all []string) {
-	for _, name := range tracked {
-		if depth == 0 || strings.HasPrefix(name, "../") || !isModule(p.abs(name)) {
-			continue
-		}
-		listing, err := git.At(p.abs(name), p.Environ).Files(ctx)
-		if err != nil {
-			continue
-		}
-		var inner []string
-		for _, file := range listing.Tracked {
-			if !strings.HasPrefix(file, "../") {
-				inner = append(inner, name+"/"+file)
-			}
-		}
-		all = append(append(all, inner...), p.modules(ctx, inner, depth-1)...)
-	}
-	return all
+	return slices.Compact(names), listing.Hidden, err
 }
 
 // isModule reports whether a path is the work tree of a repository. Without a .git of its
 // own, git would answer for the repository around it.
 func isModule(path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.IsDir() {
-		return false
-	}
-	return exists(filepath.Join(path, ".git"))
+	return isFolder(path) && exists(filepath.Join(path, ".git"))
 }
 
 func exists(path string) bool {

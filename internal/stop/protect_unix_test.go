@@ -683,3 +683,122 @@ func TestE20AProjectWithoutItIsNotLookedAt(t *testing.T) {
 		t.Errorf("it was: %+v", s.answered().Verdicts)
 	}
 }
+
+// What cannot be compared is not what was compared: a repository that is broken frees nothing.
+func TestE7ProtectedFilesThatCannotBeCompared(t *testing.T) {
+	t.Parallel()
+	for name, tear := range map[string]func(*scene){
+		"an empty index": func(s *scene) { write(s.t, s.path(".git/index"), "") },
+		"an empty HEAD":  func(s *scene) { write(s.t, s.path(".git/HEAD"), "") },
+		"no repository any more": func(s *scene) {
+			check(s.t, os.Rename(s.path(".git"), s.state+"/git"))
+		},
+		"no git any more": func(s *scene) { s.env = append(s.env, "PATH="+s.state) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newProtected(t, block+"protect_new: true\n", true)
+			s.keepers = s.keepers[1:]
+			write(t, s.path("p/b_test.go"), testA)
+			tear(s)
+			r := s.stop(nil)
+			wantBlock(t, r, "protected files cannot be compared: list new files: ")
+			wantBlock(t, r, "; repair the repository, or ask a person")
+			s.wantVerdict("protect", "failed", "touched")
+			for range 2 {
+				wantAllow(t, s.stop(fields{"stop_hook_active": true}), "protected files cannot be compared", "repair the repository")
+				s.wantVerdict("protect", "failed", "needs_person")
+			}
+
+			// What the session found is compared whatever git says.
+			write(t, s.path("Makefile"), "")
+			r = s.stop(nil)
+			wantBlock(t, r, "Makefile changed")
+			wantBlock(t, r, "protected files cannot be compared")
+			wantAllow(t, s.stop(nil), "Makefile changed", "protected files cannot be compared")
+		})
+	}
+}
+
+// Another state of a repository is blocked once more, and a repaired one is compared.
+func TestE7ARepositoryThatIsRepaired(t *testing.T) {
+	t.Parallel()
+	s := newProtected(t, block+"protect_new: true\n", true)
+	write(t, s.path("p/b_test.go"), testA)
+	index, err := os.ReadFile(s.path(".git/index"))
+	check(t, err)
+	write(t, s.path(".git/index"), "")
+	wantBlock(t, s.stop(nil), "cannot be compared")
+	check(t, os.Rename(s.path(".git/HEAD"), s.path(".git/head")))
+	wantBlock(t, s.stop(nil), "cannot be compared")
+	wantAllow(t, s.stop(nil), "cannot be compared")
+	check(t, os.Rename(s.path(".git/head"), s.path(".git/HEAD")))
+	write(t, s.path(".git/index"), string(index))
+	wantBlock(t, s.stop(nil), "p/b_test.go added")
+	check(t, os.Remove(s.path("p/b_test.go")))
+	wantAllow(t, s.stop(nil))
+	s.wantVerdict("protect", "passed", "untouched")
+}
+
+// Where no prompt was seen there is no base, and where git is broken none can be made up.
+func TestE7ABaseThatCannotBeMadeUp(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{".git/HEAD", ".git/index"} {
+		s := newProtected(t, block, false)
+		s.keepers = s.keepers[1:]
+		write(t, s.path(file), "")
+		wantBlock(t, s.stop(nil), "protected files cannot be compared")
+		wantAllow(t, s.stop(nil), "protected files cannot be compared")
+		s.wantVerdict("protect", "failed", "needs_person")
+	}
+}
+
+// The patterns that the base has are compared, although it cannot be made wider.
+func TestE7PatternsThatComeLaterWithoutGit(t *testing.T) {
+	t.Parallel()
+	s := newProtected(t, block, true)
+	s.keepers = s.keepers[1:]
+	s.config(strings.Replace(protected, "tests]", "tests, src.go]", 1) + block)
+	s.approve()
+	check(t, os.Rename(s.path(".git"), s.state+"/git"))
+	write(t, s.path("Makefile"), "")
+	r := s.stop(nil)
+	wantBlock(t, r, "Makefile changed")
+	wantBlock(t, r, "protected files cannot be compared")
+}
+
+func TestE7AQueueDoesNotAdvancePastABrokenRepository(t *testing.T) {
+	t.Parallel()
+	scene := newProtected(t, block+"protect_new: true\n", true)
+	scene.keepers = scene.keepers[1:]
+	write(t, scene.path("p/b_test.go"), testA)
+	write(t, scene.path(".git/index"), "")
+	s := scene.onStage()
+	s.give("/gsd:a", "/gsd:b")
+	stop := fields{"last_assistant_message": "done"}
+	wantBlock(t, s.call(hook.Stop, stop), "cannot be compared")
+	s.wantQueue("active pending")
+	wantAllow(t, s.call(hook.Stop, stop), "cannot be compared")
+	if _, err := queue.NewStore(s.state).Load(session); err == nil || s.driven > 0 {
+		t.Errorf("the queue goes on: %v, driven %d times", err, s.driven)
+	}
+}
+
+// In ask mode it is told, and a pipeline asks.
+func TestE7CannotBeComparedIsAsked(t *testing.T) {
+	t.Parallel()
+	s := newProtected(t, "protect_new: true\n", true)
+	write(t, s.path(".git/index"), "")
+	for range 2 {
+		wantAllow(t, s.stop(nil), "protected files cannot be compared: list new files: ", "; repair the repository")
+		s.wantVerdict("protect", "failed", "asks")
+	}
+}
+
+func TestE7ObservingABrokenRepository(t *testing.T) {
+	t.Parallel()
+	s := newProtected(t, block+"protect_new: true\nmode: observe\n", true)
+	s.keepers = s.keepers[1:]
+	write(t, s.path(".git/index"), "")
+	wantAllow(t, s.stop(nil), "would have been: protected files cannot be compared")
+	s.wantVerdict("protect", "failed", "would_block")
+}
