@@ -258,14 +258,16 @@ func TestAnInexactTreeIsNotNamed(t *testing.T) {
 }
 
 func TestTheDeadlineIsNoFailure(t *testing.T) {
-	s := newScene(t, oneCheck("sleep 600"))
-	s.write("f", "1")
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	r := Execute(ctx, s.options())
-	wantResult(t, r, InfrastructureError, "time")
-	if r.Interrupted || len(s.ledger().Open) > 0 {
-		t.Errorf("got %+v", r)
+	for _, more := range [][]string{nil, {"on_error: block"}} { // that it must run does not make it fail
+		s := newScene(t, oneCheck("sleep 600", more...))
+		s.write("f", "1")
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		r := Execute(ctx, s.options())
+		wantResult(t, r, InfrastructureError, "time")
+		if r.Interrupted || len(s.ledger().Open) > 0 {
+			t.Errorf("got %+v", r)
+		}
 	}
 }
 

@@ -118,6 +118,7 @@ func TestE8AtTheDeadline(t *testing.T) {
 	}{
 		"something is open":                 {func(s *scene) { write(s.t, s.path("red"), ""); s.stop(nil) }, true},
 		"the tree has left its baseline":    {func(s *scene) { s.prompt("do it", nil); write(s.t, s.path("g"), "") }, true},
+		"what the agent found is not known": {func(s *scene) { write(s.t, s.path("g"), "") }, true},
 		"the tree is as the agent found it": {func(s *scene) { write(s.t, s.path("red"), ""); s.prompt("what is this?", nil) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

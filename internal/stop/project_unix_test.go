@@ -138,6 +138,19 @@ func TestADamagedApprovalAloneBlocksNothing(t *testing.T) {
 	s.wantVerdict("trust", "could_not_run", "damaged_approval")
 }
 
+// Whether gates were failing is not known where the ledger is damaged, too. Two files that are
+// damaged free no more than one.
+func TestE6ADamagedApprovalWithADamagedLedgerHolds(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, failing)
+	s.enforce()
+	s.approve()
+	s.damage()
+	write(t, filepath.Join(filepath.Dir(ledger.Open(s.state, s.root).IndexFile()), "ledger.json"), "{")
+	wantBlock(t, s.stop(nil), "Ask a person to approve")
+	s.wantVerdict("trust", "failed", "damaged_approval")
+}
+
 func TestInvalidConfigNeverBlocks(t *testing.T) {
 	for _, text := range []string{"hooks: [\n", "hoks: {}\n", "hooks:\n  Stop:\n    - {run: exit 1, on_failure: explode}\n", "\x00"} {
 		s := newScene(t, "")

@@ -23,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/internal/guard"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
 )
@@ -581,6 +582,42 @@ func TestE13TheBaselineMoves(t *testing.T) {
 		s.prompt("go on", nil)
 		wantBlock(t, s.stop(nil), "check:.:t")
 	})
+}
+
+// A stop that was refused ends no turn: what the agent did until it was interrupted is its own,
+// whichever keeper refused it.
+func TestE13TheBaselineStaysAfterARefusedStop(t *testing.T) {
+	t.Parallel()
+	s := newProtected(t, block, true)
+	write(t, s.path("Makefile"), "")
+	wantBlock(t, s.stop(nil), "Makefile changed")
+	s.wantTrees("project passed")
+	write(t, s.path("red"), "by the agent, which was interrupted")
+	s.prompt("go on", nil)
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+// An agent that is let go after its last retry has not passed: it still answers for the tree,
+// from the tree that it found.
+func TestE13TheRetryLimitIsNoPass(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("red"), "the person's own work")
+	s.prompt("do it", nil)
+	known := func() work.Tree { return work.NewStore(s.state).Load("s1").Trees[paths.Canonical(s.root)] }
+	found := known().Baseline
+	write(t, s.path("g"), "")
+	for range 3 {
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.wantTrees("project retry_limit_exceeded")
+	if tree := known(); found == "" || tree.Baseline != found || !tree.Red {
+		t.Errorf("known is %+v, found was %q", tree, found)
+	}
+	check(t, os.Remove(s.path("g")))
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.wantTrees("project retry_limit_exceeded")
 }
 
 func TestE13WithoutABaselineAStopIsJudged(t *testing.T) {
