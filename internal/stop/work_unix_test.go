@@ -5,6 +5,8 @@ package stop
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -618,6 +620,23 @@ func TestE13TheRetryLimitIsNoPass(t *testing.T) {
 	check(t, os.Remove(s.path("g")))
 	wantAllow(t, s.stop(nil), "retry limit")
 	s.wantTrees("project retry_limit_exceeded")
+}
+
+// A session that is resumed is the latest one, and the one that a /clear after it goes on from.
+func TestE13AResumedSessionIsTheLatest(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	for i, id := range []string{"s1", "s2"} {
+		s.prompt("do it", fields{"session_id": id})
+		sum := sha256.Sum256([]byte(id))
+		then := time.Now().Add(time.Duration(i-2) * time.Hour)
+		check(t, os.Chtimes(filepath.Join(s.state, "sessions", hex.EncodeToString(sum[:12])+".json"), then, then))
+	}
+	s.call(hook.SessionStart, fields{"session_id": "s1", "source": "resume"})
+	s.call(hook.SessionStart, fields{"session_id": "s3", "source": "clear"})
+	if got := work.NewStore(s.state).Load("s3").Origin; got != "s1" {
+		t.Errorf("it goes on from %s", got)
+	}
 }
 
 func TestE13WithoutABaselineAStopIsJudged(t *testing.T) {

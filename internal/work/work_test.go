@@ -84,6 +84,28 @@ func TestE13ClearResumeAndForkInheritTheSession(t *testing.T) {
 			}
 		}
 	})
+	t.Run("not of a session whose client is known", func(t *testing.T) {
+		s := NewStore(t.TempDir())
+		update(t, s, "a", one, func(s *Session) { s.Visit("/p") })
+		if err := s.Update("b", Beginning{GoesOn: true, Root: "/p"}, noon, nothing); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Load("b").Origin; got != "b" {
+			t.Errorf("it goes on from %s", got)
+		}
+	})
+	t.Run("not of one that has been silent for too long", func(t *testing.T) {
+		s := NewStore(t.TempDir())
+		update(t, s, "a", one, nothing)
+		past := noon.Add(-maxAge - time.Hour)
+		if err := os.Chtimes(s.path("a"), past, past); err != nil {
+			t.Fatal(err)
+		}
+		update(t, s, "b", one, nothing)
+		if got := s.Load("b").Origin; got != "b" {
+			t.Errorf("it goes on from %s", got)
+		}
+	})
 	t.Run("another client is another session", func(t *testing.T) {
 		s := NewStore(t.TempDir())
 		update(t, s, "a", one, func(s *Session) { s.Visit("/p") })
@@ -143,7 +165,11 @@ func TestVisitsAndClientsAreBounded(t *testing.T) {
 	for i := range 200 {
 		s.Visit(fmt.Sprint("/", i))
 		s.Visit(fmt.Sprint("/", i))
+		s.Stray(fmt.Sprint("/", i))
 		s.RunBy(process.Identity{PID: i + 1})
+	}
+	if len(s.Strange) != maxRoots || s.Strange[0] != "/0" {
+		t.Errorf("%d never approved: %q", len(s.Strange), s.Strange)
 	}
 	if len(s.Roots) != maxRoots || s.Roots[0] != "/0" || s.Roots[maxRoots-1] != "/199" {
 		t.Errorf("%d roots: %q", len(s.Roots), s.Roots)
@@ -168,6 +194,17 @@ func TestPruneForgetsWhatIsSilent(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(s.dir, "*"))
 	if want := []string{s.path("new"), s.path("new") + ".lock"}; err != nil || !slices.Equal(files, want) {
 		t.Errorf("left are %q, want %q", files, want)
+	}
+}
+
+// What the session itself has worked in, also under an older id, is not another one's.
+func TestRootsOfOtherSessions(t *testing.T) {
+	s := NewStore(t.TempDir())
+	update(t, s, "a", one, func(s *Session) { s.Visit("/ours") })
+	update(t, s, "b", one, nothing)
+	update(t, s, "c", other, func(s *Session) { s.Visit("/theirs") })
+	if got := s.Roots(s.Load("b").Origin); !slices.Equal(got, []string{"/theirs"}) {
+		t.Errorf("got %q", got)
 	}
 }
 
