@@ -532,6 +532,40 @@ func TestE5TheFirstRedTreeAnswers(t *testing.T) {
 	s.wantTrees("project passed", "wt failed")
 }
 
+// A client that was started in a project is not above the projects inside it: what another
+// session does there is not this agent's because a transcript names them.
+func TestE5AProjectInsideTheClientsOwnIsNotBelowIt(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	inner := s.path("inner")
+	s.repository(inner, untilGood)
+	check(t, trust.NewStore(s.state).Approve(inner, time.Now()))
+	transcript := filepath.Join(s.state, "t.jsonl")
+	write(t, transcript, `{"command":"ls inner"}`)
+	s.prompt("do it", nil)
+	write(t, s.path("g"), "")
+	write(t, filepath.Join(inner, "red"), "by another session")
+	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
+	s.wantTrees("project passed")
+}
+
+// The approval of a tree that the agent has left in red is damaged: that frees it there as
+// little as where it stands.
+func TestE6ADamagedApprovalHoldsInAnotherTreeToo(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, untilGood)
+	check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+	s.prompt("do it", nil)
+	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": other})
+	write(t, filepath.Join(other, "red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	s.damage()
+	wantBlock(t, s.stop(nil), "Ask a person to approve")
+	s.wantVerdict("trust", "failed", "damaged_approval")
+}
+
 func TestE13ATurnThatChangesNothingIsNotJudged(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)

@@ -59,6 +59,20 @@ func TestE12CommitsInALongReflog(t *testing.T) {
 	}
 }
 
+// Git notes seconds: a commit in the second in which the session began may be the session's.
+func TestE12CommitsInTheFirstSecond(t *testing.T) {
+	r := gittest.New(t)
+	commit := r.Commit("in that second") // at 1700000000
+	for since, want := range map[time.Time][]string{
+		time.Unix(1700000000, 5e8): {commit},
+		time.Unix(1700000001, 0):   nil,
+	} {
+		if got := made(t, r, Start{Time: since}); !slices.Equal(got, want) {
+			t.Errorf("since %v: made %q, want %q", since, got, want)
+		}
+	}
+}
+
 // A subject of any length is one line of the reflog.
 func TestE12ALongSubjectHidesNoCommit(t *testing.T) {
 	r := gittest.New(t)
