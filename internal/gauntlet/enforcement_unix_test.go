@@ -225,9 +225,10 @@ func TestAToolIsAskedOnce(t *testing.T) {
 	}
 }
 
-// Where the ledger cannot be written, what failed has failed all the same.
+// Where the ledger cannot be written, what failed has failed all the same, and the logs of that
+// stay: whether a pass has closed it is not known.
 func TestFailureWithoutALedger(t *testing.T) {
-	s := newScene(t, oneCheck("exit 1"))
+	s := newScene(t, oneCheck("test -e good"))
 	s.write("f", "1")
 	s.want(Failed)
 	locks, _ := filepath.Glob(filepath.Join(s.state, "ledger/*/lock"))
@@ -243,6 +244,10 @@ func TestFailureWithoutALedger(t *testing.T) {
 	r := s.want(Failed)
 	if len(r.Gates) != 1 || len(r.Notes) == 0 || !strings.Contains(r.Notes[len(r.Notes)-1], "ledger") {
 		t.Errorf("got %+v, notes %q", r.Gates, r.Notes)
+	}
+	s.write("good", "")
+	if r := s.want(Passed); filepath.Dir(r.ConsoleLogPath) != s.path("gauntlet_logs") {
+		t.Errorf("the logs are in %s", filepath.Dir(r.ConsoleLogPath))
 	}
 }
 

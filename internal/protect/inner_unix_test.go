@@ -4,6 +4,7 @@ package protect
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/git/gittest"
 )
 
@@ -161,5 +163,23 @@ func TestE7APipeInThePlaceOfIgnoreRules(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"a_test.go changed"}, lines); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A repository that was there when the session began and is gone is not none, although no base
+// was kept.
+func TestE7ARepositoryThatIsGoneIsNotNone(t *testing.T) {
+	for _, was := range []bool{true, false} {
+		r := gittest.New(t)
+		r.Write("a_test.go", "1\n")
+		r.Commit("one")
+		p := at(t, r, ".", "**/*_test.go")
+		if !was {
+			p.Since.Reflog = change.Reflog{}
+		}
+		check(t, os.RemoveAll(r.Path(".git")))
+		if _, err := p.Look(t.Context()); err == nil || errors.Is(err, ErrNoGit) == was {
+			t.Errorf("it was there: %t; %v", was, err)
+		}
 	}
 }

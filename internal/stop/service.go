@@ -246,12 +246,13 @@ func (c *call) keeperCall(payload hook.Payload, place Place) *keeper.Call {
 	}
 }
 
-// judge asks the keepers. Where the person has switched them off, gates still hold the
-// agent to what it did in other projects.
+// judge asks the keepers. Where the person has switched them off, those that look at trees
+// still hold the agent to what it did in other projects.
 func (c *call) judge(ctx context.Context, kc *keeper.Call, off bool) Judgement {
 	keepers := c.applying(kc)
 	if off {
-		keepers = slices.DeleteFunc(keepers, func(k keeper.Keeper) bool { return k.Name() != gauntlet.Keeper{}.Name() })
+		ofTrees := []string{gauntlet.Keeper{}.Name(), protect.Name}
+		keepers = slices.DeleteFunc(keepers, func(k keeper.Keeper) bool { return !slices.Contains(ofTrees, k.Name()) })
 	}
 	if len(keepers) == 0 {
 		return Judgement{Blocked: -1}

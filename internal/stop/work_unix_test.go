@@ -998,6 +998,22 @@ func TestAnswersToSilentSessionsAreForgotten(t *testing.T) {
 }
 
 // A stop that looks like the one before is judged, however soon it comes.
+// An answer belongs to one payload, and to calls that had begun before it was given.
+func TestE14AnAnswerIsAdoptedForItsOwnPayload(t *testing.T) {
+	t.Parallel()
+	file, noon := filepath.Join(t.TempDir(), "answer.json"), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	(&turn{file: file, now: given{Payload: "a"}}).keep("block", []byte("{}"), noon)
+	for _, tt := range []struct {
+		payload string
+		begun   time.Time
+		want    bool
+	}{{"a", noon.Add(-1), true}, {"b", noon.Add(-1), false}, {"a", noon, false}} {
+		if _, found := (&turn{file: file, now: given{Payload: tt.payload}}).adopted(tt.begun); found != tt.want {
+			t.Errorf("%+v: adopted %t", tt, found)
+		}
+	}
+}
+
 func TestE14AnotherStopIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)

@@ -67,7 +67,7 @@ func TestE12CommitsInTheFirstSecond(t *testing.T) {
 		time.Unix(1700000000, 5e8): {commit},
 		time.Unix(1700000001, 0):   nil,
 	} {
-		if got := made(t, r, Start{Time: since}); !slices.Equal(got, want) {
+		if got := madeIn(t, r, Start{Time: since}); !slices.Equal(got, want) {
 			t.Errorf("since %v: made %q, want %q", since, got, want)
 		}
 	}
@@ -164,5 +164,19 @@ func TestE12CommitsThatWereBroughtHere(t *testing.T) {
 				t.Errorf("made %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// Of a worktree that is younger than the session the first commit counts, whatever times an
+// agent gives those that follow.
+func TestHeadAtOfAYoungerWorktree(t *testing.T) {
+	r := gittest.New(t)
+	first := r.Commit("first") // at 1700000000
+	r.Env = append(r.Env, "GIT_COMMITTER_DATE=1600000000 +0000")
+	if second := r.Commit("second"); second == first {
+		t.Fatal("it is the same commit")
+	}
+	if commit, _ := HeadAt(r.Dir, time.Unix(1650000000, 0)); commit != first {
+		t.Errorf("got %s, want %s", commit, first)
 	}
 }

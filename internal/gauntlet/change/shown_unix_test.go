@@ -196,6 +196,25 @@ func TestE10WhatGitTakesForTheBaseIsCompared(t *testing.T) {
 	}
 }
 
+// A diff that says that a file was deleted hides one that is there and ignored, although it is as
+// it was: its reader takes it for gone.
+func TestE10AFileThatOnlyGitHasDeletedIsHidden(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a", "one\n")
+	r.Commit("one")
+	r.Origin()
+	r.Git("rm", "-q", "--cached", "a")
+	r.Write(".git/info/exclude", "a\n")
+	w := open(t, r)
+	d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why, err := w.Hidden(t.Context(), d, everything, "a", "", time.Time{}); why == "" || err != nil {
+		t.Errorf("hidden because %q (%v)", why, err)
+	}
+}
+
 // Git would take the memory to compare a file that is too long to be shown.
 func TestE10LongFilesAreNotComparedAsText(t *testing.T) {
 	r := gittest.New(t)
