@@ -159,6 +159,41 @@ func TestWithoutALedgerAFailureMayBeOpen(t *testing.T) {
 	}
 }
 
+// A gate that fails on a tree that it had passed proves that the pass said too much: it does not
+// count again after a flaky one.
+func TestAFailureTakesAProofBack(t *testing.T) {
+	s := newScene(t, "")
+	counts, count := s.counter()
+	bad := filepath.Join(s.state, "bad")
+	s.write(".gauntlet/config.yml", oneCheck(counts+"; test ! -e "+bad))
+	s.want(Passed)
+	if err := os.WriteFile(bad, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := s.options()
+	again.NoCache = true
+	wantResult(t, Execute(t.Context(), again), Failed)
+	if err := os.Remove(bad); err != nil {
+		t.Fatal(err)
+	}
+	s.want(PassedWithWarnings, "flaky")
+	s.want(Passed)
+	if count() != 4 {
+		t.Errorf("it ran %d times", count())
+	}
+}
+
+// A base that does not exist is an error for the person who named it, and no exit for an agent.
+func TestE7ABaseThatDoesNotExist(t *testing.T) {
+	s := newScene(t, oneCheck("exit 1"))
+	s.write("f", "1")
+	for answers, want := range map[bool]Status{true: Failed, false: Error} {
+		o := s.options()
+		o.Scope, o.Answers = change.Scope{Base: "no-such-ref", Explicit: true}, answers
+		wantResult(t, Execute(t.Context(), o), want)
+	}
+}
+
 func TestWithoutALedgerEveryGateRuns(t *testing.T) {
 	for name := range harms {
 		t.Run(name, func(t *testing.T) {

@@ -285,3 +285,35 @@ func BenchmarkLookUntouched(b *testing.B) {
 		}
 	})
 }
+
+// All empty files look alike: one that is new is not where a deleted one went.
+func TestE20AnEmptyFileIsNotRenamed(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a_test.go", "")
+	r.Commit("one")
+	r.Origin()
+	p := at(t, r, ".", "**/*_test.go")
+	check(t, p.Begin(t.Context()))
+	check(t, os.Remove(r.Path("a_test.go")))
+	r.Write("empty", "")
+	want(t, p, "a_test.go deleted")
+}
+
+// A colleague's content with another mode than theirs is not theirs.
+func TestE20AChmodOfWhatOthersBrought(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a_test.go", "1\n")
+	r.Commit("one")
+	r.Origin()
+	p := at(t, r, ".", "**/*_test.go")
+	check(t, p.Begin(t.Context()))
+	dir := gittest.Dir(t) + "/other"
+	r.Git("worktree", "add", "-q", "--detach", dir)
+	other := gittest.At(t, dir)
+	other.Write("a_test.go", "theirs\n")
+	r.Git("update-ref", "refs/remotes/origin/main", other.Commit("theirs"))
+	r.Git("merge", "-q", "--ff-only", "refs/remotes/origin/main")
+	want(t, p)
+	check(t, os.Chmod(r.Path("a_test.go"), 0o755))
+	want(t, p, "a_test.go changed")
+}

@@ -149,6 +149,10 @@ func TestE6ADamagedApprovalWithADamagedLedgerHolds(t *testing.T) {
 	write(t, filepath.Join(filepath.Dir(ledger.Open(s.state, s.root).IndexFile()), "ledger.json"), "{")
 	wantBlock(t, s.stop(nil), "Ask a person to approve")
 	s.wantVerdict("trust", "failed", "damaged_approval")
+	s.call(hook.PreToolUse, nil)
+	if got := s.answered().Decision; got != "allow" { // it holds a stop, not the work
+		t.Errorf("a tool call: %s", got)
+	}
 }
 
 func TestInvalidConfigNeverBlocks(t *testing.T) {

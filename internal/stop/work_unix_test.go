@@ -673,6 +673,21 @@ func TestE13AResumedSessionIsTheLatest(t *testing.T) {
 	}
 }
 
+// The baseline moves; where the session began in the reflog does not.
+func TestE12TheReflogOfTheBeginningStays(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	known := func() work.Tree { return work.NewStore(s.state).Load("s1").Trees[paths.Canonical(s.root)] }
+	first := known()
+	s.commit("g", "")
+	wantAllow(t, s.stop(nil))
+	s.prompt("go on", nil)
+	if now := known(); first.Reflog.Size == 0 || now.Reflog != first.Reflog || now.Baseline == first.Baseline {
+		t.Errorf("known was %+v, is %+v", first, now)
+	}
+}
+
 func TestE13WithoutABaselineAStopIsJudged(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)

@@ -116,6 +116,17 @@ func TestE4TheApprovalOutlivesTheRepository(t *testing.T) {
 	}
 }
 
+// Another repository in the same place is not one whose approval was taken back.
+func TestE4TheApprovalOutlivesAnotherRepositoryInItsPlace(t *testing.T) {
+	s, root, _ := repository(t)
+	elsewhere := filepath.Join(t.TempDir(), "git")
+	check(t, os.Rename(filepath.Join(root, ".git"), elsewhere))
+	check(t, os.WriteFile(filepath.Join(root, ".git"), []byte("gitdir: "+elsewhere+"\n"), 0o600))
+	if got := standing(t, s, root).State; got != Approved {
+		t.Errorf("it is %v", got)
+	}
+}
+
 func TestE6ADamagedApprovalIsReadFromItsSecondPlace(t *testing.T) {
 	s, root, _ := repository(t)
 	for _, name := range []string{approvalFile, spareFile} {
