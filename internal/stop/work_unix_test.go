@@ -593,6 +593,16 @@ func TestE13TheBaselineMoves(t *testing.T) {
 		wantAllow(t, s.stop(nil))
 		s.wantTrees("project unchanged")
 	})
+	t.Run("to a person's work after a turn that changed nothing", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("what is this?", nil)
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project unchanged")
+		write(t, s.path("red"), "by the person")
+		s.prompt("and this?", nil)
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project unchanged")
+	})
 	t.Run("not while background work may have changed it", func(t *testing.T) {
 		s := newWork(t)
 		s.prompt("do it", nil)
