@@ -7,14 +7,15 @@ type Tree struct {
 	Tree     string `json:"tree,omitempty"`     // id of its content; empty where that is not known
 	Approval string `json:"approval,omitempty"` // id of the configuration that ran; empty without trust
 	Status   string `json:"status"`
-	Why      string `json:"why,omitempty"` // why no gate was asked
-	Gates    []Gate `json:"gates,omitempty"`
+	Why      string `json:"why,omitempty"`   // why no gate was asked
+	Gates    []Gate `json:"gates,omitempty"` // every one of the configuration
+	More     int64  `json:"more,omitempty"`  // skipped ones that are not listed, because there are too many
 }
 
 // Gate is what became of a gate.
 type Gate struct {
 	Job        string `json:"job"`
-	Outcome    string `json:"outcome"`       // passed, failed, proven, could_not_run or not_started
+	Outcome    string `json:"outcome"`       // passed, failed, proven, could_not_run, not_started or skipped
 	Why        string `json:"why,omitempty"` // holds no output of commands
 	DurationMS int64  `json:"duration_ms,omitempty"`
 	Log        string `json:"log,omitempty"`
@@ -28,6 +29,7 @@ func (t *Tree) append(to []byte) []byte {
 	o.always("status", t.Status)
 	o.string("why", t.Why)
 	o.list("gates", len(t.Gates), func(i int) { o.text = t.Gates[i].append(o.text) })
+	o.some("more", t.More)
 	return append(o.text, '}')
 }
 

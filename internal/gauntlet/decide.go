@@ -157,7 +157,9 @@ func locked(owner logdir.Owner, path string) Result {
 	if owner == (logdir.Owner{}) {
 		advice = " If there is none, remove " + path + "."
 	}
-	return said(LockExists, fmt.Sprintf("A gauntlet run is already in progress (%s); nothing was checked this time.%s", owner, advice))
+	r := said(LockExists, fmt.Sprintf("A gauntlet run is already in progress (%s); nothing was checked this time.%s", owner, advice))
+	r.spared = notJudged("another run was going on")
+	return r
 }
 
 // hasOpenFailures reports whether gates are known to fail here, or that cannot be known.

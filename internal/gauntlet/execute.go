@@ -168,6 +168,9 @@ func (e *execution) untouched(v *view) bool {
 func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	r := said(Unchanged, "Nothing was changed since the agent began; no gate was asked.")
 	r.Tree = v.tree.Known()
+	if r.Tree == "" || e.Baseline == "" {
+		r.spared = notJudged("plan mode")
+	}
 	if aside := e.tree.Aside(ctx, e.Scope, v.position, e.Since, nil); len(aside) > 0 {
 		r.Told = append(r.Told, notSeen(aside))
 	}

@@ -10,7 +10,11 @@ import (
 
 // ID names the job in logs, in the ledger and on the command line. It is UTF-8
 // whatever the name of a folder is.
-func (j *Job) ID() string { return string(j.Kind) + ":" + escape(j.Entry) + ":" + j.Gate().Name }
+func (j *Job) ID() string { return jobID(j.Kind, j.Entry, j.Gate().Name) }
+
+func jobID(kind Kind, entry, name string) string {
+	return string(kind) + ":" + escape(entry) + ":" + name
+}
 
 // standsFor reports whether the job, or one that it runs for, has the id.
 func (j *Job) standsFor(id string) bool {

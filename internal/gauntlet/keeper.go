@@ -102,30 +102,8 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 	if elsewhere {
 		v = v.About(tree.Project.Root)
 	}
-	v.Trees = []event.Tree{r.record(tree)}
+	v.Trees = []event.Tree{stop.Record(&r)}
 	return v
-}
-
-// record is what the journal keeps of a tree.
-func (r *Result) record(tree *keeper.Tree) event.Tree {
-	out := event.Tree{Root: tree.Project.Root, Tree: r.Tree, Approval: tree.Project.Approval, Status: string(r.Status), Why: r.Unjudged}
-	for i := range r.Gates {
-		g := &r.Gates[i]
-		gate := event.Gate{Job: g.Job, Outcome: string(g.Outcome), DurationMS: g.DurationMS, Log: g.Log}
-		if g.Outcome != GatePassed {
-			gate.Why = g.why()
-		}
-		out.Gates = append(out.Gates, gate)
-	}
-	return out
-}
-
-// why is the gate's message without anything that a model wrote.
-func (g *GateResult) why() string {
-	if g.Kind == KindReview && g.Outcome == GateCouldNotRun {
-		return "no reviewer could answer"
-	}
-	return g.Message
 }
 
 // summaryOf is what the journal keeps of a message; empty where there is none.

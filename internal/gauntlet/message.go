@@ -131,5 +131,6 @@ func unavailable(what string, err error) Result {
 		what += ": " + err.Error()
 	}
 	r.Message = "Gauntlet could not run: " + sentence(what)
+	r.spared = notJudged(what)
 	return r
 }

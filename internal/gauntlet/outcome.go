@@ -19,6 +19,8 @@ const (
 	GateNotStarted Outcome = "not_started"
 	// GateProven passed before, for exactly this definition and this content.
 	GateProven Outcome = "proven"
+	// GateSkipped was not asked. Only the journal has it: a run lists the gates that it asks.
+	GateSkipped Outcome = "skipped"
 )
 
 // GateResult is how one gate ended.
@@ -77,7 +79,10 @@ type Result struct {
 	Interrupted  bool         `json:"interrupted,omitempty"`
 	Tree         string       `json:"tree,omitempty"` // id of what was looked at; empty where it is not known exactly
 	// Unjudged says which setting kept the gates from being asked; empty where none did.
-	Unjudged   string        `json:"-"`
+	Unjudged string `json:"-"`
+	// spared is why the gates that are not in Gates were not asked; empty where the status or
+	// Unjudged says it.
+	spared     string
 	Duration   time.Duration `json:"-"`
 	DurationMS int64         `json:"duration_ms"`
 }

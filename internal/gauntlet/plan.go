@@ -24,12 +24,15 @@ func (p planner) jobs(files []string) []*Job {
 
 // all lists every job that runs here, whatever has changed.
 func (p planner) all() []*Job {
-	return p.each(func(ep *config.EntryPoint) []string {
-		if parent, each := children(ep.Path); each {
-			return p.folders(parent)
-		}
-		return []string{ep.Path}
-	})
+	return p.each(p.entries)
+}
+
+// entries lists what an entry point stands for, whatever has changed.
+func (p planner) entries(ep *config.EntryPoint) []string {
+	if parent, each := children(ep.Path); each {
+		return p.folders(parent)
+	}
+	return []string{ep.Path}
 }
 
 func (p planner) each(entries func(*config.EntryPoint) []string) []*Job {
@@ -110,7 +113,8 @@ func (p planner) folders(parent string) []string {
 		if parent != "" {
 			name = parent + "/" + name
 		}
-		if entry.Name()[0] != '.' && p.isDir(name) {
+		folder := entry.IsDir() || !entry.Type().IsRegular() && p.isDir(name) // also behind a link
+		if entry.Name()[0] != '.' && folder {
 			out = append(out, name)
 		}
 	}

@@ -21,6 +21,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 		return e.ended(ctx, v, err)
 	}
 	r := e.result(v)
+	r.spared = unaffected
 	jobs := e.meant(s.jobs)
 	if len(jobs) == 0 {
 		r.Status = NoApplicableGates

@@ -35,7 +35,9 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	jobs, gone := e.due(v, s)
 	e.debug("RUN_START base_ref=%s files_changed=%d gates=%d", v.position.Base, s.changed, len(jobs))
 	r := e.result(v)
-	if r.Gates = e.gates(ctx, v, jobs); len(r.Gates) == 0 && len(gone) == 0 {
+	r.spared = unaffected
+	r.Gates = e.gates(ctx, v, jobs)
+	if len(r.Gates) == 0 && len(gone) == 0 {
 		r.Status = NoApplicableGates
 		return e.finish(ctx, v, r, log)
 	}
@@ -74,6 +76,7 @@ func (e *execution) cannotRun(ctx context.Context, v *view, why string) Result {
 		return unavailable(why, nil)
 	}
 	r := e.result(v)
+	r.spared = notJudged(why)
 	for _, job := range jobs {
 		r.Gates = append(r.Gates, job.result(GateCouldNotRun, why))
 	}

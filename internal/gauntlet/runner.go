@@ -44,7 +44,7 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 		r.ConsoleLogPath, r.Run, gate.Log = file.Name(), n, file.Name()
 		r.Status = e.startRunner(ctx, runner, file, &gate)
 	}
-	r.Gates = []GateResult{gate}
+	r.Gates, r.spared = []GateResult{gate}, notJudged("stop_hook.runner runs in place of the gates")
 	if r.withheld() {
 		r.Message = messageFor(&r)
 		return r

@@ -31,6 +31,8 @@ const (
 	// Unchanged means that the tree is the one that the agent found.
 	Unchanged Status = "unchanged"
 	Off       Status = "off"
+	// NotJudged means that the hook that answered the stop asks no gates. Only the journal has it.
+	NotJudged Status = "not_judged"
 )
 
 // What an external gauntlet says by its output although it exits with a

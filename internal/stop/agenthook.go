@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lifecycle"
@@ -69,6 +70,7 @@ func (c *call) agentStop(ctx context.Context, agent string, payload *hook.StopPa
 		rec.Effects = report.Effects
 		answer = answer.Tell(report.Message)
 	}
+	rec.Trees = gauntlet.NotAsked(place.Project, c.global, c.Environ, "agent hook stop asks no gates")
 	c.write(rec, event.Answered)
 	c.tell(payload, place.Root, opinions, last.Blocks())
 	answer = answer.Tell(spoken(last))

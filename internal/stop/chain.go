@@ -228,6 +228,7 @@ func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
 		Status:      "gave_up",
 		Notify:      true,
 		NeedsPerson: v.NeedsPerson,
+		Trees:       v.Trees,
 		Message:     fmt.Sprintf("gave up %s; the agent is let go although this is not fixed: %s", why, v.Summary),
 	}
 }

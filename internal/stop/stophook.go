@@ -86,6 +86,7 @@ func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
 	if opinion.Blocks() {
 		rec.Decision, rec.Verdicts = "block", verdicts(opinions, len(opinions)-1)
 	}
+	rec.Trees = verdict.Trees
 	c.write(rec, event.Answered)
 	c.tell(payload, place.Root, opinions, opinion.Blocks())
 
@@ -141,7 +142,9 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 	ctx, cancel := c.limit(ctx, settings.StopHookTimeout(c.clientDirs(payload, place.Project)...))
 	defer cancel()
 	result := gauntlet.Decide(ctx, stop)
-	return result, stop.Verdict(&result)
+	verdict := stop.Verdict(&result)
+	verdict.Trees = []event.Tree{stop.Record(&result)}
+	return result, verdict
 }
 
 // promptOf names the prompt that led to a stop. Only the unified hook hears who wrote it.

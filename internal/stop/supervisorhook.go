@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/paths"
@@ -123,6 +124,7 @@ func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Re
 	if last.Blocks() {
 		rec.Decision, rec.Verdicts = "block", verdicts(opinions, len(opinions)-1)
 	}
+	rec.Trees = gauntlet.NotAsked(place.Project, c.global, c.Environ, "supervisor-hook asks no gates")
 	c.write(rec, event.Answered)
 	c.tell(payload, place.Root, opinions, last.Blocks())
 	return c.supervisorReply(last)

@@ -1,0 +1,202 @@
+//go:build unix
+
+package stop
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/hook"
+)
+
+// manyGates is a project with gates of all kinds: for everything, for CI, for a folder, for each
+// folder of a parent, and one command at two entry points.
+const manyGates = `quiet: true
+base_branch: origin/main
+entry_points:
+  - path: .
+    checks:
+      - {name: t, command: test ! -e red}
+      - {name: later, command: "true", run_locally: false}
+  - {path: docs, checks: [{name: spell, command: "true"}]}
+  - {path: packages/*, checks: [{name: unit, command: "true"}]}
+  - {path: a, checks: [same]}
+  - {path: b, checks: [same]}
+`
+
+func newManyGates(t *testing.T, more string) *scene {
+	t.Helper()
+	s := newWork(t)
+	r := gittest.At(t, s.root)
+	r.Write(
+		".gauntlet/config.yml", manyGates+more, ".gauntlet/checks/same.yml", "command: \"true\"\nworking_directory: .\n",
+		"docs/d", "1", "packages/one/p", "1", "packages/two/p", "1", "packages/file", "1", "packages/.hidden/p", "1",
+	)
+	r.Commit("gates")
+	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.approve()
+	return s
+}
+
+// gates is what the last answer says of each gate of its only tree.
+func (s *scene) gates() map[string]string {
+	s.t.Helper()
+	trees := s.answered().Trees
+	if len(trees) != 1 || trees[0].Root != s.root {
+		s.t.Fatalf("the trees are %+v", trees)
+	}
+	all := map[string]string{}
+	for _, g := range trees[0].Gates {
+		if all[g.Job] != "" {
+			s.t.Errorf("%s is listed twice", g.Job)
+		}
+		all[g.Job] = strings.TrimSuffix(g.Outcome+": "+g.Why, ": ")
+	}
+	return all
+}
+
+// every is a record in which all gates have the same outcome, but for the one that is for CI.
+func every(outcome string) map[string]string {
+	all := map[string]string{"check:.:later": "skipped: does not run here: run_locally is false"}
+	for _, job := range []string{"check:.:t", "check:docs:spell", "check:packages/one:unit", "check:packages/two:unit", "check:a:same", "check:b:same"} {
+		all[job] = outcome
+	}
+	return all
+}
+
+func (s *scene) wantGates(want map[string]string) {
+	s.t.Helper()
+	if diff := cmp.Diff(want, s.gates()); diff != "" {
+		s.t.Errorf("the record's gates (-want +got)\n%s", diff)
+	}
+}
+
+func TestAnsweredListsEveryGate(t *testing.T) {
+	t.Parallel()
+	asked := func(outcome string) map[string]string {
+		all := every("skipped: nothing that it is for has changed")
+		all["check:.:t"], all["check:packages/one:unit"], all["check:a:same"] = outcome, "passed", "passed"
+		all["check:b:same"] = "skipped: the same command in the same folder as check:a:same"
+		return all
+	}
+	for name, answer := range map[string]func(*scene, fields){
+		"hook":      func(s *scene, extra fields) { s.stop(extra) },
+		"stop-hook": func(s *scene, extra fields) { stopHook(s.t, s, extra) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newManyGates(t, "stop_hook: {run_interval_minutes: 0}\n")
+			gittest.At(t, s.root).Write("packages/one/p", "2", "a/f", "1", "b/f", "1")
+			answer(s, nil)
+			s.wantGates(asked("passed"))
+			write(t, s.path("red"), "")
+			answer(s, nil)
+			s.wantGates(asked("failed: Exited with code 1"))
+			if tree := s.answered().Trees[0]; tree.Tree == "" || tree.Approval == "" || tree.Status != "failed" {
+				t.Errorf("got %+v", tree)
+			}
+		})
+	}
+}
+
+func TestAnsweredSaysWhyATreeWasNotJudged(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		more   string
+		answer func(*scene)
+		why    string
+	}{
+		"unchanged": {"", func(s *scene) { s.prompt("go", nil); s.stop(nil) }, "unchanged"},
+		"plan mode": {"", func(s *scene) { s.stop(fields{"permission_mode": "plan"}) }, "plan mode"},
+		"disabled":  {"stop_hook: {enabled: false}\n", func(s *scene) { s.stop(nil) }, "stop_hook.enabled is false"},
+		"interval": {"stop_hook: {run_interval_minutes: 5}\n", func(s *scene) {
+			write(s.t, s.path("g"), "")
+			s.stop(nil)
+			s.stop(nil)
+		}, "run_interval_minutes, 5 min left"},
+		"stop-hook, interval": {"", func(s *scene) {
+			write(s.t, s.path("g"), "")
+			stopHook(s.t, s, nil)
+			stopHook(s.t, s, nil)
+		}, "run_interval_minutes, 10 min left"},
+		"stop-hook, cycle": {"", func(s *scene) {
+			stopHook(s.t, s, fields{"stop_hook_active": true})
+		}, "verify_fixes is false, and this stop follows a block"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newManyGates(t, tt.more)
+			tt.answer(s)
+			s.wantGates(every("skipped: not judged: " + tt.why))
+		})
+	}
+}
+
+// Hooks of older tools that ask no gates say so.
+func TestAnsweredByHooksThatAskNoGates(t *testing.T) {
+	t.Parallel()
+	reviewed := newReviewed(t, "")
+	reviewed.config(untilGood)
+	reviewed.stops(nil)
+	reviewed.wantGates(map[string]string{"check:.:t": "skipped: not judged: supervisor-hook asks no gates"})
+
+	agent, _ := managed(t, agentdir.Idle, "")
+	agent.config(untilGood)
+	agent.alone(agentID, string(agent.payload(hook.Stop, nil)))
+	agent.wantGates(map[string]string{"check:.:t": "skipped: not judged: agent hook stop asks no gates"})
+}
+
+// A block that is not given because the client would not honour it is on record like any other.
+func TestAnsweredHasTheTreesOfABlockThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.env = append(s.env, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=1")
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	wantAllow(t, s.stop(fields{"stop_hook_active": true}), "gave up")
+	s.wantGates(map[string]string{"check:.:t": "failed: Exited with code 1"})
+}
+
+// An external runner is the gate that is asked.
+func TestAnsweredNamesTheExternalRunner(t *testing.T) {
+	t.Parallel()
+	s := newManyGates(t, "stop_hook: {runner: [sh, -c, 'echo said; exit 1']}\n")
+	write(t, s.path("g"), "")
+	s.stop(nil)
+	want := every("skipped: not judged: stop_hook.runner runs in place of the gates")
+	want["runner"] = "failed: exit 1"
+	s.wantGates(want)
+	wantLog(t, s.answered().Trees[0].Gates[0], "said")
+}
+
+// An entry point that stands for very many folders does not make a record that the journal
+// refuses.
+func TestAnsweredIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newManyGates(t, "")
+	for i := range 400 {
+		check(t, os.MkdirAll(s.path(fmt.Sprintf("packages/n%d", i)), 0o755))
+	}
+	write(t, s.path("g"), "")
+	wantAllow(t, s.stop(nil))
+	tree := s.answered().Trees[0]
+	if len(tree.Gates) != 201 || tree.More != 206 {
+		t.Errorf("%d gates are listed and %d are not", len(tree.Gates), tree.More)
+	}
+}
+
+// wantLog demands that a gate's log is there, and what it holds.
+func wantLog(t *testing.T, gate event.Gate, text string) {
+	t.Helper()
+	got, err := os.ReadFile(gate.Log)
+	if err != nil || !strings.Contains(string(got), text) {
+		t.Errorf("the log of %s, %q, says %q (%v), want %q", gate.Job, gate.Log, got, err, text)
+	}
+}
