@@ -18,7 +18,7 @@ type Gate struct {
 	Outcome    string `json:"outcome"`       // passed, failed, proven, could_not_run, not_started or skipped
 	Why        string `json:"why,omitempty"` // holds no output of commands
 	DurationMS int64  `json:"duration_ms,omitempty"`
-	Log        string `json:"log,omitempty"`
+	Log        string `json:"log,omitempty"` // a copy that stays for a month
 }
 
 func (t *Tree) append(to []byte) []byte {

@@ -46,8 +46,9 @@ type GateResult struct {
 	DurationMS int64         `json:"duration_ms"`
 	job        *Job
 	timedOut   bool
-	ended      bool // by itself, and said something
-	withheld   bool // what was approved could not be given to it
+	ended      bool   // by itself, and said something
+	withheld   bool   // what was approved could not be given to it
+	kept       string // the copy of its log that stays; empty where there is none
 }
 
 // Result is how a run ended.

@@ -37,6 +37,7 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	r := e.result(v)
 	r.spared = unaffected
 	r.Gates = e.gates(ctx, v, jobs)
+	e.keepLogs(r.Gates)
 	if len(r.Gates) == 0 && len(gone) == 0 {
 		r.Status = NoApplicableGates
 		return e.finish(ctx, v, r, log)

@@ -45,6 +45,7 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 		r.Status = e.startRunner(ctx, runner, file, &gate)
 	}
 	r.Gates, r.spared = []GateResult{gate}, notJudged("stop_hook.runner runs in place of the gates")
+	e.keepLogs(r.Gates)
 	if r.withheld() {
 		r.Message = messageFor(&r)
 		return r

@@ -5,6 +5,7 @@ package stop
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -198,5 +199,67 @@ func wantLog(t *testing.T, gate event.Gate, text string) {
 	got, err := os.ReadFile(gate.Log)
 	if err != nil || !strings.Contains(string(got), text) {
 		t.Errorf("the log of %s, %q, says %q (%v), want %q", gate.Job, gate.Log, got, err, text)
+	}
+}
+
+func TestAnsweredLogsStayReadable(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(strings.Replace(untilGood, "test ! -e red", "cat g; test ! -e red", 1))
+	s.approve()
+	var logged []event.Gate
+	answer := func(text string) {
+		t.Helper()
+		write(t, s.path("g"), text)
+		s.stop(nil)
+		logged = append(logged, s.answered().Trees[0].Gates[0])
+		for i, text := range []string{"first", "second", "third", "fourth"}[:len(logged)] {
+			wantLog(t, logged[i], text)
+		}
+	}
+
+	write(t, s.path("red"), "")
+	answer("first") // a block, then passes, each of which archives the logs before it
+	check(t, os.Remove(s.path("red")))
+	answer("second")
+	answer("third")
+	check(t, os.RemoveAll(s.path("gauntlet_logs")))
+	answer("fourth")
+
+	if logged[0].Outcome != "failed" || logged[3].Outcome != "passed" {
+		t.Errorf("got %+v", logged)
+	}
+	for path, mode := range map[string]os.FileMode{logged[0].Log: 0o600, filepath.Dir(logged[0].Log): os.ModeDir | 0o700} {
+		if info, err := os.Lstat(path); err != nil || info.Mode() != mode || !strings.HasPrefix(path, s.state) {
+			t.Errorf("%s: %v (%v)", path, info.Mode(), err)
+		}
+	}
+}
+
+// What cannot be kept changes nothing about the answer.
+func TestAnsweredWithoutRoomForLogs(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, filepath.Join(s.state, "logs/gates"), "a file")
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	if gate := s.answered().Trees[0].Gates[0]; gate.Log != "" || gate.Outcome != "failed" {
+		t.Errorf("got %+v", gate)
+	}
+	console, err := os.ReadFile(s.path("gauntlet_logs/console.1.log"))
+	if err != nil || !strings.Contains(string(console), "note: the log of check:.:t cannot be kept") {
+		t.Errorf("the console says %s (%v)", console, err)
+	}
+}
+
+// A session that ends takes the old logs with it.
+func TestLogsAreForgottenWithSessions(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	dir := filepath.Join(s.state, "logs/gates/0123")
+	write(t, filepath.Join(dir, "20200101T000000.000Z-check_._t.log"), "")
+	s.call(hook.SessionEnd, fields{"reason": "other"})
+	if exists(dir) {
+		t.Error("they are still there")
 	}
 }

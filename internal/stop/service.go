@@ -230,6 +230,7 @@ func (c *call) forget(session string) {
 	work.NewStore(c.StateDir).Prune(c.Now())
 	pruneAnswers(c.StateDir, c.Now())
 	protect.Prune(c.StateDir, c.Now())
+	gauntlet.PruneLogs(c.StateDir, c.Now())
 }
 
 // imposed says that stopgate goes by the person's own environment.
