@@ -75,6 +75,7 @@ func (e *execution) remembered(last *ledger.Look) *selection {
 		}
 		s.jobs = append(s.jobs, job)
 	}
+	s.jobs = inOrder(s.jobs) // so that each knows again for which others it runs
 	return s
 }
 
@@ -82,6 +83,7 @@ func newLook(key string, s *selection) *ledger.Look {
 	look := &ledger.Look{Key: key, Changed: s.changed, Note: s.note, Aside: s.aside}
 	for _, job := range s.jobs {
 		look.Jobs = append(look.Jobs, job.ID())
+		look.Jobs = append(look.Jobs, ids(job.also)...)
 	}
 	return look
 }
@@ -129,7 +131,7 @@ func (e *execution) lookKey(v *view) string {
 		CI                bool
 		Since             change.Start
 		Aside             string
-	}{2, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci, e.Since, e.tree.AsideStamp(v.position)})
+	}{3, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci, e.Since, e.tree.AsideStamp(v.position)})
 	if err != nil {
 		return ""
 	}
