@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -93,7 +94,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 		r.Edited = trust.Advice(tree.Project.Edited)
 	}
 	if elsewhere {
-		r.Elsewhere = tree.Project.Root
+		r.Elsewhere = plain.Name(tree.Project.Root)
 	}
 	v := stop.Verdict(&r)
 	if v.Status != keeper.WouldBlock {

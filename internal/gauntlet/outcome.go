@@ -60,7 +60,7 @@ type Result struct {
 	ConsoleLogPath string `json:"consoleLogPath,omitempty"`
 	// Told is what the person hears besides, whatever the outcome.
 	Told []string `json:"told,omitempty"`
-	// Elsewhere is the project's root where the agent stands in another one.
+	// Elsewhere names the project's root, as one may see it, where the agent stands in another one.
 	Elsewhere string `json:"-"`
 	// Edited is what the agent is told of a .gauntlet that is not as approved.
 	Edited string `json:"-"`

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 const (
@@ -43,7 +44,7 @@ func Reason(r *Result, verifies bool) string {
 		f.gate(&failed[i], len(failed)-i)
 	}
 	if r.ConsoleLogPath != "" {
-		f.say("\nEverything: `%s`\n", r.ConsoleLogPath)
+		f.say("\nEverything: `%s`\n", plain.Name(r.ConsoleLogPath))
 	}
 	return f.text
 }
@@ -76,6 +77,9 @@ func (f *frame) gate(g *GateResult, sharing int) {
 		files = files[:len(files)-1]
 	}
 	files = slices.DeleteFunc(files, func(file string) bool { return file == "" })
+	for i, file := range files {
+		files[i] = plain.Name(file)
+	}
 	head := fmt.Sprintf("\n%s: %s", g.Job, cut(oneLine(g.Message), 200))
 	if (len(files) == 0 || !f.say("%s\nRead `%s`\n", head, strings.Join(files, "`, `"))) && !f.say("%s\n", head) {
 		return

@@ -116,3 +116,15 @@ func TestReasonStaysWithinItsBounds(t *testing.T) {
 		}
 	})
 }
+
+// An error may name any path, also one with line breaks in it.
+func TestE19WhatThePersonIsToldIsALine(t *testing.T) {
+	for _, r := range []Result{
+		{Status: NoApplicableGates, Told: []string{"open /p\nforged: no"}},
+		{Status: InfrastructureError, Message: "open /p\nforged: no\x1b[2J", Told: []string{"t"}},
+	} {
+		if got := told(&r, false); strings.ContainsAny(got, "\n\x1b") || !strings.HasPrefix(got, "open /p forged: no") {
+			t.Errorf("told %q", got)
+		}
+	}
+}

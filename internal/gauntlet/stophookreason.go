@@ -1,6 +1,10 @@
 package gauntlet
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stopgate/stopgate/internal/plain"
+)
 
 // StopHookReason is Reason as the older tool's hook words it.
 func StopHookReason(r *Result, verifies bool) string {
@@ -11,7 +15,7 @@ func StopHookReason(r *Result, verifies bool) string {
 	}
 	head += "\n\n"
 	if r.ConsoleLogPath != "" {
-		head += fmt.Sprintf("**Console log:** `%s`\nRead this file for full execution output.\n\n", r.ConsoleLogPath)
+		head += fmt.Sprintf("**Console log:** `%s`\nRead this file for full execution output.\n\n", plain.Name(r.ConsoleLogPath))
 	}
 	rules := instructions
 	return cut(head+failures(r, maxReason-len(head)-len(rules))+rules, maxReason)
@@ -54,10 +58,10 @@ func failures(r *Result, room int) string {
 func failure(gate *GateResult, room int) string {
 	text := fmt.Sprintf("- %s: %s\n", gate.Job, cut(gate.Message, 300))
 	if gate.Kind == KindCheck && gate.Log != "" {
-		text += fmt.Sprintf("  log: `%s`\n", gate.Log)
+		text += fmt.Sprintf("  log: `%s`\n", plain.Name(gate.Log))
 	}
 	for _, file := range gate.Reviews {
-		text += fmt.Sprintf("  review: `%s`\n", file)
+		text += fmt.Sprintf("  review: `%s`\n", plain.Name(file))
 	}
 	const open, shut = "```\n", "\n```\n"
 	space := room - len(text) - len(open) - len(shut)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/plain"
 )
 
 // told is the line that the person sees of a run that answers a stop; empty where there is
@@ -15,9 +16,9 @@ import (
 func told(r *Result, quiet bool) string {
 	text := toldOf(r, quiet)
 	if text == "" {
-		return strings.Join(r.Told, "; ")
+		return plain.Line(strings.Join(r.Told, "; "))
 	}
-	return strings.Join(append([]string{text}, r.Told...), "; ")
+	return plain.Line(strings.Join(append([]string{text}, r.Told...), "; ")) // an error may name any path
 }
 
 func toldOf(r *Result, quiet bool) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/regular"
 	"github.com/stopgate/stopgate/internal/work"
 )
@@ -129,7 +130,7 @@ func (c *call) outwaited(ctx context.Context, kc *keeper.Call) Judgement {
 		if !c.global.Observes(tree.Project.Config) && c.answersFor(ctx, tree, plan) {
 			return Judgement{Opinions: []Opinion{{Keeper: "chain", Verdict: keeper.Verdict{
 				Outcome: keeper.Failed, Status: "deadline", Uncounted: true, Summary: what,
-				Reason: "The work in " + tree.Project.Root + " is not known to be good: " + what + ". Stop again when that one has ended.",
+				Reason: "The work in " + plain.Name(tree.Project.Root) + " is not known to be good: " + what + ". Stop again when that one has ended.",
 			}}}}
 		}
 	}
