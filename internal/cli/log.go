@@ -18,6 +18,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/keeper"
@@ -160,7 +161,7 @@ func (v *logView) line(r *event.Record) error {
 		return v.emitted(r)
 	}
 	delete(v.open, r.Call)
-	_, err := fmt.Fprintf(v.out, "%s  %s  %s%s\n", v.head(r), v.decision(r), v.paint.faint(v.where(r)), v.opinions(r)+effects(r))
+	_, err := fmt.Fprintf(v.out, "%s  %s  %s%s\n", v.head(r), v.decision(r), v.paint.faint(v.where(r)), v.opinions(r)+logs(r)+effects(r))
 	return err
 }
 
@@ -229,6 +230,19 @@ func (v *logView) opinions(r *event.Record) string {
 	return b.String()
 }
 
+// logs are where to read what gates said that did not pass.
+func logs(r *event.Record) string {
+	var b strings.Builder
+	for _, tree := range r.Trees {
+		for _, g := range tree.Gates {
+			if g.Log != "" && g.Outcome != string(gauntlet.GatePassed) {
+				fmt.Fprintf(&b, "\n    %s %s, log: %s", plain.Name(g.Job), strings.ReplaceAll(g.Outcome, "_", " "), plain.Name(g.Log))
+			}
+		}
+	}
+	return b.String()
+}
+
 // effects are what was done besides, on a line of their own where messages stand above
 // them.
 func effects(r *event.Record) string {
@@ -236,7 +250,7 @@ func effects(r *event.Record) string {
 		return ""
 	}
 	text := "  " + strings.Map(printable, strings.Join(r.Effects, ", "))
-	if slices.ContainsFunc(r.Verdicts, func(o event.Verdict) bool { return o.Message != "" }) {
+	if logs(r) != "" || slices.ContainsFunc(r.Verdicts, func(o event.Verdict) bool { return o.Message != "" }) {
 		return "\n  " + text
 	}
 	return text
