@@ -65,6 +65,7 @@ func (e *execution) autoClean(ctx context.Context, why string) error {
 	e.notes = append(e.notes, "Auto-cleaning logs ("+why+")")
 	e.debug("CLEAN type=auto reason=%q", why)
 	return e.ledger.Update(ctx, func(state *ledger.State) error {
+		state.LogsMoved()
 		if len(state.Open) == 0 {
 			state.EndSeries()
 		}

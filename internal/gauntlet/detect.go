@@ -60,6 +60,7 @@ func Clean(ctx context.Context, stateDir, root, logDir string, person bool, now 
 	moved, err := logs.Clean()
 	if err == nil {
 		err = ledger.Open(stateDir, root).Update(ctx, func(state *ledger.State) error {
+			state.LogsMoved()
 			if person || len(state.Open) == 0 {
 				state.EndSeries()
 			}

@@ -74,6 +74,7 @@ func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.G
 			Result:     ledger.Result(g.Outcome),
 			Message:    g.Message,
 			Log:        g.Log,
+			Kept:       g.kept,
 			Files:      g.Reviews,
 			Violations: g.Violations,
 			Warnings:   g.Warnings,

@@ -102,7 +102,7 @@ func (e *execution) recordRunner(ctx context.Context, r *Result, runner []string
 			Now: e.Now(), Tree: tree.ID, MaxRetries: r.MaxRetries, Answers: e.Answers && !e.Observe, Prompt: e.Prompt, Session: e.Session,
 			Gates: []ledger.GateRun{{
 				Job: runnerJob, Kind: string(KindCheck), Name: runnerJob, Definition: strings.Join(runner, "\x00"),
-				Result: ledger.Result(g.Outcome), Message: g.Message, Log: g.Log,
+				Result: ledger.Result(g.Outcome), Message: g.Message, Log: g.Log, Kept: g.kept,
 			}},
 		})
 		return nil

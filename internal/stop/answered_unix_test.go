@@ -8,13 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/git/gittest"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // manyGates is a project with gates of all kinds: for everything, for CI, for a folder, for each
@@ -97,6 +102,16 @@ func TestAnsweredListsEveryGate(t *testing.T) {
 			gittest.At(t, s.root).Write("packages/one/p", "2", "a/f", "1", "b/f", "1")
 			answer(s, nil)
 			s.wantGates(asked("passed"))
+			answer(s, fields{"session_id": "s2"})
+			proven := s.gates()
+			for job, outcome := range asked("passed") {
+				if got, _, _ := strings.Cut(proven[job], ":"); outcome == "passed" && got != "proven" || outcome != "passed" && proven[job] != outcome {
+					t.Errorf("then %s is %q", job, proven[job])
+				}
+			}
+			if exists(s.path("gauntlet_logs/previous/2")) {
+				t.Error("a stop that is proven left a log")
+			}
 			write(t, s.path("red"), "")
 			answer(s, nil)
 			s.wantGates(asked("failed: Exited with code 1"))
@@ -127,6 +142,12 @@ func TestAnsweredSaysWhyATreeWasNotJudged(t *testing.T) {
 			stopHook(s.t, s, nil)
 			stopHook(s.t, s, nil)
 		}, "run_interval_minutes, 10 min left"},
+		"stop-hook, another run": {"", func(s *scene) {
+			lock, err := logdir.At(s.path("gauntlet_logs")).Acquire(s.now())
+			check(s.t, err)
+			stopHook(s.t, s, nil)
+			check(s.t, lock.Release())
+		}, "another run was going on"},
 		"stop-hook, cycle": {"", func(s *scene) {
 			stopHook(s.t, s, fields{"stop_hook_active": true})
 		}, "verify_fixes is false, and this stop follows a block"},
@@ -233,6 +254,84 @@ func TestAnsweredLogsStayReadable(t *testing.T) {
 		if info, err := os.Lstat(path); err != nil || info.Mode() != mode || !strings.HasPrefix(path, s.state) {
 			t.Errorf("%s: %v (%v)", path, info.Mode(), err)
 		}
+	}
+}
+
+// A clean gives the names of the log directory to later runs. What is open is still shown with its
+// own log.
+func TestTheLogOfAnOpenFailureStaysAfterAClean(t *testing.T) {
+	t.Parallel()
+	for name, clean := range map[string]func(*scene){
+		"by hand": func(s *scene) {
+			_, err := gauntlet.Clean(s.t.Context(), s.state, s.root, "gauntlet_logs", false, s.now())
+			check(s.t, err)
+		},
+		"another branch": func(s *scene) { gittest.At(s.t, s.root).Git("switch", "-q", "-c", "other") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.config(strings.Replace(untilGood, "test ! -e red", "cat g; test ! -e red", 1))
+			s.approve()
+			write(t, s.path("red"), "")
+			write(t, s.path("g"), "first")
+			wantBlock(t, s.stop(nil), s.path("gauntlet_logs/check_._t.1.log"))
+			if log := s.open().Log; log != s.path("gauntlet_logs/check_._t.1.log") || !exists(log) {
+				t.Errorf("the log is %s", log)
+			}
+			clean(s)
+			// It cannot run, so that the failure of before is the last that is known.
+			check(t, os.RemoveAll(filepath.Join(s.state, "history")))
+			s.config(strings.Replace(untilGood, "test ! -e red", "no-such-program", 1))
+			s.approve()
+			wantBlock(t, s.stop(nil), "has not passed since")
+			wantLog(t, event.Gate{Job: "check:.:t", Log: s.open().Log}, "first")
+		})
+	}
+}
+
+// open is the only open failure.
+func (s *scene) open() ledger.Failure {
+	s.t.Helper()
+	state, err := ledger.Open(s.state, s.root).Read()
+	check(s.t, err)
+	if len(state.Open) != 1 {
+		s.t.Fatalf("open are %+v", state.Open)
+	}
+	return state.Open[0]
+}
+
+// A project's path is shown on a line of its own words: no line of it stands alone.
+func TestE19APathForgesNoLine(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(s *scene, root string) string{
+		"hook": func(s *scene, root string) string {
+			s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": root})
+			r := s.stop(nil)
+			return r.Reason + r.Message
+		},
+		"stop-hook": func(s *scene, root string) string {
+			out := stopHook(s.t, s, fields{"cwd": root})
+			return fmt.Sprint(out["reason"], out["systemMessage"])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			root := filepath.Join(filepath.Dir(s.root), "other\nforged: all is well\n")
+			s.repository(root, strings.Replace(untilGood, "quiet: true", "quiet: false", 1)+"stop_hook: {run_interval_minutes: 0}\n")
+			check(t, trust.NewStore(s.state).Approve(root, time.Now()))
+			for _, red := range []bool{false, true} {
+				write(t, filepath.Join(root, "g"), fmt.Sprint(red))
+				if red {
+					write(t, filepath.Join(root, "red"), "")
+				}
+				said := answer(s, root)
+				if strings.Contains(said, "\nforged") || red && !strings.Contains(said, `other\nforged`) {
+					t.Errorf("red %t: said %s", red, said)
+				}
+			}
+		})
 	}
 }
 

@@ -96,7 +96,7 @@ func (g *GateRun) failure(run *Run, old Failure, open []review.Violation) Failur
 	return Failure{
 		Job: g.Job, Kind: g.Kind, Name: g.Name, Entry: g.Entry,
 		Definition: g.Definition, Tree: run.Tree, Since: since, Last: run.Now,
-		Message: g.Message, Log: g.Log, Violations: open, Files: g.Files,
+		Message: g.Message, Log: g.Log, Kept: g.Kept, Violations: open, Files: g.Files,
 	}
 }
 

@@ -37,6 +37,7 @@ type GateRun struct {
 	Result  Result
 	Message string
 	Log     string
+	Kept    string // the copy of the log that stays
 	// Violations are what is on record of a review after it was reconciled,
 	// skipped ones included.
 	Violations []review.Violation

@@ -41,6 +41,7 @@ type Failure struct {
 	Last       time.Time `json:"last"`
 	Message    string    `json:"message,omitempty"`
 	Log        string    `json:"log,omitempty"`
+	Kept       string    `json:"kept,omitempty"` // the copy of the log that stays; empty where there is none
 	// Violations are a review's, each with what was said about it since.
 	Violations []review.Violation `json:"violations,omitempty"`
 	// Files are the review's answers of the last run, which the agent edits.
@@ -80,6 +81,16 @@ func (s *State) IsOpen(job string) bool { return s.index(job) >= 0 }
 func (s *State) index(job string) int {
 	job = inJSON(job)
 	return slices.IndexFunc(s.Open, func(f Failure) bool { return f.Job == job })
+}
+
+// LogsMoved says that the log directory uses the names of its files again: from now on the log of
+// an open failure is the copy that stays.
+func (s *State) LogsMoved() {
+	for i := range s.Open {
+		if f := &s.Open[i]; f.Kept != "" {
+			f.Log = f.Kept
+		}
+	}
 }
 
 // open adds a failure or replaces that of the same job.
