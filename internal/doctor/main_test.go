@@ -23,7 +23,7 @@ const blockAnswer = `{"decision":"block","reason":"` + probeReason + `"}`
 
 func answer(how string) (code int) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	_, missing := os.Stat("mended")
+	_, missing := os.Stat("fixed")
 	switch {
 	case how == "fail":
 		fmt.Fprintln(os.Stderr, "oh dear")

@@ -23,10 +23,10 @@ import (
 // probeReason is what the synthetic stop must be blocked with.
 const probeReason = "stopgate doctor: this block is a test"
 
-// probeConfig fails until the file "mended" is there.
+// probeConfig fails until the file "fixed" is there.
 const probeConfig = `hooks:
   Stop:
-    - run: test -e mended
+    - run: test -e fixed
       message: "` + probeReason + `"
 `
 
@@ -96,7 +96,7 @@ func (e *examination) try(ctx context.Context, args []string) (took time.Duratio
 	if answer.Decision != "block" || !strings.Contains(answer.Reason, probeReason) {
 		return took, fmt.Errorf("a stop that had to be blocked was not: the hook answered %s", answer)
 	}
-	if err := os.WriteFile(filepath.Join(root, "mended"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "fixed"), nil, 0o600); err != nil {
 		return took, err
 	}
 	answer, _, err = e.callAsClient(ctx, args, root, session)

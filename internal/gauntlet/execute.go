@@ -25,7 +25,7 @@ func Execute(ctx context.Context, o Options) (result Result) {
 	start := time.Now()
 	defer func() {
 		if r := recover(); r != nil {
-			result = Result{Status: Error, Message: fmt.Sprintf("Gauntlet broke down: %v.", r), ErrorMessage: fmt.Sprintf("%v\n%s", r, debug.Stack())}
+			result = Result{Status: Error, Message: fmt.Sprintf("Gauntlet: internal error: %v.", r), ErrorMessage: fmt.Sprintf("%v\n%s", r, debug.Stack())}
 		}
 		result.Duration = time.Since(start)
 		result.DurationMS = result.Duration.Milliseconds()

@@ -34,7 +34,7 @@ func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
-			r = job.result(GateCouldNotRun, fmt.Sprintf("broke down: %v", p))
+			r = job.result(GateCouldNotRun, fmt.Sprintf("internal error: %v", p))
 			g.say("%s", debug.Stack())
 		}
 		if r.Outcome == GateCouldNotRun && job.Gate().OnError == config.BlockOnError && ctx.Err() == nil {

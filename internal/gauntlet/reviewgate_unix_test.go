@@ -48,7 +48,7 @@ func (s *scene) asked() string {
 func violations(priority string, issues ...string) string {
 	var list []map[string]any
 	for _, issue := range issues {
-		list = append(list, map[string]any{"file": "src/f.go", "line": 1, "issue": issue, "fix": "mend it", "priority": priority, "status": "new"})
+		list = append(list, map[string]any{"file": "src/f.go", "line": 1, "issue": issue, "fix": "fix it", "priority": priority, "status": "new"})
 	}
 	text, _ := json.Marshal(map[string]any{"status": "fail", "violations": list})
 	return "I looked at it.\n```json\n" + string(text) + "\n```\n"
@@ -93,12 +93,12 @@ func TestReviewFindsAndVerifies(t *testing.T) {
 	// Asking again verifies nothing while nothing changes.
 	s.answer(allGood)
 	r = s.want(Failed)
-	edit(t, r.Gates[0].Reviews[0], "fixed", "mended the whole thing")
+	edit(t, r.Gates[0].Reviews[0], "fixed", "fixed the whole thing")
 	s.want(Failed)
 
 	s.write("src/f.go", "good\n")
 	s.want(Passed)
-	if !strings.Contains(s.asked(), "mended the whole thing") || !strings.Contains(s.asked(), "it is bad") {
+	if !strings.Contains(s.asked(), "fixed the whole thing") || !strings.Contains(s.asked(), "it is bad") {
 		t.Errorf("the claim was not shown:\n%s", s.asked())
 	}
 	s.want(Passed, "proven")

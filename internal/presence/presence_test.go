@@ -157,9 +157,9 @@ func TestDamagedFiles(t *testing.T) {
 	if diff := cmp.Diff([]Client{fine}, b.All()); diff != "" {
 		t.Error(diff)
 	}
-	check(t, b.Store(broken)) // the next hook mends it
+	check(t, b.Store(broken)) // the next hook fixes it
 	if _, known := b.Load("/s", 1, "%2"); !known {
-		t.Error("not mended")
+		t.Error("not fixed")
 	}
 }
 

@@ -368,7 +368,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// A fault in our own entry is mended, and one that stays is no reason to keep ours.
+// A fault in our own entry is fixed, and one that stays is no reason to keep ours.
 // An entry that is there does not make a file one that the client takes.
 func TestApplyRefusesWhatStandsInVain(t *testing.T) {
 	const mine = `"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/usr/local/bin/ccc supervisor-hook","timeout":660}]}]}`

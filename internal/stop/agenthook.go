@@ -23,7 +23,7 @@ func (s *Service) AgentStop(ctx context.Context, agent string, stdin io.Reader) 
 	defer func() {
 		if r := recover(); r != nil {
 			s.logf("panic: %v\n%s", r, debug.Stack())
-			reply = Reply{Stdout: hook.Answer{}.Tell(fmt.Sprintf("stopgate: broke down, the agent was not held: %v", r)).Bytes()}
+			reply = Reply{Stdout: hook.Answer{}.Tell(fmt.Sprintf("stopgate: internal error, the agent was not held: %v", r)).Bytes()}
 		}
 	}()
 	payload := s.readStop(stdin)

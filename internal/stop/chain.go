@@ -116,7 +116,7 @@ func notAsked(ctx context.Context, keepers []keeper.Keeper) Opinion {
 	for i, k := range keepers {
 		names[i] = k.Name()
 	}
-	message := "the time for this hook was over; not checked by: " + strings.Join(names, ", ")
+	message := "the hook timed out; not checked by: " + strings.Join(names, ", ")
 	return Opinion{Keeper: "chain", Verdict: overrun(ctx, couldNotRun("", message))}
 }
 
@@ -127,7 +127,7 @@ func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) kee
 		defer func() {
 			if r := recover(); r != nil {
 				c.Log("keeper %s panicked: %v\n%s", k.Name(), r, debug.Stack())
-				verdicts <- couldNotRun("panic", fmt.Sprintf("%s broke down: %v", k.Name(), r))
+				verdicts <- couldNotRun("panic", fmt.Sprintf("%s: internal error: %v", k.Name(), r))
 			}
 		}()
 		verdicts <- k.Judge(ctx, call)
@@ -158,7 +158,7 @@ func overrun(ctx context.Context, v keeper.Verdict) keeper.Verdict {
 		v.Status = "interrupted"
 	}
 	if v.Message == "" {
-		v.Message = "the time for this hook was over before it was done"
+		v.Message = "the hook timed out before it was done"
 	}
 	return v
 }

@@ -80,27 +80,27 @@ func TestTheTimeThatIsUsedIsOffTheDeadline(t *testing.T) {
 func TestRulingC3FlagAloneDoesNotLetAnAgentGo(t *testing.T) {
 	s := newScene(t, failing)
 	// The flag comes from another hook or from none: we blocked nothing here.
-	wantBlock(t, s.stop(fields{"stop_hook_active": true}), "mend it")
+	wantBlock(t, s.stop(fields{"stop_hook_active": true}), "fix it")
 }
 
 func TestRulingC4GuardBlocksAtMostThreeTimesPerPrompt(t *testing.T) {
 	s := newScene(t, failing)
 	for i := range 3 {
-		wantBlock(t, s.stop(fields{"stop_hook_active": i > 0}), "mend it")
+		wantBlock(t, s.stop(fields{"stop_hook_active": i > 0}), "fix it")
 	}
 	for range 2 {
-		wantAllow(t, s.stop(fields{"stop_hook_active": true}), "gave up after 3 blocks", "mend it")
+		wantAllow(t, s.stop(fields{"stop_hook_active": true}), "gave up after 3 blocks", "fix it")
 		s.wantVerdict("guard", "failed", "gave_up")
 	}
-	wantBlock(t, s.stop(fields{"prompt_id": "p2"}), "mend it")
-	wantBlock(t, s.stop(fields{"session_id": "s2"}), "mend it")
+	wantBlock(t, s.stop(fields{"prompt_id": "p2"}), "fix it")
+	wantBlock(t, s.stop(fields{"session_id": "s2"}), "fix it")
 	wantAllow(t, s.stop(fields{"stop_hook_active": true}), "gave up")
 }
 
 func TestRulingC4AgentsAreCountedApart(t *testing.T) {
 	s := newScene(t, failing+"  SubagentStop:\n    - {run: exit 1, on_failure: block}\n")
 	for range 3 {
-		wantBlock(t, s.stop(nil), "mend it")
+		wantBlock(t, s.stop(nil), "fix it")
 		wantBlock(t, s.call(hook.SubagentStop, nil), "exit 1")
 	}
 	wantAllow(t, s.call(hook.SubagentStop, nil), "gave up")
@@ -164,7 +164,7 @@ func TestRulingC4WithoutPromptIDTheFlagShowsANewPrompt(t *testing.T) {
 	s := newScene(t, failing)
 	for range 2 {
 		for i := range 3 {
-			wantBlock(t, s.stop(fields{"prompt_id": nil, "stop_hook_active": i > 0}), "mend it")
+			wantBlock(t, s.stop(fields{"prompt_id": nil, "stop_hook_active": i > 0}), "fix it")
 		}
 		wantAllow(t, s.stop(fields{"prompt_id": nil, "stop_hook_active": true}), "gave up")
 	}
@@ -173,9 +173,9 @@ func TestRulingC4WithoutPromptIDTheFlagShowsANewPrompt(t *testing.T) {
 func TestRulingC4CountThatCannotBeKept(t *testing.T) {
 	s := newScene(t, failing)
 	write(t, filepath.Join(s.state, "blocks"), "a file in place of the directory")
-	wantBlock(t, s.stop(nil), "mend it")
+	wantBlock(t, s.stop(nil), "fix it")
 	// The flag alone can end the loop now.
-	wantAllow(t, s.stop(fields{"stop_hook_active": true}), "gave up because blocks cannot be counted", "mend it")
+	wantAllow(t, s.stop(fields{"stop_hook_active": true}), "gave up because blocks cannot be counted", "fix it")
 	s.wantVerdict("guard", "failed", "gave_up")
 }
 
@@ -184,7 +184,7 @@ func TestRulingC4DamagedCount(t *testing.T) {
 		s := newScene(t, failing)
 		write(t, NewCounter(s.state).path("s1"), text)
 		for range 3 {
-			wantBlock(t, s.stop(fields{"stop_hook_active": true}), "mend it")
+			wantBlock(t, s.stop(fields{"stop_hook_active": true}), "fix it")
 		}
 		wantAllow(t, s.stop(fields{"stop_hook_active": true}), "gave up")
 	}
@@ -252,7 +252,7 @@ func TestRulingC5TheChainAnswersBeforeTheClientsTimeout(t *testing.T) {
 				}
 				start := time.Now()
 				wantAllow(t, s.raw(t.Context(), hook.Stop, s.payload(hook.Stop, nil)),
-					"the time for this hook was over before it was done", "not checked by: never asked")
+					"the hook timed out before it was done", "not checked by: never asked")
 				if left != tt.want {
 					t.Errorf("a keeper gets %s, want %s", left, tt.want)
 				}
@@ -324,7 +324,7 @@ func TestRulingC7PanickingKeeperCouldNotRun(t *testing.T) {
 	s := newScene(t, failing)
 	panics := stub{"panics", func(context.Context, *keeper.Call) keeper.Verdict { panic("oh no") }}
 	s.keepers = []keeper.Keeper{panics}
-	wantAllow(t, s.stop(nil), "panics broke down: oh no")
+	wantAllow(t, s.stop(nil), "panics: internal error: oh no")
 	s.wantVerdict("panics", "could_not_run", "panic")
 	s.keepers = []keeper.Keeper{panics, blocker("next")}
 	wantBlock(t, s.stop(nil), "next objects")
@@ -342,7 +342,7 @@ func TestRulingC7PanicOfOurOwn(t *testing.T) {
 		}
 		return time.Time{}
 	}
-	wantAllow(t, s.stop(nil), "broke down, nothing was checked: clock")
+	wantAllow(t, s.stop(nil), "internal error, nothing was checked: clock")
 }
 
 func TestRulingC7CouldNotRunNeverBlocks(t *testing.T) {
@@ -355,11 +355,11 @@ func TestRulingC8LeavingTheProjectDoesNotLeaveItsGates(t *testing.T) {
 	s := newScene(t, failing)
 	elsewhere := t.TempDir()
 	check(t, os.MkdirAll(s.path("a/b"), 0o755))
-	wantBlock(t, s.stop(fields{"cwd": s.path("a/b")}), "mend it")
+	wantBlock(t, s.stop(fields{"cwd": s.path("a/b")}), "fix it")
 	wantAllow(t, s.stop(fields{"cwd": elsewhere}))
 	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.root)
-	wantBlock(t, s.stop(fields{"cwd": elsewhere}), "mend it")
-	wantBlock(t, s.stop(fields{"cwd": "relative"}), "mend it")
+	wantBlock(t, s.stop(fields{"cwd": elsewhere}), "fix it")
+	wantBlock(t, s.stop(fields{"cwd": "relative"}), "fix it")
 	if got := s.answered().Project; got != s.root {
 		t.Errorf("journaled as %q", got)
 	}
@@ -369,7 +369,7 @@ func TestRulingC8AtLastTheProcesssOwnDirectory(t *testing.T) {
 	s := newScene(t, failing)
 	t.Chdir(s.root)
 	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+t.TempDir())
-	wantBlock(t, s.stop(fields{"cwd": t.TempDir()}), "mend it")
+	wantBlock(t, s.stop(fields{"cwd": t.TempDir()}), "fix it")
 }
 
 func TestBudget(t *testing.T) {
@@ -412,7 +412,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	s := newScene(t, failing)
 	write(t, filepath.Join(s.state, "journal"), "a file in place of the directory")
 	r := s.stop(nil)
-	wantBlock(t, r, "mend it")
+	wantBlock(t, r, "fix it")
 	if !strings.Contains(r.Message, "stopgate: journal ") {
 		t.Errorf("told %q", r.Message)
 	}
@@ -422,7 +422,7 @@ func TestStateDirectoryThatCannotBeWritten(t *testing.T) {
 	s := newScene(t, failing)
 	write(t, s.state, "a file in place of the directory")
 	r := s.stop(nil)
-	wantBlock(t, r, "mend it")
+	wantBlock(t, r, "fix it")
 	if !strings.Contains(r.Message, "stopgate: journal ") {
 		t.Errorf("told %q", r.Message)
 	}

@@ -19,7 +19,7 @@ func (c *call) drive(ctx context.Context, payload hook.Payload, held bool) (repo
 	defer func() {
 		if r := recover(); r != nil {
 			c.logf("the session driver panicked: %v\n%s", r, debug.Stack())
-			report = driver.Report{Message: fmt.Sprintf("stopgate: the session driver broke down: %v", r)}
+			report = driver.Report{Message: fmt.Sprintf("stopgate: internal error in the session driver: %v", r)}
 		}
 	}()
 	c.Driver.Screen = c.global.Terminal

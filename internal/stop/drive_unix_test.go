@@ -123,13 +123,13 @@ func TestRulingC6WithoutAQueueNobodyIsWokenForABlockedStop(t *testing.T) {
 	s.enforce()
 	s.approve()
 	message := fields{"last_assistant_message": "done"}
-	wantBlock(t, s.call(hook.Stop, message), "mend it")
+	wantBlock(t, s.call(hook.Stop, message), "fix it")
 	s.wantWakes(0)
 
 	// C.3: the flag is set by our own block, so the next stop is fresh.
 	s.config("hooks: {}\n")
 	s.approve()
-	wantAllow(t, s.call(hook.Stop, fields{"stop_hook_active": true, "last_assistant_message": "mended"}))
+	wantAllow(t, s.call(hook.Stop, fields{"stop_hook_active": true, "last_assistant_message": "fixed"}))
 	s.wantWakes(1)
 	if want := []string{"wake stop warden"}; !slices.Equal(s.answered().Effects, want) || s.sends != 1 {
 		t.Errorf("effects %q, %d senders", s.answered().Effects, s.sends)
@@ -171,7 +171,7 @@ func TestRulingC6AKeeperThatBreaksKeepsNobodyFromAdvancing(t *testing.T) {
 func TestTheDriverThatPanicsIsAnswered(t *testing.T) {
 	s := newStage(t, "")
 	s.driver.Now = func() time.Time { panic("no clock") }
-	wantAllow(t, s.call(hook.Stop, fields{"last_assistant_message": "done"}), "the session driver broke down")
+	wantAllow(t, s.call(hook.Stop, fields{"last_assistant_message": "done"}), "internal error in the session driver")
 	if !strings.Contains(s.stderr.String(), "no clock") {
 		t.Errorf("logged %q", s.stderr.String())
 	}

@@ -293,16 +293,16 @@ func TestRuling25DaemonHangs(t *testing.T) {
 }
 
 func TestGatesBlockFirstAndTheAgentIsStillHeld(t *testing.T) {
-	s, daemon := managed(t, agentdir.Signal, "  Stop:\n    - {run: test -e mended, message: mend it}\n")
-	wantBlock(t, s.stop(nil), "mend it")
+	s, daemon := managed(t, agentdir.Signal, "  Stop:\n    - {run: test -e fixed, message: fix it}\n")
+	wantBlock(t, s.stop(nil), "fix it")
 	if len(daemon.through) > 0 {
 		t.Error("the daemon was asked")
 	}
-	write(t, s.path("mended"), "")
+	write(t, s.path("fixed"), "")
 	wantBlock(t, s.stop(fields{"stop_hook_active": true}), signalCommand)
 	wantAllow(t, s.stop(fields{"stop_hook_active": true}))
-	check(t, os.Remove(s.path("mended"))) // the guard has blocked once, and still may
-	wantBlock(t, s.stop(fields{"stop_hook_active": true}), "mend it")
+	check(t, os.Remove(s.path("fixed"))) // the guard has blocked once, and still may
+	wantBlock(t, s.stop(fields{"stop_hook_active": true}), "fix it")
 }
 
 func TestRulingC2OthersAreNotHeld(t *testing.T) {

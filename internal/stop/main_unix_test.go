@@ -156,7 +156,7 @@ func newScene(t *testing.T, hooks string) *scene {
 	return s
 }
 
-const failing = "  Stop:\n    - {run: echo broken; exit 1, message: mend it}\n"
+const failing = "  Stop:\n    - {run: echo broken; exit 1, message: fix it}\n"
 
 func (s *scene) path(name string) string { return filepath.Join(s.root, name) }
 

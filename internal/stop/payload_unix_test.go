@@ -112,7 +112,7 @@ func TestCompleteValidPayload(t *testing.T) {
 
 func TestRuling07UnknownFieldsAreIgnored(t *testing.T) {
 	s := newScene(t, failing)
-	wantBlock(t, s.stop(fields{"new": fields{"deep": []int{1}}, "x": nil}), "mend it")
+	wantBlock(t, s.stop(fields{"new": fields{"deep": []int{1}}, "x": nil}), "fix it")
 }
 
 func TestRuling08CommandsAreWrittenUnderHooks(t *testing.T) {
@@ -151,7 +151,7 @@ func TestRuling09NoNotificationForABlockedAgentOrAStop(t *testing.T) {
 	s := newScene(t, failing+"  SubagentStop:\n    - {run: exit 1, on_failure: block}\n")
 	s.notify()
 	wantBlock(t, s.call(hook.SubagentStop, nil), "exit 1")
-	wantBlock(t, s.stop(nil), "mend it")
+	wantBlock(t, s.stop(nil), "fix it")
 	if exists(s.state + "/logs") {
 		t.Error("a notification went out")
 	}

@@ -15,9 +15,9 @@ import (
 
 func TestRulingT1WithoutGlobalConfigAConfigThatExistsIsRun(t *testing.T) {
 	s := newScene(t, failing)
-	wantBlock(t, s.stop(nil), "mend it")
+	wantBlock(t, s.stop(nil), "fix it")
 	write(t, s.global, "trust: off\n")
-	wantBlock(t, s.stop(nil), "mend it")
+	wantBlock(t, s.stop(nil), "fix it")
 }
 
 func TestRulingT2ApprovedContentRuns(t *testing.T) {
@@ -25,7 +25,7 @@ func TestRulingT2ApprovedContentRuns(t *testing.T) {
 	s.enforce()
 	s.approve()
 	r := s.stop(nil)
-	wantBlock(t, r, "mend it")
+	wantBlock(t, r, "fix it")
 	if r.Message != "" {
 		t.Errorf("told %q", r.Message)
 	}
@@ -80,7 +80,7 @@ func TestRulingT4EditedRunsTheApprovedCopy(t *testing.T) {
 			s.approve()
 			edit(s)
 			r := s.stop(fields{"cwd": s.path(".git")}) // from below too
-			wantBlock(t, r, "mend it")
+			wantBlock(t, r, "fix it")
 			if !strings.Contains(r.Message, "the approved files run instead") || !strings.Contains(r.Message, "config.yml") || !strings.Contains(r.Message, "stopgate trust") {
 				t.Errorf("told %q", r.Message)
 			}
@@ -106,7 +106,7 @@ func TestRulingT4ApprovedProjectComesBeforeOthers(t *testing.T) {
 				check(t, os.Mkdir(filepath.Join(dir, ".git"), 0o700))
 			}
 			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.root)
-			wantBlock(t, s.stop(fields{"cwd": dir}), "mend it")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "fix it")
 		})
 	}
 }

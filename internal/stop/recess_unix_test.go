@@ -35,7 +35,7 @@ func TestRecess(t *testing.T) {
 			s.now = func() time.Time { return tt.now }
 			r := s.stop(fields{"prompt_id": tt.name})
 			if !tt.on {
-				wantBlock(t, r, "mend it")
+				wantBlock(t, r, "fix it")
 				return
 			}
 			wantAllow(t, r, "off in this project until", "nothing is checked", "(a demo)")
@@ -50,7 +50,7 @@ func TestRecessIsOfOneProject(t *testing.T) {
 	now := time.Now()
 	check(t, Recess{Root: s.root, Since: now, Until: now.Add(time.Hour)}.Begin(s.state))
 	other.state = s.state
-	wantBlock(t, other.stop(nil), "mend it")
+	wantBlock(t, other.stop(nil), "fix it")
 	wantAllow(t, s.stop(nil), "off")
 }
 
@@ -62,7 +62,7 @@ func TestRecessIsEndedByOneThatIsOver(t *testing.T) {
 	check(t, Recess{Root: s.root, Since: now, Until: now.Add(time.Hour)}.Begin(s.state))
 	wantAllow(t, s.stop(nil), "off")
 	check(t, over.Begin(s.state))
-	wantBlock(t, s.stop(nil), "mend it")
+	wantBlock(t, s.stop(nil), "fix it")
 }
 
 func TestRecessStandsBeforeInvalidConfigAndTrust(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDamagedRecessIsNone(t *testing.T) {
 	s := newScene(t, failing)
 	for _, text := range []string{"", "{", "null", `{"until":"9999-01-01T00:00:00Z","since":5}`} {
 		write(t, recessPath(s.state, s.root), text)
-		wantBlock(t, s.stop(fields{"prompt_id": text}), "mend it")
+		wantBlock(t, s.stop(fields{"prompt_id": text}), "fix it")
 	}
 	check(t, os.Remove(recessPath(s.state, s.root)))
 }

@@ -64,7 +64,7 @@ func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) 
 	defer func() {
 		if r := recover(); r != nil {
 			s.logf("panic: %v\n%s", r, debug.Stack())
-			answer := hook.Answer{}.Tell(fmt.Sprintf("stopgate: broke down, nothing was checked: %v", r))
+			answer := hook.Answer{}.Tell(fmt.Sprintf("stopgate: internal error, nothing was checked: %v", r))
 			reply = Reply{Stdout: answer.Bytes()}
 		}
 	}()
@@ -274,7 +274,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call, off bool) Judgement {
 	return chain.Judge(ctx, kc)
 }
 
-// witness lets those keepers see the call that follow sessions. One that breaks down
+// witness lets those keepers see the call that follow sessions. One that panics
 // keeps nobody from judging.
 func (c *call) witness(kc *keeper.Call) {
 	defer func() {

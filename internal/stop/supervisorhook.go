@@ -33,7 +33,7 @@ func (s *Service) SupervisorHook(ctx context.Context, stdin io.Reader) (reply Re
 	defer func() {
 		if r := recover(); r != nil {
 			s.logf("panic: %v\n%s", r, debug.Stack())
-			reply = notReviewed(fmt.Errorf("broke down: %v", r))
+			reply = notReviewed(fmt.Errorf("internal error: %v", r))
 		}
 	}()
 	raw, err := hook.Read(stdin, hook.ReadPatience)

@@ -327,7 +327,7 @@ func TestSupervisorNeedsNoProject(t *testing.T) {
 // Red gates come first: no review is paid for.
 func TestSupervisorAfterTheGuard(t *testing.T) {
 	r := newReviewed(t, failing)
-	wantBlock(t, r.stop(nil), "mend it")
+	wantBlock(t, r.stop(nil), "fix it")
 	r.wantReviews(0)
 	r.config("hooks:\n  Stop:\n    - {run: 'true'}\n")
 	r.answers(false, "test it")
@@ -391,7 +391,7 @@ func TestSupervisorHookThatPanics(t *testing.T) {
 	service.Supervisor = &supervisor.Keeper{StateDir: r.state, Now: func() time.Time { panic("no clock") }, Stderr: &r.stderr}
 	got := reply{Reply: service.SupervisorHook(t.Context(), bytes.NewReader(r.payload(hook.Stop, nil)))}
 	check(t, json.Unmarshal(got.Stdout, &got))
-	wantAllow(t, got, "stopgate: supervisor broke down: no clock")
+	wantAllow(t, got, "stopgate: supervisor: internal error: no clock")
 	if !strings.Contains(r.stderr.String(), "panicked: no clock") {
 		t.Error(r.stderr.String())
 	}

@@ -532,9 +532,9 @@ func TestE5TheFirstRedTreeAnswers(t *testing.T) {
 	s.wantTrees("project passed", "wt failed")
 }
 
-// A client that was started in a project is not above the projects inside it: what another
-// session does there is not this agent's because a transcript names them.
-func TestE5AProjectInsideTheClientsOwnIsNotBelowIt(t *testing.T) {
+// What another session does in a project inside the client's own is not this agent's because a
+// transcript names it.
+func TestE5AProjectInsideTheClientsOwnMayBeAnothers(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)
 	inner := s.path("inner")
@@ -545,6 +545,7 @@ func TestE5AProjectInsideTheClientsOwnIsNotBelowIt(t *testing.T) {
 	s.prompt("do it", nil)
 	write(t, s.path("g"), "")
 	write(t, filepath.Join(inner, "red"), "by another session")
+	s.prompt("do it", fields{"session_id": "s2", "cwd": inner})
 	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
 	s.wantTrees("project passed")
 }

@@ -298,14 +298,14 @@ func TestSeries(t *testing.T) {
 
 func TestPreviousFeedbackIsTold(t *testing.T) {
 	d := newDesk(t)
-	d.answers(result(false, "mend the parser"))
+	d.answers(result(false, "fix the parser"))
 	d.decides(NotCompleted)
 	if strings.Contains(d.prompt(), "What the last review demanded") {
 		t.Error("there was no review before")
 	}
 	d.answers(result(true, "very good"))
 	d.decides(Completed)
-	if prompt := d.prompt(); !strings.Contains(prompt, "mend the parser") || !strings.Contains(prompt, "This is review 2 of at most 10") {
+	if prompt := d.prompt(); !strings.Contains(prompt, "fix the parser") || !strings.Contains(prompt, "This is review 2 of at most 10") {
 		t.Error(prompt)
 	}
 	d.decides(Completed)

@@ -122,7 +122,7 @@ func (p *plane) wasTold() (lines []string) {
 // The gate comes first, then the signal, then the test step, which sends the agent back.
 func TestExampleFixAnIssue(t *testing.T) {
 	p := example(t, "fix-an-issue", `
-*lint*) printf 'echo "Hello, %%s!" | sed s/%%s/${1:-nobody}/\n' > greet.sh; echo "I mended it." ;;
+*lint*) printf 'echo "Hello, %%s!" | sed s/%%s/${1:-nobody}/\n' > greet.sh; echo "I fixed it." ;;
 *"got 'Hello, nobody!'"*) sed -i.old s/nobody/world/ greet.sh && rm greet.sh.old && git commit --quiet --all --message "greet the world" && echo "Now it is right." ;;
 *"issues/17.md"*) echo 'echo hello ' > greet.sh; echo "I fixed it." ;;
 `)

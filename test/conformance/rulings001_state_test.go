@@ -144,7 +144,7 @@ func TestRuling116NothingChanged(t *testing.T) {
 		g.git("checkout", "-q", "main")
 		g.stop().is(t, "failed")
 		g.remove("bad")
-		g.commit("mended")
+		g.commit("fixed")
 		g.stop().is(t, "passed")
 		if g.runs() != 3 {
 			t.Errorf("%d runs", g.runs())

@@ -48,15 +48,15 @@ func TestRulingC1OnlyInteractiveClientsHaveQueuesAndWakes(t *testing.T) {
 	s.wantQueue(wardenMain, "", "done active")
 }
 
-// untilMended is a project that lets nobody stop before it is mended.
-const untilMended = "hooks:\n  Stop:\n    - run: test -e mended || { echo mend it >&2; exit 2; }\n"
+// untilFixed is a project that lets nobody stop before it is fixed.
+const untilFixed = "hooks:\n  Stop:\n    - run: test -e fixed || { echo fix it >&2; exit 2; }\n"
 
 func (s *stage) guard(t *testing.T) {
 	t.Helper()
 	if err := os.Mkdir(filepath.Join(s.root, ".gauntlet"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	spill(t, filepath.Join(s.root, ".gauntlet", "config.yml"), untilMended)
+	spill(t, filepath.Join(s.root, ".gauntlet", "config.yml"), untilFixed)
 }
 
 // blocked is a stop that a keeper of ours blocks.
@@ -73,7 +73,7 @@ func TestRulingC3TheFlagAndTheFreshStop(t *testing.T) {
 	p := s.open(wardenMain)
 	p.blocked("p1")
 	s.wantLetters()
-	spill(t, filepath.Join(s.root, "mended"), "")
+	spill(t, filepath.Join(s.root, "fixed"), "")
 	active := func(id string) { p.hook("stop.first", fields{"prompt_id": id, "stop_hook_active": true}) }
 	active("p2") // somebody else blocked that
 	s.wantLetters()
@@ -94,10 +94,10 @@ func TestRulingC6ABlockedStopMovesNoQueue(t *testing.T) {
 	}
 	p.wantTyped("/gsd:a")
 	s.wantLetters()
-	spill(t, filepath.Join(s.root, "mended"), "")
-	p.hook("stop.first", fields{"prompt_id": "prompt-1", "stop_hook_active": true, "last_assistant_message": "mended"})
+	spill(t, filepath.Join(s.root, "fixed"), "")
+	p.hook("stop.first", fields{"prompt_id": "prompt-1", "stop_hook_active": true, "last_assistant_message": "fixed"})
 	s.wantQueue(wardenMain, "", "done active")
-	if result := s.queue(wardenMain, "").Commands[0].Result; result == nil || *result != "mended" {
+	if result := s.queue(wardenMain, "").Commands[0].Result; result == nil || *result != "fixed" {
 		t.Errorf("the result is %v", result)
 	}
 }

@@ -104,10 +104,10 @@ func TestGatesBlockBeforeTheSignalIsAskedFor(t *testing.T) {
 	t.Parallel()
 	m := newManaged(t, pipeline(""))
 	m.Allow("Bash")
-	m.Write(".gauntlet/config.yml", oneCheck(m.runs().counted("test -e mended"), verifying))
+	m.Write(".gauntlet/config.yml", oneCheck(m.runs().counted("test -e fixed"), verifying))
 	m.Stopgate("trust", "--yes").mustPass(t)
 	m.Commit()
-	m.API.Script(bash("echo changed > README.md"), claudeapi.Text("I am finished."), bash("touch mended"), claudeapi.Text("Mended."), obey)
+	m.API.Script(bash("echo changed > README.md"), claudeapi.Text("I am finished."), bash("touch fixed"), claudeapi.Text("Fixed."), obey)
 	o := m.Go()
 	m.done(o.ID)
 	m.wantStops("block", "block not_signaled")
@@ -126,7 +126,7 @@ func TestASignalDoesNotLeadPastTheGates(t *testing.T) {
 		t.Parallel()
 		m := newManaged(t, pipeline(""))
 		m.Allow("Bash")
-		m.Write(".gauntlet/config.yml", oneCheck(m.runs().counted("test -e mended"), verifying))
+		m.Write(".gauntlet/config.yml", oneCheck(m.runs().counted("test -e fixed"), verifying))
 		return m
 	}
 	begin := func(m *managed) client.Owner {
@@ -140,14 +140,14 @@ func TestASignalDoesNotLeadPastTheGates(t *testing.T) {
 			if own {
 				m.ProjectHook("Stop", "stopgate stop-hook")
 			}
-			m.API.Script(signals, claudeapi.Text("I am finished."), bash("touch mended"), claudeapi.Text("Mended."))
+			m.API.Script(signals, claudeapi.Text("I am finished."), bash("touch fixed"), claudeapi.Text("Fixed."))
 			m.done(begin(m).ID)
 			m.wantStops("block")
 			m.runs().want(t, 2)
 		})
 	}
 	// Where the gates have given up, a person decides.
-	t.Run("never mended", func(t *testing.T) {
+	t.Run("never fixed", func(t *testing.T) {
 		m := gated(t)
 		m.API.Script(signals, claudeapi.Always(claudeapi.Text("I am finished.")))
 		o := begin(m)

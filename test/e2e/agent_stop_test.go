@@ -150,16 +150,16 @@ func TestStopThatIsIdleIsNudged(t *testing.T) {
 
 func TestStopThatIsIdleIsPutToAGate(t *testing.T) {
 	t.Parallel()
-	m := newManaged(t, pipeline("on_stop = \"idle\"\non_idle = { action = \"gate\", run = \"cat mended\" }\n"))
+	m := newManaged(t, pipeline("on_stop = \"idle\"\non_idle = { action = \"gate\", run = \"cat fixed\" }\n"))
 	m.Allow("Bash")
-	m.API.On(claudeapi.Last("Mend it."), bash("echo mended > mended"), claudeapi.Text("Mended."))
+	m.API.On(claudeapi.Last("Fix it."), bash("echo fixed > fixed"), claudeapi.Text("Fixed."))
 	m.API.Script(claudeapi.Always(claudeapi.Text("I am finished.")))
 	o := m.Go()
 	d := m.asks(o.ID, "gate")
-	if !strings.Contains(d.Context, "mended") {
+	if !strings.Contains(d.Context, "fixed") {
 		t.Errorf("the decision says %q", d.Context)
 	}
-	m.answers(d, "-m", "Mend it.")
+	m.answers(d, "-m", "Fix it.")
 	m.done(o.ID)
 	m.wantDecisions(o.ID, "gate")
 }

@@ -62,7 +62,7 @@ func TestDoctorAgreesWithTheClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.Guard(untilMended)
+			b.Guard(untilFixed)
 			tt.harm(t, b)
 			doctor := b.Stopgate("doctor")
 			b.Run("do it")

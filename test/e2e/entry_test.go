@@ -20,7 +20,7 @@ func (b *bench) withoutStopgate() {
 func TestE22ATeammateWithoutStopgate(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Write(".gauntlet/config.yml", untilMended)
+	b.Write(".gauntlet/config.yml", untilFixed)
 	b.Stopgate("hooks", "install", "--project", "--yes").mustPass(t)
 	b.withoutStopgate()
 	b.API.Script(claudeapi.Text("Finished."), bash("ls"), claudeapi.Text("Finished again."))

@@ -14,9 +14,9 @@ func TestGatesDoNotRunWhenASubagentStops(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	gate := b.runs()
-	b.Gates(oneCheck(gate.counted("test -e mended"), verifying))
+	b.Gates(oneCheck(gate.counted("test -e fixed"), verifying))
 	b.API.Script(working, claudeapi.Agent("Count", "Count the files."), claudeapi.Text("Three files."),
-		bash("touch mended"), claudeapi.Text("Mended."))
+		bash("touch fixed"), claudeapi.Text("Fixed."))
 	b.API.On(claudeapi.Prompt("Count the files."), claudeapi.Text("3"))
 	b.Run("how many files?")
 	b.wantAnswers("SubagentStop", "allow")
@@ -35,10 +35,10 @@ func TestLeavingTheProjectDoesNotLeaveItsChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			mended := filepath.Join(b.Project, "mended")
-			b.Gates(oneCheck("test -e mended", verifying))
+			fixed := filepath.Join(b.Project, "fixed")
+			b.Gates(oneCheck("test -e fixed", verifying))
 			b.API.Script(working, bash(strings.ReplaceAll(leave, "$TMPDIR", b.Tmp)), claudeapi.Text("Finished."),
-				bash("touch "+mended), claudeapi.Text("Mended."))
+				bash("touch "+fixed), claudeapi.Text("Fixed."))
 			b.Run("do it", "--add-dir", b.Tmp, "--verbose")
 			if cwd := b.WaitEvent("Stop").Str("cwd"); cwd == b.Project {
 				t.Error("the agent stopped in the project; this test needs it elsewhere")
@@ -61,7 +61,7 @@ func TestGatesRunAfterTheGuardHasBlocked(t *testing.T) {
 			b := newBench(t)
 			b.Gates(oneCheck("test -e second", tt.settings, "hooks:\n  Stop:\n    - run: test -e first\n"))
 			b.API.Script(claudeapi.Text("Finished."), bash("touch first"), claudeapi.Text("Finished again."),
-				bash("touch second"), claudeapi.Text("Mended."))
+				bash("touch second"), claudeapi.Text("Fixed."))
 			b.Run("do it")
 			b.wantAnswers("Stop", "block guard:failed", "block guard:passed gates:failed", tt.last)
 			if stops := b.Events("Stop"); len(stops) != 3 || stops[0].Bool("stop_hook_active") || !stops[1].Bool("stop_hook_active") {

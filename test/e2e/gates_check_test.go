@@ -37,9 +37,9 @@ func TestFailingCheckBlocksUntilItIsMended(t *testing.T) {
 				return claudeapi.Tool("Write", map[string]any{"file_path": filepath.Join(b.Project, "answer.txt"), "content": content})
 			}
 			b.API.Script(answer("wrong\n"), claudeapi.Text("Finished."),
-				bash("echo right > answer.txt"), claudeapi.Text("Mended."))
+				bash("echo right > answer.txt"), claudeapi.Text("Fixed."))
 			h := b.Run("do it")
-			if h.Code != 0 || h.Reply().Text != "Mended." {
+			if h.Code != 0 || h.Reply().Text != "Fixed." {
 				t.Errorf("exit %d, %+v\n%s", h.Code, h.Reply(), h.Stderr)
 			}
 			b.wantFeedback("answer.txt is not right")
@@ -174,9 +174,9 @@ func TestHangingCheckFailsAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	pid := filepath.Join(b.Tmp, "pid")
-	hang := oneCheck("test -e mended || { echo $$ >" + pid + "; exec sleep 300; }")
+	hang := oneCheck("test -e fixed || { echo $$ >" + pid + "; exec sleep 300; }")
 	b.Gates(hang + "        timeout: 5\n" + verifying)
-	b.API.Script(working, claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
+	b.API.Script(working, claudeapi.Text("Finished."), bash("touch fixed"), claudeapi.Text("Fixed."))
 	b.Run("do it")
 	b.wantFeedback("Timed out after 5s")
 	b.wantAnswers("Stop", "block gates:failed", "allow gates:passed")

@@ -57,11 +57,11 @@ func TestOpenFailureStaysOpen(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			gate := b.runs()
-			mended := filepath.Join(b.Tmp, "mended")
-			b.Gates(oneCheck(gate.counted("test -e "+mended), verifying, "base_branch: main\n"))
+			fixed := filepath.Join(b.Tmp, "fixed")
+			b.Gates(oneCheck(gate.counted("test -e "+fixed), verifying, "base_branch: main\n"))
 			b.API.Script(bash("echo more >> README.md"), claudeapi.Text("Finished."),
 				bash(try), claudeapi.Text("Surely finished."),
-				bash("touch "+mended), claudeapi.Text("Mended."))
+				bash("touch "+fixed), claudeapi.Text("Fixed."))
 			b.Run("do it")
 			answers := b.Answers("Stop")
 			if len(answers) != 3 || answers[0].Decision != "block" || answers[1].Decision != "block" || answers[2].Decision != "allow" {

@@ -58,9 +58,9 @@ func TestReviewerIsTheRealClient(t *testing.T) {
 	b, clients := careful(t)
 	b.API.On(byReviewer, objection, approval)
 	b.API.Script(bash("echo rm -rf / > code.sh"), claudeapi.Text("Finished."),
-		bash("echo rm -rf build > code.sh"), claudeapi.Text("Mended."))
+		bash("echo rm -rf build > code.sh"), claudeapi.Text("Fixed."))
 	h := b.Run("do it")
-	if h.Code != 0 || h.Reply().Text != "Mended." {
+	if h.Code != 0 || h.Reply().Text != "Fixed." {
 		t.Errorf("exit %d, %+v\n%s", h.Code, h.Reply(), h.Stderr)
 	}
 	b.wantFeedback("code.sh:1 - It deletes everything.")
@@ -121,8 +121,8 @@ func TestClaimOfAFixIsVerified(t *testing.T) {
 	b, _ := careful(t)
 	b.API.On(byReviewer, objection, objection, approval)
 	b.API.Script(bash("echo rm -rf / > code.sh"), claudeapi.Text("Finished."),
-		bash("echo 'rm -rf /*' > code.sh"), claudeapi.Text("Mended, I say."),
-		bash("echo rm -rf build > code.sh"), claudeapi.Text("Mended."))
+		bash("echo 'rm -rf /*' > code.sh"), claudeapi.Text("Fixed, I say."),
+		bash("echo rm -rf build > code.sh"), claudeapi.Text("Fixed."))
 	b.Run("do it")
 	b.wantFeedback("It deletes everything.", "It deletes everything.")
 	b.wantAnswers("Stop", "block gates:failed", "block gates:failed", "allow gates:passed")
@@ -135,7 +135,7 @@ func TestReviewIsNotPassedByAskingAgain(t *testing.T) {
 	b.API.On(byReviewer, objection, approval, approval)
 	b.API.Script(bash("echo rm -rf / > code.sh"), claudeapi.Text("Finished."),
 		claudeapi.Text("But it is."),
-		bash("echo rm -rf build > code.sh"), claudeapi.Text("Mended."))
+		bash("echo rm -rf build > code.sh"), claudeapi.Text("Fixed."))
 	b.Run("do it")
 	b.wantAnswers("Stop", "block gates:failed", "block gates:failed", "allow gates:passed")
 }

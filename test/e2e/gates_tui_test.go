@@ -13,15 +13,15 @@ import (
 func TestFailingCheckBlocksInTheTerminalToo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Gates(oneCheck(`test -e mended || { echo "mended is missing"; exit 1; }`, verifying))
-	b.API.Script(working, claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
+	b.Gates(oneCheck(`test -e fixed || { echo "fixed is missing"; exit 1; }`, verifying))
+	b.API.Script(working, claudeapi.Text("Finished."), bash("touch fixed"), claudeapi.Text("Fixed."))
 	b.TUI().Send("do it")
 	b.WaitEvent("Stop", after(b.WaitEvent("Stop")))
 	if !poll(patience, func() bool { return len(b.Answers("Stop")) == 2 }) {
 		t.Error("two answers were expected")
 	}
 	b.wantAnswers("Stop", "block gates:failed", "allow gates:passed")
-	b.wantFeedback("mended is missing")
+	b.wantFeedback("fixed is missing")
 }
 
 // The client ends a hook and all that it started, in no particular order.

@@ -49,10 +49,10 @@ func (b *bench) Guard(config string) {
 	b.Stopgate("init", "--yes").mustPass(b.t)
 }
 
-const untilMended = `hooks:
+const untilFixed = `hooks:
   Stop:
-    - run: test -e mended || { echo "mended is missing"; exit 1; }
-      message: mend it first
+    - run: test -e fixed || { echo "fixed is missing"; exit 1; }
+      message: fix it first
 `
 
 func bash(command string) claudeapi.Answer {
@@ -82,10 +82,10 @@ func (b *bench) wantAnswers(event string, want ...string) {
 func TestStopIsBlockedByAGuardCommandUntilItIsMended(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Guard(untilMended)
-	b.API.Script(claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
+	b.Guard(untilFixed)
+	b.API.Script(claudeapi.Text("Finished."), bash("touch fixed"), claudeapi.Text("Fixed."))
 	h := b.Run("do it")
-	if h.Code != 0 || h.Reply().Text != "Mended." {
+	if h.Code != 0 || h.Reply().Text != "Fixed." {
 		t.Errorf("exit %d, %+v\n%s", h.Code, h.Reply(), h.Stderr)
 	}
 	requests := b.API.Requests()
@@ -93,7 +93,7 @@ func TestStopIsBlockedByAGuardCommandUntilItIsMended(t *testing.T) {
 		t.Fatalf("%d requests, want 3", len(requests))
 	}
 	feedback := requests[1].LastUserText()
-	if !strings.HasPrefix(feedback, "Stop hook feedback:\nmend it first") || !strings.Contains(feedback, "mended is missing") {
+	if !strings.HasPrefix(feedback, "Stop hook feedback:\nmend it first") || !strings.Contains(feedback, "fixed is missing") {
 		t.Errorf("the agent was told %q", feedback)
 	}
 	b.wantAnswers("Stop", "block guard:failed", "allow guard:passed")
@@ -102,8 +102,8 @@ func TestStopIsBlockedByAGuardCommandUntilItIsMended(t *testing.T) {
 func TestStopIsBlockedInTheTerminalToo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Guard(untilMended)
-	b.API.Script(claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
+	b.Guard(untilFixed)
+	b.API.Script(claudeapi.Text("Finished."), bash("touch fixed"), claudeapi.Text("Fixed."))
 	tui := b.TUI()
 	tui.Send("do it")
 	first := b.WaitEvent("Stop")
@@ -121,7 +121,7 @@ func TestLoopEndsAfterThreeBlocksAndAPersonIsTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	told := filepath.Join(b.Tmp, "told")
-	b.Guard(untilMended)
+	b.Guard(untilFixed)
 	b.Write(filepath.Join(b.Home, ".config/agent-gauntlet/config.yml"),
 		"trust: enforce\nnotify:\n  command: printf '%s' >"+told+"\n")
 	b.API.Script(claudeapi.Always(claudeapi.Text("I am done.")))
@@ -147,7 +147,7 @@ func TestLoopEndsAfterThreeBlocksAndAPersonIsTold(t *testing.T) {
 func TestANewPromptStartsANewCount(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Guard(untilMended)
+	b.Guard(untilFixed)
 	b.API.Script(claudeapi.Always(claudeapi.Text("I am done.")))
 	h := b.Start()
 	for _, prompt := range []string{"one", "two"} {
@@ -205,9 +205,9 @@ func TestSubagentStopRunsItsCommandsWithTheAgentsEnvironment(t *testing.T) {
 func TestSubagentGoesOnWhenItsStopIsBlocked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Guard("hooks:\n  SubagentStop:\n    - run: test -e mended\n      on_failure: block\n      message: count again\n")
+	b.Guard("hooks:\n  SubagentStop:\n    - run: test -e fixed\n      on_failure: block\n      message: count again\n")
 	b.API.Script(claudeapi.Agent("Count", "Count the files."), claudeapi.Text("Three files."))
-	b.API.On(claudeapi.Prompt("Count the files."), claudeapi.Text("2"), bash("touch mended"), claudeapi.Text("3"))
+	b.API.On(claudeapi.Prompt("Count the files."), claudeapi.Text("2"), bash("touch fixed"), claudeapi.Text("3"))
 	b.Run("how many files?")
 	b.wantAnswers("SubagentStop", "block guard:failed", "allow guard:passed")
 	b.API.WaitRequest(t, func(r claudeapi.Request) bool {
@@ -249,8 +249,8 @@ func TestInstallDoctorUninstall(t *testing.T) {
 		t.Run(scope, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.Write(".gauntlet/config.yml", untilMended)
-			b.Write("mended", "")
+			b.Write(".gauntlet/config.yml", untilFixed)
+			b.Write("fixed", "")
 			files := []string{filepath.Join(b.Home, ".claude/settings.json"), filepath.Join(b.Project, ".claude/settings.json"), filepath.Join(b.Project, ".claude/settings.local.json")}
 			before := contents(files)
 
@@ -330,7 +330,7 @@ func TestHookThatRunsPastTheDeadlineCouldNotRun(t *testing.T) {
 func TestBrokenConfigDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Guard(untilMended)
+	b.Guard(untilFixed)
 	b.Write(filepath.Join(b.Home, ".config/agent-gauntlet/config.yml"), "trust: off\n")
 	b.Write(".gauntlet/config.yml", "hooks:\n  Stop:\n    - runn: \"false\"\n")
 	h := b.Run("do it")
@@ -357,9 +357,9 @@ func TestAgentThatEditsItsGatesIsStillHeldToThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.Write(".gauntlet/check.sh", "test -e mended\n")
-			b.Guard("hooks:\n  Stop:\n    - run: sh .gauntlet/check.sh\n      message: mend it first\n")
-			b.API.Script(bash(edit), claudeapi.Text("Finished."), bash("touch mended"), claudeapi.Text("Mended."))
+			b.Write(".gauntlet/check.sh", "test -e fixed\n")
+			b.Guard("hooks:\n  Stop:\n    - run: sh .gauntlet/check.sh\n      message: fix it first\n")
+			b.API.Script(bash(edit), claudeapi.Text("Finished."), bash("touch fixed"), claudeapi.Text("Fixed."))
 			b.Run("do it")
 			answers := b.Answers("Stop")
 			if len(answers) != 2 || answers[0].Decision != "block" || answers[1].Decision != "allow" {
@@ -372,12 +372,12 @@ func TestAgentThatEditsItsGatesIsStillHeldToThem(t *testing.T) {
 func TestLeavingTheProjectDoesNotLeaveItsGates(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Guard(untilMended)
+	b.Guard(untilFixed)
 	elsewhere := filepath.Join(b.Tmp, "elsewhere")
 	if err := os.Mkdir(elsewhere, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b.API.Script(bash("cd "+elsewhere), claudeapi.Text("Finished."), bash("touch "+b.Project+"/mended"), claudeapi.Text("Mended."))
+	b.API.Script(bash("cd "+elsewhere), claudeapi.Text("Finished."), bash("touch "+b.Project+"/fixed"), claudeapi.Text("Fixed."))
 	b.Run("do it", "--add-dir", elsewhere, "--verbose")
 	if cwd := b.WaitEvent("Stop").Str("cwd"); cwd != elsewhere {
 		t.Errorf("the agent stopped in %s; this test needs it elsewhere", cwd)

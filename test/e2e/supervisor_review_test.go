@@ -109,14 +109,14 @@ func TestNoReviewIsPaidForWhileGatesAreRed(t *testing.T) {
 	b := newBench(t)
 	b.Launcher(nil)
 	gate := b.runs()
-	b.Gates(oneCheck(gate.counted(`test -e mended || { echo "mended is missing"; exit 1; }`), verifying))
+	b.Gates(oneCheck(gate.counted(`test -e fixed || { echo "fixed is missing"; exit 1; }`), verifying))
 	b.API.On(byReviewer, done)
-	b.API.Script(working, claudeapi.Text("Finished."), claudeapi.Text("Finished, I say."), bash("touch mended"), claudeapi.Text("Mended."))
+	b.API.Script(working, claudeapi.Text("Finished."), claudeapi.Text("Finished, I say."), bash("touch fixed"), claudeapi.Text("Fixed."))
 	b.Run("do it")
 	b.wantAnswers("Stop", "block gates:failed", "block gates:failed", "allow gates:passed supervisor:completed")
 	b.wantReviews(1)
 	gate.want(t, 3)
-	if told := b.reviews()[0].LastUserText(); !strings.Contains(told, "Mended.") {
+	if told := b.reviews()[0].LastUserText(); !strings.Contains(told, "Fixed.") {
 		t.Errorf("the reviewer was told %q", told)
 	}
 }
@@ -128,7 +128,7 @@ func TestGatesAreAskedBeforeEachReview(t *testing.T) {
 	b.Launcher(nil)
 	b.Gates(oneCheck(`! test -e broken`, verifying))
 	b.API.On(byReviewer, undone("Go on."), done)
-	b.API.Script(working, claudeapi.Text("Finished."), bash("touch broken"), claudeapi.Text("Gone on."), bash("rm broken"), claudeapi.Text("Mended."))
+	b.API.Script(working, claudeapi.Text("Finished."), bash("touch broken"), claudeapi.Text("Gone on."), bash("rm broken"), claudeapi.Text("Fixed."))
 	b.Run("do it")
 	b.wantAnswers("Stop", "block gates:passed supervisor:not_completed", "block gates:failed", "allow gates:passed supervisor:completed")
 	b.wantReviews(2)

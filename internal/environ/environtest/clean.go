@@ -4,7 +4,9 @@ package environtest
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 )
 
 // NoHome is the home directory of tests that have none of their own. There is nothing in it, and
@@ -32,6 +34,12 @@ func Clean() {
 		set(os.Setenv(name, value))
 	}
 	cleanProcess()
+
+	// The runtime begins to watch signals at the first Notify, which must not be in a bubble of
+	// testing/synctest.
+	first := make(chan os.Signal, 1)
+	signal.Notify(first, syscall.SIGTERM)
+	signal.Stop(first)
 }
 
 // kept reports whether a variable stays: what finds programs, what Go reads, what Windows cannot do

@@ -225,7 +225,7 @@ var (
 	oddities = []any{nil, true, 1, 1.5, "", " ", "\t\n", "\u00a0", "\v\f", "x", "PASS", []any{}, map[string]any{}, []any{nil}}
 	findings = object(map[string]*rapid.Generator[any]{
 		"id": sample("a", nil), "file": sample("a.go", "a.go", " x"), "line": sample(1, "1-2", nil, 2.5, 1e30),
-		"issue": sample("bad", "bad", "\x00"), "fix": sample("mend", nil), "priority": sample("critical", "high", "medium", "low", nil),
+		"issue": sample("bad", "bad", "\x00"), "fix": sample("fix", nil), "priority": sample("critical", "high", "medium", "low", nil),
 		"status": sample("new", nil), "File": sample("x"),
 	})
 	documents = object(map[string]*rapid.Generator[any]{

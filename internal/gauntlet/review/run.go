@@ -143,7 +143,7 @@ func (p *panel) slot(ctx context.Context, n int) (result SlotResult) {
 	result = SlotResult{Slot: n, Tried: slices.Clone(p.absent)}
 	defer func() {
 		if r := recover(); r != nil { // in a goroutine it would end the process
-			result.Err = fmt.Errorf("the review broke down: %v", r)
+			result.Err = fmt.Errorf("internal error in the review: %v", r)
 		}
 		result.Duration = time.Since(start)
 	}()
