@@ -68,7 +68,7 @@ func TestDoctorAgreesWithTheClient(t *testing.T) {
 			b.Run("do it")
 			blocked := false
 			for _, r := range b.API.Requests() {
-				blocked = blocked || strings.HasPrefix(r.LastUserText(), "Stop hook feedback:\nmend it first")
+				blocked = blocked || strings.HasPrefix(r.LastUserText(), "Stop hook feedback:\nfix it first")
 			}
 			if blocked != tt.live && os.Getenv("CLAUDE_BIN") == "" {
 				t.Errorf("the client was blocked: %t", blocked)

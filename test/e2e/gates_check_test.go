@@ -25,7 +25,7 @@ var entries = map[string]func(b *bench, command string){
 	},
 }
 
-func TestFailingCheckBlocksUntilItIsMended(t *testing.T) {
+func TestFailingCheckBlocksUntilItIsFixed(t *testing.T) {
 	t.Parallel()
 	for name, install := range entries {
 		t.Run(name, func(t *testing.T) {

@@ -79,7 +79,7 @@ func (b *bench) wantAnswers(event string, want ...string) {
 	}
 }
 
-func TestStopIsBlockedByAGuardCommandUntilItIsMended(t *testing.T) {
+func TestStopIsBlockedByAGuardCommandUntilItIsFixed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Guard(untilFixed)
@@ -93,7 +93,7 @@ func TestStopIsBlockedByAGuardCommandUntilItIsMended(t *testing.T) {
 		t.Fatalf("%d requests, want 3", len(requests))
 	}
 	feedback := requests[1].LastUserText()
-	if !strings.HasPrefix(feedback, "Stop hook feedback:\nmend it first") || !strings.Contains(feedback, "fixed is missing") {
+	if !strings.HasPrefix(feedback, "Stop hook feedback:\nfix it first") || !strings.Contains(feedback, "fixed is missing") {
 		t.Errorf("the agent was told %q", feedback)
 	}
 	b.wantAnswers("Stop", "block guard:failed", "allow guard:passed")
@@ -109,7 +109,7 @@ func TestStopIsBlockedInTheTerminalToo(t *testing.T) {
 	first := b.WaitEvent("Stop")
 	b.WaitEvent("Stop", after(first))
 	b.API.WaitRequest(t, func(r claudeapi.Request) bool {
-		return strings.HasPrefix(r.LastUserText(), "Stop hook feedback:\nmend it first")
+		return strings.HasPrefix(r.LastUserText(), "Stop hook feedback:\nfix it first")
 	})
 	if !poll(patience, func() bool { return len(b.Answers("Stop")) == 2 }) {
 		t.Error("two answers were expected")
