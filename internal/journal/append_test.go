@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -242,26 +243,39 @@ func TestDirectoryDeletedWhileAppending(t *testing.T) {
 	}
 	j := tempJournal(t, Limits{})
 	var writers sync.WaitGroup
-	for range 4 {
+	var mu sync.Mutex
+	moves := make([]int, 4) // since each writer began its record
+	for w := range moves {
 		writers.Go(func() {
 			for range 500 {
+				mu.Lock()
+				moves[w] = 0
+				mu.Unlock()
 				if _, err := j.Append(&event.Record{Call: "c"}); err != nil {
 					t.Error(err)
-					return
 				}
 			}
 		})
 	}
 	done := make(chan struct{})
 	go func() { writers.Wait(); close(done) }()
-	for {
+
+	// It is moved away at once: RemoveAll would go on for as long as writers put files in. A
+	// writer tries ten times, and two tries may meet one move.
+	for n := 0; ; n++ {
 		select {
 		case <-done:
 			return
-		case <-time.After(5 * time.Millisecond):
-			// Writers put files in while it is emptied, so it may fail.
-			_ = os.RemoveAll(j.dir)
+		default:
 		}
+		mu.Lock()
+		if slices.Max(moves) < 5 && os.Rename(j.dir, fmt.Sprint(j.dir, n)) == nil {
+			for w := range moves {
+				moves[w]++
+			}
+		}
+		mu.Unlock()
+		runtime.Gosched()
 	}
 }
 
