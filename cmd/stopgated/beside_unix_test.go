@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/test/programs"
 )
 
 // TestBesideStopgate has stopgate, called by a link, find the stopgated that was
 // built with it, and that one ask an endpoint.
 func TestBesideStopgate(t *testing.T) {
 	bin, links, home := t.TempDir(), t.TempDir(), t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../stopgate", ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	check(t, programs.Build(bin))
 	stopgate := filepath.Join(links, "stopgate")
 	if err := os.Symlink(filepath.Join(bin, "stopgate"), stopgate); err != nil {
 		t.Fatal(err)

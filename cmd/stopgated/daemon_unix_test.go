@@ -13,13 +13,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/test/programs"
 )
 
 func check(t *testing.T, err error) {
@@ -29,28 +29,9 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// programs is the directory with both, once a test has needed them.
-var programs string
-
-var built = sync.OnceValues(func() (bin string, err error) {
-	if bin, err = os.MkdirTemp("", "bin"); err != nil {
-		return "", err
-	}
-	programs = bin
-	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../stopgate", ".").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return bin, err
-})
-
 func TestMain(m *testing.M) {
 	environtest.Clean()
-	code := m.Run()
-	if programs != "" {
-		os.RemoveAll(programs)
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // place is a machine with stopgate on it: programs, a state directory, a project.
@@ -58,8 +39,8 @@ type place struct{ bin, state, root string }
 
 func newPlace(t *testing.T) place {
 	t.Helper()
-	bin, err := built()
-	check(t, err)
+	bin := t.TempDir()
+	check(t, programs.Build(bin))
 	state, err := os.MkdirTemp("", "s") // a socket's path is short
 	check(t, err)
 	t.Cleanup(func() { check(t, os.RemoveAll(state)) })

@@ -15,16 +15,16 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/test/programs"
 )
 
 // TestWakeSend has the program send the letters of a state directory to the gateway
 // that the registry in a home directory names. One that is told to end does so at once,
 // and the next one sends the rest.
 func TestWakeSend(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "stopgated")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	bin := t.TempDir()
+	check(t, programs.Build(bin))
+	program := filepath.Join(bin, "stopgated")
 	arrived := make(chan string)
 	gateway := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // else nobody sees that the sender is gone

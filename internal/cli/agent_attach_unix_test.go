@@ -25,6 +25,9 @@ type attachment struct {
 
 func newAttachment(t *testing.T) *attachment {
 	environtest.Need(t, "tmux")
+	if err := addProgram(); err != nil {
+		t.Fatal(err)
+	}
 	dir, err := os.MkdirTemp("", "sg") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)

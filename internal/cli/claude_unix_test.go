@@ -9,17 +9,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/test/programs"
 )
 
 // Under the name ccc the program is the launcher.
 func TestLinkNamedCCC(t *testing.T) {
 	root := t.TempDir()
 	home, bin := filepath.Join(root, "home"), filepath.Join(root, "my bin")
-	program, link := filepath.Join(bin, "stopgate"), filepath.Join(bin, "ccc")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/stopgate").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	link := filepath.Join(bin, "ccc")
 	err := errors.Join(
+		os.Mkdir(bin, 0o700),
+		programs.Build(bin),
 		os.Symlink("stopgate", link),
 		os.MkdirAll(filepath.Join(home, ".claude"), 0o700),
 		os.WriteFile(filepath.Join(home, ".claude", "ccc.json"), []byte(`{"providers":{"hook":{},"glm":{"env":{"X":"glm"}}}}`), 0o600),

@@ -14,35 +14,30 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/enclave"
 	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/test/programs"
 )
 
 func TestMain(m *testing.M) {
-	run := func() { os.Exit(cli.Main(os.Args)) }
-	programs := map[string]func(){
-		"stopgate":       run,
-		"conclaude":      run,
-		"agent-gauntlet": run,
-		"tui-driver":     run,
-		"oj":             run,
-		"sg2":            run, // somebody renamed the program
-		"stopgated":      stopgated,
-		"claude":         func() { fmt.Println("2.1.197 (Claude Code)") },
+	commands := map[string]func(){
+		"stopgated": stopgated,
+		"claude":    func() { fmt.Println("2.1.197 (Claude Code)") },
 	}
-	if programs[filepath.Base(os.Args[0])] == nil {
+	if commands[filepath.Base(os.Args[0])] == nil {
 		environtest.Clean()
 	}
-	testscript.Main(m, programs)
+	testscript.Main(m, commands)
 }
 
-// TestScripts runs the stories in testdata/script. Each has a home and a state
-// directory of its own, a client that only knows its version, and nothing of
-// the machine's own git or client settings. proj/ is a repository.
+// TestScripts runs the stories in testdata/script with the program that people get. Each has a
+// home and a state directory of its own, a client that only knows its version, and nothing of the
+// machine's own git or client settings. proj/ is a repository.
 func TestScripts(t *testing.T) {
-	real := sync.OnceValues(func() (string, error) { return buildPrograms(t.TempDir()) })
+	if err := addProgram(); err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -56,7 +51,7 @@ func TestScripts(t *testing.T) {
 			"json":     checkJSON,
 			"endpoint": startEndpoint,
 			"word":     takeWord,
-			"real":     useReal(real),
+			"real":     useReal,
 		},
 	})
 }
@@ -80,6 +75,34 @@ func holds(condition string) (bool, error) {
 	return err == nil, nil
 }
 
+// addProgram puts stopgate beside the stand-ins, under all of its names and one that a person gave
+// it.
+var addProgram = sync.OnceValue(func() error {
+	bin := standIns()
+	real := realPrograms(bin)
+	if err := os.Mkdir(real, 0o700); err != nil {
+		return err
+	}
+	if err := programs.Build(real); err != nil {
+		return err
+	}
+	for _, name := range []string{"stopgate", "conclaude", "agent-gauntlet", "tui-driver", "oj", "sg2"} {
+		if err := os.Link(filepath.Join(real, "stopgate"), filepath.Join(bin, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+})
+
+// standIns is the directory where testscript put this test, under the names of what it stands in
+// for.
+func standIns() string {
+	bin, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
+	return bin
+}
+
+func realPrograms(bin string) string { return filepath.Join(bin, "real") }
+
 func setUp(env *testscript.Env) error {
 	work := env.WorkDir
 	home := filepath.Join(work, "home")
@@ -88,7 +111,7 @@ func setUp(env *testscript.Env) error {
 			return err
 		}
 	}
-	bin, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator)) // where testscript put us
+	bin := standIns()
 	for name, value := range map[string]string{
 		"HOME":                home,
 		"PATH":                strings.Join([]string{bin, "/usr/bin", "/bin"}, string(filepath.ListSeparator)),
@@ -99,8 +122,7 @@ func setUp(env *testscript.Env) error {
 		"GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_CONFIG_GLOBAL":   os.DevNull,
 		"TZ":                  "UTC",
-		// A program built with -race sleeps for a second before it exits.
-		"GORACE": "atexit_sleep_ms=0",
+		"GORACE":              "atexit_sleep_ms=0", // the stand-ins would sleep for a second before they end
 	} {
 		env.Setenv(name, value)
 	}
@@ -183,26 +205,13 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// useReal is "real": from here on stopgate and stopgated are the programs that people
-// get.
-func useReal(build func() (string, error)) func(*testscript.TestScript, bool, []string) {
-	return func(ts *testscript.TestScript, neg bool, args []string) {
-		if neg || len(args) != 0 {
-			ts.Fatalf("usage: real")
-		}
-		bin, err := build()
-		ts.Check(err)
-		ts.Setenv("PATH", bin+string(filepath.ListSeparator)+ts.Getenv("PATH"))
-		ts.Setenv("REAL", bin)
+// useReal is "real": from here on stopgated is the one that people get, too.
+func useReal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: real")
 	}
-}
-
-func buildPrograms(dir string) (string, error) {
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../../cmd/stopgate", "../../cmd/stopgated").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return dir, nil
+	ts.Setenv("REAL", realPrograms(ts.Getenv("BIN")))
+	ts.Setenv("PATH", ts.Getenv("REAL")+string(filepath.ListSeparator)+ts.Getenv("PATH"))
 }
 
 // takeWord is "word VARIABLE N": the N-th word of stdout, from 1.

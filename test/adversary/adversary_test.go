@@ -16,10 +16,11 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/test/programs"
 )
 
-// programs is where stopgate is.
-var programs string
+// bin is where stopgate is.
+var bin string
 
 func TestMain(m *testing.M) {
 	environtest.Clean()
@@ -32,11 +33,10 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/stopgate", "../../cmd/stopgated")
-	if out, err := build.CombinedOutput(); err != nil {
-		panic(string(out))
+	if err := programs.Build(dir); err != nil {
+		panic(err)
 	}
-	programs = dir
+	bin = dir
 	return m.Run()
 }
 
@@ -114,7 +114,7 @@ func newWorld(t *testing.T, config string) *world {
 	w.write(filepath.Join(w.project, "main.txt"), "green\n")
 	w.write(filepath.Join(w.project, "guarded.txt"), "strong\n")
 	w.env = []string{
-		"HOME=" + w.home, "PATH=" + strings.Join([]string{filepath.Join(dir, "bin"), programs, os.Getenv("PATH")}, ":"),
+		"HOME=" + w.home, "PATH=" + strings.Join([]string{filepath.Join(dir, "bin"), bin, os.Getenv("PATH")}, ":"),
 		"PROJECT=" + w.project, "STATE=" + w.state, "STOP=" + w.stop, "TMPDIR=" + filepath.Join(dir, "tmp"),
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
@@ -164,7 +164,7 @@ func (w *world) must(name string, args ...string) {
 	w.t.Helper()
 	cmd := exec.Command(name, args...)
 	if name == "stopgate" {
-		cmd = exec.Command(filepath.Join(programs, name), args...)
+		cmd = exec.Command(filepath.Join(bin, name), args...)
 	}
 	cmd.Dir, cmd.Env = w.project, w.env
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -212,7 +212,7 @@ func (w *world) event(event string, more map[string]any) map[string]any {
 	}
 	ctx, cancel := context.WithTimeout(w.t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(programs, "stopgate"), "hook", event, "--timeout", "20m")
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "stopgate"), "hook", event, "--timeout", "20m")
 	cmd.Dir, cmd.Env, cmd.Stdin = w.project, append(w.env, "CLAUDE_PROJECT_DIR="+w.project, "CLAUDECODE=1"), bytes.NewReader(text)
 	if _, err := os.Stat(cmd.Dir); err != nil {
 		cmd.Dir = w.home // the client's own directory is gone

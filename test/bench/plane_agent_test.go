@@ -3,21 +3,20 @@
 package main
 
 import (
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/test/programs"
 )
 
 // buildPrograms builds those that the benchmarks of agents need, with a stand-in for the client.
 func buildPrograms(t *testing.T, l *lab) (client string) {
 	t.Helper()
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/stopgate", "../../cmd/stopgated", "../standin/claude")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := programs.Build(bin, "test/standin/claude"); err != nil {
+		t.Fatal(err)
 	}
 	l.stopgate, l.other = filepath.Join(bin, "stopgate"), filepath.Join(bin, "stopgated")
 	return filepath.Join(bin, "claude")

@@ -7,12 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/test/programs"
 )
 
 func check(t *testing.T, err error) {
@@ -26,10 +26,7 @@ func check(t *testing.T, err error) {
 func build(t *testing.T) (bin string) {
 	t.Helper()
 	bin = t.TempDir()
-	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/stopgate", "../../cmd/stopgated", "./standin", "../standin/claude")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", cmd, err, out)
-	}
+	check(t, programs.Build(bin, "test/chaos/standin", "test/standin/claude"))
 	return bin
 }
 

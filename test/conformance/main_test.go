@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/test/programs"
 )
 
 // The program, and the program under the names that seeds 000 and 003 give it.
@@ -35,8 +36,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if out, err := exec.Command("go", "build", "-o", dir, "../../cmd/stopgate", "../../cmd/stopgated").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+	if err := programs.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	stopgate, conclaude, tuiDriver = filepath.Join(dir, "stopgate"), filepath.Join(dir, "conclaude"), filepath.Join(dir, "tui-driver")

@@ -42,8 +42,6 @@ func newManaged(t testing.TB, runbook string) *managed {
 	t.Helper()
 	environtest.Need(t, "tmux")
 	b := newBench(t)
-	build(t, "cmd/stopgate")
-	build(t, "cmd/stopgated")
 	m := &managed{bench: b, State: filepath.Join(b.root, "state")}
 	m.Plane = client.New(filepath.Join(m.State, "daemon.sock"), "test")
 	if err := os.Mkdir(m.State, 0o700); err != nil {
@@ -118,7 +116,7 @@ func (m *managed) wake() {
 		m.t.Fatal(err)
 	}
 	defer ear.Close()
-	m.daemon = exec.Command(filepath.Join(programs, "stopgated"), "daemon")
+	m.daemon = exec.Command(filepath.Join(bin, "stopgated"), "daemon")
 	m.daemon.Env = append(slices.Clone(m.Env), "STOPGATED_READY_FD=3")
 	m.daemon.ExtraFiles = []*os.File{mouth}
 	err = m.daemon.Start()
@@ -154,7 +152,7 @@ func (m *managed) end() {
 	if m.daemon == nil {
 		m.wake()
 	}
-	stop := exec.Command(filepath.Join(programs, "stopgate"), "daemon", "stop", "--kill")
+	stop := exec.Command(filepath.Join(bin, "stopgate"), "daemon", "stop", "--kill")
 	stop.Env, stop.Dir = m.Env, m.Project
 	if out, err := stop.CombinedOutput(); err != nil {
 		m.t.Errorf("daemon stop --kill: %v\n%s", err, out)
@@ -250,7 +248,7 @@ func (m *managed) tmux(args ...string) (string, error) {
 func (m *managed) Attach(agent string) *tui {
 	m.t.Helper()
 	m.terminals++
-	s := m.terminal(filepath.Join(m.Tmp, fmt.Sprintf("person-%d", m.terminals)), "person", []string{filepath.Join(programs, "stopgate"), "agent", "attach", agent})
+	s := m.terminal(filepath.Join(m.Tmp, fmt.Sprintf("person-%d", m.terminals)), "person", []string{filepath.Join(bin, "stopgate"), "agent", "attach", agent})
 	s.launch()
 	if !poll(patience, func() bool { return promptGlyph.MatchString(s.Screen()) }) {
 		m.t.Fatal("the agent's terminal is not to be seen")

@@ -72,20 +72,20 @@ func newBench(t testing.TB) *bench {
 		root:    root,
 		records: filepath.Join(root, "records"),
 	}
-	bin := filepath.Join(root, "bin")
-	for _, dir := range []string{b.Home, b.Project, b.Tmp, b.records, bin} {
+	own := filepath.Join(root, "bin")
+	for _, dir := range []string{b.Home, b.Project, b.Tmp, b.records, own} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// What we start calls the client by its name.
-	if err := os.Symlink(client, filepath.Join(bin, "claude")); err != nil {
+	if err := os.Symlink(client, filepath.Join(own, "claude")); err != nil {
 		t.Fatal(err)
 	}
 	// Nothing is inherited: a developer's own CLAUDE_* or XDG_* must not decide a test.
 	b.Env = []string{
 		"HOME=" + b.Home,
-		"PATH=" + strings.Join([]string{programs, bin, os.Getenv("PATH")}, string(os.PathListSeparator)),
+		"PATH=" + strings.Join([]string{bin, own, os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"SHELL=/bin/sh",
 		"TERM=xterm-256color",
 		"TMPDIR=" + b.Tmp,
@@ -96,6 +96,7 @@ func newBench(t testing.TB) *bench {
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_AUTOUPDATER=1",
 		"DISABLE_ERROR_REPORTING=1",
+		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1", // else it has git ask an address outside
 	}
 	b.seedHome()
 	b.seedProject()
@@ -160,7 +161,7 @@ func (b *bench) seedProject() {
 // RecordHooks has the payloads of further events recorded.
 func (b *bench) RecordHooks(events ...string) {
 	b.t.Helper()
-	recorder := build(b.t, "test/e2e/recorder")
+	recorder := filepath.Join(bin, "recorder")
 	hooks, _ := b.Settings["hooks"].(map[string]any)
 	if hooks == nil {
 		hooks = map[string]any{}
@@ -251,10 +252,9 @@ func (o outcome) mustPass(t testing.TB) outcome {
 	return o
 }
 
-// Stopgate builds the program under test once and runs it in the project.
+// Stopgate runs the program under test in the project.
 func (b *bench) Stopgate(args ...string) outcome {
 	b.t.Helper()
-	build(b.t, "cmd/stopgate")
 	return b.Exec("stopgate", args...)
 }
 

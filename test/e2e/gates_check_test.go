@@ -19,7 +19,6 @@ var entries = map[string]func(b *bench, command string){
 		b.Stopgate("init", "--yes", "--check", command).mustPass(b.t)
 	},
 	"stop-hook": func(b *bench, command string) {
-		build(b.t, "cmd/stopgate")
 		b.Write(".gauntlet/config.yml", oneCheck(command, verifying))
 		b.ProjectHook("Stop", "stopgate stop-hook")
 	},
@@ -73,7 +72,6 @@ func (b *bench) wantArchived(kinds ...string) {
 func TestStopHookAloneAllowsTheStopAfterABlock(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	build(t, "cmd/stopgate")
 	gate := b.runs()
 	b.Write(".gauntlet/config.yml", oneCheck(gate.counted("false"), "stop_hook:\n  run_interval_minutes: 0\n"))
 	b.ProjectHook("Stop", "stopgate stop-hook")

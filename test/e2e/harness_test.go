@@ -187,7 +187,7 @@ func TestBenchIsShutOff(t *testing.T) {
 				t.Errorf("%s lies outside the bench", entry)
 			}
 		case "PATH":
-			if !strings.HasPrefix(value, programs+":") {
+			if !strings.HasPrefix(value, bin+":") {
 				t.Errorf("%s does not begin with the built programs", entry)
 			}
 		}

@@ -12,16 +12,14 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/test/programs"
 )
 
-// programs is the directory of the built commands, first on every bench's PATH.
-var programs string
+// bin is the directory of the built commands, first on every bench's PATH.
+var bin string
 
 func TestMain(m *testing.M) {
 	environtest.Clean()
@@ -35,26 +33,10 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	programs = dir
-	return m.Run()
-}
-
-var builds sync.Map // package → func() error, which builds it once
-
-// build puts a command of this module, named by its directory, on the PATH of all benches.
-func build(t testing.TB, dir string) (path string) {
-	t.Helper()
-	path = filepath.Join(programs, filepath.Base(dir))
-	once, _ := builds.LoadOrStore(dir, sync.OnceValue(func() error {
-		cmd := exec.Command("go", "build", "-o", path, "./"+dir)
-		cmd.Dir = filepath.Join("..", "..")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%w\n%s", err, out)
-		}
-		return nil
-	}))
-	if err := once.(func() error)(); err != nil {
-		t.Fatalf("building %s: %v", dir, err)
+	if err := programs.Build(dir, "test/e2e/recorder"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	return path
+	bin = dir
+	return m.Run()
 }

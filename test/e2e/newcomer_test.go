@@ -78,7 +78,7 @@ func newNewcomer(t *testing.T) *newcomer {
 	m := newManaged(t, "") // whose runbook is of another project
 	m.kill()               // the first command that needs a daemon starts it
 	t.Cleanup(func() {
-		cmd := exec.Command(filepath.Join(programs, "stopgate"), "daemon", "stop", "--kill")
+		cmd := exec.Command(filepath.Join(bin, "stopgate"), "daemon", "stop", "--kill")
 		cmd.Env = m.Env
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v: %v\n%s", cmd, err, out)

@@ -34,7 +34,6 @@ type driven struct {
 func newDriven(t testing.TB, fields ...map[string]any) *driven {
 	t.Helper()
 	b := newBench(t)
-	build(t, "cmd/stopgated")
 	b.RecordHooks("Notification", "PermissionRequest", "PreCompact")
 	b.Stopgate("hooks", "install", "--yes").mustPass(t)
 	d := &driven{b, newPostbox(t)}
@@ -96,7 +95,7 @@ func (d *driven) explainQueues() {
 			d.t.Logf("%s:\n%s", name, text)
 		}
 	}
-	log := exec.Command(filepath.Join(programs, "stopgate"), "log") // by now the test's own context is over
+	log := exec.Command(filepath.Join(bin, "stopgate"), "log") // by now the test's own context is over
 	log.Env = d.Env
 	text, _ := log.CombinedOutput()
 	d.t.Logf("stopgate log:\n%s", text)

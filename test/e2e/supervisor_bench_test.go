@@ -42,7 +42,7 @@ func (b *bench) Link(path string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := os.Symlink(build(b.t, "cmd/stopgate"), path); err != nil {
+	if err := os.Symlink(filepath.Join(bin, "stopgate"), path); err != nil {
 		b.t.Fatal(err)
 	}
 }

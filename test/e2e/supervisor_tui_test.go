@@ -110,7 +110,7 @@ func (b *bench) spaced() (program string) {
 	}
 	// By another process: a file that one of our own children still has open for writing could
 	// not be started.
-	b.Exec("cp", build(b.t, "cmd/stopgate"), program).mustPass(b.t)
+	b.Exec("cp", filepath.Join(bin, "stopgate"), program).mustPass(b.t)
 	return program
 }
 
