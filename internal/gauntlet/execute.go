@@ -119,6 +119,7 @@ func (e *execution) run(ctx context.Context) Result {
 		}
 		e.mark = runMark(lock.Owner)
 		e.board.Run, e.board.file = lock.Owner.Mark(), runningFile(e.StateDir, e.Project.Root)
+		defer e.board.close()
 		return e.locked(ctx, v)
 	}
 }

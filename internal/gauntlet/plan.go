@@ -74,13 +74,14 @@ func leadsTo(path, entry string) bool {
 func (p planner) at(i int, entry string) []*Job {
 	ep := &p.gates.EntryPoints[i]
 	_, each := children(ep.Path)
-	gone := each && !p.isDir(entry)
+	isDir := memo(p.isDir) // the checks of an entry mostly run in one place
+	gone := each && !isDir(entry)
 	var jobs []*Job
 	for _, check := range ep.Checks {
 		if gone && check.WorkingDirectory == "" {
 			continue // the folder was deleted, and with it where the check would run
 		}
-		jobs = append(jobs, &Job{Kind: KindCheck, Check: check, Dir: checkDir(check, entry, p.isDir)})
+		jobs = append(jobs, &Job{Kind: KindCheck, Check: check, Dir: checkDir(check, entry, isDir)})
 	}
 	for _, review := range ep.Reviews {
 		jobs = append(jobs, &Job{Kind: KindReview, Review: review})
@@ -102,6 +103,19 @@ func (p planner) here(gate *config.Gate) bool {
 func (p planner) isDir(path string) bool {
 	info, err := os.Stat(filepath.Join(p.root, filepath.FromSlash(path)))
 	return err == nil && info.IsDir()
+}
+
+// memo asks once about each path.
+func memo(ask func(string) bool) func(string) bool {
+	known := map[string]bool{}
+	return func(path string) bool {
+		answer, ok := known[path]
+		if !ok {
+			answer = ask(path)
+			known[path] = answer
+		}
+		return answer
+	}
 }
 
 // folders lists the folders in a parent, without hidden ones.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/lazyregexp"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/regular"
 )
@@ -29,12 +29,12 @@ func (p *prover) readsGit(job *Job) bool {
 	return base || scripts && scriptsUseGit(p.configDir)
 }
 
-var gitWord = regexp.MustCompile(`(^|[^\w.-])git($|[^\w.-])`)
+var gitWord = lazyregexp.New(`(^|[^\w.-])git($|[^\w.-])`)
 
 // usesGit reports whether a script has the command git in it, or the base that we tell gates:
 // only git knows what that is.
 func usesGit(script string) bool {
-	return gitWord.MatchString(script) || strings.Contains(script, baseVariable)
+	return gitWord().MatchString(script) || strings.Contains(script, baseVariable)
 }
 
 // baseVariable tells a check what changes are counted from.

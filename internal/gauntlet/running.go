@@ -47,9 +47,14 @@ type board struct {
 	Run   string    `json:"run"` // mark of the lock's owner
 	Gates []Running `json:"gates"`
 
-	mu   sync.Mutex
-	file string
+	mu      sync.Mutex
+	file    string      // empty before the run has the lock, and when it is over
+	pending *time.Timer // writes what has changed
 }
+
+// boardDelay is how late the board may be. To replace a file takes longer than a quick gate,
+// and a person does not look at those.
+const boardDelay = 100 * time.Millisecond
 
 func runningFile(stateDir, root string) string {
 	return filepath.Join(stateDir, "running", trust.ProjectKey(root)+".json")
@@ -66,17 +71,33 @@ func (b *board) end(job *Job) {
 }
 
 func (b *board) change(change func()) {
-	if b.file == "" {
-		return
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change()
-	if len(b.Gates) == 0 {
-		_ = os.Remove(b.file)
+	if b.pending == nil {
+		b.pending = time.AfterFunc(boardDelay, b.write)
+	}
+}
+
+func (b *board) write() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pending = nil
+	if b.file == "" {
 		return
 	}
 	if text, err := json.Marshal(b); err == nil {
 		_ = atomicfile.Replace(b.file, text, 0o600)
+	}
+}
+
+// close takes the board away.
+func (b *board) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_ = os.Remove(b.file)
+	b.file = ""
+	if b.pending != nil {
+		b.pending.Stop()
 	}
 }

@@ -2,9 +2,10 @@ package git
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/lazyregexp"
 )
 
 // known are the clean filters that show what they are for: the hash of a file that is kept elsewhere, or
@@ -14,7 +15,7 @@ var known = []string{
 	`"git-crypt" clean`, "git-crypt clean",
 }
 
-var filterKey = regexp.MustCompile(`^filter\.(.*)\.(?:clean|process)$`)
+var filterKey = lazyregexp.New(`^filter\.(.*)\.(?:clean|process)$`)
 
 // Filtered lists the tracked files below the directory that git sees through a clean
 // filter which is not known: what git says about them need not be what they hold.
@@ -29,7 +30,7 @@ func (r Repo) Filtered(ctx context.Context) ([]string, error) {
 	var pathspecs []string
 	for record := range records(out) {
 		key, command, _ := strings.Cut(record, "\n")
-		if driver := filterKey.FindStringSubmatch(key); driver != nil && command != "" && !slices.Contains(known, command) {
+		if driver := filterKey().FindStringSubmatch(key); driver != nil && command != "" && !slices.Contains(known, command) {
 			pathspecs = append(pathspecs, ":(attr:filter="+driver[1]+")")
 		}
 	}

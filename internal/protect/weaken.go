@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/stopgate/stopgate/internal/lazyregexp"
 	"github.com/stopgate/stopgate/internal/plain"
 )
 
@@ -120,19 +121,13 @@ func withoutBlocks(l string, inside bool) (string, bool) {
 	return out.String(), inside
 }
 
-// pattern compiles a regular expression when it is first used. Most hook calls look at no
-// protected file, and compiling all of these takes a millisecond.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
-
 const directiveText = `^//(go:build|\s*\+build)\b`
 
 var (
 	// hash may begin a comment.
-	hash = pattern(`^\s*#|\s#\s`)
+	hash = lazyregexp.New(`^\s*#|\s#\s`)
 
-	directive = pattern(directiveText)
+	directive = lazyregexp.New(directiveText)
 
 	// named are the lines that begin a test and have its name.
 	named = sync.OnceValue(func() []*regexp.Regexp {
@@ -155,8 +150,8 @@ var (
 	})
 
 	// marked is a line that makes a test of the next function.
-	marked   = pattern(`^\s*(?:#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest|wasm_bindgen_test)\b|@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Test|TestMethod|Fact|Theory)\b)`)
-	function = pattern(`\b(?:fn|fun|void|Task|func)\s+(\w+|` + "`[^`]+`" + `)\s*[(<]`)
+	marked   = lazyregexp.New(`^\s*(?:#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest|wasm_bindgen_test)\b|@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Test|TestMethod|Fact|Theory)\b)`)
+	function = lazyregexp.New(`\b(?:fn|fun|void|Task|func)\s+(\w+|` + "`[^`]+`" + `)\s*[(<]`)
 )
 
 // tests lists the tests of a text.
@@ -179,7 +174,7 @@ func tests(lines []string) (all []line) {
 }
 
 // skip is what keeps a test from running, or its failure from counting.
-var skip = pattern(strings.Join([]string{
+var skip = lazyregexp.New(strings.Join([]string{
 	// Go, with Ginkgo.
 	`\b\w+\.(?:Skip|Skipf|SkipNow)\(`, `\btesting\.Short\(\)`, directiveText, `\bgo test\b.*\s-(?:short|skip)\b`,
 	`\b[FPX](?:It|Specify|Describe|DescribeTable|Context|When|Entry)\(`,
@@ -225,15 +220,15 @@ func skips(e edit, where func(int) string) (notes []string) {
 }
 
 var (
-	number = pattern(`\d+(?:[._]\d+)*`)
+	number = lazyregexp.New(`\d+(?:[._]\d+)*`)
 	// least are the words of lines on which a number is a lower bound, most those on which it
 	// is an upper one.
-	least = pattern(`(?i)cover|thresh|fail[_-]?under|` + word("min") + `|at[_-]?least|percent|\bscore\b|["']?\b(?:branches|lines|statements|functions|target)\b["']?\s*[:=]`)
-	most  = pattern(`(?i)` + word("max") + `|at[_-]?most|tolerance|allowed`)
+	least = lazyregexp.New(`(?i)cover|thresh|fail[_-]?under|` + word("min") + `|at[_-]?least|percent|\bscore\b|["']?\b(?:branches|lines|statements|functions|target)\b["']?\s*[:=]`)
+	most  = lazyregexp.New(`(?i)` + word("max") + `|at[_-]?most|tolerance|allowed`)
 	// slack is what Codecov calls the part by which coverage may fall.
-	slack = pattern(`\bthreshold\s*:`)
+	slack = lazyregexp.New(`\bthreshold\s*:`)
 	// set is a line that gives something a number, as a setting does.
-	set = pattern(`[:=>]\s*["']?\d|--[\w-]+[= ]\d|\bm(?:in|ax)imum_\w+[ (]\s*\d`)
+	set = lazyregexp.New(`[:=>]\s*["']?\d|--[\w-]+[= ]\d|\bm(?:in|ax)imum_\w+[ (]\s*\d`)
 )
 
 // word matches a word, also as part of a name: min, min_lines, minLines, lines-min, but not
@@ -288,10 +283,10 @@ func thresholds(name string, e edit, where func(int) string) (notes []string) {
 // strict are the settings without which a failure does not count, lenient those with which it
 // does not.
 var (
-	strict  = pattern(`(?i)\b(?:check[-_]?coverage|per[-_]?file|xfail_strict|strict-markers|forbid[-_]?(?:only|pending)|haltOnFailure|failOnViolation|failIfNo(?:Specified)?Tests|fail_ci_if_error|require_ci_to_pass|refuse_coverage_drop|branch)\b`)
-	lenient = pattern(`(?i)(?:\b|-D)(?:informational|skipTests?|skipITs|maven\.test\.skip|testFailureIgnore|(?:is)?ignoreFailures|passWithNoTests|pass-with-no-tests|allowOnly|allow[-_]failure|continue-on-error|dangerouslyIgnoreUnhandledErrors)\b`)
+	strict  = lazyregexp.New(`(?i)\b(?:check[-_]?coverage|per[-_]?file|xfail_strict|strict-markers|forbid[-_]?(?:only|pending)|haltOnFailure|failOnViolation|failIfNo(?:Specified)?Tests|fail_ci_if_error|require_ci_to_pass|refuse_coverage_drop|branch)\b`)
+	lenient = lazyregexp.New(`(?i)(?:\b|-D)(?:informational|skipTests?|skipITs|maven\.test\.skip|testFailureIgnore|(?:is)?ignoreFailures|passWithNoTests|pass-with-no-tests|allowOnly|allow[-_]failure|continue-on-error|dangerouslyIgnoreUnhandledErrors)\b`)
 	// given is the value behind a setting's name.
-	given = pattern(`^["']?\s*(?:=>|[:=>])\s*["']?(\w+)`)
+	given = lazyregexp.New(`^["']?\s*(?:=>|[:=>])\s*["']?(\w+)`)
 )
 
 // switches names the settings that an edit turns so that less counts.

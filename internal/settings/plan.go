@@ -1,13 +1,13 @@
 package settings
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/lazyregexp"
 )
 
 // questions are the tools by which an agent asks a person. PreToolUse is
@@ -24,10 +24,10 @@ var edits = []string{
 	"mcp__.*(write|edit|create|update|replace|insert|append|delete|remove|move|rename|patch|save).*",
 }
 
-var editing = regexp.MustCompile(matcherOf(edits))
+var editing = lazyregexp.New(matcherOf(edits))
 
 // Edits reports whether a tool is one that writes files.
-func Edits(tool string) bool { return editing.MatchString(tool) }
+func Edits(tool string) bool { return editing().MatchString(tool) }
 
 // toolsFor are the tools that the entry for an event is called for where no project has
 // commands of its own there; nil: it is called for everything.

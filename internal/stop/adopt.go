@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -39,9 +40,9 @@ type turn struct {
 	release func()
 }
 
-// takeTurn waits for other calls of the same session's stop; the turn is nil where it
-// cannot, or need not: of a session without a project nothing is judged. busy means that this call's time is over and another one still
-// judges.
+// takeTurn waits for other calls of the same session's stop; the turn is nil where it cannot, or
+// need not: of a session without a project nothing is judged. busy means that this call's time is
+// over and another one still judges.
 func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte, session *work.Session) (t *turn, busy bool) {
 	base := payload.Common()
 	if payload.Event() != hook.Stop || base.SessionID == "" || session == nil {
@@ -91,6 +92,7 @@ func (t *turn) keep(decision string, stdout []byte, now time.Time) {
 	}
 	t.now.At, t.now.Decision, t.now.Stdout = now, decision, stdout
 	if text, err := json.Marshal(t.now); err == nil {
+		_ = os.Remove(t.file) // ext4 writes out at once what takes the place of a file: a millisecond
 		_ = atomicfile.Replace(t.file, text, 0o600)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/lazyregexp"
 	"github.com/stopgate/stopgate/internal/paths"
 )
 
@@ -18,8 +19,8 @@ func (w *Worktree) Made(ctx context.Context, p Position, since Start) ([]string,
 		return nil, nil
 	}
 	all, whole := moves(p.GitDir, since)
-	commits := slices.Concat(made(all, makes), since.Elsewhere)
-	brought := slices.DeleteFunc(all, func(m move) bool { return alone.MatchString(m.what) && !merges.MatchString(m.what) })
+	commits := slices.Concat(made(all, makes()), since.Elsewhere)
+	brought := slices.DeleteFunc(all, func(m move) bool { return alone().MatchString(m.what) && !merges().MatchString(m.what) })
 	if !whole && since.Reflog.Head != "" {
 		brought = append(brought, move{from: since.Reflog.Head, to: p.Head})
 	}
@@ -35,27 +36,27 @@ func MadeAt(root string, since Start) []string {
 		return nil
 	}
 	all, _ := moves(gitDir, since)
-	return made(all, makes)
+	return made(all, makes())
 }
 
 // Picked lists those of Made that a rebase took over as they were.
 func (w *Worktree) Picked(p Position, since Start) []string {
 	all, _ := moves(p.GitDir, since)
-	return made(all, picks)
+	return made(all, picks())
 }
 
 // makes are what git writes into the reflog when it makes a commit.
-var makes = regexp.MustCompile(`^(commit|cherry-pick|revert|am\b|merge [^:]*: Merge made|(rebase|pull)[^:]*\((pick|squash|fixup|reword|edit|continue)\))`)
+var makes = lazyregexp.New(`^(commit|cherry-pick|revert|am\b|merge [^:]*: Merge made|(rebase|pull)[^:]*\((pick|squash|fixup|reword|edit|continue)\))`)
 
 // picks are what a rebase writes into it for a commit that it takes over as it is.
-var picks = regexp.MustCompile(`^(rebase|pull)[^:]*\(pick\)`)
+var picks = lazyregexp.New(`^(rebase|pull)[^:]*\(pick\)`)
 
 // alone are what it writes when nothing is brought here from this machine: HEAD has one commit
 // more, goes to another branch, or to what a remote had.
-var alone = regexp.MustCompile(`^(commit|cherry-pick|revert|am\b|rebase|pull|clone|checkout|fetch|Branch|(merge|reset: moving to) (refs/remotes|origin|upstream)/)`)
+var alone = lazyregexp.New(`^(commit|cherry-pick|revert|am\b|rebase|pull|clone|checkout|fetch|Branch|(merge|reset: moving to) (refs/remotes|origin|upstream)/)`)
 
 // merges is what it writes for a merge with conflicts.
-var merges = regexp.MustCompile(`^commit \(merge\)`)
+var merges = lazyregexp.New(`^commit \(merge\)`)
 
 // made lists the commits that moves of some kind led to.
 func made(all []move, kind *regexp.Regexp) (commits []string) {

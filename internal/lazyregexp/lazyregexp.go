@@ -1,0 +1,13 @@
+// Package lazyregexp compiles regular expressions when they are first used. Most calls of a hook
+// use none, and compiling all of them took a fifth of its time.
+package lazyregexp
+
+import (
+	"regexp"
+	"sync"
+)
+
+// New compiles the pattern at the first call of what it returns.
+func New(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
