@@ -22,6 +22,7 @@ var heavy = map[string]string{
 	"github.com/charmbracelet":              "the dashboards belong to stopgated",
 	"charm.land":                            "the dashboards belong to stopgated",
 	"html/template":                         "the dashboards belong to stopgated",
+	"mvdan.cc/sh":                           "the shell's grammar belongs to stopgated",
 	"net/http":                              "a hook asks nobody over the network",
 	"github.com/santhosh-tekuri/jsonschema": "schemas are checked in tests; payloads have a decoder",
 	"github.com/invopop/jsonschema":         "schemas are generated and embedded",

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/endpoint/probe"
+	"github.com/stopgate/stopgate/internal/need/shell"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/wake/send"
 )
@@ -23,6 +24,7 @@ const usage = `usage: stopgated daemon                 run pipelines and agents,
        stopgated runbook check|show     check or show a project's runbooks
        stopgated store-verify [--json]  check the daemon's store
        stopgated provider-check         read a JSON list of providers, print one answer per line
+       stopgated command-needs          read a JSON list of command lines, print what each needs
        stopgated wake-send              send the letters that wait for agents, until there is none
        stopgated version                print the version
 `
@@ -43,6 +45,8 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		return storeVerify(true, out, errOut)
 	case slices.Equal(args, []string{"provider-check"}):
 		err = probe.Prober{UserAgent: "stopgate/" + cli.Version()}.Serve(context.Background(), in, out)
+	case slices.Equal(args, []string{"command-needs"}):
+		err = shell.Serve(in, out)
 	case slices.Equal(args, []string{"wake-send"}):
 		err = wakeSend()
 	case slices.Equal(args, []string{"version"}):

@@ -32,7 +32,7 @@ Exit code 0: enforcement is live. 1: it is not, or that cannot be told.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			report := doctor.Examine(ctx, doctor.Place{StateDir: h.stateDir, GlobalPath: h.globalPath, Dir: h.cwd, Root: h.root, HasProject: h.hasProject})
+			report := doctor.Examine(ctx, doctor.Place{StateDir: h.stateDir, Needs: needs, GlobalPath: h.globalPath, Dir: h.cwd, Root: h.root, HasProject: h.hasProject})
 			if asJSON {
 				err = printJSON(cmd.OutOrStdout(), map[string]any{"live": report.Live(), "commands": report.Commands, "findings": report.Findings})
 			} else {

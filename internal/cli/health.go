@@ -58,7 +58,7 @@ type health struct {
 
 func (h *here) health(ctx context.Context, project *keeper.Project, environ []string) health {
 	found := doctor.Survey{
-		Project: project, Environ: environ, StateDir: h.stateDir, ReviewDir: project.Root,
+		Project: project, Environ: environ, StateDir: h.stateDir, Needs: needs, ReviewDir: project.Root,
 		Reviewers: project.Config.Gauntlet.CLI.DefaultPreference,
 		Ask:       project.Config.Gauntlet.CLI.CheckUsageLimit,
 	}.CheckHealth(ctx)

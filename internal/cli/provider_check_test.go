@@ -14,12 +14,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/stopgate/stopgate/internal/endpoint/probe"
+	"github.com/stopgate/stopgate/internal/need/shell"
 )
 
 // stopgated stands in for the program of that name, as far as scripts need it.
 func stopgated() {
 	switch words := strings.Join(os.Args[1:], " "); {
 	case words == "provider-check":
+	case words == "command-needs":
+		if err := shell.Serve(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	case words == "daemon":
 		fakeDaemon()
 		return

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/need"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/process"
@@ -27,33 +29,28 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 	if len(s.Project.Edited) > 0 {
 		f.approved = s.Project.ConfigDir
 	}
-	look := func(gate, check, dir, line string) {
-		_, ran := history[gate]
-		for _, n := range needsOf(line, environ.Get(s.Environ, "HOME")) {
-			text := plain.Line(n.text)
-			if f.has(ctx, dir, n) || n.maybe && ran {
+	look := func(c command, needs []need.Need) {
+		_, ran := history[c.gate]
+		for _, n := range needs {
+			text := plain.Line(n.Text)
+			if f.has(ctx, c.dir, n) || n.Maybe && ran {
 				continue
 			}
-			if m := (MissingProgram{plain.Line(gate), text, n.branch}); !n.maybe && !slices.Contains(missing, m) {
+			if m := (MissingProgram{plain.Line(c.gate), text, n.Branch}); !n.Maybe && !slices.Contains(missing, m) {
 				missing = append(missing, m)
 			}
-			if u := (UnsureCommand{plain.Line(gate), plain.Line(check), text}); n.maybe && !slices.Contains(unsure, u) {
+			if u := (UnsureCommand{plain.Line(c.gate), plain.Line(c.check), text}); n.Maybe && !slices.Contains(unsure, u) {
 				unsure = append(unsure, u)
 			}
 		}
 	}
-	if runner := s.Project.Config.Gauntlet.StopHook.Runner; len(runner) > 0 && !f.has(ctx, ".", need{kind: aProgram, text: runner[0], shell: "sh"}) {
+	if runner := s.Project.Config.Gauntlet.StopHook.Runner; len(runner) > 0 && !f.has(ctx, ".", need.Need{Kind: need.Program, Text: runner[0], Shell: "sh"}) {
 		missing = append(missing, MissingProgram{Gate: "stop_hook.runner", Program: plain.Line(runner[0])})
 	}
-	for _, job := range gauntlet.Jobs(s.Project, s.Environ) {
-		if job.Check != nil {
-			look(job.ID(), job.Check.Name, job.Dir, job.Check.Command)
-		}
-	}
-	for event, commands := range s.Project.Config.Hooks {
-		for _, command := range commands {
-			look(string(event), "", ".", command.Run)
-		}
+	lines := s.lines()
+	needs := s.needs(ctx, lines)
+	for i, c := range lines {
+		look(c, needs[i])
 	}
 	slices.SortFunc(missing, func(a, b MissingProgram) int {
 		return slices.Compare([]string{a.Gate, a.Program}, []string{b.Gate, b.Program})
@@ -62,6 +59,44 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 		return slices.Compare([]string{a.Gate, a.Command}, []string{b.Gate, b.Command})
 	})
 	return missing, unsure
+}
+
+// command is a line that a gate runs.
+type command struct{ gate, check, dir, line string }
+
+// lines are the commands of checks, and the project's own for an event.
+func (s Survey) lines() (all []command) {
+	for _, job := range gauntlet.Jobs(s.Project, s.Environ) {
+		if job.Check != nil {
+			all = append(all, command{job.ID(), job.Check.Name, job.Dir, job.Check.Command})
+		}
+	}
+	for event, commands := range s.Project.Config.Hooks {
+		for _, c := range commands {
+			all = append(all, command{string(event), "", ".", c.Run})
+		}
+	}
+	return all
+}
+
+// needs are what commands need. Where they cannot be read, that is what is not known of each.
+func (s Survey) needs(ctx context.Context, commands []command) [][]need.Need {
+	if len(commands) == 0 {
+		return nil
+	}
+	question := need.Question{Home: environ.Get(s.Environ, "HOME")}
+	for _, c := range commands {
+		question.Lines = append(question.Lines, c.line)
+	}
+	needs, err := s.Needs(ctx, question)
+	if err == nil && len(needs) != len(commands) {
+		err = fmt.Errorf("%d answers about %d commands", len(needs), len(commands))
+	}
+	if err != nil {
+		unknown := []need.Need{{Kind: need.Riddle, Text: "not read: " + err.Error(), Maybe: true}}
+		needs = slices.Repeat([][]need.Need{unknown}, len(commands))
+	}
+	return needs
 }
 
 // finder looks for what commands need, and starts none of it.
@@ -73,31 +108,31 @@ type finder struct {
 }
 
 // has reports whether something is there for a command that runs in a directory of the project.
-func (f finder) has(ctx context.Context, dir string, n need) bool {
-	from := filepath.Join(f.root, filepath.FromSlash(dir), filepath.FromSlash(n.dir))
-	if filepath.IsAbs(n.dir) {
-		from = n.dir
+func (f finder) has(ctx context.Context, dir string, n need.Need) bool {
+	from := filepath.Join(f.root, filepath.FromSlash(dir), filepath.FromSlash(n.Dir))
+	if filepath.IsAbs(n.Dir) {
+		from = n.Dir
 	}
-	file := filepath.Join(from, filepath.FromSlash(n.text))
-	if filepath.IsAbs(n.text) {
-		file = n.text
+	file := filepath.Join(from, filepath.FromSlash(n.Text))
+	if filepath.IsAbs(n.Text) {
+		file = n.Text
 	}
 	below, inside := strings.CutPrefix(file, filepath.Join(f.root, paths.GauntletDir)+string(filepath.Separator))
 	switch {
-	case n.kind == aRiddle:
+	case n.Kind == need.Riddle:
 		return false
-	case f.approved != "" && inside && n.kind != aTool:
+	case f.approved != "" && inside && n.Kind != need.Tool:
 		return exists(filepath.Join(f.approved, below))
-	case n.kind == aTool:
-		return f.tool(from, n.text)
-	case n.kind == aFile:
+	case n.Kind == need.Tool:
+		return f.tool(from, n.Text)
+	case n.Kind == need.File:
 		return exists(file) || exists(file+".js") // node adds that
-	case strings.Contains(n.text, "/"):
+	case strings.Contains(n.Text, "/"):
 		_, err := exec.LookPath(file)
 		return err == nil
 	}
 	// In a shell that is missing itself nothing else is worth a word.
-	return n.shell != "sh" && !f.named(ctx, "sh", n.shell) || f.named(ctx, n.shell, n.text)
+	return n.Shell != "sh" && !f.named(ctx, "sh", n.Shell) || f.named(ctx, n.Shell, n.Text)
 }
 
 // named asks a shell whether it would find a program.

@@ -1,9 +1,12 @@
 package doctor
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +15,31 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/need"
+	"github.com/stopgate/stopgate/internal/need/shell"
 )
+
+// parsed answers as stopgated does.
+func parsed(_ context.Context, question need.Question) (answer [][]need.Need, err error) {
+	for _, line := range question.Lines {
+		answer = append(answer, shell.Needs(line, question.Home))
+	}
+	return answer, nil
+}
+
+// Where stopgated does not say what commands need, none of them is known to run.
+func TestCommandsThatWereNotRead(t *testing.T) {
+	s := survey(t, t.TempDir(), "true")
+	for name, needs := range map[string]func(context.Context, need.Question) ([][]need.Need, error){
+		"an error":       func(context.Context, need.Question) ([][]need.Need, error) { return nil, errors.New("no stopgated") },
+		"an answer less": func(context.Context, need.Question) ([][]need.Need, error) { return nil, nil },
+	} {
+		s.Needs = needs
+		if _, unsure := s.commands(t.Context()); len(unsure) != 1 || !strings.Contains(unsure[0].Command, "not read: ") {
+			t.Errorf("%s: %+v", name, unsure)
+		}
+	}
+}
 
 // survey is one of a project with a check "lint" that has the command.
 func survey(t *testing.T, root, command string) Survey {
@@ -31,7 +58,7 @@ func survey(t *testing.T, root, command string) Survey {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Survey{Project: &keeper.Project{Root: root, Config: project, Gates: gates}, Environ: os.Environ(), StateDir: filepath.Join(root, "state")}
+	return Survey{Project: &keeper.Project{Root: root, Config: project, Gates: gates}, Environ: os.Environ(), StateDir: filepath.Join(root, "state"), Needs: parsed}
 }
 
 func write(t *testing.T, file, text string) {
@@ -94,8 +121,8 @@ func TestE16EveryProgramResolves(t *testing.T) {
 		"node missing.js": true, "node dist/check.js": false, "node dist/check": false,
 	} {
 		s := survey(t, root, command)
-		for _, n := range needsOf(command, "") {
-			if f := (finder{root: root}); n.kind == aFile && f.has(t.Context(), ".", n) == missing {
+		for _, n := range shell.Needs(command, "") {
+			if f := (finder{root: root}); n.Kind == need.File && f.has(t.Context(), ".", n) == missing {
 				t.Errorf("%s: missing is %t", command, !missing)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/need"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/settings"
@@ -54,6 +55,8 @@ type Place struct {
 	Dir        string // where the client is started: it reads the settings there, and none above
 	Root       string // the project's
 	HasProject bool
+	// Needs says what command lines need.
+	Needs func(context.Context, need.Question) ([][]need.Need, error)
 }
 
 // Report is what was found.

@@ -34,7 +34,7 @@ func newPlace(t *testing.T, answers string) Place {
 	if _, err := settings.Install(filepath.Join(root, ".claude", "settings.json"), settings.Plan(program, nil, nil, 0)); err != nil {
 		t.Fatal(err)
 	}
-	return Place{StateDir: filepath.Join(home, "state"), GlobalPath: filepath.Join(home, "config.yml"), Dir: root, Root: root}
+	return Place{StateDir: filepath.Join(home, "state"), GlobalPath: filepath.Join(home, "config.yml"), Dir: root, Root: root, Needs: parsed}
 }
 
 // Only a hook that blocks what must be blocked, and nothing else, is live.

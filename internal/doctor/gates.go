@@ -35,7 +35,7 @@ func (e *examination) gates(ctx context.Context) {
 		return
 	}
 	defer os.RemoveAll(dir)
-	health := Survey{Project: place.Project, Environ: os.Environ(), StateDir: e.StateDir, ReviewDir: dir, Ask: true}.CheckHealth(ctx)
+	health := Survey{Project: place.Project, Environ: os.Environ(), StateDir: e.StateDir, Needs: e.Needs, ReviewDir: dir, Ask: true}.CheckHealth(ctx)
 	for _, m := range health.Missing {
 		text := "%s starts %s, which is not there: it checks nothing"
 		if m.Conditional {

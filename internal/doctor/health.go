@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/need"
 	"github.com/stopgate/stopgate/internal/plain"
 )
 
@@ -72,6 +73,8 @@ type Survey struct {
 	Project  *keeper.Project
 	Environ  []string
 	StateDir string
+	// Needs says what command lines need.
+	Needs func(context.Context, need.Question) ([][]need.Need, error)
 	// Reviewers are asked about besides those that reviews name.
 	Reviewers []string
 	// ReviewDir is where reviewers are started.

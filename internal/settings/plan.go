@@ -1,13 +1,14 @@
 package settings
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/lazyregexp"
 )
 
 // questions are the tools by which an agent asks a person. PreToolUse is
@@ -24,7 +25,7 @@ var edits = []string{
 	"mcp__.*(write|edit|create|update|replace|insert|append|delete|remove|move|rename|patch|save).*",
 }
 
-var editing = lazyregexp.New(matcherOf(edits))
+var editing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(matcherOf(edits)) })
 
 // Edits reports whether a tool is one that writes files.
 func Edits(tool string) bool { return editing().MatchString(tool) }

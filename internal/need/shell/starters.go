@@ -1,10 +1,12 @@
-package doctor
+package shell
 
 import (
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/stopgate/stopgate/internal/need"
 )
 
 // options says which of a program's options take the next word as their value.
@@ -200,7 +202,7 @@ func (r *reader) tool(commands []string, args []word) (is bool) {
 		if at := strings.LastIndex(name, "@"); at > 0 {
 			name = name[:at] // a version
 		}
-		r.add(need{kind: aTool, text: name})
+		r.add(need.Need{Kind: need.Tool, Text: name})
 	}
 	r.made = true
 	return true

@@ -1,28 +1,30 @@
-package doctor
+package shell
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/need"
 )
 
 // wordsOf are needs as the table below has them: kind, name, where it is looked for, and a
 // question mark behind what only a run can tell.
-func wordsOf(needs []need) (all []string) {
+func wordsOf(needs []need.Need) (all []string) {
 	for _, n := range needs {
-		text := n.text
-		if n.kind != aProgram {
-			text = string(n.kind) + " " + text
+		text := n.Text
+		if n.Kind != need.Program {
+			text = string(n.Kind) + " " + text
 		}
-		if n.shell != "sh" && n.shell != "" {
-			text = n.shell + ": " + text
+		if n.Shell != "sh" && n.Shell != "" {
+			text = n.Shell + ": " + text
 		}
-		if n.dir != "" {
-			text += " in " + n.dir
+		if n.Dir != "" {
+			text += " in " + n.Dir
 		}
-		if n.maybe {
+		if n.Maybe {
 			text += "?"
 		}
-		if n.branch {
+		if n.Branch {
 			text = "perhaps " + text
 		}
 		all = append(all, text)
@@ -147,7 +149,7 @@ func TestE16WhatACommandNeeds(t *testing.T) {
 		"[[ -f a ]] && lint":             {"[[", "perhaps lint"},
 		"a=(1 2); lint ${a[0]}":          {"lint"},
 	} {
-		if got := wordsOf(needsOf(line, "/home/me")); !slices.Equal(got, want) {
+		if got := wordsOf(Needs(line, "/home/me")); !slices.Equal(got, want) {
 			t.Errorf("%s\n got %q\nwant %q", line, got, want)
 		}
 	}
@@ -156,5 +158,5 @@ func TestE16WhatACommandNeeds(t *testing.T) {
 func FuzzNeeds(f *testing.F) {
 	f.Add("A=1 'b c' && (d) 2>&1 | e\\")
 	f.Add("sh -c 'bash -c \"npx $x\"'; cd a; timeout -k 5 $(b) python3 -W x")
-	f.Fuzz(func(_ *testing.T, line string) { needsOf(line, "/home/me") })
+	f.Fuzz(func(_ *testing.T, line string) { Needs(line, "/home/me") })
 }

@@ -1,4 +1,5 @@
-package doctor
+// Package shell reads command lines of the POSIX shell and its relatives.
+package shell
 
 import (
 	"path"
@@ -6,34 +7,13 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/stopgate/stopgate/internal/need"
 )
 
-// need is something without which a command line does not run to its end.
-type need struct {
-	kind  needKind
-	text  string
-	shell string // of a program without a path: whose builtins count beside programs
-	dir   string // of a relative path: where it begins, from where the line runs
-	// maybe means that the line may find it elsewhere, make it, or look whether it is there.
-	maybe bool
-	// branch means that a condition decides whether it is needed.
-	branch bool
-}
-
-type needKind string
-
-const (
-	aProgram needKind = "program"
-	aFile    needKind = "file"
-	// aTool is a program of the project's own packages, which only their runner finds.
-	aTool needKind = "tool"
-	// aRiddle is a command that only the shell can tell.
-	aRiddle needKind = "riddle"
-)
-
-// needsOf lists what a shell's command line needs, as far as that can be told without running
+// Needs lists what a shell's command line needs, as far as that can be told without running
 // it. home is what $HOME and ~ stand for.
-func needsOf(line, home string) []need {
+func Needs(line, home string) []need.Need {
 	r := &reader{home: home}
 	r.script("sh", line)
 	return r.needs
@@ -51,7 +31,7 @@ type reader struct {
 	made    bool            // something ran that may have made files
 	branch  int             // how many conditions decide whether this runs
 	depth   int             // how many shells are around this one
-	needs   []need
+	needs   []need.Need
 }
 
 // place is where a relative path begins. It is lost where a cd goes to a place that cannot be
@@ -308,28 +288,28 @@ func (r *reader) sourced(args []word) {
 	case strings.Contains(args[0].text, "/"):
 		r.file(args[0].text)
 	default:
-		r.add(need{kind: aFile, text: args[0].text, maybe: true}) // it may be on the PATH
+		r.add(need.Need{Kind: need.File, Text: args[0].text, Maybe: true}) // it may be on the PATH
 	}
 	r.loose = true
 }
 
 func (r *reader) program(name string) {
 	if !strings.Contains(name, "/") {
-		r.add(need{kind: aProgram, text: name, maybe: r.loose || r.guarded[name]})
+		r.add(need.Need{Kind: need.Program, Text: name, Maybe: r.loose || r.guarded[name]})
 		return
 	}
-	r.path(aProgram, name)
+	r.path(need.Program, name)
 }
 
-func (r *reader) file(name string) { r.path(aFile, name) }
+func (r *reader) file(name string) { r.path(need.File, name) }
 
 // path needs a file, which a command before may make.
-func (r *reader) path(kind needKind, name string) {
+func (r *reader) path(kind need.Kind, name string) {
 	if r.lost && !path.IsAbs(name) {
 		r.riddle(name)
 		return
 	}
-	r.add(need{kind: kind, text: name, maybe: r.made || r.guarded[name]})
+	r.add(need.Need{Kind: kind, Text: name, Maybe: r.made || r.guarded[name]})
 }
 
 func (r *reader) riddle(text string) {
@@ -337,18 +317,18 @@ func (r *reader) riddle(text string) {
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
 	}
-	r.add(need{kind: aRiddle, text: text})
+	r.add(need.Need{Kind: need.Riddle, Text: text})
 }
 
-func (r *reader) add(n need) {
-	n.maybe = n.maybe || n.kind == aRiddle || n.kind == aTool
-	n.branch = r.branch > 0 && !n.maybe
+func (r *reader) add(n need.Need) {
+	n.Maybe = n.Maybe || n.Kind == need.Riddle || n.Kind == need.Tool
+	n.Branch = r.branch > 0 && !n.Maybe
 	switch {
-	case n.kind == aRiddle:
-	case n.kind == aProgram && !strings.Contains(n.text, "/"):
-		n.shell = r.shell
-	case !path.IsAbs(n.text):
-		n.dir = r.dir
+	case n.Kind == need.Riddle:
+	case n.Kind == need.Program && !strings.Contains(n.Text, "/"):
+		n.Shell = r.shell
+	case !path.IsAbs(n.Text):
+		n.Dir = r.dir
 	}
 	if !slices.Contains(r.needs, n) {
 		r.needs = append(r.needs, n)

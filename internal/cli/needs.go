@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/stopgate/stopgate/internal/need"
+)
+
+// needs has stopgated say what command lines need.
+func needs(ctx context.Context, question need.Question) (answer [][]need.Need, err error) {
+	program, err := findProgram("stopgated", os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	stdin, err := json.Marshal(question)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program, "command-needs")
+	cmd.Stdin = bytes.NewReader(stdin)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s command-needs: %w", program, err)
+	}
+	return answer, json.Unmarshal(out, &answer)
+}
