@@ -110,6 +110,19 @@ func (p *StopPayload) fields() []field {
 	}
 }
 
+// Scheduled are the prompts that the client will send by itself, because the agent told it to.
+func (p *StopPayload) Scheduled() (prompts []string) {
+	for _, raw := range p.SessionCrons {
+		var cron struct {
+			Prompt string `json:"prompt"`
+		}
+		if json.Unmarshal(raw, &cron) == nil && cron.Prompt != "" {
+			prompts = append(prompts, cron.Prompt)
+		}
+	}
+	return prompts
+}
+
 // SubagentStopPayload: a subagent is about to stop. TranscriptPath is the
 // parent's. The client's own summariser stops with an empty AgentType.
 type SubagentStopPayload struct {
@@ -204,7 +217,7 @@ func (p *UserPromptSubmitPayload) fields() []field {
 
 // Automatic reports whether the client made the prompt itself: work in the background has
 // ended, another session or agent sent a message, or a schedule is due. Nothing but the text
-// tells. A prompt that an agent scheduled for its own session cannot be told from a person's.
+// tells. Of a prompt that an agent scheduled for its own session, IsOneOf tells.
 func (p *UserPromptSubmitPayload) Automatic() bool {
 	text := strings.TrimSpace(p.Prompt)
 	if tag, found := strings.CutPrefix(text, "<"); found {
@@ -213,6 +226,18 @@ func (p *UserPromptSubmitPayload) Automatic() bool {
 	}
 	first, _, _ := strings.Cut(text, "\n")
 	return slices.Contains(automaticLines, strings.TrimSpace(first))
+}
+
+// IsOneOf reports whether the prompt is one of those that a stop's payload said were scheduled.
+// The client tells the first thousand characters of one, and how many more there are.
+func (p *UserPromptSubmitPayload) IsOneOf(scheduled []string) bool {
+	prompt := strings.TrimSpace(p.Prompt)
+	return slices.ContainsFunc(scheduled, func(text string) bool {
+		if start, more, clipped := strings.Cut(text, "… [+"); clipped && strings.HasSuffix(more, " chars]") {
+			return strings.HasPrefix(prompt, strings.TrimSpace(start))
+		}
+		return prompt == strings.TrimSpace(text)
+	})
 }
 
 var (

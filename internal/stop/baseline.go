@@ -31,8 +31,8 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	if session == nil && len(below) == 0 {
 		return
 	}
-	person := !typed && !p.Automatic() && agentdir.FromEnviron(c.Environ) == ""
 	begins := session == nil || session.Prompts == 0
+	person := !typed && !p.Automatic() && agentdir.FromEnviron(c.Environ) == "" && (begins || !p.IsOneOf(session.Scheduled))
 	ctx, cancel := c.limit(ctx, c.timeout(payload, place.Project))
 	defer cancel()
 	ctx, cancel = context.WithTimeout(ctx, promptPatience)
@@ -115,6 +115,7 @@ func (c *call) settle(payload hook.Payload, root string, session *work.Session, 
 	}
 	c.update(payload, root, session, func(s *work.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
+		s.Schedule(p.Scheduled())
 		for _, tree := range trees {
 			if gitDir, found := paths.GitDir(tree.Root); found && isLinked(gitDir) {
 				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))

@@ -152,6 +152,32 @@ func TestE3AfterTheLimitAPersonsPromptStartsAnew(t *testing.T) {
 	wantBlock(t, s.stop(nil), "check:.:t")
 }
 
+// An agent that wakes itself would be held for three stops each time, for ever.
+func TestE3APromptThatTheAgentScheduledIsNoPersons(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	write(t, s.path("red"), "")
+	for range 3 {
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	long := strings.Repeat("look again ", 100)
+	crons := []any{
+		fields{"id": "1", "schedule": "*/5 * * * *", "recurring": true, "prompt": "Check the build"},
+		fields{"id": "2", "schedule": "0 9 * * *", "recurring": false, "prompt": long[:1000] + "… [+100 chars]"},
+		"of another form",
+	}
+	wantAllow(t, s.stop(fields{"session_crons": crons}), "retry limit")
+	for _, prompt := range []string{"Check the build", long} {
+		s.prompt(prompt, nil)
+		write(t, s.path("red"), prompt)
+		wantAllow(t, s.stop(fields{"session_crons": crons}), "retry limit")
+	}
+	s.prompt("Check the build again", nil)
+	write(t, s.path("red"), "a person wrote that")
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
 func TestE3APromptOfAnAgentOfAPipelineIsNoPersons(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)

@@ -32,6 +32,8 @@ type Session struct {
 	// Judged means that the last turn ended in a stop that was looked at, with nothing left
 	// running: what changes from then until the next prompt is a person's.
 	Judged bool `json:"judged,omitempty"`
+	// Scheduled are prompts that the agent has told the client to send later.
+	Scheduled []string `json:"scheduled,omitempty"`
 	// Roots are the projects in which the session has worked, the oldest first.
 	Roots []string `json:"roots,omitempty"`
 	// Strange are projects in which it has worked that were never approved.
@@ -66,9 +68,10 @@ type Tree struct {
 const (
 	// maxRoots bounds what is remembered of an agent that wanders through a large tree. The
 	// first and the latest are the ones that matter.
-	maxRoots   = 64
-	maxClients = 8
-	maxMade    = 500
+	maxRoots     = 64
+	maxClients   = 8
+	maxMade      = 500
+	maxScheduled = 64
 )
 
 // Visit remembers a project that the session works in.
@@ -90,6 +93,13 @@ func (s *Session) Commit(commits []string) {
 		}
 	}
 	s.Made = s.Made[max(0, len(s.Made)-maxMade):]
+}
+
+// Schedule remembers the prompts that the client will send by itself. It tells no more than a
+// thousand characters of each.
+func (s *Session) Schedule(prompts []string) {
+	prompts = slices.DeleteFunc(prompts, func(text string) bool { return len(text) > 5000 })
+	s.Scheduled = prompts[:min(len(prompts), maxScheduled)]
 }
 
 // Stray remembers a project that was never approved.
