@@ -228,13 +228,14 @@ func (p *plane) inbox(agent string) (texts []string) {
 		p.t.Fatal(err)
 	}
 	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue // one that is being written
+		}
 		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if !strings.HasPrefix(entry.Name(), ".") { // one that is being written
-			texts = append(texts, string(text))
-		}
+		texts = append(texts, string(text))
 	}
 	slices.Sort(texts)
 	return texts
