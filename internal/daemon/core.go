@@ -142,9 +142,14 @@ func (c *core) passOver(owner string, in engine.Input, err error) error {
 	return err
 }
 
+// turnOf is where those who have something to tell an owner take turns; a few owners share one.
+func (c *core) turnOf(owner string) chan struct{} {
+	return c.turns[maphash.String(c.seed, owner)%uint64(len(c.turns))]
+}
+
 // turn waits until it is the caller's turn with the owner.
 func (c *core) turn(ctx context.Context, owner string) (end func(), err error) {
-	turn := c.turns[maphash.String(c.seed, owner)%uint64(len(c.turns))]
+	turn := c.turnOf(owner)
 	select {
 	case turn <- struct{}{}:
 		return func() { <-turn }, nil

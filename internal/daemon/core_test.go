@@ -187,7 +187,11 @@ func TestASnapshotHasWhatWasAppendedJustNow(t *testing.T) {
 		recorded <- err
 	}()
 	<-appended
-	do(t, c, newID(1), create(newID(1), shellPlan("one"))) // with a later position
+	other := newID(1)
+	for n := 2; c.turnOf(other) == c.turnOf(anID); n++ {
+		other = newID(n)
+	}
+	do(t, c, other, create(other, shellPlan("one"))) // with a later position
 	go func() { saved <- c.snapshot(t.Context()) }()
 	select {
 	case err := <-saved:
