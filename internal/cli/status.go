@@ -15,6 +15,8 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/settings"
@@ -74,8 +76,10 @@ type status struct {
 	remedy trust.Remedy // where it was edited
 	Global string       `json:"global_faults,omitempty"`
 	Off    *stop.Recess `json:"off,omitempty"`
-	Open   int          `json:"unanswered"` // stops received and not answered
-	Gates  *gatesStatus `json:"gates,omitempty"`
+	// Observed is the file that says that nothing is blocked.
+	Observed string       `json:"observed_by,omitempty"`
+	Open     int          `json:"unanswered"` // stops received and not answered
+	Gates    *gatesStatus `json:"gates,omitempty"`
 	// Protected are protected files that wait for approval.
 	Protected []waitingView `json:"protected,omitempty"`
 	// Supervisor is nil where nothing was reviewed.
@@ -162,7 +166,11 @@ func (h *here) status(ctx context.Context) (*status, error) {
 		}
 		gates.Running = gauntlet.Now(h.stateDir, h.root, h.logDir(io.Discard))
 		s.Gates = gates
-		s.Protected = h.protected(ctx)
+		project := h.locator().Locate(h.root, false).Project
+		s.Protected = h.protected(ctx, project)
+		if project != nil {
+			s.Observed = h.global.ObservesBy(project.Config, paths.ProjectConfig(h.root), h.globalPath)
+		}
 	}
 	if recess, on := stop.InRecess(h.stateDir, h.root, time.Now()); on {
 		s.Off = &recess
@@ -176,8 +184,7 @@ func (h *here) status(ctx context.Context) (*status, error) {
 }
 
 // protected are the protected files that wait for approval here.
-func (h *here) protected(ctx context.Context) []waitingView {
-	project := h.locator().Locate(h.root, false).Project
+func (h *here) protected(ctx context.Context, project *keeper.Project) []waitingView {
 	if !protect.Protects(project) {
 		return nil
 	}
@@ -300,6 +307,9 @@ func (s *status) write(out io.Writer, p paint) error {
 		row("hooks", p.yellow("only the supervisor's: no gate is enforced"), "stopgate hooks install")
 	default:
 		row("hooks", p.red("not installed: nothing is enforced"), "stopgate hooks install")
+	}
+	if s.Observed != "" {
+		row("mode", p.yellow("observing: stops are judged, and none is blocked"), "mode: in "+plain.Name(s.Observed))
 	}
 	if s.Off != nil {
 		text := "until " + s.Off.Until.Local().Format(time.DateTime)

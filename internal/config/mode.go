@@ -22,3 +22,15 @@ func readMode(v value, to *Mode) {
 func (g *Global) Observes(project *Project) bool {
 	return g.Mode == Observe || project != nil && project.Mode == Observe
 }
+
+// ObservesBy is the file that says that stops are only observed, of the project's and the user's;
+// empty where they are blocked.
+func (g *Global) ObservesBy(project *Project, projectFile, globalFile string) string {
+	switch {
+	case !g.Observes(project):
+		return ""
+	case g.Mode == Observe:
+		return globalFile
+	}
+	return projectFile
+}

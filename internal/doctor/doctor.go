@@ -417,6 +417,9 @@ func (e *examination) configuration() {
 		return
 	}
 	e.project = project
+	if file := global.ObservesBy(project, paths.ProjectConfig(e.Root), e.GlobalPath); file != "" {
+		e.find(Dead, "mode", "observing: stops are judged, and none is blocked", "take \"mode: observe\" out of "+file)
+	}
 	e.commands = len(project.Commands()) + len(gates.Commands())
 	if e.commands == 0 {
 		e.find(Warn, "config", paths.ProjectConfig(e.Root)+" is valid, but has no gates and no commands: nothing is checked", "add some under entry_points:")
