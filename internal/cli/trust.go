@@ -253,8 +253,11 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 	return nil
 }
 
-// print says what runs. What is in runbooks only stopgated can read.
+// print says what runs and what is enforced. What is in runbooks only stopgated can read.
 func (c contents) print(out io.Writer, verb string) {
+	for _, rule := range c.rules() {
+		fmt.Fprintln(out, rule)
+	}
 	commands := c.commands()
 	if len(commands)+len(c.runbooks) == 0 {
 		fmt.Fprintln(out, verb+" nothing")
@@ -272,6 +275,24 @@ func (c contents) print(out io.Writer, verb string) {
 	for _, path := range c.runbooks {
 		fmt.Fprintf(out, "  %s\n", plain.Name(path))
 	}
+}
+
+// rules are the settings by which less or more is enforced than gates say.
+func (c contents) rules() (lines []string) {
+	if c.Mode == config.Observe {
+		lines = append(lines, "it blocks nothing (mode: observe)")
+	}
+	if enabled := c.Gauntlet.StopHook.Enabled; enabled != nil && !*enabled {
+		lines = append(lines, "its gates check no stop (stop_hook.enabled: false)")
+	}
+	if len(c.Protect.Patterns) > 0 {
+		then := "a person is told of changes"
+		if c.Protect.Blocks {
+			then = "a change blocks the stop once"
+		}
+		lines = append(lines, "it protects "+plain.Line(strings.Join(c.Protect.Patterns, ", "))+": "+then)
+	}
+	return lines
 }
 
 // quote makes a path safe to paste into a shell.
