@@ -81,8 +81,8 @@ func (l *lab) supervisorHook(dir, session, transcript, reviewer string) (program
 	}, write(payload, text)
 }
 
-// conversation is a transcript of about that size: prompts, and between them the
-// output of tools.
+// conversation is a transcript of about that size: prompts, between them the output of tools, and
+// what the agent said last, for which the hook would wait.
 func conversation(size int) string {
 	var b strings.Builder
 	output := strings.Repeat("a line that a tool has printed\\n", 100)
@@ -94,5 +94,6 @@ func conversation(size int) string {
 		fmt.Fprintf(&b, `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"Bash","input":{"command":"make"}}]}}`+"\n", n)
 		fmt.Fprintf(&b, `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":"%s"}]}}`+"\n", n, output)
 	}
+	b.WriteString(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"All done."}]}}` + "\n")
 	return b.String()
 }
