@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -13,11 +14,15 @@ import (
 //
 // Lines of kinds that are not known are left out too: in 2.1.325 some hold whole requests.
 func Spoken(to io.Writer, from io.Reader) error {
-	copying := spoken{to: to, parents: map[string]string{}}
+	out := bufio.NewWriterSize(to, 1<<16)
+	copying := spoken{to: out, parents: map[string]string{}}
 	if err := Lines(from, copying.line); err != nil {
 		return err
 	}
-	return copying.err
+	if copying.err != nil {
+		return copying.err
+	}
+	return out.Flush()
 }
 
 type spoken struct {
