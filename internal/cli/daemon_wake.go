@@ -243,19 +243,37 @@ func (p *plane) halt(ctx context.Context, kill bool) (stopped bool, err error) {
 	if told != nil && !errors.Is(told, client.ErrCut) && client.Code(told) != "conflict" {
 		return false, told
 	}
-	// Its lock is what the next daemon has to wait for.
-	release, err := lockfile.Acquire(ctx, p.lockPath(), stopPatience)
-	if errors.Is(err, lockfile.ErrBusy) {
-		return false, codeError{hintError{
-			fmt.Errorf("the daemon (process %d) has not ended after %s", running.PID, brief(stopPatience)),
-			"its log is " + filepath.Join(p.stateDir, "logs", daemonLog),
-		}, exitCouldNotRun}
-	}
-	if err != nil {
+	if err := p.awaitEnd(ctx, running.PID); err != nil {
 		return false, err
 	}
-	release()
 	return true, p.left(told, kill)
+}
+
+// awaitEnd waits until a daemon has ended. Its lock is what the next one has to wait for, which may
+// have it before we do: then another process answers.
+func (p *plane) awaitEnd(ctx context.Context, pid int) error {
+	for end := time.Now().Add(stopPatience); ; {
+		release, err := lockfile.Acquire(ctx, p.lockPath(), 500*time.Millisecond)
+		if err == nil {
+			release()
+			return nil
+		}
+		if !errors.Is(err, lockfile.ErrBusy) {
+			return err
+		}
+		asking, cancel := context.WithTimeout(ctx, time.Second)
+		next, err := p.Version(asking)
+		cancel()
+		if err == nil && next.PID != pid {
+			return nil
+		}
+		if time.Now().After(end) {
+			return codeError{hintError{
+				fmt.Errorf("the daemon (process %d) has not ended after %s", pid, brief(stopPatience)),
+				"its log is " + filepath.Join(p.stateDir, "logs", daemonLog),
+			}, exitCouldNotRun}
+		}
+	}
 }
 
 // leftRunning reports whether something runs that a daemon has started which is gone.
