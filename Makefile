@@ -9,7 +9,7 @@ BUILD   := $(GO) build -ldflags '$(LDFLAGS)'
 # needs it.
 export CGO_ENABLED = 0
 
-# What was compiled in one clone need not be compiled again in the next, wherever that lies.
+# Build results do not depend on where the clone lies, so all clones share the build cache.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
 # Compilers and linters end soon: a quarter of their time goes if they keep their garbage.
@@ -60,21 +60,14 @@ unit e2e: export STOPGATE_TESTS = require
 # package is tested at once than there are cores: they wait a good deal. Linking takes a quarter
 # without what debuggers need, and a program with the race detector does not sleep for a second
 # before it ends.
-CORES    = $(shell getconf _NPROCESSORS_ONLN)
-GO_TEST  = $(KEEP) $(GO) test -p $$(($(CORES) + 1)) -timeout $(TIMEOUT) -vet=off -ldflags='-s -w' \
-  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 GORACE=atexit_sleep_ms=0 "$(CURDIR)/scripts/in-environment" all'
+unit: ## unit, script and fuzz-seed tests under the race detector
+	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TIMEOUT) -vet=off -ldflags='-s -w' \
+	  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 GORACE=atexit_sleep_ms=0 "$(CURDIR)/scripts/in-environment" all' \
+	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... | grep -v '/test/e2e$$')
 
-# They start no goroutines: the race detector would find nothing, and take ten times as long.
-PURE    := ./internal/config ./internal/engine ./internal/runbook
-
-unit: ## unit, script and fuzz-seed tests, under the race detector
-	CGO_ENABLED=1 $(GO_TEST) -race \
-	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... | grep -vxF "$$($(GO) list $(PURE) ./test/e2e)")
-	$(GO_TEST) $(PURE)
-
-# A client takes most of its time to start and then waits: two for each core keep it busy.
+# Two clients per core: one at a time leaves the core idle while it waits.
 e2e: ## tests with the real client; none may be skipped
-	$(GO) test -count=1 -parallel $$((2 * $(CORES))) -timeout $(TIMEOUT) -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
+	$(GO) test -count=1 -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(TIMEOUT) -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
 	@grep -E '^(--- |ok|PASS|FAIL)' e2e.log; \
 	if grep -q -- '--- SKIP' e2e.log; then echo "an e2e test was skipped"; exit 1; fi
 

@@ -468,7 +468,7 @@ func TestApplyInManyWorlds(t *testing.T) {
 		return
 	}
 	defer func() { _ = seed.Set("0") }()
-	for i := range 10 { // of 100 worlds each
+	for i := range 20 { // of 100 worlds each
 		if err := seed.Set(strconv.Itoa(i + 1)); err != nil {
 			t.Fatal(err)
 		}
