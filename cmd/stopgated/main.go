@@ -24,7 +24,7 @@ const usage = `usage: stopgated daemon                 run pipelines and agents,
        stopgated runbook check|show     check or show a project's runbooks
        stopgated store-verify [--json]  check the daemon's store
        stopgated provider-check         read a JSON list of providers, print one answer per line
-       stopgated command-needs          read a JSON list of command lines, print what each needs
+       stopgated command-needs          read command lines as JSON, print what each needs
        stopgated wake-send              send the letters that wait for agents, until there is none
        stopgated version                print the version
 `

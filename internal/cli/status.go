@@ -76,7 +76,7 @@ type status struct {
 	remedy trust.Remedy // where it was edited
 	Global string       `json:"global_faults,omitempty"`
 	Off    *stop.Recess `json:"off,omitempty"`
-	// Observed is the file that says that nothing is blocked.
+	// Observed is the file that says "mode: observe".
 	Observed string       `json:"observed_by,omitempty"`
 	Open     int          `json:"unanswered"` // stops received and not answered
 	Gates    *gatesStatus `json:"gates,omitempty"`
@@ -309,7 +309,7 @@ func (s *status) write(out io.Writer, p paint) error {
 		row("hooks", p.red("not installed: nothing is enforced"), "stopgate hooks install")
 	}
 	if s.Observed != "" {
-		row("mode", p.yellow("observing: stops are judged, and none is blocked"), "mode: in "+plain.Name(s.Observed))
+		row("mode", p.yellow("observe: stops are checked but never blocked"), "remove \"mode: observe\" from "+plain.Name(s.Observed))
 	}
 	if s.Off != nil {
 		text := "until " + s.Off.Until.Local().Format(time.DateTime)

@@ -277,18 +277,18 @@ func (c contents) print(out io.Writer, verb string) {
 	}
 }
 
-// rules are the settings by which less or more is enforced than gates say.
+// rules are the settings that change what is enforced.
 func (c contents) rules() (lines []string) {
 	if c.Mode == config.Observe {
-		lines = append(lines, "it blocks nothing (mode: observe)")
+		lines = append(lines, "it never blocks a stop (mode: observe)")
 	}
 	if enabled := c.Gauntlet.StopHook.Enabled; enabled != nil && !*enabled {
-		lines = append(lines, "its gates check no stop (stop_hook.enabled: false)")
+		lines = append(lines, "its gates do not run at a stop (stop_hook.enabled: false)")
 	}
 	if len(c.Protect.Patterns) > 0 {
-		then := "a person is told of changes"
+		then := "you are told when an agent changes them"
 		if c.Protect.Blocks {
-			then = "a change blocks the stop once"
+			then = "changing them blocks the stop once"
 		}
 		lines = append(lines, "it protects "+plain.Line(strings.Join(c.Protect.Patterns, ", "))+": "+then)
 	}

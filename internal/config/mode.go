@@ -23,8 +23,8 @@ func (g *Global) Observes(project *Project) bool {
 	return g.Mode == Observe || project != nil && project.Mode == Observe
 }
 
-// ObservesBy is the file that says that stops are only observed, of the project's and the user's;
-// empty where they are blocked.
+// ObservesBy is the file that says "mode: observe", the user's or the project's; empty where
+// neither does.
 func (g *Global) ObservesBy(project *Project, projectFile, globalFile string) string {
 	switch {
 	case !g.Observes(project):

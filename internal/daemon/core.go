@@ -142,7 +142,7 @@ func (c *core) passOver(owner string, in engine.Input, err error) error {
 	return err
 }
 
-// turnOf is where those who have something to tell an owner take turns; a few owners share one.
+// turnOf is the lock of an owner, which some owners share.
 func (c *core) turnOf(owner string) chan struct{} {
 	return c.turns[maphash.String(c.seed, owner)%uint64(len(c.turns))]
 }

@@ -48,8 +48,12 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 		missing = append(missing, MissingProgram{Gate: "stop_hook.runner", Program: plain.Line(runner[0])})
 	}
 	lines := s.lines()
-	needs := s.needs(ctx, lines)
+	needs, err := s.needs(ctx, lines)
 	for i, c := range lines {
+		if err != nil {
+			unsure = append(unsure, UnsureCommand{plain.Line(c.gate), plain.Line(c.check), plain.Line("not read: " + err.Error())})
+			continue
+		}
 		look(c, needs[i])
 	}
 	slices.SortFunc(missing, func(a, b MissingProgram) int {
@@ -79,10 +83,10 @@ func (s Survey) lines() (all []command) {
 	return all
 }
 
-// needs are what commands need. Where they cannot be read, that is what is not known of each.
-func (s Survey) needs(ctx context.Context, commands []command) [][]need.Need {
+// needs are what each of the commands needs.
+func (s Survey) needs(ctx context.Context, commands []command) ([][]need.Need, error) {
 	if len(commands) == 0 {
-		return nil
+		return nil, nil
 	}
 	question := need.Question{Home: environ.Get(s.Environ, "HOME")}
 	for _, c := range commands {
@@ -92,11 +96,7 @@ func (s Survey) needs(ctx context.Context, commands []command) [][]need.Need {
 	if err == nil && len(needs) != len(commands) {
 		err = fmt.Errorf("%d answers about %d commands", len(needs), len(commands))
 	}
-	if err != nil {
-		unknown := []need.Need{{Kind: need.Riddle, Text: "not read: " + err.Error(), Maybe: true}}
-		needs = slices.Repeat([][]need.Need{unknown}, len(commands))
-	}
-	return needs
+	return needs, err
 }
 
 // finder looks for what commands need, and starts none of it.

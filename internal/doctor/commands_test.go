@@ -27,12 +27,17 @@ func parsed(_ context.Context, question need.Question) (answer [][]need.Need, er
 	return answer, nil
 }
 
-// Where stopgated does not say what commands need, none of them is known to run.
+// Where stopgated does not say what commands need, none of them is known to run, even if it ran
+// before.
 func TestCommandsThatWereNotRead(t *testing.T) {
-	s := survey(t, t.TempDir(), "true")
-	for name, needs := range map[string]func(context.Context, need.Question) ([][]need.Need, error){
-		"an error":       func(context.Context, need.Question) ([][]need.Need, error) { return nil, errors.New("no stopgated") },
-		"an answer less": func(context.Context, need.Question) ([][]need.Need, error) { return nil, nil },
+	root := t.TempDir()
+	s := survey(t, root, "true")
+	if err := ledger.OpenHistory(s.StateDir, root).Add(t.Context(), map[string]ledger.Finish{"check:.:lint": {At: time.Now()}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, needs := range map[string]need.Reader{
+		"an error":        func(context.Context, need.Question) ([][]need.Need, error) { return nil, errors.New("no stopgated") },
+		"too few answers": func(context.Context, need.Question) ([][]need.Need, error) { return nil, nil },
 	} {
 		s.Needs = needs
 		if _, unsure := s.commands(t.Context()); len(unsure) != 1 || !strings.Contains(unsure[0].Command, "not read: ") {

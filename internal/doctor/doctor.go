@@ -56,7 +56,7 @@ type Place struct {
 	Root       string // the project's
 	HasProject bool
 	// Needs says what command lines need.
-	Needs func(context.Context, need.Question) ([][]need.Need, error)
+	Needs need.Reader
 }
 
 // Report is what was found.
@@ -418,7 +418,7 @@ func (e *examination) configuration() {
 	}
 	e.project = project
 	if file := global.ObservesBy(project, paths.ProjectConfig(e.Root), e.GlobalPath); file != "" {
-		e.find(Dead, "mode", "observing: stops are judged, and none is blocked", "take \"mode: observe\" out of "+file)
+		e.find(Dead, "mode", "observe: stops are checked but never blocked", "remove \"mode: observe\" from "+file)
 	}
 	e.commands = len(project.Commands()) + len(gates.Commands())
 	if e.commands == 0 {

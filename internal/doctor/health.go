@@ -74,7 +74,7 @@ type Survey struct {
 	Environ  []string
 	StateDir string
 	// Needs says what command lines need.
-	Needs func(context.Context, need.Question) ([][]need.Need, error)
+	Needs need.Reader
 	// Reviewers are asked about besides those that reviews name.
 	Reviewers []string
 	// ReviewDir is where reviewers are started.

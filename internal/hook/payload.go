@@ -229,12 +229,13 @@ func (p *UserPromptSubmitPayload) Automatic() bool {
 }
 
 // IsOneOf reports whether the prompt is one of those that a stop's payload said were scheduled.
-// The client tells the first thousand characters of one, and how many more there are.
+// Of a long one the client tells only the beginning, and behind it how many characters are missing.
 func (p *UserPromptSubmitPayload) IsOneOf(scheduled []string) bool {
+	const long = 900 // the client clips at a thousand characters
 	prompt := strings.TrimSpace(p.Prompt)
 	return slices.ContainsFunc(scheduled, func(text string) bool {
-		if start, more, clipped := strings.Cut(text, "… [+"); clipped && strings.HasSuffix(more, " chars]") {
-			return strings.HasPrefix(prompt, strings.TrimSpace(start))
+		if end := strings.LastIndex(text, "… [+"); end >= long && strings.HasSuffix(text, " chars]") {
+			return strings.HasPrefix(prompt, strings.TrimSpace(text[:end]))
 		}
 		return prompt == strings.TrimSpace(text)
 	})

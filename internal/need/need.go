@@ -2,6 +2,8 @@
 // parser, which only stopgated links: doctor asks it.
 package need
 
+import "context"
+
 // Need is something without which a command line does not run to its end.
 type Need struct {
 	Kind  Kind   `json:"kind"`
@@ -27,7 +29,10 @@ const (
 	Riddle Kind = "riddle"
 )
 
-// Question is about command lines. The answer to it is a list of needs for each.
+// Reader answers a question about command lines with the needs of each.
+type Reader func(context.Context, Question) ([][]Need, error)
+
+// Question is about command lines.
 type Question struct {
 	Home  string   `json:"home"` // what $HOME and ~ stand for
 	Lines []string `json:"lines"`

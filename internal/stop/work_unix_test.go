@@ -165,6 +165,7 @@ func TestE3APromptThatTheAgentScheduledIsNoPersons(t *testing.T) {
 	crons := []any{
 		fields{"id": "1", "schedule": "*/5 * * * *", "recurring": true, "prompt": "Check the build"},
 		fields{"id": "2", "schedule": "0 9 * * *", "recurring": false, "prompt": long[:1000] + "… [+100 chars]"},
+		fields{"id": "3", "prompt": "… [+1 chars]"}, // not clipped: it must not stand for every prompt
 		"of another form",
 	}
 	wantAllow(t, s.stop(fields{"session_crons": crons}), "retry limit")

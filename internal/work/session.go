@@ -72,6 +72,9 @@ const (
 	maxClients   = 8
 	maxMade      = 500
 	maxScheduled = 64
+	// maxPrompt is more bytes than the client tells of a scheduled prompt, which it clips at a
+	// thousand characters.
+	maxPrompt = 5000
 )
 
 // Visit remembers a project that the session works in.
@@ -95,10 +98,9 @@ func (s *Session) Commit(commits []string) {
 	s.Made = s.Made[max(0, len(s.Made)-maxMade):]
 }
 
-// Schedule remembers the prompts that the client will send by itself. It tells no more than a
-// thousand characters of each.
+// Schedule remembers the prompts that the client will send by itself.
 func (s *Session) Schedule(prompts []string) {
-	prompts = slices.DeleteFunc(prompts, func(text string) bool { return len(text) > 5000 })
+	prompts = slices.DeleteFunc(prompts, func(text string) bool { return len(text) > maxPrompt })
 	s.Scheduled = prompts[:min(len(prompts), maxScheduled)]
 }
 

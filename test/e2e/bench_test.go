@@ -96,7 +96,7 @@ func newBench(t testing.TB) *bench {
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_AUTOUPDATER=1",
 		"DISABLE_ERROR_REPORTING=1",
-		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1", // else it has git ask an address outside
+		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1", // otherwise the client clones it over the network
 	}
 	b.seedHome()
 	b.seedProject()
