@@ -3,8 +3,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
+	"net"
+	"net/http"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -37,6 +40,35 @@ func TestHaltOfOneThatEnds(t *testing.T) {
 				t.Errorf("kill %t: %t, %v", kill, stopped, err)
 			}
 		})
+	}
+}
+
+// A daemon has ended when another process answers, even if that one already holds the lock.
+func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
+	state := t.TempDir()
+	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	listener, err := net.Listen("unix", socketOf(state))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"version":"v1","pid":2}`)
+	})}
+	go next.Serve(listener)
+	defer next.Close()
+
+	p := &plane{Client: newClient(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+	if err := p.awaitEnd(t.Context(), 1); err != nil {
+		t.Errorf("the next daemon answers: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.awaitEnd(ended, 2); err == nil {
+		t.Error("the daemon that was to end still answers, and counts as ended")
 	}
 }
 
