@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/stopgate/stopgate/internal/rawjson"
 )
 
 // PayloadError says everything that is wrong with a payload.
@@ -41,10 +43,10 @@ func Decode(data []byte, want Event) (Payload, error) {
 
 	d := decoder{values: make(map[string]json.RawMessage, len(members))}
 	for _, m := range members {
-		if _, twice := d.values[m.name]; twice {
-			d.fault("duplicate field: %s", clip(m.name))
+		if _, twice := d.values[m.Name]; twice {
+			d.fault("duplicate field: %s", clip(m.Name))
 		}
-		d.values[m.name] = m.value
+		d.values[m.Name] = m.Value
 	}
 	for _, f := range fieldsOf(payload) {
 		d.field(f)
@@ -58,10 +60,10 @@ func Decode(data []byte, want Event) (Payload, error) {
 	return payload, nil
 }
 
-func eventOf(members []member) Event {
+func eventOf(members []rawjson.Member) Event {
 	for _, m := range members {
 		var name string
-		if m.name == "hook_event_name" && kind(m.value) == stringKind && assign(&name, m.value) == nil {
+		if m.Name == "hook_event_name" && kind(m.Value) == stringKind && assign(&name, m.Value) == nil {
 			return Event(clip(name))
 		}
 	}

@@ -35,12 +35,12 @@ func Encode(p Payload) ([]byte, error) {
 		return nil
 	}
 	for _, m := range p.base().members {
-		value, known := unwritten[m.name]
-		delete(unwritten, m.name)
-		if !known || isNull(m.value) {
-			value = m.value
+		value, known := unwritten[m.Name]
+		delete(unwritten, m.Name)
+		if !known || isNull(m.Value) {
+			value = m.Value
 		}
-		if err := add(m.name, value); err != nil {
+		if err := add(m.Name, value); err != nil {
 			return nil, err
 		}
 	}

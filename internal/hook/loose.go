@@ -12,7 +12,7 @@ func DecodeStop(data []byte) (*StopPayload, error) {
 	}
 	d := decoder{values: make(map[string]json.RawMessage, len(members))}
 	for _, m := range members {
-		d.values[m.name] = m.value
+		d.values[m.Name] = m.Value
 	}
 	payload := &StopPayload{}
 	payload.members = members

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/rawjson"
 )
 
 // Payload is what the client sends for one event.
@@ -32,7 +34,7 @@ type Base struct {
 	AgentID        string // set inside a subagent only
 	AgentType      string
 
-	members []member // the document as it came
+	members []rawjson.Member // the document as it came
 }
 
 // Event implements Payload.

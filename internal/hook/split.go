@@ -7,16 +7,12 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/rawjson"
 )
 
-// member is one key of the payload's object, in the order of the document.
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
 // split takes a JSON object apart without interpreting its values.
-func split(data []byte) ([]member, error) {
+func split(data []byte) ([]rawjson.Member, error) {
 	text := bytes.Trim(data, " \t\r\n") // the white space of JSON, no other
 	if len(text) == 0 {
 		return nil, errors.New("it is empty")
@@ -30,71 +26,11 @@ func split(data []byte) ([]member, error) {
 	if text[0] != '{' {
 		return nil, errors.New("it is not a JSON object")
 	}
-	return members(text[1 : len(text)-1])
-}
-
-// members reads what is between the braces of a valid object.
-func members(text []byte) ([]member, error) {
-	var out []member
-	for text = skipSpace(text); len(text) > 0; text = skipSpace(text) {
-		name, rest := value(text)
-		rest = skipSpace(rest)[1:] // the colon
-		raw, rest := value(skipSpace(rest))
-		var m member
-		if err := assign(&m.name, name); err != nil {
-			return nil, err
-		}
-		m.value = raw
-		out = append(out, m)
-		if text = skipSpace(rest); len(text) > 0 {
-			text = text[1:] // the comma
-		}
+	members, ok := rawjson.Members(text)
+	if !ok {
+		return nil, errors.New("it was not understood") // it is a valid object: that does not happen
 	}
-	return out, nil
-}
-
-func skipSpace(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
-
-// value cuts the value at the start of valid JSON off the rest.
-func value(text []byte) (value, rest json.RawMessage) {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i = closingQuote(text, i)
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			depth--
-		default:
-			if depth > 0 || !endsScalar(text, i) {
-				continue
-			}
-		}
-		if depth == 0 {
-			return text[:i+1], text[i+1:]
-		}
-	}
-	return text, nil
-}
-
-// endsScalar reports whether text[i] is the last character of a number, true,
-// false or null.
-func endsScalar(text []byte, i int) bool {
-	return i+1 == len(text) || bytes.IndexByte([]byte(" \t\r\n,:}]"), text[i+1]) >= 0
-}
-
-// closingQuote is where the string that begins at text[start] ends.
-func closingQuote(text []byte, start int) int {
-	for i := start + 1; ; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
+	return members, nil
 }
 
 // notJSON says what is wrong with a document that is not valid.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -145,6 +146,33 @@ func FuzzReader(f *testing.F) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Members finds in a valid object what encoding/json finds.
+func FuzzMembers(f *testing.F) {
+	for _, text := range []string{
+		`{}`, ` { "a" : 1 , "b":[{"c":"]}"},"\\\""] } `, `{"a":"\\","a\"":{"x":{}},"":null,"n":-1.5e3}`, `{"a":true,}`, `{"a"`,
+		`{"a":"b}`, `{"a":]}`, `{1:2}`, `{"\u00e9":"é"}`, `[{"a":1}]`, `{"a":1 2}`, `{"a":1}{"b":2}`, "{\"\xff\":1}",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, ok := Members(text)
+		var want map[string]json.RawMessage
+		if !utf8.Valid(text) || json.Unmarshal(text, &want) != nil || want == nil {
+			return // it only must not panic
+		}
+		if !ok {
+			t.Fatal("it was not taken apart")
+		}
+		found := map[string]json.RawMessage{}
+		for _, m := range got {
+			found[m.Name] = m.Value
+		}
+		if diff := cmp.Diff(want, found); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 	})

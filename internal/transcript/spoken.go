@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+
+	"github.com/stopgate/stopgate/internal/rawjson"
 )
 
 // Spoken copies a transcript without what the client has told the agent on its own: the
@@ -33,27 +35,57 @@ type spoken struct {
 
 // chained is what makes a conversation of lines: each names the one before it.
 type chained struct {
-	Type          string `json:"type"`
-	UUID          string `json:"uuid"`
-	Parent        string `json:"parentUuid"`
-	LogicalParent string `json:"logicalParentUuid"`
-	Attachment    struct {
-		Type string `json:"type"`
-	} `json:"attachment"`
+	kind, uuid, parent, logicalParent, attachment string
+}
+
+// read reads a line. Only its outermost members are looked at: the rest is megabytes.
+func (c *chained) read(line []byte) (ok bool) {
+	members, ok := rawjson.Members(line)
+	for _, m := range members {
+		switch m.Name {
+		case "type":
+			c.kind = text(m.Value)
+		case "uuid":
+			c.uuid = text(m.Value)
+		case "parentUuid":
+			c.parent = text(m.Value)
+		case "logicalParentUuid":
+			c.logicalParent = text(m.Value)
+		case "attachment":
+			c.attachment = typeOf(m.Value)
+		}
+	}
+	return ok
+}
+
+func typeOf(object []byte) (kind string) {
+	members, _ := rawjson.Members(object)
+	for _, m := range members {
+		if m.Name == "type" {
+			kind = text(m.Value)
+		}
+	}
+	return kind
+}
+
+// text is a string; empty for any other value.
+func text(raw json.RawMessage) (s string) {
+	_ = json.Unmarshal(raw, &s)
+	return s
 }
 
 func (s *spoken) line(line []byte) {
 	var c chained
-	if s.err != nil || json.Unmarshal(line, &c) != nil {
+	if s.err != nil || !c.read(line) {
 		return
 	}
 	if !c.spoken() {
-		if c.UUID != "" {
-			s.parents[c.UUID] = c.Parent
+		if c.uuid != "" {
+			s.parents[c.uuid] = c.parent
 		}
 		return
 	}
-	for _, link := range []struct{ name, to string }{{"parentUuid", c.Parent}, {"logicalParentUuid", c.LogicalParent}} {
+	for _, link := range []struct{ name, to string }{{"parentUuid", c.parent}, {"logicalParentUuid", c.logicalParent}} {
 		if kept := s.kept(link.to); kept != link.to {
 			line = relinked(line, link.name, kept)
 		}
@@ -65,10 +97,10 @@ func (s *spoken) line(line []byte) {
 
 // spoken reports whether a person or the agent said it, or a tool answered so.
 func (c *chained) spoken() bool {
-	if c.Type == "attachment" {
-		return slices.Contains(mentioned, c.Attachment.Type)
+	if c.kind == "attachment" {
+		return slices.Contains(mentioned, c.attachment)
 	}
-	return slices.Contains([]string{"user", "assistant", "system", "summary"}, c.Type)
+	return slices.Contains([]string{"user", "assistant", "system", "summary"}, c.kind)
 }
 
 // mentioned are the attachments by which a person said something: a prompt that was typed
@@ -95,7 +127,7 @@ func (s *spoken) kept(uuid string) string {
 func relinked(line []byte, name, uuid string) []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(line, &members) != nil {
-		return line // it was decoded just now
+		return line // not valid JSON: the client passes over it
 	}
 	members[name] = json.RawMessage("null")
 	if uuid != "" {
