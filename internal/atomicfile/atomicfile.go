@@ -26,6 +26,15 @@ func Replace(path string, data []byte, perm os.FileMode) error {
 	return replace(path, data, perm, false)
 }
 
+// Renew is Replace for a file that may be missing for a moment: it removes the old one first. ext4
+// flushes a file that replaces another, which takes a millisecond and more.
+func Renew(path string, data []byte, perm os.FileMode) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		_ = os.Remove(path) // else it is replaced
+	}
+	return Replace(path, data, perm)
+}
+
 func replace(path string, data []byte, perm os.FileMode, durable bool) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -10,7 +10,7 @@ import (
 // schedule says how the jobs of a run share the machine.
 type schedule struct {
 	parallel bool // gates may run at once at all
-	most     int  // how many; 0 means one for each core
+	most     int  // how many; 0 means one more than there are cores
 	run      func(ctx context.Context, job *Job) GateResult
 }
 
@@ -20,7 +20,7 @@ type schedule struct {
 func (s schedule) all(ctx context.Context, jobs []*Job) []GateResult {
 	most := s.most
 	if most <= 0 {
-		most = runtime.NumCPU()
+		most = runtime.NumCPU() + 1 // no core waits while a gate starts or ends
 	}
 	r := &round{schedule: s, jobs: jobs, slots: make(chan struct{}, most), results: make([]GateResult, len(jobs))}
 	var beside, inTurn []int

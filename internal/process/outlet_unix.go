@@ -36,6 +36,7 @@ func (o *outlets) pipe(w io.Writer) (*os.File, error) {
 // carry takes over what os/exec would copy itself. Whatever it returns, started and finish have
 // to follow.
 func (o *outlets) carry(cmd *exec.Cmd) error {
+	one := cmd.Stdout == cmd.Stderr
 	for _, stream := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
 		if _, file := (*stream).(*os.File); file {
 			continue
@@ -45,6 +46,9 @@ func (o *outlets) carry(cmd *exec.Cmd) error {
 			return err
 		}
 		*stream = to
+		if one {
+			cmd.Stderr = to
+		}
 	}
 	return nil
 }

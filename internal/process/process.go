@@ -28,6 +28,9 @@ type Command struct {
 	// KeepStdout is how many of the first bytes of standard output are kept; 0
 	// means maxStdout.
 	KeepStdout int
+	// OneStream gives the command one pipe for both streams, so that what it prints stays in
+	// order. Nothing is kept of standard output then.
+	OneStream bool
 	// Output gets a copy of both streams as they come. An error of it does not
 	// stop the command. Writes come one at a time.
 	Output io.Writer
@@ -138,14 +141,15 @@ func Run(ctx context.Context, c Command) Result {
 	if len(c.Stdin) > 0 { // else it is closed
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	cmd.Stdout = both{stdout, tail}
-	if c.Stdout != nil {
-		cmd.Stdout = &guarded{to: c.Stdout}
-	}
-	if c.Spool != nil {
+	cmd.Stdout, cmd.Stderr = both{stdout, tail}, tail
+	switch {
+	case c.Spool != nil:
 		cmd.Stdout = c.Spool
+	case c.Stdout != nil:
+		cmd.Stdout = &guarded{to: c.Stdout}
+	case c.OneStream:
+		cmd.Stdout = tail
 	}
-	cmd.Stderr = tail
 	Contain(cmd)
 	cmd.Cancel = func() error {
 		err := killGroup(cmd.Process)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -92,8 +91,7 @@ func (t *turn) keep(decision string, stdout []byte, now time.Time) {
 	}
 	t.now.At, t.now.Decision, t.now.Stdout = now, decision, stdout
 	if text, err := json.Marshal(t.now); err == nil {
-		_ = os.Remove(t.file) // ext4 writes out at once what takes the place of a file: a millisecond
-		_ = atomicfile.Replace(t.file, text, 0o600)
+		_ = atomicfile.Renew(t.file, text, 0o600)
 	}
 }
 

@@ -18,7 +18,7 @@ func project() node {
 		"base_branch":               notBlank().says("What changes are counted from. Default: the remote's default branch, else origin/main."),
 		"log_dir":                   notBlank().byDefault("gauntlet_logs").says("The folder for logs, relative to the project's root."),
 		"allow_parallel":            boolean().byDefault(true).says("Run gates side by side, those that allow it."),
-		"max_parallel":              integer(1).says("How many gates run at once. Default: one for each core."),
+		"max_parallel":              integer(1).says("How many gates run at once. Default: one more than there are cores."),
 		"max_retries":               integer(0).byDefault(3).says("How many failing runs block the agent before a person is asked."),
 		"rerun_new_issue_threshold": oneOf(config.Critical, config.High, config.Medium, config.Low).byDefault(config.High).says("The least priority at which a review that verifies fixes may raise something new."),
 		"debug_log":                 debugLog(),

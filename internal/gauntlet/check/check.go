@@ -87,12 +87,13 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 		start = process.Run
 	}
 	p := start(ctx, process.Command{
-		Args:    process.Shell(r.Command),
-		Dir:     r.Dir,
-		Env:     r.Env,
-		Timeout: r.Timeout,
-		Lines:   tailLines,
-		Output:  both(output, r.Echo),
+		Args:      process.Shell(r.Command),
+		Dir:       r.Dir,
+		Env:       r.Env,
+		Timeout:   r.Timeout,
+		Lines:     tailLines,
+		OneStream: true,
+		Output:    both(output, r.Echo),
 	})
 	return Result{
 		Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut,

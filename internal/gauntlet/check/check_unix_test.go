@@ -5,6 +5,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,15 +94,29 @@ func TestLog(t *testing.T) {
 	want := stamp + "Starting check: lint\n" +
 		stamp + "Executing command: echo out; printf err >&2; exit 2\n" +
 		stamp + "Working directory: " + r.Dir + "\n" +
-		"OUTPUT" +
+		"out\nerr\n" +
 		stamp + "Command failed: Exited with code 2\n" +
 		stamp + "Result: fail - Exited with code 2\n" +
 		stamp + "--- Fix Instructions ---\nturn it off and on\n"
-	if text := log.String(); text != strings.Replace(want, "OUTPUT", "out\nerr\n", 1) && text != strings.Replace(want, "OUTPUT", "errout\n", 1) {
+	if text := log.String(); text != want {
 		t.Errorf("the log is\n%s", text)
 	}
-	if got.Tail != "out\nerr" && got.Tail != "errout" {
+	if got.Tail != "out\nerr" {
 		t.Errorf("the tail is %q", got.Tail)
+	}
+}
+
+// What a command prints stays in the order in which it printed it, on whichever stream.
+func TestBothStreamsStayInOrder(t *testing.T) {
+	var log strings.Builder
+	command := `i=0; while [ $i -lt 300 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done`
+	Run(t.Context(), Request{Name: "n", Command: command, Dir: t.TempDir(), Log: &log, Now: time.Now})
+	var want strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&want, "out %d\nerr %[1]d\n", i)
+	}
+	if !strings.Contains(log.String(), want.String()) {
+		t.Errorf("the lines are out of order:\n%s", log.String())
 	}
 }
 

@@ -15,10 +15,13 @@ import (
 // killed loses nothing and is finished by the next:
 //
 //	collect   the logs go to previous/.next
-//	shift     the newest generation goes to previous/.last, 3 is deleted,
-//	          2 becomes 3, .last becomes 2
+//	shift     the newest generation goes to previous/.last, 3 is emptied and
+//	          becomes .spare, 2 becomes 3, .last becomes 2, .spare becomes .last
 //	          .next becomes .ready
-//	publish   its files go to previous/
+//	publish   its files go to previous/, .ready becomes .next
+//
+// Directories are used again because some file systems take a millisecond to
+// delete one.
 //
 // Only files that carry one of our names are touched, outside of 2 and 3.
 const (
@@ -26,6 +29,7 @@ const (
 	nextName    = ".next"
 	lastName    = ".last"
 	readyName   = ".ready"
+	spareName   = ".spare"
 	secondName  = "2"
 	thirdName   = "3"
 )
@@ -74,10 +78,15 @@ func (d Dir) archived(name string) string { return filepath.Join(d.path, archive
 
 // joins reports whether the newest generation is whole and lacks the file.
 func (d Dir) joins(name string) bool {
-	if exists(d.archived(name)) || exists(d.archived(nextName)) || exists(d.archived(readyName)) {
+	if exists(d.archived(name)) || d.holds(nextName) || d.holds(readyName) {
 		return false
 	}
-	names, err := ownFiles(d.archived(""))
+	return d.holds("")
+}
+
+// holds reports whether there are logs in a directory of the archive.
+func (d Dir) holds(name string) bool {
+	names, err := ownFiles(d.archived(name))
 	return err == nil && len(names) > 0
 }
 
@@ -140,18 +149,43 @@ func (d Dir) shift() error {
 			return err
 		}
 	}
-	if !exists(d.archived(lastName)) {
+	if !d.holds(lastName) {
 		return nil
 	}
 	if exists(d.archived(secondName)) {
-		if err := os.RemoveAll(d.archived(thirdName)); err != nil {
-			return err
-		}
-		if err := os.Rename(d.archived(secondName), d.archived(thirdName)); err != nil {
+		if err := d.retire(); err != nil {
 			return err
 		}
 	}
-	return os.Rename(d.archived(lastName), d.archived(secondName))
+	if err := os.Rename(d.archived(lastName), d.archived(secondName)); err != nil {
+		return err
+	}
+	_ = os.Rename(d.archived(spareName), d.archived(lastName)) // there may be none
+	return nil
+}
+
+// retire deletes the oldest generation, and makes the second the third.
+func (d Dir) retire() error {
+	if err := d.empty(thirdName); err != nil {
+		return err
+	}
+	_ = os.RemoveAll(d.archived(spareName))                     // of a move that was killed
+	_ = os.Rename(d.archived(thirdName), d.archived(spareName)) // there may be none
+	return os.Rename(d.archived(secondName), d.archived(thirdName))
+}
+
+// empty deletes everything in a directory of the archive.
+func (d Dir) empty(name string) error {
+	entries, err := os.ReadDir(d.archived(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, entry := range entries {
+		if err := os.RemoveAll(filepath.Join(d.archived(name), entry.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // publish puts the files of a new generation in their place.
@@ -163,7 +197,7 @@ func (d Dir) publish() error {
 	if err := moveFiles(d.archived(readyName), d.archived(""), names); err != nil {
 		return err
 	}
-	return os.Remove(d.archived(readyName))
+	return os.Rename(d.archived(readyName), d.archived(nextName))
 }
 
 func moveFiles(from, to string, names []string) error {

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,34 @@ func TestThreeGenerationsAreKept(t *testing.T) {
 	})
 }
 
+// Once there are three generations, no directory is made or deleted any more: some file systems
+// take a millisecond for that.
+func TestDirectoriesAreUsedAgain(t *testing.T) {
+	d := tempDir(t)
+	round := func() {
+		plant(t, d, "1", "console.1.log")
+		clean(t, d)
+	}
+	directories := func() (all []os.FileInfo) {
+		for _, name := range []string{nextName, lastName, secondName, thirdName} {
+			info, err := os.Stat(d.archived(name))
+			check(t, err)
+			all = append(all, info)
+		}
+		return all
+	}
+	for range 4 {
+		round()
+	}
+	before := directories()
+	round()
+	for i, now := range directories() {
+		if !slices.ContainsFunc(before, func(info os.FileInfo) bool { return os.SameFile(info, now) }) {
+			t.Errorf("the directory %d is a new one", i)
+		}
+	}
+}
+
 func TestForeignFilesStay(t *testing.T) {
 	d := tempDir(t)
 	foreign := []string{
@@ -178,6 +207,10 @@ func TestKilledMoveIsFinished(t *testing.T) {
 		{"the oldest is deleted", map[string]string{
 			"previous/.next/console.1.log": "new", "previous/.next/check_a.1.log": "new",
 			"previous/.last/console.1.log": "old", "previous/.last/check_a.1.log": "old", "previous/2/console.1.log": "older",
+		}},
+		{"3 is spare", map[string]string{
+			"previous/.next/console.1.log": "new", "previous/.next/check_a.1.log": "new",
+			"previous/.last/console.1.log": "old", "previous/.last/check_a.1.log": "old", "previous/2/console.1.log": "older", "previous/.spare/empty": "",
 		}},
 		{"2 is 3", map[string]string{
 			"previous/.next/console.1.log": "new", "previous/.next/check_a.1.log": "new",

@@ -45,7 +45,7 @@ func TestKilledCleanLosesNothing(t *testing.T) {
 		for _, text := range tree(t, d) {
 			kept[text]++
 		}
-		if exists(d.archived(nextName)) || exists(d.archived(readyName)) {
+		if d.holds(nextName) || d.holds(readyName) {
 			within++
 		}
 		for _, generation := range []int{round, round - 1} {

@@ -39,6 +39,7 @@ func (d Dir) removeLogs() error {
 	var failed error
 	for _, dir := range []string{
 		filepath.Join(archive, nextName), filepath.Join(archive, lastName), filepath.Join(archive, readyName),
+		filepath.Join(archive, spareName),
 		filepath.Join(archive, secondName), filepath.Join(archive, thirdName), archive, d.path,
 	} {
 		names, err := ownFiles(dir)

@@ -75,7 +75,7 @@ func (d Dir) WriteState(s State) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", d.file(stateName), err)
 	}
-	if err := atomicfile.Replace(d.file(stateName), append(text, '\n'), 0o600); err != nil {
+	if err := atomicfile.Renew(d.file(stateName), append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", d.file(stateName), err)
 	}
 	return nil
