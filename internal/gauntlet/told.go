@@ -55,9 +55,17 @@ func passes(r *Result) string {
 		fmt.Fprintf(&line, "and %d more ✓ ", more)
 	}
 	if len(r.with(GateProven)) == len(r.Gates) {
-		return line.String() + "unchanged since they passed"
+		return line.String() + "unchanged since " + pronoun(len(r.Gates)) + " passed"
 	}
 	return line.String() + fmt.Sprintf("%.1fs", r.Duration.Round(100*time.Millisecond).Seconds())
+}
+
+// pronoun stands for n gates.
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "they"
 }
 
 // shortName is the gate's name, with its entry point where another gate has the same.
