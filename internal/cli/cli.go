@@ -193,7 +193,7 @@ interrupted.`
   stopgate log -f      watch what is decided
   stopgate start       see what this project's runbooks can do`
 	root.AddCommand(
-		newInit(), newHooks(), newTrust(), newApprove(), newDoctor(), newStatus(), newValidate(), newOff(), newLog(),
+		newInit(), newHooks(), newTrust(), newApprove(), newDoctor(), newStatus(), newValidate(), newOff(), newOn(), newLog(),
 		newRun(), newCheck(), newReview(), newDetect(), newList(), newHealth(), newViolations(), newClean(), newCI(),
 		newClaude(), newProvider(), newSupervisor(), newQueue(), newRegistry(),
 		newStart(), newPipeline(), newAgent(), newDecision(), newEmit(), newRunbook(), newDaemon(),

@@ -22,16 +22,15 @@ func newOff() *cobra.Command {
 		Use:   "off --for DURATION",
 		Short: "Stand aside in this project for a while",
 		Long: `Stand aside in this project for a while: every hook allows, the journal notes it,
-the client shows it, and it ends by itself.`,
-		Example: `  stopgate off --for 1h --why "the build machine is down"
-  stopgate off --for 0        end it now`,
-		Args: noArgs,
+the client shows it, and it ends by itself. To end it earlier: stopgate on`,
+		Example: `  stopgate off --for 1h --why "the build machine is down"`,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("for") {
 				return usageError{errors.New("for how long?"), "for example: stopgate off --for 1h"}
 			}
-			if length < 0 || length > longestRecess {
-				return usageError{fmt.Errorf("--for must be between 0 and %s", longestRecess), "for example: stopgate off --for 1h"}
+			if length <= 0 || length > longestRecess {
+				return usageError{fmt.Errorf("--for must be more than 0 and at most %s", longestRecess), "for example: stopgate off --for 1h; to end it: stopgate on"}
 			}
 			if err := trust.RequirePerson("switch stopgate off", yes); err != nil {
 				return err
@@ -45,15 +44,11 @@ the client shows it, and it ends by itself.`,
 			if err := recess.Begin(h.stateDir); err != nil {
 				return err
 			}
-			if length == 0 {
-				fmt.Fprintf(cmd.OutOrStdout(), "on again in %s\n", h.root)
-				return nil
-			}
 			fmt.Fprintf(cmd.OutOrStdout(), "off in %s until %s\n", h.root, recess.Until.Local().Format(time.DateTime))
 			return nil
 		},
 	}
-	cmd.Flags().Var((*durationFlag)(&length), "for", "how long, such as 30m or 2h; 0 ends it")
+	cmd.Flags().Var((*durationFlag)(&length), "for", "how long, such as 30m or 2h")
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the journal and for whoever wonders")
 	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
 	return cmd

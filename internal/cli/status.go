@@ -316,7 +316,7 @@ func (s *status) write(out io.Writer, p paint) error {
 		if s.Off.Why != "" {
 			text += " (" + plain.Line(s.Off.Why) + ")"
 		}
-		row("off", p.yellow(text), "stopgate off --for 0")
+		row("off", p.yellow(text), "stopgate on")
 	}
 	if s.Open > 0 {
 		row("open", p.yellow(count(s.Open, "stop")+" received and not answered: a hook at work, or one that was ended before it enforced anything"), "stopgate log")

@@ -395,7 +395,7 @@ func (e *examination) configuration() {
 		return
 	}
 	if recess, on := stop.InRecess(e.StateDir, e.Root, time.Now()); on {
-		e.find(Dead, "off", "stopgate is off here until "+recess.Until.Local().Format(time.DateTime), "stopgate off --for 0")
+		e.find(Dead, "off", "stopgate is off here until "+recess.Until.Local().Format(time.DateTime), "stopgate on")
 	}
 	dir := filepath.Join(e.Root, paths.GauntletDir)
 	if global.Trust == config.TrustEnforce {

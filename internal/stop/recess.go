@@ -21,20 +21,21 @@ type Recess struct {
 	Why   string    `json:"why,omitempty"`
 }
 
-// Begin writes the recess down. One that is over already ends the present one.
+// Begin writes the recess down.
 func (r Recess) Begin(stateDir string) error {
-	path := recessPath(stateDir, r.Root)
-	if !r.Until.After(r.Since) {
-		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(path, append(text, '\n'), 0o600)
+	return atomicfile.Write(recessPath(stateDir, r.Root), append(text, '\n'), 0o600)
+}
+
+// EndRecess ends the recess that is on in the project, if there is one.
+func EndRecess(stateDir, root string) error {
+	if err := os.Remove(recessPath(stateDir, root)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // InRecess is the recess that is on in the project now. A clock that stands

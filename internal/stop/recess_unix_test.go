@@ -54,14 +54,13 @@ func TestRecessIsOfOneProject(t *testing.T) {
 	wantAllow(t, s.stop(nil), "off")
 }
 
-func TestRecessIsEndedByOneThatIsOver(t *testing.T) {
+func TestRecessIsEnded(t *testing.T) {
 	s := newScene(t, failing)
 	now := time.Now()
-	over := Recess{Root: s.root, Since: now, Until: now}
-	check(t, over.Begin(s.state)) // nothing to end
+	check(t, EndRecess(s.state, s.root)) // nothing to end
 	check(t, Recess{Root: s.root, Since: now, Until: now.Add(time.Hour)}.Begin(s.state))
 	wantAllow(t, s.stop(nil), "off")
-	check(t, over.Begin(s.state))
+	check(t, EndRecess(s.state, s.root))
 	wantBlock(t, s.stop(nil), "fix it")
 }
 

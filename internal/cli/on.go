@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/stop"
+)
+
+func newOn() *cobra.Command {
+	return &cobra.Command{
+		Use:   "on",
+		Short: "End the time in which stopgate stands aside in this project",
+		Long: `End what stopgate off began before its time is over. An agent may run this, too:
+it only means that stops are checked again.`,
+		Example: `  stopgate on`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := mustExist(findHere())
+			if err != nil {
+				return err
+			}
+			_, off := stop.InRecess(h.stateDir, h.root, time.Now())
+			if err := stop.EndRecess(h.stateDir, h.root); err != nil {
+				return err
+			}
+			text := "it was not off in %s\n"
+			if off {
+				text = "on again in %s\n"
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), text, h.root)
+			return nil
+		},
+	}
+}
