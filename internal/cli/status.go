@@ -137,7 +137,7 @@ func (g *gatesStatus) print(p paint, row func(name, text, hint string)) {
 		row("red", p.red(plain.Line(open.Job))+" since "+open.Since.Local().Format(time.DateTime)+": "+plain.Line(open.Message), hint)
 	}
 	if g.Limit {
-		row("limit", p.yellow(fmt.Sprintf("reached after %s: agents are let go until a person writes another prompt", count(g.Failures, "failing run"))), "stopgate clean")
+		row("limit", p.yellow("reached after "+count(g.Failures, "failing run")+": "+ledger.LimitEnds), ledger.LimitRemedy)
 	}
 }
 

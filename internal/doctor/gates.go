@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/git"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
@@ -88,5 +89,8 @@ func (e *examination) tree(ctx context.Context, options gauntlet.Options) {
 		e.find(Warn, "tree", e.Root+" is not in a git repository: every file counts as changed", "git init")
 	default:
 		e.find(OK, "tree", fmt.Sprintf("git answers; files that count as changed: %d", len(found.Files)), "")
+	}
+	if found.Limit {
+		e.find(Unsure, "retry limit", "reached: "+ledger.LimitEnds, ledger.LimitRemedy)
 	}
 }

@@ -18,6 +18,7 @@ type Detection struct {
 	Files     []string
 	Jobs      []*Job
 	Open      []string // the ids of jobs with an open failure
+	Limit     bool     // the retry limit is reached
 }
 
 // Detect finds out what a run would do, and does nothing.
@@ -36,7 +37,7 @@ func Detect(ctx context.Context, o Options) (Detection, error) {
 		return Detection{}, err
 	}
 	jobs, _ := e.withOpen(e.plan.jobs(set.Files), &state)
-	d := Detection{Base: position.Base, MergeBase: position.MergeBase, Note: set.Note, Files: set.Files, Jobs: e.meant(jobs)}
+	d := Detection{Base: position.Base, MergeBase: position.MergeBase, Note: set.Note, Files: set.Files, Jobs: e.meant(jobs), Limit: state.Series.Limit}
 	for _, failure := range state.Open {
 		d.Open = append(d.Open, failure.Job)
 	}
