@@ -61,11 +61,11 @@ func (j *Journal) write(line []byte) (file *os.File, end Position, err error) {
 }
 
 func (j *Journal) writeOnce(line []byte) (*os.File, Position, error) {
-	lock, err := j.lock()
+	unlock, err := j.lock()
 	if err != nil {
 		return nil, Position{}, err
 	}
-	defer lock.Unlock()
+	defer unlock()
 	s, err := j.active()
 	if err != nil {
 		return nil, Position{}, err

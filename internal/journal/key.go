@@ -43,11 +43,11 @@ func (j *Journal) readKey() ([]byte, error) {
 
 // makeKey looks again under the lock: another process may have been faster.
 func (j *Journal) makeKey() ([]byte, error) {
-	lock, err := j.lock()
+	unlock, err := j.lock()
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Unlock()
+	defer unlock()
 	key, err := j.readKey()
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err

@@ -113,15 +113,13 @@ func TestUnfinishedLastLine(t *testing.T) {
 	wantCalls(t, readAll(t, j, entries[0].Position), "damage", "next")
 	wantCalls(t, readAll(t, j, entries[1].Position), "next")
 
-	lock, err := j.lock()
+	unlock, err := j.lock()
 	if err != nil {
 		t.Fatal(err)
 	}
 	plant(t, j, 1, append(line(t, "first"), whole[:50]...))
 	wantCalls(t, readAll(t, j, Position{}), "first") // somebody is
-	if err := lock.Unlock(); err != nil {
-		t.Fatal(err)
-	}
+	unlock()
 	wantCalls(t, readAll(t, j, Position{}), "first", "damage")
 }
 

@@ -1,14 +1,14 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/regular"
 )
 
@@ -39,15 +39,15 @@ func (s *scan) settle() error {
 // when there was none. A reader makes no files, so without a lock file there is no
 // writer either.
 func (j *Journal) settledSize(f *os.File) (size int64, ok bool, err error) {
-	lock := flock.New(j.path(lockName), flock.SetFlag(os.O_RDONLY|regular.NonBlocking))
-	ok, err = patiently(settleWait, lock.TryRLock)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	unlock, err := lockfile.Share(context.Background(), j.path(lockName), settleWait)
+	switch {
+	case err == nil:
+		defer unlock()
+	case errors.Is(err, lockfile.ErrBusy):
+		return 0, false, nil
+	case !errors.Is(err, fs.ErrNotExist):
 		return 0, false, err
 	}
-	if err == nil && !ok {
-		return 0, false, nil
-	}
-	defer lock.Unlock()
 	info, err := f.Stat()
 	if err != nil {
 		return 0, false, err

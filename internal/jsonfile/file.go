@@ -154,17 +154,11 @@ func lock(target string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(state, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	l := lockfile.New(filepath.Join(dir, digest(target)+".lock"))
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
-	defer cancel()
-	if _, err := l.TryLockContext(ctx, 5*time.Millisecond); err != nil {
+	unlock, err = lockfile.Acquire(context.Background(), filepath.Join(state, "locks", digest(target)+".lock"), lockWait)
+	if err != nil {
 		return nil, fmt.Errorf("lock for %s: %w", target, err)
 	}
-	return func() { _ = l.Unlock() }, nil
+	return unlock, nil
 }
 
 // digest is a file's name that stands for a path.

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/hook"
@@ -189,34 +188,8 @@ func (r Registry) remove(id string) { _ = os.Remove(r.path(id)) } // the next la
 
 func (r Registry) path(id string) string { return filepath.Join(r.dir, id+".json") }
 
-// lock waits in the kernel, which wakes one after the other. Three hundred launches
-// that ask again every millisecond leave no time to the one that has the lock: many
-// of them gave up after 30 s, where all are done in 4 s so.
-func (r Registry) lock(name string, patience time.Duration) (unlock func() error, err error) {
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(r.dir, name)
-	lock := lockfile.New(path)
-	locked, err := lock.TryLock() // most are alone, and a wait needs a thread
-	if err == nil && !locked {
-		err = wait(lock, patience)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	return lock.Close, nil
-}
-
-func wait(lock *flock.Flock, patience time.Duration) error {
-	locked := make(chan error, 1)
-	go func() { locked <- lock.Lock() }()
-	select {
-	case err := <-locked:
-		return err
-	case <-time.After(patience):
-		return fmt.Errorf("others held it for %s", patience) // the wait ends with this process
-	}
+func (r Registry) lock(name string, patience time.Duration) (unlock func(), err error) {
+	return lockfile.Acquire(context.Background(), filepath.Join(r.dir, name), patience)
 }
 
 // validID refuses what is no ULID. The id comes from the environment and becomes the

@@ -35,7 +35,7 @@ func (l *launch) settle(act func(Registry) error) error {
 	return act(r)
 }
 
-func (l *launch) lock(r Registry) (unlock func() error, err error) {
+func (l *launch) lock(r Registry) (unlock func(), err error) {
 	if l.StateDir == "" {
 		return nil, errors.New("there is no state directory: set HOME or STOPGATE_STATE_DIR")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,50 +24,59 @@ var ErrBusy = errors.New("another process holds the lock")
 // of a pipe may never come.
 const open = os.O_RDONLY | regular.NonBlocking
 
-// New is the lock on a file, which is made for its owner alone.
-func New(path string) *flock.Flock {
-	return flock.New(path, flock.SetFlag(open|os.O_CREATE), flock.SetPermissions(0o600))
+// Acquire takes the lock on a file, which is made where it does not exist, and waits at most
+// patience for those that hold it. The lock ends with release or with the process, however that
+// ends. The file stays: a lock that is removed no longer locks. Only the holder may remove it, as
+// the last thing before the release.
+func Acquire(ctx context.Context, path string, patience time.Duration) (release func(), err error) {
+	lock := flock.New(path, flock.SetFlag(open|regular.NoFollow|os.O_CREATE), flock.SetPermissions(0o600))
+	return wait(ctx, lock, patience, func() (bool, error) {
+		taken, err := lock.TryLock()
+		if errors.Is(err, fs.ErrNotExist) {
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return false, err
+			}
+			taken, err = lock.TryLock()
+		}
+		if taken && !inPlace(lock) {
+			return false, lock.Close()
+		}
+		return taken, err
+	})
 }
 
-// Acquire takes the lock on a file, which is made where it does not exist, and waits
-// at most patience for those that hold it. The lock ends with release or with the
-// process, however that ends. The file stays: a lock that is removed no longer locks. Only
-// the holder may remove it, as the last thing before the release.
-func Acquire(ctx context.Context, path string, patience time.Duration) (release func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	lock := New(path)
-	for {
-		taken, err := try(lock)
-		if taken {
-			return func() { _ = lock.Close() }, nil
+// Share takes the lock on a file together with others that share it, and waits at most patience for
+// one that has it alone. It makes no file: where there is none, the error is fs.ErrNotExist.
+func Share(ctx context.Context, path string, patience time.Duration) (release func(), err error) {
+	lock := flock.New(path, flock.SetFlag(open))
+	return wait(ctx, lock, patience, lock.TryRLock)
+}
+
+// wait tries to take a lock until that succeeds. The pauses begin with the time for which a writer
+// of a line holds a lock. They grow, so that a crowd leaves the holder time for its work, and are
+// random, so that those who began together drift apart.
+func wait(ctx context.Context, lock *flock.Flock, patience time.Duration, try func() (bool, error)) (release func(), err error) {
+	longest := min(max(patience/1000, time.Millisecond), 20*time.Millisecond)
+	end := time.Now().Add(patience)
+	for pause := 20 * time.Microsecond; ; pause = min(2*pause, longest) {
+		err := ctx.Err()
+		if err == nil {
+			var taken bool
+			if taken, err = try(); taken {
+				return func() { _ = lock.Close() }, nil
+			}
+		}
+		if err == nil && !time.Now().Before(end) {
+			err = ErrBusy
 		}
 		if err != nil {
-			return nil, err
+			_ = lock.Close()
+			return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 		}
 		select {
-		case <-waiting.Done():
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			return nil, fmt.Errorf("%w: %s", ErrBusy, path)
-		case <-time.After(pace(patience)):
+		case <-ctx.Done():
+		case <-time.After(min(pause/2+rand.N(pause), time.Until(end))):
 		}
-	}
-}
-
-// try takes the lock if it is free. A file that was removed in between locks nothing any
-// more, so it is taken again.
-func try(lock *flock.Flock) (taken bool, err error) {
-	for {
-		taken, err = lock.TryLock()
-		if !taken || err != nil || inPlace(lock) {
-			return taken, err
-		}
-		_ = lock.Close()
 	}
 }
 
@@ -76,7 +86,7 @@ func inPlace(lock *flock.Flock) bool {
 	if err != nil {
 		return true
 	}
-	found, err := os.Stat(lock.Path())
+	found, err := os.Lstat(lock.Path())
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
@@ -131,10 +141,4 @@ func Held(path string) (bool, error) {
 		return false, nil
 	}
 	return err == nil && !free, err
-}
-
-// pace is how often one looks whether the lock is free: who is ready to wait long is
-// in no hurry.
-func pace(patience time.Duration) time.Duration {
-	return min(max(patience/5000, time.Millisecond), 20*time.Millisecond)
 }

@@ -3,13 +3,17 @@ package lockfile
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/stopgate/stopgate/internal/process/processtest"
 )
@@ -218,4 +222,55 @@ func TestHeld(t *testing.T) {
 	release()
 	want(false)
 	mustAcquire(t, path)() // nobody who looked kept it
+}
+
+// One who opened a lock that was removed before it was locked does not have the lock that others
+// find.
+func TestALockThatWasRemovedIsNotTheLock(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed on Windows")
+	}
+	path := filepath.Join(t.TempDir(), "lock")
+	stale := flock.New(path, flock.SetFlag(open|os.O_CREATE))
+	if ok, err := stale.TryLock(); !ok || err != nil || !inPlace(stale) {
+		t.Fatalf("taken %t, in place %t (%v)", ok, inPlace(stale), err)
+	}
+	defer stale.Close()
+	if err := os.Remove(path); err != nil || inPlace(stale) {
+		t.Errorf("a lock that is gone counts (%v)", err)
+	}
+	release, err := Acquire(t.Context(), path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if inPlace(stale) {
+		t.Error("a lock that is another's counts")
+	}
+}
+
+// Those who share a lock do so at once, and keep out one who wants it alone.
+func TestShare(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if _, err := Share(t.Context(), path, 0); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is no file: %v", err)
+	}
+	release, err := Acquire(t.Context(), path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Share(t.Context(), path, 0); !errors.Is(err, ErrBusy) {
+		t.Errorf("shared with one who has it alone: %v", err)
+	}
+	release()
+	for range 2 {
+		release, err := Share(t.Context(), path, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+	}
+	if _, err := Acquire(t.Context(), path, 0); !errors.Is(err, ErrBusy) {
+		t.Errorf("taken alone beside two: %v", err)
+	}
 }

@@ -7,4 +7,5 @@ import "syscall"
 // NonBlocking is the flag with which opening a pipe does not wait for its other end.
 const NonBlocking = syscall.O_NONBLOCK
 
-const noFollow = syscall.O_NOFOLLOW
+// NoFollow is the flag with which opening a link fails.
+const NoFollow = syscall.O_NOFOLLOW

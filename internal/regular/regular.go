@@ -30,7 +30,7 @@ func OpenNoFollow(path string) (*os.File, error) { return OpenFile(path, os.O_RD
 // OpenFile opens a regular file, or makes one, as os.OpenFile does. It refuses a link and never
 // waits.
 func OpenFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
-	return open(path, os.Lstat, os.OpenFile, flags|noFollow, mode)
+	return open(path, os.Lstat, os.OpenFile, flags|NoFollow, mode)
 }
 
 // OpenIn is Open for a name below root, which no link leads out of.

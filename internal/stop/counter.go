@@ -113,17 +113,12 @@ func (c Counter) Forget(session string, now time.Time) {
 
 func (t tally) of(turn Turn) bool { return t.Prompt == turn.Prompt && t.Agent == turn.Agent }
 
-func (c Counter) lock() (unlock func() error, err error) {
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
-	defer cancel()
-	lock := lockfile.New(filepath.Join(c.dir, lockName))
-	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
+func (c Counter) lock() (unlock func(), err error) {
+	unlock, err = lockfile.Acquire(context.Background(), filepath.Join(c.dir, lockName), lockPatience)
+	if err != nil {
 		return nil, fmt.Errorf("lock the block counter: %w", err)
 	}
-	return lock.Close, nil
+	return unlock, nil
 }
 
 func (c Counter) store(session string, tallies []tally) error {

@@ -2,14 +2,12 @@ package supervisor
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/regular"
 )
 
@@ -25,9 +23,6 @@ const (
 	// a lock for the milliseconds of a sync. On a machine with hundreds of hooks at
 	// once these are seconds.
 	lockPatience = 60 * time.Second
-	// The wait between two looks at a lock grows, so that those who wait do not keep
-	// the one who has it from its work.
-	firstWait, longestWait = time.Millisecond, 64 * time.Millisecond
 )
 
 // Dir is the directory that holds what the supervisor keeps. It is made when
@@ -55,53 +50,8 @@ func (d Dir) join(name string) string { return filepath.Join(d.path, name) }
 
 // lock takes the lock of a session. Each has its own, so that a process that
 // stands still holds up no other session.
-func (d Dir) lock(ctx context.Context, session string) (unlock func() error, err error) {
-	if err := os.MkdirAll(d.path, 0o700); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
-	defer cancel()
-	lock := newLock(d.lockFile(session))
-	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, longestWait) {
-		if ok, err := tryLock(lock); err != nil {
-			return nil, err
-		} else if ok {
-			return lock.Close, nil
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
-	}
-	return nil, fmt.Errorf("wait for %s: %w", lock.Path(), ctx.Err())
-}
-
-// tryLock takes the lock unless somebody has it, or Prune removed it just before
-// we had it.
-func tryLock(lock *flock.Flock) (bool, error) {
-	ok, err := lock.TryLock()
-	if err != nil || !ok {
-		return false, err
-	}
-	if current(lock) {
-		return true, nil
-	}
-	return false, lock.Close()
-}
-
-func newLock(path string) *flock.Flock {
-	return flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDONLY|openFlags))
-}
-
-// current reports whether the file that was locked is still the one that others
-// will lock.
-func current(lock *flock.Flock) bool {
-	held, err := lock.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Lstat(lock.Path())
-	return err == nil && os.SameFile(held, named)
+func (d Dir) lock(ctx context.Context, session string) (unlock func(), err error) {
+	return lockfile.Acquire(ctx, d.lockFile(session), lockPatience)
 }
 
 // readFile reads a file, of one that is larger than most a byte more than that.

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/plain"
 )
 
@@ -90,11 +92,11 @@ func (d Dir) openLog() (*os.File, error) {
 // second would replace the old log by the few lines of the new. Where it fails
 // the log goes on growing.
 func (d Dir) rotate() {
-	lock := newLock(d.join(logLockName))
-	if ok, err := lock.TryLock(); !ok || err != nil {
+	unlock, err := lockfile.Acquire(context.Background(), d.join(logLockName), 0)
+	if err != nil {
 		return
 	}
-	defer lock.Close()
+	defer unlock()
 	if info, err := os.Lstat(d.LogFile()); err == nil && info.Size() >= maxLog {
 		_ = os.Rename(d.LogFile(), d.LogFile()+oldLogSuffix)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/regular"
 )
 
@@ -117,17 +118,13 @@ func TestOneRotatesAtATime(t *testing.T) {
 		t.Fatal("what somebody else has rotated was rotated again")
 	}
 	check(t, os.WriteFile(d.LogFile(), bytes.Repeat([]byte("1\n"), maxLog/2), 0o600))
-	lock := newLock(d.join(logLockName))
-	ok, err := lock.TryLock()
+	unlock, err := lockfile.Acquire(t.Context(), d.join(logLockName), 0)
 	check(t, err)
-	if !ok {
-		t.Fatal("the lock is free and was not taken")
-	}
 	check(t, d.Log(noon, "second"))
 	if exists(d.LogFile()+".1") || !strings.HasSuffix(logText(t, d), " second\n") {
 		t.Error("two rotated")
 	}
-	check(t, lock.Close())
+	unlock()
 	check(t, d.Log(noon, "third"))
 	if !exists(d.LogFile() + ".1") {
 		t.Error("nobody rotated")

@@ -1,10 +1,13 @@
 package supervisor
 
 import (
+	"context"
 	"os"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/lockfile"
 )
 
 // forgetAfter is how long nothing must have been heard of a session.
@@ -65,11 +68,11 @@ func cut(name, prefix, suffix string) (string, bool) {
 // forget removes the state of a session and its lock, unless somebody holds that
 // or the state is young after all: a lock is as old as its session.
 func (d Dir) forget(session string, now time.Time) {
-	lock := newLock(d.lockFile(session))
-	if ok, err := tryLock(lock); !ok || err != nil {
+	unlock, err := lockfile.Acquire(context.Background(), d.lockFile(session), 0)
+	if err != nil {
 		return
 	}
-	defer lock.Close()
+	defer unlock()
 	info, err := os.Lstat(d.StateFile(session))
 	if err == nil && now.Sub(info.ModTime()) <= forgetAfter {
 		return
@@ -78,8 +81,8 @@ func (d Dir) forget(session string, now time.Time) {
 		return
 	}
 	if runtime.GOOS == "windows" {
-		_ = lock.Close() // where an open file cannot be removed
+		unlock() // where an open file cannot be removed
 	}
 	// Whoever waits for this lock notices that it is no longer the one to take.
-	_ = os.Remove(lock.Path())
+	_ = os.Remove(d.lockFile(session))
 }

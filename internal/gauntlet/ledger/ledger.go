@@ -67,7 +67,7 @@ func (l *Ledger) Read() (State, error) {
 // Nobody else writes in between, and the new state is durable when Update
 // returns nil. After any error the ledger is as it was.
 func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
-	unlock, err := l.lock(ctx)
+	unlock, err := lockfile.Acquire(ctx, filepath.Join(l.dir, "lock"), lockPatience)
 	if err != nil {
 		return fmt.Errorf("lock the ledger: %w", err)
 	}
@@ -94,19 +94,6 @@ func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
 		return fmt.Errorf("write the ledger: %w", err)
 	}
 	return nil
-}
-
-func (l *Ledger) lock(ctx context.Context) (unlock func() error, err error) {
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
-	defer cancel()
-	lock := lockfile.New(filepath.Join(l.dir, "lock"))
-	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
-		return nil, fmt.Errorf("%s: %w", lock.Path(), err)
-	}
-	return lock.Close, nil
 }
 
 // keepDamaged gives a damaged file a second name before it is replaced. It keeps

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/lockfile"
 )
 
 func newLedger(t *testing.T) *Ledger {
@@ -178,7 +179,7 @@ func TestWhatIsNoFileIsAnError(t *testing.T) {
 
 func TestWaitingForTheLockEnds(t *testing.T) {
 	l := newLedger(t)
-	unlock, err := l.lock(t.Context())
+	unlock, err := lockfile.Acquire(t.Context(), filepath.Join(l.dir, "lock"), 0)
 	check(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())

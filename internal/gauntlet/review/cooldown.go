@@ -3,8 +3,6 @@ package review
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -63,7 +61,7 @@ func (q quotas) back(adapter string, now time.Time) error {
 }
 
 func (q quotas) update(now time.Time, change func(file map[string]string)) error {
-	unlock, err := q.lock()
+	unlock, err := lockfile.Acquire(context.Background(), filepath.Join(q.dir, "reviewers.lock"), lockPatience)
 	if err != nil {
 		return err
 	}
@@ -83,16 +81,3 @@ func (q quotas) update(now time.Time, change func(file map[string]string)) error
 // lockPatience is the longest wait for other writers, each of which holds the
 // lock for the milliseconds of a sync.
 const lockPatience = 5 * time.Second
-
-func (q quotas) lock() (unlock func() error, err error) {
-	if err := os.MkdirAll(q.dir, 0o700); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
-	defer cancel()
-	lock := lockfile.New(filepath.Join(q.dir, "reviewers.lock"))
-	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
-		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
-	}
-	return lock.Close, nil
-}
