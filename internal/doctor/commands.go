@@ -30,7 +30,10 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 		f.approved = s.Project.ConfigDir
 	}
 	look := func(c command, needs []need.Need) {
-		_, ran := history[c.gate]
+		ran := false
+		if c.job != nil {
+			_, ran = c.job.Before(history)
+		}
 		for _, n := range needs {
 			text := plain.Line(n.Text)
 			if f.has(ctx, c.dir, n) || n.Maybe && ran {
@@ -66,18 +69,21 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 }
 
 // command is a line that a gate runs.
-type command struct{ gate, check, dir, line string }
+type command struct {
+	gate, check, dir, line string
+	job                    *gauntlet.Job // nil for the project's own for an event
+}
 
 // lines are the commands of checks, and the project's own for an event.
 func (s Survey) lines() (all []command) {
 	for _, job := range gauntlet.Jobs(s.Project, s.Environ) {
 		if job.Check != nil {
-			all = append(all, command{job.ID(), job.Check.Name, job.Dir, job.Check.Command})
+			all = append(all, command{job.ID(), job.Check.Name, job.Dir, job.Check.Command, job})
 		}
 	}
 	for event, commands := range s.Project.Config.Hooks {
 		for _, c := range commands {
-			all = append(all, command{string(event), "", ".", c.Run})
+			all = append(all, command{string(event), "", ".", c.Run, nil})
 		}
 	}
 	return all

@@ -13,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/need"
 	"github.com/stopgate/stopgate/internal/need/shell"
@@ -161,6 +163,33 @@ func TestE16AGateThatHasRunIsSure(t *testing.T) {
 	missing, unsure := s.commands(t.Context())
 	if len(unsure) > 0 || len(missing) != 1 {
 		t.Errorf("unsure: %v, missing: %v", unsure, missing)
+	}
+}
+
+// The history of a command that was replaced says nothing about the one that runs now.
+func TestE16TheHistoryIsOfTheCommand(t *testing.T) {
+	root := t.TempDir()
+	s := survey(t, root, "$CMD")
+	last := ledger.Finish{At: time.Now(), In: time.Hour, Command: "of another one"}
+	if err := ledger.OpenHistory(s.StateDir, root).Add(t.Context(), ledger.Finishes{"check:.:lint": last}); err != nil {
+		t.Fatal(err)
+	}
+	if _, unsure := s.commands(t.Context()); len(unsure) != 1 {
+		t.Errorf("unsure: %v", unsure)
+	}
+	e := examination{Place: Place{StateDir: s.StateDir, Root: root}, project: s.Project.Config, jobs: gauntlet.Jobs(s.Project, s.Environ)}
+	if took := e.longest(hook.Stop); took != 0 {
+		t.Errorf("the gates took %s", took)
+	}
+	last.Command = "" // an older stopgate's
+	if err := ledger.OpenHistory(s.StateDir, root).Add(t.Context(), ledger.Finishes{"check:.:lint": last}); err != nil {
+		t.Fatal(err)
+	}
+	if _, unsure := s.commands(t.Context()); len(unsure) != 0 {
+		t.Errorf("unsure: %v", unsure)
+	}
+	if took := e.longest(hook.Stop); took != time.Hour {
+		t.Errorf("the gates took %s", took)
 	}
 }
 

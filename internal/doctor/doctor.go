@@ -18,6 +18,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/need"
@@ -97,6 +98,7 @@ type examination struct {
 	environment map[string]string // what the files add to that of the hooks
 	project     *config.Project   // empty until it was read
 	commands    int               // what it would run
+	jobs        []*gauntlet.Job   // which of them are gates
 	elsewhere   []string          // programs of entries that the client finds in another place
 	findings    []Finding
 }
@@ -374,8 +376,10 @@ func (e *examination) granted(entries []settings.Entry, event hook.Event) (least
 // longest is how long a command of the project for the event may run, or how long a gate
 // took when it last ran.
 func (e *examination) longest(event hook.Event) (longest time.Duration) {
-	if event == hook.Stop && e.project.HasGates() {
-		for _, last := range ledger.OpenHistory(e.StateDir, e.Root).Read() {
+	if event == hook.Stop && len(e.jobs) > 0 {
+		history := ledger.OpenHistory(e.StateDir, e.Root).Read()
+		for _, job := range e.jobs {
+			last, _ := job.Before(history)
 			longest = max(longest, last.In.Round(time.Second))
 		}
 	}

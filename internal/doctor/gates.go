@@ -29,6 +29,7 @@ func (e *examination) gates(ctx context.Context) {
 		}
 		return
 	}
+	e.jobs = gauntlet.Jobs(place.Project, os.Environ())
 	// A reviewer takes instructions from where it is started, so that is not the project.
 	dir, err := os.MkdirTemp("", "stopgate-doctor-*")
 	if err != nil {

@@ -58,7 +58,7 @@ type execution struct {
 	clear   bool                // nothing is open after the run
 	mark    string              // an environment entry of all that the run starts
 	board   board               // of the gates that run
-	history map[string]ledger.Finish
+	history ledger.Finishes
 	proving time.Duration
 	looking time.Duration
 }

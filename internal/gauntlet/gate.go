@@ -97,7 +97,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 // vanished makes a gate that could not be found a failed one, if it could be before: then
 // it is the work that has lost it.
 func (g gateRunner) vanished(r *GateResult) {
-	if before, known := g.history[r.Job]; known {
+	if before, known := r.job.Before(g.history); known {
 		r.Outcome = GateFailed
 		r.Message += fmt.Sprintf("; it ran here before, on %s", before.At.Local().Format(time.DateTime))
 	}
@@ -105,7 +105,7 @@ func (g gateRunner) vanished(r *GateResult) {
 
 // cutOff makes a gate that did not end in time a failed one, if it did before.
 func (g gateRunner) cutOff(r *GateResult) {
-	before, known := g.history[r.Job]
+	before, known := r.job.Before(g.history)
 	if g.Limit.Shortened > 0 {
 		r.Outcome = GateFailed
 		r.Message += "; " + g.Limit.advice()

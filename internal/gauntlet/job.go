@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 )
 
 // Kind is what a gate is.
@@ -74,7 +75,26 @@ func (j *Job) definition() string {
 		review.Pos = config.Position{}
 		d.Review = &review
 	}
-	text, err := json.Marshal(d)
+	return digest(d)
+}
+
+// command names what the configuration has a check run, and where. Its Dir is not part of that: it
+// changes with what is in the tree, which agents write.
+func (j *Job) command() string {
+	return digest([]string{j.Check.Command, j.Check.WorkingDirectory})
+}
+
+// Before is the last time that the job ended by itself with the command that it has now.
+func (j *Job) Before(history ledger.Finishes) (last ledger.Finish, found bool) {
+	if j.Check == nil {
+		return ledger.Finish{}, false // only checks are in the history
+	}
+	return history.Of(j.ID(), j.command())
+}
+
+// digest is a hash of a part of the configuration.
+func digest(part any) string {
+	text, err := json.Marshal(part)
 	if err != nil {
 		panic(err) // strings and numbers always encode
 	}

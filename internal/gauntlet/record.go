@@ -46,11 +46,11 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 }
 
 // endings are the gates that have ended by themselves.
-func (e *execution) endings(r *Result) map[string]ledger.Finish {
-	ended := map[string]ledger.Finish{}
+func (e *execution) endings(r *Result) ledger.Finishes {
+	ended := ledger.Finishes{}
 	for _, g := range r.Gates {
 		if g.ended {
-			ended[g.Job] = ledger.Finish{At: e.Now().UTC(), In: g.Duration}
+			ended[g.Job] = ledger.Finish{At: e.Now().UTC(), In: g.Duration, Command: g.job.command()}
 		}
 	}
 	return ended

@@ -236,6 +236,46 @@ func TestE21AGateThatVanishedHasFailed(t *testing.T) {
 		check(t, os.RemoveAll(s.path("sub")))
 		wantBlock(t, s.stop(nil), "it ran here before")
 	})
+	t.Run("with the folder of its entry point, so that it runs elsewhere", func(t *testing.T) {
+		s := newWork(t)
+		s.config(strings.NewReplacer("path: .", "path: sub", "test ! -e red", "sh -c './tool'").Replace(untilGood))
+		s.approve()
+		write(t, s.path("sub/tool"), "#!/bin/sh\n")
+		check(t, os.Chmod(s.path("sub/tool"), 0o700))
+		wantAllow(t, s.stop(nil))
+		check(t, os.RemoveAll(s.path("sub")))
+		write(t, s.path("sub"), "")
+		wantBlock(t, s.stop(nil), "it ran here before")
+	})
+}
+
+// A command that a person approved in place of another one has not run here yet. One that an agent
+// writes does not count.
+func TestE21AnotherCommandHasNotRunHere(t *testing.T) {
+	t.Parallel()
+	const line = "command: test ! -e red"
+	for name, other := range map[string]string{
+		"another command": "command: no-such-linter",
+		"another folder":  line + ", working_directory: nowhere",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t)
+			s.config(untilGood)
+			s.approve()
+			write(t, s.path("g"), "")
+			wantAllow(t, s.stop(nil))
+
+			write(t, s.path("red"), "")
+			s.config(strings.Replace(untilGood, line, other, 1))
+			wantBlock(t, s.stop(nil), "check:.:t")
+			check(t, os.Remove(s.path("red")))
+			wantAllow(t, s.stop(nil), "the approved files run instead")
+
+			write(t, s.path("h"), "")
+			s.approve()
+			wantAllow(t, s.stop(nil), "could not run")
+		})
+	}
 }
 
 // A variable does not take a gate away that is red.
