@@ -79,7 +79,7 @@ func (h *health) print(out io.Writer) {
 	fmt.Fprintln(out, p.bold("Programs:"))
 	row(h.Git.OK, "git", h.Git.Says)
 	for _, m := range h.Missing {
-		row(false, m.Program, "Missing: "+m.Gate+" starts it")
+		row(false, m.Program, "Missing: "+m.Gate+" needs it")
 	}
 	for _, u := range h.Unsure {
 		row(false, u.Command, "cannot tell whether it runs in "+u.Gate+": "+u.Remedy())

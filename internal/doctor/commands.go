@@ -36,8 +36,8 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 		}
 		for _, n := range needs {
 			text := plain.Line(n.Text)
-			if f.has(ctx, c.dir, n) || n.Maybe && ran {
-				continue
+			if n.Maybe && ran || n.Kind == need.Task && c.job == nil || f.steered(c.line, n.Lookup) || f.has(ctx, c.dir, n) {
+				continue // only a run tells whether there is a task, and only gates have a history
 			}
 			if m := (MissingProgram{plain.Line(c.gate), text, n.Branch}); !n.Maybe && !slices.Contains(missing, m) {
 				missing = append(missing, m)
@@ -123,14 +123,17 @@ func (f finder) has(ctx context.Context, dir string, n need.Need) bool {
 	if filepath.IsAbs(n.Text) {
 		file = n.Text
 	}
-	below, inside := strings.CutPrefix(file, filepath.Join(f.root, paths.GauntletDir)+string(filepath.Separator))
-	switch {
+	switch approved := f.inForce(file); {
 	case n.Kind == need.Riddle:
 		return false
-	case f.approved != "" && inside && n.Kind != need.Tool:
-		return exists(filepath.Join(f.approved, below))
+	case n.Kind == need.Manifest:
+		return f.hasManifest(from, n)
+	case n.Kind == need.Task:
+		return f.hasTask(from, n)
 	case n.Kind == need.Tool:
 		return f.tool(from, n.Text)
+	case approved != file:
+		return exists(approved)
 	case n.Kind == need.File:
 		return exists(file) || exists(file+".js") // node adds that
 	case strings.Contains(n.Text, "/"):
@@ -139,6 +142,15 @@ func (f finder) has(ctx context.Context, dir string, n need.Need) bool {
 	}
 	// In a shell that is missing itself nothing else is worth a word.
 	return n.Shell != "sh" && !f.named(ctx, "sh", n.Shell) || f.named(ctx, n.Shell, n.Text)
+}
+
+// inForce is the file that a command finds under a name: in .gauntlet the approved one.
+func (f finder) inForce(file string) string {
+	below, inside := strings.CutPrefix(file, filepath.Join(f.root, paths.GauntletDir)+string(filepath.Separator))
+	if f.approved != "" && inside {
+		return filepath.Join(f.approved, below)
+	}
+	return file
 }
 
 // named asks a shell whether it would find a program.

@@ -39,11 +39,11 @@ func (e *examination) gates(ctx context.Context) {
 	defer os.RemoveAll(dir)
 	health := Survey{Project: place.Project, Environ: os.Environ(), StateDir: e.StateDir, Needs: e.Needs, ReviewDir: dir, Ask: true}.CheckHealth(ctx)
 	for _, m := range health.Missing {
-		text := "%s starts %s, which is not there: it checks nothing"
+		text := "%s needs %s, which is not there: it checks nothing"
 		if m.Conditional {
-			text = "%s may start %s, which is not there"
+			text = "%s may need %s, which is not there"
 		}
-		e.find(Dead, "check", fmt.Sprintf(text, m.Gate, m.Program), "install it, or change the command")
+		e.find(Dead, "check", fmt.Sprintf(text, m.Gate, m.Program), "install or add it, or change the command")
 	}
 	for _, u := range health.Unsure {
 		e.find(Unsure, "check", fmt.Sprintf("cannot tell whether %s of %s runs", u.Command, u.Gate), u.Remedy())

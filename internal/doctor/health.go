@@ -33,11 +33,11 @@ type ToolHealth struct {
 	Says string `json:"says,omitempty"`
 }
 
-// MissingProgram is one that a command starts and that is not there.
+// MissingProgram is a program or a file that a command needs and that is not there.
 type MissingProgram struct {
 	Gate    string `json:"gate"`
 	Program string `json:"program"`
-	// Conditional means that the command starts it on a condition.
+	// Conditional means that the command needs it on a condition.
 	Conditional bool `json:"conditional,omitempty"`
 }
 

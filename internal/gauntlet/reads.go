@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/lazyregexp"
+	"github.com/stopgate/stopgate/internal/need"
 	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/regular"
 )
@@ -47,9 +48,9 @@ func (p *prover) leadsTo(job *Job) (base, scripts bool) {
 	dir, command := filepath.Join(p.root, filepath.FromSlash(job.Dir)), job.Check.Command
 	scripts = strings.Contains(command, paths.GauntletDir) || strings.Contains(dir+"/", "/"+paths.GauntletDir+"/")
 	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$={}<>", r) })
-	for tool, files := range toolFiles {
+	for tool, lookup := range need.Manifests {
 		if slices.Contains(words, tool) {
-			words = append(words, files...)
+			words = append(words, lookup.Files...)
 		}
 	}
 	for _, word := range words {
@@ -62,13 +63,6 @@ func (p *prover) leadsTo(job *Job) (base, scripts bool) {
 		}
 	}
 	return base, scripts
-}
-
-// toolFiles are what tools run without being told its name.
-var toolFiles = map[string][]string{
-	"make": {"GNUmakefile", "makefile", "Makefile"}, "just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
-	"npm": {"package.json"}, "npx": {"package.json"}, "yarn": {"package.json"}, "pnpm": {"package.json"}, "bun": {"package.json"},
-	"rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"},
 }
 
 // maxScript is the longest script. What is longer is a program.

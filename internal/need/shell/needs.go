@@ -3,6 +3,7 @@ package shell
 
 import (
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -29,6 +30,7 @@ type reader struct {
 	guarded map[string]bool // what the line looks for before it uses it
 	loose   bool            // names may mean something else: PATH was changed, or a file read that may do so
 	made    bool            // something ran that may have made files
+	fed     bool            // words come to a command from elsewhere
 	branch  int             // how many conditions decide whether this runs
 	depth   int             // how many shells are around this one
 	needs   []need.Need
@@ -219,6 +221,7 @@ func (r *reader) command(args []word) {
 		return
 	}
 	r.program(name)
+	r.manifest(path.Base(name), args[1:])
 	if !r.builtin(name, args[1:]) && !r.start(path.Base(name), args[1:]) && !slices.Contains(harmless, name) {
 		r.made = true
 	}
@@ -330,7 +333,7 @@ func (r *reader) add(n need.Need) {
 	case !path.IsAbs(n.Text):
 		n.Dir = r.dir
 	}
-	if !slices.Contains(r.needs, n) {
+	if !slices.ContainsFunc(r.needs, func(other need.Need) bool { return reflect.DeepEqual(other, n) }) {
 		r.needs = append(r.needs, n)
 	}
 }

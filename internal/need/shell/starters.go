@@ -18,7 +18,8 @@ type options struct {
 // starter is a program that starts another one, which its arguments name.
 type starter struct {
 	options
-	operands int // before the command
+	operands int    // before the command
+	moves    string // how an option begins by which it runs in another directory
 }
 
 var starters = map[string]starter{
@@ -27,7 +28,7 @@ var starters = map[string]starter{
 	"chronic":    {},
 	"command":    {},
 	"doas":       {options: options{short: "Cu"}},
-	"env":        {options: options{short: "uCS", long: []string{"--unset", "--chdir"}}},
+	"env":        {options: options{short: "uCS", long: []string{"--unset", "--chdir"}}, moves: "-C"},
 	"exec":       {options: options{short: "a"}},
 	"flock":      {options: options{short: "wE", long: []string{"--timeout", "--conflict-exit-code"}}, operands: 1},
 	"ionice":     {options: options{short: "cn", long: []string{"--class", "--classdata"}}},
@@ -35,7 +36,7 @@ var starters = map[string]starter{
 	"nohup":      {},
 	"setsid":     {},
 	"stdbuf":     {options: options{short: "ioe", long: []string{"--input", "--output", "--error"}}},
-	"sudo":       {options: options{short: "CDghpRrtTUu", long: []string{"--user", "--group", "--chdir", "--host", "--prompt"}}},
+	"sudo":       {options: options{short: "CDghpRrtTUu", long: []string{"--user", "--group", "--chdir", "--host", "--prompt"}}, moves: "-D"},
 	"taskset":    {operands: 1},
 	"time":       {options: options{short: "fo", long: []string{"--format", "--output"}}},
 	"timeout":    {options: options{short: "ks", long: []string{"--kill-after", "--signal"}}, operands: 1},
@@ -74,7 +75,7 @@ var shells = []string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}
 // start reads the arguments of a program that runs what they name.
 func (r *reader) start(program string, args []word) (is bool) {
 	if s, found := starters[program]; found {
-		r.command(r.behind(s, args))
+		r.started(program, s, args)
 		return true
 	}
 	if slices.Contains(shells, program) {
@@ -85,13 +86,42 @@ func (r *reader) start(program string, args []word) (is bool) {
 		return r.tool(commands, args)
 	}
 	if program == "find" {
-		r.exec(args)
+		r.fedBy(func() { r.exec(args) })
 		return false
 	}
 	if i, found := interpreters[strings.TrimRight(program, "0123456789.")]; found { // python3.12
 		r.interpreted(i, args)
 	}
 	return false
+}
+
+// started reads the command that a starter starts.
+func (r *reader) started(program string, s starter, args []word) {
+	command := r.behind(s, args)
+	if before := r.place; s.moved(args[:len(args)-len(command)]) {
+		r.lost = true
+		defer func() { r.place = before }()
+	}
+	if program == "xargs" {
+		r.fedBy(func() { r.command(command) })
+		return
+	}
+	r.command(command)
+}
+
+// moved reports whether a starter's own words have it run a command in another directory.
+func (s starter) moved(own []word) bool {
+	return s.moves != "" && slices.ContainsFunc(own, func(w word) bool {
+		return strings.HasPrefix(w.text, s.moves) || strings.HasPrefix(w.text, "--chdir")
+	})
+}
+
+// fedBy reads commands that get words from elsewhere.
+func (r *reader) fedBy(read func()) {
+	before := r.fed
+	r.fed = true
+	read()
+	r.fed = before
 }
 
 // behind is the command behind a starter's own arguments.
