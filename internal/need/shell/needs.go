@@ -212,7 +212,7 @@ func (r *reader) command(args []word) {
 	}
 	name := args[0].text
 	switch {
-	case !args[0].known:
+	case !args[0].known, r.found(name):
 		r.riddle(args[0].source)
 		r.made = true
 		return
@@ -306,8 +306,14 @@ func (r *reader) program(name string) {
 
 func (r *reader) file(name string) { r.path(need.File, name) }
 
+// found reports whether find or xargs puts in a name, which they have from what is there.
+func (r *reader) found(name string) bool { return r.fed && strings.Contains(name, "{}") }
+
 // path needs a file, which a command before may make.
 func (r *reader) path(kind need.Kind, name string) {
+	if r.found(name) {
+		return
+	}
 	if r.lost && !path.IsAbs(name) {
 		r.riddle(name)
 		return
