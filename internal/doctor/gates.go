@@ -90,8 +90,45 @@ func (e *examination) tree(ctx context.Context, options gauntlet.Options) {
 		e.find(Warn, "tree", e.Root+" is not in a git repository: every file counts as changed", "git init")
 	default:
 		e.find(OK, "tree", fmt.Sprintf("git answers; files that count as changed: %d", len(found.Files)), "")
+		if found.Baseless {
+			e.baseless(ctx, options, found)
+		}
 	}
 	if found.Limit {
 		e.find(Unsure, "retry limit", "reached: "+ledger.LimitEnds, ledger.LimitRemedy)
 	}
+}
+
+// baseless tells what follows from a base that is missing, and what would do for one.
+func (e *examination) baseless(ctx context.Context, options gauntlet.Options, found gauntlet.Detection) {
+	text := found.Note
+	if len(options.Project.Gates.Reviews()) > 0 {
+		text += ", and reviews are shown all of them"
+	}
+	into := " into " + paths.ProjectConfig(e.Root) + ", then: stopgate trust"
+	hint := "git remote set-head origin --auto"
+	if found.Base != "" {
+		hint = "git fetch --unshallow"
+	}
+	hint += ", or write the branch that work starts from as base_branch" + into
+	if base := e.likelyBase(ctx, options); base != "" && found.Base == "" {
+		hint = fmt.Sprintf("write \"base_branch: %s\"%s", base, into)
+	}
+	e.find(Warn, "base", text, hint)
+}
+
+// likelyBase is the branch that the one with the configured name, or with a usual one, is most
+// likely meant to be; empty where there is none.
+func (e *examination) likelyBase(ctx context.Context, options gauntlet.Options) string {
+	repo := git.At(e.Root, options.Environ)
+	likely := []string{"origin/main", "origin/master", "main", "master"}
+	if base := options.Project.Config.Gauntlet.BaseBranch; base != "" {
+		likely = append([]string{"origin/" + base}, likely...)
+	}
+	for _, branch := range likely {
+		if _, _, err := repo.Commit(ctx, branch); err == nil {
+			return branch
+		}
+	}
+	return ""
 }

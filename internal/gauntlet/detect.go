@@ -15,6 +15,7 @@ type Detection struct {
 	Base      string // what the changes are counted from
 	MergeBase string
 	Note      string // why everything counts as changed, if it does
+	Baseless  bool   // it does for want of a base
 	Files     []string
 	Jobs      []*Job
 	Open      []string // the ids of jobs with an open failure
@@ -37,7 +38,10 @@ func Detect(ctx context.Context, o Options) (Detection, error) {
 		return Detection{}, err
 	}
 	jobs, _ := e.withOpen(e.plan.jobs(set.Files), &state)
-	d := Detection{Base: position.Base, MergeBase: position.MergeBase, Note: set.Note, Files: set.Files, Jobs: e.meant(jobs), Limit: state.Series.Limit}
+	d := Detection{
+		Base: position.Base, MergeBase: position.MergeBase, Baseless: position.Baseless(), Note: set.Note,
+		Files: set.Files, Jobs: e.meant(jobs), Limit: state.Series.Limit,
+	}
 	for _, failure := range state.Open {
 		d.Open = append(d.Open, failure.Job)
 	}

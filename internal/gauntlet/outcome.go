@@ -51,6 +51,11 @@ type GateResult struct {
 	kept       string // the copy of its log that stays; empty where there is none
 }
 
+// reviewed reports whether reviewers were asked.
+func (g GateResult) reviewed() bool {
+	return g.Kind == KindReview && g.Outcome != GateProven && g.Outcome != GateNotStarted
+}
+
 // Result is how a run ended.
 type Result struct {
 	Status  Status `json:"status"`

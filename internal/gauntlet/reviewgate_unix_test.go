@@ -287,3 +287,31 @@ func TestReviewThatOneOfTwoDidNotMakeClosesNothing(t *testing.T) {
 		})
 	}
 }
+
+// Without a base the reviewers are shown every file, which costs most: the person is told, wherever a
+// review ran.
+func TestReviewsWithoutABase(t *testing.T) {
+	s := reviewed(t, oneReview+"    checks:\n      - {name: t, command: 'true', cache: false}\n")
+	s.answer(allGood)
+	const tells = "reviews were shown every file: base origin/main not found"
+	if r := s.want(Passed); slices.ContainsFunc(r.Told, func(text string) bool { return strings.Contains(text, "reviews were shown") }) {
+		t.Errorf("with a base: %q", r.Told)
+	}
+	s.git("update-ref", "-d", "refs/remotes/origin/main")
+	r := s.want(Passed)
+	if len(r.Told) != 1 || !strings.HasPrefix(r.Told[0], tells) {
+		t.Errorf("told %q", r.Told)
+	}
+	if got := told(&r, true); !strings.HasPrefix(got, tells) {
+		t.Errorf("the person sees %q", got)
+	}
+	if r := s.want(Passed); len(r.Told) > 0 {
+		t.Errorf("of reviews that did not run: %q", r.Told)
+	}
+	s.write("src/f.go", "other\n")
+	o := s.options()
+	o.Kind = KindCheck
+	if r := Execute(t.Context(), o); len(r.Told) > 0 || len(r.Notes) != 1 {
+		t.Errorf("of checks alone: %q, %q", r.Told, r.Notes)
+	}
+}

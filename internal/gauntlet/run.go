@@ -37,6 +37,9 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	r := e.result(v)
 	r.spared = unaffected
 	r.Gates = e.gates(ctx, v, jobs)
+	if v.position.Baseless() && slices.ContainsFunc(r.Gates, GateResult.reviewed) {
+		r.Told = append(r.Told, "reviews were shown every file: "+v.position.Note)
+	}
 	e.keepLogs(r.Gates)
 	if len(r.Gates) == 0 && len(gone) == 0 {
 		r.Status = NoApplicableGates

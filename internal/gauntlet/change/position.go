@@ -82,10 +82,13 @@ func (p Position) without(scope Scope) string {
 	case p.Base == "":
 		return fmt.Sprintf("base %s not found, so every file counts as changed (set base_branch)", scope.Base)
 	case p.MergeBase == "":
-		return fmt.Sprintf("HEAD and %s have no commit in common (is the clone shallow?)", p.Base)
+		return fmt.Sprintf("HEAD and %s have no commit in common (is the clone shallow?), so every file counts as changed", p.Base)
 	}
 	return ""
 }
+
+// Baseless reports whether every file counts as changed for want of a base.
+func (p Position) Baseless() bool { return p.Head != "" && p.Note != "" }
 
 // locate looks for the first base that exists. The name that comes with the
 // location is empty if none does.

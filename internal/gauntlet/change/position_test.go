@@ -136,7 +136,7 @@ func TestNoCommonCommit(t *testing.T) {
 	r.Git("checkout", "--quiet", "--orphan", "island")
 	r.Commit("alone")
 	set := changes(t, open(t, r), Scope{})
-	want := Set{All: true, Note: "HEAD and origin/main have no commit in common (is the clone shallow?)", Files: []string{"a", "sub/b"}}
+	want := Set{All: true, Note: "HEAD and origin/main have no commit in common (is the clone shallow?), so every file counts as changed", Files: []string{"a", "sub/b"}}
 	if diff := cmp.Diff(want, set); diff != "" {
 		t.Error(diff)
 	}
