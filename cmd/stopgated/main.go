@@ -16,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/endpoint/probe"
 	"github.com/stopgate/stopgate/internal/need/shell"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/wake/send"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 const runbookUsage = `usage: stopgated runbook check [FILE…] [--json]   find every fault in the project's runbooks, or in these files

@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // shownBook is a runbook in JSON.

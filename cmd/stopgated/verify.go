@@ -9,9 +9,9 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/store"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // errDamage says that a report, which was printed, names damage.

@@ -4,9 +4,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/environ"
-	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // ConfigDir is where the client that a run starts keeps its settings and its transcripts.

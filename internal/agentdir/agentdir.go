@@ -21,10 +21,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
-	"github.com/stopgate/stopgate/internal/environ"
-	"github.com/stopgate/stopgate/internal/plain"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // The variables that name the agent to what runs in it; the second is the plan's.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/plain"
-	"github.com/stopgate/stopgate/internal/rawjson"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // The ways in which an agent may stop.

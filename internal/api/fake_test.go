@@ -17,7 +17,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/journal"
-	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 // children are what the test binary is besides.

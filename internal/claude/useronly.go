@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/environ"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // userOnly are the flags of a client that takes settings and memory from the user alone.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // attachment is a person's tmux, and the one with the agent.

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 func testCI(t *testing.T, text string) *config.CI {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/stopgate/stopgate/internal/launch"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // launcher is the link name under which the program only starts the client.

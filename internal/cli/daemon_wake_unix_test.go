@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 // A daemon that is ending already is waited for. What it started nobody ended.

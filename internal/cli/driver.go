@@ -8,8 +8,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/driver"
-	"github.com/stopgate/stopgate/internal/logfile"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/logfile"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // newDriver makes what sees to sessions. after means that what it starts has to wait

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // live shows a run while it goes on: a line for each gate, with a spinner, its

@@ -17,8 +17,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/endpoint"
 	"github.com/stopgate/stopgate/internal/launch"
-	"github.com/stopgate/stopgate/internal/plain"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 func newProviderCheck() *cobra.Command {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // markdown is the report for people, such as the summary of a CI job.

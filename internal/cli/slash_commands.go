@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/jsonfile"
 	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
 // slashMark is how we know the files again that we wrote.

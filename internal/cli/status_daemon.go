@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // daemonStatus is how the daemon stands, for those who look at a project.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func testSummary(out *strings.Builder, p paint) summary {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 // write puts the violation's status and result into every review file that has

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // jobName is how people are told of a gate before it ended.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/journal"
-	"github.com/stopgate/stopgate/internal/rawjson"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // VersionHeader tells each side the other's version, in requests and answers.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // maxFixInstructions is how much of a file goes with a failure. Agents are

@@ -3,7 +3,7 @@ package config
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 func TestMain(m *testing.M) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // Project is a project's .gauntlet/config.yml.

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // maxFileSize is far above any configuration that a person writes. It bounds

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
 const maxIntervalMinutes = math.MaxInt64 / int64(time.Minute)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // maxChanges is how many lines of changes a person is shown.

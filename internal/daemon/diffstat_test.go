@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/environ/environtest"
-	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/git"
 )
 
 func TestDiffstat(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
-	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 // lockPatience is for what a daemon that was killed has left behind: a child that it was

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 // A daemon that was killed while it started something leaves its lock to the child for a

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/journal"
-	"github.com/stopgate/stopgate/internal/plain"
 	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // starts watches clients until they work on what they were started with. One of which no hook is

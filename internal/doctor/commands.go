@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/need"
-	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/plain"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // commands lists what the commands of checks, and the project's own for an event, start that

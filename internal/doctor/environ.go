@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/claude"
-	"github.com/stopgate/stopgate/internal/environ"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // clientEnviron is what the client gives a hook. Of what the settings add it has only what

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/need"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Health is whether the gates of a project have what they need. OK means that something

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // This binary is the stopgate that doctor tries: it answers as STOPGATE_DOCTOR_TEST says.

@@ -3,7 +3,7 @@ package driver
 import (
 	"os"
 
-	"github.com/stopgate/stopgate/internal/logfile"
+	"github.com/stopgate/stopgate/internal/sys/logfile"
 )
 
 // Start starts a process of the program stopgate that delivers the session's active

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 func init() { children["daemon"] = standIn }

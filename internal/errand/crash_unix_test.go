@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 	"github.com/stopgate/stopgate/internal/terminal"
 )
 

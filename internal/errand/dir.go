@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // directory is an errand's directory.

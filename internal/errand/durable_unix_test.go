@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // That a command has begun is durable before it begins, or it would run twice.

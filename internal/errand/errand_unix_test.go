@@ -24,7 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // patience only bounds a test that fails; nothing waits this long.

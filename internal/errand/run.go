@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // Run is the runner, which is a process of its own: it takes its environment for the

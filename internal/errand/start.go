@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 // What a runner says to whoever started it, before it closes its standard output.

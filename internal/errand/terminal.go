@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 // Terminal reports whether the errand in a directory was started in a terminal.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/lazyregexp"
 	"github.com/stopgate/stopgate/internal/need"
-	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // readsGit reports whether a pass of the job depends on git's state besides the files: the

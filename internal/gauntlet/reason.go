@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/review"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 const (

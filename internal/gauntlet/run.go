@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // locked runs the gates. Nobody else runs any in this log directory meanwhile.

@@ -1,8 +1,8 @@
 package gauntlet
 
 import (
-	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
 // inCI reports whether we run in a CI job.

@@ -3,7 +3,7 @@ package gauntlet
 import (
 	"fmt"
 
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // StopHookReason is Reason as the older tool's hook words it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/stopgate/stopgate/internal/rawjson"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // PayloadError says everything that is wrong with a payload.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/rawjson"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // Payload is what the client sends for one event.

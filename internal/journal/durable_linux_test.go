@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 
 func init() { children["refused"] = childRefused }

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
 	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 
 // A record that is durable is in a segment whose name is durable, in a directory whose name

@@ -4,7 +4,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // host is empty when the system has no name for itself.

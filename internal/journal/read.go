@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/stopgate/stopgate/internal/event"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // Entry is one line of the journal.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // settleWait is far more than a writer needs. Who holds the lock for longer may

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/journal"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // Where the home is shared, a client of another machine is not ours to bury.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/jsonfile"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // ConfigFile is the name of the launcher's configuration, in paths.LauncherDir.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/jsonfile"
-	"github.com/stopgate/stopgate/internal/paths"
 	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // clientFile is what one of the client's settings files says.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/environ/environtest"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // asLauncher makes the test program the launcher.

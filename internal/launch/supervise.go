@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/journal"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // capVariable is how often in a row the client lets a hook block a stop; it is 8

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agentdir"
-	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
 // Witness implements keeper.Witness: it keeps on record which session is the agent's and

@@ -4,8 +4,8 @@ package notify
 import (
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/logfile"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/logfile"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // Log is where what commands print goes, below logs in the state directory.

@@ -8,7 +8,7 @@ import (
 	_ "time/tzdata" // the zones must be there
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/seedtest"
+	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
 func clock(t testing.TB, text string) config.TimeOfDay {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/rawjson"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // The text of a client's file, written out for the sake of the hooks: see package

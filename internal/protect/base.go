@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
-	"github.com/stopgate/stopgate/internal/git"
-	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/git"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // maxInner bounds how many files and folders of repositories inside the project are listed,

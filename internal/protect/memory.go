@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
-	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // memory is what a session was told of a project. A block counts when it is written down,

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
-	"github.com/stopgate/stopgate/internal/git"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // maxCommits bounds how many commits of a session are looked into. Where there are more,

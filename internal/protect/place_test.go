@@ -11,10 +11,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
-	"github.com/stopgate/stopgate/internal/git/gittest"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 func TestMain(m *testing.M) {

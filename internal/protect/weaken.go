@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/stopgate/stopgate/internal/lazyregexp"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // weakened names what a change took away from a file of tests or of their settings: tests

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 
 // A queue is there after a loss of power before anything of it is typed.

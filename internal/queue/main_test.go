@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 // children are what the test binary is besides.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
 // Load reads the registry. A missing file is an empty one. A fault costs no more than

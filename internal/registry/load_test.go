@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
 // The older format, with all that the tools before us wrote.

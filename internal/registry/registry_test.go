@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // TestMain keeps the locks out of the state directory of whoever runs the tests.

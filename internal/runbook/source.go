@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // maxFaults is more than a person fixes in one go. It bounds the work for a file that is

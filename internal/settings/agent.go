@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // Agent is a client that is about to be started for an agent.

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
 // Change is what a launch does to a settings file, all in one write.

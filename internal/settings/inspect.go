@@ -9,7 +9,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
 // File is what one settings file means for our hooks.

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
 var someEvents = []hook.Event{hook.Stop, hook.PreToolUse, hook.SessionEnd, "WorktreeCreate"}

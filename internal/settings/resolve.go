@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
 // resolve is the file that a program's name stands for. The shell that the client starts

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // Scope is one of the places the client takes settings from. A later scope

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
 // DefaultTimeout is the timeout that an entry gets when it is installed.

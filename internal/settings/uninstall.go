@@ -1,6 +1,6 @@
 package settings
 
-import "github.com/stopgate/stopgate/internal/jsonfile"
+import "github.com/stopgate/stopgate/internal/sys/jsonfile"
 
 // Uninstall takes our entries out of the settings file at path and reports
 // whether that changed the file. When nobody else touched the file since

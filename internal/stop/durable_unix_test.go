@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 
 // A block counts only when it is written down, and a recess ends when it says so, also after

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/git/gittest"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 // everyday are situations in which people work, and in which an agent that has done nothing

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // console tells whoever watches the hook how far it is. Each line is there in both

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 func init() { children["count"] = childCount }

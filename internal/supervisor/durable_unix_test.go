@@ -5,7 +5,7 @@ package supervisor
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 
 func TestStatesAreDurable(t *testing.T) {

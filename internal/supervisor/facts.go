@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
-	"github.com/stopgate/stopgate/internal/git"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/sys/git"
 )
 
 // Facts are what a reviewer is told beside its instructions: what it could find

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 // A git that does not come to an end is ended with its time, and the facts say so.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 const someKey = "sk-ant-0123456789abcdefghijklmnop"

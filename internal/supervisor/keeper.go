@@ -7,11 +7,11 @@ import (
 	"math"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/launch"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // Variable switches the supervisor on for a client and its hooks.

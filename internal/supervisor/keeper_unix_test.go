@@ -19,7 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/launch"
-	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 const someLaunch = "01K9ZZZZZZZZZZZZZZZZZZZZZZ"

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 func init() { children["log"] = childLog }

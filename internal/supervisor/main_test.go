@@ -3,7 +3,7 @@ package supervisor
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 // children are what the test binary is besides.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 //go:embed prompt.md

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 // forgetAfter is how long nothing must have been heard of a session.

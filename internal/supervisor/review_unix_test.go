@@ -22,11 +22,11 @@ import (
 
 	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/environ"
-	"github.com/stopgate/stopgate/internal/git/gittest"
 	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/process"
-	"github.com/stopgate/stopgate/internal/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/process"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 // desk is a session in a repository, and a shell script in the reviewer's place.

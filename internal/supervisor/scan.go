@@ -1,6 +1,6 @@
 package supervisor
 
-import "github.com/stopgate/stopgate/internal/prose"
+import "github.com/stopgate/stopgate/internal/sys/prose"
 
 // verdict is a JSON object that says whether the work is done.
 type verdict struct {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // ErrClosed means that a control client has ended: it was closed, its server is gone, or

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
 var (

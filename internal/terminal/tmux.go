@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/environ"
-	"github.com/stopgate/stopgate/internal/plain"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // patience bounds a call of tmux. It takes milliseconds, but seconds where hundreds of

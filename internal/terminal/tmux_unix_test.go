@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // long bounds what a test waits for; nothing takes that long.

@@ -11,7 +11,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // MaxLine is the longest line that is looked at. A prompt with a few pictures in it is

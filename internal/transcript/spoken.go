@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/rawjson"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // Spoken copies a transcript without what the client has told the agent on its own: the

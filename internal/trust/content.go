@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/enclave"
-	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/enclave"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // ErrWithheld means that a command was not run, or that its result does not count, because

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/enclave"
-	"github.com/stopgate/stopgate/internal/environ/environtest"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/enclave"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // contentOf is the approved content of a project with a script that prints "approved", and

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 
 // What a person approved is approved after a loss of power, with its files.

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
 // RequirePerson returns an error unless a person can be taken to stand behind

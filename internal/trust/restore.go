@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // asideDir is where edited files are kept, below the approvals.

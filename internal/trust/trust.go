@@ -16,9 +16,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
-	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Store is the directory that holds the approvals, one folder for each project of a

@@ -3,7 +3,7 @@ package wake
 import (
 	"bytes"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 const (

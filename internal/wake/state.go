@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 const stateFile = "state.json"

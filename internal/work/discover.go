@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // Candidate is a project that a session may have worked in although no hook named it.

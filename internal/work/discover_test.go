@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 func TestE5WorktreesAreListedOnce(t *testing.T) {

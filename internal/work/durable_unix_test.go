@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 
 func TestSessionsAreDurable(t *testing.T) {

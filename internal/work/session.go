@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // Session is what is known of one session of a client, and of those that it goes on from:

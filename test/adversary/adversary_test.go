@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
 )
 

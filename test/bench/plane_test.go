@@ -16,8 +16,8 @@ import (
 	modernc "modernc.org/sqlite"
 
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/environ/environtest"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // The test binary is also the daemon that the benchmarks start.

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/environ/environtest"
-	"github.com/stopgate/stopgate/internal/seedtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
 // The runbook of clients has a command for each kind.

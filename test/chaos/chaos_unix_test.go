@@ -24,7 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/seedtest"
+	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
 // size is how much chaos there is.

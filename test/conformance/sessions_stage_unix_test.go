@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // stage is a person's machine: a tmux server, a home, and a registry with one agent, the

@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/environ/environtest"
 	events "github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // managed is a bench with a daemon, which starts clients as agents in tmux. What the tests wait

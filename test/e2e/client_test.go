@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // clientBinary is the client to test with.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 // Build puts stopgate and stopgated into a directory, and other commands of this module, which

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 // large is a repository with so many files that are committed, and old enough

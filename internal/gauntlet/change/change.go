@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/sys/git"
 )
 
 // Scope says which changes count.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/sys/git"
 )
 
 // Set is what changed.

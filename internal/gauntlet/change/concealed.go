@@ -10,8 +10,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/stopgate/stopgate/internal/git"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // concealed lists the files whose changes git was told not to see: one command

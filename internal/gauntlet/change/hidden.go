@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/git"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // maxTraced is the size of the largest file that is read to look for a trace. Source files

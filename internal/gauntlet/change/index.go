@@ -5,8 +5,8 @@ import (
 	"errors"
 	"hash/crc32"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // entry vouches for the content of a file as long as the file's stat stays the

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 var anyEntries = rapid.Custom(func(t *rapid.T) []entry {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 func inputs(t *testing.T, w *Worktree, patterns ...string) Tree {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/git"
-	"github.com/stopgate/stopgate/internal/lazyregexp"
-	"github.com/stopgate/stopgate/internal/paths"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // Made lists the commits of a session: those that were made in this worktree since it began,

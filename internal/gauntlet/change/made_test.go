@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 // lengthen adds entries to the reflog of HEAD, at least so many bytes of them, with some time.

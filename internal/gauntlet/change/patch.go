@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/git"
+	"github.com/stopgate/stopgate/internal/sys/git"
 )
 
 // patch takes a unified diff as git writes it, leaves out files that are not

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 func mkfifo(t *testing.T, path string) {

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/git"
-	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // Position is where the working tree stands.

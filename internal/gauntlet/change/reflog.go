@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/paths"
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // Start is when a session began to work in a tree.

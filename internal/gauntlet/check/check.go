@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/plain"
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // Request is a check to run.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/process/processtest"
-	"github.com/stopgate/stopgate/internal/seedtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
 func init() {

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 // Dir is one project's log directory, which need not exist yet.

@@ -5,7 +5,7 @@ package logdir
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 
 // A lock that lost its content with the power would be held for ever, so the content is

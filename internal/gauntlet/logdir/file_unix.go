@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/stopgate/stopgate/internal/regular"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // createFile makes a file that was not there.

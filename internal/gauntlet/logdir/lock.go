@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 const lockName = ".gauntlet-run.lock"

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 const asidePrefix = lockName + "."

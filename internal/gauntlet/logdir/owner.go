@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // Owner is who holds the lock, as its file says. A zero Owner is one that the

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/process"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // Survey asks how reviewers are.

@@ -1,6 +1,6 @@
 package review
 
-import "github.com/stopgate/stopgate/internal/prose"
+import "github.com/stopgate/stopgate/internal/sys/prose"
 
 // objects are the outermost JSON objects in what a reviewer printed.
 func objects(text []byte) (found [][]byte) {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/logfile"
 	"github.com/stopgate/stopgate/internal/notify"
+	"github.com/stopgate/stopgate/internal/sys/logfile"
 )
 
 // glance is how long a command is looked at: one that fails does so at once.

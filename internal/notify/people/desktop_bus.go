@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/environ"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
 // noDesktop is why nothing can be shown, if so. Without a session bus, asking for one would

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 func TestMain(m *testing.M) {

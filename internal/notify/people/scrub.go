@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // scrubbed is an error without the secrets of an address. Nothing of the error itself is

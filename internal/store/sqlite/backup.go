@@ -13,8 +13,8 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 // Backup copies the store to path, where nothing may be, while it goes on. What has that

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/seedtest"
 	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
 // shapes are stores that have, together, every structure that SQLite makes for ours. Pages

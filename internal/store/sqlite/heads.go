@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
 	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 // The store's own subjects. A chain shows that nothing in it was changed or left out, not

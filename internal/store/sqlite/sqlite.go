@@ -22,8 +22,8 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 // What marks the file as ours, and which format it has.

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/stopgate/stopgate/internal/atomicfile/atomicfiletest"
 	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 
 func init() {

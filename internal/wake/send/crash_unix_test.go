@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/process/processtest"
-	"github.com/stopgate/stopgate/internal/seedtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
 // A sender that is killed at any time loses nothing: the next ones send the rest in

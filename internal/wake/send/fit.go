@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/wake"
 )
 

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/endpoint"
-	"github.com/stopgate/stopgate/internal/environ"
 	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/wake"
 )
 

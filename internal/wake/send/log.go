@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/logfile"
-	"github.com/stopgate/stopgate/internal/plain"
+	"github.com/stopgate/stopgate/internal/sys/logfile"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // logTry writes what came of a try.

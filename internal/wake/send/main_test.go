@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/process/processtest"
 	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 	"github.com/stopgate/stopgate/internal/wake"
 )
 

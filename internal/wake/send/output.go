@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/prose"
+	"github.com/stopgate/stopgate/internal/sys/prose"
 )
 
 // output is what openclaw printed.

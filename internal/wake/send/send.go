@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
 	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/wake"
 )
 

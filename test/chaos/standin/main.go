@@ -29,7 +29,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/stopgate/stopgate/internal/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 
 	"github.com/stopgate/stopgate/internal/errand"
 )

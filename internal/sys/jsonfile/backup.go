@@ -1,0 +1,49 @@
+package jsonfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+)
+
+// The backup is the file as it was before us, next to it.
+
+func (f *File) backupPath() string { return f.Path + ".stopgate-backup" }
+
+// HasBackup reports whether there is a backup.
+func (f *File) HasBackup() (bool, error) {
+	_, err := os.Lstat(f.backupPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Keep makes the backup of the file as it now is.
+func (f *File) Keep() error {
+	if err := atomicfile.Write(f.backupPath(), f.Text, 0o600); err != nil {
+		return fmt.Errorf("back up %s: %w", f.Path, err)
+	}
+	return nil
+}
+
+// Backup reads the backup: nil when there is none, not nil when it is empty.
+func (f *File) Backup() ([]byte, error) {
+	text, err := ReadText(f.backupPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// Forget removes the backup, if there is one, and the note that we made the file: there is
+// nothing of ours in it any more.
+func (f *File) Forget() error {
+	if err := os.Remove(f.backupPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return f.forgetMade()
+}

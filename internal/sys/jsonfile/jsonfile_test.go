@@ -1,0 +1,69 @@
+package jsonfile
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+)
+
+// TestMain keeps the locks out of the state directory of whoever runs the tests.
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	dir, err := os.MkdirTemp("", "jsonfile")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("STOPGATE_STATE_DIR", filepath.Join(dir, "state"))
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// testFile is a file that is not there yet, with this content if any.
+func testFile(t testing.TB, content ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dir", "x.json")
+	for _, text := range content {
+		put(t, path, text)
+	}
+	return path
+}
+
+func put(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func mustParse(t testing.TB, text string) *Document {
+	t.Helper()
+	d, err := Parse("f", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func same(t testing.TB, what, got, want string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}

@@ -1,0 +1,95 @@
+package paths
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+// Repository names the place of a directory in its repository, the same in each of its
+// worktrees: git's common directory, and the way from the top of the worktree to the
+// directory. It reads a file or two and asks no git: hooks ask on every call.
+func Repository(dir string) (common, within string, found bool) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	top, found := GitRoot(dir)
+	if !found {
+		return "", "", false
+	}
+	if common, found = commonDir(filepath.Join(top, ".git")); !found {
+		return "", "", false
+	}
+	within, err := filepath.Rel(top, dir)
+	return common, filepath.ToSlash(within), err == nil
+}
+
+// commonDir follows .git to what the worktrees of a repository share. In a linked worktree
+// and a submodule .git is a file that names a directory, which in a worktree has a file
+// that names the common one.
+func commonDir(dotGit string) (dir string, found bool) {
+	if dir, found = gitDir(dotGit); !found {
+		return "", false
+	}
+	if shared := readLine(filepath.Join(dir, "commondir")); shared != "" {
+		dir = below(dir, shared)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	return real, err == nil
+}
+
+// GitDir is where git keeps what belongs to the worktree that a directory is in.
+func GitDir(start string) (dir string, found bool) {
+	top, found := GitRoot(start)
+	if !found {
+		return "", false
+	}
+	return gitDir(filepath.Join(top, ".git"))
+}
+
+// WorktreeOf is the top of the linked worktree that git keeps gitDir for, by git's file
+// there; empty where there is none. Since 2.48 git can write the way from gitDir instead of
+// an absolute path.
+func WorktreeOf(gitDir string) (top string) {
+	if gitDir == "" {
+		return ""
+	}
+	dotGit := readLine(filepath.Join(gitDir, "gitdir"))
+	if dotGit == "" {
+		return ""
+	}
+	return filepath.Dir(below(gitDir, dotGit))
+}
+
+func gitDir(dotGit string) (dir string, found bool) {
+	info, err := os.Stat(dotGit)
+	if err != nil {
+		return "", false
+	}
+	if info.IsDir() {
+		return dotGit, true
+	}
+	line, ok := strings.CutPrefix(readLine(dotGit), "gitdir:")
+	return below(filepath.Dir(dotGit), strings.TrimSpace(line)), ok
+}
+
+// readLine is the first line of a short file of git's; empty where there is none.
+func readLine(path string) string {
+	const longest = 8 << 10 // a path
+	text, err := regular.Read(path, longest)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSuffix(line, "\r")
+}
+
+// below is a path that is relative to a directory unless it is absolute.
+func below(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}

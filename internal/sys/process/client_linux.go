@@ -1,0 +1,91 @@
+package process
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stopgate/stopgate/internal/sys/environ"
+)
+
+// Caller is the program that called this hook: clients start hooks in sessions of their
+// own, so it is the parent of the session's leader. It is empty where this process, or the
+// shell before it, does not lead a session: then the caller is unknown.
+func Caller() Identity {
+	leader, err := unix.Getsid(0)
+	if err != nil || leader != os.Getpid() && leader != os.Getppid() {
+		return Identity{}
+	}
+	parent := os.Getppid()
+	if leader != os.Getpid() {
+		parent = parentOf(leader)
+	}
+	start := StartTime(parent)
+	if parent <= 1 || start == "" {
+		return Identity{}
+	}
+	return Identity{PID: parent, Start: start, Boot: BootID()}
+}
+
+// CallerEnviron is the environment with which the client was started that this process
+// was called by, as a hook or in its shell; nil where that is not known. What the client's settings
+// add for what it starts is not in it. Of clients that were started one inside the other it
+// is the outermost one's: the others have what an agent gave them.
+func CallerEnviron() []string {
+	leader, err := unix.Getsid(0)
+	if err != nil {
+		return nil
+	}
+	// A process with another environment than its session was not started by a client; our
+	// tests start hooks like that.
+	const session = "CLAUDE_CODE_SESSION_ID"
+	if env := environOf(leader); !startedByClient(env) || environ.Get(env, session) != os.Getenv(session) {
+		return nil
+	}
+	client := parentOf(leader)
+	if client <= 1 {
+		return nil // it has ended, and the leader was handed on
+	}
+	program, err := programOf(client)
+	if err != nil {
+		return nil
+	}
+	for below, outer := client, parentOf(client); outer > 1; below, outer = outer, parentOf(outer) {
+		if same, err := programOf(outer); err == nil && same == program && startedByClient(environOf(below)) {
+			client = outer
+		}
+	}
+	return environOf(client)
+}
+
+func startedByClient(env []string) bool { return environ.Get(env, "CLAUDECODE") != "" }
+
+// environOf is the environment that a process was started with; nil where it is not ours
+// to read.
+func environOf(pid int) []string {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+}
+
+// programOf is the file that a process runs.
+func programOf(pid int) (string, error) { return os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe") }
+
+// parentOf is 0 where it is not known. The name in a stat line may hold anything, so
+// counting starts behind it: state, then the parent.
+func parentOf(pid int) int {
+	stat, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(fields[1]) // 0 where it is none
+	return parent
+}
