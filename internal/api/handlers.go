@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
 //go:generate go run ./openapigen openapi.json

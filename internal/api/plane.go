@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
 // Plane is the control plane behind the API. Its errors are *Error where the client is

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/api"
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 

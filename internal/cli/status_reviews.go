@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/supervisor"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 func TestReviewsOfAProject(t *testing.T) {

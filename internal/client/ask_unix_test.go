@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
 // daemon answers each connection with a function until the test ends.

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/guard"
-	"github.com/stopgate/stopgate/internal/journal"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/runbook"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
 // replyPatience is how long a hook waits for an answer before it is told that there is

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
 // spending reads what clients spend out of their transcripts, and tells their owners.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // mostSkipped bounds the skipped gates that a record lists. An entry point such as packages/* can

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 

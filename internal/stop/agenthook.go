@@ -7,11 +7,11 @@ import (
 	"runtime/debug"
 
 	"github.com/stopgate/stopgate/internal/claude"
-	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lifecycle"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // AgentStop answers a stop by an agent's lifecycle alone, for a client whose settings name no

@@ -4,9 +4,9 @@ import (
 	"context"
 	"runtime/debug"
 
-	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // attend has a person answer what an agent's client asks, where nobody has objected to it.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/protect"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // Chain asks keepers, in order. The first block wins.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/claude"
-	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 func TestRulingC2InsideOurOwnClientEveryHookAllows(t *testing.T) {

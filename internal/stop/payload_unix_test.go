@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 func TestRulings01To03RejectedPayload(t *testing.T) {

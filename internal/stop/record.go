@@ -3,10 +3,10 @@ package stop
 import (
 	"time"
 
-	"github.com/stopgate/stopgate/internal/event"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/hook"
 	"github.com/stopgate/stopgate/internal/lifecycle"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // record says of a payload what the journal keeps: names, ids and enums, no

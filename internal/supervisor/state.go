@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )

@@ -23,7 +23,7 @@ import (
 	"github.com/stopgate/stopgate/internal/daemon"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/errand"
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/store"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )

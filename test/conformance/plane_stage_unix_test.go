@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	api "github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/event"
-	"github.com/stopgate/stopgate/internal/journal"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
 // nobody is an agent that no daemon knows.

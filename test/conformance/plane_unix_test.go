@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	api "github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // workBook has an agent in a pipeline, with a step after it, and the same agent alone.

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
-	events "github.com/stopgate/stopgate/internal/event"
-	"github.com/stopgate/stopgate/internal/journal"
+	events "github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/client"
-	events "github.com/stopgate/stopgate/internal/event"
+	events "github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 

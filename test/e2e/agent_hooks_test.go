@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/client"
-	events "github.com/stopgate/stopgate/internal/event"
+	events "github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 

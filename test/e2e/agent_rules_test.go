@@ -5,7 +5,7 @@ package e2e
 import (
 	"testing"
 
-	events "github.com/stopgate/stopgate/internal/event"
+	events "github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 

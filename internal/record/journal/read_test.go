@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 func TestReadOfNothing(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 func TestSelectTellsOfOtherLinesOnlyWhereTheyEndOrThatTheyAreDamaged(t *testing.T) {

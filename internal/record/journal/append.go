@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // Append writes r as the journal's last record and returns the position after

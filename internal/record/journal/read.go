@@ -8,7 +8,7 @@ import (
 	"iter"
 	"os"
 
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 

@@ -3,7 +3,7 @@ package journal
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 func BenchmarkAppend(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 	"strconv"
 
-	"github.com/stopgate/stopgate/internal/event"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // maxRecord bounds what is written. Without a payload a record has a few hundred
