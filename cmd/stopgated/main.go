@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/endpoint/probe"
+	"github.com/stopgate/stopgate/internal/harness/endpoint/probe"
 	"github.com/stopgate/stopgate/internal/need/shell"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/wake/send"

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/stopgate/stopgate/internal/transcript"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 )
 
 // isEmpty reports whether a session has a transcript in which nobody has said anything. A

@@ -9,10 +9,10 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/runbook"
-	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/sys/environ"
-	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // maxScript is how long the script of a client may be: the system takes 128 KiB for one

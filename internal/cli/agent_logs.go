@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/sys/plain"
-	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 func newAgentLogs() *cobra.Command {

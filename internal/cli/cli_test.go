@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 func TestHookCall(t *testing.T) {

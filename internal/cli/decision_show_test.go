@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/transcript"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 )
 
 func options(names ...string) (all []client.Option) {

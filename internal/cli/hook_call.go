@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 // claudeCode is what --for calls Claude Code.

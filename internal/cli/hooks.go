@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/harness/settings"
 )
 
 func newHooks() *cobra.Command {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/endpoint"
-	"github.com/stopgate/stopgate/internal/launch"
+	"github.com/stopgate/stopgate/internal/harness/endpoint"
+	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/endpoint"
+	"github.com/stopgate/stopgate/internal/harness/endpoint"
 )
 
 // answersOf are the answers in what comes in two pieces.

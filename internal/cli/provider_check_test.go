@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/stopgate/stopgate/internal/endpoint/probe"
+	"github.com/stopgate/stopgate/internal/harness/endpoint/probe"
 	"github.com/stopgate/stopgate/internal/need/shell"
 )
 

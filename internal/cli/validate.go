@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/launch"
 	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/registry"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"

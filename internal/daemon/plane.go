@@ -17,9 +17,9 @@ import (
 	"github.com/stopgate/stopgate/internal/api"
 	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/store"
-	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // plane is the daemon as the API sees it.

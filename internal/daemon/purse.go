@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/agentdir"
 	"github.com/stopgate/stopgate/internal/cost"
 	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
-	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // purse is what one agent has spent.

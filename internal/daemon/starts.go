@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/record/journal"
-	"github.com/stopgate/stopgate/internal/settings"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 

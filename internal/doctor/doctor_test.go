@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/harness/settings"
 )
 
 // newPlace is a project whose Stop hook is this binary.

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/queue"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/terminal"
@@ -443,7 +443,7 @@ type fields map[string]any
 // payload is a captured one of this client; nil removes a field.
 func (w *window) payload(name string, changes fields) hook.Payload {
 	w.s.t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "hook", "testdata", "payloads", name+".json"))
+	text, err := os.ReadFile(filepath.Join("..", "harness", "hook", "testdata", "payloads", name+".json"))
 	check(w.s.t, err)
 	doc := fields{}
 	check(w.s.t, json.Unmarshal(text, &doc))

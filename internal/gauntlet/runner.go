@@ -8,9 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/gauntlet/check"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
 	"github.com/stopgate/stopgate/internal/trust"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 // noticeEvery is how often the transcript is looked at while somebody waits.

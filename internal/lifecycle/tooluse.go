@@ -7,8 +7,8 @@ import (
 	"reflect"
 
 	"github.com/stopgate/stopgate/internal/agentdir"
-	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/transcript"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 )
 
 // toolUse is the use of a tool that somebody is asked about, as the transcript tells of it.

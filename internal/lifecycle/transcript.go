@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/record/event"
-	"github.com/stopgate/stopgate/internal/transcript"
 )
 
 // tailSize is how much of a transcript's end is looked at.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 var noon = time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
@@ -25,7 +25,7 @@ func check(t testing.TB, err error) {
 // payload is a captured one, with changes.
 func payload(t testing.TB, name string, changes map[string]any) hook.Payload {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "hook", "testdata", "payloads", name+".json"))
+	text, err := os.ReadFile(filepath.Join("..", "harness", "hook", "testdata", "payloads", name+".json"))
 	check(t, err)
 	doc := map[string]any{}
 	check(t, json.Unmarshal(text, &doc))

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/agentdir"
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 // A turn that ends in an error of the API is at its end: what was asked in it is settled.

@@ -6,9 +6,9 @@ import (
 	"io"
 	"runtime/debug"
 
-	"github.com/stopgate/stopgate/internal/claude"
 	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/claude"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/lifecycle"
 	"github.com/stopgate/stopgate/internal/record/event"

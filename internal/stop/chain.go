@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/record/event"

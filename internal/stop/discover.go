@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/transcript"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
 )

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/stopgate/stopgate/internal/driver"
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 // drive has the client's queue and its agent seen to, after a call that nobody

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/driver"
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/presence"
 	"github.com/stopgate/stopgate/internal/queue"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 

@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stopgate/stopgate/internal/guard"
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"

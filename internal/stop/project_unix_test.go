@@ -10,7 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 func TestRulingT1WithoutGlobalConfigAConfigThatExistsIsRun(t *testing.T) {

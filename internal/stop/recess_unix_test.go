@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 func TestRecess(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/launch"
 	"github.com/stopgate/stopgate/internal/supervisor"
 )
 

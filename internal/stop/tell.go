@@ -3,7 +3,7 @@ package stop
 import (
 	"fmt"
 
-	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/notify"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )

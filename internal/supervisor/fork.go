@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/transcript"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 )
 
 // transcriptPatience is how long the client may take to write down what was said last.

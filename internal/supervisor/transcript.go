@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/transcript"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 )
 
 // maxAsked is what is kept of one request, in characters.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/transcript"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 )
 
 // The session of a real client, 2.1.197 in a terminal: prompts, a blocked stop, a

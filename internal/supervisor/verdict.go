@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/harness/claude"
 )
 
 // DefaultFeedback is what an agent is told where the reviewer found no words.

@@ -11,7 +11,7 @@ import (
 	"github.com/tailscale/hujson"
 	"pgregory.net/rapid"
 
-	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/harness/claude"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 
-	"github.com/stopgate/stopgate/internal/hook"
-	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/settings"
 )
 
 // Edited is the directory of the file that a tool has written; empty where it names none, or

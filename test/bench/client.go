@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/supervisor"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )

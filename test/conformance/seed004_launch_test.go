@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/settings"
+	"github.com/stopgate/stopgate/internal/harness/settings"
 )
 
 // 环境变量启用

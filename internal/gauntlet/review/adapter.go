@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/claude"
+	"github.com/stopgate/stopgate/internal/harness/claude"
 )
 
 // adapter is a program that can review. All of them take the prompt on their

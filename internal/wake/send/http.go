@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/endpoint"
+	"github.com/stopgate/stopgate/internal/harness/endpoint"
 	"github.com/stopgate/stopgate/internal/registry"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/wake"

@@ -1,0 +1,61 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/process"
+)
+
+// Personal is the environment that the person gave the client. What a client starts has
+// more: the client adds the "env" of its settings files, the project's too, and with
+// ANTHROPIC_BASE_URL, PATH or HOME in it a project would choose who reviews its work.
+//
+// On Linux it is the environment with which the client was started. Where that is not
+// known, it is the given one without the variables that the project's settings name now.
+// The user's own settings count in both cases, as they do in the client. An environment
+// that no client gave is returned as it is.
+//
+// dirs are the directories whose settings the client may have read as the project's.
+func Personal(given []string, dirs ...string) []string {
+	return personal(given, process.CallerEnviron, dirs)
+}
+
+func personal(given []string, started func() []string, dirs []string) []string {
+	if environ.Get(given, "CLAUDECODE") == "" {
+		return given
+	}
+	own := started()
+	if own == nil {
+		own = withoutProject(given, dirs)
+	}
+	for name, value := range settings.UserEnvironment(ConfigDir(own)) {
+		own = append(own, name+"="+value)
+	}
+	// What we start is known by variables of ours, which no client had at its start.
+	for _, entry := range given {
+		if strings.HasPrefix(entry, "STOPGATE_") {
+			own = append(own, entry)
+		}
+	}
+	return own
+}
+
+// withoutProject leaves out what the project's settings set.
+func withoutProject(given, dirs []string) []string {
+	var names []string
+	for _, dir := range slices.Concat(dirs, []string{environ.Get(given, "CLAUDE_PROJECT_DIR")}) {
+		all := []string{dir}
+		if root, found := paths.GitRoot(dir); found {
+			all = append(all, root)
+		}
+		for _, dir := range all {
+			more, _ := settings.ProjectVariables(dir)
+			names = append(names, more...)
+		}
+	}
+	return without(given, names)
+}

@@ -1,0 +1,113 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// clientFile is what one of the client's settings files says.
+type clientFile struct {
+	path    string
+	text    []byte
+	members Object // nil: there is none, or the client drops it
+}
+
+// clientFiles are those in force for a client that is started in dir with the
+// person's own file at user, in the client's order. Newer clients take the local file
+// from the git root, older ones from dir.
+func clientFiles(user, dir string) []clientFile {
+	all := []string{user}
+	add := func(scope settings.Scope, root string) {
+		if path, err := settings.Path(scope, root); err == nil && !slices.Contains(all, path) {
+			all = append(all, path)
+		}
+	}
+	add(settings.Project, dir)
+	add(settings.Local, dir)
+	if root, ok := paths.GitRoot(dir); ok {
+		add(settings.Local, root)
+	}
+	add(settings.Managed, "")
+	var files []clientFile
+	for _, path := range all {
+		files = append(files, readClientFile(path))
+	}
+	return files
+}
+
+// readClientFile does not mind what is wrong with a file: the client does not either.
+func readClientFile(path string) clientFile {
+	f := clientFile{path: path}
+	f.text, _ = jsonfile.ReadText(path)
+	f.members, _ = objectIn(bytes.TrimPrefix(f.text, []byte(jsonfile.ByteOrderMark)))
+	return f
+}
+
+// fault is why the client drops a file that is no JSON object.
+func (f clientFile) fault() error {
+	if f.members != nil || len(f.text) == 0 {
+		return nil
+	}
+	d, err := jsonfile.Parse(f.path, f.text)
+	if err != nil {
+		return err
+	}
+	return d.NeedObject()
+}
+
+// hooksDisabled names the file that switches all hooks off; "" if none does. The
+// last one that says anything counts.
+func hooksDisabled(files []clientFile) string {
+	by := ""
+	for _, f := range files {
+		switch string(f.members["disableAllHooks"]) {
+		case "true":
+			by = f.path
+		case "false":
+			by = ""
+		}
+	}
+	return by
+}
+
+// shadows lists the variables in a settings file that would take the place of the
+// provider's: the client puts those of its files before those of its process. One of
+// the same value shadows nothing.
+func (f clientFile) shadows(provider map[string]string) []string {
+	env, _ := objectIn(f.members["env"])
+	shadow := shadowing(provider)
+	var names []string
+	for _, name := range sorted(env) {
+		text, ok := scalarIn(env[name])
+		value, ours := provider[name]
+		if ok && !(ours && text == value) && (ours || shadow(name)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// checkShadows refuses a launch in which the client would not get what the provider
+// sets. It names the variables and never their values.
+func checkShadows(files []clientFile, c *Config, name string, provider map[string]string) error {
+	var lines []string
+	for _, f := range files {
+		if names := f.shadows(provider); len(names) > 0 {
+			lines = append(lines, fmt.Sprintf("env in %s would take the place of what provider %s sets: %s", f.path, Shown(name), strings.Join(names, ", ")))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return ConfigError{
+		errors.New(strings.Join(lines, "\n")),
+		fmt.Sprintf("remove them there, or move them to providers.%s.env in %s", Shown(name), c.Path),
+	}
+}

@@ -1,0 +1,226 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
+)
+
+// File is what one settings file means for our hooks.
+type File struct {
+	Scope  Scope
+	Path   string
+	Exists bool
+	Err    error            // it cannot be read or is no JSON; the client ignores it silently
+	Faults []jsonfile.Fault // wrong types; the client ignores the whole file, as silently
+
+	DisableAllHooks  *bool             // nil: not set
+	ManagedHooksOnly bool              // only read from managed files
+	Entries          []Entry           // ours
+	Supervisor       []Entry           // those of ours that call the supervisor
+	StopHook         []Entry           // those among the others that call the gates' own stop hook
+	Foreign          int               // how many hooks of others there are
+	Alike            []Entry           // those among them that seem to call us
+	Env              map[string]string // what the file puts into the environment of hooks
+}
+
+// Dropped reports whether the client ignores the hooks of the file.
+func (f File) Dropped() bool { return f.Err != nil || len(f.Faults) > 0 }
+
+// Inspect looks at every settings file that counts in the project, in the
+// client's order: user, project, local, managed. A root of "" leaves out the
+// project's. Files that do not exist are listed too.
+func Inspect(root string) []File { return InspectFrom(root, root) }
+
+// InspectFrom looks at the files that count for a client that was started in dir
+// and takes the person's own settings in this project from localRoot.
+func InspectFrom(dir, localRoot string) []File {
+	return inspectAll(inForce(dir, localRoot))
+}
+
+func inspectAll(locations []location) (all []File) {
+	for _, at := range locations {
+		all = append(all, inspect(at))
+	}
+	return all
+}
+
+func inspect(at location) File {
+	f := File{Scope: at.scope, Path: at.path}
+	found, err := jsonfile.Read(at.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f // a link to nothing too: the client takes it for a missing file
+	}
+	f.Exists = true
+	if err != nil {
+		f.Err = err
+		return f
+	}
+	d := document{found}
+	if f.Err = d.NeedObject(); f.Err != nil {
+		return f
+	}
+	root, _ := d.Object()
+	f.Faults = d.faults(at.scope)
+	f.list(d.places())
+	f.Env = environment(jsonfile.Member(root, "env"))
+	switch jsonfile.KindOf(jsonfile.Member(root, "disableAllHooks")) {
+	case 't':
+		f.DisableAllHooks = new(true)
+	case 'f':
+		f.DisableAllHooks = new(false)
+	}
+	f.ManagedHooksOnly = at.scope == Managed && jsonfile.KindOf(jsonfile.Member(root, "allowManagedHooksOnly")) == 't'
+	return f
+}
+
+func (f *File) list(places []place) {
+	for _, p := range places {
+		switch e := p.entry; {
+		case e.ours():
+			f.Entries = append(f.Entries, e)
+		case e.CallsSupervisor():
+			f.Supervisor = append(f.Supervisor, e)
+		case e.callsStopHook():
+			f.StopHook = append(f.StopHook, e)
+			f.Foreign++
+		case e.alike():
+			f.Alike = append(f.Alike, e)
+			f.Foreign++
+		default:
+			f.Foreign++
+		}
+	}
+}
+
+// LocalFromGitRoot is the first client that takes settings.local.json from the
+// git root, wherever in the repository it was started. Measured: 2.1.210 reads
+// the settings of the directory it was started in and no others; 2.1.211 to
+// 2.1.325 read settings.json there and settings.local.json at the git root.
+const LocalFromGitRoot = "2.1.211"
+
+// OutOfReach says which settings file of the project holds our hooks and is not
+// read by a client that is started in dir, below the root.
+func OutOfReach(dir, root string) (why string, found bool) {
+	if dir == root {
+		return "", false
+	}
+	for _, f := range Inspect(root) {
+		if (f.Scope == Project || f.Scope == Local) && len(f.Entries) > 0 {
+			why = fmt.Sprintf("a client started in %s does not read %s", dir, f.Path)
+			if f.Scope == Local {
+				why += " (" + LocalFromGitRoot + " and newer do)"
+			}
+			return why, true
+		}
+	}
+	return "", false
+}
+
+// environment takes the strings: the client forgives other values.
+func environment(v *hujson.Value) map[string]string {
+	env := map[string]string{}
+	o, _ := jsonfile.ObjectOf(v)
+	for name, value := range jsonfile.Members(o) {
+		if jsonfile.KindOf(value) == '"' {
+			env[name] = jsonfile.StringOf(value)
+		}
+	}
+	return env
+}
+
+// Environment is what the files add to the environment of hooks. Measured with
+// 2.1.197: local beats project beats user, and PATH there finds the hook's program;
+// that managed files beat local is an assumption.
+func Environment(files []File) map[string]string {
+	all := map[string]string{}
+	for _, f := range files {
+		if f.counts() {
+			maps.Copy(all, f.Env)
+		}
+	}
+	return all
+}
+
+// counts reports whether what the file says beside its hooks is in force: of a
+// managed file with faults only the hooks are lost.
+func (f File) counts() bool { return f.Err == nil && (!f.Dropped() || f.Scope == Managed) }
+
+// InForce lists our entries that the client really calls. One whose program is gone is not
+// among them.
+func InForce(files []File) []Entry {
+	var out []Entry
+	for _, f := range files {
+		if !f.Calls(files) {
+			continue
+		}
+		for _, e := range f.Entries {
+			if e.Living() {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+// Unified reports whether the client really calls "stopgate hook" for Stop and
+// waits for its answer, by the files that count for a client that was started in
+// one of the directories, and by one that it was given besides, where its path is not
+// empty.
+func Unified(file string, dirs ...string) bool {
+	for _, dir := range dirs {
+		files := Inspect(dir)
+		if file != "" {
+			files = append(files, inspect(location{Local, file})) // switched off by what switches those off
+		}
+		for _, e := range InForce(files) {
+			if e.Event == hook.Stop && len(e.Spoilt) == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Calls reports whether the client calls our entries in the file, which is one
+// of files.
+func (f File) Calls(files []File) bool {
+	if f.Dropped() {
+		return false
+	}
+	by, disabled := Disabled(files)
+	if f.Scope == Managed {
+		return !disabled || by.Scope != Managed || by.ManagedHooksOnly
+	}
+	return !disabled
+}
+
+// Disabled reports whether the files switch off the hooks of user, project and
+// local files, and names the file that does.
+//
+// Measured with 2.1.197: of disableAllHooks the last file that sets it counts,
+// so a local false undoes a user's true, and a managed one beats all; it spares
+// managed hooks unless a managed file has it. allowManagedHooksOnly counts in
+// managed files alone.
+func Disabled(files []File) (by File, disabled bool) {
+	for _, f := range files {
+		if f.counts() && f.DisableAllHooks != nil {
+			by, disabled = f, *f.DisableAllHooks
+		}
+	}
+	for _, f := range files {
+		if f.ManagedHooksOnly {
+			return f, true
+		}
+	}
+	if !disabled {
+		return File{}, false
+	}
+	return by, true
+}

@@ -1,0 +1,142 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+)
+
+// TestMain keeps the tests away from the home directory of whoever runs them.
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	dir, err := os.MkdirTemp("", "settings")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("HOME", filepath.Join(dir, "home"))
+	os.Setenv("STOPGATE_STATE_DIR", filepath.Join(dir, "state"))
+	if err := link(filepath.Join(dir, "bin")); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// living is a stopgate that is alive, as are these names on the PATH: they lead to this binary.
+var living string
+
+func link(dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"stopgate", "agent-gauntlet"} {
+		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	living = filepath.Join(dir, "stopgate")
+	return os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
+
+// entry has the form that was installed before Call: short enough to be read in tests of what
+// happens around it.
+func entry(event hook.Event) Entry {
+	return Entry{
+		Event:   event,
+		Command: "/opt/bin/stopgate",
+		Args:    []string{"hook", string(event)},
+		Timeout: DefaultTimeout(event),
+	}
+}
+
+// settingsPath is a settings file that is not there yet, with this content if any.
+func settingsPath(t testing.TB, content ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), ".claude", "settings.json")
+	for _, text := range content {
+		put(t, path, text)
+	}
+	return path
+}
+
+func put(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func mustInstall(t testing.TB, path string, entries ...Entry) bool {
+	t.Helper()
+	changed, err := Install(path, entries)
+	if err != nil {
+		t.Fatalf("install: %v", err)
+	}
+	return changed
+}
+
+func mustUninstall(t testing.TB, path string) bool {
+	t.Helper()
+	changed, err := Uninstall(path)
+	if err != nil {
+		t.Fatalf("uninstall: %v", err)
+	}
+	return changed
+}
+
+func same(t testing.TB, what, got, want string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func entriesIn(path string) []Entry {
+	return inspect(location{User, path}).Entries
+}
+
+func entriesOf(d document) (all []Entry) {
+	for _, p := range d.find(Entry.ours) {
+		all = append(all, p.entry)
+	}
+	return all
+}
+
+const longAgo = "2001-02-03T04:05:06Z"
+
+func old(t testing.TB, path string) time.Time {
+	t.Helper()
+	when, _ := time.Parse(time.RFC3339, longAgo)
+	if err := os.Chtimes(path, when, when); err != nil {
+		t.Fatal(err)
+	}
+	return when
+}
