@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // workflow is the GitHub Actions workflow of a project.

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 func testJob(kind gauntlet.Kind, name, entry string) *gauntlet.Job {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // rates are US dollars for a million tokens.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // globalConfig is the person's configuration. While it has faults, it is as it was without

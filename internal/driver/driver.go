@@ -5,10 +5,10 @@ package driver
 import (
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/presence"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/queue"
-	"github.com/stopgate/stopgate/internal/registry"
 	"github.com/stopgate/stopgate/internal/terminal"
 	"github.com/stopgate/stopgate/internal/wake"
 )

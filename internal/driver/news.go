@@ -9,8 +9,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/presence"
+	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/queue"
-	"github.com/stopgate/stopgate/internal/registry"
 	"github.com/stopgate/stopgate/internal/wake"
 )
 

@@ -3,9 +3,9 @@ package gauntlet
 import (
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // debugLog writes a line into the project's debug log, where there is one. It is

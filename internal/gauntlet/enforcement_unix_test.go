@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 	"github.com/stopgate/stopgate/internal/trust"
 )

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"path"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // Kind is what a gate is.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // A pass of a tree that changed while the gate ran proves nothing: not of the tree before,

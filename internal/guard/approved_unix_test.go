@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/enclave"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/trust"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // ArgSpec is what a command takes, such as "<name> [--base <branch>] [files...]".

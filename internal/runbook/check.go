@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // What the store takes as one event, as JSON. Each pipeline begins with its whole plan, so

@@ -3,7 +3,7 @@ package runbook
 import (
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // Fault is one thing that is wrong with a runbook.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 func TestRulingT1WithoutGlobalConfigAConfigThatExistsIsRun(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
-	"github.com/stopgate/stopgate/internal/notify"
+	"github.com/stopgate/stopgate/internal/project/notify"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 

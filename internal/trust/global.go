@@ -8,7 +8,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // LoadGlobal reads the user's configuration. Where there is none, or no home to look for it in,

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // statuses are all there are.

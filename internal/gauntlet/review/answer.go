@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // Answer is what a reviewer said.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // Outcome is what a review led to.

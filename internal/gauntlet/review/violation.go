@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // Violation is one thing that a reviewer found.

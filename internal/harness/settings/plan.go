@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // questions are the tools by which an agent asks a person. PreToolUse is

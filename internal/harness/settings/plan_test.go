@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // The client ignores the matcher of an event that has nothing to select, and "*"

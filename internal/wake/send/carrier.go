@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/wake"
 )
 

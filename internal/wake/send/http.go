@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/harness/endpoint"
-	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/wake"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 	"github.com/stopgate/stopgate/internal/wake"
 )

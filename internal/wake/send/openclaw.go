@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/registry"
+	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/wake"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 func commandScene(t *testing.T, command string) *scene {

@@ -10,7 +10,7 @@ import (
 // docs/configuration.md knows every key of every file, and everything that can
 // be built in.
 func TestEveryKeyIsDocumented(t *testing.T) {
-	data, err := os.ReadFile("../../docs/configuration.md")
+	data, err := os.ReadFile("../../../docs/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 	_ "time/tzdata" // the zones must be there
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/notify"
+	"github.com/stopgate/stopgate/internal/project/notify"
 	"github.com/stopgate/stopgate/internal/sys/logfile"
 )
 

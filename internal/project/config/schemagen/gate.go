@@ -1,6 +1,6 @@
 package main
 
-import "github.com/stopgate/stopgate/internal/config"
+import "github.com/stopgate/stopgate/internal/project/config"
 
 // fileName is the name of a gate with a file of its own; it can only repeat the
 // file's.

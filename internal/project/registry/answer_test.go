@@ -13,7 +13,7 @@ import (
 
 // The client's own payload.
 func TestAnswerOfTheClientsQuestion(t *testing.T) {
-	text, err := os.ReadFile("../harness/hook/testdata/payloads/pre-tool-use.ask-user-question.json")
+	text, err := os.ReadFile("../../harness/hook/testdata/payloads/pre-tool-use.ask-user-question.json")
 	if err != nil {
 		t.Fatal(err)
 	}

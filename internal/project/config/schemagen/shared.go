@@ -1,6 +1,6 @@
 package main
 
-import "github.com/stopgate/stopgate/internal/config"
+import "github.com/stopgate/stopgate/internal/project/config"
 
 func stopHook() node {
 	return mapping(keys{

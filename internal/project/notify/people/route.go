@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // way is one way in which a message goes out. Its name is for people, without a secret.

@@ -1,5 +1,5 @@
 // Command schemagen writes the JSON Schemas of the configuration files, for
-// editors. It runs in internal/config through go generate; tests fail when its
+// editors. It runs in internal/project/config through go generate; tests fail when its
 // output is not committed, or says something else than the decoder.
 //
 // A schema cannot say all that the decoder checks. It may accept more, never

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 func project() node {

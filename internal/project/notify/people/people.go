@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/notify"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/notify"
 )
 
 // Options are what a notifier needs.

@@ -3,7 +3,7 @@ package notify
 import (
 	"time"
 
-	"github.com/stopgate/stopgate/internal/config"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // QuietUntil is when the quiet hours end in which a moment lies, by the clock of its
