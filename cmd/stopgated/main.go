@@ -16,8 +16,8 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/harness/endpoint/probe"
 	"github.com/stopgate/stopgate/internal/need/shell"
+	"github.com/stopgate/stopgate/internal/session/wake/send"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/wake/send"
 )
 
 const usage = `usage: stopgated daemon                 run pipelines and agents, until a signal or "stopgate daemon stop"

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/test/programs"
 )
 

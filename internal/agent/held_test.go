@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/errand"
-	"github.com/stopgate/stopgate/internal/presence"
-	"github.com/stopgate/stopgate/internal/queue"
-	"github.com/stopgate/stopgate/internal/terminal"
+	"github.com/stopgate/stopgate/internal/session/presence"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/terminal"
 )
 
 // A dialog that no hook told of is not waited for for ever, nor is a text in the input box; one

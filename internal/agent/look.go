@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/session/terminal"
 	"github.com/stopgate/stopgate/internal/sys/plain"
-	"github.com/stopgate/stopgate/internal/terminal"
 )
 
 // Screen is what a client shows.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/stopgate/stopgate/internal/driver"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/session/driver"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/driver"
+	"github.com/stopgate/stopgate/internal/session/driver"
 )
 
 func TestParseOrder(t *testing.T) {

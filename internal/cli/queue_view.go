@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/presence"
-	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/session/presence"
+	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )

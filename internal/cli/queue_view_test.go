@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/presence"
-	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/session/presence"
+	"github.com/stopgate/stopgate/internal/session/queue"
 )
 
 // noon is when people look at the queues of testQueues.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/project/registry"
-	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/plain"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // sessionsStatus is what goes on in tmux sessions, whatever project they are in.

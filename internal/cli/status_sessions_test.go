@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/queue"
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
 func TestStatusOfSessions(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/session/terminal"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
-	"github.com/stopgate/stopgate/internal/terminal"
 )
 
 func init() {

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
-	"github.com/stopgate/stopgate/internal/terminal"
+	"github.com/stopgate/stopgate/internal/session/terminal"
 )
 
 func canTerminal() error { return nil }

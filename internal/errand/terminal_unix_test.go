@@ -21,9 +21,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/session/terminal"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
-	"github.com/stopgate/stopgate/internal/terminal"
 )
 
 func init() {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/stopgate/stopgate/internal/driver"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/session/driver"
 )
 
 // drive has the client's queue and its agent seen to, after a call that nobody

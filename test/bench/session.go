@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/terminal"
+	"github.com/stopgate/stopgate/internal/session/terminal"
 )
 
 // stage is a tmux server of our own.

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/presence"
-	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/session/presence"
+	"github.com/stopgate/stopgate/internal/session/queue"
 )
 
 // crowd measures many sessions whose queues move on at the same time.

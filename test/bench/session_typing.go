@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/terminal"
+	"github.com/stopgate/stopgate/internal/session/terminal"
 )
 
 // typing measures how long 100 kB take from here to a program in a pane, by the ways

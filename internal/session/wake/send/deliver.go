@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/project/registry"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 	"github.com/stopgate/stopgate/internal/sys/process"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // deliver hands a letter to the agent's gateway. The note is for the log: what is worth

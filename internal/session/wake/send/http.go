@@ -18,8 +18,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/endpoint"
 	"github.com/stopgate/stopgate/internal/project/registry"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/environ"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // maxHookBody is what OpenClaw takes as one request.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/queue"
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
 const (

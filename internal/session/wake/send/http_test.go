@@ -20,7 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
 // gateway records what it gets. The answer to the n-th request is the n-th of answers;

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
-	"github.com/stopgate/stopgate/internal/presence"
 	"github.com/stopgate/stopgate/internal/project/registry"
-	"github.com/stopgate/stopgate/internal/queue"
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/presence"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
 // askTool is the client's tool that asks a person questions with answers to choose

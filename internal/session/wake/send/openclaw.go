@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/project/registry"
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
 // runOpenClaw has the program openclaw give the message to its gateway. It blocks for

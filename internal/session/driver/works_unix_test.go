@@ -5,7 +5,7 @@ package driver
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/session/queue"
 )
 
 // What a client shows is asked where its hooks may not have told: not of a person who

@@ -25,7 +25,7 @@ func check(t testing.TB, err error) {
 // payload is a captured one, with changes.
 func payload(t testing.TB, name string, changes map[string]any) hook.Payload {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "harness", "hook", "testdata", "payloads", name+".json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "harness", "hook", "testdata", "payloads", name+".json"))
 	check(t, err)
 	doc := map[string]any{}
 	check(t, json.Unmarshal(text, &doc))

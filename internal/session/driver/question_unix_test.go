@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
 const answersText = `{"agents":[{"agent_id":"warden","session_name":"warden-main-4","working_directory":"/srv/warden","answers":[

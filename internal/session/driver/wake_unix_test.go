@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/queue"
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
 func TestSeed1WakesForAFreshStop(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
-	"github.com/stopgate/stopgate/internal/terminal"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 func TestRuling36Refusals(t *testing.T) {

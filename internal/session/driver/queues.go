@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/presence"
-	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/session/presence"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
-	"github.com/stopgate/stopgate/internal/terminal"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // Order is a queue that somebody wants.

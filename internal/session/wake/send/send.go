@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/project/registry"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // Sender empties the outbox.

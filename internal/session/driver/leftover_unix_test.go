@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/queue"
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
 // gone are the ways in which a client leaves its queue to another one in the session.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/environ"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // environ is the environment of a program that delivers a letter. The sender's own is

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
-	"github.com/stopgate/stopgate/internal/presence"
 	"github.com/stopgate/stopgate/internal/project/registry"
-	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/session/presence"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/environ"
-	"github.com/stopgate/stopgate/internal/terminal"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // Call is a hook call that nobody objected to.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/project/registry"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 func TestMain(m *testing.M) {

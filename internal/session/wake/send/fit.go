@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // fit is the letter's message, cut where it is too large for its transport. It is

@@ -22,10 +22,10 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
-	"github.com/stopgate/stopgate/internal/queue"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
-	"github.com/stopgate/stopgate/internal/terminal"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // long bounds what a test waits for; nothing takes that long.
@@ -443,7 +443,7 @@ type fields map[string]any
 // payload is a captured one of this client; nil removes a field.
 func (w *window) payload(name string, changes fields) hook.Payload {
 	w.s.t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "harness", "hook", "testdata", "payloads", name+".json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "harness", "hook", "testdata", "payloads", name+".json"))
 	check(w.s.t, err)
 	doc := fields{}
 	check(w.s.t, json.Unmarshal(text, &doc))

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
-	"github.com/stopgate/stopgate/internal/wake"
 )
 
 // program is an office whose openclaw, or other program of that name, is a script. It

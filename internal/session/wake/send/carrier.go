@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/project/registry"
-	"github.com/stopgate/stopgate/internal/wake"
+	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
 // carrier sends the letters of one box, which it holds.
