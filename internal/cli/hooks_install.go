@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/trust"
 )
 
@@ -79,8 +80,8 @@ func (h *here) install(out io.Writer, scope settings.Scope, timeout time.Duratio
 		}
 		return h.installHooks(out, to)
 	}
-	if err := h.installHooks(out, to); err != nil || !h.hasProject {
-		return err
+	if err := h.installHooks(out, to); err != nil || !paths.HasConfig(h.root) {
+		return err // without a configuration, as in a worktree of an older branch, there is nothing to approve
 	}
 	if err := trust.RequirePerson("approve", yes); err != nil {
 		if standing, _ := h.trust().Standing(h.root); standing.State != trust.Approved {

@@ -142,9 +142,8 @@ func (h *here) printHookViews(out io.Writer, views []hookView) {
 		return
 	}
 	why, hint := "the hooks are not installed", "stopgate hooks install"
-	if reach, found := settings.OutOfReach(h.cwd, h.root); found {
-		why = reach
-		hint = fmt.Sprintf("start it in %s, or: stopgate hooks install --user", h.root)
+	if unread, found := settings.OutOfReach(h.cwd, h.root); found {
+		why, hint = unread.String(), unread.Hint()
 	}
 	fmt.Fprintf(out, "%s\n  %s\n", p.red(why), p.faint("→ "+hint))
 }

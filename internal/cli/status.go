@@ -155,8 +155,8 @@ func (h *here) status(ctx context.Context) (*status, error) {
 		s.Global = h.globalErr.Error()
 	}
 	s.readHooks(settings.Inspect(h.cwd))
-	if why, found := settings.OutOfReach(h.cwd, h.root); found && len(s.Hooks) == 0 && s.Dead == "" {
-		s.Dead = why
+	if unread, found := settings.OutOfReach(h.cwd, h.root); found && len(s.Hooks) == 0 && s.Dead == "" {
+		s.Dead = unread.String() + ": " + unread.Then()
 	}
 	s.Trust, s.remedy = h.trustWord()
 	if h.hasProject {
@@ -227,10 +227,10 @@ func (s *status) readHooks(files []settings.File) {
 		switch {
 		case len(file.Entries) == 0:
 		case file.Dropped():
-			s.Dead = "the client drops " + file.Path
+			s.Dead = "the client drops " + file.Path + ": nothing is enforced"
 		case !file.Calls(files):
 			by, _ := settings.Disabled(files)
-			s.Dead = by.Path + " switches all hooks off"
+			s.Dead = by.Path + " switches all hooks off: nothing is enforced"
 		default:
 			s.Hooks = append(s.Hooks, file.Scope.String())
 		}
@@ -302,7 +302,7 @@ func (s *status) write(out io.Writer, p paint) error {
 	case len(s.Hooks) > 0:
 		row("hooks", "in the "+strings.Join(s.Hooks, ", ")+" settings", "")
 	case s.Dead != "":
-		row("hooks", p.red(s.Dead+": nothing is enforced"), "stopgate doctor")
+		row("hooks", p.red(s.Dead), "stopgate doctor")
 	case s.launched:
 		row("hooks", p.yellow("only the supervisor's: no gate is enforced"), "stopgate hooks install")
 	default:

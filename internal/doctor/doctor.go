@@ -132,10 +132,10 @@ func (e *examination) client(ctx context.Context) {
 	e.find(OK, "client", fmt.Sprintf("%s %s (stopgate was measured with %s)", found, strings.TrimSpace(string(version)), measured), "")
 }
 
-// localRoot is where the client takes settings.local.json from. Of a client that
+// localRoot is where else the client takes settings.local.json from. Of a client that
 // is not known the older habit is assumed: it reads less.
 func (e *examination) localRoot() string {
-	if root, found := paths.GitRoot(e.Dir); found && atLeast(e.version, settings.LocalFromGitRoot) {
+	if root, found := paths.MainWorktree(e.Dir); found && atLeast(e.version, settings.LocalFromMain) {
 		return root
 	}
 	return e.Dir
@@ -192,9 +192,8 @@ func (e *examination) entries() {
 	e.gone()
 	e.older()
 	entries := e.inForce()
-	if why, found := settings.OutOfReach(e.Dir, e.Root); len(entries) == 0 && found {
-		e.find(Dead, "hooks", why,
-			fmt.Sprintf("start it in %s, or: stopgate hooks install --user", e.Root))
+	if unread, found := settings.OutOfReach(e.Dir, e.Root); len(entries) == 0 && found {
+		e.find(Dead, "hooks", unread.String(), unread.Hint())
 		return
 	}
 	if len(entries) == 0 {

@@ -310,15 +310,15 @@ func (c *call) limit(ctx context.Context, timeout time.Duration) (context.Contex
 }
 
 // clientDirs are where the client may have taken its settings from: where it was
-// started and, since 2.1.211, the git root; neither need be the project of this
-// call.
+// started and, since 2.1.211, the top of the main worktree; neither need be the project
+// of this call.
 func (c *call) clientDirs(payload hook.Payload, project *keeper.Project) []string {
 	root := payload.Common().CWD
 	if project != nil {
 		root = project.Root
 	}
 	dirs := []string{root, c.getenv("CLAUDE_PROJECT_DIR")}
-	if top, found := paths.GitRoot(root); found {
+	if top, found := paths.MainWorktree(root); found {
 		dirs = append(dirs, top)
 	}
 	return dirs

@@ -58,7 +58,7 @@ func (s *Service) SupervisorHook(ctx context.Context, stdin io.Reader) (reply Re
 func (s *Service) startDirs(payload *hook.StopPayload) []string {
 	start := cmp.Or(s.getenv("CLAUDE_PROJECT_DIR"), payload.CWD)
 	dirs := []string{start}
-	if top, found := paths.GitRoot(start); found {
+	if top, found := paths.MainWorktree(start); found {
 		dirs = append(dirs, top)
 	}
 	return dirs

@@ -364,6 +364,18 @@ func TestSupervisorHookBesideTheUnifiedHook(t *testing.T) {
 	}
 }
 
+// Newer clients take the person's own settings from the main worktree, too.
+func TestSupervisorHookBesideTheUnifiedHookOfTheMainWorktree(t *testing.T) {
+	r := newReviewed(t, "")
+	write(t, r.path(".claude/settings.local.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate hook Stop"}]}]}}`)
+	write(t, r.path(".git/worktrees/linked/commondir"), "../..\n")
+	linked := t.TempDir()
+	write(t, filepath.Join(linked, ".git"), "gitdir: "+r.path(".git/worktrees/linked")+"\n")
+	r.set("CLAUDE_PROJECT_DIR=" + linked)
+	wantExactly(t, r.stops(nil), "{}\n")
+	r.wantReviews(0)
+}
+
 // The hooks of a project that the agent went to are not those of its client.
 func TestSupervisorHookInAnotherProject(t *testing.T) {
 	r := newReviewed(t, "")

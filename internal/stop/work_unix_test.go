@@ -1094,6 +1094,20 @@ func TestE14WhatIsNotDoneInAShortenedTimeIsRed(t *testing.T) {
 	wantAllow(t, s.stop(nil), "only 4s")
 }
 
+// Newer clients take settings.local.json from the main worktree, too.
+func TestE14TheMainWorktreeCanShortenTheTime(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	self, err := os.Executable()
+	check(t, err)
+	write(t, s.path(".claude/settings.local.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+self+` hook Stop --timeout 20m","timeout":4}]}]}}`)
+	s.timeout = 20 * time.Minute
+	dir := s.linked("wt")
+	write(t, filepath.Join(dir, "f"), "changed")
+	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+dir)
+	wantAllow(t, s.stop(fields{"cwd": dir}), "only 4s")
+}
+
 // An agent that edited a gate learns why the old one failed all the same, and what helps.
 func TestE6TheAgentIsToldThatItsEditDidNotRun(t *testing.T) {
 	t.Parallel()

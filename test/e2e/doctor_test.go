@@ -58,6 +58,12 @@ func TestDoctorAgreesWithTheClient(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, false},
+		"started in a worktree": {func(_ *testing.T, b *bench) { b.goToWorktree("../beside") }, false},
+		"in a worktree below":   {func(_ *testing.T, b *bench) { b.goToWorktree(".claude/worktrees/below") }, false},
+		"in a new worktree that has its own": {func(t *testing.T, b *bench) {
+			b.goToWorktree("../beside")
+			b.Stopgate("hooks", "install").mustPass(t)
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,4 +84,12 @@ func TestDoctorAgreesWithTheClient(t *testing.T) {
 			}
 		})
 	}
+}
+
+// goToWorktree starts the client in a worktree of the first commit, which has neither the hooks nor
+// the configuration.
+func (b *bench) goToWorktree(path string) {
+	b.t.Helper()
+	b.Exec("git", "worktree", "add", "-q", path).mustPass(b.t)
+	b.Project = filepath.Join(b.Project, path)
 }

@@ -74,7 +74,7 @@ func projectDirs(given []string) []string {
 		return nil
 	}
 	dirs := []string{dir}
-	if root, found := paths.GitRoot(dir); found && root != dir {
+	if root, found := paths.MainWorktree(dir); found && root != dir {
 		dirs = append(dirs, root)
 	}
 	return dirs

@@ -49,7 +49,7 @@ func withoutProject(given, dirs []string) []string {
 	var names []string
 	for _, dir := range slices.Concat(dirs, []string{environ.Get(given, "CLAUDE_PROJECT_DIR")}) {
 		all := []string{dir}
-		if root, found := paths.GitRoot(dir); found {
+		if root, found := paths.MainWorktree(dir); found {
 			all = append(all, root)
 		}
 		for _, dir := range all {

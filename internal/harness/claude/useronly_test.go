@@ -118,8 +118,14 @@ func TestE9EnvironmentOfThePerson(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(project, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, dirs := range [][]string{{project}, {}, {sub}} {
-		got := strings.Join(personal(hooks, unknown, dirs), "\n")
+	linked := t.TempDir() // newer clients take settings from the main worktree
+	write(t, "gitdir: "+filepath.Join(project, ".git", "worktrees", "linked")+"\n", linked, ".git")
+	write(t, "../..\n", project, ".git", "worktrees", "linked", "commondir")
+	elsewhere := func(dir string) []string { return append(slices.Clone(hooks), "CLAUDE_PROJECT_DIR="+dir) }
+	for _, from := range []struct{ hooks, dirs []string }{
+		{hooks, []string{project}}, {hooks, nil}, {hooks, []string{sub}}, {elsewhere(sub), nil}, {elsewhere(linked), nil}, {elsewhere(""), []string{linked}},
+	} {
+		got := strings.Join(personal(from.hooks, unknown, from.dirs), "\n")
 		for _, word := range []string{"evil", "BOTH=project"} {
 			if strings.Contains(got, word) {
 				t.Errorf("%q of the project in\n%s", word, got)

@@ -20,8 +20,8 @@ type clientFile struct {
 }
 
 // clientFiles are those in force for a client that is started in dir with the
-// person's own file at user, in the client's order. Newer clients take the local file
-// from the git root, older ones from dir.
+// person's own file at user, in the client's order. Newer clients also take a local file
+// from the top of the main worktree.
 func clientFiles(user, dir string) []clientFile {
 	all := []string{user}
 	add := func(scope settings.Scope, root string) {
@@ -31,7 +31,7 @@ func clientFiles(user, dir string) []clientFile {
 	}
 	add(settings.Project, dir)
 	add(settings.Local, dir)
-	if root, ok := paths.GitRoot(dir); ok {
+	if root, ok := paths.MainWorktree(dir); ok {
 		add(settings.Local, root)
 	}
 	add(settings.Managed, "")

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,11 @@ func TestShadowsNameFilesAndKeysNeverValues(t *testing.T) {
 	project := write(t, `{"env":{"ANTHROPIC_MODEL":"m0d3l"}}`, dir, "git", "sub", ".claude", "settings.json")
 	local := write(t, `{"env":{"ANTHROPIC_BASE_URL":"h0st"}}`, dir, "git", ".claude", "settings.local.json")
 	write(t, "", dir, "git", ".git", "HEAD")
+	write(t, "../..\n", dir, "git", ".git", "worktrees", "linked", "commondir")
+	write(t, "gitdir: "+dir+"/git/.git/worktrees/linked\n", dir, "linked", ".git")
+	if files := clientFiles(user, dir+"/linked"); !slices.ContainsFunc(files, func(f clientFile) bool { return f.path == local }) {
+		t.Errorf("in a linked worktree the main one's is missing: %v", files)
+	}
 	err := checkShadows(clientFiles(user, dir+"/git/sub"), &Config{Path: "/x/ccc.json"}, "glm", map[string]string{"ANTHROPIC_AUTH_TOKEN": "t0k3n"})
 	e, ok := errors.AsType[ConfigError](err)
 	if !ok {

@@ -43,21 +43,16 @@ func (a Agent) File() ([]byte, error) {
 	return json.MarshalIndent(file, "", "  ")
 }
 
-// inspect looks at the files that the client is sure to read, and at those that it may
-// read: its version decides where it takes settings.local.json from.
+// inspect looks at the files that the client is sure to read, and at the one that it may
+// read, as its version decides.
 func (a Agent) inspect() (sure, perhaps []File) {
 	sure = inspectAll(inForceFor(a.user(), a.Dir, a.Dir))
-	top, found := paths.GitRoot(a.Dir)
-	if !found || top == a.Dir {
-		return sure, nil
-	}
-	local := func(f File) bool { return f.Scope == Local }
-	for _, f := range append(sure, inspectAll(inForceFor(a.user(), a.Dir, top))...) {
-		if local(f) {
-			perhaps = append(perhaps, f)
+	if top, found := paths.MainWorktree(a.Dir); found && top != a.Dir {
+		if path, err := Path(Local, top); err == nil {
+			perhaps = []File{inspect(location{Local, path})}
 		}
 	}
-	return slices.DeleteFunc(sure, local), perhaps
+	return sure, perhaps
 }
 
 // user is the path of the user's settings.

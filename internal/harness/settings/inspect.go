@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 
 	"github.com/tailscale/hujson"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // File is what one settings file means for our hooks.
@@ -39,7 +41,7 @@ func (f File) Dropped() bool { return f.Err != nil || len(f.Faults) > 0 }
 func Inspect(root string) []File { return InspectFrom(root, root) }
 
 // InspectFrom looks at the files that count for a client that was started in dir
-// and takes the person's own settings in this project from localRoot.
+// and takes the person's own settings in this project from localRoot as well.
 func InspectFrom(dir, localRoot string) []File {
 	return inspectAll(inForce(dir, localRoot))
 }
@@ -99,28 +101,72 @@ func (f *File) list(places []place) {
 	}
 }
 
-// LocalFromGitRoot is the first client that takes settings.local.json from the
-// git root, wherever in the repository it was started. Measured: 2.1.210 reads
-// the settings of the directory it was started in and no others; 2.1.211 to
-// 2.1.325 read settings.json there and settings.local.json at the git root.
-const LocalFromGitRoot = "2.1.211"
+// LocalFromMain is the first client that also takes settings.local.json from the top of the
+// repository's main worktree, wherever in the repository it was started. Measured: 2.1.210 reads
+// the settings of the directory it was started in and no others. 2.1.211 and 2.1.325 read those and,
+// over them, settings.local.json at that top: a linked worktree's own top counts only if they were
+// started there.
+const LocalFromMain = "2.1.211"
 
-// OutOfReach says which settings file of the project holds our hooks and is not
-// read by a client that is started in dir, below the root.
-func OutOfReach(dir, root string) (why string, found bool) {
-	if dir == root {
-		return "", false
+// Unread is a settings file of the project that holds our hooks and that clients do not read when
+// they are started in a directory.
+type Unread struct {
+	path, dir, root string
+	newer           bool // those from LocalFromMain on do
+	elsewhere       bool // it is in another worktree
+}
+
+// OutOfReach is such a file for a client that is started in dir, in the project at root: dir is below
+// the root, or in a worktree that has not got the file.
+func OutOfReach(dir, root string) (u Unread, found bool) {
+	top, inRepository := paths.MainWorktree(dir)
+	if dir != root {
+		if path, local := installedIn(root); path != "" {
+			return Unread{path: path, dir: dir, root: root, newer: local && inRepository && samePlace(root, top)}, true
+		}
 	}
+	_, within, _ := paths.Repository(root)
+	other := filepath.Join(top, filepath.FromSlash(within))
+	if !inRepository || samePlace(other, root) {
+		return Unread{}, false
+	}
+	path, local := installedIn(other)
+	return Unread{path: path, dir: dir, newer: local && within == ".", elsewhere: true}, path != ""
+}
+
+// installedIn is the settings file at a root that holds our hooks; empty where there is none.
+func installedIn(root string) (path string, local bool) {
 	for _, f := range Inspect(root) {
 		if (f.Scope == Project || f.Scope == Local) && len(f.Entries) > 0 {
-			why = fmt.Sprintf("a client started in %s does not read %s", dir, f.Path)
-			if f.Scope == Local {
-				why += " (" + LocalFromGitRoot + " and newer do)"
-			}
-			return why, true
+			return f.Path, f.Scope == Local
 		}
 	}
 	return "", false
+}
+
+func samePlace(a, b string) bool { return paths.Canonical(a) == paths.Canonical(b) }
+
+func (u Unread) String() string {
+	if u.newer {
+		return fmt.Sprintf("only clients from %s on read %s when they are started in %s", LocalFromMain, u.path, u.dir)
+	}
+	return fmt.Sprintf("a client started in %s does not read %s", u.dir, u.path)
+}
+
+// Then is what follows from that.
+func (u Unread) Then() string {
+	if u.newer {
+		return "with older ones nothing is enforced"
+	}
+	return "nothing is enforced"
+}
+
+// Hint is what helps.
+func (u Unread) Hint() string {
+	if u.elsewhere {
+		return "stopgate hooks install; or for all worktrees: stopgate hooks install --user"
+	}
+	return fmt.Sprintf("start it in %s, or: stopgate hooks install --user", u.root)
 }
 
 // environment takes the strings: the client forgives other values.

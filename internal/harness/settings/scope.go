@@ -88,20 +88,21 @@ func inForce(root, localRoot string) []location {
 func inForceFor(user, root, localRoot string) []location {
 	var all []location
 	seen := map[string]bool{"": true}
-	for _, scope := range []Scope{User, Project, Local, Managed} {
-		if scope == Local {
-			root = localRoot
+	add := func(scope Scope, path string, err error) {
+		if err == nil && !seen[path] {
+			seen[path] = true
+			all = append(all, location{scope, path})
 		}
-		path, err := Path(scope, root)
-		if scope == User {
-			path, err = user, nil
-		}
-		if err != nil || seen[path] {
-			continue
-		}
-		seen[path] = true
-		all = append(all, location{scope, path})
 	}
+	in := func(scope Scope, root string) {
+		path, err := Path(scope, root)
+		add(scope, path, err)
+	}
+	add(User, user, nil)
+	in(Project, root)
+	in(Local, root)
+	in(Local, localRoot)
+	in(Managed, "")
 	for _, path := range dropIns() {
 		all = append(all, location{Managed, path})
 	}

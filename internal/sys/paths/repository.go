@@ -40,6 +40,21 @@ func commonDir(dotGit string) (dir string, found bool) {
 	return real, err == nil
 }
 
+// MainWorktree is the top of the worktree with which the repository of a directory was made; of
+// a submodule it is the submodule's own. A repository that is bare, or whose git directory lies
+// elsewhere, does not say where that is, except to those in it.
+func MainWorktree(dir string) (top string, found bool) {
+	top, found = GitRoot(dir)
+	if !found {
+		return "", false
+	}
+	if own, known := gitDir(filepath.Join(top, ".git")); known && readLine(filepath.Join(own, "commondir")) == "" {
+		return top, true // it is not a linked one
+	}
+	common, _, found := Repository(top)
+	return filepath.Dir(common), found && filepath.Base(common) == ".git"
+}
+
 // GitDir is where git keeps what belongs to the worktree that a directory is in.
 func GitDir(start string) (dir string, found bool) {
 	top, found := GitRoot(start)

@@ -58,6 +58,37 @@ func TestRepository(t *testing.T) {
 	}
 }
 
+func TestMainWorktree(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
+	for _, dir := range []string{"main/pkg", "other/pkg"} {
+		if err := os.MkdirAll(at(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		git(t, filepath.Dir(at(dir)), "init", "-q")
+		git(t, filepath.Dir(at(dir)), "commit", "-q", "--allow-empty", "-m", "first")
+	}
+	git(t, at("main"), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", at("other"), "lib")
+	git(t, at("main"), "worktree", "add", "-q", "../linked")
+	git(t, base, "clone", "-q", "--bare", at("other"), at("bare.git"))
+	git(t, at("bare.git"), "worktree", "add", "-q", "-b", "new", "../ofbare")
+	git(t, base, "init", "-q", "--separate-git-dir", at("apart.git"), at("apart"))
+	git(t, at("apart"), "commit", "-q", "--allow-empty", "-m", "first")
+	git(t, at("apart"), "worktree", "add", "-q", "../ofapart")
+	for dir, want := range map[string]string{
+		"main": "main", "main/pkg": "main", "main/lib": "main/lib", "linked": "main", "apart": "apart",
+		"ofbare": "", "ofapart": "", ".": "",
+	} {
+		top, found := MainWorktree(at(dir))
+		if found != (want != "") || found && top != at(want) {
+			t.Errorf("%s: %q, %t; want %q", dir, top, found, want)
+		}
+	}
+}
+
 func TestRepositoryThatCannotBeRead(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "nonsense": "hello\n", "nowhere": "gitdir: " + filepath.Join(t.TempDir(), "gone") + "\n"} {
 		dir := t.TempDir()
