@@ -73,6 +73,8 @@ func (o *initOptions) run(h *here, in io.Reader, out io.Writer) error {
 		if err := o.keepable(h); err != nil {
 			return err
 		}
+	} else if standing, _ := h.trust().Standing(h.root); standing.ApprovedIn != paths.Canonical(h.root) && standing.Absent(os.Environ()) {
+		return h.notInBranch() // another one would be the other worktrees', too
 	}
 	if installed, at := h.installedScope(); installed && !o.chosen {
 		o.scope, o.chosen = at, true

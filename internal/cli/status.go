@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -69,11 +70,12 @@ Exit code 0: shown. 3: with --watch, the daemon does not run.`,
 
 type status struct {
 	Root   string       `json:"root"`
-	Config string       `json:"config"`         // valid, invalid, none
+	Config string       `json:"config"`         // valid, invalid, none, missing: approved, and not here
 	Hooks  []string     `json:"hooks"`          // scopes that call us
 	Dead   string       `json:"dead,omitempty"` // why the hooks that are installed do not count
 	Trust  string       `json:"trust"`
 	remedy trust.Remedy // where it was edited
+	absent bool         // the branch does not have the configuration
 	Global string       `json:"global_faults,omitempty"`
 	Off    *stop.Recess `json:"off,omitempty"`
 	// Observed is the file that says "mode: observe".
@@ -144,12 +146,7 @@ func (g *gatesStatus) print(p paint, row func(name, text, hint string)) {
 func (h *here) status(ctx context.Context) (*status, error) {
 	s := &status{Root: h.root, Config: "none", Hooks: []string{}, Stops: []event.Record{}, Daemon: readDaemon(ctx, h.stateDir)}
 	if h.hasProject {
-		s.Config = "valid"
-	}
-	if h.hasProject {
-		if _, err := readContents(h.configDir(), h.configDir()); err != nil {
-			s.Config = "invalid"
-		}
+		s.Config = h.configWord()
 	}
 	if h.globalErr != nil {
 		s.Global = h.globalErr.Error()
@@ -158,7 +155,7 @@ func (h *here) status(ctx context.Context) (*status, error) {
 	if unread, found := settings.OutOfReach(h.cwd, h.root); found && len(s.Hooks) == 0 && s.Dead == "" {
 		s.Dead = unread.String() + ": " + unread.Then()
 	}
-	s.Trust, s.remedy = h.trustWord()
+	h.readTrust(s)
 	if h.hasProject {
 		gates, err := readGates(h.stateDir, h.root)
 		if err != nil {
@@ -200,23 +197,37 @@ func more(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// trustWord is how the project stands to what was approved, and what that leads to where it
+// configWord is how the configuration stands in the project's files.
+func (h *here) configWord() string {
+	if _, err := readContents(h.configDir(), h.configDir()); err == nil {
+		return "valid"
+	}
+	if !paths.HasConfig(h.root) {
+		return "missing"
+	}
+	return "invalid"
+}
+
+// readTrust says how the project stands to what was approved, and what that leads to where it
 // was edited.
-func (h *here) trustWord() (string, trust.Remedy) {
+func (h *here) readTrust(s *status) {
 	switch {
 	case !h.enforces():
-		return "not enforced", ""
+		s.Trust = "not enforced"
+		return
 	case !h.hasProject:
-		return "enforced", ""
+		s.Trust = "enforced"
+		return
 	}
 	standing, err := h.trust().Standing(h.root)
-	switch {
-	case err != nil:
-		return err.Error(), ""
-	case standing.State == trust.Edited:
-		return string(standing.State), standing.Content.Remedy()
+	if err != nil {
+		s.Trust = err.Error()
+		return
 	}
-	return string(standing.State), ""
+	s.Trust, s.absent = string(standing.State), standing.Absent(os.Environ())
+	if standing.State == trust.Edited {
+		s.remedy = standing.Content.Remedy()
+	}
 }
 
 // readHooks gathers where we are called from. A file that the client drops, or
@@ -280,6 +291,10 @@ func (s *status) write(out io.Writer, p paint) error {
 	switch {
 	case s.Config == "none":
 		row("config", "none: nothing to enforce", "stopgate init")
+	case s.absent:
+		row("config", p.yellow("not in this branch"), trust.GetHere)
+	case s.Config == "missing":
+		row("config", p.yellow("missing"), "stopgate trust --restore")
 	case s.Config == "invalid" && s.Trust == string(trust.Edited): // the approved copy is another
 		row("config", p.yellow("invalid as it stands now"), "stopgate validate")
 	case s.Config == "invalid":
@@ -290,10 +305,12 @@ func (s *status) write(out io.Writer, p paint) error {
 	if s.Global != "" {
 		row("global", p.yellow("the global config has faults: defaults hold in their place"), "stopgate validate")
 	}
-	switch trust.State(s.Trust) {
-	case trust.Untrusted:
+	switch state := trust.State(s.Trust); {
+	case state == trust.Untrusted:
 		row("trust", p.red("never approved: nothing is enforced"), "stopgate trust --show")
-	case trust.Edited:
+	case s.Config == "missing":
+		row("trust", p.yellow("approved, but not here: "+s.remedy.String()), "")
+	case state == trust.Edited:
 		row("trust", p.yellow("edited since it was approved: "+s.remedy.String()), "stopgate trust --show")
 	default:
 		row("trust", s.Trust, "")

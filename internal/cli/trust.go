@@ -93,9 +93,17 @@ func restoreApproved(out io.Writer, h *here, asJSON bool) error {
 	return nil
 }
 
+// notInBranch is the error of a project whose approved configuration the branch does not have.
+func (h *here) notInBranch() error {
+	return hintError{errors.New(paths.ProjectConfig(h.root) + " " + trust.NotInBranch), trust.GetHere}
+}
+
 func approve(out io.Writer, h *here, yes bool) error {
 	if err := trust.RequirePerson("approve", yes); err != nil {
 		return err
+	}
+	if standing, _ := h.trust().Standing(h.root); standing.Absent(os.Environ()) {
+		return h.notInBranch()
 	}
 	if foreign := (*owner.Error)(nil); errors.As(owner.Check(h.root, os.Environ()), &foreign) {
 		return hintError{foreign, "if you trust it: " + foreign.Hint()}
@@ -228,6 +236,10 @@ func showTrust(out io.Writer, h *here, asJSON bool) error {
 		return printJSON(out, view)
 	}
 	fmt.Fprintf(out, "%s: %s\n", plain.Name(h.configDir()), standing.State)
+	if standing.Absent(os.Environ()) {
+		fmt.Fprintf(out, "%s %s: %s\n", plain.Name(paths.ProjectConfig(h.root)), trust.NotInBranch, trust.GetHere)
+		return nil
+	}
 	if len(standing.Changed) > 0 {
 		fmt.Fprintf(out, "changed since %s:\n", standing.ApprovedAt.Local().Format(time.DateTime))
 		for _, path := range standing.Changed {

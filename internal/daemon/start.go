@@ -149,6 +149,8 @@ func (p *plane) trusted(project string) (dir, notice string, err error) {
 		return "", "", failure("untrusted", err.Error(), "stopgate trust")
 	case standing.State == trust.Untrusted:
 		return "", "", failure("untrusted", fmt.Sprintf("nobody approved the runbooks of %s", project), "look at them and approve them with: stopgate trust")
+	case standing.Absent(os.Environ()):
+		notice = fmt.Sprintf("what was approved runs; %s %s", paths.ProjectConfig(project), trust.NotInBranch)
 	case standing.State == trust.Edited:
 		notice = fmt.Sprintf("what was approved runs; edited since: %s (stopgate trust approves it)", trust.Summary(standing.Changed))
 	}

@@ -424,10 +424,14 @@ func (e *examination) configuration() {
 		e.find(Dead, "mode", "observe: stops are checked but never blocked", "remove \"mode: observe\" from "+file)
 	}
 	e.commands = len(project.Commands()) + len(gates.Commands())
+	name := paths.ProjectConfig(e.Root)
+	if !paths.HasConfig(e.Root) {
+		name = "the approved configuration"
+	}
 	if e.commands == 0 {
-		e.find(Warn, "config", paths.ProjectConfig(e.Root)+" is valid, but has no gates and no commands: nothing is checked", "add some under entry_points:")
+		e.find(Warn, "config", name+" is valid, but has no gates and no commands: nothing is checked", "add some under entry_points:")
 	} else {
-		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", paths.ProjectConfig(e.Root), e.commands), "")
+		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", name, e.commands), "")
 	}
 	for _, event := range settings.Uncovered(e.inForce(), project) {
 		e.find(Dead, "hooks", fmt.Sprintf("the project has commands for %s, but the client does not call us for it", event), "stopgate hooks install")
@@ -456,6 +460,10 @@ func (e *examination) trusted(live string) string {
 	case standing.State == trust.Untrusted:
 		e.find(Dead, "trust", live+" was never approved: nothing of it runs", "stopgate trust")
 		return ""
+	case standing.Absent(os.Environ()):
+		e.find(Warn, "trust", fmt.Sprintf("%s %s: %s", paths.ProjectConfig(e.Root), trust.NotInBranch, standing.Content.Remedy()), trust.GetHere)
+	case standing.Gone:
+		e.find(Warn, "trust", fmt.Sprintf("%s is missing: %s", paths.ProjectConfig(e.Root), standing.Content.Remedy()), "stopgate trust --restore")
 	case standing.State == trust.Edited:
 		e.find(Warn, "trust", fmt.Sprintf("%s was edited since it was approved (%s): %s", live, trust.Summary(standing.Changed), standing.Content.Remedy()), "stopgate trust --show")
 		e.examineEdited(live)

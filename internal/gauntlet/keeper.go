@@ -91,7 +91,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 	}
 	r := Decide(ctx, stop)
 	if r.Status == Failed && len(tree.Project.Edited) > 0 {
-		r.Edited = trust.Advice(tree.Project.Edited)
+		r.Edited = trust.Advice(tree.Project.Edited, tree.Project.Absent)
 	}
 	if elsewhere {
 		r.Elsewhere = plain.Name(tree.Project.Root)

@@ -133,6 +133,7 @@ type Project struct {
 	ConfigDir string         // what the configuration was read from: .gauntlet, or the approved copy of it
 	Approval  string         // id of the approved configuration; empty without trust
 	Edited    []string       // files of .gauntlet that are not as approved
+	Absent    bool           // the branch does not have the configuration
 	Content   *trust.Content // runs commands that see it as it was approved; nil without trust
 }
 

@@ -130,6 +130,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 	live := filepath.Join(root, paths.GauntletDir)
 	source := live
 	var standing trust.Standing
+	absent := false
 	if l.Global.Enforces() {
 		var ok bool
 		if standing, ok = p.trusted(trust.NewStore(l.StateDir), live); !ok {
@@ -138,6 +139,8 @@ func (l Locator) Locate(root string, withGates bool) Place {
 			}
 			return p
 		}
+		absent = standing.Absent(l.Environ)
+		p.edited(standing, absent)
 		source = standing.Dir // so that nobody can change it after it was compared
 		if _, err := os.Lstat(filepath.Join(source, paths.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
 			return p // only runbooks were approved
@@ -149,7 +152,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 		return p
 	}
 	project.Root, project.ConfigDir, project.Approval, project.Content = root, source, standing.ID, standing.Content
-	project.Edited = standing.Changed
+	project.Edited, project.Absent = standing.Changed, absent
 	p.Project = project
 	return p
 }
@@ -212,14 +215,26 @@ func (p *Place) trusted(store trust.Store, live string) (trust.Standing, bool) {
 	case standing.State == trust.Untrusted:
 		p.distrust(live)
 		return standing, false
-	case standing.State == trust.Edited:
-		p.Opinions = append(p.Opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
-			Outcome: keeper.Passed, Status: "edited",
-			Message: fmt.Sprintf("%s differs from what was approved (%s); the approved files run instead. To approve it as it is now: stopgate trust",
-				live, trust.Summary(standing.Changed)),
-		}})
 	}
 	return standing, true
+}
+
+// edited tells that the project is not as approved.
+func (p *Place) edited(standing trust.Standing, absent bool) {
+	if standing.State != trust.Edited {
+		return
+	}
+	what := fmt.Sprintf("%s differs from what was approved (%s)", filepath.Join(p.Root, paths.GauntletDir), trust.Summary(standing.Changed))
+	help := "To approve it as it is now: stopgate trust"
+	switch {
+	case absent:
+		what, help = paths.ProjectConfig(p.Root)+" "+trust.NotInBranch, "To have it here: "+trust.GetHere
+	case standing.Gone:
+		help = "To put it back: stopgate trust --restore"
+	}
+	p.Opinions = append(p.Opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
+		Outcome: keeper.Passed, Status: "edited", Message: what + "; the approved files run instead. " + help,
+	}})
 }
 
 // starts are the directories from which the project is looked for. The

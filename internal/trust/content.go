@@ -287,14 +287,18 @@ func (c *Content) Remedy() Remedy {
 	return Namespace
 }
 
-// Advice tells an agent whose gates failed that its edits of .gauntlet did not run, and what
+// Advice tells an agent whose gates failed that what .gauntlet holds did not run, and what
 // helps.
-func Advice(changed []string) string {
-	text := fmt.Sprintf("`.gauntlet` is not as approved (%s), so the approved files ran", Summary(changed))
-	if enclave.AsUser() {
-		text += ", where sudo and rootless containers cannot work"
+func Advice(changed []string, absent bool) string {
+	what, help := fmt.Sprintf("`.gauntlet` is not as approved (%s)", Summary(changed)), "restore it with `stopgate trust --restore`, or ask a person to approve it"
+	if absent {
+		what, help = "`"+paths.GauntletDir+"/"+paths.ConfigFile+"` "+NotInBranch, GetHere
 	}
-	return text + ": restore it with `stopgate trust --restore`, or ask a person to approve it."
+	what += ", so the approved files ran"
+	if enclave.AsUser() {
+		what += ", where sudo and rootless containers cannot work"
+	}
+	return what + ": " + help + "."
 }
 
 func (r Remedy) String() string {

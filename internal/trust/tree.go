@@ -127,7 +127,7 @@ func changes(approved, live []file) []string {
 	}
 	for _, f := range approved {
 		if _, gone := was[f.Path]; gone {
-			out = append(out, plain.Name(f.Path)+" (deleted)")
+			out = append(out, plain.Name(f.Path)+" (missing)")
 		}
 	}
 	return out

@@ -53,7 +53,9 @@ type Standing struct {
 	ID         string    `json:"id,omitempty"`  // of the content that was approved
 	Dir        string    `json:"dir,omitempty"` // the content that may run; empty when untrusted
 	Changed    []string  `json:"changed,omitempty"`
+	Gone       bool      `json:"-"` // the configuration was approved, and is not there
 	ApprovedAt time.Time `json:"approved_at,omitzero"`
+	ApprovedIn string    `json:"-"` // the project's path in the worktree where that was
 	// Content runs commands that see what was approved; nil when untrusted.
 	Content *Content `json:"-"`
 }
@@ -100,7 +102,7 @@ func (s Store) Standing(root string) (Standing, error) {
 		standing.State = Damaged
 		return standing, err
 	}
-	standing.ApprovedAt = a.Time
+	standing.ApprovedAt, standing.ApprovedIn = a.Time, a.Root
 	a, standing.Dir, err = s.whole(key, a)
 	if standing.ID = a.Hash; err != nil {
 		standing.State = Damaged
@@ -113,6 +115,7 @@ func (s Store) Standing(root string) (Standing, error) {
 		standing.State, standing.Changed = Edited, []string{plain.Line(err.Error())}
 	} else if standing.Changed = changes(a.content(), live); len(standing.Changed) > 0 {
 		standing.State = Edited
+		standing.Gone = Snapshot{files: a.Files}.Has(paths.ConfigFile) && !Snapshot{files: live}.Has(paths.ConfigFile)
 	}
 	return standing, nil
 }

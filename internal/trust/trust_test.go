@@ -150,8 +150,8 @@ func TestRulingT4EditedSince(t *testing.T) {
 		{"edited", func(t *testing.T, root string) { put(t, root, "config.yml", "hooks: {} # weaker\n") }, []string{"config.yml"}},
 		{"new file", func(t *testing.T, root string) { put(t, root, "new", "") }, []string{"new (new)"}},
 		{"new file with a strange name", func(t *testing.T, root string) { put(t, root, "a \n\"b\"", "") }, []string{`"a \n\"b\"" (new)`}},
-		{"deleted file", func(t *testing.T, root string) { check(t, os.Remove(filepath.Join(dir(root), "scripts/check.sh"))) }, []string{"scripts/check.sh (deleted)"}},
-		{"deleted .gauntlet", func(t *testing.T, root string) { check(t, os.RemoveAll(dir(root))) }, []string{"config.yml (deleted)", "scripts/check.sh (deleted)"}},
+		{"deleted file", func(t *testing.T, root string) { check(t, os.Remove(filepath.Join(dir(root), "scripts/check.sh"))) }, []string{"scripts/check.sh (missing)"}},
+		{"deleted .gauntlet", func(t *testing.T, root string) { check(t, os.RemoveAll(dir(root))) }, []string{"config.yml (missing)", "scripts/check.sh (missing)"}},
 		{".gauntlet is a file now", func(t *testing.T, root string) {
 			check(t, os.RemoveAll(dir(root)))
 			check(t, os.WriteFile(dir(root), nil, 0o600))
@@ -169,7 +169,7 @@ func TestRulingT4EditedSince(t *testing.T) {
 		}, []string{"scripts/check.sh"}},
 		{"moved", func(t *testing.T, root string) {
 			check(t, os.Rename(filepath.Join(dir(root), "scripts/check.sh"), filepath.Join(dir(root), "check.sh")))
-		}, []string{"check.sh (new)", "scripts/check.sh (deleted)"}},
+		}, []string{"check.sh (new)", "scripts/check.sh (missing)"}},
 		{"content swapped", func(t *testing.T, root string) {
 			put(t, root, "config.yml", "exit 1\n")
 			put(t, root, "scripts/check.sh", "hooks: {}\n")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// git runs git in a directory, with nobody's configuration.
-func git(t *testing.T, dir string, args ...string) {
+// runGit runs git in a directory, with nobody's configuration.
+func runGit(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
@@ -23,11 +23,11 @@ func git(t *testing.T, dir string, args ...string) {
 func repository(t *testing.T) (s Store, root, linked string) {
 	t.Helper()
 	s, root = project(t)
-	git(t, root, "init", "-q", "-b", "main")
-	git(t, root, "add", ".")
-	git(t, root, "commit", "-q", "-m", "first")
+	runGit(t, root, "init", "-q", "-b", "main")
+	runGit(t, root, "add", ".")
+	runGit(t, root, "commit", "-q", "-m", "first")
 	linked = filepath.Join(t.TempDir(), "linked")
-	git(t, root, "worktree", "add", "-q", linked)
+	runGit(t, root, "worktree", "add", "-q", linked)
 	check(t, s.Approve(root, noon))
 	return s, root, linked
 }
@@ -77,7 +77,7 @@ func TestE4OnlyTheLatestApprovalIsInForce(t *testing.T) {
 
 func TestE4AnApprovalFromBeforeTheRepositoryCounts(t *testing.T) {
 	s, root := approved(t)
-	git(t, root, "init", "-q")
+	runGit(t, root, "init", "-q")
 	if st := standing(t, s, root); st.State != Approved {
 		t.Errorf("got %+v", st)
 	}
@@ -101,7 +101,7 @@ func TestE4PathsOfARepositoryAreApart(t *testing.T) {
 func TestE4ACloneIsAnotherRepository(t *testing.T) {
 	s, root, _ := repository(t)
 	clone := filepath.Join(t.TempDir(), "clone")
-	git(t, root, "clone", "-q", root, clone)
+	runGit(t, root, "clone", "-q", root, clone)
 	if st := standing(t, s, clone); st.State != Untrusted {
 		t.Errorf("got %+v", st)
 	}
@@ -135,4 +135,34 @@ func TestE6ADamagedApprovalIsReadFromItsSecondPlace(t *testing.T) {
 	if st := standing(t, s, root); st.State != Approved {
 		t.Errorf("got %+v", st)
 	}
+}
+
+// A branch from before the configuration does not have it, and it is not called deleted there.
+func TestE4AConfigurationThatTheBranchDoesNotHave(t *testing.T) {
+	s, root := project(t)
+	runGit(t, root, "init", "-q", "-b", "main")
+	runGit(t, root, "commit", "-q", "--allow-empty", "-m", "before")
+	older := filepath.Join(t.TempDir(), "older")
+	runGit(t, root, "worktree", "add", "-q", older)
+	runGit(t, root, "add", ".")
+	runGit(t, root, "commit", "-q", "-m", "first")
+	newer := filepath.Join(t.TempDir(), "newer")
+	runGit(t, root, "worktree", "add", "-q", newer)
+	check(t, s.Approve(root, noon))
+	want := func(dir, when string, state State, absent bool) {
+		t.Helper()
+		if st := standing(t, s, dir); st.State != state || st.Absent(os.Environ()) != absent || !s.Gated(dir) {
+			t.Errorf("%s: %+v, absent %t, gated %t", when, st, st.Absent(os.Environ()), s.Gated(dir))
+		}
+	}
+	want(older, "before it was committed", Edited, true)
+	want(newer, "as approved", Approved, false)
+	check(t, os.RemoveAll(filepath.Join(newer, ".gauntlet")))
+	want(newer, "deleted", Edited, false)
+	runGit(t, newer, "commit", "-q", "-a", "-m", "gone")
+	want(newer, "deleted in a commit", Edited, true)
+	runGit(t, older, "merge", "-q", "main")
+	want(older, "merged", Approved, false)
+	put(t, older, "config.yml", "hooks: {} # weaker\n")
+	want(older, "edited", Edited, false)
 }
