@@ -149,6 +149,7 @@ func (h *here) installHooks(out io.Writer, to target) error {
 	} else {
 		fmt.Fprintf(out, "the hooks are in %s already\n", to.path)
 	}
+	excludeHooks(out, to)
 	h.noteObstacles(out, to)
 	return nil
 }

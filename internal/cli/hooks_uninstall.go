@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +42,28 @@ becomes what it was before, to the byte. An agent is refused.`,
 	return cmd
 }
 
+// include takes the lines out by which git ignores a settings file that has no hooks any more, in no
+// worktree.
+func (h *here) include(out io.Writer, file settings.File) (failed error) {
+	hooked := func(root string) bool {
+		return slices.ContainsFunc(settings.Inspect(root), func(f settings.File) bool { return f.Scope == file.Scope && len(f.Entries) > 0 })
+	}
+	if slices.ContainsFunc(worktrees([]string{h.root}), hooked) {
+		return nil
+	}
+	for _, e := range exclusions(file.Scope, file.Path) {
+		if !e.there() {
+			continue
+		}
+		if err := e.remove(); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		fmt.Fprintf(out, "took the line for %s out of %s\n", e.file, e.list)
+	}
+	return failed
+}
+
 func (h *here) uninstall(out io.Writer, only settings.Scope, chosen bool) error {
 	found := false
 	var failed error
@@ -50,15 +73,14 @@ func (h *here) uninstall(out io.Writer, only settings.Scope, chosen bool) error 
 		}
 		removed, err := uninstallSlashCommands(out, file.Scope, h.root)
 		found, failed = found || removed, errors.Join(failed, err)
-		if !file.Exists {
-			continue
+		changed := false
+		if file.Exists {
+			changed, err = settings.Uninstall(file.Path)
 		}
-		changed, err := settings.Uninstall(file.Path)
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
+		if err == nil {
+			err = h.include(out, file)
 		}
-		if changed {
+		if failed = errors.Join(failed, err); changed {
 			found = true
 			fmt.Fprintf(out, "took the hooks out of %s\n", file.Path)
 		}

@@ -139,6 +139,9 @@ func plan(h *here, to target, exists bool) string {
 		fmt.Fprintf(&b, "  - write \"trust: enforce\" to %s: only what you approve runs\n", h.globalPath)
 	}
 	fmt.Fprintf(&b, "  - merge the hooks into %s\n", to.path)
+	if all := exclusions(to.scope, to.path); to.scope == settings.Local && len(all) > 0 {
+		fmt.Fprintf(&b, "  - have git ignore that file, unless it does already: in %s\n", all[0].list)
+	}
 	verb := "write"
 	if exists {
 		verb = "keep"

@@ -23,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/trust"
+	"github.com/stopgate/stopgate/internal/work"
 )
 
 func newUninstall() *cobra.Command {
@@ -131,6 +132,27 @@ func (u *uninstallation) roots() []string {
 	return roots
 }
 
+// worktrees are the places that exist of these and the same ones in the other worktrees of their
+// repositories.
+func worktrees(roots []string) (all []string) {
+	for _, root := range slices.Clone(roots) {
+		top, found := paths.MainWorktree(root)
+		if _, within, inside := paths.Repository(root); found && inside {
+			roots = append(roots, filepath.Join(top, filepath.FromSlash(within)))
+		}
+	}
+	for _, linked := range work.Worktrees(roots, time.Time{}) {
+		roots = append(roots, linked.Root)
+	}
+	for _, root := range roots {
+		root = paths.Canonical(root)
+		if _, err := os.Stat(root); err == nil && !slices.Contains(all, root) {
+			all = append(all, root)
+		}
+	}
+	return all
+}
+
 func (u *uninstallation) listHooks(roots []string) {
 	seen := map[string]bool{}
 	for _, root := range roots {
@@ -145,12 +167,22 @@ func (u *uninstallation) listHooks(roots []string) {
 					return err
 				})
 			}
+			u.listExclusions(file, seen)
 			if hasSlashCommands(file.Scope, root) {
 				u.add("the slash commands beside "+file.Path, func(context.Context) error {
 					_, err := uninstallSlashCommands(io.Discard, file.Scope, root)
 					return err
 				})
 			}
+		}
+	}
+}
+
+func (u *uninstallation) listExclusions(file settings.File, seen map[string]bool) {
+	for _, e := range exclusions(file.Scope, file.Path) {
+		if id := e.list + "\x00" + e.line; !seen[id] && e.there() {
+			seen[id] = true
+			u.add("the line for "+e.file+" in "+e.list, func(context.Context) error { return e.remove() })
 		}
 	}
 }

@@ -131,6 +131,13 @@ func records(out string) iter.Seq[string] {
 	}
 }
 
+// Untracked reports whether git shows a file in the directory as new: it neither tracks nor ignores
+// it.
+func (r Repo) Untracked(ctx context.Context, name string) (bool, error) {
+	out, err := r.output(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--", ":(literal)"+name)
+	return out == name+"\x00", err
+}
+
 // Ignored lists the files below the directory that git ignores and does not track.
 func (r Repo) Ignored(ctx context.Context) ([]string, error) {
 	out, err := r.output(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", ".")

@@ -9,9 +9,10 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
-// The backup is the file as it was before us, next to it.
+// BackupPath is where the backup of a file lies: the file as it was before us, next to it.
+func BackupPath(path string) string { return path + ".stopgate-backup" }
 
-func (f *File) backupPath() string { return f.Path + ".stopgate-backup" }
+func (f *File) backupPath() string { return BackupPath(f.Path) }
 
 // HasBackup reports whether there is a backup.
 func (f *File) HasBackup() (bool, error) {
