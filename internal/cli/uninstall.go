@@ -21,7 +21,6 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/supervisor"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/trust"
 	"github.com/stopgate/stopgate/internal/work"
 )
@@ -32,11 +31,13 @@ func newUninstall() *cobra.Command {
 		Use:   "uninstall",
 		Short: "Remove stopgate from this machine",
 		Long: `Take stopgate's hooks out of your settings and out of those of this project and of every
-project that you approved, with the launcher's entry and the slash commands; stop the daemon and
-remove its systemd unit. With --purge also remove the state directory, the global config and the
-logs. It lists all of that and asks first. Files that others use too keep everything else.
+project that you approved, in all their worktrees, with the launcher's entry and the slash commands;
+stop the daemon and remove its systemd unit. With --purge also remove the state directory, the global
+config and the logs. It lists all of that and asks first. Files that others use too keep everything
+else.
 
-The program itself and each project's .gauntlet/ stay. An agent is refused.`,
+The program itself and each project's .gauntlet/ stay; at the end it lists what is left. An agent is
+refused.`,
 		Example: `  stopgate uninstall
   stopgate uninstall --purge`,
 		Args: noArgs,
@@ -49,8 +50,8 @@ The program itself and each project's .gauntlet/ stay. An agent is refused.`,
 				return err
 			}
 			return withDaemon(cmd, func(ctx context.Context, p *plane) error {
-				u := uninstallation{here: h, plane: p, out: cmd.OutOrStdout(), purge: purge}
-				return u.run(ctx, cmd.InOrStdin(), yes)
+				u := newUninstallation(h, p, purge)
+				return u.run(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), yes)
 			})
 		},
 	}
@@ -63,9 +64,36 @@ The program itself and each project's .gauntlet/ stay. An agent is refused.`,
 type uninstallation struct {
 	*here
 	plane *plane
-	out   io.Writer
 	purge bool
+	roots []string     // of projects that may have something of ours
+	logs  []logdir.Dir // of those, whether or not they exist
 	steps []step
+}
+
+// newUninstallation looks at this project and the approved ones, in all worktrees. Once the
+// approvals are gone nothing knows where those are.
+func newUninstallation(h *here, p *plane, purge bool) *uninstallation {
+	u := &uninstallation{here: h, plane: p, purge: purge, roots: worktrees(append([]string{h.root}, h.trust().Roots()...))}
+	for _, root := range u.roots {
+		for _, name := range h.logDirs(root) {
+			u.logs = append(u.logs, logdir.At(filepath.Join(root, filepath.FromSlash(name))))
+		}
+	}
+	return u
+}
+
+// logDirs are the names that the log directory of the project at root may have: by what was
+// approved, and by the file there.
+func (h *here) logDirs(root string) []string {
+	names := []string{defaultLogDir}
+	if project := h.locator().Locate(root, false).Project; project != nil {
+		names = append(names, project.Config.Gauntlet.LogDir)
+	}
+	if cfg, err := config.LoadProject(filepath.Join(root, paths.GauntletDir), root); err == nil {
+		names = append(names, cfg.Gauntlet.LogDir)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 type step struct {
@@ -77,20 +105,20 @@ func (u *uninstallation) add(what string, do func(context.Context) error) {
 	u.steps = append(u.steps, step{tame(what), do})
 }
 
-func (u *uninstallation) run(ctx context.Context, in io.Reader, yes bool) error {
+func (u *uninstallation) run(ctx context.Context, in io.Reader, out io.Writer, yes bool) error {
 	if err := u.list(ctx); err != nil {
 		return err
 	}
 	if len(u.steps) == 0 {
-		fmt.Fprintln(u.out, "nothing of stopgate is installed")
+		u.tellLeft(ctx, out, "there is nothing to remove")
 		return nil
 	}
-	fmt.Fprintln(u.out, "This removes")
+	fmt.Fprintln(out, "This removes")
 	for _, s := range u.steps {
-		fmt.Fprintf(u.out, "  - %s\n", s.what)
+		fmt.Fprintf(out, "  - %s\n", s.what)
 	}
 	if !yes {
-		if ok, err := (form{bufio.NewReader(in), u.out}).agreed("Go on?", "no"); err != nil || !ok {
+		if ok, err := (form{bufio.NewReader(in), out}).agreed("Go on?", "no"); err != nil || !ok {
 			return cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}
@@ -100,40 +128,91 @@ func (u *uninstallation) run(ctx context.Context, in io.Reader, yes bool) error 
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", s.what, err))
 		}
 	}
-	if failed == nil {
-		self, _ := os.Executable()
-		fmt.Fprintf(u.out, "done; what is left is the program itself (%s) and .gauntlet/ in your projects\n", plain.Line(self))
+	word := "done"
+	if failed != nil {
+		word = "not all of it could be removed"
 	}
+	u.tellLeft(ctx, out, word)
 	return failed
 }
 
+// tellLeft looks again, and says what there still is. Hooks in another project that was never approved
+// are not known.
+func (u *uninstallation) tellLeft(ctx context.Context, out io.Writer, word string) {
+	rest := &uninstallation{here: u.here, plane: u.plane, purge: true, roots: u.roots, logs: u.logs}
+	if err := rest.list(ctx); err != nil {
+		rest.add(err.Error(), nil)
+	}
+	purgeable := len(rest.steps) > 0 && !u.purge
+	rest.listKept()
+	fmt.Fprintf(out, "%s; as far as stopgate knows, this is left:\n", word)
+	for _, s := range rest.steps {
+		fmt.Fprintf(out, "  - %s\n", s.what)
+	}
+	if purgeable {
+		fmt.Fprintln(out, "state, global config and logs go with: stopgate uninstall --purge")
+	}
+}
+
+// listKept lists what is not ours to remove.
+func (u *uninstallation) listKept() {
+	seen := map[string]bool{}
+	for _, root := range u.roots {
+		if dir := filepath.Join(root, paths.GauntletDir); exists(dir) {
+			u.add(dir, nil)
+		}
+		for _, file := range settings.Inspect(root) {
+			if seen[file.Path] {
+				continue
+			}
+			seen[file.Path] = true
+			if file.Err != nil {
+				u.add(fmt.Sprintf("what may be in %s, which cannot be read: %v", file.Path, file.Err), nil)
+			} else if file.Scope == settings.Managed && len(file.Entries) > 0 {
+				u.add("the administrator's hooks in "+file.Path, nil)
+			}
+		}
+	}
+	for _, path := range binaries() {
+		u.add("the program "+path, nil)
+	}
+}
+
+// binaries are this one under all its names, and stopgated, as far as they lie together.
+func binaries() (all []string) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Dir(self)) // it was there when it was started
+	for _, entry := range entries {
+		if path := filepath.Join(filepath.Dir(self), entry.Name()); called(path) == "stopgated" || sameFile(path, self) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 func (u *uninstallation) list(ctx context.Context) error {
-	roots := u.roots()
-	u.listHooks(roots)
+	u.listHooks()
 	u.listLauncher()
 	if err := u.listDaemon(ctx); err != nil {
 		return err
 	}
 	if u.purge {
-		u.listLogs(roots)
+		u.listLogs()
 		return u.listFiles()
 	}
 	return nil
 }
 
-// roots are the projects that may have something of ours: this one, and the approved ones.
-func (u *uninstallation) roots() []string {
-	roots := []string{u.root}
-	for _, root := range u.trust().Roots() {
-		if _, err := os.Stat(root); err == nil && !slices.Contains(roots, root) {
-			roots = append(roots, root)
-		}
-	}
-	return roots
-}
-
-// worktrees are the places that exist of these and the same ones in the other worktrees of their
-// repositories.
+// worktrees are these places and the same ones in the other worktrees of their repositories, each
+// once; git may list some that are gone.
 func worktrees(roots []string) (all []string) {
 	for _, root := range slices.Clone(roots) {
 		top, found := paths.MainWorktree(root)
@@ -145,17 +224,16 @@ func worktrees(roots []string) (all []string) {
 		roots = append(roots, linked.Root)
 	}
 	for _, root := range roots {
-		root = paths.Canonical(root)
-		if _, err := os.Stat(root); err == nil && !slices.Contains(all, root) {
+		if root = paths.Canonical(root); !slices.Contains(all, root) {
 			all = append(all, root)
 		}
 	}
 	return all
 }
 
-func (u *uninstallation) listHooks(roots []string) {
+func (u *uninstallation) listHooks() {
 	seen := map[string]bool{}
-	for _, root := range roots {
+	for _, root := range u.roots {
 		for _, file := range settings.Inspect(root) {
 			if file.Scope == settings.Managed || seen[file.Path] {
 				continue
@@ -216,13 +294,8 @@ func (u *uninstallation) listDaemon(ctx context.Context) error {
 	return nil
 }
 
-func (u *uninstallation) listLogs(roots []string) {
-	for _, root := range roots {
-		name := defaultLogDir
-		if cfg, err := config.LoadProject(filepath.Join(root, paths.GauntletDir), root); err == nil {
-			name = cfg.Gauntlet.LogDir
-		}
-		logs := logdir.At(filepath.Join(root, filepath.FromSlash(name)))
+func (u *uninstallation) listLogs() {
+	for _, logs := range u.logs {
 		if logs.Exists() {
 			u.add("the logs in "+logs.Path(), func(context.Context) error { return logs.Remove(time.Now()) })
 		}
