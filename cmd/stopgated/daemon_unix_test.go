@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
 )

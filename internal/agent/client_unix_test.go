@@ -22,8 +22,8 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/term"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
-	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/session/driver"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/session/presence"
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/terminal"

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 // writing is how long one waits for somebody who does not take what he asked for.

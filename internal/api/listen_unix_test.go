@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 type lockedBuffer struct {

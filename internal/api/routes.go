@@ -3,7 +3,7 @@ package api
 import (
 	"encoding/json"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 // Route is one thing that can be asked. The document at /v1/openapi.json is made of

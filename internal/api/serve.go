@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 const (

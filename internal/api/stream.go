@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 // heartbeat is how often a stream of events says that it is alive.

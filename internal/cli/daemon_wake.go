@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/logfile"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 

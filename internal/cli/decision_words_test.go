@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 func TestSettledBy(t *testing.T) {

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
 )
 
 func TestWhoIsMeant(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/agents/errand"
 )
 
 // isErrand recognises "stopgate errand [--terminal] DIR", which only the daemon calls: it

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 func newOwnerWait(group string) *cobra.Command {

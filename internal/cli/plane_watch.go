@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 // reconnectPatience is how long somebody who watches waits for a daemon that is gone:

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/sys/enclave"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"

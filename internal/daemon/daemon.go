@@ -21,9 +21,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/effect"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/errand"
 	"github.com/stopgate/stopgate/internal/store"
 )
 

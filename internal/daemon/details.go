@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/harness/transcript"

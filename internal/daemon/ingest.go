@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/api"
-	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"

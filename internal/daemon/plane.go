@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agent"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/api"
-	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/record/journal"

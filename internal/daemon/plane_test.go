@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
 	"github.com/stopgate/stopgate/internal/engine"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/errand"
 	"github.com/stopgate/stopgate/internal/runbook"
 	"github.com/stopgate/stopgate/internal/store"
 	"github.com/stopgate/stopgate/internal/store/memory"

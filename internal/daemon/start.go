@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/api"
-	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/runbook"
 	"github.com/stopgate/stopgate/internal/sys/owner"

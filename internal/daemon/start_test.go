@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/api"
-	"github.com/stopgate/stopgate/internal/client"
 	"github.com/stopgate/stopgate/internal/engine"
 	"github.com/stopgate/stopgate/internal/trust"
 )

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/errand"
 )
 
 // task is one effect that is being carried out.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/errand"
 )
 
 // book is a daemon, as far as a worker sees one: it keeps owners, and writes down what

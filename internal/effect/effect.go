@@ -7,8 +7,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/errand"
 )
 
 // Shells are the commands of steps and gates. They go on when the daemon does not.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/errand"
 )
 
 // Notifier tells people something.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/errand"
 )
 
 // report reports what happened until it is on record, or is refused: then nobody wants to

@@ -3,8 +3,8 @@ package effect
 import (
 	"context"
 
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/errand"
 )
 
 // Route are agents of two kinds: clients, which people can watch and talk to, and plain

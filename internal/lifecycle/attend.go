@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/record/event"

@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 func TestAnswered(t *testing.T) {

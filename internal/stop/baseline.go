@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
 	"github.com/stopgate/stopgate/internal/gauntlet"
 	"github.com/stopgate/stopgate/internal/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/harness/hook"

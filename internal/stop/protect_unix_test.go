@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"

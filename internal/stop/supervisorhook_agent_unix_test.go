@@ -5,7 +5,7 @@ package stop
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
 )
 
 // The client of an agent was given a file of settings besides, which counts as well.

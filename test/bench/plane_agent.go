@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agentdir"
-	stopgate "github.com/stopgate/stopgate/internal/client"
-	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	stopgate "github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/test/claudeapi"

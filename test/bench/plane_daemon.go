@@ -19,10 +19,10 @@ import (
 	"syscall"
 	"time"
 
-	stopgate "github.com/stopgate/stopgate/internal/client"
+	stopgate "github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/daemon"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/errand"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/store"
 	"github.com/stopgate/stopgate/internal/store/sqlite"

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 // keeper keeps a daemon alive, and kills it.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 )
 
 // person starts owners, sees what becomes of them, and answers what they ask.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	api "github.com/stopgate/stopgate/internal/client"
+	api "github.com/stopgate/stopgate/internal/agents/client"
 )
 
 // standInClient builds the client that stands in for the real one.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 

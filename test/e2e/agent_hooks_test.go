@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	events "github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/client"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	events "github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )

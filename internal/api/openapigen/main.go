@@ -12,8 +12,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/api"
-	"github.com/stopgate/stopgate/internal/client"
 )
 
 // node is an object of the document.
@@ -23,7 +23,7 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: openapigen FILE")
 	}
-	comments, err := readComments("../client/wire.go")
+	comments, err := readComments("../agents/client/wire.go")
 	if err != nil {
 		log.Fatal(err)
 	}

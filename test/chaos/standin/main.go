@@ -31,7 +31,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 
-	"github.com/stopgate/stopgate/internal/errand"
+	"github.com/stopgate/stopgate/internal/agents/errand"
 )
 
 // Line is one thing that happened, as a line of the file "ran" in CHAOS_DIR. The test
