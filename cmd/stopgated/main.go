@@ -14,8 +14,8 @@ import (
 	"syscall"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/gate/need/shell"
 	"github.com/stopgate/stopgate/internal/harness/endpoint/probe"
-	"github.com/stopgate/stopgate/internal/need/shell"
 	"github.com/stopgate/stopgate/internal/session/wake/send"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/lifecycle"
+	"github.com/stopgate/stopgate/internal/gate/lifecycle"
 )
 
 // newAgentHook documents the command; Main runs it before the tree is built.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/protect"
-	"github.com/stopgate/stopgate/internal/trust"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/protect"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 )
 
 func newApprove() *cobra.Command {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )

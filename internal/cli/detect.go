@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/doctor"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
 )
 
 func newDoctor() *cobra.Command {

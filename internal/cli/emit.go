@@ -12,11 +12,11 @@ import (
 	"golang.org/x/term"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
-	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 

@@ -1,6 +1,6 @@
 package cli
 
-import "github.com/stopgate/stopgate/internal/gauntlet"
+import "github.com/stopgate/stopgate/internal/gate/gauntlet"
 
 // exitFor is the exit code of a run that ended so.
 func exitFor(r *gauntlet.Result) int {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/doctor"
-	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 )
 
 func newHealth() *cobra.Command {

@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/project/config"
-	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // here is where a person runs a command: the directories and the files that

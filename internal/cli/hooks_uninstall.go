@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
-	"github.com/stopgate/stopgate/internal/trust"
 )
 
 func newHooksUninstall() *cobra.Command {

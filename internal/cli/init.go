@@ -15,11 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/trust"
 )
 
 type initOptions struct {

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 

@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/hook"
-	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"

@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/stopgate/stopgate/internal/need"
+	"github.com/stopgate/stopgate/internal/gate/need"
 )
 
 // needs has stopgated say what command lines need.

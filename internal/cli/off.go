@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/stop"
-	"github.com/stopgate/stopgate/internal/trust"
+	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 )
 
 // longestRecess keeps an "off" from being forgotten.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/stop"
+	"github.com/stopgate/stopgate/internal/gate/stop"
 )
 
 func newOn() *cobra.Command {

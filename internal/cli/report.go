@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 

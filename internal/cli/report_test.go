@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 )
 
 // junitSuites is the report as a CI system reads it.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 )
 
 // changeFlags say which changes count.

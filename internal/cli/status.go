@@ -11,18 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
-	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/protect"
+	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
-	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
-	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
-	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // recentStops is how many stops status shows.

@@ -3,8 +3,8 @@ package cli
 import (
 	"fmt"
 
+	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/record/event"
-	"github.com/stopgate/stopgate/internal/supervisor"
 )
 
 // reviewsStatus is what the supervisor did in a project, as far back as the journal

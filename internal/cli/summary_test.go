@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 

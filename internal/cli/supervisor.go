@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
-	"github.com/stopgate/stopgate/internal/supervisor"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/owner"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
-	"github.com/stopgate/stopgate/internal/trust"
 )
 
 func newTrust() *cobra.Command {

@@ -15,14 +15,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/supervisor"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
-	"github.com/stopgate/stopgate/internal/supervisor"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/trust"
-	"github.com/stopgate/stopgate/internal/work"
 )
 
 func newUninstall() *cobra.Command {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/harness/launch"
-	"github.com/stopgate/stopgate/internal/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/registry"
-	"github.com/stopgate/stopgate/internal/protect"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
-	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 )
 
 func newViolations() *cobra.Command {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
-	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
-	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/environ"
-	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // answerOptions are what somebody says about a violation.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/stopgate/stopgate/internal/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 )
 
 func TestOpenGates(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/record/event"
 )
 

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/guard"
-	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/gate/guard"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/runbook"

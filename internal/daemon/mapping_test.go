@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/protect"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/runbook"

@@ -12,10 +12,10 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/api"
 	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/runbook"
 	"github.com/stopgate/stopgate/internal/sys/owner"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/trust"
 )
 
 // Commands are those of a project's runbooks.

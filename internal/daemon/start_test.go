@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/api"
 	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/trust"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 )
 
 // asking is a plane without a daemon.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/harness/claude"
-	"github.com/stopgate/stopgate/internal/supervisor"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 

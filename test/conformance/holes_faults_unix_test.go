@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/harness/hook"
-	"github.com/stopgate/stopgate/internal/keeper"
-	"github.com/stopgate/stopgate/internal/stop"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 )
 
 // proving is theCheck with more keys.

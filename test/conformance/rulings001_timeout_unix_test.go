@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/project/config"
-	"github.com/stopgate/stopgate/internal/stop"
 )
 
 // hanging is a check that hangs, with a child and a grandchild in a session of its

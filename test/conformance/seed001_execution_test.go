@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/project/config"
-	"github.com/stopgate/stopgate/internal/stop"
 )
 
 // options are those of a run in the project, as the stop hook makes them.

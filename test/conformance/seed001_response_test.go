@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/stop"
+	"github.com/stopgate/stopgate/internal/gate/stop"
 )
 
 // external is a project with a gauntlet of its own: a script that exits so, after

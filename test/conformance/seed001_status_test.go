@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/gauntlet"
-	"github.com/stopgate/stopgate/internal/keeper"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
@@ -79,7 +79,7 @@ func TestNoStatusMapping(t *testing.T) {
 	common := []gauntlet.Status{gauntlet.Passed, gauntlet.Failed, gauntlet.Error, gauntlet.Off, gauntlet.Untrusted, gauntlet.StopHookActive}
 	inspect(t, "internal", func(place string, node ast.Node) {
 		literal, ok := node.(*ast.BasicLit)
-		if !ok || strings.Contains(filepath.ToSlash(place), "internal/gauntlet/status.go") {
+		if !ok || strings.Contains(filepath.ToSlash(place), "internal/gate/gauntlet/status.go") {
 			return
 		}
 		text, err := strconv.Unquote(literal.Value)

@@ -31,7 +31,7 @@ func told(c *Conversation, lines ...string) (all []string) {
 // command of the project, a prompt typed into a running turn, a background agent,
 // /context, a shell line, /compact, and a prompt that was interrupted.
 func TestConversationOfARealClient(t *testing.T) {
-	f := Follower{Path: filepath.Join("..", "..", "supervisor", "testdata", "transcript", "session.jsonl")}
+	f := Follower{Path: filepath.Join("..", "..", "gate", "supervisor", "testdata", "transcript", "session.jsonl")}
 	var c Conversation
 	var got []string
 	err := f.Next(func(line []byte) {

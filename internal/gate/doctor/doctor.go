@@ -1,0 +1,494 @@
+// Package doctor proves, from the client's side, that enforcement is live: it
+// looks at every settings file in force and at what the gates need, and then calls
+// the installed command the way the client does, in a project made for that
+// purpose. It never runs the user's own commands, and nothing that a settings file
+// names but this very binary.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/need"
+	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// Level says what a finding means for enforcement.
+type Level string
+
+// The levels. Any Dead finding means that a stop in this project is not, or not
+// wholly, enforced; any Unsure one that it may not be.
+const (
+	OK     Level = "ok"
+	Warn   Level = "warning"
+	Unsure Level = "unsure"
+	Dead   Level = "dead"
+)
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	Level Level  `json:"level"`
+	What  string `json:"what"`
+	Text  string `json:"text"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+// Place is where enforcement is to be proven.
+type Place struct {
+	StateDir   string
+	GlobalPath string
+	Dir        string // where the client is started: it reads the settings there, and none above
+	Root       string // the project's
+	HasProject bool
+	// Needs says what command lines need.
+	Needs need.Reader
+}
+
+// Report is what was found.
+type Report struct {
+	Findings []Finding
+	Commands int // that the project has, as far as that could be read
+}
+
+// Examine looks at everything, in the order in which a stop would meet it.
+func Examine(ctx context.Context, place Place) Report {
+	e := &examination{Place: place, project: &config.Project{}}
+	e.client(ctx)
+	e.files = settings.InspectFrom(place.Dir, e.localRoot())
+	e.environment = environmentOfHooks(e.files)
+	e.settingsFiles()
+	e.entries()
+	e.configuration()
+	e.gates(ctx)
+	e.timeouts()
+	e.probe(ctx)
+	return Report{Findings: e.findings, Commands: e.commands}
+}
+
+// Live reports whether enforcement is known to work.
+func (r Report) Live() bool { return !r.has(Dead) && !r.has(Unsure) }
+
+// Dead reports whether enforcement is known not to work.
+func (r Report) Dead() bool { return r.has(Dead) }
+
+func (r Report) has(level Level) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == level })
+}
+
+type examination struct {
+	Place
+	version     string // of the client; empty when unknown
+	files       []settings.File
+	environment map[string]string // what the files add to that of the hooks
+	project     *config.Project   // empty until it was read
+	commands    int               // what it would run
+	jobs        []*gauntlet.Job   // which of them are gates
+	elsewhere   []string          // programs of entries that the client finds in another place
+	findings    []Finding
+}
+
+// find notes something. A text may quote what a clone brought with it.
+func (e *examination) find(level Level, what, text, hint string) {
+	e.findings = append(e.findings, Finding{level, what, plain.Line(text), plain.Line(hint)})
+}
+
+// measured is the client these facts were measured with.
+const measured = "2.1.197"
+
+func (e *examination) client(ctx context.Context) {
+	path := os.Getenv("CLAUDE_BIN")
+	if path == "" {
+		path = "claude"
+	}
+	found, err := exec.LookPath(path)
+	if err != nil {
+		e.find(Warn, "client", "Claude Code was not found: "+err.Error(), "install it, or set CLAUDE_BIN")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	version, err := exec.CommandContext(ctx, found, "--version").Output()
+	if err != nil {
+		e.find(Warn, "client", fmt.Sprintf("%s --version failed: %v", found, err), "")
+		return
+	}
+	e.version, _, _ = strings.Cut(strings.TrimSpace(string(version)), " ")
+	e.find(OK, "client", fmt.Sprintf("%s %s (stopgate was measured with %s)", found, strings.TrimSpace(string(version)), measured), "")
+}
+
+// localRoot is where else the client takes settings.local.json from. Of a client that
+// is not known the older habit is assumed: it reads less.
+func (e *examination) localRoot() string {
+	if root, found := paths.MainWorktree(e.Dir); found && atLeast(e.version, settings.LocalFromMain) {
+		return root
+	}
+	return e.Dir
+}
+
+// atLeast compares versions of the form 2.1.197.
+func atLeast(version, least string) bool {
+	return slices.Compare(numbers(version), numbers(least)) >= 0
+}
+
+func numbers(version string) []int {
+	var out []int
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func (e *examination) settingsFiles() {
+	level := Dead // for a dropped file: it holds our hooks, or nobody can tell
+	if slices.ContainsFunc(e.inForce(), func(entry settings.Entry) bool { return entry.Event == hook.Stop }) {
+		level = Warn
+	}
+	for _, f := range e.files {
+		if !f.Exists {
+			continue
+		}
+		where := fmt.Sprintf("%s settings", f.Scope)
+		switch {
+		case f.Err != nil:
+			e.find(level, where, fmt.Sprintf("the client drops the whole file: %v", f.Err), "fix it")
+		case len(f.Faults) > 0:
+			for _, fault := range f.Faults {
+				e.find(level, where, fmt.Sprintf("the client drops the whole file: %s:%s", f.Path, fault), "fix it")
+			}
+		default:
+			e.find(OK, where, f.Path, "")
+		}
+	}
+	if by, disabled := settings.Disabled(e.files); disabled && level == Dead {
+		e.find(Dead, "hooks", by.Path+" switches all hooks off", "remove disableAllHooks or allowManagedHooksOnly there")
+	}
+}
+
+// inForce lists our entries that the client really calls.
+func (e *examination) inForce() []settings.Entry { return settings.InForce(e.files) }
+
+func (e *examination) entries() {
+	e.lookalikes()
+	e.gone()
+	e.older()
+	entries := e.inForce()
+	if unread, found := settings.OutOfReach(e.Dir, e.Root); len(entries) == 0 && found {
+		e.find(Dead, "hooks", unread.String(), unread.Hint())
+		return
+	}
+	if len(entries) == 0 {
+		e.find(Dead, "hooks", "not installed in any settings file that the client takes here", "stopgate hooks install")
+		return
+	}
+	e.narrow(entries)
+	e.duplicates(entries)
+	e.spoilt(entries)
+	e.programs(entries)
+}
+
+// gone finds entries whose program cannot be started any more.
+func (e *examination) gone() {
+	told := map[string]bool{}
+	for _, f := range e.files {
+		for _, entry := range f.Entries {
+			if program := entry.Program(); f.Calls(e.files) && !entry.Living() && !told[program+f.Path] {
+				told[program+f.Path] = true
+				why, hint := "cannot be started: there is no such program", "stopgate hooks install"
+				if path, found := entry.Resolve(); found {
+					why, hint = "is another program here: "+path, "run its own doctor, or put this one first on the PATH"
+				}
+				e.find(Dead, "program", fmt.Sprintf("the hooks in %s call %s, which %s", f.Path, program, why), hint)
+			}
+		}
+	}
+}
+
+// older finds entries that an older stopgate installed.
+func (e *examination) older() {
+	for _, f := range e.files {
+		old := 0
+		for _, entry := range f.Entries {
+			if entry.Living() && !entry.Current() {
+				old++
+			}
+		}
+		if old > 0 && f.Calls(e.files) {
+			e.find(Warn, "hooks", fmt.Sprintf("%d of the entries in %s do not have today's form: Copilot CLI denies every tool call because of them, and a teammate without stopgate sees errors", old, f.Path),
+				"stopgate hooks install --"+f.Scope.String())
+		}
+	}
+}
+
+// narrow finds entries of an older stopgate that are not called for all that they would be
+// called for today.
+func (e *examination) narrow(entries []settings.Entry) {
+	for _, event := range settings.Narrow(entries) {
+		e.find(Warn, "hooks", fmt.Sprintf("the entry for %s is called for fewer tools than it would be if it were installed now, so stopgate does not see all that agents do", event), "stopgate hooks install")
+	}
+}
+
+// lookalikes finds calls of us that only a person can judge.
+func (e *examination) lookalikes() {
+	for _, f := range e.files {
+		if !f.Calls(e.files) {
+			continue
+		}
+		for _, entry := range f.Alike {
+			e.find(Warn, "hooks", fmt.Sprintf("%q for %s in %s looks like a call of another stopgate, which answers besides this one; it was not tried", entry.Line(), entry.Event, f.Path), "remove it")
+		}
+	}
+}
+
+// spoilt finds entries whose answer does not count.
+func (e *examination) spoilt(entries []settings.Entry) {
+	for _, entry := range entries {
+		if len(entry.Spoilt) > 0 {
+			e.find(Dead, "hooks", fmt.Sprintf("the entry for %s has %s, so the client does not wait for its answer or does not call it at all", entry.Event, strings.Join(entry.Spoilt, ", ")),
+				"stopgate hooks install")
+		}
+	}
+}
+
+// duplicates finds events that are answered twice. The client runs the same
+// command line once, however often it is written.
+func (e *examination) duplicates(entries []settings.Entry) {
+	lines := map[hook.Event]map[string]bool{}
+	for _, entry := range entries {
+		if lines[entry.Event] == nil {
+			lines[entry.Event] = map[string]bool{}
+		}
+		lines[entry.Event][entry.Command+"\x00"+strings.Join(entry.Args, "\x00")] = true
+	}
+	for _, event := range hook.Events() {
+		if len(lines[event]) > 1 {
+			e.find(Warn, "hooks", fmt.Sprintf("%s is in force with %d different command lines, so it is called %d times; a stop is judged once", event, len(lines[event]), len(lines[event])),
+				"keep one scope: stopgate hooks uninstall --user|--project|--local")
+			break
+		}
+	}
+	if len(lines[hook.Stop]) == 0 {
+		e.find(Dead, "hooks", "there is no entry for Stop", "stopgate hooks install")
+		return
+	}
+	e.find(OK, "hooks", fmt.Sprintf("%d events are hooked", len(lines)), "")
+}
+
+// programs finds what the hooks start with the PATH that the client has once it has read its
+// settings, which need not be ours.
+func (e *examination) programs(entries []settings.Entry) {
+	self, err := os.Executable()
+	if err != nil {
+		e.find(Dead, "program", err.Error(), "")
+		return
+	}
+	told := map[string]bool{}
+	for _, entry := range entries {
+		program := entry.Program()
+		if told[program] {
+			continue
+		}
+		told[program] = true
+		if program != filepath.Base(program) {
+			e.find(OK, "program", "the hooks call "+program, "") // it is in force, so it is this binary
+			continue
+		}
+		found, err := e.lookPath(program)
+		switch {
+		case err != nil:
+			e.find(Dead, "program", fmt.Sprintf("the hooks call %s, which is not on the PATH that the settings give to hooks", program), "remove PATH from env in the settings")
+		case !sameFile(found, self):
+			e.find(Dead, "program", fmt.Sprintf("with the PATH that the settings give to hooks, %s is another program: %s", program, found), "remove PATH from env in the settings")
+		default:
+			e.find(OK, "program", "the hooks call "+found, "")
+			continue
+		}
+		e.elsewhere = append(e.elsewhere, program)
+	}
+}
+
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// timeouts finds entries that the client would end before our own deadline can
+// answer.
+func (e *examination) timeouts() {
+	entries := e.inForce()
+	for _, event := range hook.Events() {
+		has, found := e.granted(entries, event)
+		if !found {
+			continue
+		}
+		want, longest := settings.DefaultTimeout(event), e.longest(event)
+		switch {
+		case event.Loops() && longest > stop.Budget(has):
+			hint := "stopgate hooks install"
+			if longest > stop.Budget(want) {
+				hint = "give the command a shorter timeout, or the entry a longer one"
+			}
+			e.find(Dead, "timeout", fmt.Sprintf("what runs on %s may take %s, but the client lets the hook go after %s", event, longest, has), hint)
+		case has < want && event == hook.PermissionRequest:
+			e.find(Warn, "timeout", fmt.Sprintf("what an agent asks can be answered for %s only: the client waits no longer for %s; stopgate installs %s", has, event, want),
+				"stopgate hooks install")
+		case has < want:
+			e.find(Warn, "timeout", fmt.Sprintf("the client waits %s for %s and then lets it pass; stopgate installs %s", has, event, want),
+				"stopgate hooks install")
+		}
+	}
+}
+
+// granted is how long the client waits for the one of our entries for which it waits least.
+func (e *examination) granted(entries []settings.Entry, event hook.Event) (least time.Duration, found bool) {
+	for _, entry := range entries {
+		if entry.Event != event {
+			continue
+		}
+		if t := settings.Timeout(event, entry.Call().Timeout, e.Dir, e.localRoot()); !found || t < least {
+			least, found = t, true
+		}
+	}
+	return least, found
+}
+
+// longest is how long a command of the project for the event may run, or how long a gate
+// took when it last ran.
+func (e *examination) longest(event hook.Event) (longest time.Duration) {
+	if event == hook.Stop && len(e.jobs) > 0 {
+		history := ledger.OpenHistory(e.StateDir, e.Root).Read()
+		for _, job := range e.jobs {
+			last, _ := job.Before(history)
+			longest = max(longest, last.In.Round(time.Second))
+		}
+	}
+	for _, command := range e.project.Hooks[event] {
+		longest = max(longest, command.Timeout)
+	}
+	return longest
+}
+
+func (e *examination) configuration() {
+	global, err := trust.LoadGlobal(e.GlobalPath, e.StateDir)
+	if err != nil {
+		e.find(Warn, "global config", err.Error()+"; the defaults hold in place of the sections with faults", "stopgate validate")
+	}
+	if !e.HasProject {
+		e.find(Warn, "project", "no .gauntlet/config.yml here or above: nothing to enforce", "stopgate init")
+		return
+	}
+	if recess, on := stop.InRecess(e.StateDir, e.Root, time.Now()); on {
+		e.find(Dead, "off", "stopgate is off here until "+recess.Until.Local().Format(time.DateTime), "stopgate on")
+	}
+	dir := filepath.Join(e.Root, paths.GauntletDir)
+	if global.Trust == config.TrustEnforce {
+		dir = e.trusted(dir)
+		if dir == "" {
+			return
+		}
+	} else {
+		e.find(Warn, "trust", "not enforced: the commands of any project you open run", "stopgate hooks install --user, or write \"trust: enforce\" into "+e.GlobalPath)
+	}
+	project, err := config.LoadProject(dir, filepath.Join(e.Root, paths.GauntletDir))
+	if err != nil {
+		e.find(Dead, "config", err.Error(), "stopgate validate")
+		return
+	}
+	gates, err := config.LoadGates(dir, filepath.Join(e.Root, paths.GauntletDir), project)
+	if err != nil {
+		e.find(Dead, "config", err.Error(), "stopgate validate")
+		return
+	}
+	e.project = project
+	if file := global.ObservesBy(project, paths.ProjectConfig(e.Root), e.GlobalPath); file != "" {
+		e.find(Dead, "mode", "observe: stops are checked but never blocked", "remove \"mode: observe\" from "+file)
+	}
+	e.commands = len(project.Commands()) + len(gates.Commands())
+	name := paths.ProjectConfig(e.Root)
+	if !paths.HasConfig(e.Root) {
+		name = "the approved configuration"
+	}
+	if e.commands == 0 {
+		e.find(Warn, "config", name+" is valid, but has no gates and no commands: nothing is checked", "add some under entry_points:")
+	} else {
+		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", name, e.commands), "")
+	}
+	for _, event := range settings.Uncovered(e.inForce(), project) {
+		e.find(Dead, "hooks", fmt.Sprintf("the project has commands for %s, but the client does not call us for it", event), "stopgate hooks install")
+	}
+}
+
+// examineEdited warns of a configuration that is not in force and could not be
+// approved.
+func (e *examination) examineEdited(live string) {
+	project, err := config.LoadProject(live, live)
+	if err == nil {
+		_, err = config.LoadGates(live, live, project)
+	}
+	if err != nil {
+		e.find(Warn, "config", live+" is not valid as it stands now, so it cannot be approved", "stopgate validate")
+	}
+}
+
+// trusted is the directory whose content may run; empty when there is none.
+func (e *examination) trusted(live string) string {
+	standing, err := trust.NewStore(e.StateDir).Standing(e.Root)
+	switch {
+	case err != nil:
+		e.find(Dead, "trust", err.Error(), "stopgate trust")
+		return ""
+	case standing.State == trust.Untrusted:
+		e.find(Dead, "trust", live+" was never approved: nothing of it runs", "stopgate trust")
+		return ""
+	case standing.Absent(os.Environ()):
+		e.find(Warn, "trust", fmt.Sprintf("%s %s: %s", paths.ProjectConfig(e.Root), trust.NotInBranch, standing.Content.Remedy()), trust.GetHere)
+	case standing.Gone:
+		e.find(Warn, "trust", fmt.Sprintf("%s is missing: %s", paths.ProjectConfig(e.Root), standing.Content.Remedy()), "stopgate trust --restore")
+	case standing.State == trust.Edited:
+		e.find(Warn, "trust", fmt.Sprintf("%s was edited since it was approved (%s): %s", live, trust.Summary(standing.Changed), standing.Content.Remedy()), "stopgate trust --show")
+		e.examineEdited(live)
+	default:
+		remedy, _ := trust.RemedyHere()
+		e.find(OK, "trust", fmt.Sprintf("approved on %s; if it is edited, %s", standing.ApprovedAt.Local().Format(time.DateTime), remedy), "")
+	}
+	return standing.Dir
+}
+
+// environmentOfHooks is what the settings add to the environment of our hooks: of the
+// variables that stopgate itself goes by, nothing that is a project's.
+func environmentOfHooks(files []settings.File) map[string]string {
+	all := settings.Environment(files)
+	persons := settings.Environment(slices.DeleteFunc(slices.Clone(files), func(f settings.File) bool {
+		return f.Scope == settings.Project || f.Scope == settings.Local
+	}))
+	for name := range all {
+		if !environ.Own(name) {
+			continue
+		}
+		delete(all, name)
+		if value, set := persons[name]; set {
+			all[name] = value
+		}
+	}
+	return all
+}

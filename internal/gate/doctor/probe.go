@@ -1,0 +1,157 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/process"
+)
+
+// probeReason is what the synthetic stop must be blocked with.
+const probeReason = "stopgate doctor: this block is a test"
+
+// probeConfig fails until the file "fixed" is there.
+const probeConfig = `hooks:
+  Stop:
+    - run: test -e fixed
+      message: "` + probeReason + `"
+`
+
+// probe calls each installed Stop command as the client would: once with a
+// fault, when it must block, and once without, when it must not. It calls only what
+// resolves to this very binary and is exactly as some version of it installs it: a
+// settings file may come from anywhere.
+func (e *examination) probe(ctx context.Context) {
+	if dir := e.hookStateDir(); dir != e.StateDir {
+		e.find(Dead, "environment", fmt.Sprintf("settings env moves the hook's state directory to %s, where nothing is approved", dir),
+			"remove it there, or set it for yourself too and run: stopgate trust")
+		return
+	}
+	tried := map[string]bool{}
+	for _, entry := range e.inForce() {
+		key := entry.Command + "\x00" + strings.Join(entry.Args, "\x00")
+		if entry.Event != hook.Stop || tried[key] {
+			continue
+		}
+		tried[key] = true
+		args, exact := entry.Exactly()
+		if !exact {
+			e.find(Dead, "live test", fmt.Sprintf("the entry %q is not as stopgate installs it, so it was not tried", entry.Line()), "stopgate hooks install")
+			continue
+		}
+		if slices.Contains(e.elsewhere, entry.Program()) {
+			continue
+		}
+		took, err := e.try(ctx, args)
+		if err != nil {
+			e.find(Dead, "live test", err.Error(), "stopgate log --event Stop")
+			continue
+		}
+		e.find(OK, "live test", fmt.Sprintf("a stop with a fault was blocked with its reason, and allowed once it was fixed (%s)", took.Round(time.Millisecond)), "")
+	}
+}
+
+func (e *examination) try(ctx context.Context, args []string) (took time.Duration, err error) {
+	root, err := os.MkdirTemp("", "stopgate-doctor-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(root)
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return 0, err
+	}
+	if err := os.Mkdir(filepath.Join(root, paths.GauntletDir), 0o700); err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(paths.ProjectConfig(root), []byte(probeConfig), 0o600); err != nil {
+		return 0, err
+	}
+	store := trust.NewStore(e.StateDir)
+	if err := store.Approve(root, time.Now()); err != nil {
+		return 0, err
+	}
+	session := "doctor-" + journal.NewID()
+	defer func() {
+		err = errors.Join(err, store.Revoke(root))
+		stop.NewCounter(e.StateDir).Forget(session, time.Now())
+	}()
+
+	answer, took, err := e.callAsClient(ctx, args, root, session)
+	if err != nil {
+		return took, err
+	}
+	if answer.Decision != "block" || !strings.Contains(answer.Reason, probeReason) {
+		return took, fmt.Errorf("a stop that had to be blocked was not: the hook answered %s", answer)
+	}
+	if err := os.WriteFile(filepath.Join(root, "fixed"), nil, 0o600); err != nil {
+		return took, err
+	}
+	answer, _, err = e.callAsClient(ctx, args, root, session)
+	if err == nil && answer.Decision == "block" {
+		err = fmt.Errorf("a stop that had to be allowed was blocked: %s", answer.Reason)
+	}
+	return took, err
+}
+
+type clientAnswer struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+	Message  string `json:"systemMessage"`
+}
+
+func (a clientAnswer) String() string {
+	switch {
+	case a.Decision != "":
+		return fmt.Sprintf("%s: %s", a.Decision, a.Reason)
+	case a.Message != "":
+		return fmt.Sprintf("%q", a.Message)
+	}
+	return "nothing"
+}
+
+// callAsClient runs a hook's command line as the client does.
+func (e *examination) callAsClient(ctx context.Context, args []string, root, session string) (clientAnswer, time.Duration, error) {
+	payload, err := hook.Encode(&hook.StopPayload{Base: hook.Base{
+		SessionID:      session,
+		TranscriptPath: filepath.Join(root, "transcript.jsonl"),
+		HookEventName:  string(hook.Stop),
+		CWD:            root,
+		PromptID:       session,
+	}})
+	if err != nil {
+		return clientAnswer{}, 0, err
+	}
+	result := process.Run(ctx, process.Command{
+		Args:    args,
+		Dir:     root,
+		Env:     e.clientEnviron(root, session),
+		Stdin:   append(payload, '\n'),
+		Timeout: 30 * time.Second,
+		Lines:   5,
+	})
+	var answer clientAnswer
+	if !result.OK() {
+		return answer, result.Duration, fmt.Errorf("the hook failed: %s", strings.TrimSpace(result.String()+"\n"+result.Tail))
+	}
+	out := bytes.TrimSpace(result.Stdout)
+	if len(out) == 0 {
+		return answer, result.Duration, nil
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return answer, result.Duration, fmt.Errorf("the hook did not answer in JSON: %q", out)
+	}
+	return answer, result.Duration, nil
+}

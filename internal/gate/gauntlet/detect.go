@@ -1,0 +1,76 @@
+package gauntlet
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+)
+
+// Detection is what a run would look at.
+type Detection struct {
+	Base      string // what the changes are counted from
+	MergeBase string
+	Note      string // why everything counts as changed, if it does
+	Baseless  bool   // it does for want of a base
+	Files     []string
+	Jobs      []*Job
+	Open      []string // the ids of jobs with an open failure
+	Limit     bool     // the retry limit is reached
+}
+
+// Detect finds out what a run would do, and does nothing.
+func Detect(ctx context.Context, o Options) (Detection, error) {
+	e := newExecution(o)
+	position, err := e.tree.Position(ctx, e.Scope)
+	if err != nil {
+		return Detection{}, err
+	}
+	set, err := e.tree.Changes(ctx, e.Scope, position)
+	if err != nil {
+		return Detection{}, err
+	}
+	state, err := e.ledger.Read()
+	if err != nil {
+		return Detection{}, err
+	}
+	jobs, _ := e.withOpen(e.plan.jobs(set.Files), &state)
+	d := Detection{
+		Base: position.Base, MergeBase: position.MergeBase, Baseless: position.Baseless(), Note: set.Note,
+		Files: set.Files, Jobs: e.meant(jobs), Limit: state.Series.Limit,
+	}
+	for _, failure := range state.Open {
+		d.Open = append(d.Open, failure.Job)
+	}
+	return d, nil
+}
+
+// Jobs lists every job of a project, whatever has changed.
+func Jobs(project *keeper.Project, environ []string) []*Job {
+	return planner{root: project.Root, gates: project.Gates, ci: inCI(environ)}.all()
+}
+
+// Clean archives the logs of a project. If a person asks for it, the series of retries is
+// over; an agent's own does not start it anew while something is open. Open failures stay
+// open. It reports whether there was anything to archive.
+func Clean(ctx context.Context, stateDir, root, logDir string, person bool, now time.Time) (bool, error) {
+	logs := logdir.At(logPath(root, logDir))
+	lock, err := logs.Acquire(now)
+	if err != nil {
+		return false, err
+	}
+	moved, err := logs.Clean()
+	if err == nil {
+		err = ledger.Open(stateDir, root).Update(ctx, func(state *ledger.State) error {
+			state.LogsMoved()
+			if person || len(state.Open) == 0 {
+				state.EndSeries()
+			}
+			return nil
+		})
+	}
+	return moved, errors.Join(err, lock.Release())
+}

@@ -1,0 +1,307 @@
+package gauntlet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/process"
+)
+
+// Execute runs the gates that the changes touch, and those with an open failure,
+// and says how it went. It never ends the process, and it returns soon after ctx
+// ends, with nothing left running.
+func Execute(ctx context.Context, o Options) (result Result) {
+	start := time.Now()
+	defer func() {
+		if r := recover(); r != nil {
+			result = Result{Status: Error, Message: fmt.Sprintf("Gauntlet: internal error: %v.", r), ErrorMessage: fmt.Sprintf("%v\n%s", r, debug.Stack())}
+		}
+		result.Duration = time.Since(start)
+		result.DurationMS = result.Duration.Milliseconds()
+	}()
+	return newExecution(o).run(ctx)
+}
+
+const (
+	// proving is how long it may take to find out what the passes of a run prove. They
+	// are only worth the time of another run.
+	proving = 10 * time.Second
+	// looking is how long git may take to say what has changed. 100,000 files take a
+	// second.
+	looking = 30 * time.Second
+)
+
+// execution is one run on its way.
+type execution struct {
+	Options
+	logs    logdir.Dir
+	ledger  *ledger.Ledger
+	tree    *change.Worktree
+	plan    planner
+	console console
+	debug   func(format string, args ...any)
+	n       int                 // the number of the run
+	notes   []string            // for the console
+	told    []string            // for the person, whatever the outcome
+	remarks map[string][]string // on the agent's words, by job
+	clear   bool                // nothing is open after the run
+	mark    string              // an environment entry of all that the run starts
+	board   board               // of the gates that run
+	history ledger.Finishes
+	proving time.Duration
+	looking time.Duration
+}
+
+func newExecution(o Options) *execution {
+	if o.Scope.Base == "" {
+		o.Scope.Base = o.Project.Config.Gauntlet.BaseBranch
+	}
+	book := ledger.Open(o.StateDir, o.Project.Root)
+	logs := logsOf(o.Project)
+	e := &execution{
+		Options: o,
+		logs:    logs,
+		debug:   debugLog(logs, o.Project, o.Global, o.Now),
+		ledger:  book,
+		remarks: map[string][]string{},
+		history: ledger.OpenHistory(o.StateDir, o.Project.Root).Read(),
+		proving: proving,
+		looking: looking,
+		tree:    change.Open(o.Project.Root, o.Project.Config.Gauntlet.LogDir, book.IndexFile(), o.Environ, o.Now),
+		plan:    planner{root: o.Project.Root, gates: o.Project.Gates, ci: inCI(o.Environ)},
+	}
+	if o.Limit.Shortened > 0 {
+		e.told = append(e.told, fmt.Sprintf("the client's settings give stopgate's hook only %s, less than it was installed with (stopgate doctor)", o.Limit.Shortened))
+	}
+	if o.Console != nil {
+		e.console.to = []io.Writer{o.Console}
+	}
+	return e
+}
+
+func (e *execution) run(ctx context.Context) Result {
+	for {
+		v, r, over := e.before(ctx)
+		if over {
+			return r
+		}
+		if r, withheld := withheldBefore(e.Project); withheld {
+			r.Tree = v.tree.Known()
+			return r
+		}
+		lock, err := e.acquire()
+		var held *logdir.HeldError
+		switch {
+		case errors.As(err, &held) && !e.waits(v):
+			return locked(held.Owner, held.Path)
+		case errors.As(err, &held):
+			if !e.await(ctx) {
+				return e.outwaited(ctx, v, held)
+			}
+			continue // what the other run has done may be all that was to do
+		case err != nil:
+			return e.cannotRun(ctx, v, "no log can be written: "+err.Error())
+		}
+		defer lock.Release()
+		if lock.Left != (logdir.Owner{}) {
+			process.EndMarked(runMark(lock.Left)) // it may have left gates that go on
+		}
+		e.mark = runMark(lock.Owner)
+		e.board.Run, e.board.file = lock.Owner.Mark(), runningFile(e.StateDir, e.Project.Root)
+		defer e.board.close()
+		return e.locked(ctx, v)
+	}
+}
+
+// waits reports whether the run waits for another one to end. The older tool's hook lets
+// the agent go instead, unless something is open.
+func (e *execution) waits(v *view) bool {
+	return e.Answers && (e.Session == "" || len(v.state.Open) > 0 || v.state.Damaged)
+}
+
+// before looks at what there is, and answers where no gate has to run.
+func (e *execution) before(ctx context.Context) (v *view, r Result, over bool) {
+	v = &view{}
+	var err error
+	if v.state, err = e.ledger.Read(); err != nil {
+		e.notes = append(e.notes, "the ledger cannot be read, so every gate runs: "+err.Error())
+		v.state.Damaged = true
+	}
+	if err := e.look(ctx, v); err != nil {
+		if r, over := e.ended(ctx, v, err); over {
+			return v, r, true
+		}
+		v.unseen = err
+	}
+	if e.untouched(v) {
+		return v, e.unchanged(ctx, v), true
+	}
+	r, over = e.withoutRunning(ctx, v)
+	return v, r, over
+}
+
+// untouched reports whether the agent has nothing to answer for: the tree is the one that
+// it found, and it was not refused on it. A plan changes nothing unless the tree says that
+// something has changed.
+func (e *execution) untouched(v *view) bool {
+	if !e.Answers || e.Red {
+		return false
+	}
+	now := v.tree.Known()
+	if e.Baseline == "" || now == "" {
+		return e.Plan
+	}
+	return now == e.Baseline
+}
+
+// unchanged is the result for a tree that is the one that the agent found.
+func (e *execution) unchanged(ctx context.Context, v *view) Result {
+	r := said(Unchanged, "Nothing was changed since the agent began; no gate was asked.")
+	r.Tree = v.tree.Known()
+	if r.Tree == "" || e.Baseline == "" {
+		r.spared = notJudged("plan mode")
+	}
+	if aside := e.tree.Aside(ctx, e.Scope, v.position, e.Since, nil); len(aside) > 0 {
+		r.Told = append(r.Told, notSeen(aside))
+	}
+	return r
+}
+
+// notSeen says what a session has put where no gate looks.
+func notSeen(aside []string) string { return "no gate has seen " + strings.Join(aside, ", ") }
+
+// acquire takes the run's lock.
+func (e *execution) acquire() (*logdir.Lock, error) {
+	lock, err := e.logs.Acquire(e.Now())
+	if err != nil && !errors.Is(err, logdir.ErrHeld) && e.useSpareLogs(err) {
+		return e.logs.Acquire(e.Now())
+	}
+	return lock, err
+}
+
+// useSpareLogs replaces a log directory that cannot be used by one in the state directory:
+// where the logs are says nothing about the work. It reports whether that is news.
+func (e *execution) useSpareLogs(why error) bool {
+	spare := logdir.At(filepath.Join(e.StateDir, "logs", "runs", trust.ProjectKey(e.Project.Root)))
+	if e.logs.Path() == spare.Path() {
+		return false
+	}
+	e.told = append(e.told, fmt.Sprintf("%v; the logs of this run are in %s", why, spare.Path()))
+	e.logs = spare
+	return true
+}
+
+// await waits for another run to end; false when our own time is over before.
+func (e *execution) await(ctx context.Context) bool {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+		if !e.logs.Busy() {
+			return true
+		}
+	}
+}
+
+// outwaited is the result when another run did not end in time. It says nothing about the
+// work, so it does not count as a retry; but an agent that was red, or has changed
+// something, is still blocked.
+func (e *execution) outwaited(ctx context.Context, v *view, held *logdir.HeldError) Result {
+	r := locked(held.Owner, held.Path)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		r.Interrupted = true
+		return r
+	}
+	if len(v.state.Open) > 0 || v.state.Damaged || e.leftBaseline(v) {
+		r.Status = Failed
+		r.Gates = []GateResult{{Job: "lock", Kind: KindCheck, Name: "lock", Outcome: GateFailed, Message: r.Message + " Stop again when that run has ended."}}
+	}
+	return r
+}
+
+// leftBaseline reports whether the tree is not the one that the agent found.
+func (e *execution) leftBaseline(v *view) bool {
+	return e.Baseline == "" || v.tree.Known() != e.Baseline
+}
+
+// runMark is an environment entry of all that one run starts.
+func runMark(owner logdir.Owner) string { return "STOPGATE_RUN=" + owner.Mark() }
+
+// view is what there is to see before a gate runs.
+type view struct {
+	position change.Position
+	tree     change.Tree
+	state    ledger.State
+	chosen   *selection   // what the changes lead to; nil before anyone asked
+	look     *ledger.Look // to be remembered; nil where the ledger has it
+	outside  string       // likewise, see ledger.Look
+	unseen   error        // why the tree could not be looked at; then everything counts as changed
+}
+
+// look finds out where the working tree stands and what it holds. Both ask git;
+// they do it at the same time, which has a limit of its own: a pipe in place of .gitignore
+// must not use up the time of the gates.
+func (e *execution) look(ctx context.Context, v *view) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, e.looking)
+	defer cancel()
+	treed := make(chan error, 1)
+	go func() { treed <- e.lookAtTree(ctx, v) }()
+	v.position, err = e.tree.Position(ctx, e.Scope)
+	if treeErr := <-treed; err == nil {
+		err = treeErr
+	}
+	if err == nil && e.whole() {
+		e.Scope.Made, err = e.tree.Made(ctx, v.position, e.Since)
+	}
+	return err
+}
+
+// lookAtTree lets no panic out of its goroutine.
+func (e *execution) lookAtTree(ctx context.Context, v *view) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("look at the working tree: %v", r)
+		}
+	}()
+	v.tree, err = e.tree.Tree(ctx)
+	return err
+}
+
+// IsBadRevision reports whether an error is about a base or a commit that somebody
+// named and that is none.
+func IsBadRevision(err error) bool {
+	var base *change.BaseError
+	return errors.As(err, &base) || errors.Is(err, git.ErrNoSuchRef)
+}
+
+// ended is the result when looking failed because the run is over, or because a person
+// named a base or commit that does not exist. Any other error means that everything counts as
+// changed.
+func (e *execution) ended(ctx context.Context, v *view, err error) (Result, bool) {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		r := unavailable(over(ctx), nil)
+		r.Interrupted = true
+		return r, true
+	case ctx.Err() != nil:
+		return e.cannotRun(ctx, v, over(ctx)), true
+	case IsBadRevision(err) && !e.Answers:
+		return Result{Status: Error, Message: sentence(err.Error()), ErrorMessage: err.Error(), Err: err}, true
+	}
+	return Result{}, false
+}

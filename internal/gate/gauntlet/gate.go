@@ -1,0 +1,133 @@
+package gauntlet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/check"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/project/config"
+)
+
+// result begins the result of a job.
+func (j *Job) result(outcome Outcome, message string) GateResult {
+	return GateResult{job: j, Job: j.ID(), Kind: j.Kind, Entry: j.Entry, Name: j.Gate().Name, Outcome: outcome, Message: message}
+}
+
+// gateRunner runs the jobs of an execution.
+type gateRunner struct {
+	*execution
+	view *view
+	logs logdir.Dir // with names that keep the jobs apart
+}
+
+// run runs a job. Whatever breaks is a gate that could not run.
+func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
+	start := time.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			r = job.result(GateCouldNotRun, fmt.Sprintf("internal error: %v", p))
+			g.say("%s", debug.Stack())
+		}
+		if r.Outcome == GateCouldNotRun && job.Gate().OnError == config.BlockOnError && ctx.Err() == nil {
+			r.Outcome = GateFailed
+			r.Message = "could not run, and must: " + r.Message
+		}
+		g.board.end(job)
+		r.Duration = time.Since(start)
+		r.DurationMS = r.Duration.Milliseconds()
+		g.console.finished(&r)
+		g.debug("GATE_RESULT %s status=%s duration=%.3fs violations=%d", r.Job, r.Outcome, r.Duration.Seconds(), len(r.Violations))
+		g.watch(Event{Finished: &r})
+	}()
+	g.board.start(job, g.Now())
+	g.console.started(job)
+	g.watch(Event{Started: job})
+	if job.Kind == KindReview {
+		return g.review(ctx, job)
+	}
+	return g.check(ctx, job)
+}
+
+func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
+	path := g.logs.CheckLog(job.ID(), g.n)
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return job.result(GateCouldNotRun, "the log directory cannot be written: "+err.Error())
+	}
+	defer log.Close()
+	dir := filepath.Join(g.Project.Root, filepath.FromSlash(job.Dir))
+	c := check.Run(ctx, check.Request{
+		Name:            job.Check.Name,
+		Command:         job.Check.Command,
+		Dir:             dir,
+		Run:             g.Project.Content.Run,
+		Env:             g.environ(baseVariable + "=" + g.baseBranch(g.view)),
+		Timeout:         job.Check.Timeout,
+		FixInstructions: job.Check.FixInstructions,
+		Log:             log,
+		Echo:            g.echo(job),
+		Now:             g.Now,
+	})
+	r := job.result(GateCouldNotRun, c.Message)
+	r.Log, r.Tail, r.timedOut, r.ended = path, c.Tail, c.TimedOut, c.Ran && !c.TimedOut
+	switch {
+	case c.Passed:
+		r.Outcome = GatePassed
+	case c.Ran:
+		r.Outcome, r.FixInstructions = GateFailed, job.Check.FixInstructions
+	case errors.Is(c.Err, trust.ErrWithheld):
+		r.Outcome, r.Message, r.withheld = GateFailed, c.Err.Error(), true
+	case c.Missing:
+		g.vanished(&r)
+	case c.CutOff:
+		g.cutOff(&r)
+	}
+	return r
+}
+
+// vanished makes a gate that could not be found a failed one, if it could be before: then
+// it is the work that has lost it.
+func (g gateRunner) vanished(r *GateResult) {
+	if before, known := r.job.Before(g.history); known {
+		r.Outcome = GateFailed
+		r.Message += fmt.Sprintf("; it ran here before, on %s", before.At.Local().Format(time.DateTime))
+	}
+}
+
+// cutOff makes a gate that did not end in time a failed one, if it did before.
+func (g gateRunner) cutOff(r *GateResult) {
+	before, known := r.job.Before(g.history)
+	if g.Limit.Shortened > 0 {
+		r.Outcome = GateFailed
+		r.Message += "; " + g.Limit.advice()
+		return
+	}
+	if !known {
+		r.Message += ", and has never ended in time; " + g.Limit.advice()
+		return
+	}
+	r.Outcome = GateFailed
+	r.Message += fmt.Sprintf("; it took %s before. If it needs longer now: %s", before.In.Round(time.Second), g.Limit.advice())
+}
+
+// environ is what gates run with, and more.
+func (g gateRunner) environ(more ...string) []string {
+	return slices.Concat(g.Environ, []string{g.mark}, more)
+}
+
+// echo shows the watcher the last line that a job printed; nil without one.
+func (g gateRunner) echo(job *Job) io.Writer {
+	if g.Watch == nil {
+		return nil
+	}
+	return &lines{say: func(line string) { g.watch(Event{Printed: job, Line: line}) }}
+}

@@ -1,0 +1,122 @@
+// Package ledger keeps what outlives a run of the gates and must not depend on
+// its logs: which gates are open failures, how often in a row runs failed, and
+// what has been proven. There is one ledger per worktree, in the state
+// directory.
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+const (
+	fileName = "ledger.json"
+	// lockPatience is the longest wait for other processes, each of which holds
+	// the lock for the milliseconds of a sync.
+	lockPatience = 10 * time.Second
+	// maxSize is far more than failures and proofs take. What is larger is not
+	// ours.
+	maxSize = 16 << 20
+	// maxDamaged is how many damaged files are kept for whoever looks into it.
+	maxDamaged = 9
+)
+
+// Ledger is the ledger of one worktree.
+type Ledger struct{ dir, root string }
+
+// Open is the ledger of the project at root. Nothing is read or made yet.
+func Open(stateDir, root string) *Ledger {
+	return &Ledger{filepath.Join(stateDir, "ledger", trust.ProjectKey(root)), root}
+}
+
+// IndexFile is where the worktree's private index lies, of package change.
+func (l *Ledger) IndexFile() string { return filepath.Join(l.dir, "index") }
+
+func (l *Ledger) path() string { return filepath.Join(l.dir, fileName) }
+
+// Read reads the ledger, which may be changed meanwhile. One that is not there is
+// empty. One that is damaged, or of another version, is an empty state that says
+// so: what it held is unknown, so every gate has to run.
+func (l *Ledger) Read() (State, error) {
+	text, err := readFile(l.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{Root: l.root}, nil
+	}
+	if err != nil {
+		return State{}, fmt.Errorf("read the ledger: %w", err)
+	}
+	state, ok := decode(text)
+	if !ok {
+		return State{Root: l.root, Damaged: true}, nil
+	}
+	return state, nil
+}
+
+// Update has change change the state, and writes it if that made a difference.
+// Nobody else writes in between, and the new state is durable when Update
+// returns nil. After any error the ledger is as it was.
+func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
+	unlock, err := lockfile.Acquire(ctx, filepath.Join(l.dir, "lock"), lockPatience)
+	if err != nil {
+		return fmt.Errorf("lock the ledger: %w", err)
+	}
+	defer unlock()
+	state, err := l.Read()
+	if err != nil {
+		return err
+	}
+	before, err := encode(state)
+	if err != nil {
+		return err
+	}
+	if err := change(&state); err != nil {
+		return err
+	}
+	after, err := encode(state)
+	if err != nil || bytes.Equal(before, after) {
+		return err
+	}
+	if err := l.keepDamaged(); err != nil {
+		return fmt.Errorf("set the damaged ledger aside: %w", err)
+	}
+	if err := atomicfile.Write(l.path(), after, 0o600); err != nil {
+		return fmt.Errorf("write the ledger: %w", err)
+	}
+	return nil
+}
+
+// keepDamaged gives a damaged file a second name before it is replaced. It keeps
+// its own until then: between two names nobody would know that there was one.
+func (l *Ledger) keepDamaged() error {
+	text, err := readFile(l.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, ok := decode(text); ok {
+		return nil
+	}
+	for n := 1; n <= maxDamaged; n++ {
+		err := os.Link(l.path(), fmt.Sprintf("%s.damaged-%d", l.path(), n))
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFile reads at most a byte more than a ledger can have.
+func readFile(path string) ([]byte, error) { return regular.Head(path, maxSize+1) }

@@ -1,0 +1,123 @@
+package gauntlet
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/process"
+)
+
+// prover names what a pass of a gate holds for: its definition and all that it
+// may have read. Two runs with the same name must come out the same.
+type prover struct {
+	worktree  *change.Worktree
+	tree      change.Tree
+	base      string // what BASE_BRANCH says
+	position  change.Position
+	configDir string
+	approval  string // id of what the gates run of .gauntlet; empty without trust
+	files     *trust.Content
+	environ   []string
+	root      string
+	versions  map[string]string // of the tools that were asked; empty where one could not say
+	staged    string            // digest of the index, once it is known
+	gauntlet  string            // digest of the configuration and its scripts, once it is known
+}
+
+// key is the name under which a pass of the job is remembered; empty when a pass
+// proves nothing.
+func (p *prover) key(ctx context.Context, job *Job) string {
+	gate := job.Gate()
+	if !gate.Cache {
+		return ""
+	}
+	content, own := p.content(ctx, gate.Inputs), cmp.Or(p.approval, paths.GauntletDir)
+	if p.approval == "" && (len(gate.Inputs) > 0 || !p.tree.Has(paths.GauntletDir+"/"+paths.ConfigFile)) {
+		own = p.configuration(ctx)
+	}
+	if content == "" || own == "" {
+		return ""
+	}
+	hash := sha256.New()
+	add := func(parts ...string) {
+		for _, part := range parts {
+			fmt.Fprintf(hash, "%d:%s,", len(part), part)
+		}
+	}
+	add("p2", job.definition(), content, own, p.base)
+	if job.Check == nil {
+		add("diff", p.position.MergeBase)
+	}
+	if p.readsGit(job) {
+		staged := p.index(ctx)
+		if staged == "" {
+			return ""
+		}
+		at := p.position
+		add("git", at.Head, at.Branch, at.Base, at.BaseCommit, staged)
+	}
+	for _, name := range gate.Env {
+		value, set := environ.Lookup(p.environ, name)
+		add("env", name, value, fmt.Sprint(set))
+	}
+	for _, tool := range gate.Tools {
+		version := p.version(ctx, tool)
+		if version == "" {
+			return ""
+		}
+		add("tool", tool, version)
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// content is a digest of what the gate may read: the whole tree unless it says
+// what it reads. It is empty where it cannot be told exactly.
+func (p *prover) content(ctx context.Context, inputs []string) string {
+	if len(inputs) == 0 {
+		return p.tree.Known()
+	}
+	tree, _ := p.worktree.Inputs(ctx, inputs) // not known where it fails
+	return tree.Known()
+}
+
+// configuration is a digest of .gauntlet/, for where the content leaves it out: a
+// gate may run scripts of it although git ignores them, or inputs do not name them.
+func (p *prover) configuration(ctx context.Context) string {
+	if p.gauntlet == "" {
+		tree, _ := p.worktree.Inputs(ctx, []string{paths.GauntletDir})
+		p.gauntlet = tree.Known()
+	}
+	return p.gauntlet
+}
+
+// index is a digest of what is staged; empty where that cannot be told.
+func (p *prover) index(ctx context.Context) string {
+	if p.staged == "" && !p.position.Git {
+		p.staged = "none"
+	}
+	if p.staged == "" {
+		p.staged, _ = p.worktree.Staged(ctx, p.position.Head) // not known where it fails
+	}
+	return p.staged
+}
+
+// version is what a tool says about itself, asked once; empty when it cannot.
+func (p *prover) version(ctx context.Context, tool string) string {
+	version, asked := p.versions[tool]
+	if !asked {
+		const patience = 10 * time.Second
+		if r := p.files.Run(ctx, process.Command{Args: process.Shell(tool), Dir: p.root, Env: p.environ, Timeout: patience}); r.OK() {
+			version = "=" + r.Tail
+		}
+		p.versions[tool] = version
+	}
+	return version
+}

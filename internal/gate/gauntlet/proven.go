@@ -1,0 +1,111 @@
+package gauntlet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+)
+
+// withoutRunning answers where no gate has to run: none applies, or all that do
+// are proven. It does not take the run's lock and leaves no log.
+func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) {
+	if len(v.state.Open) > 0 || v.state.Damaged || e.changedContext(ctx, v) != "" {
+		return Result{}, false
+	}
+	s, err := e.selected(ctx, v)
+	if err != nil {
+		return e.ended(ctx, v, err)
+	}
+	r := e.result(v)
+	r.spared = unaffected
+	jobs := e.meant(s.jobs)
+	if len(jobs) == 0 {
+		r.Status = NoApplicableGates
+		e.remember(ctx, v)
+		return e.announce(r), true
+	}
+	if e.NoCache || v.unseen != nil {
+		return Result{}, false
+	}
+	prover := e.prover(v, v.tree)
+	for _, job := range jobs {
+		proof, ok := e.proof(&v.state, job, prover.key(ctx, job))
+		if !ok {
+			return Result{}, false
+		}
+		r.Gates = append(r.Gates, provenResult(job, proof))
+	}
+	r.Status = Passed
+	for _, gate := range r.Gates {
+		r.Warnings = append(r.Warnings, gate.Warnings...)
+	}
+	if len(r.Warnings) > 0 {
+		r.Status = PassedWithWarnings
+	}
+	e.remember(ctx, v)
+	return e.announce(r), true
+}
+
+// result begins the result of a run with what was seen.
+func (e *execution) result(v *view) Result {
+	r := Result{Tree: v.tree.Known(), Base: v.position.Base, MergeBase: v.position.MergeBase, Notes: e.notes, Told: slices.Clone(e.told), MaxRetries: e.Project.Config.Gauntlet.MaxRetries, Gates: []GateResult{}}
+	if v.chosen != nil {
+		r.Changed = v.chosen.changed
+		if len(v.chosen.aside) > 0 {
+			r.Told = append(r.Told, notSeen(v.chosen.aside))
+		}
+		if v.chosen.note != "" {
+			r.Notes = append(r.Notes, v.chosen.note)
+		}
+	}
+	return r
+}
+
+// announce says in words what a run without a log came to.
+func (e *execution) announce(r Result) Result {
+	r.Message = messageFor(&r)
+	for _, note := range r.Notes {
+		e.say("note: %s", note)
+	}
+	e.say("%s", r.Message)
+	if r.Status != NoApplicableGates {
+		e.say("Status: %s", r.Status.line())
+	}
+	return r
+}
+
+func (e *execution) prover(v *view, tree change.Tree) *prover {
+	return &prover{
+		worktree:  e.tree,
+		tree:      tree,
+		base:      e.baseBranch(v),
+		position:  v.position,
+		configDir: e.Project.ConfigDir,
+		approval:  e.Project.Approval,
+		files:     e.Project.Content,
+		environ:   e.Environ,
+		root:      e.Project.Root,
+		versions:  map[string]string{},
+	}
+}
+
+// baseBranch is what checks are told that changes are counted from.
+func (e *execution) baseBranch(v *view) string { return cmp.Or(v.position.Base, e.Scope.Base) }
+
+// proof finds the proof of a job. A red gate is never answered from the ledger.
+func (e *execution) proof(state *ledger.State, job *Job, key string) (ledger.Proof, bool) {
+	if key == "" || slices.ContainsFunc(state.Open, func(f ledger.Failure) bool { return job.standsFor(f.Job) }) {
+		return ledger.Proof{}, false
+	}
+	return state.Proof(key, e.Now())
+}
+
+func provenResult(job *Job, proof ledger.Proof) GateResult {
+	r := job.result(GateProven, fmt.Sprintf("passed on %s for exactly this content", proof.At.Local().Format("2006-01-02 15:04")))
+	r.Warnings = proof.Warnings
+	return r
+}

@@ -1,0 +1,99 @@
+package gauntlet
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/gate/need"
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+// readsGit reports whether a pass of the job depends on git's state besides the files: the
+// gate says so or, where it says nothing, its command or a script of .gauntlet that it runs
+// uses git.
+func (p *prover) readsGit(job *Job) bool {
+	if reads := job.Gate().Reads; reads != nil {
+		return len(*reads) > 0 // there is nothing else to read yet
+	}
+	if job.Check == nil {
+		return false
+	}
+	if usesGit(job.Check.Command) {
+		return true
+	}
+	base, scripts := p.leadsTo(job)
+	return base || scripts && scriptsUseGit(p.configDir)
+}
+
+var gitWord = lazyregexp.New(`(^|[^\w.-])git($|[^\w.-])`)
+
+// usesGit reports whether a script has the command git in it, or the base that we tell gates:
+// only git knows what that is.
+func usesGit(script string) bool {
+	return gitWord().MatchString(script) || strings.Contains(script, baseVariable)
+}
+
+// baseVariable tells a check what changes are counted from.
+const baseVariable = "BASE_BRANCH"
+
+// leadsTo reports what a check comes to by the files that its command runs: the base that we
+// tell it, and scripts of .gauntlet. That they use git otherwise does not count: many a Makefile
+// asks for the version, and every commit would run its gates again.
+func (p *prover) leadsTo(job *Job) (base, scripts bool) {
+	dir, command := filepath.Join(p.root, filepath.FromSlash(job.Dir)), job.Check.Command
+	scripts = strings.Contains(command, paths.GauntletDir) || strings.Contains(dir+"/", "/"+paths.GauntletDir+"/")
+	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$={}<>", r) })
+	for tool, lookup := range need.Manifests {
+		if slices.Contains(words, tool) {
+			words = append(words, lookup.Files...)
+		}
+	}
+	for _, word := range words {
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(dir, word)
+		}
+		if text, err := regular.Read(word, maxScript); err == nil {
+			base = base || strings.Contains(string(text), baseVariable)
+			scripts = scripts || strings.Contains(string(text), paths.GauntletDir)
+		}
+	}
+	return base, scripts
+}
+
+// maxScript is the longest script. What is longer is a program.
+const maxScript = 1 << 20
+
+// scriptsUseGit reports whether a script of .gauntlet does. One that cannot be read may.
+func scriptsUseGit(configDir string) (uses bool) {
+	err := filepath.WalkDir(configDir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || isConfiguration(configDir, path) {
+			return err
+		}
+		text, err := regular.Read(path, maxScript)
+		if uses = err == nil && usesGit(string(text)) || err != nil && !errors.Is(err, regular.ErrTooLarge); uses {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return uses || err != nil
+}
+
+// isConfiguration reports whether a file of .gauntlet is one that we read, not one that
+// runs.
+func isConfiguration(configDir, path string) bool {
+	rel, err := filepath.Rel(configDir, path)
+	if err != nil {
+		return false
+	}
+	if rel == paths.ConfigFile {
+		return true
+	}
+	folder, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	return slices.Contains([]string{"checks", "reviews", paths.RunbooksDir}, folder) &&
+		slices.Contains([]string{".yml", ".yaml", ".md", ".toml", ".hcl"}, filepath.Ext(rel))
+}

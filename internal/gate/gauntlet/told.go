@@ -1,0 +1,83 @@
+package gauntlet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// told is the line that the person sees of a run that answers a stop; empty where there is
+// nothing to tell. A block is shown by the client itself.
+func told(r *Result, quiet bool) string {
+	text := toldOf(r, quiet)
+	if text == "" {
+		return plain.Line(strings.Join(r.Told, "; "))
+	}
+	return plain.Line(strings.Join(append([]string{text}, r.Told...), "; ")) // an error may name any path
+}
+
+func toldOf(r *Result, quiet bool) string {
+	switch {
+	case r.Unjudged != "":
+		return strings.Join(append([]string{"not checked: " + r.Unjudged}, r.Warnings...), "; ")
+	case r.Status == Passed && quiet, r.Status == NoApplicableGates, r.Status == Unchanged, r.Status == Failed:
+		return ""
+	case r.Status == Passed:
+		return passes(r)
+	case r.Status == RetryLimitExceeded:
+		return fmt.Sprintf("the agent is let go although %s still fails, after %d tries (the retry limit). A person should look at it; `stopgate clean` counts afresh",
+			names(r.with(GateFailed)), r.Failures)
+	}
+	return ofGates(r.Message)
+}
+
+// ofGates is a message in our own words: the older tool speaks of its gauntlet.
+func ofGates(message string) string {
+	if text, found := strings.CutPrefix(message, "Gauntlet "); found {
+		return "the gates " + strings.TrimSuffix(text, ".")
+	}
+	return message
+}
+
+// passes is a pass on one line: each gate, and how long they took.
+func passes(r *Result) string {
+	const most = 12
+	var line strings.Builder
+	for i := range r.Gates[:min(len(r.Gates), most)] {
+		fmt.Fprintf(&line, "%s ✓ ", r.shortName(&r.Gates[i]))
+	}
+	if more := len(r.Gates) - most; more > 0 {
+		fmt.Fprintf(&line, "and %d more ✓ ", more)
+	}
+	if len(r.with(GateProven)) == len(r.Gates) {
+		return line.String() + "unchanged since " + pronoun(len(r.Gates)) + " passed"
+	}
+	return line.String() + fmt.Sprintf("%.1fs", r.Duration.Round(100*time.Millisecond).Seconds())
+}
+
+// pronoun stands for n gates.
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "they"
+}
+
+// shortName is the gate's name, with its entry point where another gate has the same.
+func (r *Result) shortName(g *GateResult) string {
+	same := func(o GateResult) bool { return o.Name == g.Name && o.Job != g.Job }
+	if slices.ContainsFunc(r.Gates, same) {
+		return g.Entry + ":" + g.Name
+	}
+	return g.Name
+}
+
+// quiet reports whether the person does not want to hear of passes.
+func quiet(global *config.Global, project *keeper.Project) bool {
+	return global.Quiet || project.Config.Quiet
+}

@@ -1,0 +1,133 @@
+package protect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+// At gives protected files as they are, for a person who names them.
+func (p Place) At(ctx context.Context, names []string) (all []Touch, err error) {
+	for _, name := range names {
+		if !p.protects(name) {
+			return nil, fmt.Errorf("%s is not protected in this project", shown(name))
+		}
+	}
+	found, err := p.worktree().Differences(ctx, change.Record{}, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		t := Touch{Path: name, What: Deleted}
+		if i := slices.IndexFunc(found, func(d change.Difference) bool { return d.Path == name }); i >= 0 {
+			t.What, t.Is = Changed, found[i].Is
+		}
+		if t.Is.Kind == change.Unreadable {
+			return nil, fmt.Errorf("%s cannot be read, so nothing of it can be approved", shown(name))
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// Waiting is what a session has touched in a worktree, and a person is to look at.
+type Waiting struct {
+	Place   Place
+	Touches []Touch
+	Before  map[string]string // the old texts, where they are known
+}
+
+// Root is the worktree's project.
+func (w Waiting) Root() string { return w.Place.Project.Root }
+
+// Wait lists what waits for a person in the worktrees of a project's repository, as the files
+// are now: only what an agent has stopped with, since a session may be in the middle of
+// something.
+func (p Place) Wait(ctx context.Context, locate func(root string) *keeper.Project) (all []Waiting) {
+	dir := filepath.Join(p.StateDir, "protect", "sessions")
+	entries, _ := os.ReadDir(dir) // there need not be any
+	for _, entry := range entries {
+		var m memory
+		text, err := regular.Read(filepath.Join(dir, entry.Name(), "memory.json"), maxKept)
+		if err != nil || json.Unmarshal(text, &m) != nil || len(m.Open) == 0 || trust.RepositoryKey(m.Root) != trust.RepositoryKey(p.Project.Root) {
+			continue
+		}
+		project := locate(m.Root)
+		if !Protects(project) {
+			continue
+		}
+		place := p
+		place.Project, place.Session = project, m.Session
+		if w := place.still(ctx, m); len(w.Touches) > 0 {
+			all = append(all, w)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Waiting) int { return strings.Compare(a.Root(), b.Root()) })
+	return all
+}
+
+// still looks again at what waits, and gives what is left of it.
+func (p Place) still(ctx context.Context, m memory) Waiting {
+	w := Waiting{Place: p, Before: map[string]string{}}
+	b, err := p.load()
+	if err != nil {
+		return w
+	}
+	found, _ := p.look(ctx, b) // those that cannot be compared wait for no approval
+	for _, t := range found {
+		if !slices.ContainsFunc(m.Open, func(o Touch) bool { return o.Path == t.Path }) {
+			continue
+		}
+		w.Touches = append(w.Touches, t)
+	}
+	p.contents(ctx, b, w.Touches, func(t *Touch, before string) { w.Before[t.Path] = before })
+	return w
+}
+
+var (
+	// ErrMoved means that a file is no longer what a touch says.
+	ErrMoved = errors.New("it is another one by now; look again")
+	// ErrNoText means that there is nothing to show of a file.
+	ErrNoText = errors.New("no text")
+)
+
+// Text is the text of a file as a touch has it.
+func (p Place) Text(t Touch) (string, error) {
+	text, state, ok := p.present(t.Path)
+	switch {
+	case !ok || strings.Contains(string(text), "\x00"):
+		return "", ErrNoText
+	case state != t.Is:
+		return "", ErrMoved
+	}
+	return string(text), nil
+}
+
+// Missing lists the patterns that name no file.
+func (p Place) Missing(ctx context.Context) (patterns []string, err error) {
+	names, _, err := p.names(ctx)
+	if err != nil && !errors.Is(err, errInner) {
+		return nil, err
+	}
+	for _, pattern := range p.config().Patterns {
+		covered := func(name string) bool {
+			_, err := os.Lstat(p.abs(name))
+			return err == nil && gauntlet.Covers(pattern, name)
+		}
+		if !slices.ContainsFunc(names, covered) {
+			patterns = append(patterns, pattern)
+		}
+	}
+	return patterns, nil
+}

@@ -1,0 +1,155 @@
+package stop
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/work"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+// A client whose settings have two entries of ours that are not written alike calls us
+// twice for one stop, at the same time. The second call waits for the first one's answer
+// and gives the same: judging again would count again.
+
+// given is the last answer to a stop of a session.
+type given struct {
+	Payload  string    `json:"payload"` // digest
+	At       time.Time `json:"at"`
+	Decision string    `json:"decision"`
+	Stdout   []byte    `json:"stdout"`
+}
+
+// turn is one stop of a session: the calls about it take turns.
+type turn struct {
+	file    string
+	now     given // of this call, before it is answered
+	release func()
+}
+
+// takeTurn waits for other calls of the same session's stop; the turn is nil where it cannot, or
+// need not: of a session without a project nothing is judged. busy means that this call's time is
+// over and another one still judges.
+func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte, session *work.Session) (t *turn, busy bool) {
+	base := payload.Common()
+	if payload.Event() != hook.Stop || base.SessionID == "" || session == nil {
+		return nil, false
+	}
+	sum := sha256.Sum256(raw)
+	name := sha256.Sum256([]byte(base.SessionID))
+	t = &turn{
+		file: filepath.Join(answersDir(c.StateDir), hex.EncodeToString(name[:12])+".json"),
+		now:  given{Payload: hex.EncodeToString(sum[:])},
+	}
+	release, err := lockfile.Acquire(ctx, t.file+lockfile.Suffix, c.left(c.timeout(payload, nil)))
+	if err != nil {
+		c.logf("wait for another call about the same stop: %v", err)
+		return nil, errors.Is(err, lockfile.ErrBusy)
+	}
+	t.release = release
+	return t, false
+}
+
+// answersDir is where answers are kept.
+func answersDir(stateDir string) string { return filepath.Join(stateDir, "answers") }
+
+// pruneAnswers forgets answers to sessions that have been silent for a month.
+func pruneAnswers(stateDir string, now time.Time) {
+	lockfile.Prune(answersDir(stateDir), now.Add(-30*24*time.Hour))
+}
+
+// adopted is the answer that another call gave to the same stop: to the same payload, and
+// after this call had begun. One that was given before is of an earlier stop, however alike.
+func (t *turn) adopted(start time.Time) (answer given, found bool) {
+	if t == nil {
+		return given{}, false
+	}
+	text, err := regular.Read(t.file, maxKept)
+	if err != nil || json.Unmarshal(text, &answer) != nil || answer.Payload != t.now.Payload {
+		return given{}, false
+	}
+	return answer, answer.At.After(start)
+}
+
+// keep keeps the answer for another call about the same stop. What cannot be kept only
+// means that it judges for itself.
+func (t *turn) keep(decision string, stdout []byte, now time.Time) {
+	if t == nil {
+		return
+	}
+	t.now.At, t.now.Decision, t.now.Stdout = now, decision, stdout
+	if text, err := json.Marshal(t.now); err == nil {
+		_ = atomicfile.Renew(t.file, text, 0o600)
+	}
+}
+
+// end lets another call go on.
+func (t *turn) end() {
+	if t != nil {
+		t.release()
+	}
+}
+
+// adopt answers as another call did.
+func (c *call) adopt(rec event.Record, answer given) Reply {
+	rec.Decision = answer.Decision
+	rec.Verdicts = []event.Verdict{{
+		Keeper: "chain", Outcome: keeper.Passed.String(), Status: "adopted", Reused: true, Blocked: answer.Decision == "block",
+		Message: "another entry of stopgate's in the settings answered this stop; this call gave the same answer",
+	}}
+	c.write(rec, event.Answered)
+	return Reply{Stdout: answer.Stdout}
+}
+
+// outwaited is the judgement on a stop that another call still judges when the time of this
+// one is over. It says nothing about the work, so it counts as no retry; but an agent that
+// was red, or has changed something, is held.
+func (c *call) outwaited(ctx context.Context, kc *keeper.Call) Judgement {
+	if len(c.applying(kc)) == 0 {
+		return Judgement{Blocked: -1}
+	}
+	rest := c.timeout(kc.Payload, kc.Project) - c.Now().Sub(c.start) // before the client ends us
+	ctx, cancel := context.WithTimeout(ctx, min(grace, rest/2))
+	defer cancel()
+	const what = "another call of stopgate's hook was still checking this stop when the time for this one was over"
+	plan := kc.Payload.Common().PermissionMode == "plan"
+	for i := range kc.Trees {
+		tree := &kc.Trees[i]
+		if !c.global.Observes(tree.Project.Config) && c.answersFor(ctx, tree, plan) {
+			return Judgement{Opinions: []Opinion{{Keeper: "chain", Verdict: keeper.Verdict{
+				Outcome: keeper.Failed, Status: "deadline", Uncounted: true, Summary: what,
+				Reason: "The work in " + plain.Name(tree.Project.Root) + " is not known to be good: " + what + ". Stop again when that one has ended.",
+			}}}}
+		}
+	}
+	return Judgement{Opinions: []Opinion{{Keeper: "chain", Verdict: couldNotRun("deadline", what)}}, Blocked: -1}
+}
+
+// answersFor reports whether the agent has something to answer for in a tree: it was
+// refused there, or the tree is not known to be the one that it found. A plan changes
+// nothing unless the tree says that something has changed.
+func (c *call) answersFor(ctx context.Context, tree *keeper.Tree, plan bool) bool {
+	if tree.Red {
+		return true
+	}
+	now := ""
+	if tree.Baseline != "" {
+		now = gauntlet.TreeOf(ctx, tree.Project, c.StateDir, c.Environ, c.Now)
+	}
+	if now == "" {
+		return !plan
+	}
+	return now != tree.Baseline
+}

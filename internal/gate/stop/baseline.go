@@ -1,0 +1,147 @@
+package stop
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/protect"
+	"github.com/stopgate/stopgate/internal/gate/work"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// prompted remembers the trees that the agent finds when it begins to work on a prompt.
+// They are its baseline at the session's first prompt, and at a person's next one if only
+// the person can have changed anything since the last stop. typed means that we typed the
+// prompt.
+func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, session *work.Session, typed bool) {
+	p, is := payload.(*hook.UserPromptSubmitPayload)
+	if !is || p.AgentID != "" {
+		return
+	}
+	below := rootsOf(c.below(payload))
+	below = below[:min(len(below), maxBelow)]
+	if session == nil && len(below) == 0 {
+		return
+	}
+	begins := session == nil || session.Prompts == 0
+	person := !typed && !p.Automatic() && agentdir.FromEnviron(c.Environ) == "" && (begins || !p.IsOneOf(session.Scheduled))
+	ctx, cancel := c.limit(ctx, c.timeout(payload, place.Project))
+	defer cancel()
+	ctx, cancel = context.WithTimeout(ctx, promptPatience)
+	defer cancel()
+
+	var found map[string]string
+	var projects []*keeper.Project
+	if begins || person && session.Judged {
+		found, projects = c.lookAround(ctx, place, below, session)
+	}
+
+	session = c.update(payload, place.Root, session, func(s *work.Session) {
+		for root, tree := range found {
+			first := s.Prompts == 0
+			s.SetTree(root, func(t *work.Tree) {
+				if t.Baseline = tree; first {
+					t.Reflog = change.ReflogOf(root)
+				}
+			})
+		}
+		s.DropGone()
+		s.Prompts++
+		if person {
+			s.ByPerson++
+		}
+		s.Judged = false
+	})
+	if begins && session != nil {
+		c.protect(ctx, projects, session)
+	}
+}
+
+// protect remembers the protected files that the agent finds at the first prompt. Where that
+// fails, its stops are held to commits instead.
+func (c *call) protect(ctx context.Context, projects []*keeper.Project, session *work.Session) {
+	for _, project := range projects {
+		place := protect.Place{
+			Project: project, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now, Session: session.Origin, Prompted: true,
+			Since: startOf(session, project.Root),
+		}
+		if err := place.Begin(ctx); err != nil {
+			c.logf("remember the protected files of %s: %v", project.Root, err)
+		}
+	}
+}
+
+// promptPatience is how long a prompt may wait for all that is remembered of trees.
+const promptPatience = 10 * time.Second
+
+// lookAround looks at the trees of a session.
+func (c *call) lookAround(ctx context.Context, place Place, below []string, session *work.Session) (found map[string]string, projects []*keeper.Project) {
+	found = map[string]string{}
+	look := func(project *keeper.Project) {
+		if project == nil {
+			return
+		}
+		if _, seen := found[paths.Canonical(project.Root)]; !seen {
+			found[paths.Canonical(project.Root)] = gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
+			projects = append(projects, project)
+		}
+	}
+	look(place.Project)
+	roots := below
+	if session != nil {
+		roots = slices.Concat(roots, session.Roots, slices.Sorted(maps.Keys(session.Trees)))
+	}
+	for _, root := range roots {
+		look(c.locator().Locate(root, false).Project)
+	}
+	return found, projects
+}
+
+// settle remembers what a stop came to: where it passed, the agent has left the tree as it
+// is meant to be; where it was refused, it has something to answer for.
+func (c *call) settle(payload hook.Payload, root string, session *work.Session, j Judgement) {
+	p, is := payload.(*hook.StopPayload)
+	trees := j.trees()
+	if !is || session == nil || len(trees) == 0 {
+		return
+	}
+	c.update(payload, root, session, func(s *work.Session) {
+		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
+		s.Schedule(p.Scheduled())
+		for _, tree := range trees {
+			if gitDir, found := paths.GitDir(tree.Root); found && isLinked(gitDir) {
+				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))
+			}
+			s.SetTree(paths.Canonical(tree.Root), func(t *work.Tree) {
+				switch gauntlet.Status(tree.Status) {
+				case gauntlet.Passed, gauntlet.PassedWithWarnings, gauntlet.NoApplicableGates, gauntlet.Unchanged:
+					t.Baseline, t.Red = tree.Tree, false
+				case gauntlet.Failed:
+					t.Red, t.Missed = true, false
+					t.GitDir, _ = paths.GitDir(tree.Root)
+					t.Common, t.Within, _ = paths.Repository(tree.Root)
+					t.Common = paths.Canonical(t.Common)
+				case gauntlet.RetryLimitExceeded:
+				default:
+					s.Judged = false
+				}
+			})
+		}
+	})
+}
+
+// startOf is when a session began to work in the project at root.
+func startOf(session *work.Session, root string) change.Start {
+	return change.Start{Time: session.Began, Reflog: session.Trees[paths.Canonical(root)].Reflog, Elsewhere: session.Made}
+}
+
+// isLinked reports whether a git directory is that of a linked worktree, and may go with it.
+func isLinked(gitDir string) bool { return filepath.Base(filepath.Dir(gitDir)) == "worktrees" }

@@ -1,0 +1,234 @@
+// Package stop answers a hook call: it reads the payload, writes the journal, asks
+// the keepers in their order and makes one answer of their verdicts. It owns what
+// no keeper may own alone: the deadline, the count of blocks, and the answer when
+// something breaks.
+package stop
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/protect"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/record/event"
+)
+
+// Chain asks keepers, in order. The first block wins.
+type Chain struct {
+	Keepers []keeper.Keeper // those that apply
+	Counter Counter
+	Cap     int // blocks of one turn that the client honours; 0 means no limit
+	Now     func() time.Time
+	Log     func(format string, args ...any) // for what only a developer wants to know
+}
+
+// Opinion is a keeper's verdict with the keeper's name.
+type Opinion struct {
+	Keeper string
+	keeper.Verdict
+	Duration time.Duration
+}
+
+// Judgement is what the chain made of a call.
+type Judgement struct {
+	Opinions []Opinion
+	Blocked  int // index of the opinion that blocks; -1 when the call may pass
+}
+
+// hold adds an opinion that blocks, unless there is one.
+func (j *Judgement) hold(held *Opinion) {
+	if held != nil && j.Blocked < 0 {
+		j.Opinions = append(j.Opinions, *held)
+		j.Blocked = len(j.Opinions) - 1
+	}
+}
+
+// trees are those that keepers looked at.
+func (j Judgement) trees() (all []event.Tree) {
+	for _, o := range j.Opinions {
+		all = append(all, o.Trees...)
+	}
+	return all
+}
+
+// needsPerson reports whether nothing may go on by itself, although the call may pass.
+func (j Judgement) needsPerson() bool {
+	return slices.ContainsFunc(j.Opinions, func(o Opinion) bool { return o.NeedsPerson && !o.Blocks() })
+}
+
+// grace is how long a keeper may take to come back after its time is over.
+// Killing a process group takes milliseconds.
+const grace = 2 * time.Second
+
+// Judge asks the keepers. It returns soon after ctx ends, whatever a keeper
+// does.
+func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
+	j := Judgement{Blocked: -1}
+	for i, k := range c.Keepers {
+		start := c.Now()
+		verdict := c.ask(ctx, k, c.callFor(call, k))
+		if call.Observes() && len(verdict.Trees) == 0 && !verdict.PerTree { // a verdict on trees may be about other projects
+			verdict = verdict.Observed()
+		}
+		opinion := Opinion{k.Name(), verdict, c.Now().Sub(start)}
+		if verdict.Blocks() && !verdict.Uncounted {
+			if why := c.refusal(call, k); why != "" {
+				opinion.Verdict = gaveUp(verdict, why)
+			}
+		}
+		j.Opinions = append(j.Opinions, opinion)
+		if opinion.Blocks() {
+			j.Blocked = len(j.Opinions) - 1
+			return j
+		}
+		if rest := c.Keepers[i+1:]; ctx.Err() != nil && len(rest) > 0 {
+			j.Opinions = append(j.Opinions, notAsked(ctx, rest))
+			return j
+		}
+	}
+	return j
+}
+
+// callFor is the call as one keeper sees it. The client's flag is also set when
+// another keeper blocked, and for reasons that are no block at all.
+func (c *Chain) callFor(call *keeper.Call, k keeper.Keeper) *keeper.Call {
+	if !stopHookActive(call.Payload) {
+		return call
+	}
+	mine := *call
+	blocks, err := c.Counter.Blocks(turnOf(call.Payload))
+	if err != nil {
+		c.Log("count blocks: %v", err)
+	}
+	mine.BlockedBefore = err != nil || blocks[k.Name()] > 0
+	return &mine
+}
+
+// notAsked says which keepers the deadline left out: a call that they did not
+// see was not checked.
+func notAsked(ctx context.Context, keepers []keeper.Keeper) Opinion {
+	names := make([]string, len(keepers))
+	for i, k := range keepers {
+		names[i] = k.Name()
+	}
+	message := "the hook timed out; not checked by: " + strings.Join(names, ", ")
+	return Opinion{Keeper: "chain", Verdict: overrun(ctx, couldNotRun("", message))}
+}
+
+// ask runs one keeper and turns a panic or an overrun into "could not run".
+func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) keeper.Verdict {
+	verdicts := make(chan keeper.Verdict, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				c.Log("keeper %s panicked: %v\n%s", k.Name(), r, debug.Stack())
+				verdicts <- couldNotRun("panic", fmt.Sprintf("%s: internal error: %v", k.Name(), r))
+			}
+		}()
+		verdicts <- k.Judge(ctx, call)
+	}()
+	select {
+	case v := <-verdicts:
+		return overrun(ctx, v)
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case v := <-verdicts:
+		return overrun(ctx, v)
+	case <-late.C:
+		return overrun(ctx, keeper.Verdict{Outcome: keeper.CouldNotRun})
+	}
+}
+
+// overrun names the reason why a keeper could not finish. A verdict that was
+// ready stands.
+func overrun(ctx context.Context, v keeper.Verdict) keeper.Verdict {
+	if ctx.Err() == nil || v.Outcome != keeper.CouldNotRun {
+		return v
+	}
+	v.Status = "deadline"
+	if ctx.Err() == context.Canceled {
+		v.Status = "interrupted"
+	}
+	if v.Message == "" {
+		v.Message = "the hook timed out before it was done"
+	}
+	return v
+}
+
+// refusal is why a keeper may not block this turn once more; empty when it may.
+// The block is counted before the client hears of it.
+func (c *Chain) refusal(call *keeper.Call, k keeper.Keeper) string {
+	if !call.Event().Loops() {
+		return ""
+	}
+	turn, active := turnOf(call.Payload), stopHookActive(call.Payload)
+	// A client that sends no prompt_id shows a new prompt by the flag alone.
+	fresh := turn.Prompt == "" && !active
+	why, err := c.Counter.Claim(turn, fresh, k.Name(), c.Now(), func(blocks map[string]int) string {
+		return c.exhausted(blocks, k)
+	})
+	if err != nil && active {
+		// Without a count the flag alone can end a loop: it is false only on
+		// the first stop of a prompt.
+		c.Log("count a block: %v", err)
+		return "because blocks cannot be counted: " + err.Error()
+	}
+	return why
+}
+
+// exhausted is why the blocks so far leave no room for another. A block for a protected file
+// uses up none of the others' room: an agent could buy its way past a red gate with it.
+func (c *Chain) exhausted(blocks map[string]int, k keeper.Keeper) string {
+	total := 0
+	for name, n := range blocks {
+		if name != protect.Name {
+			total += n
+		}
+	}
+	switch n := blocks[k.Name()]; {
+	case n >= k.MaxBlocks():
+		return fmt.Sprintf("after %d blocks of this prompt", n)
+	case c.Cap > 0 && total >= c.Cap:
+		return fmt.Sprintf("after %d blocks of this prompt, as many as the client honours", total)
+	}
+	return ""
+}
+
+func turnOf(payload hook.Payload) Turn {
+	base := payload.Common()
+	return Turn{Session: base.SessionID, Prompt: base.PromptID, Agent: base.AgentID}
+}
+
+func stopHookActive(payload hook.Payload) bool {
+	switch p := payload.(type) {
+	case *hook.StopPayload:
+		return p.StopHookActive
+	case *hook.SubagentStopPayload:
+		return p.StopHookActive
+	}
+	return false
+}
+
+func couldNotRun(status, message string) keeper.Verdict {
+	return keeper.Verdict{Outcome: keeper.CouldNotRun, Status: status, Message: message}
+}
+
+// gaveUp lets a failed call pass and says so.
+func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
+	return keeper.Verdict{
+		Outcome:     keeper.Failed,
+		Status:      "gave_up",
+		Notify:      true,
+		NeedsPerson: v.NeedsPerson,
+		Trees:       v.Trees,
+		Message:     fmt.Sprintf("gave up %s; the agent is let go although this is not fixed: %s", why, v.Summary),
+	}
+}

@@ -1,0 +1,147 @@
+package stop
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/gate/work"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// others are the projects besides root that a stop is judged in: those in which the session
+// has worked, worktrees that it made, projects below the directory of a client that was
+// started above them, and those where it was refused and has not passed since. Where trust
+// is enforced only approved ones count. unnamed are new worktrees of which nothing shows whose
+// they are.
+func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots, unnamed []string) {
+	seen := map[string]bool{paths.Canonical(root): true}
+	add := func(root string) {
+		if session != nil && session.Trees[root].Vanished() {
+			return // its approval is still there
+		}
+		if root != "" && !seen[paths.Canonical(root)] {
+			seen[paths.Canonical(root)] = true
+			roots = append(roots, root)
+		}
+	}
+	for _, start := range c.starts(payload) {
+		add(c.nearest(start))
+	}
+	if session == nil {
+		return roots, nil
+	}
+	for _, root := range session.Roots {
+		add(c.nearest(root))
+	}
+	mentioned, unnamed := c.mentioned(ctx, root, payload, session)
+	for _, root := range mentioned {
+		add(c.nearest(root))
+	}
+	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
+		if !session.Trees[tree].Red {
+			continue
+		}
+		if _, err := os.Stat(tree); err == nil {
+			add(tree)
+		} else {
+			add(c.nearest(session.Trees[tree].Moved()))
+		}
+	}
+	return roots, unnamed
+}
+
+// below are the approved projects in the directories in which the client was started and
+// stands, without those themselves. A transcript has them by the name of their repository, or
+// by their place in the directory where that is in the repository itself.
+func (c *call) below(payload hook.Payload) (all []work.Candidate) {
+	if !c.enforces() {
+		return nil
+	}
+	var above []string
+	for _, start := range []string{payload.Common().CWD, c.getenv("CLAUDE_PROJECT_DIR")} {
+		if filepath.IsAbs(start) {
+			above = append(above, paths.Canonical(start)+string(filepath.Separator))
+		}
+	}
+	for _, root := range trust.NewStore(c.StateDir).Roots() {
+		i := slices.IndexFunc(above, func(dir string) bool { return strings.HasPrefix(root, dir) })
+		if i < 0 {
+			continue
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(root, above[i]))
+		if top, found := paths.GitRoot(root); found && strings.HasPrefix(top, above[i]) {
+			name = filepath.Base(top)
+		}
+		all = append(all, work.Candidate{Root: root, Name: name})
+	}
+	return all
+}
+
+// maxBelow bounds how many trees a prompt looks at for a client that was started above many. Of
+// the others it is not known what the agent found, so a stop judges them.
+const maxBelow = 16
+
+// mentioned are projects that no hook named, but the session's transcript does: those below
+// a client's directory, and worktrees that are newer than the session. Other sessions make
+// worktrees at the same time, and may be spoken of: those that they have worked in are theirs.
+// unnamed are the worktrees among the rest.
+func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots, unnamed []string) {
+	below := c.below(payload)
+	known := session.Roots
+	if root != "" {
+		known = append([]string{root}, known...)
+	}
+	worktrees := work.Worktrees(append(rootsOf(below), known...), session.Began)
+	candidates := slices.DeleteFunc(slices.Concat(below, worktrees), func(one work.Candidate) bool { return slices.Contains(known, one.Root) })
+	if candidates = c.unclaimed(candidates, session); len(candidates) == 0 {
+		return nil, nil
+	}
+	said, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
+	if err != nil {
+		return rootsOf(candidates), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
+	defer cancel()
+	mentions := map[string]bool{}
+	for i, one := range candidates {
+		if ctx.Err() != nil {
+			return append(roots, rootsOf(candidates[i:])...), unnamed
+		}
+		if _, looked := mentions[one.Name]; !looked {
+			mentions[one.Name] = work.Mentions(said, one.Name)
+		}
+		switch {
+		case mentions[one.Name]:
+			roots = append(roots, one.Root)
+		case slices.Contains(worktrees, one):
+			unnamed = append(unnamed, one.Root)
+		}
+	}
+	return roots, unnamed
+}
+
+// unclaimed are those candidates in which no other session has worked.
+func (c *call) unclaimed(candidates []work.Candidate, session *work.Session) []work.Candidate {
+	if len(candidates) == 0 {
+		return nil
+	}
+	taken := work.NewStore(c.StateDir).Roots(session.Origin)
+	return slices.DeleteFunc(candidates, func(one work.Candidate) bool { return slices.Contains(taken, paths.Canonical(one.Root)) })
+}
+
+func rootsOf(candidates []work.Candidate) (roots []string) {
+	for _, one := range candidates {
+		roots = append(roots, one.Root)
+	}
+	return roots
+}
+
+// maxTranscript bounds how much of a transcript is looked through, from its end.
+const maxTranscript = 256 << 20

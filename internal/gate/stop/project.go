@@ -1,0 +1,287 @@
+package stop
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/owner"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// Place is a project, if it may act, and what is to be said about it before any
+// keeper is asked.
+type Place struct {
+	Root     string
+	Project  *keeper.Project // nil when nothing of it may act
+	Off      bool            // nobody may act here
+	Opinions []Opinion
+	Held     *Opinion // holds the agent back although no keeper may look; nil where nothing does
+}
+
+func (p *Place) cannot(who, status, message string) {
+	p.Project = nil
+	p.Opinions = append(p.Opinions, Opinion{Keeper: who, Verdict: couldNotRun(status, message)})
+}
+
+// config is the project's; nil where nothing of it may act.
+func (p *Place) config() *config.Project {
+	if p.Project == nil {
+		return nil
+	}
+	return p.Project.Config
+}
+
+// Locator decides what of a project's configuration is in force.
+type Locator struct {
+	StateDir  string
+	Global    *config.Global
+	GlobalErr error // the defaults are in Global then
+	Environ   []string
+}
+
+func (c *call) locator() Locator { return Locator{c.StateDir, c.global, c.globalErr, c.Environ} }
+
+// root finds the project of a call; empty when it belongs to none. Where trust is
+// enforced, an approved project comes before any other: an agent that writes a
+// configuration of its own into a folder and goes there, or deletes the approved
+// one, is still in the approved project.
+func (c *call) root(payload hook.Payload) string {
+	if root := c.rootFrom(c.starts(payload)); root != "" {
+		return root
+	}
+	// The agent may have gone through a link into a project.
+	if real, err := filepath.EvalSymlinks(payload.Common().CWD); err == nil && real != payload.Common().CWD {
+		return c.rootFrom([]string{real})
+	}
+	return ""
+}
+
+func (c *call) rootFrom(starts []string) string {
+	dirs := paths.Candidates(starts...)
+	c.passed = append(c.passed, dirs...)
+	if c.enforces() {
+		if i := slices.IndexFunc(dirs, trust.NewStore(c.StateDir).Gated); i >= 0 {
+			return dirs[i]
+		}
+	}
+	if i := slices.IndexFunc(dirs, paths.HasConfig); i >= 0 {
+		return dirs[i]
+	}
+	return ""
+}
+
+func (c *call) enforces() bool { return c.global.Enforces() }
+
+// locate is the place of a call. During a recess no keeper may act.
+func (c *call) locate(root string, payload hook.Payload) Place {
+	e := payload.Event()
+	if root == "" {
+		return Place{Opinions: c.orphaned(e)}
+	}
+	if recess, on := InRecess(c.StateDir, root, c.Now()); on {
+		p := Place{Root: root, Off: true}
+		p.cannot("off", "off", offMessage(recess))
+		return p
+	}
+	return c.locator().Locate(root, e == hook.Stop)
+}
+
+// orphaned says that gates were failing in a place that has no configuration any
+// more: without trust an agent can delete it.
+func (c *call) orphaned(e hook.Event) []Opinion {
+	if _, err := os.Stat(filepath.Join(c.StateDir, "ledger")); e != hook.Stop || err != nil {
+		return nil
+	}
+	for _, dir := range c.passed {
+		state, err := ledger.Open(c.StateDir, dir).Read()
+		if err != nil || len(state.Open) == 0 {
+			continue
+		}
+		message := fmt.Sprintf("%s is gone, and its gates were failing (%s)", paths.ProjectConfig(dir), state.Open[0].Job)
+		return []Opinion{{Keeper: "config", Verdict: couldNotRun(string(gauntlet.NoConfig), message)}}
+	}
+	return nil
+}
+
+// Locate decides what is in force in the project at root: the approved content
+// where trust is enforced, the files as they are elsewhere. Gates are read only
+// for those who ask: tool events come often.
+func (l Locator) Locate(root string, withGates bool) Place {
+	p := Place{Root: root}
+	if l.GlobalErr != nil {
+		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; the defaults hold in place of the sections with faults (all faults: stopgate validate)")
+	}
+	if err := owner.Check(root, l.Environ); err != nil {
+		p.foreign(err)
+		return p
+	}
+	live := filepath.Join(root, paths.GauntletDir)
+	source := live
+	var standing trust.Standing
+	absent := false
+	if l.Global.Enforces() {
+		var ok bool
+		if standing, ok = p.trusted(trust.NewStore(l.StateDir), live); !ok {
+			if withGates && standing.State == trust.Damaged {
+				p.hold(l.StateDir)
+			}
+			return p
+		}
+		absent = standing.Absent(l.Environ)
+		p.edited(standing, absent)
+		source = standing.Dir // so that nobody can change it after it was compared
+		if _, err := os.Lstat(filepath.Join(source, paths.ConfigFile)); errors.Is(err, fs.ErrNotExist) {
+			return p // only runbooks were approved
+		}
+	}
+	project, err := read(source, live, withGates)
+	if err != nil {
+		p.cannot("config", "invalid_config", firstLine(err)+" (all faults: stopgate validate)")
+		return p
+	}
+	project.Root, project.ConfigDir, project.Approval, project.Content = root, source, standing.ID, standing.Content
+	project.Edited, project.Absent = standing.Changed, absent
+	p.Project = project
+	return p
+}
+
+// unapproved is a project that was never approved, and in which an agent works all the same.
+func (l Locator) unapproved(root string) Place {
+	p := Place{Root: root}
+	if err := owner.Check(root, l.Environ); err != nil {
+		p.foreign(err)
+		return p
+	}
+	p.distrust(filepath.Join(root, paths.GauntletDir))
+	return p
+}
+
+// foreign says whose a project is, and how a person lets it be entered.
+func (p *Place) foreign(err error) {
+	message := err.Error()
+	if foreign := (*owner.Error)(nil); errors.As(err, &foreign) {
+		message += ". If you trust it: " + foreign.Hint()
+	}
+	p.cannot("owner", "foreign_owner", message)
+}
+
+// read reads a project's configuration from source, which stands in for live.
+func read(source, live string, withGates bool) (*keeper.Project, error) {
+	cfg, err := config.LoadProject(source, live)
+	if err != nil {
+		return nil, err
+	}
+	project := &keeper.Project{Config: cfg}
+	if withGates {
+		project.Gates, err = config.LoadGates(source, live, cfg)
+	}
+	return project, err
+}
+
+// hold keeps an agent from stopping over an approval that cannot be read: damage frees no
+// open failure. It says nothing about the work, so it does not count as a retry.
+func (p *Place) hold(stateDir string) {
+	state, err := ledger.Open(stateDir, p.Root).Read()
+	if err == nil && !state.Damaged && len(state.Open) == 0 {
+		return
+	}
+	what := p.Opinions[len(p.Opinions)-1].Message
+	p.Held = &Opinion{Keeper: "trust", Verdict: keeper.Verdict{
+		Outcome: keeper.Failed, Status: "damaged_approval", Uncounted: true, Summary: what,
+		Reason: "Gates were failing here, and what was approved cannot be read any more, so they cannot be run: " + what + ". Ask a person to approve (`stopgate trust`).",
+	}}
+}
+
+// trusted compares the project with what was approved; false when nothing may
+// run.
+func (p *Place) trusted(store trust.Store, live string) (trust.Standing, bool) {
+	standing, err := store.Standing(p.Root)
+	switch {
+	case err != nil:
+		p.cannot("trust", "damaged_approval", err.Error())
+		return standing, false
+	case standing.State == trust.Untrusted:
+		p.distrust(live)
+		return standing, false
+	}
+	return standing, true
+}
+
+// edited tells that the project is not as approved.
+func (p *Place) edited(standing trust.Standing, absent bool) {
+	if standing.State != trust.Edited {
+		return
+	}
+	what := fmt.Sprintf("%s differs from what was approved (%s)", filepath.Join(p.Root, paths.GauntletDir), trust.Summary(standing.Changed))
+	help := "To approve it as it is now: stopgate trust"
+	switch {
+	case absent:
+		what, help = paths.ProjectConfig(p.Root)+" "+trust.NotInBranch, "To have it here: "+trust.GetHere
+	case standing.Gone:
+		help = "To put it back: stopgate trust --restore"
+	}
+	p.Opinions = append(p.Opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
+		Outcome: keeper.Passed, Status: "edited", Message: what + "; the approved files run instead. " + help,
+	}})
+}
+
+// starts are the directories from which the project is looked for. The
+// payload's follows the agent's cd; leaving the project must not leave its
+// gates, so the directory where the client was started comes next.
+func (s *Service) starts(payload hook.Payload) []string {
+	starts := []string{payload.Common().CWD, s.getenv("CLAUDE_PROJECT_DIR")}
+	if dir, err := os.Getwd(); err == nil {
+		starts = append(starts, dir)
+	}
+	return starts
+}
+
+// distrust tells what an unapproved project would run. One that would run
+// nothing is not worth a word.
+func (p *Place) distrust(dir string) {
+	project, err := read(dir, dir, true)
+	would := "its configuration cannot be read"
+	if err == nil {
+		commands := append(project.Config.Commands(), project.Gates.Commands()...)
+		if len(commands) == 0 {
+			return
+		}
+		would = "it would run " + strings.Join(shorten(commands, 5), ", ")
+	}
+	p.cannot("trust", "untrusted", fmt.Sprintf("%s was never approved, so nothing of it runs: %s. Read it, then approve it with: stopgate trust", dir, would))
+}
+
+func shorten(list []string, most int) []string {
+	if len(list) > most {
+		list = append(list[:most:most], fmt.Sprintf("and %d more", len(list)-most))
+	}
+	return list
+}
+
+func offMessage(r Recess) string {
+	text := "off in this project until " + r.Until.Local().Format(time.DateTime) + "; nothing is checked"
+	if r.Why != "" {
+		text += " (" + r.Why + ")"
+	}
+	return text
+}
+
+func firstLine(err error) string {
+	line, rest, more := strings.Cut(err.Error(), "\n")
+	if n := strings.Count(rest, "\n") + 1; more {
+		line += fmt.Sprintf(" (and %d more)", n)
+	}
+	return line
+}

@@ -1,0 +1,111 @@
+package stop
+
+import (
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/lifecycle"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/record/event"
+)
+
+// record says of a payload what the journal keeps: names, ids and enums, no
+// text.
+func record(payload hook.Payload, now time.Time) event.Record {
+	base := payload.Common()
+	return event.Record{
+		Event:   word(base.HookEventName),
+		Enums:   enums(payload, now),
+		Session: id(base.SessionID),
+		Prompt:  id(base.PromptID),
+		Agent:   event.Agent{ID: id(base.AgentID), Type: id(base.AgentType)},
+	}
+}
+
+func enums(payload hook.Payload, now time.Time) event.Enums {
+	switch p := payload.(type) {
+	case *hook.StopPayload:
+		return event.Enums{StopHookActive: &p.StopHookActive}
+	case *hook.SubagentStopPayload:
+		return event.Enums{StopHookActive: &p.StopHookActive}
+	case *hook.StopFailurePayload:
+		return event.Enums{Error: word(p.Error), Reset: lifecycle.Reset(p.LastAssistantMessage, now)}
+	case *hook.SessionStartPayload:
+		return event.Enums{Source: word(p.Source)}
+	case *hook.SessionEndPayload:
+		return event.Enums{Reason: word(p.Reason)}
+	case *hook.UserPromptSubmitPayload:
+		if p.Automatic() {
+			return event.Enums{Source: "task"}
+		}
+	case *hook.ConfigChangePayload:
+		return event.Enums{Source: word(p.Source)}
+	case *hook.NotificationPayload:
+		return event.Enums{NotificationType: word(p.NotificationType)}
+	case *hook.PreCompactPayload:
+		return event.Enums{Trigger: word(p.Trigger)}
+	case *hook.PostCompactPayload:
+		return event.Enums{Trigger: word(p.Trigger)}
+	case *hook.SetupPayload:
+		return event.Enums{Trigger: word(p.Trigger)}
+	case *hook.PreToolUsePayload:
+		return event.Enums{ToolName: word(p.ToolName)}
+	case *hook.PostToolUsePayload:
+		return event.Enums{ToolName: word(p.ToolName)}
+	case *hook.PostToolUseFailurePayload:
+		return event.Enums{ToolName: word(p.ToolName)}
+	case *hook.PermissionRequestPayload:
+		return event.Enums{ToolName: word(p.ToolName)}
+	}
+	return event.Enums{}
+}
+
+// word lets an enum through and nothing that could be a sentence.
+func word(s string) string {
+	if len(s) > 64 {
+		return "?"
+	}
+	for _, r := range s {
+		if !(r == '_' || r == '-' || r == ':' || r == '.' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
+			return "?"
+		}
+	}
+	return s
+}
+
+// id bounds an id, which is kept as it came: it is what records are found by.
+func id(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return s[:most]
+}
+
+func verdicts(opinions []Opinion, blocked int) []event.Verdict {
+	out := make([]event.Verdict, len(opinions))
+	for i, o := range opinions {
+		out[i] = event.Verdict{
+			Keeper:     o.Keeper,
+			Outcome:    o.Outcome.String(),
+			Status:     o.Status,
+			Blocked:    i == blocked,
+			Message:    summary(o),
+			DurationMS: o.Duration.Milliseconds(),
+			Cost:       o.Cost,
+			Reused:     o.Reused,
+		}
+	}
+	return out
+}
+
+// summary is what the journal says about an opinion.
+func summary(o Opinion) string {
+	if o.Summary != "" {
+		return o.Summary
+	}
+	if o.Status == string(gauntlet.Passed) {
+		return "" // the record's trees say it
+	}
+	return o.Message
+}

@@ -1,0 +1,203 @@
+package stop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/work"
+	"github.com/stopgate/stopgate/internal/harness/claude"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/record/event"
+)
+
+// StopHook answers a stop by the gates alone, as the older tool did: one JSON
+// object for every outcome, and exit code 0 always.
+func (s *Service) StopHook(ctx context.Context, stdin io.Reader) (reply Reply) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.logf("panic: %v\n%s", r, debug.Stack())
+			reply = unchecked(gauntlet.Error, fmt.Sprintf("Stop hook error: %v.", r))
+		}
+	}()
+	if claude.Inside(s.Environ) || s.getenv(claude.ActiveVariable) != "" {
+		return stopReply(gauntlet.Cycle(), keeper.Verdict{})
+	}
+	c := s.newCall()
+	raw, err := hook.Read(stdin, hook.ReadPatience)
+	if err != nil {
+		return c.invalidInput(err)
+	}
+	payload, err := hook.DecodeStop(raw)
+	if err != nil {
+		return c.invalidInput(err)
+	}
+	if s.chained(payload) {
+		return stopReply(gauntlet.Result{
+			Status: gauntlet.StopHookDisabled, Message: "The gates are run by the hook that stopgate gave this agent's client.",
+		}, keeper.Verdict{})
+	}
+	return c.stopHook(ctx, payload)
+}
+
+// chained reports whether it is an agent that stops, whose client calls the chain as well: its
+// gates come before the agent's signal counts, which two hooks at once could not know of each
+// other.
+func (s *Service) chained(payload *hook.StopPayload) bool {
+	own, err := agentdir.At(s.StateDir, agentdir.FromEnviron(s.Environ))
+	if err != nil {
+		return false
+	}
+	session, err := own.Session()
+	return err == nil && session.ID == payload.SessionID && settings.Unified(own.Path("settings.json"), s.startDirs(payload)...)
+}
+
+func (c *call) invalidInput(err error) Reply {
+	c.reject(hook.Stop, err)
+	return unchecked(gauntlet.InvalidInput, fmt.Sprintf("Invalid hook input: could not parse JSON (%v).", err))
+}
+
+// unchecked allows a stop that nobody could look at, and says so.
+func unchecked(status gauntlet.Status, message string) Reply {
+	return stopReply(gauntlet.Result{Status: status, Message: message}, keeper.Verdict{Message: message})
+}
+
+func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
+	rec := record(payload, c.start)
+	rec.Pane = c.getenv("TMUX_PANE")
+	rec.Project = c.root(payload)
+	c.write(rec, event.Received)
+
+	place := c.locate(rec.Project, payload)
+	start := c.Now()
+	result, verdict := c.gates(ctx, payload, place)
+	opinion := Opinion{"gates", verdict, c.Now().Sub(start)}
+	opinions := append(place.Opinions, opinion)
+
+	rec.Decision, rec.Verdicts = "allow", verdicts(opinions, -1)
+	if opinion.Blocks() {
+		rec.Decision, rec.Verdicts = "block", verdicts(opinions, len(opinions)-1)
+	}
+	rec.Trees = verdict.Trees
+	c.write(rec, event.Answered)
+	c.tell(payload, place.Root, opinions, opinion.Blocks())
+
+	if c.globalErr != nil {
+		c.logf("warning: %v; the defaults hold in place of the sections with faults", c.globalErr)
+	}
+	verdict.Message = strings.Join(append(told(place.Opinions, verdict.Message, c.journalErr), result.Told...), "\n")
+	return stopReply(result, verdict)
+}
+
+// told lists what the person is to hear.
+func told(about []Opinion, message string, journalErr error) []string {
+	var lines []string
+	for _, o := range about {
+		if !strings.Contains(message, o.Message) { // else it is said below
+			lines = append(lines, o.Message)
+		}
+	}
+	if message != "" {
+		lines = append(lines, message)
+	}
+	if journalErr != nil {
+		lines = append(lines, journalErr.Error())
+	}
+	return lines
+}
+
+// gates asks the gauntlet, where the project may act at all.
+func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place) (gauntlet.Result, keeper.Verdict) {
+	if place.Held != nil {
+		result := gauntlet.Held(place.Held.Summary)
+		return result, place.Held.Verdict
+	}
+	stop := gauntlet.Stop{
+		Project:  place.Project,
+		StateDir: c.StateDir,
+		Global:   c.global,
+		Environ:  c.Environ,
+		Active:   payload.StopHookActive,
+		Prompt:   c.promptOf(payload),
+		Session:  payload.SessionID,
+		Alone:    true,
+		Now:      c.Now,
+		Log:      c.logf,
+	}
+	if place.Project == nil {
+		result := inactive(place)
+		if payload.StopHookActive {
+			result = gauntlet.Cycle()
+		}
+		return result, gauntlet.Verdict(&result)
+	}
+	ctx, cancel := c.limit(ctx, settings.StopHookTimeout(c.clientDirs(payload, place.Project)...))
+	defer cancel()
+	result := gauntlet.Decide(ctx, stop)
+	verdict := stop.Verdict(&result)
+	verdict.Trees = []event.Tree{stop.Record(&result)}
+	return result, verdict
+}
+
+// promptOf names the prompt that led to a stop. Only the unified hook hears who wrote it.
+func (c *call) promptOf(payload *hook.StopPayload) string {
+	if prompt := work.NewStore(c.StateDir).Load(payload.SessionID).Prompt(); prompt != "" {
+		return prompt
+	}
+	if payload.PromptID == "" && !payload.StopHookActive {
+		return c.id // a client that names none: this is the first stop of its prompt
+	}
+	return payload.PromptID
+}
+
+// inactive says why a place has no project that may act.
+func inactive(place Place) gauntlet.Result {
+	if place.Root == "" {
+		return gauntlet.Result{Status: gauntlet.NoConfig, Message: "Not a gauntlet project: there is no .gauntlet/config.yml here or above."}
+	}
+	if len(place.Opinions) == 0 {
+		return gauntlet.Result{Status: gauntlet.Untrusted, Message: "This project was never approved, and would run nothing: stopgate trust"}
+	}
+	o := place.Opinions[len(place.Opinions)-1]
+	switch o.Status {
+	case string(gauntlet.Untrusted), string(gauntlet.Off):
+		return gauntlet.Result{Status: gauntlet.Status(o.Status), Message: o.Message}
+	}
+	return gauntlet.Result{Status: gauntlet.Error, Message: "Stop hook error: " + o.Message, ErrorMessage: o.Message}
+}
+
+// stopOutput is the older tool's answer. The client ignores the keys that it does
+// not know.
+type stopOutput struct {
+	Decision      string          `json:"decision"`
+	Status        gauntlet.Status `json:"status"`
+	Message       string          `json:"message"`
+	Reason        string          `json:"reason,omitempty"`
+	StopReason    string          `json:"stopReason,omitempty"`
+	SystemMessage string          `json:"systemMessage,omitempty"`
+}
+
+func stopReply(r gauntlet.Result, v keeper.Verdict) Reply {
+	out := stopOutput{Decision: "approve", Status: r.Status, Message: r.Message}
+	if v.Blocks() {
+		out.Decision, out.Reason, out.StopReason = "block", v.Reason, v.Reason
+	}
+	if v.Message != "" {
+		out.SystemMessage = "stopgate: " + v.Message
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // a person may read it
+	if err := enc.Encode(out); err != nil {
+		panic(err) // strings always encode
+	}
+	return Reply{Stdout: buf.Bytes()}
+}

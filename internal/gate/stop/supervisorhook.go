@@ -1,0 +1,161 @@
+package stop
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/supervisor"
+	"github.com/stopgate/stopgate/internal/harness/claude"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// insideReview is the answer to a reviewer's own stop, to the letter as the
+// specification has it. Only that reviewer's client sees it, and ignores it.
+const insideReview = `{"decision":"","":""}` + "\n"
+
+// SupervisorHook answers a stop by the supervisor alone, as the older tool did.
+// The exit code is 0 always.
+func (s *Service) SupervisorHook(ctx context.Context, stdin io.Reader) (reply Reply) {
+	if claude.Inside(s.Environ) {
+		return Reply{Stdout: []byte(insideReview)}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			s.logf("panic: %v\n%s", r, debug.Stack())
+			reply = notReviewed(fmt.Errorf("internal error: %v", r))
+		}
+	}()
+	raw, err := hook.Read(stdin, hook.ReadPatience)
+	if err != nil {
+		return s.newCall().noStop(err)
+	}
+	payload, err := hook.DecodeStop(raw)
+	if err != nil {
+		return s.newCall().noStop(err)
+	}
+	if !s.supervised(payload) {
+		return nothing()
+	}
+	if settings.Unified(s.agentSettings(), s.startDirs(payload)...) {
+		return nothing() // the chain has it reviewed, after the gates
+	}
+	return s.newCall().supervisorHook(ctx, payload)
+}
+
+// startDirs are where the client took its settings from when it was started. Where
+// the agent went since does not count: another project's hooks are not in force.
+func (s *Service) startDirs(payload *hook.StopPayload) []string {
+	start := cmp.Or(s.getenv("CLAUDE_PROJECT_DIR"), payload.CWD)
+	dirs := []string{start}
+	if top, found := paths.MainWorktree(start); found {
+		dirs = append(dirs, top)
+	}
+	return dirs
+}
+
+// agentSettings is the file of settings that the client of an agent was given besides;
+// empty where the client is nobody's.
+func (s *Service) agentSettings() string {
+	own, err := agentdir.At(s.StateDir, agentdir.FromEnviron(s.Environ))
+	if err != nil {
+		return ""
+	}
+	return own.Path("settings.json")
+}
+
+// supervised reports whether the stop is to be reviewed. A client without the
+// variable was not started supervised; without any client it is a person who asks. A
+// subagent's stop is not the end of the work.
+func (s *Service) supervised(payload *hook.StopPayload) bool {
+	if payload.AgentID != "" {
+		return false
+	}
+	if on, said := supervisor.Switched(s.Environ, payload.SessionID); said {
+		return on
+	}
+	value, set := environ.Lookup(s.Environ, supervisor.Variable)
+	if set && value != "1" || !set && s.getenv("CLAUDECODE") != "" {
+		return false
+	}
+	return s.Supervisor.Supervises(s.Environ, payload.SessionID)
+}
+
+// noStop answers what is no stop.
+func (c *call) noStop(err error) Reply {
+	c.reject(hook.Stop, err)
+	c.logf("supervisor-hook: %v", err)
+	return notReviewed(err)
+}
+
+func notReviewed(err error) Reply {
+	return Reply{Stdout: hook.Answer{}.Tell("stopgate: supervisor: nothing was reviewed: " + err.Error()).Bytes()}
+}
+
+// nothing is an answer that says nothing.
+func nothing() Reply { return Reply{Stdout: []byte("{}\n")} }
+
+func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Reply {
+	rec := record(payload, c.start)
+	rec.Pane = c.getenv("TMUX_PANE")
+	rec.Project = c.root(payload)
+	c.write(rec, event.Received)
+
+	if c.globalErr != nil {
+		c.logf("warning: %v; the defaults hold in place of the sections with faults", c.globalErr)
+	}
+	place := c.locate(rec.Project, payload)
+	opinions := place.Opinions
+	if !place.Off {
+		opinions = append(opinions, c.supervise(ctx, payload, place))
+	}
+	last := opinions[len(opinions)-1]
+	rec.Decision, rec.Verdicts = "allow", verdicts(opinions, -1)
+	if last.Blocks() {
+		rec.Decision, rec.Verdicts = "block", verdicts(opinions, len(opinions)-1)
+	}
+	rec.Trees = gauntlet.NotAsked(place.Project, c.global, c.Environ, "supervisor-hook asks no gates")
+	c.write(rec, event.Answered)
+	c.tell(payload, place.Root, opinions, last.Blocks())
+	return c.supervisorReply(last)
+}
+
+// supervise has the stop reviewed, as the chain would.
+func (c *call) supervise(ctx context.Context, payload *hook.StopPayload, place Place) Opinion {
+	ctx, cancel := c.limit(ctx, settings.SupervisorTimeout(c.clientDirs(payload, place.Project)...))
+	defer cancel()
+	start := c.Now()
+	chain := Chain{Now: c.Now, Log: c.logf}
+	verdict := chain.ask(ctx, supervisor.Alone{Keeper: c.Supervisor}, &keeper.Call{
+		Payload: payload, Env: c.Environ, Global: c.global, Project: place.Project,
+	})
+	if c.global.Observes(place.config()) {
+		verdict = verdict.Observed()
+	}
+	return Opinion{c.Supervisor.Name(), verdict, c.Now().Sub(start)}
+}
+
+// supervisorReply prints nothing at all where the reviews are at their limit.
+func (c *call) supervisorReply(o Opinion) Reply {
+	if o.Status == string(supervisor.LimitReached) {
+		return Reply{}
+	}
+	if o.Blocks() {
+		return Reply{Stdout: hook.Block(hook.Stop, o.Reason).Bytes()}
+	}
+	told := told(nil, o.Message, c.journalErr)
+	if len(told) == 0 {
+		return nothing()
+	}
+	return Reply{Stdout: hook.Answer{}.Tell("stopgate: " + strings.Join(told, "\n")).Bytes()}
+}

@@ -1,0 +1,205 @@
+package stop
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/gate/work"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/process"
+)
+
+// follow keeps what is known of where the session works, and gives it; nil where it has
+// worked in no project. What cannot be written only means that stops are judged that need
+// not be.
+func (c *call) follow(payload hook.Payload, root string) *work.Session {
+	session := work.NewStore(c.StateDir).Load(payload.Common().SessionID)
+	roots, stranger := c.visited(payload, root), c.stranger(payload)
+	if session == nil && len(roots) == 0 {
+		return nil
+	}
+	news := payload.Event() == hook.SessionStart || // a fork begins so, under the old id
+		session != nil && stranger != "" && !slices.Contains(session.Strange, stranger)
+	if session != nil && !news && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
+		return session
+	}
+	return c.update(payload, root, session, func(s *work.Session) {
+		for _, root := range roots {
+			s.Visit(root)
+		}
+		s.Stray(stranger)
+	})
+}
+
+// update changes what is known of the session of a call in the project at root, and gives
+// what is known then.
+func (c *call) update(payload hook.Payload, root string, session *work.Session, change func(*work.Session)) *work.Session {
+	err := work.NewStore(c.StateDir).Update(payload.Common().SessionID, beginning(payload, root), c.start, func(s *work.Session) {
+		change(s)
+		session = s
+	})
+	if err != nil {
+		c.logf("remember where the session works: %v", err)
+	}
+	return session
+}
+
+// beginning is what the session of a call is known by if its id is new.
+func beginning(payload hook.Payload, root string) work.Beginning {
+	by := work.Beginning{Client: process.Caller(), Root: paths.Canonical(root)}
+	if p, is := payload.(*hook.SessionStartPayload); is {
+		by.GoesOn = p.Source != "startup"
+	}
+	return by
+}
+
+// visited are the projects that a call shows the session in: its own, the one that it goes
+// to, and that of the file which an edit tool names.
+func (c *call) visited(payload hook.Payload, root string) (roots []string) {
+	add := func(root string) {
+		if root != "" && !slices.Contains(roots, paths.Canonical(root)) {
+			roots = append(roots, paths.Canonical(root))
+		}
+	}
+	add(root)
+	switch p := payload.(type) {
+	case *hook.CwdChangedPayload:
+		add(c.nearest(p.NewCWD))
+	case *hook.PreToolUsePayload:
+		add(c.nearest(work.Edited(p.ToolUse, p.CWD)))
+	case *hook.PostToolUsePayload:
+		add(c.nearest(work.Edited(p.ToolUse, p.CWD)))
+	}
+	return roots
+}
+
+// trees are where a stop is judged, the call's own project first. What is to be said of the
+// others is added to the place.
+func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, session *work.Session) (trees []keeper.Tree) {
+	if payload.Event() != hook.Stop {
+		return nil
+	}
+	add := func(project *keeper.Project) {
+		if project == nil {
+			return
+		}
+		tree := keeper.Tree{Project: project}
+		if session != nil {
+			known := session.Trees[paths.Canonical(project.Root)]
+			tree.Baseline, tree.Red = known.Baseline, known.Red
+			tree.Since = startOf(session, project.Root)
+		}
+		trees = append(trees, tree)
+	}
+	add(place.Project)
+	c.strange(place, session)
+	c.vanished(place, payload, session)
+	others, unnamed := c.others(ctx, place.Root, payload, session)
+	c.tellUnnamed(place, payload, session, unnamed)
+	for _, root := range others {
+		other := c.locate(root, payload)
+		place.Opinions = append(place.Opinions, other.Opinions...)
+		place.Held = cmp.Or(place.Held, other.Held)
+		add(other.Project)
+	}
+	return trees
+}
+
+// stranger is the project that was never approved in which a call shows the session, by
+// where it stands or by a file that a tool has written; empty where there is none. A copy or
+// a clone of an approved project is one.
+func (c *call) stranger(payload hook.Payload) string {
+	dir := ""
+	switch p := payload.(type) {
+	case *hook.StopPayload:
+		dir = p.CWD
+	case *hook.PostToolUsePayload:
+		dir = work.Edited(p.ToolUse, p.CWD)
+	}
+	if !c.enforces() || !filepath.IsAbs(dir) {
+		return ""
+	}
+	root, _ := paths.ProjectRoot(paths.HasConfig, dir)
+	if root == "" || c.nearest(root) == root {
+		return ""
+	}
+	return paths.Canonical(root)
+}
+
+// strange says of projects in which the agent has worked that they were never approved: the
+// gates of another one answer.
+func (c *call) strange(place *Place, session *work.Session) {
+	if session == nil || place.Root == "" {
+		return
+	}
+	for _, root := range session.Strange {
+		var other Place
+		if root != paths.Canonical(place.Root) && c.nearest(root) != root {
+			other = c.locator().unapproved(root)
+		}
+		place.Opinions = append(place.Opinions, other.Opinions...)
+	}
+}
+
+// vanished holds an agent back once whose red project has gone with its repository: leaving a
+// tree closes nothing. From then on a person is told.
+func (c *call) vanished(place *Place, payload hook.Payload, session *work.Session) {
+	if session == nil {
+		return
+	}
+	for _, root := range slices.Sorted(maps.Keys(session.Trees)) {
+		tree := session.Trees[root]
+		if !tree.Red || !tree.Vanished() {
+			continue
+		}
+		what := fmt.Sprintf("%s, where gates failed in this session, is not there any more", plain.Line(root))
+		verdict := keeper.Verdict{Outcome: keeper.Failed, Status: "vanished", Summary: what, Uncounted: true}
+		if tree.Missed {
+			verdict.Message, verdict.NeedsPerson = what+", and no gate has seen the work since", true
+			place.Opinions = append(place.Opinions, Opinion{Keeper: "work", Verdict: verdict})
+			continue
+		}
+		c.update(payload, place.Root, session, func(s *work.Session) { s.SetTree(root, func(t *work.Tree) { t.Missed = true }) })
+		verdict.Reason = what + ". Put it back and stop again, or ask a person to approve its new place (`stopgate trust`)."
+		place.Held = cmp.Or(place.Held, &Opinion{Keeper: "work", Verdict: verdict})
+	}
+}
+
+// tellUnnamed says once of worktrees that they are new, and that no gate has looked at them
+// because nothing shows that they are this session's.
+func (c *call) tellUnnamed(place *Place, payload hook.Payload, session *work.Session, unnamed []string) {
+	if session == nil {
+		return
+	}
+	unnamed = slices.DeleteFunc(unnamed, func(root string) bool { return slices.Contains(session.Told, root) })
+	if len(unnamed) == 0 {
+		return
+	}
+	c.update(payload, place.Root, session, func(s *work.Session) { s.Told = append(s.Told, unnamed...) })
+	place.Opinions = append(place.Opinions, Opinion{Keeper: "work", Verdict: keeper.Verdict{
+		Outcome: keeper.Passed, Status: "unnamed",
+		Message: "not checked: " + plain.Line(strings.Join(unnamed, ", ")) + ", made since the session began, and never named in it",
+	}})
+}
+
+// nearest is the nearest project upward from a directory; empty where there is none.
+func (c *call) nearest(start string) string {
+	if !filepath.IsAbs(start) {
+		return ""
+	}
+	isProject := paths.HasConfig
+	if c.enforces() {
+		isProject = trust.NewStore(c.StateDir).Gated
+	}
+	root, _ := paths.ProjectRoot(isProject, start)
+	return root
+}

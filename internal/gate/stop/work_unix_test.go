@@ -1,0 +1,1171 @@
+//go:build unix
+
+package stop
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/guard"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/gate/work"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// untilGood is a project whose one check fails while a file named red is there.
+const untilGood = "quiet: true\nbase_branch: origin/main\nentry_points:\n  - path: .\n    checks:\n      - {name: t, command: test ! -e red}\n"
+
+// newWork is a scene with an approved project in a real repository.
+func newWork(t *testing.T) *scene {
+	s := newScene(t, "")
+	check(t, os.RemoveAll(s.root))
+	s.env = gittest.Environ(t)
+	s.keepers = []keeper.Keeper{gauntlet.Keeper{StateDir: s.state, Now: func() time.Time { return s.now() }, Log: t.Logf}}
+	s.repository(s.root, untilGood)
+	s.enforce()
+	s.approve()
+	return s
+}
+
+// repository makes one with a project at its top.
+func (s *scene) repository(dir, config string) *gittest.Repo {
+	s.t.Helper()
+	check(s.t, os.MkdirAll(dir, 0o755))
+	r := gittest.At(s.t, dir)
+	r.Git("init", "-q", "-b", "main")
+	r.Write(".gauntlet/config.yml", config, "f", "1", ".gitignore", "gauntlet_logs\n")
+	r.Commit("first")
+	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	return r
+}
+
+func (s *scene) prompt(text string, extra fields) reply {
+	s.t.Helper()
+	all := fields{"prompt": text}
+	for name, value := range extra {
+		all[name] = value
+	}
+	return s.call(hook.UserPromptSubmit, all)
+}
+
+func (s *scene) status() (all []string) {
+	s.t.Helper()
+	for _, tree := range s.answered().Trees {
+		all = append(all, strings.TrimPrefix(tree.Root, filepath.Dir(s.root)+"/")+" "+tree.Status)
+	}
+	return all
+}
+
+func (s *scene) wantTrees(want ...string) {
+	s.t.Helper()
+	if got := s.status(); strings.Join(got, ", ") != strings.Join(want, ", ") {
+		s.t.Errorf("judged were %q, want %q", got, want)
+	}
+}
+
+func TestE1EveryStopIsJudged(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("g"), "1")
+	wantAllow(t, s.stop(nil))
+	s.wantTrees("project passed")
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	wantBlock(t, s.stop(fields{"stop_hook_active": true}), "check:.:t")
+}
+
+func TestE1AStopThatIsNotJudgedIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ key, told string }{
+		"interval": {"run_interval_minutes: 5", "not checked: run_interval_minutes, 5 min left"},
+		"disabled": {"enabled: false", "not checked: stop_hook.enabled is false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t)
+			s.config(untilGood + "stop_hook: {" + tt.key + "}\n")
+			s.approve()
+			s.stop(nil)
+			write(t, s.path("red"), "")
+			wantAllow(t, s.stop(nil), tt.told)
+		})
+	}
+}
+
+func TestE2OnlyStopsCount(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	for range 5 {
+		project := Locator{StateDir: s.state, Global: &config.Global{}}.Locate(s.root, true).Project
+		r := gauntlet.Execute(t.Context(), gauntlet.Options{
+			Project: project, Global: &config.Global{}, StateDir: s.state, Environ: s.env, Now: s.now,
+		})
+		if r.Status != gauntlet.Failed {
+			t.Fatalf("got %s", r.Message)
+		}
+	}
+	r := s.stop(nil)
+	wantBlock(t, r, "check:.:t")
+	for _, word := range []string{"retr", "tries", "attempt", "limit", "times", "released"} {
+		if strings.Contains(strings.ToLower(r.Reason), word) {
+			t.Errorf("the agent is told %q:\n%s", word, r.Reason)
+		}
+	}
+}
+
+func TestE3AfterTheLimitAPersonsPromptStartsAnew(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	write(t, s.path("red"), "")
+	for range 3 {
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	wantAllow(t, s.stop(nil), "retry limit")
+	write(t, s.path("red"), "another")
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.prompt("<task-notification>done</task-notification>", nil)
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.prompt("Another Claude session sent a message:\n<teammate-message teammate_id=\"zed\">go on</teammate-message>", nil)
+	write(t, s.path("red"), "for a teammate")
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.prompt("go on", nil)
+	write(t, s.path("red"), "a third")
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+// An agent that wakes itself would be held for three stops each time, for ever.
+func TestE3APromptThatTheAgentScheduledIsNoPersons(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	write(t, s.path("red"), "")
+	for range 3 {
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	long := strings.Repeat("look again ", 100)
+	crons := []any{
+		fields{"id": "1", "schedule": "*/5 * * * *", "recurring": true, "prompt": "Check the build"},
+		fields{"id": "2", "schedule": "0 9 * * *", "recurring": false, "prompt": long[:1000] + "… [+100 chars]"},
+		fields{"id": "3", "prompt": "… [+1 chars]"}, // not clipped: it must not stand for every prompt
+		"of another form",
+	}
+	wantAllow(t, s.stop(fields{"session_crons": crons}), "retry limit")
+	for _, prompt := range []string{"Check the build", long} {
+		s.prompt(prompt, nil)
+		write(t, s.path("red"), prompt)
+		wantAllow(t, s.stop(fields{"session_crons": crons}), "retry limit")
+	}
+	s.prompt("Check the build again", nil)
+	write(t, s.path("red"), "a person wrote that")
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+func TestE3APromptOfAnAgentOfAPipelineIsNoPersons(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	write(t, s.path("red"), "")
+	for range 3 {
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.env = append(s.env, "STOPGATE_AGENT_ID=a")
+	s.prompt("go on", nil)
+	write(t, s.path("red"), "another")
+	wantAllow(t, s.stop(nil), "retry limit")
+}
+
+func TestE3OnlyAPersonsCleanEndsASeries(t *testing.T) {
+	t.Parallel()
+	for _, person := range []bool{false, true} {
+		s := newWork(t)
+		write(t, s.path("red"), "")
+		for range 3 {
+			wantBlock(t, s.stop(nil), "check:.:t")
+		}
+		wantAllow(t, s.stop(nil), "retry limit")
+		_, err := gauntlet.Clean(t.Context(), s.state, s.root, "gauntlet_logs", person, s.now())
+		check(t, err)
+		if blocked := s.stop(nil).blocks(); blocked != person {
+			t.Errorf("cleaned by a person: %t; blocked again: %t", person, blocked)
+		}
+	}
+}
+
+// A new branch, commit or prompt for each attempt does not go on for ever.
+func TestE3TheStopHookEndsEveryLoop(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	r := gittest.At(t, s.root)
+	blocks := 0
+	for i := range 40 {
+		name := strings.Repeat("x", i+1)
+		r.Git("switch", "-q", "-c", name)
+		r.Write("red", name)
+		r.Commit(name)
+		if stopHook(t, s, fields{"prompt_id": name})["decision"] == "block" {
+			blocks++
+		}
+	}
+	if blocks == 0 || blocks > 8 {
+		t.Errorf("%d blocks", blocks)
+	}
+	r.Remove("red")
+	if got := stopHook(t, s, nil)["status"]; got != "passed" {
+		t.Errorf("got %v", got)
+	}
+	r.Write("red", "again")
+	if got := stopHook(t, s, nil)["status"]; got != "interval_not_elapsed" {
+		t.Errorf("the older tool's interval holds: got %v", got)
+	}
+}
+
+func TestE3AutoCleanKeepsTheSeries(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	r := gittest.At(t, s.root)
+	r.Write("red", "")
+	for _, branch := range []string{"a", "b", "c"} {
+		r.Git("switch", "-q", "-c", branch)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	r.Git("switch", "-q", "-c", "d")
+	wantAllow(t, s.stop(nil), "retry limit")
+}
+
+// stopHook calls the older tool's hook.
+func stopHook(t *testing.T, s *scene, extra fields) (out fields) {
+	t.Helper()
+	r := s.service().StopHook(t.Context(), bytes.NewReader(s.payload(hook.Stop, extra)))
+	check(t, json.Unmarshal(r.Stdout, &out))
+	return out
+}
+
+// linked makes a worktree of the scene's project.
+func (s *scene) linked(name string) string {
+	s.t.Helper()
+	dir := filepath.Join(filepath.Dir(s.root), name)
+	gittest.At(s.t, s.root).Git("worktree", "add", "-q", "-b", name, dir)
+	return dir
+}
+
+func TestE5WhereTheSessionWorked(t *testing.T) {
+	t.Parallel()
+	edit := func(path string) fields {
+		return fields{"tool_name": "Write", "tool_input": fields{"file_path": path}, "tool_response": fields{}, "tool_use_id": "u"}
+	}
+	for name, work := range map[string]func(s *scene) (red string, stop fields){
+		"in a worktree that the client was started in": func(s *scene) (string, fields) {
+			dir := s.linked("wt")
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+dir)
+			return dir, fields{"cwd": dir}
+		},
+		"in a worktree that it went to": func(s *scene) (string, fields) {
+			dir := s.linked("wt")
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.root)
+			return dir, fields{"cwd": dir}
+		},
+		"in a worktree that it has left": func(s *scene) (string, fields) {
+			dir := s.linked("wt")
+			s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+			s.call(hook.CwdChanged, fields{"old_cwd": dir, "new_cwd": s.root})
+			return dir, nil
+		},
+		"in a worktree whose files it named": func(s *scene) (string, fields) {
+			dir := s.linked("wt")
+			s.call(hook.PostToolUse, edit(filepath.Join(dir, "deep", "er", "f.go")))
+			return dir, nil
+		},
+		"in a worktree that it made": func(s *scene) (string, fields) {
+			s.prompt("do it", nil)
+			dir := s.linked("wt-made")
+			transcript := filepath.Join(s.state, "t.jsonl")
+			write(s.t, transcript, `{"command":"git worktree add ../wt-made"}`)
+			return dir, fields{"transcript_path": transcript}
+		},
+		"in another project": func(s *scene) (string, fields) {
+			other := filepath.Join(filepath.Dir(s.root), "other")
+			s.repository(other, untilGood)
+			check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+			s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": filepath.Join(other)})
+			return other, nil
+		},
+		"below the directory of the client": func(s *scene) (string, fields) {
+			above := filepath.Dir(s.root)
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+above)
+			s.prompt("do it", fields{"cwd": above})
+			s.call(hook.PostToolUse, merge(edit(s.path("f")), fields{"cwd": above}))
+			return s.root, fields{"cwd": above}
+		},
+		"below the directory of the client, by a shell": func(s *scene) (string, fields) {
+			above := filepath.Dir(s.root)
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+above)
+			s.prompt("do it", fields{"cwd": above})
+			transcript := filepath.Join(s.state, "t.jsonl")
+			write(s.t, transcript, `{"command":"(cd project && touch red)"}`)
+			return s.root, fields{"cwd": above, "transcript_path": transcript}
+		},
+		"in a worktree made below the directory of the client": func(s *scene) (string, fields) {
+			above := filepath.Dir(s.root)
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+above)
+			s.prompt("do it", fields{"cwd": above})
+			dir := s.linked("wt-made")
+			transcript := filepath.Join(s.state, "t.jsonl")
+			write(s.t, transcript, `{"command":"git -C project worktree add ../wt-made"}`)
+			return dir, fields{"cwd": above, "transcript_path": transcript}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t)
+			dir, stop := work(s)
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(stop), "check:.:t")
+			wantBlock(t, s.stop(stop), "check:.:t")
+			// It is held to it from anywhere.
+			wantBlock(t, s.stop(fields{"cwd": s.state}), dir)
+			check(t, os.Remove(filepath.Join(dir, "red")))
+			wantAllow(t, s.stop(stop))
+		})
+	}
+}
+
+func merge(all ...fields) fields {
+	out := fields{}
+	for _, one := range all {
+		for name, value := range one {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// Worktrees of other sessions are theirs.
+func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	write(t, filepath.Join(s.linked("wt-other"), "red"), "")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	write(t, transcript, `{"text":"nothing of that, and not-wt-other either"}`)
+	write(t, s.path("g"), "")
+	told := s.stop(fields{"transcript_path": transcript})
+	wantAllow(t, told, "wt-other, made since the session began, and never named in it")
+	s.wantTrees("project passed")
+	write(t, s.path("g"), "more")
+	wantAllow(t, s.stop(fields{"transcript_path": transcript})) // told once
+
+	// Nor is one that is spoken of, if another session works there.
+	s.call(hook.PostToolUse, fields{"session_id": "s2", "cwd": filepath.Join(filepath.Dir(s.root), "wt-other"), "tool_name": "Bash", "tool_input": fields{}, "tool_response": fields{}, "tool_use_id": "u"})
+	write(t, transcript, `{"text":"git worktree list: wt-other"}`)
+	write(t, s.path("g"), "and more")
+	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
+	s.wantTrees("project passed")
+}
+
+// A worktree is known by its own name, not by that of the project's place in it, which is in
+// every transcript.
+func TestE5AWorktreeOfANestedProjectIsKnownByItsOwnName(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	above := filepath.Dir(s.root)
+	r := gittest.At(t, filepath.Join(above, "mono"))
+	check(t, os.Mkdir(r.Dir, 0o755))
+	r.Git("init", "-q", "-b", "main")
+	r.Write("packages/app/.gauntlet/config.yml", untilGood, "packages/app/.gitignore", "gauntlet_logs\n")
+	r.Commit("first")
+	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.root = r.Path("packages/app")
+	s.approve()
+	s.prompt("do it", nil)
+
+	theirs := filepath.Join(above, "theirs")
+	r.Git("worktree", "add", "-q", "-b", "theirs", theirs)
+	write(t, filepath.Join(theirs, "packages", "app", "red"), "another session's")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	write(t, transcript, `{"command":"cd packages/app && touch g"}`)
+	write(t, s.path("g"), "")
+	wantAllow(t, s.stop(fields{"transcript_path": transcript}), "never named in it")
+	write(t, transcript, `{"command":"git worktree add ../theirs"}`)
+	wantBlock(t, s.stop(fields{"transcript_path": transcript}), theirs)
+}
+
+// A client that was started in a repository, above the project in it, names the repository in
+// every transcript.
+func TestE5AProjectBelowTheClientIsKnownByItsPlace(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	r := gittest.At(t, filepath.Join(filepath.Dir(s.root), "mono"))
+	check(t, os.Mkdir(r.Dir, 0o755))
+	r.Git("init", "-q", "-b", "main")
+	r.Write("packages/app/.gauntlet/config.yml", untilGood, "packages/app/.gitignore", "gauntlet_logs\n")
+	r.Commit("first")
+	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.root = r.Path("packages/app")
+	s.approve()
+	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+r.Dir)
+	s.prompt("do it", fields{"cwd": r.Dir})
+	write(t, s.path("red"), "")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	stop := fields{"cwd": r.Dir, "transcript_path": transcript}
+	write(t, transcript, `{"cwd":"`+r.Dir+`","text":"the app in mono"}`)
+	wantAllow(t, s.stop(stop))
+	write(t, transcript, `{"cwd":"`+r.Dir+`","command":"touch packages/app/red"}`)
+	wantBlock(t, s.stop(stop), "check:.:t")
+}
+
+// git can keep the places of worktrees by the way to them.
+func TestE5AWorktreeWithARelativePlaceIsFollowed(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	dir := s.linked("wt")
+	write(t, filepath.Join(dir, "red"), "")
+	wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+	gittest.At(t, s.root).Git("worktree", "move", dir, dir+"-2")
+	write(t, s.path(".git/worktrees/wt/gitdir"), "../../../../wt-2/.git\n")
+	wantBlock(t, s.stop(nil), dir+"-2")
+}
+
+// What is gone is not looked at for ever.
+func TestTreesThatAreGoneAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	dir := s.linked("wt")
+	s.prompt("do it", nil)
+	write(t, filepath.Join(dir, "g"), "")
+	wantAllow(t, s.stop(fields{"cwd": dir}))
+	known := func() bool {
+		_, known := work.NewStore(s.state).Load("s1").Trees[dir]
+		return known
+	}
+	if !known() {
+		t.Fatal("the worktree was not looked at")
+	}
+	s.prompt("go on", nil)
+	if !known() {
+		t.Error("a worktree that is there was forgotten")
+	}
+	gittest.At(t, s.root).Git("worktree", "remove", "--force", dir)
+	s.prompt("go on", nil)
+	if known() {
+		t.Error("a worktree that is gone is still known")
+	}
+}
+
+// A prompt waits once for all that is remembered of trees, and no longer than the client
+// waits for the hook.
+func TestE13AHangingGitHoldsNoPrompt(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(untilGood + "protect: [f]\n")
+	s.approve()
+	bin := t.TempDir()
+	write(t, filepath.Join(bin, "git"), "#!/bin/sh\nexec sleep 600\n")
+	check(t, os.Chmod(filepath.Join(bin, "git"), 0o755))
+	working := s.env
+	s.env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH")}, slices.DeleteFunc(slices.Clone(s.env), func(e string) bool { return strings.HasPrefix(e, "PATH=") })...)
+	s.timeout = time.Second
+	start := time.Now()
+	s.prompt("do it", nil)
+	if took := time.Since(start); took > 8*time.Second {
+		t.Errorf("the prompt waited for %v", took)
+	}
+	s.env, s.timeout = working, 0
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t") // the baseline is not known
+}
+
+// A transcript that cannot be read must not make the hook wait, and says nothing.
+func TestE5ATranscriptThatIsAPipe(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	dir := s.linked("wt")
+	write(t, filepath.Join(dir, "red"), "")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	pipe(t, transcript)
+	wantBlock(t, s.stop(fields{"transcript_path": transcript}), "check:.:t")
+}
+
+func TestE5AMovedWorktreeIsFollowed(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	dir, theirs := s.linked("wt"), s.linked("theirs")
+	write(t, filepath.Join(dir, "red"), "")
+	write(t, filepath.Join(theirs, "red"), "another session's")
+	wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+	gittest.At(t, s.root).Git("worktree", "move", dir, dir+"-2")
+	wantBlock(t, s.stop(nil), dir+"-2")
+	gittest.At(t, s.root).Git("worktree", "remove", "--force", dir+"-2")
+	if r := s.stop(nil); r.blocks() {
+		t.Errorf("a worktree that is gone, or another's, blocks: %s", r.Stdout)
+	}
+}
+
+// Reading is not working.
+func TestE5WhatAToolOnlyReadsIsNotTheAgents(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, untilGood)
+	check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+	write(t, filepath.Join(other, "red"), "the person's")
+	s.prompt("do it", nil)
+	for tool, blocks := range map[string]bool{"Read": false, "Grep": false, "mcp__fs__read_file": false, "mcp__fs__list_directory": false, "mcp__fs__write_file": true} {
+		session := fields{"session_id": tool}
+		write(t, s.path("g"), tool)
+		s.call(hook.PostToolUse, merge(session, fields{
+			"tool_name": tool, "tool_input": fields{"path": filepath.Join(other, "f"), "file_path": filepath.Join(other, "f")}, "tool_response": fields{}, "tool_use_id": "u",
+		}))
+		if got := s.stop(session).blocks(); got != blocks {
+			t.Errorf("%s: blocked %t", tool, got)
+		}
+	}
+}
+
+func TestE5TheFirstRedTreeAnswers(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	dir := s.linked("wt")
+	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+	write(t, filepath.Join(dir, "red"), "")
+	write(t, s.path("red"), "")
+	r := s.stop(nil)
+	wantBlock(t, r, "check:.:t")
+	if strings.Contains(r.Reason, dir) {
+		t.Error("the tree that it stands in comes first")
+	}
+	s.wantTrees("project failed")
+	check(t, os.Remove(s.path("red")))
+	wantBlock(t, s.stop(nil), dir)
+	s.wantTrees("project passed", "wt failed")
+}
+
+// What another session does in a project inside the client's own is not this agent's because a
+// transcript names it.
+func TestE5AProjectInsideTheClientsOwnMayBeAnothers(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	inner := s.path("inner")
+	s.repository(inner, untilGood)
+	check(t, trust.NewStore(s.state).Approve(inner, time.Now()))
+	transcript := filepath.Join(s.state, "t.jsonl")
+	write(t, transcript, `{"command":"ls inner"}`)
+	s.prompt("do it", nil)
+	write(t, s.path("g"), "")
+	write(t, filepath.Join(inner, "red"), "by another session")
+	s.prompt("do it", fields{"session_id": "s2", "cwd": inner})
+	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
+	s.wantTrees("project passed")
+}
+
+// The approval of a tree that the agent has left in red is damaged: that frees it there as
+// little as where it stands.
+func TestE6ADamagedApprovalHoldsInAnotherTreeToo(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, untilGood)
+	check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+	s.prompt("do it", nil)
+	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": other})
+	write(t, filepath.Join(other, "red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	s.damage()
+	wantBlock(t, s.stop(nil), "Ask a person to approve")
+	s.wantVerdict("trust", "failed", "damaged_approval")
+}
+
+func TestE13ATurnThatChangesNothingIsNotJudged(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("red"), "the person's own work")
+	s.prompt("what is this?", nil)
+	wantAllow(t, s.stop(nil))
+	s.wantTrees("project unchanged")
+	s.prompt("change something", nil)
+	write(t, s.path("g"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	// What it was refused for is not forgotten when the tree is as it was.
+	check(t, os.Remove(s.path("g")))
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+func TestE13TheBaselineMoves(t *testing.T) {
+	t.Parallel()
+	t.Run("to a person's work after a judged stop", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil))
+		write(t, s.path("red"), "by the person")
+		s.prompt("what is this?", nil)
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project unchanged")
+	})
+	t.Run("to a person's work after a turn that changed nothing", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("what is this?", nil)
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project unchanged")
+		write(t, s.path("red"), "by the person")
+		s.prompt("and this?", nil)
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project unchanged")
+	})
+	t.Run("not while background work may have changed it", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(fields{"background_tasks": []fields{{"id": "b1", "type": "shell", "status": "running", "description": "d"}}}))
+		write(t, s.path("red"), "by the task")
+		s.prompt("and now?", nil)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+	t.Run("not at a prompt of the client's own", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil))
+		write(t, s.path("red"), "by the task")
+		s.prompt("<task-notification>done</task-notification>", nil)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+	t.Run("not at a prompt after a turn without a stop", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("red"), "by the agent, which was interrupted")
+		s.prompt("go on", nil)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+}
+
+// A stop that was refused ends no turn: what the agent did until it was interrupted is its own,
+// whichever keeper refused it.
+func TestE13TheBaselineStaysAfterARefusedStop(t *testing.T) {
+	t.Parallel()
+	s := newProtected(t, block, true)
+	write(t, s.path("Makefile"), "")
+	wantBlock(t, s.stop(nil), "Makefile changed")
+	s.wantTrees("project passed")
+	write(t, s.path("red"), "by the agent, which was interrupted")
+	s.prompt("go on", nil)
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+// An agent that is let go after its last retry has not passed: it still answers for the tree,
+// from the tree that it found.
+func TestE13TheRetryLimitIsNoPass(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("red"), "the person's own work")
+	s.prompt("do it", nil)
+	known := func() work.Tree { return work.NewStore(s.state).Load("s1").Trees[paths.Canonical(s.root)] }
+	found := known().Baseline
+	write(t, s.path("g"), "")
+	for range 3 {
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.wantTrees("project retry_limit_exceeded")
+	if tree := known(); found == "" || tree.Baseline != found || !tree.Red {
+		t.Errorf("known is %+v, found was %q", tree, found)
+	}
+	check(t, os.Remove(s.path("g")))
+	wantAllow(t, s.stop(nil), "retry limit")
+	s.wantTrees("project retry_limit_exceeded")
+}
+
+// A session that is resumed is the latest one, and the one that a /clear after it goes on from.
+func TestE13AResumedSessionIsTheLatest(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	for i, id := range []string{"s1", "s2"} {
+		s.prompt("do it", fields{"session_id": id})
+		sum := sha256.Sum256([]byte(id))
+		then := time.Now().Add(time.Duration(i-2) * time.Hour)
+		check(t, os.Chtimes(filepath.Join(s.state, "sessions", hex.EncodeToString(sum[:12])+".json"), then, then))
+	}
+	s.call(hook.SessionStart, fields{"session_id": "s1", "source": "resume"})
+	s.call(hook.SessionStart, fields{"session_id": "s3", "source": "clear"})
+	if got := work.NewStore(s.state).Load("s3").Origin; got != "s1" {
+		t.Errorf("it goes on from %s", got)
+	}
+}
+
+// The baseline moves; where the session began in the reflog does not.
+func TestE12TheReflogOfTheBeginningStays(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	known := func() work.Tree { return work.NewStore(s.state).Load("s1").Trees[paths.Canonical(s.root)] }
+	first := known()
+	s.commit("g", "")
+	wantAllow(t, s.stop(nil))
+	s.prompt("go on", nil)
+	if now := known(); first.Reflog.Size == 0 || now.Reflog != first.Reflog || now.Baseline == first.Baseline {
+		t.Errorf("known was %+v, is %+v", first, now)
+	}
+}
+
+func TestE13WithoutABaselineAStopIsJudged(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+func TestE13PlanMode(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	wantAllow(t, s.stop(fields{"permission_mode": "plan"}))
+	s.wantTrees("project unchanged")
+	s.prompt("plan it", fields{"session_id": "s2"})
+	wantAllow(t, s.stop(fields{"permission_mode": "plan", "session_id": "s2"}))
+	write(t, s.path("g"), "")
+	wantBlock(t, s.stop(fields{"permission_mode": "plan", "session_id": "s2"}), "check:.:t")
+}
+
+func TestE13AnExternalRunnerIsNotAskedEither(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config("stop_hook: {runner: [sh, -c, 'exit 1']}\n")
+	s.approve()
+	s.prompt("what is this?", nil)
+	wantAllow(t, s.stop(nil))
+	s.wantTrees("project unchanged")
+	write(t, s.path("g"), "")
+	wantBlock(t, s.stop(nil), "runner")
+}
+
+func TestAPassIsOneLineForThePerson(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(strings.ReplaceAll(untilGood, "quiet: true\n", ""))
+	s.approve()
+	write(t, s.path("g"), "")
+	wantAllow(t, s.stop(nil), "stopgate: t ✓ 0.")
+	write(t, s.global, "trust: enforce\nquiet: true\n")
+	write(t, s.path("h"), "")
+	wantAllow(t, s.stop(nil))
+}
+
+func TestE23ObservingBlocksNothing(t *testing.T) {
+	t.Parallel()
+	for _, who := range []string{"project", "user"} {
+		t.Run(who, func(t *testing.T) {
+			s := newWork(t)
+			s.keepers = append(s.keepers, guard.Guard{})
+			text := untilGood + "hooks:\n  Stop:\n    - {run: exit 1, on_failure: block}\n  PreToolUse:\n    - {run: exit 1, on_failure: block}\n"
+			if who == "project" {
+				text += "mode: observe\n"
+			} else {
+				write(t, s.global, "trust: enforce\nmode: observe\n")
+			}
+			s.config(text)
+			s.approve()
+			write(t, s.path("red"), "")
+			for range 5 { // and no retry is counted
+				wantAllow(t, s.stop(nil), "would have been", "check:.:t")
+				s.wantVerdict("gates", "failed", "would_block")
+				s.wantVerdict("guard", "failed", "would_block")
+				s.wantTrees("project failed")
+			}
+			if r := s.call(hook.PreToolUse, nil); strings.Contains(string(r.Stdout), "deny") {
+				t.Errorf("got %s", r.Stdout)
+			}
+			if got := stopHook(t, s, nil)["decision"]; got != "approve" {
+				t.Errorf("stop-hook: %v", got)
+			}
+			write(t, s.global, "trust: enforce\n")
+			s.config(strings.Replace(text, "mode: observe\n", "", 1))
+			s.approve()
+			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+	}
+}
+
+// A project that only observes frees no other one.
+func TestE23ObservingIsPerProject(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, untilGood+"mode: observe\n")
+	check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+	write(t, s.path("red"), "")
+	write(t, filepath.Join(other, "red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	wantBlock(t, s.stop(fields{"cwd": other}), s.root)
+	s.wantTrees("other failed", "project failed")
+}
+
+func TestOffInOneProjectFreesNoOther(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, untilGood)
+	check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	check(t, Recess{Root: other, Since: time.Now().Add(-time.Minute), Until: time.Now().Add(time.Hour)}.Begin(s.state))
+	wantBlock(t, s.stop(fields{"cwd": other}), s.root)
+}
+
+// commit makes a commit in the scene's project, now.
+func (s *scene) commit(name, content string) {
+	s.t.Helper()
+	r := gittest.At(s.t, s.root)
+	r.Env = slices.DeleteFunc(r.Env, func(e string) bool { return strings.Contains(e, "_DATE=") })
+	r.Write(name, content)
+	r.Commit(name)
+}
+
+func TestE12WorkThatLeftTheTree(t *testing.T) {
+	t.Parallel()
+	git := func(s *scene, args ...string) { gittest.At(s.t, s.root).Git(args...) }
+	pushed := func(s *scene) { git(s, "update-ref", "refs/remotes/origin/main", "HEAD") }
+	t.Run("a commit that was pushed still counts", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		s.commit("red", "")
+		pushed(s)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+	t.Run("also without a known beginning in the reflog", func(t *testing.T) {
+		s := newWork(t)
+		other := filepath.Join(filepath.Dir(s.root), "other")
+		s.repository(other, untilGood)
+		s.prompt("do it", fields{"cwd": other})
+		s.commit("red", "")
+		pushed(s)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+	t.Run("commits by others never do", func(t *testing.T) {
+		s := newWork(t)
+		git(s, "switch", "-q", "-c", "theirs")
+		s.commit("red", "")
+		git(s, "switch", "-q", "main")
+		s.prompt("pull", nil)
+		git(s, "pull", "-q", "--ff-only", ".", "theirs")
+		pushed(s)
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project no_applicable_gates")
+	})
+	t.Run("commits that were merged from a worktree that is gone", func(t *testing.T) {
+		for _, stopped := range []bool{false, true} {
+			s := newWork(t)
+			s.prompt("do it", nil)
+			dir := s.linked("feat")
+			r := gittest.At(t, dir)
+			r.Env = withoutDates(r.Env)
+			r.Write("red", "")
+			r.Commit("red")
+			if stopped {
+				wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+				git(s, "pull", "-q", "--ff-only", ".", "feat") // it is known whose it is
+			} else {
+				git(s, "merge", "-q", "--ff-only", "feat")
+			}
+			git(s, "worktree", "remove", "--force", dir)
+			pushed(s)
+			wantBlock(t, s.stop(nil), "check:.:t")
+		}
+	})
+	t.Run("commits on another branch are told", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		git(s, "switch", "-q", "-c", "hidden")
+		s.commit("red", "")
+		git(s, "switch", "-q", "main")
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil), "no gate has seen commits on hidden")
+	})
+	t.Run("a stash is told", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("f"), "2")
+		git(s, "stash", "-q")
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil), "no gate has seen a stash")
+	})
+	t.Run("what new rules ignore is told", func(t *testing.T) {
+		for _, rules := range []string{".gitignore", ".git/info/exclude"} {
+			s := newWork(t)
+			s.now = func() time.Time { return time.Now().Add(-time.Second) }
+			s.prompt("do it", nil)
+			write(t, s.path("g"), "")
+			write(t, s.path(rules), "gauntlet_logs\nhidden.go\n")
+			write(t, s.path("hidden.go"), "")
+			wantAllow(t, s.stop(nil), "hidden.go")
+		}
+	})
+	t.Run("nothing is told of what was there before", func(t *testing.T) {
+		s := newWork(t)
+		write(t, s.path("f"), "2")
+		git(s, "stash", "-q")
+		write(t, s.path(".git/info/exclude"), "hidden.go\n")
+		write(t, s.path("hidden.go"), "")
+		past := time.Now().Add(-time.Hour)
+		for _, name := range []string{".git/logs/refs/stash", ".git/info/exclude", "hidden.go"} {
+			check(t, os.Chtimes(s.path(name), past, past))
+		}
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil))
+	})
+}
+
+// received counts the calls that have come.
+func (s *scene) received() (n int) {
+	s.t.Helper()
+	for _, r := range s.records() {
+		if r.Kind == event.Received {
+			n++
+		}
+	}
+	return n
+}
+
+// Two entries that are not written alike are called at once for one stop.
+func TestE14ASecondCallForTheSameStopAdoptsTheAnswer(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	ran, both := filepath.Join(s.state, "ran"), filepath.Join(s.state, "both")
+	s.config(strings.Replace(untilGood, "test ! -e red", "echo x >>"+ran+"; until test -e "+both+"; do sleep 0.01; done; test ! -e red", 1))
+	s.approve()
+	write(t, s.path("red"), "")
+	said := fields{"stop_hook_active": true}
+	for n := 1; n <= 3; n++ {
+		replies := make([]reply, 2)
+		var calls sync.WaitGroup
+		for i := range replies {
+			calls.Go(func() { replies[i] = s.stop(said) })
+		}
+		eventually(t, "both calls have come", func() bool { return s.received() == 2*n })
+		write(t, both, "")
+		calls.Wait()
+		check(t, os.Remove(both))
+		for _, r := range replies {
+			wantBlock(t, r, "check:.:t")
+		}
+		text, err := os.ReadFile(ran)
+		check(t, err)
+		if got := strings.Count(string(text), "x"); got != n {
+			t.Fatalf("the gate ran %d times after %d stops", got, n)
+		}
+	}
+	write(t, both, "")
+	wantAllow(t, s.stop(said), "retry limit") // three were counted, not six
+}
+
+// When a second call's time is over while the first one still judges, it holds an agent that
+// has something to answer for, counts nothing, and moves nothing.
+func TestE8AStopThatAnotherCallStillJudges(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		work   func(s *scene)
+		fields fields
+		blocks bool
+	}{
+		"nothing changed":                    {func(*scene) {}, nil, false},
+		"something changed":                  {func(s *scene) { write(s.t, s.path("g"), "") }, nil, true},
+		"something changed, but it observes": {func(s *scene) { write(s.t, s.path("g"), ""); write(s.t, s.global, "trust: enforce\nmode: observe\n") }, nil, false},
+		"a plan changes nothing":             {func(*scene) {}, fields{"session_id": "planner", "permission_mode": "plan"}, false},
+		"the baseline is not known":          {func(*scene) {}, fields{"session_id": "another"}, true},
+		"red before": {func(s *scene) {
+			write(s.t, s.path("red"), "")
+			wantBlock(s.t, s.stop(nil), "check:.:t")
+			check(s.t, os.Remove(s.path("red")))
+		}, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t).onStage()
+			s.give("/gsd:a", "/gsd:b")
+			s.prompt("/gsd:a", nil)
+			tt.work(s.scene)
+			judging, judged := make(chan struct{}), make(chan struct{})
+			s.keepers = append([]keeper.Keeper{stub{"slow", func(context.Context, *keeper.Call) keeper.Verdict {
+				close(judging) // a second time would panic
+				<-judged
+				return keeper.Verdict{}
+			}}}, s.keepers...)
+			first := make(chan reply)
+			go func() { first <- s.call(hook.Stop, tt.fields) }()
+			<-judging
+			s.timeout = 4 * time.Second // half of it to wait, the rest to look
+			before, err := NewCounter(s.state).Blocks(Turn{Session: "s1", Prompt: "p1"})
+			check(t, err)
+			if r := s.call(hook.Stop, tt.fields); r.blocks() != tt.blocks || !strings.Contains(r.Reason+r.Message, "still checking") {
+				t.Errorf("got %s", r.Stdout)
+			}
+			after, err := NewCounter(s.state).Blocks(Turn{Session: "s1", Prompt: "p1"})
+			check(t, err)
+			if !maps.Equal(before, after) {
+				t.Errorf("blocks %v became %v", before, after)
+			}
+			if s.driven > 0 || len(s.answered().Effects) > 0 {
+				t.Errorf("driven %d times, effects %q", s.driven, s.answered().Effects)
+			}
+			s.wantQueue("active pending")
+			close(judged)
+			<-first
+		})
+	}
+}
+
+func TestAnswersToSilentSessionsAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	wantAllow(t, s.stop(nil))
+	old := filepath.Join(s.state, "answers", "old.json")
+	past := time.Now().Add(-31 * 24 * time.Hour)
+	for _, path := range []string{old, old + ".lock"} {
+		write(t, path, "{}")
+		check(t, os.Chtimes(path, past, past))
+	}
+	s.call(hook.SessionEnd, fields{"reason": "other"})
+	left, err := filepath.Glob(filepath.Join(s.state, "answers", "*"))
+	check(t, err)
+	if len(left) != 2 || exists(old) {
+		t.Errorf("left are %q", left)
+	}
+}
+
+// A stop that looks like the one before is judged, however soon it comes.
+// An answer belongs to one payload, and to calls that had begun before it was given.
+func TestE14AnAnswerIsAdoptedForItsOwnPayload(t *testing.T) {
+	t.Parallel()
+	file, noon := filepath.Join(t.TempDir(), "answer.json"), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	(&turn{file: file, now: given{Payload: "a"}}).keep("block", []byte("{}"), noon)
+	for _, tt := range []struct {
+		payload string
+		begun   time.Time
+		want    bool
+	}{{"a", noon.Add(-1), true}, {"b", noon.Add(-1), false}, {"a", noon, false}} {
+		if _, found := (&turn{file: file, now: given{Payload: tt.payload}}).adopted(tt.begun); found != tt.want {
+			t.Errorf("%+v: adopted %t", tt, found)
+		}
+	}
+}
+
+func TestE14AnotherStopIsJudgedAgain(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	check(t, os.Remove(s.path("red")))
+	wantAllow(t, s.stop(nil))
+	s.wantTrees("project passed")
+}
+
+// An agent can write settings that give the hook less time than it was installed with.
+func TestE14WhatIsNotDoneInAShortenedTimeIsRed(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(strings.Replace(untilGood, "test ! -e red", "test ! -e slow || exec sleep 600", 1))
+	s.approve()
+	self, err := os.Executable()
+	check(t, err)
+	write(t, s.path(".claude/settings.local.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+self+` hook Stop --timeout 20m","timeout":4}]}]}}`)
+	s.timeout = 20 * time.Minute
+	write(t, s.path("slow"), "")
+	r := s.stop(nil)
+	wantBlock(t, r, "shortened the hook's timeout to 4s")
+	check(t, os.Remove(s.path("slow")))
+	wantAllow(t, s.stop(nil), "only 4s")
+}
+
+// Newer clients take settings.local.json from the main worktree, too.
+func TestE14TheMainWorktreeCanShortenTheTime(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	self, err := os.Executable()
+	check(t, err)
+	write(t, s.path(".claude/settings.local.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+self+` hook Stop --timeout 20m","timeout":4}]}]}}`)
+	s.timeout = 20 * time.Minute
+	dir := s.linked("wt")
+	write(t, filepath.Join(dir, "f"), "changed")
+	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+dir)
+	wantAllow(t, s.stop(fields{"cwd": dir}), "only 4s")
+}
+
+// An agent that edited a gate learns why the old one failed all the same, and what helps.
+func TestE6TheAgentIsToldThatItsEditDidNotRun(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("red"), "")
+	const advice = "`.gauntlet` is not as approved ("
+	if r := s.stop(nil); !r.blocks() || strings.Contains(r.Reason, advice) {
+		t.Errorf("nothing was edited: %s", r.Stdout)
+	}
+	s.config(strings.Replace(untilGood, "test ! -e red", "true", 1))
+	wantBlock(t, s.stop(nil), advice+"config.yml), so the approved files ran")
+	wantBlock(t, s.stop(nil), "restore it with `stopgate trust --restore`, or ask a person to approve it.")
+}
+
+// A project that is red and moves away, with its repository, holds the agent back once, and then
+// a person is told.
+func TestE5ARedProjectThatMovesAwayIsMissed(t *testing.T) {
+	t.Parallel()
+	for name, link := range map[string]bool{"moved": false, "moved, with a link in its place": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t)
+			write(t, s.path("red"), "")
+			wantBlock(t, s.stop(nil), "check:.:t")
+			away := s.root + "-2"
+			check(t, os.Rename(s.root, away))
+			if link {
+				check(t, os.Symlink(away, s.root))
+			}
+			wantBlock(t, s.stop(fields{"cwd": away}), "Put it back and stop again")
+			wantAllow(t, s.stop(fields{"cwd": away}), "no gate has seen the work since")
+			check(t, os.RemoveAll(s.root))
+			check(t, os.Rename(away, s.root))
+			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+	}
+}
+
+// Projects below one that is approved itself, and many of them.
+func TestE5ApprovedProjectsBelowTheClient(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	var last string
+	for i := range maxBelow + 4 {
+		last = s.path(fmt.Sprintf("pk/app%02d", i))
+		write(t, filepath.Join(last, ".gauntlet/config.yml"), untilGood)
+		check(t, trust.NewStore(s.state).Approve(last, time.Now()))
+	}
+	gittest.At(t, s.root).Git("add", "-A")
+	s.commit("f", "2")
+	s.prompt("do it", nil)
+	transcript := filepath.Join(s.state, "t.jsonl")
+	for i := range maxBelow + 4 {
+		name := fmt.Sprintf("pk/app%02d", i)
+		write(t, s.path(name+"/red"), "")
+		write(t, transcript, `{"command":"touch `+name+`/red"}`)
+		stop := fields{"transcript_path": transcript, "prompt_id": name}
+		wantBlock(t, s.stop(stop), name)
+		check(t, os.Remove(s.path(name+"/red")))
+		wantAllow(t, s.stop(stop))
+	}
+}

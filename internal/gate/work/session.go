@@ -1,0 +1,157 @@
+// Package work knows where a session has worked: its directories, and for each project in
+// them the tree that the agent found. A stop is judged in all of these places, and only
+// for what the session itself has changed.
+package work
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/sys/process"
+)
+
+// Session is what is known of one session of a client, and of those that it goes on from:
+// after /clear, resume and fork the work is the same.
+type Session struct {
+	ID string `json:"id"`
+	// Origin is the first session that this one goes on from; its own id where there is
+	// none.
+	Origin string    `json:"origin"`
+	Began  time.Time `json:"began"`
+	// Clients are the processes that have run the session, the latest last.
+	Clients []process.Identity `json:"clients,omitempty"`
+	// Prompts counts all that were sent, and ByPerson those that a person wrote.
+	Prompts  int `json:"prompts,omitempty"`
+	ByPerson int `json:"by_person,omitempty"`
+	// Judged means that the last turn ended in a stop that was looked at, with nothing left
+	// running: what changes from then until the next prompt is a person's.
+	Judged bool `json:"judged,omitempty"`
+	// Scheduled are prompts that the agent has told the client to send later.
+	Scheduled []string `json:"scheduled,omitempty"`
+	// Roots are the projects in which the session has worked, the oldest first.
+	Roots []string `json:"roots,omitempty"`
+	// Strange are projects in which it has worked that were never approved.
+	Strange []string `json:"strange,omitempty"`
+	// Trees are those that were looked at, by their roots.
+	Trees map[string]Tree `json:"trees,omitempty"`
+	// Made are the commits that the session made in linked worktrees, which may be removed:
+	// wherever they are merged, they are the session's.
+	Made []string `json:"made,omitempty"`
+	// Told are worktrees that a person was told of.
+	Told []string `json:"told,omitempty"`
+}
+
+// Tree is a project's working tree, as a session sees it.
+type Tree struct {
+	// Baseline is the tree that the agent found or left behind green; empty where it is not
+	// known.
+	Baseline string `json:"baseline,omitempty"`
+	// Reflog is git's log of HEAD when the session began; zero where that is not known.
+	Reflog change.Reflog `json:"reflog,omitzero"`
+	// Red means that a stop of this session was refused here, and none has passed since.
+	Red bool `json:"red,omitempty"`
+	// GitDir is what git keeps of a red worktree, which leads to it if it is moved, Common the
+	// repository, and Within the project's place in it.
+	GitDir string `json:"git_dir,omitempty"`
+	Common string `json:"common,omitempty"`
+	Within string `json:"within,omitempty"`
+	// Missed means that a stop was refused because the repository is gone.
+	Missed bool `json:"missed,omitempty"`
+}
+
+const (
+	// maxRoots bounds what is remembered of an agent that wanders through a large tree. The
+	// first and the latest are the ones that matter.
+	maxRoots     = 64
+	maxClients   = 8
+	maxMade      = 500
+	maxScheduled = 64
+	// maxPrompt is more bytes than the client tells of a scheduled prompt, which it clips at a
+	// thousand characters.
+	maxPrompt = 5000
+)
+
+// Visit remembers a project that the session works in.
+func (s *Session) Visit(root string) {
+	if root == "" || slices.Contains(s.Roots, root) {
+		return
+	}
+	s.Roots = append(s.Roots, root)
+	if len(s.Roots) > maxRoots {
+		s.Roots = slices.Delete(s.Roots, 1, 2)
+	}
+}
+
+// Commit remembers commits that the session made in a linked worktree.
+func (s *Session) Commit(commits []string) {
+	for _, commit := range commits {
+		if !slices.Contains(s.Made, commit) {
+			s.Made = append(s.Made, commit)
+		}
+	}
+	s.Made = s.Made[max(0, len(s.Made)-maxMade):]
+}
+
+// Schedule remembers the prompts that the client will send by itself.
+func (s *Session) Schedule(prompts []string) {
+	prompts = slices.DeleteFunc(prompts, func(text string) bool { return len(text) > maxPrompt })
+	s.Scheduled = prompts[:min(len(prompts), maxScheduled)]
+}
+
+// Stray remembers a project that was never approved.
+func (s *Session) Stray(root string) {
+	if root != "" && !slices.Contains(s.Strange, root) && len(s.Strange) < maxRoots {
+		s.Strange = append(s.Strange, root)
+	}
+}
+
+// RunBy remembers a client that runs the session. A fork begins under the old id, so the
+// same session may have two at a time.
+func (s *Session) RunBy(client process.Identity) {
+	if client.PID == 0 || slices.Contains(s.Clients, client) {
+		return
+	}
+	s.Clients = append(s.Clients, client)
+	s.Clients = s.Clients[max(0, len(s.Clients)-maxClients):]
+}
+
+// SetTree changes what is known of a tree.
+func (s *Session) SetTree(root string, change func(*Tree)) {
+	if s.Trees == nil {
+		s.Trees = map[string]Tree{}
+	}
+	tree := s.Trees[root]
+	change(&tree)
+	s.Trees[root] = tree
+}
+
+// DropGone forgets the trees whose directories are gone. A red one is kept: git may know
+// where it was moved to.
+func (s *Session) DropGone() {
+	maps.DeleteFunc(s.Trees, func(root string, tree Tree) bool {
+		_, err := os.Lstat(root)
+		return !tree.Red && errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// Prompt names the last prompt that a person wrote; empty where there was none.
+func (s *Session) Prompt() string {
+	if s == nil || s.ByPerson == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s#%d", s.Origin, s.ByPerson)
+}
+
+// successor is a session that goes on from this one under another id.
+func (s *Session) successor(id string) *Session {
+	next := *s
+	next.ID = id
+	next.Trees = maps.Clone(s.Trees)
+	return &next
+}
