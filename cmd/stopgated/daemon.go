@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/daemon"
+	"github.com/stopgate/stopgate/internal/control/daemon"
 	"github.com/stopgate/stopgate/internal/store"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/sys/environ"

@@ -14,9 +14,9 @@ import (
 	"syscall"
 
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/gate/need/shell"
-	"github.com/stopgate/stopgate/internal/harness/endpoint/probe"
-	"github.com/stopgate/stopgate/internal/session/wake/send"
+	"github.com/stopgate/stopgate/internal/control/probe"
+	"github.com/stopgate/stopgate/internal/control/send"
+	"github.com/stopgate/stopgate/internal/control/shell"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 

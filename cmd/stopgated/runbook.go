@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 

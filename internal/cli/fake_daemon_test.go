@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/client"
-	"github.com/stopgate/stopgate/internal/api"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )

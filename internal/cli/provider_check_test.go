@@ -13,8 +13,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/stopgate/stopgate/internal/gate/need/shell"
-	"github.com/stopgate/stopgate/internal/harness/endpoint/probe"
+	"github.com/stopgate/stopgate/internal/control/probe"
+	"github.com/stopgate/stopgate/internal/control/shell"
 )
 
 // stopgated stands in for the program of that name, as far as scripts need it.

@@ -21,8 +21,8 @@ import (
 
 	stopgate "github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/agents/errand"
-	"github.com/stopgate/stopgate/internal/daemon"
-	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/control/daemon"
+	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/store"
 	"github.com/stopgate/stopgate/internal/store/sqlite"

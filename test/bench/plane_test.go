@@ -15,7 +15,7 @@ import (
 
 	modernc "modernc.org/sqlite"
 
-	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/control/engine"
 )
 
 // crowdAudit compares what the store tells with what clients heard.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/errand"
-	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 )
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/engine"
+	"github.com/stopgate/stopgate/internal/control/engine"
 )
 
 // What a stop of an agent means is in its file. The daemon is asked for the signal alone.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/engine"
-	"github.com/stopgate/stopgate/internal/runbook"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // The older system handled an event twice, and the second time it hit the step that the

@@ -31,7 +31,7 @@ func TestCommittedSchemasAreWhatTheGeneratorWrites(t *testing.T) {
 		}
 		got, err := os.ReadFile(filepath.Join("schema", filepath.Base(path)))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not up to date: run go generate ./internal/hook (%v)", filepath.Base(path), err)
+			t.Errorf("%s is not up to date: run go generate ./internal/harness/hook (%v)", filepath.Base(path), err)
 		}
 	}
 }

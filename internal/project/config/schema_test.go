@@ -91,7 +91,7 @@ func TestCommittedSchemasAreWhatTheGeneratorWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(fresh), schemaText(t, kind)); diff != "" {
-			t.Errorf("%s is not up to date: run go generate ./internal/config (-fresh +committed)\n%s", kind, diff)
+			t.Errorf("%s is not up to date: run go generate ./internal/project/config (-fresh +committed)\n%s", kind, diff)
 		}
 	}
 	committed, err := filepath.Glob("schema/*.json")

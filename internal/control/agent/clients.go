@@ -1,0 +1,178 @@
+// Package agent runs agents that are clients: each in a tmux session of its own, on a
+// server that is the daemon's, where a person can watch it and talk to it. The client goes
+// on when the daemon does not.
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/errand"
+	"github.com/stopgate/stopgate/internal/control/effect"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/gate/lifecycle"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+)
+
+// Clients are the agents that are clients.
+type Clients struct {
+	Errands effect.Errands
+	Config  string // the path of the global configuration
+	Now     func() time.Time
+	Log     func(format string, args ...any)
+}
+
+var _ effect.Agents = Clients{}
+
+// How large a client's screen is until a person attaches.
+const (
+	width  = 160
+	height = 50
+)
+
+// Socket is that of the tmux server on which the clients run.
+func Socket(stateDir string) string { return filepath.Join(stateDir, "tmux.sock") }
+
+// Session is the tmux session of an agent.
+func Session(name, id string) string {
+	return terminal.SessionName("stopgate-"+name[:min(len(name), 60)]) + "-" + id[:min(len(id), 8)]
+}
+
+func (c Clients) server() terminal.Server {
+	return terminal.Server{Socket: Socket(c.Errands.StateDir), Environ: c.Errands.Environ}
+}
+
+// Start starts the client in a terminal, unless that was done before.
+func (c Clients) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart) error {
+	own, err := c.Errands.Own(a.ID)
+	if err != nil {
+		return err
+	}
+	dir, err := c.Errands.Dir(a.ID)
+	if err != nil {
+		return err
+	}
+	env := c.Errands.AgentEnv(a)
+	begin := newBeginning(a, own, c.Errands.StateDir, env)
+	spec := errand.Spec{Owner: o.ID, Script: begin.script(), Dir: a.Cwd, Log: c.Errands.Log(o.ID), Label: a.Step, Env: env}
+	return errand.StartInTerminal(ctx, c.Errands.Program, dir, spec, func(ctx context.Context, argv []string) error {
+		if err := errors.Join(runnable(a, env), c.prepare(begin)); err != nil {
+			return err
+		}
+		return c.launch(ctx, own, Session(a.Name, a.ID), argv)
+	})
+}
+
+// prepare writes what the client and its hooks read. It is done while the client cannot
+// begin: one that has begun has a session of its own choice.
+func (c Clients) prepare(b beginning) error {
+	client := settings.Agent{
+		Program: c.Errands.Program, Aliases: aliases(c.Errands.Program, b.env), Dir: b.Cwd,
+		ConfigDir: ConfigDir(b.Run, b.Cwd, b.env),
+	}
+	if b.long() {
+		client.Prompt = b.own.Path("prompt.md")
+	}
+	text, err := client.File()
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		b.own.WriteConfig(string(b.OnStop)),
+		atomicfile.Write(b.own.Path("settings.json"), append(text, '\n'), 0o600),
+		b.own.SetSession(agentdir.Session{ID: b.session()}),
+		atomicfile.Write(b.own.Path("prompt.md"), []byte(b.prompt), 0o600),
+	)
+}
+
+// aliases are the names by which an agent may call us besides the path of the program: what
+// its PATH finds, and what a refused stop tells it to call.
+func aliases(program string, env []string) []string {
+	return []string{"stopgate", "oj", lifecycle.SignalProgram(program, env)}
+}
+
+// launch makes the session with the runner in it. One that is there already is that of a
+// runner which somebody launched who did not live to see it begin; it cannot any more.
+func (c Clients) launch(ctx context.Context, own agentdir.Dir, session string, argv []string) error {
+	if err := own.SetTerminal(agentdir.Terminal{Socket: Socket(c.Errands.StateDir), Session: session}); err != nil {
+		return err
+	}
+	n := terminal.NewSession{Name: session, Dir: c.Errands.StateDir, Argv: argv, Width: width, Height: height}
+	err := c.server().NewSession(ctx, n)
+	if errors.Is(err, terminal.ErrSessionExists) {
+		if err := c.server().KillSession(ctx, session); err != nil {
+			return err
+		}
+		err = c.server().NewSession(ctx, n)
+	}
+	if errors.Is(err, terminal.ErrNotInstalled) {
+		return noTmux()
+	}
+	return err
+}
+
+func noTmux() error {
+	return &errand.Failure{Why: "tmux was not found, and a client needs a terminal: install tmux"}
+}
+
+// runnable finds what would keep the client from starting, and says so in better words
+// than a shell.
+func runnable(a engine.AgentStart, env []string) error {
+	if _, found := environ.LookPath(env, "tmux"); !found {
+		return noTmux()
+	}
+	if _, program, _ := runbook.Launch(a.Run); program != "" && !isThere(program, a.Cwd, env) {
+		return &errand.Failure{Why: "the program " + program + " was not found: put it on the PATH that the daemon was started with, or write its whole path in run"}
+	}
+	return nil
+}
+
+// Wait waits until the client has ended.
+func (c Clients) Wait(ctx context.Context, agent string) (errand.Result, error) {
+	r, err := c.Errands.Agents().Wait(ctx, agent)
+	if err == nil {
+		c.endQueue(agent)
+	}
+	return r, err
+}
+
+// Kill ends the client, and its session with whatever else a person has in there.
+func (c Clients) Kill(ctx context.Context, agent string) error {
+	if err := c.Errands.Agents().Kill(ctx, agent); err != nil {
+		return err
+	}
+	c.endQueue(agent)
+	own, err := c.Errands.Own(agent)
+	if err != nil {
+		return err
+	}
+	at, err := own.Terminal()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it never had one
+	}
+	if err != nil {
+		return err
+	}
+	err = c.server().KillSession(ctx, at.Session)
+	if errors.Is(err, terminal.ErrNotInstalled) {
+		return nil // it ends with its runner
+	}
+	return err
+}
+
+// End ends the tmux server, with what somebody has left there.
+func (c Clients) End(ctx context.Context) error {
+	if _, err := os.Lstat(Socket(c.Errands.StateDir)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return c.server().KillServer(ctx)
+}

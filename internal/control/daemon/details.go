@@ -1,0 +1,146 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// detailPatience is how long one looks for each detail. What takes longer is left out.
+const detailPatience = 2 * time.Second
+
+// details is what helps a person to decide, as it is now. None of it may keep the
+// decision from being shown.
+func (p *plane) details(ctx context.Context, o *engine.Owner, d engine.Decision) *client.Details {
+	cost := o.Cost()
+	details := &client.Details{USD: cost.USD, Tokens: cost.Tokens, Running: int64(ran(o, p.opts.Now()).Seconds())}
+	last := lastOf(p.opts.StateDir, d.AgentID)
+	words := within(ctx, func(context.Context) []string { return []string{p.saying(o, d, last)} })
+	dirs := []string{last.Cwd, o.Cwd, o.Project}
+	changes := within(ctx, func(ctx context.Context) []string { return changesIn(ctx, present(dirs), p.opts.Environ) })
+	gates := within(ctx, func(context.Context) []string { return openGates(p.opts.StateDir, present(dirs)) })
+	details.Changes, details.Gates = <-changes, <-gates
+	details.LastMessage = plain.Words(cmp.Or(strings.Join(<-words, ""), last.Message))
+	return details
+}
+
+// saying is what an agent said last in the turn in which it asks something. That is in its
+// transcript alone: what is on record was said when it stopped, a turn before.
+func (p *plane) saying(o *engine.Owner, d engine.Decision, last agentdir.Last) string {
+	if d.Ref == "" || !d.Resolved.IsZero() || o.Agent == nil || o.Agent.ID != d.AgentID {
+		return ""
+	}
+	path, _ := transcript.Find(filepath.Join(p.opts.configDir(*o.AgentStart()), "projects"), last.Transcript, o.Agent.Session)
+	words, _ := transcript.LastWords(path) // without any, what is on record has to do
+	if len(words) > agentdir.MaxMessage {
+		words = strings.ToValidUTF8(words[:agentdir.MaxMessage], "") + "…"
+	}
+	return words
+}
+
+// ran is how long an owner has been at work.
+func ran(o *engine.Owner, now time.Time) time.Duration {
+	if !o.AtWork() {
+		return o.Ran
+	}
+	return o.Ran + max(now.Sub(o.Updated), 0)
+}
+
+// within gives something to look for its time. Where that hangs, as on a file system that
+// is away, it goes on alone.
+func within(ctx context.Context, find func(ctx context.Context) []string) <-chan []string {
+	ctx, cancel := context.WithTimeout(ctx, detailPatience)
+	found, answer := make(chan []string, 1), make(chan []string, 1)
+	go func() { found <- find(ctx) }()
+	go func() {
+		defer cancel()
+		select {
+		case lines := <-found:
+			answer <- lines
+		case <-ctx.Done():
+			answer <- nil
+		}
+	}()
+	return answer
+}
+
+// lastOf is what an agent said last; nothing where that is not known.
+func lastOf(stateDir, agent string) agentdir.Last {
+	dir, err := agentdir.At(stateDir, agent)
+	if err != nil {
+		return agentdir.Last{}
+	}
+	last, err := dir.Last()
+	if err != nil {
+		return agentdir.Last{}
+	}
+	return last
+}
+
+// present are those directories that are there.
+func present(dirs []string) (there []string) {
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
+			there = append(there, dir)
+		}
+	}
+	return there
+}
+
+// changesIn are the changes that are not committed in the first working tree that is
+// found.
+func changesIn(ctx context.Context, dirs, environ []string) []string {
+	for _, dir := range dirs {
+		if root, found := paths.GitRoot(dir); found {
+			return changes(ctx, git.At(root, environ))
+		}
+	}
+	return nil
+}
+
+func changes(ctx context.Context, repo git.Repo) []string {
+	var stat diffstat
+	if head, _, err := repo.Commit(ctx, "HEAD"); err == nil {
+		if repo.Diff(ctx, &stat, head, "") != nil {
+			return nil
+		}
+		stat.flush()
+	}
+	status, err := repo.Status(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, name := range status.Untracked {
+		stat.add(plain.Line(name) + " | new")
+	}
+	return stat.end()
+}
+
+// openGates are the gates of the first project found that have failed and not passed
+// since.
+func openGates(stateDir string, dirs []string) (gates []string) {
+	root, found := paths.ProjectRoot(paths.HasConfig, dirs...)
+	if !found {
+		return nil
+	}
+	state, err := ledger.Open(stateDir, root).Read()
+	if err != nil {
+		return nil
+	}
+	for _, f := range state.Open {
+		gates = append(gates, strings.TrimSuffix(plain.Line(f.Job)+": "+plain.Line(f.Message), ": "))
+	}
+	return gates
+}

@@ -1,0 +1,353 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/watch"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/store"
+)
+
+// ingest reads the journal into the core, one record after the other.
+type ingest struct {
+	core    *core
+	journal *journal.Journal
+	dir     string // of the journal
+	boot    string
+	meaning meaning
+	log     *slog.Logger
+
+	version store.Position // of the subject that says how far it is
+	unsaved int            // records since that was said
+
+	ask chan struct{}
+
+	mu    sync.Mutex
+	at    journal.Position // everything before it is in the store, or means nothing here
+	looks int              // how often it has come to the journal's end while it followed
+	moved chan struct{}    // closed when one of them changes
+}
+
+// cursor is the place in the journal from which the next daemon has to read. What it
+// reads twice changes nothing, so that it need not be exact.
+type cursor struct {
+	Segment uint64 `json:"segment"`
+	Offset  int64  `json:"offset"`
+	Boot    string `json:"boot"`
+}
+
+const (
+	cursorSubject = "daemon.journal"
+	// saveEvery bounds how many records are read twice after a crash.
+	saveEvery = 10_000
+	// throughPatience leaves a hook that waits two seconds the time to hear why.
+	throughPatience = 1500 * time.Millisecond
+)
+
+func newIngest(core *core, j *journal.Journal, dir, boot string, log *slog.Logger) *ingest {
+	return &ingest{
+		core: core, journal: j, dir: dir, boot: boot, log: log,
+		meaning: meaning{stateDir: filepath.Dir(dir), key: j.Key},
+		ask:     make(chan struct{}, 1), moved: make(chan struct{}),
+	}
+}
+
+// load reads the cursor. A machine that was booted since may have lost records that were
+// read, with others in their place: then the segment is read again.
+func (i *ingest) load(ctx context.Context) error {
+	head, err := i.core.store.Head(ctx, cursorSubject)
+	if err != nil || head.Position == 0 {
+		return err
+	}
+	for e, err := range i.core.store.Read(ctx, cursorSubject, head.Position-1) {
+		if err != nil {
+			return err
+		}
+		var c cursor
+		if err := json.Unmarshal(e.Data, &c); err != nil {
+			return fmt.Errorf("event %d on %s: %w", e.Position, e.Subject, err)
+		}
+		i.version = e.Position
+		i.at = journal.Position{Segment: c.Segment, Offset: c.Offset}
+		if c.Boot != i.boot {
+			i.at.Offset = 0
+		}
+	}
+	return nil
+}
+
+// save records the cursor.
+func (i *ingest) save(ctx context.Context) error {
+	at := i.reached()
+	data, err := json.Marshal(cursor{Segment: at.Segment, Offset: at.Offset, Boot: i.boot})
+	if err != nil {
+		return err
+	}
+	version, err := appendEvent(ctx, i.core.store, store.NewEvent{
+		Subject: cursorSubject, ID: "journal-" + journal.NewID(), Expected: i.version, Data: data,
+	})
+	if err != nil {
+		head, lost := i.core.store.Head(ctx, cursorSubject)
+		if lost == nil {
+			i.version = head.Position
+		}
+		return err
+	}
+	i.version, i.unsaved = version, 0
+	return nil
+}
+
+// catchUp reads what happened while no daemon was there.
+func (i *ingest) catchUp(ctx context.Context) error {
+	for tries := 0; ; tries++ {
+		err := i.pass(ctx, true)
+		if !errors.Is(err, journal.ErrPosition) || tries == 2 {
+			return err
+		}
+		i.log.Warn("the journal is read again", "from", i.back(), "error", err)
+	}
+}
+
+func (i *ingest) pass(ctx context.Context, late bool) error {
+	for entry, err := range i.journal.Select(i.reached(), mayConcern) {
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := i.take(ctx, entry, late); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// back goes to the start of the segment and, where it stands there already, of the
+// journal.
+func (i *ingest) back() journal.Position {
+	at := i.reached()
+	if at.Offset == 0 {
+		at.Segment = 0
+	}
+	at.Offset = 0
+	i.move(at)
+	return at
+}
+
+// follow reads what happens from now on, until the context ends.
+func (i *ingest) follow(ctx context.Context) {
+	var watching sync.WaitGroup
+	watching.Go(func() { watch.Directory(ctx, i.dir, i.lookNow, i.unwatched) })
+	defer watching.Wait()
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
+		err := i.followOn(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		i.log.Error("the journal cannot be read; will try again", "error", err)
+		i.core.trouble.is("journal", fmt.Sprint(err))
+		if errors.Is(err, journal.ErrPosition) {
+			i.back()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// followOn reads what there is, each time that somebody asks for it.
+func (i *ingest) followOn(ctx context.Context) error {
+	for {
+		if err := i.pass(ctx, false); err != nil {
+			return err
+		}
+		i.core.trouble.over("journal")
+		i.looked()
+		select {
+		case <-i.ask:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// lookNow makes the one who follows look, unless he was asked to already.
+func (i *ingest) lookNow() {
+	select {
+	case i.ask <- struct{}{}:
+	default:
+	}
+}
+
+// unwatched keeps why nobody tells when there is something to read; nil is that somebody
+// does.
+func (i *ingest) unwatched(err error) {
+	const what = "watch of the journal"
+	if err == nil {
+		i.core.trouble.over(what)
+		return
+	}
+	i.log.Error("the journal cannot be watched, and is read from time to time", "error", err)
+	i.core.trouble.is(what, err.Error())
+}
+
+// take ingests one entry, and waits for the store where it must: what comes later must
+// not overtake it.
+func (i *ingest) take(ctx context.Context, entry journal.Entry, late bool) error {
+	switch {
+	case entry.Record != nil:
+		if err := i.record(ctx, entry.Record, late); err != nil {
+			return err
+		}
+	case entry.Damage != nil:
+		i.log.Warn("part of the journal is lost", "damage", entry.Damage.String())
+	case entry.Newer > 0:
+		i.log.Warn("a record of a newer stopgate was passed over", "version", entry.Newer)
+	}
+	i.move(entry.Position)
+	i.unsaved++
+	if i.unsaved >= saveEvery {
+		if err := i.save(ctx); err != nil {
+			i.unsaved = 0 // it is worth a try after as many again
+			i.log.Error("the place in the journal was not recorded", "error", err)
+		}
+	}
+	return nil
+}
+
+func (i *ingest) record(ctx context.Context, r *event.Record, late bool) error {
+	who := concerns(r)
+	if who == "" {
+		return nil
+	}
+	owner := look(i.core, func(s *engine.State) *engine.Owner { o, _ := concerned(s, r, who); return o })
+	if owner == nil || owner.Agent == nil {
+		return nil
+	}
+	in, ok := i.meaning.input(r, owner)
+	if !ok {
+		return nil
+	}
+	in.Late = late
+	return unlessRefused(i.core.must(ctx, owner.ID, in))
+}
+
+// unlessRefused is for what nobody asked for: that the engine has no use for it is no
+// error.
+func unlessRefused(err error) error {
+	var refusal *engine.Refusal
+	if errors.As(err, &refusal) {
+		return nil
+	}
+	return err
+}
+
+func (i *ingest) reached() journal.Position {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.at
+}
+
+func (i *ingest) move(at journal.Position) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.at == at {
+		return
+	}
+	i.at = at
+	i.tell()
+}
+
+func (i *ingest) looked() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.looks++
+	i.tell()
+}
+
+// tell wakes those that wait. It is called with the mutex held.
+func (i *ingest) tell() {
+	close(i.moved)
+	i.moved = make(chan struct{})
+}
+
+// through waits until the journal is ingested up to a position. One that is not there when
+// everything was read is none of this journal.
+func (i *ingest) through(ctx context.Context, position journal.Position) error {
+	ctx, cancel := context.WithTimeout(ctx, throughPatience)
+	defer cancel()
+	reached := func() bool { return i.reached().Compare(position) >= 0 }
+	err := i.settle(ctx, reached)
+	if reached() {
+		return nil
+	}
+	yet := ""
+	if err != nil {
+		yet = "yet "
+	}
+	return &api.Error{Failure: client.Failure{
+		Code: "unavailable", Error: fmt.Sprintf("the journal is read up to %v, not %sto %v", i.reached(), yet, position),
+	}}
+}
+
+// settled waits until everything is ingested that was in the journal when it was called.
+func (i *ingest) settled(ctx context.Context) error {
+	return i.settle(ctx, func() bool { return false })
+}
+
+// settle is settled, unless something is so before. A look that is under way may have
+// begun before the call: the one after it has not.
+func (i *ingest) settle(ctx context.Context, enough func() bool) error {
+	for looks, first := 0, true; ; first = false {
+		i.mu.Lock()
+		now, moved := i.looks, i.moved
+		i.mu.Unlock()
+		if first {
+			looks = now
+		}
+		if now >= looks+2 || enough() {
+			return nil
+		}
+		i.lookNow()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// caughtUp tells every owner with something left to act on, or to wait for, that things
+// happen now.
+func caughtUp(ctx context.Context, core *core) error {
+	id := "caught-up:" + journal.NewID()
+	for _, o := range look(core, (*engine.State).Owners) {
+		untimed := o.Decision != nil && o.Decision.Expires.IsZero() // it may be one that was found late
+		if !leftOver(o) && !untimed {
+			continue
+		}
+		if err := unlessRefused(core.must(ctx, o.ID, engine.Input{ID: id, What: engine.CaughtUp{}})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftOver reports whether something that an agent did is still to be acted on.
+func leftOver(o *engine.Owner) bool {
+	return !o.Terminal() && o.Agent != nil && (o.Agent.Pending != "" || len(o.Agent.Asking) > 0)
+}

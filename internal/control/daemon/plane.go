@@ -1,0 +1,356 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/control/agent"
+	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/store"
+)
+
+// plane is the daemon as the API sees it.
+type plane struct {
+	opts    Options
+	core    *core
+	ingest  *ingest
+	growth  *growth
+	waiters *waiters
+	queued  func(agent string) bool // it waits for room
+	started time.Time
+	pid     int
+	stop    func(ctx context.Context, kill bool) error
+}
+
+var _ api.Plane = (*plane)(nil)
+
+func (p *plane) Version() client.Version {
+	return client.Version{Version: p.opts.Version, API: 1, PID: p.pid, Started: p.started}
+}
+
+func (p *plane) Status(context.Context) client.Status {
+	s := client.Status{Version: p.Version(), Store: p.opts.database(), Trouble: p.core.trouble.list()}
+	if free, err := room(p.opts.StateDir); err == nil && free < scarce {
+		s.Trouble = append(s.Trouble, fmt.Sprintf("the disk is full: %d KiB are left for %s", free>>10, p.opts.StateDir))
+	}
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		counts := &s.Pipelines
+		if o.Kind == engine.AgentRun {
+			counts = &s.Runs
+		}
+		count(counts, o)
+		switch {
+		case !alive(o):
+		case p.queued(o.Agent.ID):
+			s.Queued++
+		default:
+			s.Agents++
+		}
+		if o.Decision != nil {
+			s.Decisions++
+		}
+	}
+	p.core.mu.RLock()
+	defer p.core.mu.RUnlock()
+	s.Events = uint64(p.core.last)
+	return s
+}
+
+// scarce is so little room on the disk that what waits may wait for more: commands that
+// have ended and cannot say so, which nobody else knows of.
+const scarce = 1 << 20
+
+func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !o.Terminal() }
+
+func (p *plane) Owners(context.Context) []client.Owner {
+	views := []client.Owner{}
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		views = append(views, p.ownerView(o, false))
+	}
+	return views
+}
+
+func (p *plane) Owner(_ context.Context, id string) (client.Owner, error) {
+	o, err := p.resolve(id)
+	if err != nil {
+		return client.Owner{}, err
+	}
+	return p.ownerView(o, true), nil
+}
+
+// ownerView is an owner with what is not in its record: see around.
+func (p *plane) ownerView(o *engine.Owner, whole bool) client.Owner {
+	view := ownerView(o, whole)
+	if view.Agent != nil {
+		*view.Agent = p.around(*view.Agent, whole)
+	}
+	return view
+}
+
+// around adds to an agent what is known of it besides its owner's record. For the whole of
+// it one may look longer than for one of many.
+func (p *plane) around(a client.Agent, whole bool) client.Agent {
+	if a.Status != "exited" && p.queued(a.ID) {
+		a.Status = "queued"
+	}
+	if !a.Client {
+		return a
+	}
+	runs := a.Status != "queued" && a.Status != "exited"
+	a.Transcript = p.transcript(a, whole, runs)
+	if runs {
+		a.Terminal = &client.Terminal{Socket: agent.Socket(p.opts.StateDir), Session: agent.Session(a.Name, a.ID)}
+	}
+	return a
+}
+
+// transcript is where an agent's conversation is. Its client names that when it stops; until
+// then, and where it is in another session since, it is looked for.
+func (p *plane) transcript(a client.Agent, whole, runs bool) string {
+	last, projects := lastOf(p.opts.StateDir, a.ID).Transcript, ""
+	if whole || runs && last == "" {
+		kept, _ := keptOf(p.opts.StateDir, a.ID)
+		projects = cmp.Or(kept.Projects, filepath.Join(p.opts.configDir(engine.AgentStart{}), "projects"))
+	}
+	path, _ := transcript.Find(projects, last, a.Session) // what it named last has to do
+	return cmp.Or(path, last)
+}
+
+func (p *plane) Cancel(ctx context.Context, id string, c client.Cancel) (client.Owner, error) {
+	return p.tell(ctx, id, c.ID, engine.Cancel{Why: "a person asked for it"})
+}
+
+func (p *plane) Resume(ctx context.Context, id string, r client.Resume) (client.Owner, error) {
+	return p.tell(ctx, id, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
+}
+
+func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) error {
+	o, err := p.resolve(id)
+	if err != nil {
+		return err
+	}
+	over := func() bool {
+		now := p.core.owner(o.ID)
+		return now == nil || now.Terminal() && len(now.Effects) == 0
+	}
+	if follow {
+		defer p.growth.follow()()
+	}
+	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.changes, p.growth.next, to)
+}
+
+func (p *plane) Agents(context.Context) []client.Agent {
+	views := []client.Agent{}
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		if o.Agent != nil {
+			views = append(views, p.around(agentView(o), false))
+		}
+	}
+	return views
+}
+
+func (p *plane) Agent(_ context.Context, id string) (client.Agent, error) {
+	o := look(p.core, func(s *engine.State) *engine.Owner { o, _ := s.OfAgent(id); return o })
+	if o != nil && o.Agent != nil {
+		return p.around(agentView(o), true), nil
+	}
+	past, err := p.pastAgent(id)
+	if err != nil {
+		return client.Agent{}, err
+	}
+	return p.around(past, true), nil
+}
+
+// pastAgent finds an agent by the beginning of its id, also one that was left, in what
+// owners remember of their steps. For one that was started again stands the one that was.
+func (p *plane) pastAgent(id string) (client.Agent, error) {
+	found := map[string]client.Agent{}
+	begins := func(whole string) bool { return strings.HasPrefix(whole, id) }
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		if id != "" && o.Agent != nil && slices.ContainsFunc(o.Agent.Before, begins) {
+			found[o.Agent.ID] = agentView(o)
+		}
+		for _, v := range o.History {
+			switch {
+			case id == "" || !begins(v.AgentID):
+			case o.Agent != nil && o.Agent.ID == v.AgentID:
+				found[v.AgentID] = agentView(o)
+			default:
+				found[v.AgentID] = pastView(o, v)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return client.Agent{}, failure("not_found", "there is no agent "+id, "stopgate agent list --all")
+	case 1:
+		for _, only := range found {
+			return only, nil
+		}
+	}
+	return client.Agent{}, failure("conflict", fmt.Sprintf("%d agents begin with %s: give more of it", len(found), id), "")
+}
+
+func (p *plane) Signal(ctx context.Context, agent string, through journal.Position) (client.Signal, error) {
+	if err := p.ingest.through(ctx, through); err != nil {
+		return client.Signal{}, err
+	}
+	answer := look(p.core, func(s *engine.State) engine.SignalAnswer { return s.Signal(agent) })
+	return client.Signal{Signaled: answer.Signaled, Kind: string(answer.Kind), Message: answer.Message}, nil
+}
+
+func (p *plane) Decisions(_ context.Context, settled bool) []client.Decision {
+	views := []client.Decision{}
+	for _, o := range look(p.core, (*engine.State).Owners) {
+		if o.Decision != nil && !settled {
+			views = append(views, decisionView(o, *o.Decision))
+		}
+		if settled {
+			for _, d := range slices.Backward(o.Settled) {
+				views = append(views, decisionView(o, d))
+			}
+		}
+	}
+	return views
+}
+
+func (p *plane) Decision(ctx context.Context, id string) (client.Decision, error) {
+	o, d, err := p.decision(id)
+	if err != nil {
+		return client.Decision{}, err
+	}
+	view := decisionView(o, d)
+	if d.Resolved.IsZero() {
+		view.Details = p.details(ctx, o, d)
+	}
+	return view, nil
+}
+
+func (p *plane) decision(id string) (o *engine.Owner, d engine.Decision, err error) {
+	look(p.core, func(s *engine.State) struct{} {
+		o, d, err = s.ResolveDecision(id)
+		return struct{}{}
+	})
+	return o, d, asFailure(err)
+}
+
+func (p *plane) Answer(ctx context.Context, id string, a client.Answer) (client.Decision, error) {
+	o, d, err := p.decision(id)
+	if err != nil {
+		return client.Decision{}, err
+	}
+	answer := engine.Answer{Decision: d.ID, Option: a.Option, Message: a.Message, Answers: a.Answers}
+	if err := p.heeded(ctx, d, answer); err != nil {
+		return client.Decision{}, err
+	}
+	if _, err := p.tell(ctx, o.ID, a.ID, answer); err != nil {
+		return client.Decision{}, err
+	}
+	return p.Decision(ctx, d.ID)
+}
+
+func (p *plane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[client.Event, error] {
+	return func(yield func(client.Event, error) bool) {
+		for e, err := range p.core.store.Watch(ctx, "", store.Position(after)) {
+			if err != nil {
+				yield(client.Event{}, asFailure(err))
+				return
+			}
+			id, ours := ownerOf(e.Subject)
+			if !ours || owner != "" && owner != id {
+				continue
+			}
+			step, err := engine.DecodeStep(e.Data)
+			if err != nil {
+				yield(client.Event{}, asFailure(err))
+				return
+			}
+			if !yield(eventView(uint64(e.Position), step, p.core.reached(ctx, id, e.Position)), nil) {
+				return
+			}
+		}
+	}
+}
+
+// backuper is a store that can be copied while it is in use.
+type backuper interface {
+	Backup(ctx context.Context, path string) error
+}
+
+func (p *plane) Backup(ctx context.Context, path string) error {
+	b, ok := p.core.store.(backuper)
+	if !ok {
+		return failure("invalid", "this store has no copies", "")
+	}
+	if !filepath.IsAbs(path) {
+		return invalid("path %q is not absolute", path)
+	}
+	if err := b.Backup(ctx, path); err != nil {
+		var where *fs.PathError
+		if errors.As(err, &where) { // of a file that was to become the backup
+			err = fmt.Errorf("%s: %w", path, where.Err)
+		}
+		return failure("invalid", err.Error(), "")
+	}
+	return nil
+}
+
+func (p *plane) Stop(ctx context.Context, kill bool) error { return p.stop(ctx, kill) }
+
+func (p *plane) resolve(id string) (o *engine.Owner, err error) {
+	look(p.core, func(s *engine.State) struct{} {
+		o, err = s.Resolve(id)
+		return struct{}{}
+	})
+	return o, asFailure(err)
+}
+
+// tell hands an owner what a person asked for.
+func (p *plane) tell(ctx context.Context, owner, request string, what engine.Happening) (client.Owner, error) {
+	o, err := p.resolve(owner)
+	if err != nil {
+		return client.Owner{}, err
+	}
+	if request == "" {
+		request = journal.NewID()
+	}
+	return p.do(ctx, o.ID, engine.Input{ID: "request:" + request, What: what})
+}
+
+func (p *plane) do(ctx context.Context, owner string, in engine.Input) (client.Owner, error) {
+	o, err := p.core.do(ctx, owner, in)
+	if err != nil {
+		return client.Owner{}, asFailure(err)
+	}
+	return p.ownerView(o, true), nil
+}
+
+// asFailure is an error as people are told of it: what the engine refuses has a code, and
+// a store that cannot be written to is a matter of trying again.
+func asFailure(err error) error {
+	var refusal *engine.Refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refusal):
+		return failure(refusal.Code, refusal.Why, "")
+	case errors.Is(err, store.ErrInvalid):
+		return failure("invalid", err.Error(), "")
+	case errors.Is(err, errEngine):
+		return err
+	}
+	return failure("unavailable", err.Error(), "nothing was changed, or it is not known yet: ask again")
+}

@@ -1,0 +1,90 @@
+package daemon
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/record/journal"
+)
+
+// replyPatience is how long a hook waits for an answer before it is told that there is
+// none yet. It asks again then.
+const replyPatience = 25 * time.Second
+
+func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Position) (client.Reply, error) {
+	gone := p.waiters.wait(waited(agent, ref))
+	defer func() { gone(ctx.Err() == nil) }()
+	if err := p.ingest.through(ctx, through); err != nil {
+		return client.Reply{}, err
+	}
+	late := time.NewTimer(replyPatience)
+	defer late.Stop()
+	for asked := false; ; asked = true {
+		changes := p.core.changes()
+		reply := look(p.core, func(s *engine.State) engine.Reply { return s.Reply(agent, ref) })
+		if reply.State != engine.ReplyOpen {
+			return replyView(reply, asked), nil
+		}
+		select {
+		case <-changes:
+		case <-late.C:
+			return replyView(reply, asked), nil
+		case <-ctx.Done():
+			return client.Reply{}, ctx.Err()
+		}
+	}
+}
+
+func replyView(r engine.Reply, asked bool) client.Reply {
+	over := r.Over || asked && r.State == engine.ReplyNone
+	return client.Reply{State: r.State, Over: over, Option: r.Option, Message: r.Message, Answers: r.Answers}
+}
+
+// waited is what hooks wait for under, who may all choose their references.
+func waited(agent, ref string) string { return agent + "/" + ref }
+
+// heeded refuses an answer that a hook would have to take to the agent when none waits
+// for it: the client shows its own dialog by then, or is gone.
+func (p *plane) heeded(ctx context.Context, d engine.Decision, a engine.Answer) error {
+	if d.Ref == "" || !d.Resolved.IsZero() || d.Cancels(a) || p.waiters.expect(ctx, waited(d.AgentID, d.Ref)) {
+		return nil
+	}
+	return failure("conflict", "the agent no longer waits for this answer: answer in its terminal", "stopgate agent attach "+d.AgentID)
+}
+
+func (p *plane) Send(ctx context.Context, agent string, s client.Send) (client.Agent, error) {
+	view, err := p.Agent(ctx, agent)
+	if err != nil {
+		return client.Agent{}, err
+	}
+	o, err := p.tell(ctx, view.Owner, s.ID, engine.Tell{Agent: view.ID, Message: s.Message})
+	switch {
+	case err != nil:
+		return client.Agent{}, err
+	case o.Agent != nil: // it may be another one by now, in its place
+		return *o.Agent, nil
+	}
+	return p.Agent(ctx, view.ID)
+}
+
+// Kill ends that agent and no other, also not one that has taken its place.
+func (p *plane) Kill(ctx context.Context, agent string, k client.Kill) (client.Agent, error) {
+	view, err := p.Agent(ctx, agent)
+	if err != nil {
+		return client.Agent{}, err
+	}
+	if strings.HasPrefix(view.ID, agent) {
+		agent = view.ID
+	}
+	o, err := p.tell(ctx, view.Owner, k.ID, engine.KillNow{Agent: agent})
+	switch {
+	case err != nil:
+		return client.Agent{}, err
+	case o.Agent != nil && o.Agent.ID == agent:
+		return *o.Agent, nil
+	}
+	return view, nil
+}

@@ -1,0 +1,329 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/effect"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/process"
+)
+
+// daemon is one life of the control plane.
+type daemon struct {
+	Options
+	place  *place
+	store  store.Store
+	core   *core
+	ingest *ingest
+	timers *timers
+	worker *effect.Worker
+	starts *starts
+	spent  *spending
+	logs   *logs
+	config *globalConfig
+
+	full chan struct{} // there is enough for a snapshot
+
+	stopping sync.Once
+	stopped  chan struct{} // closed when somebody wants it to end
+	removed  atomic.Bool   // the state directory is no longer this daemon's
+
+	aged map[string]bool // owners that were old at the last look
+}
+
+// Run is the daemon's life. It returns when the context ends or somebody asked for it:
+// then everything that was begun is recorded, and what it started goes on without it.
+func Run(ctx context.Context, o Options) error {
+	place, err := hold(ctx, o.StateDir)
+	if err != nil {
+		o.Ready(err)
+		return err
+	}
+	defer place.release()
+	d := &daemon{
+		place: place, Options: o.complete(), logs: &logs{stateDir: o.StateDir}, config: &globalConfig{path: o.Config, log: o.Log},
+		full: make(chan struct{}, 1), stopped: make(chan struct{}),
+	}
+	return d.live(ctx)
+}
+
+func (d *daemon) live(ctx context.Context) error {
+	listener, err := d.begin(ctx)
+	if err != nil {
+		d.Ready(err)
+		return errors.Join(err, d.close())
+	}
+	d.Log.Info("ready", "version", d.Version, "state", d.StateDir)
+	d.Ready(nil)
+	err = d.work(ctx, listener)
+	d.Log.Info("stopping")
+	return errors.Join(err, d.end())
+}
+
+// begin comes to where a daemon that was never away would be.
+func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
+	var err error
+	if d.store, err = d.OpenStore(ctx, d.database()); err != nil {
+		return nil, fmt.Errorf("%w%s", err, remedy(err, d.database()))
+	}
+	state, last, err := load(ctx, d.store)
+	if err != nil {
+		return nil, fmt.Errorf("%w%s", err, remedy(err, d.database()))
+	}
+	d.core = newCore(d.store, state, last, d.Log, d.Now)
+	d.core.note = d.write
+	d.spent = newSpending(d.core, d.StateDir, d.configDir, func() []config.Price { return d.config.now().Prices })
+	d.warn()
+	// It is only read here, so that its limits do not matter.
+	d.ingest = newIngest(d.core, journal.New(d.journalDir(), journal.Limits{}), d.journalDir(), process.BootID(), d.Log)
+	if err := d.ingest.load(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.ingest.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.exits(ctx); err != nil {
+		return nil, err
+	}
+	if err := caughtUp(ctx, d.core); err != nil {
+		return nil, err
+	}
+	listener, err := api.Listen(d.socket())
+	if err != nil {
+		return nil, err
+	}
+	d.attach()
+	return listener, nil
+}
+
+// exits reports the ends of agents of which something is still to be acted on: of one that is
+// gone its silence means nothing.
+func (d *daemon) exits(ctx context.Context) error {
+	if d.Ended == nil {
+		return nil
+	}
+	for _, o := range look(d.core, (*engine.State).Owners) {
+		if !leftOver(o) || o.Agent.Exited || notStarted(o) || !d.Ended(o.Agent.ID) {
+			continue
+		}
+		r, err := d.Agents.Wait(ctx, o.Agent.ID)
+		if err != nil {
+			return err
+		}
+		d.spent.changed(nil, o)
+		d.spent.settle(ctx, o.Agent.ID)
+		if err := unlessRefused(d.core.must(ctx, o.ID, effect.Exit(o.Agent.ID, r, d.Now()))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warn tells what opening the store found that is wrong, and not so wrong that it cannot
+// be used.
+func (d *daemon) warn() {
+	s, ok := d.store.(interface{ Found() []store.Finding })
+	if !ok {
+		return
+	}
+	for i, f := range s.Found() {
+		d.Log.Error("the store is not as it was left", "finding", f.String())
+		d.core.trouble.is(fmt.Sprintf("store, finding %d", i+1), f.String())
+	}
+}
+
+// remedy is what a person can do about a store that cannot be used.
+func remedy(err error, path string) string {
+	if errors.Is(err, store.ErrNewer) {
+		return ": use that version, or put a backup in the place of " + path
+	}
+	return ""
+}
+
+// attach takes up effects and timers where the last daemon left them.
+func (d *daemon) attach() {
+	d.timers = newTimers(d.core)
+	d.worker = effect.New(effect.Options{
+		Shells: d.Shells, Agents: d.Agents, Notifier: d.notifier(), Now: d.Now,
+		Report:    d.report,
+		MaxAgents: func() int { return d.config.now().Lifecycle.MaxAgents },
+		Trouble: func(owner string, err error) {
+			if err == nil {
+				d.core.trouble.over("effects of " + owner)
+				return
+			}
+			d.Log.Error("an effect is tried again", "owner", owner, "error", err)
+			d.core.trouble.is("effects of "+owner, err.Error())
+		},
+	})
+	d.starts = newStarts(d.core, d.Look, d.configDir)
+	d.core.changed = d.changed
+	owners := look(d.core, (*engine.State).Owners)
+	for _, o := range owners {
+		d.timers.changed(nil, o)
+		d.starts.changed(o)
+		d.spent.changed(nil, o)
+	}
+	d.worker.Reattach(owners)
+}
+
+// report takes what became of an effect. The last words of an agent that has exited are in
+// the journal, and come before its exit; so does the prompt that a message has become, which
+// is known as ours as long as the message is under way.
+func (d *daemon) report(ctx context.Context, owner string, in engine.Input) error {
+	switch e := in.What.(type) {
+	case engine.EffectStarted:
+		if err := d.spent.begins(ctx, d.core.owner(owner), e.Key); err != nil {
+			return err
+		}
+	case engine.AgentExited:
+		if err := d.ingest.settled(ctx); err != nil {
+			return err
+		}
+		d.spent.settle(ctx, e.Agent)
+	case engine.EffectDone:
+		if isMessage(d.core.owner(owner), e.Key) {
+			if err := d.ingest.settled(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := d.core.do(ctx, owner, in)
+	return d.core.passOver(owner, in, err)
+}
+
+// isMessage reports whether an effect of an owner is a message to its agent.
+func isMessage(o *engine.Owner, key string) bool {
+	return o != nil && slices.ContainsFunc(o.Effects, func(e engine.OpenEffect) bool { return e.Key == key && e.Kind == engine.SendAgent })
+}
+
+// changed hands an owner that has changed to everyone who acts on it.
+func (d *daemon) changed(before, after *engine.Owner) {
+	d.timers.changed(before, after)
+	d.worker.Wake(after)
+	d.starts.changed(after)
+	d.spent.changed(before, after)
+	if d.core.due() {
+		select {
+		case d.full <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// write keeps the owner's log. One that cannot be written is no reason to stop: the facts
+// are in the store.
+func (d *daemon) write(before, after *engine.Owner, facts []engine.Fact) {
+	if err := d.logs.changed(before, after, facts); err != nil {
+		d.Log.Error("a log was not written", "owner", after.ID, "error", err)
+		d.core.trouble.is("log of "+after.ID, err.Error())
+		return
+	}
+	d.core.trouble.over("log of " + after.ID)
+}
+
+// work does everything at once until the daemon is to end.
+func (d *daemon) work(ctx context.Context, listener net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-d.stopped:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	growth := &growth{dir: logDir(d.StateDir), tell: func(err error) { d.told("the logs cannot be watched", err) }}
+	p := &plane{
+		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
+		started: d.Now(), pid: os.Getpid(), stop: d.stop,
+	}
+	reading, read := context.WithCancel(context.WithoutCancel(ctx))
+	defer read()
+	var all sync.WaitGroup
+	all.Go(func() { d.ingest.follow(reading) })
+	all.Go(func() { d.timers.run(ctx) })
+	all.Go(func() { d.spent.run(ctx) })
+	defer d.starts.end()
+	all.Go(func() { d.keepHouse(ctx) })
+	handler := api.New(p, d.Version)
+	all.Go(func() { d.guard(ctx, listener, handler) })
+	err := api.Serve(ctx, listener, handler)
+	cancel()
+	d.finish(context.WithoutCancel(ctx)) // of what an effect has led to, the journal tells
+	read()
+	all.Wait()
+	return err
+}
+
+// How long each part of the end may take. What is not done by then is in doubt for the
+// next daemon, like after a crash.
+const (
+	effectPatience = 10 * time.Second // for effects under way
+	killPatience   = 15 * time.Second // for what is to end as well: whoever asked waits, half a minute
+	savePatience   = 10 * time.Second
+)
+
+// stop makes the daemon end. With kill, what it started ends first, and the error says
+// what did not. The next daemon learns how it ended, and goes on from there.
+func (d *daemon) stop(ctx context.Context, kill bool) error {
+	defer d.stopping.Do(func() { close(d.stopped) })
+	if !kill {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // it is not begun by halves
+	d.finish(ctx)
+	ctx, cancel := context.WithTimeout(ctx, killPatience)
+	defer cancel()
+	if err := d.worker.Kill(ctx, look(d.core, (*engine.State).Owners)); err != nil {
+		d.Log.Error("something could not be ended", "error", err)
+		return failure("conflict", "the daemon ends, and some of what it started may go on: "+plain.Line(err.Error()), "the next daemon takes it up again")
+	}
+	return nil
+}
+
+// finish carries out the effects that are under way.
+func (d *daemon) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, effectPatience)
+	defer cancel()
+	if err := d.worker.Stop(ctx); err != nil {
+		d.Log.Error("effects under way were not finished", "error", err)
+	}
+}
+
+// end saves how far everything is. Where the state directory is another's by now, nothing
+// may be written there, and a store that is closed writes.
+func (d *daemon) end() error {
+	if d.removed.Load() {
+		return errRemoved
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), savePatience)
+	defer cancel()
+	if err := d.core.snapshot(ctx); err != nil {
+		d.Log.Error("no snapshot was saved", "error", err)
+	}
+	if err := d.ingest.save(ctx); err != nil {
+		d.Log.Error("the place in the journal was not recorded", "error", err)
+	}
+	return d.close()
+}
+
+func (d *daemon) close() error {
+	if d.store == nil {
+		return nil
+	}
+	return d.store.Close()
+}

@@ -1,0 +1,161 @@
+package daemon
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/control/engine"
+)
+
+// ownerView is an owner as others see it; lists leave out its steps and variables.
+func ownerView(o *engine.Owner, whole bool) client.Owner {
+	view := client.Owner{
+		ID: o.ID, Kind: string(o.Kind), Name: o.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
+		Step: o.Step, Status: status(o), Error: o.Error, Created: o.Created, Updated: o.Updated,
+	}
+	if o.Agent != nil {
+		agent := agentView(o)
+		view.Agent = &agent
+	}
+	if o.Decision != nil {
+		decision := decisionView(o, *o.Decision)
+		view.Decision = &decision
+	}
+	if whole {
+		view.Vars = o.Vars
+		for i, v := range o.History {
+			view.Steps = append(view.Steps, visitView(o, v, i == len(o.History)-1))
+		}
+	}
+	return view
+}
+
+// status is one word for how far an owner is: at its end, that is the step's name.
+func status(o *engine.Owner) string {
+	if o.Terminal() {
+		return o.Step
+	}
+	return string(o.Status)
+}
+
+func visitView(o *engine.Owner, v engine.Visit, last bool) client.Visit {
+	view := client.Visit{Step: v.Step, Agent: v.AgentID, Started: v.Started, Outcome: v.Outcome, Error: v.Error}
+	if !v.Finished.IsZero() {
+		view.Finished = &v.Finished
+	}
+	if v.Outcome == "" {
+		view.Outcome = string(engine.Running)
+		if last && o.Status == engine.Waiting {
+			view.Outcome = string(engine.Waiting)
+		}
+	}
+	return view
+}
+
+// agentView is the owner's agent, which it has.
+func agentView(o *engine.Owner) client.Agent {
+	a := o.Agent
+	view := client.Agent{
+		ID: a.ID, Name: a.Name, Owner: o.ID, Step: o.Step, Session: a.Session,
+		OnStop: string(o.Plan.Agents[a.Name].StopAction(o.Kind == engine.AgentRun)),
+		Status: string(o.Status), Started: a.Started,
+	}
+	until, parked := o.Parked()
+	switch {
+	case a.Exited || o.Terminal():
+		view.Status = "exited"
+	case parked && o.Status == engine.Running:
+		view.Status = "parked"
+		if !until.IsZero() {
+			view.Until = &until
+		}
+	}
+	if a.Signal != nil {
+		view.Signal = string(a.Signal.Kind)
+	}
+	view.Client, view.Ready = a.Client, a.Ready
+	spent := o.Spent[a.ID]
+	view.USD, view.Tokens = spent.USD, spent.Tokens
+	return view
+}
+
+// pastView is an agent that a step had.
+func pastView(o *engine.Owner, v engine.Visit) client.Agent {
+	view := client.Agent{ID: v.AgentID, Owner: o.ID, Step: v.Step, Session: cmp.Or(v.Session, v.AgentID), Status: "exited", Started: v.Started}
+	for _, step := range o.Plan.Pipeline.Steps {
+		if step.Name == v.Step {
+			view.Name = step.Run.Agent
+			view.OnStop = string(o.Plan.Agents[view.Name].StopAction(o.Kind == engine.AgentRun))
+			view.Client = o.Plan.Agents[view.Name].Client
+		}
+	}
+	spent := o.Spent[v.AgentID]
+	view.USD, view.Tokens = spent.USD, spent.Tokens
+	return view
+}
+
+func decisionView(o *engine.Owner, d engine.Decision) client.Decision {
+	view := client.Decision{
+		ID: d.ID, Owner: o.ID, Name: o.Name, Project: o.Project, Source: string(d.Source), Step: d.Step,
+		Agent: d.AgentID, Context: d.Context, Created: d.Created,
+		Chosen: d.Chosen, Message: d.Message, Closed: d.Closed, Answers: d.Answers,
+	}
+	if d.Ask != nil {
+		view.Ask = askView(*d.Ask)
+	}
+	if !d.Expires.IsZero() && d.Resolved.IsZero() {
+		view.Expires, view.OnExpiry = &d.Expires, string(o.Plan.Pipeline.Expire.Answer)
+	}
+	if !d.Resolved.IsZero() {
+		view.Resolved = &d.Resolved
+	}
+	for i, option := range d.Options {
+		view.Options = append(view.Options, client.Option{
+			Number: i + 1, Name: option.Name, Description: option.Description, Recommended: option.Recommended,
+		})
+	}
+	return view
+}
+
+func askView(a engine.Ask) *client.Ask {
+	view := &client.Ask{Tool: a.Tool, Plan: a.Plan, Input: a.Input}
+	for _, q := range a.Questions {
+		question := client.Question{Question: q.Question, Header: q.Header, Multi: q.Multi}
+		for _, c := range q.Options {
+			question.Options = append(question.Options, client.Choice(c))
+		}
+		view.Questions = append(view.Questions, question)
+	}
+	return view
+}
+
+// count adds an owner to how many are how far.
+func count(c *client.Counts, o *engine.Owner) {
+	switch status(o) {
+	case engine.StepDone:
+		c.Done++
+	case engine.StepFailed:
+		c.Failed++
+	case engine.StepCancelled:
+		c.Cancelled++
+	case string(engine.Waiting):
+		c.Waiting++
+	default:
+		c.Running++
+	}
+}
+
+// eventView is a step as others see it. The owner is there when it is as the step left
+// it.
+func eventView(position uint64, step engine.Step, now *engine.Owner) client.Event {
+	view := client.Event{Position: position, Owner: step.Owner, Cause: step.Cause, Time: step.Time.UTC().Truncate(time.Millisecond)}
+	for _, fact := range step.Facts {
+		view.Facts = append(view.Facts, fact.FactType())
+	}
+	if now != nil && now.Version == position {
+		owner := ownerView(now, true)
+		view.Now = &owner
+	}
+	return view
+}

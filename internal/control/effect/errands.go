@@ -1,0 +1,157 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/errand"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// Errands are shells and agents as errands in the state directory, which go on when the
+// daemon does not.
+type Errands struct {
+	StateDir string   // absolute
+	Program  string   // stopgate, absolute: it runs errands
+	Environ  []string // of the commands
+	// Log is the file that the output of an owner's commands is added to.
+	Log func(owner string) string
+}
+
+// Shells are commands as errands.
+func (e Errands) Shells() Shells { return shells{e} }
+
+// Agents are agents as errands: a message is a file in their inbox.
+func (e Errands) Agents() Agents { return agents{e} }
+
+// Dir is an errand's directory. What becomes part of a path must be a plain name.
+func (e Errands) Dir(key string) (string, error) {
+	if err := plainName(key); err != nil {
+		return "", err
+	}
+	return filepath.Join(e.StateDir, "errands", key), nil
+}
+
+// Own is an agent's own directory.
+func (e Errands) Own(id string) (agentdir.Dir, error) {
+	d, err := agentdir.At(e.StateDir, id)
+	if err != nil {
+		return d, &errand.Failure{Why: err.Error()}
+	}
+	return d, nil
+}
+
+func plainName(name string) error {
+	if !plain.IsName(name, 200) {
+		return &errand.Failure{Why: fmt.Sprintf("%q is no name for a directory", name)}
+	}
+	return nil
+}
+
+func (e Errands) start(ctx context.Context, o *engine.Owner, key string, s errand.Spec) error {
+	dir, err := e.Dir(key)
+	if err != nil {
+		return err
+	}
+	s.Owner, s.Log = o.ID, e.Log(o.ID)
+	return errand.Start(ctx, e.Program, dir, s)
+}
+
+func (e Errands) wait(ctx context.Context, key string) (errand.Result, error) {
+	dir, err := e.Dir(key)
+	if err != nil {
+		return errand.Result{Lost: true}, nil // nothing was started under such a name
+	}
+	r, err := errand.Wait(ctx, dir)
+	if r.Failed != "" {
+		r.Tail = r.Failed
+	}
+	return r, err
+}
+
+func (e Errands) kill(ctx context.Context, key string) error {
+	dir, err := e.Dir(key)
+	if err != nil {
+		return err
+	}
+	return errand.Kill(ctx, dir)
+}
+
+// Env is the environment of a command: ours, with what its runbook says, and with what
+// lets it find us, whatever the runbook says.
+func (e Errands) Env(own map[string]string) []string {
+	env := slices.Clone(e.Environ)
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		env = append(env, name+"="+own[name])
+	}
+	path := filepath.Dir(e.Program) + string(filepath.ListSeparator) + environ.Get(env, "PATH")
+	return append(env, "PATH="+path, "STOPGATE_STATE_DIR="+e.StateDir, "OJ_STATE_DIR="+e.StateDir)
+}
+
+// AgentEnv is the environment of an agent, whose hooks know it by its id.
+func (e Errands) AgentEnv(a engine.AgentStart) []string {
+	return append(e.Env(a.Env), agentdir.Variable+"="+a.ID, agentdir.OldVariable+"="+a.ID)
+}
+
+type shells struct{ Errands }
+
+func (s shells) Start(ctx context.Context, o *engine.Owner, key string, start engine.ShellStart) error {
+	return s.start(ctx, o, key, errand.Spec{Script: start.Script, Dir: start.Cwd, Label: start.Step, Env: s.Env(nil)})
+}
+
+func (s shells) Wait(ctx context.Context, key string) (errand.Result, error) { return s.wait(ctx, key) }
+
+func (s shells) Kill(ctx context.Context, key string) error { return s.kill(ctx, key) }
+
+type agents struct{ Errands }
+
+func (a agents) Start(ctx context.Context, o *engine.Owner, start engine.AgentStart) error {
+	own, err := a.Own(start.ID)
+	if err != nil {
+		return err
+	}
+	if err := own.WriteConfig(string(start.OnStop)); err != nil {
+		return err
+	}
+	env := append(a.AgentEnv(start), "STOPGATE_PROMPT="+start.Prompt, "STOPGATE_RESUME="+start.Resume)
+	return a.start(ctx, o, start.ID, errand.Spec{Script: start.Run, Dir: start.Cwd, Label: start.Step, Env: env})
+}
+
+func (a agents) Wait(ctx context.Context, agent string) (errand.Result, error) {
+	return a.wait(ctx, agent)
+}
+
+func (a agents) Kill(ctx context.Context, agent string) error { return a.kill(ctx, agent) }
+
+// Send puts the text into the agent's inbox, unless it is there.
+func (a agents) Send(_ context.Context, agent, key, text string) error {
+	own, err := a.Own(agent)
+	if err == nil {
+		err = plainName(key)
+	}
+	if err != nil {
+		return err
+	}
+	path := own.Path("inbox", key)
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir, err := a.Dir(agent)
+	if err != nil {
+		return err
+	}
+	if !errand.Runs(dir) {
+		return &errand.Failure{Why: "the agent does not run"}
+	}
+	return atomicfile.Write(path, []byte(text), 0o600)
+}

@@ -1,0 +1,204 @@
+//go:build unix
+
+package effect
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/agents/errand"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/runbook"
+)
+
+func init() {
+	children["errand"] = func(args []string) error { return errand.Run(args[1]) }
+}
+
+// newErrands are errands that the test binary runs.
+func newErrands(t testing.TB, state string) Errands {
+	t.Helper()
+	self, err := os.Executable()
+	check(t, err)
+	return errandsOf(self, state)
+}
+
+// errandsOf has runners that do not linger, which the race detector would have them do.
+func errandsOf(self, state string) Errands {
+	return Errands{
+		StateDir: state, Program: self, Environ: append(os.Environ(), "STOPGATE_TEST_CHILD=errand", "GORACE=atexit_sleep_ms=0"),
+		Log: func(owner string) string { return filepath.Join(state, "logs", owner+".log") },
+	}
+}
+
+var owner = &engine.Owner{ID: "0123456789abcdef"}
+
+func content(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	check(t, err)
+	return string(text)
+}
+
+func TestShellErrand(t *testing.T) {
+	e := newErrands(t, t.TempDir())
+	e.Environ = append(e.Environ, "GREETING=hello", "STOPGATE_STATE_DIR=elsewhere")
+	cwd := t.TempDir()
+	s := e.Shells()
+	start := engine.ShellStart{
+		Script: `echo x >> ran; echo "$GREETING $STOPGATE_STATE_DIR $OJ_STATE_DIR ${PATH%%:*}"; exit 3`,
+		Cwd:    cwd, Step: "build",
+	}
+	for range 2 {
+		check(t, s.Start(t.Context(), owner, "0123456789abcdef-1", start))
+	}
+	r, err := s.Wait(t.Context(), "0123456789abcdef-1")
+	check(t, err)
+	want := "hello " + e.StateDir + " " + e.StateDir + " " + filepath.Dir(e.Program)
+	if r.Code != 3 || r.Tail != want {
+		t.Errorf("it ended with %+v, want %q", r, want)
+	}
+	if log := content(t, e.Log(owner.ID)); !strings.HasSuffix(log, " [build] "+want+"\n") {
+		t.Errorf("the log is %q", log)
+	}
+	if got := content(t, filepath.Join(cwd, "ran")); got != "x\n" {
+		t.Errorf("it ran: %q", got)
+	}
+	check(t, s.Kill(t.Context(), "0123456789abcdef-1"))
+	check(t, s.Kill(t.Context(), "0123456789abcdef-2"))
+	if r, err := s.Wait(t.Context(), "0123456789abcdef-3"); !r.Lost || err != nil {
+		t.Error(r, err)
+	}
+}
+
+func TestAgentErrand(t *testing.T) {
+	e := newErrands(t, t.TempDir())
+	cwd := t.TempDir()
+	a := e.Agents()
+	const id = "0b5e7b5c-5a0d-5f3a-9b1e-2f6d1c8e4a77"
+	check(t, a.Start(t.Context(), owner, engine.AgentStart{
+		ID: id, Name: "worker", OnStop: runbook.StopSignal, Cwd: cwd, Step: "work",
+		Prompt: "do it\n\"now\"", Resume: "old", Env: map[string]string{"OJ_AGENT_ID": "another"},
+		Run: `printf '%s\n' "$STOPGATE_AGENT_ID" "$OJ_AGENT_ID" "$STOPGATE_PROMPT" "$STOPGATE_RESUME" "$(cat "$OJ_STATE_DIR/agents/$OJ_AGENT_ID/config.json")" > said.tmp
+mv said.tmp said; sleep 1000`,
+	}))
+	waitFor(t, filepath.Join(cwd, "said"))
+	want := id + "\n" + id + "\ndo it\n\"now\"\nold\n" + `{"on_stop":"signal"}` + "\n"
+	if diff := cmp.Diff(want, content(t, filepath.Join(cwd, "said"))); diff != "" {
+		t.Error(diff)
+	}
+
+	check(t, a.Send(t.Context(), id, "k-1", "go on"))
+	check(t, a.Send(t.Context(), id, "k-1", "go on twice"))
+	if got := content(t, filepath.Join(e.StateDir, "agents", id, "inbox", "k-1")); got != "go on" {
+		t.Errorf("the message is %q", got)
+	}
+
+	check(t, a.Kill(t.Context(), id))
+	if r, err := a.Wait(t.Context(), id); r.Code != 128+15 || err != nil {
+		t.Error(r, err)
+	}
+	var failure *errand.Failure
+	if err := a.Send(t.Context(), id, "k-2", "go on"); !errors.As(err, &failure) {
+		t.Errorf("it says %v", err)
+	}
+	check(t, a.Send(t.Context(), id, "k-1", "go on")) // it has that one
+}
+
+func waitFor(t testing.TB, path string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s never came", path)
+		}
+	}
+}
+
+// No name leads out of the state directory.
+func TestNamesThatAreNone(t *testing.T) {
+	state := t.TempDir()
+	e := newErrands(t, state)
+	for _, name := range []string{"", "..", "../x", "a/b", "a\nb", "a.b", "é", "a\x00", strings.Repeat("n", 300)} {
+		var failure *errand.Failure
+		for what, err := range map[string]error{
+			"shell": e.Shells().Start(t.Context(), owner, name, engine.ShellStart{Script: "true", Cwd: state}),
+			"kill":  e.Shells().Kill(t.Context(), name),
+			"agent": e.Agents().Start(t.Context(), owner, engine.AgentStart{ID: name, Run: "true", Cwd: state}),
+			"to":    e.Agents().Send(t.Context(), name, "k", "text"),
+			"under": e.Agents().Send(t.Context(), "a", name, "text"),
+		} {
+			if !errors.As(err, &failure) {
+				t.Errorf("%s %q: %v", what, name, err)
+			}
+		}
+	}
+	entries, err := os.ReadDir(state)
+	check(t, err)
+	if len(entries) != 0 {
+		t.Errorf("made %v", entries)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	e := newErrands(t, t.TempDir())
+	nobody := func(string) *engine.Owner { return nil }
+	check(t, e.Sweep(time.Now(), nobody))
+	cwd := t.TempDir()
+	start := func(owner, name, script string) {
+		t.Helper()
+		check(t, e.Agents().Start(t.Context(), &engine.Owner{ID: owner}, engine.AgentStart{ID: name, Run: script, Cwd: cwd}))
+	}
+	for owner, names := range map[string][]string{
+		"unknown": {"forgotten"},
+		"known":   {"now", "replaced", "yet-to-be-killed", "starting"},
+		"ended":   {"was-its-last"},
+	} {
+		for _, name := range names {
+			start(owner, name, "true")
+			_, err := e.Agents().Wait(t.Context(), name)
+			check(t, err)
+		}
+	}
+	start("unknown", "runs", "sleep 1000")
+	check(t, os.MkdirAll(filepath.Join(e.StateDir, "errands", "without-spec"), 0o700))
+	check(t, os.MkdirAll(filepath.Join(e.StateDir, "agents", "without-errand"), 0o700))
+	owners := map[string]*engine.Owner{
+		"known": {ID: "known", Agent: &engine.Agent{ID: "now"}, Effects: []engine.OpenEffect{
+			fresh(aim("1", engine.KillAgent, "yet-to-be-killed")), fresh(agent("2", "starting", 0)),
+		}},
+		"ended": {ID: "ended", Step: engine.StepDone, Status: engine.Ended, Agent: &engine.Agent{ID: "was-its-last"}},
+	}
+	all := []string{"now", "replaced", "yet-to-be-killed", "starting", "was-its-last", "runs", "forgotten", "without-spec", "without-errand"}
+	left := func() (names []string) {
+		for _, name := range all {
+			_, errands := os.Stat(filepath.Join(e.StateDir, "errands", name))
+			_, agents := os.Stat(filepath.Join(e.StateDir, "agents", name))
+			if errands == nil || agents == nil {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	for _, round := range []struct {
+		after time.Duration
+		want  []string
+	}{
+		{0, []string{"now", "replaced", "yet-to-be-killed", "starting", "was-its-last", "runs", "without-spec", "without-errand"}},
+		{25 * time.Hour, []string{"now", "yet-to-be-killed", "starting", "runs"}},
+	} {
+		check(t, e.Sweep(time.Now().Add(round.after), func(id string) *engine.Owner { return owners[id] }))
+		if diff := cmp.Diff(round.want, left()); diff != "" {
+			t.Errorf("after %v: %s", round.after, diff)
+		}
+	}
+	check(t, e.Agents().Kill(t.Context(), "runs"))
+}

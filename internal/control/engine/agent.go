@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
+)
+
+// defaultNudge is typed where the runbook gives no words.
+const defaultNudge = "Please continue with the task."
+
+// enterAgent begins a step that an agent runs. The agent is on record, as its owner's,
+// before it is started: its first stop finds the owner.
+func (d *draft) enterAgent(step runbook.Step, how opening) {
+	id := agentID(d.ID, d.Serial+1)
+	d.fact(StepStarted{
+		Step: step.Name, AgentID: id, AgentName: step.Run.Agent, Session: how.session,
+		Client: d.Plan.Agents[step.Run.Agent].Client,
+	})
+	prompt := how.message
+	if prompt == "" {
+		prompt = runbook.Expand(d.agent().Prompt, d.values())
+	}
+	d.startAgent(prompt, how.session)
+	if d.Agent != nil && d.Agent.ID == id {
+		d.report(d.expand(d.agent().Notify.OnStart, d.Error))
+	}
+}
+
+// agent is the plan's agent that runs the current step.
+func (d *draft) agent() runbook.Agent { return d.Plan.Agents[d.current().Run.Agent] }
+
+// startAgent lets the current agent be started, in an old session if one is given.
+func (d *draft) startAgent(prompt, session string) {
+	start := d.agentStart(prompt, session)
+	if d.fits(start, "the agent's command, prompt and environment take") {
+		d.effect(Effect{Kind: StartAgent, Agent: start})
+	}
+}
+
+// AgentStart is how the current agent is started, but for what it is told then; nil
+// without one.
+func (o *Owner) AgentStart() *AgentStart {
+	if o.Agent == nil {
+		return nil
+	}
+	return (&draft{Owner: o}).agentStart("", "")
+}
+
+func (d *draft) agentStart(prompt, session string) *AgentStart {
+	a, values := d.agent(), d.values()
+	start := &AgentStart{
+		ID: d.Agent.ID, Name: d.Agent.Name, Prompt: prompt, Resume: session,
+		Cwd: within(d.cwd(), runbook.Expand(a.Cwd, values)), Step: d.Step,
+		OnStop: a.StopAction(d.Kind == AgentRun), AtMost: a.MaxConcurrency,
+		Client: a.Client, Bare: strings.Contains(a.Run, "${prompt}"),
+	}
+	for name, value := range a.Env {
+		start.Env = with(start.Env, name, runbook.Expand(value, values))
+	}
+	values["prompt"] = prompt
+	start.Run = runbook.ExpandShell(a.Run, values)
+	return start
+}
+
+// restart puts a new agent in the place of the current one, which is ended first. Where a text
+// of the runbook names the one, it names the other; what a person says is said as it is.
+func (d *draft) restart(prompt, session string, person bool) {
+	if d.over() {
+		d.exceed(prompt)
+		return
+	}
+	d.settleTriggers()
+	d.endAgent()
+	id, before := agentID(d.ID, d.Serial+1), d.Agent.ID
+	d.fact(Restarted{AgentID: id, Session: session, Replaces: before, Client: d.Agent.Client})
+	if !person {
+		prompt = strings.ReplaceAll(prompt, before, id)
+	}
+	d.startAgent(prompt, session)
+}
+
+// reopen starts the agent again in its session. A client that never began has none: it is
+// started as before.
+func (d *draft) reopen(message string, person bool) {
+	if message == "" && !d.over() {
+		message, person = d.unsaid(), true
+	}
+	if !d.Agent.Unbegun() {
+		d.restart(cmp.Or(message, defaultNudge), d.Agent.Session, person)
+		return
+	}
+	prompt := d.Agent.Prompt
+	if message != "" && message != prompt {
+		prompt = strings.TrimSpace(prompt + "\n\n" + message)
+	}
+	d.restart(prompt, d.sessionBefore(), false)
+}
+
+// sessionBefore is the session that a client which never began was to go on in; none where it was
+// to begin one.
+func (d *draft) sessionBefore() string {
+	if d.Agent.Session == d.Agent.ID {
+		return ""
+	}
+	return d.Agent.Session
+}
+
+// endAgent ends the current agent, also where it is only about to start.
+func (d *draft) endAgent() {
+	d.dropAgent()
+	d.effect(Effect{Kind: KillAgent, Target: d.Agent.ID})
+}
+
+// say types something to the agent, for a person or by itself; to one that has exited, by
+// starting it again in its session.
+func (d *draft) say(text string, person bool) {
+	switch {
+	case d.over():
+		d.exceed(text)
+		return
+	case d.Agent.Exited:
+		d.reopen(text, person)
+		return
+	}
+	if d.fits(text, "the message takes") {
+		d.settleTriggers()
+		d.effect(Effect{Kind: SendAgent, Target: d.Agent.ID, Text: text, Person: person})
+	}
+}
+
+// killNow ends the agent's process. One that is not started yet has ended at once.
+func (d *draft) killNow(k KillNow) error {
+	if d.Agent == nil || d.Agent.ID != k.Agent || d.Agent.Exited {
+		return &Refusal{"conflict", "the agent is not at work: it is " + d.where()}
+	}
+	for _, e := range d.Effects {
+		switch {
+		case e.Kind == StartAgent && e.Agent.ID == d.Agent.ID && !e.Started:
+			d.dropAgent()
+			d.exited(AgentExited{Agent: d.Agent.ID, Code: -1, Tail: "a person ended it"})
+			return nil
+		case e.Kind == KillAgent && e.Target == d.Agent.ID:
+			return nil
+		}
+	}
+	d.endAgent()
+	return nil
+}
+
+// told is what a person writes to the agent.
+func (d *draft) told(t Tell) error {
+	if size := sizeOf(t.Message); size > maxAsked {
+		return &Refusal{"invalid", fmt.Sprintf("the message takes %d bytes; at most %d", size, maxAsked)}
+	}
+	message := strings.TrimSpace(sound(t.Message))
+	switch {
+	case message == "":
+		return &Refusal{"invalid", "there is nothing to say"}
+	case d.Agent == nil || d.Agent.ID != t.Agent:
+		return &Refusal{"conflict", "the agent is not at work, and nobody could give it a message: it is " + d.where()}
+	case d.Decision != nil && d.Decision.Ref != "":
+		return &Refusal{"conflict", "the agent waits for an answer: answer decision " + d.Decision.ID}
+	case d.Decision != nil:
+		return d.answer(Answer{Decision: d.Decision.ID, Message: message})
+	}
+	d.intervened()
+	d.say(message, true)
+	return nil
+}
+
+// intervened is a person's doing, after which the owner runs on.
+func (d *draft) intervened() {
+	d.fact(Intervened{})
+	d.runsOn()
+}
+
+// runsOn is an owner that waited for a person, and does no longer.
+func (d *draft) runsOn() {
+	if d.Kind == AgentRun {
+		d.fact(RunStatus{Status: runRunning})
+	}
+}
+
+func colon(words, text string) string {
+	if text == "" {
+		return words
+	}
+	return words + ": " + text
+}

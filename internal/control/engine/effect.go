@@ -1,0 +1,93 @@
+package engine
+
+import "github.com/stopgate/stopgate/internal/control/runbook"
+
+// Effect is something to be done to the world. Its key is unique in the store, and the
+// world sees it where it can.
+type Effect struct {
+	Key  string     `json:"key"`
+	Kind EffectKind `json:"kind"`
+
+	Shell  *ShellStart `json:"shell,omitempty"`  // of StartShell
+	Agent  *AgentStart `json:"agent,omitempty"`  // of StartAgent
+	Target string      `json:"target,omitempty"` // the key of a shell or the id of an agent: KillShell, KillAgent, SendAgent
+	Title  string      `json:"title,omitempty"`  // of NotifyPerson
+	Text   string      `json:"text,omitempty"`   // of SendAgent and NotifyPerson
+	Person bool        `json:"person,omitempty"` // of SendAgent: the words are a person's, who was told that the agent gets them
+
+	// Decision is what NotifyPerson tells of. When that is settled before it was sent, the
+	// effect is dropped.
+	Decision string `json:"decision,omitempty"`
+}
+
+// EffectKind is what an effect does.
+type EffectKind string
+
+// The kinds of effects. Starting means that the process is started, not that it has
+// ended: that comes as an input of its own.
+const (
+	StartShell   EffectKind = "shell:start"
+	KillShell    EffectKind = "shell:kill"
+	StartAgent   EffectKind = "agent:start"
+	KillAgent    EffectKind = "agent:kill"
+	SendAgent    EffectKind = "agent:send"
+	NotifyPerson EffectKind = "notify"
+)
+
+// Rule says what is done about an effect that was started and of which, after a crash,
+// nobody knows whether it was done.
+type Rule string
+
+// The rules.
+const (
+	Repeatable  Rule = "repeatable"  // do it again
+	Confirmable Rule = "confirmable" // again with the same key: it is done once, or found to be lost
+	Keyed       Rule = "keyed"       // again with the same key
+	Unkeyed     Rule = "unkeyed"     // at most once: it counts as done
+)
+
+// Rule is the kind's rule. A shell or an agent that is started under a key that was
+// started before is not started again, so that starting can be repeated.
+func (k EffectKind) Rule() Rule {
+	switch k {
+	case SendAgent:
+		return Confirmable
+	case NotifyPerson:
+		return Unkeyed
+	}
+	return Repeatable
+}
+
+// ShellStart is a command for sh.
+type ShellStart struct {
+	Script string `json:"script"`
+	Cwd    string `json:"cwd"`
+	Step   string `json:"step"` // for the log
+}
+
+// AgentStart is an agent to be started.
+type AgentStart struct {
+	ID     string             `json:"id"`
+	Name   string             `json:"name"`
+	Run    string             `json:"run"`
+	Prompt string             `json:"prompt,omitempty"`
+	Resume string             `json:"resume,omitempty"` // the session to go on with
+	Env    map[string]string  `json:"env,omitempty"`
+	Cwd    string             `json:"cwd"`
+	Step   string             `json:"step"`
+	OnStop runbook.StopAction `json:"on_stop"`
+	AtMost int                `json:"at_most,omitempty"` // agents of that name in the project at once
+
+	Client bool `json:"client,omitempty"` // run is a client's: it gets a terminal, and the prompt as an argument
+	Bare   bool `json:"bare,omitempty"`   // run has the prompt in it: nothing is added
+}
+
+// OpenEffect is an effect that is not done yet.
+type OpenEffect struct {
+	Effect
+	Started bool `json:"started,omitempty"` // its start is on record: it may have taken place
+	Heard   bool `json:"heard,omitempty"`   // of SendAgent: the agent has the message, and works on it
+}
+
+// sends reports whether it is a message to that agent.
+func (e *OpenEffect) sends(agent string) bool { return e.Kind == SendAgent && e.Target == agent }

@@ -1,0 +1,254 @@
+// Package engine is what the control plane does, as a pure machine: pipelines, agents
+// that run alone, decisions. It has no clock, no randomness and no I/O; time, ids and
+// the results of effects come in with the inputs.
+//
+// Something happens (an Input). Decide says what that means for one owner: the facts
+// that are now true and the effects that are to be carried out. Together they are a
+// Step, and a step is one append to the store. State is the fold of all steps: Apply.
+//
+//	Input ──Decide──▶ Step{Facts, Effects} ──append──▶ store ──Apply──▶ Owner
+//	  ▲                        │
+//	  └── started, done ───────┴──▶ package effect carries them out
+package engine
+
+import (
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
+)
+
+// Kind tells pipelines from agents that run alone.
+type Kind string
+
+// The kinds of owners.
+const (
+	Pipeline Kind = "pipeline"
+	AgentRun Kind = "run"
+)
+
+// The steps at which an owner has come to its end. No step of a runbook is called so.
+const (
+	StepDone      = runbook.EndDone
+	StepFailed    = runbook.EndFailed
+	StepCancelled = runbook.EndCancelled
+)
+
+// Status is how far the current step is.
+type Status string
+
+// The statuses. Waiting means: for a person. An owner is at its end exactly when its
+// step is one of the three above.
+const (
+	Running Status = "running"
+	Waiting Status = "waiting"
+	Ended   Status = "ended"
+)
+
+// MaxVisits is how often one step may be entered before its pipeline fails: a cycle of
+// on_fail would go on for ever. A person who resumes starts the count again.
+const MaxVisits = 5
+
+// Owner is a pipeline, or an agent that runs alone (then its plan has one step). It is
+// the fold of its steps, and nothing else changes it.
+type Owner struct {
+	ID      string            `json:"id"`
+	Kind    Kind              `json:"kind"`
+	Name    string            `json:"name"`    // of the pipeline or the agent
+	Command string            `json:"command"` // that started it
+	Project string            `json:"project"` // root
+	Cwd     string            `json:"cwd"`
+	Vars    map[string]string `json:"vars,omitempty"`
+	Plan    *runbook.Plan     `json:"plan"` // shared by all owners with the same one; never changed
+	Created time.Time         `json:"created"`
+	Updated time.Time         `json:"updated"`
+
+	Step       string         `json:"step"` // of the plan, or one of the ends
+	Status     Status         `json:"status"`
+	Error      string         `json:"error,omitempty"`  // why it failed
+	Failed     string         `json:"failed,omitempty"` // the step that failed last: there it is resumed
+	Cancelling bool           `json:"cancelling,omitempty"`
+	Visits     map[string]int `json:"visits,omitempty"`
+	History    []Visit        `json:"history,omitempty"`
+
+	Agent    *Agent               `json:"agent,omitempty"`    // of the current step; nil in a shell step and at the end
+	Shell    *Shell               `json:"shell,omitempty"`    // the command that runs now: the step's, or a gate's
+	Attempts map[string]int       `json:"attempts,omitempty"` // by trigger
+	Acted    map[string]time.Time `json:"acted,omitempty"`    // when the trigger's action was last taken
+	Decision *Decision            `json:"decision,omitempty"` // the open one
+	Settled  []Decision           `json:"settled,omitempty"`  // the latest that were answered or overtaken
+
+	Spent    map[string]Spent `json:"spent,omitempty"`   // by agent; those of long ago together under ""
+	Ran      time.Duration    `json:"ran,omitempty"`     // how long it was at work, as of Updated
+	Extended runbook.Budget   `json:"extended,omitzero"` // what a person added to the budget
+
+	Timers  map[string]time.Time `json:"timers,omitempty"`  // when each is due
+	Effects []OpenEffect         `json:"effects,omitempty"` // not done yet, in the order in which they are to be done
+	Serial  int                  `json:"serial"`            // counts effects, agents and decisions: their ids are made of it
+	Seen    []uint64             `json:"seen,omitempty"`    // hashes of inputs that may be told again: the journal's, people's
+	Deleted bool                 `json:"-"`                 // it is to be forgotten: State.Put removes it
+
+	// Version is the position of the owner's last step. The store gives it; it is not
+	// part of the fold's data.
+	Version uint64 `json:"-"`
+}
+
+// Visit is one time that a step was entered.
+type Visit struct {
+	Step     string    `json:"step"`
+	AgentID  string    `json:"agent_id,omitempty"` // the newest, where it was started again
+	Session  string    `json:"session,omitempty"`  // the client's when the agent was left
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished,omitzero"`
+	Outcome  string    `json:"outcome,omitempty"` // completed, failed, cancelled; empty while it goes on
+	Error    string    `json:"error,omitempty"`
+}
+
+// Agent is the agent that the current step belongs to. Its id is recorded before it is
+// started, so that an early stop is never an orphan's.
+type Agent struct {
+	ID      string    `json:"id"` // a UUID: also the client's first session id
+	Name    string    `json:"name"`
+	Session string    `json:"session"` // the client's session now
+	Started time.Time `json:"started"`
+	Client  bool      `json:"client,omitempty"` // it is a client in a terminal, else a plain process
+	Prompt  string    `json:"prompt,omitempty"` // of a client: what it is started with, until it works on it
+	Ready   bool      `json:"ready,omitempty"`  // of a client: its first hook was heard
+	Busy    bool      `json:"busy,omitempty"`   // of a client: it is in a turn whose end nobody has looked at
+	Unmet   string    `json:"unmet,omitempty"`  // of a client: what it was let go with in the end, though it is not fixed
+	Exited  bool      `json:"exited,omitempty"`
+	Signal  *Signal   `json:"signal,omitempty"`
+	Idle    string    `json:"idle,omitempty"`    // the prompt whose idle was counted
+	Erred   string    `json:"erred,omitempty"`   // the prompt whose error was counted
+	Pending string    `json:"pending,omitempty"` // a trigger found late, or in its cooldown: still to be acted on
+	Detail  string    `json:"detail,omitempty"`  // what the pending trigger said
+	Until   time.Time `json:"until,omitzero"`    // the pending trigger is not acted on before
+	Asking  []Asking  `json:"asking,omitempty"`  // what else it asks a person, and nobody was asked yet
+	Asked   time.Time `json:"asked,omitzero"`    // when a hook last waited for a person
+	Dialog  *Dialog   `json:"dialog,omitempty"`  // one that no hook waits for, to be told of when nothing else is asked
+	Over    []string  `json:"over,omitempty"`    // the latest references that nobody waits for any more
+	Before  []string  `json:"before,omitempty"`  // the latest agents of the step in whose place it is
+	Killed  bool      `json:"killed,omitempty"`  // it is being ended, or was
+	Unsaid  []string  `json:"unsaid,omitempty"`  // a person's words that neither it nor one before it has got
+}
+
+// Dialog is something on an agent's screen that a person has to see to.
+type Dialog struct {
+	Type string `json:"prompt_type,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// Asking is something that an agent asks a person, and that a hook waits for the answer
+// to.
+type Asking struct {
+	Ref  string `json:"ref"`
+	Type string `json:"prompt_type,omitempty"`
+	Text string `json:"text,omitempty"`
+	Ask  Ask    `json:"ask,omitzero"`
+
+	Subagent bool `json:"subagent,omitempty"` // a subagent asks: what its agent does meanwhile does not settle it
+}
+
+// Ask is what a tool of the client's wants to know of a person.
+type Ask struct {
+	Tool      string     `json:"tool,omitempty"`
+	Plan      string     `json:"plan,omitempty"`
+	Input     string     `json:"input,omitempty"` // what a permission is for
+	Questions []Question `json:"questions,omitempty"`
+}
+
+// Question is one question with its choices. Other words are an answer too.
+type Question struct {
+	Question string   `json:"question"`
+	Header   string   `json:"header,omitempty"`
+	Options  []Choice `json:"options,omitempty"`
+	Multi    bool     `json:"multi,omitempty"` // several choices can be the answer
+}
+
+// Choice is one answer to a question.
+type Choice struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+// Spent is what an agent has cost.
+type Spent struct {
+	USD    float64 `json:"usd,omitempty"`
+	Tokens int64   `json:"tokens,omitempty"`
+}
+
+// Signal is the agent's own word. "continue" is never kept.
+type Signal struct {
+	Kind    SignalKind `json:"kind"`
+	Message string     `json:"message,omitempty"`
+}
+
+// SignalKind is what an agent can say.
+type SignalKind string
+
+// The signals.
+const (
+	SignalComplete SignalKind = "complete"
+	SignalEscalate SignalKind = "escalate"
+	SignalContinue SignalKind = "continue"
+)
+
+// Shell is a command that runs for the owner. Key is that of the effect that started it.
+type Shell struct {
+	Key  string `json:"key"`
+	Gate string `json:"gate,omitempty"` // the trigger that it is the gate of; empty for a step's own command
+	Moot bool   `json:"moot,omitempty"` // the agent works again: only success counts
+}
+
+// Decision is a question to a person. Answering it moves its owner.
+type Decision struct {
+	ID       string    `json:"id"`
+	Source   Source    `json:"source"`
+	AgentID  string    `json:"agent_id,omitempty"`
+	Step     string    `json:"step"`
+	Context  string    `json:"context"`            // why it is asked, in a sentence or a few
+	Trigger  string    `json:"trigger,omitempty"`  // what the agent did, where that led here
+	Undone   string    `json:"undone,omitempty"`   // the message that may not have arrived: what retry sends
+	Next     string    `json:"next,omitempty"`     // the step that is not entered before it is answered
+	Ref      string    `json:"ref,omitempty"`      // what a hook of the agent waits for the answer to
+	Subagent bool      `json:"subagent,omitempty"` // one of the agent's subagents asks
+	Ask      *Ask      `json:"ask,omitempty"`      // what is asked, while the decision is open; never changed
+	Options  []Option  `json:"options"`
+	Created  time.Time `json:"created"`
+	Expires  time.Time `json:"expires,omitzero"` // then it is answered as the runbook says
+	Resolved time.Time `json:"resolved,omitzero"`
+	Chosen   string    `json:"chosen,omitempty"`  // an option's name
+	Message  string    `json:"message,omitempty"` // the person's words
+	Answers  []string  `json:"answers,omitempty"` // one for each question that was asked
+	Expired  bool      `json:"expired,omitempty"` // nobody answered in time
+	Closed   string    `json:"closed,omitempty"`  // why it was closed without an answer
+}
+
+// Source says what led to a decision.
+type Source string
+
+// The sources.
+const (
+	FromIdle     Source = "idle"
+	FromStop     Source = "stop"
+	FromSignal   Source = "signal"
+	FromDead     Source = "dead"
+	FromError    Source = "error"
+	FromGate     Source = "gate"
+	FromPrompt   Source = "prompt"
+	FromLost     Source = "lost"     // an effect of which nobody knows whether it took place
+	FromQuestion Source = "question" // the agent's own, for which a hook waits
+	FromPlan     Source = "plan"     // likewise
+	FromApproval Source = "approval" // likewise: of the use of a tool
+	FromStart    Source = "start"    // the client did not start
+	FromBudget   Source = "budget"   // it is used up
+)
+
+// Option is one answer.
+type Option struct {
+	Name        string `json:"name"` // nudge, retry, done, skip, cancel, …; a choice's label
+	Description string `json:"description"`
+	Recommended bool   `json:"recommended,omitempty"`
+}
+
+// Terminal reports whether the owner has come to its end.
+func (o *Owner) Terminal() bool { return o.Status == Ended }

@@ -1,0 +1,358 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
+)
+
+// Fact is something that is true from now on.
+type Fact interface {
+	// FactType is the fact's name, such as step:waiting.
+	FactType() string
+	apply(o *Owner, s *Step)
+}
+
+// Facts about owners and their steps.
+type (
+	// Created is a new owner, with everything that it will ever need.
+	Created struct {
+		Kind    Kind              `json:"kind"`
+		Name    string            `json:"name"`
+		Command string            `json:"command"`
+		Project string            `json:"project"`
+		Cwd     string            `json:"cwd"`
+		Vars    map[string]string `json:"vars,omitempty"`
+		Plan    *runbook.Plan     `json:"plan"`
+	}
+	// StepStarted is a step that was entered. The agent is on record before it starts.
+	StepStarted struct {
+		Step      string `json:"step"`
+		AgentID   string `json:"agent_id,omitempty"`
+		AgentName string `json:"agent_name,omitempty"`
+		Session   string `json:"session,omitempty"` // where it goes on with an old one
+		Client    bool   `json:"client,omitempty"`
+	}
+	// StepCompleted is a step that succeeded.
+	StepCompleted struct {
+		Step string `json:"step"`
+	}
+	// StepBroke is a step that did not, or that was entered too often.
+	StepBroke struct {
+		Step  string `json:"step"`
+		Error string `json:"error"`
+	}
+	// StepLeft is a step that was left because somebody cancelled its owner.
+	StepLeft struct {
+		Step string `json:"step"`
+	}
+	// StepWaiting is a step that waits for a person's decision.
+	StepWaiting struct {
+		Step       string `json:"step"`
+		Reason     string `json:"reason"`
+		DecisionID string `json:"decision_id"`
+	}
+	// Advanced is a pipeline that goes to another step, or to its end.
+	Advanced struct {
+		Step string `json:"step"`
+	}
+	// RunStatus is how far an agent that runs alone is: running, escalated, completed,
+	// failed, cancelled.
+	RunStatus struct {
+		Status     string `json:"status"`
+		Reason     string `json:"reason,omitempty"`
+		DecisionID string `json:"decision_id,omitempty"`
+	}
+	// CancelBegun is an owner that is being cancelled: what follows is on_cancel.
+	CancelBegun struct {
+		Why string `json:"why,omitempty"`
+	}
+	// Resumed is an owner that a person let go on. Step is empty when it waited.
+	Resumed struct {
+		Step string            `json:"step,omitempty"`
+		Vars map[string]string `json:"vars,omitempty"`
+	}
+	// OwnerDeleted is an owner that is forgotten.
+	OwnerDeleted struct{}
+)
+
+// The statuses of agents that run alone.
+const (
+	runRunning   = "running"
+	runEscalated = "escalated"
+	runCompleted = "completed"
+	runFailed    = "failed"
+	runCancelled = "cancelled"
+)
+
+// keptVisits and the others are how much an owner remembers.
+//
+// The journal is read again from at most 10,000 records before its end, of all owners and
+// of all who have none, and only the words of the current agent count: those of the agents
+// before it are known by their id. Of one agent 1,000 words are some hundred turns. Where
+// there were more, the oldest are heard twice: at worst a person is asked, or the agent
+// told, once more. Times would bound it better, until a clock is put back: then the agent
+// would be heard no more.
+const (
+	keptVisits  = 100
+	keptSettled = 8
+	keptSeen    = 1_000
+	keptSpent   = 16
+	keptOver    = 16
+	keptBefore  = 8
+)
+
+// FactType names the fact by the owner's kind.
+func (f Created) FactType() string {
+	if f.Kind == AgentRun {
+		return "agent_run:created"
+	}
+	return "pipeline:created"
+}
+
+func (f Created) apply(o *Owner, s *Step) {
+	o.Kind, o.Name, o.Command = f.Kind, f.Name, f.Command
+	o.Project, o.Cwd = f.Project, f.Cwd
+	o.Vars, o.Plan = maps.Clone(f.Vars), f.Plan
+	o.Created, o.Status = s.Time, Running
+}
+
+// FactType is step:started.
+func (StepStarted) FactType() string { return "step:started" }
+
+func (f StepStarted) apply(o *Owner, s *Step) {
+	o.Step, o.Status = f.Step, Running
+	o.Visits = with(o.Visits, f.Step, o.Visits[f.Step]+1)
+	o.History = latest(append(o.History, Visit{Step: f.Step, AgentID: f.AgentID, Started: s.Time}), keptVisits)
+	o.Agent, o.Shell = nil, nil
+	if f.AgentID != "" {
+		o.begin(Agent{ID: f.AgentID, Name: f.AgentName, Session: f.Session, Client: f.Client}, s)
+	}
+}
+
+// begin makes an agent the current one.
+func (o *Owner) begin(a Agent, s *Step) {
+	a.Session, a.Started = cmp.Or(a.Session, a.ID), s.Time
+	o.Serial++
+	o.Agent = &a
+	if a.Client {
+		o.Spent = with(merged(o.Spent), a.ID, o.Spent[a.ID])
+	}
+}
+
+// merged is what agents have cost, with no more entries than are kept.
+func merged(spent map[string]Spent) map[string]Spent {
+	if len(spent) < keptSpent {
+		return spent
+	}
+	return map[string]Spent{"": total(spent)}
+}
+
+// FactType is step:completed.
+func (StepCompleted) FactType() string { return "step:completed" }
+
+func (f StepCompleted) apply(o *Owner, s *Step) {
+	o.left(f.Step, "completed", "", s)
+	o.Attempts, o.Acted = nil, nil
+}
+
+// FactType is step:failed.
+func (StepBroke) FactType() string { return "step:failed" }
+
+func (f StepBroke) apply(o *Owner, s *Step) {
+	o.left(f.Step, "failed", f.Error, s)
+	o.Failed, o.Error = f.Step, f.Error
+}
+
+// FactType is step:cancelled.
+func (StepLeft) FactType() string { return "step:cancelled" }
+
+func (f StepLeft) apply(o *Owner, s *Step) {
+	o.left(f.Step, "cancelled", "", s)
+	o.Attempts, o.Acted = nil, nil
+}
+
+// left ends the visit of a step, and everything that went on for it.
+func (o *Owner) left(step, outcome, failure string, s *Step) {
+	if last := o.visit(); last != nil && last.Step == step && last.Finished.IsZero() {
+		last.Finished, last.Outcome, last.Error = s.Time, outcome, failure
+		if o.Agent != nil {
+			last.Session = o.Agent.Session
+		}
+	}
+	o.Agent, o.Shell, o.Timers = nil, nil, nil
+}
+
+// visit is the newest.
+func (o *Owner) visit() *Visit {
+	if len(o.History) == 0 {
+		return nil
+	}
+	return &o.History[len(o.History)-1]
+}
+
+// FactType is step:waiting.
+func (StepWaiting) FactType() string { return "step:waiting" }
+
+func (f StepWaiting) apply(o *Owner, s *Step) { o.Status = Waiting }
+
+// FactType is pipeline:advanced.
+func (Advanced) FactType() string { return "pipeline:advanced" }
+
+func (f Advanced) apply(o *Owner, s *Step) {
+	o.Step = f.Step
+	switch f.Step {
+	case StepDone, StepFailed, StepCancelled:
+		o.end()
+	}
+}
+
+// end is what remains of an owner at its end.
+func (o *Owner) end() {
+	o.Status = Ended
+	o.Agent, o.Shell, o.Timers = nil, nil, nil
+	o.Attempts, o.Acted, o.Visits = nil, nil, nil
+	o.Seen = latest(o.Seen, keptSettled)
+	if o.Step != StepFailed {
+		o.Error, o.Failed = "", ""
+	}
+}
+
+// FactType is agent_run:status_changed.
+func (RunStatus) FactType() string { return "agent_run:status_changed" }
+
+func (f RunStatus) apply(o *Owner, s *Step) {
+	switch f.Status {
+	case runRunning:
+		o.Status = Running
+	case runEscalated:
+		o.Status = Waiting
+	case runCompleted:
+		o.Step = StepDone
+		o.end()
+	case runFailed:
+		o.Step = StepFailed
+		o.end()
+	case runCancelled:
+		o.Step = StepCancelled
+		o.end()
+	}
+}
+
+// FactType is pipeline:cancelling.
+func (CancelBegun) FactType() string { return "pipeline:cancelling" }
+
+func (f CancelBegun) apply(o *Owner, s *Step) {
+	o.Cancelling, o.Visits = true, nil
+}
+
+// FactType is pipeline:resumed.
+func (Resumed) FactType() string { return "pipeline:resumed" }
+
+func (f Resumed) apply(o *Owner, s *Step) {
+	for name, value := range f.Vars {
+		o.Vars = with(o.Vars, name, value)
+	}
+	o.Visits, o.Attempts, o.Acted = nil, nil, nil
+	if f.Step != "" {
+		o.Status, o.Step = Running, f.Step
+		o.Error, o.Failed, o.Cancelling = "", "", false
+	}
+}
+
+// FactType is owner:deleted.
+func (OwnerDeleted) FactType() string { return "owner:deleted" }
+
+func (OwnerDeleted) apply(o *Owner, s *Step) { o.Deleted = true }
+
+// with sets a key in a map that may be nil.
+func with[V any](m map[string]V, key string, value V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[key] = value
+	return m
+}
+
+// without removes a key. An empty map is nil, as it is when it comes from JSON.
+func without[V any](m map[string]V, key string) map[string]V {
+	delete(m, key)
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// latest keeps the end of a list.
+func latest[E any](list []E, n int) []E {
+	if len(list) <= n {
+		return list
+	}
+	return slices.Clone(list[len(list)-n:])
+}
+
+// Facts about timers, and about attempts.
+type (
+	// TimerSet is a timer that is due at a time.
+	TimerSet struct {
+		Name string    `json:"name"`
+		Due  time.Time `json:"due"`
+	}
+	// TimerCancelled is a timer that is not to fire.
+	TimerCancelled struct {
+		Name string `json:"name"`
+	}
+	// TimerOver is a timer that has fired.
+	TimerOver struct {
+		Name string `json:"name"`
+	}
+	// AttemptCounted is a trigger whose action is taken once more.
+	AttemptCounted struct {
+		Trigger string `json:"trigger"`
+		Attempt int    `json:"attempt"`
+	}
+	// Intervened is a person who did something: attempts are counted anew, and what the
+	// agent said before counts no longer.
+	Intervened struct{}
+)
+
+// FactType is timer:set.
+func (TimerSet) FactType() string { return "timer:set" }
+
+func (f TimerSet) apply(o *Owner, s *Step) {
+	o.Timers = with(o.Timers, f.Name, f.Due)
+	if f.Name == expire && o.Decision != nil {
+		o.Decision.Expires = f.Due
+	}
+}
+
+// FactType is timer:cancelled.
+func (TimerCancelled) FactType() string { return "timer:cancelled" }
+
+func (f TimerCancelled) apply(o *Owner, s *Step) { o.Timers = without(o.Timers, f.Name) }
+
+// FactType is timer:fired.
+func (TimerOver) FactType() string { return "timer:fired" }
+
+func (f TimerOver) apply(o *Owner, s *Step) { o.Timers = without(o.Timers, f.Name) }
+
+// FactType is attempt:counted.
+func (AttemptCounted) FactType() string { return "attempt:counted" }
+
+func (f AttemptCounted) apply(o *Owner, s *Step) {
+	o.Attempts = with(o.Attempts, f.Trigger, f.Attempt)
+	o.Acted = with(o.Acted, f.Trigger, s.Time)
+}
+
+// FactType is person:intervened.
+func (Intervened) FactType() string { return "person:intervened" }
+
+func (Intervened) apply(o *Owner, s *Step) {
+	o.Attempts, o.Acted = nil, nil
+	if o.Agent != nil {
+		o.Agent.Signal = nil
+	}
+}

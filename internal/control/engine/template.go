@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/store"
+)
+
+// What a step may hold, all of it in bytes of JSON: it has to fit into one event of the
+// store.
+const (
+	maxStep   = store.MaxData
+	maxEffect = runbook.MaxStart // an effect
+	maxWords  = 4 << 10          // what agents and programs say
+	maxAsked  = 64 << 10         // what a person asks for
+	maxID     = 200              // what others give names to
+)
+
+// values are what templates can name.
+func (d *draft) values() map[string]string {
+	v := map[string]string{
+		"name": d.Name, "step": d.Step, "error": d.Error, "project": d.Project, "invoke.dir": d.Cwd,
+	}
+	if d.Kind == Pipeline {
+		v["pipeline_id"] = d.ID
+	} else {
+		v["agent_run_id"] = d.ID
+	}
+	if d.Agent != nil {
+		v["agent_id"], v["agent"] = d.Agent.ID, d.Agent.Name
+	}
+	for name, value := range d.Vars {
+		v["var."+name] = value
+	}
+	return v
+}
+
+// cwd is where the pipeline's commands run.
+func (d *draft) cwd() string { return within(d.Cwd, runbook.Expand(d.Plan.Pipeline.Cwd, d.values())) }
+
+// within is a directory as seen from another.
+func within(base, dir string) string {
+	switch {
+	case dir == "":
+		return base
+	case filepath.IsAbs(dir):
+		return dir
+	}
+	return filepath.Join(base, dir)
+}
+
+// sizeOf is how large a part of a step is in the store.
+func sizeOf(v any) int {
+	text, err := encodeJSON(v)
+	if err != nil {
+		return maxStep + 1
+	}
+	return len(text)
+}
+
+// fits reports whether an effect can be recorded. Where it cannot, the step fails.
+func (d *draft) fits(effect any, what string) bool {
+	size := sizeOf(effect)
+	if size <= maxEffect {
+		return true
+	}
+	d.tooLarge = fmt.Sprintf("%s %d bytes; at most %d", what, size, maxEffect)
+	d.fail(d.tooLarge)
+	return false
+}
+
+// clip cuts a text off where it would have more than n bytes in the store, and says so.
+func clip(text string, n int) string {
+	text = sound(text)
+	left, end := n, 0
+	for at, r := range text {
+		if left -= cost(r); left < 0 {
+			return text[:end] + "…"
+		}
+		if left >= len("…") {
+			end = at + utf8.RuneLen(r)
+		}
+	}
+	return text
+}
+
+// clipStart keeps the end of a text.
+func clipStart(text string, n int) string {
+	text = sound(text)
+	left, start := n, len(text)
+	for at := len(text); at > 0; {
+		r, size := utf8.DecodeLastRuneInString(text[:at])
+		at -= size
+		if left -= cost(r); left < 0 {
+			return "…" + text[start:]
+		}
+		if left >= len("…") {
+			start = at
+		}
+	}
+	return text
+}
+
+// cost is how many bytes of JSON a character takes, at most.
+func cost(r rune) int {
+	switch {
+	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':
+		return 2
+	case r < ' ', r == '\u2028', r == '\u2029':
+		return 6
+	}
+	return utf8.RuneLen(r)
+}
+
+// sound is a text as it is when it comes back from the store: JSON has no other bytes
+// than those of UTF-8.
+func sound(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
+)
+
+// picker makes choices: 0 ≤ the choice < n.
+type picker func(n int, what string) int
+
+func (pick picker) chance(percent int, what string) bool { return pick(100, what) < percent }
+
+func oneOf[E any](pick picker, what string, from ...E) E { return from[pick(len(from), what)] }
+
+// randomPlan is a pipeline of one to five steps with whatever a runbook can say.
+func randomPlan(pick picker) runbook.Plan {
+	names := []string{"a", "b", "c", "d", "e"}[:1+pick(5, "steps")]
+	target := func(what string) string {
+		if !pick.chance(40, what) {
+			return ""
+		}
+		return oneOf(pick, "target", names...)
+	}
+	p := runbook.Plan{Agents: map[string]runbook.Agent{}}
+	for i, name := range names {
+		step := runbook.Step{Name: name, Run: runbook.Run{Shell: "run ${var.x}"}, OnDone: target("on_done"), OnFail: target("on_fail"), OnCancel: target("on_cancel")}
+		if i+1 < len(names) && pick.chance(60, "goes on") {
+			step.OnDone = names[i+1]
+		}
+		if pick.chance(60, "agent") {
+			agent := randomAgent(pick, "agent-"+name)
+			step.Run = runbook.Run{Agent: agent.Name}
+			p.Agents[agent.Name] = agent
+		}
+		p.Pipeline.Steps = append(p.Pipeline.Steps, step)
+	}
+	p.Pipeline.OnDone, p.Pipeline.OnFail, p.Pipeline.OnCancel = target("on_done"), target("on_fail"), target("on_cancel")
+	p.Pipeline.Budget, p.Pipeline.Expire = randomLimits(pick)
+	if pick.chance(30, "notify") {
+		p.Pipeline.Notify = runbook.Notify{OnStart: "${name} starts", OnDone: "done", OnFail: "failed: ${error}"}
+	}
+	return p
+}
+
+func randomAgent(pick picker, name string) runbook.Agent {
+	a := runbook.Agent{
+		Name: name, Run: "claude", Prompt: "do ${var.x}", Client: pick.chance(60, "client"),
+		OnIdle:   randomAction(pick, runbook.Nudge, runbook.Done, runbook.Fail, runbook.Escalate, runbook.Gate),
+		OnDead:   randomAction(pick, runbook.Done, runbook.Fail, runbook.Resume, runbook.Escalate, runbook.Gate),
+		OnPrompt: randomAction(pick, runbook.Escalate, runbook.Escalate, runbook.Escalate, runbook.Escalate, runbook.Gate, runbook.Done, runbook.Fail),
+		OnStop:   oneOf(pick, "on_stop", "", runbook.StopSignal, runbook.StopIdle, runbook.StopEscalate),
+	}
+	a.Budget, a.Expire = randomLimits(pick)
+	for range pick(3, "on_error") {
+		a.OnError = append(a.OnError, runbook.ErrorAction{
+			Match:  oneOf(pick, "match", "", runbook.RateLimited, runbook.NoInternet),
+			Action: randomAction(pick, runbook.Fail, runbook.Resume, runbook.Escalate, runbook.Gate),
+		})
+	}
+	return a
+}
+
+func randomLimits(pick picker) (b runbook.Budget, e runbook.Expire) {
+	if pick.chance(40, "budget") {
+		b = runbook.Budget{USD: oneOf(pick, "usd", 0.0, 1, 5), Time: oneOf(pick, "time", 0, time.Minute, time.Hour)}
+	}
+	if pick.chance(30, "expire") {
+		e.After = oneOf(pick, "after", time.Minute, 4*time.Hour)
+		e.Answer = oneOf(pick, "answer", runbook.DefaultGoOn, runbook.DefaultDone, runbook.DefaultCancel)
+	}
+	return b, e
+}
+
+// randomPrompt is something that an agent asks, with a hook that waits for the answer.
+func randomPrompt(pick picker, agent, ref string) AgentPrompt {
+	p := AgentPrompt{Agent: agent, Ref: ref, Type: oneOf(pick, "type", typeQuestion, typeQuestion, typePlan, typePermission, "other")}
+	switch p.Type {
+	case typeQuestion:
+		for range pick(4, "questions") {
+			p.Ask.Questions = append(p.Ask.Questions, Question{Question: "Which?", Multi: pick.chance(50, "multi"), Options: []Choice{{Label: "red"}, {Label: "cancel"}}})
+		}
+	case typePlan:
+		p.Ask.Plan = "1. begin\n2. end"
+	case typePermission:
+		p.Ask.Tool, p.Ask.Input = "Bash", "rm -r x"
+	}
+	return p
+}
+
+// randomAnswer is what a person answers.
+func randomAnswer(pick picker, d Decision) Answer {
+	a := Answer{Decision: d.ID}
+	switch {
+	case d.Ask != nil && len(d.Ask.Questions) > 1 && pick.chance(80, "one by one"):
+		for range d.Ask.Questions {
+			a.Answers = append(a.Answers, oneOf(pick, "choice", "1", "red, 2", "something else"))
+		}
+	case pick.chance(20, "words"):
+		a.Message = "do it so"
+	default:
+		a.Option = oneOf(pick, "option", d.Options...).Name
+	}
+	return a
+}
+
+func randomAction(pick picker, kinds ...runbook.ActionKind) runbook.Action {
+	a := runbook.Action{Kind: oneOf(pick, "action", kinds...)}
+	switch a.Kind {
+	case runbook.Nudge, runbook.Resume:
+		a.Message = oneOf(pick, "message", "", "go on with ${var.x}")
+		a.Append = pick.chance(50, "append")
+	case runbook.Gate:
+		a.Run = "check"
+	default:
+		return a
+	}
+	a.Attempts = oneOf(pick, "attempts", 0, 1, 2, 3, runbook.Forever)
+	a.Cooldown = oneOf(pick, "cooldown", 0, 0, 30*time.Second)
+	return a
+}
+
+// process is a shell or an agent of the world.
+type process struct {
+	alive bool
+	ended bool // by itself or killed
+	code  int
+	lost  bool // nobody knows how it ended
+	spent float64
+}
+
+// outside is the world of one owner, which outlives the daemon: errands, terminals,
+// people's screens. It counts what the rules allow.
+type outside struct {
+	t      fataler
+	shells map[string]*process
+	agents map[string]*process
+	typed  map[string]int // by the effect's key
+	told   map[string]int
+}
+
+func newOutside(t fataler) *outside {
+	return &outside{t: t, shells: map[string]*process{}, agents: map[string]*process{}, typed: map[string]int{}, told: map[string]int{}}
+}
+
+// act carries out an effect, in the way that the effect's package promises. The result
+// is what is reported, or nil when the effect is done.
+func (w *outside) act(e Effect) Happening {
+	w.t.Helper()
+	switch e.Kind {
+	case StartShell:
+		if w.shells[e.Key] == nil {
+			w.shells[e.Key] = &process{alive: true}
+		}
+	case StartAgent:
+		w.startAgent(e)
+	case KillShell:
+		w.kill(w.shells, e.Target)
+	case KillAgent:
+		w.kill(w.agents, e.Target)
+	case SendAgent:
+		if p := w.agents[e.Target]; p == nil || !p.alive {
+			return EffectFailed{e.Key, "the agent is not there"}
+		}
+		if w.typed[e.Key]++; w.typed[e.Key] > 1 {
+			w.t.Fatalf("effect %s was typed twice", e.Key)
+		}
+	case NotifyPerson:
+		if w.told[e.Key]++; w.told[e.Key] > 1 {
+			w.t.Fatalf("people were told twice of %s", e.Key)
+		}
+	}
+	return nil
+}
+
+// startAgent starts an agent once, and never beside another.
+func (w *outside) startAgent(e Effect) {
+	w.t.Helper()
+	if w.agents[e.Agent.ID] != nil {
+		return
+	}
+	for id, p := range w.agents {
+		if p.alive {
+			w.t.Fatalf("agent %s is started while %s lives", e.Agent.ID, id)
+		}
+	}
+	w.agents[e.Agent.ID] = &process{alive: true}
+}
+
+// kill ends a process, also one that has not started yet: then it never will.
+func (w *outside) kill(all map[string]*process, name string) {
+	if all[name] == nil {
+		all[name] = &process{}
+	}
+	all[name].alive, all[name].ended = false, true
+}
+
+// afterCrash is what is known of an effect that was started before the daemon died.
+func (w *outside) afterCrash(e OpenEffect) Happening {
+	switch e.Kind.Rule() {
+	case Unkeyed:
+		return EffectDone{e.Key}
+	case Confirmable:
+		return EffectLost{e.Key, "the daemon died"}
+	}
+	if failed := w.act(e.Effect); failed != nil {
+		return failed
+	}
+	return EffectDone{e.Key}
+}
+
+// living are the names of those that live, in order.
+func living(all map[string]*process) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name].alive {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// alone reports that at the end nothing of the owner is left running.
+func (w *outside) alone() bool { return len(living(w.shells)) == 0 && len(living(w.agents)) == 0 }
