@@ -2,7 +2,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
-LDFLAGS := -s -w -X github.com/stopgate/stopgate/internal/cli.version=$(VERSION)
+LDFLAGS := -s -w -X github.com/stopgate/stopgate/internal/sys/program.version=$(VERSION)
 BUILD   := $(GO) build -ldflags '$(LDFLAGS)'
 
 # No part of the program is C, and the tests look at what is shipped. The race detector alone

@@ -18,13 +18,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/control/daemon"
 	"github.com/stopgate/stopgate/internal/store"
 	"github.com/stopgate/stopgate/internal/store/sqlite"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/logfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // readyVariable names a file descriptor. Whoever starts a daemon in the background reads
@@ -75,7 +75,7 @@ func runDaemon(errOut io.Writer) error {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	err = daemon.Run(ctx, daemon.Options{
-		StateDir: state, Config: config, Environ: childEnviron(os.Environ()), Version: cli.Version(), Stopgate: stopgate,
+		StateDir: state, Config: config, Environ: childEnviron(os.Environ()), Version: program.Version(), Stopgate: stopgate,
 		Log: log, Now: time.Now, Ready: ready, OpenStore: openStore,
 	})
 	if err != nil && background {

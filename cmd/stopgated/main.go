@@ -13,11 +13,12 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/control/probe"
 	"github.com/stopgate/stopgate/internal/control/send"
 	"github.com/stopgate/stopgate/internal/control/shell"
+	"github.com/stopgate/stopgate/internal/session/driver"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 const usage = `usage: stopgated daemon                 run pipelines and agents, until a signal or "stopgate daemon stop"
@@ -44,13 +45,13 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	case slices.Equal(args, []string{"store-verify", "--json"}):
 		return storeVerify(true, out, errOut)
 	case slices.Equal(args, []string{"provider-check"}):
-		err = probe.Prober{UserAgent: "stopgate/" + cli.Version()}.Serve(context.Background(), in, out)
+		err = probe.Prober{UserAgent: "stopgate/" + program.Version()}.Serve(context.Background(), in, out)
 	case slices.Equal(args, []string{"command-needs"}):
 		err = shell.Serve(in, out)
 	case slices.Equal(args, []string{"wake-send"}):
 		err = wakeSend()
 	case slices.Equal(args, []string{"version"}):
-		_, err = fmt.Fprintf(out, "stopgated %s %s/%s %s\n", cli.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+		_, err = fmt.Fprintf(out, "stopgated %s %s/%s %s\n", program.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	default:
 		fmt.Fprint(errOut, usage)
 		return 2
@@ -79,7 +80,11 @@ func wakeSend() error {
 		StateDir:  state,
 		ConfigDir: filepath.Dir(config),
 		Environ:   os.Environ(),
-		UserAgent: "stopgate/" + cli.Version(),
-		Type:      cli.TypeInto(state, config),
+		UserAgent: "stopgate/" + program.Version(),
+		Type:      driver.Outside(state, config, logToStderr).Type,
 	}.Run(ctx)
+}
+
+func logToStderr(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "stopgate: "+format+"\n", args...)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/gate/lifecycle"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // newAgentHook documents the command; Main runs it before the tree is built.
@@ -65,7 +66,7 @@ func runAgentHook(agent string) int {
 
 // signalProgram is by which agents signal.
 func signalProgram() string {
-	self, err := ourselves()
+	self, err := program.Stopgate()
 	if err != nil {
 		return "stopgate"
 	}

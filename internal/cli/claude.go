@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // launcher is the link name under which the program only starts the client.
@@ -52,7 +53,7 @@ client. 1: the launch failed otherwise.`,
 // client.
 func launchCall(args []string) (rest []string, isLaunch bool) {
 	rest = args[1:]
-	if called(args[0]) != launcher {
+	if program.Called(args[0]) != launcher {
 		if len(rest) == 0 || rest[0] != "claude" {
 			return nil, false
 		}
@@ -71,9 +72,9 @@ func runLaunch(arg0 string, args []string) int {
 	if len(args) > 0 {
 		switch {
 		case args[0] == "-h" || args[0] == "--help":
-			return complain(launchHelp(called(arg0)))
-		case args[0] == "--version" || args[0] == "-v" && called(arg0) == launcher:
-			fmt.Printf("%s version %s\n", called(arg0), Version())
+			return complain(launchHelp(program.Called(arg0)))
+		case args[0] == "--version" || args[0] == "-v" && program.Called(arg0) == launcher:
+			fmt.Printf("%s version %s\n", program.Called(arg0), program.Version())
 			return exitOK
 		}
 	}

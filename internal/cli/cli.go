@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // The exit codes. What the client calls never uses exitUsage: to it 2 means
@@ -48,8 +48,8 @@ func Main(args []string) int {
 	if isErrand(args) {
 		return runErrand(args[2:])
 	}
-	if called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
-		fmt.Println(Version()) // bare, as that tool does
+	if program.Called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
+		fmt.Println(program.Version()) // bare, as that tool does
 		return exitOK
 	}
 	root := newProgram(args)
@@ -127,12 +127,7 @@ func isEventName(word string) bool {
 // forClient reports whether the command line is one that stands in the client's
 // settings.
 func forClient(args []string) bool {
-	return called(args[0]) == "conclaude" || len(args) > 1 && args[1] == "hook" || len(args) > 2 && args[1] == "agent" && args[2] == "hook"
-}
-
-// called is the name the program was called by.
-func called(arg0 string) string {
-	return strings.TrimSuffix(filepath.Base(arg0), ".exe")
+	return program.Called(args[0]) == "conclaude" || len(args) > 1 && args[1] == "hook" || len(args) > 2 && args[1] == "agent" && args[2] == "hook"
 }
 
 // silentError fails a command that has said everything already.
@@ -173,10 +168,10 @@ func newProgram(args []string) *cobra.Command {
 	switch {
 	case isTUIDriver(args):
 		return newTUIDriver()
-	case called(args[0]) == oddjobs:
+	case program.Called(args[0]) == oddjobs:
 		return newOddjobs()
 	}
-	return newRoot(called(args[0]))
+	return newRoot(program.Called(args[0]))
 }
 
 func newRoot(name string) *cobra.Command {
@@ -206,7 +201,7 @@ interrupted.`
 func newTop(name string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           name,
-		Version:       Version(),
+		Version:       program.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/harness/claude"
+	"github.com/stopgate/stopgate/internal/session/driver"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -123,7 +124,7 @@ func newService() (*stop.Service, error) {
 		},
 		Supervisor: reviews,
 		Lifecycle:  agents,
-		Driver:     newDriver(state, global, true),
+		Driver:     driver.InHook(state, global, logToStderr),
 		Imposed:    imposed,
 		Environ:    os.Environ(),
 		Now:        time.Now,

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // claudeCode is what --for calls Claude Code.
@@ -25,7 +26,7 @@ type hookCall struct {
 // under the name conclaude, "conclaude EVENT".
 func parseHookCall(args []string) (call hookCall, isHook bool) {
 	rest := args[1:]
-	if called(args[0]) == "conclaude" && len(rest) == 1 && isEventName(rest[0]) {
+	if program.Called(args[0]) == "conclaude" && len(rest) == 1 && isEventName(rest[0]) {
 		return hookCall{event: hook.Event(rest[0])}, true
 	}
 	if len(rest) == 0 || rest[0] != "hook" {

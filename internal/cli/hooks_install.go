@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 func newHooksInstall() *cobra.Command {
@@ -181,7 +182,7 @@ func command(scope settings.Scope) (string, error) {
 		return filepath.Abs(onPath)
 	}
 	// By the name we know our entries again.
-	if name := called(self); name != "stopgate" && name != "conclaude" {
+	if name := program.Called(self); name != "stopgate" && name != "conclaude" {
 		return "", hintError{fmt.Errorf("cannot install hooks that call %s", self), "install the program under the name stopgate"}
 	}
 	return self, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // plane is the daemon, as commands ask it.
@@ -26,7 +27,7 @@ type plane struct {
 
 // newClient is for the daemon of a state directory.
 func newClient(stateDir string) *client.Client {
-	return client.New(socketOf(stateDir), Version())
+	return client.New(socketOf(stateDir), program.Version())
 }
 
 func socketOf(stateDir string) string { return filepath.Join(stateDir, "daemon.sock") }
@@ -119,7 +120,7 @@ func doubtful(err error) bool {
 // tellSkew says that the daemon is of another version than this program.
 func (p *plane) tellSkew() {
 	if other := p.Skew(); other != "" {
-		fmt.Fprintf(p.errOut, "stopgate: this is %s, the daemon is %s; put that right with: stopgate daemon restart\n", Version(), other)
+		fmt.Fprintf(p.errOut, "stopgate: this is %s, the daemon is %s; put that right with: stopgate daemon restart\n", program.Version(), other)
 	}
 }
 
@@ -147,7 +148,7 @@ func (p *plane) explain(ctx context.Context, err error) error {
 func explainRefusal(refusal *client.Error, other string) error {
 	err := errors.New(strings.TrimRight(refusal.Error(), "\n"))
 	if other != "" {
-		err = fmt.Errorf("%w (this is %s, the daemon %s)", err, Version(), other)
+		err = fmt.Errorf("%w (this is %s, the daemon %s)", err, program.Version(), other)
 	}
 	hinted := error(err)
 	if refusal.Hint != "" {

@@ -1,28 +1,17 @@
 package cli
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"errors"
 
-	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
-// findProgram finds a program that comes with this one: beside it, else on the PATH.
+// findProgram finds a program that comes with this one.
 func findProgram(name string, env []string) (string, error) {
-	self, err := os.Executable()
-	if err == nil {
-		if resolved, err := filepath.EvalSymlinks(self); err == nil {
-			self = resolved
-		}
-		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
-			return path, nil
-		}
+	path, err := program.Find(name, env)
+	if missing, ok := errors.AsType[*program.MissingError](err); ok {
+		hint := "stopgate and stopgated belong together: put it into " + missing.Dir + " or on the PATH"
+		return "", codeError{hintError{err, hint}, exitCouldNotRun}
 	}
-	if path, found := environ.LookPath(env, name); found {
-		return path, nil
-	}
-	missing := fmt.Errorf("the program %s was not found", name)
-	return "", codeError{hintError{missing, "stopgate and stopgated belong together: put it into " + filepath.Dir(self) + " or on the PATH"}, exitCouldNotRun}
+	return path, err
 }

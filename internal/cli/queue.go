@@ -55,7 +55,7 @@ func newDesk() (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &desk{stateDir: state, driver: driverOutside(state, global), queues: queue.NewStore(state)}, nil
+	return &desk{stateDir: state, driver: driver.Outside(state, global, logToStderr), queues: queue.NewStore(state)}, nil
 }
 
 // untilSignal is a context that ends with Ctrl-C or a polite kill.

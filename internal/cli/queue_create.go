@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/session/driver"
 	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // tuiDriver is the link name under which the program only makes queues.
@@ -21,7 +22,7 @@ const tuiDriver = "tui-driver"
 func newTUIDriver() *cobra.Command {
 	cmd := newQueueCreate(tuiDriver)
 	cmd.Use = strings.Replace(cmd.Use, "create", tuiDriver, 1)
-	cmd.Version = Version()
+	cmd.Version = program.Version()
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetFlagErrorFunc(flagError)
 	filterOutput(cmd)
@@ -31,7 +32,7 @@ func newTUIDriver() *cobra.Command {
 // isTUIDriver tells the link from the program that a copy of that name starts to go on
 // with a queue.
 func isTUIDriver(args []string) bool {
-	return called(args[0]) == tuiDriver && (len(args) == 1 || args[1] != "queue")
+	return program.Called(args[0]) == tuiDriver && (len(args) == 1 || args[1] != "queue")
 }
 
 type createOptions struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // daemonStatus is how the daemon stands, for those who look at a project.
@@ -71,7 +72,7 @@ func (d *daemonStatus) print(p paint, row func(name, text, hint string)) {
 		row("daemon", p.red("runs, but does not answer: "+plain.Line(d.Fault)), "stopgate daemon status")
 	}
 	if d.other != "" {
-		row("daemon", p.yellow(fmt.Sprintf("is version %s, this is %s", d.other, Version())), "stopgate daemon restart")
+		row("daemon", p.yellow(fmt.Sprintf("is version %s, this is %s", d.other, program.Version())), "stopgate daemon restart")
 	}
 	if d.Status != nil {
 		for _, trouble := range d.Status.Trouble {

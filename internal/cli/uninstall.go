@@ -23,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 func newUninstall() *cobra.Command {
@@ -186,7 +187,7 @@ func binaries() (all []string) {
 	}
 	entries, _ := os.ReadDir(filepath.Dir(self)) // it was there when it was started
 	for _, entry := range entries {
-		if path := filepath.Join(filepath.Dir(self), entry.Name()); called(path) == "stopgated" || sameFile(path, self) {
+		if path := filepath.Join(filepath.Dir(self), entry.Name()); program.Called(path) == "stopgated" || sameFile(path, self) {
 			all = append(all, path)
 		}
 	}

@@ -3,13 +3,11 @@ package cli
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
-)
 
-// version is set by the release build.
-var version = ""
+	"github.com/stopgate/stopgate/internal/sys/program"
+)
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
@@ -19,19 +17,8 @@ func newVersion() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "stopgate %s %s/%s %s\n", Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "stopgate %s %s/%s %s\n", program.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return err
 		},
 	}
-}
-
-// Version is the version of this build.
-func Version() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }
