@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/control/runbook/schema"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/schema"
 )
 
 func newSchema() *cobra.Command {

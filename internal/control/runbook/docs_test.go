@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/control/runbook/schema"
+	"github.com/stopgate/stopgate/internal/project/schema"
 )
 
 const page = "../../../docs/concepts/RUNBOOKS.md"

@@ -15,7 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/stopgate/stopgate/internal/control/runbook/schema"
+	"github.com/stopgate/stopgate/internal/project/schema"
 )
 
 func TestCommittedSchemaIsWhatTheGeneratorWrites(t *testing.T) {

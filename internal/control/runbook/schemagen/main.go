@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	dir := "schema"
+	dir := "../../project/schema"
 	if len(os.Args) > 1 {
 		dir = os.Args[1]
 	}
