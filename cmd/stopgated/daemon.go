@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/daemon"
-	"github.com/stopgate/stopgate/internal/store"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/logfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"

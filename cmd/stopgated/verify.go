@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/stopgate/stopgate/internal/store"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/store"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 )
 
 // Each thing that can be wrong comes with what helps against it.

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	modernc "modernc.org/sqlite"
 
-	"github.com/stopgate/stopgate/internal/store"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 )
 
 // slowSync is how long a sync takes on a disk that is slower than ours.

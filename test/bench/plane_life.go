@@ -15,8 +15,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
-	"github.com/stopgate/stopgate/internal/store"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 )
 
 // life is a pipeline whose steps are decided by the engine and kept by put, as the daemon

@@ -16,7 +16,7 @@ import (
 	modernc "modernc.org/sqlite"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 

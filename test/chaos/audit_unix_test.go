@@ -19,7 +19,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/store/sqlite"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 )
 
 // act is what the store tells of an effect.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // core decides: it is the only one that appends to owners' subjects and the only one that

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // events are the ids of a subject's events.

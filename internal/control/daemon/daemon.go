@@ -24,7 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/agent"
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // Options are what a daemon needs to know.

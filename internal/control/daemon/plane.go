@@ -17,9 +17,9 @@ import (
 	"github.com/stopgate/stopgate/internal/control/agent"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/record/journal"
-	"github.com/stopgate/stopgate/internal/store"
 )
 
 // plane is the daemon as the API sees it.

@@ -18,8 +18,8 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/record/event"
-	"github.com/stopgate/stopgate/internal/store"
 )
 
 // reach waits until an owner is as it should be, and returns it.

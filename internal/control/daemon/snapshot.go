@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // snapshotEvery bounds how many events are read at start.

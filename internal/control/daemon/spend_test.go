@@ -15,8 +15,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/project/config"
-	"github.com/stopgate/stopgate/internal/store"
 )
 
 // account is an owner with an agent that spends.

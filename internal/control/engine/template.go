@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // What a step may hold, all of it in bytes of JSON: it has to fit into one event of the

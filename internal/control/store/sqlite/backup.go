@@ -13,7 +13,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/stopgate/stopgate/internal/store"
-	"github.com/stopgate/stopgate/internal/store/storetest"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/storetest"
 )
 
 func TestContract(t *testing.T) {

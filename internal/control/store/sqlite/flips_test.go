@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // pageData is after how many bytes readers take a breath: no connection is held while

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // Fault is what befalls an append.

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // SaveSnapshot keeps a snapshot and the one before it.

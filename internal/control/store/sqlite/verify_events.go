@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // batch is a row of events.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // benchData is as large as a usual step of the engine.

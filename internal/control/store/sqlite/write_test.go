@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // together appends events in one batch, and returns what became of each.

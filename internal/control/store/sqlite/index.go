@@ -14,7 +14,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // An index on subjects or ids would have each event write two more pages, at random

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/store"
-	"github.com/stopgate/stopgate/internal/store/storetest"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/storetest"
 )
 
 func TestContract(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // SQLite's write-ahead log: a header, then frames of one page each. A frame's checksum

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
 )
 

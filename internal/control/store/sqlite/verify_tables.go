@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 )
 
 // types finds the rows with a value that is not of the type that it was written as. SQLite

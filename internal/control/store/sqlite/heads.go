@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/store"
+	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
