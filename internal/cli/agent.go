@@ -14,7 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-func newAgent() *cobra.Command {
+// newAgent has hook as one of its commands.
+func newAgent(hook *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Look after agents: those of pipelines, and those that run alone",
@@ -26,7 +27,7 @@ those that run alone. An id may be cut: its beginning will do.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newAgentList(), newOwnerShow("agent"), newAgentAttach(), newAgentLogs(), newAgentSend(), newAgentKill(), newOwnerWait("agent"), newOwnerCancel("agent"), newOwnerResume("agent"), newAgentHook())
+	cmd.AddCommand(newAgentList(), newOwnerShow("agent"), newAgentAttach(), newAgentLogs(), newAgentSend(), newAgentKill(), newOwnerWait("agent"), newOwnerCancel("agent"), newOwnerResume("agent"), hook)
 	return cmd
 }
 

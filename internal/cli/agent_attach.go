@@ -63,7 +63,7 @@ func needsTerminal(cmd *cobra.Command, id string) error {
 		return nil
 	}
 	err := fmt.Errorf("%s needs a terminal, and this is none", cmd.CommandPath())
-	return codeError{hintError{err, "see what the agent does with: stopgate agent logs " + id + " -f"}, exitCouldNotRun}
+	return withCode(withHint(err, "see what the agent does with: stopgate agent logs "+id+" -f"), exitCouldNotRun)
 }
 
 // terminalOf is where the agent that somebody means is to be seen. One that has ended has
@@ -76,21 +76,21 @@ func (p *plane) terminalOf(ctx context.Context, id string) (client.Terminal, err
 	logs := "see what it did with: stopgate agent logs " + shortID(a.ID)
 	switch {
 	case !a.Client:
-		return client.Terminal{}, hintError{fmt.Errorf("%s is no client: it has no terminal", agentTitle(&a)), logs}
+		return client.Terminal{}, withHint(fmt.Errorf("%s is no client: it has no terminal", agentTitle(&a)), logs)
 	case a.Status == "queued":
-		return client.Terminal{}, hintError{fmt.Errorf("%s is not started yet: it waits until there is room for it", agentTitle(&a)), "see who runs with: stopgate agent list"}
+		return client.Terminal{}, withHint(fmt.Errorf("%s is not started yet: it waits until there is room for it", agentTitle(&a)), "see who runs with: stopgate agent list")
 	case a.Terminal != nil:
 		server := terminal.Server{Socket: a.Terminal.Socket, Environ: os.Environ()}
 		there, err := server.HasSession(ctx, a.Terminal.Session)
 		if errors.Is(err, terminal.ErrNotInstalled) {
-			return client.Terminal{}, codeError{hintError{err, "install tmux, or add it to the PATH"}, exitCouldNotRun}
+			return client.Terminal{}, withCode(withHint(err, "install tmux, or add it to the PATH"), exitCouldNotRun)
 		}
 		if there || err != nil {
 			return *a.Terminal, err
 		}
 	}
 	p.tellLast(&a)
-	return client.Terminal{}, hintError{fmt.Errorf("%s has ended", agentTitle(&a)), logs}
+	return client.Terminal{}, withHint(fmt.Errorf("%s has ended", agentTitle(&a)), logs)
 }
 
 // tellLast says what an agent said last, as far as that is known.
@@ -117,14 +117,14 @@ func (p *plane) tellLast(a *client.Agent) {
 func attach(where client.Terminal, readOnly bool, env []string) error {
 	program, found := environ.LookPath(env, "tmux")
 	if !found {
-		return codeError{hintError{terminal.ErrNotInstalled, "install tmux, or add it to the PATH"}, exitCouldNotRun}
+		return withCode(withHint(terminal.ErrNotInstalled, "install tmux, or add it to the PATH"), exitCouldNotRun)
 	}
 	err := become(program, attachArgs(where, readOnly, environ.Get(env, "TMUX") != ""), withoutTmux(env))
 	var coded codeError
 	if err == nil || errors.As(err, &coded) {
 		return err
 	}
-	return codeError{fmt.Errorf("start tmux: %w", err), exitCouldNotRun}
+	return withCode(fmt.Errorf("start tmux: %w", err), exitCouldNotRun)
 }
 
 // attachArgs are tmux's: it says for a while how to leave.

@@ -54,7 +54,7 @@ var errNoAgent = errors.New("it has no agent")
 func (p *plane) someAgent(ctx context.Context, id string) (client.Agent, error) {
 	a, err := p.findAgent(ctx, id)
 	if err == nil && a.ID == "" {
-		err = hintError{fmt.Errorf("%s: %w", id, errNoAgent), "see those there are with: stopgate agent list"}
+		err = withHint(fmt.Errorf("%s: %w", id, errNoAgent), "see those there are with: stopgate agent list")
 	}
 	return a, err
 }

@@ -37,7 +37,7 @@ Exit code: always 0.`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// To the client 2 means block.
-			return codeError{hintError{errors.New("the agent's id is missing"), "usage: " + cmd.UseLine()}, exitFailed}
+			return withCode(withHint(errors.New("the agent's id is missing"), "usage: "+cmd.UseLine()), exitFailed)
 		},
 	})
 	return cmd

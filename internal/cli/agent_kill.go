@@ -43,9 +43,9 @@ func (p *plane) kill(ctx context.Context, id string, asJSON bool) error {
 	}
 	switch {
 	case a.Status == "exited":
-		return hintError{fmt.Errorf("%s has ended already", agentTitle(&a)), "see those there are with: stopgate agent list"}
+		return withHint(fmt.Errorf("%s has ended already", agentTitle(&a)), "see those there are with: stopgate agent list")
 	case !strings.HasPrefix(a.ID, id) && !strings.HasPrefix(a.Owner, id):
-		return hintError{fmt.Errorf("agent %s is there no longer: %s is in its place", shortID(id), agentTitle(&a)), "to end that one: stopgate agent kill " + shortID(a.ID)}
+		return withHint(fmt.Errorf("agent %s is there no longer: %s is in its place", shortID(id), agentTitle(&a)), "to end that one: stopgate agent kill "+shortID(a.ID))
 	}
 	request := client.Kill{ID: client.NewID()}
 	ending, err := insist(ctx, p, func() (client.Agent, error) { return p.Client.Kill(ctx, a.ID, request) })

@@ -108,10 +108,10 @@ func (t *talk) follow(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return codeError{code: exitInterrupted}
+			return withCode(nil, exitInterrupted)
 		case err := <-lost:
 			if ctx.Err() != nil {
-				return codeError{code: exitInterrupted}
+				return withCode(nil, exitInterrupted)
 			}
 			return err
 		case <-news:
@@ -127,7 +127,7 @@ func (t *talk) ask(ctx context.Context) (err error) {
 	t.agent, err = t.Agent(ctx, t.agent.ID)
 	switch {
 	case ctx.Err() != nil:
-		return codeError{code: exitInterrupted}
+		return withCode(nil, exitInterrupted)
 	case isLost(err):
 		return gone()
 	}

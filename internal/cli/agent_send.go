@@ -28,7 +28,7 @@ is nothing to say. 3: the daemon could not be started, or this is an agent's she
   stopgate agent send 3f9a12bc --verbose is wanted too`,
 		Args: ids(func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 || strings.TrimSpace(strings.Join(args[1:], " ")) == "" {
-				return usageError{fmt.Errorf("%s takes an id and what to say", cmd.CommandPath()), "usage: " + cmd.UseLine()}
+				return badUsage(fmt.Errorf("%s takes an id and what to say", cmd.CommandPath()), "usage: "+cmd.UseLine())
 			}
 			return nil
 		}, 1),

@@ -37,7 +37,7 @@ Exit code 0: approved, or nothing waits. 1: not approved. 3: could not look.`,
   stopgate approve api/v1_test.go  only this file`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if asJSON && !list {
-				return usageError{errors.New("--json goes with --list"), "see: stopgate approve --help"}
+				return badUsage(errors.New("--json goes with --list"), "see: stopgate approve --help")
 			}
 			h, err := mustExist(findHere())
 			if err != nil {
@@ -81,7 +81,7 @@ func (h *here) approval(cmd *cobra.Command, args []string) (*approval, error) {
 	}
 	if !protect.Protects(project) {
 		err := errors.New("this project protects no files")
-		return nil, codeError{hintError{err, "name some under protect in .gauntlet/config.yml"}, exitCouldNotRun}
+		return nil, withCode(withHint(err, "name some under protect in .gauntlet/config.yml"), exitCouldNotRun)
 	}
 	a := &approval{cmd: cmd, here: h}
 	a.place, a.all = h.waiting(cmd.Context(), project)
@@ -220,12 +220,12 @@ func (a *approval) approve(yes bool) error {
 		ask := form{bufio.NewReader(a.cmd.InOrStdin()), out}
 		if ok, err := ask.agreed("Approve "+count(a.count(), "file")+"?", "no"); err != nil || !ok { // no answer is no
 			fmt.Fprintln(out, "nothing was approved")
-			return silentError{}
+			return errSilent
 		}
 	}
 	for _, w := range a.all {
 		if err := w.Place.Approve(a.cmd.Context(), w.Touches); err != nil {
-			return codeError{err, exitCouldNotRun}
+			return withCode(err, exitCouldNotRun)
 		}
 	}
 	fmt.Fprintf(out, "approved: %s\n", count(a.count(), "file"))
@@ -241,7 +241,7 @@ func showDiff(out io.Writer, w protect.Waiting, t protect.Touch) error {
 	case t.What == protect.Unreadable:
 		return fmt.Errorf("%s cannot be read, so nothing of it can be approved", shown(t.Path))
 	case errors.Is(err, protect.ErrMoved):
-		return codeError{fmt.Errorf("%s: %w", shown(t.Path), err), exitCouldNotRun}
+		return withCode(fmt.Errorf("%s: %w", shown(t.Path), err), exitCouldNotRun)
 	case t.What == protect.Renamed || t.What == protect.Mode:
 		return nil
 	case !known || err != nil || strings.Contains(before, "\x00"):

@@ -31,5 +31,5 @@ func showFaults(errOut io.Writer, err error) error {
 		return err
 	}
 	printFaults(errOut, nil, faults.All)
-	return codeError{code: exitUsage}
+	return withCode(nil, exitUsage)
 }

@@ -84,7 +84,7 @@ func (h *here) writeWorkflow(out io.Writer, path string, flow workflow, force bo
 		return err
 	}
 	if err == nil && !force && !isStamped(there) {
-		return hintError{fmt.Errorf("%s was changed by hand and is kept", h.short(path)), "to replace it: stopgate ci init --force"}
+		return withHint(fmt.Errorf("%s was changed by hand and is kept", h.short(path)), "to replace it: stopgate ci init --force")
 	}
 	for _, name := range flow.unknownRuntimes() {
 		fmt.Fprintf(out, "note: the workflow does not know how to install the runtime %s; add a step for it under setup in ci.yml\n", shown(name))

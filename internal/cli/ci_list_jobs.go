@@ -29,7 +29,7 @@ Exit code 0: printed. 2: the configuration is wrong.`,
 			ci, err := config.LoadCI(options.Project.ConfigDir, h.short(h.configDir()))
 			live := filepath.Join(h.configDir(), config.CIFile)
 			if errors.Is(err, fs.ErrNotExist) && isRegular(live) {
-				return codeError{hintError{errors.New(h.short(live) + " was never approved"), "read it, then approve it with: stopgate trust"}, exitCouldNotRun}
+				return withCode(withHint(errors.New(h.short(live)+" was never approved"), "read it, then approve it with: stopgate trust"), exitCouldNotRun)
 			}
 			if err != nil {
 				return showFaults(cmd.ErrOrStderr(), err)

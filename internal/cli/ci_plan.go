@@ -79,7 +79,7 @@ func knownCICheck(gates *config.Gates, check config.CICheck) error {
 	if near := config.Suggest(check.Name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return usageError{fmt.Errorf("%s: no entry point has a check %q", check.Pos, check.Name), hint}
+	return badUsage(fmt.Errorf("%s: no entry point has a check %q", check.Pos, check.Name), hint)
 }
 
 // script folds steps into the groups of a job's log.

@@ -68,11 +68,15 @@ func launchCall(args []string) (rest []string, isLaunch bool) {
 	return rest, true
 }
 
-func runLaunch(arg0 string, args []string) int {
+// runLaunch starts the client. help explains the command where it was not called by its own name.
+func runLaunch(arg0 string, args []string, help func() error) int {
 	if len(args) > 0 {
 		switch {
 		case args[0] == "-h" || args[0] == "--help":
-			return complain(launchHelp(program.Called(arg0)))
+			if program.Called(arg0) == launcher {
+				help = launchHelp
+			}
+			return complain(help())
 		case args[0] == "--version" || args[0] == "-v" && program.Called(arg0) == launcher:
 			fmt.Printf("%s version %s\n", program.Called(arg0), program.Version())
 			return exitOK
@@ -89,13 +93,8 @@ func runLaunch(arg0 string, args []string) int {
 	return code
 }
 
-// launchHelp explains the command by the name that it was called by.
-func launchHelp(name string) error {
-	if name != launcher {
-		root := newRoot(name)
-		root.SetArgs([]string{"help", "claude"})
-		return root.Execute()
-	}
+// launchHelp explains the command by its own name.
+func launchHelp() error {
 	cmd := newClaude()
 	cmd.Use = strings.Replace(cmd.Use, "claude", launcher, 1)
 	cmd.Long = strings.Replace(cmd.Long, "A link to the program by the name ccc is the same command.",
@@ -144,16 +143,9 @@ func forLaunch(err error) error {
 	var client launch.ClientError
 	switch {
 	case errors.As(err, &config):
-		return codeError{withHint(config, config.Hint), exitUsage}
+		return withCode(withHint(config, config.Hint), exitUsage)
 	case errors.As(err, &client):
-		return codeError{withHint(client, client.Hint), exitCouldNotRun}
+		return withCode(withHint(client, client.Hint), exitCouldNotRun)
 	}
 	return err
-}
-
-func withHint(err error, hint string) error {
-	if hint == "" {
-		return err
-	}
-	return hintError{err, hint}
 }

@@ -43,11 +43,11 @@ func (h *here) clean(cmd *cobra.Command) error {
 	var held *logdir.HeldError
 	switch {
 	case errors.As(err, &held):
-		return codeError{hintError{
+		return withCode(withHint(
 			fmt.Errorf("nothing was cleaned: a run is going on (%s)", held.Owner), "wait for it to end, then try again",
-		}, exitCouldNotRun}
+		), exitCouldNotRun)
 	case err != nil:
-		return codeError{fmt.Errorf("clean: %w", err), exitCouldNotRun}
+		return withCode(fmt.Errorf("clean: %w", err), exitCouldNotRun)
 	}
 	out := cmd.OutOrStdout()
 	if moved {

@@ -197,7 +197,7 @@ cannot be asked yet.`,
 					printDaemon(p.out, status, time.Now())
 				}
 				if err == nil && len(status.Trouble) > 0 {
-					return silentError{}
+					return errSilent
 				}
 				return err
 			})
@@ -232,11 +232,11 @@ func (p *plane) tellDown(asJSON bool) error {
 		if err := printJSON(p.out, map[string]string{"status": state}); err != nil {
 			return err
 		}
-		return codeError{code: exitCouldNotRun}
+		return withCode(nil, exitCouldNotRun)
 	}
 	fmt.Fprintln(p.out, text)
 	fmt.Fprintln(p.errOut, hint)
-	return codeError{code: exitCouldNotRun}
+	return withCode(nil, exitCouldNotRun)
 }
 
 func printDaemon(out io.Writer, s client.Status, now time.Time) {
@@ -300,10 +300,10 @@ Exit code 0: the copy is complete and on disk. 1: there is none. 3: the daemon d
 				return err
 			}
 			if _, err := os.Lstat(path); err == nil {
-				return hintError{fmt.Errorf("%s exists already", shown(path)), "a backup never takes the place of another file: name a new one"}
+				return withHint(fmt.Errorf("%s exists already", shown(path)), "a backup never takes the place of another file: name a new one")
 			}
 			if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-				return hintError{fmt.Errorf("%s is no directory", shown(filepath.Dir(path))), "make it first, or name another place"}
+				return withHint(fmt.Errorf("%s is no directory", shown(filepath.Dir(path))), "make it first, or name another place")
 			}
 			if err := p.Backup(ctx, path); err != nil {
 				return p.noBackup(ctx, err)
@@ -319,7 +319,7 @@ Exit code 0: the copy is complete and on disk. 1: there is none. 3: the daemon d
 // command line.
 func (p *plane) noBackup(ctx context.Context, err error) error {
 	if client.Code(err) == "invalid" {
-		return codeError{p.explain(ctx, err), exitFailed}
+		return withCode(p.explain(ctx, err), exitFailed)
 	}
 	return err
 }

@@ -93,7 +93,7 @@ func (p *plane) install(ctx context.Context, force bool) error {
 	// The daemon that runs makes room only for one that systemd can start.
 	if err := systemctl(ctx, "show-environment"); err != nil {
 		hint := "nothing else was changed; once systemd runs for this user: systemctl --user daemon-reload, stopgate daemon stop, systemctl --user enable --now " + unitName
-		return codeError{hintError{fmt.Errorf("systemd cannot be asked to run anything for this user: %w", err), hint}, exitCouldNotRun}
+		return withCode(withHint(fmt.Errorf("systemd cannot be asked to run anything for this user: %w", err), hint), exitCouldNotRun)
 	}
 	if stopped, err := p.halt(ctx, false); err != nil {
 		return err
@@ -197,7 +197,7 @@ func readUnit(path string, force bool) (string, error) {
 	}
 	_, rest, _ := strings.Cut(string(text), "\n")
 	if !force && string(text) != unitHead(rest)+rest {
-		return "", hintError{fmt.Errorf("%s was edited, or written by somebody else", shown(path)), "to do it all the same, add: --force"}
+		return "", withHint(fmt.Errorf("%s was edited, or written by somebody else", shown(path)), "to do it all the same, add: --force")
 	}
 	return string(text), nil
 }
@@ -221,7 +221,7 @@ func (p *plane) tellSystemd(ctx context.Context, all ...[]string) error {
 	for _, args := range all {
 		line := "systemctl --user " + strings.Join(args, " ")
 		if err := systemctl(ctx, args...); err != nil {
-			return codeError{hintError{fmt.Errorf("%s: %w", line, err), "once systemd runs for this user, do it by hand"}, exitCouldNotRun}
+			return withCode(withHint(fmt.Errorf("%s: %w", line, err), "once systemd runs for this user, do it by hand"), exitCouldNotRun)
 		}
 		fmt.Fprintf(p.out, "ran %s\n", line)
 	}

@@ -58,7 +58,7 @@ func (p *plane) launchUnit(ctx context.Context) error {
 }
 
 func unitFailed(err error) error {
-	return codeError{hintError{err, "see why with: journalctl --user -u " + unitName}, exitCouldNotRun}
+	return withCode(withHint(err, "see why with: journalctl --user -u "+unitName), exitCouldNotRun)
 }
 
 // hasManager reports whether systemd can be asked to run anything for this user: not so in

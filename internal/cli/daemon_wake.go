@@ -33,8 +33,8 @@ const startPatience = 2 * time.Minute
 
 // wake starts the daemon where there is none, and reports whether it did.
 func (p *plane) wake(ctx context.Context) (started bool, err error) {
-	if err := client.CheckSocket(socketOf(p.stateDir)); err != nil {
-		return false, codeError{hintError{err, "a shorter one can be had with: export STOPGATE_STATE_DIR=$HOME/.stopgate"}, exitCouldNotRun}
+	if err := client.CheckSocket(client.Socket(p.stateDir)); err != nil {
+		return false, withCode(withHint(err, "a shorter one can be had with: export STOPGATE_STATE_DIR=$HOME/.stopgate"), exitCouldNotRun)
 	}
 	switch _, err := p.Version(ctx); {
 	case errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission):
@@ -66,7 +66,7 @@ func (p *plane) noPlace(ctx context.Context, err error) error {
 		return err
 	}
 	hint := "its files are to be in " + shown(p.stateDir) + "; another directory can be named by STOPGATE_STATE_DIR"
-	return codeError{hintError{fmt.Errorf("the daemon cannot be started: %w", err), hint}, exitCouldNotRun}
+	return withCode(withHint(fmt.Errorf("the daemon cannot be started: %w", err), hint), exitCouldNotRun)
 }
 
 // hung says that a daemon is there and does nothing.
@@ -75,7 +75,7 @@ func (p *plane) hung() error {
 	if pid := p.holderPID(); pid > 0 {
 		hint = fmt.Sprintf("if it was halted, let it go on with: kill -CONT %[1]d\nelse end it with: kill %[1]d, or at last: kill -KILL %[1]d; then: stopgate daemon start\n%[2]s", pid, hint)
 	}
-	return codeError{hintError{fmt.Errorf("the daemon%s does not answer", p.holder()), hint}, exitCouldNotRun}
+	return withCode(withHint(fmt.Errorf("the daemon%s does not answer", p.holder()), hint), exitCouldNotRun)
 }
 
 // settle waits for a daemon that has not yet begun to answer, or no longer does and has
@@ -105,10 +105,10 @@ func (p *plane) settle(ctx context.Context, patience time.Duration) (running *cl
 			if ctx.Err() != nil {
 				return nil, was, ctx.Err()
 			}
-			return nil, was, codeError{hintError{
+			return nil, was, withCode(withHint(
 				fmt.Errorf("a daemon%s has neither ended nor answered for %s", p.holder(), brief(patience)),
-				"its log is " + filepath.Join(p.stateDir, "logs", daemonLog),
-			}, exitCouldNotRun}
+				"its log is "+filepath.Join(p.stateDir, "logs", daemonLog),
+			), exitCouldNotRun)
 		case <-time.After(pause):
 		}
 	}
@@ -149,7 +149,7 @@ func (p *plane) launch(ctx context.Context) error {
 	defer log.Close()
 	ready, ended, err := startDaemon(program, p.daemonEnviron(os.Environ()), log)
 	if err != nil {
-		return codeError{err, exitCouldNotRun}
+		return withCode(err, exitCouldNotRun)
 	}
 	defer ready.Close()
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
@@ -195,7 +195,7 @@ func (p *plane) readReady(ctx context.Context, ready io.Reader, ended func() str
 	default:
 		err = fmt.Errorf("the daemon ended before it was ready (%s)%s", ended(), lastWords(log))
 	}
-	return codeError{hintError{err, hint}, exitCouldNotRun}
+	return withCode(withHint(err, hint), exitCouldNotRun)
 }
 
 // lastWords are the last line of a log.
@@ -268,10 +268,10 @@ func (p *plane) awaitEnd(ctx context.Context, pid int) error {
 			return nil
 		}
 		if time.Now().After(end) {
-			return codeError{hintError{
+			return withCode(withHint(
 				fmt.Errorf("the daemon (process %d) has not ended after %s", pid, brief(stopPatience)),
-				"its log is " + filepath.Join(p.stateDir, "logs", daemonLog),
-			}, exitCouldNotRun}
+				"its log is "+filepath.Join(p.stateDir, "logs", daemonLog),
+			), exitCouldNotRun)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func (p *plane) left(told error, kill bool) error {
 	var refusal *client.Error
 	switch {
 	case errors.As(told, &refusal):
-		return codeError{explainRefusal(refusal, p.Skew()), exitCouldNotRun}
+		return withCode(explainRefusal(refusal, p.Skew()), exitCouldNotRun)
 	case told != nil && kill:
 		return mayGoOn("the daemon ended before it said whether what it started has")
 	}
@@ -297,5 +297,5 @@ func (p *plane) left(told error, kill bool) error {
 
 func mayGoOn(why string) error {
 	hint := "to end what goes on: stopgate daemon start, then stopgate daemon stop --kill"
-	return codeError{hintError{errors.New(why), hint}, exitCouldNotRun}
+	return withCode(withHint(errors.New(why), hint), exitCouldNotRun)
 }

@@ -21,7 +21,7 @@ import (
 func TestHaltOfOneThatEnds(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		state := t.TempDir()
-		p := &plane{Client: newClient(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+		p := &plane{Client: client.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
 		if stopped, err := p.halt(t.Context(), kill); stopped || err != nil {
 			t.Errorf("kill %t, none: %t, %v", kill, stopped, err)
 		}
@@ -51,7 +51,7 @@ func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	listener, err := net.Listen("unix", socketOf(state))
+	listener, err := net.Listen("unix", client.Socket(state))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
 	go next.Serve(listener)
 	defer next.Close()
 
-	p := &plane{Client: newClient(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+	p := &plane{Client: client.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
 	if err := p.awaitEnd(t.Context(), 1); err != nil {
 		t.Errorf("the next daemon answers: %v", err)
 	}
@@ -74,7 +74,7 @@ func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
 
 // Who asked for everything to end is told what did not, or may not have.
 func TestLeft(t *testing.T) {
-	p := &plane{Client: newClient(t.TempDir())}
+	p := &plane{Client: client.At(t.TempDir())}
 	refusal := &client.Error{Failure: client.Failure{Code: "conflict", Error: "1 command may go on"}}
 	for _, test := range []struct {
 		told error
@@ -96,7 +96,7 @@ func TestLeft(t *testing.T) {
 
 func TestSettleGivesUp(t *testing.T) {
 	state := t.TempDir()
-	p := &plane{Client: newClient(state), stateDir: state}
+	p := &plane{Client: client.At(state), stateDir: state}
 	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 // startDaemon cannot hand a pipe to a process that outlives this one.
 func startDaemon(string, []string, *os.File) (ready *os.File, ended func() string, err error) {
-	return nil, nil, hintError{errors.New("the daemon cannot be started in the background on this system"), "run it with: stopgate daemon run"}
+	return nil, nil, withHint(errors.New("the daemon cannot be started in the background on this system"), "run it with: stopgate daemon run")
 }
 
 // become runs another program in place of this one.
@@ -19,7 +19,7 @@ func become(program string, args, env []string) error {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return codeError{code: exit.ExitCode()}
+		return withCode(nil, exit.ExitCode())
 	}
 	return err
 }

@@ -195,7 +195,7 @@ func refused(cmd *cobra.Command, marker string) error {
 		return nil
 	}
 	err := fmt.Errorf("%s is for people, and this is an agent's shell (%s is set)", cmd.CommandPath(), marker)
-	return codeError{hintError{err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal"}, exitCouldNotRun}
+	return withCode(withHint(err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal"), exitCouldNotRun)
 }
 
 func (p *plane) answer(ctx context.Context, arg string, answer client.Answer, asJSON bool) error {
@@ -208,7 +208,7 @@ func (p *plane) answer(ctx context.Context, arg string, answer client.Answer, as
 		if err != nil {
 			return err
 		}
-		return usageError{errors.New("there is no answer"), strings.Join(answers(&d), "\n")}
+		return badUsage(errors.New("there is no answer"), strings.Join(answers(&d), "\n"))
 	}
 	d, err := insist(ctx, p, func() (client.Decision, error) { return p.Answer(ctx, id, answer) })
 	if err != nil {

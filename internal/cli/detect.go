@@ -39,7 +39,7 @@ look.`,
 			case gauntlet.IsBadRevision(err):
 				return badRevision(err)
 			case err != nil:
-				return codeError{err, exitCouldNotRun}
+				return withCode(err, exitCouldNotRun)
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), detectionOf(found))

@@ -39,7 +39,7 @@ Exit code 0: enforcement is live. 1: it is not, or that cannot be told.`,
 				printReport(cmd.OutOrStdout(), report, h.hasProject)
 			}
 			if err == nil && !report.Live() {
-				err = silentError{}
+				err = errSilent
 			}
 			return err
 		},

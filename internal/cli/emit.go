@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -63,7 +64,7 @@ was written.`,
 			}
 			s, err := parseSignal(text)
 			if err != nil {
-				return usageError{err, signalForms}
+				return badUsage(err, signalForms)
 			}
 			word := event.Word{Agent: agent, Kind: s.kind, Message: s.message}
 			return emit(cmd, event.AgentSignal, word, "signalled "+s.kind)
@@ -85,7 +86,7 @@ Exit code 0: it is on record. 1: it could not be written. 2: the command line wa
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if prompt != "" && !isToken(prompt) {
-				return usageError{fmt.Errorf("--prompt %s is no id of a prompt", shown(prompt)), "it is what the client calls prompt_id"}
+				return badUsage(fmt.Errorf("--prompt %s is no id of a prompt", shown(prompt)), "it is what the client calls prompt_id")
 			}
 			return emit(cmd, event.AgentIdle, event.Word{Agent: agent, Prompt: prompt}, "told: idle")
 		},
@@ -138,7 +139,7 @@ func oneOf(flag, value string, words []string) error {
 	if near := config.Suggest(value, words); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return usageError{fmt.Errorf("unknown %s %s", flag, shown(value)), hint}
+	return badUsage(fmt.Errorf("unknown %s %s", flag, shown(value)), hint)
 }
 
 // isToken reports whether a word can be an id: short, and nothing that a shell, a path
@@ -161,11 +162,11 @@ func signalText(args []string) (string, error) {
 		return args[0], nil
 	}
 	if len(args) == 0 && term.IsTerminal(int(os.Stdin.Fd())) {
-		return "", usageError{errors.New("there is no signal"), signalForms}
+		return "", badUsage(errors.New("there is no signal"), signalForms)
 	}
 	text, err := hook.Read(os.Stdin, stdinPatience)
 	if err != nil {
-		return "", usageError{fmt.Errorf("standard input: %w", err), signalForms}
+		return "", badUsage(fmt.Errorf("standard input: %w", err), signalForms)
 	}
 	return string(text), nil
 }
@@ -174,9 +175,9 @@ func signalText(args []string) (string, error) {
 func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 	switch {
 	case word.Agent == "":
-		return usageError{errors.New("--agent is missing"), "it is the id of the agent, as in STOPGATE_AGENT_ID"}
+		return badUsage(errors.New("--agent is missing"), "it is the id of the agent, as in STOPGATE_AGENT_ID")
 	case !isToken(word.Agent):
-		return usageError{fmt.Errorf("--agent %s is no id of an agent", shown(word.Agent)), "see: stopgate agent list"}
+		return badUsage(fmt.Errorf("--agent %s is no id of an agent", shown(word.Agent)), "see: stopgate agent list")
 	}
 	state, err := paths.StateDir()
 	if err != nil {
@@ -206,6 +207,6 @@ func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 func daemonRuns(ctx context.Context, stateDir string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	_, err := newClient(stateDir).Version(ctx)
+	_, err := client.At(stateDir).Version(ctx)
 	return !isDown(err)
 }

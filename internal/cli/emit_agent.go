@@ -27,7 +27,7 @@ func (e emitters) meant(id string) (string, error) {
 		return e.own, nil
 	}
 	err := fmt.Errorf("an agent speaks for itself only, and agent %s is another one", shown(id))
-	return "", codeError{hintError{err, "yours is " + e.own}, exitCouldNotRun}
+	return "", withCode(withHint(err, "yours is "+e.own), exitCouldNotRun)
 }
 
 // whole is the id that begins so, if only one does.

@@ -40,7 +40,7 @@ Exit code 0: every gate can run. 1: a gate lacks something, or that cannot be to
 				found.print(cmd.OutOrStdout())
 			}
 			if err == nil && !found.Healthy {
-				err = silentError{}
+				err = errSilent
 			}
 			return err
 		},

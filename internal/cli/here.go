@@ -94,10 +94,10 @@ func find(isProject func(h *here, dir string) bool) (*here, error) {
 // mustExist refuses a place without a project.
 func mustExist(h *here, err error) (*here, error) {
 	if err == nil && !h.hasProject {
-		err = hintError{
-			errors.New("no project: there is no " + filepath.Join(paths.GauntletDir, paths.ConfigFile) + " here or above"),
+		err = withHint(
+			errors.New("no project: there is no "+filepath.Join(paths.GauntletDir, paths.ConfigFile)+" here or above"),
 			"set this project up with: stopgate init",
-		}
+		)
 	}
 	return h, err
 }
@@ -126,17 +126,17 @@ func (h *here) gates() (project *keeper.Project, notices []string, err error) {
 		return place.Project, notices, nil
 	}
 	if len(place.Opinions) == 0 {
-		return nil, nil, codeError{hintError{errors.New(h.configDir() + " was never approved"), "read it, then approve it with: stopgate trust"}, exitCouldNotRun}
+		return nil, nil, withCode(withHint(errors.New(h.configDir()+" was never approved"), "read it, then approve it with: stopgate trust"), exitCouldNotRun)
 	}
 	last := place.Opinions[len(place.Opinions)-1]
 	if last.Status != "invalid_config" {
-		return nil, nil, codeError{errors.New(last.Message), exitCouldNotRun}
+		return nil, nil, withCode(errors.New(last.Message), exitCouldNotRun)
 	}
 	if _, faults := h.validate(); len(faults) > 0 {
 		printFaults(os.Stderr, nil, faults)
-		return nil, nil, codeError{code: exitUsage}
+		return nil, nil, withCode(nil, exitUsage)
 	}
-	return nil, nil, codeError{errors.New(last.Message), exitUsage}
+	return nil, nil, withCode(errors.New(last.Message), exitUsage)
 }
 
 // options are those of a run here.

@@ -40,7 +40,7 @@ program than Claude Code, which may take a failure for a no, it is always 0.`,
   stopgate hook < payload.json          the payload's hook_event_name decides`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return hintError{fmt.Errorf("hook takes one event, got %q", args), "usage: " + cmd.UseLine()}
+			return withHint(fmt.Errorf("hook takes one event, got %q", args), "usage: "+cmd.UseLine())
 		},
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long the caller waits; the answer comes before")
@@ -108,7 +108,7 @@ func newService() (*stop.Service, error) {
 	reviews := &supervisor.Keeper{StateDir: state, Now: time.Now, Stderr: os.Stderr}
 	agents := &lifecycle.Keeper{
 		StateDir: state, Now: time.Now, Stderr: os.Stderr,
-		Daemon:  func() *client.Client { return newClient(state) },
+		Daemon:  func() *client.Client { return client.At(state) },
 		Program: signalProgram,
 		Parent:  os.Getppid,
 	}
@@ -130,8 +130,4 @@ func newService() (*stop.Service, error) {
 		Now:        time.Now,
 		Stderr:     os.Stderr,
 	}, nil
-}
-
-func logToStderr(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "stopgate: "+format+"\n", args...)
 }

@@ -42,7 +42,7 @@ project's .gauntlet/ as it stands.`,
 				return err
 			}
 			if cmd.Flags().Changed("timeout") && timeout < shortestTimeout {
-				return usageError{fmt.Errorf("--timeout must be at least %s", brief(shortestTimeout)), "for example: stopgate hooks install --timeout 40m"}
+				return badUsage(fmt.Errorf("--timeout must be at least %s", brief(shortestTimeout)), "for example: stopgate hooks install --timeout 40m")
 			}
 			h, err := findNearest()
 			if err != nil {
@@ -121,10 +121,10 @@ func (h *here) target(scope settings.Scope) (target, error) {
 		case living && file.Scope == settings.Managed:
 			return to, fmt.Errorf("the administrator installed the hooks already, in %s", file.Path)
 		case living:
-			return to, hintError{
+			return to, withHint(
 				fmt.Errorf("the hooks are installed already, in the %s settings %s", file.Scope, file.Path),
 				fmt.Sprintf("to move them, first run: stopgate hooks uninstall --%s", file.Scope),
-			}
+			)
 		}
 	}
 	if err := settings.Check(path, settings.Plan(to.command, nil, to.installed, 0)); err != nil {
@@ -183,15 +183,9 @@ func command(scope settings.Scope) (string, error) {
 	}
 	// By the name we know our entries again.
 	if name := program.Called(self); name != "stopgate" && name != "conclaude" {
-		return "", hintError{fmt.Errorf("cannot install hooks that call %s", self), "install the program under the name stopgate"}
+		return "", withHint(fmt.Errorf("cannot install hooks that call %s", self), "install the program under the name stopgate")
 	}
 	return self, nil
-}
-
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // enforceTrust turns trust on, unless the global config says something about it

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -66,7 +65,7 @@ func (o *initOptions) run(h *here, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("fix the global config first:\n%w", h.globalErr)
 	}
 	if home, _ := os.UserHomeDir(); !h.hasProject && (h.root == filepath.Dir(h.root) || h.root == home) {
-		return hintError{fmt.Errorf("%s is no project: everything below it would be part of it", h.root), "go to the project's folder first"}
+		return withHint(fmt.Errorf("%s is no project: everything below it would be part of it", h.root), "go to the project's folder first")
 	}
 	exists := h.hasProject && isRegular(paths.ProjectConfig(h.root))
 	if exists {
@@ -103,7 +102,7 @@ func (o *initOptions) run(h *here, in io.Reader, out io.Writer) error {
 // before anything is written.
 func (o *initOptions) keepable(h *here) error {
 	if o.check != "" {
-		return hintError{fmt.Errorf("%s exists", paths.ProjectConfig(h.root)), "add the command there, then run: stopgate trust"}
+		return withHint(fmt.Errorf("%s exists", paths.ProjectConfig(h.root)), "add the command there, then run: stopgate trust")
 	}
 	if _, err := readContents(h.configDir(), h.short(h.configDir())); err != nil {
 		return fmt.Errorf("fix the configuration first (see: stopgate validate):\n%w", err)
@@ -260,11 +259,6 @@ func guessCheck(root string) string {
 		}
 	}
 	return ""
-}
-
-func isRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().Type() == fs.FileMode(0)
 }
 
 // form asks questions, one a line. An empty answer takes the proposal.

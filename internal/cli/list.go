@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -144,13 +143,4 @@ func (l gateList) print(out io.Writer) {
 			}
 		}
 	}
-}
-
-// shown is a path as it is, or quoted where it would not survive a line of a
-// terminal.
-func shown(path string) string {
-	if plain.Line(path) == path {
-		return path
-	}
-	return strconv.Quote(path)
 }

@@ -34,9 +34,6 @@ type liveGate struct {
 	result  *gauntlet.GateResult // nil until it ended
 }
 
-// frameTime is short enough for a spinner to look alive.
-const frameTime = 100 * time.Millisecond
-
 // startLive begins to draw. It draws nothing for a run that is over before the
 // first frame is due.
 func startLive(ctx context.Context, s *screen, p paint, now func() time.Time) *live {

@@ -84,8 +84,6 @@ func (l *live) tally(rest int, now time.Time) string {
 	return text
 }
 
-const timeColumn = 6 // "59m59s"
-
 // nameColumn is the width of the names: the longest, but not so much that
 // nothing is left for the rest of the line.
 func nameColumn(gates []*liveGate, width int) int {
@@ -119,10 +117,4 @@ func (g *liveGate) state(p paint, now time.Time) (mark, spent, says string) {
 		return p.faint("·"), "", "waiting"
 	}
 	return spinner(g.begun, now), elapsed(now.Sub(g.begun)), g.printed
-}
-
-// spinner turns once in ten frames.
-func spinner(begun, now time.Time) string {
-	turns := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-	return turns[max(0, int(now.Sub(begun)/frameTime))%len(turns)]
 }

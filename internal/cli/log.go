@@ -109,7 +109,7 @@ func (o *logOptions) run(ctx context.Context, out, errOut io.Writer) error {
 
 func (o *logOptions) check() error {
 	if o.since < 0 {
-		return usageError{errors.New("--since must not be negative"), "for example: stopgate log --since 1h"}
+		return badUsage(errors.New("--since must not be negative"), "for example: stopgate log --since 1h")
 	}
 	emitted := []string{event.AgentSignal, event.AgentIdle, event.AgentPrompt, event.AgentStop}
 	if o.event == "" || hook.Event(o.event).Known() || slices.Contains(emitted, o.event) {
@@ -120,7 +120,7 @@ func (o *logOptions) check() error {
 	if near := config.Suggest(o.event, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return usageError{fmt.Errorf("unknown event %q", o.event), hint}
+	return badUsage(fmt.Errorf("unknown event %q", o.event), hint)
 }
 
 func (o *logOptions) wants(r *event.Record) bool {

@@ -89,7 +89,7 @@ func (v *verification) journal() (journalReport, error) {
 func (v *verification) print(ctx context.Context) error {
 	r, err := v.journal()
 	if err != nil {
-		return codeError{err, exitCouldNotRun}
+		return withCode(err, exitCouldNotRun)
 	}
 	p := paintFor(v.out)
 	mark, text := p.green("✓"), count(r.Records, "record")
@@ -110,13 +110,13 @@ func (v *verification) print(ctx context.Context) error {
 	if err != nil || code == exitOK {
 		return err
 	}
-	return codeError{code: code}
+	return withCode(nil, code)
 }
 
 func (v *verification) json(ctx context.Context) error {
 	r, err := v.journal()
 	if err != nil {
-		return codeError{err, exitCouldNotRun}
+		return withCode(err, exitCouldNotRun)
 	}
 	var text bytes.Buffer
 	code, err := v.store(ctx, &text, "--json")
@@ -134,7 +134,7 @@ func (v *verification) json(ctx context.Context) error {
 	if err := printJSON(v.out, report); err != nil || report.Sound {
 		return err
 	}
-	return codeError{code: max(code, exitFailed)}
+	return withCode(nil, max(code, exitFailed))
 }
 
 // store has stopgated look at the daemon's store. One that was never made is sound.
@@ -157,7 +157,7 @@ func (v *verification) store(ctx context.Context, out io.Writer, flags ...string
 		return verifyCode(exit.ExitCode()), nil
 	}
 	if err != nil {
-		return exitCouldNotRun, codeError{err, exitCouldNotRun}
+		return exitCouldNotRun, withCode(err, exitCouldNotRun)
 	}
 	return exitOK, nil
 }

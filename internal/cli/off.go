@@ -27,10 +27,10 @@ the client shows it, and it ends by itself. To end it earlier: stopgate on`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("for") {
-				return usageError{errors.New("for how long?"), "for example: stopgate off --for 1h"}
+				return badUsage(errors.New("for how long?"), "for example: stopgate off --for 1h")
 			}
 			if length <= 0 || length > longestRecess {
-				return usageError{fmt.Errorf("--for must be more than 0 and at most %s", longestRecess), "for example: stopgate off --for 1h; to end it: stopgate on"}
+				return badUsage(fmt.Errorf("--for must be more than 0 and at most %s", longestRecess), "for example: stopgate off --for 1h; to end it: stopgate on")
 			}
 			if err := trust.RequirePerson("switch stopgate off", yes); err != nil {
 				return err
@@ -53,23 +53,3 @@ the client shows it, and it ends by itself. To end it earlier: stopgate on`,
 	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
 	return cmd
 }
-
-// durationFlag is a duration that also takes days and a plain 0.
-type durationFlag time.Duration
-
-func (d *durationFlag) Set(text string) error {
-	parsed, err := parseAge(text)
-	*d = durationFlag(parsed)
-	return err
-}
-
-// String leaves zero out: help shall show no default.
-func (d *durationFlag) String() string {
-	if *d == 0 {
-		return ""
-	}
-	return time.Duration(*d).String()
-}
-
-// Type implements pflag.Value.
-func (*durationFlag) Type() string { return "DURATION" }

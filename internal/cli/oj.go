@@ -26,7 +26,7 @@ understood, 3 could not run, 4 cancelled, 130 interrupted.`
   oj decision resolve 9f8e7d6c 1`
 	run := newStart()
 	run.Use = strings.Replace(run.Use, "start", "run", 1)
-	root.AddCommand(run, newPipeline(), newAgent(), newDecision(), newEmit(), newRunbook(), newDaemon(), newStatus(), newLog(), newVersion())
+	root.AddCommand(run, newPipeline(), newAgent(newAgentHook()), newDecision(), newEmit(), newRunbook(), newDaemon(), newStatus(), newLog(), newVersion())
 	renameExamples(root)
 	root.SetErr(oddjobsWriter{streamTo(os.Stderr)})
 	return root

@@ -130,7 +130,7 @@ func (p *plane) agentsLike(ctx context.Context, id string, found map[string]stri
 func onlyOne(id string, found map[string]string, what, hint string) (string, error) {
 	switch len(found) {
 	case 0:
-		return "", hintError{fmt.Errorf("there is no %s %s", what, id), hint}
+		return "", withHint(fmt.Errorf("there is no %s %s", what, id), hint)
 	case 1:
 		for only := range found {
 			return only, nil
@@ -141,13 +141,13 @@ func onlyOne(id string, found map[string]string, what, hint string) (string, err
 		lines = append(lines, "  "+one+"  "+words)
 	}
 	slices.Sort(lines)
-	return "", hintError{fmt.Errorf("%s could be any of %d", id, len(found)), strings.Join(lines, "\n")}
+	return "", withHint(fmt.Errorf("%s could be any of %d", id, len(found)), strings.Join(lines, "\n"))
 }
 
 // checkID refuses what can be no id, before anybody is asked.
 func checkID(id string) error {
 	if !client.IsID(id) {
-		return usageError{fmt.Errorf("%s is no id", shown(cmp.Or(id, `""`))), "an id has the digits 0 to 9 and a to f; its beginning will do"}
+		return badUsage(fmt.Errorf("%s is no id", shown(cmp.Or(id, `""`))), "an id has the digits 0 to 9 and a to f; its beginning will do")
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func someArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return nil
 	}
-	return usageError{fmt.Errorf("%s takes at least one argument", cmd.CommandPath()), "usage: " + cmd.UseLine()}
+	return badUsage(fmt.Errorf("%s takes at least one argument", cmd.CommandPath()), "usage: "+cmd.UseLine())
 }
 
 // atMostOneArg wants one argument or none.
@@ -249,7 +249,7 @@ func (p *plane) each(ctx context.Context, args []string, do func(arg string) err
 		}
 	}
 	if failed > 0 {
-		return silentError{}
+		return errSilent
 	}
 	return nil
 }

@@ -280,11 +280,11 @@ func endOf(o *client.Owner) error {
 	case ownerDone:
 		return nil
 	case ownerCancelled:
-		return codeError{code: exitCancelled}
+		return withCode(nil, exitCancelled)
 	case ownerWaiting:
-		return codeError{code: exitCouldNotRun}
+		return withCode(nil, exitCouldNotRun)
 	}
-	return codeError{code: exitFailed}
+	return withCode(nil, exitFailed)
 }
 
 // exitCancelled is the exit code of those who waited for what somebody cancelled.

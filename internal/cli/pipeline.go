@@ -114,7 +114,7 @@ func (p *plane) printLog(ctx context.Context, id string, follow bool) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return codeError{code: exitInterrupted}
+		return withCode(nil, exitInterrupted)
 	case follow:
 		return p.ended(ctx, id)
 	}
@@ -167,7 +167,7 @@ cancelled all the same. 3: the daemon could not be started, or this is an agent'
 func (p *plane) runsAlone(ctx context.Context, id string) error {
 	o, err := p.Owner(ctx, id)
 	if err == nil && o.Kind != "run" {
-		err = hintError{fmt.Errorf("the agent works for %s", title(&o)), "cancel that with: stopgate pipeline cancel " + shortID(o.ID)}
+		err = withHint(fmt.Errorf("the agent works for %s", title(&o)), "cancel that with: stopgate pipeline cancel "+shortID(o.ID))
 	}
 	return err
 }
@@ -252,10 +252,10 @@ func varsOf(pairs []string) (map[string]string, error) {
 	for _, pair := range pairs {
 		name, value, found := strings.Cut(pair, "=")
 		if !found || name == "" {
-			return nil, usageError{fmt.Errorf("--var %s is no variable", shown(pair)), "write: --var NAME=VALUE"}
+			return nil, badUsage(fmt.Errorf("--var %s is no variable", shown(pair)), "write: --var NAME=VALUE")
 		}
 		if _, twice := vars[name]; twice {
-			return nil, usageError{fmt.Errorf("--var sets %s twice", shown(name)), "leave one of them out"}
+			return nil, badUsage(fmt.Errorf("--var sets %s twice", shown(name)), "leave one of them out")
 		}
 		vars[name] = value
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -25,13 +24,6 @@ type plane struct {
 	errOut   io.Writer
 }
 
-// newClient is for the daemon of a state directory.
-func newClient(stateDir string) *client.Client {
-	return client.New(socketOf(stateDir), program.Version())
-}
-
-func socketOf(stateDir string) string { return filepath.Join(stateDir, "daemon.sock") }
-
 // isDown reports whether there is no daemon to ask.
 func isDown(err error) bool { return errors.Is(err, client.ErrNotRunning) }
 
@@ -40,7 +32,7 @@ func newPlane(cmd *cobra.Command) (*plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &plane{Client: newClient(state), stateDir: state, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}, nil
+	return &plane{Client: client.At(state), stateDir: state, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}, nil
 }
 
 // asking runs a command that only asks: it does not start the daemon.
@@ -81,7 +73,7 @@ func withPlane(wake bool, run func(ctx context.Context, p *plane, args []string)
 func checkText(cmd *cobra.Command, args []string) (err error) {
 	check := func(what, text string) {
 		if err == nil && !utf8.ValidString(text) {
-			err = usageError{fmt.Errorf("%s %q is not UTF-8", what, text), "the daemon would get other words than these"}
+			err = badUsage(fmt.Errorf("%s %q is not UTF-8", what, text), "the daemon would get other words than these")
 		}
 	}
 	for _, arg := range args {
@@ -131,15 +123,15 @@ func (p *plane) explain(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case isDown(err):
-		return codeError{hintError{errors.New("the daemon is not running"), "start it with: stopgate daemon start"}, exitCouldNotRun}
+		return withCode(withHint(errors.New("the daemon is not running"), "start it with: stopgate daemon start"), exitCouldNotRun)
 	case errors.As(err, &refusal):
 		return explainRefusal(refusal, p.Skew())
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return codeError{code: exitInterrupted}
+		return withCode(nil, exitInterrupted)
 	case errors.Is(err, client.ErrForeign):
-		return codeError{hintError{err, "nothing was sent; set STOPGATE_STATE_DIR to a directory of your own"}, exitCouldNotRun}
+		return withCode(withHint(err, "nothing was sent; set STOPGATE_STATE_DIR to a directory of your own"), exitCouldNotRun)
 	case errors.Is(err, client.ErrCut), errors.Is(err, client.ErrAnswer), errors.Is(err, context.DeadlineExceeded):
-		return codeError{hintError{err, "see how it is with: stopgate daemon status"}, exitCouldNotRun}
+		return withCode(withHint(err, "see how it is with: stopgate daemon status"), exitCouldNotRun)
 	}
 	return err
 }
@@ -152,13 +144,13 @@ func explainRefusal(refusal *client.Error, other string) error {
 	}
 	hinted := error(err)
 	if refusal.Hint != "" {
-		hinted = hintError{err, refusal.Hint}
+		hinted = withHint(err, refusal.Hint)
 	}
 	switch refusal.Code {
 	case "invalid", "too_large":
-		return codeError{hinted, exitUsage}
+		return withCode(hinted, exitUsage)
 	case "untrusted", "unavailable", "forbidden":
-		return codeError{hinted, exitCouldNotRun}
+		return withCode(hinted, exitCouldNotRun)
 	}
 	return hinted
 }

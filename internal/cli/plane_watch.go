@@ -23,7 +23,7 @@ func isLost(err error) bool {
 }
 
 func gone() error {
-	return codeError{hintError{errGone, "what it started goes on; start it again with: stopgate daemon start"}, exitCouldNotRun}
+	return withCode(withHint(errGone, "what it started goes on; start it again with: stopgate daemon start"), exitCouldNotRun)
 }
 
 // watch shows something again each time the daemon has news of an owner, or with "" of
@@ -39,7 +39,7 @@ func (p *plane) watch(ctx context.Context, owner string, asJSON bool, look func(
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return codeError{code: exitInterrupted}
+			return withCode(nil, exitInterrupted)
 		case !isLost(err):
 			return err
 		case !isDown(err):

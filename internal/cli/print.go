@@ -14,6 +14,9 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func printJSON(out io.Writer, v any) error {
@@ -100,4 +103,72 @@ func parseAge(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
 	}
 	return d, nil
+}
+
+// shellWord is a word as it is typed into a shell.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@%+,", r)
+	}
+	if word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// shown is a path as it is, or quoted where it would not survive a line of a
+// terminal.
+func shown(path string) string {
+	if plain.Line(path) == path {
+		return path
+	}
+	return strconv.Quote(path)
+}
+
+// quote makes a path safe to paste into a shell.
+func quote(path string) string {
+	harmless := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%,:", r)
+	}
+	if strings.ContainsFunc(path, func(r rune) bool { return !harmless(r) }) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}
+
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printableLine(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// money shows a cost with its tokens and, if there is one, its limit.
+func money(c event.Cost, most float64) string {
+	text := fmt.Sprintf("$%.4f", c.USD)
+	if most > 0 {
+		text += fmt.Sprintf(" of $%.2f", most)
+	}
+	read := c.InputTokens + c.CacheReadTokens + c.CacheCreationTokens
+	return fmt.Sprintf("%s (%d tokens read, %d written)", text, read, c.OutputTokens)
+}
+
+// elapsed is a duration in at most six characters.
+func elapsed(d time.Duration) string {
+	switch {
+	case d < 0: // the clock was set back
+		return "0.0s"
+	case d < 9950*time.Millisecond:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", min(99, int(d.Hours())), int(d.Minutes())%60)
+}
+
+func logToStderr(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "stopgate: "+format+"\n", args...)
 }

@@ -11,7 +11,7 @@ func findProgram(name string, env []string) (string, error) {
 	path, err := program.Find(name, env)
 	if missing, ok := errors.AsType[*program.MissingError](err); ok {
 		hint := "stopgate and stopgated belong together: put it into " + missing.Dir + " or on the PATH"
-		return "", codeError{hintError{err, hint}, exitCouldNotRun}
+		return "", withCode(withHint(err, hint), exitCouldNotRun)
 	}
 	return path, err
 }

@@ -72,7 +72,7 @@ func newProviderUse() *cobra.Command {
 				return forLaunch(err)
 			}
 			if args[0] == "" {
-				return usageError{errors.New("a provider has a name"), "usage: " + cmd.UseLine()}
+				return badUsage(errors.New("a provider has a name"), "usage: "+cmd.UseLine())
 			}
 			name, err := c.Choose(args[0])
 			if err != nil {

@@ -54,7 +54,7 @@ configuration is wrong. 3: none is rejected, but one could not be reached.`,
 				checks.print(cmd.OutOrStdout())
 			}
 			if code := checks.exitCode(); err == nil && code != exitOK {
-				err = codeError{code: code}
+				err = withCode(nil, code)
 			}
 			return err
 		},
@@ -88,7 +88,7 @@ func checksFor(names, env []string) (providerChecks, error) {
 	}
 	for _, name := range names {
 		if name == "" {
-			return nil, usageError{errors.New("a provider has a name"), "see: stopgate provider list"}
+			return nil, badUsage(errors.New("a provider has a name"), "see: stopgate provider list")
 		}
 		if _, err := config.Choose(name); err != nil {
 			return nil, forLaunch(err)
@@ -158,7 +158,7 @@ func (l providerChecks) ask(cmd *cobra.Command, env []string, quiet bool) error 
 		}},
 	})
 	if ctx.Err() != nil {
-		return codeError{code: exitInterrupted}
+		return withCode(nil, exitInterrupted)
 	}
 	l.giveUp(result)
 	return nil

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -58,26 +55,21 @@ func newDesk() (*desk, error) {
 	return &desk{stateDir: state, driver: driver.Outside(state, global, logToStderr), queues: queue.NewStore(state)}, nil
 }
 
-// untilSignal is a context that ends with Ctrl-C or a polite kill.
-func untilSignal(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-}
-
 // forQueue says what to do about what a session's queue failed of, and gives the exit
 // code for it.
 func forQueue(err error, session string) error {
 	name := shellWord(session)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return codeError{err, exitInterrupted}
+		return withCode(err, exitInterrupted)
 	case errors.Is(err, terminal.ErrNotInstalled):
-		return codeError{hintError{err, "install tmux, or add it to the PATH"}, exitCouldNotRun}
+		return withCode(withHint(err, "install tmux, or add it to the PATH"), exitCouldNotRun)
 	case errors.Is(err, queue.ErrExists):
-		return hintError{fmt.Errorf("session %s has a queue already", shown(session)), "see it with: stopgate queue show " + name + "\nput yours in its place with: --replace"}
+		return withHint(fmt.Errorf("session %s has a queue already", shown(session)), "see it with: stopgate queue show "+name+"\nput yours in its place with: --replace")
 	case errors.Is(err, queue.ErrNone):
-		return hintError{fmt.Errorf("session %s has no queue", shown(session)), "see those there are with: stopgate queue list"}
+		return withHint(fmt.Errorf("session %s has no queue", shown(session)), "see those there are with: stopgate queue list")
 	case errors.Is(err, terminal.ErrNoSession):
-		return hintError{fmt.Errorf("there is no tmux session %s", shown(session)), otherName(session)}
+		return withHint(fmt.Errorf("there is no tmux session %s", shown(session)), otherName(session))
 	}
 	return err
 }
@@ -88,17 +80,6 @@ func otherName(session string) string {
 		return fmt.Sprintf("tmux calls it %q", name)
 	}
 	return "see those there are with: tmux list-sessions"
-}
-
-// shellWord is a word as it is typed into a shell.
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@%+,", r)
-	}
-	if word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // sessionNames completes the name of a session.

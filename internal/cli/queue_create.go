@@ -83,7 +83,7 @@ func (o *createOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if cmd.Flags().Changed("session") && o.session == "" {
-		return usageError{errors.New("--session must not be empty"), "see: " + cmd.CommandPath() + " --help"}
+		return badUsage(errors.New("--session must not be empty"), "see: "+cmd.CommandPath()+" --help")
 	}
 	order, err := parseOrder(name, text, o.session)
 	if err != nil {
@@ -109,9 +109,9 @@ func (o *createOptions) read(cmd *cobra.Command, args []string) (name string, te
 	in := cmd.InOrStdin()
 	switch {
 	case len(args) > 1:
-		return "", nil, usageError{fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "put the JSON into single quotes: '" + orderExample + "'"}
+		return "", nil, badUsage(fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "put the JSON into single quotes: '"+orderExample+"'")
 	case len(args) == 1 && o.file != "":
-		return "", nil, usageError{errors.New("an argument and --file exclude each other"), hint}
+		return "", nil, badUsage(errors.New("an argument and --file exclude each other"), hint)
 	case len(args) == 1 && args[0] != "-":
 		return "argument", []byte(args[0]), nil
 	case o.file != "":
@@ -123,7 +123,7 @@ func (o *createOptions) read(cmd *cobra.Command, args []string) (name string, te
 		text, err := readOrder(file, o.file)
 		return o.file, text, err
 	case len(args) == 0 && isTerminal(in):
-		return "", nil, usageError{errors.New("there is no order"), "for example: " + cmd.CommandPath() + " '" + orderExample + "'"}
+		return "", nil, badUsage(errors.New("there is no order"), "for example: "+cmd.CommandPath()+" '"+orderExample+"'")
 	}
 	text, err = readOrder(in, "standard input")
 	return "standard input", text, err
@@ -135,7 +135,7 @@ func readOrder(in io.Reader, name string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	case len(text) > maxOrder:
-		return nil, usageError{fmt.Errorf("%s has more than %d MB", name, maxOrder>>20), "what is that long belongs into a file that a command names"}
+		return nil, badUsage(fmt.Errorf("%s has more than %d MB", name, maxOrder>>20), "what is that long belongs into a file that a command names")
 	}
 	return text, nil
 }
@@ -154,7 +154,7 @@ func (d *desk) report(cmd *cobra.Command, session string, q queue.Queue, err err
 	case err != nil && (!found || errors.As(err, &refused)):
 		return forQueue(err, session)
 	case err != nil:
-		return hintError{forQueue(err, session), "its queue is there: stopgate queue show " + shellWord(session)}
+		return withHint(forQueue(err, session), "its queue is there: stopgate queue show "+shellWord(session))
 	case !found: // it has come to its end, and others after it
 		return nil
 	}
@@ -162,10 +162,10 @@ func (d *desk) report(cmd *cobra.Command, session string, q queue.Queue, err err
 		if err := printJSON(cmd.OutOrStdout(), v); err != nil || !v.broken() {
 			return err
 		}
-		return silentError{}
+		return errSilent
 	}
 	if v.broken() {
-		return hintError{fmt.Errorf("session %s: %s", shown(session), v.State), "its queue is now " + v.Path + "\ntry again with: stopgate queue retry " + shellWord(session)}
+		return withHint(fmt.Errorf("session %s: %s", shown(session), v.State), "its queue is now "+v.Path+"\ntry again with: stopgate queue retry "+shellWord(session))
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "session %s%s: %s\nwatch it with: stopgate queue show %s --watch (its file is %s)\n", shown(session), inPane(q), v.begun(q.Active()), shellWord(session), v.Path)
 	return nil

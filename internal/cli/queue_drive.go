@@ -27,7 +27,7 @@ func newQueueDrive() *cobra.Command {
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if session == "" {
-				return usageError{errors.New("--session is missing"), "usage: " + cmd.UseLine()}
+				return badUsage(errors.New("--session is missing"), "usage: "+cmd.UseLine())
 			}
 			return drive(cmd, session)
 		},
@@ -55,9 +55,9 @@ func drive(cmd *cobra.Command, session string) error {
 	log("%v", err)
 	var coded codeError
 	if errors.As(forQueue(err, session), &coded) {
-		return codeError{code: coded.code}
+		return withCode(nil, coded.code)
 	}
-	return silentError{}
+	return errSilent
 }
 
 // awaitEnd waits until whoever holds the other end of our input has ended: as long as a

@@ -27,7 +27,7 @@ func parseOrder(name string, text []byte, session string) (driver.Order, error) 
 		if errors.As(err, &usage) {
 			return driver.Order{}, err
 		}
-		return driver.Order{}, usageError{err, "for example: " + orderExample}
+		return driver.Order{}, badUsage(err, "for example: "+orderExample)
 	}
 	return r.order, nil
 }
@@ -57,7 +57,7 @@ func (r *orderReader) parse(name string, text []byte) error {
 		return r.object()
 	}
 	if r.order.Session == "" {
-		return usageError{doc.Refuse(doc.Root(), "an array does not say whose commands these are"), "name the session with: --session NAME"}
+		return badUsage(doc.Refuse(doc.Root(), "an array does not say whose commands these are"), "name the session with: --session NAME")
 	}
 	return r.commands(doc.Root(), "commands")
 }
@@ -90,7 +90,7 @@ func (r *orderReader) member(m *hujson.ObjectMember) error {
 	default:
 		err := r.doc.Refuse(&m.Name, fmt.Sprintf("unknown key %q", key))
 		if near := config.Suggest(key, []string{"session", "commands"}); near != "" {
-			return usageError{err, "did you mean " + near + "?"}
+			return badUsage(err, "did you mean "+near+"?")
 		}
 		return err
 	}
@@ -104,7 +104,7 @@ func (r *orderReader) session(v *hujson.Value) error {
 	case session == "":
 		return r.doc.Refuse(v, "session must not be empty")
 	case r.order.Session != "" && r.order.Session != session:
-		return usageError{r.doc.Refuse(v, fmt.Sprintf("session is %q, but --session %q", session, r.order.Session)), "name it once"}
+		return badUsage(r.doc.Refuse(v, fmt.Sprintf("session is %q, but --session %q", session, r.order.Session)), "name it once")
 	}
 	r.order.Session = session
 	return nil

@@ -39,10 +39,10 @@ Exit code 1: there is nothing to go on with, or it cannot be typed now. 3: there
 func (d *desk) retry(cmd *cobra.Command, session string, asJSON bool) error {
 	if q, err := d.queues.Load(session); err == nil {
 		if active := q.Active(); active != nil && active.Confirmed() {
-			return hintError{
+			return withHint(
 				&driver.RefusedError{Err: fmt.Errorf("session %s: the client has command %d already", shown(session), active.ID)},
-				"see how far it is with: stopgate queue show " + shellWord(session),
-			}
+				"see how far it is with: stopgate queue show "+shellWord(session),
+			)
 		}
 	}
 	ctx, stop := untilSignal(cmd)

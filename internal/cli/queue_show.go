@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -68,7 +67,7 @@ func (d *desk) follow(cmd *cobra.Command, session string, asJSON bool) error {
 		return s, err
 	})
 	if err == nil && last.view.broken() {
-		return silentError{}
+		return errSilent
 	}
 	return err
 }
@@ -295,14 +294,4 @@ func (s *queueShow) state(c *queue.Command) string {
 		return "not typed"
 	}
 	return "pending"
-}
-
-// widthOf is how wide lines may be.
-func widthOf(out io.Writer) int {
-	file, ok := isScreen(out)
-	if !ok {
-		return math.MaxInt
-	}
-	width, _ := newScreen(file).size()
-	return width
 }

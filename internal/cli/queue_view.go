@@ -180,15 +180,6 @@ func endingWords(e queue.Ending) string {
 	return plain.Line(e.Why)
 }
 
-// clock is a time of today, or a time with its day.
-func clock(t, now time.Time) string {
-	t, now = t.Local(), now.Local()
-	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format(time.TimeOnly)
-	}
-	return t.Format(time.DateTime)
-}
-
 // broken reports whether the queue ended before its time.
 func (v *queueView) broken() bool { return v.Ended != "" && v.Ended != queue.Complete }
 

@@ -76,7 +76,7 @@ Exit code 1: a part of the file cannot be read. What can be is listed all the sa
 func withHintOf(err error) error {
 	var faults *config.Faults
 	if errors.As(err, &faults) {
-		return hintError{err, "see: stopgate registry check"}
+		return withHint(err, "see: stopgate registry check")
 	}
 	return err
 }
@@ -201,7 +201,7 @@ Exit code 0: no faults, or no registry. 1: there are faults.`,
 				printRegistryReport(cmd.OutOrStdout(), path, report)
 			}
 			if err == nil && len(report.Faults) > 0 {
-				err = silentError{}
+				err = errSilent
 			}
 			return err
 		},

@@ -37,7 +37,7 @@ Everything else is for an editor: what wakes it (wake_on), what may be typed int
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := f.entry(args[0])
 			if err != nil {
-				return usageError{err, "usage: " + cmd.UseLine()}
+				return badUsage(err, "usage: "+cmd.UseLine())
 			}
 			path, err := registryPath()
 			if err != nil {
@@ -119,7 +119,7 @@ func (f *agentFlags) gateway() (registry.EntryGateway, error) {
 func forTaken(err error, path string) error {
 	var taken *registry.TakenError
 	if errors.As(err, &taken) {
-		return hintError{err, "change or remove that entry in " + path}
+		return withHint(err, "change or remove that entry in "+path)
 	}
 	return err
 }

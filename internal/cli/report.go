@@ -26,10 +26,10 @@ func reportsFor(paths []string) ([]report, error) {
 		case ".md":
 			r.encode = markdown
 		default:
-			return nil, usageError{fmt.Errorf("--report %s: its name must end in .xml (JUnit) or .md (Markdown)", path), "for example: --report gates.xml"}
+			return nil, badUsage(fmt.Errorf("--report %s: its name must end in .xml (JUnit) or .md (Markdown)", path), "for example: --report gates.xml")
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-			return nil, usageError{fmt.Errorf("--report %s: there is no such folder", path), "make it first: mkdir -p " + quote(filepath.Dir(path))}
+			return nil, badUsage(fmt.Errorf("--report %s: there is no such folder", path), "make it first: mkdir -p "+quote(filepath.Dir(path)))
 		}
 		reports = append(reports, r)
 	}

@@ -100,11 +100,11 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	code := exitFor(&result)
 	for _, r := range reports {
 		if err := r.write(&result); err != nil {
-			return codeError{fmt.Errorf("the report was not written: %w", err), cmp.Or(code, exitCouldNotRun)}
+			return withCode(fmt.Errorf("the report was not written: %w", err), cmp.Or(code, exitCouldNotRun))
 		}
 	}
 	if code != exitOK {
-		return codeError{code: code}
+		return withCode(nil, code)
 	}
 	return nil
 }
@@ -116,14 +116,14 @@ func badRevision(err error) error {
 	if errors.As(err, &base) {
 		hint = base.Hint
 	}
-	return usageError{err, hint}
+	return badUsage(err, hint)
 }
 
 // gauntletHere is what commands about gates start from.
 func gauntletHere(errOut io.Writer) (*here, gauntlet.Options, error) {
 	h, err := mustExist(findHere())
 	if err != nil {
-		return nil, gauntlet.Options{}, codeError{err, exitUsage}
+		return nil, gauntlet.Options{}, withCode(err, exitUsage)
 	}
 	project, notices, err := h.gates()
 	for _, notice := range notices {
@@ -152,5 +152,5 @@ func knownGate(gates *config.Gates, kind gauntlet.Kind, name string) error {
 	if near := config.Suggest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return usageError{errors.New("there is no " + noun + " " + strconv.Quote(name)), hint}
+	return badUsage(errors.New("there is no "+noun+" "+strconv.Quote(name)), hint)
 }

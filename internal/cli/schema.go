@@ -94,7 +94,7 @@ func noSchema(err error, name, what string, valid []string) error {
 	if near := config.Suggest(name, valid); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
-	return usageError{err, hint}
+	return badUsage(err, hint)
 }
 
 func eventNames(events []hook.Event) []string {

@@ -40,7 +40,7 @@ func (f *changeFlags) apply(cmd *cobra.Command, scope *change.Scope) error {
 func notEmpty(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return usageError{fmt.Errorf("--%s is empty", name), "see: " + cmd.CommandPath() + " --help"}
+			return badUsage(fmt.Errorf("--%s is empty", name), "see: "+cmd.CommandPath()+" --help")
 		}
 	}
 	return nil

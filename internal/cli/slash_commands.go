@@ -56,7 +56,7 @@ func installSlashCommands(out io.Writer, scope settings.Scope, root, program str
 	}
 	for _, c := range slashCommands {
 		if text, err := os.ReadFile(c.path(dir)); err == nil && !isOurSlashCommand(text) {
-			return hintError{fmt.Errorf("%s is there already and is not ours", c.path(dir)), "move it away, then run this again"}
+			return withHint(fmt.Errorf("%s is there already and is not ours", c.path(dir)), "move it away, then run this again")
 		}
 	}
 	for _, c := range slashCommands {

@@ -51,9 +51,9 @@ started, or the runbooks were never approved. 4: with --watch, it was cancelled.
 			case err != nil:
 				return err
 			case !utf8.ValidString(h.root) || !utf8.ValidString(h.cwd):
-				return usageError{fmt.Errorf("the directory %s is not UTF-8", shown(h.cwd)), "the daemon can only be told of directories whose names are"}
+				return badUsage(fmt.Errorf("the directory %s is not UTF-8", shown(h.cwd)), "the daemon can only be told of directories whose names are")
 			case len(args) == 0 && o.follow:
-				return usageError{errors.New("--watch needs a command"), "see those there are with: stopgate start"}
+				return badUsage(errors.New("--watch needs a command"), "see those there are with: stopgate start")
 			case len(args) == 0:
 				return acting(func(ctx context.Context, p *plane, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
 			}
@@ -97,7 +97,7 @@ func (o *startOptions) list(ctx context.Context, p *plane, h *here) error {
 			rows[i][1] = plain.Line(c.Runs)
 		}
 	}
-	return printTable(p, rows, nil)
+	return printTable(p.out, rows, nil)
 }
 
 func (o *startOptions) run(ctx context.Context, p *plane, h *here, args []string) error {
@@ -119,7 +119,7 @@ func (o *startOptions) run(ctx context.Context, p *plane, h *here, args []string
 	err = p.watchOwner(ctx, owner.ID, o.asJSON)
 	if ctx.Err() != nil {
 		fmt.Fprintf(p.errOut, "\nthe %s goes on; see it with: stopgate %s show %s --watch\n", kindWord(&owner), groupWord(&owner), shortID(owner.ID))
-		return codeError{code: exitInterrupted}
+		return withCode(nil, exitInterrupted)
 	}
 	return err
 }
@@ -178,7 +178,7 @@ func (p *plane) otherCommand(ctx context.Context, err error, h *here, name strin
 	if near := config.Suggest(name, names); near != "" {
 		refusal.Hint = "did you mean " + near + "?"
 	}
-	return codeError{explainRefusal(refusal, p.Skew()), exitUsage}
+	return withCode(explainRefusal(refusal, p.Skew()), exitUsage)
 }
 
 // commandNames completes a command. It starts no daemon.
@@ -187,7 +187,7 @@ func commandNames(cmd *cobra.Command, args []string, begun string) ([]string, co
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault // the command's own may be files
 	}
-	all, _ := newClient(h.stateDir).Commands(cmd.Context(), h.root) // then there is nothing to complete
+	all, _ := client.At(h.stateDir).Commands(cmd.Context(), h.root) // then there is nothing to complete
 	var names []string
 	for _, c := range all {
 		if strings.HasPrefix(c.Name, begun) {

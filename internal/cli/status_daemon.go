@@ -39,7 +39,7 @@ const longestState = 120
 func readDaemon(ctx context.Context, stateDir string) *daemonStatus {
 	ctx, cancel := context.WithTimeout(ctx, statusPatience)
 	defer cancel()
-	c := newClient(stateDir)
+	c := client.At(stateDir)
 	status, err := c.Status(ctx)
 	if isDown(err) {
 		return &daemonStatus{}

@@ -20,7 +20,7 @@ reason and stopReason.
 Exit code: always 0.`,
 		Example:               "  stopgate stop-hook < payload.json",
 		DisableFlagsInUseLine: true,
-		RunE:                  func(*cobra.Command, []string) error { return codeError{code: runStopHook()} },
+		RunE:                  func(*cobra.Command, []string) error { return withCode(nil, runStopHook()) },
 	}
 }
 

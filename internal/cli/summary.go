@@ -187,14 +187,6 @@ func printableLine(line string) string {
 	return strings.ReplaceAll(line[:len(line)-len(body)], "\t", "    ") + plain.Line(body)
 }
 
-func printableLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = printableLine(line)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // follow adds what to do next to what the run has printed line by line.
 func (s summary) follow(r *gauntlet.Result) {
 	for _, g := range troubled(r) {

@@ -123,10 +123,10 @@ func findSession(id string) (session string, dir supervisor.Dir, err error) {
 	dir = supervisor.At(path)
 	session = cmp.Or(id, os.Getenv(inSession))
 	if session == "" {
-		return "", dir, usageError{errors.New("which session? This is not run inside one"), "name it with --session; ids are in: stopgate log"}
+		return "", dir, badUsage(errors.New("which session? This is not run inside one"), "name it with --session; ids are in: stopgate log")
 	}
 	if err := supervisor.CheckSession(session); err != nil {
-		return "", dir, usageError{err, "ids are in: stopgate log"}
+		return "", dir, badUsage(err, "ids are in: stopgate log")
 	}
 	return session, dir, nil
 }
@@ -264,16 +264,6 @@ func (s *supervised) verdict(p paint) string {
 		text += " …"
 	}
 	return p.yellow("not complete") + " at " + when + ": " + text
-}
-
-// money shows a cost with its tokens and, if there is one, its limit.
-func money(c event.Cost, most float64) string {
-	text := fmt.Sprintf("$%.4f", c.USD)
-	if most > 0 {
-		text += fmt.Sprintf(" of $%.2f", most)
-	}
-	read := c.InputTokens + c.CacheReadTokens + c.CacheCreationTokens
-	return fmt.Sprintf("%s (%d tokens read, %d written)", text, read, c.OutputTokens)
 }
 
 func listSupervised(out io.Writer, dir supervisor.Dir, asJSON bool) error {

@@ -23,7 +23,7 @@ gates, and this command answers {}.
 Exit code: always 0.`,
 		Example:               "  ccc supervisor-hook < payload.json",
 		DisableFlagsInUseLine: true,
-		RunE:                  func(*cobra.Command, []string) error { return codeError{code: runSupervisorHook()} },
+		RunE:                  func(*cobra.Command, []string) error { return withCode(nil, runSupervisorHook()) },
 	}
 }
 

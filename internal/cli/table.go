@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -92,9 +93,9 @@ func fitting(widths []int, width int) int {
 }
 
 // printTable prints rows as a table.
-func printTable(p *plane, rows [][]string, colour func(row, column int, text string) string) error {
-	for _, line := range table(rows, widthOf(p.out), colour) {
-		if _, err := fmt.Fprintln(p.out, line); err != nil {
+func printTable(out io.Writer, rows [][]string, colour func(row, column int, text string) string) error {
+	for _, line := range table(rows, widthOf(out), colour) {
+		if _, err := fmt.Fprintln(out, line); err != nil {
 			return err
 		}
 	}

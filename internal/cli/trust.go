@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +94,7 @@ func restoreApproved(out io.Writer, h *here, asJSON bool) error {
 
 // notInBranch is the error of a project whose approved configuration the branch does not have.
 func (h *here) notInBranch() error {
-	return hintError{errors.New(paths.ProjectConfig(h.root) + " " + trust.NotInBranch), trust.GetHere}
+	return withHint(errors.New(paths.ProjectConfig(h.root)+" "+trust.NotInBranch), trust.GetHere)
 }
 
 func approve(out io.Writer, h *here, yes bool) error {
@@ -106,7 +105,7 @@ func approve(out io.Writer, h *here, yes bool) error {
 		return h.notInBranch()
 	}
 	if foreign := (*owner.Error)(nil); errors.As(owner.Check(h.root, os.Environ()), &foreign) {
-		return hintError{foreign, "if you trust it: " + foreign.Hint()}
+		return withHint(foreign, "if you trust it: "+foreign.Hint())
 	}
 	snapshot, err := trust.Take(h.root)
 	if err != nil {
@@ -305,15 +304,4 @@ func (c contents) rules() (lines []string) {
 		lines = append(lines, "it protects "+plain.Line(strings.Join(c.Protect.Patterns, ", "))+": "+then)
 	}
 	return lines
-}
-
-// quote makes a path safe to paste into a shell.
-func quote(path string) string {
-	harmless := func(r rune) bool {
-		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%,:", r)
-	}
-	if strings.ContainsFunc(path, func(r rune) bool { return !harmless(r) }) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
 }

@@ -286,7 +286,7 @@ func (u *uninstallation) listDaemon(ctx context.Context) error {
 		return nil
 	}
 	if err == nil && status.Agents > 0 && u.purge {
-		return hintError{fmt.Errorf("%s of the daemon would lose what they work on", count(status.Agents, "agent")), "end them first: stopgate daemon stop --kill"}
+		return withHint(fmt.Errorf("%s of the daemon would lose what they work on", count(status.Agents, "agent")), "end them first: stopgate daemon stop --kill")
 	}
 	u.add("the daemon that runs, which is asked to end", func(ctx context.Context) error {
 		_, err := u.plane.halt(ctx, false)
@@ -353,7 +353,7 @@ func isOurState(dir string) error {
 	cwd, _ := os.Getwd()
 	for _, inside := range []string{home, cwd} {
 		if rel, err := filepath.Rel(dir, inside); inside != "" && err == nil && filepath.IsLocal(rel) {
-			return hintError{fmt.Errorf("the state directory is %s, which has more in it than state", dir), "set STOPGATE_STATE_DIR right, or remove the files by hand"}
+			return withHint(fmt.Errorf("the state directory is %s, which has more in it than state", dir), "set STOPGATE_STATE_DIR right, or remove the files by hand")
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,7 +56,7 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 				}
 			}
 			if len(faults) > 0 {
-				return silentError{}
+				return errSilent
 			}
 			return nil
 		},
@@ -159,21 +158,4 @@ func faultyFiles(faults []config.Fault) int {
 		files[fault.File] = true
 	}
 	return len(files)
-}
-
-func printFaults(out io.Writer, checked []string, faults []config.Fault) {
-	p := paintFor(out)
-	for _, fault := range faults {
-		fmt.Fprintln(out, fault.Detail())
-	}
-	switch {
-	case len(faults) > 0:
-		fmt.Fprintln(out, p.red(count(len(faults), "fault")+" in "+count(faultyFiles(faults), "file")))
-	case len(checked) == 0:
-		fmt.Fprintln(out, "nothing to check: no global config, no ccc.json, and no .gauntlet/config.yml here or above")
-	default:
-		for _, path := range checked {
-			fmt.Fprintf(out, "%s %s\n", p.green("valid"), path)
-		}
-	}
 }

@@ -65,16 +65,16 @@ func answerCommand(o *answerOptions, cmd *cobra.Command) *cobra.Command {
 
 func (o *answerOptions) run(cmd *cobra.Command, id string) error {
 	if o.why = strings.TrimSpace(o.why); o.why == "" {
-		return usageError{errors.New("--why is missing"), "for example: " + strings.TrimSpace(cmd.Example)}
+		return badUsage(errors.New("--why is missing"), "for example: "+strings.TrimSpace(cmd.Example))
 	}
 	h, options, err := gauntletHere(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	if owner, held, err := logdir.At(filepath.Join(h.root, filepath.FromSlash(options.Project.Config.Gauntlet.LogDir))).Held(); err == nil && held {
-		return codeError{hintError{
+		return withCode(withHint(
 			fmt.Errorf("a run is going on (%s) and has read the answers already", owner), "wait for it to end, then try again",
-		}, exitCouldNotRun}
+		), exitCouldNotRun)
 	}
 	var answered openViolation
 	err = ledger.Open(h.stateDir, h.root).Update(cmd.Context(), func(state *ledger.State) (err error) {
@@ -135,13 +135,13 @@ func findViolation(all []openViolation, id string) (openViolation, error) {
 	case len(found) == 1:
 		return last, nil
 	case len(found) > 1:
-		return last, usageError{fmt.Errorf("%q is the beginning of several: %s", id, strings.Join(found, ", ")), "write more of it"}
+		return last, badUsage(fmt.Errorf("%q is the beginning of several: %s", id, strings.Join(found, ", ")), "write more of it")
 	case len(all) == 0:
-		return last, usageError{fmt.Errorf("there is no open violation %q, nor any other", id), "see: stopgate violations list"}
+		return last, badUsage(fmt.Errorf("there is no open violation %q, nor any other", id), "see: stopgate violations list")
 	}
 	hint := "see: stopgate violations list"
 	if like := config.Suggest(id, near); like != "" {
 		hint = "did you mean " + like + "?"
 	}
-	return last, usageError{fmt.Errorf("there is no open violation %q", id), hint}
+	return last, badUsage(fmt.Errorf("there is no open violation %q", id), hint)
 }

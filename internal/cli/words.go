@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -62,19 +59,4 @@ func took(g *gauntlet.GateResult) string {
 		return ""
 	}
 	return elapsed(g.Duration)
-}
-
-// elapsed is a duration in at most six characters.
-func elapsed(d time.Duration) string {
-	switch {
-	case d < 0: // the clock was set back
-		return "0.0s"
-	case d < 9950*time.Millisecond:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%dh%02dm", min(99, int(d.Hours())), int(d.Minutes())%60)
 }

@@ -7,11 +7,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/program"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
@@ -32,6 +34,12 @@ type Client struct {
 	version string
 	other   atomic.Pointer[string] // version in the last answer
 }
+
+// Socket is where the daemon of a state directory listens.
+func Socket(stateDir string) string { return filepath.Join(stateDir, "daemon.sock") }
+
+// At is a client of this program's version for the daemon of a state directory.
+func At(stateDir string) *Client { return New(Socket(stateDir), program.Version()) }
 
 // New is a client of that version for the daemon behind that socket. It does not look
 // whether there is one.

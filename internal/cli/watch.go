@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 )
@@ -53,7 +54,7 @@ func watch(ctx context.Context, out io.Writer, asJSON bool, look func() (glimpse
 		}
 		select {
 		case <-ctx.Done():
-			return codeError{code: exitInterrupted}
+			return withCode(nil, exitInterrupted)
 		case <-tick.C:
 		}
 	}
@@ -120,4 +121,23 @@ func fit(lines []string, height int) []string {
 	}
 	kept := max(0, height-1)
 	return append(slices.Clip(lines[:kept]), fmt.Sprintf("… %d more", len(lines)-kept))
+}
+
+// clock is a time of today, or a time with its day.
+func clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// widthOf is how wide lines may be.
+func widthOf(out io.Writer) int {
+	file, ok := isScreen(out)
+	if !ok {
+		return math.MaxInt
+	}
+	width, _ := newScreen(file).size()
+	return width
 }
