@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/cli/goldentest"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -58,7 +59,7 @@ func TestWorkflow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := string(stamp(flow.yaml()))
-			golden(t, "workflow/"+name+".yml", text)
+			goldentest.Check(t, "workflow/"+name+".yml", text)
 			var read struct {
 				On struct {
 					Push struct{ Branches []string }

@@ -74,11 +74,6 @@ func isStopHook(args []string) bool {
 	return len(args) == 2 || args[2] != "-h" && args[2] != "--help"
 }
 
-// isEventName tells events, also those of a newer client, from commands.
-func isEventName(word string) bool {
-	return word != "" && 'A' <= word[0] && word[0] <= 'Z'
-}
-
 // forClient reports whether the command line is one that stands in the client's
 // settings.
 func forClient(args []string) bool {

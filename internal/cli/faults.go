@@ -23,3 +23,11 @@ func printFaults(out io.Writer, checked []string, faults []config.Fault) {
 		}
 	}
 }
+
+func faultyFiles(faults []config.Fault) int {
+	files := map[string]bool{}
+	for _, fault := range faults {
+		files[fault.File] = true
+	}
+	return len(files)
+}

@@ -93,3 +93,8 @@ func isForeignCall(args []string) bool {
 func asksForHelp(args []string) bool {
 	return len(args) > 0 && (args[0] == "-h" || args[0] == "--help")
 }
+
+// isEventName tells events, also those of a newer client, from commands.
+func isEventName(word string) bool {
+	return word != "" && 'A' <= word[0] && word[0] <= 'Z'
+}

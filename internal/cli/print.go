@@ -172,3 +172,11 @@ func elapsed(d time.Duration) string {
 func logToStderr(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "stopgate: "+format+"\n", args...)
 }
+
+// printableLine keeps the indentation of output but nothing that steers a
+// terminal.
+func printableLine(line string) string {
+	line = plain.LastDrawn(line)
+	body := strings.TrimLeft(line, " \t")
+	return strings.ReplaceAll(line[:len(line)-len(body)], "\t", "    ") + plain.Line(body)
+}

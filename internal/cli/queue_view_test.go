@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/cli/goldentest"
 	"github.com/stopgate/stopgate/internal/session/presence"
 	"github.com/stopgate/stopgate/internal/session/queue"
 )
@@ -120,13 +121,13 @@ func TestQueueList(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lines := list.lines(false, size[0], size[1])
 			checkFits(t, lines, size)
-			golden(t, filepath.Join("queue", "list-"+name+".txt"), strings.Join(lines, "\n")+"\n")
+			goldentest.Check(t, filepath.Join("queue", "list-"+name+".txt"), strings.Join(lines, "\n")+"\n")
 		})
 	}
 }
 
 func TestQueueListColours(t *testing.T) {
-	golden(t, filepath.Join("queue", "list-colour.txt"), strings.Join(testList(t).lines(true, 100, 24), "\n")+"\n")
+	goldentest.Check(t, filepath.Join("queue", "list-colour.txt"), strings.Join(testList(t).lines(true, 100, 24), "\n")+"\n")
 }
 
 func TestQueueListIsEmpty(t *testing.T) {
@@ -160,7 +161,7 @@ func TestQueueShow(t *testing.T) {
 		for _, name := range []string{"pipe", "80"} {
 			t.Run(session+" "+name, func(t *testing.T) {
 				lines := s.lines(false, sizes()[name][0], sizes()[name][1])
-				golden(t, filepath.Join("queue", "show-"+session+"-"+name+".txt"), strings.Join(lines, "\n")+"\n")
+				goldentest.Check(t, filepath.Join("queue", "show-"+session+"-"+name+".txt"), strings.Join(lines, "\n")+"\n")
 			})
 		}
 	}

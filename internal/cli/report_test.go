@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/cli/goldentest"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 )
@@ -25,8 +26,8 @@ type junitSuites struct {
 
 func TestReports(t *testing.T) {
 	for name, result := range testResults() {
-		golden(t, "report/"+name+".xml", string(junit(result)))
-		golden(t, "report/"+name+".md", string(markdown(result)))
+		goldentest.Check(t, "report/"+name+".xml", string(junit(result)))
+		goldentest.Check(t, "report/"+name+".md", string(markdown(result)))
 	}
 }
 

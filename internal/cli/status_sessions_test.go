@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/cli/goldentest"
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/wake"
 )
@@ -49,7 +50,7 @@ func TestStatusOfSessions(t *testing.T) {
 	}
 	var out bytes.Buffer
 	s.print(false, func(name, text, hint string) { fmt.Fprintf(&out, "%s|%s|%s\n", name, text, hint) })
-	golden(t, filepath.Join("queue", "status.txt"), strings.ReplaceAll(out.String(), filepath.Dir(s.Outbox[2].Newest.Path), "DEAD"))
+	goldentest.Check(t, filepath.Join("queue", "status.txt"), strings.ReplaceAll(out.String(), filepath.Dir(s.Outbox[2].Newest.Path), "DEAD"))
 	if m := s.Outbox[1]; m.Waiting != 2 || m.Tries != 3 || !m.Oldest.Equal(noon()) {
 		t.Errorf("%+v", m)
 	}

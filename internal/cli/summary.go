@@ -179,14 +179,6 @@ func tallyOf(gates []gauntlet.GateResult) string {
 	return strings.Join(parts, ", ")
 }
 
-// printableLine keeps the indentation of output but nothing that steers a
-// terminal.
-func printableLine(line string) string {
-	line = plain.LastDrawn(line)
-	body := strings.TrimLeft(line, " \t")
-	return strings.ReplaceAll(line[:len(line)-len(body)], "\t", "    ") + plain.Line(body)
-}
-
 // follow adds what to do next to what the run has printed line by line.
 func (s summary) follow(r *gauntlet.Result) {
 	for _, g := range troubled(r) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/cli/goldentest"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -17,7 +18,7 @@ func TestSummary(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			testSummary(&out, false).print(result)
-			golden(t, "summary/"+name+".txt", out.String())
+			goldentest.Check(t, "summary/"+name+".txt", out.String())
 			if strings.Contains(out.String(), "\x1b") {
 				t.Error("what a gate printed steers the terminal")
 			}
@@ -49,7 +50,7 @@ func TestFollow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			testSummary(&out, false).follow(result)
-			golden(t, "follow/"+name+".txt", out.String())
+			goldentest.Check(t, "follow/"+name+".txt", out.String())
 		})
 	}
 }

@@ -40,7 +40,7 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 				return err
 			}
 			checked, faults := h.validate()
-			for _, look := range []func() (string, []config.Fault){validateLauncher, h.validateRegistry} {
+			for _, look := range []func() (string, []config.Fault){validateLauncher, func() (string, []config.Fault) { return h.validateRegistry() }} {
 				if path, wrong := look(); path != "" {
 					checked, faults = append(checked, path), append(faults, wrong...)
 				}
@@ -150,12 +150,4 @@ func jsonFaults(path string, err error) []config.Fault {
 		fault.Line, fault.Column, fault.Message = refusal.Line, refusal.Column, refusal.Why
 	}
 	return []config.Fault{fault}
-}
-
-func faultyFiles(faults []config.Fault) int {
-	files := map[string]bool{}
-	for _, fault := range faults {
-		files[fault.File] = true
-	}
-	return len(files)
 }

@@ -19,7 +19,7 @@ import (
 
 // What a stop of an agent means is in its file. The daemon is asked for the signal alone.
 func TestSeed002OnStopIsNoQuestion(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(repository, "internal", "api", "openapi.json"))
+	text, err := os.ReadFile(filepath.Join(repository, "internal", "control", "api", "openapi.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

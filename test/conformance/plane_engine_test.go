@@ -46,7 +46,7 @@ func TestDefect03AnEndThatIsToldTwiceEndsOneStep(t *testing.T) {
 
 // The older system's fold took the time from the clock, so that no replay was the same.
 func TestDefect05TheEngineHasNoClock(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(repository, "internal", "engine", "*.go"))
+	files, err := filepath.Glob(filepath.Join(repository, "internal", "control", "engine", "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func TestTheRegistryInTheDocsIsValid(t *testing.T) {
 // there is no such session here.
 func TestOrdersInTheDocsAreUnderstood(t *testing.T) {
 	t.Parallel()
-	prompts, err := filepath.Glob(filepath.Join(repository, "internal", "wake", "prompts", "*.md"))
+	prompts, err := filepath.Glob(filepath.Join(repository, "internal", "session", "wake", "prompts", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestOrdersInTheDocsAreUnderstood(t *testing.T) {
 func TestSessionsPageIsComplete(t *testing.T) {
 	t.Parallel()
 	text := page(t, "docs/sessions.md")
-	prompts, err := filepath.Glob(filepath.Join(repository, "internal", "wake", "prompts", "*.md"))
+	prompts, err := filepath.Glob(filepath.Join(repository, "internal", "session", "wake", "prompts", "*.md"))
 	if err != nil || len(prompts) == 0 {
 		t.Fatalf("%d prompts, %v", len(prompts), err)
 	}
@@ -115,7 +115,7 @@ func TestSessionsPageIsComplete(t *testing.T) {
 // namesIn reads the list that a function of the registry gives.
 func namesIn(t *testing.T, function string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(repository, "internal", "registry", "*.go"))
+	files, err := filepath.Glob(filepath.Join(repository, "internal", "project", "registry", "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

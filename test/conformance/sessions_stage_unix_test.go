@@ -278,7 +278,7 @@ func (p *pane) event(name string, changes fields, env ...string) result {
 func (p *pane) prepare(name string, changes fields, env ...string) (*exec.Cmd, []byte) {
 	p.s.t.Helper()
 	doc := fields{}
-	decode(p.s.t, slurp(p.s.t, filepath.Join(repository, "internal", "hook", "testdata", "payloads", name+".json")), &doc)
+	decode(p.s.t, slurp(p.s.t, filepath.Join(repository, "internal", "harness", "hook", "testdata", "payloads", name+".json")), &doc)
 	doc["session_id"], doc["cwd"] = p.id, p.s.root
 	maps.Copy(doc, changes)
 	maps.DeleteFunc(doc, func(_ string, value any) bool { return value == nil })
