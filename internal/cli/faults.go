@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 func printFaults(out io.Writer, checked []string, faults []config.Fault) {
@@ -30,4 +34,29 @@ func faultyFiles(faults []config.Fault) int {
 		files[fault.File] = true
 	}
 	return len(files)
+}
+
+// validate checks the files that apply here and lists those it looked at.
+func (h *here) validate() (checked []string, faults []config.Fault) {
+	checked, faults = []string{}, []config.Fault{}
+	add := func(err error, files ...string) {
+		checked = append(checked, files...)
+		var found *config.Faults
+		if errors.As(err, &found) {
+			faults = append(faults, found.All...)
+		}
+	}
+	if h.globalErr != nil || h.global.Exists {
+		add(h.globalErr, h.globalPath)
+	}
+	if !h.hasProject {
+		return checked, faults
+	}
+	dir, shown := h.configDir(), h.short(h.configDir())
+	checked = append(append(checked, filepath.Join(shown, paths.ConfigFile)), config.GateFiles(dir, shown)...)
+	faults = append(faults, config.Validate(dir, shown)...)
+	if _, err := config.LoadCI(dir, shown); !errors.Is(err, fs.ErrNotExist) {
+		add(err, filepath.Join(shown, config.CIFile))
+	}
+	return checked, faults
 }

@@ -65,31 +65,6 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 	return cmd
 }
 
-// validate checks the files that apply here and lists those it looked at.
-func (h *here) validate() (checked []string, faults []config.Fault) {
-	checked, faults = []string{}, []config.Fault{}
-	add := func(err error, files ...string) {
-		checked = append(checked, files...)
-		var found *config.Faults
-		if errors.As(err, &found) {
-			faults = append(faults, found.All...)
-		}
-	}
-	if h.globalErr != nil || h.global.Exists {
-		add(h.globalErr, h.globalPath)
-	}
-	if !h.hasProject {
-		return checked, faults
-	}
-	dir, shown := h.configDir(), h.short(h.configDir())
-	checked = append(append(checked, filepath.Join(shown, paths.ConfigFile)), config.GateFiles(dir, shown)...)
-	faults = append(faults, config.Validate(dir, shown)...)
-	if _, err := config.LoadCI(dir, shown); !errors.Is(err, fs.ErrNotExist) {
-		add(err, filepath.Join(shown, config.CIFile))
-	}
-	return checked, faults
-}
-
 // unprotected are the patterns under protect that name no file: one that is misspelt protects
 // nothing.
 func (h *here) unprotected(ctx context.Context) []string {
