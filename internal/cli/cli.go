@@ -8,46 +8,54 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/entry"
+	"github.com/stopgate/stopgate/internal/cli/gates"
+	"github.com/stopgate/stopgate/internal/cli/launcher"
+	"github.com/stopgate/stopgate/internal/cli/plane"
+	"github.com/stopgate/stopgate/internal/cli/session"
+	"github.com/stopgate/stopgate/internal/cli/setup"
+	"github.com/stopgate/stopgate/internal/cli/status"
+	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // Main runs the command line and returns the exit code. Hooks come first, before
 // the command tree is even built: the client waits for them.
 func Main(args []string) int {
-	if rest, isLaunch := launchCall(args); isLaunch {
-		return runLaunch(args[0], rest, func() error {
+	if rest, isLaunch := launcher.LaunchCall(args); isLaunch {
+		return launcher.RunLaunch(args[0], rest, func() error {
 			root := newRoot(program.Called(args[0]))
 			root.SetArgs([]string{"help", "claude"})
 			return root.Execute()
 		})
 	}
-	if isForeignCall(args) {
-		return exitOK
+	if entry.IsForeignCall(args) {
+		return term.ExitOK
 	}
-	if call, isHook := parseHookCall(args); isHook {
-		return runHook(call)
+	if call, isHook := entry.ParseHookCall(args); isHook {
+		return entry.RunHook(call)
 	}
 	if isStopHook(args) {
-		return runStopHook()
+		return entry.RunStopHook()
 	}
-	if isSupervisorHook(args) {
-		return runSupervisorHook()
+	if entry.IsSupervisorHook(args) {
+		return entry.RunSupervisorHook()
 	}
-	if agent, is := agentHookCall(args); is {
-		return runAgentHook(agent)
+	if agent, is := entry.AgentHookCall(args); is {
+		return entry.RunAgentHook(agent)
 	}
-	if isErrand(args) {
-		return runErrand(args[2:])
+	if plane.IsErrand(args) {
+		return plane.RunErrand(args[2:])
 	}
 	if program.Called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
 		fmt.Println(program.Version()) // bare, as that tool does
-		return exitOK
+		return term.ExitOK
 	}
 	root := newProgram(args)
 	root.SetArgs(args[1:])
 	code := complainAs(root.Name(), root.Execute())
-	if code == exitUsage && forClient(args) {
-		return exitFailed
+	if code == term.ExitUsage && forClient(args) {
+		return term.ExitFailed
 	}
 	return code
 }
@@ -56,11 +64,11 @@ func Main(args []string) int {
 // name.
 func complainAs(name string, err error) int {
 	if name != oddjobs {
-		return complain(err)
+		return term.Complain(err)
 	}
-	lines, code := explain(err)
+	lines, code := term.Explain(err)
 	for _, line := range lines {
-		fmt.Fprintln(os.Stderr, tame(inOddjobs(line)))
+		fmt.Fprintln(os.Stderr, term.Tame(inOddjobs(line)))
 	}
 	return code
 }
@@ -83,8 +91,8 @@ func forClient(args []string) bool {
 // newProgram is the command tree under the name that the program was called by.
 func newProgram(args []string) *cobra.Command {
 	switch {
-	case isTUIDriver(args):
-		return newTUIDriver()
+	case session.IsTUIDriver(args):
+		return session.NewTUIDriver()
 	case program.Called(args[0]) == oddjobs:
 		return newOddjobs()
 	}
@@ -105,11 +113,11 @@ interrupted.`
   stopgate log -f      watch what is decided
   stopgate start       see what this project's runbooks can do`
 	root.AddCommand(
-		newInit(), newHooks(), newTrust(), newApprove(), newDoctor(), newStatus(), newValidate(), newOff(), newOn(), newLog(),
-		newRun(), newCheck(), newReview(), newDetect(), newList(), newHealth(), newViolations(), newClean(), newCI(),
-		newClaude(), newProvider(), newSupervisor(), newQueue(), newRegistry(),
-		newStart(), newPipeline(), newAgent(newAgentHook()), newDecision(), newEmit(), newRunbook(), newDaemon(),
-		newSchema(), newHook(), newStopHook(), newSupervisorHook(), newUninstall(), newVersion(),
+		setup.NewInit(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewDoctor(), status.NewStatus(), setup.NewValidate(), setup.NewOff(), setup.NewOn(), status.NewLog(),
+		gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewHealth(), gates.NewViolations(), gates.NewClean(), gates.NewCI(),
+		launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(), session.NewRegistry(),
+		plane.NewStart(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewEmit(), plane.NewRunbook(), plane.NewDaemon(),
+		setup.NewSchema(), entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), setup.NewUninstall(), newVersion(),
 	)
 	return root
 }
@@ -121,14 +129,14 @@ func newTop(name string) *cobra.Command {
 		Version:       program.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noArgs,
+		Args:          term.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	filterOutput(root)
+	term.FilterOutput(root)
 	cobra.EnableCommandSorting = false // they stand in the order in which one needs them
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(term.FlagError)
 	return root
 }
 
@@ -143,7 +151,7 @@ func newHelp() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := noArgs(about, rest); err != nil {
+			if err := term.NoArgs(about, rest); err != nil {
 				return err
 			}
 			about.InitDefaultHelpFlag()

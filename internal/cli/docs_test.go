@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/cli/launcher"
 )
 
 // Every command line that the documentation shows is one that we have.
@@ -49,7 +51,7 @@ func shownCommands(t *testing.T, page string) (all [][]string) {
 		for len(words) > 0 && strings.Contains(words[0], "=") {
 			words = words[1:]
 		}
-		if len(words) > 0 && (words[0] == "stopgate" || words[0] == launcher) {
+		if len(words) > 0 && (words[0] == "stopgate" || words[0] == launcher.ShortName) {
 			all = append(all, words)
 		}
 	}
@@ -58,7 +60,7 @@ func shownCommands(t *testing.T, page string) (all [][]string) {
 
 func checkCommand(t *testing.T, page string, words []string) {
 	t.Helper()
-	if rest, ok := launchCall(words); ok {
+	if rest, ok := launcher.LaunchCall(words); ok {
 		if len(rest) > 0 && rest[0] == "claude" {
 			t.Errorf("%s: %q", page, words)
 		}

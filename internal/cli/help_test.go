@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
 )
 
 // Whoever asks for help sees how each command is called, in lines that fit a terminal,
@@ -27,8 +29,8 @@ func explains(t *testing.T, cmd *cobra.Command) {
 		t.Errorf("%s has no example, or is not described", path)
 	}
 	for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
-		if cells(line) > 110 {
-			t.Errorf("%s: %d columns: %s", path, cells(line), line)
+		if term.Cells(line) > 110 {
+			t.Errorf("%s: %d columns: %s", path, term.Cells(line), line)
 		}
 	}
 	if strings.HasPrefix(path, "oj ") {

@@ -6,6 +6,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/entry"
+	"github.com/stopgate/stopgate/internal/cli/plane"
+	"github.com/stopgate/stopgate/internal/cli/status"
+	"github.com/stopgate/stopgate/internal/cli/term"
 )
 
 // oddjobs is the link name under which the program has only what is about pipelines and
@@ -24,11 +29,11 @@ understood, 3 could not run, 4 cancelled, 130 interrupted.`
 	root.Example = `  oj run build
   oj pipeline list --watch
   oj decision resolve 9f8e7d6c 1`
-	run := newStart()
+	run := plane.NewStart()
 	run.Use = strings.Replace(run.Use, "start", "run", 1)
-	root.AddCommand(run, newPipeline(), newAgent(newAgentHook()), newDecision(), newEmit(), newRunbook(), newDaemon(), newStatus(), newLog(), newVersion())
+	root.AddCommand(run, plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewEmit(), plane.NewRunbook(), plane.NewDaemon(), status.NewStatus(), status.NewLog(), newVersion())
 	renameExamples(root)
-	root.SetErr(oddjobsWriter{streamTo(os.Stderr)})
+	root.SetErr(oddjobsWriter{term.StreamTo(os.Stderr)})
 	return root
 }
 

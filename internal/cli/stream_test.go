@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/session"
 )
 
 // Whatever a command prints, under whatever name it was called, passes the filter.
@@ -14,7 +16,7 @@ func TestE19EveryOutputIsFiltered(t *testing.T) {
 	stdout, stderr := os.Stdout, os.Stderr
 	t.Cleanup(func() { os.Stdout, os.Stderr = stdout, stderr })
 	for name, program := range map[string]func() *cobra.Command{
-		"stopgate": func() *cobra.Command { return newRoot("stopgate") }, "oj": newOddjobs, "tui-driver": newTUIDriver,
+		"stopgate": func() *cobra.Command { return newRoot("stopgate") }, "oj": newOddjobs, "tui-driver": session.NewTUIDriver,
 	} {
 		path := filepath.Join(t.TempDir(), "out")
 		file, err := os.Create(path)

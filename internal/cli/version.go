@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
@@ -15,7 +16,7 @@ func newVersion() *cobra.Command {
 		Short:                 "Print the version",
 		Example:               "  stopgate version",
 		DisableFlagsInUseLine: true,
-		Args:                  noArgs,
+		Args:                  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "stopgate %s %s/%s %s\n", program.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return err

@@ -1,0 +1,135 @@
+// Package entry answers the client's hooks, before the command tree is built: the client waits.
+package entry
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/guard"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/lifecycle"
+	"github.com/stopgate/stopgate/internal/gate/protect"
+	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/gate/supervisor"
+	"github.com/stopgate/stopgate/internal/harness/claude"
+	"github.com/stopgate/stopgate/internal/session/driver"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// newHook documents the command; Main runs it before the tree is built.
+func NewHook() *cobra.Command {
+	var timeout time.Duration
+	var harness string
+	cmd := &cobra.Command{
+		Use:   "hook [EVENT]",
+		Short: "Answer one hook call of the client (payload on stdin, answer on stdout)",
+		Long: `Answer one hook call of the client. The payload comes on standard input; the
+answer is one JSON object on standard output, or nothing.
+
+Exit code 0: answered. 1: the payload is invalid, nothing was checked. To another
+program than Claude Code, which may take a failure for a no, it is always 0.`,
+		Example: `  stopgate hook Stop < payload.json
+  stopgate hook < payload.json          the payload's hook_event_name decides`,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return term.WithHint(fmt.Errorf("hook takes one event, got %q", args), "usage: "+cmd.UseLine())
+		},
+	}
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long the caller waits; the answer comes before")
+	cmd.Flags().StringVar(&harness, "for", "", "the program that calls; only claude is known")
+	return cmd
+}
+
+func RunHook(call hookCall) int {
+	if call.harness != "" && call.harness != claudeCode {
+		fmt.Fprintf(os.Stderr, "stopgate: --for %s is unknown to this version; nothing was checked\n", plain.Line(call.harness))
+		return term.ExitOK
+	}
+	service, err := newService()
+	if err != nil {
+		return call.refuse("stopgate: " + err.Error())
+	}
+	service.HookTimeout = call.timeout
+	reply := service.Handle(context.Background(), call.event, os.Stdin)
+	if reply.Code != term.ExitOK {
+		return call.refuse(reply.Stderr)
+	}
+	if reply.Stderr != "" {
+		fmt.Fprintln(os.Stderr, term.Tame(reply.Stderr))
+	}
+	if len(reply.Stdout) > 0 {
+		_, _ = os.Stdout.Write(reply.Stdout) // a client that is gone needs no answer
+	}
+	return term.ExitOK
+}
+
+// ownEnvironment takes back what the project's settings have set of the variables that
+// stopgate itself goes by, and names them.
+func ownEnvironment() (names []string) {
+	for name, value := range claude.Imposed(os.Environ()) {
+		names = append(names, name)
+		if value == nil {
+			os.Unsetenv(name)
+		} else {
+			os.Setenv(name, *value)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// refuse says why there is no answer. Claude Code shows that to the person and goes on; other
+// programs that run our installed entry would deny a tool call for it.
+func (c hookCall) refuse(why string) int {
+	fmt.Fprintln(os.Stderr, term.Tame(why))
+	if environ.ForeignAgent(os.Environ()) || c.timeout > 0 && os.Getenv("CLAUDECODE") == "" {
+		return term.ExitOK
+	}
+	return term.ExitFailed
+}
+
+// newService answers a hook call, whatever its name, with the environment that the person gave the
+// client.
+func newService() (*stop.Service, error) {
+	imposed := ownEnvironment()
+	state, err := paths.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	global, _ := paths.GlobalConfig() // without a home there is none
+	reviews := &supervisor.Keeper{StateDir: state, Now: time.Now, Stderr: os.Stderr}
+	agents := &lifecycle.Keeper{
+		StateDir: state, Now: time.Now, Stderr: os.Stderr,
+		Daemon:  func() *client.Client { return client.At(state) },
+		Program: signalProgram,
+		Parent:  os.Getppid,
+	}
+	return &stop.Service{
+		StateDir:     state,
+		GlobalConfig: global,
+		Keepers: []keeper.Keeper{
+			guard.Guard{},
+			gauntlet.Keeper{StateDir: state, Now: time.Now, Log: term.LogToStderr},
+			protect.Keeper{StateDir: state, Now: time.Now, Log: term.LogToStderr},
+			reviews,
+			agents,
+		},
+		Supervisor: reviews,
+		Lifecycle:  agents,
+		Driver:     driver.InHook(state, global, term.LogToStderr),
+		Imposed:    imposed,
+		Environ:    os.Environ(),
+		Now:        time.Now,
+		Stderr:     os.Stderr,
+	}, nil
+}

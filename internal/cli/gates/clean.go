@@ -1,0 +1,81 @@
+package gates
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+)
+
+func NewClean() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clean",
+		Short: "Put the logs of earlier runs away and count retries afresh",
+		Long: `Move the logs of earlier runs into previous/ in the log directory, and end the
+series of retries. What has failed stays failed until it passes. In an agent's
+shell the logs are put away and the retries go on counting.
+
+Exit code 0: done, or nothing to do. 3: a run is going on.`,
+		Example: `  stopgate clean`,
+		Args:    term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := here.MustExist(here.FindHere())
+			if err != nil {
+				return err
+			}
+			return clean(h, cmd)
+		},
+	}
+}
+
+func clean(h *here.Place, cmd *cobra.Command) error {
+	logDir := LogDir(h, cmd.ErrOrStderr())
+	agent := environ.Agent(os.Environ())
+	moved, err := gauntlet.Clean(cmd.Context(), h.StateDir, h.Root, logDir, agent == "", time.Now())
+	var held *logdir.HeldError
+	switch {
+	case errors.As(err, &held):
+		return term.WithCode(term.WithHint(
+			fmt.Errorf("nothing was cleaned: a run is going on (%s)", held.Owner), "wait for it to end, then try again",
+		), term.ExitCouldNotRun)
+	case err != nil:
+		return term.WithCode(fmt.Errorf("clean: %w", err), term.ExitCouldNotRun)
+	}
+	out := cmd.OutOrStdout()
+	if moved {
+		fmt.Fprintf(out, "Logs archived successfully: they are in %s now.\n", path.Join(logDir, "previous"))
+	} else {
+		fmt.Fprintf(out, "No logs to archive in %s.\n", logDir)
+	}
+	if agent != "" {
+		fmt.Fprintf(out, "Retries go on counting while something fails: only a person starts them afresh (%s is set).\n", agent)
+		return nil
+	}
+	fmt.Fprintln(out, "Retries count afresh; what has failed stays failed until it passes.")
+	return nil
+}
+
+// logDir is where the project's logs are. Cleaning runs nothing of a project, so
+// it needs neither approval nor a valid configuration: without one the logs are
+// where they are by default.
+func LogDir(h *here.Place, errOut io.Writer) string {
+	project, _, err := h.Gates()
+	if err == nil {
+		return project.Config.Gauntlet.LogDir
+	}
+	fmt.Fprintf(errOut, "stopgate: no configuration is in force (see: stopgate validate), so %s is cleaned\n", DefaultLogDir)
+	return DefaultLogDir
+}
+
+// defaultLogDir is log_dir where the configuration cannot say.
+const DefaultLogDir = "gauntlet_logs"

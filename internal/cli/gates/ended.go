@@ -1,0 +1,43 @@
+package gates
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+)
+
+// untilEnded gives a context that ends when somebody ends the program: by Ctrl-C,
+// kill, closing the terminal, or closing the pipe that we write to. Further
+// signals do nothing until stop is called, so that a second Ctrl-C does not leave
+// behind what the run has started. What we were started to ignore, as by nohup,
+// stays ignored.
+func untilEnded(ctx context.Context) (ended context.Context, stop context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
+	ended, cancel := signal.NotifyContext(ctx, slices.DeleteFunc(signals, signal.Ignored)...)
+	if signal.Ignored(syscall.SIGPIPE) {
+		return ended, cancel
+	}
+	// The signal itself says nothing: a command that ends before it has read its input
+	// sends it too, and one who reads no more sends it only when we write.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	over := make(chan struct{})
+	go func() {
+		for readersStay(over, os.Stdout, os.Stderr) {
+			select {
+			case <-over:
+				return
+			default:
+			}
+		}
+		cancel()
+	}()
+	return ended, sync.OnceFunc(func() {
+		signal.Stop(broken)
+		close(over)
+		cancel()
+	})
+}

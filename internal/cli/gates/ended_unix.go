@@ -1,0 +1,30 @@
+//go:build unix
+
+package gates
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// readersStay waits for a while, and reports whether there still is somebody who reads
+// what we write there. What is no pipe always has somebody.
+func readersStay(over <-chan struct{}, files ...*os.File) bool {
+	const while = 100 // milliseconds
+	fds := make([]unix.PollFd, len(files))
+	for i, file := range files {
+		fds[i].Fd = int32(file.Fd())
+	}
+	n, err := unix.Poll(fds, while)
+	if n <= 0 || err != nil {
+		return true
+	}
+	for _, fd := range fds {
+		if fd.Revents&unix.POLLERR != 0 {
+			return false
+		}
+	}
+	<-over // closed, or a terminal that hung up, which has a signal of its own
+	return true
+}

@@ -1,0 +1,106 @@
+package gates
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+)
+
+func NewHealth() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Check the configuration and the programs that gates need",
+		Long: `Check the configuration, git, and the reviewers that the configuration prefers:
+whether they are installed, and whether their quota is used up. With
+"check_usage_limit: true" each of them is asked for a word.
+
+Exit code 0: every gate can run. 1: a gate lacks something, or that cannot be told.
+2: the configuration is wrong. 3: it was never approved.`,
+		Example: `  stopgate health
+  stopgate health --json | jq '.reviewers[] | select(.ok | not)'`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, options, err := gauntletHere(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			ctx, stop := untilEnded(cmd.Context())
+			defer stop()
+			found := survey(ctx, h, options.Project, options.Environ)
+			if asJSON {
+				err = term.PrintJSON(cmd.OutOrStdout(), found)
+			} else {
+				found.print(cmd.OutOrStdout())
+			}
+			if err == nil && !found.Healthy {
+				err = term.ErrSilent
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// health is what health shows.
+type health struct {
+	Healthy bool   `json:"healthy"`
+	Config  string `json:"config"`
+	doctor.Health
+}
+
+func survey(ctx context.Context, h *here.Place, project *keeper.Project, environ []string) health {
+	found := doctor.Survey{
+		Project: project, Environ: environ, StateDir: h.StateDir, Needs: Needs, ReviewDir: project.Root,
+		Reviewers: project.Config.Gauntlet.CLI.DefaultPreference,
+		Ask:       project.Config.Gauntlet.CLI.CheckUsageLimit,
+	}.CheckHealth(ctx)
+	return health{Healthy: found.OK(), Config: h.Short(h.ConfigDir()), Health: found}
+}
+
+func (h *health) print(out io.Writer) {
+	p := term.PaintFor(out)
+	row := func(ok bool, name, text string) {
+		mark := p.Green("✓")
+		if !ok {
+			mark = p.Red("✗")
+		}
+		fmt.Fprintf(out, " %s %-14s %s\n", mark, name, text)
+	}
+	fmt.Fprintln(out, p.Bold("Config validation:"))
+	row(true, h.Config, "valid")
+	fmt.Fprintln(out, p.Bold("Programs:"))
+	row(h.Git.OK, "git", h.Git.Says)
+	for _, m := range h.Missing {
+		row(false, m.Program, "Missing: "+m.Gate+" needs it")
+	}
+	for _, u := range h.Unsure {
+		row(false, u.Command, "cannot tell whether it runs in "+u.Gate+": "+u.Remedy())
+	}
+	fmt.Fprintln(out, p.Bold("CLI Tool Health Check:"))
+	if len(h.Reviewers) == 0 {
+		fmt.Fprintln(out, p.Faint("   none is configured"))
+	}
+	for _, r := range h.Reviewers {
+		row(r.OK, r.Name, r.Words())
+	}
+	switch {
+	case h.Healthy:
+		fmt.Fprintln(out, p.Green("Nothing is missing that gates need."))
+	case !h.Git.OK:
+		fmt.Fprintln(out, p.Red("Without git no change can be seen: install it."))
+	}
+	if len(h.Stranded) > 0 {
+		fmt.Fprintf(out, "%s: install one of their reviewers, or name another in cli_preference\n",
+			p.Red("No reviewer can be asked for "+strings.Join(h.Stranded, ", ")))
+	}
+}

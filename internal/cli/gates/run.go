@@ -1,0 +1,159 @@
+// Package gates has the commands that run gates and show what came of them.
+package gates
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/project/config"
+)
+
+// runOptions are those of run, check and review.
+type runOptions struct {
+	kind    gauntlet.Kind // empty: both
+	gate    string
+	changes here.ChangeFlags
+	noCache bool
+	asJSON  bool
+	reports []string
+}
+
+func NewRun() *cobra.Command {
+	return runCommand("", &cobra.Command{
+		Use:   "run",
+		Short: "Run the gates that the changes touch",
+		Example: `  stopgate run
+  stopgate run --uncommitted --report /tmp/gates.md
+  stopgate run --json | jq '.gates[] | select(.outcome == "failed")'`,
+	})
+}
+
+func NewCheck() *cobra.Command {
+	return runCommand(gauntlet.KindCheck, &cobra.Command{
+		Use:   "check",
+		Short: "Run only the checks that the changes touch",
+		Example: `  stopgate check
+  stopgate check --gate lint --no-cache`,
+	})
+}
+
+func NewReview() *cobra.Command {
+	return runCommand(gauntlet.KindReview, &cobra.Command{
+		Use:   "review",
+		Short: "Run only the reviews that the changes touch",
+		Example: `  stopgate review
+  stopgate review --gate security --commit HEAD`,
+	})
+}
+
+const runHelp = `
+Changes count from the base branch: --base-branch, else the CI's, else the one of
+.gauntlet/config.yml, else the remote's default branch. A gate that passed for
+exactly this content is not run again; one that failed before is, whatever
+changed. A report in a place that git does not ignore is a change by itself.
+
+Exit code 0: passed, or nothing to do. 1: failed. 2: the command line or the
+configuration is wrong. 3: could not run. 130: interrupted.`
+
+func runCommand(kind gauntlet.Kind, cmd *cobra.Command) *cobra.Command {
+	o := &runOptions{kind: kind}
+	cmd.Long = cmd.Short + ".\n" + runHelp
+	cmd.Args = term.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
+	o.changes.Register(cmd)
+	cmd.Flags().StringVarP(&o.gate, "gate", "g", "", "only the gate of this name")
+	cmd.Flags().BoolVar(&o.noCache, "no-cache", false, "also run what is proven")
+	cmd.Flags().StringArrayVar(&o.reports, "report", nil, "write a report: NAME.xml for JUnit, NAME.md for Markdown; may be repeated")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the result as JSON, and nothing else")
+	return cmd
+}
+
+func (o *runOptions) run(cmd *cobra.Command) error {
+	reports, err := reportsFor(o.reports)
+	if err != nil {
+		return err
+	}
+	if err := here.NotEmpty(cmd, "gate"); err != nil {
+		return err
+	}
+	h, options, err := gauntletHere(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	options.Kind, options.Gate, options.NoCache = o.kind, o.gate, o.noCache
+	if err := o.changes.Apply(cmd, &options.Scope); err != nil {
+		return err
+	}
+	if err := knownGate(options.Project.Gates, o.kind, o.gate); err != nil {
+		return err
+	}
+	result := o.show(cmd, h, options)
+	if result.Err != nil {
+		return badRevision(result.Err)
+	}
+	code := exitFor(&result)
+	for _, r := range reports {
+		if err := r.write(&result); err != nil {
+			return term.WithCode(fmt.Errorf("the report was not written: %w", err), cmp.Or(code, term.ExitCouldNotRun))
+		}
+	}
+	if code != term.ExitOK {
+		return term.WithCode(nil, code)
+	}
+	return nil
+}
+
+// badRevision is the error for a revision that somebody named and that is none.
+func badRevision(err error) error {
+	hint := "see: git log --oneline"
+	var base *change.BaseError
+	if errors.As(err, &base) {
+		hint = base.Hint
+	}
+	return term.BadUsage(err, hint)
+}
+
+// gauntletHere is what commands about gates start from.
+func gauntletHere(errOut io.Writer) (*here.Place, gauntlet.Options, error) {
+	h, err := here.MustExist(here.FindHere())
+	if err != nil {
+		return nil, gauntlet.Options{}, term.WithCode(err, term.ExitUsage)
+	}
+	project, notices, err := h.Gates()
+	for _, notice := range notices {
+		fmt.Fprintln(errOut, "stopgate: "+notice)
+	}
+	return h, h.Options(project), err
+}
+
+// knownGate refuses the name of a gate that there is not.
+func knownGate(gates *config.Gates, kind gauntlet.Kind, name string) error {
+	if name == "" {
+		return nil
+	}
+	var names []string
+	for _, g := range gatesOf(gates, kind) {
+		if g.Name == name {
+			return nil
+		}
+		names = append(names, g.Name)
+	}
+	noun := "gate"
+	if kind != "" {
+		noun = string(kind)
+	}
+	hint := "see: stopgate list"
+	if near := config.Suggest(name, names); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return term.BadUsage(errors.New("there is no "+noun+" "+strconv.Quote(name)), hint)
+}

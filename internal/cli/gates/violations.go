@@ -1,0 +1,123 @@
+package gates
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
+)
+
+func NewViolations() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "violations",
+		Short: "Answer what reviews have found",
+		Long: `List what reviews have found and nobody has settled, and answer it: fixed, for the
+next review to verify, or skipped, for a reason.`,
+		Example: `  stopgate violations list
+  stopgate violations fix 3fa9 --why "the query is prepared now"`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newViolationsList(), newViolationsFix(), newViolationsSkip())
+	return cmd
+}
+
+func newViolationsList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the open violations",
+		Long:  "List the violations that are open, with what has been said about them.",
+		Example: `  stopgate violations list
+  stopgate violations list --json | jq -r '.[] | select(.priority == "critical").id'`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := here.MustExist(here.FindHere())
+			if err != nil {
+				return err
+			}
+			state, err := ledger.Open(h.StateDir, h.Root).Read()
+			if err != nil {
+				return err
+			}
+			all := openViolations(state.Open)
+			if asJSON {
+				return term.PrintJSON(cmd.OutOrStdout(), all)
+			}
+			printViolations(cmd.OutOrStdout(), all)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// openViolation is a violation with the gate that found it.
+type openViolation struct {
+	Gate string `json:"gate"`
+	review.Violation
+	name  string // of the gate, for people
+	files []string
+}
+
+// openViolations lists what is open, with what the review files say by now.
+func openViolations(failures []ledger.Failure) []openViolation {
+	all := []openViolation{}
+	for _, failure := range failures {
+		name := nameOf(gauntlet.Kind(failure.Kind), failure.Name, failure.Entry)
+		answered, _ := review.ApplyEdits(failure.Violations, answersIn(failure.Files), nobody)
+		for _, v := range answered {
+			all = append(all, openViolation{failure.Job, v, name, failure.Files})
+		}
+	}
+	return all
+}
+
+// nobody may skip a critical violation by editing a file; where anyone may, the
+// next run still takes it over.
+func nobody(review.Violation) bool { return false }
+
+// answersIn gathers what the agent wrote into files. Those that cannot be read
+// say nothing; the next run tells why.
+func answersIn(paths []string) review.File {
+	var all review.File
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		if file, err := review.ParseFile(data); err == nil {
+			all.Violations = append(all.Violations, file.Violations...)
+		}
+	}
+	return all
+}
+
+func printViolations(out io.Writer, all []openViolation) {
+	s := summary{out: out, paint: term.PaintFor(out)}
+	if len(all) == 0 {
+		fmt.Fprintln(out, "no open violations")
+		return
+	}
+	gate := ""
+	for i := range all {
+		v := &all[i]
+		if v.Gate != gate {
+			gate = v.Gate
+			fmt.Fprintln(out, s.paint.Bold(v.name+":"))
+		}
+		s.violation(&v.Violation)
+	}
+	if slices.ContainsFunc(all, func(v openViolation) bool { return v.Status == review.New }) {
+		fmt.Fprintf(out, "\n%s once one is fixed: stopgate violations fix ID --why \"what was done\"\n", s.paint.Faint("→"))
+		fmt.Fprintf(out, "%s to leave one as it is: stopgate violations skip ID --why REASON\n", s.paint.Faint("→"))
+	}
+}

@@ -1,0 +1,63 @@
+package gates
+
+import (
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// jobName is how people are told of a gate before it ended.
+func jobName(job *gauntlet.Job) string { return nameOf(job.Kind, job.Gate().Name, job.Entry) }
+
+// gateName is how people are told of a gate that ended.
+func gateName(g *gauntlet.GateResult) string { return nameOf(g.Kind, g.Name, g.Entry) }
+
+// nameOf leaves out what goes without saying: that a gate is a check, and that it
+// looks at the whole project.
+func nameOf(kind gauntlet.Kind, name, entry string) string {
+	if kind == gauntlet.KindReview {
+		name = "review " + name
+	}
+	if entry != "." {
+		name += " in " + entry
+	}
+	return plain.Line(name)
+}
+
+func good(o gauntlet.Outcome) bool { return o == gauntlet.GatePassed || o == gauntlet.GateProven }
+
+// mark is one character for how a gate ended.
+func mark(p term.Paint, o gauntlet.Outcome) string {
+	switch o {
+	case gauntlet.GatePassed:
+		return p.Green("✓")
+	case gauntlet.GateProven:
+		return p.Green("=")
+	case gauntlet.GateFailed:
+		return p.Red("✗")
+	case gauntlet.GateNotStarted:
+		return p.Faint("-")
+	}
+	return p.Yellow("!")
+}
+
+// endWords say more about how a gate ended; nothing where it passed.
+func endWords(g *gauntlet.GateResult) string {
+	switch g.Outcome {
+	case gauntlet.GatePassed:
+		return ""
+	case gauntlet.GateProven:
+		return "proven: it passed for exactly this content"
+	case gauntlet.GateCouldNotRun:
+		return "could not run: " + plain.Line(g.Message)
+	}
+	return plain.Line(g.Message)
+}
+
+// took is how long a gate ran, where it did.
+func took(g *gauntlet.GateResult) string {
+	if g.Outcome == gauntlet.GateProven || g.Outcome == gauntlet.GateNotStarted {
+		return ""
+	}
+	return term.Elapsed(g.Duration)
+}

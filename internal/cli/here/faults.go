@@ -1,0 +1,63 @@
+package here
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+func PrintFaults(out io.Writer, checked []string, faults []config.Fault) {
+	p := term.PaintFor(out)
+	for _, fault := range faults {
+		fmt.Fprintln(out, fault.Detail())
+	}
+	switch {
+	case len(faults) > 0:
+		fmt.Fprintln(out, p.Red(term.Count(len(faults), "fault")+" in "+term.Count(faultyFiles(faults), "file")))
+	case len(checked) == 0:
+		fmt.Fprintln(out, "nothing to check: no global config, no ccc.json, and no .gauntlet/config.yml here or above")
+	default:
+		for _, path := range checked {
+			fmt.Fprintf(out, "%s %s\n", p.Green("valid"), path)
+		}
+	}
+}
+
+func faultyFiles(faults []config.Fault) int {
+	files := map[string]bool{}
+	for _, fault := range faults {
+		files[fault.File] = true
+	}
+	return len(files)
+}
+
+// validate checks the files that apply here and lists those it looked at.
+func (h *Place) Validate() (checked []string, faults []config.Fault) {
+	checked, faults = []string{}, []config.Fault{}
+	add := func(err error, files ...string) {
+		checked = append(checked, files...)
+		var found *config.Faults
+		if errors.As(err, &found) {
+			faults = append(faults, found.All...)
+		}
+	}
+	if h.GlobalErr != nil || h.Global.Exists {
+		add(h.GlobalErr, h.GlobalPath)
+	}
+	if !h.HasProject {
+		return checked, faults
+	}
+	dir, shown := h.ConfigDir(), h.Short(h.ConfigDir())
+	checked = append(append(checked, filepath.Join(shown, paths.ConfigFile)), config.GateFiles(dir, shown)...)
+	faults = append(faults, config.Validate(dir, shown)...)
+	if _, err := config.LoadCI(dir, shown); !errors.Is(err, fs.ErrNotExist) {
+		add(err, filepath.Join(shown, config.CIFile))
+	}
+	return checked, faults
+}

@@ -1,0 +1,18 @@
+package here
+
+import (
+	"errors"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/program"
+)
+
+// findProgram finds a program that comes with this one.
+func FindProgram(name string, env []string) (string, error) {
+	path, err := program.Find(name, env)
+	if missing, ok := errors.AsType[*program.MissingError](err); ok {
+		hint := "stopgate and stopgated belong together: put it into " + missing.Dir + " or on the PATH"
+		return "", term.WithCode(term.WithHint(err, hint), term.ExitCouldNotRun)
+	}
+	return path, err
+}

@@ -1,0 +1,153 @@
+// Package launcher has the commands that start Claude Code with a provider and a supervisor.
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	xterm "golang.org/x/term"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/harness/launch"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/program"
+)
+
+// launcher is the link name under which the program only starts the client.
+const ShortName = "ccc"
+
+// newClaude documents the command; Main runs it before the tree is built.
+func NewClaude() *cobra.Command {
+	return &cobra.Command{
+		Use:   "claude [PROVIDER] [ARGS…]",
+		Short: "Start Claude Code with a provider, and a supervisor where CCC_SUPERVISOR=1",
+		Long: `Start Claude Code with a provider of ccc.json: its endpoint, key and settings. Without
+one, or where the first argument is a flag, it is the provider of the last time. Everything
+behind the provider goes to the client as it is. "--" in the provider's place says that what
+follows is the client's, though it looks like a name.
+A link to the program by the name ccc is the same command.
+
+With CCC_SUPERVISOR=1 in the environment a second agent looks at the work each time the
+first one stops, and says whether it is done.
+
+  CCC_CONFIG_DIR   where ccc.json and the client's settings lie; ~/.claude without it
+  CCC_WORK_DIR     where the supervisor keeps its state and its logs
+  CCC_CLAUDE       the client; else CLAUDE_BIN, else claude on the PATH
+
+Exit code: the client's. 2: the command line or ccc.json must change first. 3: there is no
+client. 1: the launch failed otherwise.`,
+		Example: `  stopgate claude glm                       start it with the provider glm, from now on
+  stopgate claude --resume                  the provider of the last time
+  stopgate claude glm -p "fix the tests"    arguments for the client
+  CCC_SUPERVISOR=1 stopgate claude`,
+		DisableFlagsInUseLine: true,
+		DisableFlagParsing:    true,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+}
+
+// launchCall recognises "stopgate claude …" and, under the name ccc, everything but
+// the few commands that the launcher has. What is ours of its flags is not for the
+// client.
+func LaunchCall(args []string) (rest []string, isLaunch bool) {
+	rest = args[1:]
+	if program.Called(args[0]) != ShortName {
+		if len(rest) == 0 || rest[0] != "claude" {
+			return nil, false
+		}
+		return rest[1:], true
+	}
+	if len(rest) > 0 {
+		switch rest[0] {
+		case "supervisor-hook", "supervisor", "provider":
+			return nil, false
+		}
+	}
+	return rest, true
+}
+
+// runLaunch starts the client. help explains the command where it was not called by its own name.
+func RunLaunch(arg0 string, args []string, help func() error) int {
+	if len(args) > 0 {
+		switch {
+		case args[0] == "-h" || args[0] == "--help":
+			if program.Called(arg0) == ShortName {
+				help = launchHelp
+			}
+			return term.Complain(help())
+		case args[0] == "--version" || args[0] == "-v" && program.Called(arg0) == ShortName:
+			fmt.Printf("%s version %s\n", program.Called(arg0), program.Version())
+			return term.ExitOK
+		}
+	}
+	plan, err := launch.Prepare(launchOptions(arg0, args))
+	if err != nil {
+		return term.Complain(forLaunch(err))
+	}
+	code, err := plan.Exec()
+	if err != nil {
+		return term.Complain(forLaunch(err))
+	}
+	return code
+}
+
+// launchHelp explains the command by its own name.
+func launchHelp() error {
+	cmd := NewClaude()
+	cmd.Use = strings.Replace(cmd.Use, "claude", ShortName, 1)
+	cmd.Long = strings.Replace(cmd.Long, "A link to the program by the name ccc is the same command.",
+		"Its own words in place of a provider are provider, supervisor and supervisor-hook, as of stopgate.", 1)
+	cmd.Example = strings.ReplaceAll(cmd.Example, "stopgate claude", ShortName)
+	return cmd.Help()
+}
+
+func launchOptions(arg0 string, args []string) launch.Options {
+	o := launch.Options{
+		Args: args, Arg0: arg0, Environ: os.Environ(), Now: time.Now, Stderr: os.Stderr,
+	}
+	// What there is not of these, a plain launch does without.
+	o.Executable, _ = os.Executable()
+	o.StateDir, _ = paths.StateDir()
+	o.GlobalConfig, _ = paths.GlobalConfig()
+	o.Dir, _ = os.Getwd()
+	if xterm.IsTerminal(int(os.Stdin.Fd())) {
+		o.Ask = askPerson
+	}
+	return o
+}
+
+// askPerson asks on standard error: standard output is the client's. It reads no
+// more than the answer, because what follows is typed for the client.
+func askPerson(question string) (bool, error) {
+	fmt.Fprint(os.Stderr, question)
+	var answer strings.Builder
+	for letter := make([]byte, 1); ; {
+		n, err := os.Stdin.Read(letter)
+		if n == 0 || err != nil || letter[0] == '\n' {
+			break // a terminal that is gone says no
+		}
+		answer.Write(letter)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer.String())) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, nil
+}
+
+// forLaunch gives an error of a launch its exit code and its hint.
+func forLaunch(err error) error {
+	var config launch.ConfigError
+	var client launch.ClientError
+	switch {
+	case errors.As(err, &config):
+		return term.WithCode(term.WithHint(config, config.Hint), term.ExitUsage)
+	case errors.As(err, &client):
+		return term.WithCode(term.WithHint(client, client.Hint), term.ExitCouldNotRun)
+	}
+	return err
+}

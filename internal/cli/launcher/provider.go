@@ -1,0 +1,156 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/harness/launch"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+func NewProvider() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "provider",
+		Short: "List, choose and check the providers that stopgate claude starts with",
+		Long: `List, choose and check the providers in ccc.json, which stopgate claude starts the client
+with. Nothing here shows a key or a token.`,
+		Example: `  stopgate provider list
+  stopgate provider use glm
+  stopgate provider check`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newProviderList(), newProviderUse(), newProviderCheck())
+	return cmd
+}
+
+func newProviderList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the providers, where each leads and what it sets",
+		Long: `List the providers of ccc.json, the current one marked, with the host that each leads to
+and the names of what it sets.`,
+		Example: `  stopgate provider list
+  stopgate provider list --json | jq -r '.[].name'`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadProviders()
+			if err != nil {
+				return forLaunch(err)
+			}
+			list := providersOf(c, os.Environ())
+			if asJSON {
+				return term.PrintJSON(cmd.OutOrStdout(), list)
+			}
+			printProviders(cmd.OutOrStdout(), list)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newProviderUse() *cobra.Command {
+	return &cobra.Command{
+		Use:                   "use NAME",
+		Short:                 "Make a provider the current one",
+		Long:                  "Make a provider the one that stopgate claude takes when none is named.",
+		Example:               "  stopgate provider use glm",
+		DisableFlagsInUseLine: true,
+		Args:                  term.OneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := loadProviders()
+			if err != nil {
+				return forLaunch(err)
+			}
+			if args[0] == "" {
+				return term.BadUsage(errors.New("a provider has a name"), "usage: "+cmd.UseLine())
+			}
+			name, err := c.Choose(args[0])
+			if err != nil {
+				return forLaunch(err)
+			}
+			if _, err := c.Use(name); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "current provider: %s\n", launch.Shown(name))
+			return nil
+		},
+	}
+}
+
+// loadProviders reads ccc.json.
+func loadProviders() (*launch.Config, error) {
+	dir, err := paths.LauncherDir(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return launch.Load(filepath.Join(dir, launch.ConfigFile))
+}
+
+// providerView is what people may see of a provider.
+type providerView struct {
+	Name     string   `json:"name"`
+	Current  bool     `json:"current"`
+	Endpoint string   `json:"endpoint,omitempty"` // a host
+	Env      []string `json:"env"`                // names
+	Settings []string `json:"settings"`           // names
+}
+
+func providersOf(c *launch.Config, environ []string) []providerView {
+	list := []providerView{}
+	current, _ := c.Choose("") // without one, none is marked
+	for _, name := range c.Names() {
+		list = append(list, providerView{
+			Name: name, Current: name == current, Endpoint: endpointOf(c, name, environ),
+			Env: append([]string{}, c.VariableNames(name)...), Settings: append([]string{}, c.SettingNames(name)...),
+		})
+	}
+	return list
+}
+
+// endpointOf is the host that a provider leads to; "" where it is the client's own or
+// cannot be told. The rest of an address may hold a key.
+func endpointOf(c *launch.Config, provider string, environ []string) string {
+	text, err := c.Variable(provider, "ANTHROPIC_BASE_URL", environ)
+	if err != nil {
+		return ""
+	}
+	address, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return address.Host
+}
+
+func printProviders(out io.Writer, list []providerView) {
+	p := term.PaintFor(out)
+	for _, v := range list {
+		mark, name := " ", launch.Shown(v.Name)
+		if v.Current {
+			mark, name = "*", p.Bold(name)
+		}
+		fmt.Fprintf(out, "%s %s", mark, name)
+		if v.Endpoint != "" {
+			fmt.Fprintf(out, "  %s", term.Shown(v.Endpoint))
+		}
+		fmt.Fprintln(out)
+		for _, part := range []struct {
+			title string
+			names []string
+		}{{"env", v.Env}, {"settings", v.Settings}} {
+			if len(part.names) > 0 {
+				fmt.Fprintf(out, "    %s\n", p.Faint(part.title+": "+term.Shown(strings.Join(part.names, ", "))))
+			}
+		}
+	}
+}

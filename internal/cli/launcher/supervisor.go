@@ -1,0 +1,297 @@
+package launcher
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/supervisor"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/launch"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+func NewSupervisor() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "supervisor",
+		Short: "Have a running session's work reviewed, or not",
+		Long: `The supervisor is a second Claude that looks at the work before an agent stops. It
+is on for clients that were started with CCC_SUPERVISOR=1 stopgate claude, and for
+sessions in which a person switched it on.`,
+		Example: `  stopgate supervisor status
+  stopgate supervisor on --session 0f3a…`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSupervisorSwitch("on", true), newSupervisorSwitch("off", false), newSupervisorStatus())
+	return cmd
+}
+
+// inSession is the variable by which the client tells its commands their session.
+const inSession = "CLAUDE_CODE_SESSION_ID"
+
+const sessionUsage = "the session's id (default: the session that this runs in)"
+
+func newSupervisorSwitch(word string, on bool) *cobra.Command {
+	var id string
+	short := "Have the stops of a session reviewed"
+	if !on {
+		short = "Let a session stop without a review"
+	}
+	cmd := &cobra.Command{
+		Use:   word,
+		Short: short,
+		Long: short + `, however it was started. It holds for that
+session, also when it is resumed, until it is switched again. Inside a client the slash
+commands /supervisor and /supervisoroff do it: stopgate hooks install --slash-commands`,
+		Example: "  stopgate supervisor " + word + " --session 5d8ff7a1-3c2b-4d1e-9f60-0a2b4c6d8e01",
+		Args:    term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			session, dir, err := findSession(id)
+			if err != nil {
+				return err
+			}
+			if err := switchSupervisor(cmd.Context(), dir, session, on); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "supervisor %s for session %s\n", word, session)
+			if on {
+				warnUncalled(cmd.OutOrStdout())
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&id, "session", "", sessionUsage)
+	return cmd
+}
+
+// switchSupervisor writes down what the person said. Switching on begins a new
+// series.
+func switchSupervisor(ctx context.Context, dir supervisor.Dir, session string, on bool) error {
+	now := time.Now()
+	_, err := dir.Update(ctx, session, now, func(s *supervisor.State) error {
+		s.Enabled = &on
+		if on {
+			s.Renew()
+		}
+		return nil
+	})
+	if err == nil {
+		// The log is for people; without it the switch is as good.
+		_ = dir.Log(now, "switched by a person", "session_id", session, "enabled", fmt.Sprint(on))
+	}
+	return err
+}
+
+// warnUncalled says so where no hook would have anything reviewed.
+func warnUncalled(out io.Writer) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return
+	}
+	files := settings.Inspect(cwd)
+	for _, f := range files {
+		if f.Calls(files) && len(f.Supervisor) > 0 {
+			return
+		}
+	}
+	if slices.ContainsFunc(settings.InForce(files), func(e settings.Entry) bool { return e.Event == hook.Stop }) {
+		return
+	}
+	fmt.Fprintln(out, "note: no hook of ours is installed here, so nothing is reviewed: stopgate hooks install")
+}
+
+// findSession is the session that is meant, and where its state lies.
+func findSession(id string) (session string, dir supervisor.Dir, err error) {
+	path, err := paths.SupervisorDir(os.Getenv)
+	if err != nil {
+		return "", dir, err
+	}
+	dir = supervisor.At(path)
+	session = cmp.Or(id, os.Getenv(inSession))
+	if session == "" {
+		return "", dir, term.BadUsage(errors.New("which session? This is not run inside one"), "name it with --session; ids are in: stopgate log")
+	}
+	if err := supervisor.CheckSession(session); err != nil {
+		return "", dir, term.BadUsage(err, "ids are in: stopgate log")
+	}
+	return session, dir, nil
+}
+
+func newSupervisorStatus() *cobra.Command {
+	var id string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show whether a session is reviewed, how often it was and what that cost",
+		Long: `Show whether a session is reviewed, how often it was and what that cost. Outside a
+session and without --session it lists the sessions that were reviewed.`,
+		Example: `  stopgate supervisor status
+  stopgate supervisor status --json`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, err := paths.SupervisorDir(os.Getenv)
+			if err != nil {
+				return err
+			}
+			if id == "" && os.Getenv(inSession) == "" {
+				return listSupervised(cmd.OutOrStdout(), supervisor.At(path), asJSON)
+			}
+			session, dir, err := findSession(id)
+			if err != nil {
+				return err
+			}
+			s, err := readSupervised(dir, session)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return term.PrintJSON(cmd.OutOrStdout(), s)
+			}
+			s.print(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&id, "session", "", sessionUsage)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// supervised is how one session stands.
+type supervised struct {
+	Session  string             `json:"session_id"`
+	On       *bool              `json:"on"` // nil: only the session itself knows
+	Why      string             `json:"why"`
+	Count    int                `json:"count"`
+	Series   int                `json:"iteration"` // which review of its series the last one was
+	Limit    int                `json:"limit"`
+	Reviews  int                `json:"reviews"`
+	Refusals int                `json:"refusals"`
+	Spent    event.Cost         `json:"spent"`
+	MaxCost  float64            `json:"max_cost_usd,omitempty"`
+	Last     *supervisor.Review `json:"last,omitempty"`
+	Updated  time.Time          `json:"updated_at,omitzero"`
+	Output   string             `json:"output"`
+	Log      string             `json:"log"`
+}
+
+func readSupervised(dir supervisor.Dir, session string) (*supervised, error) {
+	state, err := dir.Read(session)
+	if err != nil {
+		return nil, err
+	}
+	limits := supervisorSettings()
+	s := &supervised{
+		Session: session, Count: state.Count, Series: state.Iteration(), Limit: limits.MaxIterations,
+		Reviews: state.Reviews, Refusals: state.Refusals, Spent: state.Spent, MaxCost: limits.MaxCost,
+		Last: state.Last, Updated: state.UpdatedAt, Output: dir.OutputFile(session), Log: dir.LogFile(),
+	}
+	started := os.Getenv(supervisor.Variable) == "1"
+	switch {
+	case state.Enabled != nil:
+		s.On, s.Why = state.Enabled, "switched by a person"
+	case session != os.Getenv(inSession):
+		s.Why = "as it was started"
+	case started:
+		s.On, s.Why = &started, "started with CCC_SUPERVISOR=1"
+	default:
+		s.On, s.Why = &started, "not started with CCC_SUPERVISOR=1"
+	}
+	return s, nil
+}
+
+// supervisorSettings are those that hold here. What cannot be read is validate's to
+// tell.
+func supervisorSettings() config.SupervisorSettings {
+	var own config.Supervisor
+	if dir, err := paths.LauncherDir(os.Getenv); err == nil {
+		own, _ = launch.LoadSupervisor(filepath.Join(dir, launch.ConfigFile))
+	}
+	var global config.Supervisor
+	if path, err := paths.GlobalConfig(); err == nil {
+		if g, err := config.LoadGlobal(path); err == nil {
+			global = g.Supervisor
+		}
+	}
+	return config.ResolveSupervisor(own, global)
+}
+
+func (s *supervised) print(out io.Writer) {
+	p := term.PaintFor(out)
+	row := func(name, text string) { fmt.Fprintf(out, "%-10s %s\n", name, text) }
+	switch {
+	case s.On == nil:
+		row("supervisor", s.Why)
+	case *s.On:
+		row("supervisor", p.Green("on")+p.Faint(" ("+s.Why+")"))
+	default:
+		row("supervisor", p.Faint("off ("+s.Why+")"))
+	}
+	row("session", s.Session)
+	row("reviews", s.tally())
+	row("cost", term.Money(s.Spent, s.MaxCost))
+	if s.Last != nil {
+		row("last", s.verdict(p))
+	}
+	row("log", s.Log)
+	row("output", s.Output)
+}
+
+func (s *supervised) tally() string {
+	return fmt.Sprintf("%s, %d refused; %d of at most %d in this series", term.Count(s.Reviews, "review"), s.Refusals, s.Series, s.Limit)
+}
+
+func (s *supervised) verdict(p term.Paint) string {
+	when := s.Last.At.Local().Format(time.DateTime)
+	if s.Last.AllowStop {
+		return p.Green("complete") + " at " + when
+	}
+	text, _, more := strings.Cut(plain.Text(s.Last.Feedback), "\n")
+	if more {
+		text += " …"
+	}
+	return p.Yellow("not complete") + " at " + when + ": " + text
+}
+
+func listSupervised(out io.Writer, dir supervisor.Dir, asJSON bool) error {
+	ids, err := dir.Sessions()
+	if err != nil {
+		return err
+	}
+	all := []*supervised{}
+	for _, id := range ids {
+		s, err := readSupervised(dir, id)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b *supervised) int { return b.Updated.Compare(a.Updated) })
+	if asJSON {
+		return term.PrintJSON(out, all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(out, "no session was reviewed yet; start one with: CCC_SUPERVISOR=1 stopgate claude")
+		return nil
+	}
+	p := term.PaintFor(out)
+	for _, s := range all {
+		fmt.Fprintf(out, "%s  %s  %s, %d refused, $%.4f\n", s.Updated.Local().Format(time.DateTime), p.Bold(s.Session),
+			term.Count(s.Reviews, "review"), s.Refusals, s.Spent.USD)
+	}
+	return nil
+}

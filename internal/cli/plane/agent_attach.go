@@ -1,0 +1,149 @@
+package plane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	xterm "golang.org/x/term"
+
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+func newAgentAttach() *cobra.Command {
+	var readOnly bool
+	cmd := &cobra.Command{
+		Use:   "attach ID",
+		Short: "Go to an agent's terminal",
+		Long: `Go to the terminal of an agent, which is a tmux session of its own: see what it does, type to it,
+answer what it asks. Ctrl-b d leaves it, and the agent goes on; inside of a tmux of your own it is
+Ctrl-b Ctrl-b d. With --read-only nothing that you type reaches it.
+
+Exit code 0: you have left it. 1: the agent has ended, has no terminal, or there is none. 3: this
+is no terminal or an agent's shell, tmux is missing, or the daemon does not run.`,
+		Example: `  stopgate agent attach 3f9a12bc
+  stopgate agent attach 3f9a12bc --read-only`,
+		Args: ids(term.OneArg, 1),
+		PreRunE: func(cmd *cobra.Command, args []string) error {
+			if !readOnly {
+				if err := forPeople(cmd, os.Environ()); err != nil {
+					return err
+				}
+			}
+			return needsTerminal(cmd, args[0])
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var where client.Terminal
+			err := Asking(func(ctx context.Context, p *Plane, args []string) (err error) {
+				where, err = p.terminalOf(ctx, args[0])
+				return err
+			})(cmd, args)
+			if err != nil {
+				return err
+			}
+			return attach(where, readOnly, os.Environ())
+		},
+		ValidArgsFunction: agentIDs,
+	}
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "only look")
+	return cmd
+}
+
+// needsTerminal refuses to go to a terminal from where there is none.
+func needsTerminal(cmd *cobra.Command, id string) error {
+	if xterm.IsTerminal(int(os.Stdin.Fd())) && xterm.IsTerminal(int(os.Stdout.Fd())) {
+		return nil
+	}
+	err := fmt.Errorf("%s needs a terminal, and this is none", cmd.CommandPath())
+	return term.WithCode(term.WithHint(err, "see what the agent does with: stopgate agent logs "+id+" -f"), term.ExitCouldNotRun)
+}
+
+// terminalOf is where the agent that somebody means is to be seen. One that has ended has
+// said something before, which people want to know then.
+func (p *Plane) terminalOf(ctx context.Context, id string) (client.Terminal, error) {
+	a, err := p.someAgent(ctx, id)
+	if err != nil {
+		return client.Terminal{}, err
+	}
+	logs := "see what it did with: stopgate agent logs " + shortID(a.ID)
+	switch {
+	case !a.Client:
+		return client.Terminal{}, term.WithHint(fmt.Errorf("%s is no client: it has no terminal", agentTitle(&a)), logs)
+	case a.Status == "queued":
+		return client.Terminal{}, term.WithHint(fmt.Errorf("%s is not started yet: it waits until there is room for it", agentTitle(&a)), "see who runs with: stopgate agent list")
+	case a.Terminal != nil:
+		server := terminal.Server{Socket: a.Terminal.Socket, Environ: os.Environ()}
+		there, err := server.HasSession(ctx, a.Terminal.Session)
+		if errors.Is(err, terminal.ErrNotInstalled) {
+			return client.Terminal{}, term.WithCode(term.WithHint(err, "install tmux, or add it to the PATH"), term.ExitCouldNotRun)
+		}
+		if there || err != nil {
+			return *a.Terminal, err
+		}
+	}
+	p.tellLast(&a)
+	return client.Terminal{}, term.WithHint(fmt.Errorf("%s has ended", agentTitle(&a)), logs)
+}
+
+// tellLast says what an agent said last, as far as that is known.
+func (p *Plane) tellLast(a *client.Agent) {
+	dir, err := agentdir.At(p.stateDir, a.ID)
+	if err != nil {
+		return
+	}
+	last, err := dir.Last()
+	if err != nil || last.Message == "" {
+		return
+	}
+	fmt.Fprintln(p.out, term.PaintFor(p.out).Faint("what it said last:"))
+	for _, line := range term.Wrapped("  ", last.Message, term.WidthOf(p.out)) {
+		fmt.Fprintln(p.out, line)
+	}
+	if last.Error != "" {
+		fmt.Fprintln(p.out, term.PaintFor(p.out).Red("  ✗ "+plain.Line(last.Error)))
+	}
+}
+
+// attach becomes tmux. Ours is a server of its own, so that it can be looked at from
+// within another tmux.
+func attach(where client.Terminal, readOnly bool, env []string) error {
+	program, found := environ.LookPath(env, "tmux")
+	if !found {
+		return term.WithCode(term.WithHint(terminal.ErrNotInstalled, "install tmux, or add it to the PATH"), term.ExitCouldNotRun)
+	}
+	err := become(program, attachArgs(where, readOnly, environ.Get(env, "TMUX") != ""), withoutTmux(env))
+	var coded term.CodeError
+	if err == nil || errors.As(err, &coded) {
+		return err
+	}
+	return term.WithCode(fmt.Errorf("start tmux: %w", err), term.ExitCouldNotRun)
+}
+
+// attachArgs are tmux's: it says for a while how to leave.
+func attachArgs(where client.Terminal, readOnly, inside bool) []string {
+	target, leave := "="+where.Session+":", "Ctrl-b d"
+	if inside {
+		leave = "Ctrl-b Ctrl-b d"
+	}
+	args := []string{"-u", "-S", where.Socket, "set-option", "-q", "-t", target, "display-time", "5000", ";", "attach-session", "-t", target}
+	if readOnly {
+		args = append(args, "-r")
+	}
+	return append(args, ";", "display-message", leave+" leaves it; the agent goes on")
+}
+
+// withoutTmux is an environment in which tmux does not know that it is inside another.
+func withoutTmux(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		return strings.HasPrefix(entry, "TMUX=") || strings.HasPrefix(entry, "TMUX_PANE=")
+	})
+}

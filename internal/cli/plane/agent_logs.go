@@ -1,0 +1,236 @@
+package plane
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+func newAgentLogs() *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "logs ID",
+		Short: "Print what an agent said and did",
+		Long: `Print the conversation of an agent that is a client: what it was told (>), what it said, its tools in
+a line each (·), those that failed (✗), the answers it got (<), and what hooks and the client told
+it (!). Of an agent that is a plain process, print what it printed. This works also when the agent
+has ended.
+
+Exit code 0: printed. 1: there is no such agent. 3: the daemon does not run.`,
+		Example: `  stopgate agent logs 3f9a12bc
+  stopgate agent logs 3f9a12bc --follow`,
+		Args: ids(term.OneArg, 1),
+		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
+			a, err := p.findAgent(ctx, args[0])
+			switch {
+			case err != nil:
+				return err
+			case !a.Client:
+				return p.printLog(ctx, a.Owner, follow)
+			}
+			t := newTalk(p, a)
+			if follow {
+				return t.follow(ctx)
+			}
+			return t.print(ctx)
+		}),
+		ValidArgsFunction: agentIDs,
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as it says more, until it has ended")
+	return cmd
+}
+
+// talkEvery is how often somebody who follows a conversation looks for more: the client
+// itself writes it with a delay of a tenth of a second.
+const talkEvery = 200 * time.Millisecond
+
+// talk prints the conversation of an agent.
+type talk struct {
+	*Plane
+	agent    client.Agent
+	paint    term.Paint
+	width    int
+	now      func() time.Time
+	day      string // of what was printed last
+	follower transcript.Follower
+	convo    transcript.Conversation
+}
+
+func newTalk(p *Plane, a client.Agent) *talk {
+	t := &talk{Plane: p, agent: a, paint: term.PaintFor(p.out), width: term.WidthOf(p.out), now: time.Now}
+	t.day = t.now().Local().Format(time.DateOnly)
+	return t
+}
+
+// print prints what there is. A client that never began to talk has left at most what its
+// terminal showed, in the log of its pipeline.
+func (t *talk) print(ctx context.Context) error {
+	err := t.more()
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(t.errOut, "stopgate: %s has said nothing that is on record; this is the log of what it works for\n", agentTitle(&t.agent))
+		return t.printLog(ctx, t.agent.Owner, false)
+	}
+	return err
+}
+
+// follow prints what there is and what comes, until the agent has ended.
+func (t *talk) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	status, err := t.Status(ctx)
+	if err != nil {
+		return err
+	}
+	news, lost := t.news(ctx, status.Events)
+	tick := time.NewTicker(talkEvery)
+	defer tick.Stop()
+	for look := true; ; {
+		if look {
+			if err := t.ask(ctx); err != nil {
+				return err
+			}
+		}
+		if err := t.more(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if t.agent.Status == "exited" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return term.WithCode(nil, term.ExitInterrupted)
+		case err := <-lost:
+			if ctx.Err() != nil {
+				return term.WithCode(nil, term.ExitInterrupted)
+			}
+			return err
+		case <-news:
+			look = true
+		case <-tick.C:
+			look = t.follower.Path == "" // the daemon finds it once there is one
+		}
+	}
+}
+
+// ask learns how the agent is.
+func (t *talk) ask(ctx context.Context) (err error) {
+	t.agent, err = t.Agent(ctx, t.agent.ID)
+	switch {
+	case ctx.Err() != nil:
+		return term.WithCode(nil, term.ExitInterrupted)
+	case isLost(err):
+		return gone()
+	}
+	return err
+}
+
+// news tells when there is some of the agent's owner, and when the daemon is gone.
+func (t *talk) news(ctx context.Context, after uint64) (news <-chan struct{}, lost <-chan error) {
+	some, ended, owner := make(chan struct{}, 1), make(chan error, 1), t.agent.Owner
+	go func() {
+		for _, err := range t.Events(ctx, owner, after) {
+			if err != nil && !isLost(err) {
+				ended <- err
+				return
+			}
+			if err != nil {
+				break
+			}
+			select {
+			case some <- struct{}{}:
+			default: // somebody is going to look anyway
+			}
+		}
+		ended <- gone()
+	}()
+	return some, ended
+}
+
+// more prints what is new. A client that began another session goes on in another file.
+func (t *talk) more() error {
+	if path := t.path(); path != "" && path != t.follower.Path {
+		if t.follower.Path != "" {
+			fmt.Fprintln(t.out, t.paint.Faint("another conversation"))
+		}
+		t.follower = transcript.Follower{Path: path}
+		t.convo = transcript.Conversation{}
+	}
+	if t.follower.Path == "" {
+		return fs.ErrNotExist
+	}
+	var failed error
+	err := t.follower.Next(func(line []byte) {
+		for _, e := range t.convo.Line(line) {
+			if failed == nil {
+				failed = t.event(e)
+			}
+		}
+	})
+	return errors.Join(err, failed)
+}
+
+// path is where the conversation is: what the daemon has found, or a session since then
+// beside it.
+func (t *talk) path() string {
+	path, _ := transcript.Find("", t.agent.Transcript, t.agent.Session) // it looks nowhere else
+	return cmp.Or(path, t.agent.Transcript)
+}
+
+// event prints one event.
+func (t *talk) event(e transcript.Event) error {
+	if day := e.Time.Local().Format(time.DateOnly); !e.Time.IsZero() && day != t.day {
+		t.day = day
+		if _, err := fmt.Fprintln(t.out, t.paint.Faint(day)); err != nil {
+			return err
+		}
+	}
+	for _, line := range t.lines(e) {
+		if _, err := fmt.Fprintln(t.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines are an event's, with its time before the first.
+func (t *talk) lines(e transcript.Event) []string {
+	stamp := strings.Repeat(" ", len(time.TimeOnly))
+	if !e.Time.IsZero() {
+		stamp = e.Time.Local().Format(time.TimeOnly)
+	}
+	mark, colour, whole := " ", func(text string) string { return text }, true
+	switch e.Kind {
+	case transcript.Prompt:
+		mark, colour = ">", t.paint.Bold
+	case transcript.Note:
+		mark, colour = "!", t.paint.Yellow
+	case transcript.Tool:
+		mark, colour, whole = "·", t.paint.Faint, false
+	case transcript.Answer:
+		mark, colour = "<", t.paint.Bold
+	case transcript.Failed:
+		mark, colour, whole = "✗", t.paint.Red, false
+	case transcript.Fault:
+		mark, colour = "✗", t.paint.Red
+	}
+	room := max(1, t.width-len(stamp)-3)
+	text := []string{term.Cut(plain.Line(e.Text), room)}
+	if whole {
+		text = term.Wrap(e.Text, room)
+	}
+	for i := range text {
+		text[i] = colour(text[i])
+	}
+	return term.Hang(t.paint.Faint(stamp)+" "+colour(mark)+" ", text)
+}

@@ -1,0 +1,240 @@
+package plane
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// unitName is what systemd calls the daemon.
+const unitName = "stopgated.service"
+
+func newDaemonInstall() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Have systemd run the daemon",
+		Long: `Write a unit for the user's systemd, enable it and start it: the daemon then runs from login
+on, and again after a crash. A daemon that runs already makes room. The unit carries the PATH
+of now, because the commands of runbooks are looked for there.
+
+Exit code 0: installed, or it was already. 1: the unit was edited by somebody; --force puts
+ours in its place. 3: systemd could not be told.`,
+		Example: `  stopgate daemon install
+  systemctl --user status stopgated`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return WithDaemon(cmd, func(ctx context.Context, p *Plane) error { return p.install(ctx, force) })
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "also where somebody edited the unit")
+	return cmd
+}
+
+func newDaemonUninstall() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Have systemd run the daemon no more",
+		Long: `Stop the daemon's systemd unit, disable it and remove its file. What the daemon started goes
+on, and so do pipelines when the daemon runs again.
+
+Exit code 0: it is gone, also where it was not there. 1: the unit was edited by somebody;
+--force removes it all the same. 3: systemd could not be told.`,
+		Example: `  stopgate daemon uninstall`,
+		Args:    term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return WithDaemon(cmd, func(ctx context.Context, p *Plane) error { return p.Uninstall(ctx, force) })
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "also where somebody edited the unit")
+	return cmd
+}
+
+func (p *Plane) install(ctx context.Context, force bool) error {
+	path, err := UnitPath(os.Getenv)
+	if err != nil {
+		return err
+	}
+	unit, err := ourUnit()
+	if err != nil {
+		return err
+	}
+	old, err := readUnit(path, force)
+	if err != nil {
+		return err
+	}
+	if old == unit {
+		fmt.Fprintf(p.out, "%s is there already\n", term.Shown(path))
+	} else {
+		if err := atomicfile.Write(path, []byte(unit), 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.out, "wrote %s\n", term.Shown(path))
+	}
+	if old == unit && systemctl(ctx, "is-active", "--quiet", unitName) == nil {
+		fmt.Fprintln(p.out, "the daemon runs by it")
+		return nil
+	}
+	if !hasSystemctl() {
+		return p.byHand("enable --now")
+	}
+	// The daemon that runs makes room only for one that systemd can start.
+	if err := systemctl(ctx, "show-environment"); err != nil {
+		hint := "nothing else was changed; once systemd runs for this user: systemctl --user daemon-reload, stopgate daemon stop, systemctl --user enable --now " + unitName
+		return term.WithCode(term.WithHint(fmt.Errorf("systemd cannot be asked to run anything for this user: %w", err), hint), term.ExitCouldNotRun)
+	}
+	if stopped, err := p.Halt(ctx, false); err != nil {
+		return err
+	} else if stopped {
+		fmt.Fprintln(p.out, "stopped the daemon that ran without it")
+	}
+	return p.tellSystemd(ctx, []string{"daemon-reload"}, []string{"enable", "--now", unitName})
+}
+
+func (p *Plane) Uninstall(ctx context.Context, force bool) error {
+	path, err := UnitPath(os.Getenv)
+	if err != nil {
+		return err
+	}
+	old, err := readUnit(path, force)
+	if err != nil {
+		return err
+	}
+	if old == "" {
+		fmt.Fprintf(p.out, "there is no %s\n", term.Shown(path))
+		return nil
+	}
+	if !hasSystemctl() {
+		if err := p.removeUnit(path); err != nil {
+			return err
+		}
+		return p.byHand("daemon-reload")
+	}
+	// A systemd that cannot be told must not keep the file there.
+	told := p.tellSystemd(ctx, []string{"disable", "--now", unitName})
+	if err := p.removeUnit(path); err != nil {
+		return err
+	}
+	if told != nil {
+		return told
+	}
+	return p.tellSystemd(ctx, []string{"daemon-reload"})
+}
+
+func (p *Plane) removeUnit(path string) error {
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.out, "removed %s\n", term.Shown(path))
+	return err
+}
+
+// ourUnit is the unit's text. Its first line holds a hash of the others, by which we
+// know again what nobody edited.
+func ourUnit() (string, error) {
+	program, err := here.FindProgram("stopgated", os.Environ())
+	if err != nil {
+		return "", err
+	}
+	state, err := otherStateDir(os.Getenv)
+	if err != nil {
+		return "", err
+	}
+	env := map[string]string{"PATH": os.Getenv("PATH"), "STOPGATE_STATE_DIR": state}
+	return unitText(program, env)
+}
+
+// unitText writes a unit. systemd ends only the daemon itself, because what that
+// started is to go on.
+func unitText(program string, env map[string]string) (string, error) {
+	if strings.ContainsFunc(program+env["PATH"]+env["STOPGATE_STATE_DIR"], func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", errors.New("a path with a control character cannot stand in a unit of systemd")
+	}
+	var b strings.Builder
+	b.WriteString("[Unit]\nDescription=stopgate: runs pipelines and agents\n\n[Service]\n")
+	fmt.Fprintf(&b, "ExecStart=%s daemon\n", unitWord(program))
+	for _, name := range []string{"PATH", "STOPGATE_STATE_DIR"} {
+		if env[name] != "" {
+			fmt.Fprintf(&b, "Environment=%s\n", unitWord(name+"="+env[name]))
+		}
+	}
+	b.WriteString("Restart=on-failure\nRestartSec=1\nKillMode=process\n\n[Install]\nWantedBy=default.target\n")
+	return unitHead(b.String()) + b.String(), nil
+}
+
+// unitWord quotes a word as systemd reads it. Of a dollar sign it makes nothing, in the
+// program of ExecStart and in Environment alike, so that must not be doubled.
+func unitWord(word string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%").Replace(word) + `"`
+}
+
+func unitHead(rest string) string {
+	sum := sha256.Sum256([]byte(rest))
+	return "# Written by stopgate daemon install " + hex.EncodeToString(sum[:8]) + "\n"
+}
+
+// readUnit reads the unit that is there; "" means none. One that is not as we wrote it
+// is refused without force.
+func readUnit(path string, force bool) (string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	_, rest, _ := strings.Cut(string(text), "\n")
+	if !force && string(text) != unitHead(rest)+rest {
+		return "", term.WithHint(fmt.Errorf("%s was edited, or written by somebody else", term.Shown(path)), "to do it all the same, add: --force")
+	}
+	return string(text), nil
+}
+
+func hasSystemctl() bool {
+	_, err := exec.LookPath("systemctl")
+	return err == nil
+}
+
+// systemctl runs it for the user's units.
+func systemctl(ctx context.Context, args ...string) error {
+	out, err := exec.CommandContext(ctx, "systemctl", append([]string{"--user"}, args...)...).CombinedOutput()
+	if err != nil && len(out) > 0 {
+		err = fmt.Errorf("%w: %s", err, plain.Line(string(out)))
+	}
+	return err
+}
+
+// tellSystemd runs systemctl with each of the arguments, and shows that.
+func (p *Plane) tellSystemd(ctx context.Context, all ...[]string) error {
+	for _, args := range all {
+		line := "systemctl --user " + strings.Join(args, " ")
+		if err := systemctl(ctx, args...); err != nil {
+			return term.WithCode(term.WithHint(fmt.Errorf("%s: %w", line, err), "once systemd runs for this user, do it by hand"), term.ExitCouldNotRun)
+		}
+		fmt.Fprintf(p.out, "ran %s\n", line)
+	}
+	return nil
+}
+
+// byHand says what to do where there is no systemctl.
+func (p *Plane) byHand(what string) error {
+	fmt.Fprintf(p.errOut, "stopgate: there is no systemctl here; where systemd is, run: systemctl --user daemon-reload\n")
+	if what != "daemon-reload" {
+		fmt.Fprintf(p.errOut, "and then: systemctl --user %s %s\n", what, unitName)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package plane
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestUnitText(t *testing.T) {
+	text, err := unitText("/opt/100% \"odd\" $x/stop\\gated", map[string]string{"PATH": "/a b:/c", "STOPGATE_STATE_DIR": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(text, "\n")
+	want := `[Unit]
+Description=stopgate: runs pipelines and agents
+
+[Service]
+ExecStart="/opt/100%% \"odd\" $x/stop\\gated" daemon
+Environment="PATH=/a b:/c"
+Restart=on-failure
+RestartSec=1
+KillMode=process
+
+[Install]
+WantedBy=default.target
+`
+	if diff := cmp.Diff(want, rest); diff != "" {
+		t.Error(diff)
+	}
+	if head+"\n" != unitHead(rest) {
+		t.Errorf("head %q", head)
+	}
+	for _, path := range []string{"/a\nExecStart=/evil", "/a\x00", "/a\x7f"} {
+		if text, err := unitText(path, nil); err == nil {
+			t.Errorf("%q: %s", path, text)
+		}
+		if text, err := unitText("/a", map[string]string{"PATH": path}); err == nil {
+			t.Errorf("PATH %q: %s", path, text)
+		}
+	}
+}
+
+func TestReadUnit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), unitName)
+	if text, err := readUnit(path, false); text != "" || err != nil {
+		t.Errorf("none: %q, %v", text, err)
+	}
+	ours, err := unitText("/stopgated", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, known := range map[string]bool{
+		ours: true, ours + "Nice=5\n": false, strings.TrimSuffix(ours, "\n"): false, "": false, "[Unit]\n": false, ours[1:]: false,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readUnit(path, false); (err == nil) != known {
+			t.Errorf("%q: %v", text, err)
+		}
+		if _, err := readUnit(path, true); err != nil {
+			t.Errorf("%q with force: %v", text, err)
+		}
+	}
+}
+
+func TestUnitPath(t *testing.T) {
+	for _, test := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{"HOME": "/h"}, "/h/.config/systemd/user/stopgated.service"},
+		{map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/systemd/user/stopgated.service"},
+		{map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "x"}, "/h/.config/systemd/user/stopgated.service"},
+		{nil, ""},
+	} {
+		got, err := UnitPath(func(name string) string { return test.env[name] })
+		if filepath.ToSlash(got) != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("%v: %q, %v", test.env, got, err)
+		}
+	}
+}
+
+func TestOtherStateDir(t *testing.T) {
+	home := t.TempDir()
+	for _, test := range []struct{ name, value, want string }{
+		{"", "", ""},
+		{"STOPGATE_STATE_DIR", "/elsewhere", "/elsewhere"},
+		{"XDG_STATE_HOME", "/xdg", "/xdg/stopgate"},
+		{"STOPGATE_STATE_DIR", filepath.Join(home, ".local", "state", "stopgate"), ""},
+	} {
+		got, err := otherStateDir(func(name string) string {
+			switch name {
+			case "HOME", "USERPROFILE":
+				return home
+			case test.name:
+				return test.value
+			}
+			return ""
+		})
+		if err != nil || !strings.HasSuffix(filepath.ToSlash(got), test.want) || (got == "") != (test.want == "") {
+			t.Errorf("%s=%s: %q, %v", test.name, test.value, got, err)
+		}
+	}
+}

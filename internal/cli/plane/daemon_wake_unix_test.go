@@ -1,0 +1,111 @@
+//go:build unix
+
+package plane
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
+)
+
+// A daemon that is ending already is waited for. What it started nobody ended.
+func TestHaltOfOneThatEnds(t *testing.T) {
+	for _, kill := range []bool{false, true} {
+		state := t.TempDir()
+		p := &Plane{Client: client.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+		if stopped, err := p.Halt(t.Context(), kill); stopped || err != nil {
+			t.Errorf("kill %t, none: %t, %v", kill, stopped, err)
+		}
+		release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			go func() {
+				synctest.Wait() // it has seen the lock
+				release()
+			}()
+			stopped, err := p.Halt(t.Context(), kill)
+			var coded term.CodeError
+			if !stopped || errors.As(err, &coded) != kill || kill && coded.Code != term.ExitCouldNotRun {
+				t.Errorf("kill %t: %t, %v", kill, stopped, err)
+			}
+		})
+	}
+}
+
+// A daemon has ended when another process answers, even if that one already holds the lock.
+func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
+	state := t.TempDir()
+	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	listener, err := net.Listen("unix", client.Socket(state))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"version":"v1","pid":2}`)
+	})}
+	go next.Serve(listener)
+	defer next.Close()
+
+	p := &Plane{Client: client.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+	if err := p.awaitEnd(t.Context(), 1); err != nil {
+		t.Errorf("the next daemon answers: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.awaitEnd(ended, 2); err == nil {
+		t.Error("the daemon that was to end still answers, and counts as ended")
+	}
+}
+
+// Who asked for everything to end is told what did not, or may not have.
+func TestLeft(t *testing.T) {
+	p := &Plane{Client: client.At(t.TempDir())}
+	refusal := &client.Error{Failure: client.Failure{Code: "conflict", Error: "1 command may go on"}}
+	for _, test := range []struct {
+		told error
+		kill bool
+		want string
+	}{
+		{nil, true, ""},
+		{client.ErrCut, false, ""},
+		{client.ErrCut, true, "the daemon ended before it said whether what it started has"},
+		{refusal, true, "1 command may go on"},
+	} {
+		err := p.left(test.told, test.kill)
+		var coded term.CodeError
+		if (err != nil) != (test.want != "") || err != nil && (!errors.As(err, &coded) || coded.Code != term.ExitCouldNotRun || err.Error() != test.want) {
+			t.Errorf("%v, kill %t: %v", test.told, test.kill, err)
+		}
+	}
+}
+
+func TestSettleGivesUp(t *testing.T) {
+	state := t.TempDir()
+	p := &Plane{Client: client.At(state), stateDir: state}
+	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	running, was, err := p.settle(t.Context(), 20*time.Millisecond)
+	var coded term.CodeError
+	if running != nil || !was || !errors.As(err, &coded) || coded.Code != term.ExitCouldNotRun {
+		t.Errorf("%v, %t, %v", running, was, err)
+	}
+}

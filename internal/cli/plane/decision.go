@@ -1,0 +1,344 @@
+package plane
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+func NewDecision() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "decision",
+		Short: "Decide what pipelines and agents wait for",
+		Long: `Decide what a pipeline or an agent waits for. An id may be cut: its beginning will do.
+Answering moves the pipeline on; nothing else has to be done.`,
+		Example: `  stopgate decision list
+  stopgate decision answer 9f8e7d6c retry`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newDecisionList(), newDecisionShow(), newDecisionAnswer())
+	return cmd
+}
+
+func newDecisionList() *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the decisions that somebody has to make",
+		Long: `List the decisions that somebody has to make: how long they have waited, what led to them,
+and how to answer. With --all also those that are settled.
+
+Exit code 0: listed. 3: the daemon does not run.`,
+		Example: `  stopgate decision list
+  stopgate decision list --watch
+  stopgate decision list --json | jq -r '.[].id'`,
+		Args: term.NoArgs,
+		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
+			return showList(ctx, p, o, func(ctx context.Context) (*decisionList, error) {
+				all, err := p.decisions(ctx, o.all)
+				return &decisionList{all, time.Now}, err
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "also those that are settled")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.follow, "watch", false, "go on as they change, until Ctrl-C")
+	return cmd
+}
+
+// decisions are those that are open, and with all those that are settled.
+func (p *Plane) decisions(ctx context.Context, all bool) ([]client.Decision, error) {
+	open, err := p.Decisions(ctx, false)
+	if err != nil || !all {
+		return append([]client.Decision{}, open...), err
+	}
+	settled, err := p.Decisions(ctx, true)
+	list := append([]client.Decision{}, open...)
+	for _, d := range settled {
+		if d.Resolved != nil {
+			list = append(list, d)
+		}
+	}
+	return list, err
+}
+
+// findDecision finds the decision that somebody means by an id or the beginning of one.
+func (p *Plane) findDecision(ctx context.Context, id string) (string, error) {
+	if err := checkID(id); err != nil {
+		return "", err
+	}
+	if client.IsOwnerID(id) {
+		return id, nil
+	}
+	d, err := p.Decision(ctx, id)
+	switch client.Code(err) {
+	case "conflict":
+	case "not_found":
+		return onlyOne(id, nil, "decision", "see those there are with: stopgate decision list --all")
+	default:
+		return d.ID, err
+	}
+	all, err := p.decisions(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	found := map[string]string{}
+	for i := range all {
+		if strings.HasPrefix(all[i].ID, id) {
+			found[all[i].ID] = decisionAbout(&all[i])
+		}
+	}
+	return onlyOne(id, found, "decision", "see those there are with: stopgate decision list --all")
+}
+
+func newDecisionShow() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a decision: what it is about, and how to answer it",
+		Long: `Show what a decision is about: what the agent said last, what it changed and what it cost, which
+gates are red, what is asked, and the commands that answer it; or how it was settled.
+
+Exit code 0: shown. 1: there is none. 3: the daemon does not run.`,
+		Example: `  stopgate decision show 9f8e7d6c`,
+		Args:    term.OneArg,
+		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
+			id, err := p.findDecision(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			d, err := p.Decision(ctx, id)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return term.PrintJSON(p.out, d)
+			}
+			return p.showDecision(ctx, &d)
+		}),
+		ValidArgsFunction: decisionIDs,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newDecisionAnswer() *cobra.Command {
+	var message string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "answer ID [ANSWER…]",
+		Aliases: []string{"resolve"},
+		Short:   "Answer a decision",
+		Long: `Answer a decision with one of its options, by name or number, or with words for the agent, or
+both. Where an agent asks several questions, give an answer for each: a choice by its label or
+number, several with commas between where that is allowed, or words of your own.
+
+An agent is refused: it must not decide about its own work.
+
+Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no such option.
+3: the daemon could not be started, or this is an agent's shell.`,
+		Example: `  stopgate decision answer 9f8e7d6c done
+  stopgate decision answer 9f8e7d6c 1,3 "only on Mondays"
+  stopgate decision answer 9f8e7d6c -m "use the staging database"`,
+		Args:    ids(someArgs, 1),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Environ()) },
+		RunE: acting(func(ctx context.Context, p *Plane, args []string) error {
+			answer := client.Answer{ID: client.NewID(), Message: message}
+			if len(args) == 2 {
+				answer.Option = args[1]
+			} else {
+				answer.Answers = args[1:]
+			}
+			return p.answer(ctx, args[0], answer, asJSON)
+		}),
+		ValidArgsFunction: decisionIDs,
+	}
+	cmd.Flags().StringVarP(&message, "message", "m", "", "words for the agent")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// forPeople refuses an agent what a person is asked to decide: its own work is what it
+// would decide about.
+func forPeople(cmd *cobra.Command, variables []string) error {
+	return refused(cmd, environ.Agent(variables))
+}
+
+// notForAgents refuses the daemon's agents what ends the work of others. A person's own
+// client may do it for them.
+func notForAgents(cmd *cobra.Command, _ []string) error {
+	for _, marker := range []string{agentdir.Variable, agentdir.OldVariable} {
+		if os.Getenv(marker) != "" {
+			return refused(cmd, marker)
+		}
+	}
+	return nil
+}
+
+// refused refuses a command where a variable says that the shell is an agent's.
+func refused(cmd *cobra.Command, marker string) error {
+	if marker == "" {
+		return nil
+	}
+	err := fmt.Errorf("%s is for people, and this is an agent's shell (%s is set)", cmd.CommandPath(), marker)
+	return term.WithCode(term.WithHint(err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal"), term.ExitCouldNotRun)
+}
+
+func (p *Plane) answer(ctx context.Context, arg string, answer client.Answer, asJSON bool) error {
+	id, err := p.findDecision(ctx, arg)
+	if err != nil {
+		return err
+	}
+	if answer.Option == "" && answer.Message == "" && len(answer.Answers) == 0 {
+		d, err := p.Decision(ctx, id)
+		if err != nil {
+			return err
+		}
+		return term.BadUsage(errors.New("there is no answer"), strings.Join(answers(&d), "\n"))
+	}
+	d, err := insist(ctx, p, func() (client.Decision, error) { return p.Answer(ctx, id, answer) })
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return term.PrintJSON(p.out, d)
+	}
+	_, err = fmt.Fprintf(p.out, "decision %s answered: %s\n", shortID(d.ID), cmp.Or(plain.Line(d.Chosen), plain.Line(strings.Join(d.Answers, "; ")), plain.Line(answer.Option), "your words"))
+	return err
+}
+
+// decisionAbout is what a decision is about: "build, step test (idle)".
+func decisionAbout(d *client.Decision) string {
+	text := plain.Line(d.Name)
+	if d.Step != "" {
+		text += ", step " + plain.Line(d.Step)
+	}
+	return text + " (" + plain.Line(d.Source) + ")"
+}
+
+// decisionList is decisions at one moment.
+type decisionList struct {
+	decisions []client.Decision
+	now       func() time.Time
+}
+
+func (l *decisionList) Json() any { return l.decisions }
+
+func (l *decisionList) Over() bool { return false }
+
+func (l *decisionList) Facts() []string {
+	var all []string
+	for i := range l.decisions {
+		d := &l.decisions[i]
+		all = append(all, fmt.Sprintf("decision %s about %s: %s", shortID(d.ID), decisionAbout(d), decisionState(d)))
+	}
+	return all
+}
+
+// decisionState is what is asked, or how it was settled.
+func decisionState(d *client.Decision) string {
+	if d.Resolved != nil {
+		return "settled: " + settledBy(d)
+	}
+	first, _, _ := strings.Cut(d.Context, "\n")
+	return plain.Line(first)
+}
+
+func (l *decisionList) Lines(p term.Paint, width, height int) []string {
+	if len(l.decisions) == 0 {
+		return []string{term.Cut("no decisions to make", width)}
+	}
+	now := l.now()
+	rows := [][]string{{"ID", "AGE", "SOURCE", "OF", "STEP", "ANSWERS", "WHAT"}}
+	for i := range l.decisions {
+		d := &l.decisions[i]
+		rows = append(rows, []string{shortID(d.ID), ageOf(d.Created, now), plain.Line(d.Source), plain.Line(d.Name), plain.Line(d.Step), choices(d), decisionState(d)})
+	}
+	lines := l.table(p, rows, width)
+	hint := p.Faint(term.Cut("see one with: stopgate decision show ID", width))
+	return append(term.Fit(lines, max(1, height-1)), hint)
+}
+
+// table has what a decision is about in a line of its own where rows have no room for it.
+func (l *decisionList) table(p term.Paint, rows [][]string, width int) []string {
+	colour := func(row, _ int, text string) string {
+		if row == 0 || l.decisions[row-1].Resolved != nil {
+			return p.Faint(text)
+		}
+		return text
+	}
+	const what = 6
+	below := false
+	for _, line := range term.Table(rows, math.MaxInt, nil) {
+		below = below || term.Cells(line) > width
+	}
+	if !below {
+		return term.Table(rows, width, colour)
+	}
+	var texts []string
+	for i, row := range rows {
+		texts = append(texts, row[what])
+		rows[i] = row[:what]
+	}
+	var lines []string
+	for i, line := range term.Table(rows, width, colour) {
+		lines = append(lines, line)
+		if i > 0 {
+			lines = append(lines, colour(i, what, term.Cut("  "+texts[i], width)))
+		}
+	}
+	return lines
+}
+
+// decisionIDs completes the ids of open decisions, and then their options. It starts no
+// daemon.
+func decisionIDs(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	p, err := newPlane(cmd)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	open, _ := p.decisions(cmd.Context(), false) // then there is nothing to complete
+	var words []string
+	for i := range open {
+		d := &open[i]
+		switch {
+		case len(args) == 0 && strings.HasPrefix(d.ID, begun):
+			words = append(words, shortID(d.ID)+"\t"+decisionAbout(d))
+		case len(args) > 0 && cmd.Name() == "answer" && strings.HasPrefix(d.ID, args[0]):
+			words = append(words, possible(d, len(args)-1)...)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// possible are the answers to a decision, or to one of its questions, with what they mean.
+func possible(d *client.Decision, n int) (words []string) {
+	if n < len(questions(d)) {
+		for _, c := range questions(d)[n].Options {
+			words = append(words, plain.Line(c.Label)+"\t"+plain.Line(c.Description))
+		}
+	}
+	if n == 0 {
+		for _, o := range d.Options {
+			if word := plain.Line(o.Name) + "\t" + plain.Line(o.Description); !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+	return words
+}

@@ -1,0 +1,313 @@
+package plane
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// showDecision shows all that a person needs to decide.
+func (p *Plane) showDecision(ctx context.Context, d *client.Decision) error {
+	s := decisionShow{Decision: d, paint: term.PaintFor(p.out), width: term.WidthOf(p.out), now: time.Now()}
+	if d.Agent != "" && d.Resolved == nil {
+		if a, err := p.Agent(ctx, d.Agent); err == nil { // it is a help, no more
+			s.agent = &a
+		}
+	}
+	for _, line := range s.lines() {
+		if _, err := fmt.Fprintln(p.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decisionShow is one decision. What is asked stands at the end, beside how to answer: that
+// is what is still to be seen on a terminal.
+type decisionShow struct {
+	*client.Decision
+	agent *client.Agent // nil where nothing is known of it
+	paint term.Paint
+	width int
+	now   time.Time
+}
+
+func (s *decisionShow) lines() []string {
+	about := "in " + term.Shown(s.Project) + ", since " + term.Clock(s.Created, s.now)
+	if s.Decision.Agent != "" {
+		about += ", agent " + shortID(s.Decision.Agent)
+	}
+	lines := []string{s.paint.Bold(term.Cut("decision "+shortID(s.ID)+" about "+decisionAbout(s.Decision), s.width)), s.paint.Faint(term.Cut(about, s.width))}
+	if s.Resolved != nil {
+		lines = append(lines, s.asked()...)
+		return append(lines, term.Cut("settled at "+term.Clock(*s.Resolved, s.now)+": "+settledBy(s.Decision), s.width))
+	}
+	if s.Details != nil {
+		lines = append(lines, s.details()...)
+	}
+	lines = append(lines, s.facts()...)
+	lines = append(lines, "")
+	lines = append(lines, s.asked()...)
+	lines = append(lines, s.options()...)
+	lines = append(lines, "")
+	for _, line := range term.Wrap(howToAnswer(s.Decision), s.width) {
+		lines = append(lines, s.paint.Faint(line))
+	}
+	for _, command := range answers(s.Decision) {
+		lines = append(lines, "  "+command) // never cut: it is there to be pasted
+	}
+	return append(lines, s.more()...)
+}
+
+// details are what the agent said and did.
+func (s *decisionShow) details() (lines []string) {
+	part := func(title string, text []string, most int) {
+		if len(text) == 0 {
+			return
+		}
+		lines = append(lines, "", s.paint.Faint(term.Cut(title, s.width)))
+		if over := len(text) - most; over > 0 && s.width < 1<<20 { // what is said last says most
+			lines = append(lines, s.paint.Faint(fmt.Sprintf("  … %s before", term.Count(over, "line"))))
+			text = text[over:]
+		}
+		lines = append(lines, text...)
+	}
+	const most = 30 // lines on a terminal
+	if words := strings.TrimSpace(s.Details.LastMessage); words != "" {
+		part("what the agent said last", term.Wrapped("  ", words, s.width), most)
+	}
+	part("what has changed and is not committed", s.each(s.Details.Changes), most)
+	part("red gates", s.each(s.Details.Gates), most)
+	return lines
+}
+
+func (s *decisionShow) each(texts []string) (lines []string) {
+	for _, text := range texts {
+		lines = append(lines, term.Cut("  "+plain.Line(text), s.width))
+	}
+	return lines
+}
+
+// facts are what it cost and how long it has.
+func (s *decisionShow) facts() (lines []string) {
+	fact := func(name, text string) {
+		lines = append(lines, term.Wrapped(fmt.Sprintf("%-8s ", name), text, s.width)...)
+	}
+	if d := s.Details; d != nil {
+		if text := spent(d.USD, d.Tokens); text != "" {
+			fact("spent", text)
+		}
+		fact("worked", term.Elapsed(time.Duration(d.Running)*time.Second)+", and has waited for "+ageOf(s.Created, s.now))
+	}
+	if s.Expires != nil {
+		fact("expires", "at "+term.Clock(*s.Expires, s.now)+" (in "+term.Elapsed(s.Expires.Sub(s.now))+"): "+onExpiry(s.Decision))
+	}
+	if len(lines) > 0 {
+		lines = slices.Insert(lines, 0, "")
+	}
+	return lines
+}
+
+// onExpiry is what happens to a decision that nobody makes.
+func onExpiry(d *client.Decision) string {
+	cancelled := "then it is cancelled"
+	switch {
+	case d.OnExpiry == "done":
+		return "then the step counts as done"
+	case d.OnExpiry != "go_on", d.Source == "budget":
+		return cancelled
+	case d.Source == "question":
+		return "then the agent is told to decide itself"
+	case d.Source == "approval":
+		return "then it is denied"
+	case len(d.Options) > 0 && d.Options[0].Name != "done":
+		return "then the answer is " + plain.Line(d.Options[0].Name)
+	}
+	return cancelled
+}
+
+// asked is what a person is asked. What an agent asks is shown as it asked it.
+func (s *decisionShow) asked() (lines []string) {
+	a := s.Ask
+	if a == nil || a.Plan == "" && a.Input == "" && len(a.Questions) == 0 {
+		return s.context("")
+	}
+	head, text := "The agent asks:", a.Input
+	switch {
+	case len(a.Questions) > 1:
+		head = fmt.Sprintf("The agent asks %d questions:", len(a.Questions))
+	case len(a.Questions) == 1:
+		lines = s.question(&a.Questions[0], "  ")
+	case a.Plan != "":
+		head, text = "The agent asks whether its plan is good:", a.Plan
+	case s.Source == "approval":
+		head = "The agent asks for permission to use " + cmp.Or(plain.Line(a.Tool), "a tool") + ":"
+	}
+	var all []string
+	for i := range a.Questions {
+		all = append(all, a.Questions[i].Question)
+		if len(a.Questions) > 1 {
+			lines = append(lines, s.question(&a.Questions[i], fmt.Sprintf("  %d. ", i+1))...)
+		}
+	}
+	if len(all) == 0 {
+		lines = term.Wrapped("  ", text, s.width)
+	} else {
+		text = strings.Join(all, " / ") // as the context has them
+	}
+	return slices.Concat([]string{s.paint.Yellow(term.Cut("? "+head, s.width))}, lines, s.context(text))
+}
+
+// context is what led to the decision, without what is shown anyway.
+func (s *decisionShow) context(shown string) (lines []string) {
+	for line := range strings.Lines(s.Context) {
+		line = plain.Line(line)
+		if line == "" || shown != "" && (strings.HasPrefix(line, "The agent asks") || strings.Contains(plain.Line(shown), line)) {
+			continue
+		}
+		for _, part := range term.Wrapped("? ", line, s.width) {
+			lines = append(lines, s.paint.Yellow(part))
+		}
+	}
+	return lines
+}
+
+// question is one of the agent's, with its choices.
+func (s *decisionShow) question(q *client.Question, beginning string) []string {
+	text := q.Question
+	if q.Multi {
+		text += " (several may be chosen)"
+	}
+	lines := term.Wrapped(beginning, text, s.width)
+	if len(questions(s.Decision)) == 1 && s.Resolved == nil {
+		return lines // its choices are the options
+	}
+	rows := [][]string{}
+	for i, c := range q.Options {
+		rows = append(rows, []string{fmt.Sprint(i + 1), plain.Line(c.Label), plain.Line(c.Description)})
+	}
+	return append(lines, numbered(rows, strings.Repeat(" ", term.Cells(beginning)), s.width)...)
+}
+
+// numbered are choices: a number, a name and what it means, which goes on below itself.
+func numbered(rows [][]string, indent string, width int) (lines []string) {
+	numbers, names := 0, 0
+	for _, row := range rows {
+		numbers, names = max(numbers, term.Cells(row[0])), max(names, term.Cells(row[1]))
+	}
+	names = min(names, max(8, width/2))
+	for _, row := range rows {
+		head := indent + strings.Repeat(" ", numbers-term.Cells(row[0])) + row[0] + "  "
+		if term.Cells(row[1]) > names { // what it means stands below
+			lines = append(lines, term.Wrapped(head, row[1], width)...)
+			head, row[1] = strings.Repeat(" ", term.Cells(head)), ""
+			if row[2] == "" {
+				continue
+			}
+		}
+		lines = append(lines, term.Wrapped(head+term.Pad(row[1], names)+"  ", row[2], width)...)
+	}
+	return lines
+}
+
+// options are the options of a decision, by number. Those of several questions stand with
+// them.
+func (s *decisionShow) options() []string {
+	asked := questions(s.Decision)
+	if len(asked) > 1 {
+		return nil
+	}
+	rows := [][]string{}
+	for _, o := range s.Options {
+		text := plain.Line(o.Description)
+		if o.Recommended {
+			text += " (recommended)"
+		}
+		rows = append(rows, []string{fmt.Sprint(o.Number), plain.Line(o.Name), text})
+	}
+	lines := numbered(rows, "  ", s.width)
+	if len(asked) == 0 && s.Ask != nil { // a plan has lines like these
+		lines = slices.Insert(lines, 0, "")
+	}
+	return lines
+}
+
+// howToAnswer says what can be put in place of what the commands have.
+func howToAnswer(d *client.Decision) string {
+	asked := questions(d)
+	several := ""
+	if slices.ContainsFunc(asked, func(q client.Question) bool { return q.Multi }) {
+		several = ", several with commas between"
+	}
+	switch len(asked) {
+	case 0:
+		return "answer with:"
+	case 1:
+		return "answer by number or label" + several + ", or with words of your own:"
+	}
+	return "answer each question, in their order, by number or label" + several + ", or with words of your own:"
+}
+
+// more are the ways to find out more.
+func (s *decisionShow) more() (lines []string) {
+	if s.agent == nil {
+		return nil
+	}
+	id := shortID(s.agent.ID)
+	if s.agent.Terminal != nil {
+		lines = append(lines, s.paint.Faint("see its terminal: stopgate agent attach "+id))
+	}
+	return append(lines, s.paint.Faint("see what it did:  stopgate agent logs "+id))
+}
+
+// answers are the commands that answer a decision. They can be pasted; only words have to
+// be put in.
+func answers(d *client.Decision) []string {
+	command := "stopgate decision answer " + shortID(d.ID)
+	if asked := questions(d); len(asked) > 0 {
+		return slices.Concat([]string{command + " " + example(asked)}, wordsFor(d, command), []string{command + " " + lastOption(d)})
+	}
+	var all []string
+	for _, o := range d.Options {
+		line := command + " " + term.ShellWord(plain.Line(o.Name))
+		if o.Name == "revise" || o.Name == "deny" {
+			line += " -m 'WORDS'"
+		}
+		all = append(all, line)
+	}
+	if d.Source == "plan" || d.Source == "approval" {
+		return all // their words stand there
+	}
+	return append(all, wordsFor(d, command)...)
+}
+
+// wordsFor is the command that answers with words, where that is possible.
+func wordsFor(d *client.Decision, command string) []string {
+	if !takesWords(d) {
+		return nil
+	}
+	return []string{command + " -m 'WORDS'"}
+}
+
+// example is an answer to each question: its first choices, or words.
+func example(asked []client.Question) string {
+	var words []string
+	for _, q := range asked {
+		switch {
+		case len(q.Options) == 0:
+			words = append(words, "'WORDS'")
+		case q.Multi && len(q.Options) > 1:
+			words = append(words, "1,2")
+		default:
+			words = append(words, "1")
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,143 @@
+package plane
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
+)
+
+func options(names ...string) (all []client.Option) {
+	for i, name := range names {
+		all = append(all, client.Option{Number: i + 1, Name: name})
+	}
+	return all
+}
+
+func asks(questions ...client.Question) *client.Ask { return &client.Ask{Questions: questions} }
+
+func TestAnswers(t *testing.T) {
+	colour := client.Question{Question: "Which?", Options: []client.Choice{{Label: "Red one"}, {Label: "Blue"}}}
+	days := client.Question{Question: "When?", Multi: true, Options: []client.Choice{{Label: "Monday"}, {Label: "Tuesday"}, {Label: "Sunday"}}}
+	for _, test := range []struct {
+		name     string
+		decision client.Decision
+		want     string // after "stopgate decision answer d "
+		choices  string
+		line     string
+	}{
+		{"idle", client.Decision{Source: "idle", Options: options("nudge", "done", "cancel")}, "nudge, done, cancel, -m 'WORDS'", "nudge|done|cancel", "answer d nudge|done|cancel"},
+		{"of a command", client.Decision{Source: "error", Options: options("retry", "skip", "cancel")}, "retry, skip, cancel", "retry|skip|cancel", "answer d retry|skip|cancel"},
+		{"of an agent", client.Decision{Source: "error", Agent: "a", Options: options("retry", "skip", "cancel")}, "retry, skip, cancel, -m 'WORDS'", "retry|skip|cancel", "answer d retry|skip|cancel"},
+		{"start", client.Decision{Source: "start", Agent: "a", Options: options("retry", "cancel")}, "retry, cancel", "retry|cancel", "answer d retry|cancel"},
+		{"at its terminal", client.Decision{Source: "prompt", Agent: "a", Options: options("done", "cancel")}, "done, cancel", "done|cancel", "answer d done|cancel"},
+		{"of a plain process", client.Decision{Source: "prompt", Agent: "a", Options: options("nudge", "done", "cancel")}, "nudge, done, cancel, -m 'WORDS'", "nudge|done|cancel", "answer d nudge|done|cancel"},
+		{"plan", client.Decision{Source: "plan", Agent: "a", Options: options("accept", "revise", "cancel")}, "accept, revise -m 'WORDS', cancel", "accept|revise|cancel", "answer d accept|revise|cancel"},
+		{"approval", client.Decision{Source: "approval", Agent: "a", Options: options("approve", "deny", "cancel")}, "approve, deny -m 'WORDS', cancel", "approve|deny|cancel", "answer d approve|deny|cancel"},
+		{"question", client.Decision{Source: "question", Ask: asks(colour), Options: options("Red one", "Blue", "cancel")}, "1, -m 'WORDS', cancel", "1|2|cancel", "show d"},
+		{"a choice named cancel", client.Decision{Source: "question", Ask: asks(colour), Options: options("cancel", "Blue", "cancel it")}, "1, -m 'WORDS', 'cancel it'", "1|2|'cancel it'", "show d"},
+		{"several choices", client.Decision{Source: "question", Ask: asks(days), Options: options("Monday", "Tuesday", "Sunday", "cancel")}, "1,2, -m 'WORDS', cancel", "1|2|3|cancel", "show d"},
+		{"questions", client.Decision{Source: "question", Ask: asks(colour, days, client.Question{Question: "Why?"}), Options: options("cancel")}, "1 1,2 'WORDS', cancel", "3 answers|cancel", "show d"},
+		{"a question that could not be read", client.Decision{Source: "question", Ask: &client.Ask{}, Options: options("cancel")}, "cancel, -m 'WORDS'", "cancel", "answer d cancel"},
+	} {
+		d := test.decision
+		d.ID = "d"
+		got := strings.ReplaceAll(strings.Join(answers(&d), ", "), "stopgate decision answer d ", "")
+		if diff := cmp.Diff([]string{test.want, test.choices, "stopgate decision " + test.line}, []string{got, choices(&d), answerLine(&d)}); diff != "" {
+			t.Errorf("%s:\n%s", test.name, diff)
+		}
+	}
+}
+
+// What is asked stands there once, whatever is in it.
+func TestQuestionsOfSeveralLines(t *testing.T) {
+	d := client.Decision{
+		Source: "question", Context: "The agent asks 2 questions: Which\none? / Other\n?",
+		Ask: asks(client.Question{Question: "Which\none?"}, client.Question{Question: "Other\n?"}), Options: options("cancel"),
+	}
+	s := decisionShow{Decision: &d, width: 80}
+	want := []string{"? The agent asks 2 questions:", "  1. Which", "     one?", "  2. Other", "     ?"}
+	if diff := cmp.Diff(want, s.asked()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOnExpiry(t *testing.T) {
+	for _, test := range []struct{ source, answer, first, want string }{
+		{"idle", "go_on", "nudge", "then the answer is nudge"},
+		{"idle", "done", "nudge", "then the step counts as done"},
+		{"idle", "cancel", "nudge", "then it is cancelled"},
+		{"prompt", "go_on", "done", "then it is cancelled"},
+		{"question", "go_on", "Red", "then the agent is told to decide itself"},
+		{"plan", "go_on", "accept", "then the answer is accept"},
+		{"approval", "go_on", "approve", "then it is denied"},
+		{"budget", "go_on", "extend", "then it is cancelled"},
+	} {
+		d := client.Decision{Source: test.source, OnExpiry: test.answer, Options: options(test.first, "cancel")}
+		if got := onExpiry(&d); got != test.want {
+			t.Errorf("%s, %s: %s", test.source, test.answer, got)
+		}
+	}
+}
+
+// Whatever a decision holds, it fits the screen but for the commands, and nothing of it
+// steers that.
+func TestDecisionFitsTheScreen(t *testing.T) {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "a\nb", "\x1b[31mred", "日本語の名前", strings.Repeat("long ", 40), strings.Repeat("x", 300), "cancel"}))
+	now := time.Date(2026, 1, 30, 8, 14, 9, 0, time.UTC)
+	choice := rapid.Custom(func(t *rapid.T) client.Choice {
+		return client.Choice{Label: text.Draw(t, "label"), Description: text.Draw(t, "means")}
+	})
+	question := rapid.Custom(func(t *rapid.T) client.Question {
+		return client.Question{Question: text.Draw(t, "question"), Multi: rapid.Bool().Draw(t, "multi"), Options: rapid.SliceOfN(choice, 0, 3).Draw(t, "choices")}
+	})
+	ask := rapid.Custom(func(t *rapid.T) client.Ask {
+		return client.Ask{Tool: text.Draw(t, "tool"), Plan: text.Draw(t, "plan"), Input: text.Draw(t, "input"), Questions: rapid.SliceOfN(question, 0, 3).Draw(t, "questions")}
+	})
+	details := rapid.Custom(func(t *rapid.T) client.Details {
+		return client.Details{LastMessage: text.Draw(t, "last"), Changes: []string{text.Draw(t, "change")}, Gates: []string{text.Draw(t, "gate")}, USD: 1, Tokens: 5, Running: 100}
+	})
+	option := rapid.Custom(func(t *rapid.T) client.Option {
+		return client.Option{Number: rapid.IntRange(1, 20).Draw(t, "number"), Name: text.Draw(t, "option"), Description: text.Draw(t, "means"), Recommended: true}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		d := client.Decision{
+			ID: "9f8e7d6c00000000", Name: text.Draw(t, "name"), Project: text.Draw(t, "project"), Source: rapid.SampledFrom([]string{"idle", "question", "plan", "approval"}).Draw(t, "source"),
+			Step: text.Draw(t, "step"), Agent: "0d9a4d52", Context: text.Draw(t, "context"), Created: now.Add(-time.Hour),
+			Options: rapid.SliceOfN(option, 0, 4).Draw(t, "options"), Ask: rapid.Ptr(ask, true).Draw(t, "ask"), Details: rapid.Ptr(details, true).Draw(t, "details"),
+			Resolved: rapid.Ptr(rapid.Just(now), true).Draw(t, "resolved"), Chosen: text.Draw(t, "chosen"), Expires: &now, OnExpiry: "go_on",
+		}
+		width := rapid.IntRange(30, 200).Draw(t, "width")
+		s := decisionShow{Decision: &d, agent: &client.Agent{ID: "0d9a4d52", Terminal: &client.Terminal{}}, width: width, now: now}
+		for _, line := range s.lines() {
+			if strings.ContainsAny(line, "\n\r\x1b\x07") {
+				t.Fatalf("%q", line)
+			}
+			if term.Cells(line) > width && !strings.Contains(line, "stopgate ") {
+				t.Fatalf("%d columns for %d: %q", term.Cells(line), width, line)
+			}
+		}
+	})
+}
+
+func TestConversationFitsTheScreen(t *testing.T) {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a\nb", "\x1b[31mred", strings.Repeat("long ", 40), strings.Repeat("日", 100)}))
+	rapid.Check(t, func(t *rapid.T) {
+		view := talk{width: rapid.IntRange(20, 200).Draw(t, "width")}
+		e := transcript.Event{Kind: transcript.Kind(rapid.IntRange(0, 6).Draw(t, "kind")), Text: text.Draw(t, "text")}
+		if rapid.Bool().Draw(t, "timed") {
+			e.Time = time.Date(2026, 1, 30, 8, 14, 9, 0, time.UTC)
+		}
+		for _, line := range view.lines(e) {
+			if term.Cells(line) > view.width || strings.ContainsAny(line, "\n\r\x1b\x07") {
+				t.Fatalf("%d columns for %d: %q", term.Cells(line), view.width, line)
+			}
+		}
+	})
+}

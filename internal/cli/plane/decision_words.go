@@ -1,0 +1,137 @@
+package plane
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// questions are those that the agent asks.
+func questions(d *client.Decision) []client.Question {
+	if d.Ask == nil {
+		return nil
+	}
+	return d.Ask.Questions
+}
+
+// choices are the answers to a decision that is open, in a few characters.
+func choices(d *client.Decision) string {
+	switch asked := questions(d); {
+	case d.Resolved != nil:
+		return "-"
+	case len(asked) > 1:
+		return fmt.Sprintf("%d answers|%s", len(asked), lastOption(d))
+	case len(asked) == 1:
+		words := []string{}
+		for i := range asked[0].Options {
+			words = append(words, fmt.Sprint(i+1))
+		}
+		return strings.Join(append(words, lastOption(d)), "|")
+	}
+	names := make([]string, len(d.Options))
+	for i, o := range d.Options {
+		names[i] = term.ShellWord(plain.Line(o.Name))
+	}
+	return strings.Join(names, "|")
+}
+
+// answerLine is the command that answers a decision, with all options. Of several
+// questions one has to see the choices first.
+func answerLine(d *client.Decision) string {
+	if len(questions(d)) > 0 {
+		return "stopgate decision show " + shortID(d.ID)
+	}
+	return strings.TrimRight("stopgate decision answer "+shortID(d.ID)+" "+choices(d), " ")
+}
+
+// decisionLines are what a decision is about and what can be answered, or how it was
+// settled, in a few lines.
+func decisionLines(p term.Paint, d *client.Decision, width int) []string {
+	if d == nil {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(d.Context) {
+		if line = plain.Line(line); line != "" {
+			lines = append(lines, p.Yellow(term.Cut("? "+line, width)))
+		}
+	}
+	if d.Resolved != nil {
+		return append(lines, term.Cut("settled at "+term.Clock(*d.Resolved, *d.Resolved)+": "+settledBy(d), width))
+	}
+	names := 0
+	for _, o := range d.Options {
+		names = max(names, term.Cells(plain.Line(o.Name)))
+	}
+	for _, o := range d.Options {
+		text := plain.Line(o.Description)
+		if o.Recommended {
+			text += " (recommended)"
+		}
+		lines = append(lines, term.Cut(fmt.Sprintf("  %d  %s  %s", o.Number, term.Pad(plain.Line(o.Name), names), text), width))
+	}
+	line := "  → " + answerLine(d)
+	if takesWords(d) && len(questions(d)) == 0 {
+		line += "   or: -m WORDS"
+	}
+	return append(lines, p.Faint(term.Cut(line, width)))
+}
+
+// settledBy is how a decision was settled.
+func settledBy(d *client.Decision) string {
+	text := cmp.Or(plain.Line(d.Closed), plain.Line(d.Chosen), plain.Line(strings.Join(d.Answers, "; ")), "answered")
+	if words := plain.Line(d.Message); words != "" && words != text {
+		text += ": " + words
+	}
+	return text
+}
+
+// lastOption is the one that cancels.
+func lastOption(d *client.Decision) string {
+	if len(d.Options) == 0 {
+		return "cancel"
+	}
+	return term.ShellWord(plain.Line(d.Options[len(d.Options)-1].Name))
+}
+
+// takesWords reports whether words alone are an answer.
+func takesWords(d *client.Decision) bool {
+	switch d.Source {
+	case "start", "budget":
+		return false
+	case "question":
+		return len(questions(d)) <= 1
+	case "prompt":
+		return len(d.Options) > 0 && d.Options[0].Name == "nudge"
+	case "error", "lost", "gate":
+		return d.Agent != "" // else a command of the shell failed
+	}
+	return true
+}
+
+// spent is what agents have cost; "" where that is not known.
+func spent(usd float64, tokens int64) string {
+	var parts []string
+	if usd > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", usd))
+	}
+	if tokens > 0 {
+		parts = append(parts, tokenCount(tokens)+" tokens")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tokenCount is a number in a few digits.
+func tokenCount(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%dM", n/1_000_000)
+}

@@ -1,0 +1,213 @@
+package plane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	xterm "golang.org/x/term"
+
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+func NewEmit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "emit",
+		Short: "Tell the daemon something about an agent",
+		Long: `Tell the daemon something about an agent that it started. Agents call this themselves. What
+is told goes into the journal, so that nothing is lost where no daemon runs; none is started.`,
+		Example: `  stopgate emit agent:signal --agent ID complete
+  stopgate emit agent:idle --agent ID`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.FParseErrWhitelist.UnknownFlags = true // an event that there is not is what to complain about
+	cmd.AddCommand(newEmitSignal(), newEmitIdle(), newEmitPrompt())
+	return cmd
+}
+
+func newEmitSignal() *cobra.Command {
+	var agent string
+	cmd := &cobra.Command{
+		Use:   event.AgentSignal + " --agent ID [SIGNAL]",
+		Short: "Say that the work is complete, or that a person is needed",
+		Long: `Say how the work stands. SIGNAL is one of
+
+  complete     the work is done: the step is completed
+  escalate     a person has to decide something
+  continue     it goes on; this is only logged
+
+or JSON: {"kind": "complete", "message": "what a person should know"}; "action" may stand
+for "kind". "-" means standard input, and so does no SIGNAL where that is no terminal.
+
+Exit code 0: it is on record. 1: it could not be written. 2: it was not understood; nothing
+was written.`,
+		Example: `  stopgate emit agent:signal --agent ID complete
+  stopgate emit agent:signal --agent ID '{"kind": "escalate", "message": "Which database?"}'
+  echo complete | stopgate emit agent:signal --agent ID -`,
+		Args: atMostOneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := signalText(args)
+			if err != nil {
+				return err
+			}
+			s, err := parseSignal(text)
+			if err != nil {
+				return term.BadUsage(err, signalForms)
+			}
+			word := event.Word{Agent: agent, Kind: s.kind, Message: s.message}
+			return emit(cmd, event.AgentSignal, word, "signalled "+s.kind)
+		},
+	}
+	agentFlag(cmd, &agent)
+	return cmd
+}
+
+func newEmitIdle() *cobra.Command {
+	var agent, prompt string
+	cmd := &cobra.Command{
+		Use:   event.AgentIdle + " --agent ID",
+		Short: "Say that an agent has nothing to do",
+		Long: `Say that an agent has nothing to do: what its runbook has for on_idle is done.
+
+Exit code 0: it is on record. 1: it could not be written. 2: the command line was not understood.`,
+		Example: `  stopgate emit agent:idle --agent ID`,
+		Args:    term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if prompt != "" && !isToken(prompt) {
+				return term.BadUsage(fmt.Errorf("--prompt %s is no id of a prompt", term.Shown(prompt)), "it is what the client calls prompt_id")
+			}
+			return emit(cmd, event.AgentIdle, event.Word{Agent: agent, Prompt: prompt}, "told: idle")
+		},
+	}
+	agentFlag(cmd, &agent)
+	cmd.Flags().StringVar(&prompt, "prompt", "", "the client's prompt_id: several for one prompt count once")
+	return cmd
+}
+
+// promptTypes are what a client can ask for.
+func promptTypes() []string {
+	return []string{"permission", "idle", "plan_approval", "question", "other"}
+}
+
+func newEmitPrompt() *cobra.Command {
+	var agent, kind string
+	cmd := &cobra.Command{
+		Use:   event.AgentPrompt + " --agent ID --type TYPE",
+		Short: "Say that an agent's client asks for something",
+		Long: `Say that an agent's client asks for something and waits: what its runbook has for on_prompt
+is done. TYPE is ` + strings.Join(promptTypes(), ", ") + `.
+
+Exit code 0: it is on record. 1: it could not be written. 2: the command line was not understood.`,
+		Example: `  stopgate emit agent:prompt --agent ID --type permission`,
+		Args:    term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("--type", kind, promptTypes()); err != nil {
+				return err
+			}
+			return emit(cmd, event.AgentPrompt, event.Word{Agent: agent, Type: kind}, "told: "+kind+" prompt")
+		},
+	}
+	agentFlag(cmd, &agent)
+	cmd.Flags().StringVar(&kind, "type", "other", "what it asks for")
+	return cmd
+}
+
+func agentFlag(cmd *cobra.Command, agent *string) {
+	cmd.Flags().StringVar(agent, "agent", "", "the agent's id")
+}
+
+// oneOf refuses a flag's value that is none of a few words, and guesses which was meant.
+func oneOf(flag, value string, words []string) error {
+	for _, word := range words {
+		if value == word {
+			return nil
+		}
+	}
+	hint := "it is one of: " + strings.Join(words, ", ")
+	if near := config.Suggest(value, words); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return term.BadUsage(fmt.Errorf("unknown %s %s", flag, term.Shown(value)), hint)
+}
+
+// isToken reports whether a word can be an id: short, and nothing that a shell, a path
+// or a line of text could take for something else.
+func isToken(word string) bool {
+	const longest = 128
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:", r)
+	}
+	return word != "" && len(word) <= longest && word[0] != '-' && !strings.ContainsFunc(word, other)
+}
+
+// stdinPatience is the longest wait for a signal on standard input: an agent's shell may
+// leave it open for ever.
+const stdinPatience = 10 * time.Second
+
+// signalText is what was given as the signal.
+func signalText(args []string) (string, error) {
+	if len(args) == 1 && args[0] != "-" {
+		return args[0], nil
+	}
+	if len(args) == 0 && xterm.IsTerminal(int(os.Stdin.Fd())) {
+		return "", term.BadUsage(errors.New("there is no signal"), signalForms)
+	}
+	text, err := hook.Read(os.Stdin, stdinPatience)
+	if err != nil {
+		return "", term.BadUsage(fmt.Errorf("standard input: %w", err), signalForms)
+	}
+	return string(text), nil
+}
+
+// emit puts a word about an agent on record, and says so.
+func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
+	switch {
+	case word.Agent == "":
+		return term.BadUsage(errors.New("--agent is missing"), "it is the id of the agent, as in STOPGATE_AGENT_ID")
+	case !isToken(word.Agent):
+		return term.BadUsage(fmt.Errorf("--agent %s is no id of an agent", term.Shown(word.Agent)), "see: stopgate agent list")
+	}
+	state, err := paths.StateDir()
+	if err != nil {
+		return err
+	}
+	agents := emitters{state: state, own: agentdir.FromEnviron(os.Environ())}
+	if word.Agent, err = agents.meant(word.Agent); err != nil {
+		return err
+	}
+	path, _ := paths.GlobalConfig()      // without a home there is none
+	global, _ := config.LoadGlobal(path) // what it cannot read is at its default
+	record := event.Record{Call: journal.NewID(), Kind: event.Emitted, Event: name, Word: &word}
+	if _, err := stop.Journal(state, global).Append(&record); err != nil {
+		return err
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), said)
+	if !agents.known(word.Agent) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "stopgate: no agent %s is known here\n", word.Agent)
+	}
+	if !daemonRuns(cmd.Context(), state) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "stopgate: no daemon is running; it will be read when one does")
+	}
+	return nil
+}
+
+// daemonRuns reports whether somebody answers on the socket.
+func daemonRuns(ctx context.Context, stateDir string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, err := client.At(stateDir).Version(ctx)
+	return !IsDown(err)
+}

@@ -1,0 +1,292 @@
+package plane
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// ownerShow is a pipeline or an agent run at one moment.
+type ownerShow struct {
+	owner client.Owner
+	now   func() time.Time
+	last  *lastLine // of its log; nil where nobody watches
+}
+
+// lastLine holds the last line of a log that is being read.
+type lastLine struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (l *lastLine) set(line string) {
+	text := plain.Line(line)
+	if text == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = text
+}
+
+func (l *lastLine) String() string {
+	if l == nil {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text
+}
+
+// follow keeps the last line of an owner's log.
+func (l *lastLine) follow(ctx context.Context, p *Plane, id string) {
+	for line, err := range p.Log(ctx, id, true) {
+		if err != nil {
+			return // the screen does without
+		}
+		l.set(logText(line))
+	}
+}
+
+// logText is a line of a log without its time and its step.
+func logText(line string) string {
+	stamp, rest, found := strings.Cut(line, " ")
+	if _, err := time.Parse(time.RFC3339, stamp); err != nil || !found {
+		return line
+	}
+	if strings.HasPrefix(rest, "[") {
+		if _, text, found := strings.Cut(rest, "] "); found {
+			return text
+		}
+	}
+	return rest
+}
+
+func (s *ownerShow) Json() any { return s.owner }
+
+func (s *ownerShow) Over() bool { return atEnd(&s.owner) }
+
+// facts are the steps and how the owner stands.
+func (s *ownerShow) Facts() []string {
+	texts, _ := s.told()
+	return texts
+}
+
+func (s *ownerShow) Times() []time.Time {
+	_, times := s.told()
+	return times
+}
+
+// told is the facts, and when each of them was.
+func (s *ownerShow) told() (all []string, times []time.Time) {
+	o := &s.owner
+	for i, v := range o.Steps {
+		text := fmt.Sprintf("%s: step %d %s %s", title(o), i+1, plain.Line(v.Step), v.Outcome)
+		at := v.Started
+		if v.Finished != nil {
+			at = *v.Finished
+			text += " after " + term.Elapsed(v.Finished.Sub(v.Started))
+		}
+		if v.Error != "" {
+			text += ": " + plain.Line(v.Error)
+		}
+		all, times = append(all, text), append(times, at)
+	}
+	if d := o.Decision; d != nil && d.Resolved == nil {
+		all = append(all, fmt.Sprintf("%s waits: %s; answer with: %s", title(o), plain.Line(d.Context), answerLine(d)))
+		times = append(times, d.Created)
+	}
+	if atEnd(o) {
+		all, times = append(all, title(o)+" "+s.state()), append(times, o.Updated)
+	}
+	return all, times
+}
+
+// state tells how the owner stands.
+func (s *ownerShow) state() string {
+	o := &s.owner
+	switch {
+	case o.Status == ownerFailed && o.Error != "":
+		return "failed: " + plain.Line(o.Error)
+	case o.Status == ownerRunning && o.Step != "":
+		return "running, at " + plain.Line(o.Step)
+	case o.Status == ownerWaiting && o.Step != "":
+		return "waits for a person, at " + plain.Line(o.Step)
+	}
+	return o.Status
+}
+
+func (s *ownerShow) Lines(p term.Paint, width, height int) []string {
+	o, now := &s.owner, s.now()
+	lines := []string{inState(p, o.Status, term.Cut(title(o)+": "+s.state(), width))}
+	lines = append(lines, p.Faint(term.Cut(s.about(now), width)))
+	lines = append(lines, s.steps(p, width, now)...)
+	lines = append(lines, s.agent(p, width)...)
+	lines = append(lines, decisionLines(p, o.Decision, width)...)
+	if s.last == nil { // who watches has seen them
+		for _, name := range slices.Sorted(maps.Keys(o.Vars)) {
+			lines = append(lines, term.Cut("var "+plain.Line(name)+" = "+plain.Line(o.Vars[name]), width))
+		}
+	}
+	return fitMiddle(lines, height)
+}
+
+// about tells of the owner what stays as it is.
+func (s *ownerShow) about(now time.Time) string {
+	o := &s.owner
+	text := "in " + term.Shown(o.Project) + ", started at " + term.Clock(o.Created, now)
+	if atEnd(o) {
+		return text + ", took " + term.Elapsed(o.Updated.Sub(o.Created))
+	}
+	return text + ", " + ageOf(o.Created, now) + " ago"
+}
+
+// steps are a line each time that a step was entered.
+func (s *ownerShow) steps(p term.Paint, width int, now time.Time) []string {
+	names := 0
+	for _, v := range s.owner.Steps {
+		names = max(names, term.Cells(plain.Line(v.Step)))
+	}
+	names = min(names, max(8, width/2), max(1, width-term.TimeColumn-3))
+	var lines []string
+	for _, v := range s.owner.Steps {
+		end := now
+		if v.Finished != nil {
+			end = *v.Finished
+		}
+		line := fmt.Sprintf("%s %s %*s", s.mark(p, &v, now), term.Pad(plain.Line(v.Step), names), term.TimeColumn, term.Elapsed(end.Sub(v.Started)))
+		if room := width - 2 - names - 1 - term.TimeColumn - 2; room > 4 {
+			line += s.says(p, &v, room)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// says is what there is to say about a step; nothing where it is completed. Of one at
+// work, whoever watches sees what it printed last.
+func (s *ownerShow) says(p term.Paint, v *client.Visit, room int) string {
+	last := s.last.String()
+	switch {
+	case v.Outcome == "completed":
+		return ""
+	case v.Outcome == ownerRunning && last != "":
+		return "  " + p.Faint(term.Cut(last, room))
+	case v.Error != "":
+		return "  " + inState(p, v.Outcome, term.Cut(v.Outcome+": "+plain.Line(v.Error), room))
+	}
+	return "  " + inState(p, v.Outcome, term.Cut(v.Outcome, room))
+}
+
+// mark is one character for how a step stands. Only where somebody watches, it turns.
+func (s *ownerShow) mark(p term.Paint, v *client.Visit, now time.Time) string {
+	switch v.Outcome {
+	case "completed":
+		return p.Green("✓")
+	case ownerFailed:
+		return p.Red("✗")
+	case ownerWaiting:
+		return p.Yellow("!")
+	case ownerCancelled:
+		return p.Faint("-")
+	}
+	if s.last == nil {
+		return p.Bold("▸")
+	}
+	return term.Spinner(v.Started, now)
+}
+
+// agent tells of the agent that is at work, and how to get to it.
+func (s *ownerShow) agent(p term.Paint, width int) []string {
+	a := s.owner.Agent
+	if a == nil {
+		return nil
+	}
+	text := fmt.Sprintf("agent %s %s, %s", a.ID, plain.Line(a.Name), agentState(a))
+	if a.Until != nil {
+		text += " until " + term.Clock(*a.Until, s.now())
+	}
+	if a.Signal != "" {
+		text += ", signalled " + plain.Line(a.Signal)
+	}
+	if cost := spent(a.USD, a.Tokens); cost != "" {
+		text += ", " + cost
+	}
+	lines := []string{inState(p, a.Status, term.Cut(text, width))}
+	if a.Terminal != nil {
+		lines = append(lines, p.Faint(term.Cut("  → stopgate agent attach "+shortID(a.ID), width)))
+	}
+	return lines
+}
+
+// agentState is how an agent stands, in words.
+func agentState(a *client.Agent) string {
+	if a.Client && !a.Ready && a.Status == ownerRunning {
+		return "starting"
+	}
+	return plain.Line(a.Status)
+}
+
+// fitMiddle leaves lines out of the middle of what a screen has no room for: what is new
+// stands at the end.
+func fitMiddle(lines []string, height int) []string {
+	if len(lines) <= height || height < 4 {
+		return lines[:min(len(lines), height)]
+	}
+	const head = 2
+	left := len(lines) - (height - 1)
+	return slices.Concat(lines[:head], []string{fmt.Sprintf("… %d more", left)}, lines[head+left:])
+}
+
+// print shows the owner once.
+func (s *ownerShow) print(p *Plane) {
+	for _, line := range s.Lines(term.PaintFor(p.out), term.WidthOf(p.out), math.MaxInt) {
+		fmt.Fprintln(p.out, line)
+	}
+}
+
+// watchOwner shows an owner until it is at its end, and gives the exit code of that.
+func (p *Plane) watchOwner(ctx context.Context, id string, asJSON bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var last *lastLine
+	if _, ok := term.IsScreen(p.out); ok && !asJSON {
+		last = &lastLine{}
+		go last.follow(ctx, p, id)
+	}
+	var seen client.Owner
+	err := p.Watch(ctx, id, asJSON, func(ctx context.Context) (term.Glimpse, error) {
+		o, err := p.Owner(ctx, id)
+		seen = o
+		return &ownerShow{o, time.Now, last}, err
+	})
+	if err != nil {
+		return err
+	}
+	return endOf(&seen)
+}
+
+// endOf is the exit code of how an owner ended.
+func endOf(o *client.Owner) error {
+	switch o.Status {
+	case ownerDone:
+		return nil
+	case ownerCancelled:
+		return term.WithCode(nil, exitCancelled)
+	case ownerWaiting:
+		return term.WithCode(nil, term.ExitCouldNotRun)
+	}
+	return term.WithCode(nil, term.ExitFailed)
+}
+
+// exitCancelled is the exit code of those who waited for what somebody cancelled.
+const exitCancelled = 4

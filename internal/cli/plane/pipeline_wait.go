@@ -1,0 +1,133 @@
+package plane
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+)
+
+func newOwnerWait(group string) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "wait ID…",
+		Short: "Wait until it is at its end, or waits for a person",
+		Long: `Wait until each of them is at its end or waits for a person, for scripts. What happens
+meanwhile is printed.
+
+Exit code, of several the first of these that there is: 1, it failed. 4: it was cancelled. 3:
+it waits for a person (see stopgate decision list), or the daemon does not run. 0: done.`,
+		Example: fmt.Sprintf(`  stopgate %s wait 3f9a12bc && ./deploy
+  stopgate %s wait 3f9a12bc 77d00b1e --json`, group, group),
+		Args: someArgs,
+		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
+			var w waiting
+			for _, arg := range args {
+				id, err := p.resolve(ctx, arg)
+				if err != nil {
+					return err
+				}
+				w.ids = append(w.ids, id)
+			}
+			return w.run(ctx, p, asJSON)
+		}),
+		ValidArgsFunction: ownerIDs(kindOf(group), true),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, a line for each change")
+	return cmd
+}
+
+// waiting is for owners to come to their end.
+type waiting struct {
+	ids  []string
+	seen []client.Owner
+}
+
+func (w *waiting) run(ctx context.Context, p *Plane, asJSON bool) error {
+	news := "" // of all
+	if len(w.ids) == 1 {
+		news = w.ids[0]
+	}
+	if err := p.Watch(ctx, news, asJSON, func(ctx context.Context) (term.Glimpse, error) { return w.look(ctx, p) }); err != nil {
+		return err
+	}
+	for _, status := range []string{ownerFailed, ownerCancelled, ownerWaiting} {
+		for i := range w.seen {
+			if w.seen[i].Status == status {
+				return endOf(&w.seen[i])
+			}
+		}
+	}
+	return nil
+}
+
+// look asks for those that are not at their end.
+func (w *waiting) look(ctx context.Context, p *Plane) (term.Glimpse, error) {
+	if w.seen == nil {
+		w.seen = make([]client.Owner, len(w.ids))
+	}
+	all := make(ownersShow, len(w.ids))
+	for i, id := range w.ids {
+		if w.seen[i].ID == "" || !atEnd(&w.seen[i]) {
+			o, err := p.Owner(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			w.seen[i] = o
+		}
+		all[i] = &ownerShow{owner: w.seen[i], now: time.Now}
+	}
+	return all, nil
+}
+
+// ownersShow is several owners at one moment.
+type ownersShow []*ownerShow
+
+func (s ownersShow) Lines(p term.Paint, width, height int) []string {
+	var lines []string
+	for _, one := range s {
+		lines = append(lines, inState(p, one.owner.Status, term.Cut(title(&one.owner)+": "+one.state(), width)))
+		lines = append(lines, decisionLines(p, one.owner.Decision, width)...)
+	}
+	return term.Fit(lines, height)
+}
+
+func (s ownersShow) Facts() []string {
+	var all []string
+	for _, one := range s {
+		all = append(all, one.Facts()...)
+	}
+	return all
+}
+
+func (s ownersShow) Times() []time.Time {
+	var all []time.Time
+	for _, one := range s {
+		all = append(all, one.Times()...)
+	}
+	return all
+}
+
+func (s ownersShow) Json() any {
+	all := make([]client.Owner, len(s))
+	for i, one := range s {
+		all[i] = one.owner
+	}
+	return all
+}
+
+func (s ownersShow) Over() bool {
+	for _, one := range s {
+		if one.owner.Status == ownerRunning {
+			return false
+		}
+	}
+	return true
+}
+
+// What does not implement Dated is told with the time at which it is watched.
+var _, _ term.Dated = (*ownerShow)(nil), ownersShow{}

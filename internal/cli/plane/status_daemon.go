@@ -1,0 +1,128 @@
+package plane
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/program"
+)
+
+// daemonStatus is how the daemon stands, for those who look at a project.
+type DaemonStatus struct {
+	Running bool           `json:"running"`
+	Status  *client.Status `json:"status,omitempty"`
+	// Agents are those that have not ended.
+	Agents []client.Agent `json:"agents,omitempty"`
+	// Open are the decisions that somebody has to make.
+	Open []client.Decision `json:"decisions,omitempty"`
+	// Fault is why it could not be asked though it runs.
+	Fault string `json:"fault,omitempty"`
+
+	other string // its version, where it is not ours
+}
+
+// statusPatience is the longest wait for the daemon: the rest of the status has nothing
+// to do with it.
+const statusPatience = 2 * time.Second
+
+// longestState is how much is told of a decision, in columns: all of it is in decision show.
+const longestState = 120
+
+// readDaemon asks the daemon. It starts none.
+func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
+	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	defer cancel()
+	c := client.At(stateDir)
+	status, err := c.Status(ctx)
+	if IsDown(err) {
+		return &DaemonStatus{}
+	}
+	d := &DaemonStatus{Running: true, other: c.Skew()}
+	if err == nil {
+		d.Status = &status
+		d.Open, err = c.Decisions(ctx, false)
+	}
+	if err == nil {
+		d.Agents, err = c.Agents(ctx)
+		d.Agents = slices.DeleteFunc(d.Agents, func(a client.Agent) bool { return a.Status == "exited" })
+	}
+	if err != nil {
+		d.Fault = err.Error()
+	}
+	return d
+}
+
+// print shows what is under way, and what waits for somebody.
+func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
+	switch {
+	case !d.Running:
+		row("daemon", "not running", "")
+		return
+	case d.Status != nil:
+		row("daemon", d.line(), "")
+	}
+	if d.Fault != "" {
+		row("daemon", p.Red("runs, but does not answer: "+plain.Line(d.Fault)), "stopgate daemon status")
+	}
+	if d.other != "" {
+		row("daemon", p.Yellow(fmt.Sprintf("is version %s, this is %s", d.other, program.Version())), "stopgate daemon restart")
+	}
+	if d.Status != nil {
+		for _, trouble := range d.Status.Trouble {
+			row("trouble", p.Red(plain.Line(trouble)), "stopgate daemon status")
+		}
+	}
+	if len(d.Agents) > 0 {
+		row("agents", d.agents(), "stopgate agent list")
+	}
+	const most = 3
+	for i := range d.Open[:min(len(d.Open), most)] {
+		decision := &d.Open[i]
+		row("decide", p.Yellow(decisionAbout(decision)+": "+term.Cut(decisionState(decision), longestState)), answerLine(decision))
+	}
+	if more := len(d.Open) - most; more > 0 {
+		row("decide", p.Yellow(fmt.Sprintf("%d more", more)), "stopgate decision list")
+	}
+}
+
+// agents is how many are how far: "2 running, 1 waiting, 3 queued".
+func (d *DaemonStatus) agents() string {
+	var parts []string
+	for _, state := range []string{ownerRunning, "starting", "parked", ownerWaiting, "queued"} {
+		n := 0
+		for i := range d.Agents {
+			if agentState(&d.Agents[i]) == state {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// line is what the daemon has under way.
+func (d *DaemonStatus) line() string {
+	s := d.Status
+	live := func(c client.Counts) int { return c.Running + c.Waiting }
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		noun string
+	}{{live(s.Pipelines), "pipeline"}, {live(s.Runs), "agent run"}} {
+		if part.n > 0 {
+			parts = append(parts, term.Count(part.n, part.noun))
+		}
+	}
+	if len(parts) == 0 {
+		return "running, with nothing under way"
+	}
+	return "running, with " + strings.Join(parts, ", ") + " under way"
+}

@@ -1,0 +1,190 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	xterm "golang.org/x/term"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/session/driver"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/sys/program"
+)
+
+// tuiDriver is the link name under which the program only makes queues.
+const tuiDriver = "tui-driver"
+
+// newTUIDriver is the command tree under the name tui-driver.
+func NewTUIDriver() *cobra.Command {
+	cmd := newQueueCreate(tuiDriver)
+	cmd.Use = strings.Replace(cmd.Use, "create", tuiDriver, 1)
+	cmd.Version = program.Version()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetFlagErrorFunc(term.FlagError)
+	term.FilterOutput(cmd)
+	return cmd
+}
+
+// isTUIDriver tells the link from the program that a copy of that name starts to go on
+// with a queue.
+func IsTUIDriver(args []string) bool {
+	return program.Called(args[0]) == tuiDriver && (len(args) == 1 || args[1] != "queue")
+}
+
+type createOptions struct {
+	session string
+	file    string
+	replace bool
+	asJSON  bool
+}
+
+// newQueueCreate makes the command for the words that it is called by.
+func newQueueCreate(words string) *cobra.Command {
+	var o createOptions
+	cmd := &cobra.Command{
+		Use:   "create [ORDER]",
+		Short: "Give a session commands, and type the first",
+		Long: `Give the client in a tmux session commands, and type the first one, unless the client is
+busy: then it is typed when the client stops.
+
+ORDER is JSON: an object with the session and its commands, or only the array of commands
+where --session names the session. "-" means standard input, and so does no ORDER where that
+is no terminal. One argument holds at most 128 kB on some systems; standard input and files
+may have 10 MB.
+
+A command is whatever a person could type: a slash command, or a prompt of any length and
+number of lines, up to 1 MiB.
+
+Exit code 1: refused; the session has a queue, there is no such session or no client in it,
+or a command may not be typed. 2: the order was not understood. 3: there is no tmux.`,
+		Example: strings.ReplaceAll(`  PROGRAM '{"session": "main", "commands": ["/clear", "/gsd:plan-phase 3"]}'
+  PROGRAM --session main '["Run the tests.\nThen fix what fails."]'
+  PROGRAM --replace --file order.json
+  jq -n '{session: "main", commands: [$ARGS.named[]]}' --rawfile a prompt.md | PROGRAM`, "PROGRAM", words),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.session, "session", "s", "", "the tmux session, where ORDER does not name it")
+	flags.StringVar(&o.file, "file", "", "read the order from this file")
+	flags.BoolVar(&o.replace, "replace", false, "cancel the queue that the session has")
+	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (o *createOptions) run(cmd *cobra.Command, args []string) error {
+	name, text, err := o.read(cmd, args)
+	if err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("session") && o.session == "" {
+		return term.BadUsage(errors.New("--session must not be empty"), "see: "+cmd.CommandPath()+" --help")
+	}
+	order, err := parseOrder(name, text, o.session)
+	if err != nil {
+		return err
+	}
+	order.Replace = o.replace
+	desk, err := newDesk()
+	if err != nil {
+		return err
+	}
+	ctx, stop := term.UntilSignal(cmd)
+	defer stop()
+	q, err := desk.driver.Create(ctx, order)
+	return desk.report(cmd, order.Session, q, err, o.asJSON)
+}
+
+// maxOrder bounds an order.
+const maxOrder = 10 << 20
+
+// read gets the text of the order from the one source that there is.
+func (o *createOptions) read(cmd *cobra.Command, args []string) (name string, text []byte, err error) {
+	hint := "usage: " + cmd.UseLine()
+	in := cmd.InOrStdin()
+	switch {
+	case len(args) > 1:
+		return "", nil, term.BadUsage(fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "put the JSON into single quotes: '"+orderExample+"'")
+	case len(args) == 1 && o.file != "":
+		return "", nil, term.BadUsage(errors.New("an argument and --file exclude each other"), hint)
+	case len(args) == 1 && args[0] != "-":
+		return "argument", []byte(args[0]), nil
+	case o.file != "":
+		file, err := os.Open(o.file)
+		if err != nil {
+			return "", nil, err
+		}
+		defer file.Close()
+		text, err := readOrder(file, o.file)
+		return o.file, text, err
+	case len(args) == 0 && isTerminal(in):
+		return "", nil, term.BadUsage(errors.New("there is no order"), "for example: "+cmd.CommandPath()+" '"+orderExample+"'")
+	}
+	text, err = readOrder(in, "standard input")
+	return "standard input", text, err
+}
+
+func readOrder(in io.Reader, name string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxOrder+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	case len(text) > maxOrder:
+		return nil, term.BadUsage(fmt.Errorf("%s has more than %d MB", name, maxOrder>>20), "what is that long belongs into a file that a command names")
+	}
+	return text, nil
+}
+
+func isTerminal(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	return ok && xterm.IsTerminal(int(file.Fd()))
+}
+
+// report says what became of a queue that was to be begun with. An error may have come
+// after the queue was written down.
+func (d *desk) report(cmd *cobra.Command, session string, q queue.Queue, err error, asJSON bool) error {
+	v, found := d.lookFor(session, q)
+	var refused *driver.RefusedError
+	switch {
+	case err != nil && (!found || errors.As(err, &refused)):
+		return forQueue(err, session)
+	case err != nil:
+		return term.WithHint(forQueue(err, session), "its queue is there: stopgate queue show "+term.ShellWord(session))
+	case !found: // it has come to its end, and others after it
+		return nil
+	}
+	if asJSON {
+		if err := term.PrintJSON(cmd.OutOrStdout(), v); err != nil || !v.broken() {
+			return err
+		}
+		return term.ErrSilent
+	}
+	if v.broken() {
+		return term.WithHint(fmt.Errorf("session %s: %s", term.Shown(session), v.State), "its queue is now "+v.Path+"\ntry again with: stopgate queue retry "+term.ShellWord(session))
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "session %s%s: %s\nwatch it with: stopgate queue show %s --watch (its file is %s)\n", term.Shown(session), inPane(q), v.begun(q.Active()), term.ShellWord(session), v.Path)
+	return nil
+}
+
+// inPane names the pane, since a session may have several clients.
+func inPane(q queue.Queue) string {
+	if q.Stopgate == nil || q.Stopgate.Place == nil {
+		return ""
+	}
+	return ", pane " + q.Stopgate.Place.Pane
+}
+
+// lookFor finds a queue again, if it was written down.
+func (d *desk) lookFor(session string, q queue.Queue) (queueView, bool) {
+	if q.Stopgate == nil {
+		return queueView{}, false
+	}
+	v, err := d.find(session, q.Stopgate.ID)
+	return v, err == nil
+}

@@ -1,0 +1,230 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/registry"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+func NewRegistry() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "registry",
+		Short: "List, add and check the agents that look after sessions",
+		Long: `List, add and check the entries of agent-registry.json: which agent is woken for the
+client in which tmux session, and how. A session without an entry is left alone.`,
+		Example: `  stopgate registry list
+  stopgate registry add warden --session warden-main
+  stopgate registry check`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newRegistryList(), newRegistryAdd(), newRegistryCheck())
+	return cmd
+}
+
+// registryPath is where the registry lies.
+func registryPath() (string, error) {
+	global, err := paths.GlobalConfig()
+	if err != nil {
+		return "", err
+	}
+	return registry.Path(filepath.Dir(global)), nil
+}
+
+func newRegistryList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the agents, their sessions and what wakes them",
+		Long: `List the agents, in the order in which their sessions are looked up: exact names first,
+then the first pattern that fits.
+
+Exit code 1: a part of the file cannot be read. What can be is listed all the same.`,
+		Example: `  stopgate registry list
+  stopgate registry list --json | jq -r '.[] | select(.enabled) | .session'`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, err := registryPath()
+			if err != nil {
+				return err
+			}
+			r, err := registry.Load(path)
+			list := agentViews(r)
+			if asJSON {
+				err = errors.Join(err, term.PrintJSON(cmd.OutOrStdout(), list))
+			} else if err == nil || len(list) > 0 {
+				printAgents(cmd.OutOrStdout(), list, path)
+			}
+			return withHintOf(err)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// withHintOf says how to see more of a registry's faults.
+func withHintOf(err error) error {
+	var faults *config.Faults
+	if errors.As(err, &faults) {
+		return term.WithHint(err, "see: stopgate registry check")
+	}
+	return err
+}
+
+// agentView is what people see of an agent.
+type agentView struct {
+	Session   string   `json:"session"`
+	Agent     string   `json:"agent"`
+	Transport string   `json:"transport"` // "" where the gateway is at fault
+	Workspace string   `json:"workspace,omitempty"`
+	Enabled   bool     `json:"enabled"`
+	WakeOn    []string `json:"wake_on"` // null for everything
+}
+
+func agentViews(r *registry.Registry) []agentView {
+	list := []agentView{}
+	for _, a := range r.Agents() {
+		list = append(list, agentView{
+			Session: a.SessionName, Agent: a.AgentID, Transport: a.Gateway.Transport,
+			Workspace: a.WorkingDirectory, Enabled: a.Enabled, WakeOn: a.WakeOn,
+		})
+	}
+	// Exact names are looked up first, so they stand first.
+	slices.SortStableFunc(list, func(a, b agentView) int { return patternLast(a.Session) - patternLast(b.Session) })
+	return list
+}
+
+func patternLast(session string) int {
+	if registry.IsPattern(session) {
+		return 1
+	}
+	return 0
+}
+
+func printAgents(out io.Writer, list []agentView, path string) {
+	if len(list) == 0 {
+		fmt.Fprintf(out, "no agents in %s\nadd one with: stopgate registry add AGENT_ID --session NAME\n", path)
+		return
+	}
+	rows := [][]string{{"SESSION", "AGENT", "TRANSPORT", "ENABLED", "WAKES ON", "WORKSPACE"}}
+	for _, a := range list {
+		rows = append(rows, []string{
+			term.Shown(a.Session), term.Shown(a.Agent), orDash(a.Transport), yesNo(a.Enabled), a.wakes(), orDash(term.Shown(a.Workspace)),
+		})
+	}
+	printColumns(out, rows)
+}
+
+func (a agentView) wakes() string {
+	switch {
+	case a.WakeOn == nil:
+		return "everything"
+	case len(a.WakeOn) == 0:
+		return "queues only"
+	}
+	return term.Shown(strings.Join(a.WakeOn, ", "))
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+// printColumns prints rows below each other, with a faint first one.
+func printColumns(out io.Writer, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], term.Cells(cell))
+		}
+	}
+	p := term.PaintFor(out)
+	for n, row := range rows {
+		line := make([]string, len(row))
+		for i, cell := range row {
+			line[i] = term.Pad(cell, widths[i])
+		}
+		text := strings.TrimRight(strings.Join(line, "  "), " ")
+		if n == 0 {
+			text = p.Faint(text)
+		}
+		fmt.Fprintln(out, text)
+	}
+}
+
+func newRegistryCheck() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Find everything that is wrong with the registry",
+		Long: `Find every fault of agent-registry.json at once, each with its place: what cannot be
+read, names that nobody knows, programs, directories, variables and files that are not there,
+entries that never apply. Nobody is contacted, and no secret is shown.
+
+A warning is something that works, but hardly as it was meant.
+
+Exit code 0: no faults, or no registry. 1: there are faults.`,
+		Example: `  stopgate registry check
+  stopgate registry check --json | jq '.faults[].message'`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, err := registryPath()
+			if err != nil {
+				return err
+			}
+			report := registry.Check(path, os.Environ())
+			if asJSON {
+				err = term.PrintJSON(cmd.OutOrStdout(), map[string]any{
+					"file": path, "agents": report.Agents,
+					"faults": append([]config.Fault{}, report.Faults...), "warnings": append([]config.Fault{}, report.Warnings...),
+				})
+			} else {
+				printRegistryReport(cmd.OutOrStdout(), path, report)
+			}
+			if err == nil && len(report.Faults) > 0 {
+				err = term.ErrSilent
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printRegistryReport(out io.Writer, path string, report registry.Report) {
+	p := term.PaintFor(out)
+	for _, fault := range report.Faults {
+		fmt.Fprintln(out, fault.Detail())
+	}
+	for _, warning := range report.Warnings {
+		fmt.Fprintln(out, p.Yellow("warning")+" "+warning.Detail())
+	}
+	switch {
+	case len(report.Faults) > 0:
+		fmt.Fprintln(out, p.Red(term.Count(len(report.Faults), "fault")))
+	case report.Agents == 0:
+		fmt.Fprintf(out, "no agents in %s\nadd one with: stopgate registry add AGENT_ID --session NAME\n", path)
+	default:
+		fmt.Fprintf(out, "%s %s: %s\n", p.Green("valid"), path, term.Count(report.Agents, "agent"))
+	}
+}

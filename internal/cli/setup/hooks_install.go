@@ -1,0 +1,206 @@
+package setup
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/launcher"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/program"
+)
+
+func newHooksInstall() *cobra.Command {
+	var where scopeFlags
+	var yes, slash bool
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Install the hooks (default: --local)",
+		Long: `Merge stopgate's hooks into a settings file of the client. Every other key and hook
+stays as it is; installing twice changes nothing; the first change keeps a backup.
+Entries of an older stopgate are brought to today's form.
+
+--user also writes "trust: enforce" into the global config: from then on only
+projects that you approved run anything. --project and --local approve the
+project's .gauntlet/ as it stands.`,
+		Example: `  stopgate hooks install
+  stopgate hooks install --user --slash-commands
+  stopgate hooks install --project     teammates need stopgate on their PATH`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			scope, _, err := where.scope(cmd)
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("timeout") && timeout < shortestTimeout {
+				return term.BadUsage(fmt.Errorf("--timeout must be at least %s", term.Brief(shortestTimeout)), "for example: stopgate hooks install --timeout 40m")
+			}
+			h, err := here.FindNearest()
+			if err != nil {
+				return err
+			}
+			if err := install(h, cmd.OutOrStdout(), scope, timeout, yes); err != nil || !slash {
+				return err
+			}
+			program, err := command(scope)
+			if err != nil {
+				return err
+			}
+			return launcher.InstallSlashCommands(cmd.OutOrStdout(), scope, h.Root, program)
+		},
+	}
+	where.register(cmd)
+	cmd.Flags().Var((*term.DurationFlag)(&timeout), "timeout", "how long Claude Code waits for the answer to a stop (default 20m)")
+	cmd.Flags().BoolVar(&slash, "slash-commands", false, "also write /supervisor and /supervisoroff, which switch reviews of a session on and off")
+	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: approve without a terminal")
+	return cmd
+}
+
+// shortestTimeout leaves gates a little time beside what a hook needs for itself.
+const shortestTimeout = 10 * time.Second
+
+func install(h *here.Place, out io.Writer, scope settings.Scope, timeout time.Duration, yes bool) error {
+	to, err := settingsTarget(h, scope)
+	if err != nil {
+		return err
+	}
+	to.timeout = timeout
+	if scope == settings.User {
+		// First, so that no moment has hooks everywhere and trust nowhere.
+		if err := enforceTrust(h, out); err != nil {
+			return err
+		}
+		return installHooks(h, out, to)
+	}
+	if err := installHooks(h, out, to); err != nil || !paths.HasConfig(h.Root) {
+		return err // without a configuration, as in a worktree of an older branch, there is nothing to approve
+	}
+	if err := trust.RequirePerson("approve", yes); err != nil {
+		if standing, _ := h.Trust().Standing(h.Root); standing.State != trust.Approved {
+			fmt.Fprintf(out, "not approved: %s (%v)\n", h.ConfigDir(), err)
+		}
+		return nil
+	}
+	return approve(out, h, yes)
+}
+
+// target is a settings file that may take the hooks.
+type target struct {
+	scope     settings.Scope
+	path      string
+	command   string
+	installed []settings.Entry
+	timeout   time.Duration // of a stop; 0: as long as its commands need
+}
+
+// target refuses a file that the client drops or that cannot be edited, and one
+// beside which another has the hooks already: two would answer every event twice.
+func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
+	path, err := settings.Path(scope, h.Root)
+	if err != nil {
+		return target{}, err
+	}
+	to := target{scope: scope, path: path}
+	if to.command, err = command(scope); err != nil {
+		return to, err
+	}
+	for _, file := range settings.Inspect(h.Root) {
+		living := slices.ContainsFunc(file.Entries, settings.Entry.Living)
+		switch {
+		case file.Path == path:
+			to.installed = file.Entries
+		case living && file.Scope == settings.Managed:
+			return to, fmt.Errorf("the administrator installed the hooks already, in %s", file.Path)
+		case living:
+			return to, term.WithHint(
+				fmt.Errorf("the hooks are installed already, in the %s settings %s", file.Scope, file.Path),
+				fmt.Sprintf("to move them, first run: stopgate hooks uninstall --%s", file.Scope),
+			)
+		}
+	}
+	if err := settings.Check(path, settings.Plan(to.command, nil, to.installed, 0)); err != nil {
+		return to, fmt.Errorf("install the hooks: %w", err)
+	}
+	return to, nil
+}
+
+// installHooks merges the entries into the file.
+func installHooks(h *here.Place, out io.Writer, to target) error {
+	var project *config.Project
+	if h.HasProject {
+		// An invalid configuration is validate's to tell; its events come with
+		// the next install.
+		project, _ = config.LoadProject(h.ConfigDir(), h.Short(h.ConfigDir()))
+	}
+	changed, err := settings.Install(to.path, settings.Plan(to.command, project, to.installed, to.timeout))
+	if err != nil {
+		return err
+	}
+	if changed {
+		fmt.Fprintf(out, "installed the hooks in %s\n", to.path)
+	} else {
+		fmt.Fprintf(out, "the hooks are in %s already\n", to.path)
+	}
+	excludeHooks(out, to)
+	noteObstacles(h, out, to)
+	return nil
+}
+
+// noteObstacles tells what keeps the hooks that are now installed from working.
+func noteObstacles(h *here.Place, out io.Writer, to target) {
+	if _, err := exec.LookPath("stopgate"); err != nil && to.scope == settings.Project {
+		fmt.Fprintln(out, "note: stopgate is not on your PATH; the client will not find it there")
+	}
+	if h.Cwd != h.Root && to.scope != settings.User {
+		fmt.Fprintf(out, "note: start claude in %s; started in %s it may not read this file\n", h.Root, h.Cwd)
+	}
+	if by, disabled := settings.Disabled(settings.Inspect(h.Root)); disabled {
+		fmt.Fprintf(out, "note: %s switches all hooks off\n", by.Path)
+	}
+}
+
+// command is how the client shall call us: by the bare name in a file that
+// others use too, else by the path that stays when the program is updated.
+func command(scope settings.Scope) (string, error) {
+	if scope == settings.Project {
+		return settings.Program, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if onPath, err := exec.LookPath("stopgate"); err == nil && here.SameFile(onPath, self) {
+		return filepath.Abs(onPath)
+	}
+	// By the name we know our entries again.
+	if name := program.Called(self); name != "stopgate" && name != "conclaude" {
+		return "", term.WithHint(fmt.Errorf("cannot install hooks that call %s", self), "install the program under the name stopgate")
+	}
+	return self, nil
+}
+
+// enforceTrust turns trust on, unless the global config says something about it
+// already.
+func enforceTrust(h *here.Place, out io.Writer) error {
+	changed, err := config.EnforceTrust(h.GlobalPath)
+	if err != nil {
+		return err
+	}
+	if changed {
+		fmt.Fprintf(out, "wrote \"trust: enforce\" to %s: only projects you approve run anything\n", h.GlobalPath)
+		h.Global, h.GlobalErr = trust.LoadGlobal(h.GlobalPath, h.StateDir)
+	}
+	return nil
+}

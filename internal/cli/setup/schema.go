@@ -1,0 +1,107 @@
+package setup
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/schema"
+)
+
+func NewSchema() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schema",
+		Short: "Print JSON Schemas",
+		Example: `  stopgate schema hook SubagentStop
+  stopgate schema config
+  stopgate schema runbook`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSchemaHook(), newSchemaConfig(), newSchemaRunbook())
+	return cmd
+}
+
+func newSchemaHook() *cobra.Command {
+	return &cobra.Command{
+		Use:                   "hook EVENT",
+		Short:                 "Print the JSON Schema of an event's payload",
+		Example:               "  stopgate schema hook SubagentStop > SubagentStop.schema.json",
+		DisableFlagsInUseLine: true,
+		ValidArgs:             EventNames(hook.Typed()),
+		Args:                  term.OneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := hook.Schema(hook.Event(args[0]))
+			if err != nil {
+				return noSchema(err, args[0], "events", EventNames(hook.Typed()))
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+}
+
+func newSchemaConfig() *cobra.Command {
+	return &cobra.Command{
+		Use:   "config [KIND]",
+		Short: "Print the JSON Schema of a configuration file",
+		Long: `Print the JSON Schema of a configuration file, for editors. KIND is project, which
+is .gauntlet/config.yml and the default, check, review, ci or global.`,
+		Example: `  stopgate schema config > config.schema.json
+  stopgate schema config check`,
+		DisableFlagsInUseLine: true,
+		ValidArgs:             config.Kinds(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return term.OneArg(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind := append(args, "project")[0]
+			text, err := config.Schema(kind)
+			if err != nil {
+				return noSchema(err, kind, "kinds", config.Kinds())
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+}
+
+func newSchemaRunbook() *cobra.Command {
+	return &cobra.Command{
+		Use:   "runbook",
+		Short: "Print the JSON Schema of a runbook",
+		Long: `Print the JSON Schema of a runbook, for editors that check TOML by it. It knows less than
+stopgate runbook check, which also sees where steps lead.`,
+		Example:               "  stopgate schema runbook > runbook.schema.json",
+		DisableFlagsInUseLine: true,
+		Args:                  term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s", schema.Runbook())
+			return err
+		},
+	}
+}
+
+// noSchema hints at a name that there is a schema for.
+func noSchema(err error, name, what string, valid []string) error {
+	hint := what + ": " + strings.Join(valid, ", ")
+	if near := config.Suggest(name, valid); near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	return term.BadUsage(err, hint)
+}
+
+func EventNames(events []hook.Event) []string {
+	out := make([]string, len(events))
+	for i, e := range events {
+		out[i] = string(e)
+	}
+	return out
+}

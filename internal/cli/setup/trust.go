@@ -1,0 +1,309 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/owner"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+func NewTrust() *cobra.Command {
+	var show, revoke, restore, yes, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Approve this project's .gauntlet/ as it stands",
+		Long: `Approve every file under this project's .gauntlet/ as it stands now. Where the
+global config says "trust: enforce", only approved content runs; an agent that
+edits it later changes nothing until you approve again.`,
+		Example: `  stopgate trust --show     what would run, and what changed since you approved
+  stopgate trust            approve
+  stopgate trust --restore  put the approved files back; agents may do this, too
+  stopgate trust --revoke   take it back`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := term.AtMostOne(cmd, "show", "revoke", "restore"); err != nil {
+				return err
+			}
+			h, err := here.MustExist(here.FindApprovable())
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			switch {
+			case show:
+				return showTrust(out, h, asJSON)
+			case restore:
+				return restoreApproved(out, h, asJSON)
+			case revoke:
+				if err := trust.RequirePerson("take an approval back", yes); err != nil {
+					return err
+				}
+				if err := h.Trust().Revoke(h.Root); err != nil {
+					return err
+				}
+				fmt.Fprintf(out, "no longer approved: %s\n", h.ConfigDir())
+				return nil
+			}
+			return approve(out, h, yes)
+		},
+	}
+	cmd.Flags().BoolVar(&show, "show", false, "only show what would run and what changed")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the approval back")
+	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved files back and keep edited ones aside")
+	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --show or --restore: print JSON")
+	return cmd
+}
+
+// restoreApproved puts the approved files back. Only approved content results, so
+// agents may do it too.
+func restoreApproved(out io.Writer, h *here.Place, asJSON bool) error {
+	r, err := h.Trust().Restore(h.Root)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return term.PrintJSON(out, r)
+	}
+	if len(r.Restored)+len(r.Moved) == 0 {
+		fmt.Fprintf(out, "%s is as approved\n", h.ConfigDir())
+		return nil
+	}
+	fmt.Fprintf(out, "restored: %s\n", h.ConfigDir())
+	for _, path := range r.Restored {
+		fmt.Fprintf(out, "  %s\n", plain.Line(path))
+	}
+	if len(r.Moved) > 0 {
+		fmt.Fprintf(out, "what was there instead is in %s\n", r.Aside)
+	}
+	return nil
+}
+
+// notInBranch is the error of a project whose approved configuration the branch does not have.
+func notInBranch(h *here.Place) error {
+	return term.WithHint(errors.New(paths.ProjectConfig(h.Root)+" "+trust.NotInBranch), trust.GetHere)
+}
+
+func approve(out io.Writer, h *here.Place, yes bool) error {
+	if err := trust.RequirePerson("approve", yes); err != nil {
+		return err
+	}
+	if standing, _ := h.Trust().Standing(h.Root); standing.Absent(os.Environ()) {
+		return notInBranch(h)
+	}
+	if foreign := (*owner.Error)(nil); errors.As(owner.Check(h.Root, os.Environ()), &foreign) {
+		return term.WithHint(foreign, "if you trust it: "+foreign.Hint())
+	}
+	snapshot, err := trust.Take(h.Root)
+	if err != nil {
+		return err
+	}
+	cfg, err := readSnapshot(h, snapshot)
+	if err != nil {
+		return fmt.Errorf("not approved, because it is not valid (see: stopgate validate):\n%w", err)
+	}
+	if err := h.Trust().ApproveSnapshot(snapshot, time.Now()); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "approved: %s\n", plain.Name(h.ConfigDir()))
+	cfg.print(out, "it runs")
+	noteUncovered(h, out, cfg.Project)
+	if h.GlobalErr == nil && h.Global.Exists && !h.Enforces() { // without the file, approving turns it on
+		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.GlobalPath)
+	}
+	return nil
+}
+
+// noteUncovered says which of the commands would never run, because the client
+// does not call us for their events.
+func noteUncovered(h *here.Place, out io.Writer, cfg *config.Project) {
+	entries := settings.InForce(settings.Inspect(h.Root))
+	if missing := settings.Uncovered(entries, cfg); len(missing) > 0 {
+		fmt.Fprintf(out, "note: the client does not call stopgate for %s; run: stopgate hooks install\n", strings.Join(EventNames(missing), ", "))
+	}
+}
+
+// contents are a project's configuration, its gates and its runbooks.
+type contents struct {
+	*config.Project
+	gates    *config.Gates
+	runbooks []string // slash-separated, below .gauntlet/
+}
+
+func ReadContents(dir, shown string) (c contents, err error) {
+	if c.Project, err = config.LoadProject(dir, shown); err == nil {
+		c.gates, err = config.LoadGates(dir, shown, c.Project)
+	}
+	return c, err
+}
+
+// readApprovable reads a project that may also have runbooks alone.
+func readApprovable(dir, shown string) (c contents, err error) {
+	runbooks, err := runbooksIn(dir)
+	if err != nil {
+		return c, err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, paths.ConfigFile)); errors.Is(err, fs.ErrNotExist) && len(runbooks) > 0 {
+		return contents{&config.Project{}, &config.Gates{}, runbooks}, nil
+	}
+	c, err = ReadContents(dir, shown)
+	c.runbooks = runbooks
+	return c, err
+}
+
+// runbooksIn lists the runbooks of a .gauntlet.
+func runbooksIn(dir string) (found []string, err error) {
+	err = filepath.WalkDir(filepath.Join(dir, paths.RunbooksDir), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if ext := filepath.Ext(path); ext == ".toml" || ext == ".hcl" {
+			rel, err := filepath.Rel(dir, path)
+			found = append(found, filepath.ToSlash(rel))
+			return err
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return found, err
+}
+
+// commands lists what the client's events make run.
+func (c contents) commands() []string { return append(c.Commands(), c.gates.Commands()...) }
+
+// readSnapshot reads the configuration that is to be approved, not what the disk
+// has by now.
+func readSnapshot(h *here.Place, snapshot trust.Snapshot) (contents, error) {
+	shown := h.Short(h.ConfigDir())
+	if !snapshot.Has(paths.ConfigFile) && h.Trust().Gated(h.Root) {
+		return contents{}, fmt.Errorf("%s does not exist; to take an approval back: stopgate trust --revoke", filepath.Join(shown, paths.ConfigFile))
+	}
+	dir, err := os.MkdirTemp("", "stopgate-trust-")
+	if err != nil {
+		return contents{}, err
+	}
+	defer os.RemoveAll(dir)
+	if err := snapshot.Copy(dir); err != nil {
+		return contents{}, err
+	}
+	return readApprovable(dir, shown)
+}
+
+type trustView struct {
+	trust.Standing
+	Enforced bool `json:"enforced"`
+	// WhereEdited is what happens on this system where files differ from the approved ones.
+	WhereEdited trust.Remedy `json:"where_edited"`
+	Commands    []string     `json:"commands"`
+	Runbooks    []string     `json:"runbooks"`
+	Invalid     string       `json:"invalid,omitempty"`
+}
+
+func showTrust(out io.Writer, h *here.Place, asJSON bool) error {
+	standing, err := h.Trust().Standing(h.Root)
+	if err != nil {
+		return err
+	}
+	remedy, why := trust.RemedyHere()
+	if standing.State == trust.Edited {
+		remedy = standing.Content.Remedy()
+	}
+	view := trustView{Standing: standing, Enforced: h.Enforces(), WhereEdited: remedy, Commands: []string{}, Runbooks: []string{}}
+	cfg, err := readApprovable(h.ConfigDir(), h.Short(h.ConfigDir()))
+	view.Runbooks = append(view.Runbooks, cfg.runbooks...)
+	if err != nil {
+		view.Invalid = err.Error()
+	} else {
+		view.Commands = append(view.Commands, cfg.commands()...)
+	}
+	if asJSON {
+		return term.PrintJSON(out, view)
+	}
+	fmt.Fprintf(out, "%s: %s\n", plain.Name(h.ConfigDir()), standing.State)
+	if standing.Absent(os.Environ()) {
+		fmt.Fprintf(out, "%s %s: %s\n", plain.Name(paths.ProjectConfig(h.Root)), trust.NotInBranch, trust.GetHere)
+		return nil
+	}
+	if len(standing.Changed) > 0 {
+		fmt.Fprintf(out, "changed since %s:\n", standing.ApprovedAt.Local().Format(time.DateTime))
+		for _, path := range standing.Changed {
+			fmt.Fprintf(out, "  %s\n", plain.Line(path))
+		}
+		fmt.Fprintf(out, "compare: diff -r %s %s\n", term.Quote(standing.Dir), term.Quote(h.ConfigDir()))
+	}
+	if view.Enforced {
+		fmt.Fprintf(out, "where files differ from the approved ones, %s\n", remedy)
+		if why != nil {
+			fmt.Fprintf(out, "  (%v)\n", why)
+		}
+	}
+	if view.Invalid != "" {
+		fmt.Fprintf(out, "not valid: %s\n", term.Tame(view.Invalid))
+		return nil
+	}
+	verb := "it runs"
+	if view.Enforced && standing.State != trust.Approved {
+		verb = "once approved, it runs"
+	}
+	cfg.print(out, verb)
+	return nil
+}
+
+// print says what runs and what is enforced. What is in runbooks only stopgated can read.
+func (c contents) print(out io.Writer, verb string) {
+	for _, rule := range c.rules() {
+		fmt.Fprintln(out, rule)
+	}
+	commands := c.commands()
+	if len(commands)+len(c.runbooks) == 0 {
+		fmt.Fprintln(out, verb+" nothing")
+		return
+	}
+	if len(commands) > 0 {
+		fmt.Fprintln(out, verb+":")
+	}
+	for _, command := range commands {
+		fmt.Fprintf(out, "  %s\n", command)
+	}
+	if len(c.runbooks) > 0 {
+		fmt.Fprintln(out, verb+", when somebody starts it, what is in these (see it with: stopgate runbook show):")
+	}
+	for _, path := range c.runbooks {
+		fmt.Fprintf(out, "  %s\n", plain.Name(path))
+	}
+}
+
+// rules are the settings that change what is enforced.
+func (c contents) rules() (lines []string) {
+	if c.Mode == config.Observe {
+		lines = append(lines, "it never blocks a stop (mode: observe)")
+	}
+	if enabled := c.Gauntlet.StopHook.Enabled; enabled != nil && !*enabled {
+		lines = append(lines, "its gates do not run at a stop (stop_hook.enabled: false)")
+	}
+	if len(c.Protect.Patterns) > 0 {
+		then := "you are told when an agent changes them"
+		if c.Protect.Blocks {
+			then = "changing them blocks the stop once"
+		}
+		lines = append(lines, "it protects "+plain.Line(strings.Join(c.Protect.Patterns, ", "))+": "+then)
+	}
+	return lines
+}

@@ -1,0 +1,130 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/protect"
+	"github.com/stopgate/stopgate/internal/harness/launch"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/registry"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+func NewValidate() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Check every configuration file; all faults at once",
+		Long: `Check the global config, the launcher's ccc.json, the registry of agents and this
+project's .gauntlet/: config.yml, every file in checks/ and reviews/, and ci.yml. Every
+fault is shown with its place; the client's own settings files are doctor's, and whether
+a provider takes its key is told by: stopgate provider check
+
+Exit code 0: valid, or nothing to check. 1: there are faults.`,
+		Example: `  stopgate validate
+  stopgate validate --json | jq '.faults[].message'`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := here.FindNearest()
+			if err != nil {
+				return err
+			}
+			checked, faults := h.Validate()
+			for _, look := range []func() (string, []config.Fault){validateLauncher, func() (string, []config.Fault) { return validateRegistry(h) }} {
+				if path, wrong := look(); path != "" {
+					checked, faults = append(checked, path), append(faults, wrong...)
+				}
+			}
+			if asJSON {
+				if err := term.PrintJSON(cmd.OutOrStdout(), map[string]any{"files": checked, "faults": faults}); err != nil {
+					return err
+				}
+			} else {
+				here.PrintFaults(cmd.OutOrStdout(), checked, faults)
+				for _, pattern := range unprotected(cmd.Context(), h) {
+					fmt.Fprintf(cmd.OutOrStdout(), "note: protect: no file matches %s\n", term.Shown(pattern))
+				}
+			}
+			if len(faults) > 0 {
+				return term.ErrSilent
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// unprotected are the patterns under protect that name no file: one that is misspelt protects
+// nothing.
+func unprotected(ctx context.Context, h *here.Place) []string {
+	cfg, err := config.LoadProject(h.ConfigDir(), h.ConfigDir())
+	if err != nil || !h.HasProject || len(cfg.Protect.Patterns) == 0 {
+		return nil
+	}
+	place := protect.Place{Project: &keeper.Project{Root: h.Root, Config: cfg}, Environ: os.Environ(), Now: time.Now}
+	patterns, _ := place.Missing(ctx) // without git nothing is protected, which a stop tells
+	return patterns
+}
+
+// validateLauncher checks ccc.json; the path is empty where there is none.
+func validateLauncher() (path string, faults []config.Fault) {
+	dir, err := paths.LauncherDir(os.Getenv)
+	if err != nil {
+		return "", nil // no home, no file
+	}
+	path = filepath.Join(dir, launch.ConfigFile)
+	c, err := launch.Load(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return path, jsonFaults(path, err)
+	}
+	if _, known := c.Providers[c.Current]; c.Current != "" && !known {
+		faults = append(faults, config.Fault{
+			Position: config.Position{File: path},
+			Message:  "current_provider: there is no provider " + launch.Shown(c.Current),
+			Hint:     "see: stopgate provider list",
+		})
+	}
+	return path, faults
+}
+
+// validateRegistry checks agent-registry.json; the path is empty where there is none.
+func validateRegistry(h *here.Place) (path string, faults []config.Fault) {
+	path = registry.Path(filepath.Dir(h.GlobalPath))
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if _, err := registry.Load(path); err != nil {
+		faults = jsonFaults(path, err)
+	}
+	return path, faults
+}
+
+// jsonFaults are what keeps a JSON file from being read.
+func jsonFaults(path string, err error) []config.Fault {
+	var faults *config.Faults
+	if errors.As(err, &faults) {
+		return faults.All
+	}
+	fault := config.Fault{Position: config.Position{File: path}, Message: err.Error()}
+	var refusal *jsonfile.Refusal
+	if errors.As(err, &refusal) { // it is no JSON
+		fault.Line, fault.Column, fault.Message = refusal.Line, refusal.Column, refusal.Why
+	}
+	return []config.Fault{fault}
+}

@@ -1,0 +1,48 @@
+package status
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/plane"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// watchStatus shows the status again whenever the daemon has news.
+func watchStatus(h *here.Place, cmd *cobra.Command, asJSON bool) error {
+	return plane.Asking(func(ctx context.Context, p *plane.Plane, _ []string) error {
+		return p.Watch(ctx, "", asJSON, func(ctx context.Context) (term.Glimpse, error) {
+			s, err := look(ctx, h)
+			return statusShow{s}, err
+		})
+	})(cmd, nil)
+}
+
+// statusShow is the status at one moment, for somebody who watches it.
+type statusShow struct{ *status }
+
+func (s statusShow) Json() any { return s.status }
+
+func (s statusShow) Over() bool { return false }
+
+func (s statusShow) Facts() []string { return s.text(false) }
+
+func (s statusShow) Lines(p term.Paint, width, height int) []string {
+	lines := s.text(p)
+	for i, line := range lines {
+		if term.Cells(line) > width {
+			lines[i] = term.Cut(plain.Line(line), width) // without colours, which cannot be cut
+		}
+	}
+	return term.Fit(lines, height)
+}
+
+func (s statusShow) text(p term.Paint) []string {
+	var b strings.Builder
+	_ = s.write(&b, p) // a builder takes everything
+	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+}

@@ -1,0 +1,82 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func FlagError(cmd *cobra.Command, err error) error {
+	return BadUsage(err, "see: "+cmd.CommandPath()+" --help")
+}
+
+// noArgs refuses arguments, and guesses the command that was meant.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "see: " + cmd.CommandPath() + " --help"
+	if !cmd.HasSubCommands() {
+		return BadUsage(fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]), hint)
+	}
+	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2 // letters
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return BadUsage(err, hint)
+}
+
+// atMostOne refuses flags that exclude each other.
+func AtMostOne(cmd *cobra.Command, names ...string) error {
+	var set []string
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			set = append(set, "--"+name)
+		}
+	}
+	if len(set) < 2 {
+		return nil
+	}
+	return BadUsage(errors.New(strings.Join(set, " and ")+" exclude each other"), "see: "+cmd.CommandPath()+" --help")
+}
+
+// oneArg wants exactly one argument.
+func OneArg(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return BadUsage(fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "usage: "+cmd.UseLine())
+}
+
+// untilSignal is a context that ends with Ctrl-C or a polite kill.
+func UntilSignal(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+}
+
+// durationFlag is a duration that also takes days and a plain 0.
+type DurationFlag time.Duration
+
+func (d *DurationFlag) Set(text string) error {
+	parsed, err := parseAge(text)
+	*d = DurationFlag(parsed)
+	return err
+}
+
+// String leaves zero out: help shall show no default.
+func (d *DurationFlag) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
+}
+
+// Type implements pflag.Value.
+func (*DurationFlag) Type() string { return "DURATION" }

@@ -1,0 +1,120 @@
+// Package term is what all commands share of the terminal: errors and exit codes, arguments, printing,
+// screens that are drawn again.
+package term
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// The exit codes. What the client calls never uses exitUsage: to it 2 means
+// block.
+const (
+	ExitOK          = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitCouldNotRun = 3
+	ExitInterrupted = 130
+)
+
+// silentError fails a command that has said everything already.
+type silentError struct{}
+
+func (silentError) Error() string { return "failed" }
+
+// codeError ends a command with an exit code of its own. Without an error inside
+// it, everything has been said already.
+type CodeError struct {
+	error
+	Code int
+}
+
+func (e CodeError) Unwrap() error { return e.error }
+
+func (e CodeError) Error() string {
+	if e.error == nil {
+		return fmt.Sprintf("exit %d", e.Code)
+	}
+	return e.error.Error()
+}
+
+// hintError adds a line that says what to do.
+type HintError struct {
+	error
+	Hint string
+}
+
+// usageError is a command line that cannot be understood.
+type UsageError struct {
+	error
+	Hint string
+}
+
+// tame makes each line of a text plain, and leaves its white space at the beginning.
+func Tame(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " \t")
+		lines[i] = line[:len(line)-len(rest)] + plain.Line(rest)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// errSilent is a silentError.
+var ErrSilent error = silentError{}
+
+// withCode has an error end the command with that exit code.
+func WithCode(err error, code int) error { return CodeError{err, code} }
+
+// withHint adds a line that says what to do, if there is one.
+func WithHint(err error, hint string) error {
+	if hint == "" {
+		return err
+	}
+	return HintError{err, hint}
+}
+
+// badUsage says that the command line cannot be understood.
+func BadUsage(err error, hint string) error { return UsageError{err, hint} }
+
+// explain is what a person is told of an error, in lines, and the exit code.
+func Explain(err error) (lines []string, code int) {
+	var silent silentError
+	if err == nil {
+		return nil, ExitOK
+	}
+	if errors.As(err, &silent) {
+		return nil, ExitFailed
+	}
+	var coded CodeError
+	if errors.As(err, &coded) && coded.error == nil {
+		return nil, coded.Code
+	}
+	lines = []string{"stopgate: " + err.Error()}
+	var usage UsageError
+	if errors.As(err, &usage) {
+		return append(lines, usage.Hint), ExitUsage
+	}
+	var hinted HintError
+	if errors.As(err, &hinted) {
+		lines = append(lines, hinted.Hint)
+	}
+	if coded.error != nil {
+		return lines, coded.Code
+	}
+	return lines, ExitFailed
+}
+
+// complain tells a person why a command failed and what to do about it, and returns the exit code.
+// What stands in an error may come from anywhere, and must not steer the terminal.
+func Complain(err error) int {
+	lines, code := Explain(err)
+	for _, line := range lines {
+		fmt.Fprintln(os.Stderr, Tame(line))
+	}
+	return code
+}

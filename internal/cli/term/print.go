@@ -1,0 +1,182 @@
+package term
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+func PrintJSON(out io.Writer, v any) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := out.Write(visibleJSON(text.Bytes()))
+	return err
+}
+
+// visibleJSON is the same document with escapes for what a terminal would not show as it is.
+func visibleJSON(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, r := range string(text) {
+		switch {
+		case r == '\n' || unicode.IsPrint(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+// paint colours text on a terminal, unless NO_COLOR asks for none.
+type Paint bool
+
+func PaintFor(out io.Writer) Paint {
+	file, ok := fileOf(out)
+	return Paint(ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd())))
+}
+
+func (p Paint) in(code, text string) string {
+	if !p {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (p Paint) Red(text string) string    { return p.in("31", text) }
+func (p Paint) Green(text string) string  { return p.in("32", text) }
+func (p Paint) Yellow(text string) string { return p.in("33", text) }
+func (p Paint) Faint(text string) string  { return p.in("2", text) }
+func (p Paint) Bold(text string) string   { return p.in("1", text) }
+
+// count is a number with its noun.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// brief is a duration without the zeros at its end.
+func Brief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// parseAge is time.ParseDuration with days.
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseInt(days, 10, 16) // more would not fit a time.Duration
+		if err != nil {
+			return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
+	}
+	return d, nil
+}
+
+// shellWord is a word as it is typed into a shell.
+func ShellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@%+,", r)
+	}
+	if word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// shown is a path as it is, or quoted where it would not survive a line of a
+// terminal.
+func Shown(path string) string {
+	if plain.Line(path) == path {
+		return path
+	}
+	return strconv.Quote(path)
+}
+
+// quote makes a path safe to paste into a shell.
+func Quote(path string) string {
+	harmless := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%,:", r)
+	}
+	if strings.ContainsFunc(path, func(r rune) bool { return !harmless(r) }) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}
+
+func PrintableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = PrintableLine(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// money shows a cost with its tokens and, if there is one, its limit.
+func Money(c event.Cost, most float64) string {
+	text := fmt.Sprintf("$%.4f", c.USD)
+	if most > 0 {
+		text += fmt.Sprintf(" of $%.2f", most)
+	}
+	read := c.InputTokens + c.CacheReadTokens + c.CacheCreationTokens
+	return fmt.Sprintf("%s (%d tokens read, %d written)", text, read, c.OutputTokens)
+}
+
+// elapsed is a duration in at most six characters.
+func Elapsed(d time.Duration) string {
+	switch {
+	case d < 0: // the clock was set back
+		return "0.0s"
+	case d < 9950*time.Millisecond:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", min(99, int(d.Hours())), int(d.Minutes())%60)
+}
+
+func LogToStderr(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "stopgate: "+format+"\n", args...)
+}
+
+// printableLine keeps the indentation of output but nothing that steers a
+// terminal.
+func PrintableLine(line string) string {
+	line = plain.LastDrawn(line)
+	body := strings.TrimLeft(line, " \t")
+	return strings.ReplaceAll(line[:len(line)-len(body)], "\t", "    ") + plain.Line(body)
+}
