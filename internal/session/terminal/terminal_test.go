@@ -60,8 +60,7 @@ func TestTmuxIsNotInstalled(t *testing.T) {
 	s := Server{Environ: []string{"PATH=" + t.TempDir()}}
 	p := Pane{Server: s, ID: "%0"}
 	_, panes := s.Panes(t.Context(), "a")
-	_, open := Open(t.Context(), s)
-	for what, err := range map[string]error{"Panes": panes, "Open": open, "Paste": p.Paste(t.Context(), "x"), "Enter": p.Enter(t.Context())} {
+	for what, err := range map[string]error{"Panes": panes, "Paste": p.Paste(t.Context(), "x"), "Enter": p.Enter(t.Context())} {
 		if !errors.Is(err, ErrNotInstalled) {
 			t.Errorf("%s: %v", what, err)
 		}
