@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 const runbookUsage = `usage: stopgated runbook check [FILE…] [--json]   find every fault in the project's runbooks, or in these files
@@ -196,10 +196,11 @@ func number(n int, noun string) string {
 }
 
 func printJSON(out io.Writer, v any) error {
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	text, err := rawjson.Lines(v)
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
 }
 
 // printed is the exit code, unless nobody could be told.

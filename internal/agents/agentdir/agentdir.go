@@ -19,7 +19,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/environ"
@@ -98,5 +97,3 @@ func clip(text string, most int) string {
 	const mark = "…"
 	return mark + strings.ToValidUTF8(text[len(text)-most+len(mark):], "")
 }
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -13,8 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 func at(t testing.TB) Dir {
@@ -243,37 +241,4 @@ func TestPrivate(t *testing.T) {
 		return nil
 	})
 	check(t, err)
-}
-
-// What is read by hand and what encoding/json reads is the same.
-func FuzzFiles(f *testing.F) {
-	for _, seed := range []string{`{"session":"a"}`, `{"session":"a","left":true}`, `{"on_stop":"idle"}`, `{"message":"a","transcript":"","cwd":"","prompt":"","time":"2026-11-15T12:00:00Z","error":"x"}`, `{`, `{"session":"a","session":"b"}`} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		same(t, text, (*Session).read)
-		same(t, text, (*Last).read)
-		var config struct {
-			OnStop string `json:"on_stop"`
-		}
-		if json.Unmarshal([]byte(text), &config) != nil {
-			config.OnStop = ""
-		}
-		if got := parseConfig([]byte(text)); got != config.OnStop {
-			t.Errorf("%q: %q, want %q", text, got, config.OnStop)
-		}
-	})
-}
-
-func same[T any](t *testing.T, text string, read func(*T, *rawjson.Reader)) {
-	t.Helper()
-	var want T
-	wantErr := json.Unmarshal([]byte(text), &want)
-	got, err := parse([]byte(text), "file", read)
-	if (err == nil) != (wantErr == nil) {
-		t.Fatalf("%q: %v, want %v", text, err, wantErr)
-	}
-	if err == nil && !cmp.Equal(got, want) {
-		t.Errorf("%q: %+v, want %+v", text, got, want)
-	}
 }

@@ -32,30 +32,25 @@ func (d Dir) OnStop() string {
 }
 
 func parseConfig(text []byte) (onStop string) {
-	r := rawjson.NewReader(text)
-	r.Object(func() {
-		if r.Has("on_stop") {
-			onStop = r.String()
-		}
-	})
-	if r.Done() {
-		return onStop
-	}
-	var config struct {
-		OnStop string `json:"on_stop"`
-	}
+	var config config
 	if json.Unmarshal(text, &config) != nil {
 		return ""
 	}
 	return config.OnStop
 }
 
+type config struct {
+	OnStop string `json:"on_stop"`
+}
+
 // WriteConfig writes what a stop of the agent means. Its stop hook reads the file, so it
 // is there before the agent is.
 func (d Dir) WriteConfig(onStop string) error {
-	var w rawjson.Writer
-	w.String(onStop)
-	return d.durable(fmt.Appendf(nil, `{"on_stop":%s}`, w.Text), "config.json")
+	text, err := json.Marshal(config{onStop})
+	if err != nil {
+		return err
+	}
+	return d.durable(text, "config.json")
 }
 
 // Session is the client's session that the agent's hooks count for. Others come and go in
@@ -69,19 +64,7 @@ type Session struct {
 
 // Session is the session on record.
 func (d Dir) Session() (Session, error) {
-	text, err := d.read("session.json")
-	if err != nil {
-		return Session{}, err
-	}
-	return parse(text, d.Path("session.json"), (*Session).read)
-}
-
-// read reads one that was not left, as it nearly always is. One that was left has another
-// member, and is read by encoding/json.
-func (s *Session) read(r *rawjson.Reader) {
-	if r.Has("session") {
-		s.ID = r.String()
-	}
+	return parse[Session](d, "session.json")
 }
 
 // SetSession puts a session on record.
@@ -101,18 +84,7 @@ type Terminal struct {
 
 // Terminal is where the client is to be seen; none where the agent is no client.
 func (d Dir) Terminal() (Terminal, error) {
-	text, err := d.read("terminal.json")
-	if err != nil {
-		return Terminal{}, err
-	}
-	return parse(text, d.Path("terminal.json"), func(t *Terminal, r *rawjson.Reader) {
-		if r.Has("socket") {
-			t.Socket = r.String()
-		}
-		if r.Has("session") {
-			t.Session = r.String()
-		}
-	})
+	return parse[Terminal](d, "terminal.json")
 }
 
 // SetTerminal puts on record where the client is to be seen.
@@ -136,50 +108,18 @@ type Last struct {
 
 // Last is what is on record.
 func (d Dir) Last() (Last, error) {
-	text, err := d.read("last.json")
-	if err != nil {
-		return Last{}, err
-	}
-	return parse(text, d.Path("last.json"), (*Last).read)
-}
-
-func (l *Last) read(r *rawjson.Reader) {
-	fields := []struct {
-		name string
-		to   *string
-	}{{"message", &l.Message}, {"transcript", &l.Transcript}, {"cwd", &l.Cwd}, {"prompt", &l.Prompt}}
-	for _, f := range fields {
-		if r.Has(f.name) {
-			*f.to = r.String()
-		}
-	}
-	if r.Has("time") {
-		t, err := time.Parse(time.RFC3339Nano, r.String())
-		if err != nil {
-			r.GiveUp()
-		}
-		l.Time = t
-	}
-	if r.Has("error") {
-		l.Error = r.String()
-	}
+	return parse[Last](d, "last.json")
 }
 
 // SetLast replaces what the agent said last.
 func (d Dir) SetLast(l Last) error {
-	var w rawjson.Writer
-	w.Object(func() {
-		member := func(name, value string) { w.Name(name); w.String(value) }
-		member("message", clip(l.Message, MaxMessage))
-		member("transcript", l.Transcript)
-		member("cwd", l.Cwd)
-		member("prompt", clip(l.Prompt, MaxMessage))
-		member("time", stamp(l.Time))
-		if l.Error != "" {
-			member("error", clip(l.Error, MaxMessage))
-		}
-	})
-	return d.passing(append(w.Text, '\n'), "last.json")
+	l.Message, l.Prompt, l.Error = clip(l.Message, MaxMessage), clip(l.Prompt, MaxMessage), clip(l.Error, MaxMessage)
+	l.Time = l.Time.UTC()
+	text, err := rawjson.Lines(l)
+	if err != nil {
+		return err
+	}
+	return d.passing(text, "last.json")
 }
 
 // The kinds of what an agent asks.
@@ -207,20 +147,11 @@ func (d Dir) Ask(ref string, a Asked) error {
 	case len(a.Input) > 0 && !json.Valid(a.Input):
 		return fmt.Errorf("what the agent asks is no JSON")
 	}
-	var w rawjson.Writer
-	w.Object(func() {
-		w.Name("type")
-		w.String(a.Type)
-		w.Name("tool")
-		w.String(a.Tool)
-		w.Name("input")
-		if len(a.Input) == 0 {
-			w.Null()
-			return
-		}
-		w.Text = append(w.Text, a.Input...)
-	})
-	return d.passing(append(w.Text, '\n'), "asked", ref+".json")
+	text, err := rawjson.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return d.passing(append(text, '\n'), "asked", ref+".json")
 }
 
 // Asked is what the agent asks under that name.
@@ -228,29 +159,20 @@ func (d Dir) Asked(ref string) (a Asked, err error) {
 	if !plain.IsName(ref, 128) {
 		return a, fmt.Errorf("%.80q is no name of a call", ref)
 	}
-	text, err := d.read("asked", ref+".json")
-	if err != nil {
-		return a, err
-	}
-	if err := json.Unmarshal(text, &a); err != nil {
-		return Asked{}, fmt.Errorf("%s: %w", d.Path("asked", ref+".json"), err)
-	}
-	if bytes.Equal(a.Input, []byte("null")) {
+	if a, err = parse[Asked](d, "asked", ref+".json"); bytes.Equal(a.Input, []byte("null")) {
 		a.Input = nil
 	}
-	return a, nil
+	return a, err
 }
 
-// parse reads a file of ours, by hand where it is as we write it.
-func parse[T any](text []byte, path string, read func(*T, *rawjson.Reader)) (T, error) {
-	var quick, slow T
-	r := rawjson.NewReader(text)
-	r.Object(func() { read(&quick, r) })
-	if r.Done() {
-		return quick, nil
+// parse reads a file of ours.
+func parse[T any](d Dir, name ...string) (v T, err error) {
+	text, err := d.read(name...)
+	if err != nil {
+		return v, err
 	}
-	if err := json.Unmarshal(text, &slow); err != nil {
-		return *new(T), fmt.Errorf("%s: %w", path, err)
+	if err := json.Unmarshal(text, &v); err != nil {
+		return *new(T), fmt.Errorf("%s: %w", d.Path(name...), err)
 	}
-	return slow, nil
+	return v, nil
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/program"
-	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // VersionHeader tells each side the other's version, in requests and answers.
@@ -170,7 +168,9 @@ func (c *Client) Signal(ctx context.Context, agent string, through journal.Posit
 	if err != nil {
 		return Signal{}, err
 	}
-	return parseSignal(text)
+	var s Signal
+	err = decode(text, &s)
+	return s, err
 }
 
 // askOnceUp asks when the daemon runs, or says that it does not when the context ends.
@@ -194,34 +194,6 @@ func (c *Client) askOnceUp(ctx context.Context, path string) ([]byte, error) {
 // journal through a position. The daemon waits a while for an answer, and so does this.
 func (c *Client) Await(ctx context.Context, agent, ref string, through journal.Position) (Reply, error) {
 	return get[Reply](ctx, c, "/v1/agents/"+url.PathEscape(agent)+"/answer"+query("ref", ref, "journal", through.String()))
-}
-
-// parseSignal reads what our daemon writes at once, and all else with encoding/json,
-// which takes longer to learn the type than the daemon to answer.
-func parseSignal(text []byte) (s Signal, err error) {
-	switch rest, signaled := bytes.CutPrefix(text, []byte(`{"signaled":true,"`)); {
-	case string(text) == `{"signaled":false}`:
-		return Signal{}, nil
-	case string(text) == `{"signaled":true}`:
-		return Signal{Signaled: true}, nil
-	case signaled:
-		s.Signaled = true
-		r := rawjson.NewReader(append([]byte(`{"`), rest...))
-		r.Object(func() {
-			if r.Has("kind") {
-				s.Kind = r.String()
-			}
-			if r.Has("message") {
-				s.Message = r.String()
-			}
-		})
-		if r.Done() {
-			return s, nil
-		}
-	}
-	s = Signal{}
-	err = decode(text, &s)
-	return s, err
 }
 
 // Decisions are those that are open, or those that are settled.

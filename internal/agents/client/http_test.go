@@ -113,20 +113,3 @@ func FuzzEvents(f *testing.F) {
 		}
 	})
 }
-
-func FuzzSignal(f *testing.F) {
-	for _, text := range []string{
-		`{"signaled":false}`, `{"signaled":true}`, `{"signaled":true,"kind":"complete","message":"a\"b\nü\u0041"}`,
-		`{"signaled":true,"kind":"escalate"}`, `{"signaled":true,"message":"x"}`, `{"signaled":true,}`, `{"signaled":true,"later":1}`, `{}`,
-	} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := parseSignal([]byte(text))
-		var want Signal
-		wantErr := decode([]byte(text), &want)
-		if (err == nil) != (wantErr == nil) || err == nil && got != want {
-			t.Errorf("%q: %+v, %v; encoding/json says %+v, %v", text, got, err, want, wantErr)
-		}
-	})
-}

@@ -1,7 +1,6 @@
 package gates
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -40,9 +39,7 @@ Exit code 0: printed. 2: the configuration is wrong.`,
 			if err != nil {
 				return err
 			}
-			enc := json.NewEncoder(cmd.OutOrStdout())
-			enc.SetEscapeHTML(false)
-			return enc.Encode(plan)
+			return term.PrintLine(cmd.OutOrStdout(), plan)
 		},
 	}
 }

@@ -3,7 +3,6 @@ package gates
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // workflow is the GitHub Actions workflow of a project.
@@ -151,13 +151,11 @@ func (w workflow) services() string {
 // flow writes a value as JSON, which is YAML too and needs no rules for what to
 // quote.
 func flow(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // && is an operator here
-	if err := enc.Encode(v); err != nil {
+	text, err := rawjson.Marshal(v)
+	if err != nil {
 		panic(err) // what came from YAML always encodes
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(text)
 }
 
 // expression is a text in a GitHub expression.

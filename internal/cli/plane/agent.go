@@ -92,7 +92,7 @@ type agentList struct {
 	now    func() time.Time
 }
 
-func (l *agentList) Json() any { return l.agents }
+func (l *agentList) JSON() any { return l.agents }
 
 func (l *agentList) Over() bool { return false }
 

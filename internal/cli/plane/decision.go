@@ -237,7 +237,7 @@ type decisionList struct {
 	now       func() time.Time
 }
 
-func (l *decisionList) Json() any { return l.decisions }
+func (l *decisionList) JSON() any { return l.decisions }
 
 func (l *decisionList) Over() bool { return false }
 

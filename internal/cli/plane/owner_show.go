@@ -71,7 +71,7 @@ func logText(line string) string {
 	return rest
 }
 
-func (s *ownerShow) Json() any { return s.owner }
+func (s *ownerShow) JSON() any { return s.owner }
 
 func (s *ownerShow) Over() bool { return atEnd(&s.owner) }
 

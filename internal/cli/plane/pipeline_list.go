@@ -91,7 +91,7 @@ func showList[L term.Glimpse](ctx context.Context, p *Plane, o listOptions, look
 		return err
 	}
 	if o.asJSON {
-		return term.PrintJSON(p.out, list.Json())
+		return term.PrintJSON(p.out, list.JSON())
 	}
 	for _, line := range list.Lines(term.PaintFor(p.out), term.WidthOf(p.out), math.MaxInt) {
 		if _, err := fmt.Fprintln(p.out, line); err != nil {
@@ -108,7 +108,7 @@ type ownerList struct {
 	now    func() time.Time
 }
 
-func (l *ownerList) Json() any { return l.owners }
+func (l *ownerList) JSON() any { return l.owners }
 
 func (l *ownerList) Over() bool { return false }
 

@@ -112,7 +112,7 @@ func (s ownersShow) Times() []time.Time {
 	return all
 }
 
-func (s ownersShow) Json() any {
+func (s ownersShow) JSON() any {
 	all := make([]client.Owner, len(s))
 	for i, one := range s {
 		all[i] = one.owner

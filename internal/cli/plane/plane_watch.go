@@ -109,7 +109,7 @@ func newViewer(p *Plane, asJSON bool) *viewer {
 	v := &viewer{show: term.Teller(p.out), close: func() {}, renew: func() {}}
 	switch file, ok := term.IsScreen(p.out); {
 	case asJSON:
-		v.show = term.JsonTeller(p.out)
+		v.show = term.JSONTeller(p.out)
 	case ok:
 		s := term.NewScreen(file)
 		v.show = s.Drawer(term.PaintFor(p.out))

@@ -40,7 +40,7 @@ what that one waits for.`,
 				return err
 			}
 			if asJSON {
-				return term.PrintJSON(out, list.Json())
+				return term.PrintJSON(out, list.JSON())
 			}
 			for _, line := range list.Lines(term.PaintFor(out), term.WidthOf(out), len(list.queues)+2) {
 				fmt.Fprintln(out, line)
@@ -93,7 +93,7 @@ func (d *desk) listWatcher() func() (term.Glimpse, error) {
 	}
 }
 
-func (l *queueList) Json() any { return l.queues }
+func (l *queueList) JSON() any { return l.queues }
 
 func (l *queueList) Over() bool { return false }
 

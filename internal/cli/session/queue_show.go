@@ -42,7 +42,7 @@ queue ended without being complete.`,
 				return err
 			}
 			if asJSON {
-				return term.PrintJSON(cmd.OutOrStdout(), s.Json())
+				return term.PrintJSON(cmd.OutOrStdout(), s.JSON())
 			}
 			out := cmd.OutOrStdout()
 			for _, line := range s.Lines(term.PaintFor(out), term.WidthOf(out), math.MaxInt) {
@@ -101,7 +101,7 @@ func (d *desk) show(session string) (*queueShow, error) {
 }
 
 // json is the queue's file, with where it is.
-func (s *queueShow) Json() any {
+func (s *queueShow) JSON() any {
 	return struct {
 		Path string `json:"path"`
 		queue.Queue

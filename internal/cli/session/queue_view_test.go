@@ -221,7 +221,7 @@ func TestTellerTellsWhatIsNew(t *testing.T) {
 
 func TestJSONTellerTellsEachChangeOnce(t *testing.T) {
 	var out bytes.Buffer
-	tell := term.JsonTeller(&out)
+	tell := term.JSONTeller(&out)
 	list := &queueList{queues: []queueView{{Session: "<a>"}}}
 	for range 2 {
 		if err := tell(list); err != nil {

@@ -2,7 +2,6 @@ package status
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -147,11 +146,7 @@ type logView struct {
 	order    []string
 }
 
-func (v *logView) json(r *event.Record) error {
-	enc := json.NewEncoder(v.out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(r)
-}
+func (v *logView) json(r *event.Record) error { return term.PrintLine(v.out, r) }
 
 func (v *logView) line(r *event.Record) error {
 	if r.Kind == event.Received {

@@ -25,7 +25,7 @@ func watchStatus(h *here.Place, cmd *cobra.Command, asJSON bool) error {
 // statusShow is the status at one moment, for somebody who watches it.
 type statusShow struct{ *status }
 
-func (s statusShow) Json() any { return s.status }
+func (s statusShow) JSON() any { return s.status }
 
 func (s statusShow) Over() bool { return false }
 

@@ -1,8 +1,6 @@
 package term
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -17,17 +15,24 @@ import (
 
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
+// PrintJSON prints a value as JSON in lines.
 func PrintJSON(out io.Writer, v any) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return err
+	text, err := rawjson.Lines(v)
+	if err == nil {
+		_, err = out.Write(visibleJSON(text))
 	}
-	_, err := out.Write(visibleJSON(text.Bytes()))
+	return err
+}
+
+// PrintLine prints a value as JSON in one line.
+func PrintLine(out io.Writer, v any) error {
+	text, err := rawjson.Marshal(v)
+	if err == nil {
+		_, err = out.Write(append(text, '\n'))
+	}
 	return err
 }
 

@@ -3,12 +3,13 @@ package term
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // glances lie this far apart while somebody watches files.
@@ -21,7 +22,7 @@ type Glimpse interface {
 	// facts are lines for a pipe. They tell nothing that changes by itself, as ages do.
 	Facts() []string
 	// json is what a program gets.
-	Json() any
+	JSON() any
 	// over reports whether nothing more is going to change.
 	Over() bool
 }
@@ -38,7 +39,7 @@ func Watch(ctx context.Context, out io.Writer, asJSON bool, look func() (Glimpse
 	show := Teller(out)
 	switch file, ok := IsScreen(out); {
 	case asJSON:
-		show = JsonTeller(out)
+		show = JSONTeller(out)
 	case ok:
 		show = NewScreen(file).Drawer(PaintFor(out))
 	}
@@ -99,17 +100,15 @@ func Teller(out io.Writer) func(Glimpse) error {
 }
 
 // jsonTeller prints a line of JSON for each change.
-func JsonTeller(out io.Writer) func(Glimpse) error {
+func JSONTeller(out io.Writer) func(Glimpse) error {
 	var told []byte
 	return func(w Glimpse) error {
-		var text bytes.Buffer
-		enc := json.NewEncoder(&text)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(w.Json()); err != nil || bytes.Equal(text.Bytes(), told) {
+		text, err := rawjson.Marshal(w.JSON())
+		if err != nil || bytes.Equal(text, told) {
 			return err
 		}
-		told = text.Bytes()
-		_, err := out.Write(told)
+		told = text
+		_, err = fmt.Fprintf(out, "%s\n", text)
 		return err
 	}
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // writing is how long one waits for somebody who does not take what he asked for.
@@ -251,9 +251,5 @@ func encode(content any) ([]byte, error) {
 	if raw, ok := content.(json.RawMessage); ok {
 		return raw, nil
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(content)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+	return rawjson.Marshal(content)
 }

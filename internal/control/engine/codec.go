@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // stepFormat is the version of a step's form in the store. It grows when an older
@@ -38,20 +40,11 @@ func EncodeStep(s Step) ([]byte, error) {
 		}
 		stored.Facts = append(stored.Facts, text)
 	}
-	return encodeJSON(stored)
-}
-
-// encodeJSON is JSON in which < > & stay as they are: scripts are full of them.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	return rawjson.Marshal(stored)
 }
 
 func encodeFact(f Fact) ([]byte, error) {
-	text, err := encodeJSON(f)
+	text, err := rawjson.Marshal(f)
 	if err != nil {
 		return nil, fmt.Errorf("fact %s: %w", f.FactType(), err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 func (d *draft) create(c Create) error {
@@ -19,7 +20,7 @@ func (d *draft) create(c Create) error {
 		Kind: c.Kind, Name: c.Name, Command: c.Command, Project: c.Project, Cwd: c.Cwd,
 		Vars: c.Vars, Plan: &c.Plan,
 	}
-	text, err := encodeJSON(created)
+	text, err := rawjson.Marshal(created)
 	if err != nil {
 		return &Refusal{"invalid", err.Error()}
 	}

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/control/runbook"
 	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // history is one owner in a world where everything goes wrong that can.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // What a step may hold, all of it in bytes of JSON: it has to fit into one event of the
@@ -55,7 +56,7 @@ func within(base, dir string) string {
 
 // sizeOf is how large a part of a step is in the store.
 func sizeOf(v any) int {
-	text, err := encodeJSON(v)
+	text, err := rawjson.Marshal(v)
 	if err != nil {
 		return maxStep + 1
 	}

@@ -1,14 +1,13 @@
 package runbook
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // What the store takes as one event, as JSON. Each pipeline begins with its whole plan, so
@@ -314,11 +313,9 @@ func startSize(s Step, a Agent) int {
 
 // jsonSize is how large something is in the store.
 func jsonSize(v any) int {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := rawjson.Marshal(v)
+	if err != nil {
 		return maxPlan + 1
 	}
-	return b.Len()
+	return len(text) + 1
 }

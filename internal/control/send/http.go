@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // maxHookBody is what OpenClaw takes as one request.
@@ -119,7 +120,7 @@ func sign(secret, timestamp string, body []byte) string {
 
 // encode is a value as JSON. Ours can all be encoded: what was read as JSON is JSON.
 func encode(v any) []byte {
-	text, _ := wake.Encode(v)
+	text, _ := rawjson.Marshal(v)
 	return text
 }
 

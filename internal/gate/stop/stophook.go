@@ -1,9 +1,7 @@
 package stop
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -17,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // StopHook answers a stop by the gates alone, as the older tool did: one JSON
@@ -193,11 +192,9 @@ func stopReply(r gauntlet.Result, v keeper.Verdict) Reply {
 	if v.Message != "" {
 		out.SystemMessage = "stopgate: " + v.Message
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // a person may read it
-	if err := enc.Encode(out); err != nil {
+	text, err := rawjson.Marshal(out)
+	if err != nil {
 		panic(err) // strings always encode
 	}
-	return Reply{Stdout: buf.Bytes()}
+	return Reply{Stdout: append(text, '\n')}
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // stampLayout is RFC 3339 with milliseconds, of times in UTC.
@@ -34,12 +36,12 @@ var names = []string{
 }
 
 func encode(s State, others members) ([]byte, error) {
-	text, err := marshal(document{s.SessionID, count(s.Count), stamp(s.CreatedAt), stamp(s.UpdatedAt), s})
+	text, err := rawjson.Marshal(document{s.SessionID, count(s.Count), stamp(s.CreatedAt), stamp(s.UpdatedAt), s})
 	if err != nil {
 		return nil, fmt.Errorf("encode the supervisor's state: %w", err)
 	}
 	if len(others) > 0 {
-		rest, err := marshal(others)
+		rest, err := rawjson.Marshal(others)
 		if err != nil {
 			return nil, fmt.Errorf("encode the supervisor's state: %w", err)
 		}
@@ -49,15 +51,6 @@ func encode(s State, others members) ([]byte, error) {
 		return nil, fmt.Errorf("the supervisor's state would have %d bytes, more than it may", len(text))
 	}
 	return append(text, '\n'), nil
-}
-
-// marshal leaves < and > as they are: people read these files.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // decode reads the state file of a session; ok is false when it is none.

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 const (
@@ -121,7 +123,7 @@ func (s *Secrets) add(value string, least int) {
 		return
 	}
 	s.addForm(value)
-	if text, err := marshal(value); err == nil {
+	if text, err := rawjson.Marshal(value); err == nil {
 		s.addForm(string(text[1 : len(text)-1]))
 	}
 	if text, err := json.Marshal(value); err == nil { // with < and > escaped

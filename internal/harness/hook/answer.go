@@ -1,11 +1,11 @@
 package hook
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // Answer is what the client is told. The client shows its texts on a terminal, so nothing is
@@ -125,11 +125,9 @@ func (a Answer) Bytes() []byte {
 			out.Specific = &specific{Event: a.event, Decision: &permissionDecision{Behavior: "deny", Message: a.reason}}
 		}
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // a person may read it
-	if err := enc.Encode(out); err != nil {
+	text, err := rawjson.Marshal(out)
+	if err != nil {
 		panic(err) // strings always encode
 	}
-	return buf.Bytes()
+	return append(text, '\n')
 }

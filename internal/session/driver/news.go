@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/session/presence"
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/wake"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // askTool is the client's tool that asks a person questions with answers to choose
@@ -200,11 +200,8 @@ func headline(q queue.Queue, e queue.Ending) string {
 
 // list is JSON that a person can read.
 func list(texts []string) string {
-	var text strings.Builder
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(texts) // strings always encode
-	return strings.TrimSuffix(text.String(), "\n")
+	text, _ := rawjson.Marshal(texts) // strings always encode
+	return string(text)
 }
 
 func summary(q queue.Queue, path string) *wake.QueueSummary {

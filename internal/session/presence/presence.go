@@ -5,6 +5,7 @@ package presence
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -89,7 +91,11 @@ func (b Book) Load(socket string, pid int, pane string) (Client, bool) {
 
 // Store writes down what is known about a client.
 func (b Book) Store(c Client) error {
-	return atomicfile.Replace(b.path(c.Socket, c.PID, c.Pane), c.encode(), 0o600)
+	text, err := rawjson.Lines(c)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Replace(b.path(c.Socket, c.PID, c.Pane), text, 0o600)
 }
 
 // Find lists the clients in a tmux session, the one whose state changed last first.
@@ -126,12 +132,13 @@ func (b Book) Sweep(now time.Time) {
 	}
 }
 
-func read(path string) (Client, error) {
+func read(path string) (c Client, err error) {
 	text, err := regular.Read(path, 1<<20)
 	if err != nil {
 		return Client{}, err
 	}
-	return parse(text)
+	err = json.Unmarshal(text, &c)
+	return c, err
 }
 
 // path is the pane's file. What names it comes from outside, so its hash is the name.

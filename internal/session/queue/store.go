@@ -188,7 +188,10 @@ func (s Store) lock(session string) (release func(), err error) {
 }
 
 func (s Store) save(session string, q Queue, write func(string, []byte, os.FileMode) error) error {
-	text := q.encode()
+	text, err := q.encode()
+	if err != nil {
+		return err
+	}
 	if len(text) > maxSize {
 		return fmt.Errorf("the queue of session %s would have %d bytes, which are too many", session, len(text))
 	}

@@ -1,7 +1,6 @@
 package wake
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // Box holds the letters to one agent. Every change is made under its lock, which
@@ -59,7 +59,7 @@ func (b Box) put(l Letter) error {
 	if !isKey(l.Key) {
 		return fmt.Errorf("%q cannot be the key of a wake", l.Key)
 	}
-	text, err := Encode(l)
+	text, err := rawjson.Marshal(l)
 	if err != nil {
 		return err
 	}
@@ -217,16 +217,6 @@ func remove(path string) error {
 		return err
 	}
 	return nil
-}
-
-// Encode is the JSON of a value without the escapes for web pages, which make six
-// characters of one.
-func Encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // readLetter reads the letter with that key.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // MaxBody bounds a message: OpenClaw's HTTP hooks take 256 KiB of JSON.
@@ -148,7 +150,7 @@ func (l *Letter) asked() string {
 
 // array is a list as JSON that people can read.
 func array(list []string) string {
-	text, err := Encode(list)
+	text, err := rawjson.Marshal(list)
 	if err != nil {
 		panic(err) // strings always have a JSON form
 	}

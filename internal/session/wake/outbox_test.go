@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 func newOutbox(t testing.TB) Outbox {
@@ -547,7 +548,7 @@ func TestHugeLetter(t *testing.T) {
 	same(t, true, len(*got.LastAssistantMessage) <= maxMessage && len(*got.LastAssistantMessage) > maxMessage-100)
 	same(t, MaxBody, len(got.Body))
 	same(t, true, json.Valid(got.Questions))
-	text, err := Encode(got)
+	text, err := rawjson.Marshal(got)
 	check(t, err)
 	same(t, true, len(text) < maxFile)
 	if len(*l.LastAssistantMessage) != len(huge) || len(l.Queue.Commands) != 3000 {

@@ -1,3 +1,5 @@
+// Package rawjson is JSON as text: objects taken apart without reading them, and values written for
+// people.
 package rawjson
 
 import (
@@ -39,6 +41,8 @@ func Members(text []byte) (members []Member, ok bool) {
 	}
 	return members, true
 }
+
+const space = " \t\r\n" // the white space of JSON, no other
 
 func trimmed(text []byte) []byte { return bytes.TrimLeft(text, space) }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // Outcome is what a review led to.
@@ -36,14 +37,11 @@ func (f File) Encode() []byte {
 		f.Violations = []Violation{}
 	}
 	f.Timestamp = f.Timestamp.UTC()
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // code is full of < and &
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(f); err != nil {
+	text, err := rawjson.Lines(f)
+	if err != nil {
 		panic(err) // strings and a time: only a year beyond 9999 fails
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return bytes.TrimSuffix(text, []byte("\n"))
 }
 
 // ParseFile reads a file that the agent has edited. Its error names the field

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // prompt is all that a reviewer is told. It begins with a line of ours: some
@@ -81,14 +82,14 @@ func quote(b *bytes.Buffer, what string, text []byte) {
 }
 
 func jsonLines(violations []Violation) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
+	var lines []byte
 	for _, v := range untraced(violations) {
 		v.Result = clip(v.Result, maxResult)
-		if err := enc.Encode(v); err != nil {
+		text, err := rawjson.Marshal(v)
+		if err != nil {
 			panic(err) // strings alone
 		}
+		lines = append(append(lines, text...), '\n')
 	}
-	return b.Bytes()
+	return lines
 }
