@@ -140,9 +140,10 @@ func (w *world) hookProgram() {
 	}
 	w.write(filepath.Join(w.dir, "base.json"), string(base))
 	w.write(filepath.Join(w.dir, "bin", "hook"), `#!/bin/sh
-# hook EVENT [JSON]: sends an event of the session
-jq -c --arg e "$1" --argjson more "${2:-{\}}" '.hook_event_name = $e | . * $more' '`+filepath.Join(w.dir, "base.json")+`' |
-	CLAUDE_PROJECT_DIR='`+w.project+`' stopgate hook "$1"
+# hook EVENT [JSON]: sends an event of the session. The hook waits five seconds for it, jq may
+# take longer to start on a busy machine.
+event=$(jq -c --arg e "$1" --argjson more "${2:-{\}}" '.hook_event_name = $e | . * $more' '`+filepath.Join(w.dir, "base.json")+`')
+printf '%s\n' "$event" | CLAUDE_PROJECT_DIR='`+w.project+`' stopgate hook "$1"
 `)
 	if err := os.Chmod(filepath.Join(w.dir, "bin", "hook"), 0o755); err != nil {
 		w.t.Fatal(err)
