@@ -2,6 +2,7 @@ package gauntlet
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 
@@ -136,6 +137,10 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 		process.EndOrphans() // of gates that had to be ended
 	}
 	for i, r := range ran {
+		if r.Outcome == GateNotStarted && e.Limit.Shortened > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			gates.cutOff(&r) // a project's own timeout must not free its agent
+			e.console.finished(&r)
+		}
 		if r.Outcome == GateNotStarted {
 			e.console.finished(&r)
 			e.watch(Event{Finished: &r})
