@@ -276,6 +276,28 @@ func TestTheDeadlineIsNoFailure(t *testing.T) {
 	}
 }
 
+// Where an agent's settings leave no time to start a gate, it is red.
+func TestE14NoTimeToStartIsRed(t *testing.T) {
+	s := newScene(t, `entry_points:
+  - path: .
+    checks:
+      - {name: slow, command: sleep 600}
+      - {name: never, command: exit 0}
+`)
+	s.write("f", "1")
+	o := s.options()
+	o.Limit = Limit{Time: time.Second, Shortened: time.Second}
+	for _, time := range []time.Duration{0, 300 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(t.Context(), time)
+		defer cancel()
+		r := Execute(ctx, o)
+		wantResult(t, r, Failed, "check:.:slow, check:.:never")
+		if failed := r.with(GateFailed); len(failed) != 2 || !strings.Contains(failed[1].Message, "shortened") {
+			t.Errorf("%s: %+v", time, r.Gates)
+		}
+	}
+}
+
 // A nested repository is not looked into. That nothing can be proven there does
 // not mean that everything has changed.
 func TestAnInexactTreeIsNotAChangedOne(t *testing.T) {

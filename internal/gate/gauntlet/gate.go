@@ -104,19 +104,19 @@ func (g gateRunner) vanished(r *GateResult) {
 }
 
 // cutOff makes a gate that did not end in time a failed one, if it did before.
-func (g gateRunner) cutOff(r *GateResult) {
-	before, known := r.job.Before(g.history)
-	if g.Limit.Shortened > 0 {
+func (e *execution) cutOff(r *GateResult) {
+	before, known := r.job.Before(e.history)
+	if e.Limit.Shortened > 0 {
 		r.Outcome = GateFailed
-		r.Message += "; " + g.Limit.advice()
+		r.Message += "; " + e.Limit.advice()
 		return
 	}
 	if !known {
-		r.Message += ", and has never ended in time; " + g.Limit.advice()
+		r.Message += ", and has never ended in time; " + e.Limit.advice()
 		return
 	}
 	r.Outcome = GateFailed
-	r.Message += fmt.Sprintf("; it took %s before. If it needs longer now: %s", before.In.Round(time.Second), g.Limit.advice())
+	r.Message += fmt.Sprintf("; it took %s before. If it needs longer now: %s", before.In.Round(time.Second), e.Limit.advice())
 }
 
 // environ is what gates run with, and more.

@@ -77,19 +77,32 @@ func (e *execution) due(v *view, s *selection) (jobs []*Job, gone []string) {
 // so.
 func (e *execution) cannotRun(ctx context.Context, v *view, why string) Result {
 	jobs, _ := e.withOpen(nil, &v.state)
+	if e.robbed(ctx) {
+		jobs = e.plan.all()
+	}
 	if jobs = e.meant(jobs); len(jobs) == 0 {
 		return unavailable(why, nil)
 	}
 	r := e.result(v)
 	r.spared = notJudged(why)
 	for _, job := range jobs {
-		r.Gates = append(r.Gates, job.result(GateCouldNotRun, why))
+		gate := job.result(GateCouldNotRun, why)
+		if e.robbed(ctx) {
+			e.cutOff(&gate)
+		}
+		r.Gates = append(r.Gates, gate)
 	}
 	e.record(ctx, v, &r, nil)
 	for i := range r.Gates {
 		e.console.finished(&r.Gates[i])
 	}
 	return e.announce(r)
+}
+
+// robbed reports whether the time is over because the client's settings grant less of it than the
+// hook was installed with. An agent can write these: what it left no time for is red.
+func (e *execution) robbed(ctx context.Context) bool {
+	return e.Limit.Shortened > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
 // openConsole begins the log of a run's console.
@@ -137,8 +150,8 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 		process.EndOrphans() // of gates that had to be ended
 	}
 	for i, r := range ran {
-		if r.Outcome == GateNotStarted && e.Limit.Shortened > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			gates.cutOff(&r) // a project's own timeout must not free its agent
+		if r.Outcome == GateNotStarted && e.robbed(ctx) {
+			e.cutOff(&r)
 			e.console.finished(&r)
 		}
 		if r.Outcome == GateNotStarted {
