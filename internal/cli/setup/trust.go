@@ -292,11 +292,8 @@ func (c contents) print(out io.Writer, verb string) {
 
 // rules are the settings that change what is enforced.
 func (c contents) rules() (lines []string) {
-	if c.Mode == config.Observe {
-		lines = append(lines, "it never blocks a stop (mode: observe)")
-	}
-	if enabled := c.Gauntlet.StopHook.Enabled; enabled != nil && !*enabled {
-		lines = append(lines, "its gates do not run at a stop (stop_hook.enabled: false)")
+	for _, exempt := range (&config.Global{}).Exemptions(c.Project, nil, "", "") {
+		lines = append(lines, exempt.Setting+": "+exempt.Means)
 	}
 	if len(c.Protect.Patterns) > 0 {
 		then := "you are told when an agent changes them"

@@ -27,6 +27,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/paths"
@@ -86,10 +87,10 @@ type status struct {
 	absent bool         // the branch does not have the configuration
 	Global string       `json:"global_faults,omitempty"`
 	Off    *stop.Recess `json:"off,omitempty"`
-	// Observed is the file that says "mode: observe".
-	Observed string       `json:"observed_by,omitempty"`
-	Open     int          `json:"unanswered"` // stops received and not answered
-	Gates    *gatesStatus `json:"gates,omitempty"`
+	// Exempt are the settings by which red gates block no stop.
+	Exempt []config.Exemption `json:"exempt_by,omitempty"`
+	Open   int                `json:"unanswered"` // stops received and not answered
+	Gates  *gatesStatus       `json:"gates,omitempty"`
 	// Protected are protected files that wait for approval.
 	Protected []setup.WaitingView `json:"protected,omitempty"`
 	// Supervisor is nil where nothing was reviewed.
@@ -174,7 +175,7 @@ func look(ctx context.Context, h *here.Place) (*status, error) {
 		project := h.Locator().Locate(h.Root, false).Project
 		s.Protected = protected(ctx, h, project)
 		if project != nil {
-			s.Observed = h.Global.ObservesBy(project.Config, paths.ProjectConfig(h.Root), h.GlobalPath)
+			s.Exempt = h.Global.Exemptions(project.Config, os.Environ(), paths.ProjectConfig(h.Root), h.GlobalPath)
 		}
 	}
 	if recess, on := stop.InRecess(h.StateDir, h.Root, time.Now()); on {
@@ -333,8 +334,8 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	default:
 		row("hooks", p.Red("not installed: nothing is enforced"), "stopgate hooks install")
 	}
-	if s.Observed != "" {
-		row("mode", p.Yellow("observe: stops are checked but never blocked"), "remove \"mode: observe\" from "+plain.Name(s.Observed))
+	for _, exempt := range s.Exempt {
+		row("blocks", p.Yellow("none ("+exempt.Setting+"): "+exempt.Means), plain.Line(exempt.Remedy()))
 	}
 	if s.Off != nil {
 		text := "until " + s.Off.Until.Local().Format(time.DateTime)

@@ -420,8 +420,8 @@ func (e *examination) configuration() {
 		return
 	}
 	e.project = project
-	if file := global.ObservesBy(project, paths.ProjectConfig(e.Root), e.GlobalPath); file != "" {
-		e.find(Dead, "mode", "observe: stops are checked but never blocked", "remove \"mode: observe\" from "+file)
+	for _, exempt := range global.Exemptions(project, os.Environ(), paths.ProjectConfig(e.Root), e.GlobalPath) {
+		e.find(Dead, exempt.Name(), exempt.String(), exempt.Remedy())
 	}
 	e.commands = len(project.Commands()) + len(gates.Commands())
 	name := paths.ProjectConfig(e.Root)

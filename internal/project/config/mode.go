@@ -1,5 +1,10 @@
 package config
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Mode says whether what is judged is also held against the agent.
 type Mode string
 
@@ -23,14 +28,46 @@ func (g *Global) Observes(project *Project) bool {
 	return g.Mode == Observe || project != nil && project.Mode == Observe
 }
 
-// ObservesBy is the file that says "mode: observe", the user's or the project's; empty where
-// neither does.
-func (g *Global) ObservesBy(project *Project, projectFile, globalFile string) string {
-	switch {
-	case !g.Observes(project):
-		return ""
-	case g.Mode == Observe:
-		return globalFile
+// Exemption is a setting by which red gates block no stop.
+type Exemption struct {
+	Setting string `json:"setting"` // as in "mode: observe"
+	Means   string `json:"means"`
+	File    string `json:"file,omitempty"` // that has it; empty for a variable
+}
+
+// Name is the setting's key.
+func (e Exemption) Name() string {
+	name, _, _ := strings.Cut(e.Setting, ":")
+	return name
+}
+
+// String is the setting's value, and what it means.
+func (e Exemption) String() string {
+	return strings.TrimPrefix(e.Setting, e.Name()+": ") + ": " + e.Means
+}
+
+// Remedy says how a person gets rid of it.
+func (e Exemption) Remedy() string {
+	if e.File == "" {
+		return "unset " + e.Name()
 	}
-	return projectFile
+	return fmt.Sprintf("remove %q from %s", e.Setting, e.File)
+}
+
+// Exemptions lists the settings by which red gates of a project block no stop.
+func (g *Global) Exemptions(project *Project, variables []string, projectFile, globalFile string) (all []Exemption) {
+	if g.Observes(project) {
+		file := projectFile
+		if g.Mode == Observe {
+			file = globalFile
+		}
+		all = append(all, Exemption{"mode: observe", "stops are checked but never blocked", file})
+	}
+	if e := disabled(variables, project.Gauntlet.StopHook, g.StopHook, projectFile, globalFile); e != nil {
+		all = append(all, *e)
+	}
+	if project.Gauntlet.MaxRetries == 0 {
+		all = append(all, Exemption{"max_retries: 0", "an agent is let go at its first red stop, so gates block none", projectFile})
+	}
+	return all
 }

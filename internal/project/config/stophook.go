@@ -66,6 +66,23 @@ func ResolveStopHook(variables []string, project, global StopHook, defaults Stop
 	return settings
 }
 
+// disabled is what keeps gates from running at a stop; nil where they do.
+func disabled(variables []string, project, global StopHook, projectFile, globalFile string) *Exemption {
+	const means = "no gate runs at a stop"
+	const name = "GAUNTLET_STOP_HOOK_ENABLED"
+	if ResolveStopHook(variables, project, global, StopHookSettings{Enabled: true}).Enabled {
+		return nil
+	}
+	if value := environ.Get(variables, name); parseSwitch(strings.TrimSpace(value)) != nil {
+		return &Exemption{Setting: name + ": " + value, Means: means}
+	}
+	file := projectFile
+	if project.Enabled == nil {
+		file = globalFile
+	}
+	return &Exemption{"stop_hook.enabled: false", means, file}
+}
+
 // firstSet returns the first that is not nil.
 func firstSet[T any](settings ...*T) *T {
 	for _, setting := range settings {

@@ -1,5 +1,4 @@
 # A disk image of a terabyte lies in the tree, and a settings file gives the hook ten seconds.
-# expect: told
 truncate -s 1T disk.img
 touch red
 jq '.hooks.Stop[].hooks[].timeout = 10' .claude/settings.local.json > .claude/settings.json
