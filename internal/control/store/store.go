@@ -22,6 +22,17 @@ type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
+// MarshalText and UnmarshalText have a hash be its digits in JSON.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+func (h *Hash) UnmarshalText(text []byte) error {
+	if len(text) != 2*len(h) {
+		return errors.New("a hash has 64 digits")
+	}
+	_, err := hex.Decode(h[:], text)
+	return err
+}
+
 // NewEvent is an event to be appended.
 type NewEvent struct {
 	// Subject is what the event is about: tokens of [A-Za-z0-9_-], separated by dots,
