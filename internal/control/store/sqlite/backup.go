@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"modernc.org/sqlite"
 
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
@@ -28,7 +25,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("backup %s: %w", path, cmp.Or(err, fs.ErrExist))
 	}
-	if err := s.RecordHeads(ctx); err != nil {
+	if err := s.usable("all"); err != nil {
 		return err
 	}
 	tmp := filepath.Join(filepath.Dir(path), ".stopgate-"+rand.Text()+".db")
@@ -57,11 +54,10 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 		return err
 	}
 	defer f.Close()
-	connector, err := sqlite.NewConnector(source(s.path, "rw", "busy_timeout(10000)"))
+	db, err := connect(s.path, "rw")
 	if err != nil {
 		return err
 	}
-	db := sql.OpenDB(connector)
 	defer db.Close()
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
 		return err

@@ -71,7 +71,7 @@ func groupCommit(f *os.File, waiting <-chan chan error) {
 		}
 		_, err := f.Write(bytes.Repeat(benchData, len(batch)))
 		if err == nil {
-			err = datasync(f)
+			err = f.Sync()
 		}
 		for _, answer := range batch {
 			answer <- err

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -93,12 +94,40 @@ func wantFinding(t testing.TB, report store.Report, part string) {
 	}
 }
 
-// remove takes an event out of its row.
+// remove takes an event out of the table.
 func remove(t testing.TB, path string, at store.Position) {
 	t.Helper()
-	editRow(t, path, at, func(entries []entry) []entry {
-		return slices.DeleteFunc(entries, func(e entry) bool { return e.Position == at })
-	})
+	tamper(t, path, "DELETE FROM events WHERE position = ?", int64(at))
+}
+
+// tamperLoosely changes a table without its index, and as if it took values of any type.
+func tamperLoosely(t testing.TB, path, statement string) {
+	t.Helper()
+	schema := func(statements ...string) {
+		db := raw(t, path)
+		defer db.Close()
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for _, statement := range append([]string{"PRAGMA writable_schema = ON"}, statements...) {
+			if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	schema(
+		"CREATE TABLE saved AS SELECT * FROM sqlite_schema",
+		"UPDATE sqlite_schema SET sql = replace(replace(sql, ' STRICT,', ''), ' STRICT', '')",
+		"DELETE FROM sqlite_schema WHERE name = 'ids'",
+	)
+	tamper(t, path, statement)
+	schema(
+		"INSERT INTO sqlite_schema SELECT * FROM saved WHERE name = 'ids'",
+		"UPDATE sqlite_schema SET sql = s.sql FROM saved s WHERE s.name = sqlite_schema.name",
+	)
+	schema("DROP TABLE saved")
 }
 
 func TestVerify(t *testing.T) {
@@ -122,37 +151,32 @@ func TestVerify(t *testing.T) {
 			}
 		}, "run.c: all its events are missing"},
 		"link changed": {func(t *testing.T, path string) { editEntry(t, path, 8, func(e *entry) { e.prior = 3 }) }, "event 8 of run.b: it does not go on"},
-		"tail removed": {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM batches WHERE last > 20") }, "an older copy of itself"},
+		"tail removed": {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM events WHERE position > 20") }, "an older copy of itself"},
 		"head changed": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE heads SET position = 3 WHERE subject = 'run.a'")
 		}, "the table of heads says"},
 		"head removed": {func(t *testing.T, path string) {
 			tamper(t, path, "DELETE FROM heads WHERE subject = 'run.a'")
 		}, "run.a: it is missing from the table of heads"},
-		"record unknown": {func(t *testing.T, path string) {
-			tamper(t, path, "UPDATE heads SET position = 30 WHERE subject = 'store.heads'")
-		}, "the table of heads is as of event 30, the last record is event 31"},
 		"hash as text": {func(t *testing.T, path string) {
-			tamper(t, path, "UPDATE heads SET hash = CAST(hash AS TEXT) WHERE subject = 'run.a'")
-		}, "the table heads has a value of the wrong type"},
+			tamperLoosely(t, path, "UPDATE heads SET hash = CAST(hash AS TEXT) WHERE subject = 'run.a'")
+		}, "non-BLOB value in heads.hash"},
 		"body as text": {func(t *testing.T, path string) {
-			tamper(t, path, "UPDATE batches SET body = CAST(body AS TEXT) WHERE last = 7")
-		}, "the table batches has a value of the wrong type"},
+			tamperLoosely(t, path, "UPDATE events SET data = CAST(data AS TEXT) WHERE position = 7")
+		}, "non-BLOB value in events.data"},
 		"id removed": {func(t *testing.T, path string) {
-			tamper(t, path, "UPDATE ids SET prints = substr(prints, 9)")
-		}, "event 1 of run.a: its id is not in the table of ids"},
-		"ids up to elsewhere": {func(t *testing.T, path string) {
-			tamper(t, path, "UPDATE ids SET last = 30")
-		}, "the table of ids ends at event 30, which is not a record"},
+			const leaf = 0x0a // of an index
+			breakPage(t, path, leaf, "run-a-25", func(page []byte) { page[bytes.Index(page, []byte("run-a-25"))] = 'x' })
+		}, "row 28 missing from index ids"},
 		"key of the last row": {func(t *testing.T, path string) {
-			tamper(t, path, "UPDATE batches SET last = 95 WHERE last = 31")
-		}, "the row with key 95"},
+			tamper(t, path, "UPDATE events SET position = 95 WHERE position = 31")
+		}, "the events 31 to 94 are missing"},
 		"row without events": {func(t *testing.T, path string) {
-			tamper(t, path, "INSERT INTO batches VALUES (32, x'')")
-		}, "the row with key 32"},
+			tamper(t, path, "INSERT INTO events VALUES (32, '', '', 0, x'', x'', x'')")
+		}, "event 32: it is not what was appended"},
 		"event twice": {func(t *testing.T, path string) {
-			tamper(t, path, "INSERT INTO batches SELECT 32, body FROM batches WHERE last = 31")
-		}, "event 31 of store.heads: it comes after event 31"},
+			tamperLoosely(t, path, "INSERT INTO events SELECT 32, subject, id, prior, previous, hash, data FROM events WHERE position = 31")
+		}, "event 32 of store.heads: it does not go on from event 31"},
 		"first with a link": {func(t *testing.T, path string) {
 			editEntry(t, path, 2, func(e *entry) { e.prior = 1 })
 		}, "event 2 of run.b: its link to the previous event"},
@@ -160,19 +184,21 @@ func TestVerify(t *testing.T) {
 			editEntry(t, path, 8, func(e *entry) { e.prior = 0 })
 		}, "event 8 of run.b: its link to the previous event"},
 		"write version":    {func(t *testing.T, path string) { overwrite(t, path, 18, []byte{3}) }, "write version 3 is above 2"},
-		"snapshot changed": {func(t *testing.T, path string) { tamper(t, path, "INSERT INTO snapshots VALUES (4, 'x', 'y')") }, "the snapshot at 4"},
-		"no rows":          {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM batches") }, "run.a: all its events are missing"},
+		"snapshot changed": {func(t *testing.T, path string) { tamper(t, path, "INSERT INTO snapshots VALUES (4, x'aa', x'bb')") }, "the snapshot at 4"},
+		"no rows":          {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM events") }, "run.a: all its events are missing"},
 		"row replaced": {func(t *testing.T, path string) {
-			tamper(t, path, "UPDATE batches SET body = 'nonsense' WHERE last = 7")
-		}, "event 6 cannot be read"},
-		"row of a number": {func(t *testing.T, path string) { tamper(t, path, "UPDATE batches SET body = 12 WHERE last = 7") }, "event 6 cannot be read"},
-		"no header":       {func(t *testing.T, path string) { overwrite(t, path, 0, []byte("SQLite format 9")) }, "the database cannot be"},
-		"truncated":       {func(t *testing.T, path string) { truncate(t, path, 6000) }, "the database"},
-		"side file":       {func(t *testing.T, path string) { overwrite(t, sidePath(path), 20, []byte("9")) }, "stopgate.heads is not what was written"},
-		"an older copy":   {older, "the database is an older copy of itself: the events 32 to 37, which were once known, are not in it"},
-		"another copy":    {another, "is another copy"},
-		"emptied":         {func(t *testing.T, path string) { truncate(t, path, 0) }, "it is empty: the events up to 31 were once known"},
-		"removed":         {func(t *testing.T, path string) { os.Remove(path) }, "it is not there: the events up to 31 were once known"},
+			tamper(t, path, "UPDATE events SET data = x'aabb' WHERE position = 7")
+		}, "event 7 of run.a: it is not what was appended"},
+		"row of a number": {func(t *testing.T, path string) {
+			tamperLoosely(t, path, "UPDATE events SET data = 12 WHERE position = 7")
+		}, "event 7 of run.a: it is not what was appended"},
+		"no header":     {func(t *testing.T, path string) { overwrite(t, path, 0, []byte("SQLite format 9")) }, "the database cannot be"},
+		"truncated":     {func(t *testing.T, path string) { truncate(t, path, 6000) }, "the database"},
+		"side file":     {func(t *testing.T, path string) { overwrite(t, sidePath(path), 20, []byte("9")) }, "stopgate.heads is not what was written"},
+		"an older copy": {older, "the database is an older copy of itself: the events 32 to 37, which were once known, are not in it"},
+		"another copy":  {another, "is another copy"},
+		"emptied":       {func(t *testing.T, path string) { truncate(t, path, 0) }, "it is empty: the events up to 31 were once known"},
+		"removed":       {func(t *testing.T, path string) { os.Remove(path) }, "it is not there: the events up to 31 were once known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := copied(t, whole)
@@ -190,7 +216,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// The key of a row of several events says where they are found.
+// The key of a row says where its event is found.
 func TestVerifyKeys(t *testing.T) {
 	whole := tempPath(t)
 	s := mustOpen(t, whole)
@@ -198,21 +224,21 @@ func TestVerifyKeys(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []int{2, 4, 7} {
+	for _, key := range []int{-1, 0, 7} {
 		path := copied(t, whole)
-		tamper(t, path, "UPDATE batches SET last = ? WHERE last = 5", key)
-		wantFinding(t, verify(t, path), fmt.Sprintf("the row with key %d", key))
+		tamper(t, path, "UPDATE events SET position = ? WHERE position = 3", key)
+		wantFinding(t, verify(t, path), "the events 3 to 3 are missing")
 	}
 }
 
-// A store whose last row has another key than its last event is not opened: events would be
-// appended behind a gap, or over others.
+// A store whose last row has another key than its last event had is not opened: events would
+// be appended behind a gap, or over others.
 func TestOpenWithAnotherEnd(t *testing.T) {
 	whole, _ := filled(t, 5)
 	for _, change := range []string{
-		"UPDATE batches SET last = 70 WHERE last = 6",
-		"UPDATE batches SET last = 0 WHERE last = 6",
-		"DELETE FROM batches WHERE last > 3",
+		"UPDATE events SET position = 70 WHERE position = 6",
+		"UPDATE events SET position = 0 WHERE position = 6",
+		"DELETE FROM events WHERE position > 3",
 	} {
 		path := copied(t, whole)
 		tamper(t, path, change)
@@ -248,16 +274,13 @@ func TestVerifyWhatATrimHasLeft(t *testing.T) {
 		change func(*entry)
 		want   string
 	}{
-		"position":                {1, func(e *entry) { e.Position = 3 }, "old.0: event 1, where it once ended, is missing"},
+		"position":                {1, func(e *entry) { e.Position = 3 }, "old.0: the table of heads says that it ends at event 1"},
 		"link to another subject": {9, func(e *entry) { e.prior = 1 }, "event 9 of run.a: the events before it are missing"},
 		"link behind the trim":    {9, func(e *entry) { e.prior = 8 }, "event 9 of run.a: the events before it are missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := copied(t, whole)
 			editEntry(t, path, test.at, test.change)
-			if test.at == 1 { // a row that the trim has shortened
-				tamper(t, path, "UPDATE batches SET last = 4 WHERE last = 1")
-			}
 			wantFinding(t, verify(t, path), test.want)
 		})
 	}
@@ -480,7 +503,7 @@ func TestDamagedLog(t *testing.T) {
 				t.Error("the log was changed")
 			}
 			// What the message says helps.
-			damage, err := checkLog(copied + "-wal")
+			damage, err := checkLog(copied)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -545,7 +568,7 @@ func TestVerifyWhileTrimmed(t *testing.T) {
 	s := mustOpen(t, path)
 	for range 2 {
 		appendTo(t, s, 20, "run.a", "run.b")
-		if err := errors.Join(s.RecordHeads(t.Context()), s.side.flush(), s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()})); err != nil {
+		if err := errors.Join(s.RecordHeads(t.Context()), s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -612,10 +635,10 @@ func TestFormats(t *testing.T) {
 	}{
 		"newer": {func(t *testing.T, path string) {
 			mustOpen(t, path).Close()
-			if _, err := raw(t, path).Exec("PRAGMA user_version = 2"); err != nil {
+			if _, err := raw(t, path).Exec("PRAGMA user_version = 3"); err != nil {
 				t.Fatal(err)
 			}
-		}, store.ErrNewer, "format 2"},
+		}, store.ErrNewer, "format 3"},
 		"another program's": {func(t *testing.T, path string) {
 			if err := os.WriteFile(path, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -724,32 +747,12 @@ func FuzzSide(f *testing.F) {
 	})
 }
 
-func FuzzDecode(f *testing.F) {
-	e := entry{Event: store.Event{Position: 7, Subject: "run.a", ID: "id", Data: []byte("data")}, prior: 3}
-	f.Add(encode(encode(nil, &e), &e))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, body []byte) {
-		entries, err := decodeAll(body)
-		if err != nil && !errors.Is(err, store.ErrDamaged) {
-			t.Fatalf("error %v", err)
-		}
-		var again []byte
-		for _, e := range entries {
-			again = encode(again, &e)
-		}
-		back, err := decodeAll(again)
-		if diff := cmp.Diff(entries, back, cmp.AllowUnexported(entry{})); err != nil || diff != "" {
-			t.Errorf("%v\n%s", err, diff)
-		}
-	})
-}
-
 func FuzzLog(f *testing.F) {
 	_, log := crashed(f, 3)
 	f.Add(log)
 	f.Add(log[:40])
 	f.Fuzz(func(t *testing.T, log []byte) {
-		damage, err := scanLog(bytes.NewReader(log))
+		damage, err := scanLog(bufio.NewReader(bytes.NewReader(log)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -763,6 +766,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"v":1,"heads":{"run.a":[3,"`+strings.Repeat("ab", 32)+`"]},"lost":4}`), true)
 	f.Add([]byte(`{"v":1,"trimmed":3,"bases":{"run.a":"`+strings.Repeat("ab", 32)+`"}}`), false)
 	f.Add([]byte(`{"v":1,"heads":{"run.a":[3]}}`), true)
+	f.Add([]byte(`{"v":1,"trimmed":0,"bases":{"run.a":"`+strings.Repeat("ab", 32)+`"}}`), false)
 	f.Fuzz(func(t *testing.T, data []byte, heads bool) {
 		v := newVerifier("")
 		subject := trimsSubject

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -57,18 +56,14 @@ func malformed(err error) bool {
 	return false
 }
 
-// unsettled reports whether a commit that failed with this error may show after a crash.
-// A write that failed left a torn frame, which nobody takes for a commit. After a sync
-// that failed the frames may be on disk, whole.
-func unsettled(err error) bool {
-	c := code(err)
-	return c&0xff == sqlite3.SQLITE_IOERR && c != sqlite3.SQLITE_IOERR_WRITE
-}
-
-// ignoreEnd takes the end of a file or of rows for no error.
-func ignoreEnd(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil
+// settled reports whether a commit that failed with this error has left nothing. A write that
+// failed left a torn frame, which nobody takes for a commit. After a sync that failed the
+// frames may be on disk, whole.
+func settled(err error) bool {
+	switch c := code(err); c & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY:
+		return true
+	default:
+		return c == sqlite3.SQLITE_IOERR_WRITE
 	}
-	return err
 }

@@ -207,6 +207,79 @@ func (a *acks) Write(p []byte) (int, error) {
 	return a.text.Write(p)
 }
 
+// A process converts a store until it is killed at a random moment: the store is the old one
+// or the new one, whole.
+func TestKilledWhileConverting(t *testing.T) {
+	random := seedtest.New(t)
+	const events = 20_000
+	path := tempPath(t)
+	makeFormat1(t, path, events)
+	for round := range 15 {
+		cmd := child(t, "open", path)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(random.Int64N(int64(time.Duration(round+1) * 50 * time.Millisecond)))) // the moment is the test's, nothing waits for it
+		cmd.Process.Kill()
+		cmd.Wait()
+		db := raw(t, path)
+		version, count, query := 0, 0, map[int]string{1: "SELECT sum(last % 10 = 0) * 10 FROM batches", 2: "SELECT count(*) FROM events"}
+		if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.QueryRow(query[version]).Scan(&count); err != nil || count < events {
+			t.Fatalf("round %d: %d events in format %d, %v", round, count, version, err)
+		}
+		db.Close()
+		t.Logf("round %d: format %d", round, version)
+	}
+	s := mustOpen(t, path)
+	if got := all(t, s); len(got) != events {
+		t.Errorf("%d events", len(got))
+	}
+	if report, err := s.Verify(t.Context()); err != nil || !report.Sound() {
+		t.Errorf("%v, %v", report.Findings, err)
+	}
+}
+
+// makeFormat1 makes a store of format 1 with rows of ten events.
+func makeFormat1(t *testing.T, path string, events int) {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := raw(t, path).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	exec := func(query string, args ...any) {
+		if _, err := conn.ExecContext(t.Context(), query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`PRAGMA journal_mode = WAL;
+		CREATE TABLE batches (last INTEGER PRIMARY KEY, body BLOB NOT NULL);
+		CREATE TABLE heads (subject TEXT PRIMARY KEY, position INTEGER NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
+		CREATE TABLE ids (last INTEGER PRIMARY KEY, prints BLOB NOT NULL);
+		CREATE TABLE snapshots (position INTEGER PRIMARY KEY, hash BLOB NOT NULL, data BLOB NOT NULL);
+		PRAGMA application_id = 0x73746761; PRAGMA user_version = 1; BEGIN`)
+	heads := map[string]entry{}
+	var body []byte
+	for n := 1; n <= events; n++ {
+		subject := fmt.Sprintf("run.%d", n%50)
+		before := heads[subject]
+		e := entry{Event: store.Event{Position: store.Position(n), Subject: subject, ID: fmt.Sprint("id-", n), Data: []byte("data"), Previous: before.Hash}, prior: before.Position}
+		e.Hash = store.Seal(e.Previous, e.Subject, e.ID, e.Data)
+		heads[subject] = e
+		if body = encode(body, &e); n%10 == 0 {
+			exec("INSERT INTO batches VALUES (?, ?)", n, body)
+			body = nil
+		}
+	}
+	exec("COMMIT")
+}
+
 // A limit on the size of files fails like a full disk.
 func TestFullDisk(t *testing.T) {
 	path := tempPath(t)
@@ -225,7 +298,7 @@ func childFill(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 400_000, Max: 1 << 30}); err != nil {
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 600_000, Max: 1 << 30}); err != nil {
 		return err
 	}
 	failure := once(ctx, s)
@@ -389,7 +462,9 @@ func TestAnotherProgramWrites(t *testing.T) {
 	}
 	foreign := entry{Event: store.Event{Position: head.Position + 1, Subject: "run.a", ID: "foreign", Previous: head.Hash}, prior: head.Position}
 	foreign.Hash = store.Seal(foreign.Previous, foreign.Subject, foreign.ID, nil)
-	tamper(t, path, "INSERT INTO batches (last, body) VALUES (?, ?)", int64(foreign.Position), encode(nil, &foreign))
+	tamper(t, path, "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, x'')",
+		int64(foreign.Position), foreign.Subject, foreign.ID, int64(foreign.prior), foreign.Previous[:], foreign.Hash[:])
+	tamper(t, path, "UPDATE heads SET position = ?, hash = ? WHERE subject = 'run.a'", int64(foreign.Position), foreign.Hash[:])
 	_, err = s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: "ours", Expected: head.Position})
 	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v, want ErrConflict", err)

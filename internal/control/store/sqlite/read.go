@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -16,15 +15,22 @@ import (
 // whoever reads thinks.
 const pageData = 1 << 20
 
+// Head returns the end of the subject's chain.
+func (s *Store) Head(ctx context.Context, subject string) (store.Head, error) {
+	if err := s.usable(subject); err != nil {
+		return store.Head{}, err
+	}
+	e, err := headOf(ctx, s.readers, subject)
+	return e.head(), explain(s.path, err)
+}
+
 // Read returns the events of one subject.
 func (s *Store) Read(ctx context.Context, subject string, after store.Position) iter.Seq2[store.Event, error] {
 	return func(yield func(store.Event, error) bool) {
 		chain, err := s.chain(ctx, subject, after)
 		for _, e := range slices.Backward(chain) {
 			if e.Data == nil {
-				if e, err = entryAt(row{ctx, s.readers}, e.Position); err == nil && e.Position == 0 {
-					err = fmt.Errorf("%w: those of %s up to %d", store.ErrTrimmed, subject, s.gone())
-				}
+				e, err = s.entryOf(ctx, subject, e.head())
 			}
 			if err == nil {
 				err = sound(e.Event)
@@ -44,57 +50,54 @@ func (s *Store) Read(ctx context.Context, subject string, after store.Position) 
 
 // chain goes back from a subject's head to a position, by the links. The newest comes
 // first. Of a long chain most have no data.
-func (s *Store) chain(ctx context.Context, subject string, after store.Position) ([]entry, error) {
+func (s *Store) chain(ctx context.Context, subject string, after store.Position) (chain []entry, err error) {
 	if err := s.usable(subject); err != nil {
 		return nil, err
 	}
-	at, err := s.head(ctx, subject)
-	if err != nil {
-		return nil, err
-	}
-	var chain []entry
+	e, err := headOf(ctx, s.readers, subject)
 	size := 0
-	for at.Position > after {
-		e, err := s.entryOf(ctx, subject, at)
-		if err != nil {
-			return nil, err
-		}
-		at = store.Head{Position: e.prior, Hash: e.Previous}
-		if size += len(e.Data) + len(subject); size > pageData {
-			e = entry{Event: store.Event{Position: e.Position}}
+	for err == nil && e.Position > after {
+		if size += len(e.Data); size > pageData {
+			e.Data = nil
 		}
 		chain = append(chain, e)
+		if e.prior == 0 && e.linked() {
+			return chain, nil
+		}
+		e, err = s.entryOf(ctx, subject, store.Head{Position: e.prior, Hash: e.Previous})
 	}
-
-	if len(chain) > 0 && at.Position > 0 {
-		return chain, s.checkEnd(ctx, subject, after, at)
+	if len(chain) > 0 && errors.Is(err, store.ErrTrimmed) {
+		err = s.checkTrimmed(chain[len(chain)-1], after, err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return chain, nil
 }
 
-// checkEnd checks the link that leads from the first event of a chain to one that was not
-// asked for. No hash covers where it leads: one that was changed would end the chain early.
-func (s *Store) checkEnd(ctx context.Context, subject string, after store.Position, at store.Head) error {
-	_, err := s.entryOf(ctx, subject, at)
-	if !errors.Is(err, store.ErrTrimmed) {
-		return err
-	}
+// checkTrimmed checks the link to an event that a trim has removed. It is no error when that
+// was not asked for. No hash covers where the link leads: one that was changed would end the
+// chain early.
+func (s *Store) checkTrimmed(e entry, after store.Position, trimmed error) error {
 	// Asked after the event was not there: what a trim removes it first declares gone.
-	if t := s.trimmed.Load(); after >= t.to && !store.Own(subject) && t.bases[subject] != at.Hash {
-		return fmt.Errorf("%w: the event of %s before those after %d is not at %d", store.ErrDamaged, subject, after, at.Position)
+	switch t := s.trimmed.Load(); {
+	case e.prior > after:
+		return trimmed
+	case after >= t.to && !store.Own(e.Subject) && t.bases[e.Subject] != e.Previous:
+		return fmt.Errorf("%w: the event of %s before those after %d is not at %d", store.ErrDamaged, e.Subject, after, e.prior)
 	}
 	return nil
 }
 
 // entryOf returns the entry of a subject that a link leads to.
 func (s *Store) entryOf(ctx context.Context, subject string, at store.Head) (entry, error) {
-	e, err := entryAt(row{ctx, s.readers}, at.Position)
+	e, err := entryAt(ctx, s.readers, at.Position)
 	switch {
 	case err != nil:
 		return entry{}, err
 	case e.Position == 0 && at.Position <= s.gone():
 		return entry{}, fmt.Errorf("%w: those of %s up to %d", store.ErrTrimmed, subject, at.Position)
-	case e.Position == 0 || e.Subject != subject || e.Hash != at.Hash || !e.linked():
+	case e.head() != at || e.Subject != subject || !e.linked():
 		return entry{}, fmt.Errorf("%w: event %d of %s is missing, or not what was appended", store.ErrDamaged, at.Position, subject)
 	}
 	return e, nil
@@ -117,7 +120,7 @@ func (s *Store) ReadAll(ctx context.Context, after store.Position) iter.Seq2[sto
 func (s *Store) Watch(ctx context.Context, prefix string, after store.Position) iter.Seq2[store.Event, error] {
 	return func(yield func(store.Event, error) bool) {
 		for {
-			news := s.news.next()
+			news := *s.news.Load()
 			bound := s.end()
 			more, err := s.readTo(ctx, prefix, after, bound, yield)
 			if err != nil && ctx.Err() == nil {
@@ -184,20 +187,13 @@ func (s *Store) page(ctx context.Context, after store.Position) (page []store.Ev
 		return nil, errors.Join(err, s.usable("all"))
 	}
 	defer rows.Close()
-	var body sql.RawBytes
-	for size := 0; size < pageData && rows.Next(); size += len(body) {
-		if err := rows.Scan(&body); err != nil {
-			return page, fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	for size := 0; size < pageData && rows.Next(); {
+		e, err := scanEntry(rows)
+		if err != nil {
+			return page, err
 		}
-		for rest := []byte(body); len(rest) > 0; {
-			var e entry
-			if e, rest, err = decode(rest); err != nil {
-				return page, err
-			}
-			if e.Position > after {
-				page = append(page, e.Event)
-			}
-		}
+		page = append(page, e.Event)
+		size += len(e.Data) + len(e.Subject)
 	}
 	return page, rows.Err()
 }

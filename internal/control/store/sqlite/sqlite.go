@@ -26,35 +26,6 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
-// What marks the file as ours, and which format it has.
-const (
-	applicationID = 0x73746761 // "stga"
-	formatVersion = 1
-)
-
-// The events are in rows of many: those that were committed together, cut at 64 KiB. A row
-// of its own for each would cost several times as much. heads and ids are as of the last
-// record of heads, see index.go.
-const schema = `
-CREATE TABLE batches (
-	last INTEGER PRIMARY KEY,
-	body BLOB NOT NULL
-);
-CREATE TABLE heads (
-	subject TEXT PRIMARY KEY,
-	position INTEGER NOT NULL,
-	hash BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE ids (
-	last INTEGER PRIMARY KEY,
-	prints BLOB NOT NULL
-);
-CREATE TABLE snapshots (
-	position INTEGER PRIMARY KEY,
-	hash BLOB NOT NULL,
-	data BLOB NOT NULL
-);`
-
 // Store is an open database. It is a [store.Store].
 type Store struct {
 	path     string
@@ -66,14 +37,12 @@ type Store struct {
 	closing  chan struct{} // closed: nothing is begun any more
 	ended    chan struct{} // closed: the writer has ended
 	close    func() error
-	side     *sideFile
-	log      *logFile
+	commit   func(*writer) error // tests have their own
 	trimming sync.Mutex
 
-	last    atomic.Uint64        // the position of the last event that was committed
-	trimmed atomic.Pointer[trim] // the last trim
-	fresh   fresh
-	news    news
+	last    atomic.Uint64                 // the position of the last event that was committed
+	trimmed atomic.Pointer[trim]          // the last trim
+	news    atomic.Pointer[chan struct{}] // closed when something was appended
 }
 
 // Open opens the database at path, which is made where there is none. It belongs to one
@@ -100,11 +69,11 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-func open(ctx context.Context, path string, release func()) (_ *Store, err error) {
+func open(ctx context.Context, path string, release func()) (*Store, error) {
 	if err := makeFile(path); err != nil {
 		return nil, err
 	}
-	if damage, err := checkLog(path + "-wal"); err != nil {
+	if damage, err := checkLog(path); err != nil {
 		return nil, err
 	} else if damage != nil {
 		return nil, damage.refusal(path + "-wal")
@@ -112,34 +81,21 @@ func open(ctx context.Context, path string, release func()) (_ *Store, err error
 	s := &Store{
 		path: path, release: release,
 		requests: make(chan request, maxBatch), closing: make(chan struct{}), ended: make(chan struct{}),
-		side: newSideFile(path), log: &logFile{path: path + "-wal", datasync: datasync}, fresh: fresh{heads: map[string]store.Head{}},
+		commit: func(w *writer) error { return w.exec("COMMIT") },
 	}
-	s.trimmed.Store(&trim{})
+	s.tell()
 	w, err := newWriter(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	s.close = sync.OnceValue(func() error { return s.shut(w) })
-	defer func() {
-		if err != nil {
-			w.disconnect()
-		}
-	}()
-	if s.readers, err = connectReaders(path, "ro"); err != nil {
+	if s.readers, err = connect(path, "ro"); err == nil {
+		s.rows, err = s.readers.PrepareContext(ctx, "SELECT "+entryColumns+" FROM events e WHERE position > ? ORDER BY position")
+	}
+	if err != nil {
+		w.disconnect()
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			_ = s.readers.Close()
-		}
-	}()
-	if s.rows, err = s.readers.PrepareContext(ctx, "SELECT body FROM batches WHERE last > ? ORDER BY last"); err != nil {
-		return nil, err
-	}
-	if err := w.begin(); err != nil {
-		return nil, err
-	}
-	go s.side.run()
 	go w.run()
 	return s, nil
 }
@@ -148,13 +104,13 @@ func open(ctx context.Context, path string, release func()) (_ *Store, err error
 // of itself. It is on record, for Verify.
 func (s *Store) Found() []store.Finding { return s.found }
 
-// Close makes what waits durable, records the heads of all chains, and lets the file go.
+// Close makes what waits durable, records how far it has come, and lets the file go.
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) shut(w *writer) error {
 	close(s.closing)
 	<-s.ended
-	err := errors.Join(s.side.close(), s.rows.Close(), s.readers.Close())
+	err := errors.Join(w.recordHeads(), s.rows.Close(), s.readers.Close())
 	w.disconnect() // the last one, as those that only read cannot clear the log away
 	s.release()
 	return explain(s.path, err)
@@ -194,8 +150,12 @@ func source(path, mode string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
 }
 
-func connectReaders(path, mode string) (*sql.DB, error) {
-	connector, err := sqlite.NewConnector(source(path, mode, "busy_timeout(10000)", "query_only(1)"))
+func connect(path, mode string) (*sql.DB, error) {
+	pragmas := []string{"busy_timeout(10000)"}
+	if mode == "ro" {
+		pragmas = append(pragmas, "query_only(1)")
+	}
+	connector, err := sqlite.NewConnector(source(path, mode, pragmas...))
 	if err != nil {
 		return nil, err
 	}
@@ -205,28 +165,11 @@ func connectReaders(path, mode string) (*sql.DB, error) {
 	return db, nil
 }
 
-// news wakes those that wait for events.
-type news struct {
-	mu sync.Mutex
-	ch chan struct{}
-}
-
-// next is closed when something was appended after the call.
-func (n *news) next() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.ch == nil {
-		n.ch = make(chan struct{})
-	}
-	return n.ch
-}
-
-func (n *news) tell() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.ch != nil {
-		close(n.ch)
-		n.ch = nil
+// tell wakes those that wait for events.
+func (s *Store) tell() {
+	next := make(chan struct{})
+	if last := s.news.Swap(&next); last != nil {
+		close(*last)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestContract(t *testing.T) {
 				editEntry(t, path, at, func(e *entry) { e.Data[0] ^= 1 })
 			},
 			DamageSnapshot: func(t testing.TB, at store.Position) {
-				tamper(t, path, "UPDATE snapshots SET data = 'X' || data WHERE position = ?", at)
+				tamper(t, path, "UPDATE snapshots SET data = CAST('X' || data AS BLOB) WHERE position = ?", at)
 			},
 		}
 	})
@@ -94,34 +94,16 @@ func tamper(t testing.TB, path, statement string, args ...any) {
 // editEntry changes an event behind the store's back.
 func editEntry(t testing.TB, path string, at store.Position, edit func(*entry)) {
 	t.Helper()
-	editRow(t, path, at, func(entries []entry) []entry {
-		for i := range entries {
-			if entries[i].Position == at {
-				edit(&entries[i])
-			}
-		}
-		return entries
-	})
-}
-
-// editRow changes the row that an event is in.
-func editRow(t testing.TB, path string, at store.Position, edit func([]entry) []entry) {
-	t.Helper()
 	db := raw(t, path)
 	defer db.Close()
-	r, err := row{t.Context(), db}.row("SELECT last, body FROM batches WHERE last >= ? ORDER BY last LIMIT 1", int64(at))
+	e, err := entryAt(t.Context(), db, at)
+	if err != nil || e.Position != at {
+		t.Fatalf("event %d: %v", at, err)
+	}
+	edit(&e)
+	_, err = db.Exec("UPDATE events SET position = ?, subject = ?, id = ?, prior = ?, previous = ?, hash = ?, data = ? WHERE position = ?",
+		int64(e.Position), e.Subject, e.ID, int64(e.prior), e.Previous[:], e.Hash[:], e.Data, int64(at))
 	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := decodeAll(r[1].([]byte))
-	if err != nil {
-		t.Fatal(err)
-	}
-	body := []byte{}
-	for _, e := range edit(entries) {
-		body = encode(body, &e)
-	}
-	if _, err := db.Exec("UPDATE batches SET body = ? WHERE last = ?", body, r[0]); err != nil {
 		t.Fatal(err)
 	}
 }

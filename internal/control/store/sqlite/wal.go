@@ -40,10 +40,10 @@ func (d *logDamage) refusal(path string) error {
 	return fmt.Errorf("%w: %s; to go on without them, keep a copy and run: truncate -s %d '%s'", store.ErrDamaged, d, d.offset, path)
 }
 
-// checkLog looks for damage in a write-ahead log. None is what a crash leaves: a last
+// checkLog looks for damage in a database's log. None is what a crash leaves: a last
 // transaction that is not whole.
-func checkLog(path string) (*logDamage, error) {
-	f, err := os.Open(path)
+func checkLog(database string) (*logDamage, error) {
+	f, err := os.Open(database + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -51,70 +51,66 @@ func checkLog(path string) (*logDamage, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	// Another process may be writing to it: what comes later is not looked at.
-	return scanLog(bufio.NewReaderSize(io.LimitReader(f, info.Size()), 1<<20))
+	return scanLog(bufio.NewReaderSize(f, 1<<20))
 }
 
-func scanLog(r io.Reader) (*logDamage, error) {
+func scanLog(log *bufio.Reader) (*logDamage, error) {
 	header := make([]byte, logHeader)
-	if _, err := io.ReadFull(r, header); err != nil {
+	if _, err := io.ReadFull(log, header); err != nil {
 		return nil, ignoreEnd(err)
 	}
-	var order binary.ByteOrder
-	switch magic := binary.BigEndian.Uint32(header); magic {
-	case 0x377f0682:
-		order = binary.LittleEndian
-	case 0x377f0683:
+	if _, err := log.Peek(1); err != nil {
+		return nil, ignoreEnd(err)
+	}
+	order := binary.ByteOrder(binary.LittleEndian)
+	if header[3]&1 == 1 {
 		order = binary.BigEndian
 	}
-	size := binary.BigEndian.Uint32(header[8:])
-	if order == nil || size < 512 || size > 65536 || size&(size-1) != 0 || !fits(header[24:], checksum(order, [2]uint32{}, header[:24])) {
-		if _, err := io.ReadFull(r, header[:1]); err != nil {
-			return nil, ignoreEnd(err)
-		}
+	sum, page := checksum(order, [2]uint32{}, header[:24]), binary.BigEndian.Uint32(header[8:])
+	if binary.BigEndian.Uint32(header)&^1 != 0x377f0682 || page < 512 || page > 65536 || !fits(header[24:], sum) {
 		return &logDamage{}, nil
 	}
-	return scanFrames(r, order, header, int(size))
+	return scanFrames(log, make([]byte, frameHeader+page), order, sum, string(header[16:24]))
 }
 
-func scanFrames(r io.Reader, order binary.ByteOrder, header []byte, size int) (*logDamage, error) {
-	sum := checksum(order, [2]uint32{}, header[:24])
-	salts := string(header[16:24])
-	frame := make([]byte, frameHeader+size)
+// scanFrames counts the transactions of the log's current round from the first frame on that
+// does not fit, also a last one without its end.
+func scanFrames(log io.Reader, frame []byte, order binary.ByteOrder, sum [2]uint32, salts string) (*logDamage, error) {
 	var damage *logDamage
-	commits, open := 0, false // behind the damage; open is a transaction without its commit
-	for offset := int64(logHeader); ; offset += int64(len(frame)) {
-		if _, err := io.ReadFull(r, frame); err != nil {
-			if open {
-				commits++
-			}
+	open := 0 // 1 in a transaction without its end
+	for offset := logHeader; ; offset += len(frame) {
+		if _, err := io.ReadFull(log, frame); err != nil {
 			// One alone may never have been acknowledged.
-			if damage == nil || commits < 2 {
+			if damage == nil || damage.transactions+open < 2 {
 				return nil, ignoreEnd(err)
 			}
-			damage.transactions = commits
+			damage.transactions += open
 			return damage, ignoreEnd(err)
 		}
 		current := string(frame[8:16]) == salts // not of an earlier round
 		if damage == nil {
-			next := checksum(order, checksum(order, sum, frame[:8]), frame[frameHeader:])
-			if current && fits(frame[16:], next) {
-				sum = next
+			sum = checksum(order, checksum(order, sum, frame[:8]), frame[frameHeader:])
+			if current && fits(frame[16:], sum) {
 				continue
 			}
-			damage = &logDamage{offset: offset}
+			damage = &logDamage{offset: int64(offset)}
 		}
-		if current {
-			open = binary.BigEndian.Uint32(frame[4:]) == 0
-			if !open {
-				commits++
-			}
+		switch {
+		case current && binary.BigEndian.Uint32(frame[4:]) == 0:
+			open = 1
+		case current:
+			open = 0
+			damage.transactions++
 		}
 	}
+}
+
+// ignoreEnd takes the end of a file for no error.
+func ignoreEnd(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
 }
 
 func fits(stored []byte, sum [2]uint32) bool {

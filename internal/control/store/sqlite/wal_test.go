@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bufio"
 	"bytes"
 	"testing"
 )
@@ -26,7 +27,7 @@ func TestDamageOfTwoTransactions(t *testing.T) {
 
 			changed := bytes.Clone(log[:logHeader+end*size])
 			changed[logHeader+frame*size+frameHeader+100] ^= 1
-			damage, err := scanLog(bytes.NewReader(changed))
+			damage, err := scanLog(bufio.NewReader(bytes.NewReader(changed)))
 			if err != nil {
 				t.Fatal(err)
 			}

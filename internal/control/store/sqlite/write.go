@@ -1,46 +1,35 @@
 package sqlite
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"database/sql/driver"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"path/filepath"
 	"runtime"
-	"time"
+	"slices"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 const (
-	maxBatch     = 1024     // events in a transaction
-	maxBatchData = 4 << 20  // bytes of data in it
-	maxRow       = 64 << 10 // bytes after which a row of events ends
-	maxHeads     = 1 << 16  // heads that the writer remembers
+	maxBatch     = 1024    // events in a transaction
+	maxBatchData = 4 << 20 // bytes of data in it
+	maxHeads     = 1 << 16 // heads that the writer remembers
 )
 
 // request is something for the writer to do: an event to append, or else a task, which
 // gets a transaction of its own.
 type request struct {
-	event  newEvent
+	event  store.NewEvent
 	task   func(*writer) error
 	answer chan answer // has room for one
-}
-
-// newEvent is an event with what can be computed before its turn: many compute, one
-// writes.
-type newEvent struct {
-	store.NewEvent
-	digest store.Hash
-	print  uint64
-}
-
-func prepare(e store.NewEvent) newEvent {
-	return newEvent{e, store.Digest(e.Subject, e.ID, e.Data), fingerprint(e.ID)}
 }
 
 type answer struct {
@@ -54,20 +43,16 @@ func (s *Store) Append(ctx context.Context, e store.NewEvent) (store.Position, e
 		return 0, err
 	}
 	// Who is told ErrUnknown may use the slice for something else.
-	e.Data = bytes.Clone(e.Data)
-	return s.ask(ctx, request{event: prepare(e)})
+	e.Data = append([]byte{}, e.Data...)
+	return s.ask(ctx, request{event: e})
 }
 
 // ask has the writer do something. What is begun is done, also if the context ends.
 func (s *Store) ask(ctx context.Context, r request) (store.Position, error) {
-	r.answer = make(chan answer, 1)
-	select {
-	case <-s.closing:
-		return 0, store.ErrClosed
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	default:
+	if err := cmp.Or(ctx.Err(), s.usable("all")); err != nil {
+		return 0, err
 	}
+	r.answer = make(chan answer, 1)
 	select {
 	case s.requests <- r:
 	case <-s.closing:
@@ -93,47 +78,81 @@ func (s *Store) ask(ctx context.Context, r request) (store.Position, error) {
 // writer owns the connection that writes, and what it knows of the state of things.
 type writer struct {
 	s    *Store
-	conn driver.Conn
-	stmt map[string]driver.Stmt
+	db   *sql.DB
+	conn *sql.Conn // the only one of db
+	stmt map[string]*sql.Stmt
 
-	last       store.Position        // in the transaction under way, else the store's
-	changed    map[string]store.Head // in the transaction under way
-	body       []byte                // entries of it that are not in a row yet
-	cache      map[string]store.Head // of some subjects, as they were committed
-	broken     map[string]error      // subjects of the batch whose heads cannot be read
-	ids        map[uint64]struct{}   // fingerprints of all
-	newIDs     []uint64              // those since the last record
-	recorded   store.Head            // the last record of heads
-	recordedAt time.Time             // when that was, in this process
-	stale      bool                  // what the writer knows may be wrong
-	wrote      bool                  // in the transaction under way
+	end    store.Head            // the last event, also of the transaction under way
+	heads  map[string]store.Head // of some subjects, also of the transaction under way
+	side   store.Head            // what the file beside the database says
+	stale  bool                  // what the writer knows may be wrong
+	failed error                 // after a commit of which nobody knows what became
 
-	args    []driver.NamedValue
 	batch   []request
 	answers []answer
 }
 
 func newWriter(ctx context.Context, s *Store) (*writer, error) {
-	connector, err := sqlite.NewConnector(source(s.path, "rw", "busy_timeout(10000)"))
+	db, err := connect(s.path, "rw")
 	if err != nil {
 		return nil, err
 	}
-	conn, err := connector.Connect(ctx)
+	w := &writer{s: s, db: db, stmt: map[string]*sql.Stmt{}, heads: map[string]store.Head{}}
+	if w.conn, err = db.Conn(ctx); err == nil {
+		err = w.begin(ctx)
+	}
 	if err != nil {
-		return nil, err
-	}
-	w := &writer{
-		s: s, conn: conn, stmt: map[string]driver.Stmt{},
-		changed: map[string]store.Head{}, cache: map[string]store.Head{}, broken: map[string]error{}, ids: map[uint64]struct{}{},
-	}
-	if err := w.setUp(); err != nil {
 		w.disconnect()
 		return nil, err
 	}
 	return w, nil
 }
 
-// run does what is asked until the store is closed.
+// begin takes up where the last process ended.
+func (w *writer) begin(ctx context.Context) error {
+	if err := w.setUp(ctx); err != nil {
+		return err
+	}
+	// The database and its log may have been made just now.
+	if err := atomicfile.SyncDir(filepath.Dir(w.s.path)); err != nil {
+		return err
+	}
+	if err := w.resume(); err != nil {
+		return err
+	}
+	t, err := loadTrim(ctx, w.conn)
+	if err != nil {
+		return err
+	}
+	w.s.trimmed.Store(t)
+	return w.compareSide(ctx)
+}
+
+func (w *writer) disconnect() {
+	for _, s := range w.stmt {
+		_ = s.Close()
+	}
+	if w.conn != nil {
+		_ = w.conn.Close()
+	}
+	_ = w.db.Close()
+}
+
+// exec executes a statement, which is prepared once.
+func (w *writer) exec(query string, args ...any) error {
+	s, ok := w.stmt[query]
+	if !ok {
+		var err error
+		if s, err = w.conn.PrepareContext(context.Background(), query); err != nil {
+			return err
+		}
+		w.stmt[query] = s
+	}
+	_, err := s.ExecContext(context.Background(), args...)
+	return err
+}
+
+// run does what is asked until the store is closed, and then what was asked before that.
 func (w *writer) run() {
 	defer close(w.s.ended)
 	for {
@@ -141,21 +160,9 @@ func (w *writer) run() {
 		case r := <-w.s.requests:
 			w.serve(r)
 		case <-w.s.closing:
-			w.finish()
-			return
-		}
-	}
-}
-
-// finish does what was asked before the store was closed.
-func (w *writer) finish() {
-	for {
-		select {
-		case r := <-w.s.requests:
-			w.serve(r)
-		default:
-			// What cannot be recorded now is at the next opening.
-			_ = w.transact(w.recordHeads)
+			for len(w.s.requests) > 0 {
+				w.serve(<-w.s.requests)
+			}
 			return
 		}
 	}
@@ -172,6 +179,9 @@ func (w *writer) serve(r request) {
 		w.linger()
 		r, more = w.gather(len(r.event.Data))
 		w.commit()
+		if w.end.Position >= w.side.Position+headsEvery {
+			_ = w.recordHeads() // what cannot be written now is written after the next batch
+		}
 	}
 }
 
@@ -203,7 +213,7 @@ func (w *writer) gather(size int) (next request, more bool) {
 
 // commit appends the batch in one transaction, and answers.
 func (w *writer) commit() {
-	w.findHeads()
+	w.batch = slices.DeleteFunc(w.batch, w.refuse)
 	err := w.transact(w.appendBatch)
 	if errors.Is(err, errMoved) {
 		err = w.transact(w.appendBatch)
@@ -218,15 +228,15 @@ func (w *writer) commit() {
 	clear(w.batch)
 }
 
-// findHeads reads the heads of the batch before its transaction begins: in one that has
-// come upon a damaged page SQLite writes nothing any more.
-func (w *writer) findHeads() {
-	clear(w.broken)
-	for _, r := range w.batch {
-		if _, err := w.head(r.event.Subject); malformed(err) {
-			w.broken[r.event.Subject] = fmt.Errorf("%w: %w", store.ErrDamaged, err)
-		}
+// refuse refuses an event whose head is on a damaged page. That is found out before the
+// transaction begins: in one that has come upon such a page SQLite writes nothing any more.
+func (w *writer) refuse(r request) bool {
+	_, err := w.head(r.event.Subject)
+	if !malformed(err) {
+		return false
 	}
+	r.answer <- answer{err: explain(w.s.path, err)}
+	return true
 }
 
 // appendBatch fails as a whole only if no event can be appended.
@@ -242,17 +252,11 @@ func (w *writer) appendBatch() error {
 		}
 		w.answers = append(w.answers, answer{position, err})
 	}
-	if w.recordDue() {
-		return w.recordHeads()
-	}
 	return nil
 }
 
-// append inserts one event.
-func (w *writer) append(e newEvent) (store.Position, error) {
-	if err := w.broken[e.Subject]; err != nil {
-		return 0, err
-	}
+// append inserts one event if its subject is where the appender believes it to be.
+func (w *writer) append(e store.NewEvent) (store.Position, error) {
 	head, err := w.head(e.Subject)
 	if err != nil {
 		return 0, err
@@ -263,115 +267,128 @@ func (w *writer) append(e newEvent) (store.Position, error) {
 	return w.insert(e, head)
 }
 
-// insert puts an event behind the head of its subject.
-func (w *writer) insert(e newEvent, head store.Head) (store.Position, error) {
-	if _, ok := w.ids[e.print]; ok {
-		return 0, fmt.Errorf("%w: %s", store.ErrDuplicate, e.ID)
+// appendOwn appends an event of the store's own.
+func (w *writer) appendOwn(subject string, content any) error {
+	data, err := json.Marshal(content)
+	if err != nil {
+		return err
 	}
-	added := entry{Event: store.Event{Position: w.last + 1, Subject: e.Subject, ID: e.ID, Data: e.Data, Previous: head.Hash}, prior: head.Position}
-	added.Hash = store.Link(added.Previous, e.digest)
-	if len(w.body) > 0 && len(w.body)+len(e.Data) > maxRow {
-		if err := w.flush(); err != nil {
-			return 0, err
-		}
+	head, err := w.head(subject)
+	if err != nil {
+		return err
 	}
-	w.body = encode(w.body, &added)
-	w.last = added.Position
-	w.noteID(e.print)
-	w.changed[e.Subject] = store.Head{Position: added.Position, Hash: added.Hash}
-	return added.Position, nil
-}
-
-// flush writes the entries that wait into a row.
-func (w *writer) flush() error {
-	if len(w.body) == 0 {
-		return nil
-	}
-	err := w.change("INSERT INTO batches (last, body) VALUES (?, ?)", int64(w.last), w.body)
-	w.body = w.body[:0]
-	switch code(err) {
-	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID:
-		return errMoved
-	}
+	_, err = w.insert(store.NewEvent{Subject: subject, ID: rand.Text(), Data: data}, head)
 	return err
 }
 
-// errMoved says that somebody else has written: the lock does not keep out other
-// programs.
+// insert puts an event behind the head of its subject.
+func (w *writer) insert(e store.NewEvent, head store.Head) (store.Position, error) {
+	added := entry{prior: head.Position, Event: store.Event{
+		Position: w.end.Position + 1, Subject: e.Subject, ID: e.ID, Data: e.Data, Previous: head.Hash,
+		Hash: store.Seal(head.Hash, e.Subject, e.ID, e.Data),
+	}}
+	err := w.insertEntry(&added)
+	switch code(err) {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+		return 0, fmt.Errorf("%w: %s", store.ErrDuplicate, e.ID)
+	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID:
+		return 0, errMoved
+	}
+	if err == nil {
+		err = w.exec("INSERT OR REPLACE INTO heads (subject, position, hash) VALUES (?, ?, ?)", e.Subject, int64(added.Position), added.Hash[:])
+	}
+	if err != nil {
+		return 0, err
+	}
+	w.end, w.heads[e.Subject] = added.head(), added.head()
+	return added.Position, nil
+}
+
+func (w *writer) insertEntry(e *entry) error {
+	return w.exec("INSERT INTO events (position, subject, id, prior, previous, hash, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		int64(e.Position), e.Subject, e.ID, int64(e.prior), e.Previous[:], e.Hash[:], e.Data)
+}
+
+// errMoved says that another program has written: the lock does not keep it out.
 var errMoved = errors.New("another program writes to it")
 
-// begin takes up where the last process ended.
-func (w *writer) begin() error {
-	if err := w.resume(); err != nil {
-		return err
+// head returns the end of the subject's chain.
+func (w *writer) head(subject string) (store.Head, error) {
+	if head, ok := w.heads[subject]; ok {
+		return head, nil
 	}
-	if err := w.loadTrimmed(); err != nil {
-		return err
+	e, err := headOf(context.Background(), w.conn, subject)
+	if err != nil {
+		return store.Head{}, err
 	}
-	return w.compareSide()
+	if len(w.heads) >= maxHeads {
+		clear(w.heads)
+	}
+	w.heads[subject] = e.head()
+	return e.head(), nil
 }
 
 // transact makes what do does durable, or undoes it.
 func (w *writer) transact(do func() error) error {
-	if err := w.s.log.failed; err != nil {
-		return err
+	if w.failed != nil {
+		return w.failed
 	}
-	if w.stale {
-		if err := w.resume(); err != nil {
-			return err
-		}
+	if err := w.refresh(); err != nil {
+		return err
 	}
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	recorded := w.recorded
-	w.wrote = false
 	err := do()
 	if err == nil {
-		err = w.flush()
-	}
-	if err == nil {
-		if err = w.exec("COMMIT"); err == nil {
-			return w.settle(recorded)
+		if err = w.s.commit(w); err == nil {
+			w.s.last.Store(uint64(w.end.Position))
+			w.s.tell()
+			return nil
 		}
-		if unsettled(err) {
-			err = fmt.Errorf("%w: %w", store.ErrUnknown, err)
-		}
+		err = w.judge(err)
 	}
 	_ = w.exec("ROLLBACK") // SQLite may have done so itself
 	w.stale = true
 	return err
 }
 
-// settle makes what was committed durable, and then known.
-func (w *writer) settle(recorded store.Head) error {
-	if !w.wrote {
-		return nil
+// judge says what a commit that failed has come to. After a sync that failed the kernel
+// takes for written what is not, so that no later sync can be believed: nothing is appended
+// any more until the database is opened again.
+func (w *writer) judge(err error) error {
+	if settled(err) {
+		return err
 	}
-	if err := w.s.log.sync(); err != nil {
-		return fmt.Errorf("%w: %w", store.ErrUnknown, err)
-	}
-	w.committed(recorded)
-	return nil
+	w.failed = fmt.Errorf("a commit failed; restart to see what is there: %w", err)
+	return fmt.Errorf("%w: %w", store.ErrUnknown, w.failed)
 }
 
-// committed makes what was done in a transaction known.
-func (w *writer) committed(recorded store.Head) {
-	if w.recorded != recorded {
-		// The tables have it all.
-		w.newIDs = w.newIDs[:0]
-		maps.Copy(w.cache, w.changed)
-		w.s.fresh.replace(map[string]store.Head{})
-		w.s.side.put(w.recorded)
-	} else {
-		for subject, head := range w.changed {
-			if _, ok := w.cache[subject]; ok {
-				w.cache[subject] = head
-			}
-		}
-		w.s.fresh.add(w.changed)
+// refresh makes what the writer knows right again after a transaction that failed.
+func (w *writer) refresh() error {
+	if !w.stale {
+		return nil
 	}
-	clear(w.changed)
-	w.s.last.Store(uint64(w.last))
-	w.s.news.tell()
+	return w.resume()
+}
+
+// resume finds out where the store stands. The last event must be the last of its subject,
+// and the last record must be there: events would be appended behind a gap, or over others.
+func (w *writer) resume() error {
+	ctx := context.Background()
+	clear(w.heads)
+	last, err := scanEntry(w.conn.QueryRowContext(ctx, "SELECT "+entryColumns+" FROM events e ORDER BY position DESC LIMIT 1"))
+	empty := errors.Is(err, sql.ErrNoRows)
+	if err != nil && !empty {
+		return err
+	}
+	if _, err := w.head(headsSubject); err != nil {
+		return err
+	}
+	if head, err := w.head(last.Subject); err != nil || head != last.head() || !empty && last.Position == 0 {
+		return errors.Join(fmt.Errorf("%w: event %d is not the last of %q", store.ErrDamaged, last.Position, last.Subject), err)
+	}
+	w.end, w.stale = last.head(), false
+	w.s.last.Store(uint64(last.Position))
+	return nil
 }

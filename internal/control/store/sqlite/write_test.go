@@ -69,15 +69,24 @@ func TestForeignLock(t *testing.T) {
 	}
 }
 
+// broken has the commits of a store fail as with a disk that cannot sync, until it is called.
+func broken(t *testing.T, s *Store) (mend func()) {
+	t.Helper()
+	works := s.commit
+	s.commit = func(*writer) error { return errBroken }
+	return func() { s.commit = works }
+}
+
+var errBroken = errors.New("the disk is broken")
+
 // After a sync that failed a batch is refused that is larger than the last one.
 func TestBatchAfterAFailedSync(t *testing.T) {
 	s := mustOpen(t, tempPath(t))
-	works := s.log.datasync
-	s.log.datasync = func(*os.File) error { return errors.New("the disk is broken") }
+	mend := broken(t, s)
 	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: "first"}); !errors.Is(err, store.ErrUnknown) {
 		t.Fatal(err)
 	}
-	s.log.datasync = works
+	mend()
 	for _, err := range together(t, s, three()...) {
 		if err == nil || errors.Is(err, store.ErrUnknown) || !strings.Contains(err.Error(), "restart") {
 			t.Errorf("error %v", err)
@@ -134,58 +143,31 @@ func TestDamagedHeads(t *testing.T) {
 	}
 }
 
-// A commit is to be seen before it is synced. Where the sync fails, nobody takes what the
-// tables show for known.
+// Where the sync fails, what was to be committed is not to be seen.
 func TestHeadsThatWereNotSynced(t *testing.T) {
-	path := tempPath(t)
-	s := mustOpen(t, path)
+	s := mustOpen(t, tempPath(t))
 	appendTo(t, s, 2, "run.old")
-	if err := s.RecordHeads(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	before, err := s.Head(t.Context(), "run.old")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.log.datasync = func(*os.File) error { return errors.New("the disk is broken") }
-	_, err = s.ask(t.Context(), request{task: func(w *writer) error {
-		return w.transact(func() error {
-			for _, e := range []store.NewEvent{{Subject: "run.new", ID: "new"}, {Subject: "run.old", ID: "old", Expected: before.Position}} {
-				if _, err := w.append(prepare(e)); err != nil {
-					return err
-				}
-			}
-			return w.recordHeads()
-		})
-	}})
-	if !errors.Is(err, store.ErrUnknown) {
-		t.Fatal(err)
-	}
-	for subject, want := range map[string]store.Head{"run.new": {}, "run.old": before} {
-		if head, err := s.Head(t.Context(), subject); err != nil || head != want {
-			t.Errorf("%s is at %d, want %d: %v", subject, head.Position, want.Position, err)
-		}
-		for e, err := range s.Read(t.Context(), subject, want.Position) {
-			t.Errorf("%s has event %d, %v", subject, e.Position, err)
+	broken(t, s)
+	for _, err := range together(t, s, store.NewEvent{Subject: "run.new", ID: "new"}, store.NewEvent{Subject: "run.old", ID: "old", Expected: before.Position}) {
+		if !errors.Is(err, store.ErrUnknown) {
+			t.Fatal(err)
 		}
 	}
+	checkUnseen(t.Context(), s, before, t.Error)
 }
 
-// What wrote nothing needs no sync.
-func TestNothingToSync(t *testing.T) {
-	s := mustOpen(t, tempPath(t))
-	appendTo(t, s, 1, "run.a")
-	syncs := 0
-	s.log.datasync = func(f *os.File) error {
-		syncs++
-		return datasync(f)
-	}
-	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: "x"}); !errors.Is(err, store.ErrConflict) || syncs != 0 {
-		t.Errorf("%v, %d syncs", err, syncs)
-	}
-	for want := 1; want < 3; want++ { // the first has something to record
-		if err := s.RecordHeads(t.Context()); err != nil || syncs != 1 {
-			t.Errorf("%v, %d syncs", err, syncs)
+// checkUnseen checks that run.new has no event, and run.old none after one.
+func checkUnseen(ctx context.Context, s *Store, before store.Head, wrong func(...any)) {
+	for subject, want := range map[string]store.Head{"run.new": {}, "run.old": before} {
+		if head, err := s.Head(ctx, subject); err != nil || head != want {
+			wrong(subject, "is at", head.Position, "want", want.Position, err)
+		}
+		for e, err := range s.Read(ctx, subject, want.Position) {
+			wrong(subject, "has event", e.Position, err)
 		}
 	}
 }
@@ -230,7 +212,7 @@ func TestSnapshotIsCloned(t *testing.T) {
 }
 
 // What was trimmed is not in the store: its id can be used again, without a new opening.
-// What was kept is, and rows in which nothing goes are not written again.
+// What was kept is.
 func TestTrimmedIDs(t *testing.T) {
 	path := tempPath(t)
 	s := mustOpen(t, path)
@@ -253,16 +235,30 @@ func TestTrimmedIDs(t *testing.T) {
 	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.d", ID: "run-a-9"}); !errors.Is(err, store.ErrDuplicate) {
 		t.Errorf("the id of an event that was kept: %v", err)
 	}
-	if body, gone := (&trimPlan{to: 9, kept: map[store.Position]bool{5: true}}).keep([]entry{{Event: store.Event{Position: 5}}, {Event: store.Event{Position: 10}}}); gone != 0 || len(body) == 0 {
-		t.Errorf("%d go", gone)
-	}
 }
 
 // An event whose position was changed ends no read before its time.
 func TestChangedPosition(t *testing.T) {
 	path, _ := filled(t, 30)
+	s := mustOpen(t, path)
 	editEntry(t, path, 20, func(e *entry) { e.Position += 64 })
-	if events, err := readDamaged(t, path); len(events) != 19 || !errors.Is(err, store.ErrDamaged) {
-		t.Errorf("%d events, %v", len(events), err)
+	n := 0
+	var failure error
+	for _, err := range s.ReadAll(t.Context(), 0) {
+		if failure = err; err == nil {
+			n++
+		}
+	}
+	if n != 19 || !errors.Is(failure, store.ErrDamaged) {
+		t.Errorf("%d events, %v", n, failure)
+	}
+	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.new", ID: "new"}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("opened again: %v", err)
 	}
 }
