@@ -9,7 +9,7 @@ import (
 
 // replay measures the start of a daemon by how many events there are.
 func replay(ctx context.Context, l *lab, r *report) error {
-	const limit, rounds = 11, 3
+	const limit, rounds = 15, 3
 	sizes := []int{100_000, 1_000_000}
 	var states []string
 	for _, size := range sizes {
