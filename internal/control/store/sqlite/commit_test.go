@@ -22,17 +22,17 @@ func TestSynchronousIsFull(t *testing.T) {
 	}
 }
 
-// After a sync that failed no later one can be believed: nobody knows what became of that
+// After a sync that failed no later one can be believed: it is not known what became of that
 // event, and nothing is appended until the database is opened again.
 func TestSyncThatFails(t *testing.T) {
 	path := tempPath(t)
 	s := mustOpen(t, path)
-	mend := broken(t, s)
+	repair := broken(t, s)
 	_, err := s.Append(t.Context(), store.NewEvent{Subject: "run.x", ID: "first"})
 	if !errors.Is(err, store.ErrUnknown) || !errors.Is(err, errBroken) {
 		t.Fatalf("the first: %v", err)
 	}
-	mend()
+	repair()
 	_, err = s.Append(t.Context(), store.NewEvent{Subject: "run.y", ID: "second"})
 	if err == nil || errors.Is(err, store.ErrUnknown) || !strings.Contains(err.Error(), "restart") {
 		t.Fatalf("the second: %v", err)

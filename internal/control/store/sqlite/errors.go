@@ -57,7 +57,7 @@ func malformed(err error) bool {
 }
 
 // settled reports whether a commit that failed with this error has left nothing. A write that
-// failed left a torn frame, which nobody takes for a commit. After a sync that failed the
+// failed left a torn frame, which SQLite does not take for a commit. After a sync that failed the
 // frames may be on disk, whole.
 func settled(err error) bool {
 	switch c := code(err); c & 0xff {

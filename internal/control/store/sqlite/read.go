@@ -75,8 +75,8 @@ func (s *Store) chain(ctx context.Context, subject string, after store.Position)
 	return chain, nil
 }
 
-// checkTrimmed checks the link to an event that a trim has removed. It is no error when that
-// was not asked for. No hash covers where the link leads: one that was changed would end the
+// checkTrimmed checks the link to an event that a trim has removed. An event that
+// was not asked for may be gone. No hash covers where the link leads: one that was changed would end the
 // chain early.
 func (s *Store) checkTrimmed(e entry, after store.Position, trimmed error) error {
 	// Asked after the event was not there: what a trim removes it first declares gone.

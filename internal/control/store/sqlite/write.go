@@ -86,7 +86,7 @@ type writer struct {
 	heads  map[string]store.Head // of some subjects, also of the transaction under way
 	side   store.Head            // what the file beside the database says
 	stale  bool                  // what the writer knows may be wrong
-	failed error                 // after a commit of which nobody knows what became
+	failed error                 // after a commit whose outcome is not known
 
 	batch   []request
 	answers []answer

@@ -70,7 +70,7 @@ func TestForeignLock(t *testing.T) {
 }
 
 // broken has the commits of a store fail as with a disk that cannot sync, until it is called.
-func broken(t *testing.T, s *Store) (mend func()) {
+func broken(t *testing.T, s *Store) (repair func()) {
 	t.Helper()
 	works := s.commit
 	s.commit = func(*writer) error { return errBroken }
@@ -82,11 +82,11 @@ var errBroken = errors.New("the disk is broken")
 // After a sync that failed a batch is refused that is larger than the last one.
 func TestBatchAfterAFailedSync(t *testing.T) {
 	s := mustOpen(t, tempPath(t))
-	mend := broken(t, s)
+	repair := broken(t, s)
 	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: "first"}); !errors.Is(err, store.ErrUnknown) {
 		t.Fatal(err)
 	}
-	mend()
+	repair()
 	for _, err := range together(t, s, three()...) {
 		if err == nil || errors.Is(err, store.ErrUnknown) || !strings.Contains(err.Error(), "restart") {
 			t.Errorf("error %v", err)
