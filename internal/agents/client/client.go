@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
@@ -180,11 +181,7 @@ func (c *Client) askOnceUp(ctx context.Context, path string) ([]byte, error) {
 		if !errors.Is(err, ErrNotRunning) {
 			return text, err
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(lookAgain):
-		}
-		if ctx.Err() != nil {
+		if pause.For(ctx, lookAgain) != nil {
 			return nil, err
 		}
 	}

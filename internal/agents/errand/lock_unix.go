@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 func tryLock(f *os.File) error { return try(f, syscall.LOCK_EX) }
@@ -39,7 +41,7 @@ func flock(f *os.File, how int) error {
 // the lock's file.
 func handOver(cmd *exec.Cmd, lock *os.File) {
 	cmd.Stderr = lock
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	process.Outlive(cmd)
 }
 
 // hold is the lock that was handed over, or else taken now.

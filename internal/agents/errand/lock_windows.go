@@ -4,10 +4,11 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 func tryLock(f *os.File) error { return try(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
@@ -32,8 +33,7 @@ func lockFile(f *os.File, flags uint32) error {
 
 // handOver frees the lock, for the runner to take: here it belongs to a process.
 func handOver(cmd *exec.Cmd, lock *os.File) {
-	const detachedProcess = 0x8
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
+	process.Outlive(cmd)
 	_ = lock.Close()
 }
 

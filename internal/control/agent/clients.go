@@ -47,6 +47,15 @@ func Session(name, id string) string {
 	return terminal.SessionName("stopgate-"+name[:min(len(name), 60)]) + "-" + id[:min(len(id), 8)]
 }
 
+// terminal is where a client runs.
+func (c Clients) terminal(agent string) (agentdir.Terminal, error) {
+	own, err := c.Errands.Own(agent)
+	if err != nil {
+		return agentdir.Terminal{}, err
+	}
+	return own.Terminal()
+}
+
 func (c Clients) server() terminal.Server {
 	return terminal.Server{Socket: Socket(c.Errands.StateDir), Environ: c.Errands.Environ}
 }
@@ -138,7 +147,7 @@ func runnable(a engine.AgentStart, env []string) error {
 
 // Wait waits until the client has ended.
 func (c Clients) Wait(ctx context.Context, agent string) (errand.Result, error) {
-	r, err := c.Errands.Agents().Wait(ctx, agent)
+	r, err := c.Errands.Wait(ctx, agent)
 	if err == nil {
 		c.endQueue(agent)
 	}
@@ -147,15 +156,11 @@ func (c Clients) Wait(ctx context.Context, agent string) (errand.Result, error) 
 
 // Kill ends the client, and its session with whatever else a person has in there.
 func (c Clients) Kill(ctx context.Context, agent string) error {
-	if err := c.Errands.Agents().Kill(ctx, agent); err != nil {
+	if err := c.Errands.Kill(ctx, agent); err != nil {
 		return err
 	}
 	c.endQueue(agent)
-	own, err := c.Errands.Own(agent)
-	if err != nil {
-		return err
-	}
-	at, err := own.Terminal()
+	at, err := c.terminal(agent)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it never had one
 	}

@@ -16,11 +16,7 @@ type Screen struct {
 
 // Look looks at a client's screen. Nothing is typed.
 func (c Clients) Look(ctx context.Context, agent string) (Screen, error) {
-	own, err := c.Errands.Own(agent)
-	if err != nil {
-		return Screen{}, err
-	}
-	at, err := own.Terminal()
+	at, err := c.terminal(agent)
 	if err != nil {
 		return Screen{}, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/session/presence"
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
@@ -160,9 +161,7 @@ func (m *message) deliver(ctx context.Context) error {
 				return err
 			}
 		}
-		select {
-		case <-time.After(lookEvery):
-		case <-ctx.Done():
+		if pause.For(ctx, lookEvery) != nil {
 			return context.Cause(ctx)
 		}
 	}
@@ -352,11 +351,7 @@ const clientsEnd = "the client's end"
 // endQueue ends the queue of a client that has ended: no hook moves it on any more. Nobody
 // is told: whoever waits for the client knows of its end.
 func (c Clients) endQueue(agent string) {
-	own, err := c.Errands.Own(agent)
-	if err != nil {
-		return
-	}
-	at, err := own.Terminal()
+	at, err := c.terminal(agent)
 	queues := queue.NewStore(c.Errands.StateDir)
 	if err != nil || !queues.Exists(at.Session) {
 		return

@@ -67,7 +67,8 @@ func (e Errands) start(ctx context.Context, o *engine.Owner, key string, s erran
 	return errand.Start(ctx, e.Program, dir, s)
 }
 
-func (e Errands) wait(ctx context.Context, key string) (errand.Result, error) {
+// Wait waits until an errand has ended. Of one that is not known the result is lost.
+func (e Errands) Wait(ctx context.Context, key string) (errand.Result, error) {
 	dir, err := e.Dir(key)
 	if err != nil {
 		return errand.Result{Lost: true}, nil // nothing was started under such a name
@@ -79,7 +80,8 @@ func (e Errands) wait(ctx context.Context, key string) (errand.Result, error) {
 	return r, err
 }
 
-func (e Errands) kill(ctx context.Context, key string) error {
+// Kill ends an errand with all that it started.
+func (e Errands) Kill(ctx context.Context, key string) error {
 	dir, err := e.Dir(key)
 	if err != nil {
 		return err
@@ -109,10 +111,6 @@ func (s shells) Start(ctx context.Context, o *engine.Owner, key string, start en
 	return s.start(ctx, o, key, errand.Spec{Script: start.Script, Dir: start.Cwd, Label: start.Step, Env: s.Env(nil)})
 }
 
-func (s shells) Wait(ctx context.Context, key string) (errand.Result, error) { return s.wait(ctx, key) }
-
-func (s shells) Kill(ctx context.Context, key string) error { return s.kill(ctx, key) }
-
 type agents struct{ Errands }
 
 func (a agents) Start(ctx context.Context, o *engine.Owner, start engine.AgentStart) error {
@@ -126,12 +124,6 @@ func (a agents) Start(ctx context.Context, o *engine.Owner, start engine.AgentSt
 	env := append(a.AgentEnv(start), "STOPGATE_PROMPT="+start.Prompt, "STOPGATE_RESUME="+start.Resume)
 	return a.start(ctx, o, start.ID, errand.Spec{Script: start.Run, Dir: start.Cwd, Label: start.Step, Env: env})
 }
-
-func (a agents) Wait(ctx context.Context, agent string) (errand.Result, error) {
-	return a.wait(ctx, agent)
-}
-
-func (a agents) Kill(ctx context.Context, agent string) error { return a.kill(ctx, agent) }
 
 // Send puts the text into the agent's inbox, unless it is there.
 func (a agents) Send(_ context.Context, agent, key, text string) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/project/notify"
 	"github.com/stopgate/stopgate/internal/sys/logfile"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // glance is how long a command is looked at: one that fails does so at once.
@@ -26,7 +27,7 @@ func (n *Notifier) command(ctx context.Context, command string, m Message) error
 	args := notify.Args(command, m.whole())
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = n.opts.Environ, log, log
-	detach(cmd)
+	process.Outlive(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}

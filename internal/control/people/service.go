@@ -13,6 +13,8 @@ import (
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // deliver gives a message to a service, once. The error holds nothing of the address but
@@ -24,14 +26,12 @@ func deliver(ctx context.Context, address string, m Message) error {
 
 // whileUnsent tries three times, but not again where something may have been sent.
 func whileUnsent(ctx context.Context, service string, give func() error) error {
-	for pause := time.Second; ; pause *= 3 {
+	for wait := time.Second; ; wait *= 3 {
 		err := give()
-		if err == nil || pause > 3*time.Second || !unsent(err, service) {
+		if err == nil || wait > 3*time.Second || !unsent(err, service) {
 			return err
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if pause.For(ctx, wait) != nil {
 			return err
 		}
 	}

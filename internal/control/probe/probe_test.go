@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
+	"github.com/stopgate/stopgate/internal/control/exchange"
 	"github.com/stopgate/stopgate/internal/harness/endpoint"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
@@ -470,7 +471,7 @@ func FuzzJudge(f *testing.F) {
 	f.Add(401, `{"error":"x"}`, "m")
 	f.Add(302, `{"message":null}`, "m")
 	f.Fuzz(func(t *testing.T, status int, body, model string) {
-		r := reply{status: status, body: []byte(body)}
+		r := reply{exchange.Reply{Status: status, Body: []byte(body)}}
 		a := r.judge(model)
 		switch {
 		case a.Verdict == endpoint.Valid && (status == 401 || status == 403 || status >= 500):

@@ -3,34 +3,21 @@ package probe
 import (
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/control/exchange"
 	"github.com/stopgate/stopgate/internal/harness/endpoint"
 )
 
-// reply is what came back over HTTP.
-type reply struct {
-	status   int
-	header   http.Header
-	location string // the host that it redirects to
-	body     []byte // the first of it; none where the status says all
-}
-
-func (r reply) ok() bool { return r.status >= 200 && r.status < 300 }
+// reply is what came back over HTTP. It has no body where the status says all.
+type reply struct{ exchange.Reply }
 
 // noSuchPage reports that the endpoint does not know the address we asked for. Many
 // gateways then show the page that people see in a browser.
 func (r reply) noSuchPage() bool {
-	return r.status == http.StatusNotFound || r.status == http.StatusMethodNotAllowed || r.ok() && r.isWebPage()
-}
-
-func (r reply) isWebPage() bool {
-	kind, _, _ := mime.ParseMediaType(r.header.Get("Content-Type"))
-	return kind == "text/html"
+	return r.Status == http.StatusNotFound || r.Status == http.StatusMethodNotAllowed || r.OK() && r.IsWebPage()
 }
 
 // judge says what the reply means for a provider that names that model; empty if it
@@ -38,34 +25,34 @@ func (r reply) isWebPage() bool {
 func (r reply) judge(model string) endpoint.Answer {
 	verdict, detail := endpoint.Rejected, r.words()
 	switch {
-	case r.ok() && r.isWebPage():
+	case r.OK() && r.IsWebPage():
 		detail = "answers with a web page: is the path in ANTHROPIC_BASE_URL right?"
-	case r.ok():
+	case r.OK():
 		verdict, detail = endpoint.Valid, ""
-	case r.status < 400 && r.location != "":
-		detail = "redirects to " + r.location
-	case r.status == http.StatusTooManyRequests:
+	case r.Status < 400 && r.Location != "":
+		detail = "redirects to " + r.Location
+	case r.Status == http.StatusTooManyRequests:
 		verdict, detail = endpoint.Valid, "rate limited"
-	case r.status >= 500:
+	case r.Status >= 500:
 		verdict = endpoint.Unreachable
 	case model == "" && r.blamesModel():
 		verdict, detail = endpoint.Valid, ""
 	}
-	return endpoint.Answer{Verdict: verdict, Status: r.status, Detail: detail}
+	return endpoint.Answer{Verdict: verdict, Status: r.Status, Detail: detail}
 }
 
 // blamesModel reports that the endpoint took the key and only does not have the
 // model. A path that does not exist is a not_found_error too.
 func (r reply) blamesModel() bool {
-	if r.status != http.StatusBadRequest && r.status != http.StatusNotFound {
+	if r.Status != http.StatusBadRequest && r.Status != http.StatusNotFound {
 		return false
 	}
-	said := strings.ToLower(endpoint.Said(r.body))
+	said := strings.ToLower(endpoint.Said(r.Body))
 	return strings.Contains(said, "model") || strings.Contains(said, commonModel)
 }
 
 func (r reply) words() string {
-	return endpoint.Words(r.status, http.StatusText(r.status), endpoint.Said(r.body))
+	return endpoint.Words(r.Status, http.StatusText(r.Status), endpoint.Said(r.Body))
 }
 
 // reason is why no reply came.
@@ -76,11 +63,7 @@ func reason(cause, err error, limit time.Duration) string {
 	case cause != nil:
 		return "ended before an answer came"
 	}
-	var request *url.Error
-	if errors.As(err, &request) {
-		err = request.Err // without the URL
-	}
-	text := strings.TrimPrefix(err.Error(), "net/http: HTTP/1.x transport connection broken: ")
+	text := strings.TrimPrefix(exchange.WithoutURL(err).Error(), "net/http: HTTP/1.x transport connection broken: ")
 	if strings.Contains(text, "malformed") { // it quotes what came, whatever that was
 		text, _, _ = strings.Cut(text, ` "`)
 	}

@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 
+	"github.com/stopgate/stopgate/internal/control/exchange"
 	"github.com/stopgate/stopgate/internal/harness/endpoint"
 )
-
-// maxBody is how much of an answer is read: an error message stands in the first
-// lines of it.
-const maxBody = 64 << 10
 
 func (p Prober) listModels(ctx context.Context, t endpoint.Target) (reply, error) {
 	return p.send(ctx, t, http.MethodGet, "/v1/models", nil)
@@ -40,24 +36,8 @@ func (p Prober) send(ctx context.Context, t endpoint.Target, method, path string
 		return reply{}, err
 	}
 	p.setHeader(request.Header, t)
-	client := &http.Client{
-		Transport:     transport(),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key must not travel
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return reply{}, err
-	}
-	defer response.Body.Close()
-	r := reply{status: response.StatusCode, header: response.Header}
-	if location, err := response.Location(); err == nil {
-		r.location = location.Host
-	}
-	if !r.ok() {
-		// What cannot be read of it says nothing: the status has said it.
-		r.body, _ = io.ReadAll(io.LimitReader(response.Body, maxBody))
-	}
-	return r, nil
+	r, err := exchange.Do(request, func(status int) bool { return !exchange.OK(status) })
+	return reply{r}, err
 }
 
 func (p Prober) setHeader(h http.Header, t endpoint.Target) {
@@ -70,14 +50,4 @@ func (p Prober) setHeader(h http.Header, t endpoint.Target) {
 	h.Set("Anthropic-Version", "2023-06-01")
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", p.UserAgent)
-}
-
-// transport keeps nothing from one request to the next.
-func transport() *http.Transport {
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DisableKeepAlives:      true,
-		ForceAttemptHTTP2:      true,
-		MaxResponseHeaderBytes: maxBody,
-	}
 }

@@ -104,7 +104,7 @@ func (c *carrier) settle(t *try) (outcome string, record func() error) {
 	}
 	now := c.now()
 	since := t.brokenSince(now)
-	next := now.Add(pause(t.before.Tries, t.err))
+	next := now.Add(pauseAfter(t.before.Tries, t.err))
 	why := t.giveUp(since, now)
 	if why == "" {
 		return "failed", func() error { return c.box.Tried(t.letter, t.err, since, next) }
@@ -130,7 +130,7 @@ func (c *carrier) insist(ctx context.Context, record func() error) error {
 			return nil
 		}
 		c.log("%v", err)
-		if c.wait(ctx, pause(tries, nil)) != nil {
+		if c.wait(ctx, pauseAfter(tries, nil)) != nil {
 			return err
 		}
 	}

@@ -68,9 +68,9 @@ const (
 	fewest = 50
 )
 
-// pause is how long to wait after a try that failed, with so many before it. A little
+// pauseAfter is how long to wait after a try that failed, with so many before it. A little
 // of it is chance, so that senders that failed together do not come back together.
-func pause(before int, cause error) time.Duration {
+func pauseAfter(before int, cause error) time.Duration {
 	d := min(shortest<<min(before, 10), longest)
 	var f *failure
 	if errors.As(cause, &f) {

@@ -8,14 +8,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/control/exchange"
 	"github.com/stopgate/stopgate/internal/harness/endpoint"
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/session/wake"
@@ -78,9 +77,9 @@ func (s Sender) postOpenClaw(ctx context.Context, a registry.Agent, l wake.Lette
 	switch {
 	case err != nil:
 		return "", err
-	case r.status != http.StatusOK && r.status != http.StatusAccepted:
+	case r.Status != http.StatusOK && r.Status != http.StatusAccepted:
 		return "", r.failure()
-	case r.isWebPage():
+	case r.IsWebPage():
 		return "", fixable("the gateway answers with a web page: are its hooks enabled, and is the url right?")
 	case r.saysNo():
 		return "", passing("%s", r.words())
@@ -104,7 +103,7 @@ func (s Sender) postWebhook(ctx context.Context, a registry.Agent, l wake.Letter
 	switch {
 	case err != nil:
 		return "", err
-	case r.status < 200 || r.status > 299:
+	case !r.OK():
 		return "", r.failure()
 	}
 	return r.words(), nil
@@ -124,15 +123,10 @@ func encode(v any) []byte {
 	return text
 }
 
-// maxReply is how much of an answer is read: an error message stands in the first
-// lines of it.
-const maxReply = 64 << 10
-
 // errSlow is the cause of a context that ended by our own limit.
 var errSlow = errors.New("the gateway is slow")
 
-// post sends a body under the letter's key. It follows no redirect: the token and the
-// letter must not travel to whoever is named there.
+// post sends a body under the letter's key.
 func (s Sender) post(ctx context.Context, address string, l wake.Letter, header http.Header, body []byte) (reply, error) {
 	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return reply{}, fixable("the gateway's url must begin with http:// or https:// and name a host")
@@ -147,27 +141,11 @@ func (s Sender) post(ctx context.Context, address string, l wake.Letter, header 
 	header.Set("Content-Type", "application/json")
 	header.Set("Idempotency-Key", l.Key)
 	header.Set("User-Agent", s.UserAgent)
-	client := &http.Client{
-		Transport: &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment, // which asks no proxy for this machine itself
-			DisableKeepAlives:      true,
-			ForceAttemptHTTP2:      true,
-			MaxResponseHeaderBytes: maxReply,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	response, err := client.Do(request)
+	r, err := exchange.Do(request, func(int) bool { return true })
 	if err != nil {
 		return reply{}, s.noReply(context.Cause(ctx), err)
 	}
-	defer response.Body.Close()
-	r := reply{status: response.StatusCode, header: response.Header, now: s.now()}
-	if location, err := response.Location(); err == nil {
-		r.location = location.Host
-	}
-	// What cannot be read of it says nothing: the status has said it.
-	r.body, _ = io.ReadAll(io.LimitReader(response.Body, maxReply))
-	return r, nil
+	return reply{r, s.now()}, nil
 }
 
 // noReply is why no answer came.
@@ -175,44 +153,37 @@ func (s Sender) noReply(cause, err error) error {
 	if errors.Is(cause, errSlow) {
 		return passing("the gateway gave no answer within %s", s.request)
 	}
-	var request *url.Error
-	if errors.As(err, &request) {
-		err = request.Err // without the URL, which may hold a secret
-	}
-	return passing("no answer of the gateway: %v", err)
+	return passing("no answer of the gateway: %v", exchange.WithoutURL(err))
 }
 
 // reply is what came back.
 type reply struct {
-	status   int
-	header   http.Header
-	location string // the host that it redirects to
-	body     []byte // the first of it
-	now      time.Time
+	exchange.Reply
+	now time.Time
 }
 
 // failure is what a status other than success means. Whether another try can end
 // otherwise depends on what is wrong: the letter, what a person has set up, or the
 // moment.
 func (r reply) failure() error {
-	switch r.status {
+	switch r.Status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		return refused("%s", r.words())
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
 		return &failure{reason: r.words(), after: r.retryAfter()}
 	}
 	switch {
-	case r.status >= 500:
+	case r.Status >= 500:
 		return &failure{reason: r.words(), after: r.retryAfter()}
-	case r.status < 400 && r.location != "":
-		return fixable("the gateway redirects to %s, where letters are not sent", r.location)
+	case r.Status < 400 && r.Location != "":
+		return fixable("the gateway redirects to %s, where letters are not sent", r.Location)
 	}
 	return fixable("%s", r.words())
 }
 
 // retryAfter is how long the gateway wants to be left alone.
 func (r reply) retryAfter() time.Duration {
-	text := r.header.Get("Retry-After")
+	text := r.Header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
@@ -222,26 +193,21 @@ func (r reply) retryAfter() time.Duration {
 	return 0
 }
 
-func (r reply) isWebPage() bool {
-	kind, _, _ := mime.ParseMediaType(r.header.Get("Content-Type"))
-	return kind == "text/html"
-}
-
 // saysNo reports that the body takes back what the status says.
 func (r reply) saysNo() bool {
 	var body struct {
 		OK *bool `json:"ok"`
 	}
-	return json.Unmarshal(r.body, &body) == nil && body.OK != nil && !*body.OK
+	return json.Unmarshal(r.Body, &body) == nil && body.OK != nil && !*body.OK
 }
 
 // words is what the reply says: OpenClaw answers in JSON or in plain text.
 func (r reply) words() string {
-	said := endpoint.Said(r.body)
-	if kind, _, _ := mime.ParseMediaType(r.header.Get("Content-Type")); kind == "text/plain" && r.status >= 300 {
-		said = string(r.body)
+	said := endpoint.Said(r.Body)
+	if r.MediaType() == "text/plain" && r.Status >= 300 {
+		said = string(r.Body)
 	}
-	return endpoint.Words(r.status, http.StatusText(r.status), said)
+	return endpoint.Words(r.Status, http.StatusText(r.Status), said)
 }
 
 // secrets is a gateway with what must not be shown of it.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/control/exchange"
 	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
@@ -788,7 +789,7 @@ func FuzzRetryAfter(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r := reply{header: http.Header{"Retry-After": {text}}, now: noon}
+		r := reply{exchange.Reply{Header: http.Header{"Retry-After": {text}}}, noon}
 		if d := r.retryAfter(); d < 0 {
 			t.Errorf("%q: %s", text, d)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/session/wake"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 // little only, as we have not the time for more.
 func sendChild(args []string) error {
 	s := Sender{StateDir: args[0], ConfigDir: args[1], Environ: os.Environ(), look: time.Millisecond}
-	s.wait = func(ctx context.Context, d time.Duration) error { return sleep(ctx, min(d, time.Millisecond)) }
+	s.wait = func(ctx context.Context, d time.Duration) error { return pause.For(ctx, min(d, time.Millisecond)) }
 	return s.Run(context.Background())
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/session/wake"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // runOpenClaw has the program openclaw give the message to its gateway. It blocks for
@@ -77,7 +78,8 @@ func maxArgument() int {
 // to files: a pipe would break when we are killed, and with it the program.
 func (s Sender) start(ctx context.Context, cmd *exec.Cmd, r *run) (note string, err error) {
 	cmd.Stdout, cmd.Stderr = r.stdout, r.stderr
-	outlive(cmd, r.lock)
+	process.Outlive(cmd)
+	inherit(cmd, r.lock)
 	if err := cmd.Start(); err != nil {
 		return "", notStarted(cmd.Path, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/session/wake"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
@@ -44,7 +45,7 @@ func newProgram(t *testing.T, gateway, script string) *program {
 }
 
 // realTime has the sender wait by the real clock.
-func (p *program) realTime() { p.now, p.wait = time.Now, sleep }
+func (p *program) realTime() { p.now, p.wait = time.Now, pause.For }
 
 func (p *program) runCount() int {
 	text, _ := os.ReadFile(filepath.Join(p.here, "runs"))
@@ -309,7 +310,7 @@ func TestOpenClawOutlivesItsSender(t *testing.T) {
 						if d == s.look {
 							once.Do(func() { close(polls) })
 						}
-						return sleep(ctx, min(d, time.Millisecond))
+						return pause.For(ctx, min(d, time.Millisecond))
 					}
 					next <- s.Run(t.Context())
 				}()

@@ -71,13 +71,16 @@ func (o output) unknownAgent() bool {
 	return bytes.Contains(bytes.ToLower(o.stderr), []byte("unknown agent"))
 }
 
+// maxReason is how much of the output is looked at for a reason.
+const maxReason = 64 << 10
+
 // reason is what the program said last.
 func (o output) reason() string {
 	text := bytes.TrimSpace(o.stderr)
 	if len(text) == 0 {
 		text = bytes.TrimSpace(o.stdout)
 	}
-	lines := strings.Split(string(text[max(len(text)-maxReply, 0):]), "\n")
+	lines := strings.Split(string(text[max(len(text)-maxReason, 0):]), "\n")
 	return strings.Join(lines[max(len(lines)-reasonLines, 0):], "\n")
 }
 

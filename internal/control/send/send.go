@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // Sender empties the outbox.
@@ -57,7 +58,7 @@ func (s *Sender) setDefaults() {
 		s.now = time.Now
 	}
 	if s.wait == nil {
-		s.wait = sleep
+		s.wait = pause.For
 	}
 	if s.emptied == nil {
 		s.emptied = func() {}
@@ -79,18 +80,6 @@ func (s *Sender) setDefaults() {
 
 func (s Sender) outbox() wake.Outbox { return wake.NewOutbox(s.StateDir) }
 
-// sleep waits, and tells when ctx was over first.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return ctx.Err()
-	}
-}
-
 // empty sends all letters to one agent. Whoever puts a letter into the box starts a
 // sender, which leaves again when it finds us here. So we look once more after the
 // lock is released: the letter may have come after we last looked.
@@ -104,14 +93,14 @@ func (s Sender) empty(ctx context.Context, agent string) error {
 		if err != nil {
 			return err
 		}
-		pause, err := c.sendAll(ctx)
+		wait, err := c.sendAll(ctx)
 		release()
 		switch {
 		case errors.Is(err, errTaken):
 			return nil
 		case err != nil:
 			return err
-		case c.wait(ctx, pause) != nil:
+		case c.wait(ctx, wait) != nil:
 			return nil
 		}
 		if waits, err := c.box.Waiting(); err != nil || !waits {

@@ -89,11 +89,11 @@ func TestPause(t *testing.T) {
 		{&failure{after: 5 * time.Second}, []time.Duration{5 * time.Second, 5 * time.Second, 5 * time.Second, 8 * time.Second}},
 	} {
 		for before, want := range test.want {
-			if d := pause(before, test.cause); d < want || d > want+want/10 {
+			if d := pauseAfter(before, test.cause); d < want || d > want+want/10 {
 				t.Errorf("%v after %d: %s, not %s", test.cause, before, d, want)
 			}
 		}
-		if d := pause(1<<40, test.cause); d <= 0 || d > obeyed+obeyed/10 {
+		if d := pauseAfter(1<<40, test.cause); d <= 0 || d > obeyed+obeyed/10 {
 			t.Errorf("%v after very many: %s", test.cause, d)
 		}
 	}

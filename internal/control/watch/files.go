@@ -3,9 +3,10 @@ package watch
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // Files calls look when it begins and after something happened to one of some files: it
@@ -21,10 +22,7 @@ func Files(ctx context.Context, paths []string, look func() (renewed bool), tell
 		}
 		tell(err)
 		look()
-		select {
-		case <-ctx.Done():
-		case <-time.After(longest):
-		}
+		_ = pause.For(ctx, longest)
 	}
 }
 

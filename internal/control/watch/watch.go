@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // longest is the pause between two tries to watch what cannot be watched.
@@ -20,22 +22,19 @@ const longest = 5 * time.Second
 // A system that watches no more for us is no reason to stop looking: the error is told,
 // and it looks from time to time while it tries again. When that succeeds it tells nil.
 func Directory(ctx context.Context, dir string, look func(), tell func(error)) {
-	for pause := 50 * time.Millisecond; ctx.Err() == nil; pause = min(2*pause, longest) {
+	for wait := 50 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, longest) {
 		all, err := changes(ctx, dir)
 		if ctx.Err() == nil {
 			tell(err)
 		}
 		look()
 		if err == nil {
-			pause = 50 * time.Millisecond
+			wait = 50 * time.Millisecond
 			for range all {
 				look()
 			}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		_ = pause.For(ctx, wait)
 	}
 }
 
@@ -101,15 +100,10 @@ func (w *watch) tell() {
 // is made again by whoever has something to write, and the system cannot tell when: so
 // that alone is looked for.
 func (w *watch) again(ctx context.Context) {
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+	for range pause.Doubling(ctx, 10*time.Millisecond, time.Second) {
 		if err := w.watcher.Add(w.path); err == nil {
 			w.tell()
 			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// Outlive lets a command go on when we have ended: in a session of its own.
+func Outlive(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
 // start starts a command in a session of its own, without a terminal. It asks the
 // kernel itself: package os would start another process first, only to learn whether
 // it can have a descriptor of this one, and nobody waits for this one.

@@ -6,8 +6,13 @@ import (
 	"syscall"
 )
 
-func start(args, env []string, stdin, log *os.File) error {
+// Outlive lets a command go on when we have ended.
+func Outlive(cmd *exec.Cmd) {
 	const detachedProcess = 0x8
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
+}
+
+func start(args, env []string, stdin, log *os.File) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = env
 	if stdin != nil {
@@ -16,7 +21,7 @@ func start(args, env []string, stdin, log *os.File) error {
 	if log != nil {
 		cmd.Stdout, cmd.Stderr = log, log
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
+	Outlive(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
