@@ -1,10 +1,10 @@
 package api
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -37,18 +37,59 @@ func list[T any](all []T) []T {
 	return all
 }
 
-func (s *server) start(r *request) (any, error) {
-	body, err := decode[client.Start](s, r)
-	if err == nil {
-		err = checkStart(body)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.plane.Start(r.Context(), body)
+// handler answers a request.
+type handler func(*server, *request) (any, error)
+
+// one is a handler that asks the plane for what the id in the path names.
+func one[A any](ask func(p Plane, ctx context.Context, id string) (A, error)) handler {
+	return func(s *server, r *request) (any, error) { return ask(s.plane, r.Context(), r.id) }
 }
 
-func listOf(kind string) func(*server, *request) (any, error) {
+// finder finds the id of what a request is about.
+type finder func(*server, *request) (id string, err error)
+
+// inPath is the id in the path.
+func inPath(_ *server, r *request) (string, error) { return r.id, nil }
+
+// posted is a handler that has the plane do something. The body is checked before anything else.
+func posted[B, A any](find finder, check func(B) error, do func(p Plane, ctx context.Context, id string, body B) (A, error)) handler {
+	return func(s *server, r *request) (any, error) {
+		body, err := decode[B](s, r)
+		if err == nil {
+			err = check(body)
+		}
+		if err != nil {
+			return nil, err
+		}
+		id, err := find(s, r)
+		if err != nil {
+			return nil, err
+		}
+		return do(s.plane, r.Context(), id, body)
+	}
+}
+
+// ownerOf finds the owner of a kind whose id is in the path.
+func ownerOf(kind string) finder {
+	return func(s *server, r *request) (string, error) {
+		owner, err := s.owner(r, kind)
+		return owner.ID, err
+	}
+}
+
+func start(p Plane, ctx context.Context, _ string, body client.Start) (client.Owner, error) {
+	return p.Start(ctx, body)
+}
+
+func backup(p Plane, ctx context.Context, _ string, body client.Backup) (client.Backup, error) {
+	return body, p.Backup(ctx, body.Path)
+}
+
+func stop(p Plane, ctx context.Context, _ string, body client.Stop) (struct{}, error) {
+	return struct{}{}, p.Stop(ctx, body.Kill)
+}
+
+func listOf(kind string) handler {
 	return func(s *server, r *request) (any, error) {
 		owners := []client.Owner{}
 		for _, o := range s.plane.Owners(r.Context()) {
@@ -60,7 +101,7 @@ func listOf(kind string) func(*server, *request) (any, error) {
 	}
 }
 
-func oneOf(kind string) func(*server, *request) (any, error) {
+func oneOf(kind string) handler {
 	return func(s *server, r *request) (any, error) { return s.owner(r, kind) }
 }
 
@@ -76,54 +117,7 @@ func (s *server) owner(r *request, kind string) (client.Owner, error) {
 	return owner, err
 }
 
-func cancelOf(kind string) func(*server, *request) (any, error) {
-	return func(s *server, r *request) (any, error) {
-		body, err := decode[client.Cancel](s, r)
-		if err == nil {
-			err = checkRequest(body.ID)
-		}
-		if err != nil {
-			return nil, err
-		}
-		owner, err := s.owner(r, kind)
-		if err != nil {
-			return nil, err
-		}
-		return s.plane.Cancel(r.Context(), owner.ID, body)
-	}
-}
-
-func resumeOf(kind string) func(*server, *request) (any, error) {
-	return func(s *server, r *request) (any, error) {
-		body, err := decode[client.Resume](s, r)
-		if err == nil {
-			err = checkResume(body)
-		}
-		if err != nil {
-			return nil, err
-		}
-		owner, err := s.owner(r, kind)
-		if err != nil {
-			return nil, err
-		}
-		return s.plane.Resume(r.Context(), owner.ID, body)
-	}
-}
-
-func checkResume(body client.Resume) error {
-	texts := []string{body.Message}
-	for name, value := range body.Vars {
-		texts = append(texts, name, value)
-	}
-	if err := checkTexts(texts...); err != nil {
-		return err
-	}
-	return checkRequest(body.ID)
-}
-
 func (s *server) agents(r *request) (any, error) { return list(s.plane.Agents(r.Context())), nil }
-
-func (s *server) agent(r *request) (any, error) { return s.plane.Agent(r.Context(), r.id) }
 
 func (s *server) signal(r *request) (any, error) {
 	return s.plane.Signal(r.Context(), r.id, r.through())
@@ -150,74 +144,6 @@ func (s *server) reply(r *request) (any, error) {
 	return s.plane.Reply(r.Context(), r.id, r.query["ref"], r.through())
 }
 
-func (s *server) send(r *request) (any, error) {
-	body, err := decode[client.Send](s, r)
-	if err == nil {
-		err = checkRequest(body.ID)
-	}
-	if err == nil {
-		err = checkTexts(body.Message)
-	}
-	if err == nil && strings.TrimSpace(body.Message) == "" {
-		err = invalid("field %q is missing", "message")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.plane.Send(r.Context(), r.id, body)
-}
-
-func (s *server) kill(r *request) (any, error) {
-	body, err := decode[client.Kill](s, r)
-	if err == nil {
-		err = checkRequest(body.ID)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.plane.Kill(r.Context(), r.id, body)
-}
-
 func (s *server) decisions(r *request) (any, error) {
 	return list(s.plane.Decisions(r.Context(), r.query["settled"] == "1")), nil
-}
-
-func (s *server) decision(r *request) (any, error) { return s.plane.Decision(r.Context(), r.id) }
-
-func (s *server) answerDecision(r *request) (any, error) {
-	body, err := decode[client.Answer](s, r)
-	if err == nil {
-		err = checkRequest(body.ID)
-	}
-	if err == nil {
-		err = checkTexts(append(body.Answers, body.Option, body.Message)...)
-	}
-	if err == nil && body.Option == "" && body.Message == "" && len(body.Answers) == 0 {
-		err = invalid("an answer needs an option or a message")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.plane.Answer(r.Context(), r.id, body)
-}
-
-func (s *server) backup(r *request) (any, error) {
-	body, err := decode[client.Backup](s, r)
-	if err == nil {
-		if wrong := absolute(body.Path); wrong != nil {
-			err = invalid("field %q: %v", "path", wrong)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return body, s.plane.Backup(r.Context(), body.Path)
-}
-
-func (s *server) stop(r *request) (any, error) {
-	body, err := decode[client.Stop](s, r)
-	if err != nil {
-		return nil, err
-	}
-	return struct{}{}, s.plane.Stop(r.Context(), body.Kill)
 }

@@ -210,37 +210,3 @@ func article(noun string) string {
 	}
 	return "a " + noun
 }
-
-// checkStart finds what could not be run whatever the runbook says.
-func checkStart(b client.Start) error {
-	if !client.IsOwnerID(b.ID) {
-		return invalid("field %q must be 16 hex digits, not %.80q", "id", b.ID)
-	}
-	if b.Command == "" {
-		return invalid("field %q is missing", "command")
-	}
-	for name, value := range map[string]string{"project": b.Project, "cwd": b.Cwd} {
-		if err := absolute(value); err != nil {
-			return invalid("field %q: %v", name, err)
-		}
-	}
-	return checkTexts(append([]string{b.Command, b.Runbook}, b.Args...)...)
-}
-
-// checkTexts refuses what no program can be given.
-func checkTexts(texts ...string) error {
-	for _, text := range texts {
-		if strings.ContainsRune(text, 0) {
-			return invalid("the text %.80q has a NUL in it", text)
-		}
-	}
-	return nil
-}
-
-// checkRequest checks the id by which the same request, sent again, is known.
-func checkRequest(id string) error {
-	if !client.IsID(id) {
-		return invalid("field %q must have 1 to %d of the characters 0-9, a-f and -, not %.80q", "id", client.MaxID, id)
-	}
-	return nil
-}

@@ -16,7 +16,7 @@ type Route struct {
 	Body    any // a value of its type; nil where there is none
 	Answer  any // likewise; nil for streams
 
-	handle func(*server, *request) (any, error)
+	handle handler
 	stream func(*server, *request) error
 	text   string // content type of a stream
 }
@@ -40,13 +40,13 @@ func Routes() []Route {
 			Method: "GET", Path: "/v1/commands", Summary: "The commands of a project's runbooks.", Answer: []client.Command{}, handle: (*server).commands,
 			Query: []Parameter{{"project", "The project's root. It must be given.", absolute}},
 		},
-		{Method: "POST", Path: "/v1/start", Summary: "Run a command of a runbook. The same id again starts nothing again.", Body: client.Start{}, Answer: client.Owner{}, handle: (*server).start},
+		{Method: "POST", Path: "/v1/start", Summary: "Run a command of a runbook. The same id again starts nothing again.", Body: client.Start{}, Answer: client.Owner{}, handle: posted(inPath, checkStart, start)},
 	}
 	routes = append(routes, ownerRoutes("pipeline", "/v1/pipelines", "pipeline")...)
 	routes = append(routes, ownerRoutes("run", "/v1/runs", "agent that runs alone")...)
 	return append(routes,
 		Route{Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now.", Answer: []client.Agent{}, handle: (*server).agents},
-		Route{Method: "GET", Path: "/v1/agents/{id}", Summary: "One agent.", Answer: client.Agent{}, handle: (*server).agent},
+		Route{Method: "GET", Path: "/v1/agents/{id}", Summary: "One agent.", Answer: client.Agent{}, handle: one(Plane.Agent)},
 		Route{
 			Method: "GET", Path: "/v1/agents/{id}/signal", Summary: "Whether an agent may stop because of its signal.", Answer: client.Signal{}, handle: (*server).signal,
 			Query: []Parameter{{"journal", "A position in the journal, SEGMENT:OFFSET, through which it is read first.", position}},
@@ -58,21 +58,21 @@ func Routes() []Route {
 				{"journal", "A position in the journal, SEGMENT:OFFSET, through which it is read first.", position},
 			},
 		},
-		Route{Method: "POST", Path: "/v1/agents/{id}/send", Summary: "Write to an agent.", Body: client.Send{}, Answer: client.Agent{}, handle: (*server).send},
-		Route{Method: "POST", Path: "/v1/agents/{id}/kill", Summary: "End an agent's process.", Body: client.Kill{}, Answer: client.Agent{}, handle: (*server).kill},
+		Route{Method: "POST", Path: "/v1/agents/{id}/send", Summary: "Write to an agent.", Body: client.Send{}, Answer: client.Agent{}, handle: posted(inPath, checkSend, Plane.Send)},
+		Route{Method: "POST", Path: "/v1/agents/{id}/kill", Summary: "End an agent's process.", Body: client.Kill{}, Answer: client.Agent{}, handle: posted(inPath, checkKill, Plane.Kill)},
 		Route{
 			Method: "GET", Path: "/v1/decisions", Summary: "The decisions that are open, or those that are settled.", Answer: []client.Decision{}, handle: (*server).decisions,
 			Query: []Parameter{{"settled", "1 for those that are settled.", oneOrZero}},
 		},
-		Route{Method: "GET", Path: "/v1/decisions/{id}", Summary: "One decision, by its id or the beginning of it.", Answer: client.Decision{}, handle: (*server).decision},
-		Route{Method: "POST", Path: "/v1/decisions/{id}/answer", Summary: "Answer a decision.", Body: client.Answer{}, Answer: client.Decision{}, handle: (*server).answerDecision},
+		Route{Method: "GET", Path: "/v1/decisions/{id}", Summary: "One decision, by its id or the beginning of it.", Answer: client.Decision{}, handle: one(Plane.Decision)},
+		Route{Method: "POST", Path: "/v1/decisions/{id}/answer", Summary: "Answer a decision.", Body: client.Answer{}, Answer: client.Decision{}, handle: posted(inPath, checkAnswer, Plane.Answer)},
 		Route{
 			Method: "GET", Path: "/v1/events", Summary: "What happens, as server-sent events whose ids are positions. The header Last-Event-ID counts before after. A failure is an event named error, and ends the stream.",
 			Query: []Parameter{{"after", "The position after which to begin.", number}, {"owner", "Only events of this pipeline or run.", ownerID}},
 			text:  "text/event-stream", stream: (*server).events,
 		},
-		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store into a file.", Body: client.Backup{}, Answer: client.Backup{}, handle: (*server).backup},
-		Route{Method: "POST", Path: "/v1/stop", Summary: "End the daemon.", Body: client.Stop{}, Answer: struct{}{}, handle: (*server).stop},
+		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store into a file.", Body: client.Backup{}, Answer: client.Backup{}, handle: posted(inPath, checkBackup, backup)},
+		Route{Method: "POST", Path: "/v1/stop", Summary: "End the daemon.", Body: client.Stop{}, Answer: struct{}{}, handle: posted(inPath, checkStop, stop)},
 		Route{Method: "GET", Path: "/v1/openapi.json", Summary: "This document.", Answer: json.RawMessage{}, handle: (*server).document},
 	)
 }
@@ -85,8 +85,8 @@ func ownerRoutes(kind, path, what string) []Route {
 			Query: []Parameter{{"status", "running, waiting, done, failed or cancelled.", status}},
 		},
 		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by its id or the beginning of it.", Answer: client.Owner{}, handle: oneOf(kind)},
-		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: client.Cancel{}, Answer: client.Owner{}, handle: cancelOf(kind)},
-		{Method: "POST", Path: path + "/{id}/resume", Summary: "Have it go on.", Body: client.Resume{}, Answer: client.Owner{}, handle: resumeOf(kind)},
+		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: client.Cancel{}, Answer: client.Owner{}, handle: posted(ownerOf(kind), checkCancel, Plane.Cancel)},
+		{Method: "POST", Path: path + "/{id}/resume", Summary: "Have it go on.", Body: client.Resume{}, Answer: client.Owner{}, handle: posted(ownerOf(kind), checkResume, Plane.Resume)},
 		{
 			Method: "GET", Path: path + "/{id}/log", Summary: "Its log.",
 			Query: []Parameter{{"follow", "1 to go on until it is at its end.", oneOrZero}},

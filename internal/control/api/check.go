@@ -1,0 +1,85 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/agents/client"
+)
+
+// checkStart finds what could not be run whatever the runbook says.
+func checkStart(b client.Start) error {
+	if !client.IsOwnerID(b.ID) {
+		return invalid("field %q must be 16 hex digits, not %.80q", "id", b.ID)
+	}
+	if b.Command == "" {
+		return invalid("field %q is missing", "command")
+	}
+	for name, value := range map[string]string{"project": b.Project, "cwd": b.Cwd} {
+		if err := absolute(value); err != nil {
+			return invalid("field %q: %v", name, err)
+		}
+	}
+	return checkTexts(append([]string{b.Command, b.Runbook}, b.Args...)...)
+}
+
+// checkTexts refuses what no program can be given.
+func checkTexts(texts ...string) error {
+	for _, text := range texts {
+		if strings.ContainsRune(text, 0) {
+			return invalid("the text %.80q has a NUL in it", text)
+		}
+	}
+	return nil
+}
+
+// checkRequest checks the id by which the same request, sent again, is known.
+func checkRequest(id string) error {
+	if !client.IsID(id) {
+		return invalid("field %q must have 1 to %d of the characters 0-9, a-f and -, not %.80q", "id", client.MaxID, id)
+	}
+	return nil
+}
+
+func checkCancel(b client.Cancel) error { return checkRequest(b.ID) }
+
+func checkKill(b client.Kill) error { return checkRequest(b.ID) }
+
+func checkStop(client.Stop) error { return nil }
+
+func checkResume(b client.Resume) error {
+	texts := []string{b.Message}
+	for name, value := range b.Vars {
+		texts = append(texts, name, value)
+	}
+	if err := checkTexts(texts...); err != nil {
+		return err
+	}
+	return checkRequest(b.ID)
+}
+
+func checkSend(b client.Send) error {
+	if err := checkRequest(b.ID); err != nil {
+		return err
+	}
+	if strings.TrimSpace(b.Message) == "" {
+		return invalid("field %q is missing", "message")
+	}
+	return checkTexts(b.Message)
+}
+
+func checkAnswer(b client.Answer) error {
+	if err := checkRequest(b.ID); err != nil {
+		return err
+	}
+	if b.Option == "" && b.Message == "" && len(b.Answers) == 0 {
+		return invalid("an answer needs an option or a message")
+	}
+	return checkTexts(append(b.Answers, b.Option, b.Message)...)
+}
+
+func checkBackup(b client.Backup) error {
+	if err := absolute(b.Path); err != nil {
+		return invalid("field %q: %v", "path", err)
+	}
+	return nil
+}
