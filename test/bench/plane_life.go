@@ -66,11 +66,11 @@ func (l *life) work(id string) error {
 	}
 	for turn := 0; turn < lifeTurns && err == nil; turn++ {
 		prompt := fmt.Sprintf("prompt-%d", turn)
-		if err = l.tell(engine.AgentIdle{Agent: l.owner.Agent.ID, Prompt: prompt}, true); err == nil {
+		if err = l.tell(engine.AgentIdle{AgentID: l.owner.Agent.ID, Prompt: prompt}, true); err == nil {
 			err = l.carryOut()
 		}
 		if err == nil {
-			err = l.tell(engine.AgentWorking{Agent: l.owner.Agent.ID, Prompt: prompt}, true)
+			err = l.tell(engine.AgentWorking{AgentID: l.owner.Agent.ID, Prompt: prompt}, true)
 		}
 	}
 	return err
@@ -79,7 +79,7 @@ func (l *life) work(id string) error {
 // end lets the agent say that it is done, and the commands succeed.
 func (l *life) end() error {
 	complete := engine.Signal{Kind: engine.SignalComplete, Message: "The bug is fixed."}
-	if err := l.tell(engine.AgentSignal{Agent: l.owner.Agent.ID, Signal: complete}, true); err != nil {
+	if err := l.tell(engine.AgentSignal{AgentID: l.owner.Agent.ID, Signal: complete}, true); err != nil {
 		return err
 	}
 	for !l.owner.Terminal() {

@@ -16,6 +16,7 @@ import (
 	modernc "modernc.org/sqlite"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
@@ -57,7 +58,7 @@ func TestALifeEndsWell(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o.Step != engine.StepDone || len(o.Effects) != 0 || len(o.History) != 3 || len(steps) < 4*lifeTurns {
+	if o.Step != runbook.EndDone || len(o.Effects) != 0 || len(o.History) != 3 || len(steps) < 4*lifeTurns {
 		t.Errorf("after %d steps: %+v", len(steps), o)
 	}
 }

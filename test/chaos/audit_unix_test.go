@@ -81,21 +81,21 @@ func (b *books) read(s engine.Step) {
 
 func (b *books) fact(f engine.Fact, at time.Time) {
 	switch f := f.(type) {
-	case engine.ActStarted:
+	case engine.EffectStarted:
 		b.acts[f.Key].started = at
-	case engine.ActDone:
+	case engine.EffectDone:
 		b.end(f.Key, "done", at)
-	case engine.ActFailed:
+	case engine.EffectFailed:
 		b.end(f.Key, "failed", at)
-	case engine.ActLost:
+	case engine.EffectLost:
 		b.end(f.Key, "lost", at)
-	case engine.ActDropped:
+	case engine.EffectDropped:
 		b.end(f.Key, "dropped", at)
-	case engine.Signalled:
+	case engine.AgentSignal:
 		b.words["agent:signal "+f.Message]++
-	case engine.WentIdle:
+	case engine.AgentIdle:
 		b.words["agent:idle "+f.Prompt]++
-	case engine.Prompted:
+	case engine.AgentPrompt:
 		b.words["agent:prompt "+f.AgentID]++
 	case engine.DecisionCreated:
 		b.decisions[f.Decision.Source]++

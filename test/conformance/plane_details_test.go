@@ -44,8 +44,8 @@ func TestSeed002OnStopIsNoState(t *testing.T) {
 		if kind.NumField() < 5 {
 			t.Errorf("%s has only %d fields", kind, kind.NumField())
 		}
-		for i := range kind.NumField() {
-			if f := kind.Field(i); strings.Contains(strings.ToLower(f.Name), "onstop") {
+		for _, f := range reflect.VisibleFields(kind) {
+			if strings.Contains(strings.ToLower(f.Name), "onstop") {
 				t.Errorf("%s has %s", kind, f.Name)
 			}
 		}

@@ -45,24 +45,16 @@ func askOf(a agentdir.Asked) engine.Ask {
 func questionsOf(input []byte) (questions []engine.Question) {
 	var asked struct {
 		Questions []struct {
-			Question string `json:"question"`
-			Header   string `json:"header"`
-			Options  []struct {
-				Label       string `json:"label"`
-				Description string `json:"description"`
-			} `json:"options"`
-			Multi bool `json:"multiSelect"`
+			engine.Question
+			Several bool `json:"multiSelect"`
 		} `json:"questions"`
 	}
 	if json.Unmarshal(input, &asked) != nil {
 		return nil
 	}
 	for _, q := range asked.Questions {
-		question := engine.Question{Question: q.Question, Header: q.Header, Multi: q.Multi}
-		for _, o := range q.Options {
-			question.Options = append(question.Options, engine.Choice{Label: o.Label, Description: o.Description})
-		}
-		questions = append(questions, question)
+		q.Question.Multi = q.Several
+		questions = append(questions, q.Question)
 	}
 	return questions
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
-	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // core decides: it is the only one that appends to owners' subjects and the only one that
@@ -40,13 +40,14 @@ type core struct {
 	last   store.Position  // of the newest event that the state has
 	steps  int             // since the last snapshot
 	unsure map[string]bool // owners with an append of which nobody knows what became
-	news   chan struct{}   // closed when the state changes
+
+	news bell // the state has changed
 }
 
 func newCore(s store.Store, state *engine.State, last store.Position, log *slog.Logger, now func() time.Time) *core {
 	c := &core{
 		store: s, log: log, now: now, state: state, last: last,
-		seed: maphash.MakeSeed(), unsure: map[string]bool{}, news: make(chan struct{}),
+		seed: maphash.MakeSeed(), unsure: map[string]bool{},
 		note: func(before, after *engine.Owner, facts []engine.Fact) {}, changed: func(before, after *engine.Owner) {},
 		trouble: &trouble{},
 	}
@@ -106,7 +107,7 @@ func (c *core) do(ctx context.Context, owner string, in engine.Input) (*engine.O
 // must is do for what has to be recorded: it goes on until that has succeeded, or is
 // refused, or the context ends.
 func (c *core) must(ctx context.Context, owner string, in engine.Input) error {
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
+	for range pause.Doubling(ctx, 50*time.Millisecond, longest) {
 		_, err := c.do(ctx, owner, in)
 		err = c.passOver(owner, in, err)
 		var refusal *engine.Refusal
@@ -117,13 +118,9 @@ func (c *core) must(ctx context.Context, owner string, in engine.Input) error {
 			return ctx.Err()
 		}
 		c.log.Error("not recorded; will try again", "owner", owner, "error", err)
-		c.trouble.is("owner "+owner, err.Error())
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause/2 + rand.N(pause)):
-		}
+		c.trouble.set("owner "+owner, err)
 	}
+	return ctx.Err()
 }
 
 // passOver makes a refusal of an error that would come each time: what the engine cannot
@@ -133,10 +130,10 @@ func (c *core) passOver(owner string, in engine.Input, err error) error {
 	var refusal *engine.Refusal
 	switch {
 	case err == nil || errors.As(err, &refusal):
-		c.trouble.over("owner " + owner)
+		c.trouble.set("owner "+owner, nil)
 	case errors.Is(err, errEngine), errors.Is(err, store.ErrInvalid):
 		c.log.Error("an input was passed over", "owner", owner, "input", in.ID, "error", err)
-		c.trouble.is("owner "+owner, err.Error())
+		c.trouble.set("owner "+owner, err)
 		return &engine.Refusal{Code: "internal", Why: err.Error()}
 	}
 	return err
@@ -189,10 +186,10 @@ func (c *core) record(ctx context.Context, before, after *engine.Owner, step eng
 	}
 	switch {
 	case err == nil:
-		c.trouble.over("store")
+		c.trouble.set("store", nil)
 		c.put(before, after, step.Facts, position)
 	case !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrDuplicate) && !errors.Is(err, store.ErrInvalid):
-		c.trouble.is("store", err.Error())
+		c.trouble.set("store", err)
 	}
 	return err
 }
@@ -229,10 +226,9 @@ func (c *core) put(before, after *engine.Owner, facts []engine.Fact, position st
 	c.state.Put(after)
 	c.last = max(c.last, position)
 	c.steps++
-	close(c.news)
-	c.news = make(chan struct{})
 	c.mu.Unlock()
-	c.trouble.over("owner " + after.ID)
+	c.news.ring()
+	c.trouble.set("owner "+after.ID, nil)
 	c.changed(before, after)
 }
 
@@ -309,22 +305,22 @@ func fold(owner *engine.Owner, e store.Event) (*engine.Owner, error) {
 }
 
 // look reads the state.
-func look[T any](c *core, read func(*engine.State) T) T {
+func (c *core) look(read func(*engine.State)) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return read(c.state)
+	read(c.state)
 }
 
 // owner is the owner with an id, or nil.
-func (c *core) owner(id string) *engine.Owner {
-	return look(c, func(s *engine.State) *engine.Owner { o, _ := s.Owner(id); return o })
+func (c *core) owner(id string) (o *engine.Owner) {
+	c.look(func(s *engine.State) { o, _ = s.Owner(id) })
+	return o
 }
 
-// changes returns a channel that is closed at the next change of the state.
-func (c *core) changes() <-chan struct{} {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.news
+// owners are all, the newest first.
+func (c *core) owners() (all []*engine.Owner) {
+	c.look(func(s *engine.State) { all = s.Owners() })
+	return all
 }
 
 // reached waits until the state has an owner's event, for a moment: one that this daemon
@@ -333,8 +329,9 @@ func (c *core) reached(ctx context.Context, owner string, position store.Positio
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for {
+		changes := c.news.rung()
 		c.mu.RLock()
-		changes, last := c.news, c.last
+		last := c.last
 		o, known := c.state.Owner(owner)
 		c.mu.RUnlock()
 		if known && store.Position(o.Version) >= position || !known && last >= position {

@@ -32,7 +32,7 @@ func same(t *testing.T, c *core) {
 	t.Helper()
 	state, _, err := load(t.Context(), c.store)
 	check(t, err)
-	if diff := cmp.Diff(look(c, (*engine.State).Owners), state.Owners()); diff != "" {
+	if diff := cmp.Diff(c.owners(), state.Owners()); diff != "" {
 		t.Errorf("(-state +store):\n%s", diff)
 	}
 }
@@ -255,9 +255,9 @@ func TestAReportThatTheEngineCannotTake(t *testing.T) {
 
 func TestTroubleOfManyIsToldOnce(t *testing.T) {
 	var all trouble
-	all.is("b", "the disk is full")
-	all.is("a", "the disk is full")
-	all.is("c", "something else")
+	all.set("b", errors.New("the disk is full"))
+	all.set("a", errors.New("the disk is full"))
+	all.set("c", errors.New("something else"))
 	want := []string{"a and 1 more: the disk is full", "c: something else"}
 	if diff := cmp.Diff(want, all.list()); diff != "" {
 		t.Error(diff)

@@ -37,8 +37,8 @@ func TestWhatADecisionShows(t *testing.T) {
 	c := testCore(s)
 	do(t, c, anID, create(anID, clientPlan()))
 	id := done(t, c, anID).Agent.ID
-	do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: id}})
-	do(t, c, anID, engine.Input{ID: "spent", What: engine.AgentSpent{Agent: id, USD: 0.42, Tokens: 1200}})
+	do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{AgentID: id}})
+	do(t, c, anID, engine.Input{ID: "spent", What: engine.AgentSpent{AgentID: id, USD: 0.42, Tokens: 1200}})
 	w.start(id, "claude")
 	o := options(t, w, s)
 	o.Environ = os.Environ()

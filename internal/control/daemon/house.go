@@ -44,7 +44,7 @@ func (d *daemon) keepHouse(ctx context.Context) {
 			full, again = d.full, nil
 		case <-full:
 			err := d.core.snapshot(ctx)
-			d.told("no snapshot was saved", err)
+			d.logError("no snapshot was saved", err)
 			if err != nil { // each event asks for it
 				full, again = nil, time.After(snapshotPause)
 			}
@@ -54,12 +54,12 @@ func (d *daemon) keepHouse(ctx context.Context) {
 
 func (d *daemon) tidy(ctx context.Context) {
 	if heads, ok := d.store.(headKeeper); ok {
-		d.told("the heads of the store were not recorded", heads.RecordHeads(ctx))
+		d.logError("the heads of the store were not recorded", heads.RecordHeads(ctx))
 	}
-	d.told("files of commands that have ended were not removed", d.errands().Sweep(d.Now(), d.core.owner))
-	d.told("logs of nobody were not removed", d.sweepLogs())
-	d.told("lines of logs were not written", d.logs.retry())
-	d.told("what is old was not forgotten", d.forget(ctx))
+	d.logError("files of commands that have ended were not removed", d.errands().Sweep(d.Now(), d.core.owner))
+	d.logError("logs of nobody were not removed", d.sweepLogs())
+	d.logError("lines of logs were not written", d.logs.retry())
+	d.logError("what is old was not forgotten", d.forget(ctx))
 }
 
 // sweepLogs removes what a daemon has left that was killed while it forgot an owner. The
@@ -104,7 +104,7 @@ func (d *daemon) forget(ctx context.Context) (err error) {
 // for a while, as it is when some machines start, makes nobody old.
 func (d *daemon) old() (owners []*engine.Owner) {
 	aged := map[string]bool{}
-	for _, o := range look(d.core, (*engine.State).Owners) {
+	for _, o := range d.core.owners() {
 		if !o.Terminal() || len(o.Effects) > 0 || d.Now().Sub(o.Updated) <= forgetAfter {
 			continue
 		}
@@ -121,7 +121,7 @@ func (d *daemon) forgetOne(ctx context.Context, o *engine.Owner) error {
 	if _, err := d.core.do(ctx, o.ID, engine.Input{ID: "forget", What: engine.Forget{}}); err != nil {
 		return fmt.Errorf("owner %s: %w", o.ID, err)
 	}
-	d.core.trouble.over("log of " + o.ID)
+	d.core.trouble.set("log of "+o.ID, nil)
 	err := os.Remove(logPath(d.StateDir, o.ID))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -129,12 +129,13 @@ func (d *daemon) forgetOne(ctx context.Context, o *engine.Owner) error {
 	return err
 }
 
-// told keeps a failure that the next round may put right.
-func (d *daemon) told(what string, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
-		d.Log.Error(what, "error", err)
-		d.core.trouble.is(what, err.Error())
-		return
+// logError keeps a failure that the next round may put right.
+func (d *daemon) logError(what string, err error) {
+	if errors.Is(err, context.Canceled) {
+		err = nil
 	}
-	d.core.trouble.over(what)
+	if err != nil {
+		d.Log.Error(what, "error", err)
+	}
+	d.core.trouble.set(what, err)
 }

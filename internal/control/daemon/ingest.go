@@ -10,13 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
-	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/watch"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // ingest reads the journal into the core, one record after the other.
@@ -36,7 +35,7 @@ type ingest struct {
 	mu    sync.Mutex
 	at    journal.Position // everything before it is in the store, or means nothing here
 	looks int              // how often it has come to the journal's end while it followed
-	moved chan struct{}    // closed when one of them changes
+	moved bell             // one of them has changed
 }
 
 // cursor is the place in the journal from which the next daemon has to read. What it
@@ -59,7 +58,7 @@ func newIngest(core *core, j *journal.Journal, dir, boot string, log *slog.Logge
 	return &ingest{
 		core: core, journal: j, dir: dir, boot: boot, log: log,
 		meaning: meaning{stateDir: filepath.Dir(dir), key: j.Key},
-		ask:     make(chan struct{}, 1), moved: make(chan struct{}),
+		ask:     make(chan struct{}, 1),
 	}
 }
 
@@ -151,20 +150,15 @@ func (i *ingest) follow(ctx context.Context) {
 	var watching sync.WaitGroup
 	watching.Go(func() { watch.Directory(ctx, i.dir, i.lookNow, i.unwatched) })
 	defer watching.Wait()
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longest) {
+	for range pause.Doubling(ctx, 50*time.Millisecond, longest) {
 		err := i.followOn(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		i.log.Error("the journal cannot be read; will try again", "error", err)
-		i.core.trouble.is("journal", fmt.Sprint(err))
+		i.core.trouble.set("journal", err)
 		if errors.Is(err, journal.ErrPosition) {
 			i.back()
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
 		}
 	}
 }
@@ -175,7 +169,7 @@ func (i *ingest) followOn(ctx context.Context) error {
 		if err := i.pass(ctx, false); err != nil {
 			return err
 		}
-		i.core.trouble.over("journal")
+		i.core.trouble.set("journal", nil)
 		i.looked()
 		select {
 		case <-i.ask:
@@ -185,24 +179,16 @@ func (i *ingest) followOn(ctx context.Context) error {
 	}
 }
 
-// lookNow makes the one who follows look, unless he was asked to already.
-func (i *ingest) lookNow() {
-	select {
-	case i.ask <- struct{}{}:
-	default:
-	}
-}
+// lookNow makes the one who follows look.
+func (i *ingest) lookNow() { nudge(i.ask) }
 
 // unwatched keeps why nobody tells when there is something to read; nil is that somebody
 // does.
 func (i *ingest) unwatched(err error) {
-	const what = "watch of the journal"
-	if err == nil {
-		i.core.trouble.over(what)
-		return
+	if err != nil {
+		i.log.Error("the journal cannot be watched, and is read from time to time", "error", err)
 	}
-	i.log.Error("the journal cannot be watched, and is read from time to time", "error", err)
-	i.core.trouble.is(what, err.Error())
+	i.core.trouble.set("watch of the journal", err)
 }
 
 // take ingests one entry, and waits for the store where it must: what comes later must
@@ -234,7 +220,8 @@ func (i *ingest) record(ctx context.Context, r *event.Record, late bool) error {
 	if who == "" {
 		return nil
 	}
-	owner := look(i.core, func(s *engine.State) *engine.Owner { o, _ := concerned(s, r, who); return o })
+	var owner *engine.Owner
+	i.core.look(func(s *engine.State) { owner, _ = concerned(s, r, who) })
 	if owner == nil || owner.Agent == nil {
 		return nil
 	}
@@ -265,24 +252,17 @@ func (i *ingest) reached() journal.Position {
 func (i *ingest) move(at journal.Position) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.at == at {
-		return
+	if i.at != at {
+		i.at = at
+		i.moved.ring()
 	}
-	i.at = at
-	i.tell()
 }
 
 func (i *ingest) looked() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.looks++
-	i.tell()
-}
-
-// tell wakes those that wait. It is called with the mutex held.
-func (i *ingest) tell() {
-	close(i.moved)
-	i.moved = make(chan struct{})
+	i.moved.ring()
 }
 
 // through waits until the journal is ingested up to a position. One that is not there when
@@ -299,9 +279,7 @@ func (i *ingest) through(ctx context.Context, position journal.Position) error {
 	if err != nil {
 		yet = "yet "
 	}
-	return &api.Error{Failure: client.Failure{
-		Code: "unavailable", Error: fmt.Sprintf("the journal is read up to %v, not %sto %v", i.reached(), yet, position),
-	}}
+	return failure("unavailable", fmt.Sprintf("the journal is read up to %v, not %sto %v", i.reached(), yet, position), "")
 }
 
 // settled waits until everything is ingested that was in the journal when it was called.
@@ -314,7 +292,7 @@ func (i *ingest) settled(ctx context.Context) error {
 func (i *ingest) settle(ctx context.Context, enough func() bool) error {
 	for looks, first := 0, true; ; first = false {
 		i.mu.Lock()
-		now, moved := i.looks, i.moved
+		now, moved := i.looks, i.moved.rung()
 		i.mu.Unlock()
 		if first {
 			looks = now
@@ -335,7 +313,7 @@ func (i *ingest) settle(ctx context.Context, enough func() bool) error {
 // happen now.
 func caughtUp(ctx context.Context, core *core) error {
 	id := "caught-up:" + journal.NewID()
-	for _, o := range look(core, (*engine.State).Owners) {
+	for _, o := range core.owners() {
 		untimed := o.Decision != nil && o.Decision.Expires.IsZero() // it may be one that was found late
 		if !leftOver(o) && !untimed {
 			continue

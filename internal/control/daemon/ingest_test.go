@@ -110,7 +110,7 @@ func TestWhatTheAgentDidSinceIsNotActedOn(t *testing.T) {
 	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
 	check(t, reader(t, c, dir, "boot").catchUp(t.Context()))
 	check(t, caughtUp(t.Context(), c))
-	if o := c.owner(anID); o.Step != engine.StepDone || len(sends(c, anID)) != 0 {
+	if o := c.owner(anID); o.Step != runbook.EndDone || len(sends(c, anID)) != 0 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -223,7 +223,7 @@ func TestAPlaceThatIsNotInTheJournal(t *testing.T) {
 			i := reader(t, c, dir, "boot")
 			i.move(from)
 			check(t, i.catchUp(t.Context()))
-			if o := c.owner(anID); o.Step != engine.StepDone {
+			if o := c.owner(anID); o.Step != runbook.EndDone {
 				t.Errorf("%+v", o)
 			}
 		})
@@ -241,7 +241,7 @@ func TestDamageIsPassedOver(t *testing.T) {
 	check(t, os.WriteFile(path, []byte(strings.Replace(string(text), "idle", "ible", 1)), 0o600))
 	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
 	check(t, reader(t, c, dir, "boot").catchUp(t.Context()))
-	if o := c.owner(anID); o.Step != engine.StepDone {
+	if o := c.owner(anID); o.Step != runbook.EndDone {
 		t.Errorf("%+v", o)
 	}
 }
@@ -259,7 +259,7 @@ func TestThroughWaitsForTheJournal(t *testing.T) {
 		emit(t, dir, event.AgentIdle, event.Word{Agent: "nobody's"})
 	}
 	check(t, i.through(t.Context(), emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})))
-	if o := c.owner(anID); o.Step != engine.StepDone {
+	if o := c.owner(anID); o.Step != runbook.EndDone {
 		t.Errorf("%+v", o)
 	}
 	check(t, i.through(t.Context(), journal.Position{}))
@@ -320,9 +320,9 @@ func TestAJournalThatCannotBeWatched(t *testing.T) {
 	following(t, i)
 	check(t, i.through(t.Context(), emit(t, dir, event.AgentIdle, event.Word{Agent: agent, Prompt: "p"}))) // who asks is served
 	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
-	for late := time.After(watchdog); c.owner(anID).Step != engine.StepDone; { // and all else comes in time
+	for late := time.After(watchdog); c.owner(anID).Step != runbook.EndDone; { // and all else comes in time
 		select {
-		case <-c.changes():
+		case <-c.news.rung():
 		case <-late:
 			t.Fatalf("%+v", c.owner(anID))
 		}

@@ -39,7 +39,7 @@ const keptLines = 100
 
 // changed writes down what became of an owner.
 func (l *logs) changed(before, after *engine.Owner, facts []engine.Fact) error {
-	return l.add(after.ID, told(before, after, facts))
+	return l.add(after.ID, logLines(before, after, facts))
 }
 
 // retry writes what could not be written before.
@@ -91,8 +91,8 @@ func (l *logs) write(id string, lines []string) (written int, err error) {
 	return written, errors.Join(err, f.Close())
 }
 
-// told is the lines about what changed, and about what was heard and done.
-func told(before, after *engine.Owner, facts []engine.Fact) []string {
+// logLines are the lines about what changed, and about what was heard and done.
+func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 	was := &engine.Owner{}
 	if before != nil {
 		was = before
@@ -141,13 +141,13 @@ func told(before, after *engine.Owner, facts []engine.Fact) []string {
 // happened is what a fact tells that is not to be seen of the owner itself.
 func happened(was *engine.Owner, fact engine.Fact) string {
 	switch f := fact.(type) {
-	case engine.Signalled:
+	case engine.AgentSignal:
 		return fmt.Sprintf("the agent signalled %s%s", f.Kind, because(firstLine(f.Message)))
 	case engine.ShellStarted:
 		if f.Gate != "" {
 			return "gate of " + f.Gate + " started"
 		}
-	case engine.ShellEnded:
+	case engine.ShellExited:
 		switch gate := was.Shell; {
 		case gate == nil || gate.Gate == "" || gate.Key != f.Key:
 		case f.Lost:
@@ -155,19 +155,19 @@ func happened(was *engine.Owner, fact engine.Fact) string {
 		default:
 			return fmt.Sprintf("gate of %s: exit %d", gate.Gate, f.Code)
 		}
-	case engine.Restarted:
+	case engine.AgentRestarted:
 		return "the agent is started again, in place of " + f.Replaces
-	case engine.Exited:
+	case engine.AgentExited:
 		return fmt.Sprintf("the agent exited: %d", f.Code)
-	case engine.Resumed:
+	case engine.PipelineResumed:
 		return "resumed by a person"
-	case engine.GotReady:
+	case engine.AgentReady:
 		return "the client has started"
-	case engine.SessionChanged:
+	case engine.AgentSession:
 		return "the agent goes on in session " + f.Session
-	case engine.Erred:
+	case engine.AgentError:
 		return fmt.Sprintf("the model's API failed (%s)%s", f.Kind, because(firstLine(f.Text)))
-	case engine.Deferred:
+	case engine.AgentDeferred:
 		if !f.Until.IsZero() {
 			return "the agent is parked until " + f.Until.Format(time.RFC3339)
 		}
@@ -294,15 +294,8 @@ type growth struct {
 
 	mu        sync.Mutex
 	followers int
-	end       func()        // ends the watch, and waits for that
-	news      chan struct{} // closed when some log has grown
-}
-
-// next returns a channel that is closed when a log has grown. It is for those that follow.
-func (g *growth) next() <-chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.news
+	end       func() // ends the watch, and waits for that
+	news      bell   // some log has grown
 }
 
 // follow has the directory watched until leave.
@@ -310,10 +303,9 @@ func (g *growth) follow() (leave func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.followers++; g.followers == 1 {
-		g.news = make(chan struct{})
 		ctx, cancel := context.WithCancel(context.Background())
 		var watching sync.WaitGroup
-		watching.Go(func() { watch.Directory(ctx, g.dir, g.grown, g.tell) })
+		watching.Go(func() { watch.Directory(ctx, g.dir, g.news.ring, g.tell) })
 		g.end = func() { cancel(); watching.Wait() }
 	}
 	return g.leave
@@ -328,11 +320,4 @@ func (g *growth) leave() {
 	if last {
 		end()
 	}
-}
-
-func (g *growth) grown() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	close(g.news)
-	g.news = make(chan struct{})
 }

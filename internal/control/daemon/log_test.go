@@ -58,7 +58,7 @@ func TestLogOfAPipeline(t *testing.T) {
 func TestLogOfADecision(t *testing.T) {
 	got := story(t, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1}), func(c *core) {
 		agent := done(t, c, anID).Agent.ID
-		do(t, c, anID, engine.Input{ID: "stop", What: engine.AgentStop{Agent: agent}})
+		do(t, c, anID, engine.Input{ID: "stop", What: engine.AgentStop{AgentID: agent}})
 		do(t, c, anID, engine.Input{ID: "answer", What: engine.Answer{Decision: c.owner(anID).Decision.ID, Option: "done", Message: "good\nenough"}})
 	})
 	want := `2026-11-15T12:00:00Z [do] step started
@@ -80,12 +80,12 @@ func TestLogOfAClient(t *testing.T) {
 	plan.Agents["coder"] = coder
 	got := story(t, plan, func(c *core) {
 		agent := done(t, c, anID).Agent.ID
-		do(t, c, anID, engine.Input{ID: "blocked", What: engine.AgentBlocked{Agent: agent, Screen: "trust", Text: "a\nb"}})
-		do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
-		do(t, c, anID, engine.Input{ID: "session", What: engine.AgentSession{Agent: agent, Session: "second"}})
-		do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{Agent: agent, Type: "question", Ref: "r", Ask: engine.Ask{Questions: []engine.Question{{Question: "Which?"}}}}})
+		do(t, c, anID, engine.Input{ID: "blocked", What: engine.AgentBlocked{AgentID: agent, Screen: "trust", Text: "a\nb"}})
+		do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{AgentID: agent}})
+		do(t, c, anID, engine.Input{ID: "session", What: engine.AgentSession{AgentID: agent, Session: "second"}})
+		do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{AgentID: agent, Type: "question", Ref: "r", Ask: engine.Ask{Questions: []engine.Question{{Question: "Which?"}}}}})
 		do(t, c, anID, engine.Input{ID: "answer", What: engine.Answer{Decision: c.owner(anID).Decision.ID, Message: "that\none"}})
-		do(t, c, anID, engine.Input{ID: "error", What: engine.AgentError{Agent: agent, Kind: runbook.RateLimited, Text: "429\nmore", Reset: noon.Add(time.Hour)}})
+		do(t, c, anID, engine.Input{ID: "error", What: engine.AgentError{AgentID: agent, Kind: runbook.RateLimited, Text: "429\nmore", Reset: noon.Add(time.Hour)}})
 	})
 	want := `2026-11-15T12:00:00Z [do] step started
 2026-11-15T12:00:00Z [do] agent AGENT
@@ -111,10 +111,10 @@ func TestLogOfAnAgent(t *testing.T) {
 	plan.Agents["coder"] = coder
 	got := story(t, plan, func(c *core) {
 		agent := done(t, c, anID).Agent.ID
-		do(t, c, anID, engine.Input{ID: "idle", What: engine.AgentIdle{Agent: agent, Prompt: "p"}})
+		do(t, c, anID, engine.Input{ID: "idle", What: engine.AgentIdle{AgentID: agent, Prompt: "p"}})
 		done(t, c, anID)
-		do(t, c, anID, engine.Input{ID: "continue", What: engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: engine.SignalContinue, Message: "not yet"}}})
-		do(t, c, anID, engine.Input{ID: "exit", What: engine.AgentExited{Agent: agent, Code: 1}})
+		do(t, c, anID, engine.Input{ID: "continue", What: engine.AgentSignal{AgentID: agent, Signal: engine.Signal{Kind: engine.SignalContinue, Message: "not yet"}}})
+		do(t, c, anID, engine.Input{ID: "exit", What: engine.AgentExited{AgentID: agent, Code: 1}})
 		done(t, c, anID)
 		do(t, c, anID, engine.Input{ID: "gate", What: engine.ShellExited{Key: c.owner(anID).Shell.Key, Code: 3, Tail: "no"}})
 	})
@@ -149,7 +149,7 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 func TestLogOfACancel(t *testing.T) {
 	got := story(t, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1}), func(c *core) {
 		agent := done(t, c, anID).Agent.ID
-		do(t, c, anID, engine.Input{ID: "stop", What: engine.AgentStop{Agent: agent}})
+		do(t, c, anID, engine.Input{ID: "stop", What: engine.AgentStop{AgentID: agent}})
 		do(t, c, anID, engine.Input{ID: "cancel", What: engine.Cancel{Why: "a person asked for it"}})
 	})
 	for _, line := range []string{"[do] cancel was asked for", "no longer waiting: ", "[cancelled] pipeline cancelled"} {
@@ -202,7 +202,7 @@ func TestFollowingALogMissesNoLine(t *testing.T) {
 				}
 				return over
 			},
-			func() <-chan struct{} { mu.Lock(); defer mu.Unlock(); return news }, g.next, out)
+			func() <-chan struct{} { mu.Lock(); defer mu.Unlock(); return news }, g.news.rung, out)
 	}()
 	f, err := os.Create(path)
 	check(t, err)
@@ -275,7 +275,7 @@ func TestLogsAreWatchedOnce(t *testing.T) {
 	for _, f := range leave[1:] {
 		f()
 	}
-	grown := g.next()
+	grown := g.news.rung()
 	check(t, os.WriteFile(filepath.Join(g.dir, "log"), nil, 0o600))
 	<-grown
 	leave[0]()
@@ -297,16 +297,16 @@ func TestLogOfALongHistory(t *testing.T) {
 	after.History[99].Outcome = ""
 	after.Updated = noon
 	want := []string{"2026-11-15T12:00:00Z [s] step completed\n", "2026-11-15T12:00:00Z [s] step started\n"}
-	if diff := cmp.Diff(want, told(&before, &after, nil)); diff != "" {
+	if diff := cmp.Diff(want, logLines(&before, &after, nil)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 // What agents and commands say does not steer the terminal of whoever reads the log.
 func TestLogWithoutControlCharacters(t *testing.T) {
-	o := engine.Owner{Kind: engine.Pipeline, Step: engine.StepFailed, Status: engine.Ended, Error: "\x1b[31mred\x1b[0m\x07 and\nmore", Updated: noon}
+	o := engine.Owner{Kind: engine.Pipeline, Step: runbook.EndFailed, Status: engine.Ended, Error: "\x1b[31mred\x1b[0m\x07 and\nmore", Updated: noon}
 	want := []string{"2026-11-15T12:00:00Z [failed] pipeline failed: red and more\n"}
-	if diff := cmp.Diff(want, told(nil, &o, nil)); diff != "" {
+	if diff := cmp.Diff(want, logLines(nil, &o, nil)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -33,12 +33,14 @@ func concerns(r *event.Record) string {
 	case r.Kind != event.Received:
 		return ""
 	}
-	switch r.Event {
-	case "Notification", "SessionStart", "StopFailure", "UserPromptSubmit":
+	if slices.Contains(heededHooks, r.Event) {
 		return r.Session
 	}
 	return ""
 }
+
+// heededHooks are the hooks that count when they are called.
+var heededHooks = []string{"Notification", "SessionStart", "StopFailure", "UserPromptSubmit"}
 
 // endsTurn tells the answer to an agent's stop from that of a hook for the gates alone: the lifecycle
 // was asked, or nobody while stopgate is off, or there was no time left to ask it.
@@ -63,9 +65,9 @@ func unmet(verdicts []event.Verdict) string {
 // an agent that was replaced is not its successor's, although that has its session.
 func concerned(s *engine.State, r *event.Record, who string) (*engine.Owner, bool) {
 	if r.Kind == event.Emitted {
-		return s.Agent(who)
+		return s.OwnerOfAgent(who)
 	}
-	return s.OfAgent(who)
+	return s.OwnerOf(who)
 }
 
 // mayConcern is false for the JSON of a record that concerns nobody. Most are such, and
@@ -83,13 +85,7 @@ func mayConcern(json []byte) bool {
 	if !bytes.HasPrefix(rest, []byte(event.Received)) {
 		return false
 	}
-	rest = name
-	for _, name := range []string{"Notification", "SessionStart", "StopFailure", "UserPromptSubmit"} {
-		if bytes.HasPrefix(rest, []byte(name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(heededHooks, func(hook string) bool { return bytes.HasPrefix(name, []byte(hook)) })
 }
 
 // meaning knows what records mean for an owner.
@@ -116,26 +112,26 @@ func (m meaning) said(r *event.Record, agent string) engine.Happening {
 	w := r.Word
 	switch r.Event {
 	case event.AgentSignal:
-		switch kind := engine.SignalKind(w.Kind); kind {
+		switch w.Kind {
 		case engine.SignalComplete, engine.SignalEscalate, engine.SignalContinue:
-			return engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: kind, Message: w.Message}}
+			return engine.AgentSignal{AgentID: agent, Signal: engine.Signal{Kind: w.Kind, Message: w.Message}}
 		}
 	case event.AgentIdle:
-		return engine.AgentIdle{Agent: agent, Prompt: w.Prompt}
+		return engine.AgentIdle{AgentID: agent, Prompt: w.Prompt}
 	case event.AgentPrompt:
-		prompt := engine.AgentPrompt{Agent: agent, Type: w.Type, Text: w.Message, Ref: w.Ref, Subagent: w.Kind == event.Subagent}
+		prompt := engine.AgentPrompt{AgentID: agent, Type: w.Type, Text: w.Message, Ref: w.Ref, Subagent: w.Kind == event.Subagent}
 		if w.Ref != "" {
 			prompt.Ask = asked(m.stateDir, agent, w.Ref)
 		}
 		return prompt
 	case event.AgentPromptOver:
-		return engine.AgentPromptOver{Agent: agent, Ref: w.Ref}
+		return engine.AgentPromptOver{AgentID: agent, Ref: w.Ref}
 	case event.AgentStop:
-		return engine.AgentStop{Agent: agent, Prompt: w.Prompt}
+		return engine.AgentStop{AgentID: agent, Prompt: w.Prompt}
 	case event.AgentError:
-		return engine.AgentError{Agent: agent, Kind: errorKind(w.Kind), Text: cmp.Or(w.Message, w.Kind), Reset: resetOf(r), Prompt: w.Prompt}
+		return engine.AgentError{AgentID: agent, Kind: errorKind(w.Kind), Text: cmp.Or(w.Message, w.Kind), Reset: resetOf(r), Prompt: w.Prompt}
 	case event.AgentSession:
-		return engine.AgentSession{Agent: agent, Session: w.Ref}
+		return engine.AgentSession{AgentID: agent, Session: w.Ref}
 	}
 	return nil
 }
@@ -150,24 +146,24 @@ func (m meaning) heard(r *event.Record, o *engine.Owner) engine.Happening {
 	}
 	switch r.Event {
 	case "Stop":
-		return engine.AgentRested{Agent: agent, Prompt: r.Prompt, Unmet: unmet(r.Verdicts)}
+		return engine.AgentRested{AgentID: agent, Prompt: r.Prompt, Unmet: unmet(r.Verdicts)}
 	case "SessionStart":
 		if r.Session == agent && o.Agent.Session != agent { // which there was nothing in to go on with
-			return engine.AgentSession{Agent: agent, Session: agent}
+			return engine.AgentSession{AgentID: agent, Session: agent}
 		}
-		return engine.AgentReady{Agent: agent}
+		return engine.AgentReady{AgentID: agent}
 	case "UserPromptSubmit":
-		return engine.AgentWorking{Agent: agent, Prompt: r.Prompt, Source: r.Enums.Source, Ours: m.ours(r.PromptHash, o)}
+		return engine.AgentWorking{AgentID: agent, Prompt: r.Prompt, Source: r.Enums.Source, Ours: m.ours(r.PromptHash, o)}
 	case "StopFailure":
-		return engine.AgentError{Agent: agent, Kind: errorKind(r.Enums.Error), Text: r.Enums.Error, Reset: resetOf(r), Prompt: r.Prompt}
+		return engine.AgentError{AgentID: agent, Kind: errorKind(r.Enums.Error), Text: r.Enums.Error, Reset: resetOf(r), Prompt: r.Prompt}
 	case "Notification":
 		switch r.Enums.NotificationType {
 		case "idle_prompt":
-			return engine.AgentIdle{Agent: agent, Prompt: r.Prompt}
+			return engine.AgentIdle{AgentID: agent, Prompt: r.Prompt}
 		case "permission_prompt":
-			return engine.AgentPrompt{Agent: agent, Type: "permission", Notice: true}
+			return engine.AgentPrompt{AgentID: agent, Type: "permission", Notice: true}
 		case "agent_needs_input", "elicitation_dialog": // a dialog that no hook is asked about
-			return engine.AgentPrompt{Agent: agent, Type: "other"}
+			return engine.AgentPrompt{AgentID: agent, Type: "other"}
 		}
 	}
 	return nil

@@ -61,41 +61,41 @@ func TestWhatRecordsMean(t *testing.T) {
 		who    string
 		want   engine.Happening
 	}{
-		"complete":              {word(event.AgentSignal, event.Word{Kind: "complete", Message: "m"}), "a", engine.AgentSignal{Agent: "x", Signal: engine.Signal{Kind: engine.SignalComplete, Message: "m"}}},
-		"escalate":              {word(event.AgentSignal, event.Word{Kind: "escalate"}), "a", engine.AgentSignal{Agent: "x", Signal: engine.Signal{Kind: engine.SignalEscalate}}},
-		"continue":              {word(event.AgentSignal, event.Word{Kind: "continue"}), "a", engine.AgentSignal{Agent: "x", Signal: engine.Signal{Kind: engine.SignalContinue}}},
+		"complete":              {word(event.AgentSignal, event.Word{Kind: "complete", Message: "m"}), "a", engine.AgentSignal{AgentID: "x", Signal: engine.Signal{Kind: engine.SignalComplete, Message: "m"}}},
+		"escalate":              {word(event.AgentSignal, event.Word{Kind: "escalate"}), "a", engine.AgentSignal{AgentID: "x", Signal: engine.Signal{Kind: engine.SignalEscalate}}},
+		"continue":              {word(event.AgentSignal, event.Word{Kind: "continue"}), "a", engine.AgentSignal{AgentID: "x", Signal: engine.Signal{Kind: engine.SignalContinue}}},
 		"no such signal":        {word(event.AgentSignal, event.Word{Kind: "finish"}), "a", nil},
-		"emitted idle":          {word(event.AgentIdle, event.Word{Prompt: "q"}), "a", engine.AgentIdle{Agent: "x", Prompt: "q"}},
-		"emitted prompt":        {word(event.AgentPrompt, event.Word{Type: "question", Message: "m"}), "a", engine.AgentPrompt{Agent: "x", Type: "question", Text: "m"}},
-		"emitted stop":          {word(event.AgentStop, event.Word{Prompt: "q"}), "a", engine.AgentStop{Agent: "x", Prompt: "q"}},
-		"emitted question":      {word(event.AgentPrompt, event.Word{Type: "question", Ref: "r"}), "a", engine.AgentPrompt{Agent: "x", Type: "question", Ref: "r"}},
-		"a subagent's question": {word(event.AgentPrompt, event.Word{Kind: event.Subagent, Type: "question", Ref: "r"}), "a", engine.AgentPrompt{Agent: "x", Type: "question", Ref: "r", Subagent: true}},
-		"nobody waits":          {word(event.AgentPromptOver, event.Word{Ref: "r"}), "a", engine.AgentPromptOver{Agent: "x", Ref: "r"}},
-		"another session":       {word(event.AgentSession, event.Word{Ref: "s2"}), "a", engine.AgentSession{Agent: "x", Session: "s2"}},
-		"emitted error":         {word(event.AgentError, event.Word{Kind: "rate_limit", Message: "API Error: 429", Prompt: "q"}), "a", engine.AgentError{Agent: "x", Kind: runbook.RateLimited, Text: "API Error: 429", Prompt: "q"}},
+		"emitted idle":          {word(event.AgentIdle, event.Word{Prompt: "q"}), "a", engine.AgentIdle{AgentID: "x", Prompt: "q"}},
+		"emitted prompt":        {word(event.AgentPrompt, event.Word{Type: "question", Message: "m"}), "a", engine.AgentPrompt{AgentID: "x", Type: "question", Text: "m"}},
+		"emitted stop":          {word(event.AgentStop, event.Word{Prompt: "q"}), "a", engine.AgentStop{AgentID: "x", Prompt: "q"}},
+		"emitted question":      {word(event.AgentPrompt, event.Word{Type: "question", Ref: "r"}), "a", engine.AgentPrompt{AgentID: "x", Type: "question", Ref: "r"}},
+		"a subagent's question": {word(event.AgentPrompt, event.Word{Kind: event.Subagent, Type: "question", Ref: "r"}), "a", engine.AgentPrompt{AgentID: "x", Type: "question", Ref: "r", Subagent: true}},
+		"nobody waits":          {word(event.AgentPromptOver, event.Word{Ref: "r"}), "a", engine.AgentPromptOver{AgentID: "x", Ref: "r"}},
+		"another session":       {word(event.AgentSession, event.Word{Ref: "s2"}), "a", engine.AgentSession{AgentID: "x", Session: "s2"}},
+		"emitted error":         {word(event.AgentError, event.Word{Kind: "rate_limit", Message: "API Error: 429", Prompt: "q"}), "a", engine.AgentError{AgentID: "x", Kind: runbook.RateLimited, Text: "API Error: 429", Prompt: "q"}},
 		"emitted by a newer":    {word("agent:dances", event.Word{}), "a", nil},
 		"emitted nothing":       {event.Record{Kind: event.Emitted, Event: event.AgentIdle}, "", nil},
-		"idle":                  {hook("Notification", event.Enums{NotificationType: "idle_prompt"}), "s", engine.AgentIdle{Agent: "x", Prompt: "p"}},
-		"permission":            {hook("Notification", event.Enums{NotificationType: "permission_prompt"}), "s", engine.AgentPrompt{Agent: "x", Type: "permission", Notice: true}},
-		"a dialog":              {hook("Notification", event.Enums{NotificationType: "agent_needs_input"}), "s", engine.AgentPrompt{Agent: "x", Type: "other"}},
+		"idle":                  {hook("Notification", event.Enums{NotificationType: "idle_prompt"}), "s", engine.AgentIdle{AgentID: "x", Prompt: "p"}},
+		"permission":            {hook("Notification", event.Enums{NotificationType: "permission_prompt"}), "s", engine.AgentPrompt{AgentID: "x", Type: "permission", Notice: true}},
+		"a dialog":              {hook("Notification", event.Enums{NotificationType: "agent_needs_input"}), "s", engine.AgentPrompt{AgentID: "x", Type: "other"}},
 		"another notice":        {hook("Notification", event.Enums{NotificationType: "auth_success"}), "s", nil},
-		"a prompt":              {hook("UserPromptSubmit", event.Enums{}), "s", engine.AgentWorking{Agent: "x", Prompt: "p"}},
-		"a stop with red gates": {red, "s", engine.AgentRested{Agent: "x", Prompt: "p", Unmet: "gates: tried 3 times; guard: gave_up"}},
-		"a stop while off":      {off, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
-		"a stop out of time":    {late, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
-		"a stop with a report":  {reported, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
-		"E.20: it is asked":     {asks, "s", engine.AgentRested{Agent: "x", Prompt: "p", Unmet: "protect: a_test.go deleted"}},
-		"E.20: needs a person":  {needs, "s", engine.AgentRested{Agent: "x", Prompt: "p", Unmet: "protect: a_test.go deleted"}},
-		"E.23: only observed":   {observed, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
+		"a prompt":              {hook("UserPromptSubmit", event.Enums{}), "s", engine.AgentWorking{AgentID: "x", Prompt: "p"}},
+		"a stop with red gates": {red, "s", engine.AgentRested{AgentID: "x", Prompt: "p", Unmet: "gates: tried 3 times; guard: gave_up"}},
+		"a stop while off":      {off, "s", engine.AgentRested{AgentID: "x", Prompt: "p"}},
+		"a stop out of time":    {late, "s", engine.AgentRested{AgentID: "x", Prompt: "p"}},
+		"a stop with a report":  {reported, "s", engine.AgentRested{AgentID: "x", Prompt: "p"}},
+		"E.20: it is asked":     {asks, "s", engine.AgentRested{AgentID: "x", Prompt: "p", Unmet: "protect: a_test.go deleted"}},
+		"E.20: needs a person":  {needs, "s", engine.AgentRested{AgentID: "x", Prompt: "p", Unmet: "protect: a_test.go deleted"}},
+		"E.23: only observed":   {observed, "s", engine.AgentRested{AgentID: "x", Prompt: "p"}},
 		"the gates alone":       {gatesAlone, "", nil},
-		"a stop":                {allowed, "s", engine.AgentRested{Agent: "x", Prompt: "p"}},
+		"a stop":                {allowed, "s", engine.AgentRested{AgentID: "x", Prompt: "p"}},
 		"a stop that is held":   {blocked, "", nil},
 		"a stop to be judged":   {hook("Stop", event.Enums{}), "", nil},
-		"a task's end":          {hook("UserPromptSubmit", event.Enums{Source: "task"}), "s", engine.AgentWorking{Agent: "x", Prompt: "p", Source: "task"}},
-		"failure":               {hook("StopFailure", event.Enums{Error: "rate_limit"}), "s", engine.AgentError{Agent: "x", Kind: runbook.RateLimited, Text: "rate_limit", Prompt: "p"}},
-		"failure until":         {hook("StopFailure", event.Enums{Error: "rate_limit", Reset: reset.Format(time.RFC3339)}), "s", engine.AgentError{Agent: "x", Kind: runbook.RateLimited, Text: "rate_limit", Reset: reset, Prompt: "p"}},
-		"failure until when":    {hook("StopFailure", event.Enums{Error: "rate_limit", Reset: "soon"}), "s", engine.AgentError{Agent: "x", Kind: runbook.RateLimited, Text: "rate_limit", Prompt: "p"}},
-		"a session's start":     {hook("SessionStart", event.Enums{Source: "startup"}), "s", engine.AgentReady{Agent: "x"}},
+		"a task's end":          {hook("UserPromptSubmit", event.Enums{Source: "task"}), "s", engine.AgentWorking{AgentID: "x", Prompt: "p", Source: "task"}},
+		"failure":               {hook("StopFailure", event.Enums{Error: "rate_limit"}), "s", engine.AgentError{AgentID: "x", Kind: runbook.RateLimited, Text: "rate_limit", Prompt: "p"}},
+		"failure until":         {hook("StopFailure", event.Enums{Error: "rate_limit", Reset: reset.Format(time.RFC3339)}), "s", engine.AgentError{AgentID: "x", Kind: runbook.RateLimited, Text: "rate_limit", Reset: reset, Prompt: "p"}},
+		"failure until when":    {hook("StopFailure", event.Enums{Error: "rate_limit", Reset: "soon"}), "s", engine.AgentError{AgentID: "x", Kind: runbook.RateLimited, Text: "rate_limit", Prompt: "p"}},
+		"a session's start":     {hook("SessionStart", event.Enums{Source: "startup"}), "s", engine.AgentReady{AgentID: "x"}},
 		"a session's end":       {hook("SessionEnd", event.Enums{Reason: "other"}), "", nil},
 		"a tool":                {hook("PreToolUse", event.Enums{ToolName: "Bash"}), "", nil},
 		"an answer":             {answered, "", nil},
@@ -206,11 +206,11 @@ func TestWhatTheAgentBeforeDidInTheSession(t *testing.T) {
 		event string
 		want  bool
 	}{
-		"its idle":             {engine.Agent{ID: "x", Client: true}, "Notification", false},
-		"its prompt":           {engine.Agent{ID: "x", Client: true}, "UserPromptSubmit", false},
-		"its error":            {engine.Agent{ID: "x", Client: true}, "StopFailure", false},
-		"the start":            {engine.Agent{ID: "x", Client: true}, "SessionStart", true},
-		"after the start":      {engine.Agent{ID: "x", Client: true, Ready: true}, "Notification", true},
+		"its idle":             {engine.Agent{ID: "x", Life: engine.Life{Client: true}}, "Notification", false},
+		"its prompt":           {engine.Agent{ID: "x", Life: engine.Life{Client: true}}, "UserPromptSubmit", false},
+		"its error":            {engine.Agent{ID: "x", Life: engine.Life{Client: true}}, "StopFailure", false},
+		"the start":            {engine.Agent{ID: "x", Life: engine.Life{Client: true}}, "SessionStart", true},
+		"after the start":      {engine.Agent{ID: "x", Life: engine.Life{Client: true, Ready: true}}, "Notification", true},
 		"of what has no start": {engine.Agent{ID: "x"}, "Notification", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,13 +229,13 @@ func TestMeaningOfANewSession(t *testing.T) {
 		session, began string
 		want           engine.Happening
 	}{
-		"its own":          {"x", "x", engine.AgentReady{Agent: "x"}},
-		"that of before":   {"s", "s", engine.AgentReady{Agent: "x"}},
-		"not that of then": {"s", "x", engine.AgentSession{Agent: "x", Session: "x"}},
+		"its own":          {"x", "x", engine.AgentReady{AgentID: "x"}},
+		"that of before":   {"s", "s", engine.AgentReady{AgentID: "x"}},
+		"not that of then": {"s", "x", engine.AgentSession{AgentID: "x", Session: "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := event.Record{Kind: event.Received, Event: "SessionStart", Session: test.began}
-			in, _ := meaning{stateDir: t.TempDir()}.input(&r, &engine.Owner{Agent: &engine.Agent{ID: "x", Session: test.session, Client: true}})
+			in, _ := meaning{stateDir: t.TempDir()}.input(&r, &engine.Owner{Agent: &engine.Agent{ID: "x", Session: test.session, Life: engine.Life{Client: true}}})
 			if diff := cmp.Diff(test.want, in.What); diff != "" {
 				t.Error(diff)
 			}

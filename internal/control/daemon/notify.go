@@ -23,11 +23,10 @@ func (d *daemon) notifier() effect.Notifier {
 		Trouble: func(err error) {
 			if err == nil {
 				d.Log.Info("people are told again")
-				d.core.trouble.over("notify")
-				return
+			} else {
+				d.Log.Error("people are not told in every way", "error", err)
 			}
-			d.Log.Error("people are not told in every way", "error", err)
-			d.core.trouble.is("notify", err.Error())
+			d.core.trouble.set("notify", err)
 		},
 	})
 	n.Check()

@@ -46,7 +46,7 @@ func (p *plane) Status(context.Context) client.Status {
 	if free, err := room(p.opts.StateDir); err == nil && free < scarce {
 		s.Trouble = append(s.Trouble, fmt.Sprintf("the disk is full: %d KiB are left for %s", free>>10, p.opts.StateDir))
 	}
-	for _, o := range look(p.core, (*engine.State).Owners) {
+	for _, o := range p.core.owners() {
 		counts := &s.Pipelines
 		if o.Kind == engine.AgentRun {
 			counts = &s.Runs
@@ -77,7 +77,7 @@ func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !
 
 func (p *plane) Owners(context.Context) []client.Owner {
 	views := []client.Owner{}
-	for _, o := range look(p.core, (*engine.State).Owners) {
+	for _, o := range p.core.owners() {
 		views = append(views, p.ownerView(o, false))
 	}
 	return views
@@ -149,12 +149,12 @@ func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) e
 	if follow {
 		defer p.growth.follow()()
 	}
-	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.changes, p.growth.next, to)
+	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.news.rung, p.growth.news.rung, to)
 }
 
 func (p *plane) Agents(context.Context) []client.Agent {
 	views := []client.Agent{}
-	for _, o := range look(p.core, (*engine.State).Owners) {
+	for _, o := range p.core.owners() {
 		if o.Agent != nil {
 			views = append(views, p.around(agentView(o), false))
 		}
@@ -163,7 +163,8 @@ func (p *plane) Agents(context.Context) []client.Agent {
 }
 
 func (p *plane) Agent(_ context.Context, id string) (client.Agent, error) {
-	o := look(p.core, func(s *engine.State) *engine.Owner { o, _ := s.OfAgent(id); return o })
+	var o *engine.Owner
+	p.core.look(func(s *engine.State) { o, _ = s.OwnerOf(id) })
 	if o != nil && o.Agent != nil {
 		return p.around(agentView(o), true), nil
 	}
@@ -179,7 +180,7 @@ func (p *plane) Agent(_ context.Context, id string) (client.Agent, error) {
 func (p *plane) pastAgent(id string) (client.Agent, error) {
 	found := map[string]client.Agent{}
 	begins := func(whole string) bool { return strings.HasPrefix(whole, id) }
-	for _, o := range look(p.core, (*engine.State).Owners) {
+	for _, o := range p.core.owners() {
 		if id != "" && o.Agent != nil && slices.ContainsFunc(o.Agent.Before, begins) {
 			found[o.Agent.ID] = agentView(o)
 		}
@@ -208,13 +209,17 @@ func (p *plane) Signal(ctx context.Context, agent string, through journal.Positi
 	if err := p.ingest.through(ctx, through); err != nil {
 		return client.Signal{}, err
 	}
-	answer := look(p.core, func(s *engine.State) engine.SignalAnswer { return s.Signal(agent) })
-	return client.Signal{Signaled: answer.Signaled, Kind: string(answer.Kind), Message: answer.Message}, nil
+	var answer client.Signal
+	p.core.look(func(s *engine.State) {
+		signal, given := s.Signal(agent)
+		answer = client.Signal{Signaled: given, Kind: signal.Kind, Message: signal.Message}
+	})
+	return answer, nil
 }
 
 func (p *plane) Decisions(_ context.Context, settled bool) []client.Decision {
 	views := []client.Decision{}
-	for _, o := range look(p.core, (*engine.State).Owners) {
+	for _, o := range p.core.owners() {
 		if o.Decision != nil && !settled {
 			views = append(views, decisionView(o, *o.Decision))
 		}
@@ -240,10 +245,7 @@ func (p *plane) Decision(ctx context.Context, id string) (client.Decision, error
 }
 
 func (p *plane) decision(id string) (o *engine.Owner, d engine.Decision, err error) {
-	look(p.core, func(s *engine.State) struct{} {
-		o, d, err = s.ResolveDecision(id)
-		return struct{}{}
-	})
+	p.core.look(func(s *engine.State) { o, d, err = s.ResolveDecision(id) })
 	return o, d, asFailure(err)
 }
 
@@ -311,10 +313,7 @@ func (p *plane) Backup(ctx context.Context, path string) error {
 func (p *plane) Stop(ctx context.Context, kill bool) error { return p.stop(ctx, kill) }
 
 func (p *plane) resolve(id string) (o *engine.Owner, err error) {
-	look(p.core, func(s *engine.State) struct{} {
-		o, err = s.Resolve(id)
-		return struct{}{}
-	})
+	p.core.look(func(s *engine.State) { o, err = s.Resolve(id) })
 	return o, asFailure(err)
 }
 

@@ -36,7 +36,7 @@ func TestWhereAConversationIs(t *testing.T) {
 	want("", "")
 	a.pay(1, agent+".jsonl")
 	want(own, own)
-	do(t, a.core, anID, engine.Input{ID: "exit", What: engine.AgentExited{Agent: agent, Code: 1}})
+	do(t, a.core, anID, engine.Input{ID: "exit", What: engine.AgentExited{AgentID: agent, Code: 1}})
 	want("", own) // there may be many that never stopped
 	dir, err := agentdir.At(p.opts.StateDir, agent)
 	check(t, err)

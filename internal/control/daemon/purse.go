@@ -123,8 +123,7 @@ func (s *spending) found(p *purse, a engine.AgentStart) error {
 			s.core.log.Warn("what an agent goes on from may count as its own", "agent", p.agent, "error", err)
 			s.fault(p, err)
 		}
-		t := p.meter.Total()
-		p.kept.Base = engine.Spent{USD: t.USD, Tokens: t.Tokens}
+		p.kept.Base = engine.Spent(p.meter.Total())
 	}
 	return s.keep(p)
 }

@@ -23,24 +23,21 @@ func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Po
 	late := time.NewTimer(replyPatience)
 	defer late.Stop()
 	for asked := false; ; asked = true {
-		changes := p.core.changes()
-		reply := look(p.core, func(s *engine.State) engine.Reply { return s.Reply(agent, ref) })
+		changes := p.core.news.rung()
+		var reply client.Reply
+		p.core.look(func(s *engine.State) { reply = s.Reply(agent, ref) })
+		reply.Over = reply.Over || asked && reply.State == engine.ReplyNone
 		if reply.State != engine.ReplyOpen {
-			return replyView(reply, asked), nil
+			return reply, nil
 		}
 		select {
 		case <-changes:
 		case <-late.C:
-			return replyView(reply, asked), nil
+			return reply, nil
 		case <-ctx.Done():
 			return client.Reply{}, ctx.Err()
 		}
 	}
-}
-
-func replyView(r engine.Reply, asked bool) client.Reply {
-	over := r.Over || asked && r.State == engine.ReplyNone
-	return client.Reply{State: r.State, Over: over, Option: r.Option, Message: r.Message, Answers: r.Answers}
 }
 
 // waited is what hooks wait for under, who may all choose their references.
@@ -60,7 +57,7 @@ func (p *plane) Send(ctx context.Context, agent string, s client.Send) (client.A
 	if err != nil {
 		return client.Agent{}, err
 	}
-	o, err := p.tell(ctx, view.Owner, s.ID, engine.Tell{Agent: view.ID, Message: s.Message})
+	o, err := p.tell(ctx, view.Owner, s.ID, engine.Tell{AgentID: view.ID, Message: s.Message})
 	switch {
 	case err != nil:
 		return client.Agent{}, err
@@ -79,7 +76,7 @@ func (p *plane) Kill(ctx context.Context, agent string, k client.Kill) (client.A
 	if strings.HasPrefix(view.ID, agent) {
 		agent = view.ID
 	}
-	o, err := p.tell(ctx, view.Owner, k.ID, engine.KillNow{Agent: agent})
+	o, err := p.tell(ctx, view.Owner, k.ID, engine.Kill{AgentID: agent})
 	switch {
 	case err != nil:
 		return client.Agent{}, err

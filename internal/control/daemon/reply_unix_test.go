@@ -36,7 +36,7 @@ func attend(t *testing.T, s store.Store) attended {
 	c := testCore(s)
 	do(t, c, anID, create(anID, clientPlan()))
 	agent := done(t, c, anID).Agent.ID
-	do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+	do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{AgentID: agent}})
 	w.start(agent, "claude")
 	return attended{begin(t, w, options(t, w, s)), agent}
 }
@@ -215,7 +215,7 @@ func newAsker(t *testing.T, stateDir, kind string, ask engine.Ask) asker {
 	c := testCore(newMemory(t))
 	do(t, c, anID, create(anID, clientPlan()))
 	agent := done(t, c, anID).Agent.ID
-	o := do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{Agent: agent, Type: kind, Ref: "r", Ask: ask}})
+	o := do(t, c, anID, engine.Input{ID: "ask", What: engine.AgentPrompt{AgentID: agent, Type: kind, Ref: "r", Ask: ask}})
 	p := &plane{
 		core: c, waiters: newWaiters(time.Now), queued: func(string) bool { return false },
 		opts: Options{StateDir: stateDir, Log: quiet(), Now: time.Now}.complete(),
@@ -352,7 +352,7 @@ func TestSendToADeadAgent(t *testing.T) {
 		old := done(t, c, anID).Agent.ID
 		w.start(old, "claude")
 		if ready {
-			do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: old}})
+			do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{AgentID: old}})
 		}
 		r := begin(t, w, options(t, w, s))
 		w.end(old, 1)
@@ -374,7 +374,7 @@ func TestKillOfAnAgentThatWasReplaced(t *testing.T) {
 	do(t, c, anID, create(anID, clientPlan()))
 	old := done(t, c, anID).Agent.ID
 	w.start(old, "claude")
-	do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: old}})
+	do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{AgentID: old}})
 	r := begin(t, w, options(t, w, s))
 	request := client.Kill{ID: "1"}
 	ended, err := r.Client.Kill(t.Context(), old[:8], request)
@@ -429,7 +429,7 @@ func TestAMessageIsDoneAfterWhatItBecame(t *testing.T) {
 	c := testCore(newMemory(t))
 	do(t, c, anID, create(anID, clientPlan()))
 	done(t, c, anID)
-	o := do(t, c, anID, engine.Input{ID: "tell", What: engine.Tell{Agent: c.owner(anID).Agent.ID, Message: "hello"}})
+	o := do(t, c, anID, engine.Input{ID: "tell", What: engine.Tell{AgentID: c.owner(anID).Agent.ID, Message: "hello"}})
 	key := o.Effects[0].Key
 	do(t, c, anID, engine.Input{ID: "started", What: engine.EffectStarted{Key: key}})
 	d := &daemon{core: c, ingest: reader(t, c, t.TempDir(), "boot")}
@@ -502,7 +502,7 @@ func TestParkedAgents(t *testing.T) {
 	do(t, c, anID, create(anID, plan))
 	agent := done(t, c, anID).Agent.ID
 	reset := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	o := do(t, c, anID, engine.Input{ID: "e", What: engine.AgentError{Agent: agent, Kind: runbook.RateLimited, Reset: reset}})
+	o := do(t, c, anID, engine.Input{ID: "e", What: engine.AgentError{AgentID: agent, Kind: runbook.RateLimited, Reset: reset}})
 	if view := agentView(o); view.Status != "parked" || view.Until == nil || view.Until.Before(reset) {
 		t.Errorf("%+v", view)
 	}

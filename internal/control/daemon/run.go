@@ -115,7 +115,7 @@ func (d *daemon) exits(ctx context.Context) error {
 	if d.Ended == nil {
 		return nil
 	}
-	for _, o := range look(d.core, (*engine.State).Owners) {
+	for _, o := range d.core.owners() {
 		if !leftOver(o) || o.Agent.Exited || notStarted(o) || !d.Ended(o.Agent.ID) {
 			continue
 		}
@@ -141,7 +141,7 @@ func (d *daemon) warn() {
 	}
 	for i, f := range s.Found() {
 		d.Log.Error("the store is not as it was left", "finding", f.String())
-		d.core.trouble.is(fmt.Sprintf("store, finding %d", i+1), f.String())
+		d.core.trouble.set(fmt.Sprintf("store, finding %d", i+1), errors.New(f.String()))
 	}
 }
 
@@ -161,17 +161,15 @@ func (d *daemon) attach() {
 		Report:    d.report,
 		MaxAgents: func() int { return d.config.now().Lifecycle.MaxAgents },
 		Trouble: func(owner string, err error) {
-			if err == nil {
-				d.core.trouble.over("effects of " + owner)
-				return
+			if err != nil {
+				d.Log.Error("an effect is tried again", "owner", owner, "error", err)
 			}
-			d.Log.Error("an effect is tried again", "owner", owner, "error", err)
-			d.core.trouble.is("effects of "+owner, err.Error())
+			d.core.trouble.set("effects of "+owner, err)
 		},
 	})
 	d.starts = newStarts(d.core, d.Look, d.configDir)
 	d.core.changed = d.changed
-	owners := look(d.core, (*engine.State).Owners)
+	owners := d.core.owners()
 	for _, o := range owners {
 		d.timers.changed(nil, o)
 		d.starts.changed(o)
@@ -193,7 +191,7 @@ func (d *daemon) report(ctx context.Context, owner string, in engine.Input) erro
 		if err := d.ingest.settled(ctx); err != nil {
 			return err
 		}
-		d.spent.settle(ctx, e.Agent)
+		d.spent.settle(ctx, e.AgentID)
 	case engine.EffectDone:
 		if isMessage(d.core.owner(owner), e.Key) {
 			if err := d.ingest.settled(ctx); err != nil {
@@ -217,22 +215,18 @@ func (d *daemon) changed(before, after *engine.Owner) {
 	d.starts.changed(after)
 	d.spent.changed(before, after)
 	if d.core.due() {
-		select {
-		case d.full <- struct{}{}:
-		default:
-		}
+		nudge(d.full)
 	}
 }
 
 // write keeps the owner's log. One that cannot be written is no reason to stop: the facts
 // are in the store.
 func (d *daemon) write(before, after *engine.Owner, facts []engine.Fact) {
-	if err := d.logs.changed(before, after, facts); err != nil {
+	err := d.logs.changed(before, after, facts)
+	if err != nil {
 		d.Log.Error("a log was not written", "owner", after.ID, "error", err)
-		d.core.trouble.is("log of "+after.ID, err.Error())
-		return
 	}
-	d.core.trouble.over("log of " + after.ID)
+	d.core.trouble.set("log of "+after.ID, err)
 }
 
 // work does everything at once until the daemon is to end.
@@ -246,7 +240,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		case <-ctx.Done():
 		}
 	}()
-	growth := &growth{dir: logDir(d.StateDir), tell: func(err error) { d.told("the logs cannot be watched", err) }}
+	growth := &growth{dir: logDir(d.StateDir), tell: func(err error) { d.logError("the logs cannot be watched", err) }}
 	p := &plane{
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
 		started: d.Now(), pid: os.Getpid(), stop: d.stop,
@@ -288,7 +282,7 @@ func (d *daemon) stop(ctx context.Context, kill bool) error {
 	d.finish(ctx)
 	ctx, cancel := context.WithTimeout(ctx, killPatience)
 	defer cancel()
-	if err := d.worker.Kill(ctx, look(d.core, (*engine.State).Owners)); err != nil {
+	if err := d.worker.Kill(ctx, d.core.owners()); err != nil {
 		d.Log.Error("something could not be ended", "error", err)
 		return failure("conflict", "the daemon ends, and some of what it started may go on: "+plain.Line(err.Error()), "the next daemon takes it up again")
 	}

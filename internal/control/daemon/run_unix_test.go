@@ -396,7 +396,7 @@ func TestAnAgentThatIsNoMore(t *testing.T) {
 	p := &plane{queued: func(string) bool { return false }, core: testCore(newMemory(t)), opts: options(t, w, nil)}
 	do(t, p.core, anID, create(anID, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1})))
 	agent := done(t, p.core, anID).Agent.ID
-	do(t, p.core, anID, engine.Input{ID: "1", What: engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: engine.SignalComplete}}})
+	do(t, p.core, anID, engine.Input{ID: "1", What: engine.AgentSignal{AgentID: agent, Signal: engine.Signal{Kind: engine.SignalComplete}}})
 	for _, id := range []string{agent, agent[:8]} {
 		if a, err := p.Agent(t.Context(), id); err != nil || a.ID != agent || a.Owner != anID || a.Name != "coder" || a.Status != "exited" {
 			t.Errorf("%+v, %v", a, err)
@@ -462,7 +462,7 @@ func TestWhatCannotBeForgotten(t *testing.T) {
 		do(t, d.core, id, engine.Input{ID: "cancel", Time: noon, What: engine.Cancel{}})
 		done(t, d.core, id)
 	}
-	first := look(d.core, (*engine.State).Owners)[0].ID
+	first := d.core.owners()[0].ID
 	d.Now = func() time.Time { return noon.Add(31 * 24 * time.Hour) }
 	s.set(func(e store.NewEvent) error {
 		if strings.HasSuffix(e.Subject, first) {
@@ -474,7 +474,7 @@ func TestWhatCannotBeForgotten(t *testing.T) {
 	if err := d.forget(t.Context()); err == nil || !strings.Contains(err.Error(), first) {
 		t.Error(err)
 	}
-	if left := look(d.core, (*engine.State).Owners); len(left) != 1 || left[0].ID != first {
+	if left := d.core.owners(); len(left) != 1 || left[0].ID != first {
 		t.Errorf("%d are left", len(left))
 	}
 }
@@ -561,8 +561,8 @@ func TestStopTellsWhatGoesOn(t *testing.T) {
 func TestDecisionsThatAreSettled(t *testing.T) {
 	p := asking(t)
 	agent := working(t, p.core, anID)
-	do(t, p.core, anID, engine.Input{ID: "1", What: engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: engine.SignalEscalate, Message: "help"}}})
-	do(t, p.core, anID, engine.Input{ID: "2", What: engine.AgentSignal{Agent: agent, Signal: engine.Signal{Kind: engine.SignalEscalate, Message: "more help"}}})
+	do(t, p.core, anID, engine.Input{ID: "1", What: engine.AgentSignal{AgentID: agent, Signal: engine.Signal{Kind: engine.SignalEscalate, Message: "help"}}})
+	do(t, p.core, anID, engine.Input{ID: "2", What: engine.AgentSignal{AgentID: agent, Signal: engine.Signal{Kind: engine.SignalEscalate, Message: "more help"}}})
 	open, settled := p.Decisions(t.Context(), false), p.Decisions(t.Context(), true)
 	if len(open) != 1 || open[0].Resolved != nil || len(settled) != 1 || settled[0].Resolved == nil || settled[0].ID == open[0].ID {
 		t.Errorf("open: %+v\nsettled: %+v", open, settled)

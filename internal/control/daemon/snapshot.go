@@ -26,16 +26,16 @@ func load(ctx context.Context, s store.Store) (*engine.State, store.Position, er
 			return nil, 0, err
 		}
 		last = e.Position
-		if _, ours := ownerOf(e.Subject); !ours {
+		id, ours := ownerOf(e.Subject)
+		if !ours {
 			continue
 		}
-		step, err := engine.DecodeStep(e.Data)
-		if err == nil {
-			err = state.Apply(step, uint64(e.Position))
-		}
+		known, _ := state.Owner(id)
+		owner, err := fold(known, e)
 		if err != nil {
-			return nil, 0, fmt.Errorf("event %d on %s: %w", e.Position, e.Subject, err)
+			return nil, 0, err
 		}
+		state.Put(owner)
 	}
 	return state, last, nil
 }

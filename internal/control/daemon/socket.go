@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/watch"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // errRemoved ends a daemon whose state directory is gone.
@@ -34,17 +35,14 @@ func (d *daemon) guard(ctx context.Context, listener net.Listener, handler http.
 	door.bound, _ = os.Lstat(d.socket()) // else it is made again at once
 	defer door.serving.Wait()
 	look := func() bool { return door.look(ctx) }
-	watch.Files(ctx, []string{d.socket(), d.place.lock}, look, func(err error) { d.told("the socket is not watched", err) })
+	watch.Files(ctx, []string{d.socket(), d.place.lock}, look, func(err error) { d.logError("the socket is not watched", err) })
 }
 
 // look reports whether it made the socket again.
 func (d *door) look(ctx context.Context) (renewed bool) {
 	const afterwards = 300 * time.Millisecond // whoever removes everything removes the lock, too
 	if d.place.ours() && !d.there() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(afterwards):
-		}
+		_ = pause.For(ctx, afterwards)
 	}
 	switch {
 	case ctx.Err() != nil || d.removed.Load():
@@ -67,7 +65,7 @@ func (d *door) there() bool {
 // renew listens on a new socket. Those who are connected by the old one stay so.
 func (d *door) renew(ctx context.Context) bool {
 	listener, err := api.Listen(d.socket())
-	d.told("the socket was removed and cannot be made again", err)
+	d.logError("the socket was removed and cannot be made again", err)
 	if err != nil {
 		return false
 	}
@@ -75,7 +73,7 @@ func (d *door) renew(ctx context.Context) bool {
 	d.leave()
 	d.listener = listener
 	d.bound, _ = os.Lstat(d.socket()) // else it is made once more
-	d.serving.Go(func() { d.told("the socket does not answer", api.Serve(ctx, listener, d.handler)) })
+	d.serving.Go(func() { d.logError("the socket does not answer", api.Serve(ctx, listener, d.handler)) })
 	return true
 }
 

@@ -65,12 +65,7 @@ func (s *spending) follow(o *engine.Owner, agent string) {
 }
 
 // look makes the one who counts look now.
-func (s *spending) look() {
-	select {
-	case s.news <- struct{}{}:
-	default:
-	}
-}
+func (s *spending) look() { nudge(s.news) }
 
 // run counts until the context ends.
 func (s *spending) run(ctx context.Context) {
@@ -151,11 +146,7 @@ func (s *spending) update(ctx context.Context, p *purse, o *engine.Owner, left, 
 
 // fault lets people see what keeps the cost of an agent from being known; nil for nothing.
 func (s *spending) fault(p *purse, err error) {
-	if err != nil {
-		s.core.trouble.is("cost of agent "+p.agent, err.Error())
-		return
-	}
-	s.core.trouble.over("cost of agent " + p.agent)
+	s.core.trouble.set("cost of agent "+p.agent, err)
 }
 
 func (s *spending) tell(ctx context.Context, p *purse, o *engine.Owner, all bool) error {
@@ -163,7 +154,7 @@ func (s *spending) tell(ctx context.Context, p *purse, o *engine.Owner, all bool
 	if !worthTelling(o, p.told, spent, all) {
 		return nil
 	}
-	in := engine.Input{ID: "spent:" + journal.NewID(), What: engine.AgentSpent{Agent: p.agent, USD: spent.USD, Tokens: spent.Tokens}}
+	in := engine.Input{ID: "spent:" + journal.NewID(), What: engine.AgentSpent{AgentID: p.agent, USD: spent.USD, Tokens: spent.Tokens}}
 	_, err := s.core.do(ctx, p.owner, in)
 	err = unlessRefused(s.core.passOver(p.owner, in, err))
 	if err == nil {

@@ -14,7 +14,7 @@ func TestADaemonFindsWhatWasSpent(t *testing.T) {
 	a := newAccountIn(t, s, 0)
 	agent := a.agent()
 	a.pay(5, agent+".jsonl")
-	do(t, a.core, anID, engine.Input{ID: "idle", Late: true, Journal: true, What: engine.AgentIdle{Agent: agent, Prompt: "p"}})
+	do(t, a.core, anID, engine.Input{ID: "idle", Late: true, Journal: true, What: engine.AgentIdle{AgentID: agent, Prompt: "p"}})
 	w := newWorld()
 	w.start(agent, "")
 	w.end(agent, 137)

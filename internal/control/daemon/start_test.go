@@ -218,7 +218,7 @@ func runsNow(t *testing.T, c *core, kind string) (run, cwd string) {
 	t.Helper()
 	if kind == "gate" {
 		agent := done(t, c, anID).Agent.ID
-		do(t, c, anID, engine.Input{ID: "idle", What: engine.AgentIdle{Agent: agent, Prompt: "p"}})
+		do(t, c, anID, engine.Input{ID: "idle", What: engine.AgentIdle{AgentID: agent, Prompt: "p"}})
 	}
 	for _, e := range c.owner(anID).Effects {
 		switch {

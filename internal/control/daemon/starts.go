@@ -126,7 +126,7 @@ func (s *starts) watch(owner, agent string) {
 			before, screen = "silent", "silent"
 			text = s.hooksOff(*o.AgentStart()) + text
 		}
-		if screen == before && !told[screen] && s.tell(owner, id, engine.AgentBlocked{Agent: agent, Screen: screen, Text: plain.Text(text)}) {
+		if screen == before && !told[screen] && s.tell(owner, id, engine.AgentBlocked{AgentID: agent, Screen: screen, Text: plain.Text(text)}) {
 			told[screen] = true
 			every.Reset(lookSeldom)
 		}

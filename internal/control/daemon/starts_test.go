@@ -110,7 +110,7 @@ func TestBlockedStart(t *testing.T) {
 				if c.owner(anID).Version != version {
 					t.Error("it was told again")
 				}
-				do(t, c, anID, engine.Input{ID: "working", What: engine.AgentWorking{Agent: c.owner(anID).Agent.ID}})
+				do(t, c, anID, engine.Input{ID: "working", What: engine.AgentWorking{AgentID: c.owner(anID).Agent.ID}})
 				time.Sleep(silence)
 				synctest.Wait()
 				looks = s.looked()
@@ -158,17 +158,17 @@ func TestStartWithoutATurn(t *testing.T) {
 		does func(agent string) engine.Happening
 		want string
 	}{
-		"nothing":     {func(a string) engine.Happening { return engine.AgentReady{Agent: a} }, "start: "},
-		"it works":    {func(a string) engine.Happening { return engine.AgentWorking{Agent: a, Prompt: "p"} }, ""},
-		"it stops":    {func(a string) engine.Happening { return engine.AgentRested{Agent: a, Prompt: "p"} }, ""},
-		"it is there": {func(a string) engine.Happening { return engine.AgentSession{Agent: a, Session: "s"} }, "start: "},
+		"nothing":     {func(a string) engine.Happening { return engine.AgentReady{AgentID: a} }, "start: "},
+		"it works":    {func(a string) engine.Happening { return engine.AgentWorking{AgentID: a, Prompt: "p"} }, ""},
+		"it stops":    {func(a string) engine.Happening { return engine.AgentRested{AgentID: a, Prompt: "p"} }, ""},
+		"it is there": {func(a string) engine.Happening { return engine.AgentSession{AgentID: a, Session: "s"} }, "start: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			whileStarting(t, func(t *testing.T, c *core, s *screen) {
 				agent := c.owner(anID).Agent.ID
 				s.show("", "Unknown command: /nosuch", nil)
 				time.Sleep(silence - time.Second)
-				do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{Agent: agent}})
+				do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{AgentID: agent}})
 				do(t, c, anID, engine.Input{ID: "does", What: test.does(agent)})
 				time.Sleep(dawdling - time.Second)
 				synctest.Wait()
@@ -210,7 +210,7 @@ func TestStartThatIsOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			whileStarting(t, func(t *testing.T, c *core, s *screen) {
 				if exited, is := over.(engine.AgentExited); is {
-					exited.Agent = c.owner(anID).Agent.ID
+					exited.AgentID = c.owner(anID).Agent.ID
 					over = exited
 				}
 				do(t, c, anID, engine.Input{ID: "over", What: over})

@@ -1,8 +1,8 @@
 package daemon
 
 import (
-	"container/heap"
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -15,7 +15,7 @@ type timers struct {
 	core *core
 
 	mu    sync.Mutex
-	queue alarms
+	queue []alarm // the earliest first
 	wake  chan struct{}
 }
 
@@ -39,11 +39,9 @@ func (t *timers) changed(before, after *engine.Owner) {
 		if old, known := had[name]; known && old.Equal(due) {
 			continue
 		}
-		heap.Push(&t.queue, alarm{after.ID, name, due})
-		select {
-		case t.wake <- struct{}{}:
-		default:
-		}
+		i, _ := slices.BinarySearchFunc(t.queue, due, func(a alarm, due time.Time) int { return a.due.Compare(due) })
+		t.queue = slices.Insert(t.queue, i, alarm{after.ID, name, due})
+		nudge(t.wake)
 	}
 }
 
@@ -84,13 +82,13 @@ func (t *timers) next() (alarm, time.Duration) {
 	for len(t.queue) > 0 {
 		first := t.queue[0]
 		if !t.holds(first) {
-			heap.Pop(&t.queue)
+			t.queue = t.queue[1:]
 			continue
 		}
 		// The wall clock: a reading of ours says nothing about another daemon's.
 		left := first.due.Round(0).Sub(t.core.now().Round(0))
 		if left <= 0 {
-			heap.Pop(&t.queue)
+			t.queue = t.queue[1:]
 		}
 		return first, left
 	}
@@ -112,18 +110,4 @@ func (t *timers) fire(ctx context.Context, a alarm) error {
 		ID:   "timer:" + a.name + ":" + strconv.FormatInt(a.due.UnixNano(), 10),
 		What: engine.TimerFired{Name: a.name, Due: a.due},
 	}))
-}
-
-// alarms is a heap, the earliest first.
-type alarms []alarm
-
-func (a alarms) Len() int           { return len(a) }
-func (a alarms) Less(i, j int) bool { return a[i].due.Before(a[j].due) }
-func (a alarms) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
-func (a *alarms) Push(x any)        { *a = append(*a, x.(alarm)) }
-func (a *alarms) Pop() any {
-	last := len(*a) - 1
-	x := (*a)[last]
-	*a = (*a)[:last]
-	return x
 }

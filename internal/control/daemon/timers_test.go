@@ -38,7 +38,7 @@ func nudged(t *testing.T, c *core, id string, cooldown time.Duration) string {
 
 func idle(t *testing.T, c *core, id, prompt string) {
 	t.Helper()
-	do(t, c, id, engine.Input{ID: "idle:" + prompt, Journal: true, What: engine.AgentIdle{Agent: c.owner(id).Agent.ID, Prompt: prompt}})
+	do(t, c, id, engine.Input{ID: "idle:" + prompt, Journal: true, What: engine.AgentIdle{AgentID: c.owner(id).Agent.ID, Prompt: prompt}})
 }
 
 // sends are the messages that an owner's agent is to get.
@@ -84,7 +84,7 @@ func TestATimerThatWasCancelledDoesNotFire(t *testing.T) {
 		c := clocked(t)
 		agent := nudged(t, c, anID, time.Minute)
 		idle(t, c, anID, "p2")
-		do(t, c, anID, engine.Input{ID: "working", Journal: true, What: engine.AgentWorking{Agent: agent, Prompt: "p3"}})
+		do(t, c, anID, engine.Input{ID: "working", Journal: true, What: engine.AgentWorking{AgentID: agent, Prompt: "p3"}})
 		steps := c.owner(anID).Version
 		time.Sleep(time.Hour)
 		synctest.Wait()

@@ -13,21 +13,18 @@ type trouble struct {
 	now map[string]string // by what is in trouble
 }
 
-// is says what is wrong with something.
-func (t *trouble) is(what, why string) {
+// set says what is wrong with something; nil, that it is in order again.
+func (t *trouble) set(what string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err == nil {
+		delete(t.now, what)
+		return
+	}
 	if t.now == nil {
 		t.now = map[string]string{}
 	}
-	t.now[what] = why
-}
-
-// over says that something is in order again.
-func (t *trouble) over(what string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.now, what)
+	t.now[what] = err.Error()
 }
 
 // list is all trouble in words. What many have, as when the disk is full, is said once.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // ownerView is an owner as others see it; lists leave out its steps and variables.
@@ -53,14 +54,21 @@ func visitView(o *engine.Owner, v engine.Visit, last bool) client.Visit {
 	return view
 }
 
+// anyAgent is what is known of an agent by its name and id alone.
+func anyAgent(o *engine.Owner, step, name, id string) client.Agent {
+	planned, spent := o.Plan.Agents[name], o.Spent[id]
+	return client.Agent{
+		ID: id, Name: name, Owner: o.ID, Step: step, Client: planned.Client,
+		OnStop: string(planned.StopAction(o.Kind == engine.AgentRun)),
+		USD:    spent.USD, Tokens: spent.Tokens,
+	}
+}
+
 // agentView is the owner's agent, which it has.
 func agentView(o *engine.Owner) client.Agent {
 	a := o.Agent
-	view := client.Agent{
-		ID: a.ID, Name: a.Name, Owner: o.ID, Step: o.Step, Session: a.Session,
-		OnStop: string(o.Plan.Agents[a.Name].StopAction(o.Kind == engine.AgentRun)),
-		Status: string(o.Status), Started: a.Started,
-	}
+	view := anyAgent(o, o.Step, a.Name, a.ID)
+	view.Session, view.Status, view.Started, view.Ready = a.Session, string(o.Status), a.Started, a.Ready
 	until, parked := o.Parked()
 	switch {
 	case a.Exited || o.Terminal():
@@ -72,26 +80,21 @@ func agentView(o *engine.Owner) client.Agent {
 		}
 	}
 	if a.Signal != nil {
-		view.Signal = string(a.Signal.Kind)
+		view.Signal = a.Signal.Kind
 	}
-	view.Client, view.Ready = a.Client, a.Ready
-	spent := o.Spent[a.ID]
-	view.USD, view.Tokens = spent.USD, spent.Tokens
 	return view
 }
 
 // pastView is an agent that a step had.
 func pastView(o *engine.Owner, v engine.Visit) client.Agent {
-	view := client.Agent{ID: v.AgentID, Owner: o.ID, Step: v.Step, Session: cmp.Or(v.Session, v.AgentID), Status: "exited", Started: v.Started}
+	name := ""
 	for _, step := range o.Plan.Pipeline.Steps {
 		if step.Name == v.Step {
-			view.Name = step.Run.Agent
-			view.OnStop = string(o.Plan.Agents[view.Name].StopAction(o.Kind == engine.AgentRun))
-			view.Client = o.Plan.Agents[view.Name].Client
+			name = step.Run.Agent
 		}
 	}
-	spent := o.Spent[v.AgentID]
-	view.USD, view.Tokens = spent.USD, spent.Tokens
+	view := anyAgent(o, v.Step, name, v.AgentID)
+	view.Session, view.Status, view.Started = cmp.Or(v.Session, v.AgentID), "exited", v.Started
 	return view
 }
 
@@ -99,10 +102,7 @@ func decisionView(o *engine.Owner, d engine.Decision) client.Decision {
 	view := client.Decision{
 		ID: d.ID, Owner: o.ID, Name: o.Name, Project: o.Project, Source: string(d.Source), Step: d.Step,
 		Agent: d.AgentID, Context: d.Context, Created: d.Created,
-		Chosen: d.Chosen, Message: d.Message, Closed: d.Closed, Answers: d.Answers,
-	}
-	if d.Ask != nil {
-		view.Ask = askView(*d.Ask)
+		Chosen: d.Chosen, Message: d.Message, Closed: d.Closed, Ask: d.Ask, Answers: d.Answers,
 	}
 	if !d.Expires.IsZero() && d.Resolved.IsZero() {
 		view.Expires, view.OnExpiry = &d.Expires, string(o.Plan.Pipeline.Expire.Answer)
@@ -118,26 +118,14 @@ func decisionView(o *engine.Owner, d engine.Decision) client.Decision {
 	return view
 }
 
-func askView(a engine.Ask) *client.Ask {
-	view := &client.Ask{Tool: a.Tool, Plan: a.Plan, Input: a.Input}
-	for _, q := range a.Questions {
-		question := client.Question{Question: q.Question, Header: q.Header, Multi: q.Multi}
-		for _, c := range q.Options {
-			question.Options = append(question.Options, client.Choice(c))
-		}
-		view.Questions = append(view.Questions, question)
-	}
-	return view
-}
-
 // count adds an owner to how many are how far.
 func count(c *client.Counts, o *engine.Owner) {
 	switch status(o) {
-	case engine.StepDone:
+	case runbook.EndDone:
 		c.Done++
-	case engine.StepFailed:
+	case runbook.EndFailed:
 		c.Failed++
-	case engine.StepCancelled:
+	case runbook.EndCancelled:
 		c.Cancelled++
 	case string(engine.Waiting):
 		c.Waiting++
@@ -151,7 +139,7 @@ func count(c *client.Counts, o *engine.Owner) {
 func eventView(position uint64, step engine.Step, now *engine.Owner) client.Event {
 	view := client.Event{Position: position, Owner: step.Owner, Cause: step.Cause, Time: step.Time.UTC().Truncate(time.Millisecond)}
 	for _, fact := range step.Facts {
-		view.Facts = append(view.Facts, fact.FactType())
+		view.Facts = append(view.Facts, fact.EventType())
 	}
 	if now != nil && now.Version == position {
 		owner := ownerView(now, true)

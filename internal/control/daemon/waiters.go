@@ -12,7 +12,7 @@ type waiters struct {
 	mu   sync.Mutex
 	now  func() time.Time
 	refs map[string]*waiter
-	came chan struct{} // closed when one comes
+	came bell // one has come
 }
 
 type waiter struct {
@@ -21,7 +21,7 @@ type waiter struct {
 }
 
 func newWaiters(now func() time.Time) *waiters {
-	return &waiters{now: now, refs: map[string]*waiter{}, came: make(chan struct{})}
+	return &waiters{now: now, refs: map[string]*waiter{}}
 }
 
 const (
@@ -42,8 +42,7 @@ func (w *waiters) wait(ref string) (gone func(told bool)) {
 		w.refs[ref] = &waiter{}
 	}
 	w.refs[ref].waiting++
-	close(w.came)
-	w.came = make(chan struct{})
+	w.came.ring()
 	return func(told bool) { w.leave(ref, told) }
 }
 
@@ -69,7 +68,7 @@ func (w *waiters) there(ref string) (is bool, came <-chan struct{}) {
 	defer w.mu.Unlock()
 	one := w.refs[ref]
 	is = one != nil && (one.waiting > 0 || w.now().Sub(one.left).Abs() <= between)
-	return is, w.came
+	return is, w.came.rung()
 }
 
 // expect waits a little for a hook that waits for the answer.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // task is one effect that is being carried out.
@@ -72,7 +73,7 @@ func (t *task) carryOut() bool {
 // it is done. It is false when the worker stops before the effect has come to an end.
 func (t *task) settle() (engine.Happening, bool) {
 	done := engine.EffectDone{Key: t.effect.Key}
-	if t.doubt && takenDone(t.effect.Kind) {
+	if t.doubt && t.effect.Kind.AtMostOnce() {
 		return done, true
 	}
 	if !t.admitted() {
@@ -226,7 +227,7 @@ func (t *task) follow() {
 // false when the context ends first.
 func (w *Worker) patiently(ctx context.Context, owner string, try func() error) bool {
 	var trouble error
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 30*time.Second) {
+	for range pause.Doubling(ctx, 100*time.Millisecond, 30*time.Second) {
 		err := try()
 		if (err != nil || trouble != nil) && ctx.Err() == nil {
 			w.opts.Trouble(owner, err)
@@ -235,10 +236,6 @@ func (w *Worker) patiently(ctx context.Context, owner string, try func() error) 
 			return true
 		}
 		trouble = err
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(pause):
-		}
 	}
+	return false
 }

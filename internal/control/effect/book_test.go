@@ -117,7 +117,7 @@ func account(what engine.Happening) string {
 	case engine.ShellExited:
 		return fmt.Sprintf("exited %s %d %q lost=%v", h.Key, h.Code, h.Tail, h.Lost)
 	case engine.AgentExited:
-		line := fmt.Sprintf("exited %s %d gone=%v", h.Agent, h.Code, h.Gone)
+		line := fmt.Sprintf("exited %s %d gone=%v", h.AgentID, h.Code, h.Gone)
 		if h.Tail != "" {
 			line += fmt.Sprintf(" %q", h.Tail)
 		}

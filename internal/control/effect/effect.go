@@ -47,11 +47,6 @@ func (l *Lost) Error() string { return l.Why }
 // any more.
 var ErrUnwanted = errors.New("it is not wanted any more")
 
-// takenDone reports whether an effect counts as done that was started before a crash, and
-// may have been carried out or not. All others are done again: they can be repeated, or
-// whoever receives them knows them by their key.
-func takenDone(kind engine.EffectKind) bool { return kind.Rule() == engine.Unkeyed }
-
 // wanted reports whether an owner wants an effect to be carried out. It does not want to
 // start what a later effect ends, nor to talk to it: cancelled work must not begin, and
 // one that waits for its turn must not hold up its own end.

@@ -175,7 +175,7 @@ func TestSweep(t *testing.T) {
 		"known": {ID: "known", Agent: &engine.Agent{ID: "now"}, Effects: []engine.OpenEffect{
 			fresh(aim("1", engine.KillAgent, "yet-to-be-killed")), fresh(agent("2", "starting", 0)),
 		}},
-		"ended": {ID: "ended", Step: engine.StepDone, Status: engine.Ended, Agent: &engine.Agent{ID: "was-its-last"}},
+		"ended": {ID: "ended", Step: runbook.EndDone, Status: engine.Ended, Agent: &engine.Agent{ID: "was-its-last"}},
 	}
 	all := []string{"now", "replaced", "yet-to-be-killed", "starting", "was-its-last", "runs", "forgotten", "without-spec", "without-errand"}
 	left := func() (names []string) {

@@ -39,7 +39,7 @@ func inputID(what engine.Happening) string {
 	case engine.ShellExited:
 		return h.Key + ":exited"
 	case engine.AgentExited:
-		return h.Agent + ":exited"
+		return h.AgentID + ":exited"
 	}
 	panic(fmt.Sprintf("effect: %T is not reported here", what))
 }
@@ -60,7 +60,7 @@ func (w *Worker) watchAgent(owner, agent string) {
 }
 
 func exited(agent string, r errand.Result) engine.AgentExited {
-	return engine.AgentExited{Agent: agent, Code: r.Code, Gone: r.Lost, Tail: r.Tail}
+	return engine.AgentExited{AgentID: agent, Code: r.Code, Gone: r.Lost, Tail: r.Tail}
 }
 
 // Exit is what a worker reports of an agent that has ended so.

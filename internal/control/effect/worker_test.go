@@ -256,7 +256,7 @@ func TestReattach(t *testing.T) {
 		owners := []*engine.Owner{
 			{ID: "s", Shell: &engine.Shell{Key: "1"}},
 			{ID: "a", Agent: &engine.Agent{ID: "x"}},
-			{ID: "gone", Agent: &engine.Agent{ID: "y", Exited: true}},
+			{ID: "gone", Agent: &engine.Agent{ID: "y", Life: engine.Life{Exited: true}}},
 			{ID: "new", Shell: &engine.Shell{Key: "2"}, Effects: []engine.OpenEffect{fresh(shell("2"))}},
 		}
 		for _, o := range owners {

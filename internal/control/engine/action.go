@@ -48,7 +48,7 @@ const (
 
 // action is what the runbook wants done.
 func (d *draft) action(trigger string) runbook.Action {
-	a := d.agent()
+	a := d.agentPlan()
 	switch trigger {
 	case onIdle:
 		return a.OnIdle
@@ -188,17 +188,6 @@ func (d *draft) act(t trigger, a runbook.Action) {
 	}
 }
 
-// startGate runs the command that decides for the agent.
-func (d *draft) startGate(trigger string) {
-	start := &ShellStart{
-		Script: runbook.ExpandShell(d.action(trigger).Run, d.values()),
-		Cwd:    d.cwd(), Step: d.Step,
-	}
-	if d.fits(start, "the gate with its variables takes") {
-		d.startShell(start, trigger)
-	}
-}
-
 // gateEnded is the gate's answer: the step is done, or the trigger counts again. What
 // the agent did meanwhile comes before that.
 func (d *draft) gateEnded(gate Shell, e ShellExited) {
@@ -224,7 +213,7 @@ func (d *draft) gateEnded(gate Shell, e ShellExited) {
 func (d *draft) postpone(t trigger) {
 	d.cancelTimer(cooldown)
 	if d.Agent.Pending != t.name || d.Agent.Detail != t.text || !d.Agent.Until.Equal(t.until) {
-		d.fact(Deferred{t.name, t.text, t.until})
+		d.fact(AgentDeferred{t.name, t.text, t.until})
 	}
 }
 
@@ -232,7 +221,7 @@ func (d *draft) postpone(t trigger) {
 func (d *draft) calm() {
 	d.cancelTimer(cooldown)
 	if d.Agent.Pending != "" {
-		d.fact(Deferred{})
+		d.fact(AgentDeferred{})
 	}
 }
 
@@ -255,14 +244,14 @@ func (d *draft) timerFired(t TimerFired) {
 	if !set || !due.Equal(t.Due) {
 		return
 	}
-	d.fact(TimerOver{t.Name})
+	d.fact(TimerFired{Name: t.Name})
 	switch t.Name {
 	case cooldown:
 		d.firePending()
 	case expire:
 		d.expired()
 	case budget:
-		if d.Agent != nil && d.Status == Running && d.over() {
+		if d.Agent != nil && d.Status == Running && d.overBudget() {
 			d.exceed("")
 		}
 	}

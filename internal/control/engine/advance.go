@@ -13,11 +13,11 @@ type opening struct{ session, message string }
 
 // current is the plan's step that the owner is at.
 func (d *draft) current() runbook.Step {
-	step, _ := d.planned(d.Step)
+	step, _ := d.plannedStep(d.Step)
 	return step
 }
 
-func (d *draft) planned(name string) (runbook.Step, bool) {
+func (d *draft) plannedStep(name string) (runbook.Step, bool) {
 	steps := d.Plan.Pipeline.Steps
 	i := slices.IndexFunc(steps, func(s runbook.Step) bool { return s.Name == name })
 	if i < 0 {
@@ -29,72 +29,81 @@ func (d *draft) planned(name string) (runbook.Step, bool) {
 // enter begins a step. A step that is entered too often ends its owner: no on_fail can
 // help there.
 func (d *draft) enter(name string, how opening) {
-	step, known := d.planned(name)
+	step, known := d.plannedStep(name)
 	if visits := d.Visits[name] + 1; !known || visits > MaxVisits {
-		d.fact(StepBroke{name, fmt.Sprintf("step %q was entered %d times; the limit is %d", name, visits, MaxVisits)})
+		d.fact(StepFailed{name, fmt.Sprintf("step %q was entered %d times; the limit is %d", name, visits, MaxVisits)})
 		d.end(d.worst())
 		return
 	}
-	if d.over() && !(d.spared && step.Run.Agent == "") {
+	if d.overBudget() && !(d.spared && step.Run.Agent == "") {
 		d.exceedBefore(name, how)
 		return
 	}
 	if d.Kind == Pipeline && d.Step != name && d.Step != "" {
-		d.fact(Advanced{name})
+		d.fact(PipelineAdvanced{name})
 	}
 	if step.Run.Agent != "" {
 		d.enterAgent(step, how)
 		return
 	}
 	d.fact(StepStarted{Step: name})
-	d.runStep(step)
+	d.runStep()
 }
 
 // complete leaves the current step, which succeeded.
 func (d *draft) complete() {
-	step, p := d.current(), d.Plan.Pipeline
-	news := d.expand(d.agent().Notify.OnDone, d.Error)
-	d.tellUnheard()
-	d.leave()
-	d.fact(StepCompleted{step.Name})
-	d.report(news)
-	switch {
-	case step.OnDone != "":
-		d.enter(step.OnDone, opening{})
-	case d.Cancelling: // the pipeline's on_done is for what went on to its end
-		d.end(StepCancelled)
-	case p.OnDone != "" && p.OnDone != step.Name:
-		d.enter(p.OnDone, opening{})
-	default:
-		d.end(StepDone)
+	step, end := d.current(), runbook.EndDone
+	if d.Cancelling {
+		end = runbook.EndCancelled
 	}
+	d.leaveAs(StepCompleted{step.Name}, d.expand(d.agentPlan().Notify.OnDone, d.Error))
+	d.follow(step, step.OnDone, d.wanted(d.Plan.Pipeline.OnDone), end)
 }
 
 // fail leaves the current step, which did not.
 func (d *draft) fail(why string) {
-	step, p := d.current(), d.Plan.Pipeline
+	step := d.current()
 	why = clip(why, maxWords)
-	news := d.expand(d.agent().Notify.OnFail, why)
-	d.tellUnheard()
+	d.leaveAs(StepFailed{step.Name, why}, d.expand(d.agentPlan().Notify.OnFail, why))
+	d.follow(step, step.OnFail, d.wanted(d.Plan.Pipeline.OnFail), d.worst())
+}
+
+// leaveAs leaves the current step, and tells people what a runbook wants them to be told.
+func (d *draft) leaveAs(how Fact, news string) {
+	d.notifyUnheard()
 	d.leave()
-	d.fact(StepBroke{step.Name, why})
+	d.fact(how)
 	d.report(news)
+}
+
+// wanted is where the pipeline's on_done or on_fail leads. They are about work that is still
+// wanted, not about what cleans up after a cancel.
+func (d *draft) wanted(transition string) string {
+	if d.Cancelling {
+		return ""
+	}
+	return transition
+}
+
+// follow goes on from a step that was left: where the step leads, else where the pipeline does,
+// else to the end.
+func (d *draft) follow(left runbook.Step, own, pipeline, end string) {
 	switch {
-	case step.OnFail != "":
-		d.enter(step.OnFail, opening{})
-	case p.OnFail != "" && p.OnFail != step.Name && !d.Cancelling:
-		d.enter(p.OnFail, opening{})
+	case own != "":
+		d.enter(own, opening{})
+	case pipeline != "" && pipeline != left.Name:
+		d.enter(pipeline, opening{})
 	default:
-		d.end(d.worst())
+		d.end(end)
 	}
 }
 
 // worst is the end of an owner that something failed for.
 func (d *draft) worst() string {
 	if d.Cancelling {
-		return StepCancelled
+		return runbook.EndCancelled
 	}
-	return StepFailed
+	return runbook.EndFailed
 }
 
 // leave ends what runs for the current step. The fact that says how the step went comes
@@ -113,15 +122,15 @@ func (d *draft) leave() {
 // end is where no step follows.
 func (d *draft) end(at string) {
 	if d.Kind == Pipeline {
-		d.fact(Advanced{at})
+		d.fact(PipelineAdvanced{at})
 	} else {
-		status := map[string]string{StepDone: runCompleted, StepFailed: runFailed, StepCancelled: runCancelled}[at]
-		d.fact(RunStatus{Status: status, Reason: d.Error})
+		status := map[string]string{runbook.EndDone: runCompleted, runbook.EndFailed: runFailed, runbook.EndCancelled: runCancelled}[at]
+		d.fact(AgentRunStatusChanged{Status: status, Reason: d.Error})
 	}
 	switch at {
-	case StepDone:
+	case runbook.EndDone:
 		d.report(d.expand(d.Plan.Pipeline.Notify.OnDone, ""))
-	case StepFailed:
+	case runbook.EndFailed:
 		d.report(d.expand(d.Plan.Pipeline.Notify.OnFail, d.Error))
 	}
 }

@@ -21,16 +21,16 @@ func (d *draft) enterAgent(step runbook.Step, how opening) {
 	})
 	prompt := how.message
 	if prompt == "" {
-		prompt = runbook.Expand(d.agent().Prompt, d.values())
+		prompt = runbook.Expand(d.agentPlan().Prompt, d.values())
 	}
 	d.startAgent(prompt, how.session)
 	if d.Agent != nil && d.Agent.ID == id {
-		d.report(d.expand(d.agent().Notify.OnStart, d.Error))
+		d.report(d.expand(d.agentPlan().Notify.OnStart, d.Error))
 	}
 }
 
-// agent is the plan's agent that runs the current step.
-func (d *draft) agent() runbook.Agent { return d.Plan.Agents[d.current().Run.Agent] }
+// agentPlan is the plan's agent that runs the current step.
+func (d *draft) agentPlan() runbook.Agent { return d.Plan.Agents[d.current().Run.Agent] }
 
 // startAgent lets the current agent be started, in an old session if one is given.
 func (d *draft) startAgent(prompt, session string) {
@@ -50,7 +50,7 @@ func (o *Owner) AgentStart() *AgentStart {
 }
 
 func (d *draft) agentStart(prompt, session string) *AgentStart {
-	a, values := d.agent(), d.values()
+	a, values := d.agentPlan(), d.values()
 	start := &AgentStart{
 		ID: d.Agent.ID, Name: d.Agent.Name, Prompt: prompt, Resume: session,
 		Cwd: within(d.cwd(), runbook.Expand(a.Cwd, values)), Step: d.Step,
@@ -68,14 +68,14 @@ func (d *draft) agentStart(prompt, session string) *AgentStart {
 // restart puts a new agent in the place of the current one, which is ended first. Where a text
 // of the runbook names the one, it names the other; what a person says is said as it is.
 func (d *draft) restart(prompt, session string, person bool) {
-	if d.over() {
+	if d.overBudget() {
 		d.exceed(prompt)
 		return
 	}
 	d.settleTriggers()
 	d.endAgent()
 	id, before := agentID(d.ID, d.Serial+1), d.Agent.ID
-	d.fact(Restarted{AgentID: id, Session: session, Replaces: before, Client: d.Agent.Client})
+	d.fact(AgentRestarted{AgentID: id, Session: session, Replaces: before, Client: d.Agent.Client})
 	if !person {
 		prompt = strings.ReplaceAll(prompt, before, id)
 	}
@@ -85,7 +85,7 @@ func (d *draft) restart(prompt, session string, person bool) {
 // reopen starts the agent again in its session. A client that never began has none: it is
 // started as before.
 func (d *draft) reopen(message string, person bool) {
-	if message == "" && !d.over() {
+	if message == "" && !d.overBudget() {
 		message, person = d.unsaid(), true
 	}
 	if !d.Agent.Unbegun() {
@@ -118,7 +118,7 @@ func (d *draft) endAgent() {
 // starting it again in its session.
 func (d *draft) say(text string, person bool) {
 	switch {
-	case d.over():
+	case d.overBudget():
 		d.exceed(text)
 		return
 	case d.Agent.Exited:
@@ -131,16 +131,16 @@ func (d *draft) say(text string, person bool) {
 	}
 }
 
-// killNow ends the agent's process. One that is not started yet has ended at once.
-func (d *draft) killNow(k KillNow) error {
-	if d.Agent == nil || d.Agent.ID != k.Agent || d.Agent.Exited {
+// kill ends the agent's process. One that is not started yet has ended at once.
+func (d *draft) kill(k Kill) error {
+	if d.Agent == nil || d.Agent.ID != k.AgentID || d.Agent.Exited {
 		return &Refusal{"conflict", "the agent is not at work: it is " + d.where()}
 	}
 	for _, e := range d.Effects {
 		switch {
 		case e.Kind == StartAgent && e.Agent.ID == d.Agent.ID && !e.Started:
 			d.dropAgent()
-			d.exited(AgentExited{Agent: d.Agent.ID, Code: -1, Tail: "a person ended it"})
+			d.exited(AgentExited{AgentID: d.Agent.ID, Code: -1, Tail: "a person ended it"})
 			return nil
 		case e.Kind == KillAgent && e.Target == d.Agent.ID:
 			return nil
@@ -150,8 +150,8 @@ func (d *draft) killNow(k KillNow) error {
 	return nil
 }
 
-// told is what a person writes to the agent.
-func (d *draft) told(t Tell) error {
+// tell is what a person writes to the agent.
+func (d *draft) tell(t Tell) error {
 	if size := sizeOf(t.Message); size > maxAsked {
 		return &Refusal{"invalid", fmt.Sprintf("the message takes %d bytes; at most %d", size, maxAsked)}
 	}
@@ -159,7 +159,7 @@ func (d *draft) told(t Tell) error {
 	switch {
 	case message == "":
 		return &Refusal{"invalid", "there is nothing to say"}
-	case d.Agent == nil || d.Agent.ID != t.Agent:
+	case d.Agent == nil || d.Agent.ID != t.AgentID:
 		return &Refusal{"conflict", "the agent is not at work, and nobody could give it a message: it is " + d.where()}
 	case d.Decision != nil && d.Decision.Ref != "":
 		return &Refusal{"conflict", "the agent waits for an answer: answer decision " + d.Decision.ID}
@@ -173,14 +173,14 @@ func (d *draft) told(t Tell) error {
 
 // intervened is a person's doing, after which the owner runs on.
 func (d *draft) intervened() {
-	d.fact(Intervened{})
+	d.fact(PersonIntervened{})
 	d.runsOn()
 }
 
 // runsOn is an owner that waited for a person, and does no longer.
 func (d *draft) runsOn() {
 	if d.Kind == AgentRun {
-		d.fact(RunStatus{Status: runRunning})
+		d.fact(AgentRunStatusChanged{Status: runRunning})
 	}
 }
 

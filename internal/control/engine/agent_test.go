@@ -27,28 +27,32 @@ func TestRuling24OwnerIsRecordedBeforeTheAgentStarts(t *testing.T) {
 	}
 	state := NewState()
 	state.Put(s.o)
-	if got := state.Signal(s.agent()); got.Signaled {
+	if _, given := state.Signal(s.agent()); given {
 		t.Fatal("an agent that is about to start is nobody's")
 	}
 }
 
 func TestRuling24Orphans(t *testing.T) {
+	type answer struct {
+		given bool
+		Signal
+	}
 	tests := []struct {
 		name  string
 		stage *stage
 		happy func(*stage)
-		want  SignalAnswer
+		want  answer
 	}{
-		{"works", atWork(t, worker()), func(s *stage) {}, SignalAnswer{}},
-		{"escalated", atWork(t, worker()), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}}) }, SignalAnswer{true, SignalEscalate, "help"}},
-		{"said continue", atWork(t, worker()), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalContinue, ""}}) }, SignalAnswer{}},
-		{"pipeline moved on", atWork(t, worker(), "next"), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}) }, SignalAnswer{Signaled: true}},
-		{"finished run", startRun(t, worker()), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}) }, SignalAnswer{Signaled: true}},
-		{"cancelled", atWork(t, worker()), func(s *stage) { s.do(Cancel{}) }, SignalAnswer{Signaled: true}},
+		{"works", atWork(t, worker()), func(s *stage) {}, answer{}},
+		{"escalated", atWork(t, worker()), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}}) }, answer{true, Signal{SignalEscalate, "help"}}},
+		{"said continue", atWork(t, worker()), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalContinue, ""}}) }, answer{}},
+		{"pipeline moved on", atWork(t, worker(), "next"), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}) }, answer{given: true}},
+		{"finished run", startRun(t, worker()), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}) }, answer{given: true}},
+		{"cancelled", atWork(t, worker()), func(s *stage) { s.do(Cancel{}) }, answer{given: true}},
 		{"replaced", atWork(t, worker()), func(s *stage) {
-			s.do(AgentExited{Agent: s.agent()})
+			s.do(AgentExited{AgentID: s.agent()})
 			s.do(Answer{Decision: s.o.Decision.ID, Option: "retry", Message: ""})
-		}, SignalAnswer{Signaled: true}},
+		}, answer{given: true}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -56,12 +60,13 @@ func TestRuling24Orphans(t *testing.T) {
 			test.happy(test.stage)
 			state := NewState()
 			state.Put(test.stage.o)
-			if got := state.Signal(agent); got != test.want {
+			signal, given := state.Signal(agent)
+			if got := (answer{given, signal}); got != test.want {
 				t.Fatalf("%+v, want %+v", got, test.want)
 			}
 		})
 	}
-	if got := NewState().Signal("nobody"); !got.Signaled {
+	if _, given := NewState().Signal("nobody"); !given {
 		t.Fatal("an agent that nobody knows may stop")
 	}
 }
@@ -98,8 +103,8 @@ func TestAgentStopEscalatesAnAgentThatRunsAlone(t *testing.T) {
 	}
 	s.do(AgentStop{s.agent(), ""})
 	s.is("work", Waiting)
-	status := s.last.Facts[2].(RunStatus)
-	if status != (RunStatus{"escalated", "on_stop: escalate", s.o.Decision.ID}) || s.effect(NotifyPerson).Title != "Agent needs attention: ask" {
+	status := s.last.Facts[2].(AgentRunStatusChanged)
+	if status != (AgentRunStatusChanged{"escalated", "on_stop: escalate", s.o.Decision.ID}) || s.effect(NotifyPerson).Title != "Agent needs attention: ask" {
 		t.Fatalf("%+v %s", status, s.effect(NotifyPerson).Title)
 	}
 }
@@ -118,11 +123,11 @@ func TestEscalationIsIdempotent(t *testing.T) {
 
 func TestRuling27NothingNewWhileAPersonIsAsked(t *testing.T) {
 	for name, what := range map[string]func(agent string) Happening{
-		"idle":   func(a string) Happening { return AgentIdle{a, "p9"} },
+		"idle":   func(a string) Happening { return AgentIdle{AgentID: a, Prompt: "p9"} },
 		"stop":   func(a string) Happening { return AgentStop{a, "p9"} },
-		"prompt": func(a string) Happening { return AgentPrompt{Agent: a, Type: "permission", Text: "?"} },
-		"error":  func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited, Text: ""} },
-		"exit":   func(a string) Happening { return AgentExited{Agent: a, Code: 1} },
+		"prompt": func(a string) Happening { return AgentPrompt{AgentID: a, Type: "permission", Text: "?"} },
+		"error":  func(a string) Happening { return AgentError{AgentID: a, Kind: runbook.RateLimited, Text: ""} },
+		"exit":   func(a string) Happening { return AgentExited{AgentID: a, Code: 1} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := worker()
@@ -147,14 +152,14 @@ func TestRuling28OneIdleOneAttempt(t *testing.T) {
 	a := worker()
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: 3}
 	s := atWork(t, a)
-	s.do(AgentIdle{s.agent(), "p1"})
-	s.do(AgentIdle{s.agent(), "p1"})
-	s.do(AgentIdle{s.agent(), "p1"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
 	if n := s.o.Attempts["idle"]; n != 1 {
 		t.Fatalf("%d attempts for one idle", n)
 	}
-	s.do(AgentIdle{s.agent(), "p2"})
-	s.do(AgentIdle{s.agent(), ""})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: ""})
 	if n := s.o.Attempts["idle"]; n != 3 {
 		t.Fatalf("%d attempts for three idles", n)
 	}
@@ -165,10 +170,10 @@ func TestIdleAfterContinueCounts(t *testing.T) {
 	a := worker()
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: 5, Cooldown: time.Hour}
 	s := atWork(t, a)
-	s.do(AgentIdle{s.agent(), "p1"})
-	s.do(AgentIdle{s.agent(), "p2"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
 	s.do(AgentSignal{s.agent(), Signal{SignalContinue, ""}})
-	s.do(AgentIdle{s.agent(), "p2"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
 	if len(s.o.Timers) != 1 {
 		t.Fatalf("nothing is to be done about it: %s", text(s.o))
 	}
@@ -178,7 +183,7 @@ func TestInputsOfTheJournalCountOnce(t *testing.T) {
 	a := worker()
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: runbook.Forever}
 	s := atWork(t, a)
-	in := Input{ID: "call", Journal: true, Time: s.now, What: AgentIdle{s.agent(), ""}}
+	in := Input{ID: "call", Journal: true, Time: s.now, What: AgentIdle{AgentID: s.agent(), Prompt: ""}}
 	s.tell(in)
 	s.crash()
 	if s.tell(in); s.effects() != "" || s.o.Attempts["idle"] != 1 {
@@ -189,7 +194,7 @@ func TestInputsOfTheJournalCountOnce(t *testing.T) {
 // What the journal said while nothing could come of it says nothing new later.
 func TestOldWordsAreNotHeardAgain(t *testing.T) {
 	s := atWork(t, worker())
-	worked := Input{ID: "call", Journal: true, Time: s.now, What: AgentWorking{Agent: s.agent(), Prompt: "p0"}}
+	worked := Input{ID: "call", Journal: true, Time: s.now, What: AgentWorking{AgentID: s.agent(), Prompt: "p0"}}
 	s.tell(worked)
 	s.do(AgentStop{s.agent(), "p0"})
 	s.tell(worked)
@@ -199,20 +204,20 @@ func TestOldWordsAreNotHeardAgain(t *testing.T) {
 func TestStaleAgentsChangeNothing(t *testing.T) {
 	s := atWork(t, worker())
 	old := s.agent()
-	s.do(AgentExited{Agent: old})
+	s.do(AgentExited{AgentID: old})
 	s.do(Answer{Decision: s.o.Decision.ID, Option: "retry", Message: ""})
 	if s.effects() != "agent:kill agent:start" || s.agent() == old {
 		t.Fatalf("%s, agent %s", s.effects(), s.agent())
 	}
 	for _, what := range []Happening{
-		AgentIdle{old, "p"},
+		AgentIdle{AgentID: old, Prompt: "p"},
 		AgentStop{old, "p"},
-		AgentPrompt{Agent: old, Type: "", Text: ""},
+		AgentPrompt{AgentID: old, Type: "", Text: ""},
 		AgentSignal{old, Signal{SignalComplete, ""}},
-		AgentError{Agent: old, Kind: runbook.OtherError, Text: ""},
-		AgentExited{Agent: old},
-		AgentWorking{Agent: old, Prompt: "p"},
-		AgentIdle{"", "p"},
+		AgentError{AgentID: old, Kind: runbook.OtherError, Text: ""},
+		AgentExited{AgentID: old},
+		AgentWorking{AgentID: old, Prompt: "p"},
+		AgentIdle{AgentID: "", Prompt: "p"},
 	} {
 		s.do(what)
 		if s.facts() != "" || s.effects() != "" {
@@ -229,11 +234,11 @@ func TestStatesAndEvents(t *testing.T) {
 		name string
 		what func(agent string) Happening
 	}{
-		{"idle", func(a string) Happening { return AgentIdle{a, "p5"} }},
+		{"idle", func(a string) Happening { return AgentIdle{AgentID: a, Prompt: "p5"} }},
 		{"stop", func(a string) Happening { return AgentStop{a, "p5"} }},
 		{"complete", func(a string) Happening { return AgentSignal{a, Signal{SignalComplete, ""}} }},
 		{"escalate", func(a string) Happening { return AgentSignal{a, Signal{SignalEscalate, "help"}} }},
-		{"exit", func(a string) Happening { return AgentExited{Agent: a, Code: 1} }},
+		{"exit", func(a string) Happening { return AgentExited{AgentID: a, Code: 1} }},
 	}
 	states := []struct {
 		name  string
@@ -301,9 +306,9 @@ func TestSomebodyTypesInsteadOfAnswering(t *testing.T) {
 	a := worker()
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge}
 	s := atWork(t, a)
-	s.do(AgentIdle{s.agent(), "p1"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
 	s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}})
-	s.do(AgentWorking{Agent: s.agent(), Prompt: "p2"})
+	s.do(AgentWorking{AgentID: s.agent(), Prompt: "p2"})
 	s.is("work", Running)
 	if s.o.Settled[0].Closed != "somebody typed into the session" || s.o.Agent.Signal != nil || len(s.o.Attempts) != 0 {
 		t.Fatalf("%s", text(s.o))
@@ -315,7 +320,7 @@ func TestAgentsAreFoundByTheirSession(t *testing.T) {
 	s.do(AgentSession{s.agent(), "other"})
 	state := NewState()
 	state.Put(s.o)
-	if o, known := state.OfAgent("other"); !known || o.ID != s.id {
+	if o, known := state.OwnerOf("other"); !known || o.ID != s.id {
 		t.Fatal("the session is not found")
 	}
 }
@@ -325,7 +330,7 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Message: "on!"}
 	t.Run("idle is acted on after the catch-up", func(t *testing.T) {
 		s := atWork(t, a)
-		s.late(AgentIdle{s.agent(), "p1"})
+		s.late(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
 		if s.o.Agent.Pending != "idle" || s.effects() != "" {
 			t.Fatalf("%s", text(s.o))
 		}
@@ -339,8 +344,8 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 	})
 	t.Run("unless the agent did something since", func(t *testing.T) {
 		s := atWork(t, a)
-		s.late(AgentIdle{s.agent(), "p1"})
-		s.late(AgentWorking{Agent: s.agent(), Prompt: "p2"})
+		s.late(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
+		s.late(AgentWorking{AgentID: s.agent(), Prompt: "p2"})
 		if s.do(CaughtUp{}); s.effects() != "" {
 			t.Fatalf("%s", s.effects())
 		}
@@ -350,16 +355,16 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 			a := worker()
 			act := runbook.Action{Kind: kind, Run: "check"}
 			a.OnError, a.OnPrompt = []runbook.ErrorAction{{Action: act}}, act
-			for _, what := range []Happening{AgentError{Agent: "", Kind: runbook.RateLimited, Text: "529"}, AgentPrompt{Agent: "", Type: "permission", Text: "?"}} {
-				name := string(kind) + " " + what.happening()
+			for _, what := range []Happening{AgentError{AgentID: "", Kind: runbook.RateLimited, Text: "529"}, AgentPrompt{AgentID: "", Type: "permission", Text: "?"}} {
+				name := string(kind) + " " + what.EventType()
 				s := atWork(t, a, "next")
 				fired := func() {
 					switch w := what.(type) {
 					case AgentError:
-						w.Agent = s.agent()
+						w.AgentID = s.agent()
 						s.late(w)
 					case AgentPrompt:
-						w.Agent = s.agent()
+						w.AgentID = s.agent()
 						s.late(w)
 					}
 				}
@@ -368,7 +373,7 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 					t.Fatalf("%s: %s", name, text(s.o))
 				}
 				// It went on by itself: what it said last counts.
-				s.late(AgentWorking{Agent: s.agent(), Prompt: "p2"})
+				s.late(AgentWorking{AgentID: s.agent(), Prompt: "p2"})
 				if s.o.Agent.Pending != "" {
 					t.Fatalf("%s: it worked, and %s", name, text(s.o))
 				}
@@ -389,8 +394,8 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 		a := worker()
 		a.OnDead = runbook.Action{Kind: runbook.Fail}
 		s := atWork(t, a)
-		s.late(AgentExited{Agent: s.agent(), Code: 1})
-		s.is(StepFailed, Ended)
+		s.late(AgentExited{AgentID: s.agent(), Code: 1})
+		s.is(runbook.EndFailed, Ended)
 	})
 	t.Run("a stop is a decision that nobody is told of", func(t *testing.T) {
 		s := atWork(t, worker())
@@ -417,7 +422,7 @@ func TestActions(t *testing.T) {
 	}{
 		{"nudge", runbook.Action{Kind: runbook.Nudge}, "agent:send", "work", Running},
 		{"done", runbook.Action{Kind: runbook.Done}, "agent:kill shell:start", "next", Running},
-		{"fail", runbook.Action{Kind: runbook.Fail}, "agent:kill", StepFailed, Ended},
+		{"fail", runbook.Action{Kind: runbook.Fail}, "agent:kill", runbook.EndFailed, Ended},
 		{"resume", runbook.Action{Kind: runbook.Resume}, "agent:kill agent:start", "work", Running},
 		{"escalate", runbook.Action{Kind: runbook.Escalate}, "notify", "work", Waiting},
 		{"gate", runbook.Action{Kind: runbook.Gate, Run: "check ${var.x}"}, "shell:start", "work", Running},
@@ -427,7 +432,7 @@ func TestActions(t *testing.T) {
 			a := worker()
 			a.OnIdle = test.action
 			s := atWork(t, a, "next")
-			s.do(AgentIdle{s.agent(), "p1"})
+			s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
 			s.is(test.step, test.status)
 			if s.effects() != test.effects {
 				t.Fatalf("%s, want %s", s.effects(), test.effects)
@@ -468,7 +473,7 @@ func TestResumeReplacesThePromptOrGoesOn(t *testing.T) {
 			s := atWork(t, a)
 			s.do(AgentSession{s.agent(), "old session"})
 			old := s.agent()
-			s.do(AgentExited{Agent: old, Code: 2})
+			s.do(AgentExited{AgentID: old, Code: 2})
 			start := s.effect(StartAgent).Agent
 			if s.effect(KillAgent).Target != old || start.ID == old || start.ID != s.agent() || start.Prompt != test.prompt || (start.Resume == "old session") != test.inTheOldSession {
 				t.Fatalf("%+v", start)
@@ -483,11 +488,11 @@ func TestResumeReplacesThePromptOrGoesOn(t *testing.T) {
 // Each action is taken as often as the runbook says, and then a person is asked.
 func TestAttempts(t *testing.T) {
 	act := map[runbook.ActionKind]func(s *stage, i int){
-		runbook.Nudge:  func(s *stage, i int) { s.do(AgentIdle{s.agent(), ""}) },
-		runbook.Resume: func(s *stage, i int) { s.do(AgentExited{Agent: s.agent(), Code: 1}) },
+		runbook.Nudge:  func(s *stage, i int) { s.do(AgentIdle{AgentID: s.agent(), Prompt: ""}) },
+		runbook.Resume: func(s *stage, i int) { s.do(AgentExited{AgentID: s.agent(), Code: 1}) },
 		runbook.Gate: func(s *stage, i int) {
 			if i == 0 {
-				s.do(AgentIdle{s.agent(), ""})
+				s.do(AgentIdle{AgentID: s.agent(), Prompt: ""})
 				return
 			}
 			s.do(ShellExited{Key: s.o.Shell.Key, Code: 1, Tail: "two\nlines"})
@@ -535,14 +540,14 @@ func TestForeverNeverAsks(t *testing.T) {
 	a.OnDead = runbook.Action{Kind: runbook.Resume, Attempts: runbook.Forever}
 	s := atWork(t, a)
 	for range 50 {
-		s.do(AgentIdle{s.agent(), ""})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: ""})
 		if s.effect(SendAgent); s.o.Status != Running {
 			t.Fatal("a person was asked")
 		}
 		s.carryOut()
 	}
 	for i := range 5 {
-		s.do(AgentExited{Agent: s.agent()})
+		s.do(AgentExited{AgentID: s.agent()})
 		if due, rests := s.o.Timers[cooldown]; rests != (i > 0) {
 			t.Fatalf("start %d: an agent that dies at once must not be started without pause", i)
 		} else if rests {
@@ -557,15 +562,15 @@ func TestCooldownIsCancelled(t *testing.T) {
 	a := worker()
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: 5, Cooldown: time.Hour}
 	for name, what := range map[string]func(agent string) Happening{
-		"works":   func(a string) Happening { return AgentWorking{Agent: a, Prompt: "p"} },
+		"works":   func(a string) Happening { return AgentWorking{AgentID: a, Prompt: "p"} },
 		"signals": func(a string) Happening { return AgentSignal{a, Signal{SignalContinue, ""}} },
-		"exits":   func(a string) Happening { return AgentExited{Agent: a} },
+		"exits":   func(a string) Happening { return AgentExited{AgentID: a} },
 		"stops":   func(a string) Happening { return AgentStop{a, ""} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := atWork(t, a)
-			s.do(AgentIdle{s.agent(), "p1"})
-			s.do(AgentIdle{s.agent(), "p2"})
+			s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
+			s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
 			due := s.o.Timers[cooldown]
 			if want := s.o.Acted["idle"].Add(time.Hour); !due.Equal(want) || s.o.Attempts["idle"] != 1 {
 				t.Fatalf("due %s, want %s", due, want)
@@ -588,9 +593,9 @@ func TestClockThatIsPutBackDoesNotLengthenTheCooldown(t *testing.T) {
 	a := worker()
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: 5, Cooldown: time.Minute}
 	s := atWork(t, a)
-	s.do(AgentIdle{s.agent(), "p1"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
 	s.now = s.now.Add(-24 * time.Hour)
-	s.do(AgentIdle{s.agent(), "p2"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
 	if due := s.o.Timers[cooldown]; due.Sub(s.now) != time.Minute {
 		t.Fatalf("it waits %s", due.Sub(s.now))
 	}
@@ -602,8 +607,8 @@ func TestTimerThatFiresTooEarly(t *testing.T) {
 	a := worker()
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: 5, Cooldown: time.Minute}
 	s := atWork(t, a)
-	s.do(AgentIdle{s.agent(), "p1"})
-	s.do(AgentIdle{s.agent(), "p2"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
 	due := s.o.Timers[cooldown]
 	if !due.After(s.now.Add(time.Second)) {
 		t.Fatalf("due %s, now %s", due, s.now)
@@ -622,7 +627,7 @@ func TestErrorsByKind(t *testing.T) {
 	}
 	t.Run("the first that matches", func(t *testing.T) {
 		s := atWork(t, a)
-		s.do(AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Text: "429"})
+		s.do(AgentError{AgentID: s.agent(), Kind: runbook.RateLimited, Text: "429"})
 		if due := s.o.Timers[cooldown]; due.Sub(s.now) != time.Minute || s.effects() != "" {
 			t.Fatalf("due %s: %s", due, s.effects())
 		}
@@ -633,12 +638,12 @@ func TestErrorsByKind(t *testing.T) {
 	})
 	t.Run("another", func(t *testing.T) {
 		s := atWork(t, a)
-		s.do(AgentError{Agent: s.agent(), Kind: runbook.NoInternet, Text: "offline"})
-		s.is(StepFailed, Ended)
+		s.do(AgentError{AgentID: s.agent(), Kind: runbook.NoInternet, Text: "offline"})
+		s.is(runbook.EndFailed, Ended)
 	})
 	t.Run("none", func(t *testing.T) {
 		s := atWork(t, a)
-		s.do(AgentError{Agent: s.agent(), Kind: runbook.Unauthorized, Text: "401"})
+		s.do(AgentError{AgentID: s.agent(), Kind: runbook.Unauthorized, Text: "401"})
 		s.is("work", Waiting)
 		if s.o.Decision.Source != FromError || !strings.HasSuffix(s.o.Decision.Context, "401") {
 			t.Fatalf("%s", text(s.o.Decision))
@@ -647,7 +652,7 @@ func TestErrorsByKind(t *testing.T) {
 	t.Run("texts that vary exhaust the attempts", func(t *testing.T) {
 		s := atWork(t, a)
 		for _, words := range []string{"429 a", "429 b", "429 c"} {
-			s.do(AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Text: words})
+			s.do(AgentError{AgentID: s.agent(), Kind: runbook.RateLimited, Text: words})
 			s.elapse(cooldown)
 			s.carryOut()
 		}
@@ -660,7 +665,7 @@ func TestGate(t *testing.T) {
 	a.OnIdle = runbook.Action{Kind: runbook.Gate, Run: "check"}
 	gated := func(t *testing.T) *stage {
 		s := atWork(t, a, "next")
-		s.do(AgentIdle{s.agent(), "p1"})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
 		s.carryOut()
 		return s
 	}
@@ -684,8 +689,8 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("cannot be run", func(t *testing.T) {
 		s := atWork(t, a)
-		s.do(AgentIdle{s.agent(), "p1"})
-		s.do(EffectFailed{s.o.Shell.Key, "no sh"})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
+		s.do(EffectFailed{Key: s.o.Shell.Key, Why: "no sh"})
 		s.is("work", Waiting)
 		if s.o.Decision.Source != FromGate || !strings.Contains(s.o.Decision.Context, "no sh") {
 			t.Errorf("%+v", s.o.Decision)
@@ -693,29 +698,29 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("idle meanwhile is the same idle", func(t *testing.T) {
 		s := gated(t)
-		s.do(AgentIdle{s.agent(), "p2"})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
 		if s.effects() != "" || s.o.Attempts["idle"] != 1 || s.o.Agent.Idle != "p1" {
 			t.Fatalf("%s", text(s.o))
 		}
 	})
 	t.Run("the agent works again: no is no answer", func(t *testing.T) {
 		s := gated(t)
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "p2"})
+		s.do(AgentWorking{AgentID: s.agent(), Prompt: "p2"})
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
 		s.is("work", Running)
-		s.do(AgentIdle{s.agent(), "p2"})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
 		s.is("work", Waiting)
 	})
 	t.Run("the agent works and is idle again: no counts", func(t *testing.T) {
 		s := gated(t)
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "p2"})
-		s.do(AgentIdle{s.agent(), "p2"})
+		s.do(AgentWorking{AgentID: s.agent(), Prompt: "p2"})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
 		s.is("work", Waiting)
 	})
 	t.Run("the agent exits: no means dead", func(t *testing.T) {
 		s := gated(t)
-		s.do(AgentExited{Agent: s.agent(), Code: 4})
+		s.do(AgentExited{AgentID: s.agent(), Code: 4})
 		s.is("work", Running)
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
 		s.is("work", Waiting)
@@ -744,8 +749,8 @@ func TestAttemptsOverCycles(t *testing.T) {
 	p.Pipeline.Steps[1].OnDone = "work"
 	s := start(t, p)
 	s.carryOut()
-	s.do(AgentIdle{s.agent(), ""})
-	s.do(AgentExited{Agent: s.agent()})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: ""})
+	s.do(AgentExited{AgentID: s.agent()})
 	s.is("work", Running)
 	if s.o.Attempts["idle"] != 1 {
 		t.Fatalf("%v after on_fail", s.o.Attempts)
@@ -764,61 +769,61 @@ func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
 		end   func(agent string) Happening
 		asked Source // none: the step is completed
 	}{
-		"stop":              {end: func(a string) Happening { return AgentRested{Agent: a, Prompt: "p"} }},
+		"stop":              {end: func(a string) Happening { return AgentRested{AgentID: a, Prompt: "p"} }},
 		"let go, not fixed": {func(a string) Happening { return AgentRested{a, "p", "gates: red"} }, FromSignal},
-		"idle":              {func(a string) Happening { return AgentIdle{a, "p"} }, FromIdle},
-		"error":             {func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited} }, FromError},
-		"exit":              {func(a string) Happening { return AgentExited{Agent: a, Code: 1} }, FromDead},
+		"idle":              {func(a string) Happening { return AgentIdle{AgentID: a, Prompt: "p"} }, FromIdle},
+		"error":             {func(a string) Happening { return AgentError{AgentID: a, Kind: runbook.RateLimited} }, FromError},
+		"exit":              {func(a string) Happening { return AgentExited{AgentID: a, Code: 1} }, FromDead},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := ready(t, client())
+			s := ready(t, clientAgent())
 			s.do(AgentStop{s.agent(), "p"})
-			s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+			s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
 			s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
 			if s.o.Terminal() || s.o.Decision != nil || s.effects() != "" {
 				t.Fatalf("%s", text(s.o))
 			}
 			s.do(tt.end(s.agent()))
 			switch {
-			case tt.asked == "" && s.o.Step != StepDone:
+			case tt.asked == "" && s.o.Step != runbook.EndDone:
 				t.Fatalf("%s", text(s.o))
 			case tt.asked != "" && (s.o.Decision == nil || s.o.Decision.Source != tt.asked):
 				t.Fatalf("%s", text(s.o))
 			}
 		})
 	}
-	patient := client()
+	patient := clientAgent()
 	patient.OnIdle = runbook.Action{Kind: runbook.Gate, Run: "test"}
 	patient.OnError = []runbook.ErrorAction{{Action: runbook.Action{Kind: runbook.Nudge}}}
 	type by func(agent string) Happening
 	for name, then := range map[string]by{
-		"idle":   func(a string) Happening { return AgentIdle{a, "q"} },
-		"exit":   func(a string) Happening { return AgentExited{Agent: a, Code: 1} },
+		"idle":   func(a string) Happening { return AgentIdle{AgentID: a, Prompt: "q"} },
+		"exit":   func(a string) Happening { return AgentExited{AgentID: a, Code: 1} },
 		"signal": func(a string) Happening { return AgentSignal{a, Signal{SignalComplete, ""}} },
 	} {
 		for _, unseen := range []by{
-			func(a string) Happening { return AgentIdle{a, "p"} },
-			func(a string) Happening { return AgentError{Agent: a, Kind: runbook.RateLimited, Prompt: "p"} },
+			func(a string) Happening { return AgentIdle{AgentID: a, Prompt: "p"} },
+			func(a string) Happening { return AgentError{AgentID: a, Kind: runbook.RateLimited, Prompt: "p"} },
 		} {
 			t.Run(name+" after an end that nobody saw", func(t *testing.T) {
 				s := ready(t, patient)
-				s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+				s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
 				s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
 				s.do(unseen(s.agent()))
-				if s.do(then(s.agent())); s.o.Step == StepDone {
+				if s.do(then(s.agent())); s.o.Step == runbook.EndDone {
 					t.Fatalf("%s", text(s.o))
 				}
 			})
 		}
 	}
-	s := ready(t, client())
-	s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
-	s.do(AgentRested{Agent: s.agent(), Prompt: "p"})
-	if s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}); s.o.Step != StepDone {
+	s := ready(t, clientAgent())
+	s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
+	s.do(AgentRested{AgentID: s.agent(), Prompt: "p"})
+	if s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}); s.o.Step != runbook.EndDone {
 		t.Fatalf("%s", text(s.o))
 	}
-	s = ready(t, client())
-	s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+	s = ready(t, clientAgent())
+	s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
 	s.do(AgentRested{s.agent(), "p", "gates: red"})
 	s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
 	if d := s.o.Decision; d == nil || d.Source != FromSignal || !strings.Contains(d.Context, "gates: red") {

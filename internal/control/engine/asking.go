@@ -36,10 +36,10 @@ func (d *draft) onScreen() bool {
 func (d *draft) prompted(w AgentPrompt) {
 	kind, text := clip(w.Type, maxID), clip(w.Text, maxWords)
 	if w.Ref != "" {
-		d.asked(Asking{clip(w.Ref, maxID), kind, text, w.Ask.clipped(), w.Subagent})
+		d.asked(Asking{clip(w.Ref, maxID), kind, text, clipAsk(w.Ask), w.Subagent})
 		return
 	}
-	fact := Prompted{AgentID: d.Agent.ID, Type: kind, Text: text}
+	fact := AgentPrompt{AgentID: w.AgentID, Type: kind, Text: text}
 	if !w.Notice && !d.Agent.Exited && d.asksPeople() {
 		fact.Kept = keptLater // nobody tells of it again
 	}
@@ -81,13 +81,13 @@ func (d *draft) asked(a Asking) {
 		return
 	}
 	if len(d.Agent.Asking) >= maxAsking {
-		d.fact(AskedOver{d.Agent.ID, a.Ref})
+		d.fact(AgentPromptOver{d.Agent.ID, a.Ref})
 		return
 	}
 	if !a.Subagent || !d.parked() {
 		d.calm()
 	}
-	d.fact(Asked{d.Agent.ID, a})
+	d.fact(AgentAsked{d.Agent.ID, a})
 }
 
 // knows reports whether something was asked already, or is over.
@@ -104,7 +104,7 @@ func (d *draft) promptOver(w AgentPromptOver) {
 	if ref == "" || d.knows(ref) && !open && !d.Agent.asks(ref) {
 		return
 	}
-	d.fact(AskedOver{d.Agent.ID, ref})
+	d.fact(AgentPromptOver{d.Agent.ID, ref})
 	if open {
 		d.overtake("answered or withdrawn in the client")
 		d.runsOn()
@@ -126,7 +126,7 @@ func (d *draft) askNext() {
 		d.fire(trigger{name: onPrompt, text: d.Agent.Asking[0].words()})
 	case d.Agent.Dialog != nil:
 		on := *d.Agent.Dialog
-		d.fact(Prompted{d.Agent.ID, on.Type, on.Text, keptNow})
+		d.fact(AgentPrompt{AgentID: d.Agent.ID, Type: on.Type, Text: on.Text, Kept: keptNow})
 		d.dialog(on)
 	}
 }
@@ -175,19 +175,19 @@ func (a Asking) source() Source {
 	return FromPrompt
 }
 
-// clipped is what is asked in a size that can be kept. The client asks four questions with
+// clipAsk is what is asked in a size that can be kept. The client asks four questions with
 // four choices at most.
-func (a Ask) clipped() Ask {
-	c := a.within(maxLabel, maxLabel)
+func clipAsk(a Ask) Ask {
+	c := clipAskTo(a, maxLabel, maxLabel)
 	if sizeOf(c) > maxAskSize {
-		c = a.within(100, 0)
+		c = clipAskTo(a, 100, 0)
 	}
 	return c
 }
 
-// within is what is asked with no more than so many bytes for each text, and for each
+// clipAskTo is what is asked with no more than so many bytes for each text, and for each
 // description.
-func (a Ask) within(text, description int) Ask {
+func clipAskTo(a Ask, text, description int) Ask {
 	c := Ask{Tool: clip(a.Tool, maxID), Plan: clip(a.Plan, maxPlan), Input: clip(a.Input, maxPlan)}
 	for _, q := range a.Questions[:min(len(a.Questions), maxParts)] {
 		question := Question{Question: clip(q.Question, text), Header: clip(q.Header, maxID), Multi: q.Multi}
@@ -209,20 +209,16 @@ func (d *draft) started(begun bool) {
 		return
 	}
 	if !d.Agent.Ready {
-		d.fact(GotReady{d.Agent.ID})
+		d.fact(AgentReady{d.Agent.ID})
 	}
 	if begun && d.Agent.Prompt != "" {
-		d.fact(Began{d.Agent.ID})
+		d.fact(AgentBegan{d.Agent.ID})
 	}
 	if d.waitsFor(FromStart) {
 		d.overtake("the client has started")
 		d.runsOn()
 	}
 }
-
-// Unbegun reports whether the agent is a client that did not start, or does not work on what it
-// was started with.
-func (a *Agent) Unbegun() bool { return a.Client && (!a.Ready || a.Prompt != "") }
 
 // ScreenUnbegun is that of a client that has started, and does not work on its prompt.
 const ScreenUnbegun = "unbegun"
@@ -232,8 +228,8 @@ func (d *draft) blocked(w AgentBlocked) {
 	if !d.Agent.Unbegun() || d.Agent.Ready != (w.Screen == ScreenUnbegun) || !d.listens() {
 		return
 	}
-	screen, text := clip(w.Screen, maxID), clip(w.Text, maxWords)
-	d.fact(Blocked{d.Agent.ID, screen, text})
+	w.Screen, w.Text = clip(w.Screen, maxID), clip(w.Text, maxWords)
+	d.fact(w)
 	what := map[string]string{
 		"trust":       "The client asks whether to trust the directory",
 		"login":       "The client is not logged in",
@@ -241,10 +237,10 @@ func (d *draft) blocked(w AgentBlocked) {
 		"onboarding":  "The client shows what it shows at its first start",
 		"silent":      "The client has started, and none of its hooks was heard",
 		ScreenUnbegun: "The client has started, and does not work on its prompt: it may be a command that the client does not know",
-	}[screen]
+	}[w.Screen]
 	what = cmp.Or(what, "The client did not start")
 	d.escalate(question{
-		source: FromStart, reason: "the client did not start: " + screen,
-		context: strings.TrimSpace(what + d.attach() + "\n" + text),
+		source: FromStart, reason: "the client did not start: " + w.Screen,
+		context: strings.TrimSpace(what + d.attach() + "\n" + w.Text),
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
-// client is a worker that is a client in a terminal.
-func client() runbook.Agent {
+// clientAgent is a worker that is a client in a terminal.
+func clientAgent() runbook.Agent {
 	a := worker()
 	a.Client = true
 	return a
@@ -24,8 +24,8 @@ func ready(t testing.TB, a runbook.Agent, then ...string) *stage {
 	t.Helper()
 	s := atWork(t, a, then...)
 	s.do(AgentReady{s.agent()})
-	s.do(AgentWorking{Agent: s.agent(), Prompt: "first"})
-	s.do(AgentRested{Agent: s.agent(), Prompt: "first"})
+	s.do(AgentWorking{AgentID: s.agent(), Prompt: "first"})
+	s.do(AgentRested{AgentID: s.agent(), Prompt: "first"})
 	return s
 }
 
@@ -40,26 +40,26 @@ func (s *stage) replied(ref string) Reply {
 }
 
 var (
-	colour = Question{Question: "Which colour?", Header: "Colour", Options: []Choice{{"Red", "warm"}, {"Blue", "cold"}}}
-	fruits = Question{Question: "Which fruits?", Options: []Choice{{"Apple", ""}, {"Plum, ripe", ""}, {"Pear", ""}}, Multi: true}
+	colour = Question{Question: "Which colour?", Header: "Colour", Options: []Choice{{Label: "Red", Description: "warm"}, {Label: "Blue", Description: "cold"}}}
+	fruits = Question{Question: "Which fruits?", Options: []Choice{{Label: "Apple"}, {Label: "Plum, ripe"}, {Label: "Pear"}}, Multi: true}
 )
 
 func asks(agent, ref string, questions ...Question) AgentPrompt {
-	return AgentPrompt{Agent: agent, Type: typeQuestion, Ref: ref, Ask: Ask{Tool: "AskUserQuestion", Questions: questions}}
+	return AgentPrompt{AgentID: agent, Type: typeQuestion, Ref: ref, Ask: Ask{Tool: "AskUserQuestion", Questions: questions}}
 }
 
 func plan(agent, ref string) AgentPrompt {
-	return AgentPrompt{Agent: agent, Type: typePlan, Ref: ref, Ask: Ask{Tool: "ExitPlanMode", Plan: "# Two steps\n1. a"}}
+	return AgentPrompt{AgentID: agent, Type: typePlan, Ref: ref, Ask: Ask{Tool: "ExitPlanMode", Plan: "# Two steps\n1. a"}}
 }
 
 func permission(agent, ref string) AgentPrompt {
-	return AgentPrompt{Agent: agent, Type: typePermission, Ref: ref, Ask: Ask{Tool: "Bash", Input: "rm -r x"}}
+	return AgentPrompt{AgentID: agent, Type: typePermission, Ref: ref, Ask: Ask{Tool: "Bash", Input: "rm -r x"}}
 }
 
 func TestAnswersToQuestions(t *testing.T) {
 	one, two, none := []Question{colour}, []Question{colour, fruits}, []Question(nil)
 	many := []Question{fruits}
-	numbers := []Question{{Question: "How many?", Options: []Choice{{"3", ""}, {"2", ""}, {"cancel", ""}}}}
+	numbers := []Question{{Question: "How many?", Options: []Choice{{Label: "3"}, {Label: "2"}, {Label: "cancel"}}}}
 	for name, test := range map[string]struct {
 		questions []Question
 		answer    Answer
@@ -81,7 +81,7 @@ func TestAnswersToQuestions(t *testing.T) {
 		"a label is cancel":     {numbers, Answer{Option: "cancel"}, Reply{Option: "cancel", Answers: []string{"cancel"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := ready(t, client())
+			s := ready(t, clientAgent())
 			s.do(asks(s.agent(), "r", test.questions...))
 			s.is("work", Waiting)
 			if got := s.replied("r"); got.State != ReplyOpen || s.o.Decision.Source != FromQuestion || s.o.Decision.Ref != "r" {
@@ -119,7 +119,7 @@ func TestAnswersToQuestionsThatCannotBe(t *testing.T) {
 		"too much":             {[]Question{colour, fruits}, Answer{Answers: []string{strings.Repeat("x", maxAsked/2), strings.Repeat("x", maxAsked/2)}}, "at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := ready(t, client())
+			s := ready(t, clientAgent())
 			s.do(asks(s.agent(), "r", test.questions...))
 			test.answer.Decision = s.o.Decision.ID
 			if r := s.refused(test.answer); r.Code != "invalid" || !strings.Contains(r.Why, test.says) {
@@ -131,7 +131,7 @@ func TestAnswersToQuestionsThatCannotBe(t *testing.T) {
 }
 
 func TestQuestionsCanBeCancelled(t *testing.T) {
-	numbers := Question{Question: "How?", Options: []Choice{{"cancel", ""}}}
+	numbers := Question{Question: "How?", Options: []Choice{{Label: "cancel"}}}
 	for name, test := range map[string]struct {
 		questions []Question
 		answer    Answer
@@ -143,11 +143,11 @@ func TestQuestionsCanBeCancelled(t *testing.T) {
 		"beside a label, by no": {[]Question{numbers}, Answer{Option: "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := ready(t, client())
+			s := ready(t, clientAgent())
 			s.do(asks(s.agent(), "r", test.questions...))
 			test.answer.Decision = s.o.Decision.ID
 			s.do(test.answer)
-			s.is(StepCancelled, Ended)
+			s.is(runbook.EndCancelled, Ended)
 		})
 	}
 }
@@ -167,7 +167,7 @@ func TestPlansAndPermissions(t *testing.T) {
 		"words":             {permission, Answer{Message: "use the Makefile"}, Reply{Option: "deny", Message: "use the Makefile"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startRun(t, client())
+			s := startRun(t, clientAgent())
 			s.carryOut()
 			s.do(test.prompt(s.agent(), "r"))
 			s.is("work", Waiting)
@@ -180,7 +180,7 @@ func TestPlansAndPermissions(t *testing.T) {
 			}
 		})
 	}
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	s.do(plan(s.agent(), "r"))
 	if r := s.refused(Answer{Decision: s.o.Decision.ID, Option: "accept", Message: "but"}); !strings.Contains(r.Why, "no words reach the agent") {
 		t.Errorf("%+v", r)
@@ -198,8 +198,8 @@ func TestWhatIsAskedIsSaidInOneSentence(t *testing.T) {
 		"The agent asks for permission to use Bash: rm -r x":               permission("", "r"),
 		"The agent waits for an answer (permission): Claude needs your ok": {Type: "permission", Text: "Claude needs your ok"},
 	} {
-		s := ready(t, client())
-		what.Agent = s.agent()
+		s := ready(t, clientAgent())
+		what.AgentID = s.agent()
 		s.do(what)
 		if e := s.effect(NotifyPerson); e.Text != want || e.Decision != s.o.Decision.ID {
 			t.Errorf("%+v, want %q", e, want)
@@ -210,7 +210,7 @@ func TestWhatIsAskedIsSaidInOneSentence(t *testing.T) {
 // Tools that are used at once ask at once: one thing is asked at a time, and nothing is
 // lost.
 func TestTwoThingsAsked(t *testing.T) {
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	s.do(asks(s.agent(), "r1", colour))
 	first := s.o.Decision.ID
 	s.do(permission(s.agent(), "r2"))
@@ -237,7 +237,7 @@ func TestTwoThingsAsked(t *testing.T) {
 
 // What an agent asks while something else is open is asked after it.
 func TestAskedWhileSomethingElseIsOpen(t *testing.T) {
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	s.do(AgentStop{s.agent(), ""})
 	s.do(permission(s.agent(), "r"))
 	if s.o.Decision.Source != FromStop {
@@ -251,7 +251,7 @@ func TestAskedWhileSomethingElseIsOpen(t *testing.T) {
 
 func TestPromptOver(t *testing.T) {
 	t.Run("closes the decision", func(t *testing.T) {
-		s := startRun(t, client())
+		s := startRun(t, clientAgent())
 		s.carryOut()
 		s.do(permission(s.agent(), "r"))
 		id := s.o.Decision.ID
@@ -268,13 +268,13 @@ func TestPromptOver(t *testing.T) {
 		}
 	})
 	t.Run("read before what is over", func(t *testing.T) {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		s.do(AgentPromptOver{s.agent(), "r"})
 		s.do(permission(s.agent(), "r"))
 		s.is("work", Running)
 	})
 	t.Run("of what was answered", func(t *testing.T) {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		s.do(permission(s.agent(), "r"))
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "approve"})
 		if s.do(AgentPromptOver{s.agent(), "r"}); s.facts() != "" || s.replied("r").Option != "approve" {
@@ -282,7 +282,7 @@ func TestPromptOver(t *testing.T) {
 		}
 	})
 	t.Run("of another", func(t *testing.T) {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		s.do(permission(s.agent(), "r"))
 		s.do(AgentPromptOver{s.agent(), "other"})
 		s.is("work", Waiting)
@@ -291,7 +291,7 @@ func TestPromptOver(t *testing.T) {
 
 // What was asked while the daemon was away is asked after the catch-up: the hook waits.
 func TestAskedLate(t *testing.T) {
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	s.late(asks(s.agent(), "r1", colour))
 	s.late(permission(s.agent(), "r2"))
 	s.late(AgentPromptOver{s.agent(), "r1"})
@@ -308,10 +308,10 @@ func TestAskedLate(t *testing.T) {
 
 // An agent that asks is not parked, and not silent.
 func TestAskedWhileParked(t *testing.T) {
-	a := client()
+	a := clientAgent()
 	a.OnError = []runbook.ErrorAction{{Action: runbook.Action{Kind: runbook.Resume}}}
 	s := ready(t, a)
-	s.do(AgentError{Agent: s.agent(), Kind: runbook.RateLimited})
+	s.do(AgentError{AgentID: s.agent(), Kind: runbook.RateLimited})
 	s.do(permission(s.agent(), "r"))
 	s.is("work", Waiting)
 	if len(s.o.Timers) != 0 {
@@ -321,8 +321,8 @@ func TestAskedWhileParked(t *testing.T) {
 
 // The client's notification comes after the request, also when that is over.
 func TestNotificationOfARequestWithAHook(t *testing.T) {
-	told := func(s *stage) { s.do(AgentPrompt{Agent: s.agent(), Type: typePermission, Notice: true}) }
-	s := ready(t, client())
+	told := func(s *stage) { s.do(AgentPrompt{AgentID: s.agent(), Type: typePermission, Notice: true}) }
+	s := ready(t, clientAgent())
 	s.do(permission(s.agent(), "r"))
 	told(s)
 	if s.o.Decision.Ref != "r" || s.effects() != "" {
@@ -341,18 +341,18 @@ func TestNotificationOfARequestWithAHook(t *testing.T) {
 		s.refused(what) // words would not reach the dialog
 	}
 	s.do(Answer{Decision: s.o.Decision.ID, Option: "done"})
-	s.is(StepDone, Ended)
+	s.is(runbook.EndDone, Ended)
 }
 
 // What is on the screen is told at once where it is not that notification: a dialog of
 // another kind, or one whose hook can wait no longer.
 func TestDialogAfterARequestWithAHook(t *testing.T) {
 	for _, kind := range []string{"other", typePermission} {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		s.do(permission(s.agent(), "r"))
-		s.do(AgentPromptOver{Agent: s.agent(), Ref: "r"})
+		s.do(AgentPromptOver{AgentID: s.agent(), Ref: "r"})
 		s.is("work", Running)
-		s.do(AgentPrompt{Agent: s.agent(), Type: kind})
+		s.do(AgentPrompt{AgentID: s.agent(), Type: kind})
 		s.is("work", Waiting)
 		if s.o.Decision.Source != FromPrompt || !strings.Contains(s.o.Decision.Context, "stopgate agent attach") {
 			t.Errorf("%s: %s", kind, text(s.o))
@@ -364,11 +364,11 @@ func TestDialogAfterARequestWithAHook(t *testing.T) {
 // everything that can be answered: the client shows them one after the other.
 func TestDialogWhileSomethingIsAsked(t *testing.T) {
 	dialog := func(t *testing.T) *stage {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		s.do(permission(s.agent(), "r1"))
 		s.do(permission(s.agent(), "r2"))
-		s.do(AgentPrompt{Agent: s.agent(), Type: typePermission})
-		s.do(AgentPrompt{Agent: s.agent(), Type: typePermission, Notice: true})
+		s.do(AgentPrompt{AgentID: s.agent(), Type: typePermission})
+		s.do(AgentPrompt{AgentID: s.agent(), Type: typePermission, Notice: true})
 		if s.o.Decision.Ref != "r1" || s.effects() != "" {
 			t.Fatalf("%s", text(s.o))
 		}
@@ -378,7 +378,7 @@ func TestDialogWhileSomethingIsAsked(t *testing.T) {
 		}
 		return s
 	}
-	over := func(s *stage) { s.do(AgentPromptOver{Agent: s.agent(), Ref: "r2"}) }
+	over := func(s *stage) { s.do(AgentPromptOver{AgentID: s.agent(), Ref: "r2"}) }
 	t.Run("told", func(t *testing.T) {
 		s := dialog(t)
 		over(s)
@@ -389,19 +389,19 @@ func TestDialogWhileSomethingIsAsked(t *testing.T) {
 		if s.o.Agent.Dialog != nil {
 			t.Error("it would be told of twice")
 		}
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+		s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
 		s.is("work", Running)
 	})
 	t.Run("seen", func(t *testing.T) {
 		s := dialog(t)
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+		s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
 		over(s)
 		s.is("work", Running)
 	})
 	t.Run("a notice alone is none", func(t *testing.T) {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		s.do(permission(s.agent(), "r"))
-		s.do(AgentPrompt{Agent: s.agent(), Type: typePermission, Notice: true})
+		s.do(AgentPrompt{AgentID: s.agent(), Type: typePermission, Notice: true})
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "approve"})
 		s.is("work", Running)
 	})
@@ -410,27 +410,27 @@ func TestDialogWhileSomethingIsAsked(t *testing.T) {
 func TestAskedAgentsThatEnd(t *testing.T) {
 	for name, what := range map[string]func(agent string) Happening{
 		"question": func(a string) Happening { return asks(a, "r", colour) },
-		"dialog":   func(a string) Happening { return AgentPrompt{Agent: a, Type: typePermission} },
+		"dialog":   func(a string) Happening { return AgentPrompt{AgentID: a, Type: typePermission} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := client()
+			a := clientAgent()
 			a.OnDead = runbook.Action{Kind: runbook.Resume}
 			s := ready(t, a)
 			s.do(what(s.agent()))
 			s.do(permission(s.agent(), "r2"))
 			s.is("work", Waiting)
 			old := s.agent()
-			s.do(AgentExited{Agent: old, Code: 1})
+			s.do(AgentExited{AgentID: old, Code: 1})
 			s.is("work", Running)
 			if s.agent() == old || len(s.o.Agent.Asking) != 0 || s.o.Settled[0].Closed != "the agent has ended" {
 				t.Fatalf("%s", text(s.o))
 			}
 		})
 	}
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	s.do(asks(s.agent(), "r1", colour))
 	s.do(permission(s.agent(), "r2"))
-	s.do(AgentExited{Agent: s.agent()})
+	s.do(AgentExited{AgentID: s.agent()})
 	if s.o.Decision.Source != FromDead || s.replied("r2").State != ReplyNone {
 		t.Fatalf("%s", text(s.o))
 	}
@@ -438,13 +438,13 @@ func TestAskedAgentsThatEnd(t *testing.T) {
 
 func TestOnPromptIsForWhatIsAskedToo(t *testing.T) {
 	t.Run("done", func(t *testing.T) {
-		a := client()
+		a := clientAgent()
 		a.OnPrompt = runbook.Action{Kind: runbook.Done}
 		s := ready(t, a, "next")
 		s.do(permission(s.agent(), "r"))
 		s.is("next", Running)
 	})
-	a := client()
+	a := clientAgent()
 	a.OnPrompt = runbook.Action{Kind: runbook.Gate, Run: "check"}
 	t.Run("a gate that says no", func(t *testing.T) {
 		s := ready(t, a)
@@ -465,10 +465,10 @@ func TestOnPromptIsForWhatIsAskedToo(t *testing.T) {
 		s.is("work", Running)
 	})
 	t.Run("a gate of its idleness", func(t *testing.T) {
-		b := client()
+		b := clientAgent()
 		b.OnIdle = a.OnPrompt
 		s := ready(t, b)
-		s.do(AgentIdle{s.agent(), "p"})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: "p"})
 		s.do(permission(s.agent(), "r"))
 		s.is("work", Running)
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
@@ -499,7 +499,7 @@ func TestWhatIsAskedIsClipped(t *testing.T) {
 	for range 50 {
 		q := Question{Question: long, Header: long}
 		for range 50 {
-			q.Options = append(q.Options, Choice{long, long})
+			q.Options = append(q.Options, Choice{Label: long, Description: long})
 		}
 		many = append(many, q)
 	}
@@ -511,8 +511,8 @@ func TestWhatIsAskedIsClipped(t *testing.T) {
 		"no hook":    {Type: long, Text: long},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := ready(t, client())
-			prompt.Agent = s.agent()
+			s := ready(t, clientAgent())
+			prompt.AgentID = s.agent()
 			s.do(prompt)
 			s.is("work", Waiting)
 			if d := s.o.Decision; d.Ask != nil && (sizeOf(d.Ask) > maxAskSize+2*maxPlan || len(d.Ask.Questions) > maxParts) {
@@ -520,7 +520,7 @@ func TestWhatIsAskedIsClipped(t *testing.T) {
 			}
 		})
 	}
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	for i := range 100 {
 		s.do(permission(s.agent(), fmt.Sprint("r", i)))
 	}
@@ -531,13 +531,13 @@ func TestWhatIsAskedIsClipped(t *testing.T) {
 		t.Errorf("what is not kept is %s: the client has to ask itself", got)
 	}
 	small := Ask{Tool: "t", Questions: []Question{colour, fruits}}
-	if diff := cmp.Diff(small, small.clipped()); diff != "" {
+	if diff := cmp.Diff(small, clipAsk(small)); diff != "" {
 		t.Errorf("what fits is clipped: %s", diff)
 	}
 }
 
 func TestClientsThatDoNotStart(t *testing.T) {
-	s := atWork(t, client())
+	s := atWork(t, clientAgent())
 	s.do(AgentBlocked{s.agent(), "login", "Select login method:"})
 	s.is("work", Waiting)
 	if d := s.o.Decision; d.Source != FromStart || d.names() != "retry, cancel" || !strings.HasPrefix(d.Context, "The client is not logged in\n") || !strings.Contains(d.Context, "attach "+s.agent()) {
@@ -547,7 +547,7 @@ func TestClientsThatDoNotStart(t *testing.T) {
 		t.Fatalf("again: %s", s.facts())
 	}
 	t.Run("a person sees to it", func(t *testing.T) {
-		for _, first := range []Happening{AgentReady{s.agent()}, AgentWorking{Agent: s.agent()}} {
+		for _, first := range []Happening{AgentReady{s.agent()}, AgentWorking{AgentID: s.agent()}} {
 			s := s.fork(t)
 			s.do(first)
 			s.is("work", Running)
@@ -573,7 +573,7 @@ func TestClientsThatDoNotStart(t *testing.T) {
 	})
 	t.Run("it ends", func(t *testing.T) {
 		s := s.fork(t)
-		s.do(AgentExited{Agent: s.agent(), Code: 1, Tail: "Welcome\nError: no login\n"})
+		s.do(AgentExited{AgentID: s.agent(), Code: 1, Tail: "Welcome\nError: no login\n"})
 		if d := s.o.Decision; d.Source != FromDead || d.Context != "The client ended before it had started: Error: no login" {
 			t.Fatalf("%s", text(d))
 		}
@@ -592,15 +592,15 @@ func TestClientsThatDoNotStart(t *testing.T) {
 
 // A client that did not start in an old session is started in it again.
 func TestClientThatDoesNotStartInItsSession(t *testing.T) {
-	a := client()
+	a := clientAgent()
 	a.OnDead = runbook.Action{Kind: runbook.Resume, Attempts: 2}
 	s := ready(t, a)
 	session := s.agent()
-	s.do(AgentExited{Agent: s.agent()})
+	s.do(AgentExited{AgentID: s.agent()})
 	if start := s.effect(StartAgent).Agent; start.Resume != session || start.Prompt != defaultNudge {
 		t.Fatalf("%+v", start)
 	}
-	s.do(AgentExited{Agent: s.agent()})
+	s.do(AgentExited{AgentID: s.agent()})
 	if start := s.effect(StartAgent).Agent; start.Resume != session || start.Prompt != defaultNudge {
 		t.Fatalf("%+v", start)
 	}
@@ -608,23 +608,23 @@ func TestClientThatDoesNotStartInItsSession(t *testing.T) {
 
 // A prompt that is given again names the agent that gets it.
 func TestAPromptThatNamesTheAgent(t *testing.T) {
-	a := client()
+	a := clientAgent()
 	a.Prompt = "You are ${agent_id}."
 	a.OnDead = runbook.Action{Kind: runbook.Resume}
 	s := start(t, work(a))
 	s.carryOut()
 	first := s.agent()
-	s.do(AgentExited{Agent: first})
+	s.do(AgentExited{AgentID: first})
 	if got := s.effect(StartAgent).Agent; got.Prompt != "You are "+s.agent()+"." || s.agent() == first {
 		t.Fatalf("%+v", got)
 	}
 }
 
 func TestAMessageThatNamesTheAgent(t *testing.T) {
-	a := client()
+	a := clientAgent()
 	a.OnDead = runbook.Action{Kind: runbook.Resume, Message: "You are ${agent_id}.", Append: true}
 	s := ready(t, a)
-	s.do(AgentExited{Agent: s.agent()})
+	s.do(AgentExited{AgentID: s.agent()})
 	if got := s.effect(StartAgent).Agent; got.Prompt != "You are "+s.agent()+"." {
 		t.Fatalf("%+v", got)
 	}
@@ -632,9 +632,9 @@ func TestAMessageThatNamesTheAgent(t *testing.T) {
 
 // What a person says is said as it is.
 func TestAPersonWhoNamesTheAgent(t *testing.T) {
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	words := "look into " + s.agent() + ".jsonl"
-	s.do(AgentExited{Agent: s.agent()})
+	s.do(AgentExited{AgentID: s.agent()})
 	s.tell(s.input(Tell{s.agent(), words}))
 	if got := s.effect(StartAgent).Agent; got.Prompt != words {
 		t.Fatalf("%+v", got)
@@ -642,7 +642,7 @@ func TestAPersonWhoNamesTheAgent(t *testing.T) {
 }
 
 func TestHowClientsAreStarted(t *testing.T) {
-	a := client()
+	a := clientAgent()
 	a.Run = `claude --model x "${prompt}"`
 	s := start(t, work(a))
 	got := s.effect(StartAgent).Agent
@@ -659,7 +659,7 @@ func TestHowClientsAreStarted(t *testing.T) {
 // matter.
 func TestClientThatDoesNotBegin(t *testing.T) {
 	blocked := func(t *testing.T) *stage {
-		s := atWork(t, client())
+		s := atWork(t, clientAgent())
 		s.do(AgentBlocked{s.agent(), ScreenUnbegun, ""}) // it cannot be, yet
 		s.do(AgentReady{s.agent()})
 		s.do(AgentBlocked{s.agent(), "trust", ""}) // nor this, now
@@ -674,7 +674,7 @@ func TestClientThatDoesNotBegin(t *testing.T) {
 		s := blocked(t)
 		s.do(AgentReady{s.agent()})
 		s.is("work", Waiting)
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "p"})
+		s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
 		s.is("work", Running)
 		if s.o.Agent.Unbegun() {
 			t.Fatalf("%s", text(s.o))
@@ -694,40 +694,40 @@ func TestClientThatDoesNotBegin(t *testing.T) {
 			t.Fatalf("%+v", start)
 		}
 	})
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	s.do(AgentBlocked{s.agent(), ScreenUnbegun, ""})
 	s.is("work", Running)
 }
 
 // Nobody waits for the answer to what an agent asks that is being ended.
 func TestAnswerToAnAgentThatIsBeingEnded(t *testing.T) {
-	s := ready(t, client())
-	s.do(AgentPrompt{Agent: s.agent(), Type: "permission", Text: "Bash", Ref: "r"})
+	s := ready(t, clientAgent())
+	s.do(AgentPrompt{AgentID: s.agent(), Type: "permission", Text: "Bash", Ref: "r"})
 	decision := s.o.Decision.ID
-	s.do(KillNow{s.agent()})
+	s.do(Kill{s.agent()})
 	var refusal *Refusal
 	if _, err := s.try(s.input(Answer{Decision: decision, Option: "approve"})); !errors.As(err, &refusal) || refusal.Code != "conflict" {
 		t.Fatalf("%v", err)
 	}
 	s.do(Answer{Decision: decision, Option: "cancel"})
-	s.is(StepCancelled, Ended)
+	s.is(runbook.EndCancelled, Ended)
 }
 
 // One that ends between its start and its first turn has lost its prompt, not what is added to it.
 func TestClientThatEndsBeforeItBegins(t *testing.T) {
-	a := client()
+	a := clientAgent()
 	a.OnDead = runbook.Action{Kind: runbook.Resume, Message: "You died.", Append: true}
 	s := atWork(t, a)
 	s.do(AgentReady{s.agent()})
-	s.do(AgentExited{Agent: s.agent(), Code: 1})
+	s.do(AgentExited{AgentID: s.agent(), Code: 1})
 	if start := s.effect(StartAgent).Agent; start.Prompt != "do 1\n\nYou died." || start.Resume != "" {
 		t.Fatalf("%+v", start)
 	}
 }
 
 func TestTheEndOfAnAgentSaysWhy(t *testing.T) {
-	s := ready(t, client())
-	s.do(AgentExited{Agent: s.agent(), Code: 2, Tail: "a\n\n  API key is wrong \n"})
+	s := ready(t, clientAgent())
+	s.do(AgentExited{AgentID: s.agent(), Code: 2, Tail: "a\n\n  API key is wrong \n"})
 	if got := s.o.Decision.Context; got != "The agent exited with status 2: API key is wrong" {
 		t.Fatalf("%q", got)
 	}
@@ -735,7 +735,7 @@ func TestTheEndOfAnAgentSaysWhy(t *testing.T) {
 
 func TestTell(t *testing.T) {
 	t.Run("running", func(t *testing.T) {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		in := s.input(Tell{s.agent(), "  look\n"})
 		s.tell(in)
 		if s.effect(SendAgent).Text != "look" {
@@ -754,19 +754,19 @@ func TestTell(t *testing.T) {
 		}
 	})
 	t.Run("in a question", func(t *testing.T) {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		s.do(asks(s.agent(), "r", colour))
 		if r := s.refused(Tell{s.agent(), "red"}); r.Code != "conflict" || !strings.Contains(r.Why, s.o.Decision.ID) {
 			t.Fatalf("%+v", r)
 		}
 	})
 	t.Run("its successor", func(t *testing.T) {
-		a := client()
+		a := clientAgent()
 		a.OnDead = runbook.Action{Kind: runbook.Resume, Attempts: 1}
 		s := ready(t, a)
 		old := s.agent()
-		s.do(AgentExited{Agent: old})
-		for _, what := range []Happening{Tell{old, "hello"}, KillNow{old}} {
+		s.do(AgentExited{AgentID: old})
+		for _, what := range []Happening{Tell{old, "hello"}, Kill{old}} {
 			if r := s.refused(what); r.Code != "conflict" || s.agent() == old {
 				t.Fatalf("%+v", r)
 			}
@@ -779,7 +779,7 @@ func TestTell(t *testing.T) {
 		}
 	})
 	t.Run("nothing, or too much", func(t *testing.T) {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		for _, words := range []string{"", " \n", strings.Repeat("x", maxAsked)} {
 			if r := s.refused(Tell{s.agent(), words}); r.Code != "invalid" {
 				t.Fatalf("%+v", r)
@@ -796,18 +796,18 @@ func TestTell(t *testing.T) {
 }
 
 func TestKillNow(t *testing.T) {
-	a := client()
+	a := clientAgent()
 	a.OnDead = runbook.Action{Kind: runbook.Resume}
 	t.Run("running", func(t *testing.T) {
 		s := ready(t, a)
-		s.do(KillNow{s.agent()})
+		s.do(Kill{s.agent()})
 		if s.effect(KillAgent).Target != s.agent() {
 			t.Fatalf("%+v", s.last)
 		}
-		if s.do(KillNow{s.agent()}); s.effects() != "" {
+		if s.do(Kill{s.agent()}); s.effects() != "" {
 			t.Fatalf("again: %s", s.effects())
 		}
-		s.do(AgentExited{Agent: s.agent(), Code: -1})
+		s.do(AgentExited{AgentID: s.agent(), Code: -1})
 		if s.effects() != "agent:kill agent:start" {
 			t.Fatalf("on_dead: %s", s.effects())
 		}
@@ -815,21 +815,21 @@ func TestKillNow(t *testing.T) {
 	t.Run("about to start", func(t *testing.T) {
 		s := start(t, work(a))
 		first := s.agent()
-		s.do(KillNow{s.agent()})
+		s.do(Kill{s.agent()})
 		if _, open := s.o.Effect(s.id + "-2"); open || s.agent() == first {
 			t.Fatalf("%s", text(s.o))
 		}
 	})
 	t.Run("nothing to kill", func(t *testing.T) {
 		s := asked(t, FromDead)
-		if r := s.refused(KillNow{s.agent()}); r.Code != "conflict" {
+		if r := s.refused(Kill{s.agent()}); r.Code != "conflict" {
 			t.Fatalf("%+v", r)
 		}
 	})
 	t.Run("while a person is asked", func(t *testing.T) {
 		s := asked(t, FromStop)
-		s.do(KillNow{s.agent()})
-		s.do(AgentExited{Agent: s.agent(), Code: -1})
+		s.do(Kill{s.agent()})
+		s.do(AgentExited{AgentID: s.agent(), Code: -1})
 		s.is("work", Waiting)
 	})
 }
@@ -837,7 +837,7 @@ func TestKillNow(t *testing.T) {
 func TestPromptsThatArePersonsOnly(t *testing.T) {
 	for name, w := range map[string]AgentWorking{"task": {Source: sourceTask}, "ours": {Ours: true}} {
 		s := asked(t, FromStop)
-		w.Agent = s.agent()
+		w.AgentID = s.agent()
 		if s.do(w); s.o.Decision == nil {
 			t.Errorf("%s: nobody typed, and the decision is closed", name)
 		}
@@ -863,7 +863,7 @@ func TestErrorsPark(t *testing.T) {
 	a.OnError = []runbook.ErrorAction{{Action: runbook.Action{Kind: runbook.Resume, Attempts: runbook.Forever}}}
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge}
 	fail := func(s *stage, reset time.Duration, prompt string) {
-		e := AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Text: "429", Prompt: prompt}
+		e := AgentError{AgentID: s.agent(), Kind: runbook.RateLimited, Text: "429", Prompt: prompt}
 		if reset != 0 {
 			e.Reset = s.now.Add(time.Second + reset)
 		}
@@ -872,7 +872,7 @@ func TestErrorsPark(t *testing.T) {
 	t.Run("idle and stop count nothing", func(t *testing.T) {
 		s := atWork(t, a)
 		fail(s, 0, "p")
-		s.do(AgentIdle{s.agent(), "p"})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: "p"})
 		s.do(AgentStop{s.agent(), "p"})
 		s.is("work", Running)
 		if s.effects() != "" || len(s.o.Attempts) != 0 || s.o.Agent.Pending != "error:rate_limited" {
@@ -908,7 +908,7 @@ func TestErrorsPark(t *testing.T) {
 	t.Run("found late", func(t *testing.T) {
 		s := atWork(t, a)
 		reset := s.now.Add(time.Hour)
-		s.late(AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Reset: reset})
+		s.late(AgentError{AgentID: s.agent(), Kind: runbook.RateLimited, Reset: reset})
 		s.do(CaughtUp{})
 		if due := s.o.Timers[cooldown]; !due.Equal(reset) {
 			t.Fatalf("due %s", due)
@@ -917,7 +917,7 @@ func TestErrorsPark(t *testing.T) {
 	t.Run("it goes on by itself", func(t *testing.T) {
 		s := atWork(t, a)
 		fail(s, time.Hour, "")
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "p2"})
+		s.do(AgentWorking{AgentID: s.agent(), Prompt: "p2"})
 		if len(s.o.Timers) != 0 || s.o.Agent.Pending != "" || !s.o.Agent.Until.IsZero() {
 			t.Fatalf("%s", text(s.o))
 		}

@@ -35,8 +35,8 @@ func (o *Owner) Budget() runbook.Budget {
 	return b
 }
 
-// over reports whether the budget is used up. What cleans up after a cancel has none.
-func (d *draft) over() bool {
+// overBudget reports whether the budget is used up. What cleans up after a cancel has none.
+func (d *draft) overBudget() bool {
 	if d.Cancelling {
 		return false
 	}
@@ -52,8 +52,8 @@ func (o *Owner) exceeded() (money, spare bool) {
 // spent is what an agent has cost. What an older one cost is known later at times; it
 // counts as well.
 func (d *draft) spent(w AgentSpent) {
-	old, known := d.Spent[w.Agent]
-	if !known && (d.Agent == nil || d.Agent.ID != w.Agent) || w.Agent == "" {
+	old, known := d.Spent[w.AgentID]
+	if !known && (d.Agent == nil || d.Agent.ID != w.AgentID) || w.AgentID == "" {
 		return
 	}
 	now := Spent{old.USD, max(old.Tokens, w.Tokens)}
@@ -63,8 +63,8 @@ func (d *draft) spent(w AgentSpent) {
 	if now == old {
 		return
 	}
-	d.fact(Paid{w.Agent, now})
-	if d.Agent != nil && !d.Agent.Exited && d.over() && !d.waitsFor(FromBudget) {
+	d.fact(AgentSpent{w.AgentID, now.USD, now.Tokens})
+	if d.Agent != nil && !d.Agent.Exited && d.overBudget() && !d.waitsFor(FromBudget) {
 		d.exceed("")
 	}
 }

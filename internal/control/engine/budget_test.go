@@ -13,7 +13,7 @@ import (
 // limited is a pipeline with limits whose client has started.
 func limited(t testing.TB, b runbook.Budget, then ...string) *stage {
 	t.Helper()
-	return limitedBy(t, work(client(), then...), b)
+	return limitedBy(t, work(clientAgent(), then...), b)
 }
 
 func limitedBy(t testing.TB, p runbook.Plan, b runbook.Budget) *stage {
@@ -27,8 +27,8 @@ func limitedBy(t testing.TB, p runbook.Plan, b runbook.Budget) *stage {
 func TestMoneyRunsOut(t *testing.T) {
 	spent := func(t *testing.T) *stage {
 		s := limited(t, runbook.Budget{USD: 2}, "next")
-		s.do(AgentWorking{Agent: s.agent()})
-		s.do(AgentRested{Agent: s.agent()})
+		s.do(AgentWorking{AgentID: s.agent()})
+		s.do(AgentRested{AgentID: s.agent()})
 		s.do(AgentSpent{s.agent(), 2, 1000})
 		s.is("work", Running)
 		s.do(AgentSpent{s.agent(), 2.5, 2000})
@@ -46,10 +46,10 @@ func TestMoneyRunsOut(t *testing.T) {
 		decision := s.o.Decision.ID
 		for _, what := range []Happening{
 			AgentSpent{s.agent(), 3, 2500},
-			AgentWorking{Agent: s.agent()},
+			AgentWorking{AgentID: s.agent()},
 			AgentSignal{s.agent(), Signal{SignalEscalate, "help"}},
-			AgentIdle{s.agent(), "p"},
-			AgentExited{Agent: s.agent()},
+			AgentIdle{AgentID: s.agent(), Prompt: "p"},
+			AgentExited{AgentID: s.agent()},
 		} {
 			if s.do(what); s.effects() != "" || s.o.Decision == nil || s.o.Decision.ID != decision {
 				t.Fatalf("%T: %s", what, text(s.o))
@@ -62,7 +62,7 @@ func TestMoneyRunsOut(t *testing.T) {
 			session := s.agent()
 			s.carryOut()
 			if exited {
-				s.do(AgentExited{Agent: s.agent()})
+				s.do(AgentExited{AgentID: s.agent()})
 			}
 			s.do(Answer{Decision: s.o.Decision.ID, Option: "extend"})
 			s.is("work", Running)
@@ -96,9 +96,9 @@ func TestMoneyRunsOut(t *testing.T) {
 	t.Run("complete in a turn that is cut off", func(t *testing.T) {
 		s := spent(t)
 		decision := s.o.Decision.ID
-		s.do(AgentWorking{Agent: s.agent()})
+		s.do(AgentWorking{AgentID: s.agent()})
 		s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
-		s.do(AgentExited{Agent: s.agent()})
+		s.do(AgentExited{AgentID: s.agent()})
 		if s.is("work", Waiting); s.o.Decision.ID != decision {
 			t.Fatalf("%s", text(s.o))
 		}
@@ -119,12 +119,12 @@ func TestMoneyRunsOut(t *testing.T) {
 		t.Run("done", func(t *testing.T) {
 			s := s.fork(t)
 			s.do(Answer{Decision: s.o.Decision.ID, Option: "done"})
-			s.is(StepDone, Ended)
+			s.is(runbook.EndDone, Ended)
 		})
 		t.Run("cancel", func(t *testing.T) {
 			s := s.fork(t)
 			s.do(Answer{Decision: s.o.Decision.ID, Option: "cancel"})
-			s.is(StepCancelled, Ended)
+			s.is(runbook.EndCancelled, Ended)
 		})
 		t.Run("resume", func(t *testing.T) {
 			s := s.fork(t)
@@ -133,7 +133,7 @@ func TestMoneyRunsOut(t *testing.T) {
 		})
 	})
 	t.Run("no agent after it", func(t *testing.T) {
-		p := work(client())
+		p := work(clientAgent())
 		p.Pipeline.Steps = append(p.Pipeline.Steps, runbook.Step{Name: "more", Run: p.Pipeline.Steps[0].Run})
 		p.Pipeline.Steps[0].OnDone = "more"
 		s := limitedBy(t, p, runbook.Budget{USD: 1})
@@ -156,13 +156,13 @@ func TestMoneyRunsOut(t *testing.T) {
 		}
 	})
 	t.Run("a failed pipeline that is resumed", func(t *testing.T) {
-		a := client()
+		a := clientAgent()
 		a.OnDead = runbook.Action{Kind: runbook.Fail}
 		s := limitedBy(t, work(a), runbook.Budget{USD: 1})
 		old := s.agent()
 		s.do(AgentReady{old})
-		s.do(AgentExited{Agent: old})
-		s.is(StepFailed, Ended)
+		s.do(AgentExited{AgentID: old})
+		s.is(runbook.EndFailed, Ended)
 		s.do(AgentSpent{old, 2, 0}) // it is known later
 		s.do(Resume{Message: "again"})
 		s.is("work", Waiting)
@@ -183,7 +183,7 @@ func TestWhatAgentsCost(t *testing.T) {
 		}
 	}
 	for i := range 50 {
-		s.do(AgentExited{Agent: s.agent()})
+		s.do(AgentExited{AgentID: s.agent()})
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "retry"})
 		s.carryOut()
 		s.do(AgentSpent{s.agent(), 1, 10})
@@ -240,10 +240,10 @@ func TestTimeRunsOut(t *testing.T) {
 		s := limitedBy(t, shells("build"), runbook.Budget{Time: time.Minute})
 		s.elapse(budget)
 		s.do(ShellExited{Key: s.o.Shell.Key})
-		s.is(StepDone, Ended)
+		s.is(runbook.EndDone, Ended)
 	})
 	t.Run("on_cancel has no budget", func(t *testing.T) {
-		p := work(client(), "clean")
+		p := work(clientAgent(), "clean")
 		p.Pipeline.OnCancel = "clean"
 		s := limitedBy(t, p, runbook.Budget{Time: time.Minute, USD: 1})
 		s.do(AgentSpent{s.agent(), 2, 0})
@@ -256,25 +256,25 @@ func TestTimeRunsOut(t *testing.T) {
 	t.Run("a clock that is put back", func(t *testing.T) {
 		s := limited(t, runbook.Budget{Time: time.Hour})
 		s.now = s.now.Add(30 * time.Minute)
-		s.do(AgentWorking{Agent: s.agent()})
+		s.do(AgentWorking{AgentID: s.agent()})
 		s.now = s.now.Add(-24 * time.Hour)
-		s.do(AgentWorking{Agent: s.agent()})
+		s.do(AgentWorking{AgentID: s.agent()})
 		if left := s.o.Timers[budget].Sub(s.now); left < 29*time.Minute || left > 30*time.Minute {
 			t.Fatalf("%s are left", left)
 		}
 	})
 	t.Run("what was found late is not waited with", func(t *testing.T) {
 		s := limited(t, runbook.Budget{Time: time.Hour})
-		s.late(AgentIdle{s.agent(), "p"})
+		s.late(AgentIdle{AgentID: s.agent(), Prompt: "p"})
 		s.do(CaughtUp{})
 		s.is("work", Waiting)
 	})
 	t.Run("an agent that dies when it is over", func(t *testing.T) {
-		a := client()
+		a := clientAgent()
 		a.OnDead = runbook.Action{Kind: runbook.Resume}
 		s := limitedBy(t, work(a), runbook.Budget{Time: time.Minute})
 		s.now = s.now.Add(time.Hour)
-		s.do(AgentExited{Agent: s.agent()})
+		s.do(AgentExited{AgentID: s.agent()})
 		s.is("work", Waiting)
 		if s.o.Decision.Source != FromBudget || s.effects() != "notify" {
 			t.Fatalf("%s", s.effects())
@@ -293,7 +293,7 @@ func TestTimeRunsOut(t *testing.T) {
 		}
 	})
 	t.Run("an agent alone", func(t *testing.T) {
-		a := client()
+		a := clientAgent()
 		a.Budget.Time = time.Minute
 		s := startRun(t, a)
 		s.carryOut()
@@ -306,11 +306,11 @@ func TestExpiry(t *testing.T) {
 	const words = "Nobody answered in time: decide yourself."
 	lead := map[string]func(s *stage){
 		"stop":     func(s *stage) { s.do(AgentStop{s.agent(), ""}) },
-		"dead":     func(s *stage) { s.do(AgentExited{Agent: s.agent()}) },
+		"dead":     func(s *stage) { s.do(AgentExited{AgentID: s.agent()}) },
 		"question": func(s *stage) { s.do(asks(s.agent(), "r", colour, fruits)) },
 		"plan":     func(s *stage) { s.do(plan(s.agent(), "r")) },
 		"approval": func(s *stage) { s.do(permission(s.agent(), "r")) },
-		"dialog":   func(s *stage) { s.do(AgentPrompt{Agent: s.agent(), Type: typePermission}) },
+		"dialog":   func(s *stage) { s.do(AgentPrompt{AgentID: s.agent(), Type: typePermission}) },
 		"budget":   func(s *stage) { s.do(AgentSpent{s.agent(), 99, 0}) },
 	}
 	const (
@@ -329,7 +329,7 @@ func TestExpiry(t *testing.T) {
 	for name, come := range lead {
 		for _, answer := range []runbook.Default{runbook.DefaultGoOn, runbook.DefaultDone, runbook.DefaultCancel} {
 			t.Run(fmt.Sprint(name, "/", answer), func(t *testing.T) {
-				p := work(client(), "next")
+				p := work(clientAgent(), "next")
 				p.Pipeline.Expire = runbook.Expire{After: time.Hour, Answer: answer}
 				s := limitedBy(t, p, runbook.Budget{USD: 50})
 				s.do(AgentReady{s.agent()})
@@ -366,7 +366,7 @@ func TestExpiry(t *testing.T) {
 }
 
 func TestExpiryIsOfOneDecision(t *testing.T) {
-	p := work(client())
+	p := work(clientAgent())
 	p.Pipeline.Expire = runbook.Expire{After: time.Hour, Answer: runbook.DefaultCancel}
 	t.Run("answered before", func(t *testing.T) {
 		s := start(t, p)
@@ -399,11 +399,11 @@ func TestExpiryIsOfOneDecision(t *testing.T) {
 		}
 	})
 	t.Run("an agent alone", func(t *testing.T) {
-		a := client()
+		a := clientAgent()
 		a.Expire = p.Pipeline.Expire
 		s := startRun(t, a)
 		s.do(AgentStop{s.agent(), ""})
 		s.elapse(expire)
-		s.is(StepCancelled, Ended)
+		s.is(runbook.EndCancelled, Ended)
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // cancel ends what runs and goes to on_cancel. Once is enough: what cleans up is not
@@ -19,22 +21,17 @@ func (d *draft) cancel(why string) {
 
 // giveUp leaves the current step for on_cancel. Where that has been tried, it is the end.
 func (d *draft) giveUp(why string) {
-	step, p, again := d.current(), d.Plan.Pipeline, d.Cancelling
+	step, again := d.current(), d.Cancelling
 	if !again {
-		d.fact(CancelBegun{clip(why, maxWords)})
+		d.fact(PipelineCancelling{clip(why, maxWords)})
 	}
 	d.leave()
-	d.fact(StepLeft{step.Name})
-	switch {
-	case again:
-		d.end(StepCancelled)
-	case step.OnCancel != "":
-		d.enter(step.OnCancel, opening{})
-	case p.OnCancel != "" && p.OnCancel != step.Name:
-		d.enter(p.OnCancel, opening{})
-	default:
-		d.end(StepCancelled)
+	d.fact(StepCancelled{step.Name})
+	if again {
+		d.end(runbook.EndCancelled)
+		return
 	}
+	d.follow(step, step.OnCancel, d.Plan.Pipeline.OnCancel, runbook.EndCancelled)
 }
 
 func (d *draft) varNames() string {
@@ -63,12 +60,12 @@ func (d *draft) resume(r Resume) error {
 	case d.Status == Waiting && d.Decision.recommended() == "":
 		return &Refusal{"conflict", fmt.Sprintf("it waits for an answer: answer decision %s with one of %s", d.Decision.ID, d.Decision.names())}
 	case d.Status == Waiting:
-		d.fact(Resumed{Vars: vars})
+		d.fact(PipelineResumed{Vars: vars})
 		return d.answer(Answer{Decision: d.Decision.ID, Option: d.Decision.recommended(), Message: r.Message})
-	case d.Step != StepFailed:
+	case d.Step != runbook.EndFailed:
 		return &Refusal{"conflict", fmt.Sprintf("only what failed or waits can be resumed; this is %s", d.where())}
 	}
-	step, known := d.planned(d.Failed)
+	step, known := d.plannedStep(d.Failed)
 	if !known {
 		return &Refusal{"conflict", "there is no step to go on with"}
 	}
@@ -79,9 +76,9 @@ func (d *draft) resume(r Resume) error {
 	if how.message != "" {
 		how.session = d.lastSession(step.Name)
 	}
-	d.fact(Resumed{step.Name, vars})
+	d.fact(PipelineResumed{step.Name, vars})
 	if d.Kind == AgentRun {
-		d.fact(RunStatus{Status: runRunning})
+		d.fact(AgentRunStatusChanged{Status: runRunning})
 	}
 	d.enter(step.Name, how)
 	return nil

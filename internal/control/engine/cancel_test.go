@@ -25,14 +25,18 @@ func TestCancelInEachState(t *testing.T) {
 			s.do(ShellExited{Key: s.o.Shell.Key, Lost: true})
 			return s
 		}, ""},
-		{"gate", func(t *testing.T) *stage { s := atWork(t, gated); s.do(AgentIdle{s.agent(), ""}); return s }, "shell:kill agent:kill"},
+		{"gate", func(t *testing.T) *stage {
+			s := atWork(t, gated)
+			s.do(AgentIdle{AgentID: s.agent(), Prompt: ""})
+			return s
+		}, "shell:kill agent:kill"},
 		{"run", func(t *testing.T) *stage { return startRun(t, worker()) }, "agent:kill"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := test.stage(t)
 			s.do(Cancel{"enough"})
-			s.is(StepCancelled, Ended)
+			s.is(runbook.EndCancelled, Ended)
 			if s.effects() != test.effects {
 				t.Fatalf("%s, want %s", s.effects(), test.effects)
 			}
@@ -76,7 +80,7 @@ func TestOnCancel(t *testing.T) {
 			t.Fatal("what cleans up is not cancelled")
 		}
 		s.do(ShellExited{Key: s.o.Shell.Key})
-		s.is(StepCancelled, Ended)
+		s.is(runbook.EndCancelled, Ended)
 	})
 	t.Run("the pipeline's other transitions are for what was not cancelled", func(t *testing.T) {
 		q := p
@@ -85,7 +89,7 @@ func TestOnCancel(t *testing.T) {
 			s := cancelled(t, q)
 			s.is("clean", Running)
 			s.do(ShellExited{Key: s.o.Shell.Key, Code: code})
-			s.is(StepCancelled, Ended)
+			s.is(runbook.EndCancelled, Ended)
 		}
 	})
 	t.Run("the step's own are followed", func(t *testing.T) {
@@ -97,13 +101,13 @@ func TestOnCancel(t *testing.T) {
 			s.do(ShellExited{Key: s.o.Shell.Key, Code: code})
 			s.is(next, Running)
 			s.do(ShellExited{Key: s.o.Shell.Key})
-			s.is(StepCancelled, Ended)
+			s.is(runbook.EndCancelled, Ended)
 		}
 	})
 	t.Run("it fails", func(t *testing.T) {
 		s := cancelled(t, p)
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
-		s.is(StepCancelled, Ended)
+		s.is(runbook.EndCancelled, Ended)
 	})
 	t.Run("the step's own comes first", func(t *testing.T) {
 		q := p
@@ -114,7 +118,7 @@ func TestOnCancel(t *testing.T) {
 	t.Run("already there", func(t *testing.T) {
 		q := p
 		q.Pipeline.OnCancel = "a"
-		cancelled(t, q).is(StepCancelled, Ended)
+		cancelled(t, q).is(runbook.EndCancelled, Ended)
 	})
 	t.Run("a person who is asked there can end it", func(t *testing.T) {
 		q := p
@@ -124,7 +128,7 @@ func TestOnCancel(t *testing.T) {
 		s.do(ShellExited{Key: s.o.Shell.Key, Lost: true})
 		s.is("own", Waiting)
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "cancel", Message: ""})
-		s.is(StepCancelled, Ended)
+		s.is(runbook.EndCancelled, Ended)
 	})
 }
 
@@ -141,15 +145,15 @@ func TestTransitions(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no implicit next", p(func(p *runbook.Plan) {}), 0, StepDone},
+		{"no implicit next", p(func(p *runbook.Plan) {}), 0, runbook.EndDone},
 		{"on_done", p(func(p *runbook.Plan) { p.Pipeline.Steps[0].OnDone = "b" }), 0, "b"},
 		{"the pipeline's on_done", p(func(p *runbook.Plan) { p.Pipeline.OnDone = "b" }), 0, "b"},
 		{"the step's own first", p(func(p *runbook.Plan) { p.Pipeline.Steps[0].OnDone = "b"; p.Pipeline.OnDone = "a" }), 0, "b"},
-		{"already at the pipeline's on_done", p(func(p *runbook.Plan) { p.Pipeline.OnDone = "a" }), 0, StepDone},
-		{"failed", p(func(p *runbook.Plan) {}), 1, StepFailed},
+		{"already at the pipeline's on_done", p(func(p *runbook.Plan) { p.Pipeline.OnDone = "a" }), 0, runbook.EndDone},
+		{"failed", p(func(p *runbook.Plan) {}), 1, runbook.EndFailed},
 		{"on_fail", p(func(p *runbook.Plan) { p.Pipeline.Steps[0].OnFail = "b" }), 1, "b"},
 		{"the pipeline's on_fail", p(func(p *runbook.Plan) { p.Pipeline.OnFail = "b" }), 1, "b"},
-		{"it is what failed", p(func(p *runbook.Plan) { p.Pipeline.OnFail = "a" }), 1, StepFailed},
+		{"it is what failed", p(func(p *runbook.Plan) { p.Pipeline.OnFail = "a" }), 1, runbook.EndFailed},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -174,7 +178,7 @@ func TestVisitsAreLimited(t *testing.T) {
 		}
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
 	}
-	s.is(StepFailed, Ended)
+	s.is(runbook.EndFailed, Ended)
 	if want := fmt.Sprintf("step %q was entered 6 times; the limit is 5", "a"); s.o.Error != want {
 		t.Fatalf("%q, want %q", s.o.Error, want)
 	}
@@ -202,15 +206,15 @@ func TestResume(t *testing.T) {
 			t.Fatalf("%s", text(s.o))
 		}
 		s.do(ShellExited{Key: s.o.Shell.Key})
-		s.is(StepDone, Ended)
+		s.is(runbook.EndDone, Ended)
 	})
 	t.Run("a failed agent, with words", func(t *testing.T) {
 		a := worker()
 		a.OnDead = runbook.Action{Kind: runbook.Fail}
 		s := atWork(t, a)
 		old := s.agent()
-		s.do(AgentExited{Agent: old, Code: 9})
-		s.is(StepFailed, Ended)
+		s.do(AgentExited{AgentID: old, Code: 9})
+		s.is(runbook.EndFailed, Ended)
 		s.do(Resume{Message: "mind the tests"})
 		if start := s.effect(StartAgent).Agent; start.Resume != old || start.Prompt != "mind the tests" || start.ID == old {
 			t.Fatalf("%+v", start)
@@ -220,7 +224,7 @@ func TestResume(t *testing.T) {
 		a := worker()
 		a.OnDead = runbook.Action{Kind: runbook.Fail}
 		s := atWork(t, a)
-		s.do(AgentExited{Agent: s.agent(), Code: 9})
+		s.do(AgentExited{AgentID: s.agent(), Code: 9})
 		s.do(Resume{Vars: map[string]string{"x": "5"}})
 		if start := s.effect(StartAgent).Agent; start.Resume != "" || start.Prompt != "do 5" {
 			t.Fatalf("%+v", start)
@@ -251,8 +255,8 @@ func TestResume(t *testing.T) {
 		a := worker()
 		a.OnDead = runbook.Action{Kind: runbook.Fail}
 		s := startRun(t, a)
-		s.do(AgentExited{Agent: s.agent()})
-		s.is(StepFailed, Ended)
+		s.do(AgentExited{AgentID: s.agent()})
+		s.is(runbook.EndFailed, Ended)
 		s.do(Resume{})
 		s.is("work", Running)
 	})
@@ -260,14 +264,14 @@ func TestResume(t *testing.T) {
 
 func TestStartsThatFail(t *testing.T) {
 	s := start(t, shells("a"))
-	s.do(EffectFailed{s.o.Shell.Key, "no such directory"})
-	s.is(StepFailed, Ended)
+	s.do(EffectFailed{Key: s.o.Shell.Key, Why: "no such directory"})
+	s.is(runbook.EndFailed, Ended)
 	if s.o.Error != "the command could not be started: no such directory" {
 		t.Fatalf("%q", s.o.Error)
 	}
 	s = start(t, work(worker()))
-	s.do(EffectFailed{s.effect(StartAgent).Key, "no claude"})
-	s.is(StepFailed, Ended)
+	s.do(EffectFailed{Key: s.effect(StartAgent).Key, Why: "no claude"})
+	s.is(runbook.EndFailed, Ended)
 	if s.o.Error != "the agent could not be started: no claude" {
 		t.Fatalf("%q", s.o.Error)
 	}
@@ -291,7 +295,7 @@ func TestNotifyTemplates(t *testing.T) {
 	if e := s.effect(NotifyPerson); e.Text != "worker begins" {
 		t.Errorf("%q", e.Text)
 	}
-	s.do(AgentExited{Agent: s.agent(), Code: 1})
+	s.do(AgentExited{AgentID: s.agent(), Code: 1})
 	if e := s.effect(NotifyPerson); e.Text != "worker: The agent exited with status 1" {
 		t.Errorf("%q", e.Text)
 	}
@@ -345,7 +349,7 @@ func TestACommandThatIsTooLargeFailsItsStep(t *testing.T) {
 	p.Pipeline.Steps[0].Run.Shell = strings.Repeat("${var.x}", 100)
 	s := newStage(t, testOwner)
 	s.do(Create{Owner: s.id, Kind: Pipeline, Plan: p, Vars: map[string]string{"x": strings.Repeat("x", 4096)}})
-	s.is(StepFailed, Ended)
+	s.is(runbook.EndFailed, Ended)
 }
 
 func TestForget(t *testing.T) {

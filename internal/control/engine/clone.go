@@ -14,23 +14,19 @@ func (o *Owner) Clone() *Owner {
 	c.Attempts, c.Acted, c.Timers = maps.Clone(o.Attempts), maps.Clone(o.Acted), maps.Clone(o.Timers)
 	c.Spent = maps.Clone(o.Spent)
 	c.Settled, c.Effects, c.Seen = slices.Clone(o.Settled), slices.Clone(o.Effects), slices.Clone(o.Seen)
-	if o.Agent != nil {
-		agent := *o.Agent
-		if agent.Signal != nil {
-			signal := *agent.Signal
-			agent.Signal = &signal
-		}
-		agent.Asking, agent.Over = slices.Clone(agent.Asking), slices.Clone(agent.Over)
-		agent.Before, agent.Unsaid = slices.Clone(agent.Before), slices.Clone(agent.Unsaid)
-		c.Agent = &agent
+	c.Agent, c.Shell, c.Decision = clone(o.Agent), clone(o.Shell), clone(o.Decision)
+	if a := c.Agent; a != nil {
+		a.Signal = clone(a.Signal)
+		a.Asking, a.Over = slices.Clone(a.Asking), slices.Clone(a.Over)
+		a.Before, a.Unsaid = slices.Clone(a.Before), slices.Clone(a.Unsaid)
 	}
-	if o.Shell != nil {
-		shell := *o.Shell
-		c.Shell = &shell
+	return &c
+}
+
+func clone[T any](of *T) *T {
+	if of == nil {
+		return nil
 	}
-	if o.Decision != nil {
-		decision := *o.Decision
-		c.Decision = &decision
-	}
+	c := *of
 	return &c
 }

@@ -46,9 +46,9 @@ func EncodeStep(s Step) ([]byte, error) {
 func encodeFact(f Fact) ([]byte, error) {
 	text, err := rawjson.Marshal(f)
 	if err != nil {
-		return nil, fmt.Errorf("fact %s: %w", f.FactType(), err)
+		return nil, fmt.Errorf("fact %s: %w", f.EventType(), err)
 	}
-	head := append([]byte(factHead), f.FactType()...)
+	head := append([]byte(factHead), f.EventType()...)
 	head = append(head, '"')
 	if len(text) > len("{}") {
 		head = append(head, ',')
@@ -111,7 +111,7 @@ func (s *Step) check() error {
 	}
 	for _, f := range s.Facts {
 		if c, is := f.(Created); is && c.Plan == nil {
-			return fmt.Errorf("fact %s has no plan", f.FactType())
+			return fmt.Errorf("fact %s has no plan", f.EventType())
 		}
 	}
 	return nil
@@ -136,114 +136,71 @@ func decodeFact(text []byte) (Fact, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a fact: %w", err)
 	}
-	switch name {
-	case "pipeline:created", "agent_run:created":
-		return decodeAs[Created](text)
-	case "step:started":
-		return decodeAs[StepStarted](text)
-	case "step:completed":
-		return decodeAs[StepCompleted](text)
-	case "step:failed":
-		return decodeAs[StepBroke](text)
-	case "step:cancelled":
-		return decodeAs[StepLeft](text)
-	case "step:waiting":
-		return decodeAs[StepWaiting](text)
-	case "pipeline:advanced":
-		return decodeAs[Advanced](text)
-	case "pipeline:cancelling":
-		return decodeAs[CancelBegun](text)
-	case "pipeline:resumed":
-		return decodeAs[Resumed](text)
-	case "agent_run:status_changed":
-		return decodeAs[RunStatus](text)
-	case "owner:deleted":
-		return decodeAs[OwnerDeleted](text)
+	decode, known := decoders[name]
+	if !known {
+		return nil, fmt.Errorf("a fact of type %q was written by a newer stopgate", clip(name, 80))
 	}
-	return decodeDetail(name, text)
+	return decode(text)
 }
 
-// decodeDetail decodes the facts about what goes on within a step.
-func decodeDetail(name string, text []byte) (Fact, error) {
-	switch name {
-	case "agent:signal":
-		return decodeAs[Signalled](text)
-	case "agent:idle":
-		return decodeAs[WentIdle](text)
-	case "agent:stop":
-		return decodeAs[TriedToStop](text)
-	case "agent:prompt":
-		return decodeAs[Prompted](text)
-	case "agent:asked":
-		return decodeAs[Asked](text)
-	case "agent:prompt_over":
-		return decodeAs[AskedOver](text)
-	case "agent:blocked":
-		return decodeAs[Blocked](text)
-	case "agent:ready":
-		return decodeAs[GotReady](text)
-	case "agent:began":
-		return decodeAs[Began](text)
-	case "agent:spent":
-		return decodeAs[Paid](text)
-	case "agent:error":
-		return decodeAs[Erred](text)
-	case "agent:rested":
-		return decodeAs[Rested](text)
-	case "agent:working":
-		return decodeAs[Worked](text)
-	case "agent:session":
-		return decodeAs[SessionChanged](text)
-	case "agent:exited":
-		return decodeAs[Exited](text)
-	case "agent:restarted":
-		return decodeAs[Restarted](text)
-	case "agent:resaid":
-		return decodeAs[Resaid](text)
-	case "agent:deferred":
-		return decodeAs[Deferred](text)
-	case "decision:created":
-		return decodeAs[DecisionCreated](text)
-	case "decision:resolved":
-		return decodeAs[DecisionResolved](text)
-	case "decision:closed":
-		return decodeAs[DecisionClosed](text)
-	case "budget:extended":
-		return decodeAs[BudgetExtended](text)
-	case "attempt:counted":
-		return decodeAs[AttemptCounted](text)
-	case "person:intervened":
-		return decodeAs[Intervened](text)
-	case "timer:set":
-		return decodeAs[TimerSet](text)
-	case "timer:cancelled":
-		return decodeAs[TimerCancelled](text)
-	case "timer:fired":
-		return decodeAs[TimerOver](text)
-	case "effect:started":
-		return decodeAs[ActStarted](text)
-	case "effect:done":
-		return decodeAs[ActDone](text)
-	case "effect:failed":
-		return decodeAs[ActFailed](text)
-	case "effect:lost":
-		return decodeAs[ActLost](text)
-	case "effect:dropped":
-		return decodeAs[ActDropped](text)
-	case "shell:started":
-		return decodeAs[ShellStarted](text)
-	case "shell:exited":
-		return decodeAs[ShellEnded](text)
-	case "shell:dropped":
-		return decodeAs[ShellDropped](text)
-	}
-	return nil, fmt.Errorf("a fact of type %q was written by a newer stopgate", clip(name, 80))
+// decoder reads a fact of one type.
+type decoder func(text []byte) (Fact, error)
+
+// decoders are those of all facts, by their names in the store.
+var decoders = map[string]decoder{
+	"pipeline:created":         decode[Created],
+	"agent_run:created":        decode[Created],
+	"step:started":             decode[StepStarted],
+	"step:completed":           decode[StepCompleted],
+	"step:failed":              decode[StepFailed],
+	"step:cancelled":           decode[StepCancelled],
+	"step:waiting":             decode[StepWaiting],
+	"pipeline:advanced":        decode[PipelineAdvanced],
+	"pipeline:cancelling":      decode[PipelineCancelling],
+	"pipeline:resumed":         decode[PipelineResumed],
+	"agent_run:status_changed": decode[AgentRunStatusChanged],
+	"owner:deleted":            decode[OwnerDeleted],
+	"agent:signal":             decode[AgentSignal],
+	"agent:idle":               decode[AgentIdle],
+	"agent:stop":               decode[AgentStop],
+	"agent:prompt":             decode[AgentPrompt],
+	"agent:asked":              decode[AgentAsked],
+	"agent:prompt_over":        decode[AgentPromptOver],
+	"agent:blocked":            decode[AgentBlocked],
+	"agent:ready":              decode[AgentReady],
+	"agent:began":              decode[AgentBegan],
+	"agent:spent":              decode[AgentSpent],
+	"agent:error":              decode[AgentError],
+	"agent:rested":             decode[AgentRested],
+	"agent:working":            decode[AgentWorking],
+	"agent:session":            decode[AgentSession],
+	"agent:exited":             decode[AgentExited],
+	"agent:restarted":          decode[AgentRestarted],
+	"agent:resaid":             decode[AgentResaid],
+	"agent:deferred":           decode[AgentDeferred],
+	"decision:created":         decode[DecisionCreated],
+	"decision:resolved":        decode[DecisionResolved],
+	"decision:closed":          decode[DecisionClosed],
+	"budget:extended":          decode[BudgetExtended],
+	"attempt:counted":          decode[AttemptCounted],
+	"person:intervened":        decode[PersonIntervened],
+	"timer:set":                decode[TimerSet],
+	"timer:cancelled":          decode[TimerCancelled],
+	"timer:fired":              decode[TimerFired],
+	"effect:started":           decode[EffectStarted],
+	"effect:done":              decode[EffectDone],
+	"effect:failed":            decode[EffectFailed],
+	"effect:lost":              decode[EffectLost],
+	"effect:dropped":           decode[EffectDropped],
+	"shell:started":            decode[ShellStarted],
+	"shell:exited":             decode[ShellExited],
+	"shell:dropped":            decode[ShellDropped],
 }
 
-func decodeAs[F Fact](text []byte) (Fact, error) {
+func decode[F Fact](text []byte) (Fact, error) {
 	var f F
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("fact %s: %w", f.FactType(), err)
+		return nil, fmt.Errorf("fact %s: %w", f.EventType(), err)
 	}
 	return f, nil
 }

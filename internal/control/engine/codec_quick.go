@@ -117,11 +117,11 @@ func quickFact(text []byte) (Fact, bool) {
 	var f Fact
 	switch {
 	case c.take(`{"type":"effect:started"`):
-		f = ActStarted{c.text(`,"key":`)}
+		f = EffectStarted{c.text(`,"key":`)}
 	case c.take(`{"type":"effect:done"`):
-		f = ActDone{c.text(`,"key":`)}
+		f = EffectDone{c.text(`,"key":`)}
 	case c.take(`{"type":"agent:working"`):
-		f = Worked{AgentID: c.text(`,"agent_id":`), Prompt: c.text(`,"prompt_id":`)}
+		f = AgentWorking{AgentID: c.text(`,"agent_id":`), Prompt: c.text(`,"prompt_id":`)}
 	}
 	return f, f != nil && c.take("}") && len(c.rest) == 0
 }

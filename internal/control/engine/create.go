@@ -2,9 +2,8 @@ package engine
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
@@ -37,10 +36,7 @@ func (d *draft) create(c Create) error {
 // check finds what the engine could not work with. Runbooks that were checked have none
 // of it.
 func (c Create) check() error {
-	invalid := func(format string, args ...any) error {
-		return &Refusal{"invalid", fmt.Sprintf(format, args...)}
-	}
-	if !validID(c.Owner) {
+	if !client.IsOwnerID(c.Owner) {
 		return invalid("%q is no id: 16 hexadecimal digits", c.Owner)
 	}
 	if c.Kind != Pipeline && c.Kind != AgentRun {
@@ -76,10 +72,6 @@ func transitions(p runbook.Pipeline) []string {
 		all = append(all, s.OnDone, s.OnFail, s.OnCancel)
 	}
 	return all
-}
-
-func validID(id string) bool {
-	return len(id) == 16 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
 // forget ends the record of an owner at its end, once everything is done for it.

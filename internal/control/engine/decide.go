@@ -82,9 +82,9 @@ func worded(what Happening) bool {
 func (d *draft) giveIn(why string) {
 	switch e := d.in.What.(type) {
 	case EffectFailed:
-		d.fact(ActFailed{Key: e.Key, Why: why})
+		d.fact(EffectFailed{Key: e.Key, Why: why})
 	case EffectLost:
-		d.fact(ActLost{e.Key, why})
+		d.fact(EffectLost{e.Key, why})
 	}
 	if d.Terminal() {
 		return
@@ -92,7 +92,7 @@ func (d *draft) giveIn(why string) {
 	step := d.current()
 	d.overtake("the step failed")
 	d.leave()
-	d.fact(StepBroke{step.Name, why})
+	d.fact(StepFailed{step.Name, why})
 	d.end(d.worst())
 }
 
@@ -113,7 +113,7 @@ func Apply(o *Owner, s Step) (*Owner, error) {
 	}
 	o.pass(s.Time)
 	for _, f := range s.Facts {
-		f.apply(o, &s)
+		o.take(f, &s)
 	}
 	for _, e := range s.Effects {
 		o.open(e)
@@ -141,12 +141,8 @@ func (o *Owner) AtWork() bool {
 func (o *Owner) open(e Effect) {
 	o.Serial++
 	o.Effects = append(o.Effects, OpenEffect{Effect: e})
-	switch {
-	case o.Agent == nil:
-	case e.Kind == StartAgent && e.Agent.Client && e.Agent.ID == o.Agent.ID:
-		o.Agent.Prompt = e.Agent.Prompt
-	case e.Kind == KillAgent && e.Target == o.Agent.ID:
-		o.Agent.Killed = true
+	if o.Agent != nil && (e.Target == o.Agent.ID || e.Agent != nil && e.Agent.ID == o.Agent.ID) {
+		o.Agent.Life = o.Agent.Life.due(e)
 	}
 }
 
@@ -160,13 +156,13 @@ func (o *Owner) stamp(s *Step) {
 
 // heard reports whether the input was told before.
 func (o *Owner) heard(in Input) bool {
-	return (in.Journal || personal(in.What.happening())) && slices.Contains(o.Seen, seenHash(in.ID))
+	return (in.Journal || personal(in.What.EventType())) && slices.Contains(o.Seen, seenHash(in.ID))
 }
 
 // personal tells the inputs that a person's program may send again.
 func personal(cause string) bool {
 	switch cause {
-	case Cancel{}.happening(), Resume{}.happening(), Answer{}.happening(), Tell{}.happening(), KillNow{}.happening():
+	case Cancel{}.EventType(), Resume{}.EventType(), Answer{}.EventType(), Tell{}.EventType(), Kill{}.EventType():
 		return true
 	}
 	return false
@@ -185,7 +181,7 @@ type draft struct {
 
 func newDraft(o *Owner, in Input) *draft {
 	d := &draft{in: in}
-	d.step = Step{Input: in.ID, Cause: in.What.happening(), Time: in.Time, Late: in.Late, Journal: in.Journal}
+	d.step = Step{Input: in.ID, Cause: in.What.EventType(), Time: in.Time, Late: in.Late, Journal: in.Journal}
 	switch create, creates := in.What.(Create); {
 	case o != nil:
 		d.Owner = o.Clone()
@@ -202,7 +198,7 @@ func newDraft(o *Owner, in Input) *draft {
 // fact makes something true.
 func (d *draft) fact(f Fact) {
 	d.step.Facts = append(d.step.Facts, f)
-	f.apply(d.Owner, &d.step)
+	d.Owner.take(f, &d.step)
 }
 
 // effect lets something be done.
@@ -222,7 +218,7 @@ func (d *draft) decide(what Happening) error {
 		}
 	} else if d.Plan == nil {
 		return &Refusal{"not_found", "no such pipeline or agent run"}
-	} else if err := d.take(what); err != nil {
+	} else if err := d.hear(what); err != nil {
 		return err
 	}
 	d.askNext()
@@ -231,8 +227,8 @@ func (d *draft) decide(what Happening) error {
 	return nil
 }
 
-// take is what an input means by itself.
-func (d *draft) take(what Happening) error {
+// hear is what an input means by itself.
+func (d *draft) hear(what Happening) error {
 	switch what := what.(type) {
 	case Cancel:
 		d.cancel(what.Why)
@@ -241,9 +237,9 @@ func (d *draft) take(what Happening) error {
 	case Answer:
 		return d.answer(what)
 	case Tell:
-		return d.told(what)
-	case KillNow:
-		return d.killNow(what)
+		return d.tell(what)
+	case Kill:
+		return d.kill(what)
 	case EffectStarted:
 		return d.effectStarted(what)
 	case EffectDone:

@@ -52,11 +52,11 @@ func (d *draft) escalate(q question) {
 	title := "Pipeline needs attention: " + d.Name
 	if d.Kind == AgentRun {
 		title = "Agent needs attention: " + d.Command
-		d.fact(RunStatus{runEscalated, q.reason, decision.ID})
+		d.fact(AgentRunStatusChanged{runEscalated, q.reason, decision.ID})
 	} else {
 		d.fact(StepWaiting{d.Step, q.reason, decision.ID})
 	}
-	d.tell(title, firstLine(decision.Context), decision.ID)
+	d.notify(title, firstLine(decision.Context), decision.ID)
 }
 
 // The options' names.
@@ -89,7 +89,7 @@ func (d *draft) options(q question) []Option {
 	case FromLost:
 		return retry("Do it again")
 	case FromQuestion:
-		return q.asking.Ask.options(cancel)
+		return choicesOf(q.asking.Ask, cancel)
 	case FromPlan:
 		return []Option{{optAccept, "The plan is good: go on", true}, {Name: optRevise, Description: "The plan is to be changed, as your words say"}, cancel}
 	case FromApproval:
@@ -109,8 +109,8 @@ func (d *draft) options(q question) []Option {
 	return []Option{{optNudge, "Tell the agent to go on", true}, done, cancel}
 }
 
-// options are the choices of the only question. Several questions are answered one by one.
-func (a *Ask) options(cancel Option) []Option {
+// choicesOf are the choices of the only question. Several questions are answered one by one.
+func choicesOf(a Ask, cancel Option) []Option {
 	var all []Option
 	if len(a.Questions) == 1 {
 		for _, c := range a.Questions[0].Options {
@@ -189,7 +189,7 @@ func (d *draft) resolve(c choice, words string) {
 // finish counts the step as done. Where the budget is used up, no agent runs after it.
 func (d *draft) finish(decision Decision) {
 	if decision.Next != "" {
-		d.end(StepDone)
+		d.end(runbook.EndDone)
 		return
 	}
 	d.spared = decision.Source == FromBudget
@@ -200,7 +200,7 @@ func (d *draft) finish(decision Decision) {
 func (d *draft) again(decision Decision, option, message string) {
 	switch {
 	case d.Agent == nil:
-		d.runStep(d.current())
+		d.runStep()
 	case decision.Source == FromStart && d.Agent.Ready && message != "": // in place of a prompt that it did not take
 		d.restart(message, d.sessionBefore(), true)
 	case decision.Source == FromStart:

@@ -21,22 +21,22 @@ func asked(t testing.TB, source Source) *stage {
 	s := atWork(t, a, "next")
 	switch source {
 	case FromIdle:
-		s.do(AgentIdle{s.agent(), ""})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: ""})
 	case FromStop:
 		s.do(AgentStop{s.agent(), ""})
 	case FromSignal:
 		s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}})
 	case FromDead:
-		s.do(AgentExited{Agent: s.agent(), Code: 1})
+		s.do(AgentExited{AgentID: s.agent(), Code: 1})
 	case FromError:
-		s.do(AgentError{Agent: s.agent(), Kind: runbook.OtherError, Text: "500"})
+		s.do(AgentError{AgentID: s.agent(), Kind: runbook.OtherError, Text: "500"})
 	case FromPrompt:
-		s.do(AgentPrompt{Agent: s.agent(), Type: "permission", Text: "?"})
+		s.do(AgentPrompt{AgentID: s.agent(), Type: "permission", Text: "?"})
 	case FromGate:
-		s.do(AgentIdle{s.agent(), ""})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: ""})
 		s.do(ShellExited{Key: s.o.Shell.Key, Code: 1})
 	case FromLost:
-		s.do(AgentIdle{s.agent(), ""})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: ""})
 		key := s.effect(SendAgent).Key
 		s.do(EffectStarted{key})
 		s.do(EffectLost{key, "the daemon died"})
@@ -171,7 +171,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 	}
 	s.do(AgentStop{s.agent(), ""})
 	id = s.o.Decision.ID
-	s.do(AgentWorking{Agent: s.agent(), Prompt: ""})
+	s.do(AgentWorking{AgentID: s.agent(), Prompt: ""})
 	if r := s.refused(Answer{Decision: id, Option: "done", Message: ""}); r.Code != "conflict" || !strings.Contains(r.Why, "somebody typed") {
 		t.Errorf("%+v", r)
 	}
@@ -217,8 +217,8 @@ func TestSendThatFailsIsAPersonsToDecide(t *testing.T) {
 	a := worker()
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge}
 	s := atWork(t, a)
-	s.do(AgentIdle{s.agent(), ""})
-	s.do(EffectFailed{s.effect(SendAgent).Key, "no terminal"})
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: ""})
+	s.do(EffectFailed{Key: s.effect(SendAgent).Key, Why: "no terminal"})
 	s.is("work", Waiting)
 	if s.o.Decision.Source != FromLost || !strings.Contains(s.o.Decision.Context, "no terminal") {
 		t.Fatalf("%+v", s.o.Decision)

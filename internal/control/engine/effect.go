@@ -34,29 +34,10 @@ const (
 	NotifyPerson EffectKind = "notify"
 )
 
-// Rule says what is done about an effect that was started and of which, after a crash,
-// nobody knows whether it was done.
-type Rule string
-
-// The rules.
-const (
-	Repeatable  Rule = "repeatable"  // do it again
-	Confirmable Rule = "confirmable" // again with the same key: it is done once, or found to be lost
-	Keyed       Rule = "keyed"       // again with the same key
-	Unkeyed     Rule = "unkeyed"     // at most once: it counts as done
-)
-
-// Rule is the kind's rule. A shell or an agent that is started under a key that was
-// started before is not started again, so that starting can be repeated.
-func (k EffectKind) Rule() Rule {
-	switch k {
-	case SendAgent:
-		return Confirmable
-	case NotifyPerson:
-		return Unkeyed
-	}
-	return Repeatable
-}
+// AtMostOnce reports whether an effect that was started before a crash counts as done, although
+// it may not have taken place. All others are carried out again under the same key: what was
+// started under a key is not started again, and a message is found where it was left, or is lost.
+func (k EffectKind) AtMostOnce() bool { return k == NotifyPerson }
 
 // ShellStart is a command for sh.
 type ShellStart struct {
@@ -90,4 +71,4 @@ type OpenEffect struct {
 }
 
 // sends reports whether it is a message to that agent.
-func (e *OpenEffect) sends(agent string) bool { return e.Kind == SendAgent && e.Target == agent }
+func (e *OpenEffect) sends(agentID string) bool { return e.Kind == SendAgent && e.Target == agentID }

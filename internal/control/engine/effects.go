@@ -15,15 +15,15 @@ func (d *draft) effectStarted(e EffectStarted) error {
 		return &Refusal{"conflict", fmt.Sprintf("effect %s is not to be carried out", clip(e.Key, 80))}
 	}
 	if !open.Started {
-		d.fact(ActStarted(e))
+		d.fact(e)
 	}
 	return nil
 }
 
 func (d *draft) effectDone(e EffectDone) {
 	if effect, open := d.Effect(e.Key); open {
-		d.fact(ActDone(e))
-		d.wordsOver(effect)
+		d.fact(e)
+		d.messageSettled(effect)
 	}
 }
 
@@ -34,19 +34,19 @@ func (d *draft) effectFailed(e EffectFailed) {
 	if !open {
 		return
 	}
-	why, kept := clip(e.Why, maxWords), d.keeps(effect)
-	d.fact(ActFailed{e.Key, why, kept})
+	e.Why, e.Kept = clip(e.Why, maxWords), d.keeps(effect)
+	d.fact(e)
 	switch effect.Kind {
 	case StartShell:
-		d.shellFailed(effect, why)
+		d.shellFailed(effect, e.Why)
 	case StartAgent:
-		d.agentFailed(effect, why)
+		d.agentFailed(effect, e.Why)
 	case SendAgent:
-		if !kept {
-			d.undelivered(effect, "The message to the agent could not be delivered: "+why)
+		if !e.Kept {
+			d.undelivered(effect, "The message to the agent could not be delivered: "+e.Why)
 		}
 	case KillShell, KillAgent:
-		d.tell("Something still runs: "+d.Name, "It could not be ended: "+why, "")
+		d.notify("Something still runs: "+d.Name, "It could not be ended: "+e.Why, "")
 	}
 }
 
@@ -56,20 +56,20 @@ func (d *draft) effectLost(e EffectLost) {
 	if !open {
 		return
 	}
-	why := clip(e.Why, maxWords)
-	d.fact(ActLost{e.Key, why})
+	e.Why = clip(e.Why, maxWords)
+	d.fact(e)
 	switch effect.Kind {
 	case StartShell:
-		d.shellExited(ShellExited{Key: e.Key, Tail: why, Lost: true})
+		d.shellExited(ShellExited{Key: e.Key, Tail: e.Why, Lost: true})
 	case StartAgent:
-		d.of(effect.Agent.ID, func() { d.exited(AgentExited{Agent: effect.Agent.ID, Gone: true}) })
+		d.of(effect.Agent.ID, func() { d.exited(AgentExited{AgentID: effect.Agent.ID, Gone: true}) })
 	case SendAgent:
 		if d.keeps(effect) { // but not here: it may have been heard
-			d.tell("A message may be lost: "+d.Name, colon("Nobody knows whether this reached the agent", effect.Text), "")
-			d.wordsOver(effect)
+			d.notify("A message may be lost: "+d.Name, colon("Nobody knows whether this reached the agent", effect.Text), "")
+			d.messageSettled(effect)
 			return
 		}
-		d.undelivered(effect, colon("Nobody knows whether the message reached the agent", why))
+		d.undelivered(effect, colon("Nobody knows whether the message reached the agent", e.Why))
 	}
 }
 
@@ -81,7 +81,7 @@ func (d *draft) shellFailed(effect OpenEffect, why string) {
 		d.shellExited(ShellExited{Key: effect.Key, Code: -1, Tail: "it could not be started: " + why})
 		return
 	}
-	d.fact(ShellEnded{Key: effect.Key, Code: -1})
+	d.fact(ShellExited{Key: effect.Key, Code: -1})
 	d.fail("the command could not be started: " + why)
 }
 
@@ -112,16 +112,16 @@ func (d *draft) wordsComing() bool {
 	return !d.Agent.Killed && (len(d.Agent.Unsaid) > 0 || slices.ContainsFunc(d.Effects, coming))
 }
 
-// wordsOver is a message that nothing waits for any more, such as the agent's own signal.
-func (d *draft) wordsOver(e OpenEffect) {
+// messageSettled is a message that nothing waits for any more, such as the agent's own signal.
+func (d *draft) messageSettled(e OpenEffect) {
 	if d.Agent != nil && e.sends(d.Agent.ID) {
 		d.leaveOff()
 	}
 }
 
-// tellUnheard tells people which of their words the agent, which is left, will never get. Of those
+// notifyUnheard tells people which of their words the agent, which is left, will never get. Of those
 // that are being typed, whoever types them tells.
-func (d *draft) tellUnheard() {
+func (d *draft) notifyUnheard() {
 	if d.Agent == nil {
 		return
 	}
@@ -132,12 +132,12 @@ func (d *draft) tellUnheard() {
 		}
 	}
 	for _, text := range words {
-		d.tellLost(text)
+		d.notifyLost(text)
 	}
 }
 
-func (d *draft) tellLost(words string) {
-	d.tell("A message did not arrive: "+d.Name, colon("The agent's step was over before it could be told", words), "")
+func (d *draft) notifyLost(words string) {
+	d.notify("A message did not arrive: "+d.Name, colon("The agent's step was over before it could be told", words), "")
 }
 
 // hears reports whether the agent can be told something now.
@@ -159,7 +159,7 @@ func (d *draft) unsaid() string {
 		return ""
 	}
 	words := d.Agent.Unsaid[0]
-	d.fact(Resaid{d.Agent.ID})
+	d.fact(AgentResaid{d.Agent.ID})
 	return words
 }
 
@@ -168,7 +168,7 @@ func (d *draft) unsaid() string {
 func (d *draft) undelivered(effect OpenEffect, context string) {
 	if d.Agent == nil || d.Agent.ID != effect.Target {
 		if effect.Person && !effect.Heard && !d.Cancelling {
-			d.tellLost(effect.Text)
+			d.notifyLost(effect.Text)
 		}
 		return
 	}
@@ -185,7 +185,7 @@ func (d *draft) undelivered(effect OpenEffect, context string) {
 func (d *draft) drop(key string) {
 	made := func(e Effect) bool { return e.Key == key }
 	if open, is := d.Effect(key); is && !open.Started && !slices.ContainsFunc(d.step.Effects, made) {
-		d.fact(ActDropped{key, open.Kind == SendAgent && open.Person})
+		d.fact(EffectDropped{key, open.Kind == SendAgent && open.Person})
 	}
 }
 
@@ -208,12 +208,12 @@ func (d *draft) expand(template, failure string) string {
 // report tells people what a runbook wants them to be told.
 func (d *draft) report(news string) {
 	if news != "" {
-		d.tell(d.Name, news, "")
+		d.notify(d.Name, news, "")
 	}
 }
 
-// tell lets people be told, unless what they would be told of is over.
-func (d *draft) tell(title, text, decision string) {
+// notify lets people be told, unless what they would be told of is long past.
+func (d *draft) notify(title, text, decision string) {
 	if !d.in.Late {
 		d.effect(Effect{Kind: NotifyPerson, Title: clip(title, 200), Text: clip(text, maxWords), Decision: decision})
 	}

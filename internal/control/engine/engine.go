@@ -14,6 +14,7 @@ package engine
 import (
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
@@ -26,18 +27,11 @@ const (
 	AgentRun Kind = "run"
 )
 
-// The steps at which an owner has come to its end. No step of a runbook is called so.
-const (
-	StepDone      = runbook.EndDone
-	StepFailed    = runbook.EndFailed
-	StepCancelled = runbook.EndCancelled
-)
-
 // Status is how far the current step is.
 type Status string
 
 // The statuses. Waiting means: for a person. An owner is at its end exactly when its
-// step is one of the three above.
+// step is one of a runbook's ends.
 const (
 	Running Status = "running"
 	Waiting Status = "waiting"
@@ -103,94 +97,19 @@ type Visit struct {
 	Error    string    `json:"error,omitempty"`
 }
 
-// Agent is the agent that the current step belongs to. Its id is recorded before it is
-// started, so that an early stop is never an orphan's.
-type Agent struct {
-	ID      string    `json:"id"` // a UUID: also the client's first session id
-	Name    string    `json:"name"`
-	Session string    `json:"session"` // the client's session now
-	Started time.Time `json:"started"`
-	Client  bool      `json:"client,omitempty"` // it is a client in a terminal, else a plain process
-	Prompt  string    `json:"prompt,omitempty"` // of a client: what it is started with, until it works on it
-	Ready   bool      `json:"ready,omitempty"`  // of a client: its first hook was heard
-	Busy    bool      `json:"busy,omitempty"`   // of a client: it is in a turn whose end nobody has looked at
-	Unmet   string    `json:"unmet,omitempty"`  // of a client: what it was let go with in the end, though it is not fixed
-	Exited  bool      `json:"exited,omitempty"`
-	Signal  *Signal   `json:"signal,omitempty"`
-	Idle    string    `json:"idle,omitempty"`    // the prompt whose idle was counted
-	Erred   string    `json:"erred,omitempty"`   // the prompt whose error was counted
-	Pending string    `json:"pending,omitempty"` // a trigger found late, or in its cooldown: still to be acted on
-	Detail  string    `json:"detail,omitempty"`  // what the pending trigger said
-	Until   time.Time `json:"until,omitzero"`    // the pending trigger is not acted on before
-	Asking  []Asking  `json:"asking,omitempty"`  // what else it asks a person, and nobody was asked yet
-	Asked   time.Time `json:"asked,omitzero"`    // when a hook last waited for a person
-	Dialog  *Dialog   `json:"dialog,omitempty"`  // one that no hook waits for, to be told of when nothing else is asked
-	Over    []string  `json:"over,omitempty"`    // the latest references that nobody waits for any more
-	Before  []string  `json:"before,omitempty"`  // the latest agents of the step in whose place it is
-	Killed  bool      `json:"killed,omitempty"`  // it is being ended, or was
-	Unsaid  []string  `json:"unsaid,omitempty"`  // a person's words that neither it nor one before it has got
-}
-
-// Dialog is something on an agent's screen that a person has to see to.
-type Dialog struct {
-	Type string `json:"prompt_type,omitempty"`
-	Text string `json:"text,omitempty"`
-}
-
-// Asking is something that an agent asks a person, and that a hook waits for the answer
-// to.
-type Asking struct {
-	Ref  string `json:"ref"`
-	Type string `json:"prompt_type,omitempty"`
-	Text string `json:"text,omitempty"`
-	Ask  Ask    `json:"ask,omitzero"`
-
-	Subagent bool `json:"subagent,omitempty"` // a subagent asks: what its agent does meanwhile does not settle it
-}
-
-// Ask is what a tool of the client's wants to know of a person.
-type Ask struct {
-	Tool      string     `json:"tool,omitempty"`
-	Plan      string     `json:"plan,omitempty"`
-	Input     string     `json:"input,omitempty"` // what a permission is for
-	Questions []Question `json:"questions,omitempty"`
-}
-
-// Question is one question with its choices. Other words are an answer too.
-type Question struct {
-	Question string   `json:"question"`
-	Header   string   `json:"header,omitempty"`
-	Options  []Choice `json:"options,omitempty"`
-	Multi    bool     `json:"multi,omitempty"` // several choices can be the answer
-}
-
-// Choice is one answer to a question.
-type Choice struct {
-	Label       string `json:"label"`
-	Description string `json:"description,omitempty"`
-}
+// What an agent asks a person, and what became of that, as the API has it.
+type (
+	Ask      = client.Ask
+	Question = client.Question
+	Choice   = client.Choice
+	Reply    = client.Reply
+)
 
 // Spent is what an agent has cost.
 type Spent struct {
 	USD    float64 `json:"usd,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`
 }
-
-// Signal is the agent's own word. "continue" is never kept.
-type Signal struct {
-	Kind    SignalKind `json:"kind"`
-	Message string     `json:"message,omitempty"`
-}
-
-// SignalKind is what an agent can say.
-type SignalKind string
-
-// The signals.
-const (
-	SignalComplete SignalKind = "complete"
-	SignalEscalate SignalKind = "escalate"
-	SignalContinue SignalKind = "continue"
-)
 
 // Shell is a command that runs for the owner. Key is that of the effect that started it.
 type Shell struct {

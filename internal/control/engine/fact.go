@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -11,9 +10,24 @@ import (
 
 // Fact is something that is true from now on.
 type Fact interface {
-	// FactType is the fact's name, such as step:waiting.
-	FactType() string
+	// EventType is the fact's name in the store, such as step:waiting.
+	EventType() string
+}
+
+// change is a fact that changes its owner. What facts change in the owner's agent,
+// Agent.after says.
+type change interface {
 	apply(o *Owner, s *Step)
+}
+
+// take makes a fact true of the owner.
+func (o *Owner) take(f Fact, s *Step) {
+	if o.Agent != nil {
+		o.Agent.after(f, s.Time)
+	}
+	if f, changes := f.(change); changes {
+		f.apply(o, s)
+	}
 }
 
 // Facts about owners and their steps.
@@ -40,13 +54,13 @@ type (
 	StepCompleted struct {
 		Step string `json:"step"`
 	}
-	// StepBroke is a step that did not, or that was entered too often.
-	StepBroke struct {
+	// StepFailed is a step that did not, or that was entered too often.
+	StepFailed struct {
 		Step  string `json:"step"`
 		Error string `json:"error"`
 	}
-	// StepLeft is a step that was left because somebody cancelled its owner.
-	StepLeft struct {
+	// StepCancelled is a step that was left because somebody cancelled its owner.
+	StepCancelled struct {
 		Step string `json:"step"`
 	}
 	// StepWaiting is a step that waits for a person's decision.
@@ -55,23 +69,23 @@ type (
 		Reason     string `json:"reason"`
 		DecisionID string `json:"decision_id"`
 	}
-	// Advanced is a pipeline that goes to another step, or to its end.
-	Advanced struct {
+	// PipelineAdvanced is a pipeline that goes to another step, or to its end.
+	PipelineAdvanced struct {
 		Step string `json:"step"`
 	}
-	// RunStatus is how far an agent that runs alone is: running, escalated, completed,
+	// AgentRunStatusChanged is how far an agent that runs alone is: running, escalated, completed,
 	// failed, cancelled.
-	RunStatus struct {
+	AgentRunStatusChanged struct {
 		Status     string `json:"status"`
 		Reason     string `json:"reason,omitempty"`
 		DecisionID string `json:"decision_id,omitempty"`
 	}
-	// CancelBegun is an owner that is being cancelled: what follows is on_cancel.
-	CancelBegun struct {
+	// PipelineCancelling is an owner that is being cancelled: what follows is on_cancel.
+	PipelineCancelling struct {
 		Why string `json:"why,omitempty"`
 	}
-	// Resumed is an owner that a person let go on. Step is empty when it waited.
-	Resumed struct {
+	// PipelineResumed is an owner that a person let go on. Step is empty when it waited.
+	PipelineResumed struct {
 		Step string            `json:"step,omitempty"`
 		Vars map[string]string `json:"vars,omitempty"`
 	}
@@ -105,8 +119,8 @@ const (
 	keptBefore  = 8
 )
 
-// FactType names the fact by the owner's kind.
-func (f Created) FactType() string {
+// EventType names the fact by the owner's kind.
+func (f Created) EventType() string {
 	if f.Kind == AgentRun {
 		return "agent_run:created"
 	}
@@ -120,8 +134,7 @@ func (f Created) apply(o *Owner, s *Step) {
 	o.Created, o.Status = s.Time, Running
 }
 
-// FactType is step:started.
-func (StepStarted) FactType() string { return "step:started" }
+func (StepStarted) EventType() string { return "step:started" }
 
 func (f StepStarted) apply(o *Owner, s *Step) {
 	o.Step, o.Status = f.Step, Running
@@ -129,48 +142,27 @@ func (f StepStarted) apply(o *Owner, s *Step) {
 	o.History = latest(append(o.History, Visit{Step: f.Step, AgentID: f.AgentID, Started: s.Time}), keptVisits)
 	o.Agent, o.Shell = nil, nil
 	if f.AgentID != "" {
-		o.begin(Agent{ID: f.AgentID, Name: f.AgentName, Session: f.Session, Client: f.Client}, s)
+		o.begin(Agent{ID: f.AgentID, Name: f.AgentName, Session: f.Session, Life: Life{Client: f.Client}}, s)
 	}
 }
 
-// begin makes an agent the current one.
-func (o *Owner) begin(a Agent, s *Step) {
-	a.Session, a.Started = cmp.Or(a.Session, a.ID), s.Time
-	o.Serial++
-	o.Agent = &a
-	if a.Client {
-		o.Spent = with(merged(o.Spent), a.ID, o.Spent[a.ID])
-	}
-}
-
-// merged is what agents have cost, with no more entries than are kept.
-func merged(spent map[string]Spent) map[string]Spent {
-	if len(spent) < keptSpent {
-		return spent
-	}
-	return map[string]Spent{"": total(spent)}
-}
-
-// FactType is step:completed.
-func (StepCompleted) FactType() string { return "step:completed" }
+func (StepCompleted) EventType() string { return "step:completed" }
 
 func (f StepCompleted) apply(o *Owner, s *Step) {
 	o.left(f.Step, "completed", "", s)
 	o.Attempts, o.Acted = nil, nil
 }
 
-// FactType is step:failed.
-func (StepBroke) FactType() string { return "step:failed" }
+func (StepFailed) EventType() string { return "step:failed" }
 
-func (f StepBroke) apply(o *Owner, s *Step) {
+func (f StepFailed) apply(o *Owner, s *Step) {
 	o.left(f.Step, "failed", f.Error, s)
 	o.Failed, o.Error = f.Step, f.Error
 }
 
-// FactType is step:cancelled.
-func (StepLeft) FactType() string { return "step:cancelled" }
+func (StepCancelled) EventType() string { return "step:cancelled" }
 
-func (f StepLeft) apply(o *Owner, s *Step) {
+func (f StepCancelled) apply(o *Owner, s *Step) {
 	o.left(f.Step, "cancelled", "", s)
 	o.Attempts, o.Acted = nil, nil
 }
@@ -194,18 +186,16 @@ func (o *Owner) visit() *Visit {
 	return &o.History[len(o.History)-1]
 }
 
-// FactType is step:waiting.
-func (StepWaiting) FactType() string { return "step:waiting" }
+func (StepWaiting) EventType() string { return "step:waiting" }
 
 func (f StepWaiting) apply(o *Owner, s *Step) { o.Status = Waiting }
 
-// FactType is pipeline:advanced.
-func (Advanced) FactType() string { return "pipeline:advanced" }
+func (PipelineAdvanced) EventType() string { return "pipeline:advanced" }
 
-func (f Advanced) apply(o *Owner, s *Step) {
+func (f PipelineAdvanced) apply(o *Owner, s *Step) {
 	o.Step = f.Step
 	switch f.Step {
-	case StepDone, StepFailed, StepCancelled:
+	case runbook.EndDone, runbook.EndFailed, runbook.EndCancelled:
 		o.end()
 	}
 }
@@ -216,43 +206,40 @@ func (o *Owner) end() {
 	o.Agent, o.Shell, o.Timers = nil, nil, nil
 	o.Attempts, o.Acted, o.Visits = nil, nil, nil
 	o.Seen = latest(o.Seen, keptSettled)
-	if o.Step != StepFailed {
+	if o.Step != runbook.EndFailed {
 		o.Error, o.Failed = "", ""
 	}
 }
 
-// FactType is agent_run:status_changed.
-func (RunStatus) FactType() string { return "agent_run:status_changed" }
+func (AgentRunStatusChanged) EventType() string { return "agent_run:status_changed" }
 
-func (f RunStatus) apply(o *Owner, s *Step) {
+func (f AgentRunStatusChanged) apply(o *Owner, s *Step) {
 	switch f.Status {
 	case runRunning:
 		o.Status = Running
 	case runEscalated:
 		o.Status = Waiting
 	case runCompleted:
-		o.Step = StepDone
+		o.Step = runbook.EndDone
 		o.end()
 	case runFailed:
-		o.Step = StepFailed
+		o.Step = runbook.EndFailed
 		o.end()
 	case runCancelled:
-		o.Step = StepCancelled
+		o.Step = runbook.EndCancelled
 		o.end()
 	}
 }
 
-// FactType is pipeline:cancelling.
-func (CancelBegun) FactType() string { return "pipeline:cancelling" }
+func (PipelineCancelling) EventType() string { return "pipeline:cancelling" }
 
-func (f CancelBegun) apply(o *Owner, s *Step) {
+func (f PipelineCancelling) apply(o *Owner, s *Step) {
 	o.Cancelling, o.Visits = true, nil
 }
 
-// FactType is pipeline:resumed.
-func (Resumed) FactType() string { return "pipeline:resumed" }
+func (PipelineResumed) EventType() string { return "pipeline:resumed" }
 
-func (f Resumed) apply(o *Owner, s *Step) {
+func (f PipelineResumed) apply(o *Owner, s *Step) {
 	for name, value := range f.Vars {
 		o.Vars = with(o.Vars, name, value)
 	}
@@ -263,8 +250,7 @@ func (f Resumed) apply(o *Owner, s *Step) {
 	}
 }
 
-// FactType is owner:deleted.
-func (OwnerDeleted) FactType() string { return "owner:deleted" }
+func (OwnerDeleted) EventType() string { return "owner:deleted" }
 
 func (OwnerDeleted) apply(o *Owner, s *Step) { o.Deleted = true }
 
@@ -305,22 +291,22 @@ type (
 	TimerCancelled struct {
 		Name string `json:"name"`
 	}
-	// TimerOver is a timer that has fired.
-	TimerOver struct {
-		Name string `json:"name"`
+	// TimerFired is a timer that is due, and has fired.
+	TimerFired struct {
+		Name string    `json:"name"`
+		Due  time.Time `json:"-"` // of the input
 	}
 	// AttemptCounted is a trigger whose action is taken once more.
 	AttemptCounted struct {
 		Trigger string `json:"trigger"`
 		Attempt int    `json:"attempt"`
 	}
-	// Intervened is a person who did something: attempts are counted anew, and what the
+	// PersonIntervened is a person who did something: attempts are counted anew, and what the
 	// agent said before counts no longer.
-	Intervened struct{}
+	PersonIntervened struct{}
 )
 
-// FactType is timer:set.
-func (TimerSet) FactType() string { return "timer:set" }
+func (TimerSet) EventType() string { return "timer:set" }
 
 func (f TimerSet) apply(o *Owner, s *Step) {
 	o.Timers = with(o.Timers, f.Name, f.Due)
@@ -329,30 +315,21 @@ func (f TimerSet) apply(o *Owner, s *Step) {
 	}
 }
 
-// FactType is timer:cancelled.
-func (TimerCancelled) FactType() string { return "timer:cancelled" }
+func (TimerCancelled) EventType() string { return "timer:cancelled" }
 
 func (f TimerCancelled) apply(o *Owner, s *Step) { o.Timers = without(o.Timers, f.Name) }
 
-// FactType is timer:fired.
-func (TimerOver) FactType() string { return "timer:fired" }
+func (TimerFired) EventType() string { return "timer:fired" }
 
-func (f TimerOver) apply(o *Owner, s *Step) { o.Timers = without(o.Timers, f.Name) }
+func (f TimerFired) apply(o *Owner, s *Step) { o.Timers = without(o.Timers, f.Name) }
 
-// FactType is attempt:counted.
-func (AttemptCounted) FactType() string { return "attempt:counted" }
+func (AttemptCounted) EventType() string { return "attempt:counted" }
 
 func (f AttemptCounted) apply(o *Owner, s *Step) {
 	o.Attempts = with(o.Attempts, f.Trigger, f.Attempt)
 	o.Acted = with(o.Acted, f.Trigger, s.Time)
 }
 
-// FactType is person:intervened.
-func (Intervened) FactType() string { return "person:intervened" }
+func (PersonIntervened) EventType() string { return "person:intervened" }
 
-func (Intervened) apply(o *Owner, s *Step) {
-	o.Attempts, o.Acted = nil, nil
-	if o.Agent != nil {
-		o.Agent.Signal = nil
-	}
-}
+func (PersonIntervened) apply(o *Owner, s *Step) { o.Attempts, o.Acted = nil, nil }

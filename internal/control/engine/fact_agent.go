@@ -1,261 +1,186 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
-// Facts about agents. Each word of the current agent is one, also where nothing comes of
-// it: that it was heard must be known when the journal is read again.
+// What agents do, and what happens to them. Each word of the current agent is a fact, also
+// where nothing comes of it: that it was heard must be known when the journal is read again.
+// What it changes, Agent.after says.
+//
+// As an input, AgentID is the agent's own id: a caller that knows only a client's session asks
+// State.OwnerOf for it.
 type (
-	// Signalled is the agent's word.
-	Signalled struct {
-		AgentID string     `json:"agent_id"`
-		Kind    SignalKind `json:"kind"`
-		Message string     `json:"message,omitempty"`
+	// AgentSignal is the agent's own word.
+	AgentSignal struct {
+		AgentID string `json:"agent_id"`
+		Signal
 	}
-	// WentIdle is an agent that waits for input. Counted says that it is not the same
-	// idle again, nor one at a time when none counts.
-	WentIdle struct {
+	// AgentIdle is an agent that waits for input. Prompt is the client's prompt id: one idle
+	// counts once.
+	AgentIdle struct {
 		AgentID string `json:"agent_id"`
 		Prompt  string `json:"prompt_id,omitempty"`
-		Counted bool   `json:"counted,omitempty"`
+		Counted bool   `json:"counted,omitempty"` // of the fact: it is not the same idle again, nor at a time when none counts
 	}
-	// TriedToStop is an agent that wanted to stop and had not signalled.
-	TriedToStop struct {
+	// AgentStop is an agent whose on_stop is escalate that wants to stop, and had not signalled.
+	AgentStop struct {
 		AgentID string `json:"agent_id"`
 		Prompt  string `json:"prompt_id,omitempty"`
 	}
-	// Prompted is an agent that waits for a permission or an answer, and for which no hook
-	// waits.
-	Prompted struct {
-		AgentID string `json:"agent_id"`
-		Type    string `json:"prompt_type,omitempty"`
-		Text    string `json:"text,omitempty"`
-		Kept    string `json:"kept,omitempty"` // later: it is told when nothing else is asked; now: it is told then
+	// AgentPrompt is an agent that waits for a permission or an answer. Ref is what a hook waits
+	// for the answer to; without one, only that something is on the agent's screen is known. With
+	// one, the fact is AgentAsked.
+	AgentPrompt struct {
+		AgentID  string `json:"agent_id"`
+		Type     string `json:"prompt_type,omitempty"` // permission, question, plan, other
+		Text     string `json:"text,omitempty"`
+		Kept     string `json:"kept,omitempty"` // of the fact: keptLater, keptNow
+		Ref      string `json:"-"`
+		Ask      Ask    `json:"-"`
+		Subagent bool   `json:"-"` // one of its subagents asks
+		Notice   bool   `json:"-"` // the client's notification of a permission, for which a hook may wait too
 	}
-	// Asked is an agent with a hook that waits for a person's answer.
-	Asked struct {
+	// AgentAsked is an agent with a hook that waits for a person's answer.
+	AgentAsked struct {
 		AgentID string `json:"agent_id"`
 		Asking
 	}
-	// AskedOver is a hook that waits no longer.
-	AskedOver struct {
+	// AgentPromptOver is a hook that waits no longer: what it waited for was answered or
+	// withdrawn in the client, or it has ended.
+	AgentPromptOver struct {
 		AgentID string `json:"agent_id"`
 		Ref     string `json:"ref"`
 	}
-	// Blocked is a client that did not start.
-	Blocked struct {
+	// AgentBlocked is a client that did not start. Screen says what is in the way: trust,
+	// login, api_key, onboarding, silent; or unbegun, where it did and does not work.
+	AgentBlocked struct {
 		AgentID string `json:"agent_id"`
 		Screen  string `json:"screen"`
 		Text    string `json:"text,omitempty"`
 	}
-	// GotReady is a client that has started.
-	GotReady struct {
+	// AgentReady is a client whose first hook was heard.
+	AgentReady struct {
 		AgentID string `json:"agent_id"`
 	}
-	// Began is a client that works on what it was started with.
-	Began struct {
+	// AgentBegan is a client that works on what it was started with.
+	AgentBegan struct {
 		AgentID string `json:"agent_id"`
 	}
-	// Paid is what an agent has cost in all.
-	Paid struct {
-		AgentID string `json:"agent_id"`
-		Spent
+	// AgentSpent is what an agent has cost in all.
+	AgentSpent struct {
+		AgentID string  `json:"agent_id"`
+		USD     float64 `json:"usd,omitempty"`
+		Tokens  int64   `json:"tokens,omitempty"`
 	}
-	// Erred is an agent whose turn was ended by an error of the model's API.
-	Erred struct {
+	// AgentError is an error of the model's API that ended the agent's turn. Reset is when
+	// it is over, where that is known. One error counts once for a prompt.
+	AgentError struct {
 		AgentID string            `json:"agent_id"`
 		Kind    runbook.ErrorKind `json:"kind"`
 		Text    string            `json:"text,omitempty"`
 		Reset   time.Time         `json:"reset,omitzero"`
 		Prompt  string            `json:"prompt_id,omitempty"`
 	}
-	// Rested is a client whose turn is over.
-	Rested struct {
+	// AgentRested is a client that may stop: its turn is over. Unmet is what it was let go
+	// with in the end, though it is not fixed.
+	AgentRested struct {
 		AgentID string `json:"agent_id"`
 		Prompt  string `json:"prompt_id,omitempty"`
 		Unmet   string `json:"unmet,omitempty"`
 	}
-	// Worked is an agent that got a prompt.
-	Worked struct {
+	// AgentWorking is an agent that got a prompt: ours, or one that a person typed, or a
+	// notification of one of its own tasks (Source is "task").
+	AgentWorking struct {
 		AgentID string `json:"agent_id"`
 		Prompt  string `json:"prompt_id,omitempty"`
 		Source  string `json:"source,omitempty"`
-		Ours    bool   `json:"ours,omitempty"`
+		Ours    bool   `json:"ours,omitempty"` // it is a message of ours
 	}
-	// SessionChanged is an agent whose client goes on under another session id.
-	SessionChanged struct {
+	// AgentSession is a client that goes on under another session id.
+	AgentSession struct {
 		AgentID string `json:"agent_id"`
 		Session string `json:"session"`
 	}
-	// Exited is an agent whose process has ended.
-	Exited struct {
+	// AgentExited is an agent whose process has ended.
+	AgentExited struct {
 		AgentID string `json:"agent_id"`
 		Code    int    `json:"code"`
-		Gone    bool   `json:"gone,omitempty"`
-		Tail    string `json:"tail,omitempty"`
+		Gone    bool   `json:"gone,omitempty"` // how it ended is not known
+		Tail    string `json:"tail,omitempty"` // the end of what was to be seen of it
 	}
-	// Restarted is an agent that takes the place of the one before, in the same step.
-	Restarted struct {
+	// AgentRestarted is an agent that takes the place of the one before, in the same step.
+	AgentRestarted struct {
 		AgentID  string `json:"agent_id"`
 		Session  string `json:"session,omitempty"`
 		Replaces string `json:"replaces"`
 		Client   bool   `json:"client,omitempty"`
 	}
-	// Resaid is an agent that is told what was kept for it first.
-	Resaid struct {
+	// AgentResaid is an agent that is told what was kept for it first.
+	AgentResaid struct {
 		AgentID string `json:"agent_id"`
 	}
-	// Deferred is a trigger whose action waits: for the end of the catch-up, of a gate or
+	// AgentDeferred is a trigger whose action waits: for the end of the catch-up, of a gate or
 	// of the cooldown. An empty one means that nothing waits any more.
-	Deferred struct {
+	AgentDeferred struct {
 		Trigger string    `json:"trigger,omitempty"`
 		Detail  string    `json:"detail,omitempty"`
 		Until   time.Time `json:"until,omitzero"`
 	}
 )
 
-// FactType is agent:signal.
-func (Signalled) FactType() string { return "agent:signal" }
-
-func (f Signalled) apply(o *Owner, s *Step) {
-	switch {
-	case o.Agent == nil:
-	case f.Kind == SignalContinue:
-		o.Agent.Idle = "" // the next idle is another one, also in the same prompt
-	default:
-		o.Agent.Signal = &Signal{f.Kind, f.Message}
-	}
-}
-
-// FactType is agent:idle.
-func (WentIdle) FactType() string { return "agent:idle" }
-
-func (f WentIdle) apply(o *Owner, s *Step) {
-	if o.Agent != nil && f.Counted {
-		o.Agent.Idle = f.Prompt
-	}
-	if o.Shell != nil {
-		o.Shell.Moot = false
-	}
-}
-
-// FactType is agent:stop.
-func (TriedToStop) FactType() string { return "agent:stop" }
-
-func (TriedToStop) apply(o *Owner, s *Step) {}
-
-// FactType is agent:prompt.
-func (Prompted) FactType() string { return "agent:prompt" }
-
-func (f Prompted) apply(o *Owner, s *Step) {
-	switch {
-	case o.Agent == nil:
-	case f.Kept == keptLater:
-		o.Agent.Dialog = &Dialog{f.Type, f.Text}
-	case f.Kept == keptNow:
-		o.Agent.Dialog = nil
-	}
-}
-
-// What becomes of a dialog that came while something else was asked.
+// What becomes of a dialog that came while something else was asked: it is told of when
+// nothing else is asked any more, or that is now.
 const (
 	keptLater = "later"
 	keptNow   = "now"
 )
 
-// FactType is agent:asked.
-func (Asked) FactType() string { return "agent:asked" }
+func (AgentSignal) EventType() string     { return "agent:signal" }
+func (AgentIdle) EventType() string       { return "agent:idle" }
+func (AgentStop) EventType() string       { return "agent:stop" }
+func (AgentPrompt) EventType() string     { return "agent:prompt" }
+func (AgentAsked) EventType() string      { return "agent:asked" }
+func (AgentPromptOver) EventType() string { return "agent:prompt_over" }
+func (AgentBlocked) EventType() string    { return "agent:blocked" }
+func (AgentReady) EventType() string      { return "agent:ready" }
+func (AgentBegan) EventType() string      { return "agent:began" }
+func (AgentSpent) EventType() string      { return "agent:spent" }
+func (AgentError) EventType() string      { return "agent:error" }
+func (AgentRested) EventType() string     { return "agent:rested" }
+func (AgentWorking) EventType() string    { return "agent:working" }
+func (AgentSession) EventType() string    { return "agent:session" }
+func (AgentExited) EventType() string     { return "agent:exited" }
+func (AgentRestarted) EventType() string  { return "agent:restarted" }
+func (AgentResaid) EventType() string     { return "agent:resaid" }
+func (AgentDeferred) EventType() string   { return "agent:deferred" }
 
-func (f Asked) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Asking = append(slices.Clip(o.Agent.Asking), f.Asking)
-		o.Agent.Asked = s.Time
+func (AgentIdle) apply(o *Owner, s *Step) {
+	if o.Shell != nil {
+		o.Shell.Moot = false
 	}
 }
 
-// FactType is agent:prompt_over.
-func (AskedOver) FactType() string { return "agent:prompt_over" }
-
-func (f AskedOver) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Over = latest(append(slices.Clip(o.Agent.Over), f.Ref), keptOver)
-		o.unasked(f.Ref)
-		if o.Shell != nil && o.Shell.Gate == onPrompt && len(o.Agent.Asking) == 0 {
-			o.Shell.Moot = true
-		}
+func (AgentPromptOver) apply(o *Owner, s *Step) {
+	if o.Agent != nil && o.Shell != nil && o.Shell.Gate == onPrompt && len(o.Agent.Asking) == 0 {
+		o.Shell.Moot = true
 	}
 }
 
-// asks reports whether something is to be asked, and nobody was asked yet.
-func (a *Agent) asks(ref string) bool {
-	return slices.ContainsFunc(a.Asking, func(asking Asking) bool { return asking.Ref == ref })
+func (f AgentSpent) apply(o *Owner, s *Step) {
+	o.Spent = with(o.Spent, f.AgentID, Spent{f.USD, f.Tokens})
 }
 
-// unasked takes something off the list of what nobody was asked yet.
-func (o *Owner) unasked(ref string) {
-	if o.Agent == nil || ref == "" {
-		return
-	}
-	waits := slices.DeleteFunc(slices.Clone(o.Agent.Asking), func(a Asking) bool { return a.Ref == ref })
-	if o.Agent.Asking = waits; len(waits) == 0 {
-		o.Agent.Asking = nil
-	}
-}
-
-// FactType is agent:blocked.
-func (Blocked) FactType() string { return "agent:blocked" }
-
-func (Blocked) apply(o *Owner, s *Step) {}
-
-// FactType is agent:ready.
-func (GotReady) FactType() string { return "agent:ready" }
-
-func (GotReady) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Ready = true
-	}
-}
-
-// FactType is agent:began.
-func (Began) FactType() string { return "agent:began" }
-
-func (Began) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Prompt = ""
-	}
-}
-
-// FactType is agent:spent.
-func (Paid) FactType() string { return "agent:spent" }
-
-func (f Paid) apply(o *Owner, s *Step) { o.Spent = with(o.Spent, f.AgentID, f.Spent) }
-
-// FactType is agent:error.
-func (Erred) FactType() string { return "agent:error" }
-
-func (f Erred) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Erred = f.Prompt
-	}
-}
-
-// FactType is agent:working.
-func (Worked) FactType() string { return "agent:working" }
-
-func (f Worked) apply(o *Owner, s *Step) {
+func (f AgentWorking) apply(o *Owner, s *Step) {
 	if o.Agent == nil || o.Agent.Exited {
 		return
 	}
-	o.Agent.Busy, o.Agent.Unmet = o.Agent.Client, ""
 	if f.Ours {
 		o.delivered()
-	}
-	if f.Source != sourceTask && !f.Ours { // who types sees the screen
-		o.Agent.Dialog = nil
 	}
 	if o.Shell != nil {
 		o.Shell.Moot = true
@@ -275,38 +200,8 @@ func (o *Owner) delivered() {
 	}
 }
 
-// FactType is agent:rested.
-func (Rested) FactType() string { return "agent:rested" }
-
-func (f Rested) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Busy, o.Agent.Unmet = false, f.Unmet
-	}
-}
-
-// FactType is agent:session.
-func (SessionChanged) FactType() string { return "agent:session" }
-
-func (f SessionChanged) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Session = f.Session
-	}
-}
-
-// FactType is agent:exited.
-func (Exited) FactType() string { return "agent:exited" }
-
-func (Exited) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Exited, o.Agent.Asking, o.Agent.Dialog = true, nil, nil
-	}
-}
-
-// FactType is agent:restarted.
-func (Restarted) FactType() string { return "agent:restarted" }
-
-func (f Restarted) apply(o *Owner, s *Step) {
-	agent := Agent{ID: f.AgentID, Session: f.Session, Client: f.Client}
+func (f AgentRestarted) apply(o *Owner, s *Step) {
+	agent := Agent{ID: f.AgentID, Session: f.Session, Life: Life{Client: f.Client}}
 	if old := o.Agent; old != nil {
 		agent.Name, agent.Unsaid = old.Name, old.Unsaid
 		agent.Before = latest(append(slices.Clip(old.Before), f.Replaces), keptBefore)
@@ -317,23 +212,20 @@ func (f Restarted) apply(o *Owner, s *Step) {
 	}
 }
 
-// FactType is agent:resaid.
-func (Resaid) FactType() string { return "agent:resaid" }
-
-func (f Resaid) apply(o *Owner, s *Step) {
-	if o.Agent == nil || len(o.Agent.Unsaid) == 0 {
-		return
-	}
-	if o.Agent.Unsaid = o.Agent.Unsaid[1:]; len(o.Agent.Unsaid) == 0 {
-		o.Agent.Unsaid = nil
+// begin makes an agent the current one.
+func (o *Owner) begin(a Agent, s *Step) {
+	a.Session, a.Started = cmp.Or(a.Session, a.ID), s.Time
+	o.Serial++
+	o.Agent = &a
+	if a.Client {
+		o.Spent = with(merged(o.Spent), a.ID, o.Spent[a.ID])
 	}
 }
 
-// FactType is agent:deferred.
-func (Deferred) FactType() string { return "agent:deferred" }
-
-func (f Deferred) apply(o *Owner, s *Step) {
-	if o.Agent != nil {
-		o.Agent.Pending, o.Agent.Detail, o.Agent.Until = f.Trigger, f.Detail, f.Until
+// merged is what agents have cost, with no more entries than are kept.
+func merged(spent map[string]Spent) map[string]Spent {
+	if len(spent) < keptSpent {
+		return spent
 	}
+	return map[string]Spent{"": total(spent)}
 }

@@ -27,18 +27,15 @@ type (
 	}
 )
 
-// FactType is decision:created.
-func (DecisionCreated) FactType() string { return "decision:created" }
+func (DecisionCreated) EventType() string { return "decision:created" }
 
 func (f DecisionCreated) apply(o *Owner, s *Step) {
 	o.Serial++
 	decision := f.Decision
 	o.Decision = &decision
-	o.unasked(f.Ref)
 }
 
-// FactType is decision:resolved.
-func (DecisionResolved) FactType() string { return "decision:resolved" }
+func (DecisionResolved) EventType() string { return "decision:resolved" }
 
 func (f DecisionResolved) apply(o *Owner, s *Step) {
 	o.settle(s, func(d *Decision) {
@@ -46,15 +43,13 @@ func (f DecisionResolved) apply(o *Owner, s *Step) {
 	})
 }
 
-// FactType is decision:closed.
-func (DecisionClosed) FactType() string { return "decision:closed" }
+func (DecisionClosed) EventType() string { return "decision:closed" }
 
 func (f DecisionClosed) apply(o *Owner, s *Step) {
 	o.settle(s, func(d *Decision) { d.Closed = f.Why })
 }
 
-// FactType is budget:extended.
-func (BudgetExtended) FactType() string { return "budget:extended" }
+func (BudgetExtended) EventType() string { return "budget:extended" }
 
 func (f BudgetExtended) apply(o *Owner, s *Step) { o.Extended = f.Budget }
 

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
@@ -14,29 +13,29 @@ import (
 func (d *draft) agentDid(what Happening) {
 	switch w := what.(type) {
 	case AgentSignal:
-		d.hooked(w.Agent, func() { d.signalled(w) })
+		d.hooked(w.AgentID, func() { d.signalled(w) })
 	case AgentStop:
-		d.hooked(w.Agent, func() { d.stopped(w) })
+		d.hooked(w.AgentID, func() { d.stopped(w) })
 	case AgentIdle:
-		d.hooked(w.Agent, func() { d.idle(w) })
+		d.hooked(w.AgentID, func() { d.idle(w) })
 	case AgentPrompt:
-		d.hooked(w.Agent, func() { d.prompted(w) })
+		d.hooked(w.AgentID, func() { d.prompted(w) })
 	case AgentPromptOver:
-		d.hooked(w.Agent, func() { d.promptOver(w) })
+		d.hooked(w.AgentID, func() { d.promptOver(w) })
 	case AgentError:
-		d.hooked(w.Agent, func() { d.erred(w) })
+		d.hooked(w.AgentID, func() { d.erred(w) })
 	case AgentWorking:
-		d.hooked(w.Agent, func() { d.working(w) })
+		d.hooked(w.AgentID, func() { d.working(w) })
 	case AgentSession:
-		d.of(w.Agent, func() { d.started(false); d.session(w) })
+		d.of(w.AgentID, func() { d.started(false); d.session(w) })
 	case AgentRested:
-		d.hooked(w.Agent, func() { d.rested(w) })
+		d.hooked(w.AgentID, func() { d.rested(w) })
 	case AgentReady:
-		d.of(w.Agent, func() { d.started(false) })
+		d.of(w.AgentID, func() { d.started(false) })
 	case AgentBlocked:
-		d.of(w.Agent, func() { d.blocked(w) })
+		d.of(w.AgentID, func() { d.blocked(w) })
 	case AgentExited:
-		d.of(w.Agent, func() { d.exited(w) })
+		d.of(w.AgentID, func() { d.exited(w) })
 	case AgentSpent:
 		d.spent(w)
 	}
@@ -64,10 +63,10 @@ func (d *draft) of(agent string, do func()) {
 func (d *draft) listens() bool { return d.Status == Running && !d.Agent.Exited }
 
 func (d *draft) signalled(w AgentSignal) {
-	message := clip(w.Message, maxWords)
+	w.Message = clip(w.Message, maxWords)
 	switch w.Kind {
 	case SignalComplete:
-		d.fact(Signalled{d.Agent.ID, w.Kind, message})
+		d.fact(w)
 		if d.Agent.Busy && (d.Agent.Exited || d.waitsFor(FromBudget)) {
 			return // its turn is cut off: nobody will look at what it leaves
 		}
@@ -77,17 +76,17 @@ func (d *draft) signalled(w AgentSignal) {
 		}
 		d.leaveOff()
 	case SignalEscalate:
-		d.fact(Signalled{d.Agent.ID, w.Kind, message})
+		d.fact(w)
 		if d.waitsFor(FromBudget) {
 			return // it is being ended
 		}
 		d.overtake("the agent escalated again")
 		d.escalate(question{
 			source: FromSignal, reason: "agent:signal escalate",
-			context: cmp.Or(message, "The agent asks for a person"),
+			context: cmp.Or(w.Message, "The agent asks for a person"),
 		})
 	case SignalContinue:
-		d.fact(Signalled{d.Agent.ID, w.Kind, message})
+		d.fact(w)
 		d.calm()
 	}
 }
@@ -112,12 +111,14 @@ func (d *draft) leaveOff() bool {
 }
 
 func (d *draft) rested(w AgentRested) {
-	d.fact(Rested{d.Agent.ID, clip(w.Prompt, maxID), clip(w.Unmet, maxWords)})
+	w.Prompt, w.Unmet = clip(w.Prompt, maxID), clip(w.Unmet, maxWords)
+	d.fact(w)
 	d.leaveOff()
 }
 
 func (d *draft) stopped(w AgentStop) {
-	d.fact(TriedToStop{d.Agent.ID, clip(w.Prompt, maxID)})
+	w.Prompt = clip(w.Prompt, maxID)
+	d.fact(w)
 	if d.listens() && !d.parked() && !d.wordsComing() {
 		d.escalate(question{
 			source: FromStop, reason: "on_stop: escalate",
@@ -129,14 +130,14 @@ func (d *draft) stopped(w AgentStop) {
 // idle counts an idle once for each prompt, and none while a gate looks at the last one or a
 // person's words are on their way.
 func (d *draft) idle(w AgentIdle) {
-	prompt := clip(w.Prompt, maxID)
+	w.Prompt = clip(w.Prompt, maxID)
 	escalated := d.Agent.Signal != nil && d.Agent.Signal.Kind == SignalEscalate
-	counts := d.listens() && !d.parked() && !d.wordsComing() && !escalated && d.Shell == nil && (prompt == "" || prompt != d.Agent.Idle)
-	d.fact(WentIdle{d.Agent.ID, prompt, counts})
+	w.Counted = d.listens() && !d.parked() && !d.wordsComing() && !escalated && d.Shell == nil && (w.Prompt == "" || w.Prompt != d.Agent.Idle)
+	d.fact(w)
 	if d.leaveOff() {
 		return
 	}
-	if counts {
+	if w.Counted {
 		d.fire(trigger{name: onIdle, text: "The agent is idle"})
 	}
 }
@@ -145,20 +146,20 @@ func (d *draft) idle(w AgentIdle) {
 // While a person answers what it or a subagent asks, that waits: afterwards nobody would
 // tell of the error again.
 func (d *draft) erred(w AgentError) {
-	kind, prompt, reset := known(w.Kind), clip(w.Prompt, maxID), d.reset(w.Reset)
-	text := clip(w.Text, maxWords)
+	w.Kind, w.Prompt, w.Reset = known(w.Kind), clip(w.Prompt, maxID), d.reset(w.Reset)
+	w.Text = clip(w.Text, maxWords)
 	asks := d.Decision != nil && d.Decision.Ref != "" && !d.Agent.Exited
-	counts := (asks || d.listens()) && (prompt == "" || prompt != d.Agent.Erred)
-	d.fact(Erred{AgentID: d.Agent.ID, Kind: kind, Text: text, Reset: reset, Prompt: prompt})
+	counts := (asks || d.listens()) && (w.Prompt == "" || w.Prompt != d.Agent.Erred)
+	d.fact(w)
 	if d.leaveOff() || !counts {
 		return
 	}
-	what := "The model's API failed (" + string(kind) + ")"
-	if !reset.IsZero() {
-		what += " until " + reset.Format(time.RFC3339)
+	what := "The model's API failed (" + string(w.Kind) + ")"
+	if !w.Reset.IsZero() {
+		what += " until " + w.Reset.Format(time.RFC3339)
 	}
-	name := onError + string(kind)
-	t := trigger{name: name, text: colon(what, text), until: d.backoff(name, reset)}
+	name := onError + string(w.Kind)
+	t := trigger{name: name, text: colon(what, w.Text), until: d.backoff(name, w.Reset)}
 	if asks {
 		d.postpone(t)
 		return
@@ -179,7 +180,7 @@ func (d *draft) reset(at time.Time) time.Time {
 }
 
 // parked reports whether the agent waits for the end of an error.
-func (o *Owner) parked() bool { return o.Agent != nil && strings.HasPrefix(o.Agent.Pending, onError) }
+func (o *Owner) parked() bool { return o.Agent != nil && o.Agent.parked() }
 
 // Parked is until when the agent waits for the end of an error; ok is whether it does.
 func (o *Owner) Parked() (until time.Time, ok bool) {
@@ -202,7 +203,8 @@ func known(kind runbook.ErrorKind) runbook.ErrorKind {
 // unless it says otherwise: they typed instead of answering. A subagent in the background
 // waits on. What an agent gets that is being ended changes nothing.
 func (d *draft) working(w AgentWorking) {
-	d.fact(Worked{AgentID: d.Agent.ID, Prompt: clip(w.Prompt, maxID), Source: clip(w.Source, maxID), Ours: w.Ours})
+	w.Prompt, w.Source = clip(w.Prompt, maxID), clip(w.Source, maxID)
+	d.fact(w)
 	if d.Agent.Exited {
 		return
 	}
@@ -217,8 +219,8 @@ func (d *draft) working(w AgentWorking) {
 const sourceTask = "task"
 
 func (d *draft) session(w AgentSession) {
-	if session := clip(w.Session, maxID); session != "" && session != d.Agent.Session {
-		d.fact(SessionChanged{d.Agent.ID, session})
+	if w.Session = clip(w.Session, maxID); w.Session != "" && w.Session != d.Agent.Session {
+		d.fact(w)
 	}
 }
 
@@ -235,7 +237,8 @@ func (d *draft) exited(w AgentExited) {
 
 // gone is an agent that is no longer there. What was to be answered on its screen is not, then.
 func (d *draft) gone(w AgentExited) {
-	d.fact(Exited{d.Agent.ID, w.Code, w.Gone, clipStart(w.Tail, maxWords)})
+	w.AgentID, w.Tail = d.Agent.ID, clipStart(w.Tail, maxWords)
+	d.fact(w)
 	d.calm()
 	if d.Decision != nil && d.onScreen() {
 		d.overtake("the agent has ended")

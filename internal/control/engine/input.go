@@ -22,8 +22,12 @@ type Input struct {
 	What    Happening
 }
 
-// Happening is what happened.
-type Happening interface{ happening() string }
+// Happening is what happened. What agents, effects, commands and timers do is a Fact as well
+// once it was heard, and has one type for both.
+type Happening interface {
+	// EventType is its name, such as agent:stop: the cause of the step that it leads to.
+	EventType() string
+}
 
 // What people do.
 type (
@@ -53,104 +57,13 @@ type (
 		Answers                   []string
 	}
 	// Tell is a person who writes to an agent: to that one, not to its successor.
-	Tell struct{ Agent, Message string }
-	// KillNow is a person who ends an agent's process. What follows is on_dead.
-	KillNow struct{ Agent string }
+	Tell struct{ AgentID, Message string }
+	// Kill is a person who ends an agent's process. What follows is on_dead.
+	Kill struct{ AgentID string }
 )
 
-// What agents do, and what happens to them. Agent is the agent's id: who knows only a
-// client's session asks State.OfAgent for it.
+// What the daemon does.
 type (
-	// AgentStop is an agent whose on_stop is escalate that wants to stop (agent:stop).
-	AgentStop struct{ Agent, Prompt string }
-	// AgentIdle is an agent that waits for input (agent:idle). Prompt is the client's
-	// prompt id: one idle counts once.
-	AgentIdle struct{ Agent, Prompt string }
-	// AgentPrompt is an agent that waits for a permission or an answer (agent:prompt).
-	// Ref is what a hook waits for the answer to; without one, only that something is on
-	// the agent's screen is known.
-	AgentPrompt struct {
-		Agent, Type, Text string // Type: permission, question, plan, other
-		Ref               string
-		Ask               Ask
-		Subagent          bool // one of its subagents asks
-		Notice            bool // the client's notification of a permission, for which a hook may wait too
-	}
-	// AgentPromptOver is a hook that waits no longer: what it waited for was answered or
-	// withdrawn in the client, or it has ended.
-	AgentPromptOver struct{ Agent, Ref string }
-	// AgentBlocked is a client that did not start. Screen says what is in the way: trust,
-	// login, api_key, onboarding, silent; or unbegun, where it did and does not work.
-	AgentBlocked struct{ Agent, Screen, Text string }
-	// AgentRested is a client that may stop: its turn is over. Unmet is what it was let go
-	// with in the end, though it is not fixed.
-	AgentRested struct{ Agent, Prompt, Unmet string }
-	// AgentReady is a client whose first hook was heard.
-	AgentReady struct{ Agent string }
-	// AgentSignal is the agent's own word (agent:signal).
-	AgentSignal struct {
-		Agent string
-		Signal
-	}
-	// AgentError is an error of the model's API that ended the agent's turn. Reset is when
-	// it is over, where that is known. One error counts once for a prompt.
-	AgentError struct {
-		Agent  string
-		Kind   runbook.ErrorKind
-		Text   string
-		Reset  time.Time
-		Prompt string
-	}
-	// AgentWorking is an agent that got a prompt: ours, or one that a person typed, or a
-	// notification of one of its own tasks (Source is "task").
-	AgentWorking struct {
-		Agent, Prompt string
-		Source        string
-		Ours          bool // it is a message of ours
-	}
-	// AgentSpent is what an agent has cost in all.
-	AgentSpent struct {
-		Agent  string
-		USD    float64
-		Tokens int64
-	}
-	// AgentSession is a client that goes on under another session id.
-	AgentSession struct{ Agent, Session string }
-	// AgentExited is an agent whose process has ended.
-	AgentExited struct {
-		Agent string
-		Code  int
-		Gone  bool   // how it ended, nobody knows
-		Tail  string // the end of what was to be seen of it
-	}
-)
-
-// What becomes of effects.
-type (
-	// EffectStarted comes before an effect acts.
-	EffectStarted struct{ Key string }
-	// EffectDone comes after it.
-	EffectDone struct{ Key string }
-	// EffectFailed is an effect that did nothing, and will not: a program is missing.
-	EffectFailed struct{ Key, Why string }
-	// EffectLost is an effect that may have taken place or not, and must not be repeated.
-	EffectLost struct{ Key, Why string }
-	// ShellExited is a command that has ended. Lost means that nobody knows how.
-	ShellExited struct {
-		Key  string
-		Code int
-		Tail string // the end of what it printed
-		Lost bool
-	}
-)
-
-// What time does, and the daemon.
-type (
-	// TimerFired is a timer that is due.
-	TimerFired struct {
-		Name string
-		Due  time.Time
-	}
 	// CaughtUp comes once to each owner when the daemon has read everything that
 	// happened while it was away: from here on things happen now.
 	CaughtUp struct{}
@@ -158,30 +71,11 @@ type (
 	Forget struct{}
 )
 
-func (Create) happening() string          { return "create" }
-func (Cancel) happening() string          { return "cancel" }
-func (Resume) happening() string          { return "resume" }
-func (Answer) happening() string          { return "answer" }
-func (Tell) happening() string            { return "tell" }
-func (KillNow) happening() string         { return "kill" }
-func (AgentStop) happening() string       { return "agent:stop" }
-func (AgentIdle) happening() string       { return "agent:idle" }
-func (AgentPrompt) happening() string     { return "agent:prompt" }
-func (AgentPromptOver) happening() string { return "agent:prompt_over" }
-func (AgentBlocked) happening() string    { return "agent:blocked" }
-func (AgentRested) happening() string     { return "agent:rested" }
-func (AgentReady) happening() string      { return "agent:ready" }
-func (AgentSpent) happening() string      { return "agent:spent" }
-func (AgentSignal) happening() string     { return "agent:signal" }
-func (AgentError) happening() string      { return "agent:error" }
-func (AgentWorking) happening() string    { return "agent:working" }
-func (AgentSession) happening() string    { return "agent:session" }
-func (AgentExited) happening() string     { return "agent:exited" }
-func (EffectStarted) happening() string   { return "effect:started" }
-func (EffectDone) happening() string      { return "effect:done" }
-func (EffectFailed) happening() string    { return "effect:failed" }
-func (EffectLost) happening() string      { return "effect:lost" }
-func (ShellExited) happening() string     { return "shell:exited" }
-func (TimerFired) happening() string      { return "timer:fired" }
-func (CaughtUp) happening() string        { return "caught_up" }
-func (Forget) happening() string          { return "forget" }
+func (Create) EventType() string   { return "create" }
+func (Cancel) EventType() string   { return "cancel" }
+func (Resume) EventType() string   { return "resume" }
+func (Answer) EventType() string   { return "answer" }
+func (Tell) EventType() string     { return "tell" }
+func (Kill) EventType() string     { return "kill" }
+func (CaughtUp) EventType() string { return "caught_up" }
+func (Forget) EventType() string   { return "forget" }

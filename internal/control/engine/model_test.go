@@ -91,7 +91,7 @@ func (h *history) carry() {
 		return
 	}
 	if h.pick.chance(3, "impossible") && (e.Kind == StartShell || e.Kind == StartAgent) {
-		h.happens(EffectFailed{e.Key, "no such directory"})
+		h.happens(EffectFailed{Key: e.Key, Why: "no such directory"})
 		return
 	}
 	h.happens(EffectStarted{e.Key})
@@ -106,12 +106,12 @@ func (h *history) carry() {
 	}
 	switch e.Kind {
 	case KillAgent:
-		h.happens(AgentExited{Agent: e.Target, Code: -1})
+		h.happens(AgentExited{AgentID: e.Target, Code: -1})
 	case KillShell:
 		h.happens(ShellExited{Key: e.Target, Code: -1})
 	}
 	if e.Kind == SendAgent && result == nil {
-		h.says(AgentWorking{Agent: e.Target, Prompt: h.prompt()})
+		h.says(AgentWorking{AgentID: e.Target, Prompt: h.prompt()})
 	}
 	if result == nil {
 		result = EffectDone{e.Key}
@@ -161,25 +161,25 @@ func (h *history) agentSpeaks() {
 	id := oneOf(h.pick, "agent", agents...)
 	switch h.pick(17, "says") {
 	case 0, 1:
-		h.says(AgentIdle{id, oneOf(h.pick, "prompt", "", h.prompt(), fmt.Sprint("prompt", h.prompts-1))})
+		h.says(AgentIdle{AgentID: id, Prompt: oneOf(h.pick, "prompt", "", h.prompt(), fmt.Sprint("prompt", h.prompts-1))})
 	case 2:
 		h.says(AgentStop{id, h.prompt()})
 	case 3:
 		if h.pick.chance(50, "with a hook") {
-			h.says(AgentPrompt{Agent: id, Type: "permission", Text: "may I?"})
+			h.says(AgentPrompt{AgentID: id, Type: "permission", Text: "may I?"})
 			return
 		}
 		h.refs++
 		h.says(randomPrompt(h.pick, id, fmt.Sprint("ref", h.refs)))
 	case 4:
 		h.says(AgentError{
-			Agent: id, Kind: oneOf(h.pick, "kind", runbook.RateLimited, runbook.NoInternet, "odd"), Text: "529",
+			AgentID: id, Kind: oneOf(h.pick, "kind", runbook.RateLimited, runbook.NoInternet, "odd"), Text: "529",
 			Reset: oneOf(h.pick, "reset", time.Time{}, h.now.Add(time.Hour), h.now.Add(-time.Hour)), Prompt: oneOf(h.pick, "prompt", "", h.prompt()),
 		})
 	case 5:
 		h.says(AgentSignal{id, Signal{oneOf(h.pick, "signal", SignalComplete, SignalEscalate, SignalContinue), "so"}})
 	case 6:
-		h.says(AgentWorking{Agent: id, Prompt: h.prompt(), Source: oneOf(h.pick, "source", "", sourceTask), Ours: h.pick.chance(20, "ours")})
+		h.says(AgentWorking{AgentID: id, Prompt: h.prompt(), Source: oneOf(h.pick, "source", "", sourceTask), Ours: h.pick.chance(20, "ours")})
 	case 7:
 		h.says(AgentSession{id, fmt.Sprint("session", h.prompts)})
 	case 8:
@@ -199,7 +199,7 @@ func (h *history) agentSpeaks() {
 		h.spent += oneOf(h.pick, "usd", 0.1, 1, 3)
 		h.happens(AgentSpent{id, h.spent, int64(h.spent * 1e6)})
 	case 16:
-		h.says(AgentRested{Agent: id, Prompt: h.prompt()})
+		h.says(AgentRested{AgentID: id, Prompt: h.prompt()})
 	}
 }
 
@@ -210,7 +210,7 @@ func (h *history) agentEnds(id string) {
 	}
 	p.alive, p.ended = false, true
 	if !h.pick.chance(10, "nobody heard") {
-		h.happens(AgentExited{Agent: id, Code: 1})
+		h.happens(AgentExited{AgentID: id, Code: 1})
 	}
 }
 
@@ -261,7 +261,7 @@ func (h *history) person() {
 	case 3:
 		h.ask(Tell{oneOf(h.pick, "whom", agentOf(h.o), "nobody"), oneOf(h.pick, "words", "", "look at this")})
 	case 4:
-		h.ask(KillNow{oneOf(h.pick, "whom", agentOf(h.o), "nobody")})
+		h.ask(Kill{oneOf(h.pick, "whom", agentOf(h.o), "nobody")})
 	case 5, 6:
 		if len(decisions) > 0 {
 			h.ask(randomAnswer(h.pick, oneOf(h.pick, "decision", decisions...)))
@@ -316,7 +316,7 @@ func (h *history) hear() {
 		h.happens(ShellExited{Key: s.Key, Code: p.code, Lost: p.lost})
 	}
 	if a := h.o.Agent; a != nil && h.agents[a.ID] != nil && h.agents[a.ID].ended {
-		h.happens(AgentExited{Agent: a.ID, Gone: true})
+		h.happens(AgentExited{AgentID: a.ID, Gone: true})
 	}
 }
 
@@ -345,7 +345,7 @@ func (h *history) settle() {
 		case h.o.Agent != nil && !h.o.Agent.Exited:
 			id := h.o.Agent.ID
 			h.says(AgentSignal{id, Signal{Kind: SignalComplete}})
-			h.says(AgentRested{Agent: id, Prompt: h.prompt()})
+			h.says(AgentRested{AgentID: id, Prompt: h.prompt()})
 		default:
 			h.stage.t.Fatalf("nothing moves it:\n%s", text(h.o))
 		}

@@ -38,7 +38,7 @@ func (d *Decision) reply(a Answer) (choice, error) {
 		return choice{}, invalid("choose one of %s, or give a message", d.names())
 	}
 	if len(questions) == 1 {
-		if label, known := questions[0].pick(sound(given[0])); known {
+		if label, known := pick(questions[0], sound(given[0])); known {
 			words := label
 			if a.Message != "" {
 				words = colon(label, a.Message)
@@ -61,7 +61,7 @@ func (d *Decision) replies(questions []Question, given []string, message string)
 	}
 	var c choice
 	for i, text := range given {
-		words, known := questions[i].pick(sound(text))
+		words, known := pick(questions[i], sound(text))
 		if !known {
 			words = strings.TrimSpace(sound(text))
 		}
@@ -75,14 +75,14 @@ func (d *Decision) replies(questions []Question, given []string, message string)
 
 // pick finds the choices that a text names, by label or number; several with commas
 // between, where several can be chosen.
-func (q *Question) pick(text string) (string, bool) {
+func pick(q Question, text string) (string, bool) {
 	text = strings.TrimSpace(text)
-	if label, known := q.label(text); known || !q.Multi {
+	if label, known := labelOf(q, text); known || !q.Multi {
 		return label, known
 	}
 	var labels []string
 	for parts := strings.Split(text, ","); len(parts) > 0; {
-		label, n := q.first(parts)
+		label, n := firstChoice(q, parts)
 		if n == 0 {
 			return "", false
 		}
@@ -94,22 +94,23 @@ func (q *Question) pick(text string) (string, bool) {
 	return strings.Join(labels, ", "), true
 }
 
-// first is the choice that the first n parts of a text name, which may have commas itself;
+// firstChoice is the choice that the first n parts of a text name, which may have commas itself;
 // the longest that there is.
-func (q *Question) first(parts []string) (label string, n int) {
+func firstChoice(q Question, parts []string) (label string, n int) {
 	longest := 0
 	for _, c := range q.Options {
 		longest = max(longest, strings.Count(c.Label, ",")+1)
 	}
 	for n = min(longest, len(parts)); n > 0; n-- {
-		if label, known := q.label(strings.TrimSpace(strings.Join(parts[:n], ","))); known {
+		if label, known := labelOf(q, strings.TrimSpace(strings.Join(parts[:n], ","))); known {
 			return label, n
 		}
 	}
 	return "", 0
 }
 
-func (q *Question) label(text string) (string, bool) {
+// labelOf is the label of the choice that a text names.
+func labelOf(q Question, text string) (string, bool) {
 	for _, same := range []func(label string) bool{
 		func(label string) bool { return label == text },
 		func(label string) bool { return text != "" && strings.EqualFold(label, text) },

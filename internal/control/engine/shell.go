@@ -7,21 +7,19 @@ import (
 	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
-// runStep starts the command of a shell step.
-func (d *draft) runStep(step runbook.Step) {
-	start := &ShellStart{
-		Script: runbook.ExpandShell(step.Run.Shell, d.values()),
-		Cwd:    d.cwd(), Step: step.Name,
-	}
-	if d.fits(start, "the command with its variables takes") {
-		d.startShell(start, "")
-	}
-}
+// runStep starts the command of the current step, which is a shell step.
+func (d *draft) runStep() { d.startShell(d.current().Run.Shell, "command", "") }
+
+// startGate starts the command that decides for the agent.
+func (d *draft) startGate(trigger string) { d.startShell(d.action(trigger).Run, "gate", trigger) }
 
 // startShell starts a command: the step's, or the gate of a trigger.
-func (d *draft) startShell(start *ShellStart, gate string) {
-	d.fact(ShellStarted{d.nextKey(), gate})
-	d.effect(Effect{Kind: StartShell, Shell: start})
+func (d *draft) startShell(script, what, gate string) {
+	start := &ShellStart{Script: runbook.ExpandShell(script, d.values()), Cwd: d.cwd(), Step: d.Step}
+	if d.fits(start, "the "+what+" with its variables takes") {
+		d.fact(ShellStarted{d.nextKey(), gate})
+		d.effect(Effect{Kind: StartShell, Shell: start})
+	}
 }
 
 // shellExited is the end of a command. Of one that was left before, nobody wants to know.
@@ -31,7 +29,7 @@ func (d *draft) shellExited(e ShellExited) {
 	}
 	shell := *d.Shell
 	e.Tail = clipStart(e.Tail, maxWords)
-	d.fact(ShellEnded{e.Key, e.Code, e.Lost, e.Tail})
+	d.fact(e)
 	switch {
 	case shell.Gate != "":
 		d.gateEnded(shell, e)

@@ -1,6 +1,10 @@
 package engine
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
+)
 
 func TestShellStepsRunOneAfterTheOther(t *testing.T) {
 	s := start(t, shells("build", "test"))
@@ -12,13 +16,13 @@ func TestShellStepsRunOneAfterTheOther(t *testing.T) {
 	s.do(ShellExited{Key: s.o.Shell.Key})
 	s.is("test", Running)
 	s.do(ShellExited{Key: s.o.Shell.Key})
-	s.is(StepDone, Ended)
+	s.is(runbook.EndDone, Ended)
 }
 
 func TestShellFailureSaysTheLastLine(t *testing.T) {
 	s := start(t, shells("build", "test"))
 	s.do(ShellExited{Key: s.o.Shell.Key, Code: 3, Tail: "one\nno rule\n"})
-	s.is(StepFailed, Ended)
+	s.is(runbook.EndFailed, Ended)
 	if s.o.Error != "exit status 3: no rule" {
 		t.Fatalf("%q", s.o.Error)
 	}

@@ -248,7 +248,7 @@ func (s *simulation) carryOut(a *actor, e OpenEffect, then func()) {
 func (s *simulation) act(a *actor, e Effect) Happening {
 	fresh := e.Kind == StartShell && a.world.shells[e.Key] == nil || e.Kind == StartAgent && a.world.agents[e.Agent.ID] == nil
 	if fresh && s.chance(1) {
-		return EffectFailed{e.Key, "no such directory"}
+		return EffectFailed{Key: e.Key, Why: "no such directory"}
 	}
 	if failed := a.world.act(e); failed != nil {
 		return failed
@@ -262,9 +262,9 @@ func (s *simulation) act(a *actor, e Effect) Happening {
 	case e.Kind == KillShell:
 		s.hear(a, ShellExited{Key: e.Target, Code: -1})
 	case e.Kind == KillAgent:
-		s.hear(a, AgentExited{Agent: e.Target, Code: -1})
+		s.hear(a, AgentExited{AgentID: e.Target, Code: -1})
 	case e.Kind == SendAgent:
-		s.says(a, AgentWorking{Agent: e.Target, Prompt: a.input(nil).ID})
+		s.says(a, AgentWorking{AgentID: e.Target, Prompt: a.input(nil).ID})
 	}
 	return EffectDone{e.Key}
 }
@@ -295,27 +295,27 @@ func (s *simulation) live(a *actor, id string) {
 		}
 		switch prompt := a.input(nil).ID; s.random.IntN(20) {
 		case 0, 1, 2:
-			s.says(a, AgentIdle{id, prompt})
+			s.says(a, AgentIdle{AgentID: id, Prompt: prompt})
 			if s.chance(30) {
-				s.says(a, AgentIdle{id, prompt})
+				s.says(a, AgentIdle{AgentID: id, Prompt: prompt})
 			}
 		case 3:
 			s.says(a, AgentStop{id, prompt})
 		case 4:
-			s.says(a, AgentPrompt{Agent: id, Type: "permission", Text: "may I?"})
+			s.says(a, AgentPrompt{AgentID: id, Type: "permission", Text: "may I?"})
 		case 5:
 			s.says(a, AgentError{
-				Agent: id, Kind: oneOf(s.pick, "", runbook.RateLimited, runbook.NoInternet), Text: "529",
+				AgentID: id, Kind: oneOf(s.pick, "", runbook.RateLimited, runbook.NoInternet), Text: "529",
 				Prompt: prompt, Reset: oneOf(s.pick, "", time.Time{}, s.now.Add(3*time.Hour)),
 			})
 		case 6, 7:
 			s.says(a, AgentSignal{id, Signal{SignalComplete, ""}})
-			s.says(a, AgentRested{Agent: id})
+			s.says(a, AgentRested{AgentID: id})
 		case 8:
 			s.says(a, AgentSignal{id, Signal{oneOf(s.pick, "", SignalEscalate, SignalContinue), "so"}})
 		case 9:
 			p.alive, p.ended = false, true
-			s.hear(a, AgentExited{Agent: id, Code: 1})
+			s.hear(a, AgentExited{AgentID: id, Code: 1})
 			return
 		case 10, 11, 12, 13, 14:
 			s.asks(a, id)
@@ -323,7 +323,7 @@ func (s *simulation) live(a *actor, id string) {
 			p.spent += oneOf(s.pick, "", 0.2, 0.5, 2)
 			s.hear(a, AgentSpent{id, p.spent, int64(p.spent * 1e6)})
 		default:
-			s.says(a, AgentWorking{Agent: id, Prompt: prompt})
+			s.says(a, AgentWorking{AgentID: id, Prompt: prompt})
 		}
 		s.live(a, id)
 	})
@@ -388,7 +388,7 @@ func (s *simulation) consider(a *actor) {
 		a.seen[d.ID] = true
 		s.in(time.Minute, 8*time.Hour, func() { s.decide(a, d.ID) })
 	}
-	if a.o.Step == StepFailed && a.resumed < 3 && s.chance(20) { // a cycle fails again and again
+	if a.o.Step == runbook.EndFailed && a.resumed < 3 && s.chance(20) { // a cycle fails again and again
 		a.resumed++
 		s.in(time.Minute, 8*time.Hour, func() { s.person(a, a.input(Resume{})) })
 	}
@@ -401,9 +401,9 @@ func (s *simulation) decide(a *actor, id string) {
 	}
 	switch agent := a.o.Agent; {
 	case agent != nil && s.chance(10) && slices.Contains(living(a.world.agents), agent.ID):
-		s.says(a, AgentWorking{Agent: agent.ID, Prompt: a.input(nil).ID})
+		s.says(a, AgentWorking{AgentID: agent.ID, Prompt: a.input(nil).ID})
 	case s.chance(10):
-		s.person(a, a.input(oneOf[Happening](s.pick, "", Tell{agentOf(a.o), "do it so"}, KillNow{agentOf(a.o)})))
+		s.person(a, a.input(oneOf[Happening](s.pick, "", Tell{agentOf(a.o), "do it so"}, Kill{agentOf(a.o)})))
 	default:
 		s.person(a, a.input(randomAnswer(s.pick, *d)))
 	}
@@ -463,7 +463,7 @@ func (s *simulation) restart() {
 			s.happens(a, ShellExited{Key: sh.Key, Code: p.code, Lost: p.lost})
 		}
 		if ag := a.o.Agent; ag != nil && a.world.agents[ag.ID] != nil && a.world.agents[ag.ID].ended {
-			s.happens(a, AgentExited{Agent: ag.ID, Gone: true})
+			s.happens(a, AgentExited{AgentID: ag.ID, Gone: true})
 		}
 		s.wake(a)
 	}
@@ -502,13 +502,13 @@ func (a *actor) count(outcomes map[string]int) {
 		}
 		for _, f := range step.Facts {
 			switch f := f.(type) {
-			case ActDone:
+			case EffectDone:
 				became[f.Key] += "done"
-			case ActFailed:
+			case EffectFailed:
 				became[f.Key] += "failed"
-			case ActLost:
+			case EffectLost:
 				became[f.Key] += "lost"
-			case ActDropped:
+			case EffectDropped:
 				became[f.Key] += "dropped"
 			}
 		}

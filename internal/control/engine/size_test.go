@@ -63,7 +63,7 @@ func TestWordsThatDoNotFit(t *testing.T) {
 			a.Run = `claude "${prompt}"`
 			s := atWork(t, a)
 			if exited {
-				s.do(AgentExited{Agent: s.agent()})
+				s.do(AgentExited{AgentID: s.agent()})
 			} else {
 				s.do(AgentStop{s.agent(), ""})
 			}
@@ -86,7 +86,7 @@ func TestWordsThatMakeACommandTooLarge(t *testing.T) {
 	a := worker()
 	a.Run = `claude "${prompt}" "${prompt}" "${prompt}"`
 	s := atWork(t, a)
-	s.do(AgentExited{Agent: s.agent()})
+	s.do(AgentExited{AgentID: s.agent()})
 	if r := s.refused(Answer{Decision: s.o.Decision.ID, Option: "", Message: strings.Repeat("x", 60<<10)}); r.Code != "invalid" || !strings.Contains(r.Why, "the agent's command") {
 		t.Fatalf("%+v", r)
 	}
@@ -102,8 +102,8 @@ func TestMessageThatDoesNotFit(t *testing.T) {
 	s := newStage(t, testOwner)
 	s.do(Create{Owner: s.id, Kind: Pipeline, Plan: work(a), Vars: map[string]string{"x": strings.Repeat("x", 20<<10)}})
 	s.carryOut()
-	s.do(AgentIdle{s.agent(), "p1"})
-	s.is(StepFailed, Ended)
+	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
+	s.is(runbook.EndFailed, Ended)
 	if !strings.Contains(s.o.Error, "the message takes") {
 		t.Errorf("%q", s.o.Error)
 	}
@@ -119,7 +119,7 @@ func TestWhatHappensDoesNotFit(t *testing.T) {
 	o := s.o.Clone() // as an older program may have left it
 	o.Effects[len(o.Effects)-1].Text = strings.Repeat("x", 300<<10)
 	step, after, err := Decide(o, s.input(EffectLost{key, ""}))
-	if err != nil || after.Step != StepFailed {
+	if err != nil || after.Step != runbook.EndFailed {
 		t.Fatalf("%v: %s", err, after.Step)
 	}
 	if _, open := after.Effect(key); open {

@@ -246,12 +246,12 @@ func (s *stage) checkEffects(in Input, step Step) {
 		}
 	}
 	acts := sends || slices.ContainsFunc(step.Facts, func(f Fact) bool {
-		_, restarted := f.(Restarted)
+		_, restarted := f.(AgentRestarted)
 		shell, started := f.(ShellStarted)
 		return restarted || started && shell.Gate != ""
 	})
 	counted := slices.ContainsFunc(step.Facts, func(f Fact) bool { _, is := f.(AttemptCounted); return is })
-	resaid := slices.ContainsFunc(step.Facts, func(f Fact) bool { _, is := f.(Resaid); return is })
+	resaid := slices.ContainsFunc(step.Facts, func(f Fact) bool { _, is := f.(AgentResaid); return is })
 	expired := slices.ContainsFunc(step.Facts, func(f Fact) bool { r, is := f.(DecisionResolved); return is && r.Expired })
 	if acts && !counted && !expired && !resaid && !personal(step.Cause) {
 		s.t.Fatalf("%T: an action was taken and not counted", in.What)
@@ -354,7 +354,7 @@ func (s *stage) effect(kind EffectKind) Effect {
 func (s *stage) facts() string {
 	var types []string
 	for _, f := range s.last.Facts {
-		types = append(types, f.FactType())
+		types = append(types, f.EventType())
 	}
 	return strings.Join(types, " ")
 }

@@ -77,18 +77,6 @@ func (s *State) unlink(id string, e entry) {
 	}
 }
 
-// Apply is the fold over all owners: it takes a step that was read from the store, and
-// the position that it had there. The owner that it is about is changed in place.
-func (s *State) Apply(step Step, version uint64) error {
-	owner, err := Apply(s.owners[step.Owner].owner, step)
-	if err != nil {
-		return err
-	}
-	owner.Version = version
-	s.Put(owner)
-	return nil
-}
-
 // Len is how many owners there are.
 func (s *State) Len() int { return len(s.owners) }
 
@@ -139,27 +127,17 @@ func one(n int, what, prefix string) error {
 	return &Refusal{"conflict", fmt.Sprintf("%d ids begin with %q: give more of it", n, clip(prefix, 80))}
 }
 
-// Agent is the owner whose current agent has the id. An agent that was replaced has none,
-// also when its session goes on.
-func (s *State) Agent(id string) (*Owner, bool) {
-	owner, known := s.agents[id]
-	if !known {
-		return nil, false
-	}
-	return s.Owner(owner)
-}
+// OwnerOfAgent is the owner whose current agent has the id. An agent that was replaced has
+// none, also when its session goes on.
+func (s *State) OwnerOfAgent(id string) (*Owner, bool) { return s.Owner(s.agents[id]) }
 
-// OfAgent is the owner whose current agent has the id, or whose current agent's client
+// OwnerOf is the owner whose current agent has the id, or whose current agent's client
 // has that session.
-func (s *State) OfAgent(agentOrSession string) (*Owner, bool) {
-	if o, known := s.Agent(agentOrSession); known {
+func (s *State) OwnerOf(agentOrSession string) (*Owner, bool) {
+	if o, known := s.OwnerOfAgent(agentOrSession); known {
 		return o, true
 	}
-	owner, known := s.sessions[agentOrSession]
-	if !known {
-		return nil, false
-	}
-	return s.Owner(owner)
+	return s.Owner(s.sessions[agentOrSession])
 }
 
 // ResolveDecision finds a decision, open or settled, by the beginning of its id.
@@ -195,33 +173,17 @@ func (o *Owner) Decisions() []Decision {
 	return all
 }
 
-// SignalAnswer says whether an agent may stop because of its signal.
-type SignalAnswer struct {
-	Signaled bool
-	Kind     SignalKind
-	Message  string
-}
-
-// Signal answers for an agent. One that nobody owns may stop: its pipeline has moved on.
-func (s *State) Signal(agent string) SignalAnswer {
-	o, owned := s.Agent(agent)
-	if !owned {
-		return SignalAnswer{Signaled: true}
+// Signal is an agent's signal, and whether it may stop because of it. An agent without an
+// owner may stop without one: its pipeline has moved on.
+func (s *State) Signal(agentID string) (signal Signal, given bool) {
+	o, owned := s.OwnerOfAgent(agentID)
+	switch {
+	case !owned:
+		return Signal{}, true
+	case o.Agent.Signal == nil:
+		return Signal{}, false
 	}
-	signal := o.Agent.Signal
-	if signal == nil {
-		return SignalAnswer{}
-	}
-	return SignalAnswer{true, signal.Kind, signal.Message}
-}
-
-// Reply is what became of something that an agent asks a person.
-type Reply struct {
-	State   string // none, open, answered
-	Option  string
-	Message string
-	Answers []string
-	Over    bool // a person was asked, and no longer is: the client has settled it
+	return *o.Agent.Signal, true
 }
 
 // The states of replies. None says that nobody is asked, or will be: the agent's client
@@ -233,8 +195,8 @@ const (
 )
 
 // Reply answers a hook of an agent that waits for a person.
-func (s *State) Reply(agent, ref string) Reply {
-	if o, owned := s.Agent(agent); owned && ref != "" {
+func (s *State) Reply(agentID, ref string) Reply {
+	if o, owned := s.OwnerOfAgent(agentID); owned && ref != "" {
 		return o.reply(ref)
 	}
 	return Reply{State: ReplyNone}

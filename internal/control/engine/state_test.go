@@ -58,7 +58,7 @@ func TestIndex(t *testing.T) {
 	state := NewState()
 	found := func(agent string) bool {
 		state.Put(s.o)
-		_, known := state.OfAgent(agent)
+		_, known := state.OwnerOf(agent)
 		return known
 	}
 	first := s.agent()
@@ -66,7 +66,7 @@ func TestIndex(t *testing.T) {
 		t.Fatal("it is not found before it starts")
 	}
 	s.carryOut()
-	s.do(AgentExited{Agent: first})
+	s.do(AgentExited{AgentID: first})
 	s.do(Answer{Decision: s.o.Decision.ID, Option: "retry", Message: ""})
 	if !found(s.agent()) || !found(first) { // whose session goes on
 		t.Fatal("it is not found when it was started again")
@@ -253,7 +253,7 @@ func TestWhatIsHeardIsBounded(t *testing.T) {
 	s.quick = true
 	var last Input
 	for range keptSeen + 200 {
-		last = s.input(AgentWorking{Agent: s.agent(), Prompt: "p"})
+		last = s.input(AgentWorking{AgentID: s.agent(), Prompt: "p"})
 		last.Journal = true
 		s.tell(last)
 	}

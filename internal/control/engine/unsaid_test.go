@@ -35,7 +35,7 @@ func answered(t *testing.T, a runbook.Agent) (*stage, Effect) {
 }
 
 func resuming() runbook.Agent {
-	a := client()
+	a := clientAgent()
 	a.OnDead = runbook.Action{Kind: runbook.Resume, Attempts: 3}
 	return a
 }
@@ -45,55 +45,55 @@ func resuming() runbook.Agent {
 func TestWordsOfAPersonComeBeforeTheEnd(t *testing.T) {
 	complete := func(s *stage) {
 		s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
-		s.do(AgentRested{Agent: s.agent(), Prompt: "p"})
+		s.do(AgentRested{AgentID: s.agent(), Prompt: "p"})
 	}
 	for name, test := range map[string]struct {
 		agent runbook.Agent
 		does  func(s *stage)
 	}{
-		"complete":         {client(), complete},
-		"idle":             {waiting(runbook.Done), func(s *stage) { s.do(AgentIdle{s.agent(), "p"}) }},
-		"idle, and asked":  {client(), func(s *stage) { s.do(AgentIdle{s.agent(), "p"}) }},
-		"stops once more":  {client(), func(s *stage) { s.do(AgentStop{s.agent(), "p"}) }},
-		"complete, resaid": {client(), func(s *stage) { complete(s); complete(s) }},
+		"complete":         {clientAgent(), complete},
+		"idle":             {waiting(runbook.Done), func(s *stage) { s.do(AgentIdle{AgentID: s.agent(), Prompt: "p"}) }},
+		"idle, and asked":  {clientAgent(), func(s *stage) { s.do(AgentIdle{AgentID: s.agent(), Prompt: "p"}) }},
+		"stops once more":  {clientAgent(), func(s *stage) { s.do(AgentStop{s.agent(), "p"}) }},
+		"complete, resaid": {clientAgent(), func(s *stage) { complete(s); complete(s) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, e := answered(t, test.agent)
 			test.does(s)
 			s.is("work", Running)
-			s.do(AgentWorking{Agent: s.agent(), Prompt: "q", Ours: true})
+			s.do(AgentWorking{AgentID: s.agent(), Prompt: "q", Ours: true})
 			s.do(EffectDone{e.Key})
-			s.do(AgentRested{Agent: s.agent(), Prompt: "q"})
+			s.do(AgentRested{AgentID: s.agent(), Prompt: "q"})
 			s.is("work", Running)
 			complete(s)
-			s.is(StepDone, Ended)
+			s.is(runbook.EndDone, Ended)
 		})
 	}
 	t.Run("they are not recognised in what it got", func(t *testing.T) {
-		s, e := answered(t, client())
+		s, e := answered(t, clientAgent())
 		complete(s)
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "q"})
+		s.do(AgentWorking{AgentID: s.agent(), Prompt: "q"})
 		s.do(EffectDone{e.Key})
 		s.is("work", Running)
-		s.do(AgentRested{Agent: s.agent(), Prompt: "q"})
-		s.is(StepDone, Ended)
+		s.do(AgentRested{AgentID: s.agent(), Prompt: "q"})
+		s.is(runbook.EndDone, Ended)
 	})
 	t.Run("they lead to no turn", func(t *testing.T) {
-		s, e := answered(t, client())
+		s, e := answered(t, clientAgent())
 		complete(s)
 		s.do(EffectDone{e.Key})
-		s.is(StepDone, Ended)
+		s.is(runbook.EndDone, Ended)
 	})
 	t.Run("they cannot be delivered", func(t *testing.T) {
-		s, e := answered(t, client())
+		s, e := answered(t, clientAgent())
 		complete(s)
-		s.do(EffectFailed{e.Key, "a dialog is open"})
+		s.do(EffectFailed{Key: e.Key, Why: "a dialog is open"})
 		s.is("work", Waiting)
 	})
 	t.Run("it ends first", func(t *testing.T) {
-		s, _ := answered(t, client())
+		s, _ := answered(t, clientAgent())
 		complete(s)
-		s.do(AgentExited{Agent: s.agent()})
+		s.do(AgentExited{AgentID: s.agent()})
 		if s.is("work", Waiting); s.o.Decision.Source != FromDead {
 			t.Fatalf("%s", text(s.o))
 		}
@@ -102,12 +102,12 @@ func TestWordsOfAPersonComeBeforeTheEnd(t *testing.T) {
 		a := waiting(runbook.Gate)
 		a.OnDead = runbook.Action{Kind: runbook.Resume, Attempts: 3}
 		s, e := answered(t, a)
-		s.do(AgentExited{Agent: s.agent()})
+		s.do(AgentExited{AgentID: s.agent()})
 		s.do(EffectDone{s.effect(StartAgent).Key})
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "q"})
-		s.do(AgentIdle{s.agent(), "q"})
+		s.do(AgentWorking{AgentID: s.agent(), Prompt: "q"})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: "q"})
 		gate := s.effect(StartShell)
-		s.do(EffectFailed{e.Key, "the agent does not run"})
+		s.do(EffectFailed{Key: e.Key, Why: "the agent does not run"})
 		if s.o.Agent.Unsaid == nil {
 			t.Fatalf("%s", text(s.o))
 		}
@@ -121,7 +121,7 @@ func TestWordsOfAPersonComeBeforeTheEnd(t *testing.T) {
 
 // waiting is a client of whose idleness a runbook says something.
 func waiting(kind runbook.ActionKind) runbook.Agent {
-	a := client()
+	a := clientAgent()
 	a.OnIdle = runbook.Action{Kind: kind, Run: "test"}
 	return a
 }
@@ -129,23 +129,23 @@ func waiting(kind runbook.ActionKind) runbook.Agent {
 // Where the runbook wants no agent after this one, the person is told.
 func TestWordsOfAPersonThatNobodyGets(t *testing.T) {
 	for _, kind := range []runbook.ActionKind{runbook.Done, runbook.Fail} {
-		a := client()
+		a := clientAgent()
 		a.OnDead = runbook.Action{Kind: kind}
 		s := ready(t, a)
 		s.do(AgentStop{s.agent(), "p"})
 		s.do(Answer{Decision: s.o.Decision.ID, Message: "use the blue one"})
 		typed := s.fork(t)
-		s.do(AgentExited{Agent: s.agent()})
+		s.do(AgentExited{AgentID: s.agent()})
 		if !s.saysLost() {
 			t.Errorf("%s: %s", kind, text(s.last.Effects))
 		}
 		e := typed.o.Effects[0]
 		typed.do(EffectStarted{e.Key})
-		typed.do(AgentExited{Agent: typed.agent()})
+		typed.do(AgentExited{AgentID: typed.agent()})
 		if typed.saysLost() {
 			t.Errorf("%s: it may have arrived: %s", kind, text(typed.last.Effects))
 		}
-		if typed.do(EffectFailed{e.Key, "the agent does not run"}); !typed.saysLost() {
+		if typed.do(EffectFailed{Key: e.Key, Why: "the agent does not run"}); !typed.saysLost() {
 			t.Errorf("%s, when it was being typed: %s", kind, text(typed.last.Effects))
 		}
 	}
@@ -163,11 +163,11 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 	const words = "use the blue one"
 	t.Run("it dies before it has them", func(t *testing.T) {
 		s, e := answered(t, resuming())
-		s.do(AgentExited{Agent: e.Target, Code: 137})
+		s.do(AgentExited{AgentID: e.Target, Code: 137})
 		if s.given() != s.agent()+": "+defaultNudge || s.agent() == e.Target {
 			t.Fatal(s.given())
 		}
-		s.do(EffectFailed{e.Key, "the agent does not run"})
+		s.do(EffectFailed{Key: e.Key, Why: "the agent does not run"})
 		if s.given() != s.agent()+": "+words || s.o.Agent.Unsaid != nil {
 			t.Fatalf("%q\n%s", s.given(), text(s.o))
 		}
@@ -175,19 +175,19 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 	})
 	t.Run("and its successor too", func(t *testing.T) {
 		s, e := answered(t, resuming())
-		s.do(AgentExited{Agent: e.Target, Code: 137})
-		s.do(KillNow{s.agent()}) // it is not started yet
+		s.do(AgentExited{AgentID: e.Target, Code: 137})
+		s.do(Kill{s.agent()}) // it is not started yet
 		if slices.Contains([]string{e.Target, s.o.Agent.Before[1]}, s.agent()) {
 			t.Fatalf("%s", text(s.o))
 		}
-		s.do(EffectFailed{e.Key, "the agent does not run"})
+		s.do(EffectFailed{Key: e.Key, Why: "the agent does not run"})
 		if s.given() != s.agent()+": "+words {
 			t.Fatalf("%q\n%s", s.given(), text(s.o))
 		}
 	})
 	t.Run("it has them, and that is told late", func(t *testing.T) {
 		s, e := answered(t, resuming())
-		s.do(AgentExited{Agent: e.Target, Code: 137})
+		s.do(AgentExited{AgentID: e.Target, Code: 137})
 		s.do(EffectDone{e.Key})
 		if s.given() != "" || s.o.Agent.Unsaid != nil {
 			t.Fatalf("%q\n%s", s.given(), text(s.o))
@@ -195,7 +195,7 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 	})
 	t.Run("nobody knows whether it has them", func(t *testing.T) {
 		s, e := answered(t, resuming())
-		s.do(AgentExited{Agent: e.Target, Code: 137})
+		s.do(AgentExited{AgentID: e.Target, Code: 137})
 		s.do(EffectLost{e.Key, "it ended before it confirmed it"})
 		if tell := s.effect(NotifyPerson); !strings.Contains(tell.Text, words) || s.given() != "" {
 			t.Fatalf("%+v", tell)
@@ -209,7 +209,7 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 	t.Run("nobody has begun to say them", func(t *testing.T) {
 		s := ready(t, resuming())
 		s.do(Tell{s.agent(), words})
-		s.do(AgentExited{Agent: s.agent(), Code: 137})
+		s.do(AgentExited{AgentID: s.agent(), Code: 137})
 		s.do(EffectStarted{s.o.Effects[0].Key})
 		if s.given() != s.agent()+": "+words {
 			t.Fatalf("%q\n%s", s.given(), text(s.o))
@@ -217,14 +217,14 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 	})
 	t.Run("a person ends it", func(t *testing.T) {
 		s, e := answered(t, resuming())
-		s.do(KillNow{s.agent()})
-		s.do(EffectFailed{e.Key, "it was taken back"})
+		s.do(Kill{s.agent()})
+		s.do(EffectFailed{Key: e.Key, Why: "it was taken back"})
 		s.is("work", Running) // nobody is asked: on_dead follows
 		s.carryOut()
 		if s.given() != "" {
 			t.Fatalf("%q is said to who is being ended", s.given())
 		}
-		s.do(AgentExited{Agent: e.Target, Code: 143})
+		s.do(AgentExited{AgentID: e.Target, Code: 143})
 		if s.given() != s.agent()+": "+words {
 			t.Fatalf("%q\n%s", s.given(), text(s.o))
 		}
@@ -233,11 +233,11 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 		a := resuming()
 		a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: 3, Message: "hurry"}
 		s := ready(t, a)
-		s.do(AgentIdle{s.agent(), "p"})
+		s.do(AgentIdle{AgentID: s.agent(), Prompt: "p"})
 		e := s.effect(SendAgent)
 		s.do(EffectStarted{e.Key})
-		s.do(AgentExited{Agent: e.Target, Code: 137})
-		s.do(EffectFailed{e.Key, "the agent does not run"})
+		s.do(AgentExited{AgentID: e.Target, Code: 137})
+		s.do(EffectFailed{Key: e.Key, Why: "the agent does not run"})
 		if s.given() != "" { // it is said again when the successor is idle
 			t.Fatal(s.given())
 		}
@@ -250,7 +250,7 @@ func TestWordsOfAPersonOutliveDecisions(t *testing.T) {
 		for _, started := range []bool{false, true} {
 			for extra, want := range map[string]string{"": words, "hurry": "hurry"} {
 				s := limited(t, runbook.Budget{USD: 1})
-				s.do(AgentWorking{Agent: s.agent()})
+				s.do(AgentWorking{AgentID: s.agent()})
 				s.do(Tell{s.agent(), words})
 				e := s.effect(SendAgent)
 				if started {
@@ -258,10 +258,10 @@ func TestWordsOfAPersonOutliveDecisions(t *testing.T) {
 				}
 				s.do(AgentSpent{s.agent(), 2, 100})
 				if started {
-					s.do(EffectFailed{e.Key, "it was taken back"})
+					s.do(EffectFailed{Key: e.Key, Why: "it was taken back"})
 				}
 				s.carryOut()
-				s.do(AgentExited{Agent: e.Target, Code: 143})
+				s.do(AgentExited{AgentID: e.Target, Code: 143})
 				s.do(Answer{Decision: s.o.Decision.ID, Option: "extend", Message: extra})
 				if s.given() != s.agent()+": "+want {
 					t.Fatalf("%q\n%s", s.given(), text(s.o))
@@ -292,9 +292,9 @@ func TestWordsOfAPersonOutliveDecisions(t *testing.T) {
 			"answered":  func(s *stage) { s.do(Answer{Decision: s.o.Decision.ID, Option: "approve"}) },
 			"withdrawn": func(s *stage) { s.do(AgentPromptOver{s.agent(), "r"}) },
 		} {
-			s, e := answered(t, client())
+			s, e := answered(t, clientAgent())
 			s.do(permission(s.agent(), "r"))
-			s.do(EffectFailed{e.Key, "somebody typed something else into the client first"})
+			s.do(EffectFailed{Key: e.Key, Why: "somebody typed something else into the client first"})
 			if s.given() != "" {
 				t.Fatal(s.given())
 			}
@@ -304,9 +304,9 @@ func TestWordsOfAPersonOutliveDecisions(t *testing.T) {
 		}
 	})
 	t.Run("a nudge", func(t *testing.T) {
-		s, e := answered(t, client())
+		s, e := answered(t, clientAgent())
 		s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}})
-		s.do(EffectFailed{e.Key, "it was cancelled"})
+		s.do(EffectFailed{Key: e.Key, Why: "it was cancelled"})
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "nudge"})
 		if s.given() != s.agent()+": "+words {
 			t.Fatalf("%q", s.given())
@@ -316,15 +316,15 @@ func TestWordsOfAPersonOutliveDecisions(t *testing.T) {
 
 // A subagent in the background waits on, whatever its agent is told.
 func TestSubagentsWaitOn(t *testing.T) {
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	asks := permission(s.agent(), "call-sub")
 	asks.Subagent = true
 	s.do(asks)
 	decision := s.o.Decision.ID
 	for _, what := range []Happening{
-		AgentWorking{Agent: s.agent(), Prompt: "p2"},
+		AgentWorking{AgentID: s.agent(), Prompt: "p2"},
 		AgentStop{s.agent(), "p2"},
-		AgentIdle{s.agent(), "p2"},
+		AgentIdle{AgentID: s.agent(), Prompt: "p2"},
 	} {
 		if s.do(what); s.o.Decision == nil || s.o.Decision.ID != decision || s.replied("call-sub").State != ReplyOpen {
 			t.Fatalf("%T: %s", what, text(s.o))
@@ -339,7 +339,7 @@ func TestSubagentsWaitOn(t *testing.T) {
 // Time passes only for those who work.
 func TestTimeThatDoesNotCount(t *testing.T) {
 	t.Run("while there is no room", func(t *testing.T) {
-		p := work(client())
+		p := work(clientAgent())
 		p.Pipeline.Budget = runbook.Budget{Time: time.Hour}
 		s := start(t, p)
 		if len(s.o.Timers) != 0 {
@@ -352,11 +352,11 @@ func TestTimeThatDoesNotCount(t *testing.T) {
 		}
 	})
 	t.Run("while the agent is parked", func(t *testing.T) {
-		a := client()
+		a := clientAgent()
 		a.OnError = []runbook.ErrorAction{{Action: runbook.Action{Kind: runbook.Resume, Attempts: 3}}}
 		s := limitedBy(t, work(a), runbook.Budget{Time: time.Hour})
 		s.do(AgentReady{s.agent()})
-		s.do(AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Reset: s.now.Add(5 * time.Hour)})
+		s.do(AgentError{AgentID: s.agent(), Kind: runbook.RateLimited, Reset: s.now.Add(5 * time.Hour)})
 		if _, set := s.o.Timers[budget]; set || len(s.o.Timers) != 1 {
 			t.Fatalf("%v", s.o.Timers)
 		}
@@ -380,14 +380,14 @@ func TestErrorsWhileSomethingIsAsked(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := client()
+			a := clientAgent()
 			a.OnError = []runbook.ErrorAction{{Action: runbook.Action{Kind: runbook.Resume, Attempts: 3}}}
 			s := ready(t, a)
 			old := s.agent()
 			asks := permission(s.agent(), "r")
 			asks.Subagent = true
 			s.do(asks)
-			s.do(AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Prompt: "p"})
+			s.do(AgentError{AgentID: s.agent(), Kind: runbook.RateLimited, Prompt: "p"})
 			s.is("work", Waiting)
 			settle(s)
 			s.is("work", Running)
@@ -397,12 +397,12 @@ func TestErrorsWhileSomethingIsAsked(t *testing.T) {
 		})
 	}
 	t.Run("it goes on by itself", func(t *testing.T) {
-		s := ready(t, client())
+		s := ready(t, clientAgent())
 		asks := permission(s.agent(), "r")
 		asks.Subagent = true
 		s.do(asks)
-		s.do(AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Prompt: "p"})
-		s.do(AgentWorking{Agent: s.agent(), Prompt: "p2"})
+		s.do(AgentError{AgentID: s.agent(), Kind: runbook.RateLimited, Prompt: "p"})
+		s.do(AgentWorking{AgentID: s.agent(), Prompt: "p2"})
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "approve"})
 		s.is("work", Running)
 		if s.o.Agent.Pending != "" {
@@ -410,11 +410,11 @@ func TestErrorsWhileSomethingIsAsked(t *testing.T) {
 		}
 	})
 	t.Run("a subagent asks", func(t *testing.T) {
-		a := client()
+		a := clientAgent()
 		a.OnError = []runbook.ErrorAction{{Action: runbook.Action{Kind: runbook.Resume, Attempts: 3}}}
 		s := ready(t, a)
 		old := s.agent()
-		s.do(AgentError{Agent: s.agent(), Kind: runbook.RateLimited, Prompt: "p"})
+		s.do(AgentError{AgentID: s.agent(), Kind: runbook.RateLimited, Prompt: "p"})
 		asks := permission(s.agent(), "r")
 		asks.Subagent = true
 		s.do(asks)
@@ -426,7 +426,7 @@ func TestErrorsWhileSomethingIsAsked(t *testing.T) {
 
 // Each word that is heard is on record, also where nothing comes of it.
 func TestTooMuchIsAsked(t *testing.T) {
-	s := ready(t, client())
+	s := ready(t, clientAgent())
 	for i := range maxAsking + 1 { // the first is asked at once
 		s.do(permission(s.agent(), "r"+string(rune('a'+i))))
 	}

@@ -76,7 +76,7 @@ func randomLimits(pick picker) (b runbook.Budget, e runbook.Expire) {
 
 // randomPrompt is something that an agent asks, with a hook that waits for the answer.
 func randomPrompt(pick picker, agent, ref string) AgentPrompt {
-	p := AgentPrompt{Agent: agent, Ref: ref, Type: oneOf(pick, "type", typeQuestion, typeQuestion, typePlan, typePermission, "other")}
+	p := AgentPrompt{AgentID: agent, Ref: ref, Type: oneOf(pick, "type", typeQuestion, typeQuestion, typePlan, typePermission, "other")}
 	switch p.Type {
 	case typeQuestion:
 		for range pick(4, "questions") {
@@ -162,7 +162,7 @@ func (w *outside) act(e Effect) Happening {
 		w.kill(w.agents, e.Target)
 	case SendAgent:
 		if p := w.agents[e.Target]; p == nil || !p.alive {
-			return EffectFailed{e.Key, "the agent is not there"}
+			return EffectFailed{Key: e.Key, Why: "the agent is not there"}
 		}
 		if w.typed[e.Key]++; w.typed[e.Key] > 1 {
 			w.t.Fatalf("effect %s was typed twice", e.Key)
@@ -199,10 +199,10 @@ func (w *outside) kill(all map[string]*process, name string) {
 
 // afterCrash is what is known of an effect that was started before the daemon died.
 func (w *outside) afterCrash(e OpenEffect) Happening {
-	switch e.Kind.Rule() {
-	case Unkeyed:
+	switch e.Kind {
+	case NotifyPerson:
 		return EffectDone{e.Key}
-	case Confirmable:
+	case SendAgent:
 		return EffectLost{e.Key, "the daemon died"}
 	}
 	if failed := w.act(e.Effect); failed != nil {
