@@ -203,7 +203,7 @@ func (s *server) failureOf(w http.ResponseWriter, r *http.Request, err error) *E
 	if e, ok := errors.AsType[*Error](err); ok {
 		known := *e
 		known.Code = cmp.Or(known.Code, "internal")
-		known.Status = cmp.Or(known.Status, statusOf(known.Code))
+		known.Status = cmp.Or(known.Status, codeStatus[known.Code], http.StatusInternalServerError)
 		return &known
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -213,23 +213,15 @@ func (s *server) failureOf(w http.ResponseWriter, r *http.Request, err error) *E
 	return failure(http.StatusInternalServerError, "internal", "the daemon failed at this; its log says how")
 }
 
-// statusOf is the status of a failure that has none.
-func statusOf(code string) int {
-	switch code {
-	case "not_found":
-		return http.StatusNotFound
-	case "conflict":
-		return http.StatusConflict
-	case "invalid":
-		return http.StatusBadRequest
-	case "untrusted", "forbidden":
-		return http.StatusForbidden
-	case "too_large":
-		return http.StatusRequestEntityTooLarge
-	case "unavailable":
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
+// codeStatus is the status of a failure that has none, by its code.
+var codeStatus = map[string]int{
+	"not_found":   http.StatusNotFound,
+	"conflict":    http.StatusConflict,
+	"invalid":     http.StatusBadRequest,
+	"untrusted":   http.StatusForbidden,
+	"forbidden":   http.StatusForbidden,
+	"too_large":   http.StatusRequestEntityTooLarge,
+	"unavailable": http.StatusServiceUnavailable,
 }
 
 // answer sends a value as JSON. Its length is said, so that one that is cut off shows.

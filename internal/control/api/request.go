@@ -75,60 +75,40 @@ func parameters(known []Parameter) string {
 	return "it has " + strings.Join(names, ", ")
 }
 
-func anything(value string) error {
-	if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
-		return fmt.Errorf("%.80q is no text", value)
+// What values can be.
+var (
+	absolute  = which("is no absolute path", isAbsolute)
+	ownerID   = which("is no id", client.IsID)
+	reference = which("is no id of a call", isReference)
+	number    = which("is no position", func(v string) bool { _, err := strconv.ParseUint(v, 10, 64); return err == nil })
+	oneOrZero = which("is neither 0 nor 1", func(v string) bool { return v == "0" || v == "1" })
+	status    = which("is none of "+strings.Join(statuses, ", "), func(v string) bool { return slices.Contains(statuses, v) })
+)
+
+var statuses = []string{"running", "waiting", "done", "failed", "cancelled"}
+
+// which is a check of a value, with what it says of one that is not so.
+func which(not string, is func(value string) bool) func(value string) error {
+	return func(value string) error {
+		if !is(value) {
+			return fmt.Errorf("%.80q %s", value, not)
+		}
+		return nil
 	}
-	return nil
 }
 
-func absolute(value string) error {
-	if !filepath.IsAbs(value) || anything(value) != nil {
-		return fmt.Errorf("%.80q is no absolute path", value)
-	}
-	return nil
+func isAbsolute(value string) bool {
+	return filepath.IsAbs(value) && !strings.ContainsRune(value, 0) && utf8.ValidString(value)
 }
 
-func oneOrZero(value string) error {
-	if value != "0" && value != "1" {
-		return fmt.Errorf("%.80q is neither 0 nor 1", value)
-	}
-	return nil
-}
-
-func number(value string) error {
-	if _, err := strconv.ParseUint(value, 10, 64); err != nil {
-		return fmt.Errorf("%.80q is no position", value)
-	}
-	return nil
-}
-
-func ownerID(value string) error {
-	if !client.IsID(value) {
-		return fmt.Errorf("%.80q is no id", value)
-	}
-	return nil
-}
-
-// reference is the name of something that an agent asks: it is a file's name too.
-func reference(value string) error {
-	if len(value) > 128 || strings.Trim(strings.ToLower(value), "0123456789abcdefghijklmnopqrstuvwxyz_-") != "" {
-		return fmt.Errorf("%.80q is no id of a call", value)
-	}
-	return nil
+// isReference tells the name of something that an agent asks: it is a file's name too.
+func isReference(value string) bool {
+	return len(value) <= 128 && strings.Trim(strings.ToLower(value), "0123456789abcdefghijklmnopqrstuvwxyz_-") == ""
 }
 
 func position(value string) error {
 	_, err := journal.ParsePosition(value)
 	return err
-}
-
-func status(value string) error {
-	known := []string{"running", "waiting", "done", "failed", "cancelled"}
-	if !slices.Contains(known, value) {
-		return fmt.Errorf("%.80q is none of %s", value, strings.Join(known, ", "))
-	}
-	return nil
 }
 
 // decode reads the body: one JSON value of that type, and nothing that is not in it.

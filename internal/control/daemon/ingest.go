@@ -311,14 +311,14 @@ func (i *ingest) settle(ctx context.Context, enough func() bool) error {
 
 // caughtUp tells every owner with something left to act on, or to wait for, that things
 // happen now.
-func caughtUp(ctx context.Context, core *core) error {
+func (c *core) caughtUp(ctx context.Context) error {
 	id := "caught-up:" + journal.NewID()
-	for _, o := range core.owners() {
+	for _, o := range c.owners() {
 		untimed := o.Decision != nil && o.Decision.Expires.IsZero() // it may be one that was found late
 		if !leftOver(o) && !untimed {
 			continue
 		}
-		if err := unlessRefused(core.must(ctx, o.ID, engine.Input{ID: id, What: engine.CaughtUp{}})); err != nil {
+		if err := unlessRefused(c.must(ctx, o.ID, engine.Input{ID: id, What: engine.CaughtUp{}})); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,7 @@ func TestWhatIsFoundLateIsActedOnOnceEverythingIsRead(t *testing.T) {
 	if o := c.owner(anID); len(o.Effects) != 0 || o.Agent.Pending == "" {
 		t.Fatalf("it was acted on while it was late: %+v", o)
 	}
-	check(t, caughtUp(t.Context(), c))
+	check(t, c.caughtUp(t.Context()))
 	if got := sends(c, anID); !slices.Equal(got, []string{"go on"}) {
 		t.Errorf("%q", got)
 	}
@@ -79,7 +79,7 @@ func TestTheEndComesBeforeTheSilence(t *testing.T) {
 	d.spent = newSpending(c, d.StateDir, d.configDir, nil)
 	d.Ended = func(id string) bool { return id == agent }
 	check(t, d.exits(t.Context()))
-	check(t, caughtUp(t.Context(), c))
+	check(t, c.caughtUp(t.Context()))
 	o := c.owner(anID)
 	if o.Decision == nil || o.Decision.Source != engine.FromDead || len(sends(c, anID)) != 0 {
 		t.Errorf("%+v", o.Decision)
@@ -96,7 +96,7 @@ func TestALateDecisionExpires(t *testing.T) {
 	agent := done(t, c, anID).Agent.ID
 	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "escalate", Message: "help"})
 	check(t, reader(t, c, dir, "boot").catchUp(t.Context()))
-	check(t, caughtUp(t.Context(), c))
+	check(t, c.caughtUp(t.Context()))
 	if d := c.owner(anID).Decision; d == nil || d.Expires.IsZero() || time.Until(d.Expires) > time.Hour {
 		t.Errorf("%+v", d)
 	}
@@ -109,7 +109,7 @@ func TestWhatTheAgentDidSinceIsNotActedOn(t *testing.T) {
 	emit(t, dir, event.AgentIdle, event.Word{Agent: agent, Prompt: "p"})
 	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
 	check(t, reader(t, c, dir, "boot").catchUp(t.Context()))
-	check(t, caughtUp(t.Context(), c))
+	check(t, c.caughtUp(t.Context()))
 	if o := c.owner(anID); o.Step != runbook.EndDone || len(sends(c, anID)) != 0 {
 		t.Errorf("%+v", o)
 	}

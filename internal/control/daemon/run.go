@@ -89,17 +89,10 @@ func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 	d.warn()
 	// It is only read here, so that its limits do not matter.
 	d.ingest = newIngest(d.core, journal.New(d.journalDir(), journal.Limits{}), d.journalDir(), process.BootID(), d.Log)
-	if err := d.ingest.load(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.ingest.catchUp(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.exits(ctx); err != nil {
-		return nil, err
-	}
-	if err := caughtUp(ctx, d.core); err != nil {
-		return nil, err
+	for _, catchUp := range []func(context.Context) error{d.ingest.load, d.ingest.catchUp, d.exits, d.core.caughtUp} {
+		if err := catchUp(ctx); err != nil {
+			return nil, err
+		}
 	}
 	listener, err := api.Listen(d.socket())
 	if err != nil {

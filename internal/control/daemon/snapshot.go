@@ -67,12 +67,7 @@ func (c *core) snapshot(ctx context.Context) error {
 	if err != nil || at == 0 {
 		return err
 	}
-	state := engine.NewState() // of its own, since the other goes on changing
-	for _, o := range owners {
-		copied := *o
-		state.Put(&copied)
-	}
-	data, err := engine.EncodeState(state)
+	data, err := engine.EncodeState(owners)
 	if err != nil {
 		return err
 	}

@@ -169,7 +169,7 @@ func TestSpendingUntilAnEndThatNobodySaw(t *testing.T) {
 	if got := a.core.owner(anID).Cost().USD; got != 7 { // before anybody acts on the end
 		t.Errorf("%v USD", got)
 	}
-	check(t, caughtUp(t.Context(), a.core))
+	check(t, a.core.caughtUp(t.Context()))
 	a.want(true, 7)
 	if len(a.spent.list()) != 0 {
 		t.Error("the purse of an agent that is gone is open")

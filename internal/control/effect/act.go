@@ -60,7 +60,7 @@ func (t *task) carryOut() bool {
 	if !ok {
 		return false
 	}
-	if _, ok := t.report(t.acting, t.owner.ID, end); !ok {
+	if _, ok := t.report(t.acting, t.owner.ID, t.effect.Key, end); !ok {
 		return false
 	}
 	if t.acted {
@@ -81,7 +81,7 @@ func (t *task) settle() (engine.Happening, bool) {
 		return done, !t.wanted()
 	}
 	if !t.started {
-		recorded, ok := t.report(t.running, t.owner.ID, engine.EffectStarted{Key: t.effect.Key})
+		recorded, ok := t.report(t.running, t.owner.ID, t.effect.Key, engine.EffectStarted{Key: t.effect.Key})
 		if !recorded {
 			t.leave()
 			return done, ok

@@ -3,17 +3,17 @@ package effect
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
 )
 
-// report reports what happened until it is on record, or is refused: then nobody wants to
-// know. It is not ok when the context ends first.
-func (w *Worker) report(ctx context.Context, owner string, what engine.Happening) (recorded, ok bool) {
-	in := engine.Input{ID: inputID(what), Time: w.opts.Now(), What: what}
+// report reports what happened to an effect or an agent until it is on record, or is refused:
+// then it is not wanted. It is not ok when the context ends first.
+func (w *Worker) report(ctx context.Context, owner, name string, what engine.Happening) (recorded, ok bool) {
+	in := input(name, what, w.opts.Now())
 	var refusal *engine.Refusal
 	ok = w.patiently(ctx, owner, func() error {
 		err := w.opts.Report(ctx, owner, in)
@@ -25,23 +25,11 @@ func (w *Worker) report(ctx context.Context, owner string, what engine.Happening
 	return ok && refusal == nil, ok
 }
 
-// inputID is the same whenever the same is told.
-func inputID(what engine.Happening) string {
-	switch h := what.(type) {
-	case engine.EffectStarted:
-		return h.Key + ":started"
-	case engine.EffectDone:
-		return h.Key + ":done"
-	case engine.EffectFailed:
-		return h.Key + ":failed"
-	case engine.EffectLost:
-		return h.Key + ":lost"
-	case engine.ShellExited:
-		return h.Key + ":exited"
-	case engine.AgentExited:
-		return h.AgentID + ":exited"
-	}
-	panic(fmt.Sprintf("effect: %T is not reported here", what))
+// input is what happened to what is known by a name: an effect, a command, an agent. Its id is
+// the same whenever the same is told, such as KEY:started.
+func input(name string, what engine.Happening, now time.Time) engine.Input {
+	_, became, _ := strings.Cut(what.EventType(), ":")
+	return engine.Input{ID: name + ":" + became, Time: now, What: what}
 }
 
 // watchShell reports the end of a command.
@@ -65,8 +53,7 @@ func exited(agent string, r errand.Result) engine.AgentExited {
 
 // Exit is what a worker reports of an agent that has ended so.
 func Exit(agent string, r errand.Result, now time.Time) engine.Input {
-	what := exited(agent, r)
-	return engine.Input{ID: inputID(what), Time: now, What: what}
+	return input(agent, exited(agent, r), now)
 }
 
 // watch waits for the end of what is known by a name. It does so once.
@@ -84,7 +71,7 @@ func (w *Worker) watch(owner, name string, wait func(context.Context, string) (e
 			return err
 		})
 		if ended {
-			w.report(w.running, owner, end(r))
+			w.report(w.running, owner, name, end(r))
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
@@ -136,71 +137,36 @@ func decodeFact(text []byte) (Fact, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a fact: %w", err)
 	}
-	decode, known := decoders[name]
+	kind, known := factTypes[name]
 	if !known {
 		return nil, fmt.Errorf("a fact of type %q was written by a newer stopgate", clip(name, 80))
 	}
-	return decode(text)
-}
-
-// decoder reads a fact of one type.
-type decoder func(text []byte) (Fact, error)
-
-// decoders are those of all facts, by their names in the store.
-var decoders = map[string]decoder{
-	"pipeline:created":         decode[Created],
-	"agent_run:created":        decode[Created],
-	"step:started":             decode[StepStarted],
-	"step:completed":           decode[StepCompleted],
-	"step:failed":              decode[StepFailed],
-	"step:cancelled":           decode[StepCancelled],
-	"step:waiting":             decode[StepWaiting],
-	"pipeline:advanced":        decode[PipelineAdvanced],
-	"pipeline:cancelling":      decode[PipelineCancelling],
-	"pipeline:resumed":         decode[PipelineResumed],
-	"agent_run:status_changed": decode[AgentRunStatusChanged],
-	"owner:deleted":            decode[OwnerDeleted],
-	"agent:signal":             decode[AgentSignal],
-	"agent:idle":               decode[AgentIdle],
-	"agent:stop":               decode[AgentStop],
-	"agent:prompt":             decode[AgentPrompt],
-	"agent:asked":              decode[AgentAsked],
-	"agent:prompt_over":        decode[AgentPromptOver],
-	"agent:blocked":            decode[AgentBlocked],
-	"agent:ready":              decode[AgentReady],
-	"agent:began":              decode[AgentBegan],
-	"agent:spent":              decode[AgentSpent],
-	"agent:error":              decode[AgentError],
-	"agent:rested":             decode[AgentRested],
-	"agent:working":            decode[AgentWorking],
-	"agent:session":            decode[AgentSession],
-	"agent:exited":             decode[AgentExited],
-	"agent:restarted":          decode[AgentRestarted],
-	"agent:resaid":             decode[AgentResaid],
-	"agent:deferred":           decode[AgentDeferred],
-	"decision:created":         decode[DecisionCreated],
-	"decision:resolved":        decode[DecisionResolved],
-	"decision:closed":          decode[DecisionClosed],
-	"budget:extended":          decode[BudgetExtended],
-	"attempt:counted":          decode[AttemptCounted],
-	"person:intervened":        decode[PersonIntervened],
-	"timer:set":                decode[TimerSet],
-	"timer:cancelled":          decode[TimerCancelled],
-	"timer:fired":              decode[TimerFired],
-	"effect:started":           decode[EffectStarted],
-	"effect:done":              decode[EffectDone],
-	"effect:failed":            decode[EffectFailed],
-	"effect:lost":              decode[EffectLost],
-	"effect:dropped":           decode[EffectDropped],
-	"shell:started":            decode[ShellStarted],
-	"shell:exited":             decode[ShellExited],
-	"shell:dropped":            decode[ShellDropped],
-}
-
-func decode[F Fact](text []byte) (Fact, error) {
-	var f F
-	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("fact %s: %w", f.EventType(), err)
+	fact := reflect.New(kind)
+	if err := json.Unmarshal(text, fact.Interface()); err != nil {
+		return nil, fmt.Errorf("fact %s: %w", name, err)
 	}
-	return f, nil
+	return fact.Elem().Interface().(Fact), nil
+}
+
+// factTypes are the types of all facts, by their names in the store.
+var factTypes = byName(
+	Created{Kind: Pipeline}, Created{Kind: AgentRun}, OwnerDeleted{},
+	StepStarted{}, StepCompleted{}, StepFailed{}, StepCancelled{}, StepWaiting{},
+	PipelineAdvanced{}, PipelineCancelling{}, PipelineResumed{}, AgentRunStatusChanged{},
+	AgentSignal{}, AgentIdle{}, AgentStop{}, AgentError{}, AgentRested{}, AgentWorking{}, AgentSession{},
+	AgentPrompt{}, AgentAsked{}, AgentPromptOver{}, AgentDeferred{}, AgentResaid{},
+	AgentBlocked{}, AgentReady{}, AgentBegan{}, AgentSpent{}, AgentExited{}, AgentRestarted{},
+	DecisionCreated{}, DecisionResolved{}, DecisionClosed{},
+	BudgetExtended{}, AttemptCounted{}, PersonIntervened{},
+	TimerSet{}, TimerCancelled{}, TimerFired{},
+	EffectStarted{}, EffectDone{}, EffectFailed{}, EffectLost{}, EffectDropped{},
+	ShellStarted{}, ShellExited{}, ShellDropped{},
+)
+
+func byName(facts ...Fact) map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, f := range facts {
+		types[f.EventType()] = reflect.TypeOf(f)
+	}
+	return types
 }

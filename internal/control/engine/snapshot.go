@@ -62,11 +62,11 @@ type storedOwner struct {
 	Version uint64 `json:"version"`
 }
 
-// EncodeState is the state as a snapshot.
-func EncodeState(s *State) ([]byte, error) {
+// EncodeState is a snapshot of a state with these owners. None of them is changed.
+func EncodeState(owners []*Owner) ([]byte, error) {
 	all := snapshot{Format: snapshotFormat, Plans: map[string]json.RawMessage{}}
 	keys := map[*runbook.Plan]string{}
-	for _, o := range s.Owners() {
+	for _, o := range owners {
 		key, known := keys[o.Plan]
 		if !known {
 			var text []byte

@@ -77,7 +77,7 @@ func TestStoredFactsAreReadAndWrittenAsTheyWere(t *testing.T) {
 			t.Errorf("read\n%s\nwritten\n%s\n%v", text, again, err)
 		}
 	}
-	for name := range decoders {
+	for name := range factTypes {
 		if !seen[name] {
 			t.Errorf("there is no %s here", name)
 		}

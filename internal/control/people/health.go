@@ -50,9 +50,9 @@ type health struct {
 	told string
 }
 
-// record takes what became of a message, and forgets the ways that nobody uses any more.
-// It tells what is wrong when that has changed.
-func (h *health) record(got outcomes, used func(way) bool) {
+// record takes what became of a message, and forgets the ways that are not used any more, where
+// it is known which are. It tells what is wrong when that has changed.
+func (h *health) record(got outcomes, used map[way]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.sick == nil {
@@ -64,7 +64,7 @@ func (h *health) record(got outcomes, used func(way) bool) {
 	var failed []string
 	for which, err := range h.sick {
 		switch {
-		case err == nil || !used(which):
+		case err == nil || used != nil && !used[which]:
 			delete(h.sick, which)
 		case which == inConfig:
 			failed = append(failed, err.Error())

@@ -55,8 +55,8 @@ func (n *Notifier) Check() {
 	if err != nil {
 		return // the first message tells it
 	}
-	if used := uses(c); used.desktop {
-		n.health.record(outcomes{onDesktop: n.opts.Desktop.Missing()}, used.has)
+	if used := uses(c); used[onDesktop] {
+		n.health.record(outcomes{onDesktop: n.opts.Desktop.Missing()}, used)
 	}
 }
 
@@ -82,10 +82,10 @@ func (n *Notifier) Notify(ctx context.Context, m Message) error {
 	c, err := n.opts.Config()
 	if err != nil {
 		err = errors.New(tidy(err.Error()))
-		n.health.record(outcomes{inConfig: err}, func(way) bool { return true })
+		n.health.record(outcomes{inConfig: err}, nil)
 		return err
 	}
-	record := func(got outcomes) { n.health.record(got, uses(c).has) }
+	record := func(got outcomes) { n.health.record(got, uses(c)) }
 	ways := n.ways(notify.Route(c, n.opts.Home, m.Project), m.plain(n.opts.Home))
 	got := n.send(ctx, ways, record)
 	record(got)
@@ -134,17 +134,15 @@ type sending func(context.Context) error
 // ways are those in which a message is sent.
 func (n *Notifier) ways(w config.Ways, m Message) map[way]sending {
 	all := map[way]sending{}
-	if w.Muted {
-		return all
-	}
-	if w.Command != "" {
-		all[byCommand] = func(ctx context.Context) error { return n.command(ctx, w.Command, m) }
-	}
-	if w.Desktop {
-		all[onDesktop] = func(context.Context) error { return n.desktop(m) }
-	}
-	for _, address := range w.URLs {
-		all[byService(address)] = func(ctx context.Context) error { return deliver(ctx, address, m) }
+	for _, which := range waysOf(w) {
+		switch which {
+		case byCommand:
+			all[which] = func(ctx context.Context) error { return n.command(ctx, w.Command, m) }
+		case onDesktop:
+			all[which] = func(context.Context) error { return n.desktop(m) }
+		default:
+			all[which] = func(ctx context.Context) error { return deliver(ctx, which.address, m) }
+		}
 	}
 	return all
 }

@@ -9,15 +9,18 @@ import (
 )
 
 // way is one way in which a message goes out. Its name is for people, without a secret.
-type way struct{ key, name string }
+type way struct {
+	name    string
+	address string // of a service, else empty
+}
 
 var (
-	inConfig  = way{"", "config"} // no way, but what says which there are; it is well when it can be read
-	byCommand = way{"command", "command"}
-	onDesktop = way{"desktop", "desktop"}
+	inConfig  = way{name: "config"} // no way, but what says which there are; it is well when it can be read
+	byCommand = way{name: "command"}
+	onDesktop = way{name: "desktop"}
 )
 
-func byService(address string) way { return way{"url " + address, label(address)} }
+func byService(address string) way { return way{label(address), address} }
 
 // label names a service: its scheme, and the host where that is one. Some services keep a
 // token there.
@@ -35,35 +38,34 @@ func hostIsHost(service string) bool {
 	return slices.Contains(strings.Fields("bark generic gotify lark matrix mattermost ntfy opsgenie rocketchat signal smtp zulip"), service)
 }
 
-// used are the ways that are set anywhere.
-type used struct {
-	command, desktop bool
-	urls             []string
-}
-
-func uses(c config.Notify) (u used) {
-	u.add(c.Ways)
-	for _, p := range c.Projects {
-		u.add(p.Over(c.Ways))
-	}
-	return u
-}
-
-func (u *used) add(w config.Ways) {
+// waysOf are those that a section sets.
+func waysOf(w config.Ways) (all []way) {
 	if w.Muted {
-		return
+		return nil
 	}
-	u.command = u.command || w.Command != ""
-	u.desktop = u.desktop || w.Desktop
-	u.urls = append(u.urls, w.URLs...)
+	if w.Command != "" {
+		all = append(all, byCommand)
+	}
+	if w.Desktop {
+		all = append(all, onDesktop)
+	}
+	for _, address := range w.URLs {
+		all = append(all, byService(address))
+	}
+	return all
 }
 
-func (u used) has(w way) bool {
-	switch w {
-	case byCommand:
-		return u.command
-	case onDesktop:
-		return u.desktop
+// uses are the ways that are set anywhere.
+func uses(c config.Notify) map[way]bool {
+	used := map[way]bool{}
+	sections := []config.Ways{c.Ways}
+	for _, p := range c.Projects {
+		sections = append(sections, p.Over(c.Ways))
 	}
-	return slices.Contains(u.urls, strings.TrimPrefix(w.key, "url "))
+	for _, section := range sections {
+		for _, w := range waysOf(section) {
+			used[w] = true
+		}
+	}
+	return used
 }
