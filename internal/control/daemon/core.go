@@ -108,11 +108,9 @@ func (c *core) do(ctx context.Context, owner string, in engine.Input) (*engine.O
 // refused, or the context ends.
 func (c *core) must(ctx context.Context, owner string, in engine.Input) error {
 	for range pause.Doubling(ctx, 50*time.Millisecond, longest) {
-		_, err := c.do(ctx, owner, in)
-		err = c.passOver(owner, in, err)
-		var refusal *engine.Refusal
+		err := c.try(ctx, owner, in)
 		switch {
-		case err == nil || errors.As(err, &refusal):
+		case unlessRefused(err) == nil:
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -123,13 +121,13 @@ func (c *core) must(ctx context.Context, owner string, in engine.Input) error {
 	return ctx.Err()
 }
 
-// passOver makes a refusal of an error that would come each time: what the engine cannot
-// take, or the store. Whoever reports such an input must not try for ever. It also keeps
-// what people are told of the owner's trouble.
-func (c *core) passOver(owner string, in engine.Input, err error) error {
-	var refusal *engine.Refusal
+// try is do for what is reported. It makes a refusal of an error that would come each time:
+// such an input, which the engine or the store cannot take, must not be tried for ever. It also
+// keeps what people are told of the owner's trouble.
+func (c *core) try(ctx context.Context, owner string, in engine.Input) error {
+	_, err := c.do(ctx, owner, in)
 	switch {
-	case err == nil || errors.As(err, &refusal):
+	case unlessRefused(err) == nil:
 		c.trouble.set("owner "+owner, nil)
 	case errors.Is(err, errEngine), errors.Is(err, store.ErrInvalid):
 		c.log.Error("an input was passed over", "owner", owner, "input", in.ID, "error", err)

@@ -17,14 +17,14 @@ type globalConfig struct {
 
 	mu    sync.Mutex
 	last  *config.Global
-	fault string // that was told
+	fault string // that was logged
 }
 
 func (c *globalConfig) load() (*config.Global, error) {
 	global, err := config.LoadGlobal(c.path)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tell(err)
+	c.logFault(err)
 	switch {
 	case err == nil:
 		c.last = global
@@ -34,8 +34,8 @@ func (c *globalConfig) load() (*config.Global, error) {
 	return c.last, nil
 }
 
-// tell logs what is wrong when that changes: the file is read again and again.
-func (c *globalConfig) tell(err error) {
+// logFault logs what is wrong when that changes: the file is read again and again.
+func (c *globalConfig) logFault(err error) {
 	fault := ""
 	if err != nil {
 		fault = err.Error()
@@ -52,7 +52,7 @@ func (c *globalConfig) tell(err error) {
 
 // now is the configuration, whatever is wrong with it.
 func (c *globalConfig) now() *config.Global {
-	global, _ := c.load() // what is wrong was told
+	global, _ := c.load() // what is wrong was logged
 	return global
 }
 

@@ -236,8 +236,7 @@ func (i *ingest) record(ctx context.Context, r *event.Record, late bool) error {
 // unlessRefused is for what nobody asked for: that the engine has no use for it is no
 // error.
 func unlessRefused(err error) error {
-	var refusal *engine.Refusal
-	if errors.As(err, &refusal) {
+	if _, refused := errors.AsType[*engine.Refusal](err); refused {
 		return nil
 	}
 	return err

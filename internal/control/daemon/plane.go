@@ -130,11 +130,11 @@ func (p *plane) transcript(a client.Agent, whole, runs bool) string {
 }
 
 func (p *plane) Cancel(ctx context.Context, id string, c client.Cancel) (client.Owner, error) {
-	return p.tell(ctx, id, c.ID, engine.Cancel{Why: "a person asked for it"})
+	return p.request(ctx, id, c.ID, engine.Cancel{Why: "a person asked for it"})
 }
 
 func (p *plane) Resume(ctx context.Context, id string, r client.Resume) (client.Owner, error) {
-	return p.tell(ctx, id, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
+	return p.request(ctx, id, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
 }
 
 func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) error {
@@ -258,7 +258,7 @@ func (p *plane) Answer(ctx context.Context, id string, a client.Answer) (client.
 	if err := p.heeded(ctx, d, answer); err != nil {
 		return client.Decision{}, err
 	}
-	if _, err := p.tell(ctx, o.ID, a.ID, answer); err != nil {
+	if _, err := p.request(ctx, o.ID, a.ID, answer); err != nil {
 		return client.Decision{}, err
 	}
 	return p.Decision(ctx, d.ID)
@@ -301,8 +301,7 @@ func (p *plane) Backup(ctx context.Context, path string) error {
 		return invalid("path %q is not absolute", path)
 	}
 	if err := b.Backup(ctx, path); err != nil {
-		var where *fs.PathError
-		if errors.As(err, &where) { // of a file that was to become the backup
+		if where, ok := errors.AsType[*fs.PathError](err); ok { // of a file that was to become the backup
 			err = fmt.Errorf("%s: %w", path, where.Err)
 		}
 		return failure("invalid", err.Error(), "")
@@ -317,8 +316,8 @@ func (p *plane) resolve(id string) (o *engine.Owner, err error) {
 	return o, asFailure(err)
 }
 
-// tell hands an owner what a person asked for.
-func (p *plane) tell(ctx context.Context, owner, request string, what engine.Happening) (client.Owner, error) {
+// request hands an owner what a person asked for.
+func (p *plane) request(ctx context.Context, owner, request string, what engine.Happening) (client.Owner, error) {
 	o, err := p.resolve(owner)
 	if err != nil {
 		return client.Owner{}, err

@@ -22,14 +22,14 @@ import (
 type purse struct {
 	owner, agent string
 
-	mu      sync.Mutex
-	meter   *cost.Meter // nil until it is opened
-	files   map[string]*transcript.Follower
-	folders map[string]folder // by session
-	kept    keptSpending
-	told    engine.Spent
-	left    time.Time // when it was seen that its owner has left it
-	closed  bool
+	mu       sync.Mutex
+	meter    *cost.Meter // nil until it is opened
+	files    map[string]*transcript.Follower
+	folders  map[string]folder // by session
+	kept     keptSpending
+	recorded engine.Spent
+	left     time.Time // when it was seen that its owner has left it
+	closed   bool
 }
 
 // folder is where a session's transcripts lie.
@@ -52,16 +52,16 @@ type keptSpending struct {
 	Projects string       `json:"projects,omitempty"` // where its client keeps transcripts
 }
 
-func newPurse(owner, agent string, told engine.Spent) *purse {
-	return &purse{owner: owner, agent: agent, told: told, files: map[string]*transcript.Follower{}, folders: map[string]folder{}}
+func newPurse(owner, agent string, recorded engine.Spent) *purse {
+	return &purse{owner: owner, agent: agent, recorded: recorded, files: map[string]*transcript.Follower{}, folders: map[string]folder{}}
 }
 
 // spent is what the agent has spent. It never becomes less: a transcript may be deleted.
 func (p *purse) spent() engine.Spent {
 	t := p.meter.Total()
 	return engine.Spent{
-		USD:    max(t.USD-p.kept.Base.USD, p.told.USD),
-		Tokens: max(t.Tokens-p.kept.Base.Tokens, p.told.Tokens),
+		USD:    max(t.USD-p.kept.Base.USD, p.recorded.USD),
+		Tokens: max(t.Tokens-p.kept.Base.Tokens, p.recorded.Tokens),
 	}
 }
 

@@ -57,7 +57,7 @@ func (p *plane) Send(ctx context.Context, agent string, s client.Send) (client.A
 	if err != nil {
 		return client.Agent{}, err
 	}
-	o, err := p.tell(ctx, view.Owner, s.ID, engine.Tell{AgentID: view.ID, Message: s.Message})
+	o, err := p.request(ctx, view.Owner, s.ID, engine.Tell{AgentID: view.ID, Message: s.Message})
 	switch {
 	case err != nil:
 		return client.Agent{}, err
@@ -76,7 +76,7 @@ func (p *plane) Kill(ctx context.Context, agent string, k client.Kill) (client.A
 	if strings.HasPrefix(view.ID, agent) {
 		agent = view.ID
 	}
-	o, err := p.tell(ctx, view.Owner, k.ID, engine.Kill{AgentID: agent})
+	o, err := p.request(ctx, view.Owner, k.ID, engine.Kill{AgentID: agent})
 	switch {
 	case err != nil:
 		return client.Agent{}, err

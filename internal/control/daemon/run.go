@@ -192,8 +192,7 @@ func (d *daemon) report(ctx context.Context, owner string, in engine.Input) erro
 			}
 		}
 	}
-	_, err := d.core.do(ctx, owner, in)
-	return d.core.passOver(owner, in, err)
+	return d.core.try(ctx, owner, in)
 }
 
 // isMessage reports whether an effect of an owner is a message to its agent.

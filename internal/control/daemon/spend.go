@@ -141,7 +141,7 @@ func (s *spending) update(ctx context.Context, p *purse, o *engine.Owner, left, 
 	if p.meter == nil {
 		return fault, nil
 	}
-	return fault, s.tell(ctx, p, o, all)
+	return fault, s.record(ctx, p, o, all)
 }
 
 // fault lets people see what keeps the cost of an agent from being known; nil for nothing.
@@ -149,16 +149,16 @@ func (s *spending) fault(p *purse, err error) {
 	s.core.trouble.set("cost of agent "+p.agent, err)
 }
 
-func (s *spending) tell(ctx context.Context, p *purse, o *engine.Owner, all bool) error {
+// record puts on record what an agent has spent, where that matters or all is wanted.
+func (s *spending) record(ctx context.Context, p *purse, o *engine.Owner, all bool) error {
 	spent := p.spent()
-	if !worthTelling(o, p.told, spent, all) {
+	if !worthRecording(o, p.recorded, spent, all) {
 		return nil
 	}
 	in := engine.Input{ID: "spent:" + journal.NewID(), What: engine.AgentSpent{AgentID: p.agent, USD: spent.USD, Tokens: spent.Tokens}}
-	_, err := s.core.do(ctx, p.owner, in)
-	err = unlessRefused(s.core.passOver(p.owner, in, err))
+	err := unlessRefused(s.core.try(ctx, p.owner, in))
 	if err == nil {
-		p.told = spent
+		p.recorded = spent
 	}
 	return err
 }
@@ -187,11 +187,11 @@ func (s *spending) close(p *purse) {
 	s.fault(p, nil)
 }
 
-// worthTelling reports whether an owner has to know.
-func worthTelling(o *engine.Owner, told, now engine.Spent, all bool) bool {
-	more := now.USD - told.USD
+// worthRecording reports whether an owner has to know.
+func worthRecording(o *engine.Owner, recorded, now engine.Spent, all bool) bool {
+	more := now.USD - recorded.USD
 	if all {
-		return now != told
+		return now != recorded
 	}
 	limit := o.Plan.Pipeline.Budget.USD
 	if limit <= 0 {

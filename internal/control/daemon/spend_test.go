@@ -417,7 +417,7 @@ func TestWorthTelling(t *testing.T) {
 		"over it before":          {owner(1, 0, 1.001), 1.001, 1.002, false, false},
 		"over what was added":     {owner(1, 1, 1.999), 1.999, 2.001, false, true},
 	} {
-		if got := worthTelling(test.owner, spent(test.told), spent(test.now), test.all); got != test.want {
+		if got := worthRecording(test.owner, spent(test.told), spent(test.now), test.all); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -100,7 +100,7 @@ func notStarted(o *engine.Owner) bool {
 func (s *starts) watch(owner, agent string) {
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
-	told := map[string]bool{"": true, "dialog": true} // these mean nothing by themselves
+	known := map[string]bool{"": true, "dialog": true} // these mean nothing by themselves
 	before, ready, id := "", false, journal.NewID()
 	for since := time.Now(); ; {
 		select {
@@ -122,12 +122,12 @@ func (s *starts) watch(owner, agent string) {
 		switch {
 		case ready:
 			before, screen = engine.ScreenUnbegun, engine.ScreenUnbegun
-		case time.Since(since) > silence && told[screen] && len(told) == 2:
+		case time.Since(since) > silence && known[screen] && len(known) == 2:
 			before, screen = "silent", "silent"
 			text = s.hooksOff(*o.AgentStart()) + text
 		}
-		if screen == before && !told[screen] && s.tell(owner, id, engine.AgentBlocked{AgentID: agent, Screen: screen, Text: plain.Text(text)}) {
-			told[screen] = true
+		if screen == before && !known[screen] && s.record(owner, id, engine.AgentBlocked{AgentID: agent, Screen: screen, Text: plain.Text(text)}) {
+			known[screen] = true
 			every.Reset(lookSeldom)
 		}
 		before = screen
@@ -145,11 +145,10 @@ func (s *starts) glance(agent string) (screen, text string) {
 	return screen, text
 }
 
-// tell reports whether the owner knows it now.
-func (s *starts) tell(owner, id string, b engine.AgentBlocked) bool {
+// record reports whether the owner knows it now.
+func (s *starts) record(owner, id string, b engine.AgentBlocked) bool {
 	in := engine.Input{ID: "blocked:" + id + ":" + b.Screen, What: b}
-	_, err := s.core.do(s.ctx, owner, in)
-	return unlessRefused(s.core.passOver(owner, in, err)) == nil
+	return unlessRefused(s.core.try(s.ctx, owner, in)) == nil
 }
 
 // hooksOff is why a client may be silent that runs.

@@ -156,9 +156,9 @@ func (d *draft) ready(trigger string, a runbook.Action) time.Time {
 	return acted.Add(pause)
 }
 
-// backoff is when the next attempt to go on after an error may be made, if it is over
-// then. Other triggers have none.
-func (d *draft) backoff(trigger string, over time.Time) time.Time {
+// backoff is when the next attempt to go on after an error may be made: not before its reset.
+// Other triggers have none.
+func (d *draft) backoff(trigger string, reset time.Time) time.Time {
 	if !strings.HasPrefix(trigger, onError) {
 		return time.Time{}
 	}
@@ -166,10 +166,10 @@ func (d *draft) backoff(trigger string, over time.Time) time.Time {
 	if n := d.Attempts[trigger]; n < 6 {
 		pause = min(firstBackoff<<n, longestBackoff)
 	}
-	if due := d.in.Time.Add(pause); due.After(over) {
+	if due := d.in.Time.Add(pause); due.After(reset) {
 		return due
 	}
-	return over
+	return reset
 }
 
 func (d *draft) act(t trigger, a runbook.Action) {

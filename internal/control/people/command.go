@@ -35,8 +35,7 @@ func (n *Notifier) command(ctx context.Context, command string, m Message) error
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case err := <-ended:
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			return fmt.Errorf("%v: %s says more", exit.ProcessState, filepath.Join("logs", notify.Log))
 		}
 		return err

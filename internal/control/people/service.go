@@ -100,8 +100,7 @@ func unsent(err error, service string) bool {
 	if slices.Contains(strings.Fields("discord ifttt matrix pushbullet telegram"), service) {
 		return false
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Op == "dial"
 	}
 	// Of some nothing but the text is left.

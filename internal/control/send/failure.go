@@ -30,8 +30,7 @@ func (f *failure) Error() string { return f.reason }
 
 // paceOf is how what failed so is tried again.
 func paceOf(err error) pace {
-	var f *failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		return f.pace
 	}
 	return quick
@@ -72,8 +71,7 @@ const (
 // of it is chance, so that senders that failed together do not come back together.
 func pauseAfter(before int, cause error) time.Duration {
 	d := min(shortest<<min(before, 10), longest)
-	var f *failure
-	if errors.As(cause, &f) {
+	if f, ok := errors.AsType[*failure](cause); ok {
 		switch f.pace {
 		case slow:
 			d = longest
