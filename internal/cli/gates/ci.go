@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 func NewCI() *cobra.Command {
@@ -28,7 +28,7 @@ the jobs of each run.`,
 
 // showFaults shows the faults of a configuration with their places and hints.
 func showFaults(errOut io.Writer, err error) error {
-	var faults *config.Faults
+	var faults *document.Faults
 	if !errors.As(err, &faults) {
 		return err
 	}

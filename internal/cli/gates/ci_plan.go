@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -77,7 +78,7 @@ func knownCICheck(gates *config.Gates, check config.CICheck) error {
 		names = append(names, known.Name)
 	}
 	hint := "list it under checks of an entry point in config.yml"
-	if near := config.Suggest(check.Name, names); near != "" {
+	if near := document.Suggest(check.Name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return term.BadUsage(fmt.Errorf("%s: no entry point has a check %q", check.Pos, check.Name), hint)

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // runOptions are those of run, check and review.
@@ -152,7 +153,7 @@ func knownGate(gates *config.Gates, kind gauntlet.Kind, name string) error {
 		noun = string(kind)
 	}
 	hint := "see: stopgate list"
-	if near := config.Suggest(name, names); near != "" {
+	if near := document.Suggest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return term.BadUsage(errors.New("there is no "+noun+" "+strconv.Quote(name)), hint)

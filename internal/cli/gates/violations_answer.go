@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
@@ -141,7 +142,7 @@ func findViolation(all []openViolation, id string) (openViolation, error) {
 		return last, term.BadUsage(fmt.Errorf("there is no open violation %q, nor any other", id), "see: stopgate violations list")
 	}
 	hint := "see: stopgate violations list"
-	if like := config.Suggest(id, near); like != "" {
+	if like := document.Suggest(id, near); like != "" {
 		hint = "did you mean " + like + "?"
 	}
 	return last, term.BadUsage(fmt.Errorf("there is no open violation %q", id), hint)

@@ -9,10 +9,11 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-func PrintFaults(out io.Writer, checked []string, faults []config.Fault) {
+func PrintFaults(out io.Writer, checked []string, faults []document.Fault) {
 	p := term.PaintFor(out)
 	for _, fault := range faults {
 		fmt.Fprintln(out, fault.Detail())
@@ -29,7 +30,7 @@ func PrintFaults(out io.Writer, checked []string, faults []config.Fault) {
 	}
 }
 
-func faultyFiles(faults []config.Fault) int {
+func faultyFiles(faults []document.Fault) int {
 	files := map[string]bool{}
 	for _, fault := range faults {
 		files[fault.File] = true
@@ -38,11 +39,11 @@ func faultyFiles(faults []config.Fault) int {
 }
 
 // validate checks the files that apply here and lists those it looked at.
-func (h *Place) Validate() (checked []string, faults []config.Fault) {
-	checked, faults = []string{}, []config.Fault{}
+func (h *Place) Validate() (checked []string, faults []document.Fault) {
+	checked, faults = []string{}, []document.Fault{}
 	add := func(err error, files ...string) {
 		checked = append(checked, files...)
-		var found *config.Faults
+		var found *document.Faults
 		if errors.As(err, &found) {
 			faults = append(faults, found.All...)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/paths"
@@ -137,7 +138,7 @@ func oneOf(flag, value string, words []string) error {
 		}
 	}
 	hint := "it is one of: " + strings.Join(words, ", ")
-	if near := config.Suggest(value, words); near != "" {
+	if near := document.Suggest(value, words); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return term.BadUsage(fmt.Errorf("unknown %s %s", flag, term.Shown(value)), hint)

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -177,7 +177,7 @@ func (p *Plane) otherCommand(ctx context.Context, err error, h *here.Place, name
 		names = append(names, c.Name)
 	}
 	refusal.Hint = "see those there are with: stopgate start"
-	if near := config.Suggest(name, names); near != "" {
+	if near := document.Suggest(name, names); near != "" {
 		refusal.Hint = "did you mean " + near + "?"
 	}
 	return term.WithCode(explainRefusal(refusal, p.Skew()), term.ExitUsage)

@@ -10,7 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/session/driver"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
@@ -90,7 +90,7 @@ func (r *orderReader) member(m *hujson.ObjectMember) error {
 		return r.commands(&m.Value, key)
 	default:
 		err := r.doc.Refuse(&m.Name, fmt.Sprintf("unknown key %q", key))
-		if near := config.Suggest(key, []string{"session", "commands"}); near != "" {
+		if near := document.Suggest(key, []string{"session", "commands"}); near != "" {
 			return term.BadUsage(err, "did you mean "+near+"?")
 		}
 		return err

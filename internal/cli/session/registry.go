@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -75,7 +75,7 @@ Exit code 1: a part of the file cannot be read. What can be is listed all the sa
 
 // withHintOf says how to see more of a registry's faults.
 func withHintOf(err error) error {
-	var faults *config.Faults
+	var faults *document.Faults
 	if errors.As(err, &faults) {
 		return term.WithHint(err, "see: stopgate registry check")
 	}
@@ -196,7 +196,7 @@ Exit code 0: no faults, or no registry. 1: there are faults.`,
 			if asJSON {
 				err = term.PrintJSON(cmd.OutOrStdout(), map[string]any{
 					"file": path, "agents": report.Agents,
-					"faults": append([]config.Fault{}, report.Faults...), "warnings": append([]config.Fault{}, report.Warnings...),
+					"faults": append([]document.Fault{}, report.Faults...), "warnings": append([]document.Fault{}, report.Warnings...),
 				})
 			} else {
 				printRegistryReport(cmd.OutOrStdout(), path, report)

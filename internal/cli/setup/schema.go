@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/project/schema"
 )
 
@@ -92,7 +93,7 @@ stopgate runbook check, which also sees where steps lead.`,
 // noSchema hints at a name that there is a schema for.
 func noSchema(err error, name, what string, valid []string) error {
 	hint := what + ": " + strings.Join(valid, ", ")
-	if near := config.Suggest(name, valid); near != "" {
+	if near := document.Suggest(name, valid); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	return term.BadUsage(err, hint)

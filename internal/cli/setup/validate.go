@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
@@ -42,7 +43,7 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 				return err
 			}
 			checked, faults := h.Validate()
-			for _, look := range []func() (string, []config.Fault){validateLauncher, func() (string, []config.Fault) { return validateRegistry(h) }} {
+			for _, look := range []func() (string, []document.Fault){validateLauncher, func() (string, []document.Fault) { return validateRegistry(h) }} {
 				if path, wrong := look(); path != "" {
 					checked, faults = append(checked, path), append(faults, wrong...)
 				}
@@ -80,7 +81,7 @@ func unprotected(ctx context.Context, h *here.Place) []string {
 }
 
 // validateLauncher checks ccc.json; the path is empty where there is none.
-func validateLauncher() (path string, faults []config.Fault) {
+func validateLauncher() (path string, faults []document.Fault) {
 	dir, err := paths.LauncherDir(os.Getenv)
 	if err != nil {
 		return "", nil // no home, no file
@@ -94,8 +95,8 @@ func validateLauncher() (path string, faults []config.Fault) {
 		return path, jsonFaults(path, err)
 	}
 	if _, known := c.Providers[c.Current]; c.Current != "" && !known {
-		faults = append(faults, config.Fault{
-			Position: config.Position{File: path},
+		faults = append(faults, document.Fault{
+			Position: document.Position{File: path},
 			Message:  "current_provider: there is no provider " + launch.Shown(c.Current),
 			Hint:     "see: stopgate provider list",
 		})
@@ -104,7 +105,7 @@ func validateLauncher() (path string, faults []config.Fault) {
 }
 
 // validateRegistry checks agent-registry.json; the path is empty where there is none.
-func validateRegistry(h *here.Place) (path string, faults []config.Fault) {
+func validateRegistry(h *here.Place) (path string, faults []document.Fault) {
 	path = registry.Path(filepath.Dir(h.GlobalPath))
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -116,15 +117,15 @@ func validateRegistry(h *here.Place) (path string, faults []config.Fault) {
 }
 
 // jsonFaults are what keeps a JSON file from being read.
-func jsonFaults(path string, err error) []config.Fault {
-	var faults *config.Faults
+func jsonFaults(path string, err error) []document.Fault {
+	var faults *document.Faults
 	if errors.As(err, &faults) {
 		return faults.All
 	}
-	fault := config.Fault{Position: config.Position{File: path}, Message: err.Error()}
+	fault := document.Fault{Position: document.Position{File: path}, Message: err.Error()}
 	var refusal *jsonfile.Refusal
 	if errors.As(err, &refusal) { // it is no JSON
 		fault.Line, fault.Column, fault.Message = refusal.Line, refusal.Column, refusal.Why
 	}
-	return []config.Fault{fault}
+	return []document.Fault{fault}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/hook"
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/paths"
@@ -118,7 +118,7 @@ func (o *logOptions) check() error {
 	}
 	names := slices.Concat(setup.EventNames(hook.Events()), emitted)
 	hint := "the events are: " + strings.Join(names, ", ")
-	if near := config.Suggest(o.event, names); near != "" {
+	if near := document.Suggest(o.event, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return term.BadUsage(fmt.Errorf("unknown event %q", o.event), hint)

@@ -3,8 +3,8 @@ package runbook
 import (
 	"slices"
 	"strconv"
-	"strings"
-	"time"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // Trigger is the field of an agent that says what is done when something happens to it.
@@ -50,142 +50,178 @@ func (k ActionKind) WhyNot(t Trigger) string {
 // ask a person, so that there is no second time.
 func (k ActionKind) repeats() bool { return k == Nudge || k == Resume || k == Gate }
 
-// maxCooldown is longer than anybody waits.
-const maxCooldown = 30 * 24 * time.Hour
-
 // action reads a word, or a table with options. Attempts stay 0 where nothing is said.
-func (v value) action(t Trigger, to *Action, more ...field) {
-	if v.node.kind != tableKind {
-		v.actionKind(t, to)
+func (d *decoder) action(t Trigger) typeOf[Action] {
+	return document.New(
+		func(v value, to *Action) bool { return d.readAction(v, t, to) },
+		func() schema { return d.actionSchema(t) },
+	)
+}
+
+func (d *decoder) readAction(v value, t Trigger, to *Action, more ...field) bool {
+	if v.Node.Kind() != document.Mapping {
+		ok := kindFor(t).Read(v, &to.Kind)
 		if to.Kind == Gate {
-			v.fault("gate needs a command to run", `write { action = "gate", run = "…" }`)
+			wrong(v, "gate needs a command to run", `write { action = "gate", run = "…" }`)
 		}
-		return
+		return ok
 	}
-	v.table(append(more,
-		field{key: "action", required: true, read: func(v value) { v.actionKind(t, to) }},
-		field{key: "message", read: func(v value) { v.words(&to.Message) }},
-		field{key: "append", read: func(v value) { v.boolean(&to.Append) }},
-		field{key: "run", read: func(v value) { v.script(&to.Run) }},
-		field{key: "attempts", read: func(v value) { v.attempts(&to.Attempts) }},
-		field{key: "cooldown", read: func(v value) { v.duration(&to.Cooldown) }},
-	)...)
-	if to.Kind != "" {
-		v.options(to.Kind)
+	fields := append(more, document.Key("action", &to.Kind, kindFor(t), "").Needed())
+	options := d.options(to)
+	for _, o := range options {
+		fields = append(fields, o.field)
 	}
+	if v.Mapping(fields...) && to.Kind != "" {
+		checkOptions(v, to.Kind, options)
+	}
+	return true
 }
 
-func (v value) actionKind(t Trigger, to *Action) {
-	var kind ActionKind
-	if !oneOf(v, "action", &kind, Actions()...) {
-		return
-	}
-	if why := kind.WhyNot(t); why != "" {
-		v.fault(string(kind)+" is not possible for "+string(t)+": "+why, "")
-		return
-	}
-	to.Kind = kind
-}
-
-// options records options that mean nothing for the action, and those that it lacks.
-func (v value) options(kind ActionKind) {
-	takers := []struct {
-		option string
-		kinds  []ActionKind
-	}{
-		{"message", []ActionKind{Nudge, Resume}},
-		{"append", []ActionKind{Resume}},
-		{"run", []ActionKind{Gate}},
-		{"attempts", []ActionKind{Nudge, Resume, Gate}},
-		{"cooldown", []ActionKind{Nudge, Resume, Gate}},
-	}
-	for _, t := range takers {
-		e := v.node.get(t.option)
-		if e == nil || slices.Contains(t.kinds, kind) {
-			continue
+// kindFor reads an action that a trigger can have.
+func kindFor(t Trigger) typeOf[ActionKind] {
+	return document.Then(oneOf("action", Actions()...), func(v value, kind ActionKind) (ActionKind, bool) {
+		why := kind.WhyNot(t)
+		if why != "" {
+			wrong(v, string(kind)+" is not possible for "+string(t)+": "+why, "")
 		}
-		v.d.fault(e.at, t.option+" means nothing for "+string(kind), "it is an option of: "+join(t.kinds))
-	}
-	if kind == Gate && v.node.get("run") == nil {
-		v.fault("gate needs a command to run", "add run = \"…\"")
-	}
-}
-
-func join[T ~string](words []T) string {
-	out := make([]string, len(words))
-	for i, word := range words {
-		out[i] = string(word)
-	}
-	return strings.Join(out, ", ")
-}
-
-// attempts reads a number, or "forever".
-func (v value) attempts(to *int) {
-	if v.node.kind == textKind && v.node.text == "forever" {
-		*to = Forever
-		return
-	}
-	number, ok := v.whole()
-	switch {
-	case ok:
-		*to = number
-	case v.node.kind != brokenKind:
-		v.fault(`attempts must be a whole number, 1 or more, or "forever"`, "")
-	}
-}
-
-func (v value) duration(to *time.Duration) {
-	const hint = `such as: "30s", "5m", "1h30m"`
-	if !v.is(textKind, hint) {
-		return
-	}
-	length, err := time.ParseDuration(v.node.text)
-	switch {
-	case err != nil:
-		v.fault(v.name+" "+quote(v.node.text)+" is no duration", hint)
-	case length <= 0 || length > maxCooldown:
-		v.fault(v.name+" must be more than 0 and at most "+strconv.Itoa(int(maxCooldown.Hours()))+"h", hint)
-	default:
-		*to = length
-	}
-}
-
-// onError reads one action, or a list of them with what each is for.
-func (v value) onError(to *[]ErrorAction) {
-	if v.node.kind != listKind {
-		*to = []ErrorAction{v.errorAction()}
-		return
-	}
-	places := map[ErrorKind]span{}
-	v.list("", func(v value) {
-		entry := v.errorAction()
-		if first, all := places[""]; all && !v.d.overflow {
-			v.fault("this is never reached: what is on line "+strconv.Itoa(v.d.line(first))+" is done about every error", "put it before that")
-		} else if first, again := places[entry.Match]; again && !v.d.overflow {
-			v.fault("this is never reached: "+quote(string(entry.Match))+" is already on line "+strconv.Itoa(v.d.line(first)), "")
-		}
-		places[entry.Match] = v.node.at
-		*to = append(*to, entry)
+		return kind, why == ""
 	})
 }
 
-func (v value) errorAction() (a ErrorAction) {
-	v.action(OnError, &a.Action, field{key: "match", read: func(v value) {
-		oneOf(v, "error", &a.Match, ErrorKinds()...)
-	}})
+// option is a field of some actions.
+type option struct {
+	field
+	kinds []ActionKind
+}
+
+func (d *decoder) options(to *Action) []option {
+	repeated := []ActionKind{Nudge, Resume, Gate}
+	return []option{
+		{document.Key("message", &to.Message, d.words(), "What is typed."), []ActionKind{Nudge, Resume}},
+		{document.Key("append", &to.Append, document.Flag, "Go on in the old conversation.").Default(false), []ActionKind{Resume}},
+		{document.Key("run", &to.Run, d.script(), "A shell command: exit code 0 means done."), []ActionKind{Gate}},
+		{document.Key("attempts", &to.Attempts, attempts, "How often it is done before a person is asked. Default: 1."), repeated},
+		{document.Key("cooldown", &to.Cooldown, duration, "The least time between two attempts."), repeated},
+	}
+}
+
+// checkOptions records options that mean nothing for the action, and those that it lacks.
+func checkOptions(v value, kind ActionKind, options []option) {
+	table := nodeOf(v)
+	for _, o := range options {
+		e := table.get(o.Name)
+		if e == nil || slices.Contains(o.kinds, kind) {
+			continue
+		}
+		v.Source.Fault(mark{v.Node.(placed).source, e.at}, o.Name+" means nothing for "+string(kind), "it is an option of: "+join(o.kinds))
+	}
+	if kind == Gate && table.get("run") == nil {
+		wrong(v, "gate needs a command to run", "add run = \"…\"")
+	}
+}
+
+// actionSchema describes a word, or a table for each action with the options that it has.
+func (d *decoder) actionSchema(t Trigger) schema {
+	var bare []ActionKind
+	forms := []schema{nil}
+	for _, kind := range Actions() {
+		if kind.WhyNot(t) != "" {
+			continue
+		}
+		if kind != Gate {
+			bare = append(bare, kind)
+		}
+		forms = append(forms, d.tableOf(kind, t))
+	}
+	forms[0] = document.Enum(bare...)
+	return document.AnyOf(forms...)
+}
+
+// tableOf describes the table of one action.
+func (d *decoder) tableOf(kind ActionKind, t Trigger) schema {
+	fields := []field{{Name: "action", Required: true, Schema: func() schema { return schema{"const": kind} }}}
+	if t == OnError {
+		fields = append(fields, matchField(new(ErrorAction)))
+	}
+	for _, o := range d.options(new(Action)) {
+		if !slices.Contains(o.kinds, kind) {
+			continue
+		}
+		f := o.field
+		f.Required = o.Name == "run"
+		if kind == Resume && o.Name == "message" {
+			f.Schema = func() schema {
+				return o.Schema().Says("In place of the prompt or, with append, in the old conversation.")
+			}
+		}
+		fields = append(fields, f)
+	}
+	return document.Properties(fields...)
+}
+
+// attempts is a number, or "forever".
+var attempts = document.New(readAttempts, func() schema { return document.AnyOf(count.Schema(), schema{"const": "forever"}) })
+
+func readAttempts(v value, to *int) bool {
+	if v.Node.Kind() == document.Text && v.Node.Text() == "forever" {
+		*to = Forever
+		return true
+	}
+	return readCount(v, to, `attempts must be a whole number, 1 or more, or "forever"`)
+}
+
+// onError reads one action, or a list of them with what each is for.
+func (d *decoder) onError() typeOf[[]ErrorAction] {
+	return document.New(d.readOnError, func() schema {
+		one := d.actionSchema(OnError)
+		return document.AnyOf(one, schema{"type": "array", "items": one})
+	})
+}
+
+func (d *decoder) readOnError(v value, to *[]ErrorAction) bool {
+	if v.Node.Kind() != document.List {
+		*to = []ErrorAction{d.errorAction(v)}
+		return true
+	}
+	places := map[ErrorKind]span{}
+	items, _ := v.List("")
+	for _, item := range items {
+		entry := d.errorAction(item)
+		if first, all := places[""]; all && !d.Overflows() {
+			wrong(item, "this is never reached: what is on line "+strconv.Itoa(d.line(first))+" is done about every error", "put it before that")
+		} else if first, again := places[entry.Match]; again && !d.Overflows() {
+			wrong(item, "this is never reached: "+quote(string(entry.Match))+" is already on line "+strconv.Itoa(d.line(first)), "")
+		}
+		places[entry.Match] = nodeOf(item).at
+		*to = append(*to, entry)
+	}
+	return true
+}
+
+func (d *decoder) errorAction(v value) (a ErrorAction) {
+	d.readAction(v, OnError, &a.Action, matchField(&a))
 	return a
 }
 
-// onStop reads one of on_stop's own actions, alone or in a table.
-func (v value) onStop(to *StopAction) {
-	if v.node.kind == tableKind {
-		v.table(field{key: "action", required: true, read: func(v value) { v.onStop(to) }})
-		return
+func matchField(a *ErrorAction) field {
+	return document.Key("match", &a.Match, oneOf("error", ErrorKinds()...), "The error that it is for. Default: every one.")
+}
+
+// onStop is one of on_stop's own actions, alone or in a table.
+var onStop = document.New(readOnStop, func() schema {
+	one := document.Enum(StopActions()...)
+	return document.AnyOf(one, document.Properties(field{Name: "action", Required: true, Schema: func() schema { return one }}))
+})
+
+func readOnStop(v value, to *StopAction) bool {
+	if v.Node.Kind() == document.Mapping {
+		return v.Mapping(field{Name: "action", Required: true, Read: func(v value) { readOnStop(v, to) }})
 	}
-	if v.node.kind == textKind && slices.Contains(Actions(), ActionKind(v.node.text)) && v.node.text != string(StopEscalate) {
-		v.fault("on_stop cannot be "+quote(v.node.text)+": that is an action of on_idle",
-			"write on_stop = \"idle\" and on_idle = \""+v.node.text+"\"; on_stop is one of: "+join(StopActions()))
-		return
+	word := v.Node.Text()
+	if v.Node.Kind() == document.Text && slices.Contains(Actions(), ActionKind(word)) && word != string(StopEscalate) {
+		wrong(v, "on_stop cannot be "+quote(word)+": that is an action of on_idle",
+			"write on_stop = \"idle\" and on_idle = \""+word+"\"; on_stop is one of: "+join(StopActions()))
+		return false
 	}
-	oneOf(v, "action of on_stop", to, StopActions()...)
+	return oneOf("action of on_stop", StopActions()...).Read(v, to)
 }

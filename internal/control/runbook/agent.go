@@ -3,41 +3,18 @@ package runbook
 import (
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 func (d *decoder) agent(v value) {
-	a := &agentDraft{Agent: Agent{Name: v.name}, at: v.key}
-	var attempts int
-	var cooldown time.Duration
-	ok := v.table(
-		field{key: "run", required: true, read: func(v value) {
-			if v.script(&a.Run) {
-				v.client(a)
-			}
-		}},
-		field{key: "prompt", read: func(v value) { v.words(&a.Prompt) }},
-		field{key: "prompt_file", read: func(v value) { v.promptFile(&a.Prompt) }},
-		field{key: "env", read: func(v value) { v.values(badVariable, &a.Env, value.words) }},
-		field{key: "cwd", read: func(v value) { v.words(&a.Cwd) }},
-		field{key: "on_idle", read: func(v value) { v.action(OnIdle, &a.OnIdle) }},
-		field{key: "on_dead", read: func(v value) { v.action(OnDead, &a.OnDead) }},
-		field{key: "on_prompt", read: func(v value) { v.action(OnPrompt, &a.OnPrompt) }},
-		field{key: "on_error", read: func(v value) { v.onError(&a.OnError) }},
-		field{key: "on_stop", read: func(v value) { v.onStop(&a.OnStop) }},
-		field{key: "attempts", read: func(v value) { v.attempts(&attempts) }},
-		field{key: "cooldown", read: func(v value) { v.duration(&cooldown) }},
-		field{key: "max_concurrency", read: func(v value) { v.count(&a.MaxConcurrency) }},
-		field{key: "notify", read: func(v value) { v.notify(&a.Notify) }},
-		field{key: "budget", read: func(v value) { v.budget(&a.Budget) }},
-		field{key: "expire", read: func(v value) { v.expire(&a.Expire) }},
-	)
-	if ok {
-		v.onePrompt()
-		v.secondPrompt(a)
-		v.settle(&a.Agent, attempts, cooldown)
+	a := &agentDraft{Agent: Agent{Name: v.Name}, at: keyOf(v)}
+	if v.Mapping(d.agentFields(a)...) {
+		d.onePrompt(nodeOf(v))
+		d.secondPrompt(nodeOf(v), a)
+		d.settle(nodeOf(v), a)
 		for _, key := range []string{"budget", "expire"} {
-			if e := v.node.get(key); e != nil {
+			if e := nodeOf(v).get(key); e != nil {
 				a.alone = append(a.alone, *e)
 			}
 		}
@@ -46,26 +23,59 @@ func (d *decoder) agent(v value) {
 	d.agents = append(d.agents, a)
 }
 
-func (v value) onePrompt() {
-	if file := v.node.get("prompt_file"); file != nil && v.node.get("prompt") != nil {
-		v.d.fault(file.at, "prompt and prompt_file cannot both be given", "")
+func (d *decoder) agentFields(a *agentDraft) []field {
+	return []field{
+		document.Key("run", a, d.agentRun(), "The command that starts the agent: claude and its flags, or another program.").Needed(),
+		document.Key("prompt", &a.Prompt, d.words(), "What the agent is to do."),
+		document.Key("prompt_file", &a.Prompt, d.promptFile(), "A file below the runbooks directory that says so."),
+		document.Key("env", &a.Env, texts(badVariable, variableSchema, d.words()), "Environment variables."),
+		document.Key("cwd", &a.Cwd, d.words(), "Where it runs. Default: where the pipeline does."),
+		document.Key("on_idle", &a.OnIdle, d.action(OnIdle), "What is done when it waits for input.").Default(Escalate),
+		document.Key("on_dead", &a.OnDead, d.action(OnDead), "What is done when it has ended without a signal.").Default(Escalate),
+		document.Key("on_prompt", &a.OnPrompt, d.action(OnPrompt), "What is done when it asks for a permission, or something else.").Default(Escalate),
+		document.Key("on_error", &a.OnError, d.onError(), "What is done about an error of the model's API: an action, or a list of which the first that matches is taken.").Default(Escalate),
+		document.Key("on_stop", &a.OnStop, onStop, "What is done when it wants to stop and has not signalled. Default: signal in a pipeline, escalate alone."),
+		document.Key("attempts", &a.attempts, attempts, "For every action of the agent that does not say otherwise. Default: 1."),
+		document.Key("cooldown", &a.cooldown, duration, "For every action of the agent that does not say otherwise."),
+		document.Key("max_concurrency", &a.MaxConcurrency, count, "How many of it may run at once in the project. Default: no limit."),
+		document.Key("notify", &a.Notify, d.notify(), ""),
+		document.Key("budget", &a.Budget, budget(), ""),
+		document.Key("expire", &a.Expire, expire(), ""),
+	}
+}
+
+// agentRun reads a script, and looks whether it starts the client.
+func (d *decoder) agentRun() typeOf[agentDraft] {
+	script := d.script()
+	return document.New(func(v value, a *agentDraft) bool {
+		ok := script.Read(v, &a.Run)
+		if ok {
+			d.client(nodeOf(v).at, a)
+		}
+		return ok
+	}, script.Schema)
+}
+
+func (d *decoder) onePrompt(agent *node) {
+	if file := agent.get("prompt_file"); file != nil && agent.get("prompt") != nil {
+		d.fault(file.at, "prompt and prompt_file cannot both be given", "")
 	}
 }
 
 // settle fills in what the agent says for all of its actions, and the defaults.
-func (v value) settle(a *Agent, attempts int, cooldown time.Duration) {
+func (d *decoder) settle(agent *node, a *agentDraft) {
 	counted := 0
-	for _, action := range actionsOf(a) {
+	for _, action := range actionsOf(&a.Agent) {
 		if action.Kind == "" {
 			action.Kind = Escalate
 		}
 		if action.Kind.repeats() {
 			counted++
 			if action.Attempts == 0 {
-				action.Attempts = attempts
+				action.Attempts = a.attempts
 			}
 			if action.Cooldown == 0 {
-				action.Cooldown = cooldown
+				action.Cooldown = a.cooldown
 			}
 		}
 		if action.Attempts == 0 {
@@ -73,12 +83,12 @@ func (v value) settle(a *Agent, attempts int, cooldown time.Duration) {
 		}
 	}
 	for _, option := range []string{"attempts", "cooldown"} {
-		if e := v.node.get(option); e != nil && counted == 0 {
-			v.d.fault(e.at, option+" means nothing here: the agent has no nudge, resume or gate", "")
+		if e := agent.get(option); e != nil && counted == 0 {
+			d.fault(e.at, option+" means nothing here: the agent has no nudge, resume or gate", "")
 		}
 	}
-	v.idleCooldowns(a)
-	v.oddStop(a)
+	d.idleCooldowns(agent, &a.Agent)
+	d.oddStop(agent, &a.Agent)
 }
 
 func actionsOf(a *Agent) []*Action {
@@ -90,22 +100,22 @@ func actionsOf(a *Agent) []*Action {
 }
 
 // idleCooldowns warns of a pause between attempts of which there is only one.
-func (v value) idleCooldowns(a *Agent) {
+func (d *decoder) idleCooldowns(agent *node, a *Agent) {
 	for key, action := range map[string]*Action{"on_idle": &a.OnIdle, "on_dead": &a.OnDead, "on_prompt": &a.OnPrompt} {
-		e := v.node.get(key)
+		e := agent.get(key)
 		if e == nil || action.Attempts != 1 || action.Cooldown == 0 {
 			continue
 		}
 		if given := e.node.get("cooldown"); given != nil {
-			v.d.warn(given.at, "cooldown is between attempts, and there is only one", "add attempts = 3, or leave cooldown out")
+			d.warn(given.at, "cooldown is between attempts, and there is only one", "add attempts = 3, or leave cooldown out")
 		}
 	}
 }
 
 // oddStop warns of a way round to what could be said outright.
-func (v value) oddStop(a *Agent) {
+func (d *decoder) oddStop(agent *node, a *Agent) {
 	if a.OnStop == StopIdle && a.OnIdle.Kind == Escalate {
-		v.d.warn(v.node.get("on_stop").at, `on_stop = "idle" with on_idle = "escalate" says the same as on_stop = "escalate"`, "")
+		d.warn(agent.get("on_stop").at, `on_stop = "idle" with on_idle = "escalate" says the same as on_stop = "escalate"`, "")
 	}
 }
 
@@ -118,6 +128,10 @@ func badVariable(name string) string {
 		return name + " is for stopgate to set"
 	}
 	return ""
+}
+
+func variableSchema() schema {
+	return schema{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": schema{"pattern": "^(STOPGATE_|OJ_)"}}
 }
 
 const variableLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // ArgSpec is what a command takes, such as "<name> [--base <branch>] [files...]".
@@ -310,7 +310,7 @@ func (g *given) unknown(name string) error {
 			options = append(options, "--"+a.Name)
 		}
 	}
-	if meant := config.Suggest(name, options); meant != "" {
+	if meant := document.Suggest(name, options); meant != "" {
 		return fmt.Errorf("unknown option: %s; did you mean %s?", name, meant)
 	}
 	return fmt.Errorf("unknown option: %s; write -- before an argument that begins with -", name)

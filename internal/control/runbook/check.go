@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
@@ -38,7 +38,7 @@ func (d *decoder) check() {
 	d.checkScripts()
 	d.checkStarted()
 	d.checkAlone()
-	if len(d.faults) == 0 {
+	if d.Count == 0 {
 		d.checkSize()
 	}
 }
@@ -53,10 +53,10 @@ func names[T any](of []T, name func(T) string) []string {
 }
 
 func (d *decoder) checkReference(what, name string, at span, known []string) {
-	if _, found := slices.BinarySearch(known, name); name == "" || found || d.overflow {
+	if _, found := slices.BinarySearch(known, name); name == "" || found || d.Overflows() {
 		return
 	}
-	hint := orValid(what, name, known)
+	hint := document.OrValid(what, name, known)
 	if hint == "" {
 		hint = "the runbook has no " + what + "; what a runbook uses stands in the same file"
 	}
@@ -65,7 +65,7 @@ func (d *decoder) checkReference(what, name string, at span, known []string) {
 
 // inside is the place of a word in a part of the text, or the part.
 func (d *decoder) inside(at span, word string) span {
-	if i := strings.Index(d.text[at.at:at.at+at.size], word); i >= 0 {
+	if i := strings.Index(d.Text[at.at:at.at+at.size], word); i >= 0 {
 		return span{at.at + i, len(word)}
 	}
 	return at
@@ -85,7 +85,7 @@ func (d *decoder) checkMoves(p *pipelineDraft) {
 		if slices.Contains(steps, m.to) {
 			continue
 		}
-		hint := orValid("step", m.to, steps)
+		hint := document.OrValid("step", m.to, steps)
 		if IsEnd(m.to) {
 			hint = "leave " + m.field + " out: where nothing follows, the pipeline ends"
 		}
@@ -199,7 +199,7 @@ func with(m, other map[string]string) map[string]string {
 // checkGiven records the variables of a pipeline that no command gives a value.
 func (d *decoder) checkGiven(p *pipelineDraft, given map[string]string) {
 	for i, name := range p.Vars {
-		if _, known := given[name]; !known && !d.overflow {
+		if _, known := given[name]; !known && !d.Overflows() {
 			d.fault(p.vars[i], "no command gives variable "+quote(name)+" of pipeline "+quote(p.Name)+" a value, and there is no default",
 				"add it to a command's args, or a default")
 		}
@@ -210,7 +210,7 @@ func (d *decoder) checkGiven(p *pipelineDraft, given map[string]string) {
 func (d *decoder) checkUse(u use, what string, given map[string]string) {
 	for _, name := range u.names {
 		variable, ok := strings.CutPrefix(name, "var.")
-		if _, known := given[variable]; !ok || known || d.overflow {
+		if _, known := given[variable]; !ok || known || d.Overflows() {
 			continue
 		}
 		template, in := "${"+name+"}", ""
@@ -218,8 +218,8 @@ func (d *decoder) checkUse(u use, what string, given map[string]string) {
 			in = " (in " + u.file + ")"
 		}
 		hint := "add it to the command's args, or a default"
-		if meant := config.Suggest(variable, slices.Sorted(maps.Keys(given))); meant != "" {
-			hint = "did you mean " + strconv.Quote(meant) + "?"
+		if meant := document.DidYouMean(variable, slices.Sorted(maps.Keys(given))); meant != "" {
+			hint = meant
 		}
 		d.fault(d.inside(u.at, template), template+in+" has no value: "+what+" has no such argument, and there is no default", hint)
 	}

@@ -301,6 +301,7 @@ func TestLimits(t *testing.T) {
 		fmt.Fprintf(&many, "x%d = 1\n", i)
 	}
 	_, faults := Parse("x.toml", []byte(many.String()), noFile)
+	const maxFaults = 100
 	if len(faults) != maxFaults+1 || faults[maxFaults].Message != "more than 100 faults, the rest is not shown" {
 		t.Errorf("%d faults, the last: %v", len(faults), faults[len(faults)-1])
 	}

@@ -7,49 +7,49 @@ import (
 
 // client looks at the run of an agent: one that starts the client gets a terminal, and
 // flags of ours behind what is written.
-func (v value) client(a *agentDraft) {
+func (d *decoder) client(at span, a *agentDraft) {
 	run := strings.TrimSpace(a.Run)
 	args, ok := clientArgs(run)
-	switch at := func(word string) span { return v.d.inside(v.node.at, word) }; {
+	switch {
 	case ok:
 		a.Run, a.Client, a.args = run, true, args
 		for _, w := range args {
-			v.clientFlag(w)
+			d.clientFlag(at, w)
 		}
 	case startsClient(run):
-		v.d.fault(at("claude"), "an agent that is the client must be one simple command: claude and its flags",
+		d.fault(d.inside(at, "claude"), "an agent that is the client must be one simple command: claude and its flags",
 			"use cwd and env in place of cd and export, and a step for what is to run before or after it")
 	case strings.Contains(run, "--session-id"):
-		v.d.fault(at("--session-id"), "run must not hold --session-id: the agent's id is the session's, and stopgate gives it", "")
+		d.fault(d.inside(at, "--session-id"), "run must not hold --session-id: the agent's id is the session's, and stopgate gives it", "")
 	}
 }
 
 // clientFlag looks at one word of a client's command line.
-func (v value) clientFlag(w word) {
+func (d *decoder) clientFlag(run span, w word) {
 	flag, _, _ := strings.Cut(w.text, "=")
 	short := ""
 	if strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") {
 		short = strings.TrimLeft(flag, "-p") // -pc is -p and -c
 	}
-	at := v.d.inside(v.node.at, w.raw)
+	at := d.inside(run, w.raw)
 	switch {
 	case flag == "--":
-		v.fault("run must not hold --: the flags that stopgate adds come after it", "write the prompt as prompt = \"…\"")
+		d.fault(run, "run must not hold --: the flags that stopgate adds come after it", "write the prompt as prompt = \"…\"")
 	case flag == "--session-id":
-		v.d.fault(at, "run must not hold --session-id: the agent's id is the session's, and stopgate gives it", "")
+		d.fault(at, "run must not hold --session-id: the agent's id is the session's, and stopgate gives it", "")
 	case flag == "--settings":
-		v.d.fault(at, "run must not hold --settings: stopgate gives the client a file with its hooks", "the project's own settings are in force as well: .claude/settings.json")
+		d.fault(at, "run must not hold --settings: stopgate gives the client a file with its hooks", "the project's own settings are in force as well: .claude/settings.json")
 	case slices.Contains([]string{"--resume", "--continue", "--fork-session"}, flag), strings.HasPrefix(short, "c"), strings.HasPrefix(short, "r"):
-		v.d.fault(at, "run must not hold "+quote(flag)+": stopgate says which conversation goes on", `on_dead = "resume" goes on with the old one`)
+		d.fault(at, "run must not hold "+quote(flag)+": stopgate says which conversation goes on", `on_dead = "resume" goes on with the old one`)
 	case flag == "--print" || strings.HasPrefix(flag, "-p"):
-		v.d.warn(at, "with "+quote(flag)+" nobody can type to the client: no nudge reaches it, and nobody can attach", "leave it out: an agent may run for as long as it needs")
+		d.warn(at, "with "+quote(flag)+" nobody can type to the client: no nudge reaches it, and nobody can attach", "leave it out: an agent may run for as long as it needs")
 	}
 }
 
 // secondPrompt finds a word that the client would take for a prompt, beside that of the
 // agent. Where it may be the value of a flag it is left alone.
-func (v value) secondPrompt(a *agentDraft) {
-	run := v.node.get("run")
+func (d *decoder) secondPrompt(agent *node, a *agentDraft) {
+	run := agent.get("run")
 	if !a.Client || a.Prompt == "" || run == nil {
 		return
 	}
@@ -57,7 +57,7 @@ func (v value) secondPrompt(a *agentDraft) {
 	for i, w := range a.args {
 		after := i == 0 || slices.Contains(switches, a.args[i-1].text)
 		if after && !w.open && w.text != "" && !strings.HasPrefix(w.text, "-") {
-			v.d.fault(v.d.inside(run.node.at, w.raw), quote(w.text)+" would be a prompt, and the agent has one",
+			d.fault(d.inside(run.node.at, w.raw), quote(w.text)+" would be a prompt, and the agent has one",
 				"put it into prompt, or write \"${prompt}\" in run where that is to stand")
 		}
 	}

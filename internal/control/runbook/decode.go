@@ -4,96 +4,43 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
+)
+
+type (
+	value         = document.Value
+	field         = document.Field
+	schema        = document.Schema
+	typeOf[T any] = document.Type[T]
 )
 
 // maxText is the longest text that can be handed to a program, which on Linux takes no
 // argument and no variable of 128 KiB or more; templates in it may still grow.
 const maxText = 100 << 10
 
-// value is a node under the name that it has in messages.
-type value struct {
-	d    *decoder
-	name string
-	key  span
-	node *node
-}
+// is reports whether a value is of a kind, and records that it is not.
+func is(v value, kind document.Kind, hint string) bool { return v.Is(kind, describe(kind), hint) }
 
-// field is one that a table may have.
-type field struct {
-	key      string
-	required bool
-	read     func(value)
-}
+// wrong records what is wrong with a value, in words that name it where that helps.
+func wrong(v value, message, hint string) { v.Source.Fault(v.Node, message, hint) }
 
-// table reads a table whose fields are known.
-func (v value) table(fields ...field) bool {
-	if !v.is(tableKind, "") {
+// text is text that says something.
+var text = document.New(readText, document.Words)
+
+func readText(v value, to *string) bool {
+	if !is(v, document.Text, "") {
 		return false
 	}
-	valid := make([]string, len(fields))
-	for i, f := range fields {
-		valid[i] = f.key
-	}
-	present := make([]string, 0, len(fields))
-	for _, e := range v.node.entries {
-		if i := slices.Index(valid, e.key); i >= 0 {
-			present = append(present, e.key)
-			fields[i].read(value{v.d, e.key, e.at, e.node})
-			continue
-		}
-		v.d.unknown("field", e.key, e.at, valid)
-		// A field that was misspelt is one fault, not a missing one as well.
-		present = append(present, config.Suggest(e.key, valid))
-	}
-	for _, f := range fields {
-		if f.required && !slices.Contains(present, f.key) {
-			v.d.fault(v.key, f.key+" is missing", "")
-		}
-	}
-	return true
-}
-
-// is reports whether the value is of a kind, and records that it is not.
-func (v value) is(k kind, hint string) bool {
-	if v.node.kind != k && v.node.kind != brokenKind {
-		v.d.fault(v.node.at, v.name+" must be "+k.String()+", not "+v.node.kind.String(), hint)
-	}
-	return v.node.kind == k
-}
-
-func (v value) fault(message, hint string) { v.d.fault(v.node.at, message, hint) }
-
-// unknown records a word that is none of the valid ones.
-func (d *decoder) unknown(what, word string, at span, valid []string) {
-	d.fault(at, "unknown "+what+" "+quote(word), orValid(what, word, valid))
-}
-
-// orValid is a hint at the word that was meant, or else at all that there are.
-func orValid(what, word string, valid []string) string {
-	if meant := config.Suggest(word, valid); meant != "" {
-		return "did you mean " + strconv.Quote(meant) + "?"
-	}
-	if len(valid) == 0 {
-		return ""
-	}
-	return "valid " + what + "s: " + strings.Join(valid, ", ")
-}
-
-// text reads text that says something.
-func (v value) text(to *string) bool {
-	if !v.is(textKind, "") {
-		return false
-	}
-	text := v.node.text
+	text := v.Node.Text()
 	if message := unfit(text); message != "" {
-		v.fault(v.name+" "+message, "")
+		v.Fault(message, "")
 		return false
 	}
 	if strings.TrimSpace(text) == "" {
-		v.fault(v.name+" is empty", "")
+		v.Fault("is empty", "")
 		return false
 	}
 	*to = text
@@ -113,101 +60,109 @@ func unfit(text string) string {
 	return ""
 }
 
-// words reads a template that people or agents read, script one that a shell does.
-func (v value) words(to *string) bool { return v.text(to) && v.use(*to, "") }
+// words is a template that people or agents read, script one that a shell does.
+func (d *decoder) words() typeOf[string] {
+	return document.Then(text, func(v value, text string) (string, bool) { return text, d.use(v, text, "") })
+}
 
-func (v value) script(to *string) bool { return v.text(to) && v.use(*to, *to) }
+func (d *decoder) script() typeOf[string] {
+	return document.Then(text, func(v value, text string) (string, bool) { return text, d.use(v, text, text) })
+}
 
 // use remembers a template, whose names are looked at when all of them are known.
-func (v value) use(text, shell string) bool {
+func (d *decoder) use(v value, text, shell string) bool {
 	names := namesIn(text)
 	slices.Sort(names)
-	v.d.uses = append(v.d.uses, use{names: slices.Compact(names), at: v.node.at, shell: shell})
+	d.uses = append(d.uses, use{names: slices.Compact(names), at: nodeOf(v).at, shell: shell})
 	return true
 }
 
-func (v value) boolean(to *bool) bool {
-	if !v.is(booleanKind, "") {
+// most is more than anybody counts.
+const most = 1_000_000
+
+// count is a whole number that is at least 1.
+var count = document.New(
+	func(v value, to *int) bool { return readCount(v, to, v.Name+" must be a whole number, 1 or more") },
+	func() schema { return document.Whole(1).With("maximum", most) },
+)
+
+func readCount(v value, to *int, otherwise string) bool {
+	number, err := strconv.ParseInt(v.Node.Text(), 10, 32)
+	kind := v.Node.Kind()
+	switch {
+	case (kind == document.Integer || kind == document.Float) && err == nil && number >= 1 && number <= most:
+		*to = int(number)
+		return true
+	case kind != document.Broken:
+		wrong(v, otherwise, "")
+	}
+	return false
+}
+
+// maxDuration is longer than anybody waits.
+const maxDuration = 30 * 24 * time.Hour
+
+var duration = document.New(readDuration, document.Duration)
+
+func readDuration(v value, to *time.Duration) bool {
+	const hint = `such as: "30s", "5m", "1h30m"`
+	if !is(v, document.Text, hint) {
 		return false
 	}
-	*to = v.node.text == "true"
-	return true
-}
-
-// count reads a whole number that is at least 1.
-func (v value) count(to *int) {
-	number, ok := v.whole()
+	length, err := time.ParseDuration(v.Node.Text())
 	switch {
-	case ok:
-		*to = number
-	case v.node.kind != brokenKind:
-		v.fault(v.name+" must be a whole number, 1 or more", "")
+	case err != nil:
+		v.Fault(quote(v.Node.Text())+" is no duration", hint)
+	case length <= 0 || length > maxDuration:
+		v.Fault("must be more than 0 and at most "+strconv.Itoa(int(maxDuration.Hours()))+"h", hint)
+	default:
+		*to = length
+		return true
 	}
-}
-
-// whole is a number that is at least 1.
-func (v value) whole() (int, bool) {
-	const most = 1_000_000
-	number, err := strconv.ParseInt(strings.ReplaceAll(v.node.text, "_", ""), 10, 32)
-	ok := v.node.kind == numberKind && err == nil && number >= 1 && number <= most
-	return int(number), ok
+	return false
 }
 
 // oneOf reads a word out of a list of them.
-func oneOf[T ~string](v value, what string, to *T, valid ...T) bool {
-	if !v.is(textKind, "") {
-		return false
-	}
-	words := make([]string, len(valid))
-	for i, word := range valid {
-		words[i] = string(word)
-	}
-	if !slices.Contains(words, v.node.text) {
-		v.d.unknown(what, v.node.text, v.node.at, words)
-		return false
-	}
-	*to = T(v.node.text)
-	return true
-}
-
-// entries reads a table whose keys are names that the runbook gives.
-func (v value) entries(read func(value)) {
-	if !v.is(tableKind, "") {
-		return
-	}
-	for _, e := range v.node.entries {
-		read(value{v.d, e.key, e.at, e.node})
-	}
-}
-
-// list reads a list.
-func (v value) list(hint string, read func(value)) {
-	if !v.is(listKind, hint) {
-		return
-	}
-	for i, item := range v.node.items {
-		read(value{v.d, "entry " + strconv.Itoa(i+1) + " of " + v.name, item.at, item})
-	}
-}
-
-// values reads a table of names and texts, which may be empty.
-func (v value) values(check func(name string) string, to *map[string]string, read func(value, *string) bool) {
-	found := map[string]string{}
-	v.entries(func(v value) {
-		if message := check(v.name); message != "" {
-			v.d.fault(v.key, message, "")
-			return
+func oneOf[T ~string](what string, valid ...T) typeOf[T] {
+	return document.New(func(v value, to *T) bool {
+		if !is(v, document.Text, "") {
+			return false
 		}
-		var text string
-		if v.node.kind == textKind && strings.TrimSpace(v.node.text) == "" {
-			found[v.name] = v.node.text
-		} else if read(v, &text) {
-			found[v.name] = text
+		word := T(v.Node.Text())
+		if !slices.Contains(valid, word) {
+			v.Unknown(what, string(word), v.Node, document.Strings(valid))
+			return false
 		}
+		*to = word
+		return true
+	}, func() schema { return document.Enum(valid...) })
+}
+
+func join[T ~string](words []T) string { return strings.Join(document.Strings(words), ", ") }
+
+// texts reads a table of names and texts, which may be empty.
+func texts(bad func(name string) string, names func() schema, t typeOf[string]) typeOf[map[string]string] {
+	return document.New(func(v value, to *map[string]string) bool {
+		found := map[string]string{}
+		entries, ok := v.Entries()
+		for _, e := range entries {
+			var text string
+			switch message := bad(e.Name); {
+			case message != "":
+				v.Source.Fault(e.Key, message, "")
+			case e.Node.Kind() == document.Text && strings.TrimSpace(e.Node.Text()) == "":
+				found[e.Name] = e.Node.Text()
+			case t.Read(e, &text):
+				found[e.Name] = text
+			}
+		}
+		if len(found) > 0 {
+			*to = found
+		}
+		return ok
+	}, func() schema {
+		return schema{"type": "object", "propertyNames": names(), "additionalProperties": document.AnyText()}
 	})
-	if len(found) > 0 {
-		*to = found
-	}
 }
 
 // maxName is longer than any name that a person types.
@@ -230,11 +185,15 @@ func badName(name string) string {
 
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
+func nameSchema() schema {
+	return document.Matching("^[A-Za-z0-9_][A-Za-z0-9_-]*$").With("maxLength", maxName)
+}
+
 // checkName records what is wrong with a name.
-func (d *decoder) checkName(name string, at span) bool {
+func (d *decoder) checkName(name string, at document.Place) bool {
 	message := badName(name)
 	if message != "" {
-		d.fault(at, message, "")
+		d.Fault(at, message, "")
 	}
 	return message == ""
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/project/schema"
+	published "github.com/stopgate/stopgate/internal/project/schema"
 )
 
 const page = "../../../docs/concepts/RUNBOOKS.md"
@@ -46,7 +46,7 @@ func TestExamplesOfThePage(t *testing.T) {
 func TestEveryFieldIsOnThePage(t *testing.T) {
 	text := pageText(t)
 	var document any
-	if err := json.Unmarshal(schema.Runbook(), &document); err != nil {
+	if err := json.Unmarshal(published.Runbook(), &document); err != nil {
 		t.Fatal(err)
 	}
 	words := map[string]bool{}

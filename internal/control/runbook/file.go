@@ -2,13 +2,15 @@ package runbook
 
 import (
 	"errors"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // maxFile is far above any runbook that a person writes.
@@ -21,21 +23,22 @@ func Parse(name string, text []byte, readFile func(name string) ([]byte, error))
 	d := &decoder{source: newSource(name, text), readFile: readFile}
 	tree := d.parse()
 	if tree == nil {
-		return Runbook{}, d.found()
+		return Runbook{}, d.Faults()
 	}
-	d.runbook(value{d, "the runbook", span{}, tree})
+	root := value{Source: d.Source, Name: "the runbook", Node: placed{d.source, tree}}
+	root.Mapping(d.fields()...)
 	d.check()
-	return d.book(), d.found()
+	return d.book(), d.Faults()
 }
 
 // parse reads the tree; nil means that a fault says why there is none.
 func (d *decoder) parse() *node {
 	switch {
-	case len(d.text) > maxFile:
-		d.faultOfFile("is larger than "+strconv.Itoa(maxFile>>20)+" MiB", "")
+	case len(d.Text) > maxFile:
+		d.faultOfFile("is larger than " + strconv.Itoa(maxFile>>20) + " MiB")
 		return nil
-	case !utf8.ValidString(d.text):
-		d.faultOfFile("is not UTF-8", "")
+	case !utf8.ValidString(d.Text):
+		d.faultOfFile("is not UTF-8")
 		return nil
 	}
 	switch filepath.Ext(d.path) {
@@ -44,7 +47,7 @@ func (d *decoder) parse() *node {
 	case ".hcl":
 		return d.parseHCL()
 	}
-	d.faultOfFile("is no runbook: its name must end in .toml or .hcl", "")
+	d.faultOfFile("is no runbook: its name must end in .toml or .hcl")
 	return nil
 }
 
@@ -98,129 +101,172 @@ type agentDraft struct {
 	at   span
 	args []word // of a client
 	uses []use
+	// For every action that does not say otherwise.
+	attempts int
+	cooldown time.Duration
 	// What counts only where it runs alone, and is given.
 	alone []entry
 }
 
-func (d *decoder) runbook(v value) {
-	v.table(
-		field{key: "command", read: func(v value) { v.named(d.command) }},
-		field{key: "pipeline", read: func(v value) { v.named(d.pipeline) }},
-		field{key: "agent", read: func(v value) { v.named(d.agent) }},
-		field{key: "max_agents", read: func(v value) { v.count(&d.maxAgents) }},
-	)
+func (d *decoder) fields() []field {
+	return []field{
+		d.named("command", d.command, "What people start by name: stopgate start NAME."),
+		d.named("pipeline", d.pipeline, "Steps and what leads from one to the next."),
+		d.named("agent", d.agent, "How an agent is started, and what is done when something happens to it."),
+		document.Key("max_agents", &d.maxAgents, count, "How many agents of this runbook run at once in the project. Default: no limit."),
+	}
 }
 
 // named reads definitions by their names.
-func (v value) named(read func(value)) {
-	v.entries(func(v value) {
-		v.d.checkName(v.name, v.key)
-		v.d.uses = nil
-		read(v)
-	})
+func (d *decoder) named(what string, read func(value), says string) field {
+	return field{Name: what, Read: func(v value) {
+		entries, _ := v.Entries()
+		for _, e := range entries {
+			d.checkName(e.Name, e.Key)
+			d.uses = nil
+			read(e)
+		}
+	}, Schema: func() schema {
+		return schema{"type": "object", "propertyNames": nameSchema(), "additionalProperties": document.Ref(what)()}.Says(says)
+	}}
 }
 
 func (d *decoder) command(v value) {
-	c := &commandDraft{Command: Command{Name: v.name}, at: v.key}
-	v.table(
-		field{key: "description", read: func(v value) { v.text(&c.Description) }},
-		field{key: "args", read: func(v value) { c.broken = !v.args(&c.Args) }},
-		field{key: "defaults", read: func(v value) { v.values(badName, &c.Defaults, value.text) }},
-		field{key: "run", required: true, read: func(v value) { c.runAt = v.run(&c.Run, "pipeline", "agent") }},
-	)
+	c := &commandDraft{Command: Command{Name: v.Name}, at: keyOf(v)}
+	v.Mapping(d.commandFields(c)...)
 	c.uses = d.uses
 	d.commands = append(d.commands, c)
 }
 
-// args reads what a command takes.
-func (v value) args(to *ArgSpec) bool {
-	if !v.is(textKind, "") {
+func (d *decoder) commandFields(c *commandDraft) []field {
+	return []field{
+		document.Key("description", &c.Description, text, "What it is for, in a line."),
+		document.Key("args", c, args, "What it takes: <name> [name] <names...> --flag -f/--flag --option <value> [--option <value>]."),
+		document.Key("defaults", &c.Defaults, texts(badName, nameSchema, text), "Values of arguments that are not given."),
+		d.run(&c.Run, &c.runAt, "A shell command, { pipeline = \"NAME\" } or { agent = \"NAME\" }.", "pipeline", "agent"),
+	}
+}
+
+// args is what a command takes.
+var args = document.New(readArgs, document.AnyText)
+
+func readArgs(v value, to *commandDraft) bool {
+	to.broken = true
+	if !is(v, document.Text, "") {
 		return false
 	}
-	spec, err := ParseArgSpec(v.node.text)
-	var wrong *ArgSpecError
-	if errors.As(err, &wrong) {
-		at := v.node.at
-		if at.size == len(v.node.text)+2 { // one line between quotes, as it is
-			at = span{at.at + 1 + wrong.At, 1}
+	spec, err := ParseArgSpec(v.Node.Text())
+	var bad *ArgSpecError
+	if errors.As(err, &bad) {
+		at := mark{v.Node.(placed).source, nodeOf(v).at}
+		if at.size == len(v.Node.Text())+2 { // one line between quotes, as it is
+			at.span = span{at.at + 1 + bad.At, 1}
 		}
-		v.d.fault(at, wrong.Message, "such as: <name> [--base <branch>] [files...]")
+		v.Source.Fault(at, bad.Message, "such as: <name> [--base <branch>] [files...]")
 		return false
 	}
-	*to = spec
+	to.Args, to.broken = spec, false
 	return true
 }
 
-// run reads what is to be run, a script or a table with one of the kinds, and returns the
-// place of what that names.
-func (v value) run(to *Run, kinds ...string) (at span) {
-	switch nested := v.node.get("pipeline"); {
-	case v.node.kind == textKind:
-		v.script(&to.Shell)
-		return v.node.at
-	case v.node.kind != tableKind && v.node.kind != brokenKind:
-		v.fault("run must be a shell command, or { "+kinds[0]+" = \"NAME\" }", "")
-		return v.node.at
-	case nested != nil && !slices.Contains(kinds, "pipeline"):
-		v.d.fault(nested.at, "a step cannot run a pipeline", "put its steps into this pipeline, or start it with a command: stopgate start NAME")
-		return v.node.at
-	}
+// run reads what is to be run, a script or a table with one of the kinds, and the place of
+// what that names.
+func (d *decoder) run(to *Run, at *span, says string, kinds ...string) field {
+	return field{Name: "run", Required: true, Read: func(v value) {
+		*at = nodeOf(v).at
+		switch nested := nodeOf(v).get("pipeline"); {
+		case v.Node.Kind() == document.Text:
+			d.script().Read(v, &to.Shell)
+		case v.Node.Kind() != document.Mapping && v.Node.Kind() != document.Broken:
+			wrong(v, "run must be a shell command, or { "+kinds[0]+" = \"NAME\" }", "")
+		case nested != nil && !slices.Contains(kinds, "pipeline"):
+			d.fault(nested.at, "a step cannot run a pipeline", "put its steps into this pipeline, or start it with a command: stopgate start NAME")
+		default:
+			readReference(v, to, at, kinds)
+		}
+	}, Schema: func() schema {
+		forms := []schema{text.Schema().Says("A shell command.")}
+		for _, kind := range kinds {
+			forms = append(forms, document.Properties(field{Name: kind, Required: true, Schema: nameSchema}))
+		}
+		return document.AnyOf(forms...).Says(says)
+	}}
+}
+
+// readReference reads a table that names a pipeline or an agent.
+func readReference(v value, to *Run, at *span, kinds []string) {
 	targets := map[string]*string{"agent": &to.Agent, "pipeline": &to.Pipeline}
+	*at = span{}
 	var fields []field
 	for _, kind := range kinds {
-		fields = append(fields, field{key: kind, read: func(v value) {
-			at = v.node.at
-			v.text(targets[kind])
+		fields = append(fields, field{Name: kind, Read: func(v value) {
+			*at = nodeOf(v).at
+			readText(v, targets[kind])
 		}})
 	}
-	if v.table(fields...) && len(v.node.entries) != 1 {
+	if v.Mapping(fields...) && len(nodeOf(v).entries) != 1 {
 		*to = Run{}
-		v.fault("run needs exactly one of: "+strings.Join(kinds, ", "), "")
+		wrong(v, "run needs exactly one of: "+strings.Join(kinds, ", "), "")
 	}
-	return at
 }
 
 func (d *decoder) pipeline(v value) {
-	p := &pipelineDraft{Pipeline: Pipeline{Name: v.name}, at: v.key}
-	ok := v.table(append([]field{
-		{key: "vars", read: func(v value) { v.vars(p) }},
-		{key: "defaults", read: func(v value) { v.values(badName, &p.Defaults, value.text) }},
-		{key: "cwd", read: func(v value) { v.words(&p.Cwd) }},
-		{key: "notify", read: func(v value) { v.notify(&p.Notify) }},
-		{key: "budget", read: func(v value) { v.budget(&p.Budget) }},
-		{key: "expire", read: func(v value) { v.expire(&p.Expire) }},
-		{key: "step", read: func(v value) {
-			hint := "their order matters: write [[pipeline." + p.Name + ".step]] with name = \"…\" for each"
-			v.list(hint, func(v value) { d.step(v, p) })
-		}},
-	}, d.transitions(&p.OnDone, &p.OnFail, &p.OnCancel, &p.moves)...)...)
-	if steps := v.node.get("step"); ok && (steps == nil || steps.node.kind == listKind && len(steps.node.items) == 0) {
-		d.fault(v.key, "pipeline "+quote(p.Name)+" has no step", "")
+	p := &pipelineDraft{Pipeline: Pipeline{Name: v.Name}, at: keyOf(v)}
+	ok := v.Mapping(d.pipelineFields(p)...)
+	if steps := nodeOf(v).get("step"); ok && (steps == nil || steps.node.kind == document.List && len(steps.node.items) == 0) {
+		d.fault(p.at, "pipeline "+quote(p.Name)+" has no step", "")
 	}
 	p.uses = d.uses
 	d.pipelines = append(d.pipelines, p)
 }
 
+func (d *decoder) pipelineFields(p *pipelineDraft) []field {
+	return append([]field{
+		document.Key("vars", p, d.vars(), "Names that templates use as ${var.NAME}."),
+		document.Key("defaults", &p.Defaults, texts(badName, nameSchema, text), "Values of variables that no argument gives."),
+		document.Key("cwd", &p.Cwd, d.words(), "Where the steps run. Default: where the command was started."),
+		document.Key("notify", &p.Notify, d.notify(), ""),
+		document.Key("budget", &p.Budget, budget(), ""),
+		document.Key("expire", &p.Expire, expire(), ""),
+		document.Key("step", p, d.steps(), "The steps. It begins with the first; after that only transitions lead from one to another."),
+	}, d.transitions(&p.OnDone, &p.OnFail, &p.OnCancel, &p.moves)...)
+}
+
+func (d *decoder) steps() typeOf[pipelineDraft] {
+	return document.New(func(v value, p *pipelineDraft) bool {
+		items, ok := v.List("their order matters: write [[pipeline." + p.Name + ".step]] with name = \"…\" for each")
+		for _, item := range items {
+			d.step(item, p)
+		}
+		return ok
+	}, func() schema { return schema{"type": "array", "items": document.Ref("step")(), "minItems": 1} })
+}
+
 func (d *decoder) step(v value, p *pipelineDraft) {
 	var s Step
-	draft := stepDraft{at: v.key}
-	ok := v.table(append([]field{
-		{key: "name", required: true, read: func(v value) {
-			draft.at = v.node.at
-			if v.is(textKind, "") {
-				s.Name = v.node.text
-				d.stepName(s.Name, v.node.at, p)
-			}
-		}},
-		{key: "run", required: true, read: func(v value) { draft.runAt = v.run(&s.Run, "agent") }},
-	}, d.transitions(&s.OnDone, &s.OnFail, &s.OnCancel, &draft.moves)...)...)
-	if ok {
+	draft := stepDraft{at: nodeOf(v).at}
+	if v.Mapping(d.stepFields(p, &s, &draft)...) {
 		p.Steps, p.steps = append(p.Steps, s), append(p.steps, draft)
 	}
 }
 
+func (d *decoder) stepFields(p *pipelineDraft, s *Step, draft *stepDraft) []field {
+	return append([]field{
+		document.Key("name", s, document.New(func(v value, s *Step) bool {
+			draft.at = nodeOf(v).at
+			ok := is(v, document.Text, "")
+			if ok {
+				s.Name = v.Node.Text()
+				d.stepName(s.Name, draft.at, p)
+			}
+			return ok
+		}, func() schema { return nameSchema().With("not", document.Enum(EndDone, EndFailed, EndCancelled)) }), "The step's name.").Needed(),
+		d.run(&s.Run, &draft.runAt, "A shell command, or { agent = \"NAME\" }.", "agent"),
+	}, d.transitions(&s.OnDone, &s.OnFail, &s.OnCancel, &draft.moves)...)
+}
+
 func (d *decoder) stepName(name string, at span, p *pipelineDraft) {
-	if !d.checkName(name, at) {
+	if !d.checkName(name, mark{d.source, at}) {
 		return
 	}
 	if IsEnd(name) {
@@ -233,81 +279,71 @@ func (d *decoder) stepName(name string, at span, p *pipelineDraft) {
 
 // transitions are the fields that lead to another step.
 func (d *decoder) transitions(done, fail, cancel *string, moves *[]move) []field {
-	one := func(key string, to *string) field {
-		return field{key: key, read: func(v value) {
-			if v.node.kind == tableKind {
-				v.table(field{key: "step", required: true, read: func(v value) { v.step(key, to, moves) }})
+	one := func(key string, to *string, says string) field {
+		target := field{Name: "step", Required: true, Schema: nameSchema, Read: func(v value) {
+			if readText(v, to) {
+				*moves = append(*moves, move{key, *to, nodeOf(v).at})
+			}
+		}}
+		return field{Name: key, Read: func(v value) {
+			if v.Node.Kind() == document.Mapping {
+				v.Mapping(target)
 				return
 			}
-			v.step(key, to, moves)
-		}}
+			target.Read(v)
+		}, Schema: func() schema { return document.AnyOf(nameSchema(), document.Properties(target)).Says(says) }}
 	}
-	return []field{one("on_done", done), one("on_fail", fail), one("on_cancel", cancel)}
-}
-
-func (v value) step(field string, to *string, moves *[]move) {
-	if v.text(to) {
-		*moves = append(*moves, move{field, *to, v.node.at})
+	return []field{
+		one("on_done", done, "The step after this one. Where there is none, the pipeline is done."),
+		one("on_fail", fail, "The step after a failure. Where there is none, the pipeline has failed."),
+		one("on_cancel", cancel, "The step after a cancel, to clean up."),
 	}
 }
 
-func (v value) vars(p *pipelineDraft) {
-	v.list("write a list of names: [\"name\"]", func(v value) {
-		if !v.is(textKind, "") || !v.d.checkName(v.node.text, v.node.at) {
-			return
+func (d *decoder) vars() typeOf[pipelineDraft] {
+	return document.New(func(v value, p *pipelineDraft) bool {
+		items, ok := v.List("write a list of names: [\"name\"]")
+		for _, item := range items {
+			name := item.Node.Text()
+			switch {
+			case !is(item, document.Text, "") || !d.checkName(name, item.Node):
+			case slices.Contains(p.Vars, name):
+				wrong(item, "duplicate variable "+quote(name), "")
+			default:
+				p.Vars, p.vars = append(p.Vars, name), append(p.vars, nodeOf(item).at)
+			}
 		}
-		if slices.Contains(p.Vars, v.node.text) {
-			v.fault("duplicate variable "+quote(v.node.text), "")
-			return
-		}
-		p.Vars, p.vars = append(p.Vars, v.node.text), append(p.vars, v.node.at)
-	})
-}
-
-func (v value) notify(to *Notify) {
-	v.table(
-		field{key: "on_start", read: func(v value) { v.words(&to.OnStart) }},
-		field{key: "on_done", read: func(v value) { v.words(&to.OnDone) }},
-		field{key: "on_fail", read: func(v value) { v.words(&to.OnFail) }},
-	)
+		return ok
+	}, func() schema { return schema{"type": "array", "items": nameSchema(), "uniqueItems": true} })
 }
 
 // promptFile reads the text of a file below the runbooks directory. Files elsewhere are
 // not what a person approves together with the runbook.
-func (v value) promptFile(to *string) {
+func (d *decoder) promptFile() typeOf[string] { return document.New(d.readPromptFile, text.Schema) }
+
+func (d *decoder) readPromptFile(v value, to *string) bool {
 	var name string
-	if !v.text(&name) {
-		return
+	if !readText(v, &name) {
+		return false
 	}
 	if !filepath.IsLocal(name) || path.Clean(name) != name || strings.ContainsAny(name, `\:`) {
-		v.fault("prompt_file must be a path below the runbooks directory, without ..", "such as: prompts/review.md")
-		return
+		wrong(v, "prompt_file must be a path below the runbooks directory, without ..", "such as: prompts/review.md")
+		return false
 	}
-	data, err := v.d.readFile(name)
+	data, err := d.readFile(name)
 	if err != nil {
-		v.fault("prompt_file "+quote(name)+" "+whyUnread(err), "it is looked for in the runbooks directory")
-		return
+		wrong(v, "prompt_file "+quote(name)+" "+document.WhyUnread(err), "it is looked for in the runbooks directory")
+		return false
 	}
 	text := string(data)
 	if message := unfit(text); message != "" {
-		v.fault("prompt_file "+quote(name)+" "+message, "")
-		return
+		wrong(v, "prompt_file "+quote(name)+" "+message, "")
+		return false
 	}
 	*to = text
-	v.use(text, "")
-	v.d.uses[len(v.d.uses)-1].file = name
-}
-
-// whyUnread is why a file cannot be read, without its path.
-func whyUnread(err error) string {
-	var at *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "does not exist"
-	case errors.As(err, &at):
-		return "cannot be read: " + at.Err.Error()
-	}
-	return "cannot be read: " + err.Error()
+	d.use(v, text, "")
+	d.uses[len(d.uses)-1].file = name
+	return true
 }
 
 // book is what was read, without the places.
@@ -315,7 +351,7 @@ func (d *decoder) book() Runbook {
 	book := Runbook{
 		Path: d.path, Name: filepath.Base(d.path), MaxAgents: d.maxAgents,
 		Commands: map[string]Command{}, Pipelines: map[string]Pipeline{}, Agents: map[string]Agent{},
-		Warnings: inOrder(d.warnings),
+		Warnings: d.Warnings(),
 	}
 	for _, c := range d.commands {
 		book.Commands[c.Name] = c.Command

@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // parseHCL reads HCL; nil means that it cannot be read, and that a fault says why.
@@ -18,7 +20,7 @@ func (s *source) parseHCL() *node {
 	if !s.tame() {
 		return nil
 	}
-	file, diagnostics := hclsyntax.ParseConfig([]byte(s.text), s.path, hcl.InitialPos)
+	file, diagnostics := hclsyntax.ParseConfig([]byte(s.Text), s.path, hcl.InitialPos)
 	for _, d := range diagnostics {
 		at := span{}
 		if d.Subject != nil {
@@ -53,7 +55,7 @@ func spanOf(r hcl.Range) span { return span{r.Start.Byte, r.End.Byte - r.Start.B
 // tame looks at the tokens, since the parser recurses with what they nest, and takes
 // quadratic time for what a text is made of.
 func (s *source) tame() bool {
-	tokens, _ := hclsyntax.LexConfig([]byte(s.text), s.path, hcl.InitialPos)
+	tokens, _ := hclsyntax.LexConfig([]byte(s.Text), s.path, hcl.InitialPos)
 	var t tamer
 	for i, token := range tokens {
 		message, hint := t.next(token.Type)
@@ -123,7 +125,7 @@ const noExpressions = "a value must be written out: expressions, functions and v
 
 // body is a table of a block's attributes and blocks, in the order of the file.
 func (s *source) body(b *hclsyntax.Body, at span, first ...entry) *node {
-	table := &node{kind: tableKind, at: at}
+	table := &node{kind: document.Mapping, at: at}
 	for _, e := range first {
 		table.put(e)
 	}
@@ -167,14 +169,14 @@ func (s *source) block(table *node, b *hclsyntax.Block) {
 	}
 	label := spanOf(b.LabelRanges[0])
 	if b.Type == "step" {
-		name := &node{kind: textKind, at: label, text: b.Labels[0]}
+		name := &node{kind: document.Text, at: label, text: b.Labels[0]}
 		s.step(table, at, s.body(b.Body, label, entry{"name", label, name}))
 		return
 	}
 	if table.get(b.Type) == nil {
-		table.put(entry{b.Type, at, &node{kind: tableKind, at: at}})
+		table.put(entry{b.Type, at, &node{kind: document.Mapping, at: at}})
 	}
-	if group := table.get(b.Type).node; group.kind == tableKind {
+	if group := table.get(b.Type).node; group.kind == document.Mapping {
 		s.put(group, entry{b.Labels[0], label, s.body(b.Body, label)})
 		return
 	}
@@ -182,8 +184,8 @@ func (s *source) block(table *node, b *hclsyntax.Block) {
 }
 
 func (s *source) step(table *node, at span, body *node) {
-	table.put(entry{"step", at, &node{kind: listKind, at: at}})
-	if list := table.get("step").node; list.kind == listKind {
+	table.put(entry{"step", at, &node{kind: document.List, at: at}})
+	if list := table.get("step").node; list.kind == document.List {
 		list.items = append(list.items, body)
 		return
 	}
@@ -193,7 +195,7 @@ func (s *source) step(table *node, at span, body *node) {
 // expression is a value that is written out.
 func (s *source) expression(e hclsyntax.Expression) *node {
 	n := &node{at: spanOf(e.Range())}
-	n.text = s.text[n.at.at : n.at.at+n.at.size]
+	n.text = s.Text[n.at.at : n.at.at+n.at.size]
 	switch e := e.(type) {
 	case *hclsyntax.TemplateExpr:
 		n.text, n.kind = s.template(e.Parts)
@@ -202,16 +204,16 @@ func (s *source) expression(e hclsyntax.Expression) *node {
 		n.text, n.kind = s.template([]hclsyntax.Expression{e.Wrapped})
 		return n
 	case *hclsyntax.LiteralValueExpr:
-		if n.kind = literal(e.Val); n.kind != brokenKind {
+		if n.kind = literal(e.Val); n.kind != document.Broken {
 			return n
 		}
 	case *hclsyntax.UnaryOpExpr:
-		if inner, ok := e.Val.(*hclsyntax.LiteralValueExpr); ok && e.Op == hclsyntax.OpNegate && literal(inner.Val) == numberKind {
-			n.kind = numberKind
+		if inner, ok := e.Val.(*hclsyntax.LiteralValueExpr); ok && e.Op == hclsyntax.OpNegate && literal(inner.Val) == document.Float {
+			n.kind = document.Float
 			return n
 		}
 	case *hclsyntax.TupleConsExpr:
-		n.kind = listKind
+		n.kind = document.List
 		for _, item := range e.Exprs {
 			n.items = append(n.items, s.expression(item))
 		}
@@ -219,31 +221,31 @@ func (s *source) expression(e hclsyntax.Expression) *node {
 	case *hclsyntax.ObjectConsExpr:
 		return s.object(e, n)
 	case *hclsyntax.ScopeTraversalExpr:
-		n.kind = brokenKind
+		n.kind = document.Broken
 		s.fault(n.at, noExpressions, "write it between quotes: "+quote(n.text))
 		return n
 	}
-	n.kind = brokenKind
+	n.kind = document.Broken
 	s.fault(n.at, noExpressions, "")
 	return n
 }
 
-func literal(v cty.Value) kind {
+func literal(v cty.Value) document.Kind {
 	switch {
 	case v.IsNull():
-		return brokenKind
+		return document.Broken
 	case v.Type() == cty.Number:
-		return numberKind
+		return document.Float
 	case v.Type() == cty.Bool:
-		return booleanKind
+		return document.Boolean
 	case v.Type() == cty.String:
-		return textKind
+		return document.Text
 	}
-	return brokenKind
+	return document.Broken
 }
 
 func (s *source) object(e *hclsyntax.ObjectConsExpr, n *node) *node {
-	n.kind = tableKind
+	n.kind = document.Mapping
 	for _, item := range e.Items {
 		at := spanOf(item.KeyExpr.Range())
 		value := s.expression(item.ValueExpr)
@@ -273,7 +275,7 @@ func objectKey(e hclsyntax.Expression) (string, bool) {
 
 // template is the text of quotes or of a heredoc. Names in ${ } are ours or the shell's,
 // not HCL's: they come out as they stand there.
-func (s *source) template(parts []hclsyntax.Expression) (string, kind) {
+func (s *source) template(parts []hclsyntax.Expression) (string, document.Kind) {
 	var b strings.Builder
 	for _, part := range parts {
 		at := spanOf(part.Range())
@@ -284,20 +286,20 @@ func (s *source) template(parts []hclsyntax.Expression) (string, kind) {
 		}
 		name, isName := dotted(part)
 		if isLiteral { // a number: $1 of the shell
-			name = s.text[at.at : at.at+at.size]
+			name = s.Text[at.at : at.at+at.size]
 		}
 		if !isLiteral && !isName {
-			s.fault(at, "only names may stand between ${ and }: "+quote(s.text[at.at:at.at+at.size])+" is an expression",
+			s.fault(at, "only names may stand between ${ and }: "+quote(s.Text[at.at:at.at+at.size])+" is an expression",
 				"write $${ for ${ and %%{ for %{ where the shell is to see it")
-			return "", brokenKind
+			return "", document.Broken
 		}
 		if s.trimmed(at) {
 			s.fault(at, "~ between ${ and } is not supported", "")
-			return "", brokenKind
+			return "", document.Broken
 		}
 		b.WriteString("${" + name + "}")
 	}
-	return b.String(), textKind
+	return b.String(), document.Text
 }
 
 // dotted is a name, or names with dots between them.
@@ -319,7 +321,7 @@ func dotted(e hclsyntax.Expression) (string, bool) {
 
 // trimmed reports whether white space around ${ } is cut by a ~ at either end.
 func (s *source) trimmed(at span) bool {
-	before := strings.TrimRightFunc(s.text[:at.at], unicode.IsSpace)
-	after := strings.TrimLeftFunc(s.text[at.at+at.size:], unicode.IsSpace)
+	before := strings.TrimRightFunc(s.Text[:at.at], unicode.IsSpace)
+	after := strings.TrimLeftFunc(s.Text[at.at+at.size:], unicode.IsSpace)
 	return strings.HasSuffix(before, "~") || strings.HasPrefix(after, "~")
 }

@@ -1,9 +1,6 @@
 package runbook
 
-import (
-	"strconv"
-	"strings"
-)
+import "github.com/stopgate/stopgate/internal/project/document"
 
 // maxUSD is more than anybody means to spend.
 const maxUSD = 1_000_000
@@ -11,34 +8,42 @@ const maxUSD = 1_000_000
 // DefaultAnswers are what a decision can expire to.
 func DefaultAnswers() []Default { return []Default{DefaultGoOn, DefaultDone, DefaultCancel} }
 
+func (b *Budget) fields() []field {
+	return []field{
+		document.Key("usd", &b.USD, document.Amount(false, maxUSD), "US dollars, by the prices of the global config."),
+		document.Key("time", &b.Time, duration, "Of running; waiting for a person does not count."),
+	}
+}
+
 // budget reads what may be spent: money, time or both.
-func (v value) budget(to *Budget) {
-	ok := v.table(
-		field{key: "usd", read: func(v value) { v.dollars(&to.USD) }},
-		field{key: "time", read: func(v value) { v.duration(&to.Time) }},
-	)
-	if ok && len(v.node.entries) == 0 {
-		v.fault("budget is empty", `write { usd = 5.0 }, { time = "2h" } or both`)
+func budget() typeOf[Budget] {
+	return document.Then(document.Object((*Budget).fields), func(v value, b Budget) (Budget, bool) {
+		if len(nodeOf(v).entries) == 0 {
+			wrong(v, "budget is empty", `write { usd = 5.0 }, { time = "2h" } or both`)
+		}
+		return b, true
+	}).As(document.Ref("budget"))
+}
+
+// fields are how long a decision waits for a person, and what holds then.
+func (e *Expire) fields() []field {
+	return []field{
+		document.Key("after", &e.After, duration, "How long a decision waits for a person.").Needed(),
+		document.Key("answer", &e.Answer, oneOf("answer", DefaultAnswers()...), "What holds then.").Needed(),
 	}
 }
 
-// expire reads how long a decision waits for a person, and what holds then.
-func (v value) expire(to *Expire) {
-	v.table(
-		field{key: "after", required: true, read: func(v value) { v.duration(&to.After) }},
-		field{key: "answer", required: true, read: func(v value) { oneOf(v, "answer", &to.Answer, DefaultAnswers()...) }},
-	)
+func expire() typeOf[Expire] { return document.Object((*Expire).fields).As(document.Ref("expire")) }
+
+// notify reads templates of what people are told.
+func (d *decoder) notify() typeOf[Notify] {
+	return document.Object(d.notifyFields).As(document.Ref("notify"))
 }
 
-// dollars reads an amount above 0.
-func (v value) dollars(to *float64) {
-	if !v.is(numberKind, "") {
-		return
+func (d *decoder) notifyFields(n *Notify) []field {
+	return []field{
+		document.Key("on_start", &n.OnStart, d.words(), "When it begins."),
+		document.Key("on_done", &n.OnDone, d.words(), "When it is done."),
+		document.Key("on_fail", &n.OnFail, d.words(), "When it has failed; ${error} says why."),
 	}
-	amount, err := strconv.ParseFloat(strings.ReplaceAll(v.node.text, "_", ""), 64)
-	if err != nil || !(amount > 0) || amount > maxUSD {
-		v.fault(v.name+" must be a number above 0 and at most "+strconv.Itoa(maxUSD), "")
-		return
-	}
-	*to = amount
 }

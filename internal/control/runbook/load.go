@@ -12,11 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
-
-//go:generate go run ./schemagen
 
 // Dir is where runbooks are, below a project's .gauntlet.
 const Dir = "runbooks"
@@ -80,7 +79,9 @@ func load(root *os.Root, dir string, files []string) (Set, error) {
 	return set, nil
 }
 
-func unreadable(shown string, err error) Fault { return wholeFile(shown, whyUnread(err), "") }
+func unreadable(shown string, err error) Fault {
+	return document.OfFile(plain.Line(shown), plain.Line(document.WhyUnread(err)), "")
+}
 
 // find lists the runbooks, sorted.
 func find(root *os.Root) ([]string, error) {
@@ -93,7 +94,7 @@ func find(root *os.Root) ([]string, error) {
 			files = append(files, name)
 		}
 		if len(files) > maxFiles {
-			return fmt.Errorf("more than %d runbooks", maxFiles)
+			return fmt.Errorf("cannot be read: more than %d runbooks", maxFiles)
 		}
 		return nil
 	})
@@ -107,7 +108,7 @@ func read(root *os.Root, name string, most int) ([]byte, error) {
 	name = filepath.FromSlash(name)
 	file, err := regular.OpenIn(root, name)
 	if errors.Is(err, regular.ErrNotRegular) {
-		return nil, errors.New("is not a regular file")
+		return nil, errors.New("cannot be read: is not a regular file")
 	}
 	if err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func (s Set) noCommand(name, runbook string, known []string) error {
 		}
 		where = " in " + runbook
 	}
-	if hint := orValid("command", name, slices.Compact(known)); hint != "" {
+	if hint := document.OrValid("command", name, slices.Compact(known)); hint != "" {
 		return fmt.Errorf("there is no command %q%s; %s", name, where, hint)
 	}
 	return fmt.Errorf("there is no command %q: this project has no runbook with commands", name)

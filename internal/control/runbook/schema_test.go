@@ -15,7 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/stopgate/stopgate/internal/project/schema"
+	published "github.com/stopgate/stopgate/internal/project/schema"
 )
 
 func TestCommittedSchemaIsWhatTheGeneratorWrites(t *testing.T) {
@@ -27,7 +27,7 @@ func TestCommittedSchemaIsWhatTheGeneratorWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(fresh), string(schema.Runbook())); diff != "" {
+	if diff := cmp.Diff(string(fresh), string(published.Runbook())); diff != "" {
 		t.Errorf("run go generate ./internal/control/runbook (-fresh +committed)\n%s", diff)
 	}
 }
@@ -36,7 +36,7 @@ func TestCommittedSchemaIsWhatTheGeneratorWrites(t *testing.T) {
 func accepts(t testing.TB, text string) bool {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.Runbook()))
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(published.Runbook()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 // when it meets one that it does not know.
 func TestSchemaHasTheDecodersFields(t *testing.T) {
 	var document map[string]any
-	if err := json.Unmarshal(schema.Runbook(), &document); err != nil {
+	if err := json.Unmarshal(published.Runbook(), &document); err != nil {
 		t.Fatal(err)
 	}
 	defs := document["$defs"].(map[string]any)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // maxDepth is far deeper than any runbook; the parsers recurse.
@@ -13,9 +15,9 @@ const maxDepth = 100
 
 // parseTOML reads TOML; nil means that it cannot be read, and that a fault says why.
 func (s *source) parseTOML() *node {
-	t := tomlReader{source: s, root: &node{kind: tableKind}}
+	t := tomlReader{source: s, root: &node{kind: document.Mapping}}
 	t.table = t.root
-	t.parser.Reset([]byte(s.text))
+	t.parser.Reset([]byte(s.Text))
 	for t.parser.NextExpression() {
 		if !t.expression(t.parser.Expression()) {
 			return nil
@@ -37,7 +39,7 @@ func (s *source) parseTOML() *node {
 // long.
 func (s *source) defined() bool {
 	var document map[string]any
-	err := toml.Unmarshal([]byte(s.text), &document)
+	err := toml.Unmarshal([]byte(s.Text), &document)
 	if err == nil {
 		return true
 	}
@@ -55,9 +57,9 @@ func (s *source) defined() bool {
 func (s *source) offset(line, column int) int {
 	at := 0
 	for range line - 1 {
-		at += strings.IndexByte(s.text[at:], '\n') + 1
+		at += strings.IndexByte(s.Text[at:], '\n') + 1
 	}
-	return min(at+column-1, len(s.text))
+	return min(at+column-1, len(s.Text))
 }
 
 // tomlReader builds the tree. It need not look for what is defined twice: where that is
@@ -103,10 +105,10 @@ func (t *tomlReader) below(from *node, keys []*unstable.Node) *node {
 	for _, key := range keys {
 		name, at := string(key.Data), rangeOf(key)
 		if from.get(name) == nil {
-			from.put(entry{name, at, &node{kind: tableKind, at: at}})
+			from.put(entry{name, at, &node{kind: document.Mapping, at: at}})
 		}
 		from = from.get(name).node
-		if from.kind == listKind && len(from.items) > 0 {
+		if from.kind == document.List && len(from.items) > 0 {
 			from = from.items[len(from.items)-1]
 		}
 	}
@@ -117,9 +119,9 @@ func (t *tomlReader) below(from *node, keys []*unstable.Node) *node {
 func (t *tomlReader) another(keys []*unstable.Node) *node {
 	last := keys[len(keys)-1]
 	parent, name, at := t.below(t.root, keys[:len(keys)-1]), string(last.Data), rangeOf(last)
-	parent.put(entry{name, at, &node{kind: listKind, at: at}})
+	parent.put(entry{name, at, &node{kind: document.List, at: at}})
 	list := parent.get(name).node
-	item := &node{kind: tableKind, at: at}
+	item := &node{kind: document.Mapping, at: at}
 	list.items = append(list.items, item)
 	return item
 }
@@ -133,24 +135,26 @@ func (t *tomlReader) field(table *node, e *unstable.Node) {
 
 // value reads a value; those that have no place of their own have that of their key.
 func (t *tomlReader) value(v *unstable.Node, key span) *node {
-	n := &node{kind: otherKind, at: rangeOf(v), text: string(v.Data)}
+	n := &node{kind: document.Other, at: rangeOf(v), text: string(v.Data)}
 	if n.at.size == 0 {
 		n.at = key
 	}
 	switch v.Kind {
 	case unstable.String:
-		n.kind = textKind
-	case unstable.Integer, unstable.Float:
-		n.kind = numberKind
+		n.kind = document.Text
+	case unstable.Integer:
+		n.kind, n.text = document.Integer, strings.ReplaceAll(n.text, "_", "")
+	case unstable.Float:
+		n.kind, n.text = document.Float, strings.ReplaceAll(n.text, "_", "")
 	case unstable.Bool:
-		n.kind = booleanKind
+		n.kind = document.Boolean
 	case unstable.Array:
-		n.kind = listKind
+		n.kind = document.List
 		for it := v.Children(); it.Next(); {
 			n.items = append(n.items, t.value(it.Node(), key))
 		}
 	case unstable.InlineTable:
-		n.kind = tableKind
+		n.kind = document.Mapping
 		for it := v.Children(); it.Next(); {
 			t.field(n, it.Node())
 		}

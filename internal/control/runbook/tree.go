@@ -1,10 +1,14 @@
 package runbook
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
 
 // node is a value of a file, in either format.
 type node struct {
-	kind    kind
+	kind    document.Kind
 	at      span
 	text    string // of text; of anything else that is one word: as it is written
 	items   []*node
@@ -19,21 +23,68 @@ type entry struct {
 	node *node
 }
 
-type kind int
+// placed is a node of a file.
+type placed struct {
+	source *source
+	*node
+}
 
-const (
-	textKind kind = iota
-	numberKind
-	booleanKind
-	listKind
-	tableKind
-	otherKind  // what only one of the formats has, such as dates
-	brokenKind // a fault is on record; whoever reads it says nothing more
-)
+// nodeOf is the node of a value.
+func nodeOf(v value) *node { return v.Node.(placed).node }
 
-// String is the kind in the words of a message.
-func (k kind) String() string {
-	return [...]string{"text", "a number", "true or false", "a list", "a table", "a date", "something unreadable"}[k]
+// keyOf is the place of the key of a value, or that of the value where it has none.
+func keyOf(v value) span {
+	if key, ok := v.Key.(mark); ok {
+		return key.span
+	}
+	return nodeOf(v).at
+}
+
+// Kind implements document.Node.
+func (p placed) Kind() document.Kind { return p.kind }
+
+// Text implements document.Node.
+func (p placed) Text() string { return p.text }
+
+// Span implements document.Node.
+func (p placed) Span() document.Span { return mark{p.source, p.at}.Span() }
+
+// Describe implements document.Node.
+func (p placed) Describe() string { return describe(p.kind) }
+
+// describe is a kind in the words of a message.
+func describe(kind document.Kind) string {
+	switch kind {
+	case document.Text:
+		return "text"
+	case document.Integer, document.Float:
+		return "a number"
+	case document.Boolean:
+		return "true or false"
+	case document.List:
+		return "a list"
+	case document.Mapping:
+		return "a table"
+	}
+	return "a date"
+}
+
+// Items implements document.Node.
+func (p placed) Items() []document.Node {
+	items := make([]document.Node, len(p.items))
+	for i, item := range p.items {
+		items[i] = placed{p.source, item}
+	}
+	return items
+}
+
+// Entries implements document.Node.
+func (p placed) Entries() []document.Entry {
+	entries := make([]document.Entry, len(p.entries))
+	for i, e := range p.entries {
+		entries[i] = document.Entry{Name: e.key, Key: mark{p.source, e.at}, Node: placed{p.source, e.node}}
+	}
+	return entries
 }
 
 // size is the number of values in a value, itself included.
@@ -63,7 +114,7 @@ func (s *source) bounded(tree *node) bool {
 	if tree.size() <= maxNodes {
 		return true
 	}
-	s.faultOfFile("is too large: more than "+strconv.Itoa(maxNodes)+" fields and values", "")
+	s.faultOfFile("is too large: more than " + strconv.Itoa(maxNodes) + " fields and values")
 	return false
 }
 
@@ -94,13 +145,4 @@ func (s *source) put(table *node, e entry) {
 	}
 	first := s.line(table.get(e.key).at)
 	s.fault(e.at, "duplicate "+quote(e.key), "it is already on line "+strconv.Itoa(first))
-}
-
-// quote is a word of a file in a message, shortened.
-func quote(word string) string {
-	const most = 60
-	if runes := []rune(word); len(runes) > most {
-		word = string(runes[:most]) + "…"
-	}
-	return strconv.Quote(word)
 }

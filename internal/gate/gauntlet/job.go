@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // Kind is what a gate is.
@@ -67,12 +68,12 @@ func (j *Job) definition() string {
 	}{j.Kind, j.Entry, j.Dir, j.exclude, nil, nil}
 	if j.Check != nil {
 		check := *j.Check
-		check.Pos = config.Position{}
+		check.Pos = document.Position{}
 		d.Check = &check
 	}
 	if j.Review != nil {
 		review := *j.Review
-		review.Pos = config.Position{}
+		review.Pos = document.Position{}
 		d.Review = &review
 	}
 	return digest(d)

@@ -59,7 +59,11 @@ func newCall(t *testing.T, payload, hooks string) *keeper.Call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.ParseProject("config.yml", []byte("hooks:\n"+hooks))
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.yml"), []byte("hooks:\n"+hooks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.LoadProject(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}

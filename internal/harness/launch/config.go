@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -127,15 +128,15 @@ func check(path string, d *jsonfile.Document, rule jsonfile.Rule) error {
 	if err := d.NeedObject(); err != nil {
 		return err
 	}
-	var faults []config.Fault
+	var faults []document.Fault
 	for _, fault := range d.Check(rule) {
-		faults = append(faults, config.Fault{
-			Position: config.Position{File: path, Line: fault.Line, Column: fault.Column},
+		faults = append(faults, document.Fault{
+			Position: document.Position{File: path, Line: fault.Line, Column: fault.Column},
 			Message:  plain.Line(fault.Path + " " + fault.Text),
 		})
 	}
 	if len(faults) == 0 {
 		return nil
 	}
-	return &config.Faults{All: faults}
+	return &document.Faults{All: faults}
 }

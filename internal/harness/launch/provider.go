@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -48,7 +48,7 @@ func (c *Config) unknown(err error, word string) error {
 		names = append(names, Shown(name))
 	}
 	e := ConfigError{error: fmt.Errorf("%w; there are: %s", err, strings.Join(names, ", "))}
-	if near := config.Suggest(word, c.Names()); near != "" {
+	if near := document.Suggest(word, c.Names()); near != "" {
 		e.Hint = "did you mean " + Shown(near) + "?"
 	}
 	return e

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // anchor is what a name stands for at one point of the file.
@@ -50,14 +52,14 @@ func (l *linker) link(node ast.Node) {
 // comes to an end.
 func (l *linker) alias(n *ast.AliasNode) {
 	name := n.Value.GetToken().Value
-	at := l.spanOf(n.Start)
-	at.width += utf8.RuneCountInString(name)
+	at := mark{l.decoder, n.Start}.Span()
+	at.Width += utf8.RuneCountInString(name)
 	switch a := l.anchors[name]; {
 	case a == nil:
 		names := slices.Sorted(maps.Keys(l.anchors))
-		l.fault(at, "no anchor &"+oneLine(name)+" before this alias", didYouMean(name, names))
+		l.Fault(at, "no anchor &"+oneLine(name)+" before this alias", document.DidYouMean(name, names))
 	case a.open:
-		l.fault(at, "the alias *"+oneLine(name)+" is inside its own anchor", "")
+		l.Fault(at, "the alias *"+oneLine(name)+" is inside its own anchor", "")
 	default:
 		l.aliases[n] = a.node
 	}

@@ -1,5 +1,7 @@
 package config
 
+import "github.com/stopgate/stopgate/internal/project/document"
+
 // checkDraft is a check whose fix instructions were not read yet.
 type checkDraft struct {
 	Check
@@ -12,29 +14,33 @@ func newCheck(name string) *checkDraft {
 
 // parseCheck reads the content of a check's own file.
 func parseCheck(name string, data []byte, to *checkDraft) error {
-	return decode(name, data, func(v value) { readCheck(v, to, fileName(to.Name)) })
+	return decode(newSource(name, data), func(v value) { readCheck(v, to, fileName(to.Name)) })
 }
 
 // readCheck reads a check. The key for its name depends on where it is written.
 func readCheck(v value, to *checkDraft, name field) {
-	to.Pos = v.position()
+	to.Pos = v.Position()
 	var failFast value
-	v.mapping(append(to.fields(),
-		name,
-		field{key: "command", required: true, read: into(&to.Command, value.command)},
-		field{key: "working_directory", read: into(&to.WorkingDirectory, value.folder)},
-		field{key: "fail_fast", read: func(v value) {
-			failFast = v
-			v.boolean(&to.FailFast)
-		}},
-		field{key: "fix_instructions", read: func(v value) {
-			var file string
-			if v.command(&file) {
-				to.fix = v.mention(file)
-			}
-		}},
-	)...)
+	v.Mapping(to.fields(name, &failFast)...)
 	if to.FailFast && to.Parallel {
-		v.d.fault(failFast.span(), "fail_fast can only be used when parallel is false", "")
+		v.Source.Fault(failFast, "fail_fast can only be used when parallel is false", "")
 	}
+}
+
+func (c *checkDraft) fields(name field, failFast *value) []field {
+	return append(c.Gate.fields(),
+		name,
+		document.Key("command", &c.Command, command, "Handed to a shell. ${BASE_BRANCH} is replaced.").Needed(),
+		document.Key("working_directory", &c.WorkingDirectory, folder, "Relative to the project's root. Default: the entry point's path."),
+		document.Key("fail_fast", &c.FailFast, boolean, "Start no further gate when this one does not pass. Not with parallel.").Default(false).Kept(failFast),
+		document.Key("fix_instructions", &c.fix, mentioned(command), "A file below .gauntlet/ whose text goes with a failure."),
+	)
+}
+
+func checkSchema(name field) schema {
+	yes := schema{"const": true}
+	return document.Properties(newCheck("").fields(name, new(value))...).With("not", schema{
+		"required":   []string{"fail_fast", "parallel"},
+		"properties": map[string]schema{"fail_fast": yes, "parallel": yes},
+	}).With("title", ".gauntlet/checks/NAME.yml")
 }

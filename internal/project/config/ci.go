@@ -6,6 +6,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // CIFile lies beside config.yml.
@@ -36,7 +38,7 @@ type CICheck struct {
 	RequiresRuntimes []string
 	RequiresServices []string
 	Setup            []CIStep
-	Pos              Position
+	Pos              document.Position
 }
 
 // LoadCI reads ci.yml in dir. Faults name the file as if dir were shown; a
@@ -44,7 +46,7 @@ type CICheck struct {
 func LoadCI(dir, shown string) (*CI, error) {
 	name := filepath.Join(shown, CIFile)
 	data, err := read(filepath.Join(dir, CIFile), name)
-	if faults, ok := err.(*Faults); ok {
+	if faults, ok := err.(*document.Faults); ok {
 		if errors.Is(err, fs.ErrNotExist) {
 			faults.All[0].Hint = "write one with: stopgate ci init"
 		}
@@ -57,56 +59,62 @@ func LoadCI(dir, shown string) (*CI, error) {
 // only.
 func ParseCI(name string, data []byte) (*CI, error) {
 	ci := &CI{}
-	if err := decode(name, data, ci.read); err != nil {
+	err := decode(newSource(name, data), func(v value) {
+		checks := nothing
+		v.Mapping(ci.fields(&checks)...)
+		// Last, because they name runtimes and services wherever those are written.
+		ci.checks().Read(checks, &ci.Checks)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return ci, nil
 }
 
-func (c *CI) read(v value) {
-	var checks value
-	v.mapping(
-		field{key: "runtimes", read: func(v value) { c.Runtimes = readObjects(v) }},
-		field{key: "services", read: func(v value) { c.Services = readObjects(v) }},
-		field{key: "setup", read: listOf(&c.Setup, readStep)},
-		field{key: "checks", read: func(v value) { checks = v }},
-	)
-	listOf(&c.Checks, c.readCheck)(checks)
-}
-
-func (c *CI) readCheck(v value, to *CICheck) bool {
-	to.Pos = v.position()
-	v.mapping(
-		field{key: "name", required: true, read: into(&to.Name, value.command)},
-		field{key: "requires_runtimes", read: listOf(&to.RequiresRuntimes, keyOf("runtime", c.Runtimes))},
-		field{key: "requires_services", read: listOf(&to.RequiresServices, keyOf("service", c.Services))},
-		field{key: "setup", read: listOf(&to.Setup, readStep)},
-	)
-	return true
-}
-
-// keyOf reads a name that was given a meaning elsewhere in the file.
-func keyOf(what string, known map[string]map[string]any) func(value, *string) bool {
-	names := slices.Sorted(maps.Keys(known))
-	return func(v value, to *string) bool {
-		if !v.text(to) {
-			return false
-		}
-		if !slices.Contains(names, *to) {
-			v.d.unknown(what, *to, start(v.node), names)
-			return false
-		}
-		return true
+func (c *CI) fields(checks *value) []field {
+	return []field{
+		document.Key("runtimes", &c.Runtimes, objects, "Languages and their versions, free-form, under their names."),
+		document.Key("services", &c.Services, objects, "Services such as databases, free-form, under their names."),
+		document.Key("setup", &c.Setup, listOf(section((*CIStep).fields)), "Before every check."),
+		document.Key("checks", checks, later(c.checks()), "The checks that run in CI."),
 	}
 }
 
-func readStep(v value, to *CIStep) bool {
-	var condition string // the older tool takes one and does nothing with it
-	v.mapping(
-		field{key: "name", required: true, read: into(&to.Name, value.command)},
-		field{key: "run", required: true, read: into(&to.Run, value.command)},
-		field{key: "working_directory", read: into(&to.WorkingDirectory, value.folder)},
-		field{key: "if", read: into(&condition, value.text)},
-	)
-	return true
+func (c *CI) checks() typeOf[[]CICheck] {
+	t := section(c.checkFields)
+	return listOf(document.New(func(v value, to *CICheck) bool {
+		to.Pos = v.Position()
+		return t.Read(v, to)
+	}, t.Schema))
+}
+
+func (c *CI) checkFields(to *CICheck) []field {
+	return []field{
+		document.Key("name", &to.Name, command, "The check that runs.").Needed(),
+		document.Key("requires_runtimes", &to.RequiresRuntimes, listOf(keyOf("runtime", c.Runtimes)), "Names of runtimes that it needs."),
+		document.Key("requires_services", &to.RequiresServices, listOf(keyOf("service", c.Services)), "Names of services that it needs."),
+		document.Key("setup", &to.Setup, listOf(section((*CIStep).fields)), "Before this check."),
+	}
+}
+
+// keyOf reads a name that was given a meaning elsewhere in the file.
+func keyOf(what string, known map[string]map[string]any) typeOf[string] {
+	names := slices.Sorted(maps.Keys(known))
+	return document.Then(anyText, func(v value, name string) (string, bool) {
+		found := slices.Contains(names, name)
+		if !found {
+			v.Unknown(what, name, v, names)
+		}
+		return name, found
+	})
+}
+
+func (s *CIStep) fields() []field {
+	var condition string
+	return []field{
+		document.Key("name", &s.Name, command, "").Needed(),
+		document.Key("run", &s.Run, command, "Handed to a shell.").Needed(),
+		document.Key("working_directory", &s.WorkingDirectory, folder, "Relative to the project's root, which is the default."),
+		document.Key("if", &condition, anyText, "Accepted for the older tool's sake; it has no effect."),
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 func TestCI(t *testing.T) {
@@ -47,9 +49,9 @@ checks:
 		Checks: []CICheck{
 			{
 				Name: "test", RequiresRuntimes: []string{"node"}, RequiresServices: []string{"postgres"},
-				Setup: []CIStep{{Name: "migrate", Run: "make migrate"}}, Pos: Position{file, 12, 5},
+				Setup: []CIStep{{Name: "migrate", Run: "make migrate"}}, Pos: document.Position{File: file, Line: 12, Column: 5},
 			},
-			{Name: "lint", Pos: Position{file, 18, 5}},
+			{Name: "lint", Pos: document.Position{File: file, Line: 18, Column: 5}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -70,7 +72,7 @@ func TestEmptyCI(t *testing.T) {
 
 func TestMissingCI(t *testing.T) {
 	_, err := LoadCI(t.TempDir(), ".gauntlet")
-	var faults *Faults
+	var faults *document.Faults
 	if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &faults) || !strings.Contains(faults.All[0].Hint, "ci init") {
 		t.Errorf("got %v", err)
 	}

@@ -2,9 +2,8 @@ package config
 
 import (
 	"math"
-	"strconv"
 
-	"github.com/goccy/go-yaml/ast"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 const (
@@ -12,34 +11,32 @@ const (
 	maxDebugLogMB       = 1 << 20 // 1 TiB
 )
 
-// readDebugLog reads one place's settings. A section that does not say enabled
-// says no, as the older tool had it.
-func readDebugLog(v value, to *DebugLog) {
-	if _, empty := v.node.(*ast.NullNode); empty {
-		return
+const debugLogSays = "A log of runs for people who look for a fault. A project without this section has the global config's."
+
+func (l *DebugLog) fields() []field {
+	return []field{
+		document.Key("enabled", &l.Enabled, document.Optional(boolean), "Default: false."),
+		document.Key("max_size_mb", &l.MaxSize, megabytes(), "Where the log starts anew. Default: 10."),
 	}
-	to.Enabled = new(false)
-	v.mapping(
-		field{key: "enabled", read: optional(&to.Enabled, value.boolean)},
-		field{key: "max_size_mb", read: into(&to.MaxSize, value.megabytes)},
-	)
+}
+
+// debugLog reads one place's settings. A section that does not say enabled
+// says no, as the older tool had it.
+func debugLog() typeOf[DebugLog] {
+	t := section((*DebugLog).fields)
+	return document.New(func(v value, to *DebugLog) bool {
+		if v.Node.Kind() != document.Null {
+			to.Enabled = new(false)
+		}
+		return t.Read(v, to)
+	}, t.Schema)
 }
 
 // megabytes reads a number of MiB above 0, not always a whole one.
-func (v value) megabytes(to *int64) bool {
-	switch v.node.(type) {
-	case *ast.IntegerNode, *ast.FloatNode:
-	default:
-		v.wrongType("a number", "")
-		return false
-	}
-	number, err := strconv.ParseFloat(v.node.GetToken().Value, 64)
-	if err != nil || !(number > 0) || number > maxDebugLogMB {
-		v.fault("must be a number above 0 and at most "+strconv.Itoa(maxDebugLogMB), "")
-		return false
-	}
-	*to = int64(math.Ceil(number * (1 << 20)))
-	return true
+func megabytes() typeOf[int64] {
+	return document.Then(document.Amount(false, maxDebugLogMB), func(_ value, number float64) (int64, bool) {
+		return int64(math.Ceil(number * (1 << 20))), true
+	})
 }
 
 // ResolveDebugLog says what holds: what the project says, then what the global

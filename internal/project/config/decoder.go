@@ -6,19 +6,25 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // maxVisits bounds what aliases of aliases expand to. Without aliases a file
 // within maxTokens stays below it.
 const maxVisits = 50_000
 
-// decoder reads values off a tree. It goes on after a fault, so that all of
-// them are found at once.
-//
-// A setting is read by a method of value that writes to its destination and
-// reports whether it did. After a fault the destination is as it was.
+type (
+	value = document.Value
+	field = document.Field
+)
+
+// nothing is the value of a key that is not there. What reads it stays silent.
+var nothing = value{Node: node{}}
+
+// decoder reads YAML.
 type decoder struct {
-	*source
+	*document.Source
 	aliases map[*ast.AliasNode]ast.Node
 	// visits counts the nodes looked at, and latest is the last alias on the
 	// way: the one to blame when there are too many.
@@ -26,46 +32,33 @@ type decoder struct {
 	latest ast.Node
 }
 
-// decode parses a file and hands its top value to read. It returns every fault
-// that was found on the way.
-func decode(name string, data []byte, read func(value)) error {
-	return newSource(name, data).decode(read)
+func newDecoder(s *document.Source) *decoder {
+	return &decoder{Source: s, aliases: map[*ast.AliasNode]ast.Node{}}
 }
 
-func (s *source) decode(read func(value)) error {
-	d := &decoder{source: s, aliases: map[*ast.AliasNode]ast.Node{}}
+// decode parses a file and hands its top value to read. It returns every fault
+// that was found on the way.
+func decode(s *document.Source, read func(value)) error {
+	d := newDecoder(s)
 	if root := d.parse(); root != nil {
 		d.latest = root
 		links := &linker{decoder: d, anchors: map[string]*anchor{}}
 		links.link(root)
-		read(d.value("the file", nil, root))
+		read(value{Source: s, Name: "the file", Node: d.node(root)})
 	}
-	return d.err()
+	return s.Err()
 }
 
-// value is a node of the tree, under the name that messages give it.
-type value struct {
-	d    *decoder
-	name string
-	key  *token.Token // nil for the file and for entries of a list
-	// node has no anchor, alias or tag left around it. It is nil where an
-	// alias or a tag leads nowhere; that fault is recorded, and whoever reads
-	// the value keeps silent.
-	node ast.Node
-}
-
-func (d *decoder) value(name string, key *token.Token, node ast.Node) value {
-	return value{d: d, name: name, key: key, node: d.resolve(node)}
-}
+func (d *decoder) node(n ast.Node) node { return node{d, d.resolve(n)} }
 
 // resolve takes anchors, aliases and tags off a node.
 func (d *decoder) resolve(node ast.Node) ast.Node {
 	for {
 		if d.visits++; d.visits > maxVisits {
 			if d.visits == maxVisits+1 {
-				d.fault(d.spanOf(start(d.latest)), "the aliases expand to more than "+strconv.Itoa(maxVisits)+" values", "")
+				d.Fault(mark{d, start(d.latest)}, "the aliases expand to more than "+strconv.Itoa(maxVisits)+" values", "")
 			}
-			d.count++
+			d.Count++
 			return nil
 		}
 		switch n := node.(type) {
@@ -74,7 +67,7 @@ func (d *decoder) resolve(node ast.Node) ast.Node {
 		case *ast.AliasNode:
 			target, ok := d.aliases[n]
 			if !ok {
-				d.count++ // here as well: each section counts its own
+				d.Count++ // here as well: each section counts its own
 				return nil
 			}
 			d.latest, node = n, target
@@ -96,7 +89,7 @@ func (d *decoder) untag(n *ast.TagNode) (ast.Node, bool) {
 	switch n.Value.(type) {
 	case *ast.AnchorNode, *ast.AliasNode:
 		// The parser takes what follows for the value, even the next entry.
-		d.fault(d.spanOf(n.Start), "a tag before an anchor or an alias is not supported", "")
+		d.Fault(mark{d, n.Start}, "a tag before an anchor or an alias is not supported", "")
 		return nil, false
 	}
 	switch tag := token.ReservedTagKeyword(n.Start.Value); tag {
@@ -107,7 +100,7 @@ func (d *decoder) untag(n *ast.TagNode) (ast.Node, bool) {
 	}
 	// More often than not this is a shell's negation.
 	name := strings.TrimSpace(n.Start.Value)
-	d.fault(d.spanOf(n.Start), "the tag "+oneLine(name)+" is not supported", "put a text that begins with ! in quotes")
+	d.Fault(mark{d, n.Start}, "the tag "+oneLine(name)+" is not supported", "put a text that begins with ! in quotes")
 	return nil, false
 }
 
@@ -135,62 +128,4 @@ func start(node ast.Node) *token.Token {
 		return n.Start
 	}
 	return node.GetToken()
-}
-
-// span is where the value is written, or the key where nothing is.
-func (v value) span() span {
-	if null, ok := v.node.(*ast.NullNode); ok && v.key != nil && null.Token.Type == token.ImplicitNullType {
-		return v.d.spanOf(v.key)
-	}
-	return v.d.spanOf(start(v.node))
-}
-
-func (v value) position() Position {
-	if v.node == nil {
-		return Position{File: v.d.name}
-	}
-	return v.d.position(v.span())
-}
-
-// fault says what is wrong with the value.
-func (v value) fault(message, hint string) {
-	v.d.fault(v.span(), v.name+": "+message, hint)
-}
-
-// wrongType says that the value is of another type than the setting. It keeps
-// silent where there is no value.
-func (v value) wrongType(want, hint string) {
-	if v.node != nil {
-		v.fault("wanted "+want+", found "+describe(v.node), hint)
-	}
-}
-
-// describe names a value in a message about its type.
-func describe(node ast.Node) string {
-	switch n := node.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
-		return "a mapping"
-	case *ast.SequenceNode:
-		return "a list"
-	case *ast.StringNode:
-		return "the text " + quote(n.Value)
-	case *ast.LiteralNode:
-		return "a block of text"
-	case *ast.BoolNode:
-		return "the boolean " + n.Token.Value
-	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return "the number " + oneLine(node.GetToken().Value)
-	case *ast.NullNode:
-		return "nothing"
-	}
-	return "something else"
-}
-
-// quote shows a text of the file in a message, safe to print and not too long.
-func quote(text string) string {
-	const longest = 40
-	if characters := []rune(text); len(characters) > longest {
-		text = string(characters[:longest]) + "…"
-	}
-	return strconv.Quote(text)
 }

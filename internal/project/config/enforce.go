@@ -36,7 +36,7 @@ func EnforceTrust(path string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err := ParseGlobal(path, text); err != nil {
+	if _, err := parseGlobal(path, text); err != nil {
 		return false, err
 	}
 	for line := range strings.Lines(string(text)) {
@@ -49,7 +49,7 @@ func EnforceTrust(path string) (changed bool, err error) {
 		longer += "\n"
 	}
 	longer += "trust: enforce\n"
-	if global, err := ParseGlobal(path, []byte(longer)); err != nil || global.Trust != TrustEnforce {
+	if global, err := parseGlobal(path, []byte(longer)); err != nil || global.Trust != TrustEnforce {
 		return false, fmt.Errorf("%s: cannot add to this file; write \"trust: enforce\" into it yourself", path)
 	}
 	info, err := os.Stat(target)

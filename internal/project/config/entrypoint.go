@@ -3,7 +3,7 @@ package config
 import (
 	"strconv"
 
-	"github.com/goccy/go-yaml/ast"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // entryDraft is an entry point whose gates were not looked up yet.
@@ -19,76 +19,78 @@ type listed[T any] struct {
 	inline *T // nil: the gate has a file of its own
 }
 
-// readEntryPoints needs to know the programs that the project prefers, because
-// a review in it may choose among them.
-func readEntryPoints(v value, preference []string) (entries []entryDraft) {
+// entryPoints reads entry points. It needs to know the programs that the project prefers,
+// because a review in it may choose among them.
+func entryPoints(preference []string) typeOf[[]entryDraft] {
 	lines := map[string]int{}
-	items, _ := v.list()
-	for _, item := range items {
-		var e entryDraft
-		e.Pos = item.position()
-		item.mapping(
-			field{key: "path", required: true, read: func(v value) { readPath(v, &e.Path, lines) }},
-			field{key: "exclude", read: listOf(&e.Exclude, value.pathPattern)},
-			field{key: "checks", read: func(v value) { e.checks = readListed(v, readInlineCheck) }},
-			field{key: "reviews", read: func(v value) {
-				e.reviews = readListed(v, func(v value) listed[Review] { return readInlineReview(v, preference) })
-			}},
-		)
-		entries = append(entries, e)
-	}
-	return entries
+	return listOf(document.New(func(v value, to *entryDraft) bool {
+		to.Pos = v.Position()
+		v.Mapping(to.fields(preference, lines)...)
+		return true
+	}, func() schema { return document.Properties(new(entryDraft).fields(nil, lines)...) }))
 }
 
-// readPath refuses a path that was on one of the lines before: two entries with
+// fields are those of an entry point, where lines are those of the paths before it.
+func (e *entryDraft) fields(preference []string, lines map[string]int) []field {
+	checks := listedGates("check", inlineCheck)
+	reviews := listedGates("review", func(v value) listed[Review] { return inlineReview(v, preference) })
+	return []field{
+		document.Key("path", &e.Path, newPath(lines), "A file or folder below the project's root, \".\" for all of it, parent/* for each folder in parent, or a pattern.").Needed(),
+		document.Key("exclude", &e.Exclude, listOf(pathPattern), "Paths and patterns that do not count."),
+		document.Key("checks", &e.checks, checks, "Names of files in checks/, or checks themselves."),
+		document.Key("reviews", &e.reviews, reviews, "Names of files in reviews/ or of built-in reviews, or reviews themselves."),
+	}
+}
+
+// newPath refuses a path that was on one of the lines before: two entries with
 // the same path would write the same logs.
-func readPath(v value, to *string, lines map[string]int) {
-	if !v.pathPattern(to) {
-		return
-	}
-	if line, again := lines[*to]; again {
-		v.fault("there is an entry point "+quote(*to)+" already", "merge it with the one on line "+strconv.Itoa(line))
-		return
-	}
-	lines[*to] = v.span().line
+func newPath(lines map[string]int) typeOf[string] {
+	return document.Then(pathPattern, func(v value, path string) (string, bool) {
+		if line, again := lines[path]; again {
+			v.Fault("there is an entry point "+quote(path)+" already", "merge it with the one on line "+strconv.Itoa(line))
+			return "", false
+		}
+		lines[path] = v.Span().Line
+		return path, true
+	})
 }
 
-// readListed reads the gates of one entry point.
-func readListed[T any](v value, inline func(value) listed[T]) (gates []listed[T]) {
-	seen := map[string]bool{}
-	items, _ := v.list()
-	for _, item := range items {
-		var gate listed[T]
-		switch item.node.(type) {
-		case *ast.MappingNode, *ast.MappingValueNode:
-			gate = inline(item)
-		default:
-			var name string
-			if item.command(&name) {
-				gate.name = item.mention(name)
+// listedGates reads the gates of one entry point.
+func listedGates[T any](kind string, inline func(value) listed[T]) typeOf[[]listed[T]] {
+	read := func(v value, to *[]listed[T]) bool {
+		seen := map[string]bool{}
+		items, ok := v.List("")
+		for _, item := range items {
+			var gate listed[T]
+			if item.Node.Kind() == document.Mapping {
+				gate = inline(item)
+			} else {
+				mentioned(command).Read(item, &gate.name)
+			}
+			name := gate.name.text
+			switch {
+			case name == "": // that fault is recorded
+			case seen[name]:
+				item.Fault(quote(name)+" is listed twice", "")
+			default:
+				seen[name] = true
+				*to = append(*to, gate)
 			}
 		}
-		name := gate.name.text
-		switch {
-		case name == "": // that fault is recorded
-		case seen[name]:
-			item.fault(quote(name)+" is listed twice", "")
-		default:
-			seen[name] = true
-			gates = append(gates, gate)
-		}
+		return ok
 	}
-	return gates
+	either := typeOf[T]{Schema: func() schema { return document.AnyOf(document.Words(), document.Ref(kind)()) }}
+	return document.New(read, listOf(either).Schema)
 }
 
-func readInlineCheck(v value) (gate listed[checkDraft]) {
+func inlineCheck(v value) (gate listed[checkDraft]) {
 	gate.inline = newCheck("")
 	readCheck(v, gate.inline, inlineName(&gate.name))
 	gate.inline.Name = gate.name.text
 	return gate
 }
 
-func readInlineReview(v value, preference []string) (gate listed[Review]) {
+func inlineReview(v value, preference []string) (gate listed[Review]) {
 	gate.inline = newReview("", preference)
 	prompt := newPrompt("")
 	readReview(v, gate.inline, prompt, inlineName(&gate.name), prompt.key())

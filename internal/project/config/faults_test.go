@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -60,7 +62,7 @@ func TestFaults(t *testing.T) {
 // report is the compact form and the full form of an error.
 func report(t *testing.T, err error) string {
 	t.Helper()
-	faults, ok := err.(*Faults)
+	faults, ok := err.(*document.Faults)
 	if !ok {
 		t.Fatalf("wanted faults, got %v", err)
 	}

@@ -3,11 +3,11 @@ package config
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -24,7 +24,7 @@ func readFixInstructions(dir, path string) (text, fault string) {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return "", cannotRead(err)
+		return "", document.WhyUnread(err)
 	}
 	defer root.Close()
 	file, err := regular.OpenIn(root, path)
@@ -32,23 +32,13 @@ func readFixInstructions(dir, path string) (text, fault string) {
 		return "", "is not a regular file"
 	}
 	if err != nil {
-		return "", cannotRead(err)
+		return "", document.WhyUnread(err)
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, maxFixInstructions))
 	if err != nil {
-		return "", cannotRead(err)
+		return "", document.WhyUnread(err)
 	}
 	// The limit may have cut a character in two.
 	return strings.ToValidUTF8(string(data), ""), ""
-}
-
-func cannotRead(err error) string {
-	if errors.Is(err, fs.ErrNotExist) {
-		return "does not exist"
-	}
-	if inner := errors.Unwrap(err); inner != nil {
-		err = inner
-	}
-	return "cannot be read: " + err.Error()
 }

@@ -4,46 +4,51 @@ import (
 	"math"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
-// readObjects reads mappings that hold anything, under names.
-func readObjects(v value) map[string]map[string]any {
-	entries, _ := v.entries()
-	objects := make(map[string]map[string]any, len(entries))
+// objects reads mappings that hold anything, under names.
+var objects = document.New(readObjects, func() schema {
+	object := []string{"object", "null"}
+	return schema{"type": object, "additionalProperties": schema{"type": object}}
+})
+
+func readObjects(v value, to *map[string]map[string]any) bool {
+	entries, ok := v.Entries()
+	*to = make(map[string]map[string]any, len(entries))
 	for _, entry := range entries {
-		objects[entry.name] = entry.object()
+		(*to)[entry.Name] = object(entry)
 	}
-	return objects
+	return ok
 }
 
-func (v value) object() map[string]any {
-	entries, _ := v.entries()
+func object(v value) map[string]any {
+	entries, _ := v.Entries()
 	object := make(map[string]any, len(entries))
 	for _, entry := range entries {
-		object[entry.name] = entry.any()
+		object[entry.Name] = anything(entry)
 	}
 	return object
 }
 
-// any reads whatever there is, in types that encoding/json can write. Whole
+// anything reads whatever there is, in types that encoding/json can write. Whole
 // numbers stay whole.
-func (v value) any() any {
-	switch n := v.node.(type) {
+func anything(v value) any {
+	switch n := v.Node.(node).ast.(type) {
 	case nil, *ast.NullNode:
 		return nil
 	case *ast.MappingNode, *ast.MappingValueNode:
-		return v.object()
+		return object(v)
 	case *ast.SequenceNode:
-		items, _ := v.list()
+		items, _ := v.List("")
 		list := make([]any, len(items))
 		for i, item := range items {
-			list[i] = item.any()
+			list[i] = anything(item)
 		}
 		return list
-	case *ast.StringNode:
-		return n.Value
-	case *ast.LiteralNode:
-		return n.Value.Value
+	case *ast.StringNode, *ast.LiteralNode:
+		return v.Node.Text()
 	case *ast.BoolNode:
 		return n.Value
 	case *ast.IntegerNode:
@@ -53,6 +58,6 @@ func (v value) any() any {
 			return n.Value
 		}
 	}
-	v.fault(describe(v.node)+" has no place in JSON", "")
+	v.Fault(v.Node.Describe()+" has no place in JSON", "")
 	return nil
 }

@@ -7,16 +7,16 @@ const fence = "---"
 // decodeMarkdown reads a text that may have YAML between two --- lines at its
 // start. Positions are those of the whole file.
 func decodeMarkdown(name string, data []byte, read func(front value, body string)) error {
-	whole := newSource(name, data)
+	whole := newDecoder(newSource(name, data))
 	if !whole.checkText() {
-		return whole.err()
+		return whole.Err()
 	}
-	front, body, ok := cutFrontMatter(whole.text)
+	front, body, ok := cutFrontMatter(whole.Text)
 	if !ok {
-		whole.fault(span{line: 1, column: 1, width: len(fence)}, "the front matter has no end", "put a line with --- below it")
-		return whole.err()
+		whole.Fault(whole.SpanAt(0, len(fence)), "the front matter has no end", "put a line with --- below it")
+		return whole.Err()
 	}
-	return (&source{name: name, text: front}).decode(func(v value) { read(v, body) })
+	return decode(newSource(name, []byte(front)), func(v value) { read(v, body) })
 }
 
 // cutFrontMatter keeps the first --- with the front matter: to YAML it is the

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 func addFiles(f *testing.F, pattern string) {
@@ -38,14 +40,14 @@ func FuzzSchema(f *testing.F) {
 		schemas[kind] = compile(f, kind)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		document := asJSON(t, data)
+		instance := asJSON(t, data)
 		for kind, schema := range schemas {
 			err := parseKind(kind, data)
 			if err != nil {
-				checkFaults(t, err.(*Faults), string(data))
+				checkFaults(t, err.(*document.Faults), string(data))
 				continue
 			}
-			if invalid := schema.Validate(document); invalid != nil {
+			if invalid := schema.Validate(instance); invalid != nil {
 				t.Errorf("%s: we accept what the schema does not: %v\n%s", kind, invalid, data)
 			}
 		}
@@ -68,7 +70,7 @@ func FuzzReviewMarkdown(f *testing.F) {
 			t.Fatalf("not the same twice: %v, %v\n%s", err, again, diff)
 		}
 		if err != nil {
-			checkFaults(t, err.(*Faults), string(data))
+			checkFaults(t, err.(*document.Faults), string(data))
 			return
 		}
 		if strings.TrimSpace(first.Prompt) == "" || len(first.CLIPreference) == 0 || first.NumReviews < 1 ||
@@ -84,7 +86,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		check := newCheck("lint")
 		if err := parseCheck("config.yml", data, check); err != nil {
-			checkFaults(t, err.(*Faults), string(data))
+			checkFaults(t, err.(*document.Faults), string(data))
 			return
 		}
 		dir := check.WorkingDirectory

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // Whatever the file holds, there is an answer, soon, and always the same one;
@@ -42,11 +44,11 @@ func FuzzParseProject(f *testing.F) {
 		if first != nil || again == nil || err.Error() != again.Error() {
 			t.Fatalf("got %v and %v, then %v", first, err, again)
 		}
-		checkFaults(t, err.(*Faults), string(data))
+		checkFaults(t, err.(*document.Faults), string(data))
 	})
 }
 
-func checkFaults(t *testing.T, faults *Faults, text string) {
+func checkFaults(t *testing.T, faults *document.Faults, text string) {
 	t.Helper()
 	if len(faults.All) == 0 {
 		t.Fatal("an error without faults")

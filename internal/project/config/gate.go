@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
 
 const maxNameLength = 64
 
@@ -17,47 +21,45 @@ func newGate(name string) Gate {
 // fields are the keys that checks and reviews have in common.
 func (g *Gate) fields() []field {
 	return []field{
-		{key: "parallel", read: into(&g.Parallel, value.boolean)},
-		{key: "run_in_ci", read: into(&g.RunInCI, value.boolean)},
-		{key: "run_locally", read: into(&g.RunLocally, value.boolean)},
-		{key: "timeout", read: into(&g.Timeout, value.seconds)},
-		{key: "on_error", read: func(v value) { oneOf(v, &g.OnError, AllowOnError, BlockOnError) }},
-		{key: "cache", read: into(&g.Cache, value.boolean)},
-		{key: "inputs", read: listOf(&g.Inputs, value.pathPattern)},
-		{key: "env", read: listOf(&g.Env, value.variable)},
-		{key: "tools", read: listOf(&g.Tools, value.command)},
-		{key: "reads", read: func(v value) {
-			reads := []Reading{}
-			listOf(&reads, func(v value, to *Reading) bool { return oneOf(v, to, ReadsGit) })(v)
-			g.Reads = &reads
-		}},
+		document.Key("parallel", &g.Parallel, boolean, "Run beside other gates.").Default(g.Parallel),
+		document.Key("run_in_ci", &g.RunInCI, boolean, "").Default(true),
+		document.Key("run_locally", &g.RunLocally, boolean, "").Default(true),
+		document.Key("timeout", &g.Timeout, seconds, "For one run of the command, or one call of a reviewer. A duration, or a number of seconds. Default: what the run has; for a reviewer half of what is left of that."),
+		document.Key("on_error", &g.OnError, oneOf(AllowOnError, BlockOnError), "What becomes of a gate that could not run.").Default(AllowOnError),
+		document.Key("cache", &g.Cache, boolean, "Let a pass stand for the next run on the same content.").Default(true),
+		document.Key("inputs", &g.Inputs, listOf(pathPattern), "Patterns of the files that a pass depends on, ignored ones included. Default: the whole working tree."),
+		document.Key("env", &g.Env, listOf(variable), "Variables that a pass depends on."),
+		document.Key("tools", &g.Tools, listOf(command), "Commands that print a version that a pass depends on."),
+		document.Key("reads", &g.Reads, readings(), "What a pass depends on besides files. Default: git (HEAD, branch, index, base) where the command or a script of .gauntlet uses it."),
 	}
+}
+
+func readings() typeOf[*[]Reading] {
+	return document.Then(listOf(oneOf(ReadsGit)), func(_ value, list []Reading) (*[]Reading, bool) {
+		list = append([]Reading{}, list...) // never nil
+		return &list, true
+	})
 }
 
 // fileName is the key name in a gate's own file, where it can only repeat the
 // name of the file.
 func fileName(name string) field {
-	return field{key: "name", read: func(v value) {
-		var text string
-		if v.text(&text) && text != name {
-			v.fault("a gate is named after its file, this one "+quote(name), "leave name out, or rename the file")
+	var text string
+	return document.Key("name", &text, textThat(anyText, func(text string) (message, hint string) {
+		if text != name {
+			return "a gate is named after its file, this one " + quote(name), "leave name out, or rename the file"
 		}
-	}}
+		return "", ""
+	}).As(gateName), "Only the file's own name, if anything.")
 }
 
 // inlineName is the key name of a gate in config.yml.
 func inlineName(to *mention) field {
-	return field{key: "name", required: true, read: func(v value) {
-		var name string
-		if !v.text(&name) {
-			return
-		}
-		if !validName(name) {
-			v.fault(badName(name))
-			return
-		}
-		*to = v.mention(name)
-	}}
+	return document.Key("name", to, mentioned(textThat(anyText, badName)).As(gateName), "The gate's name.").Needed()
+}
+
+func gateName() schema {
+	return document.Matching("^[A-Za-z0-9][A-Za-z0-9._-]*$").With("maxLength", maxNameLength)
 }
 
 // validName reports whether a gate may have the name. It becomes part of file
@@ -66,24 +68,22 @@ func validName(name string) bool {
 	return name != "" && len(name) <= maxNameLength && madeOf(name, "._-") && !strings.ContainsAny(name[:1], "._-")
 }
 
+// badName says what is wrong with the name of a gate, or "".
 func badName(name string) (message, hint string) {
+	if validName(name) {
+		return "", ""
+	}
 	return quote(name) + " is no name for a gate",
 		"use at most 64 letters, digits and . _ -, and begin with a letter or a digit"
 }
 
 // variable reads the name of an environment variable.
-func (v value) variable(to *string) bool {
-	var name string
-	if !v.text(&name) {
-		return false
-	}
+var variable = textThat(anyText, func(name string) (message, hint string) {
 	if name == "" || !madeOf(name, "_") || name[0] >= '0' && name[0] <= '9' {
-		v.fault(quote(name)+" is no name for a variable", "use letters, digits and _")
-		return false
+		return quote(name) + " is no name for a variable", "use letters, digits and _"
 	}
-	*to = name
-	return true
-}
+	return "", ""
+}).As(func() schema { return document.Matching("^[A-Za-z_][A-Za-z0-9_]*$") })
 
 // madeOf reports whether a text has only ASCII letters, digits and the given
 // signs in it.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 const (
@@ -40,7 +42,7 @@ func GateFiles(dir, shown string) (names []string) {
 
 // listGates lists the gates of a folder in the order of their names. A folder
 // that is missing has none.
-func listGates(dir, shown, folder string) (files []gateFile, faults []Fault) {
+func listGates(dir, shown, folder string) (files []gateFile, faults []document.Fault) {
 	shown = filepath.Join(shown, folder)
 	entries, err := os.ReadDir(filepath.Join(dir, folder))
 	if err != nil {
@@ -48,7 +50,7 @@ func listGates(dir, shown, folder string) (files []gateFile, faults []Fault) {
 		if _, linkErr := os.Lstat(filepath.Join(dir, folder)); errors.Is(linkErr, fs.ErrNotExist) {
 			return nil, nil
 		}
-		return nil, unreadable(shown, err).All
+		return nil, document.Unreadable(shown, err).All
 	}
 	for _, entry := range entries {
 		name := entry.Name()
@@ -57,14 +59,14 @@ func listGates(dir, shown, folder string) (files []gateFile, faults []Fault) {
 			gate:      strings.TrimSuffix(name, extension),
 			extension: extension,
 			path:      filepath.Join(dir, folder, name),
-			shown:     filepath.Join(shown, strings.Map(visible, name)),
+			shown:     filepath.Join(shown, strings.Map(document.Visible, name)),
 		}
 		switch {
 		case strings.HasPrefix(name, "."):
 		case !slices.Contains(extensions(folder), extension):
 			faults = append(faults, misnamed(file, extensions(folder))...)
 		case len(files) == maxGateFiles:
-			return files, append(faults, fileFault(shown, "has more than "+strconv.Itoa(maxGateFiles)+" gates", ""))
+			return files, append(faults, document.OfFile(shown, "has more than "+strconv.Itoa(maxGateFiles)+" gates", ""))
 		default:
 			files = append(files, file)
 		}
@@ -81,32 +83,27 @@ func extensions(folder string) []string {
 
 // misnamed finds fault with a file that was surely meant to be a gate: nothing
 // would read it, and nobody would notice.
-func misnamed(file gateFile, valid []string) []Fault {
+func misnamed(file gateFile, valid []string) []document.Fault {
 	lower := strings.ToLower(file.extension)
 	if !slices.Contains(valid, lower) && !slices.Contains([]string{".ym", ".yl", ".ymal", ".yaml_", ".json", ".toml"}, lower) {
 		return nil
 	}
-	return []Fault{fileFault(file.shown, "nothing reads a file with this ending", "rename it to "+quote(file.gate+valid[0]))}
+	return []document.Fault{document.OfFile(file.shown, "nothing reads a file with this ending", "rename it to "+quote(file.gate+valid[0]))}
 }
 
 // nameFaults finds fault with names that are not valid, and with two files for
 // one gate.
-func nameFaults(files []gateFile) (faults []Fault) {
+func nameFaults(files []gateFile) (faults []document.Fault) {
 	first := map[string]string{}
 	for _, file := range files {
-		if !validName(file.gate) {
-			message, hint := badName(file.gate)
-			faults = append(faults, fileFault(file.shown, message, hint))
+		if message, hint := badName(file.gate); message != "" {
+			faults = append(faults, document.OfFile(file.shown, message, hint))
 		}
 		if other, again := first[file.gate]; again {
-			faults = append(faults, fileFault(file.shown, "there are two files for the gate "+quote(file.gate), "delete this one or "+other))
+			faults = append(faults, document.OfFile(file.shown, "there are two files for the gate "+quote(file.gate), "delete this one or "+other))
 			continue
 		}
 		first[file.gate] = file.shown
 	}
 	return faults
-}
-
-func fileFault(file, message, hint string) Fault {
-	return Fault{Position: Position{File: file}, Message: message, Hint: hint}
 }

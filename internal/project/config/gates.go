@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // Gates are all gates of a project, under the entry points that lead to them.
@@ -35,7 +37,7 @@ type EntryPoint struct {
 	Exclude []string
 	Checks  []*Check
 	Reviews []*Review
-	Pos     Position
+	Pos     document.Position
 }
 
 // Gate is what checks and reviews have in common.
@@ -59,7 +61,7 @@ type Gate struct {
 	Tools []string
 	// Reads says what else a pass depends on; nil where the gate does not say.
 	Reads *[]Reading
-	Pos   Position
+	Pos   document.Position
 }
 
 // Reading is something outside the working tree that gates read.

@@ -1,6 +1,10 @@
 package config
 
-import "math"
+import (
+	"math"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
 
 const defaultMaxRetries = 3
 
@@ -17,48 +21,51 @@ func defaultGauntlet() Gauntlet {
 // fields are the keys of config.yml that are about all gates.
 func (g *Gauntlet) fields() []field {
 	return []field{
-		{key: "base_branch", read: into(&g.BaseBranch, value.command)},
-		{key: "log_dir", read: into(&g.LogDir, value.logDir)},
-		{key: "allow_parallel", read: into(&g.AllowParallel, value.boolean)},
-		{key: "max_parallel", read: func(v value) { v.count(&g.MaxParallel, 1, math.MaxInt) }},
-		{key: "max_retries", read: func(v value) { v.count(&g.MaxRetries, 0, math.MaxInt) }},
-		{key: "rerun_new_issue_threshold", read: func(v value) { oneOf(v, &g.NewIssues, Critical, High, Medium, Low) }},
-		{key: "debug_log", read: func(v value) { readDebugLog(v, &g.DebugLog) }},
-		{key: "stop_hook", read: func(v value) { readStopHook(v, &g.StopHook) }},
-		{key: "logging", read: readLogging},
-		{key: "violations", read: func(v value) { readViolations(v, &g.SkipCritical) }},
+		document.Key("base_branch", &g.BaseBranch, command, "What changes are counted from. Default: the remote's default branch, else origin/main."),
+		document.Key("log_dir", &g.LogDir, logDir, "The folder for logs, relative to the project's root.").Default("gauntlet_logs"),
+		document.Key("allow_parallel", &g.AllowParallel, boolean, "Run gates side by side, those that allow it.").Default(true),
+		document.Key("max_parallel", &g.MaxParallel, count(1, math.MaxInt), "How many gates run at once. Default: one more than there are cores."),
+		document.Key("max_retries", &g.MaxRetries, count(0, math.MaxInt), "How many failing runs block the agent before a person is asked.").Default(defaultMaxRetries),
+		document.Key("rerun_new_issue_threshold", &g.NewIssues, oneOf(Critical, High, Medium, Low), "The least priority at which a review that verifies fixes may raise something new.").Default(High),
+		document.Key("debug_log", &g.DebugLog, debugLog(), debugLogSays),
+		document.Key("stop_hook", &g.StopHook, section((*StopHook).fields), stopHookSays),
+		document.Key("logging", &logging{}, section((*logging).fields), "Accepted for the older tool's sake; it has no effect."),
+		document.Key("violations", g, section((*Gauntlet).violations), "What may be done about violations."),
 	}
 }
 
-func readCLI(v value, to *CLI) {
-	v.mapping(
-		field{key: "default_preference", required: true, read: someOf(&to.DefaultPreference, readReviewer)},
-		field{key: "check_usage_limit", read: into(&to.CheckUsageLimit, value.boolean)},
-	)
-}
-
-func readViolations(v value, to *SkipCritical) {
-	v.mapping(
-		field{key: "skip_critical", read: func(v value) { oneOf(v, to, SkipByPerson, SkipByAnyone) }},
-	)
-}
-
-// readLogging takes what the older tool's files say about its own logging. It
-// had no effect there either.
-func readLogging(v value) {
-	var level, format string
-	var enabled bool
-	sink := func(formats ...string) func(value) {
-		return func(v value) {
-			v.mapping(
-				field{key: "enabled", read: into(&enabled, value.boolean)},
-				field{key: "format", read: func(v value) { oneOf(v, &format, formats...) }},
-			)
-		}
+func (c *CLI) fields() []field {
+	return []field{
+		document.Key("default_preference", &c.DefaultPreference, someOf(reviewer()), "The programs that review, the preferred one first.").Needed(),
+		document.Key("check_usage_limit", &c.CheckUsageLimit, boolean, "Let health ask each of them for a word.").Default(false),
 	}
-	v.mapping(
-		field{key: "level", read: func(v value) { oneOf(v, &level, "debug", "info", "warning", "error") }},
-		field{key: "console", read: sink("pretty", "json")},
-		field{key: "file", read: sink("text", "json")},
-	)
+}
+
+func (g *Gauntlet) violations() []field {
+	return []field{
+		document.Key("skip_critical", &g.SkipCritical, oneOf(SkipByPerson, SkipByAnyone), "Who may skip a critical violation.").Default(SkipByPerson),
+	}
+}
+
+// logging is what the older tool's files say about its own logging. It had no effect there
+// either.
+type logging struct {
+	level, format string
+	enabled       bool
+}
+
+func (l *logging) fields() []field {
+	sink := func(formats ...string) typeOf[logging] {
+		return section(func(l *logging) []field {
+			return []field{
+				document.Key("enabled", &l.enabled, boolean, ""),
+				document.Key("format", &l.format, oneOf(formats...), ""),
+			}
+		})
+	}
+	return []field{
+		document.Key("level", &l.level, oneOf("debug", "info", "warning", "error"), ""),
+		document.Key("console", l, sink("pretty", "json"), ""),
+		document.Key("file", l, sink("text", "json"), ""),
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // Global is the user's own configuration, ~/.config/agent-gauntlet/config.yml.
@@ -78,21 +80,11 @@ func (g *Global) fallback(text []byte) *Global {
 	g.Exists, g.Trust = true, TrustOff
 	// Without its NULs, UTF-16 reads like ASCII.
 	words := strings.FieldsFunc(strings.ReplaceAll(string(text), "\x00", ""), func(r rune) bool { return !unicode.IsLetter(r) })
-	meant := func(word string) bool { return Suggest(word, []string{string(TrustEnforce)}) != "" }
+	meant := func(word string) bool { return document.Suggest(word, []string{string(TrustEnforce)}) != "" }
 	if text == nil || len(text) > maxFileSize || slices.ContainsFunc(words, meant) {
 		g.Trust = TrustEnforce
 	}
 	return g
-}
-
-// ParseGlobal reads the content of a global configuration. The name is for
-// faults only.
-func ParseGlobal(name string, data []byte) (*Global, error) {
-	global, err := parseGlobal(name, data)
-	if err != nil {
-		return nil, err
-	}
-	return global, nil
 }
 
 // parseGlobal returns, beside the faults, the sections that have none.
@@ -100,34 +92,38 @@ func parseGlobal(name string, data []byte) (*Global, error) {
 	global := defaultGlobal()
 	global.Exists = true
 	source := newSource(name, data)
-	source.secrets = true // notify.urls
-	err := source.decode(func(v value) {
-		v.mapping(
-			field{key: "trust", read: func(v value) { readTrust(v, &global.Trust) }},
-			field{key: "mode", read: func(v value) { readMode(v, &global.Mode) }},
-			field{key: "quiet", read: into(&global.Quiet, value.boolean)},
-			field{key: "notify", read: whole(&global.Notify, readNotify)},
-			field{key: "journal", read: whole(&global.Journal, readJournal)},
-			field{key: "stop_hook", read: whole(&global.StopHook, readStopHook)},
-			field{key: "debug_log", read: whole(&global.DebugLog, readDebugLog)},
-			field{key: "supervisor", read: whole(&global.Supervisor, readSupervisor)},
-			field{key: "terminal", read: whole(&global.Terminal, readTerminal)},
-			field{key: "lifecycle", read: whole(&global.Lifecycle, readLifecycle)},
-			field{key: "prices", read: whole(&global.Prices, func(v value, to *[]Price) { listOf(to, readPrice)(v) })},
-		)
-	})
-	return global, err
+	source.Secrets = true // notify.urls
+	return global, decode(source, func(v value) { v.Mapping(global.fields()...) })
+}
+
+func (g *Global) fields() []field {
+	return []field{
+		document.Key("trust", &g.Trust, orDefault("off", TrustEnforce), "enforce: only what you approved runs.").Default("off"),
+		modeField(&g.Mode, "Observe judges and records everything in every project, and blocks nothing."),
+		document.Key("quiet", &g.Quiet, boolean, "Do not tell you of gates that passed.").Default(false),
+		document.Key("notify", &g.Notify, whole(section((*Notify).fields)), "How you are told."),
+		document.Key("journal", &g.Journal, whole(section((*Journal).fields)), "What the journal holds."),
+		document.Key("stop_hook", &g.StopHook, whole(section((*StopHook).fields)), stopHookSays),
+		document.Key("debug_log", &g.DebugLog, whole(debugLog()), debugLogSays),
+		document.Key("supervisor", &g.Supervisor, whole(section((*Supervisor).fields)), "Reviews of an agent's work by a second client. What ccc.json says comes first."),
+		document.Key("terminal", &g.Terminal, whole(section((*Terminal).fields)), "How the client's screen is read before something is typed into it."),
+		document.Key("lifecycle", &g.Lifecycle, whole(section((*Lifecycle).fields)), "Agents that the daemon runs."),
+		document.Key("prices", &g.Prices, whole(listOf(section((*Price).fields))), "What models cost. The first whose pattern matches counts, before the prices that are built in."),
+	}
 }
 
 // whole reads a section that counts only where it is without a fault: half of what a
 // person wrote may be the opposite of what they meant.
-func whole[T any](to *T, read func(value, *T)) func(value) {
-	return func(v value) {
-		section, before := *to, v.d.count
-		if read(v, &section); v.d.count == before {
-			*to = section
+func whole[T any](t typeOf[T]) typeOf[T] {
+	return document.New(func(v value, to *T) bool {
+		section, before := *to, v.Count
+		t.Read(v, &section)
+		if v.Count > before {
+			return false
 		}
-	}
+		*to = section
+		return true
+	}, t.Schema)
 }
 
 func defaultGlobal() *Global {
@@ -137,18 +133,10 @@ func defaultGlobal() *Global {
 	}
 }
 
-func readTrust(v value, to *Trust) {
-	const off Trust = "off"
-	var trust Trust
-	if oneOf(v, &trust, off, TrustEnforce) && trust != off {
-		*to = trust
+func (j *Journal) fields() []field {
+	return []field{
+		document.Key("payloads", &j.Payloads, boolean, "Keep what the client sent, prompts and tool input included.").Default(false),
+		document.Key("max_age", &j.MaxAge, duration(noLimit), "How long records are kept.").Default("720h"),
+		document.Key("max_size", &j.MaxSize, size, "How much of them is kept.").Default("256MiB"),
 	}
-}
-
-func readJournal(v value, to *Journal) {
-	v.mapping(
-		field{key: "payloads", read: func(v value) { v.boolean(&to.Payloads) }},
-		field{key: "max_age", read: func(v value) { v.duration(&to.MaxAge, noLimit) }},
-		field{key: "max_size", read: func(v value) { v.size(&to.MaxSize) }},
-	)
 }

@@ -1,5 +1,7 @@
 package config
 
+import "github.com/stopgate/stopgate/internal/project/document"
+
 // Lifecycle is what holds for the agents that the daemon runs.
 type Lifecycle struct {
 	WhenDaemonDown WhenDown
@@ -19,9 +21,9 @@ const (
 // MostAgents is more agents than any machine runs at once.
 const MostAgents = 10_000
 
-func readLifecycle(v value, to *Lifecycle) {
-	v.mapping(
-		field{key: "when_daemon_down", read: func(v value) { oneOf(v, &to.WhenDaemonDown, AllowWhenDown, BlockWhenDown) }},
-		field{key: "max_agents", read: func(v value) { v.count(&to.MaxAgents, 1, MostAgents) }},
-	)
+func (l *Lifecycle) fields() []field {
+	return []field{
+		document.Key("when_daemon_down", &l.WhenDaemonDown, oneOf(AllowWhenDown, BlockWhenDown), "Whether an agent may stop when the daemon cannot be asked.").Default(AllowWhenDown),
+		document.Key("max_agents", &l.MaxAgents, count(1, MostAgents), "How many agents run at once on this machine. Default: no limit."),
+	}
 }

@@ -28,7 +28,7 @@ type tokenCheck struct {
 
 // checkTokens refuses what the parser could choke on, and what YAML has but a
 // configuration file has no use for.
-func (s *source) checkTokens(tokens token.Tokens) bool {
+func (d *decoder) checkTokens(tokens token.Tokens) bool {
 	var check tokenCheck
 	for _, t := range tokens {
 		if t.Type == token.InvalidType {
@@ -38,11 +38,11 @@ func (s *source) checkTokens(tokens token.Tokens) bool {
 			continue
 		}
 		if message := check.next(t); message != "" {
-			s.fault(s.spanOf(t), message, "")
+			d.Fault(mark{d, t}, message, "")
 			return false
 		}
 		if message, hint := misread(t); message != "" {
-			s.fault(s.spanOf(t), message, hint)
+			d.Fault(mark{d, t}, message, hint)
 			if t.Type == token.DoubleQuoteType {
 				return false // the tokens after it are off by some characters
 			}

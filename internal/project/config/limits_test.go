@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // Files made to be slow, deep or large are refused with one clear fault, and
@@ -66,7 +68,7 @@ func TestTooManyFaults(t *testing.T) {
 		b.WriteString("k" + strconv.Itoa(i) + ": 1\n")
 	}
 	_, err := ParseProject("config.yml", []byte(b.String()))
-	all := err.(*Faults).All
+	all := err.(*document.Faults).All
 	if len(all) != maxFaults+1 {
 		t.Fatalf("%d faults", len(all))
 	}

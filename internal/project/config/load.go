@@ -1,6 +1,13 @@
 package config
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
+
+// maxFaults is more than a person fixes in one go.
+const maxFaults = 100
 
 // LoadGates reads the gates in dir, which is a project's .gauntlet or an approved
 // copy of it, and puts them under the entry points of its config.yml. Faults name
@@ -32,21 +39,21 @@ type loader struct {
 	preference []string
 	checks     map[string]*checkDraft
 	reviews    map[string]*Review
-	faults     []Fault
+	faults     []document.Fault
 }
 
-func (l *loader) fault(faults ...Fault) { l.faults = append(l.faults, faults...) }
+func (l *loader) fault(faults ...document.Fault) { l.faults = append(l.faults, faults...) }
 
 func (l *loader) err() error {
-	all := inFileOrder(l.faults)
+	all := document.InOrder(l.faults)
 	if len(all) == 0 {
 		return nil
 	}
 	if hidden := len(all) - maxFaults; hidden > 0 {
-		note := fileFault(l.shown, strconv.Itoa(hidden)+" more faults are not shown", "")
+		note := document.OfFile(l.shown, strconv.Itoa(hidden)+" more faults are not shown", "")
 		all = append(all[:maxFaults:maxFaults], note)
 	}
-	return &Faults{All: all}
+	return &document.Faults{All: all}
 }
 
 func (l *loader) readChecks() {
@@ -81,7 +88,7 @@ func (l *loader) each(folder string, parse func(gateFile, []byte) error) {
 		if err == nil {
 			err = parse(file, data)
 		}
-		if found, ok := err.(*Faults); ok {
+		if found, ok := err.(*document.Faults); ok {
 			l.fault(found.All...)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // files are the content of a .gauntlet.
@@ -87,13 +89,13 @@ tools: [node --version]
 	lint := &Check{
 		Gate: Gate{
 			Name: "lint", Parallel: true, Timeout: 2 * time.Minute, OnError: BlockOnError, Inputs: []string{"web/**", "dist"},
-			Env: []string{"CI", "_X1"}, Tools: []string{"node --version"}, Pos: Position{shownPath("checks/lint.yaml"), 2, 1},
+			Env: []string{"CI", "_X1"}, Tools: []string{"node --version"}, Pos: document.Position{File: shownPath("checks/lint.yaml"), Line: 2, Column: 1},
 		},
 		Command: "make lint", WorkingDirectory: "web", FixInstructions: "Run make fmt.\n",
 	}
 	gate := func(name, file string, line, column int) Gate {
 		g := newGate(name)
-		g.Pos = Position{shownPath(file), line, column}
+		g.Pos = document.Position{File: shownPath(file), Line: line, Column: column}
 		return g
 	}
 	review := func(g Gate, prompt string) *Review {
@@ -111,12 +113,12 @@ tools: [node --version]
 	extra.CLIPreference = []string{"codex"}
 	want := &Gates{EntryPoints: []EntryPoint{
 		{
-			Path: "src", Exclude: []string{"**/*.md", "src/gen"}, Pos: Position{shownPath("config.yml"), 2, 5},
+			Path: "src", Exclude: []string{"**/*.md", "src/gen"}, Pos: document.Position{File: shownPath("config.yml"), Line: 2, Column: 5},
 			Checks:  []*Check{lint, quick},
 			Reviews: []*Review{review(gate("style", "reviews/style.md", 1, 1), "Look at the style."), security, strict, extra},
 		},
-		{Path: "docs", Checks: []*Check{lint}, Pos: Position{shownPath("config.yml"), 11, 5}},
-		{Path: "empty", Pos: Position{shownPath("config.yml"), 13, 5}},
+		{Path: "docs", Checks: []*Check{lint}, Pos: document.Position{File: shownPath("config.yml"), Line: 11, Column: 5}},
+		{Path: "empty", Pos: document.Position{File: shownPath("config.yml"), Line: 13, Column: 5}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -133,7 +135,7 @@ func TestBuiltinReviewByName(t *testing.T) {
 	got := gates.EntryPoints[0].Reviews[0]
 	text, _ := Builtin("task-compliance")
 	want := newReview("task-compliance", []string{"claude"})
-	want.Prompt, want.Pos = strings.TrimSpace(text), Position{shownPath("config.yml"), 2, 36}
+	want.Prompt, want.Pos = strings.TrimSpace(text), document.Position{File: shownPath("config.yml"), Line: 2, Column: 36}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -265,7 +267,7 @@ func TestTooManyGateFaults(t *testing.T) {
 		f["checks/"+string(a)+".yml"] = b.String()
 	}
 	_, err := load(t, f.write(t))
-	all := err.(*Faults).All
+	all := err.(*document.Faults).All
 	if len(all) != maxFaults+1 || all[maxFaults].String() != ".gauntlet: 110 more faults are not shown" {
 		t.Errorf("%d faults, the last %s", len(all), all[len(all)-1])
 	}

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // Mode says whether what is judged is also held against the agent.
@@ -15,11 +17,14 @@ const (
 	Observe Mode = "observe"
 )
 
-func readMode(v value, to *Mode) {
-	var mode Mode
-	if oneOf(v, &mode, Enforce, Observe) && mode != Enforce {
-		*to = mode
-	}
+// modeField reads a mode; the default is the same as none.
+func modeField(to *Mode, says string) field {
+	return document.Key("mode", to, orDefault(Enforce, Observe), says).Default(Enforce)
+}
+
+// orDefault reads one of a few words. The first of them is the same as none.
+func orDefault[T ~string](choices ...T) typeOf[T] {
+	return document.Then(oneOf(choices...), func(_ value, word T) (T, bool) { return word, word != choices[0] })
 }
 
 // Observes reports whether nothing is blocked, because the project or the user says so.

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/goccy/go-yaml/ast"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // Notify is how a person is told: the ways in general, and those of projects.
@@ -59,85 +59,89 @@ func (q Quiet) None() bool { return q.From == q.To }
 // TimeOfDay is in minutes after midnight.
 type TimeOfDay int
 
-func readNotify(v value, to *Notify) {
-	v.mapping(
-		field{key: "command", read: func(v value) { v.command(&to.Command) }},
-		field{key: "desktop", read: func(v value) { v.boolean(&to.Desktop) }},
-		field{key: "urls", read: func(v value) { readURLs(v, &to.URLs) }},
-		field{key: "quiet", read: func(v value) { readQuiet(v, &to.Quiet) }},
-		field{key: "projects", read: func(v value) { readProjectNotify(v, &to.Projects) }},
-	)
+func (n *Notify) fields() []field {
+	return []field{
+		document.Key("command", &n.Command, command, "Run with the message as its argument."),
+		document.Key("desktop", &n.Desktop, boolean, desktopSays),
+		document.Key("urls", &n.URLs, urls(), urlsSays),
+		document.Key("quiet", &n.Quiet, quiet(), quietSays),
+		document.Key("projects", &n.Projects, projectNotifies(), "What is different for projects. The first whose path is the project or above it counts."),
+	}
 }
 
-func readProjectNotify(v value, to *[]ProjectNotify) {
-	lines := map[string]int{}
-	items, _ := v.list()
-	for _, item := range items {
-		var p ProjectNotify
-		item.mapping(
-			field{key: "path", required: true, read: func(v value) { v.projectPath(&p.Path, lines) }},
-			field{key: "command", read: optional(&p.Command, value.commandOrNone)},
-			field{key: "desktop", read: optional(&p.Desktop, value.boolean)},
-			field{key: "urls", read: optional(&p.URLs, readURLs)},
-			field{key: "quiet", read: optional(&p.Quiet, readQuietOrOff)},
-			field{key: "muted", read: func(v value) { v.boolean(&p.Muted) }},
-		)
-		*to = append(*to, p)
+const (
+	desktopSays = "A notification on the desktop. Default: false."
+	urlsSays    = "Services, as shoutrrr writes them. They hold tokens: keep the file to yourself."
+	quietSays   = "Hours, in local time, in which nothing is sent; it is sent afterwards, where it still matters."
+)
+
+// fields are those of an entry, where lines are those of the paths before it.
+func (p *ProjectNotify) fields(lines map[string]int) []field {
+	none := func() schema { return document.AnyOf(schema{"const": ""}, document.Words()) }
+	off := func() schema { return document.AnyOf(schema{"const": "off"}, quiet().Schema().Says(quietSays)) }
+	return []field{
+		document.Key("path", &p.Path, projectPath(lines), "The project's root, or a directory above it: absolute, or beginning with ~/.").Needed(),
+		document.Key("command", &p.Command, document.Optional(unless("", command).As(none)), "Run with the message as its argument; empty for none."),
+		document.Key("desktop", &p.Desktop, document.Optional(boolean), desktopSays),
+		document.Key("urls", &p.URLs, document.Optional(urls()), urlsSays),
+		document.Key("quiet", &p.Quiet, document.Optional(unless("off", quiet()).As(off)), ""),
+		document.Key("muted", &p.Muted, boolean, "Nothing is sent at all.").Default(false),
 	}
+}
+
+func projectNotifies() typeOf[[]ProjectNotify] {
+	lines := map[string]int{}
+	return listOf(section(func(p *ProjectNotify) []field { return p.fields(lines) }))
 }
 
 // projectPath reads a directory that no entry before it is at or above: such an entry
 // would always count first.
-func (v value) projectPath(to *string, lines map[string]int) {
-	var text string
-	if !v.command(&text) {
-		return
-	}
-	clean := filepath.ToSlash(filepath.Clean(text))
-	if clean != "~" && !strings.HasPrefix(clean, "~/") && !path.IsAbs(clean) && !filepath.IsAbs(text) {
-		v.fault("must be an absolute path", "or one that begins with ~/")
-		return
-	}
-	for above := clean; ; above = path.Dir(above) {
-		if line, covered := lines[above]; covered {
-			v.fault("is never reached: "+quote(above)+" on line "+strconv.Itoa(line)+" counts first", "put it before that")
-			return
+func projectPath(lines map[string]int) typeOf[string] {
+	return document.Then(command, func(v value, text string) (string, bool) {
+		clean := filepath.ToSlash(filepath.Clean(text))
+		if clean != "~" && !strings.HasPrefix(clean, "~/") && !path.IsAbs(clean) && !filepath.IsAbs(text) {
+			v.Fault("must be an absolute path", "or one that begins with ~/")
+			return "", false
 		}
-		if above == path.Dir(above) || above == "~" {
-			break
+		for above := clean; ; above = path.Dir(above) {
+			if line, covered := lines[above]; covered {
+				v.Fault("is never reached: "+quote(above)+" on line "+strconv.Itoa(line)+" counts first", "put it before that")
+				return "", false
+			}
+			if above == path.Dir(above) || above == "~" {
+				break
+			}
 		}
-	}
-	lines[clean] = v.span().line
-	*to = text
+		lines[clean] = v.Span().Line
+		return text, true
+	})
 }
 
-// commandOrNone reads a command, or an empty text where none is to run.
-func (v value) commandOrNone(to *string) bool {
-	if n, ok := v.node.(*ast.StringNode); ok && n.Value == "" {
-		*to = ""
-		return true
-	}
-	return v.command(to)
+// unless reads a setting, or a word for none.
+func unless[T any](word string, t typeOf[T]) typeOf[T] {
+	return document.New(func(v value, to *T) bool {
+		if v.Node.Kind() == document.Text && v.Node.Text() == word {
+			*to = *new(T)
+			return true
+		}
+		return t.Read(v, to)
+	}, t.Schema)
 }
 
-// readURLs reads addresses of services. What is wrong with one is said without a word of
+// urls reads addresses of services. What is wrong with one is said without a word of
 // it: it may hold a token.
-func readURLs(v value, to *[]string) bool {
-	v.d.private++
-	defer func() { v.d.private-- }()
-	items, ok := v.list()
-	if !ok {
-		return false
-	}
-	urls := make([]string, 0, len(items))
-	for _, item := range items {
-		var url string
-		if item.serviceURL(&url) {
-			urls = append(urls, url)
+func urls() typeOf[[]string] {
+	t := listOf(document.New(readServiceURL, func() schema { return document.Matching(`^[A-Za-z][A-Za-z0-9+.\-]*://\S+$`) }))
+	return document.New(func(v value, to *[]string) bool {
+		v.Private++
+		defer func() { v.Private-- }()
+		urls := []string{}
+		if !t.Read(v, &urls) {
+			return false
 		}
-	}
-	*to = urls
-	return true
+		*to = urls
+		return true
+	}, t.Schema)
 }
 
 // Services are those that shoutrrr knows, by the schemes of their URLs.
@@ -146,24 +150,23 @@ func Services() []string {
 		"opsgenie pagerduty pushbullet pushover rocketchat signal slack smtp teams telegram wecom zulip")
 }
 
-func (v value) serviceURL(to *string) bool {
+func readServiceURL(v value, to *string) bool {
 	const form = "write it as shoutrrr does, such as ntfy://ntfy.sh/TOPIC"
-	if n, ok := v.node.(ast.ScalarNode); ok {
-		v.node = asText(n) // so that not even a number is shown
-	}
+	n := v.Node.(node)
+	v.Node = node{n.d, asText(n.ast)} // so that not even a number is shown
 	var text string
-	if !v.argument(&text) {
+	if !argument.Read(v, &text) {
 		return false
 	}
 	scheme, rest, found := strings.Cut(text, "://")
 	service, _, _ := strings.Cut(strings.ToLower(scheme), "+")
 	switch {
 	case !found || rest == "" || !isScheme(scheme) || strings.ContainsFunc(text, unicode.IsSpace):
-		v.fault("is not of the form SERVICE://…", form)
+		v.Fault("is not of the form SERVICE://…", form)
 	case service == "http" || service == "https":
-		v.fault(service+" is not a service", "generic+"+service+"://… sends to any address; services: "+strings.Join(Services(), ", "))
-	case !slices.Contains(Services(), service) && Suggest(service, Services()) != "":
-		v.fault(quote(service)+" is not a service", didYouMean(service, Services()))
+		v.Fault(service+" is not a service", "generic+"+service+"://… sends to any address; services: "+strings.Join(Services(), ", "))
+	case !slices.Contains(Services(), service) && document.Suggest(service, Services()) != "":
+		v.Fault(quote(service)+" is not a service", document.DidYouMean(service, Services()))
 	default:
 		*to = text
 		return true
@@ -178,45 +181,38 @@ func isScheme(text string) bool {
 	return lower != "" && strings.Trim(lower, letters+"0123456789+.-") == "" && strings.IndexByte(letters, lower[0]) >= 0
 }
 
-func readQuietOrOff(v value, to *Quiet) bool {
-	if n, ok := v.node.(*ast.StringNode); ok && n.Value == "off" {
-		*to = Quiet{}
-		return true
+func (q *Quiet) fields() []field {
+	return []field{
+		document.Key("from", &q.From, timeOfDay(), "").Needed(),
+		document.Key("to", &q.To, timeOfDay(), "").Needed(),
 	}
-	return readQuiet(v, to)
 }
 
-func readQuiet(v value, to *Quiet) bool {
-	var q Quiet
-	var from, until bool
-	v.mapping(
-		field{key: "from", required: true, read: func(v value) { from = v.timeOfDay(&q.From) }},
-		field{key: "to", required: true, read: func(v value) { until = v.timeOfDay(&q.To) }},
-	)
-	if !from || !until {
-		return false
-	}
-	if q.None() {
-		v.fault("begins and ends at the same time", "leave it out where there are no quiet hours")
-		return false
-	}
-	*to = q
-	return true
+func quiet() typeOf[Quiet] {
+	t := section((*Quiet).fields)
+	return document.New(func(v value, to *Quiet) bool {
+		q := Quiet{From: -1, To: -1}
+		if !t.Read(v, &q) || q.From < 0 || q.To < 0 {
+			return false
+		}
+		if q.None() {
+			v.Fault("begins and ends at the same time", "leave it out where there are no quiet hours")
+			return false
+		}
+		*to = q
+		return true
+	}, t.Schema)
 }
 
 // timeOfDay reads a time such as 22:00.
-func (v value) timeOfDay(to *TimeOfDay) bool {
+func timeOfDay() typeOf[TimeOfDay] {
 	const form = "write it like \"22:00\""
-	n, ok := v.node.(*ast.StringNode)
-	if !ok {
-		v.wrongType("a time of day", form)
-		return false
-	}
-	t, err := time.Parse("15:04", n.Value)
-	if err != nil || len(n.Value) != len("15:04") {
-		v.fault(quote(n.Value)+" is not a time of day", form+", from \"00:00\" to \"23:59\"")
-		return false
-	}
-	*to = TimeOfDay(t.Hour()*60 + t.Minute())
-	return true
+	return document.Then(word("a time of day", form), func(v value, text string) (TimeOfDay, bool) {
+		t, err := time.Parse("15:04", text)
+		if err != nil || len(text) != len("15:04") {
+			v.Fault(quote(text)+" is not a time of day", form+", from \"00:00\" to \"23:59\"")
+			return 0, false
+		}
+		return TimeOfDay(t.Hour()*60 + t.Minute()), true
+	}).As(func() schema { return document.Matching("^([01][0-9]|2[0-3]):[0-5][0-9]$") })
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 const notifyText = `notify:
@@ -85,7 +87,7 @@ func TestNoSecretInAFault(t *testing.T) {
 		for _, wrong := range []string{line + " }", line + ": x", strings.Replace(line, ":", ": [", 1), "  " + line, strings.Replace(line, "urls", "url", 1)} {
 			text := strings.Replace(notifyText, line+"\n", wrong+"\n", 1)
 			_, err := ParseGlobal("config.yml", []byte(text))
-			faults, ok := err.(*Faults)
+			faults, ok := err.(*document.Faults)
 			if ok && (strings.Contains(faults.Detail(), "ntfy.sh") || strings.Contains(faults.Error(), "ntfy.sh") || strings.Contains(faults.Detail(), "x@y")) {
 				t.Errorf("%s", faults.Detail())
 			}
@@ -116,7 +118,7 @@ func FuzzParseGlobal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		global, err := ParseGlobal("config.yml", data)
 		if err != nil {
-			checkFaults(t, err.(*Faults), string(data))
+			checkFaults(t, err.(*document.Faults), string(data))
 			return
 		}
 		again, err := ParseGlobal("config.yml", data)

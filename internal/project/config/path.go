@@ -6,62 +6,54 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// folder reads a path below the project's root, "." included.
-func (v value) folder(to *string) bool {
-	var text string
-	if !v.command(&text) {
-		return false
-	}
+var (
+	// folder is a path below the project's root, "." included.
+	folder = inside(textThat(command, hasBackslash))
+	// pathPattern is a path below the project's root that may be a pattern.
+	pathPattern = inside(glob)
+	logDir      = textThat(folder, isTaken)
+)
+
+func hasBackslash(text string) (message, hint string) {
 	if strings.Contains(text, `\`) {
-		v.fault(`must not contain \`, "write / between folders")
-		return false
+		return `must not contain \`, "write / between folders"
 	}
-	return v.inside(text, to)
+	return "", ""
 }
 
-// pathPattern reads a path below the project's root that may be a pattern.
-func (v value) pathPattern(to *string) bool {
-	var text string
-	return v.glob(&text) && v.inside(text, to)
+// inside reads a path without a leading "./" and a slash at its end.
+func inside(t typeOf[string]) typeOf[string] {
+	return document.Then(textThat(t, leadsOut), func(_ value, text string) (string, bool) { return path.Clean(text), true })
 }
 
-// inside writes the path without a leading "./" and a slash at its end.
-func (v value) inside(text string, to *string) bool {
+func leadsOut(text string) (message, hint string) {
 	switch {
 	case path.IsAbs(text) || filepath.IsAbs(text) || filepath.VolumeName(text) != "":
-		v.fault("must be relative to the project's root", "")
+		return "must be relative to the project's root", ""
 	case slices.Contains(strings.Split(text, "/"), ".."):
-		v.fault(`must not contain ".."`, "")
+		return `must not contain ".."`, ""
 	case strings.ContainsRune(text, 0):
-		v.fault("must not contain a NUL character", "")
+		return "must not contain a NUL character", ""
 	case strings.TrimSpace(path.Clean(text)) == "":
-		v.fault("must not be blank", "")
-	default:
-		*to = path.Clean(text)
-		return true
+		return "must not be blank", ""
 	}
-	return false
+	return "", ""
 }
 
-// logDir reads the folder for logs. It is emptied from time to time, and its
+// isTaken refuses folders for logs. Such a folder is emptied from time to time, and its
 // content is no part of the project, so it can neither hold nor be part of what
 // git and we keep.
-func (v value) logDir(to *string) bool {
-	var dir string
-	if !v.folder(&dir) {
-		return false
-	}
+func isTaken(dir string) (message, hint string) {
 	taken := func(name string) bool {
 		// Some file systems make no difference between upper and lower case.
 		return strings.EqualFold(name, ".git") || strings.EqualFold(name, paths.GauntletDir)
 	}
 	if dir == "." || slices.ContainsFunc(strings.Split(dir, "/"), taken) {
-		v.fault("must be a folder of its own, outside .git and "+paths.GauntletDir, "")
-		return false
+		return "must be a folder of its own, outside .git and " + paths.GauntletDir, ""
 	}
-	*to = dir
-	return true
+	return "", ""
 }

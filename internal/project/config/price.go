@@ -1,10 +1,6 @@
 package config
 
-import (
-	"strconv"
-
-	"github.com/goccy/go-yaml/ast"
-)
+import "github.com/stopgate/stopgate/internal/project/document"
 
 // Price is what a model costs, in US dollars for a million tokens.
 type Price struct {
@@ -15,30 +11,13 @@ type Price struct {
 	CacheWrite *float64 // nil: by how long it is kept, as is usual
 }
 
-func readPrice(v value, to *Price) bool {
-	v.mapping(
-		field{key: "model", required: true, read: func(v value) { v.glob(&to.Model) }},
-		field{key: "input", required: true, read: func(v value) { v.price(&to.Input) }},
-		field{key: "output", required: true, read: func(v value) { v.price(&to.Output) }},
-		field{key: "cache_read", read: optional(&to.CacheRead, value.price)},
-		field{key: "cache_write", read: optional(&to.CacheWrite, value.price)},
-	)
-	return true
-}
-
-// price reads an amount that may be 0.
-func (v value) price(to *float64) bool {
-	switch v.node.(type) {
-	case *ast.IntegerNode, *ast.FloatNode:
-	default:
-		v.wrongType("a number", "")
-		return false
+func (p *Price) fields() []field {
+	amount := document.Amount(true, mostCost)
+	return []field{
+		document.Key("model", &p.Model, glob, "A pattern for names of models, such as claude-opus-*.").Needed(),
+		document.Key("input", &p.Input, amount, "US dollars for a million tokens.").Needed(),
+		document.Key("output", &p.Output, amount, "").Needed(),
+		document.Key("cache_read", &p.CacheRead, document.Optional(amount), "Default: a tenth of input."),
+		document.Key("cache_write", &p.CacheWrite, document.Optional(amount), "Default: 1.25 times input, or twice for what is kept for an hour."),
 	}
-	amount, err := strconv.ParseFloat(v.node.GetToken().Value, 64)
-	if err != nil || !(amount >= 0) || amount > mostCost {
-		v.fault("must be a number from 0 to "+strconv.Itoa(mostCost), "")
-		return false
-	}
-	*to = amount
-	return true
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
@@ -44,7 +45,7 @@ type Command struct {
 	Message string
 	// OutputLines is how much of the output is passed on, from its end.
 	OutputLines int
-	Pos         Position
+	Pos         document.Position
 }
 
 // OnFailure is what a failed command leads to.
@@ -89,10 +90,10 @@ func draftProject(dir, shown string) (*Project, error) {
 }
 
 // Validate lists every fault of config.yml and of the gates, at once.
-func Validate(dir, shown string) []Fault {
-	var all []Fault
+func Validate(dir, shown string) []document.Fault {
+	var all []document.Fault
 	add := func(err error) {
-		var faults *Faults
+		var faults *document.Faults
 		if errors.As(err, &faults) {
 			all = append(all, faults.All...)
 		}
@@ -104,57 +105,97 @@ func Validate(dir, shown string) []Fault {
 	return all
 }
 
-// ParseProject reads the content of a config.yml. The name is for faults and
-// positions only.
-func ParseProject(name string, data []byte) (*Project, error) {
-	project, err := parseProject(name, data)
-	if err != nil {
-		return nil, err
-	}
-	return project, nil
-}
-
+// parseProject reads the content of a config.yml. The name is for faults and positions
+// only.
 func parseProject(name string, data []byte) (*Project, error) {
 	project := &Project{Gauntlet: defaultGauntlet()}
-	return project, decode(name, data, project.read)
+	return project, decode(newSource(name, data), project.read)
 }
 
 func (p *Project) read(v value) {
-	var hasCLI bool
-	var entryPoints value
-	v.mapping(append(append([]field{
-		{key: "hooks", read: func(v value) { p.Hooks = readHooks(v) }},
-		{key: "mode", read: func(v value) { readMode(v, &p.Mode) }},
-		{key: "quiet", read: into(&p.Quiet, value.boolean)},
-		{key: "entry_points", read: func(v value) { entryPoints = v }},
-		{key: "cli", read: func(v value) {
-			hasCLI = true
-			readCLI(v, &p.Gauntlet.CLI)
-		}},
-	}, p.Gauntlet.fields()...), p.Protect.fields()...)...)
+	cli, entries := nothing, nothing
+	v.Mapping(p.fields(&cli, &entries)...)
 	// Last, because they depend on cli wherever that is written.
-	p.entryPoints = readEntryPoints(entryPoints, p.Gauntlet.CLI.DefaultPreference)
+	entryPoints(p.Gauntlet.CLI.DefaultPreference).Read(entries, &p.entryPoints)
 	reviewed := func(e entryDraft) bool { return len(e.reviews) > 0 }
-	if !hasCLI && slices.ContainsFunc(p.entryPoints, reviewed) {
-		v.d.fault(v.span(), "cli is missing", "there are reviews; say who is to do them, like cli: {default_preference: [claude]}")
+	if cli.Key == nil && slices.ContainsFunc(p.entryPoints, reviewed) {
+		v.Source.Fault(v, "cli is missing", "there are reviews; say who is to do them, like cli: {default_preference: [claude]}")
 	}
 }
 
-func readHooks(v value) map[hook.Event][]Command {
-	entries, _ := v.entries()
+func (p *Project) fields(cli, entries *value) []field {
+	return slices.Concat([]field{
+		document.Key("hooks", &p.Hooks, hooks, "Commands for the client's events."),
+		modeField(&p.Mode, "Observe judges and records everything, and blocks nothing."),
+		document.Key("quiet", &p.Quiet, boolean, "Do not tell a person of gates that passed.").Default(false),
+		document.Key("entry_points", entries, later(entryPoints(nil)), "Which gates look at a change below which path."),
+		document.Key("cli", &p.Gauntlet.CLI, section((*CLI).fields), "Who reviews. Required when there is a review.").Kept(cli),
+	}, p.Gauntlet.fields(), p.Protect.fields())
+}
+
+// later keeps a value that can only be read when the others are.
+func later[T any](t typeOf[T]) typeOf[value] {
+	return document.New(func(v value, to *value) bool {
+		*to = v
+		return true
+	}, t.Schema)
+}
+
+// projectSchema is that of config.yml: reviews need a program to do them.
+func projectSchema() schema {
+	reviewed := schema{"type": "object", "required": []string{"reviews"}, "properties": schema{"reviews": schema{"type": "array", "minItems": 1}}}
+	s := orNull(document.Properties(new(Project).fields(nil, nil)...))
+	s["if"] = schema{
+		"required":   []string{"entry_points"},
+		"properties": schema{"entry_points": schema{"type": "array", "contains": reviewed}},
+	}
+	s["then"] = schema{"required": []string{"cli"}}
+	s["$defs"] = schema{
+		"check":  checkSchema(inlineName(nil)),
+		"review": reviewSchema(inlineName(nil)),
+		"hook":   document.Properties(new(Command).fields()...),
+	}
+	return s.With("title", ".gauntlet/config.yml")
+}
+
+// hooks reads the commands of each event.
+var hooks = document.New(readHooks, hooksSchema)
+
+func readHooks(v value, to *map[hook.Event][]Command) bool {
+	entries, ok := v.Entries()
 	hooks := make(map[hook.Event][]Command, len(entries))
 	for _, entry := range entries {
-		event := hook.Event(entry.name)
+		event := hook.Event(entry.Name)
 		if !event.Known() {
-			v.d.unknown("event", entry.name, entry.key, eventNames())
+			v.Unknown("event", entry.Name, entry.Key, document.Strings(hook.Events()))
 			continue
 		}
-		items, _ := entry.list()
+		items, _ := entry.List("")
 		for _, item := range items {
 			hooks[event] = append(hooks[event], readCommand(event, item))
 		}
 	}
-	return hooks
+	*to = hooks
+	return ok
+}
+
+func hooksSchema() schema {
+	events := schema{}
+	for _, event := range hook.Events() {
+		limits := schema{}
+		if !event.Blockable() {
+			limits["on_failure"] = schema{"const": Report}
+		}
+		if !event.HasSubject() {
+			limits["match"] = schema{"const": defaultMatch}
+		}
+		item := document.Ref("hook")()
+		if len(limits) > 0 {
+			item["properties"] = limits
+		}
+		events[string(event)] = schema{"type": []string{"array", "null"}, "items": item}
+	}
+	return schema{"type": []string{"object", "null"}, "properties": events, "additionalProperties": false}
 }
 
 func readCommand(event hook.Event, v value) Command {
@@ -164,39 +205,41 @@ func readCommand(event hook.Event, v value) Command {
 		Timeout:     defaultTimeout,
 		OnFailure:   Report,
 		OutputLines: defaultOutputLines,
-		Pos:         v.position(),
+		Pos:         v.Position(),
 	}
 	if event == hook.Stop {
 		c.OnFailure = Block
 	}
-	v.mapping(
-		field{key: "match", read: func(v value) { readMatch(v, event, &c.Match) }},
-		field{key: "run", required: true, read: func(v value) { v.command(&c.Run) }},
-		field{key: "timeout", read: func(v value) { v.duration(&c.Timeout, maxTimeout) }},
-		field{key: "on_failure", read: func(v value) { readOnFailure(v, event, &c.OnFailure) }},
-		field{key: "message", read: func(v value) { v.text(&c.Message) }},
-		field{key: "output_lines", read: func(v value) { v.count(&c.OutputLines, 1, maxOutputLines) }},
-	)
+	v.Mapping(c.fields()...)
 	return c
 }
 
-func readMatch(v value, event hook.Event, to *string) {
-	if v.glob(to) && *to != defaultMatch && !event.HasSubject() {
-		v.fault(string(event)+" has nothing to match against", "leave match out")
+func (c *Command) fields() []field {
+	return []field{
+		document.Key("match", &c.Match, c.match(), "A pattern for what the event is about, such as the agent.").Default(defaultMatch),
+		document.Key("run", &c.Run, command, "Handed to a shell.").Needed(),
+		document.Key("timeout", &c.Timeout, duration(maxTimeout), "At most 1h. Then the command and its children are killed.").Default("1m"),
+		document.Key("on_failure", &c.OnFailure, c.onFailure(), "Default: block for Stop, report for other events."),
+		document.Key("message", &c.Message, anyText, "For the agent, before the output of the command."),
+		document.Key("output_lines", &c.OutputLines, count(1, maxOutputLines), "How much of the output is passed on, from its end.").Default(defaultOutputLines),
 	}
 }
 
-func readOnFailure(v value, event hook.Event, to *OnFailure) {
-	if oneOf(v, to, Report, Block) && *to == Block && !event.Blockable() {
-		v.fault(string(event)+" cannot be blocked", "write report")
-	}
+func (c *Command) match() typeOf[string] {
+	return textThat(glob, func(text string) (message, hint string) {
+		if text != defaultMatch && !c.Event.HasSubject() {
+			return string(c.Event) + " has nothing to match against", "leave match out"
+		}
+		return "", ""
+	})
 }
 
-func eventNames() []string {
-	events := hook.Events()
-	names := make([]string, len(events))
-	for i, event := range events {
-		names[i] = string(event)
-	}
-	return names
+func (c *Command) onFailure() typeOf[OnFailure] {
+	return document.Then(oneOf(Report, Block), func(v value, action OnFailure) (OnFailure, bool) {
+		possible := action != Block || c.Event.Blockable()
+		if !possible {
+			v.Fault(string(c.Event)+" cannot be blocked", "write report")
+		}
+		return action, possible
+	})
 }

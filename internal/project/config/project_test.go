@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // designExample is the one in docs/design.md.
@@ -35,7 +36,7 @@ func TestDesignExample(t *testing.T) {
 			Timeout:     time.Minute,
 			OnFailure:   Report,
 			OutputLines: 40,
-			Pos:         Position{"config.yml", 3, 7},
+			Pos:         document.Position{File: "config.yml", Line: 3, Column: 7},
 		}},
 		hook.Stop: {{
 			Event:       hook.Stop,
@@ -45,7 +46,7 @@ func TestDesignExample(t *testing.T) {
 			OnFailure:   Block,
 			Message:     "fix the lint errors",
 			OutputLines: 40,
-			Pos:         Position{"config.yml", 7, 7},
+			Pos:         document.Position{File: "config.yml", Line: 7, Column: 7},
 		}},
 	}}
 	if diff := cmp.Diff(want, got, drafts); diff != "" {

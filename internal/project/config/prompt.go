@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
 
 // prompt is what a review tells its reviewer: a text of the project's own, one
 // of ours, or ours and then the project's.
@@ -17,15 +21,19 @@ func newPrompt(text string) *prompt {
 
 // key is for files in which the prompt is a value like others.
 func (p *prompt) key() field {
-	return field{key: "prompt", read: func(v value) {
-		p.given = true
-		v.command(&p.own)
-	}}
+	return document.Key("prompt", &p.own, given(p, command), "What the reviewer is to look for. In a .md file it is the text below the front matter.")
 }
 
-func (p *prompt) readBuiltin(v value) {
-	p.given = true
-	oneOf(v, &p.builtin, Builtins()...)
+func (p *prompt) builtinKey() field {
+	return document.Key("builtin", &p.builtin, given(p, oneOf(Builtins()...)), "A prompt of ours, before your own if there is one.")
+}
+
+// given notes that there is a prompt.
+func given(p *prompt, t typeOf[string]) typeOf[string] {
+	return document.New(func(v value, to *string) bool {
+		p.given = true
+		return t.Read(v, to)
+	}, t.Schema)
 }
 
 func (p *prompt) String() string {

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
 
 // Protect says which files an agent may not change without a person.
 type Protect struct {
@@ -25,27 +29,23 @@ const (
 
 func (p *Protect) fields() []field {
 	return []field{
-		{key: "protect", read: listOf(&p.Patterns, value.protected)},
-		{key: "protect_new", read: into(&p.New, value.boolean)},
-		{key: "protect_mode", read: func(v value) {
-			var mode ProtectMode
-			oneOf(v, &mode, ProtectAsk, ProtectBlock)
-			p.Blocks = mode == ProtectBlock
-		}},
+		document.Key("protect", &p.Patterns, listOf(protected), "Files that an agent may not change without a person: paths and patterns below the project's root."),
+		document.Key("protect_new", &p.New, boolean, "New files that a pattern of protect names count as well.").Default(false),
+		document.Key("protect_mode", &p.Blocks, protectMode(), "Ask allows the stop, tells a person, and makes a decision of an agent's complete in a pipeline. Block holds the agent back once for each content, then a person is needed.").Default(ProtectAsk),
 	}
+}
+
+func protectMode() typeOf[bool] {
+	return document.Then(oneOf(ProtectAsk, ProtectBlock), func(_ value, mode ProtectMode) (bool, bool) {
+		return mode == ProtectBlock, true
+	})
 }
 
 // protected reads a path or a pattern. A pattern with "!" would protect almost
 // everything instead of making an exception, so it is a fault.
-func (v value) protected(to *string) bool {
-	var pattern string
-	if !v.pathPattern(&pattern) {
-		return false
-	}
+var protected = textThat(pathPattern, func(pattern string) (message, hint string) {
 	if strings.HasPrefix(pattern, "!") {
-		v.fault("must not begin with !", "name what is protected; what no entry names is free")
-		return false
+		return "must not begin with !", "name what is protected; what no entry names is free"
 	}
-	*to = pattern
-	return true
-}
+	return "", ""
+}).As(func() schema { return notEmpty().With("pattern", "^[^!]") })

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -17,10 +18,10 @@ const maxFileSize = 1 << 20
 func read(path, name string) ([]byte, error) {
 	info, err := stat(path)
 	if err != nil {
-		return nil, unreadable(name, err)
+		return nil, document.Unreadable(name, err)
 	}
 	if info.IsDir() {
-		return nil, unreadable(name, errors.New("is a directory, wanted a file"))
+		return nil, document.Unreadable(name, errors.New("is a directory, wanted a file"))
 	}
 	// One byte more than the limit, so that the parser can see the excess.
 	data, err := regular.Head(path, maxFileSize+1)
@@ -28,7 +29,7 @@ func read(path, name string) ([]byte, error) {
 		err = errors.New("is not a regular file")
 	}
 	if err != nil {
-		return nil, unreadable(name, err)
+		return nil, document.Unreadable(name, err)
 	}
 	return data, nil
 }
@@ -43,19 +44,4 @@ func stat(path string) (fs.FileInfo, error) {
 		}
 	}
 	return info, err
-}
-
-func unreadable(name string, err error) *Faults {
-	message := err.Error()
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		message = "cannot be read: " + pathError.Err.Error()
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		message = "does not exist"
-	}
-	return &Faults{
-		All:   []Fault{{Position: Position{File: name}, Message: message}},
-		cause: err,
-	}
 }

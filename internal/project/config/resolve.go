@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // entryPoint looks the gates of an entry point up.
@@ -68,7 +70,7 @@ func (l *loader) unknown(name mention, known []string, folder string) {
 		known = append(known, Builtins()...)
 	}
 	slices.Sort(known)
-	hint := didYouMean(name.text, known)
+	hint := document.DidYouMean(name.text, known)
 	if hint == "" {
 		hint = "there is no such file in " + filepath.Join(l.shown, folder)
 		if len(known) > 0 {

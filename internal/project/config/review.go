@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 const maxReviews = 10
@@ -30,7 +32,7 @@ func parseReviewMarkdown(name string, data []byte, to *Review) error {
 
 // parseReviewYAML reads the content of a review's own file: all of it is keys.
 func parseReviewYAML(name string, data []byte, to *Review) error {
-	return decode(name, data, func(v value) {
+	return decode(newSource(name, data), func(v value) {
 		prompt := newPrompt("")
 		readReview(v, to, prompt, fileName(to.Name), prompt.key())
 	})
@@ -39,47 +41,46 @@ func parseReviewYAML(name string, data []byte, to *Review) error {
 // readReview reads a review. The keys for its name, and for its prompt where
 // that is not the text below the keys, depend on where it is written.
 func readReview(v value, to *Review, prompt *prompt, keys ...field) {
-	to.Pos = v.position()
-	allowed := to.CLIPreference
-	v.mapping(slices.Concat(to.fields(), keys, []field{
-		{key: "builtin", read: prompt.readBuiltin},
-		{key: "cli_preference", read: someOf(&to.CLIPreference, func(v value, to *string) bool {
-			return readPreference(v, to, allowed)
-		})},
-		{key: "num_reviews", read: func(v value) { v.count(&to.NumReviews, 1, maxReviews) }},
-		{key: "model", read: into(&to.Model, value.model)},
-	})...)
-	if !prompt.given && v.node != nil {
-		v.d.fault(v.span(), "the prompt is missing", "write what the reviewer is to look for, or builtin: and one of "+strings.Join(Builtins(), ", "))
+	to.Pos = v.Position()
+	if v.Mapping(to.fields(prompt, keys...)...); !prompt.given && v.Node.Kind() != document.Broken {
+		v.Source.Fault(v, "the prompt is missing", "write what the reviewer is to look for, or builtin: and one of "+strings.Join(Builtins(), ", "))
 	}
 	to.Prompt = prompt.String()
 }
 
-func readReviewer(v value, to *string) bool { return oneOf(v, to, Reviewers()...) }
+func (r *Review) fields(prompt *prompt, keys ...field) []field {
+	return slices.Concat(r.Gate.fields(), keys, []field{
+		prompt.builtinKey(),
+		document.Key("cli_preference", &r.CLIPreference, someOf(preference(r.CLIPreference)), "Some of cli.default_preference, which is the default."),
+		document.Key("num_reviews", &r.NumReviews, count(1, maxReviews), "How many reviewers look at the change.").Default(1),
+		document.Key("model", &r.Model, model, "The model that the reviewer is to use."),
+	})
+}
 
-// readPreference reads one of the programs that the project allows. Where it
+func reviewSchema(name field) schema {
+	prompt := newPrompt("")
+	s := document.Properties(newReview("", nil).fields(prompt, name, prompt.key())...)
+	s["anyOf"] = []schema{{"required": []string{"prompt"}}, {"required": []string{"builtin"}}}
+	return s.With("title", ".gauntlet/reviews/NAME.yml")
+}
+
+func reviewer() typeOf[string] { return oneOf(Reviewers()...) }
+
+// preference reads one of the programs that the project allows. Where it
 // allows none, that is a fault of its own.
-func readPreference(v value, to *string, allowed []string) bool {
-	if !readReviewer(v, to) {
-		return false
-	}
-	if len(allowed) > 0 && !slices.Contains(allowed, *to) {
-		v.fault(*to+" is not in cli.default_preference", "add it there, or choose from: "+strings.Join(allowed, ", "))
-		return false
-	}
-	return true
+func preference(allowed []string) typeOf[string] {
+	return textThat(reviewer(), func(name string) (message, hint string) {
+		if len(allowed) > 0 && !slices.Contains(allowed, name) {
+			return name + " is not in cli.default_preference", "add it there, or choose from: " + strings.Join(allowed, ", ")
+		}
+		return "", ""
+	})
 }
 
 // model reads the name of a model, which becomes an argument of a program.
-func (v value) model(to *string) bool {
-	var name string
-	if !v.text(&name) {
-		return false
-	}
+var model = textThat(anyText, func(name string) (message, hint string) {
 	if name == "" || !madeOf(name, "._:/@-") || name[0] == '-' {
-		v.fault(quote(name)+" is no name for a model", "use letters, digits and . _ : / @ -, and do not begin with -")
-		return false
+		return quote(name) + " is no name for a model", "use letters, digits and . _ : / @ -, and do not begin with -"
 	}
-	*to = name
-	return true
-}
+	return "", ""
+}).As(func() schema { return document.Matching("^[A-Za-z0-9._:/@][A-Za-z0-9._:/@-]*$") })

@@ -3,6 +3,8 @@ package config
 import (
 	"embed"
 	"fmt"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 //go:generate go run ./schemagen
@@ -20,4 +22,19 @@ func Schema(kind string) ([]byte, error) {
 		return nil, fmt.Errorf("no schema for %q", kind)
 	}
 	return data, nil
+}
+
+// MakeSchema makes the schema of a kind out of the tables that files are decoded by.
+func MakeSchema(kind string) document.Schema {
+	switch kind {
+	case "check":
+		return checkSchema(fileName(""))
+	case "review":
+		return reviewSchema(fileName(""))
+	case "ci":
+		return orNull(document.Properties(new(CI).fields(nil)...)).With("title", ".gauntlet/ci.yml")
+	case "global":
+		return orNull(document.Properties(new(Global).fields()...)).With("title", "~/.config/agent-gauntlet/config.yml")
+	}
+	return projectSchema()
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // parseKind reads a file of the kind that a schema is for.
@@ -40,7 +42,7 @@ func parseKind(kind string, data []byte) error {
 func asJSON(t testing.TB, data []byte) any {
 	t.Helper()
 	var content any
-	if decode("config.yml", data, func(v value) { content = v.any() }) != nil {
+	if decode(newSource("config.yml", data), func(v value) { content = anything(v) }) != nil {
 		return nil
 	}
 	text, err := json.Marshal(content)
@@ -155,7 +157,7 @@ func TestDefaultsOfTheSchema(t *testing.T) {
 	}
 }
 
-var withoutPlaces = cmp.Options{cmpopts.IgnoreTypes(Position{}, Fault{})}
+var withoutPlaces = cmp.Options{cmpopts.IgnoreTypes(document.Position{}, document.Fault{})}
 
 func result(t *testing.T, kind, text string) any {
 	t.Helper()
@@ -214,10 +216,10 @@ func TestSchemaHasTheDecodersKeys(t *testing.T) {
 		{"ci", "checks: [{name: x, ?: 1}]", "properties/checks/items"},
 		{"ci", "checks: [{name: x, setup: [{name: x, run: x, ?: 1}]}]", "properties/checks/items/properties/setup/items"},
 	} {
-		document := strings.ReplaceAll(c.document, "?", stranger)
-		faults, ok := parseKind(c.kind, []byte(document)).(*Faults)
+		text := strings.ReplaceAll(c.document, "?", stranger)
+		faults, ok := parseKind(c.kind, []byte(text)).(*document.Faults)
 		if !ok || len(faults.All) != 1 {
-			t.Errorf("%s: wanted one fault, got %v", document, faults)
+			t.Errorf("%s: wanted one fault, got %v", text, faults)
 			continue
 		}
 		want := strings.Split(strings.TrimPrefix(faults.All[0].Hint, "valid keys: "), ", ")
@@ -225,8 +227,8 @@ func TestSchemaHasTheDecodersKeys(t *testing.T) {
 		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(propertiesAt(t, c.kind, c.pointer)))); diff != "" {
 			t.Errorf("%s %s (-decoder +schema):\n%s", c.kind, c.pointer, diff)
 		}
-		if compile(t, c.kind).Validate(asJSON(t, []byte(document))) == nil {
-			t.Errorf("the schema accepts %s", document)
+		if compile(t, c.kind).Validate(asJSON(t, []byte(text))) == nil {
+			t.Errorf("the schema accepts %s", text)
 		}
 	}
 }

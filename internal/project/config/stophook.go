@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
@@ -19,33 +20,28 @@ var (
 	StopHookDefaults = StopHookSettings{Enabled: true, RunInterval: 10 * time.Minute}
 )
 
-func readStopHook(v value, to *StopHook) {
-	v.mapping(
-		field{key: "enabled", read: optional(&to.Enabled, value.boolean)},
-		field{key: "run_interval_minutes", read: optional(&to.RunInterval, value.minutes)},
-		field{key: "verify_fixes", read: optional(&to.VerifyFixes, value.boolean)},
-		field{key: "runner", read: func(v value) { readRunner(v, &to.Runner) }},
-		field{key: "deadline", read: optional(&to.Deadline, value.seconds)},
-	)
-}
+const stopHookSays = "When gates run. The environment comes first, then the project, then the global config."
 
-func (v value) minutes(to *time.Duration) bool {
-	var minutes int64
-	if !v.integer(&minutes, 0, maxIntervalMinutes) {
-		return false
+func (h *StopHook) fields() []field {
+	minutes := units(time.Minute, 0, maxIntervalMinutes).As(func() schema { return document.Whole(0) })
+	return []field{
+		document.Key("enabled", &h.Enabled, document.Optional(boolean), "Whether gates run when the agent stops. Default: true."),
+		document.Key("run_interval_minutes", &h.RunInterval, document.Optional(minutes), "No new run before this many minutes, unless something is red. Default: 10."),
+		document.Key("verify_fixes", &h.VerifyFixes, document.Optional(boolean), "Check again after a block instead of letting the agent go. Default: false."),
+		document.Key("runner", &h.Runner, runner(), "An external gauntlet to run instead of the gates: a program and its arguments."),
+		document.Key("deadline", &h.Deadline, document.Optional(seconds), "How long a run may take in all. Default: what the installed hook's timeout leaves, which this can only shorten."),
 	}
-	*to = time.Duration(minutes) * time.Minute
-	return true
 }
 
-// readRunner reads a program and its arguments, which may be blank.
-func readRunner(v value, to *[]string) {
-	next := value.command
-	someOf(to, func(item value, to *string) bool {
+// runner reads a program and its arguments, which may be blank.
+func runner() typeOf[[]string] {
+	next := command
+	t := someOf(document.New(func(v value, to *string) bool {
 		read := next
-		next = value.argument
-		return read(item, to)
-	})(v)
+		next = argument
+		return read.Read(v, to)
+	}, document.AnyText))
+	return t.As(func() schema { return t.Schema().With("prefixItems", []schema{document.Words()}) })
 }
 
 // ResolveStopHook says what holds: for each setting what the environment says,

@@ -2,10 +2,9 @@ package config
 
 import (
 	"cmp"
-	"strconv"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // Supervisor is what one place, ccc.json or the global config, says about reviews
@@ -29,13 +28,11 @@ type SupervisorSettings struct {
 
 // What the settings may be.
 const (
-	MostIterations          = 100
-	LongestReview           = time.Hour
-	defaultIterations       = 10
-	defaultReview           = 600 * time.Second
-	mostCost                = 1e6
-	secondsOfLongestReview  = int(LongestReview / time.Second)
-	secondsOfShortestReview = 1
+	MostIterations    = 100
+	LongestReview     = time.Hour
+	defaultIterations = 10
+	defaultReview     = 600 * time.Second
+	mostCost          = 1e6
 )
 
 // ResolveSupervisor says what holds: what ccc.json says, then the global config,
@@ -49,37 +46,11 @@ func ResolveSupervisor(own, global Supervisor) SupervisorSettings {
 	}
 }
 
-func readSupervisor(v value, to *Supervisor) {
-	v.mapping(
-		field{key: "max_iterations", read: optional(&to.MaxIterations, func(v value, to *int) bool { return v.count(to, 1, MostIterations) })},
-		field{key: "timeout_seconds", read: optional(&to.Timeout, value.wholeSeconds)},
-		field{key: "prompt_file", read: func(v value) { v.command(&to.PromptFile) }},
-		field{key: "max_cost_usd", read: optional(&to.MaxCost, value.dollars)},
-	)
-}
-
-func (v value) wholeSeconds(to *time.Duration) bool {
-	var seconds int
-	if !v.count(&seconds, secondsOfShortestReview, secondsOfLongestReview) {
-		return false
+func (s *Supervisor) fields() []field {
+	return []field{
+		document.Key("max_iterations", &s.MaxIterations, document.Optional(count(1, MostIterations)), "Reviews in a row before the agent is let go. Default: 10."),
+		document.Key("timeout_seconds", &s.Timeout, document.Optional(units(time.Second, 1, int64(LongestReview/time.Second))), "The longest a review may take. Default: 600."),
+		document.Key("prompt_file", &s.PromptFile, command, "Instructions for the reviewer, in place of SUPERVISOR.md. Relative to the directory of ccc.json."),
+		document.Key("max_cost_usd", &s.MaxCost, document.Optional(document.Amount(false, mostCost)), "What the reviews of one session may cost; then there are no more. Default: no limit."),
 	}
-	*to = time.Duration(seconds) * time.Second
-	return true
-}
-
-// dollars reads an amount above 0.
-func (v value) dollars(to *float64) bool {
-	switch v.node.(type) {
-	case *ast.IntegerNode, *ast.FloatNode:
-	default:
-		v.wrongType("a number", "")
-		return false
-	}
-	amount, err := strconv.ParseFloat(v.node.GetToken().Value, 64)
-	if err != nil || !(amount > 0) || amount > mostCost {
-		v.fault("must be a number above 0 and at most "+strconv.Itoa(mostCost), "")
-		return false
-	}
-	*to = amount
-	return true
 }

@@ -7,30 +7,32 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // parse turns the text into a tree. An empty document is a null at its start;
 // nil means that a fault was recorded.
-func (s *source) parse() (root ast.Node) {
-	if !s.checkText() || !s.checkSpeed() {
+func (d *decoder) parse() (root ast.Node) {
+	if !d.checkText() || !d.checkSpeed() {
 		return nil
 	}
 	// The parser has panicked on strange input before, and a hook call must
 	// still be answered.
 	defer func() {
 		if recover() != nil {
-			s.fault(span{}, "the YAML parser gave up", "")
+			d.Fault(document.Span{}, "the YAML parser gave up", "")
 			root = nil
 		}
 	}()
-	tokens := lexer.Tokenize(s.text)
-	if !s.checkTokens(tokens) {
+	tokens := lexer.Tokenize(d.Text)
+	if !d.checkTokens(tokens) {
 		return nil
 	}
 	// Duplicate keys are ours to report: the parser would stop at the first.
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		s.syntaxFault(err)
+		d.syntaxFault(err)
 		return nil
 	}
 	for _, document := range file.Docs {
@@ -43,25 +45,25 @@ func (s *source) parse() (root ast.Node) {
 
 // syntaxFault records what the parser says. Its own text for an error holds an
 // excerpt too, which is not always right.
-func (s *source) syntaxFault(err error) {
+func (d *decoder) syntaxFault(err error) {
 	// Naming the parser's error type would link its whole decoder.
 	failure, ok := err.(interface {
 		GetToken() *token.Token
 		GetMessage() string
 	})
 	if !ok || failure.GetToken() == nil {
-		s.fault(span{}, "not valid YAML: "+oneLine(err.Error()), "")
+		d.Fault(document.Span{}, "not valid YAML: "+oneLine(err.Error()), "")
 		return
 	}
-	at := s.spanOf(failure.GetToken())
+	at := mark{d, failure.GetToken()}.Span()
 	message := "not valid YAML: " + oneLine(failure.GetMessage())
-	line := s.line(at.line)
+	line := d.Line(at.Line)
 	if indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]; strings.Contains(indent, "\t") {
-		at = span{line: at.line, column: 1 + strings.IndexByte(indent, '\t'), width: 1}
-		s.fault(at, "not valid YAML: a tab in the indentation", "indent with spaces")
+		at = document.Span{Line: at.Line, Column: 1 + strings.IndexByte(indent, '\t'), Width: 1}
+		d.Fault(at, "not valid YAML: a tab in the indentation", "indent with spaces")
 		return
 	}
-	s.fault(at, message, "")
+	d.Fault(at, message, "")
 }
 
 // oneLine keeps a message of the parser, which may quote the file, fit to print.
@@ -71,5 +73,5 @@ func oneLine(message string) string {
 	if characters := []rune(message); len(characters) > longest {
 		message = string(characters[:longest]) + "…"
 	}
-	return strings.Map(visible, strings.ReplaceAll(message, "\t", " "))
+	return strings.Map(document.Visible, strings.ReplaceAll(message, "\t", " "))
 }

@@ -1,6 +1,6 @@
 package config
 
-import "regexp"
+import "github.com/stopgate/stopgate/internal/project/document"
 
 // Terminal is how the client's screen is read before something is typed into it.
 // What is empty is built in.
@@ -9,22 +9,9 @@ type Terminal struct {
 	Dialog string // one for something in an open dialog
 }
 
-func readTerminal(v value, to *Terminal) {
-	v.mapping(
-		field{key: "prompt", read: func(v value) { v.pattern(&to.Prompt) }},
-		field{key: "dialog", read: func(v value) { v.pattern(&to.Dialog) }},
-	)
-}
-
-// pattern reads a regular expression.
-func (v value) pattern(to *string) {
-	var text string
-	if !v.command(&text) {
-		return
+func (t *Terminal) fields() []field {
+	return []field{
+		document.Key("prompt", &t.Prompt, pattern, "A regular expression for the line of the input box. A group in it is the text in the box."),
+		document.Key("dialog", &t.Dialog, pattern, "A regular expression for something in an open dialog."),
 	}
-	if _, err := regexp.Compile(text); err != nil {
-		v.fault(quote(text)+" is not a regular expression: "+err.Error(), "")
-		return
-	}
-	*to = text
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // The lexer takes quadratic time for some texts: half a megabyte of them takes
@@ -17,14 +19,14 @@ const (
 )
 
 // checkText refuses what is no text.
-func (s *source) checkText() bool {
+func (d *decoder) checkText() bool {
 	switch {
-	case len(s.text) > maxFileSize:
-		s.fault(span{}, "is larger than 1 MiB", "")
-	case strings.IndexByte(s.text, 0) >= 0:
-		s.fault(s.spanAt(strings.IndexByte(s.text, 0)), "a NUL byte is not allowed", "")
-	case !utf8.ValidString(s.text):
-		s.fault(s.spanAt(invalidUTF8(s.text)), "the text is not UTF-8", "")
+	case len(d.Text) > maxFileSize:
+		d.Fault(document.Span{}, "is larger than 1 MiB", "")
+	case strings.IndexByte(d.Text, 0) >= 0:
+		d.Fault(d.SpanAt(strings.IndexByte(d.Text, 0), 1), "a NUL byte is not allowed", "")
+	case !utf8.ValidString(d.Text):
+		d.Fault(d.SpanAt(invalidUTF8(d.Text), 1), "the text is not UTF-8", "")
 	default:
 		return true
 	}
@@ -32,10 +34,10 @@ func (s *source) checkText() bool {
 }
 
 // checkSpeed refuses text that the lexer is too slow for.
-func (s *source) checkSpeed() bool {
-	at, message := slowText(s.text)
+func (d *decoder) checkSpeed() bool {
+	at, message := slowText(d.Text)
 	if message != "" {
-		s.fault(s.spanAt(at), message, "")
+		d.Fault(d.SpanAt(at, 1), message, "")
 	}
 	return message == ""
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -47,7 +47,7 @@ func (e Entry) Check() error {
 	}
 	r := &reader{doc: doc, at: whole}
 	r.file()
-	var faults *config.Faults
+	var faults *document.Faults
 	if !errors.As(r.err(), &faults) {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
@@ -21,7 +21,7 @@ import (
 // Report is what Check found.
 type Report struct {
 	Agents           int
-	Faults, Warnings []config.Fault // in the order of the file
+	Faults, Warnings []document.Fault // in the order of the file
 }
 
 // Check finds everything that is wrong with the registry, also what Load does not
@@ -30,11 +30,11 @@ type Report struct {
 func Check(path string, env []string) Report {
 	r, err := read(path, true)
 	if err != nil {
-		var faults *config.Faults
+		var faults *document.Faults
 		if errors.As(err, &faults) {
 			return Report{Faults: faults.All}
 		}
-		return Report{Faults: []config.Fault{{Position: config.Position{File: path}, Message: err.Error()}}}
+		return Report{Faults: []document.Fault{{Position: document.Position{File: path}, Message: err.Error()}}}
 	}
 	registry := &Registry{}
 	for i := range r.parsed {
@@ -54,15 +54,15 @@ func Check(path string, env []string) Report {
 	r.checkMode()
 	report := Report{Agents: len(registry.Agents()), Warnings: inOrder(r.warnings)}
 	r.faults = inOrder(r.faults)
-	var faults *config.Faults
+	var faults *document.Faults
 	if errors.As(r.err(), &faults) {
 		report.Faults = faults.All
 	}
 	return report
 }
 
-func inOrder(faults []config.Fault) []config.Fault {
-	slices.SortStableFunc(faults, func(a, b config.Fault) int {
+func inOrder(faults []document.Fault) []document.Fault {
+	slices.SortStableFunc(faults, func(a, b document.Fault) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return faults
@@ -167,30 +167,23 @@ func (r *reader) checkOthers(p *parsed) {
 	if p.Gateway.Transport == "" || p.gateway == nil {
 		return
 	}
+	known := r.gatewayMembers(&Gateway{})
 	for i := range p.gateway.Members {
 		m := &p.gateway.Members[i]
 		name := jsonfile.StringOf(&m.Name)
-		if of := transportsOf(name); of != nil && !slices.Contains(of, p.Gateway.Transport) {
+		of := transportsOf(known, name)
+		if of != nil && !slices.Contains(of, p.Gateway.Transport) {
 			r.fault(&m.Name, "gateway."+name, "does nothing with the transport "+p.Gateway.Transport, "it belongs to "+strings.Join(of, " and "))
 		}
 	}
 }
 
 // transportsOf are those that a member of a gateway is for; nil for all.
-func transportsOf(name string) []string {
-	switch name {
-	case "program", "message_file":
-		return []string{ViaOpenClaw}
-	case "endpoint", "session_key", "token_env", "token_file":
-		return []string{ViaOpenClawHTTP}
-	case "url":
-		return []string{ViaOpenClawHTTP, ViaWebhook}
-	case "secret_env", "secret_file":
-		return []string{ViaWebhook}
-	case "command":
-		return []string{ViaCommand}
-	case "session":
-		return []string{ViaSession}
+func transportsOf(members []member, name string) []string {
+	for _, m := range members {
+		if m.name == name {
+			return m.transports
+		}
 	}
 	return nil
 }
@@ -266,8 +259,8 @@ func (r *reader) checkMode() {
 		return
 	}
 	if info, err := os.Stat(r.path); err == nil && info.Mode().Perm()&0o022 != 0 {
-		r.faults = append(r.faults, config.Fault{
-			Position: config.Position{File: r.path},
+		r.faults = append(r.faults, document.Fault{
+			Position: document.Position{File: r.path},
 			Message:  "others may write this file, which names programs to run",
 			Hint:     "chmod go-w " + r.path,
 		})

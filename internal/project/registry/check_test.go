@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // here is an environment in which the programs openclaw and notify can be found.
@@ -29,7 +29,7 @@ func here(t testing.TB, more ...string) []string {
 }
 
 // messages are faults without their file.
-func messages(faults []config.Fault) []string {
+func messages(faults []document.Fault) []string {
 	var lines []string
 	for _, f := range faults {
 		lines = append(lines, fmt.Sprintf("%d:%d: %s (%s)", f.Line, f.Column, f.Message, f.Hint))

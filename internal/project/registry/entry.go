@@ -62,40 +62,13 @@ func (r *reader) agent(v *hujson.Value) (p parsed, ok bool) {
 	p = parsed{node: v, at: r.at}
 	p.Enabled = true
 	var gateway *hujson.Value
-	older := false
-	for i := range o.Members {
-		m := &o.Members[i].Value
-		switch name := jsonfile.StringOf(&o.Members[i].Name); name {
-		case "agent_id":
-			p.AgentID = r.word(m, name)
-		case "session_name":
-			p.SessionName = r.session(m, name)
-		case "tmux_session_name":
-			older = true
-		case "enabled":
-			p.Enabled = jsonfile.KindOf(m) != 'f' // as the older tool had it
-			if kind := jsonfile.KindOf(m); kind != 'f' && kind != 't' {
-				r.warn(m, name, "is neither true nor false, and counts as true", "")
-			}
-		case "working_directory":
-			p.WorkingDirectory = r.text(m, name)
-		case "openclaw_session_id":
-			p.OpenclawSessionID = r.word(m, name)
-		case "gateway":
-			gateway = m
-		case "wake_on":
-			p.WakeOn = r.wakeOn(m, name)
-		case "commands":
-			p.Commands = r.texts(m, name)
-		case "answers":
-			p.Answers = r.rules(m, name)
-		}
-	}
+	members := r.entryMembers(&p.Agent, &gateway)
+	r.read(o, "", members)
 	p.Gateway, p.gateway = r.gateway(gateway)
-	r.slips(o, "", entryNames(), olderNames())
+	r.slips(o, "", names(members), olderNames())
 	r.need(v, "agent_id", p.AgentID, jsonfile.Member(o, "agent_id"), "")
 	hint := ""
-	if older {
+	if jsonfile.Member(o, "tmux_session_name") != nil {
 		hint = "it has the name of tmux_session_name, which is no longer read"
 	}
 	r.need(v, "session_name", p.SessionName, jsonfile.Member(o, "session_name"), hint)
@@ -103,11 +76,27 @@ func (r *reader) agent(v *hujson.Value) (p parsed, ok bool) {
 	return p, p.SessionName != ""
 }
 
-func entryNames() []string {
-	return []string{
-		"agent_id", "session_name", "enabled", "working_directory", "openclaw_session_id",
-		"gateway", "wake_on", "commands", "answers",
+func (r *reader) entryMembers(a *Agent, gateway **hujson.Value) []member {
+	return []member{
+		{name: "agent_id", read: into(&a.AgentID, r.word)},
+		{name: "session_name", read: into(&a.SessionName, r.session)},
+		{name: "enabled", read: into(&a.Enabled, r.enabled)},
+		{name: "working_directory", read: into(&a.WorkingDirectory, r.text)},
+		{name: "openclaw_session_id", read: into(&a.OpenclawSessionID, r.word)},
+		{name: "gateway", read: func(v *hujson.Value, _ string) { *gateway = v }},
+		{name: "wake_on", read: into(&a.WakeOn, r.wakeOn)},
+		{name: "commands", read: into(&a.Commands, r.texts)},
+		{name: "answers", read: into(&a.Answers, r.rules)},
 	}
+}
+
+// enabled takes everything but false for true, as the older tool had it.
+func (r *reader) enabled(v *hujson.Value, path string) bool {
+	kind := jsonfile.KindOf(v)
+	if kind != 'f' && kind != 't' {
+		r.warn(v, path, "is neither true nor false, and counts as true", "")
+	}
+	return kind != 'f'
 }
 
 // olderNames are those of earlier tools, which do nothing here.

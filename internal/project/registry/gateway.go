@@ -30,57 +30,41 @@ func (r *reader) gateway(v *hujson.Value) (Gateway, *hujson.Object) {
 		return Gateway{}, nil
 	}
 	before := len(r.faults) + r.more
-	r.gatewayMembers(o, &g)
+	members := r.gatewayMembers(&g)
+	r.read(o, "gateway.", members)
 	r.gatewayNeeds(o, v, &g)
 	if len(r.faults)+r.more > before {
 		g = Gateway{}
 	}
-	r.slips(o, "gateway.", gatewayNames(), nil)
+	r.slips(o, "gateway.", names(members), nil)
 	g.fill()
 	return g, o
 }
 
-func (r *reader) gatewayMembers(o *hujson.Object, g *Gateway) {
-	for i := range o.Members {
-		m := &o.Members[i].Value
-		path := "gateway." + jsonfile.StringOf(&o.Members[i].Name)
-		switch path {
-		case "gateway.transport":
-			if jsonfile.KindOf(m) != 'n' {
-				g.Transport = r.oneOf(m, path, transports()...)
-			}
-		case "gateway.program":
-			g.Program = r.text(m, path)
-		case "gateway.message_file":
-			g.MessageFile = r.boolean(m, path)
-		case "gateway.url":
-			g.URL = r.address(m, path)
-		case "gateway.endpoint":
-			if jsonfile.KindOf(m) != 'n' {
-				g.Endpoint = r.oneOf(m, path, "agent", "wake")
-			}
-		case "gateway.session_key":
-			g.SessionKey = r.text(m, path)
-		case "gateway.token_env":
-			g.TokenEnv = r.variable(m, path)
-		case "gateway.token_file":
-			g.TokenFile = r.text(m, path)
-		case "gateway.secret_env":
-			g.SecretEnv = r.variable(m, path)
-		case "gateway.secret_file":
-			g.SecretFile = r.text(m, path)
-		case "gateway.command":
-			g.Command = r.arguments(m, path)
-		case "gateway.session":
-			g.Session = r.word(m, path)
-		}
+func (r *reader) gatewayMembers(g *Gateway) []member {
+	return []member{
+		{"transport", nil, into(&g.Transport, r.choice(&g.Transport, transports()...))},
+		{"program", []string{ViaOpenClaw}, into(&g.Program, r.text)},
+		{"message_file", []string{ViaOpenClaw}, into(&g.MessageFile, r.boolean)},
+		{"url", []string{ViaOpenClawHTTP, ViaWebhook}, into(&g.URL, r.address)},
+		{"endpoint", []string{ViaOpenClawHTTP}, into(&g.Endpoint, r.choice(&g.Endpoint, "agent", "wake"))},
+		{"session_key", []string{ViaOpenClawHTTP}, into(&g.SessionKey, r.text)},
+		{"token_env", []string{ViaOpenClawHTTP}, into(&g.TokenEnv, r.variable)},
+		{"token_file", []string{ViaOpenClawHTTP}, into(&g.TokenFile, r.text)},
+		{"secret_env", []string{ViaWebhook}, into(&g.SecretEnv, r.variable)},
+		{"secret_file", []string{ViaWebhook}, into(&g.SecretFile, r.text)},
+		{"command", []string{ViaCommand}, into(&g.Command, r.arguments)},
+		{"session", []string{ViaSession}, into(&g.Session, r.word)},
 	}
 }
 
-func gatewayNames() []string {
-	return []string{
-		"transport", "program", "message_file", "url", "endpoint", "session_key", "token_env", "token_file",
-		"secret_env", "secret_file", "command", "session",
+// choice reads one of these words; null leaves what is there.
+func (r *reader) choice(now *string, words ...string) func(*hujson.Value, string) string {
+	return func(v *hujson.Value, path string) string {
+		if jsonfile.KindOf(v) == 'n' {
+			return *now
+		}
+		return r.oneOf(v, path, words...)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -34,9 +34,9 @@ func read(path string, strict bool) (*reader, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
 	case errors.As(err, &refusal):
-		fault := config.Fault{Position: config.Position{File: path, Line: refusal.Line, Column: refusal.Column}, Message: refusal.Why}
+		fault := document.Fault{Position: document.Position{File: path, Line: refusal.Line, Column: refusal.Column}, Message: refusal.Why}
 		fault.Hint = "until it is JSON again, no agent is woken"
-		return nil, &config.Faults{All: []config.Fault{fault}}
+		return nil, &document.Faults{All: []document.Fault{fault}}
 	case err != nil:
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (r *reader) err() error {
 	}
 	all := r.faults
 	if r.more > 0 {
-		all = append(all, config.Fault{Position: config.Position{File: r.path}, Message: fmt.Sprintf("and %d faults more", r.more)})
+		all = append(all, document.Fault{Position: document.Position{File: r.path}, Message: fmt.Sprintf("and %d faults more", r.more)})
 	}
-	return &config.Faults{All: all}
+	return &document.Faults{All: all}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -178,7 +178,7 @@ func TestLoadFaults(t *testing.T) {
 	} {
 		path := put(t, tt.text)
 		r, err := Load(path)
-		var faults *config.Faults
+		var faults *document.Faults
 		if r == nil || !errors.As(err, &faults) || len(faults.All) != 1 {
 			t.Errorf("%s: %v", tt.text, err)
 			continue
@@ -203,7 +203,7 @@ func TestFaultsAreOnTheSafeSide(t *testing.T) {
 		3,
 		{"agent_id":"b","session_name":"*","commands":["/b"]}
 	]}`))
-	var faults *config.Faults
+	var faults *document.Faults
 	if !errors.As(err, &faults) || len(faults.All) != 8 {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 func TestLoadOfManyFaults(t *testing.T) {
 	text := `{"agents":[` + strings.Repeat("{},", maxAgents-1) + `{}]}`
 	_, err := Load(put(t, text))
-	var faults *config.Faults
+	var faults *document.Faults
 	if !errors.As(err, &faults) || len(faults.All) != maxFaults+1 {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -24,7 +24,7 @@ type reader struct {
 	parsed []parsed
 	unread bool // there is no list of entries that could be read
 
-	faults, warnings []config.Fault
+	faults, warnings []document.Fault
 	more             int // faults that are not listed
 }
 
@@ -58,8 +58,8 @@ func (r *reader) warn(v *hujson.Value, path, text, hint string) {
 	}
 }
 
-func (r *reader) finding(v *hujson.Value, path, text, hint string) config.Fault {
-	f := config.Fault{Position: config.Position{File: r.path}, Hint: hint}
+func (r *reader) finding(v *hujson.Value, path, text, hint string) document.Fault {
+	f := document.Fault{Position: document.Position{File: r.path}, Hint: hint}
 	var refusal *jsonfile.Refusal
 	if errors.As(r.doc.Refuse(v, ""), &refusal) {
 		f.Line, f.Column = refusal.Line, refusal.Column
@@ -69,6 +69,37 @@ func (r *reader) finding(v *hujson.Value, path, text, hint string) config.Fault 
 	}
 	f.Message = plain.Line(path + " " + text)
 	return f
+}
+
+// member is a name that an object may have.
+type member struct {
+	name       string
+	transports []string // that it is for; nil for all
+	read       func(v *hujson.Value, path string)
+}
+
+func into[T any](to *T, read func(*hujson.Value, string) T) func(*hujson.Value, string) {
+	return func(v *hujson.Value, path string) { *to = read(v, path) }
+}
+
+func names(members []member) []string {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.name
+	}
+	return names
+}
+
+// read reads the members of an object that are known.
+func (r *reader) read(o *hujson.Object, prefix string, known []member) {
+	for i := range o.Members {
+		name := jsonfile.StringOf(&o.Members[i].Name)
+		for _, m := range known {
+			if m.name == name {
+				m.read(&o.Members[i].Value, prefix+name)
+			}
+		}
+	}
 }
 
 // slips finds names that are there twice or that nobody knows. Unknown ones are no
@@ -92,7 +123,7 @@ func (r *reader) slips(o *hujson.Object, prefix string, names, older []string) {
 }
 
 func (r *reader) unknown(v *hujson.Value, prefix, name string, names []string) {
-	switch near := config.Suggest(name, names); {
+	switch near := document.Suggest(name, names); {
 	case name == "token" || name == "secret":
 		r.fault(v, prefix+name, "does not belong into this file, which others may read",
 			"keep it in a variable or a file, and name that in gateway."+name+"_env or gateway."+name+"_file")
@@ -166,7 +197,7 @@ func (r *reader) oneOf(v *hujson.Value, path string, words ...string) string {
 		r.fault(v, path, jsonfile.MustBe("a string", v), "")
 	case !slices.Contains(words, text):
 		hint := ""
-		if near := config.Suggest(text, words); near != "" {
+		if near := document.Suggest(text, words); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		r.fault(v, path, fmt.Sprintf("must be one of %s, is %q", strings.Join(words, ", "), text), hint)

@@ -12,8 +12,11 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/invopop/jsonschema"
+
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // node is an object of the document.
@@ -23,11 +26,11 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: openapigen FILE")
 	}
-	comments, err := readComments("../../agents/client/wire.go")
+	s, err := newSchemas()
 	if err != nil {
 		log.Fatal(err)
 	}
-	text, err := render(document(&schemas{comments: comments, all: node{}}))
+	text, err := render(document(s))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,13 +39,58 @@ func main() {
 	}
 }
 
+// render sorts keys, and has references to where OpenAPI keeps schemas.
 func render(document node) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(document)
-	return buf.Bytes(), err
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.ReplaceAll(text, []byte("#/$defs/"), []byte("#/components/schemas/"))
+	var sorted any
+	if err := json.Unmarshal(text, &sorted); err != nil {
+		return nil, err
+	}
+	return rawjson.Lines(sorted)
+}
+
+// schemas are those of the types that were asked for. A body may have no other fields; an
+// answer of a later version may.
+type schemas struct {
+	bodies, answers jsonschema.Reflector
+	all             node
+}
+
+func newSchemas() (*schemas, error) {
+	r := jsonschema.Reflector{Anonymous: true, Mapper: nameless}
+	if err := r.AddGoComments("github.com/stopgate/stopgate/internal/control/api", "../../agents/client/wire.go", jsonschema.WithFullComment()); err != nil {
+		return nil, err
+	}
+	for name, text := range r.CommentMap {
+		r.CommentMap[name] = strings.Join(strings.Fields(text), " ")
+	}
+	s := &schemas{bodies: r, answers: r, all: node{}}
+	s.answers.AllowAdditionalProperties = true
+	return s, nil
+}
+
+// nameless is the schema of a struct without a name, which is any object.
+func nameless(t reflect.Type) *jsonschema.Schema {
+	if t.Kind() == reflect.Struct && t.Name() == "" {
+		return &jsonschema.Schema{Type: "object"}
+	}
+	return nil
+}
+
+// of is the schema of a value's type, or a reference to it.
+func (s *schemas) of(v any, r *jsonschema.Reflector) *jsonschema.Schema {
+	schema := r.Reflect(v)
+	for name, definition := range schema.Definitions {
+		if s.all[name] == nil {
+			s.all[name] = definition
+		}
+	}
+	schema.Definitions, schema.Version = nil, ""
+	return schema
 }
 
 func document(s *schemas) node {
@@ -53,7 +101,7 @@ func document(s *schemas) node {
 		}
 		paths[r.Path].(node)[strings.ToLower(r.Method)] = operation(r, s)
 	}
-	s.of(reflect.TypeFor[client.Event](), false)
+	s.of(client.Event{}, &s.answers)
 	return node{
 		"openapi": "3.1.0",
 		"info": node{
@@ -72,7 +120,7 @@ func operation(r api.Route, s *schemas) node {
 		"summary":     r.Summary,
 		"responses": node{
 			"200":     node{"description": "Done.", "content": content(r, s)},
-			"default": node{"description": "It could not be done.", "content": asJSON(s.of(reflect.TypeFor[client.Failure](), false))},
+			"default": node{"description": "It could not be done.", "content": asJSON(s.of(client.Failure{}, &s.answers))},
 		},
 	}
 	var parameters []node
@@ -86,7 +134,7 @@ func operation(r api.Route, s *schemas) node {
 		op["parameters"] = parameters
 	}
 	if r.Body != nil {
-		op["requestBody"] = node{"required": true, "content": asJSON(s.of(reflect.TypeOf(r.Body), true))}
+		op["requestBody"] = node{"required": true, "content": asJSON(s.of(r.Body, &s.bodies))}
 	}
 	return op
 }
@@ -97,12 +145,12 @@ func content(r api.Route, s *schemas) node {
 		return node{r.Stream(): node{"schema": node{"type": "string"}}}
 	}
 	if _, ok := r.Answer.(json.RawMessage); ok {
-		return asJSON(node{"type": "object"})
+		return asJSON(&jsonschema.Schema{Type: "object"})
 	}
-	return asJSON(s.of(reflect.TypeOf(r.Answer), false))
+	return asJSON(s.of(r.Answer, &s.answers))
 }
 
-func asJSON(schema node) node { return node{"application/json": node{"schema": schema}} }
+func asJSON(schema *jsonschema.Schema) node { return node{"application/json": node{"schema": schema}} }
 
 // operationID is a name such as getPipelinesLog.
 func operationID(r api.Route) string {

@@ -4,8 +4,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"log"
 	"os"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // notBlank matches text with something other than white space in it, in the
@@ -26,7 +25,7 @@ func main() {
 		dir = os.Args[1]
 	}
 	for _, event := range hook.Typed() {
-		text, err := render(schema(event))
+		text, err := rawjson.Lines(schema(event))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -72,13 +71,4 @@ func value(f hook.FieldType) *jsonschema.Schema {
 	}
 	// The client sends null for some fields that it could leave out.
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
-}
-
-func render(s *jsonschema.Schema) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(s)
-	return buf.Bytes(), err
 }

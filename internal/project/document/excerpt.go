@@ -1,4 +1,4 @@
-package config
+package document
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func excerpt(line string, column, width int) string {
 		carets.WriteByte(' ')
 	}
 	for i, r := range text[from:to] {
-		r = visible(r)
+		r = Visible(r)
 		source.WriteRune(r)
 		if from+i < at {
 			carets.WriteString(blank(r))
@@ -42,9 +42,9 @@ func excerpt(line string, column, width int) string {
 	return source.String() + "\n" + carets.String()
 }
 
-// visible keeps escape sequences and the like in a file from reaching the
+// Visible keeps escape sequences and the like in a file from reaching the
 // terminal of the person who looks at it.
-func visible(r rune) rune {
+func Visible(r rune) rune {
 	if r == '\t' || unicode.IsPrint(r) {
 		return r
 	}

@@ -1,6 +1,9 @@
-package config
+package document
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // maxTypos is how far a word may be from the one that was meant. Two letters
 // swapped count as two.
@@ -47,4 +50,39 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(to)]
+}
+
+// DidYouMean is a hint at the valid word that was meant, or "".
+func DidYouMean(word string, valid []string) string {
+	if meant := Suggest(word, valid); meant != "" {
+		return "did you mean " + strconv.Quote(meant) + "?"
+	}
+	return ""
+}
+
+// Strings are words as plain text.
+func Strings[T ~string](words []T) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = string(word)
+	}
+	return out
+}
+
+// OrValid is a hint at the valid word that was meant, or else at all that there are.
+func OrValid(what, word string, valid []string) string {
+	hint := DidYouMean(word, valid)
+	if hint == "" && len(valid) > 0 {
+		hint = "valid " + what + "s: " + strings.Join(valid, ", ")
+	}
+	return hint
+}
+
+// Quote shows a text of a file in a message, safe to print and of at most that many
+// characters.
+func Quote(text string, longest int) string {
+	if characters := []rune(text); len(characters) > longest {
+		text = string(characters[:longest]) + "…"
+	}
+	return strconv.Quote(text)
 }

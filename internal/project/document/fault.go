@@ -1,13 +1,15 @@
-package config
+package document
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Position is a place in a configuration file. Line and Column count from 1,
+// Position is a place in a file. Line and Column count from 1,
 // the column in characters; line 0 stands for the file as a whole.
 type Position struct {
 	File   string `json:"file"`
@@ -22,7 +24,7 @@ func (p Position) String() string {
 	return p.File + ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
 }
 
-// Fault is one thing that is wrong with a configuration file.
+// Fault is one thing that is wrong with a file.
 type Fault struct {
 	Position
 	Message string `json:"message"`
@@ -52,40 +54,41 @@ func (f Fault) Detail() string {
 	return b.String()
 }
 
-// Faults is everything that is wrong with one configuration file or several, in
-// the order of the files. It is the only error that this package returns, and it always
-// holds at least one fault.
-type Faults struct {
-	All []Fault
-	// cause is the error of the file system, where that is the fault.
-	cause error
-}
+// All is faults in the order of their files. As an error it holds at least one.
+type All []Fault
 
 // Error has one line for each fault.
-func (f *Faults) Error() string {
-	lines := make([]string, len(f.All))
-	for i, fault := range f.All {
+func (a All) Error() string {
+	lines := make([]string, len(a))
+	for i, fault := range a {
 		lines[i] = fault.String()
 	}
 	return strings.Join(lines, "\n")
 }
 
 // Detail shows every fault with its excerpt and hint, as plain text.
-func (f *Faults) Detail() string {
-	blocks := make([]string, len(f.All))
-	for i, fault := range f.All {
+func (a All) Detail() string {
+	blocks := make([]string, len(a))
+	for i, fault := range a {
 		blocks[i] = fault.Detail()
 	}
 	return strings.Join(blocks, "\n")
 }
 
+// Faults is everything that is wrong with one file or several.
+type Faults struct {
+	All
+	// cause is the error of the file system, where that is the fault.
+	cause error
+}
+
 // Unwrap lets a caller ask for fs.ErrNotExist and fs.ErrPermission.
 func (f *Faults) Unwrap() error { return f.cause }
 
-// inFileOrder sorts by file and place, with the faults of a file as a whole at
+// InOrder sorts by file and place, with the faults of a file as a whole at
 // its end, and drops repetitions: what an anchor holds is decoded once for each
-// alias.
-func inFileOrder(faults []Fault) []Fault {
+// alias, and an agent that two pipelines use is checked twice.
+func InOrder(faults All) All {
 	whole := func(f Fault) int {
 		if f.Line == 0 {
 			return 1
@@ -102,4 +105,26 @@ func inFileOrder(faults []Fault) []Fault {
 		)
 	})
 	return slices.Compact(faults)
+}
+
+// OfFile is a fault of a file as a whole.
+func OfFile(file, message, hint string) Fault {
+	return Fault{Position: Position{File: file}, Message: message, Hint: hint}
+}
+
+// Unreadable is the fault of a file that cannot be read.
+func Unreadable(file string, err error) *Faults {
+	return &Faults{All: All{OfFile(file, WhyUnread(err), "")}, cause: err}
+}
+
+// WhyUnread says why a file cannot be read, without its path.
+func WhyUnread(err error) string {
+	var at *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	case errors.As(err, &at):
+		return "cannot be read: " + at.Err.Error()
+	}
+	return err.Error()
 }

@@ -1,0 +1,126 @@
+package document
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Type reads values of one type, and describes them to editors: one table of fields
+// decodes a file and makes its schema.
+//
+// Read writes to its destination and reports whether it did. After a fault the
+// destination is as it was.
+type Type[T any] struct {
+	Read   func(Value, *T) bool
+	Schema func() Schema
+}
+
+// New is a type of values.
+func New[T any](read func(Value, *T) bool, schema func() Schema) Type[T] {
+	return Type[T]{read, schema}
+}
+
+// Field is one key that a mapping may have.
+type Field struct {
+	Name     string
+	Required bool
+	Read     func(Value)
+	Schema   func() Schema
+}
+
+// Key is a field of a type that is read to its destination. What it says is for editors;
+// the default is there as soon as the file is decoded.
+func Key[T any](name string, to *T, t Type[T], says string) Field {
+	return Field{
+		Name:   name,
+		Read:   func(v Value) { t.Read(v, to) },
+		Schema: func() Schema { return t.Schema().Says(says) },
+	}
+}
+
+// Needed is the field as one that must be there.
+func (f Field) Needed() Field {
+	f.Required = true
+	return f
+}
+
+// Default is the field with what holds where it is left out, for editors.
+func (f Field) Default(value any) Field {
+	schema := f.Schema
+	f.Schema = func() Schema { return schema().With("default", value) }
+	return f
+}
+
+// Kept is the field that also keeps the value as it stands in the file.
+func (f Field) Kept(to *Value) Field {
+	read := f.Read
+	f.Read = func(v Value) {
+		*to = v
+		read(v)
+	}
+	return f
+}
+
+// As is the type with another schema.
+func (t Type[T]) As(schema func() Schema) Type[T] { return Type[T]{t.Read, schema} }
+
+// Optional reads a setting that is nil where the file does not say anything.
+func Optional[T any](t Type[T]) Type[*T] {
+	return Then(t, func(_ Value, setting T) (*T, bool) { return &setting, true })
+}
+
+// Then reads a value as t and makes something else of it, or finds fault with it.
+func Then[A, B any](t Type[A], convert func(Value, A) (B, bool)) Type[B] {
+	return Type[B]{func(v Value, to *B) bool {
+		var in A
+		if !t.Read(v, &in) {
+			return false
+		}
+		out, ok := convert(v, in)
+		if ok {
+			*to = out
+		}
+		return ok
+	}, t.Schema}
+}
+
+// Object reads a mapping whose keys are known to the fields of its destination.
+func Object[T any](fields func(*T) []Field) Type[T] {
+	return Type[T]{
+		Read:   func(v Value, to *T) bool { return v.Mapping(fields(to)...) },
+		Schema: func() Schema { return Properties(fields(new(T))...) },
+	}
+}
+
+// Flag reads true or false.
+var Flag = Type[bool]{readFlag, func() Schema { return Schema{"type": "boolean"} }}
+
+func readFlag(v Value, to *bool) bool {
+	if !v.Is(Boolean, "true or false", "") {
+		return false
+	}
+	*to = strings.EqualFold(v.Node.Text(), "true")
+	return true
+}
+
+// Amount reads a number that is above 0, or 0 where that is allowed, and at most most.
+func Amount(zero bool, most int) Type[float64] {
+	limits, least := "above 0 and at most "+strconv.Itoa(most), "exclusiveMinimum"
+	if zero {
+		limits, least = "from 0 to "+strconv.Itoa(most), "minimum"
+	}
+	return Type[float64]{func(v Value, to *float64) bool {
+		if kind := v.Node.Kind(); kind != Integer && kind != Float {
+			v.WrongType("a number", "")
+			return false
+		}
+		number, err := strconv.ParseFloat(v.Node.Text(), 64)
+		if err != nil || math.IsNaN(number) || number < 0 || number == 0 && !zero || number > float64(most) {
+			v.Fault("must be a number "+limits, "")
+			return false
+		}
+		*to = number
+		return true
+	}, func() Schema { return Schema{"type": "number", least: 0, "maximum": most} }}
+}
