@@ -77,10 +77,7 @@ func knownCICheck(gates *config.Gates, check config.CICheck) error {
 		}
 		names = append(names, known.Name)
 	}
-	hint := "list it under checks of an entry point in config.yml"
-	if near := document.Suggest(check.Name, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
+	hint := document.Hint(check.Name, names, "list it under checks of an entry point in config.yml")
 	return term.BadUsage(fmt.Errorf("%s: no entry point has a check %q", check.Pos, check.Name), hint)
 }
 

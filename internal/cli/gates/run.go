@@ -152,9 +152,5 @@ func knownGate(gates *config.Gates, kind gauntlet.Kind, name string) error {
 	if kind != "" {
 		noun = string(kind)
 	}
-	hint := "see: stopgate list"
-	if near := document.Suggest(name, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return term.BadUsage(errors.New("there is no "+noun+" "+strconv.Quote(name)), hint)
+	return term.BadUsage(errors.New("there is no "+noun+" "+strconv.Quote(name)), document.Hint(name, names, "see: stopgate list"))
 }

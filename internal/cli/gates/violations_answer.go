@@ -141,9 +141,5 @@ func findViolation(all []openViolation, id string) (openViolation, error) {
 	case len(all) == 0:
 		return last, term.BadUsage(fmt.Errorf("there is no open violation %q, nor any other", id), "see: stopgate violations list")
 	}
-	hint := "see: stopgate violations list"
-	if like := document.Suggest(id, near); like != "" {
-		hint = "did you mean " + like + "?"
-	}
-	return last, term.BadUsage(fmt.Errorf("there is no open violation %q", id), hint)
+	return last, term.BadUsage(fmt.Errorf("there is no open violation %q", id), document.Hint(id, near, "see: stopgate violations list"))
 }

@@ -137,10 +137,7 @@ func oneOf(flag, value string, words []string) error {
 			return nil
 		}
 	}
-	hint := "it is one of: " + strings.Join(words, ", ")
-	if near := document.Suggest(value, words); near != "" {
-		hint = "did you mean " + near + "?"
-	}
+	hint := document.Hint(value, words, "it is one of: "+strings.Join(words, ", "))
 	return term.BadUsage(fmt.Errorf("unknown %s %s", flag, term.Shown(value)), hint)
 }
 

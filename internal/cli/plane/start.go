@@ -176,10 +176,7 @@ func (p *Plane) otherCommand(ctx context.Context, err error, h *here.Place, name
 	for _, c := range all {
 		names = append(names, c.Name)
 	}
-	refusal.Hint = "see those there are with: stopgate start"
-	if near := document.Suggest(name, names); near != "" {
-		refusal.Hint = "did you mean " + near + "?"
-	}
+	refusal.Hint = document.Hint(name, names, "see those there are with: stopgate start")
 	return term.WithCode(explainRefusal(refusal, p.Skew()), term.ExitUsage)
 }
 

@@ -33,12 +33,12 @@ func newSchemaHook() *cobra.Command {
 		Short:                 "Print the JSON Schema of an event's payload",
 		Example:               "  stopgate schema hook SubagentStop > SubagentStop.schema.json",
 		DisableFlagsInUseLine: true,
-		ValidArgs:             EventNames(hook.Typed()),
+		ValidArgs:             document.Strings(hook.Typed()),
 		Args:                  term.OneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := hook.Schema(hook.Event(args[0]))
 			if err != nil {
-				return noSchema(err, args[0], "events", EventNames(hook.Typed()))
+				return noSchema(err, args[0], "events", document.Strings(hook.Typed()))
 			}
 			_, err = cmd.OutOrStdout().Write(text)
 			return err
@@ -92,17 +92,5 @@ stopgate runbook check, which also sees where steps lead.`,
 
 // noSchema hints at a name that there is a schema for.
 func noSchema(err error, name, what string, valid []string) error {
-	hint := what + ": " + strings.Join(valid, ", ")
-	if near := document.Suggest(name, valid); near != "" {
-		hint = fmt.Sprintf("did you mean %s?", near)
-	}
-	return term.BadUsage(err, hint)
-}
-
-func EventNames(events []hook.Event) []string {
-	out := make([]string, len(events))
-	for i, e := range events {
-		out[i] = string(e)
-	}
-	return out
+	return term.BadUsage(err, document.Hint(name, valid, what+": "+strings.Join(valid, ", ")))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/owner"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -134,7 +135,7 @@ func approve(out io.Writer, h *here.Place, yes bool) error {
 func noteUncovered(h *here.Place, out io.Writer, cfg *config.Project) {
 	entries := settings.InForce(settings.Inspect(h.Root))
 	if missing := settings.Uncovered(entries, cfg); len(missing) > 0 {
-		fmt.Fprintf(out, "note: the client does not call stopgate for %s; run: stopgate hooks install\n", strings.Join(EventNames(missing), ", "))
+		fmt.Fprintf(out, "note: the client does not call stopgate for %s; run: stopgate hooks install\n", strings.Join(document.Strings(missing), ", "))
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/cli/setup"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
@@ -116,11 +115,8 @@ func (o *logOptions) check() error {
 	if o.event == "" || hook.Event(o.event).Known() || slices.Contains(emitted, o.event) {
 		return nil
 	}
-	names := slices.Concat(setup.EventNames(hook.Events()), emitted)
-	hint := "the events are: " + strings.Join(names, ", ")
-	if near := document.Suggest(o.event, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
+	names := slices.Concat(document.Strings(hook.Events()), emitted)
+	hint := document.Hint(o.event, names, "the events are: "+strings.Join(names, ", "))
 	return term.BadUsage(fmt.Errorf("unknown event %q", o.event), hint)
 }
 

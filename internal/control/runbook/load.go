@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -105,16 +104,7 @@ func find(root *os.Root) ([]string, error) {
 // read returns a file of the directory, and one byte more than it may have where it is too
 // large. A root follows no link that leads out of it.
 func read(root *os.Root, name string, most int) ([]byte, error) {
-	name = filepath.FromSlash(name)
-	file, err := regular.OpenIn(root, name)
-	if errors.Is(err, regular.ErrNotRegular) {
-		return nil, errors.New("cannot be read: is not a regular file")
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, int64(most)+1))
+	return regular.HeadIn(root, filepath.FromSlash(name), int64(most)+1)
 }
 
 // Found is a command and the runbook that it stands in.

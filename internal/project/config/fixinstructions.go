@@ -1,8 +1,6 @@
 package config
 
 import (
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,15 +25,7 @@ func readFixInstructions(dir, path string) (text, fault string) {
 		return "", document.WhyUnread(err)
 	}
 	defer root.Close()
-	file, err := regular.OpenIn(root, path)
-	if errors.Is(err, regular.ErrNotRegular) {
-		return "", "is not a regular file"
-	}
-	if err != nil {
-		return "", document.WhyUnread(err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFixInstructions))
+	data, err := regular.HeadIn(root, path, maxFixInstructions)
 	if err != nil {
 		return "", document.WhyUnread(err)
 	}

@@ -45,52 +45,34 @@ func readings() typeOf[*[]Reading] {
 // name of the file.
 func fileName(name string) field {
 	var text string
-	return document.Key("name", &text, textThat(anyText, func(text string) (message, hint string) {
-		if text != name {
-			return "a gate is named after its file, this one " + quote(name), "leave name out, or rename the file"
-		}
-		return "", ""
-	}).As(gateName), "Only the file's own name, if anything.")
+	same := rule{
+		func(text string) bool { return text == name },
+		"a gate is named after its file, this one " + quote(name), "leave name out, or rename the file",
+	}
+	return document.Key("name", &text, textThat(anyText, same).As(gateName.Schema), "Only the file's own name, if anything.")
 }
 
 // inlineName is the key name of a gate in config.yml.
 func inlineName(to *mention) field {
-	return document.Key("name", to, mentioned(textThat(anyText, badName)).As(gateName), "The gate's name.").Needed()
+	return document.Key("name", to, mentioned(gateName), "The gate's name.").Needed()
 }
 
-func gateName() schema {
-	return document.Matching("^[A-Za-z0-9][A-Za-z0-9._-]*$").With("maxLength", maxNameLength)
+// nameRule is for the names of gates, which become part of file names and of lines that
+// other programs read.
+var nameRule = rule{
+	validName, "%s is no name for a gate",
+	"use at most 64 letters, digits and . _ -, and begin with a letter or a digit",
 }
 
-// validName reports whether a gate may have the name. It becomes part of file
-// names and of lines that other programs read.
+// validName needs no regular expression: every stop asks it.
 func validName(name string) bool {
-	return name != "" && len(name) <= maxNameLength && madeOf(name, "._-") && !strings.ContainsAny(name[:1], "._-")
+	const signs, letters = "._-", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return name != "" && len(name) <= maxNameLength && strings.Trim(name, letters+signs) == "" && !strings.ContainsAny(name[:1], signs)
 }
 
-// badName says what is wrong with the name of a gate, or "".
-func badName(name string) (message, hint string) {
-	if validName(name) {
-		return "", ""
-	}
-	return quote(name) + " is no name for a gate",
-		"use at most 64 letters, digits and . _ -, and begin with a letter or a digit"
-}
+var gateName = textThat(anyText, nameRule).As(func() schema {
+	return document.Matching("^[A-Za-z0-9][A-Za-z0-9._-]*$").With("maxLength", maxNameLength)
+})
 
 // variable reads the name of an environment variable.
-var variable = textThat(anyText, func(name string) (message, hint string) {
-	if name == "" || !madeOf(name, "_") || name[0] >= '0' && name[0] <= '9' {
-		return quote(name) + " is no name for a variable", "use letters, digits and _"
-	}
-	return "", ""
-}).As(func() schema { return document.Matching("^[A-Za-z_][A-Za-z0-9_]*$") })
-
-// madeOf reports whether a text has only ASCII letters, digits and the given
-// signs in it.
-func madeOf(text, signs string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		digit := r >= '0' && r <= '9'
-		return !letter && !digit && !strings.ContainsRune(signs, r)
-	})
-}
+var variable = matching("^[A-Za-z_][A-Za-z0-9_]*$", "%s is no name for a variable", "use letters, digits and _")

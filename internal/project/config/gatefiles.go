@@ -96,8 +96,8 @@ func misnamed(file gateFile, valid []string) []document.Fault {
 func nameFaults(files []gateFile) (faults []document.Fault) {
 	first := map[string]string{}
 	for _, file := range files {
-		if message, hint := badName(file.gate); message != "" {
-			faults = append(faults, document.OfFile(file.shown, message, hint))
+		if !validName(file.gate) {
+			faults = append(faults, document.OfFile(file.shown, nameRule.wrong(file.gate), nameRule.hint))
 		}
 		if other, again := first[file.gate]; again {
 			faults = append(faults, document.OfFile(file.shown, "there are two files for the gate "+quote(file.gate), "delete this one or "+other))

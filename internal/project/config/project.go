@@ -226,11 +226,9 @@ func (c *Command) fields() []field {
 }
 
 func (c *Command) match() typeOf[string] {
-	return textThat(glob, func(text string) (message, hint string) {
-		if text != defaultMatch && !c.Event.HasSubject() {
-			return string(c.Event) + " has nothing to match against", "leave match out"
-		}
-		return "", ""
+	return textThat(glob, rule{
+		func(text string) bool { return text == defaultMatch || c.Event.HasSubject() },
+		string(c.Event) + " has nothing to match against", "leave match out",
 	})
 }
 

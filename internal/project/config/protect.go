@@ -43,9 +43,7 @@ func protectMode() typeOf[bool] {
 
 // protected reads a path or a pattern. A pattern with "!" would protect almost
 // everything instead of making an exception, so it is a fault.
-var protected = textThat(pathPattern, func(pattern string) (message, hint string) {
-	if strings.HasPrefix(pattern, "!") {
-		return "must not begin with !", "name what is protected; what no entry names is free"
-	}
-	return "", ""
-}).As(func() schema { return notEmpty().With("pattern", "^[^!]") })
+var protected = textThat(pathPattern, rule{
+	func(pattern string) bool { return !strings.HasPrefix(pattern, "!") },
+	"must not begin with !", "name what is protected; what no entry names is free",
+}).As(func() schema { return someText().With("pattern", "^[^!]") })

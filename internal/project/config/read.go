@@ -25,9 +25,6 @@ func read(path, name string) ([]byte, error) {
 	}
 	// One byte more than the limit, so that the parser can see the excess.
 	data, err := regular.Head(path, maxFileSize+1)
-	if errors.Is(err, regular.ErrNotRegular) {
-		err = errors.New("is not a regular file")
-	}
 	if err != nil {
 		return nil, document.Unreadable(name, err)
 	}

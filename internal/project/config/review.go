@@ -69,18 +69,15 @@ func reviewer() typeOf[string] { return oneOf(Reviewers()...) }
 // preference reads one of the programs that the project allows. Where it
 // allows none, that is a fault of its own.
 func preference(allowed []string) typeOf[string] {
-	return textThat(reviewer(), func(name string) (message, hint string) {
-		if len(allowed) > 0 && !slices.Contains(allowed, name) {
-			return name + " is not in cli.default_preference", "add it there, or choose from: " + strings.Join(allowed, ", ")
+	return document.Then(reviewer(), func(v value, name string) (string, bool) {
+		ok := len(allowed) == 0 || slices.Contains(allowed, name)
+		if !ok {
+			v.Fault(name+" is not in cli.default_preference", "add it there, or choose from: "+strings.Join(allowed, ", "))
 		}
-		return "", ""
+		return name, ok
 	})
 }
 
 // model reads the name of a model, which becomes an argument of a program.
-var model = textThat(anyText, func(name string) (message, hint string) {
-	if name == "" || !madeOf(name, "._:/@-") || name[0] == '-' {
-		return quote(name) + " is no name for a model", "use letters, digits and . _ : / @ -, and do not begin with -"
-	}
-	return "", ""
-}).As(func() schema { return document.Matching("^[A-Za-z0-9._:/@][A-Za-z0-9._:/@-]*$") })
+var model = matching("^[A-Za-z0-9._:/@][A-Za-z0-9._:/@-]*$",
+	"%s is no name for a model", "use letters, digits and . _ : / @ -, and do not begin with -")

@@ -10,6 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
 )
 
 type (
@@ -20,13 +21,49 @@ type (
 var (
 	boolean  = document.Flag
 	anyText  = document.New(readText, document.AnyText)
-	argument = textThat(anyText, cannotBeHandedOver) // to a program
-	command  = textThat(anyText, saysNothing, cannotBeHandedOver).As(document.Words)
-	glob     = textThat(anyText, isNoGlob).As(notEmpty)
-	pattern  = textThat(command, isNoPattern) // a regular expression
+	argument = textThat(anyText, noNUL) // of a program
+	command  = textThat(anyText, notBlank, noNUL).As(document.Words)
+	glob     = textThat(anyText, notEmpty, isGlob).As(someText)
 )
 
-func notEmpty() schema { return document.AnyText().With("minLength", 1) }
+// rule is what a text must be.
+type rule struct {
+	holds     func(text string) bool
+	otherwise string // %s is the text
+	hint      string
+}
+
+var (
+	notBlank = rule{func(text string) bool { return strings.TrimSpace(text) != "" }, "must not be blank", ""}
+	notEmpty = rule{func(text string) bool { return text != "" }, "must not be empty", "\"*\" matches everything"}
+	isGlob   = rule{doublestar.ValidatePattern, "%s is not a valid pattern", "check the brackets and braces, and put \\ before one that is meant literally"}
+	// An escape such as "\0" can bring one in.
+	noNUL = rule{func(text string) bool { return !strings.Contains(text, "\x00") }, "must not contain a NUL character", ""}
+)
+
+// textThat reads a text that keeps all rules.
+func textThat(t typeOf[string], rules ...rule) typeOf[string] {
+	return document.Then(t, func(v value, text string) (string, bool) {
+		for _, r := range rules {
+			if !r.holds(text) {
+				v.Fault(r.wrong(text), r.hint)
+				return "", false
+			}
+		}
+		return text, true
+	})
+}
+
+func (r rule) wrong(text string) string { return strings.ReplaceAll(r.otherwise, "%s", quote(text)) }
+
+func someText() schema { return document.AnyText().With("minLength", 1) }
+
+// matching reads a text that a pattern matches.
+func matching(pattern, otherwise, hint string) typeOf[string] {
+	matches := lazyregexp.New(pattern)
+	matched := func(text string) bool { return matches().MatchString(text) }
+	return textThat(anyText, rule{matched, otherwise, hint}).As(func() schema { return document.Matching(pattern) })
+}
 
 // readText reads a string. A number or a boolean is no string: whether 010 is
 // eight, ten or itself should not depend on who reads the file.
@@ -43,19 +80,6 @@ func readText(v value, to *string) bool {
 	return false
 }
 
-// textThat reads a text that nothing is wrong with.
-func textThat(t typeOf[string], wrongs ...func(text string) (message, hint string)) typeOf[string] {
-	return document.Then(t, func(v value, text string) (string, bool) {
-		for _, wrong := range wrongs {
-			if message, hint := wrong(text); message != "" {
-				v.Fault(message, hint)
-				return "", false
-			}
-		}
-		return text, true
-	})
-}
-
 // word reads a text that is not a block.
 func word(want, hint string) typeOf[string] {
 	return document.New(func(v value, to *string) bool {
@@ -67,37 +91,14 @@ func word(want, hint string) typeOf[string] {
 	}, document.AnyText)
 }
 
-func saysNothing(text string) (message, hint string) {
-	if strings.TrimSpace(text) == "" {
-		return "must not be blank", ""
+// pattern reads a regular expression.
+var pattern = document.Then(command, func(v value, text string) (string, bool) {
+	_, err := regexp.Compile(text)
+	if err != nil {
+		v.Fault(quote(text)+" is not a regular expression: "+err.Error(), "")
 	}
-	return "", ""
-}
-
-func cannotBeHandedOver(text string) (message, hint string) {
-	// An escape such as "\0" can bring one in.
-	if strings.Contains(text, "\x00") {
-		return "must not contain a NUL character", ""
-	}
-	return "", ""
-}
-
-func isNoGlob(text string) (message, hint string) {
-	switch {
-	case text == "":
-		return "must not be empty", "\"*\" matches everything"
-	case !doublestar.ValidatePattern(text):
-		return quote(text) + " is not a valid pattern", "check the brackets and braces, and put \\ before one that is meant literally"
-	}
-	return "", ""
-}
-
-func isNoPattern(text string) (message, hint string) {
-	if _, err := regexp.Compile(text); err != nil {
-		return quote(text) + " is not a regular expression: " + err.Error(), ""
-	}
-	return "", ""
-}
+	return text, err == nil
+})
 
 // integer reads a whole number from low to high.
 func integer(low, high int64) typeOf[int64] {

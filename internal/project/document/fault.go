@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // Position is a place in a file. Line and Column count from 1,
@@ -123,6 +125,8 @@ func WhyUnread(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "does not exist"
+	case errors.Is(err, regular.ErrNotRegular):
+		return "is not a regular file"
 	case errors.As(err, &at):
 		return "cannot be read: " + at.Err.Error()
 	}

@@ -52,6 +52,14 @@ func distance(a, b string) int {
 	return row[len(to)]
 }
 
+// Hint is the valid word that was meant, as a person is asked, or what else to say.
+func Hint(word string, valid []string, otherwise string) string {
+	if meant := Suggest(word, valid); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	return otherwise
+}
+
 // DidYouMean is a hint at the valid word that was meant, or "".
 func DidYouMean(word string, valid []string) string {
 	if meant := Suggest(word, valid); meant != "" {

@@ -123,12 +123,12 @@ func (r *reader) slips(o *hujson.Object, prefix string, names, older []string) {
 }
 
 func (r *reader) unknown(v *hujson.Value, prefix, name string, names []string) {
-	switch near := document.Suggest(name, names); {
+	switch hint := document.Hint(name, names, ""); {
 	case name == "token" || name == "secret":
 		r.fault(v, prefix+name, "does not belong into this file, which others may read",
 			"keep it in a variable or a file, and name that in gateway."+name+"_env or gateway."+name+"_file")
-	case near != "":
-		r.fault(v, prefix+name, "is unknown", "did you mean "+near+"?")
+	case hint != "":
+		r.fault(v, prefix+name, "is unknown", hint)
 	default:
 		r.warn(v, prefix+name, "is unknown and does nothing", "")
 	}
@@ -196,11 +196,7 @@ func (r *reader) oneOf(v *hujson.Value, path string, words ...string) string {
 	case jsonfile.KindOf(v) != '"':
 		r.fault(v, path, jsonfile.MustBe("a string", v), "")
 	case !slices.Contains(words, text):
-		hint := ""
-		if near := document.Suggest(text, words); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		r.fault(v, path, fmt.Sprintf("must be one of %s, is %q", strings.Join(words, ", "), text), hint)
+		r.fault(v, path, fmt.Sprintf("must be one of %s, is %q", strings.Join(words, ", "), text), document.Hint(text, words, ""))
 	}
 	return text
 }

@@ -33,11 +33,6 @@ func OpenFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	return open(path, os.Lstat, os.OpenFile, flags|NoFollow, mode)
 }
 
-// OpenIn is Open for a name below root, which no link leads out of.
-func OpenIn(root *os.Root, name string) (*os.File, error) {
-	return open(name, root.Stat, root.OpenFile, os.O_RDONLY, 0)
-}
-
 // Read reads a regular file of at most that many bytes, also through links. Of a larger one
 // the error is ErrTooLarge.
 func Read(path string, most int64) ([]byte, error) {
@@ -60,6 +55,15 @@ func ReadNoFollow(path string, most int64) ([]byte, error) {
 // Head reads the beginning of a regular file, at most that many bytes, also through links.
 func Head(path string, most int64) ([]byte, error) {
 	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return head(file, most)
+}
+
+// HeadIn is Head for a name below root, which no link leads out of.
+func HeadIn(root *os.Root, name string, most int64) ([]byte, error) {
+	file, err := open(name, root.Stat, root.OpenFile, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -59,19 +59,17 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-func TestOpenIn(t *testing.T) {
+func TestHeadIn(t *testing.T) {
 	path := write(t, "text")
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	file, err := OpenIn(root, "file")
-	if err != nil {
-		t.Fatal(err)
+	if text, err := HeadIn(root, "file", 3); err != nil || string(text) != "tex" {
+		t.Errorf("%q, %v", text, err)
 	}
-	defer file.Close()
-	if _, err := OpenIn(root, "."); !errors.Is(err, ErrNotRegular) {
+	if _, err := HeadIn(root, ".", 3); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("a directory: %v", err)
 	}
 }
