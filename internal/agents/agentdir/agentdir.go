@@ -15,6 +15,7 @@
 package agentdir
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,7 +80,11 @@ func (d Dir) read(names ...string) ([]byte, error) {
 }
 
 // durable writes what must not be lost with the power.
-func (d Dir) durable(text []byte, names ...string) error {
+func (d Dir) durable(v any, names ...string) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
 	return atomicfile.Write(d.Path(names...), text, 0o600)
 }
 

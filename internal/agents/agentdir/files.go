@@ -46,11 +46,7 @@ type config struct {
 // WriteConfig writes what a stop of the agent means. Its stop hook reads the file, so it
 // is there before the agent is.
 func (d Dir) WriteConfig(onStop string) error {
-	text, err := json.Marshal(config{onStop})
-	if err != nil {
-		return err
-	}
-	return d.durable(text, "config.json")
+	return d.durable(config{onStop}, "config.json")
 }
 
 // Session is the client's session that the agent's hooks count for. Others come and go in
@@ -68,13 +64,7 @@ func (d Dir) Session() (Session, error) {
 }
 
 // SetSession puts a session on record.
-func (d Dir) SetSession(s Session) error {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	return d.durable(text, "session.json")
-}
+func (d Dir) SetSession(s Session) error { return d.durable(s, "session.json") }
 
 // Terminal is where a client is to be seen.
 type Terminal struct {
@@ -88,13 +78,7 @@ func (d Dir) Terminal() (Terminal, error) {
 }
 
 // SetTerminal puts on record where the client is to be seen.
-func (d Dir) SetTerminal(t Terminal) error {
-	text, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	return d.durable(text, "terminal.json")
-}
+func (d Dir) SetTerminal(t Terminal) error { return d.durable(t, "terminal.json") }
 
 // Last is what the agent said last, for whoever decides.
 type Last struct {

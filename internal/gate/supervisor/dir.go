@@ -2,7 +2,8 @@ package supervisor
 
 import (
 	"context"
-	"io"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -54,17 +55,6 @@ func (d Dir) lock(ctx context.Context, session string) (unlock func(), err error
 	return lockfile.Acquire(ctx, d.lockFile(session), lockPatience)
 }
 
-// readFile reads a file, of one that is larger than most a byte more than that.
-// It follows no link and waits for no pipe.
-func readFile(path string, most int64) ([]byte, error) {
-	file, err := regular.OpenNoFollow(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most+1))
-}
-
 // openAppend opens a file to append lines to. It ends a line that a writer was
 // killed in, or the next one would be lost in it. A file that others may read is
 // made private.
@@ -100,4 +90,18 @@ func endLine(file *os.File) error {
 	}
 	_, err = file.Write([]byte("\n"))
 	return err
+}
+
+// Sessions lists the sessions that there is a state of.
+func (d Dir) Sessions() (ids []string, err error) {
+	entries, err := os.ReadDir(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, entry := range entries {
+		if id, ok := cut(entry.Name(), statePrefix, stateSuffix); ok && CheckSession(id) == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
 }

@@ -72,7 +72,7 @@ func TestFilesToAppendToThatAreNone(t *testing.T) {
 func TestOpeningFollowsNoLink(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	check(t, os.Symlink(os.DevNull, link))
-	if file, err := os.OpenFile(link, os.O_RDONLY|openFlags, 0); err == nil {
+	if file, err := regular.OpenNoFollow(link); err == nil {
 		file.Close()
 		t.Error("it was followed")
 	}

@@ -71,8 +71,7 @@ func (s *session) record(ctx context.Context, change func(*State)) {
 		return nil
 	})
 	if err != nil {
-		s.log("warning", "session_id", s.id, "reason", err.Error())
-		s.console.say("warning: %v", err)
+		s.warn(err)
 	}
 }
 
@@ -138,8 +137,7 @@ func (s *session) ask(ctx context.Context, client string, own []string, prompt s
 	process.EndOrphans() // what left its group and threw its environment away
 	result, err := stream.Result()
 	if output.err != nil { // the review counts all the same
-		s.log("warning", "session_id", s.id, "reason", output.err.Error())
-		s.console.say("warning: %v", output.err)
+		s.warn(output.err)
 	}
 	run.Tail = s.secrets.HideString(wholeLines(run.Tail))
 	if stderr := s.line(run.Tail); stderr != "" {
@@ -218,8 +216,7 @@ func (s *session) instructions() string {
 		case err == nil && strings.TrimSpace(text) != "":
 			return text
 		case err != nil && !(errors.Is(err, os.ErrNotExist) && name == "SUPERVISOR.md"):
-			s.log("warning", "session_id", s.id, "reason", err.Error())
-			s.console.say("warning: %v", err)
+			s.warn(err)
 		}
 	}
 	return Builtin()

@@ -123,11 +123,11 @@ func (d Dir) read(session string) (State, members, error) {
 	if err := CheckSession(session); err != nil {
 		return State{}, nil, err
 	}
-	text, err := readFile(d.StateFile(session), maxState)
+	text, err := regular.ReadNoFollow(d.StateFile(session), maxState)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return State{SessionID: session}, nil, nil
-	case errors.Is(err, regular.ErrNotRegular):
+	case errors.Is(err, regular.ErrNotRegular), errors.Is(err, regular.ErrTooLarge):
 		return State{SessionID: session, Damaged: true}, nil, nil
 	case err != nil:
 		return State{}, nil, fmt.Errorf("read the supervisor's state: %w", err)

@@ -218,6 +218,12 @@ func (s *session) log(what string, pairs ...any) {
 	}
 }
 
+// warn tells of what is wrong and changes no decision.
+func (s *session) warn(err error) {
+	s.log("warning", "session_id", s.id, "reason", err.Error())
+	s.console.say("warning: %v", err)
+}
+
 // excerpt is what the log keeps of a long text.
 func excerpt(text string) string {
 	const most = 300

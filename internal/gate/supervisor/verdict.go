@@ -11,6 +11,9 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/claude"
 )
 
+// Schema is what the client has the reviewer answer.
+const Schema = `{"type":"object","properties":{"completed":{"type":"boolean"},"feedback":{"type":"string"}},"required":["completed","feedback"]}`
+
 // DefaultFeedback is what an agent is told where the reviewer found no words.
 const DefaultFeedback = "请继续完成任务"
 

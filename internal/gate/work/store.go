@@ -39,15 +39,11 @@ const (
 // Load is what is known of a session; nil where nothing is. One that cannot be read is as
 // good as none: then stops are judged that need not be.
 func (s Store) Load(id string) *Session {
-	text, err := regular.Read(s.path(id), maxSession)
-	if err != nil {
+	session := s.read(s.path(id))
+	if session == nil || session.ID != id {
 		return nil
 	}
-	var session Session
-	if json.Unmarshal(text, &session) != nil || session.ID != id {
-		return nil
-	}
-	return &session
+	return session
 }
 
 // Update has change change what is known of a session, and keeps that. One that is not
@@ -103,7 +99,7 @@ func (b Beginning) follows(s *Session) bool {
 // Roots are the projects in which other sessions than those of an origin have worked.
 func (s Store) Roots(origin string) (roots []string) {
 	for _, entry := range s.entries() {
-		if session := s.read(entry.Name()); session != nil && session.Origin != origin {
+		if session := s.read(filepath.Join(s.dir, entry.Name())); session != nil && session.Origin != origin {
 			roots = append(roots, session.Roots...)
 		}
 	}
@@ -121,7 +117,7 @@ func (s Store) before(by Beginning, now time.Time) (latest *Session) {
 		if err != nil || now.Sub(info.ModTime()) > maxAge || !info.ModTime().After(at) {
 			continue
 		}
-		if session := s.read(entry.Name()); session != nil && by.follows(session) {
+		if session := s.read(filepath.Join(s.dir, entry.Name())); session != nil && by.follows(session) {
 			latest, at = session, info.ModTime()
 		}
 	}
@@ -142,8 +138,8 @@ func (s Store) entries() (files []fs.DirEntry) {
 	return files
 }
 
-func (s Store) read(name string) *Session {
-	text, err := regular.Read(filepath.Join(s.dir, name), maxSession)
+func (Store) read(path string) *Session {
+	text, err := regular.Read(path, maxSession)
 	var session Session
 	if err != nil || json.Unmarshal(text, &session) != nil {
 		return nil
