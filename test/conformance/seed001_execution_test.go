@@ -25,7 +25,7 @@ func (g *gated) options() gauntlet.Options {
 	state := g.beside("state")
 	place := stop.Locator{StateDir: state, Global: &config.Global{}}.Locate(g.root, true)
 	if place.Project == nil {
-		g.t.Fatalf("no project: %+v", place.Opinions)
+		g.t.Fatalf("no project: %+v", place.Verdicts)
 	}
 	return gauntlet.Options{Project: place.Project, Global: &config.Global{}, StateDir: state, Environ: g.env, Now: time.Now}
 }

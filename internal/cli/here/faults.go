@@ -43,8 +43,7 @@ func (h *Place) Validate() (checked []string, faults []document.Fault) {
 	checked, faults = []string{}, []document.Fault{}
 	add := func(err error, files ...string) {
 		checked = append(checked, files...)
-		var found *document.Faults
-		if errors.As(err, &found) {
+		if found, ok := errors.AsType[*document.Faults](err); ok {
 			faults = append(faults, found.All...)
 		}
 	}

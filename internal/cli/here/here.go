@@ -121,16 +121,16 @@ func (h *Place) Locator() stop.Locator {
 // the person.
 func (h *Place) Gates() (project *keeper.Project, notices []string, err error) {
 	place := h.Locator().Locate(h.Root, true)
-	for _, o := range place.Opinions {
+	for _, o := range place.Verdicts {
 		notices = append(notices, o.Message)
 	}
 	if place.Project != nil {
 		return place.Project, notices, nil
 	}
-	if len(place.Opinions) == 0 {
-		return nil, nil, term.WithCode(term.WithHint(errors.New(h.ConfigDir()+" was never approved"), "read it, then approve it with: stopgate trust"), term.ExitCouldNotRun)
+	if len(place.Verdicts) == 0 {
+		return nil, nil, term.CannotRun(errors.New(h.ConfigDir()+" was never approved"), "read it, then approve it with: stopgate trust")
 	}
-	last := place.Opinions[len(place.Opinions)-1]
+	last := place.Verdicts[len(place.Verdicts)-1]
 	if last.Status != "invalid_config" {
 		return nil, nil, term.WithCode(errors.New(last.Message), term.ExitCouldNotRun)
 	}

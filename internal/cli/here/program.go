@@ -2,6 +2,8 @@ package here
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/program"
@@ -12,7 +14,18 @@ func FindProgram(name string, env []string) (string, error) {
 	path, err := program.Find(name, env)
 	if missing, ok := errors.AsType[*program.MissingError](err); ok {
 		hint := "stopgate and stopgated belong together: put it into " + missing.Dir + " or on the PATH"
-		return "", term.WithCode(term.WithHint(err, hint), term.ExitCouldNotRun)
+		return "", term.CannotRun(err, hint)
 	}
 	return path, err
+}
+
+func IsRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().Type() == fs.FileMode(0)
+}
+
+func SameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }

@@ -78,6 +78,9 @@ func WithHint(err error, hint string) error {
 	return HintError{err, hint}
 }
 
+// CannotRun ends a command that could not run, with a line that says what to do, if there is one.
+func CannotRun(err error, hint string) error { return WithCode(WithHint(err, hint), ExitCouldNotRun) }
+
 // badUsage says that the command line cannot be understood.
 func BadUsage(err error, hint string) error { return UsageError{err, hint} }
 
@@ -95,12 +98,10 @@ func Explain(err error) (lines []string, code int) {
 		return nil, coded.Code
 	}
 	lines = []string{"stopgate: " + err.Error()}
-	var usage UsageError
-	if errors.As(err, &usage) {
+	if usage, ok := errors.AsType[UsageError](err); ok {
 		return append(lines, usage.Hint), ExitUsage
 	}
-	var hinted HintError
-	if errors.As(err, &hinted) {
+	if hinted, ok := errors.AsType[HintError](err); ok {
 		lines = append(lines, hinted.Hint)
 	}
 	if coded.error != nil {

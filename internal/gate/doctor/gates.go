@@ -24,7 +24,7 @@ func (e *examination) gates(ctx context.Context) {
 	global, globalErr := trust.LoadGlobal(e.GlobalPath, e.StateDir)
 	place := stop.Locator{StateDir: e.StateDir, Global: global, GlobalErr: globalErr, Environ: os.Environ()}.Locate(e.Root, true)
 	if place.Project == nil {
-		for _, o := range place.Opinions {
+		for _, o := range place.Verdicts {
 			e.find(Dead, o.Keeper, o.Message, "")
 		}
 		return

@@ -38,6 +38,9 @@ func (o Outcome) String() string {
 
 // Verdict is what a keeper makes of a call.
 type Verdict struct {
+	Keeper   string        // its name; the chain fills it in
+	Duration time.Duration // of the look; the chain as well
+
 	Outcome Outcome
 	Status  string // one word that says more than the outcome
 	Message string // for the person; empty when there is nothing to tell

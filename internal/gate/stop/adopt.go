@@ -128,13 +128,13 @@ func (c *call) outwaited(ctx context.Context, kc *keeper.Call) Judgement {
 	for i := range kc.Trees {
 		tree := &kc.Trees[i]
 		if !c.global.Observes(tree.Project.Config) && c.answersFor(ctx, tree, plan) {
-			return Judgement{Opinions: []Opinion{{Keeper: "chain", Verdict: keeper.Verdict{
-				Outcome: keeper.Failed, Status: "deadline", Uncounted: true, Summary: what,
+			return Judgement{Verdicts: []keeper.Verdict{{
+				Keeper: "chain", Outcome: keeper.Failed, Status: "deadline", Uncounted: true, Summary: what,
 				Reason: "The work in " + plain.Name(tree.Project.Root) + " is not known to be good: " + what + ". Stop again when that one has ended.",
-			}}}}
+			}}}
 		}
 	}
-	return Judgement{Opinions: []Opinion{{Keeper: "chain", Verdict: couldNotRun("deadline", what)}}, Blocked: -1}
+	return Judgement{Verdicts: []keeper.Verdict{couldNotRun("chain", "deadline", what)}, Blocked: -1}
 }
 
 // answersFor reports whether the agent has something to answer for in a tree: it was

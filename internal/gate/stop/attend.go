@@ -2,7 +2,6 @@ package stop
 
 import (
 	"context"
-	"runtime/debug"
 
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -15,21 +14,16 @@ func (c *call) attend(ctx context.Context, kc *keeper.Call, answer hook.Answer, 
 	if c.Lifecycle == nil || !c.Lifecycle.Attends(kc) {
 		return answer
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			c.logf("asking a person panicked: %v\n%s", r, debug.Stack())
-			out = answer
-		}
-	}()
+	defer recovered(c.logf, "asking a person panicked", func(any) { out = answer })
 	ctx, cancel := c.limit(ctx, c.timeout(kc.Payload, kc.Project))
 	defer cancel()
 	start := c.Now()
 	out, verdict := c.Lifecycle.Attend(ctx, kc, answer)
-	opinion := Opinion{c.Lifecycle.Name(), verdict, c.Now().Sub(start)}
+	verdict.Keeper, verdict.Duration = c.Lifecycle.Name(), c.Now().Sub(start)
 	blocked := -1
 	if out.Blocks() {
 		rec.Decision, blocked = "block", 0
 	}
-	rec.Verdicts = append(rec.Verdicts, verdicts([]Opinion{opinion}, blocked)...)
+	rec.Verdicts = append(rec.Verdicts, verdicts([]keeper.Verdict{verdict}, blocked)...)
 	return out
 }

@@ -7,7 +7,6 @@ package stop
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -27,38 +26,38 @@ type Chain struct {
 	Log     func(format string, args ...any) // for what only a developer wants to know
 }
 
-// Opinion is a keeper's verdict with the keeper's name.
-type Opinion struct {
-	Keeper string
-	keeper.Verdict
-	Duration time.Duration
-}
-
-// Judgement is what the chain made of a call.
+// Judgement is what was made of a call.
 type Judgement struct {
-	Opinions []Opinion
-	Blocked  int // index of the opinion that blocks; -1 when the call may pass
+	Verdicts []keeper.Verdict
+	Blocked  int // index of the verdict that blocks; -1 when the call may pass
 }
 
-// hold adds an opinion that blocks, unless there is one.
-func (j *Judgement) hold(held *Opinion) {
+// add adds a verdict, which decides if it blocks.
+func (j *Judgement) add(v keeper.Verdict) {
+	j.Verdicts = append(j.Verdicts, v)
+	if v.Blocks() {
+		j.Blocked = len(j.Verdicts) - 1
+	}
+}
+
+// hold adds a verdict that blocks, unless there is one.
+func (j *Judgement) hold(held *keeper.Verdict) {
 	if held != nil && j.Blocked < 0 {
-		j.Opinions = append(j.Opinions, *held)
-		j.Blocked = len(j.Opinions) - 1
+		j.add(*held)
 	}
 }
 
 // trees are those that keepers looked at.
 func (j Judgement) trees() (all []event.Tree) {
-	for _, o := range j.Opinions {
-		all = append(all, o.Trees...)
+	for _, v := range j.Verdicts {
+		all = append(all, v.Trees...)
 	}
 	return all
 }
 
 // needsPerson reports whether nothing may go on by itself, although the call may pass.
 func (j Judgement) needsPerson() bool {
-	return slices.ContainsFunc(j.Opinions, func(o Opinion) bool { return o.NeedsPerson && !o.Blocks() })
+	return slices.ContainsFunc(j.Verdicts, func(v keeper.Verdict) bool { return v.NeedsPerson && !v.Blocks() })
 }
 
 // grace is how long a keeper may take to come back after its time is over.
@@ -70,24 +69,21 @@ const grace = 2 * time.Second
 func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 	j := Judgement{Blocked: -1}
 	for i, k := range c.Keepers {
-		start := c.Now()
 		verdict := c.ask(ctx, k, c.callFor(call, k))
 		if call.Observes() && len(verdict.Trees) == 0 && !verdict.PerTree { // a verdict on trees may be about other projects
 			verdict = verdict.Observed()
 		}
-		opinion := Opinion{k.Name(), verdict, c.Now().Sub(start)}
 		if verdict.Blocks() && !verdict.Uncounted {
 			if why := c.refusal(call, k); why != "" {
-				opinion.Verdict = gaveUp(verdict, why)
+				verdict = gaveUp(verdict, why)
 			}
 		}
-		j.Opinions = append(j.Opinions, opinion)
-		if opinion.Blocks() {
-			j.Blocked = len(j.Opinions) - 1
+
+		if j.add(verdict); j.Blocked >= 0 {
 			return j
 		}
 		if rest := c.Keepers[i+1:]; ctx.Err() != nil && len(rest) > 0 {
-			j.Opinions = append(j.Opinions, notAsked(ctx, rest))
+			j.add(notAsked(ctx, rest))
 			return j
 		}
 	}
@@ -111,39 +107,44 @@ func (c *Chain) callFor(call *keeper.Call, k keeper.Keeper) *keeper.Call {
 
 // notAsked says which keepers the deadline left out: a call that they did not
 // see was not checked.
-func notAsked(ctx context.Context, keepers []keeper.Keeper) Opinion {
+func notAsked(ctx context.Context, keepers []keeper.Keeper) keeper.Verdict {
 	names := make([]string, len(keepers))
 	for i, k := range keepers {
 		names[i] = k.Name()
 	}
 	message := "the hook timed out; not checked by: " + strings.Join(names, ", ")
-	return Opinion{Keeper: "chain", Verdict: overrun(ctx, couldNotRun("", message))}
+	return overrun(ctx, couldNotRun("chain", "", message))
 }
 
-// ask runs one keeper and turns a panic or an overrun into "could not run".
+// ask has one keeper look, and notes how long that took.
 func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) keeper.Verdict {
+	start := c.Now()
+	verdict := overrun(ctx, c.await(ctx, k, call))
+	verdict.Keeper, verdict.Duration = k.Name(), c.Now().Sub(start)
+	return verdict
+}
+
+// await runs one keeper and turns a panic or an overrun into "could not run".
+func (c *Chain) await(ctx context.Context, k keeper.Keeper, call *keeper.Call) keeper.Verdict {
 	verdicts := make(chan keeper.Verdict, 1)
 	go func() {
-		defer func() {
-			if r := recover(); r != nil {
-				c.Log("keeper %s panicked: %v\n%s", k.Name(), r, debug.Stack())
-				verdicts <- couldNotRun("panic", fmt.Sprintf("%s: internal error: %v", k.Name(), r))
-			}
-		}()
+		defer recovered(c.Log, "keeper "+k.Name()+" panicked", func(r any) {
+			verdicts <- couldNotRun(k.Name(), "panic", fmt.Sprintf("%s: internal error: %v", k.Name(), r))
+		})
 		verdicts <- k.Judge(ctx, call)
 	}()
 	select {
 	case v := <-verdicts:
-		return overrun(ctx, v)
+		return v
 	case <-ctx.Done():
 	}
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	select {
 	case v := <-verdicts:
-		return overrun(ctx, v)
+		return v
 	case <-late.C:
-		return overrun(ctx, keeper.Verdict{Outcome: keeper.CouldNotRun})
+		return keeper.Verdict{Outcome: keeper.CouldNotRun}
 	}
 }
 
@@ -217,13 +218,15 @@ func stopHookActive(payload hook.Payload) bool {
 	return false
 }
 
-func couldNotRun(status, message string) keeper.Verdict {
-	return keeper.Verdict{Outcome: keeper.CouldNotRun, Status: status, Message: message}
+func couldNotRun(who, status, message string) keeper.Verdict {
+	return keeper.Verdict{Keeper: who, Outcome: keeper.CouldNotRun, Status: status, Message: message}
 }
 
 // gaveUp lets a failed call pass and says so.
 func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
 	return keeper.Verdict{
+		Keeper:      v.Keeper,
+		Duration:    v.Duration,
 		Outcome:     keeper.Failed,
 		Status:      "gave_up",
 		Notify:      true,

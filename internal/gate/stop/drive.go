@@ -3,7 +3,6 @@ package stop
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/session/driver"
@@ -16,12 +15,9 @@ func (c *call) drive(ctx context.Context, payload hook.Payload, held bool) (repo
 	if c.Driver == nil {
 		return driver.Report{}
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			c.logf("the session driver panicked: %v\n%s", r, debug.Stack())
-			report = driver.Report{Message: fmt.Sprintf("stopgate: internal error in the session driver: %v", r)}
-		}
-	}()
+	defer recovered(c.logf, "the session driver panicked", func(r any) {
+		report = driver.Report{Message: fmt.Sprintf("stopgate: internal error in the session driver: %v", r)}
+	})
 	c.Driver.Screen = c.global.Terminal
 	report = c.Driver.Hook(ctx, driver.Call{ID: c.id, Payload: payload, OursBlocked: c.oursBlocked(payload), Held: held})
 	if report.Message != "" {

@@ -25,22 +25,14 @@ import (
 type Place struct {
 	Root     string
 	Project  *keeper.Project // nil when nothing of it may act
-	Off      bool            // nobody may act here
-	Opinions []Opinion
-	Held     *Opinion // holds the agent back although no keeper may look; nil where nothing does
+	Off      bool            // no keeper may act here
+	Verdicts []keeper.Verdict
+	Held     *keeper.Verdict // holds the agent back although no keeper may look; nil where nothing does
 }
 
 func (p *Place) cannot(who, status, message string) {
 	p.Project = nil
-	p.Opinions = append(p.Opinions, Opinion{Keeper: who, Verdict: couldNotRun(status, message)})
-}
-
-// config is the project's; nil where nothing of it may act.
-func (p *Place) config() *config.Project {
-	if p.Project == nil {
-		return nil
-	}
-	return p.Project.Config
+	p.Verdicts = append(p.Verdicts, couldNotRun(who, status, message))
 }
 
 // Locator decides what of a project's configuration is in force.
@@ -88,7 +80,7 @@ func (c *call) enforces() bool { return c.global.Enforces() }
 func (c *call) locate(root string, payload hook.Payload) Place {
 	e := payload.Event()
 	if root == "" {
-		return Place{Opinions: c.orphaned(e)}
+		return Place{Verdicts: c.orphaned(e)}
 	}
 	if recess, on := InRecess(c.StateDir, root, c.Now()); on {
 		p := Place{Root: root, Off: true}
@@ -100,7 +92,7 @@ func (c *call) locate(root string, payload hook.Payload) Place {
 
 // orphaned says that gates were failing in a place that has no configuration any
 // more: without trust an agent can delete it.
-func (c *call) orphaned(e hook.Event) []Opinion {
+func (c *call) orphaned(e hook.Event) []keeper.Verdict {
 	if _, err := os.Stat(filepath.Join(c.StateDir, "ledger")); e != hook.Stop || err != nil {
 		return nil
 	}
@@ -110,7 +102,7 @@ func (c *call) orphaned(e hook.Event) []Opinion {
 			continue
 		}
 		message := fmt.Sprintf("%s is gone, and its gates were failing (%s)", paths.ProjectConfig(dir), state.Open[0].Job)
-		return []Opinion{{Keeper: "config", Verdict: couldNotRun(string(gauntlet.NoConfig), message)}}
+		return []keeper.Verdict{couldNotRun("config", string(gauntlet.NoConfig), message)}
 	}
 	return nil
 }
@@ -197,11 +189,11 @@ func (p *Place) hold(stateDir string) {
 	if err == nil && !state.Damaged && len(state.Open) == 0 {
 		return
 	}
-	what := p.Opinions[len(p.Opinions)-1].Message
-	p.Held = &Opinion{Keeper: "trust", Verdict: keeper.Verdict{
-		Outcome: keeper.Failed, Status: "damaged_approval", Uncounted: true, Summary: what,
+	what := p.Verdicts[len(p.Verdicts)-1].Message
+	p.Held = &keeper.Verdict{
+		Keeper: "trust", Outcome: keeper.Failed, Status: "damaged_approval", Uncounted: true, Summary: what,
 		Reason: "Gates were failing here, and what was approved cannot be read any more, so they cannot be run: " + what + ". Ask a person to approve (`stopgate trust`).",
-	}}
+	}
 }
 
 // trusted compares the project with what was approved; false when nothing may
@@ -232,9 +224,9 @@ func (p *Place) edited(standing trust.Standing, absent bool) {
 	case standing.Gone:
 		help = "To put it back: stopgate trust --restore"
 	}
-	p.Opinions = append(p.Opinions, Opinion{Keeper: "trust", Verdict: keeper.Verdict{
-		Outcome: keeper.Passed, Status: "edited", Message: what + "; the approved files run instead. " + help,
-	}})
+	p.Verdicts = append(p.Verdicts, keeper.Verdict{
+		Keeper: "trust", Outcome: keeper.Passed, Status: "edited", Message: what + "; the approved files run instead. " + help,
+	})
 }
 
 // starts are the directories from which the project is looked for. The

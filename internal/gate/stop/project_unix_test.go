@@ -216,7 +216,7 @@ func TestRulingT2WhatWasComparedIsWhatRuns(t *testing.T) {
 	s.approve()
 	global := &config.Global{Trust: config.TrustEnforce}
 	p := Locator{StateDir: s.state, Global: global}.Locate(s.root, true)
-	if p.Project == nil || len(p.Opinions) > 0 {
+	if p.Project == nil || len(p.Verdicts) > 0 {
 		t.Fatalf("got %+v", p)
 	}
 	if in, err := filepath.Rel(s.state, p.Project.ConfigDir); err != nil || !filepath.IsLocal(in) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/lifecycle"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
@@ -82,30 +83,30 @@ func id(s string) string {
 	return s[:most]
 }
 
-func verdicts(opinions []Opinion, blocked int) []event.Verdict {
-	out := make([]event.Verdict, len(opinions))
-	for i, o := range opinions {
+func verdicts(all []keeper.Verdict, blocked int) []event.Verdict {
+	out := make([]event.Verdict, len(all))
+	for i, v := range all {
 		out[i] = event.Verdict{
-			Keeper:     o.Keeper,
-			Outcome:    o.Outcome.String(),
-			Status:     o.Status,
+			Keeper:     v.Keeper,
+			Outcome:    v.Outcome.String(),
+			Status:     v.Status,
 			Blocked:    i == blocked,
-			Message:    summary(o),
-			DurationMS: o.Duration.Milliseconds(),
-			Cost:       o.Cost,
-			Reused:     o.Reused,
+			Message:    summary(v),
+			DurationMS: v.Duration.Milliseconds(),
+			Cost:       v.Cost,
+			Reused:     v.Reused,
 		}
 	}
 	return out
 }
 
-// summary is what the journal says about an opinion.
-func summary(o Opinion) string {
-	if o.Summary != "" {
-		return o.Summary
+// summary is what the journal says about a verdict.
+func summary(v keeper.Verdict) string {
+	if v.Summary != "" {
+		return v.Summary
 	}
-	if o.Status == string(gauntlet.Passed) {
+	if v.Status == string(gauntlet.Passed) {
 		return "" // the record's trees say it
 	}
-	return o.Message
+	return v.Message
 }

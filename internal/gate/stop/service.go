@@ -61,13 +61,10 @@ func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) 
 	if claude.Inside(s.Environ) {
 		return Reply{}
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			s.logf("panic: %v\n%s", r, debug.Stack())
-			answer := hook.Answer{}.Tell(fmt.Sprintf("stopgate: internal error, nothing was checked: %v", r))
-			reply = Reply{Stdout: answer.Bytes()}
-		}
-	}()
+	defer recovered(s.logf, "panic", func(r any) {
+		reply = telling(fmt.Sprintf("stopgate: internal error, nothing was checked: %v", r))
+	})
+
 	call := s.newCall()
 	raw, err := hook.Read(stdin, hook.ReadPatience)
 	if err != nil {
@@ -78,6 +75,18 @@ func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) 
 		return call.reject(want, err)
 	}
 	return call.answer(ctx, payload, raw)
+}
+
+// telling is the reply that only tells a person something.
+func telling(message string) Reply { return Reply{Stdout: hook.Answer{}.Tell(message).Bytes()} }
+
+// recovered is deferred by what may panic: it logs the panic, and then does what follows
+// from it.
+func recovered(log func(format string, args ...any), what string, then func(r any)) {
+	if r := recover(); r != nil {
+		log("%s: %v\n%s", what, r, debug.Stack())
+		then(r)
+	}
 }
 
 // call is one hook call on its way.
@@ -138,7 +147,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	kc, place := c.look(ctx, payload, rec.Project, session)
 	kc.Raw = raw
 	judgement := c.decide(ctx, kc, place, busy)
-	answer := compose(payload.Event(), place.Opinions, judgement)
+	answer := compose(payload.Event(), place, judgement)
 	note(&rec, place, judgement)
 	c.settle(payload, rec.Project, session, judgement)
 	if judgement.Blocked < 0 && !busy { // else the other call's answer decides what goes on
@@ -146,7 +155,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	}
 
 	c.write(rec, event.Answered)
-	c.tell(payload, place.Root, judgement.Opinions, judgement.Blocked >= 0)
+	c.tell(payload, place.Root, judgement)
 	if payload.Event() == hook.SessionEnd {
 		c.forget(payload.Common().SessionID)
 	}
@@ -175,7 +184,7 @@ func (c *call) receive(payload hook.Payload, raw []byte) event.Record {
 func (c *call) look(ctx context.Context, payload hook.Payload, root string, session *work.Session) (*keeper.Call, Place) {
 	place := c.locate(root, payload)
 	if len(c.Imposed) > 0 {
-		place.Opinions = append(place.Opinions, imposed(c.Imposed))
+		place.Verdicts = append(place.Verdicts, imposed(c.Imposed))
 	}
 	kc := c.keeperCall(payload, place)
 	kc.Trees, kc.Prompt = c.trees(ctx, &place, payload, session), session.Prompt()
@@ -204,9 +213,9 @@ func note(rec *event.Record, place Place, j Judgement) {
 	blocked := -1
 	if j.Blocked >= 0 {
 		rec.Decision = "block"
-		blocked = len(place.Opinions) + j.Blocked
+		blocked = len(place.Verdicts) + j.Blocked
 	}
-	rec.Verdicts = verdicts(append(place.Opinions, j.Opinions...), blocked)
+	rec.Verdicts = verdicts(append(place.Verdicts, j.Verdicts...), blocked)
 	rec.Trees = j.trees()
 }
 
@@ -234,9 +243,9 @@ func (c *call) forget(session string) {
 }
 
 // imposed says that stopgate goes by the person's own environment.
-func imposed(names []string) Opinion {
-	return Opinion{Keeper: "settings", Verdict: keeper.Verdict{Outcome: keeper.Passed, Status: "imposed", Message: fmt.Sprintf(
-		"the project's settings for Claude Code set %s; stopgate does not take that from a project", strings.Join(names, ", "))}}
+func imposed(names []string) keeper.Verdict {
+	return keeper.Verdict{Keeper: "settings", Outcome: keeper.Passed, Status: "imposed", Message: fmt.Sprintf(
+		"the project's settings for Claude Code set %s; stopgate does not take that from a project", strings.Join(names, ", "))}
 }
 
 // keeperCall is the call as keepers see it.
@@ -277,11 +286,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call, off bool) Judgement {
 // witness lets those keepers see the call that follow sessions. One that panics
 // keeps nobody from judging.
 func (c *call) witness(kc *keeper.Call) {
-	defer func() {
-		if r := recover(); r != nil {
-			c.logf("a witness panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
+	defer recovered(c.logf, "a witness panicked", func(any) {})
 	for _, k := range c.Keepers {
 		if w, ok := k.(keeper.Witness); ok {
 			w.Witness(kc)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
@@ -21,21 +20,14 @@ import (
 // StopHook answers a stop by the gates alone, as the older tool did: one JSON
 // object for every outcome, and exit code 0 always.
 func (s *Service) StopHook(ctx context.Context, stdin io.Reader) (reply Reply) {
-	defer func() {
-		if r := recover(); r != nil {
-			s.logf("panic: %v\n%s", r, debug.Stack())
-			reply = unchecked(gauntlet.Error, fmt.Sprintf("Stop hook error: %v.", r))
-		}
-	}()
+	defer recovered(s.logf, "panic", func(r any) {
+		reply = unchecked(gauntlet.Error, fmt.Sprintf("Stop hook error: %v.", r))
+	})
 	if claude.Inside(s.Environ) || s.getenv(claude.ActiveVariable) != "" {
 		return stopReply(gauntlet.Cycle(), keeper.Verdict{})
 	}
 	c := s.newCall()
-	raw, err := hook.Read(stdin, hook.ReadPatience)
-	if err != nil {
-		return c.invalidInput(err)
-	}
-	payload, err := hook.DecodeStop(raw)
+	payload, err := readStop(stdin)
 	if err != nil {
 		return c.invalidInput(err)
 	}
@@ -70,54 +62,26 @@ func unchecked(status gauntlet.Status, message string) Reply {
 }
 
 func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
-	rec := record(payload, c.start)
-	rec.Pane = c.getenv("TMUX_PANE")
-	rec.Project = c.root(payload)
-	c.write(rec, event.Received)
-
-	place := c.locate(rec.Project, payload)
+	rec, place := c.receiveStop(payload)
 	start := c.Now()
 	result, verdict := c.gates(ctx, payload, place)
-	opinion := Opinion{"gates", verdict, c.Now().Sub(start)}
-	opinions := append(place.Opinions, opinion)
+	verdict.Keeper, verdict.Duration = "gates", c.Now().Sub(start)
 
-	rec.Decision, rec.Verdicts = "allow", verdicts(opinions, -1)
-	if opinion.Blocks() {
-		rec.Decision, rec.Verdicts = "block", verdicts(opinions, len(opinions)-1)
-	}
-	rec.Trees = verdict.Trees
+	j := Judgement{Blocked: -1}
+	j.add(verdict)
+	note(&rec, place, j)
 	c.write(rec, event.Answered)
-	c.tell(payload, place.Root, opinions, opinion.Blocks())
+	c.tell(payload, place.Root, j)
 
-	if c.globalErr != nil {
-		c.logf("warning: %v; the defaults hold in place of the sections with faults", c.globalErr)
-	}
-	verdict.Message = strings.Join(append(told(place.Opinions, verdict.Message, c.journalErr), result.Told...), "\n")
+	c.warnGlobal()
+	verdict.Message = strings.Join(append(c.messages(place.Verdicts, verdict.Message), result.Told...), "\n")
 	return stopReply(result, verdict)
-}
-
-// told lists what the person is to hear.
-func told(about []Opinion, message string, journalErr error) []string {
-	var lines []string
-	for _, o := range about {
-		if !strings.Contains(message, o.Message) { // else it is said below
-			lines = append(lines, o.Message)
-		}
-	}
-	if message != "" {
-		lines = append(lines, message)
-	}
-	if journalErr != nil {
-		lines = append(lines, journalErr.Error())
-	}
-	return lines
 }
 
 // gates asks the gauntlet, where the project may act at all.
 func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place) (gauntlet.Result, keeper.Verdict) {
 	if place.Held != nil {
-		result := gauntlet.Held(place.Held.Summary)
-		return result, place.Held.Verdict
+		return gauntlet.Held(place.Held.Summary), *place.Held
 	}
 	stop := gauntlet.Stop{
 		Project:  place.Project,
@@ -162,15 +126,15 @@ func inactive(place Place) gauntlet.Result {
 	if place.Root == "" {
 		return gauntlet.Result{Status: gauntlet.NoConfig, Message: "Not a gauntlet project: there is no .gauntlet/config.yml here or above."}
 	}
-	if len(place.Opinions) == 0 {
+	if len(place.Verdicts) == 0 {
 		return gauntlet.Result{Status: gauntlet.Untrusted, Message: "This project was never approved, and would run nothing: stopgate trust"}
 	}
-	o := place.Opinions[len(place.Opinions)-1]
-	switch o.Status {
+	last := place.Verdicts[len(place.Verdicts)-1]
+	switch last.Status {
 	case string(gauntlet.Untrusted), string(gauntlet.Off):
-		return gauntlet.Result{Status: gauntlet.Status(o.Status), Message: o.Message}
+		return gauntlet.Result{Status: gauntlet.Status(last.Status), Message: last.Message}
 	}
-	return gauntlet.Result{Status: gauntlet.Error, Message: "Stop hook error: " + o.Message, ErrorMessage: o.Message}
+	return gauntlet.Result{Status: gauntlet.Error, Message: "Stop hook error: " + last.Message, ErrorMessage: last.Message}
 }
 
 // stopOutput is the older tool's answer. The client ignores the keys that it does

@@ -5,17 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
-	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -30,17 +27,9 @@ func (s *Service) SupervisorHook(ctx context.Context, stdin io.Reader) (reply Re
 	if claude.Inside(s.Environ) {
 		return Reply{Stdout: []byte(insideReview)}
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			s.logf("panic: %v\n%s", r, debug.Stack())
-			reply = notReviewed(fmt.Errorf("internal error: %v", r))
-		}
-	}()
-	raw, err := hook.Read(stdin, hook.ReadPatience)
-	if err != nil {
-		return s.newCall().noStop(err)
-	}
-	payload, err := hook.DecodeStop(raw)
+	defer recovered(s.logf, "panic", func(r any) { reply = notReviewed(fmt.Errorf("internal error: %v", r)) })
+
+	payload, err := readStop(stdin)
 	if err != nil {
 		return s.newCall().noStop(err)
 	}
@@ -99,63 +88,40 @@ func (c *call) noStop(err error) Reply {
 }
 
 func notReviewed(err error) Reply {
-	return Reply{Stdout: hook.Answer{}.Tell("stopgate: supervisor: nothing was reviewed: " + err.Error()).Bytes()}
+	return telling("stopgate: supervisor: nothing was reviewed: " + err.Error())
 }
 
 // nothing is an answer that says nothing.
 func nothing() Reply { return Reply{Stdout: []byte("{}\n")} }
 
 func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Reply {
-	rec := record(payload, c.start)
-	rec.Pane = c.getenv("TMUX_PANE")
-	rec.Project = c.root(payload)
-	c.write(rec, event.Received)
+	rec, place := c.receiveStop(payload)
+	c.warnGlobal()
 
-	if c.globalErr != nil {
-		c.logf("warning: %v; the defaults hold in place of the sections with faults", c.globalErr)
-	}
-	place := c.locate(rec.Project, payload)
-	opinions := place.Opinions
-	if !place.Off {
-		opinions = append(opinions, c.supervise(ctx, payload, place))
-	}
-	last := opinions[len(opinions)-1]
-	rec.Decision, rec.Verdicts = "allow", verdicts(opinions, -1)
-	if last.Blocks() {
-		rec.Decision, rec.Verdicts = "block", verdicts(opinions, len(opinions)-1)
-	}
-	rec.Trees = gauntlet.NotAsked(place.Project, c.global, c.Environ, "supervisor-hook asks no gates")
-	c.write(rec, event.Answered)
-	c.tell(payload, place.Root, opinions, last.Blocks())
+	j, last := c.judgeAlone(place, func() keeper.Verdict {
+		call := c.keeperCall(payload, place)
+		timeout := settings.SupervisorTimeout(c.clientDirs(payload, place.Project)...)
+		verdict := c.askAlone(ctx, supervisor.Alone{Keeper: c.Supervisor}, call, timeout)
+		if call.Observes() {
+			return verdict.Observed()
+		}
+		return verdict
+	})
+	c.concludeAlone(rec, payload, place, j, "supervisor-hook asks no gates")
 	return c.supervisorReply(last)
 }
 
-// supervise has the stop reviewed, as the chain would.
-func (c *call) supervise(ctx context.Context, payload *hook.StopPayload, place Place) Opinion {
-	ctx, cancel := c.limit(ctx, settings.SupervisorTimeout(c.clientDirs(payload, place.Project)...))
-	defer cancel()
-	start := c.Now()
-	chain := Chain{Now: c.Now, Log: c.logf}
-	verdict := chain.ask(ctx, supervisor.Alone{Keeper: c.Supervisor}, &keeper.Call{
-		Payload: payload, Env: c.Environ, Global: c.global, Project: place.Project,
-	})
-	if c.global.Observes(place.config()) {
-		verdict = verdict.Observed()
-	}
-	return Opinion{c.Supervisor.Name(), verdict, c.Now().Sub(start)}
-}
-
 // supervisorReply prints nothing at all where the reviews are at their limit.
-func (c *call) supervisorReply(o Opinion) Reply {
-	if o.Status == string(supervisor.LimitReached) {
+func (c *call) supervisorReply(v keeper.Verdict) Reply {
+	if v.Status == string(supervisor.LimitReached) {
 		return Reply{}
 	}
-	if o.Blocks() {
-		return Reply{Stdout: hook.Block(hook.Stop, o.Reason).Bytes()}
+	if v.Blocks() {
+		return Reply{Stdout: hook.Block(hook.Stop, v.Reason).Bytes()}
 	}
-	told := told(nil, o.Message, c.journalErr)
-	if len(told) == 0 {
+	messages := c.messages(nil, v.Message)
+	if len(messages) == 0 {
 		return nothing()
 	}
-	return Reply{Stdout: hook.Answer{}.Tell("stopgate: " + strings.Join(told, "\n")).Bytes()}
+	return telling("stopgate: " + strings.Join(messages, "\n"))
 }

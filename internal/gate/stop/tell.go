@@ -3,24 +3,25 @@ package stop
 import (
 	"fmt"
 
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/notify"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// compose makes one answer of all opinions.
-func compose(e hook.Event, about []Opinion, j Judgement) hook.Answer {
+// compose makes one answer of all verdicts.
+func compose(e hook.Event, place Place, j Judgement) hook.Answer {
 	var answer hook.Answer
 	if j.Blocked >= 0 {
-		answer = hook.Block(e, j.Opinions[j.Blocked].Reason)
+		answer = hook.Block(e, j.Verdicts[j.Blocked].Reason)
 	}
 	if loud(e) {
-		for _, o := range about {
-			answer = answer.Tell(spoken(o))
+		for _, v := range place.Verdicts {
+			answer = answer.Tell(spoken(v))
 		}
 	}
-	for _, o := range j.Opinions {
-		answer = answer.Tell(spoken(o))
+	for _, v := range j.Verdicts {
+		answer = answer.Tell(spoken(v))
 	}
 	return answer
 }
@@ -29,23 +30,23 @@ func compose(e hook.Event, about []Opinion, j Judgement) hook.Answer {
 // is enforced. On every tool call that would be noise.
 func loud(e hook.Event) bool { return e.Loops() || e == hook.SessionStart }
 
-func spoken(o Opinion) string {
-	if o.Message == "" {
+func spoken(v keeper.Verdict) string {
+	if v.Message == "" {
 		return ""
 	}
-	return "stopgate: " + o.Message
+	return "stopgate: " + v.Message
 }
 
 // tell notifies the person, where a command for that is configured. In quiet hours nobody
 // is told: a hook cannot wait for their end.
-func (c *call) tell(payload hook.Payload, root string, opinions []Opinion, blocked bool) {
+func (c *call) tell(payload hook.Payload, root string, j Judgement) {
 	var messages []string
-	if p, ok := payload.(*hook.SubagentStopPayload); ok && !blocked {
+	if p, ok := payload.(*hook.SubagentStopPayload); ok && j.Blocked < 0 {
 		messages = append(messages, subagentDone(p))
 	}
-	for _, o := range opinions {
-		if o.Notify {
-			messages = append(messages, about(payload, root)+o.Message)
+	for _, v := range j.Verdicts {
+		if v.Notify {
+			messages = append(messages, about(payload, root)+v.Message)
 		}
 	}
 	if len(messages) == 0 {

@@ -107,7 +107,7 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 	c.tellUnnamed(place, payload, session, unnamed)
 	for _, root := range others {
 		other := c.locate(root, payload)
-		place.Opinions = append(place.Opinions, other.Opinions...)
+		place.Verdicts = append(place.Verdicts, other.Verdicts...)
 		place.Held = cmp.Or(place.Held, other.Held)
 		add(other.Project)
 	}
@@ -146,7 +146,7 @@ func (c *call) strange(place *Place, session *work.Session) {
 		if root != paths.Canonical(place.Root) && c.nearest(root) != root {
 			other = c.locator().unapproved(root)
 		}
-		place.Opinions = append(place.Opinions, other.Opinions...)
+		place.Verdicts = append(place.Verdicts, other.Verdicts...)
 	}
 }
 
@@ -162,15 +162,15 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *work.Sessio
 			continue
 		}
 		what := fmt.Sprintf("%s, where gates failed in this session, is not there any more", plain.Line(root))
-		verdict := keeper.Verdict{Outcome: keeper.Failed, Status: "vanished", Summary: what, Uncounted: true}
+		verdict := keeper.Verdict{Keeper: "work", Outcome: keeper.Failed, Status: "vanished", Summary: what, Uncounted: true}
 		if tree.Missed {
 			verdict.Message, verdict.NeedsPerson = what+", and no gate has seen the work since", true
-			place.Opinions = append(place.Opinions, Opinion{Keeper: "work", Verdict: verdict})
+			place.Verdicts = append(place.Verdicts, verdict)
 			continue
 		}
 		c.update(payload, place.Root, session, func(s *work.Session) { s.SetTree(root, func(t *work.Tree) { t.Missed = true }) })
 		verdict.Reason = what + ". Put it back and stop again, or ask a person to approve its new place (`stopgate trust`)."
-		place.Held = cmp.Or(place.Held, &Opinion{Keeper: "work", Verdict: verdict})
+		place.Held = cmp.Or(place.Held, &verdict)
 	}
 }
 
@@ -185,10 +185,10 @@ func (c *call) tellUnnamed(place *Place, payload hook.Payload, session *work.Ses
 		return
 	}
 	c.update(payload, place.Root, session, func(s *work.Session) { s.Told = append(s.Told, unnamed...) })
-	place.Opinions = append(place.Opinions, Opinion{Keeper: "work", Verdict: keeper.Verdict{
-		Outcome: keeper.Passed, Status: "unnamed",
+	place.Verdicts = append(place.Verdicts, keeper.Verdict{
+		Keeper: "work", Outcome: keeper.Passed, Status: "unnamed",
 		Message: "not checked: " + plain.Line(strings.Join(unnamed, ", ")) + ", made since the session began, and never named in it",
-	}})
+	})
 }
 
 // nearest is the nearest project upward from a directory; empty where there is none.
