@@ -4,6 +4,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -29,20 +30,8 @@ func Main(args []string) int {
 			return root.Execute()
 		})
 	}
-	if entry.IsForeignCall(args) {
-		return term.ExitOK
-	}
-	if call, isHook := entry.ParseHookCall(args); isHook {
-		return entry.RunHook(call)
-	}
-	if isStopHook(args) {
-		return entry.RunStopHook()
-	}
-	if entry.IsSupervisorHook(args) {
-		return entry.RunSupervisorHook()
-	}
-	if agent, is := entry.AgentHookCall(args); is {
-		return entry.RunAgentHook(agent)
+	if code, isHook := entry.Answer(args); isHook {
+		return code
 	}
 	if plane.IsErrand(args) {
 		return plane.RunErrand(args[2:])
@@ -71,15 +60,6 @@ func complainAs(name string, err error) int {
 		fmt.Fprintln(os.Stderr, term.Tame(inOddjobs(line)))
 	}
 	return code
-}
-
-// isStopHook recognises "stopgate stop-hook", whatever follows it: the client must
-// get an answer.
-func isStopHook(args []string) bool {
-	if len(args) < 2 || args[1] != "stop-hook" {
-		return false
-	}
-	return len(args) == 2 || args[2] != "-h" && args[2] != "--help"
 }
 
 // forClient reports whether the command line is one that stands in the client's
@@ -156,6 +136,20 @@ func newHelp() *cobra.Command {
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
+		},
+	}
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:                   "version",
+		Short:                 "Print the version",
+		Example:               "  stopgate version",
+		DisableFlagsInUseLine: true,
+		Args:                  term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "stopgate %s %s/%s %s\n", program.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			return err
 		},
 	}
 }

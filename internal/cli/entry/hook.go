@@ -24,9 +24,30 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
-// newHook documents the command; Main runs it before the tree is built.
+// Answer answers a hook, if the command line is one.
+func Answer(args []string) (code int, isHook bool) {
+	if isForeignCall(args) {
+		return term.ExitOK, true
+	}
+	if call, is := parseHookCall(args); is {
+		return call.run(), true
+	}
+	if isCall(args, "stop-hook") {
+		return stopHook(), true
+	}
+	if isCall(args, "supervisor-hook") {
+		return supervisorHook(), true
+	}
+	if agent, is := agentHookCall(args); is {
+		return agentHook(agent), true
+	}
+	return 0, false
+}
+
+// NewHook documents the command; Answer runs it before the tree is built.
 func NewHook() *cobra.Command {
 	var timeout time.Duration
 	var harness string
@@ -50,19 +71,19 @@ program than Claude Code, which may take a failure for a no, it is always 0.`,
 	return cmd
 }
 
-func RunHook(call hookCall) int {
-	if call.harness != "" && call.harness != claudeCode {
-		fmt.Fprintf(os.Stderr, "stopgate: --for %s is unknown to this version; nothing was checked\n", plain.Line(call.harness))
+func (c hookCall) run() int {
+	if c.harness != "" && c.harness != claudeCode {
+		fmt.Fprintf(os.Stderr, "stopgate: --for %s is unknown to this version; nothing was checked\n", plain.Line(c.harness))
 		return term.ExitOK
 	}
 	service, err := newService()
 	if err != nil {
-		return call.refuse("stopgate: " + err.Error())
+		return c.refuse("stopgate: " + err.Error())
 	}
-	service.HookTimeout = call.timeout
-	reply := service.Handle(context.Background(), call.event, os.Stdin)
+	service.HookTimeout = c.timeout
+	reply := service.Handle(context.Background(), c.event, os.Stdin)
 	if reply.Code != term.ExitOK {
-		return call.refuse(reply.Stderr)
+		return c.refuse(reply.Stderr)
 	}
 	if reply.Stderr != "" {
 		fmt.Fprintln(os.Stderr, term.Tame(reply.Stderr))
@@ -96,6 +117,15 @@ func (c hookCall) refuse(why string) int {
 		return term.ExitOK
 	}
 	return term.ExitFailed
+}
+
+// signalProgram is by which agents signal.
+func signalProgram() string {
+	self, err := program.Stopgate()
+	if err != nil {
+		return "stopgate"
+	}
+	return lifecycle.SignalProgram(self, os.Environ())
 }
 
 // newService answers a hook call, whatever its name, with the environment that the person gave the

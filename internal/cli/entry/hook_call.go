@@ -24,7 +24,7 @@ type hookCall struct {
 
 // parseHookCall recognises "stopgate hook [EVENT] [--timeout DURATION] [--for HARNESS]" and,
 // under the name conclaude, "conclaude EVENT".
-func ParseHookCall(args []string) (call hookCall, isHook bool) {
+func parseHookCall(args []string) (call hookCall, isHook bool) {
 	rest := args[1:]
 	if program.Called(args[0]) == "conclaude" && len(rest) == 1 && isEventName(rest[0]) {
 		return hookCall{event: hook.Event(rest[0])}, true
@@ -75,12 +75,12 @@ func (c *hookCall) set(flag, value string) (known bool) {
 //
 // Claude Code sets CLAUDECODE for its hooks whatever its settings say, so no settings
 // file can make its hooks look like Copilot's.
-func IsForeignCall(args []string) bool {
+func isForeignCall(args []string) bool {
 	if os.Getenv("COPILOT_CLI") == "" || os.Getenv("CLAUDECODE") != "" {
 		return false
 	}
 	if len(args) > 1 {
-		_, isHook := ParseHookCall(args)
+		_, isHook := parseHookCall(args)
 		return isHook || args[1] == "hook" && !asksForHelp(args[2:])
 	}
 	if term.IsTerminal(int(os.Stdin.Fd())) {

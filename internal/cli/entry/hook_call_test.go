@@ -31,7 +31,7 @@ func TestHookCall(t *testing.T) {
 		{[]string{"conclaude", ""}, "", false},
 		{[]string{"conclaude"}, "", false},
 	} {
-		call, isHook := ParseHookCall(test.args)
+		call, isHook := parseHookCall(test.args)
 		if isHook != test.hook || isHook && call.event != test.event {
 			t.Errorf("parseHookCall(%q) = %+v, %t", test.args, call, isHook)
 		}
@@ -46,12 +46,12 @@ func TestE14HookFlags(t *testing.T) {
 		"hook Stop --for claude --timeout 1h30m": {event: hook.Stop, timeout: 90 * time.Minute, harness: claudeCode},
 		"hook --timeout 5s":                      {timeout: 5 * time.Second},
 	} {
-		if call, isHook := ParseHookCall(append([]string{"stopgate"}, strings.Fields(line)...)); !isHook || call != want {
+		if call, isHook := parseHookCall(append([]string{"stopgate"}, strings.Fields(line)...)); !isHook || call != want {
 			t.Errorf("%s: %+v, %t", line, call, isHook)
 		}
 	}
 	for _, line := range []string{"hook Stop --timeout", "hook Stop --timeout soon", "hook Stop --timeout 0s", "hook Stop --timeout -1m", "hook Stop --for=", "hook Stop --later 5"} {
-		if call, isHook := ParseHookCall(append([]string{"stopgate"}, strings.Fields(line)...)); isHook {
+		if call, isHook := parseHookCall(append([]string{"stopgate"}, strings.Fields(line)...)); isHook {
 			t.Errorf("%s: %+v", line, call)
 		}
 	}

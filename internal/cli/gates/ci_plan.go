@@ -1,10 +1,16 @@
 package gates
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
@@ -12,6 +18,38 @@ import (
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
+
+func newCIListJobs() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list-jobs",
+		Short: "Print the jobs of a CI run as one line of JSON",
+		Long: `Print one line of JSON: the matrix of jobs, one for each check of ci.yml at each
+entry point that lists it, and the services and runtimes of ci.yml.
+
+Exit code 0: printed. 2: the configuration is wrong.`,
+		Example: `  stopgate ci list-jobs | jq -r '.matrix[].command'`,
+		Args:    term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, options, err := gauntletHere(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			ci, err := config.LoadCI(options.Project.ConfigDir, h.Short(h.ConfigDir()))
+			live := filepath.Join(h.ConfigDir(), config.CIFile)
+			if errors.Is(err, fs.ErrNotExist) && here.IsRegular(live) {
+				return term.CannotRun(errors.New(h.Short(live)+" was never approved"), "read it, then approve it with: stopgate trust")
+			}
+			if err != nil {
+				return showFaults(cmd.ErrOrStderr(), err)
+			}
+			plan, err := planCI(ci, options.Project)
+			if err != nil {
+				return err
+			}
+			return term.PrintLine(cmd.OutOrStdout(), plan)
+		},
+	}
+}
 
 // ciPlan is what a workflow reads to make its jobs.
 type ciPlan struct {
@@ -34,13 +72,7 @@ type ciJob struct {
 
 // planCI makes a job of every check that both ci.yml and an entry point list.
 func planCI(ci *config.CI, project *keeper.Project) (ciPlan, error) {
-	plan := ciPlan{Matrix: []ciJob{}, Services: ci.Services, Runtimes: ci.Runtimes}
-	if plan.Services == nil {
-		plan.Services = map[string]map[string]any{}
-	}
-	if plan.Runtimes == nil {
-		plan.Runtimes = map[string]map[string]any{}
-	}
+	plan := ciPlan{Matrix: []ciJob{}, Services: orEmpty(ci.Services), Runtimes: orEmpty(ci.Runtimes)}
 	for _, check := range ci.Checks {
 		if err := knownCICheck(project.Gates, check); err != nil {
 			return ciPlan{}, err
@@ -65,6 +97,14 @@ func planCI(ci *config.CI, project *keeper.Project) (ciPlan, error) {
 		})
 	}
 	return plan, nil
+}
+
+// orEmpty is what a workflow reads in place of null.
+func orEmpty(all map[string]map[string]any) map[string]map[string]any {
+	if all == nil {
+		return map[string]map[string]any{}
+	}
+	return all
 }
 
 // knownCICheck refuses a name that no entry point lists: the check would silently

@@ -45,9 +45,7 @@ func clean(h *here.Place, cmd *cobra.Command) error {
 	var held *logdir.HeldError
 	switch {
 	case errors.As(err, &held):
-		return term.WithCode(term.WithHint(
-			fmt.Errorf("nothing was cleaned: a run is going on (%s)", held.Owner), "wait for it to end, then try again",
-		), term.ExitCouldNotRun)
+		return term.CannotRun(fmt.Errorf("nothing was cleaned: a run is going on (%s)", held.Owner), "wait for it to end, then try again")
 	case err != nil:
 		return term.WithCode(fmt.Errorf("clean: %w", err), term.ExitCouldNotRun)
 	}

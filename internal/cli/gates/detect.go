@@ -14,8 +14,7 @@ import (
 
 func NewDetect() *cobra.Command {
 	var changes here.ChangeFlags
-	var asJSON bool
-	cmd := &cobra.Command{
+	cmd := term.Shows(&cobra.Command{
 		Use:   "detect",
 		Short: "Show what has changed and which gates that touches",
 		Long: `Show the files that count as changed, and the gates that would look at them. It
@@ -26,43 +25,32 @@ look.`,
 		Example: `  stopgate detect
   stopgate detect --base-branch origin/release --json | jq -r '.files[]'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, options, err := gauntletHere(cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			if err := changes.Apply(cmd, &options.Scope); err != nil {
-				return err
-			}
-			ctx, stop := untilEnded(cmd.Context())
-			defer stop()
-			found, err := gauntlet.Detect(ctx, options)
-			switch {
-			case gauntlet.IsBadRevision(err):
-				return badRevision(err)
-			case err != nil:
-				return term.WithCode(err, term.ExitCouldNotRun)
-			}
-			if asJSON {
-				return term.PrintJSON(cmd.OutOrStdout(), detectionOf(found))
-			}
-			printDetection(cmd.OutOrStdout(), found)
-			return nil
-		},
-	}
+	}, func(cmd *cobra.Command, _ []string) (found detection, err error) {
+		_, options, err := gauntletHere(cmd.ErrOrStderr())
+		if err != nil {
+			return found, err
+		}
+		if err := changes.Apply(cmd, &options.Scope); err != nil {
+			return found, err
+		}
+
+		ctx, stop := untilEnded(cmd.Context())
+		defer stop()
+		found.Detection, err = gauntlet.Detect(ctx, options)
+		switch {
+		case gauntlet.IsBadRevision(err):
+			return found, badRevision(err)
+		case err != nil:
+			return found, term.WithCode(err, term.ExitCouldNotRun)
+		}
+		return found, nil
+	})
 	changes.Register(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// detection is what detect prints as JSON.
-type detection struct {
-	Base  string    `json:"base,omitempty"`
-	Note  string    `json:"note,omitempty"`
-	Files []string  `json:"files"`
-	Gates []jobView `json:"gates"`
-	Open  []string  `json:"open"` // failed before; these run whatever changed
-}
+// detection is what detect shows.
+type detection struct{ gauntlet.Detection }
 
 type jobView struct {
 	Job   string        `json:"job"`
@@ -71,15 +59,23 @@ type jobView struct {
 	Name  string        `json:"name"`
 }
 
-func detectionOf(found gauntlet.Detection) detection {
-	d := detection{found.Base, found.Note, append([]string{}, found.Files...), []jobView{}, append([]string{}, found.Open...)}
+// JSON is what a program gets.
+func (found detection) JSON() any {
+	gates := []jobView{}
 	for _, job := range found.Jobs {
-		d.Gates = append(d.Gates, jobView{job.ID(), job.Kind, job.Entry, job.Gate().Name})
+		gates = append(gates, jobView{job.ID(), job.Kind, job.Entry, job.Gate().Name})
 	}
-	return d
+	return struct {
+		Base  string    `json:"base,omitempty"`
+		Note  string    `json:"note,omitempty"`
+		Files []string  `json:"files"`
+		Gates []jobView `json:"gates"`
+		Open  []string  `json:"open"` // failed before; these run whatever changed
+	}{found.Base, found.Note, append([]string{}, found.Files...), gates, append([]string{}, found.Open...)}
 }
 
-func printDetection(out io.Writer, found gauntlet.Detection) {
+// Print implements term.View.
+func (found detection) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	if found.Note != "" {
 		fmt.Fprintln(out, p.Yellow("note")+": "+plain.Line(found.Note))

@@ -1,9 +1,13 @@
 package gates
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,11 +16,11 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/need"
 )
 
 func NewHealth() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return term.Shows(&cobra.Command{
 		Use:   "health",
 		Short: "Check the configuration and the programs that gates need",
 		Long: `Check the configuration, git, and the reviewers that the configuration prefers:
@@ -28,27 +32,15 @@ Exit code 0: every gate can run. 1: a gate lacks something, or that cannot be to
 		Example: `  stopgate health
   stopgate health --json | jq '.reviewers[] | select(.ok | not)'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, options, err := gauntletHere(cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			ctx, stop := untilEnded(cmd.Context())
-			defer stop()
-			found := survey(ctx, h, options.Project, options.Environ)
-			if asJSON {
-				err = term.PrintJSON(cmd.OutOrStdout(), found)
-			} else {
-				found.print(cmd.OutOrStdout())
-			}
-			if err == nil && !found.Healthy {
-				err = term.ErrSilent
-			}
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, _ []string) (health, error) {
+		h, options, err := gauntletHere(cmd.ErrOrStderr())
+		if err != nil {
+			return health{}, err
+		}
+		ctx, stop := untilEnded(cmd.Context())
+		defer stop()
+		return survey(ctx, h, options.Project, options.Environ), nil
+	})
 }
 
 // health is what health shows.
@@ -67,7 +59,11 @@ func survey(ctx context.Context, h *here.Place, project *keeper.Project, environ
 	return health{Healthy: found.OK(), Config: h.Short(h.ConfigDir()), Health: found}
 }
 
-func (h *health) print(out io.Writer) {
+// Failure is how the command ends.
+func (h health) Failure() error { return term.FailedIf(!h.Healthy) }
+
+// Print implements term.View.
+func (h health) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	row := func(ok bool, name, text string) {
 		mark := p.Green("✓")
@@ -103,4 +99,23 @@ func (h *health) print(out io.Writer) {
 		fmt.Fprintf(out, "%s: install one of their reviewers, or name another in cli_preference\n",
 			p.Red("No reviewer can be asked for "+strings.Join(h.Stranded, ", ")))
 	}
+}
+
+// needs has stopgated say what command lines need.
+func Needs(ctx context.Context, question need.Question) (answer [][]need.Need, err error) {
+	program, err := here.FindProgram("stopgated", os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	stdin, err := json.Marshal(question)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program, "command-needs")
+	cmd.Stdin = bytes.NewReader(stdin)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s command-needs: %w", program, err)
+	}
+	return answer, json.Unmarshal(out, &answer)
 }

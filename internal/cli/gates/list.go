@@ -15,8 +15,7 @@ import (
 )
 
 func NewList() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return term.Shows(&cobra.Command{
 		Use:   "list",
 		Short: "List the gates and where they apply",
 		Long: `List the checks, the reviews, and the entry points that lead to them.
@@ -25,21 +24,13 @@ Exit code 0: listed. 2: the configuration is wrong. 3: it was never approved.`,
 		Example: `  stopgate list
   stopgate list --json | jq -r '.checks[].command'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, options, err := gauntletHere(cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			list := listOf(options.Project.Gates)
-			if asJSON {
-				return term.PrintJSON(cmd.OutOrStdout(), list)
-			}
-			list.print(cmd.OutOrStdout())
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, _ []string) (gateList, error) {
+		_, options, err := gauntletHere(cmd.ErrOrStderr())
+		if err != nil {
+			return gateList{}, err
+		}
+		return listOf(options.Project.Gates), nil
+	})
 }
 
 // gateList is what list shows.
@@ -116,7 +107,8 @@ func gatesOf(gates *config.Gates, kind gauntlet.Kind) []*config.Gate {
 	return all
 }
 
-func (l gateList) print(out io.Writer) {
+// Print implements term.View.
+func (l gateList) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	section := func(title string, n int) {
 		fmt.Fprintln(out, p.Bold(title+":"))

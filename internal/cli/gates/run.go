@@ -3,10 +3,12 @@ package gates
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // runOptions are those of run, check and review.
@@ -116,8 +119,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 // badRevision is the error for a revision that somebody named and that is none.
 func badRevision(err error) error {
 	hint := "see: git log --oneline"
-	var base *change.BaseError
-	if errors.As(err, &base) {
+	if base, ok := errors.AsType[*change.BaseError](err); ok {
 		hint = base.Hint
 	}
 	return term.BadUsage(err, hint)
@@ -153,4 +155,46 @@ func knownGate(gates *config.Gates, kind gauntlet.Kind, name string) error {
 		noun = string(kind)
 	}
 	return term.BadUsage(errors.New("there is no "+noun+" "+strconv.Quote(name)), document.Hint(name, names, "see: stopgate list"))
+}
+
+// show runs the gates in the manner that suits whoever looks: in place on a
+// terminal, line by line elsewhere, or not at all.
+func (o *runOptions) show(cmd *cobra.Command, h *here.Place, options gauntlet.Options) gauntlet.Result {
+	ctx, stop := untilEnded(cmd.Context())
+	defer stop()
+	out := cmd.OutOrStdout()
+	if o.asJSON {
+		result := gauntlet.Execute(ctx, options)
+		_ = term.PrintJSON(out, result) // whoever reads it is gone; the exit code still tells
+		return result
+	}
+	if file, ok := term.IsScreen(out); ok {
+		view := term.NewScreen(file)
+		result := watched(ctx, view, term.PaintFor(out), options, gauntlet.Execute)
+		if result.Err == nil { // else it is the caller's to tell
+			width, _ := view.Size()
+			summary{out: out, paint: term.PaintFor(out), short: h.Short, width: width}.print(&result)
+		}
+		return result
+	}
+	options.Console = out
+	result := gauntlet.Execute(ctx, options)
+	if result.Err != nil {
+		return result
+	}
+	if result.Status.CouldNotRun() && result.ConsoleLogPath == "" {
+		out = cmd.ErrOrStderr() // it ended before there was a console to print to
+		fmt.Fprintln(out, "stopgate: "+plain.Line(result.Message))
+	}
+	summary{out: out, paint: term.PaintFor(out), short: h.Short}.follow(&result)
+	return result
+}
+
+// watched runs the gates under a live view, which is gone when it returns, or
+// panics.
+func watched(ctx context.Context, s *term.Screen, p term.Paint, options gauntlet.Options, execute func(context.Context, gauntlet.Options) gauntlet.Result) gauntlet.Result {
+	view := startLive(ctx, s, p, time.Now)
+	defer view.close()
+	options.Watch = view.watch
+	return execute(ctx, options)
 }

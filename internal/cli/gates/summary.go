@@ -3,6 +3,7 @@ package gates
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
@@ -158,26 +159,14 @@ func verdictWord(r *gauntlet.Result) string {
 
 // tallyOf counts the gates by how they ended.
 func tallyOf(gates []gauntlet.GateResult) string {
-	number := map[gauntlet.Outcome]int{}
+	outcomes := []gauntlet.Outcome{gauntlet.GatePassed, gauntlet.GateProven, gauntlet.GateFailed, gauntlet.GateCouldNotRun, gauntlet.GateNotStarted}
+	counts := make([]int, len(outcomes))
 	for _, g := range gates {
-		number[g.Outcome]++
-	}
-	var parts []string
-	for _, kind := range []struct {
-		outcome gauntlet.Outcome
-		words   string
-	}{
-		{gauntlet.GatePassed, "passed"},
-		{gauntlet.GateProven, "proven"},
-		{gauntlet.GateFailed, "failed"},
-		{gauntlet.GateCouldNotRun, "could not run"},
-		{gauntlet.GateNotStarted, "not started"},
-	} {
-		if n := number[kind.outcome]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, kind.words))
+		if at := slices.Index(outcomes, g.Outcome); at >= 0 {
+			counts[at]++
 		}
 	}
-	return strings.Join(parts, ", ")
+	return term.Tally([]string{"passed", "proven", "failed", "could not run", "not started"}, counts)
 }
 
 // follow adds what to do next to what the run has printed line by line.
@@ -189,4 +178,17 @@ func (s summary) follow(r *gauntlet.Result) {
 	if step := afterRun(r); step != "" {
 		fmt.Fprintln(s.out, "Next: "+step)
 	}
+}
+
+// exitFor is the exit code of a run that ended so.
+func exitFor(r *gauntlet.Result) int {
+	switch {
+	case r.Interrupted:
+		return term.ExitInterrupted
+	case r.Status == gauntlet.Failed:
+		return term.ExitFailed
+	case r.Status == gauntlet.Passed, r.Status == gauntlet.PassedWithWarnings, r.Status == gauntlet.NoApplicableGates:
+		return term.ExitOK
+	}
+	return term.ExitCouldNotRun
 }

@@ -16,49 +16,36 @@ import (
 )
 
 func NewViolations() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "violations",
 		Short: "Answer what reviews have found",
 		Long: `List what reviews have found and nobody has settled, and answer it: fixed, for the
 next review to verify, or skipped, for a reason.`,
 		Example: `  stopgate violations list
   stopgate violations fix 3fa9 --why "the query is prepared now"`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newViolationsList(), newViolationsFix(), newViolationsSkip())
-	return cmd
+	}, newViolationsList(), newViolationsFix(), newViolationsSkip())
 }
 
 func newViolationsList() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return term.Shows(&cobra.Command{
 		Use:   "list",
 		Short: "List the open violations",
 		Long:  "List the violations that are open, with what has been said about them.",
 		Example: `  stopgate violations list
   stopgate violations list --json | jq -r '.[] | select(.priority == "critical").id'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := here.MustExist(here.FindHere())
-			if err != nil {
-				return err
-			}
-			state, err := ledger.Open(h.StateDir, h.Root).Read()
-			if err != nil {
-				return err
-			}
-			all := openViolations(state.Open)
-			if asJSON {
-				return term.PrintJSON(cmd.OutOrStdout(), all)
-			}
-			printViolations(cmd.OutOrStdout(), all)
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(*cobra.Command, []string) (violationList, error) {
+		h, err := here.MustExist(here.FindHere())
+		if err != nil {
+			return nil, err
+		}
+		state, err := ledger.Open(h.StateDir, h.Root).Read()
+		return openViolations(state.Open), err
+	})
 }
+
+// violationList is what is open.
+type violationList []openViolation
 
 // openViolation is a violation with the gate that found it.
 type openViolation struct {
@@ -69,8 +56,8 @@ type openViolation struct {
 }
 
 // openViolations lists what is open, with what the review files say by now.
-func openViolations(failures []ledger.Failure) []openViolation {
-	all := []openViolation{}
+func openViolations(failures []ledger.Failure) violationList {
+	all := violationList{}
 	for _, failure := range failures {
 		name := nameOf(gauntlet.Kind(failure.Kind), failure.Name, failure.Entry)
 		answered, _ := review.ApplyEdits(failure.Violations, answersIn(failure.Files), nobody)
@@ -101,7 +88,8 @@ func answersIn(paths []string) review.File {
 	return all
 }
 
-func printViolations(out io.Writer, all []openViolation) {
+// Print implements term.View.
+func (all violationList) Print(out io.Writer) {
 	s := summary{out: out, paint: term.PaintFor(out)}
 	if len(all) == 0 {
 		fmt.Fprintln(out, "no open violations")

@@ -1,13 +1,17 @@
 package gates
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/tailscale/hujson"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
@@ -16,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
@@ -74,9 +79,7 @@ func (o *answerOptions) run(cmd *cobra.Command, id string) error {
 		return err
 	}
 	if owner, held, err := logdir.At(filepath.Join(h.Root, filepath.FromSlash(options.Project.Config.Gauntlet.LogDir))).Held(); err == nil && held {
-		return term.WithCode(term.WithHint(
-			fmt.Errorf("a run is going on (%s) and has read the answers already", owner), "wait for it to end, then try again",
-		), term.ExitCouldNotRun)
+		return term.CannotRun(fmt.Errorf("a run is going on (%s) and has read the answers already", owner), "wait for it to end, then try again")
 	}
 	var answered openViolation
 	err = ledger.Open(h.StateDir, h.Root).Update(cmd.Context(), func(state *ledger.State) (err error) {
@@ -142,4 +145,66 @@ func findViolation(all []openViolation, id string) (openViolation, error) {
 		return last, term.BadUsage(fmt.Errorf("there is no open violation %q, nor any other", id), "see: stopgate violations list")
 	}
 	return last, term.BadUsage(fmt.Errorf("there is no open violation %q", id), document.Hint(id, near, "see: stopgate violations list"))
+}
+
+// write puts the violation's status and result into every review file that has
+// it, for whoever reads it there.
+func (v openViolation) write() (errs []error) {
+	for _, path := range v.files {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a clean has put it away
+		}
+		edited, found, err := text, false, err
+		if err == nil {
+			edited, found, err = answerIn(text, &v.Violation)
+		}
+		if found {
+			err = atomicfile.Write(path, edited, 0o600)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", path, err))
+		}
+	}
+	return errs
+}
+
+// answerIn changes the status and the result of a violation in the text of a
+// review file, and not one character besides.
+func answerIn(text []byte, v *review.Violation) (edited []byte, found bool, err error) {
+	file, err := review.ParseFile(text)
+	if err != nil {
+		return nil, false, err
+	}
+	i := slices.IndexFunc(file.Violations, func(entry review.Violation) bool { return entry.ID == v.ID })
+	if i < 0 {
+		return nil, false, nil
+	}
+	document, err := hujson.Parse(text)
+	if err != nil {
+		return nil, false, err
+	}
+	type change struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value string `json:"value"`
+	}
+	patch, err := json.Marshal([]change{
+		{"add", fmt.Sprintf("/violations/%d/status", i), string(v.Status)},
+		{"add", fmt.Sprintf("/violations/%d/result", i), v.Result},
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if err := document.Patch(patch); err != nil {
+		return nil, false, err
+	}
+	edited = document.Pack()
+	if file, err = review.ParseFile(edited); err != nil {
+		return nil, false, err
+	}
+	if got := file.Violations[i]; got.Status != v.Status || got.Result != v.Result {
+		return nil, false, errors.New("it names a field twice")
+	}
+	return edited, true, nil
 }

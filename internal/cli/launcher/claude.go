@@ -147,7 +147,7 @@ func forLaunch(err error) error {
 	case errors.As(err, &config):
 		return term.WithCode(term.WithHint(config, config.Hint), term.ExitUsage)
 	case errors.As(err, &client):
-		return term.WithCode(term.WithHint(client, client.Hint), term.ExitCouldNotRun)
+		return term.CannotRun(client, client.Hint)
 	}
 	return err
 }

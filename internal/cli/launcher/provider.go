@@ -17,7 +17,7 @@ import (
 )
 
 func NewProvider() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "provider",
 		Short: "List, choose and check the providers that stopgate claude starts with",
 		Long: `List, choose and check the providers in ccc.json, which stopgate claude starts the client
@@ -25,16 +25,11 @@ with. Nothing here shows a key or a token.`,
 		Example: `  stopgate provider list
   stopgate provider use glm
   stopgate provider check`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newProviderList(), newProviderUse(), newProviderCheck())
-	return cmd
+	}, newProviderList(), newProviderUse(), newProviderCheck())
 }
 
 func newProviderList() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return term.Shows(&cobra.Command{
 		Use:   "list",
 		Short: "List the providers, where each leads and what it sets",
 		Long: `List the providers of ccc.json, the current one marked, with the host that each leads to
@@ -42,21 +37,13 @@ and the names of what it sets.`,
 		Example: `  stopgate provider list
   stopgate provider list --json | jq -r '.[].name'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadProviders()
-			if err != nil {
-				return forLaunch(err)
-			}
-			list := providersOf(c, os.Environ())
-			if asJSON {
-				return term.PrintJSON(cmd.OutOrStdout(), list)
-			}
-			printProviders(cmd.OutOrStdout(), list)
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(*cobra.Command, []string) (providerViews, error) {
+		c, err := loadProviders()
+		if err != nil {
+			return nil, forLaunch(err)
+		}
+		return providersOf(c, os.Environ()), nil
+	})
 }
 
 func newProviderUse() *cobra.Command {
@@ -106,8 +93,10 @@ type providerView struct {
 	Settings []string `json:"settings"`           // names
 }
 
-func providersOf(c *launch.Config, environ []string) []providerView {
-	list := []providerView{}
+type providerViews []providerView
+
+func providersOf(c *launch.Config, environ []string) providerViews {
+	list := providerViews{}
 	current, _ := c.Choose("") // without one, none is marked
 	for _, name := range c.Names() {
 		list = append(list, providerView{
@@ -132,7 +121,8 @@ func endpointOf(c *launch.Config, provider string, environ []string) string {
 	return address.Host
 }
 
-func printProviders(out io.Writer, list []providerView) {
+// Print implements term.View.
+func (list providerViews) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	for _, v := range list {
 		mark, name := " ", launch.Shown(v.Name)

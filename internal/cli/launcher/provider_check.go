@@ -2,15 +2,14 @@ package launcher
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,15 +49,7 @@ configuration is wrong. 3: none is rejected, but one could not be reached.`,
 			if err := checks.ask(cmd, env, asJSON); err != nil {
 				return err
 			}
-			if asJSON {
-				err = term.PrintJSON(cmd.OutOrStdout(), checks)
-			} else {
-				checks.print(cmd.OutOrStdout())
-			}
-			if code := checks.exitCode(); err == nil && code != term.ExitOK {
-				err = term.WithCode(nil, code)
-			}
-			return err
+			return term.Show(cmd.OutOrStdout(), asJSON, checks)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -139,7 +130,7 @@ func (l providerChecks) ask(cmd *cobra.Command, env []string, quiet bool) error 
 		return err
 	}
 	// Not by SIGPIPE: it would also tell of a stopgated that dies before it has read.
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := term.UntilSignal(cmd)
 	defer stop()
 	progress := func() {}
 	if file, ok := term.IsScreen(cmd.OutOrStdout()); ok && !quiet {
@@ -210,20 +201,21 @@ func (l providerChecks) giveUp(result process.Result) {
 	}
 }
 
-func (l providerChecks) exitCode() int {
-	code := term.ExitOK
+// Failure is how the command ends: by the worst that was answered.
+func (l providerChecks) Failure() (err error) {
 	for _, c := range l {
 		switch c.Verdict {
 		case endpoint.Rejected:
-			return term.ExitFailed
+			return term.WithCode(nil, term.ExitFailed)
 		case endpoint.Unreachable:
-			code = term.ExitCouldNotRun
+			err = term.WithCode(nil, term.ExitCouldNotRun)
 		}
 	}
-	return code
+	return err
 }
 
-func (l providerChecks) print(out io.Writer) {
+// Print implements term.View.
+func (l providerChecks) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	names, places := 0, 0
 	for _, c := range l {
@@ -243,12 +235,7 @@ func (l providerChecks) print(out io.Writer) {
 }
 
 // place is the endpoint, where there is one.
-func (c *providerCheck) place() string {
-	if c.Endpoint == "" {
-		return "-"
-	}
-	return c.Endpoint
-}
+func (c *providerCheck) place() string { return cmp.Or(c.Endpoint, "-") }
 
 // answerLines takes answers as stopgated prints them, one per line.
 type answerLines struct {

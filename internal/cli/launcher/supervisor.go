@@ -26,7 +26,7 @@ import (
 )
 
 func NewSupervisor() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "supervisor",
 		Short: "Have a running session's work reviewed, or not",
 		Long: `The supervisor is a second Claude that looks at the work before an agent stops. It
@@ -34,11 +34,7 @@ is on for clients that were started with CCC_SUPERVISOR=1 stopgate claude, and f
 sessions in which a person switched it on.`,
 		Example: `  stopgate supervisor status
   stopgate supervisor on --session 0f3a…`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newSupervisorSwitch("on", true), newSupervisorSwitch("off", false), newSupervisorStatus())
-	return cmd
+	}, newSupervisorSwitch("on", true), newSupervisorSwitch("off", false), newSupervisorStatus())
 }
 
 // inSession is the variable by which the client tells its commands their session.
@@ -134,8 +130,7 @@ func findSession(id string) (session string, dir supervisor.Dir, err error) {
 
 func newSupervisorStatus() *cobra.Command {
 	var id string
-	var asJSON bool
-	cmd := &cobra.Command{
+	cmd := term.Shows(&cobra.Command{
 		Use:   "status",
 		Short: "Show whether a session is reviewed, how often it was and what that cost",
 		Long: `Show whether a session is reviewed, how often it was and what that cost. Outside a
@@ -143,31 +138,21 @@ session and without --session it lists the sessions that were reviewed.`,
 		Example: `  stopgate supervisor status
   stopgate supervisor status --json`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := paths.SupervisorDir(os.Getenv)
-			if err != nil {
-				return err
-			}
-			if id == "" && os.Getenv(inSession) == "" {
-				return listSupervised(cmd.OutOrStdout(), supervisor.At(path), asJSON)
-			}
-			session, dir, err := findSession(id)
-			if err != nil {
-				return err
-			}
-			s, err := readSupervised(dir, session)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return term.PrintJSON(cmd.OutOrStdout(), s)
-			}
-			s.print(cmd.OutOrStdout())
-			return nil
-		},
-	}
+	}, func(*cobra.Command, []string) (term.View, error) {
+		path, err := paths.SupervisorDir(os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		if id == "" && os.Getenv(inSession) == "" {
+			return listSupervised(supervisor.At(path))
+		}
+		session, dir, err := findSession(id)
+		if err != nil {
+			return nil, err
+		}
+		return readSupervised(dir, session)
+	})
 	cmd.Flags().StringVar(&id, "session", "", sessionUsage)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -230,7 +215,8 @@ func supervisorSettings() config.SupervisorSettings {
 	return config.ResolveSupervisor(own, global)
 }
 
-func (s *supervised) print(out io.Writer) {
+// Print implements term.View.
+func (s *supervised) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	row := func(name, text string) { fmt.Fprintf(out, "%-10s %s\n", name, text) }
 	switch {
@@ -267,31 +253,33 @@ func (s *supervised) verdict(p term.Paint) string {
 	return p.Yellow("not complete") + " at " + when + ": " + text
 }
 
-func listSupervised(out io.Writer, dir supervisor.Dir, asJSON bool) error {
+type supervisedList []*supervised
+
+func listSupervised(dir supervisor.Dir) (supervisedList, error) {
 	ids, err := dir.Sessions()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	all := []*supervised{}
+	all := supervisedList{}
 	for _, id := range ids {
 		s, err := readSupervised(dir, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b *supervised) int { return b.Updated.Compare(a.Updated) })
-	if asJSON {
-		return term.PrintJSON(out, all)
-	}
+	return all, nil
+}
+
+// Print implements term.View.
+func (all supervisedList) Print(out io.Writer) {
 	if len(all) == 0 {
 		fmt.Fprintln(out, "no session was reviewed yet; start one with: CCC_SUPERVISOR=1 stopgate claude")
-		return nil
 	}
 	p := term.PaintFor(out)
 	for _, s := range all {
 		fmt.Fprintf(out, "%s  %s  %s, %d refused, $%.4f\n", s.Updated.Local().Format(time.DateTime), p.Bold(s.Session),
 			term.Count(s.Reviews, "review"), s.Refusals, s.Spent.USD)
 	}
-	return nil
 }

@@ -3,6 +3,7 @@ package plane
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 
 // newAgent has hook as one of its commands.
 func NewAgent(hook *cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "agent",
 		Short: "Look after agents: those of pipelines, and those that run alone",
 		Long: `Look after the agents that the daemon started: those that work on a step of a pipeline, and
@@ -25,16 +26,11 @@ those that run alone. An id may be cut: its beginning will do.`,
 		Example: `  stopgate agent list
   stopgate agent attach 3f9a12bc
   stopgate agent send 3f9a12bc use the staging database`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newAgentList(), newOwnerShow("agent"), newAgentAttach(), newAgentLogs(), newAgentSend(), newAgentKill(), newOwnerWait("agent"), newOwnerCancel("agent"), newOwnerResume("agent"), hook)
-	return cmd
+	}, newAgentList(), newOwnerShow("agent"), newAgentAttach(), newAgentLogs(), newAgentSend(), newAgentKill(), newOwnerWait("agent"), newOwnerCancel("agent"), newOwnerResume("agent"), hook)
 }
 
 func newAgentList() *cobra.Command {
-	var o listOptions
-	cmd := &cobra.Command{
+	return lists(&cobra.Command{
 		Use:   "list",
 		Short: "List the agents that there are now",
 		Long: `List the agents that there are now, with the pipeline that they work for, or the agent run.
@@ -46,26 +42,18 @@ Exit code 0: listed. 3: the daemon does not run.`,
 		Example: `  stopgate agent list
   stopgate agent list --watch
   stopgate agent list --json | jq -r '.[].id'`,
-		Args: term.NoArgs,
-		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
-			return showList(ctx, p, o, func(ctx context.Context) (*agentList, error) { return p.agents(ctx, o.all) })
-		}),
-	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "also those that ran alone and are at their end")
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.follow, "watch", false, "go on as they change, until Ctrl-C")
-	return cmd
+	}, "also those that ran alone and are at their end", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+		agents, err := p.agents(ctx, all)
+		return agentList(agents, time.Now), err
+	})
 }
 
 // agents are those that there are; with all also the agent runs that are at their end.
-func (p *Plane) agents(ctx context.Context, all bool) (*agentList, error) {
+func (p *Plane) agents(ctx context.Context, all bool) ([]client.Agent, error) {
 	agents, err := p.Agents(ctx)
-	if err != nil {
-		return nil, err
-	}
-	l := &agentList{agents: append([]client.Agent{}, agents...), now: time.Now}
-	if !all {
-		return l, nil
+	listed := append([]client.Agent{}, agents...)
+	if err != nil || !all {
+		return listed, err
 	}
 	runs, err := p.Runs(ctx, client.Filter{})
 	if err != nil {
@@ -81,27 +69,18 @@ func (p *Plane) agents(ctx context.Context, all bool) (*agentList, error) {
 			a = *r.Agent
 		}
 		a.Status = r.Status
-		l.agents = append(l.agents, a)
+		listed = append(listed, a)
 	}
-	return l, nil
+	return listed, nil
 }
 
 // agentList is agents at one moment.
-type agentList struct {
-	agents []client.Agent
-	now    func() time.Time
-}
-
-func (l *agentList) JSON() any { return l.agents }
-
-func (l *agentList) Over() bool { return false }
-
-func (l *agentList) Facts() []string {
-	var all []string
-	for i := range l.agents {
-		all = append(all, strings.Join(agentRow(&l.agents[i]), "  "))
+func agentList(agents []client.Agent, now func() time.Time) term.Glimpse {
+	return term.List[client.Agent]{
+		All:  agents,
+		Fact: func(a *client.Agent) string { return strings.Join(agentRow(a), "  ") },
+		Draw: func(p term.Paint, width, height int) []string { return agentLines(agents, now(), p, width, height) },
 	}
-	return all
 }
 
 // agentRow is the agent in the columns that do not change by themselves.
@@ -116,48 +95,85 @@ func agentRow(a *client.Agent) []string {
 	return []string{id, plain.Line(a.Name), shortID(a.Owner), plain.Line(a.Step), agentState(a), signal}
 }
 
-func (l *agentList) Lines(p term.Paint, width, height int) []string {
-	if len(l.agents) == 0 {
+func agentLines(agents []client.Agent, now time.Time, p term.Paint, width, height int) []string {
+	if len(agents) == 0 {
 		return []string{term.Cut("no agents", width), p.Faint(term.Cut("see what can be started with: stopgate start", width))}
 	}
-	now := l.now()
 	head := []string{"ID", "NAME", "OWNER", "STEP", "STATUS", "SIGNAL", "AGE"}
-	costs := slices.ContainsFunc(l.agents, func(a client.Agent) bool { return a.USD > 0 })
+	costs := slices.ContainsFunc(agents, func(a client.Agent) bool { return a.USD > 0 })
 	if costs {
 		head = append(head, "COST")
 	}
 	rows := [][]string{head}
-	for i := range l.agents {
-		row := append(agentRow(&l.agents[i]), ageOf(l.agents[i].Started, now))
+	for i := range agents {
+		row := append(agentRow(&agents[i]), term.Age(agents[i].Started, now))
 		if costs {
-			row = append(row, cmp.Or(spent(l.agents[i].USD, 0), "-"))
+			row = append(row, cmp.Or(spent(agents[i].USD, 0), "-"))
 		}
 		rows = append(rows, row)
 	}
-	return term.Fit(term.Table(rows, width, func(row, column int, text string) string {
-		switch {
-		case row == 0:
-			return p.Faint(text)
-		case column == 4:
-			return inState(p, l.agents[row-1].Status, text)
+	return term.Fit(term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {
+		if column == 4 {
+			return inState(p, agents[row].Status, text)
 		}
 		return text
-	}), height)
+	})), height)
 }
 
-// showOwner shows an owner once.
-func (p *Plane) showOwner(ctx context.Context, id string, asJSON bool) error {
-	o, err := p.Owner(ctx, id)
+// agentTitle is what people are told of an agent: "agent 0d9a4d52 worker".
+func agentTitle(a *client.Agent) string {
+	return strings.TrimSpace("agent " + shortID(a.ID) + " " + plain.Line(a.Name))
+}
+
+// findAgent finds the agent that somebody means: by its id or the beginning of it, or by
+// the pipeline or agent run that has it, or had it last. One that never had any gives an
+// agent without an id.
+func (p *Plane) findAgent(ctx context.Context, id string) (client.Agent, error) {
+	if err := checkID(id); err != nil {
+		return client.Agent{}, err
+	}
+	if !client.IsOwnerID(id) {
+		if a, err := p.Agent(ctx, id); client.Code(err) != "not_found" {
+			return a, err
+		}
+	}
+	owner, err := p.resolve(ctx, id)
 	if err != nil {
-		return err
+		return client.Agent{}, err
 	}
-	if asJSON {
-		return term.PrintJSON(p.out, o)
+	o, err := p.Owner(ctx, owner)
+	if err != nil || o.Agent != nil {
+		return *cmp.Or(o.Agent, &client.Agent{}), err
 	}
-	s := ownerShow{owner: o, now: time.Now}
-	s.print(p)
-	if d := o.Decision; d == nil && o.Status == ownerFailed {
-		fmt.Fprintln(p.errOut, term.PaintFor(p.errOut).Faint("let it go on with: stopgate "+groupWord(&o)+" resume "+shortID(o.ID)))
+	for _, visit := range slices.Backward(o.Steps) {
+		if visit.Agent != "" {
+			return p.Agent(ctx, visit.Agent)
+		}
 	}
-	return nil
+	return client.Agent{Owner: o.ID}, nil
+}
+
+// errNoAgent says that somebody meant a pipeline that has no agent.
+var errNoAgent = errors.New("it has no agent")
+
+// someAgent finds the agent that somebody means, where there is one.
+func (p *Plane) someAgent(ctx context.Context, id string) (client.Agent, error) {
+	a, err := p.findAgent(ctx, id)
+	if err == nil && a.ID == "" {
+		err = term.WithHint(fmt.Errorf("%s: %w", id, errNoAgent), "see those there are with: stopgate agent list")
+	}
+	return a, err
+}
+
+// agentIDs completes the ids of agents.
+func agentIDs() cobra.CompletionFunc {
+	return completing(func(ctx context.Context, p *Plane, _ []string, begun string) (words []string) {
+		all, _ := p.Agents(ctx)
+		for i := range all {
+			if strings.HasPrefix(all[i].ID, begun) {
+				words = append(words, shortID(all[i].ID)+"\t"+plain.Line(all[i].Name)+" "+all[i].Status)
+			}
+		}
+		return words
+	})
 }

@@ -35,7 +35,7 @@ is no terminal or an agent's shell, tmux is missing, or the daemon does not run.
 		Args: ids(term.OneArg, 1),
 		PreRunE: func(cmd *cobra.Command, args []string) error {
 			if !readOnly {
-				if err := forPeople(cmd, os.Environ()); err != nil {
+				if err := forPeople(cmd, args); err != nil {
 					return err
 				}
 			}
@@ -52,7 +52,7 @@ is no terminal or an agent's shell, tmux is missing, or the daemon does not run.
 			}
 			return attach(where, readOnly, os.Environ())
 		},
-		ValidArgsFunction: agentIDs,
+		ValidArgsFunction: agentIDs(),
 	}
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "only look")
 	return cmd
@@ -64,7 +64,7 @@ func needsTerminal(cmd *cobra.Command, id string) error {
 		return nil
 	}
 	err := fmt.Errorf("%s needs a terminal, and this is none", cmd.CommandPath())
-	return term.WithCode(term.WithHint(err, "see what the agent does with: stopgate agent logs "+id+" -f"), term.ExitCouldNotRun)
+	return term.CannotRun(err, "see what the agent does with: stopgate agent logs "+id+" -f")
 }
 
 // terminalOf is where the agent that somebody means is to be seen. One that has ended has
@@ -84,7 +84,7 @@ func (p *Plane) terminalOf(ctx context.Context, id string) (client.Terminal, err
 		server := terminal.Server{Socket: a.Terminal.Socket, Environ: os.Environ()}
 		there, err := server.HasSession(ctx, a.Terminal.Session)
 		if errors.Is(err, terminal.ErrNotInstalled) {
-			return client.Terminal{}, term.WithCode(term.WithHint(err, "install tmux, or add it to the PATH"), term.ExitCouldNotRun)
+			return client.Terminal{}, term.CannotRun(err, "install tmux, or add it to the PATH")
 		}
 		if there || err != nil {
 			return *a.Terminal, err
@@ -118,7 +118,7 @@ func (p *Plane) tellLast(a *client.Agent) {
 func attach(where client.Terminal, readOnly bool, env []string) error {
 	program, found := environ.LookPath(env, "tmux")
 	if !found {
-		return term.WithCode(term.WithHint(terminal.ErrNotInstalled, "install tmux, or add it to the PATH"), term.ExitCouldNotRun)
+		return term.CannotRun(terminal.ErrNotInstalled, "install tmux, or add it to the PATH")
 	}
 	err := become(program, attachArgs(where, readOnly, environ.Get(env, "TMUX") != ""), withoutTmux(env))
 	var coded term.CodeError

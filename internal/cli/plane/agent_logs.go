@@ -45,7 +45,7 @@ Exit code 0: printed. 1: there is no such agent. 3: the daemon does not run.`,
 			}
 			return t.print(ctx)
 		}),
-		ValidArgsFunction: agentIDs,
+		ValidArgsFunction: agentIDs(),
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as it says more, until it has ended")
 	return cmd
@@ -92,7 +92,7 @@ func (t *talk) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	news, lost := t.news(ctx, status.Events)
+	news, ended := t.news(ctx, t.agent.Owner, status.Events)
 	tick := time.NewTicker(talkEvery)
 	defer tick.Stop()
 	for look := true; ; {
@@ -110,9 +110,12 @@ func (t *talk) follow(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return term.WithCode(nil, term.ExitInterrupted)
-		case err := <-lost:
-			if ctx.Err() != nil {
+		case err := <-ended:
+			switch {
+			case ctx.Err() != nil:
 				return term.WithCode(nil, term.ExitInterrupted)
+			case isLost(err):
+				return gone()
 			}
 			return err
 		case <-news:
@@ -133,28 +136,6 @@ func (t *talk) ask(ctx context.Context) (err error) {
 		return gone()
 	}
 	return err
-}
-
-// news tells when there is some of the agent's owner, and when the daemon is gone.
-func (t *talk) news(ctx context.Context, after uint64) (news <-chan struct{}, lost <-chan error) {
-	some, ended, owner := make(chan struct{}, 1), make(chan error, 1), t.agent.Owner
-	go func() {
-		for _, err := range t.Events(ctx, owner, after) {
-			if err != nil && !isLost(err) {
-				ended <- err
-				return
-			}
-			if err != nil {
-				break
-			}
-			select {
-			case some <- struct{}{}:
-			default: // somebody is going to look anyway
-			}
-		}
-		ended <- gone()
-	}()
-	return some, ended
 }
 
 // more prints what is new. A client that began another session goes on in another file.
@@ -195,12 +176,7 @@ func (t *talk) event(e transcript.Event) error {
 			return err
 		}
 	}
-	for _, line := range t.lines(e) {
-		if _, err := fmt.Fprintln(t.out, line); err != nil {
-			return err
-		}
-	}
-	return nil
+	return term.PrintLines(t.out, t.lines(e))
 }
 
 // lines are an event's, with its time before the first.

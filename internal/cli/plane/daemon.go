@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,12 +16,11 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func NewDaemon() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "daemon",
 		Short: "Look after the process that runs pipelines",
 		Long: `Look after the daemon: the process, one for each user, that runs pipelines and agents. The
@@ -29,12 +29,8 @@ started goes on when it ends, and it goes on with that when it runs again.`,
 		Example: `  stopgate daemon status
   stopgate daemon restart
   stopgate daemon install     have systemd run it`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newDaemonRun(), newDaemonStart(), newDaemonStop(), newDaemonRestart(), newDaemonStatus(),
+	}, newDaemonRun(), newDaemonStart(), newDaemonStop(), newDaemonRestart(), newDaemonStatus(),
 		newDaemonInstall(), newDaemonUninstall(), newDaemonBackup())
-	return cmd
 }
 
 func newDaemonRun() *cobra.Command {
@@ -63,8 +59,7 @@ Exit code 0: it was ended. 1: it could not go on, or another one runs.`,
 }
 
 func newDaemonStart() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return asks(&cobra.Command{
 		Use:   "start",
 		Short: "Start the daemon in the background",
 		Long: `Start the daemon in the background and wait until it can be asked. One that runs already is
@@ -73,40 +68,26 @@ left alone.
 Exit code 0: it runs. 3: it could not be started.`,
 		Example: `  stopgate daemon start`,
 		Args:    term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return WithDaemon(cmd, func(ctx context.Context, p *Plane) error {
-				started, err := p.wake(ctx)
-				if err != nil {
-					return err
-				}
-				word := "runs already"
-				if started {
-					word = "started"
-				}
-				return p.tellRunning(ctx, word, asJSON)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-// withDaemon runs a command that looks after the daemon itself.
-func WithDaemon(cmd *cobra.Command, run func(ctx context.Context, p *Plane) error) error {
-	return Asking(func(ctx context.Context, p *Plane, _ []string) error { return run(ctx, p) })(cmd, nil)
+	}, func(ctx context.Context, p *Plane, _ []string) error {
+		started, err := p.wake(ctx)
+		if err != nil {
+			return err
+		}
+		word := "runs already"
+		if started {
+			word = "started"
+		}
+		return p.tellRunning(ctx, word)
+	})
 }
 
 // tellRunning says which daemon runs.
-func (p *Plane) tellRunning(ctx context.Context, word string, asJSON bool) error {
+func (p *Plane) tellRunning(ctx context.Context, word string) error {
 	version, err := p.Version(ctx)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return term.PrintJSON(p.out, version)
-	}
-	_, err = fmt.Fprintf(p.out, "the daemon %s (process %d, version %s)\n", word, version.PID, version.Version)
-	return err
+	return p.tell(version, fmt.Sprintf("the daemon %s (process %d, version %s)", word, version.PID, version.Version))
 }
 
 func newDaemonStop() *cobra.Command {
@@ -124,20 +105,18 @@ Exit code 0: it does not run, also where it did not before. 3: it has not ended,
   stopgate daemon stop --kill`,
 		Args:    term.NoArgs,
 		PreRunE: notForAgents,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return WithDaemon(cmd, func(ctx context.Context, p *Plane) error {
-				stopped, err := p.Halt(ctx, kill)
-				if err != nil {
-					return err
-				}
-				text := "the daemon was not running"
-				if stopped {
-					text = "the daemon has stopped"
-				}
-				_, err = fmt.Fprintln(p.out, text)
+		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
+			stopped, err := p.Halt(ctx, kill)
+			if err != nil {
 				return err
-			})
-		},
+			}
+			text := "the daemon was not running"
+			if stopped {
+				text = "the daemon has stopped"
+			}
+			_, err = fmt.Fprintln(p.out, text)
+			return err
+		}),
 	}
 	cmd.Flags().BoolVar(&kill, "kill", false, "end what it started as well")
 	return cmd
@@ -155,23 +134,20 @@ Exit code 0: it runs. 3: it has not ended, or could not be started; or this is a
 		DisableFlagsInUseLine: true,
 		Args:                  term.NoArgs,
 		PreRunE:               notForAgents,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return WithDaemon(cmd, func(ctx context.Context, p *Plane) error {
-				if _, err := p.Halt(ctx, false); err != nil {
-					return err
-				}
-				if _, err := p.wake(ctx); err != nil {
-					return err
-				}
-				return p.tellRunning(ctx, "has restarted", false)
-			})
-		},
+		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
+			if _, err := p.Halt(ctx, false); err != nil {
+				return err
+			}
+			if _, err := p.wake(ctx); err != nil {
+				return err
+			}
+			return p.tellRunning(ctx, "has restarted")
+		}),
 	}
 }
 
 func newDaemonStatus() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return asks(&cobra.Command{
 		Use:   "status",
 		Short: "Show how the daemon is",
 		Long: `Show whether the daemon runs, what it has under way, and what keeps it from its work.
@@ -181,32 +157,18 @@ cannot be asked yet.`,
 		Example: `  stopgate daemon status
   stopgate daemon status --json | jq .pipelines`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return WithDaemon(cmd, func(ctx context.Context, p *Plane) error {
-				status, err := p.StatusSoon(ctx)
-				if IsDown(err) {
-					return p.tellDown(asJSON)
-				}
-				if errors.Is(err, context.DeadlineExceeded) {
-					return p.hung()
-				}
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					err = term.PrintJSON(p.out, runningStatus{"running", status})
-				} else {
-					printDaemon(p.out, status, time.Now())
-				}
-				if err == nil && len(status.Trouble) > 0 {
-					return term.ErrSilent
-				}
-				return err
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(ctx context.Context, p *Plane, _ []string) error {
+		status, err := p.StatusSoon(ctx)
+		switch {
+		case IsDown(err):
+			return p.tellDown()
+		case errors.Is(err, context.DeadlineExceeded):
+			return p.hung()
+		case err != nil:
+			return err
+		}
+		return term.Show(p.out, p.asJSON, runningStatus{"running", status})
+	})
 }
 
 // statusSoon does not wait long: one that takes its time is worth knowing of.
@@ -224,27 +186,29 @@ type runningStatus struct {
 	client.Status
 }
 
-// tellDown says that nobody answers.
-func (p *Plane) tellDown(asJSON bool) error {
+// Failure implements what term.View may have.
+func (s runningStatus) Failure() error { return term.FailedIf(len(s.Trouble) > 0) }
+
+// tellDown says that no daemon answers.
+func (p *Plane) tellDown() error {
 	state, text, hint := "not_running", "not running", "start it with: stopgate daemon start"
 	if held, _ := p.held(); held { // else it cannot be running
 		state, text, hint = "not_ready", "not ready: it starts or ends"+p.holder(), "wait for it with: stopgate daemon start"
 	}
-	if asJSON {
-		if err := term.PrintJSON(p.out, map[string]string{"status": state}); err != nil {
-			return err
-		}
-		return term.WithCode(nil, term.ExitCouldNotRun)
+	if err := p.tell(map[string]string{"status": state}, text); err != nil {
+		return err
 	}
-	fmt.Fprintln(p.out, text)
-	fmt.Fprintln(p.errOut, hint)
+	if !p.asJSON {
+		fmt.Fprintln(p.errOut, hint)
+	}
 	return term.WithCode(nil, term.ExitCouldNotRun)
 }
 
-func printDaemon(out io.Writer, s client.Status, now time.Time) {
+// Print implements term.View.
+func (s runningStatus) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	row := func(name, text string) { fmt.Fprintf(out, "%-10s %s\n", name, text) }
-	row("daemon", fmt.Sprintf("running for %s, process %d", ageOf(s.Started, now), s.PID))
+	row("daemon", fmt.Sprintf("running for %s, process %d", term.Age(s.Started, time.Now()), s.PID))
 	row("version", s.Version.Version)
 	row("pipelines", countsLine(s.Pipelines))
 	row("runs", countsLine(s.Runs))
@@ -266,28 +230,14 @@ func printDaemon(out io.Writer, s client.Status, now time.Time) {
 
 // countsLine names those that there are.
 func countsLine(c client.Counts) string {
-	text := ""
-	for _, part := range []struct {
-		n    int
-		word string
-	}{{c.Running, "running"}, {c.Waiting, "waiting"}, {c.Done, "done"}, {c.Failed, "failed"}, {c.Cancelled, "cancelled"}} {
-		if part.n == 0 {
-			continue
-		}
-		if text != "" {
-			text += ", "
-		}
-		text += fmt.Sprintf("%d %s", part.n, part.word)
-	}
-	if text == "" {
-		return "none"
-	}
-	return text
+	return cmp.Or(term.Tally(
+		[]string{ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled},
+		[]int{c.Running, c.Waiting, c.Done, c.Failed, c.Cancelled},
+	), "none")
 }
 
 func newDaemonBackup() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return asks(&cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the daemon's store while it runs",
 		Long: `Copy everything that the daemon knows into one new file, while it goes on. To go back to it,
@@ -296,25 +246,22 @@ stop the daemon and put the file in the store's place.
 Exit code 0: the copy is complete and on disk. 1: there is none. 3: the daemon does not run.`,
 		Example: `  stopgate daemon backup stopgate-backup.db`,
 		Args:    term.OneArg,
-		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
-			path, err := filepath.Abs(args[0])
-			if err != nil {
-				return err
-			}
-			if _, err := os.Lstat(path); err == nil {
-				return term.WithHint(fmt.Errorf("%s exists already", term.Shown(path)), "a backup never takes the place of another file: name a new one")
-			}
-			if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-				return term.WithHint(fmt.Errorf("%s is no directory", term.Shown(filepath.Dir(path))), "make it first, or name another place")
-			}
-			if err := p.Backup(ctx, path); err != nil {
-				return p.noBackup(ctx, err)
-			}
-			return p.tellBackup(path, asJSON)
-		}),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		path, err := filepath.Abs(args[0])
+		if err != nil {
+			return err
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return term.WithHint(fmt.Errorf("%s exists already", term.Shown(path)), "a backup never takes the place of another file: name a new one")
+		}
+		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+			return term.WithHint(fmt.Errorf("%s is no directory", term.Shown(filepath.Dir(path))), "make it first, or name another place")
+		}
+		if err := p.Backup(ctx, path); err != nil {
+			return p.noBackup(ctx, err)
+		}
+		return p.tellBackup(path)
+	})
 }
 
 // noBackup says why there is none. A place that cannot be written to is no mistake in the
@@ -326,19 +273,15 @@ func (p *Plane) noBackup(ctx context.Context, err error) error {
 	return err
 }
 
-func (p *Plane) tellBackup(path string, asJSON bool) error {
+func (p *Plane) tellBackup(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("the daemon says that it made the backup, but: %w", err)
 	}
-	if asJSON {
-		return term.PrintJSON(p.out, struct {
-			Path string `json:"path"`
-			Size int64  `json:"size"`
-		}{path, info.Size()})
-	}
-	_, err = fmt.Fprintf(p.out, "saved %s in %s\n", bytesOf(info.Size()), term.Shown(path))
-	return err
+	return p.tell(struct {
+		Path string `json:"path"`
+		Size int64  `json:"size"`
+	}{path, info.Size()}, "saved "+bytesOf(info.Size())+" in "+term.Shown(path))
 }
 
 // bytesOf is a size in words.
@@ -352,37 +295,4 @@ func bytesOf(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-}
-
-// unitPath is where systemd looks for a user's units.
-func UnitPath(getenv func(string) string) (string, error) {
-	// The XDG specification says that a relative value is to be ignored.
-	dir := getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) {
-		home := getenv("HOME")
-		if home == "" {
-			return "", errors.New("no place for the unit: set HOME")
-		}
-		dir = filepath.Join(home, ".config")
-	}
-	return filepath.Join(dir, "systemd", "user", unitName), nil
-}
-
-// otherStateDir is the state directory where it is not the one that a process of systemd
-// would find by itself.
-func otherStateDir(getenv func(string) string) (string, error) {
-	dir, err := paths.StateDirOf(getenv)
-	if err != nil {
-		return "", err
-	}
-	usual, err := paths.StateDirOf(func(name string) string {
-		if name == "HOME" || name == "USERPROFILE" {
-			return getenv(name)
-		}
-		return ""
-	})
-	if err == nil && usual == dir {
-		return "", nil
-	}
-	return dir, nil
 }

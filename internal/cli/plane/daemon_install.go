@@ -9,13 +9,17 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -36,9 +40,7 @@ ours in its place. 3: systemd could not be told.`,
 		Example: `  stopgate daemon install
   systemctl --user status stopgated`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return WithDaemon(cmd, func(ctx context.Context, p *Plane) error { return p.install(ctx, force) })
-		},
+		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error { return p.install(ctx, force) }),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "also where somebody edited the unit")
 	return cmd
@@ -56,9 +58,7 @@ Exit code 0: it is gone, also where it was not there. 1: the unit was edited by 
 --force removes it all the same. 3: systemd could not be told.`,
 		Example: `  stopgate daemon uninstall`,
 		Args:    term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return WithDaemon(cmd, func(ctx context.Context, p *Plane) error { return p.Uninstall(ctx, force) })
-		},
+		RunE:    Asking(func(ctx context.Context, p *Plane, _ []string) error { return p.Uninstall(ctx, force) }),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "also where somebody edited the unit")
 	return cmd
@@ -95,7 +95,7 @@ func (p *Plane) install(ctx context.Context, force bool) error {
 	// The daemon that runs makes room only for one that systemd can start.
 	if err := systemctl(ctx, "show-environment"); err != nil {
 		hint := "nothing else was changed; once systemd runs for this user: systemctl --user daemon-reload, stopgate daemon stop, systemctl --user enable --now " + unitName
-		return term.WithCode(term.WithHint(fmt.Errorf("systemd cannot be asked to run anything for this user: %w", err), hint), term.ExitCouldNotRun)
+		return term.CannotRun(fmt.Errorf("systemd cannot be asked to run anything for this user: %w", err), hint)
 	}
 	if stopped, err := p.Halt(ctx, false); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (p *Plane) tellSystemd(ctx context.Context, all ...[]string) error {
 	for _, args := range all {
 		line := "systemctl --user " + strings.Join(args, " ")
 		if err := systemctl(ctx, args...); err != nil {
-			return term.WithCode(term.WithHint(fmt.Errorf("%s: %w", line, err), "once systemd runs for this user, do it by hand"), term.ExitCouldNotRun)
+			return term.CannotRun(fmt.Errorf("%s: %w", line, err), "once systemd runs for this user, do it by hand")
 		}
 		fmt.Fprintf(p.out, "ran %s\n", line)
 	}
@@ -237,4 +237,95 @@ func (p *Plane) byHand(what string) error {
 		fmt.Fprintf(p.errOut, "and then: systemctl --user %s %s\n", what, unitName)
 	}
 	return nil
+}
+
+// hasUnit reports whether systemd is to run the daemon of this state directory.
+func hasUnit(getenv func(string) string) bool {
+	path, err := UnitPath(getenv)
+	if err != nil {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	state, err := otherStateDir(getenv)
+	if err != nil {
+		return false
+	}
+	const variable = "STOPGATE_STATE_DIR="
+	if state == "" {
+		return !strings.Contains(string(text), variable)
+	}
+	return strings.Contains(string(text), unitWord(variable+state))
+}
+
+// launchUnit has systemd start the daemon, and waits until that can be asked. systemd
+// itself does not say when that is.
+func (p *Plane) launchUnit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	if err := systemctl(ctx, "start", unitName); err != nil {
+		return unitFailed(fmt.Errorf("systemd could not start the daemon: %w", err))
+	}
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		_, err := p.Version(ctx)
+		switch {
+		case !IsDown(err):
+			return err
+		case systemctl(ctx, "is-active", "--quiet", unitName) != nil:
+			return unitFailed(errors.New("systemd could not run the daemon"))
+		}
+		select {
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return unitFailed(fmt.Errorf("the daemon was not ready after %s", config.ShortDuration(startPatience)))
+			}
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+func unitFailed(err error) error {
+	return term.CannotRun(err, "see why with: journalctl --user -u "+unitName)
+}
+
+// hasManager reports whether systemd can be asked to run anything for this user: not so in
+// a container, or in a shell that another user opened.
+func hasManager(ctx context.Context) bool {
+	return hasSystemctl() && systemctl(ctx, "show-environment") == nil
+}
+
+// unitPath is where systemd looks for a user's units.
+func UnitPath(getenv func(string) string) (string, error) {
+	// The XDG specification says that a relative value is to be ignored.
+	dir := getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home := getenv("HOME")
+		if home == "" {
+			return "", errors.New("no place for the unit: set HOME")
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "systemd", "user", unitName), nil
+}
+
+// otherStateDir is the state directory where it is not the one that a process of systemd
+// would find by itself.
+func otherStateDir(getenv func(string) string) (string, error) {
+	dir, err := paths.StateDirOf(getenv)
+	if err != nil {
+		return "", err
+	}
+	usual, err := paths.StateDirOf(func(name string) string {
+		if name == "HOME" || name == "USERPROFILE" {
+			return getenv(name)
+		}
+		return ""
+	})
+	if err == nil && usual == dir {
+		return "", nil
+	}
+	return dir, nil
 }

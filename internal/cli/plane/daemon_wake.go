@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/logfile"
@@ -36,7 +37,7 @@ const startPatience = 2 * time.Minute
 // wake starts the daemon where there is none, and reports whether it did.
 func (p *Plane) wake(ctx context.Context) (started bool, err error) {
 	if err := client.CheckSocket(client.Socket(p.stateDir)); err != nil {
-		return false, term.WithCode(term.WithHint(err, "a shorter one can be had with: export STOPGATE_STATE_DIR=$HOME/.stopgate"), term.ExitCouldNotRun)
+		return false, term.CannotRun(err, "a shorter one can be had with: export STOPGATE_STATE_DIR=$HOME/.stopgate")
 	}
 	switch _, err := p.Version(ctx); {
 	case errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission):
@@ -68,7 +69,7 @@ func (p *Plane) noPlace(ctx context.Context, err error) error {
 		return err
 	}
 	hint := "its files are to be in " + term.Shown(p.stateDir) + "; another directory can be named by STOPGATE_STATE_DIR"
-	return term.WithCode(term.WithHint(fmt.Errorf("the daemon cannot be started: %w", err), hint), term.ExitCouldNotRun)
+	return term.CannotRun(fmt.Errorf("the daemon cannot be started: %w", err), hint)
 }
 
 // hung says that a daemon is there and does nothing.
@@ -77,7 +78,7 @@ func (p *Plane) hung() error {
 	if pid := p.holderPID(); pid > 0 {
 		hint = fmt.Sprintf("if it was halted, let it go on with: kill -CONT %[1]d\nelse end it with: kill %[1]d, or at last: kill -KILL %[1]d; then: stopgate daemon start\n%[2]s", pid, hint)
 	}
-	return term.WithCode(term.WithHint(fmt.Errorf("the daemon%s does not answer", p.holder()), hint), term.ExitCouldNotRun)
+	return term.CannotRun(fmt.Errorf("the daemon%s does not answer", p.holder()), hint)
 }
 
 // settle waits for a daemon that has not yet begun to answer, or no longer does and has
@@ -107,10 +108,7 @@ func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *cl
 			if ctx.Err() != nil {
 				return nil, was, ctx.Err()
 			}
-			return nil, was, term.WithCode(term.WithHint(
-				fmt.Errorf("a daemon%s has neither ended nor answered for %s", p.holder(), term.Brief(patience)),
-				"its log is "+filepath.Join(p.stateDir, "logs", daemonLog),
-			), term.ExitCouldNotRun)
+			return nil, was, term.CannotRun(fmt.Errorf("a daemon%s has neither ended nor answered for %s", p.holder(), config.ShortDuration(patience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
 		case <-time.After(pause):
 		}
 	}
@@ -193,11 +191,11 @@ func (p *Plane) readReady(ctx context.Context, ready io.Reader, ended func() str
 	case ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case ctx.Err() != nil:
-		err = fmt.Errorf("the daemon was not ready after %s", term.Brief(startPatience))
+		err = fmt.Errorf("the daemon was not ready after %s", config.ShortDuration(startPatience))
 	default:
 		err = fmt.Errorf("the daemon ended before it was ready (%s)%s", ended(), lastWords(log))
 	}
-	return term.WithCode(term.WithHint(err, hint), term.ExitCouldNotRun)
+	return term.CannotRun(err, hint)
 }
 
 // lastWords are the last line of a log.
@@ -270,10 +268,7 @@ func (p *Plane) awaitEnd(ctx context.Context, pid int) error {
 			return nil
 		}
 		if time.Now().After(end) {
-			return term.WithCode(term.WithHint(
-				fmt.Errorf("the daemon (process %d) has not ended after %s", pid, term.Brief(stopPatience)),
-				"its log is "+filepath.Join(p.stateDir, "logs", daemonLog),
-			), term.ExitCouldNotRun)
+			return term.CannotRun(fmt.Errorf("the daemon (process %d) has not ended after %s", pid, config.ShortDuration(stopPatience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
 		}
 	}
 }
@@ -299,5 +294,5 @@ func (p *Plane) left(told error, kill bool) error {
 
 func mayGoOn(why string) error {
 	hint := "to end what goes on: stopgate daemon start, then stopgate daemon stop --kill"
-	return term.WithCode(term.WithHint(errors.New(why), hint), term.ExitCouldNotRun)
+	return term.CannotRun(errors.New(why), hint)
 }

@@ -21,23 +21,18 @@ import (
 )
 
 func NewDecision() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "decision",
 		Short: "Decide what pipelines and agents wait for",
 		Long: `Decide what a pipeline or an agent waits for. An id may be cut: its beginning will do.
 Answering moves the pipeline on; nothing else has to be done.`,
 		Example: `  stopgate decision list
   stopgate decision answer 9f8e7d6c retry`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newDecisionList(), newDecisionShow(), newDecisionAnswer())
-	return cmd
+	}, newDecisionList(), newDecisionShow(), newDecisionAnswer())
 }
 
 func newDecisionList() *cobra.Command {
-	var o listOptions
-	cmd := &cobra.Command{
+	return lists(&cobra.Command{
 		Use:   "list",
 		Short: "List the decisions that somebody has to make",
 		Long: `List the decisions that somebody has to make: how long they have waited, what led to them,
@@ -47,18 +42,10 @@ Exit code 0: listed. 3: the daemon does not run.`,
 		Example: `  stopgate decision list
   stopgate decision list --watch
   stopgate decision list --json | jq -r '.[].id'`,
-		Args: term.NoArgs,
-		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
-			return showList(ctx, p, o, func(ctx context.Context) (*decisionList, error) {
-				all, err := p.decisions(ctx, o.all)
-				return &decisionList{all, time.Now}, err
-			})
-		}),
-	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "also those that are settled")
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.follow, "watch", false, "go on as they change, until Ctrl-C")
-	return cmd
+	}, "also those that are settled", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+		decisions, err := p.decisions(ctx, all)
+		return decisionList(decisions, time.Now), err
+	})
 }
 
 // decisions are those that are open, and with all those that are settled.
@@ -86,61 +73,55 @@ func (p *Plane) findDecision(ctx context.Context, id string) (string, error) {
 		return id, nil
 	}
 	d, err := p.Decision(ctx, id)
+	found := map[string]string{}
 	switch client.Code(err) {
 	case "conflict":
+		var all []client.Decision
+		if all, err = p.decisions(ctx, true); err != nil {
+			return "", err
+		}
+		for i := range all {
+			if strings.HasPrefix(all[i].ID, id) {
+				found[all[i].ID] = decisionAbout(&all[i])
+			}
+		}
 	case "not_found":
-		return onlyOne(id, nil, "decision", "see those there are with: stopgate decision list --all")
 	default:
 		return d.ID, err
-	}
-	all, err := p.decisions(ctx, true)
-	if err != nil {
-		return "", err
-	}
-	found := map[string]string{}
-	for i := range all {
-		if strings.HasPrefix(all[i].ID, id) {
-			found[all[i].ID] = decisionAbout(&all[i])
-		}
 	}
 	return onlyOne(id, found, "decision", "see those there are with: stopgate decision list --all")
 }
 
 func newDecisionShow() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return asks(&cobra.Command{
 		Use:   "show ID",
 		Short: "Show a decision: what it is about, and how to answer it",
 		Long: `Show what a decision is about: what the agent said last, what it changed and what it cost, which
 gates are red, what is asked, and the commands that answer it; or how it was settled.
 
 Exit code 0: shown. 1: there is none. 3: the daemon does not run.`,
-		Example: `  stopgate decision show 9f8e7d6c`,
-		Args:    term.OneArg,
-		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
-			id, err := p.findDecision(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			d, err := p.Decision(ctx, id)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return term.PrintJSON(p.out, d)
-			}
-			return p.showDecision(ctx, &d)
-		}),
-		ValidArgsFunction: decisionIDs,
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+		Example:           `  stopgate decision show 9f8e7d6c`,
+		Args:              term.OneArg,
+		ValidArgsFunction: decisionIDs(false),
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		id, err := p.findDecision(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		d, err := p.Decision(ctx, id)
+		if err != nil {
+			return err
+		}
+		if p.asJSON {
+			return term.PrintJSON(p.out, d)
+		}
+		return p.showDecision(ctx, &d)
+	})
 }
 
 func newDecisionAnswer() *cobra.Command {
 	var message string
-	var asJSON bool
-	cmd := &cobra.Command{
+	cmd := acts(&cobra.Command{
 		Use:     "answer ID [ANSWER…]",
 		Aliases: []string{"resolve"},
 		Short:   "Answer a decision",
@@ -155,28 +136,26 @@ Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no 
 		Example: `  stopgate decision answer 9f8e7d6c done
   stopgate decision answer 9f8e7d6c 1,3 "only on Mondays"
   stopgate decision answer 9f8e7d6c -m "use the staging database"`,
-		Args:    ids(someArgs, 1),
-		PreRunE: func(cmd *cobra.Command, _ []string) error { return forPeople(cmd, os.Environ()) },
-		RunE: acting(func(ctx context.Context, p *Plane, args []string) error {
-			answer := client.Answer{ID: client.NewID(), Message: message}
-			if len(args) == 2 {
-				answer.Option = args[1]
-			} else {
-				answer.Answers = args[1:]
-			}
-			return p.answer(ctx, args[0], answer, asJSON)
-		}),
-		ValidArgsFunction: decisionIDs,
-	}
+		Args:              ids(someArgs, 1),
+		PreRunE:           forPeople,
+		ValidArgsFunction: decisionIDs(true),
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		answer := client.Answer{ID: client.NewID(), Message: message}
+		if len(args) == 2 {
+			answer.Option = args[1]
+		} else {
+			answer.Answers = args[1:]
+		}
+		return p.answer(ctx, args[0], answer)
+	})
 	cmd.Flags().StringVarP(&message, "message", "m", "", "words for the agent")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 // forPeople refuses an agent what a person is asked to decide: its own work is what it
 // would decide about.
-func forPeople(cmd *cobra.Command, variables []string) error {
-	return refused(cmd, environ.Agent(variables))
+func forPeople(cmd *cobra.Command, _ []string) error {
+	return refused(cmd, environ.Agent(os.Environ()))
 }
 
 // notForAgents refuses the daemon's agents what ends the work of others. A person's own
@@ -196,10 +175,10 @@ func refused(cmd *cobra.Command, marker string) error {
 		return nil
 	}
 	err := fmt.Errorf("%s is for people, and this is an agent's shell (%s is set)", cmd.CommandPath(), marker)
-	return term.WithCode(term.WithHint(err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal"), term.ExitCouldNotRun)
+	return term.CannotRun(err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal")
 }
 
-func (p *Plane) answer(ctx context.Context, arg string, answer client.Answer, asJSON bool) error {
+func (p *Plane) answer(ctx context.Context, arg string, answer client.Answer) error {
 	id, err := p.findDecision(ctx, arg)
 	if err != nil {
 		return err
@@ -215,11 +194,7 @@ func (p *Plane) answer(ctx context.Context, arg string, answer client.Answer, as
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return term.PrintJSON(p.out, d)
-	}
-	_, err = fmt.Fprintf(p.out, "decision %s answered: %s\n", shortID(d.ID), cmp.Or(plain.Line(d.Chosen), plain.Line(strings.Join(d.Answers, "; ")), plain.Line(answer.Option), "your words"))
-	return err
+	return p.tell(d, "decision "+shortID(d.ID)+" answered: "+cmp.Or(plain.Line(d.Chosen), plain.Line(strings.Join(d.Answers, "; ")), plain.Line(answer.Option), "your words"))
 }
 
 // decisionAbout is what a decision is about: "build, step test (idle)".
@@ -232,22 +207,16 @@ func decisionAbout(d *client.Decision) string {
 }
 
 // decisionList is decisions at one moment.
-type decisionList struct {
-	decisions []client.Decision
-	now       func() time.Time
-}
-
-func (l *decisionList) JSON() any { return l.decisions }
-
-func (l *decisionList) Over() bool { return false }
-
-func (l *decisionList) Facts() []string {
-	var all []string
-	for i := range l.decisions {
-		d := &l.decisions[i]
-		all = append(all, fmt.Sprintf("decision %s about %s: %s", shortID(d.ID), decisionAbout(d), decisionState(d)))
+func decisionList(decisions []client.Decision, now func() time.Time) term.Glimpse {
+	return term.List[client.Decision]{
+		All: decisions,
+		Fact: func(d *client.Decision) string {
+			return fmt.Sprintf("decision %s about %s: %s", shortID(d.ID), decisionAbout(d), decisionState(d))
+		},
+		Draw: func(p term.Paint, width, height int) []string {
+			return decisionRows(decisions, now(), p, width, height)
+		},
 	}
-	return all
 }
 
 // decisionState is what is asked, or how it was settled.
@@ -259,35 +228,30 @@ func decisionState(d *client.Decision) string {
 	return plain.Line(first)
 }
 
-func (l *decisionList) Lines(p term.Paint, width, height int) []string {
-	if len(l.decisions) == 0 {
+func decisionRows(decisions []client.Decision, now time.Time, p term.Paint, width, height int) []string {
+	if len(decisions) == 0 {
 		return []string{term.Cut("no decisions to make", width)}
 	}
-	now := l.now()
 	rows := [][]string{{"ID", "AGE", "SOURCE", "OF", "STEP", "ANSWERS", "WHAT"}}
-	for i := range l.decisions {
-		d := &l.decisions[i]
-		rows = append(rows, []string{shortID(d.ID), ageOf(d.Created, now), plain.Line(d.Source), plain.Line(d.Name), plain.Line(d.Step), choices(d), decisionState(d)})
+	for i := range decisions {
+		d := &decisions[i]
+		rows = append(rows, []string{shortID(d.ID), term.Age(d.Created, now), plain.Line(d.Source), plain.Line(d.Name), plain.Line(d.Step), choices(d), decisionState(d)})
 	}
-	lines := l.table(p, rows, width)
+	lines := decisionTable(rows, width, term.Headed(p, func(row, _ int, text string) string {
+		if decisions[row].Resolved != nil {
+			return p.Faint(text)
+		}
+		return text
+	}))
 	hint := p.Faint(term.Cut("see one with: stopgate decision show ID", width))
 	return append(term.Fit(lines, max(1, height-1)), hint)
 }
 
-// table has what a decision is about in a line of its own where rows have no room for it.
-func (l *decisionList) table(p term.Paint, rows [][]string, width int) []string {
-	colour := func(row, _ int, text string) string {
-		if row == 0 || l.decisions[row-1].Resolved != nil {
-			return p.Faint(text)
-		}
-		return text
-	}
+// decisionTable has what a decision is about in a line of its own where rows have no room for it.
+func decisionTable(rows [][]string, width int, colour func(row, column int, text string) string) []string {
 	const what = 6
-	below := false
-	for _, line := range term.Table(rows, math.MaxInt, nil) {
-		below = below || term.Cells(line) > width
-	}
-	if !below {
+	tooLong := func(line string) bool { return term.Cells(line) > width }
+	if !slices.ContainsFunc(term.Table(rows, math.MaxInt, nil), tooLong) {
 		return term.Table(rows, width, colour)
 	}
 	var texts []string
@@ -305,25 +269,22 @@ func (l *decisionList) table(p term.Paint, rows [][]string, width int) []string 
 	return lines
 }
 
-// decisionIDs completes the ids of open decisions, and then their options. It starts no
-// daemon.
-func decisionIDs(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	p, err := newPlane(cmd)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	open, _ := p.decisions(cmd.Context(), false) // then there is nothing to complete
-	var words []string
-	for i := range open {
-		d := &open[i]
-		switch {
-		case len(args) == 0 && strings.HasPrefix(d.ID, begun):
-			words = append(words, shortID(d.ID)+"\t"+decisionAbout(d))
-		case len(args) > 0 && cmd.Name() == "answer" && strings.HasPrefix(d.ID, args[0]):
-			words = append(words, possible(d, len(args)-1)...)
+// decisionIDs completes the ids of open decisions, and then their options where these are asked
+// for.
+func decisionIDs(options bool) cobra.CompletionFunc {
+	return completing(func(ctx context.Context, p *Plane, args []string, begun string) (words []string) {
+		open, _ := p.decisions(ctx, false)
+		for i := range open {
+			d := &open[i]
+			switch {
+			case len(args) == 0 && strings.HasPrefix(d.ID, begun):
+				words = append(words, shortID(d.ID)+"\t"+decisionAbout(d))
+			case len(args) > 0 && options && strings.HasPrefix(d.ID, args[0]):
+				words = append(words, possible(d, len(args)-1)...)
+			}
 		}
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp
+		return words
+	})
 }
 
 // possible are the answers to a decision, or to one of its questions, with what they mean.

@@ -21,12 +21,7 @@ func (p *Plane) showDecision(ctx context.Context, d *client.Decision) error {
 			s.agent = &a
 		}
 	}
-	for _, line := range s.lines() {
-		if _, err := fmt.Fprintln(p.out, line); err != nil {
-			return err
-		}
-	}
-	return nil
+	return term.PrintLines(p.out, s.lines())
 }
 
 // decisionShow is one decision. What is asked stands at the end, beside how to answer: that
@@ -104,7 +99,7 @@ func (s *decisionShow) facts() (lines []string) {
 		if text := spent(d.USD, d.Tokens); text != "" {
 			fact("spent", text)
 		}
-		fact("worked", term.Elapsed(time.Duration(d.Running)*time.Second)+", and has waited for "+ageOf(s.Created, s.now))
+		fact("worked", term.Elapsed(time.Duration(d.Running)*time.Second)+", and has waited for "+term.Age(s.Created, s.now))
 	}
 	if s.Expires != nil {
 		fact("expires", "at "+term.Clock(*s.Expires, s.now)+" (in "+term.Elapsed(s.Expires.Sub(s.now))+"): "+onExpiry(s.Decision))

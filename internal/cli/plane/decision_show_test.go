@@ -20,7 +20,7 @@ func options(names ...string) (all []client.Option) {
 	return all
 }
 
-func asks(questions ...client.Question) *client.Ask { return &client.Ask{Questions: questions} }
+func asking(questions ...client.Question) *client.Ask { return &client.Ask{Questions: questions} }
 
 func TestAnswers(t *testing.T) {
 	colour := client.Question{Question: "Which?", Options: []client.Choice{{Label: "Red one"}, {Label: "Blue"}}}
@@ -40,10 +40,10 @@ func TestAnswers(t *testing.T) {
 		{"of a plain process", client.Decision{Source: "prompt", Agent: "a", Options: options("nudge", "done", "cancel")}, "nudge, done, cancel, -m 'WORDS'", "nudge|done|cancel", "answer d nudge|done|cancel"},
 		{"plan", client.Decision{Source: "plan", Agent: "a", Options: options("accept", "revise", "cancel")}, "accept, revise -m 'WORDS', cancel", "accept|revise|cancel", "answer d accept|revise|cancel"},
 		{"approval", client.Decision{Source: "approval", Agent: "a", Options: options("approve", "deny", "cancel")}, "approve, deny -m 'WORDS', cancel", "approve|deny|cancel", "answer d approve|deny|cancel"},
-		{"question", client.Decision{Source: "question", Ask: asks(colour), Options: options("Red one", "Blue", "cancel")}, "1, -m 'WORDS', cancel", "1|2|cancel", "show d"},
-		{"a choice named cancel", client.Decision{Source: "question", Ask: asks(colour), Options: options("cancel", "Blue", "cancel it")}, "1, -m 'WORDS', 'cancel it'", "1|2|'cancel it'", "show d"},
-		{"several choices", client.Decision{Source: "question", Ask: asks(days), Options: options("Monday", "Tuesday", "Sunday", "cancel")}, "1,2, -m 'WORDS', cancel", "1|2|3|cancel", "show d"},
-		{"questions", client.Decision{Source: "question", Ask: asks(colour, days, client.Question{Question: "Why?"}), Options: options("cancel")}, "1 1,2 'WORDS', cancel", "3 answers|cancel", "show d"},
+		{"question", client.Decision{Source: "question", Ask: asking(colour), Options: options("Red one", "Blue", "cancel")}, "1, -m 'WORDS', cancel", "1|2|cancel", "show d"},
+		{"a choice named cancel", client.Decision{Source: "question", Ask: asking(colour), Options: options("cancel", "Blue", "cancel it")}, "1, -m 'WORDS', 'cancel it'", "1|2|'cancel it'", "show d"},
+		{"several choices", client.Decision{Source: "question", Ask: asking(days), Options: options("Monday", "Tuesday", "Sunday", "cancel")}, "1,2, -m 'WORDS', cancel", "1|2|3|cancel", "show d"},
+		{"questions", client.Decision{Source: "question", Ask: asking(colour, days, client.Question{Question: "Why?"}), Options: options("cancel")}, "1 1,2 'WORDS', cancel", "3 answers|cancel", "show d"},
 		{"a question that could not be read", client.Decision{Source: "question", Ask: &client.Ask{}, Options: options("cancel")}, "cancel, -m 'WORDS'", "cancel", "answer d cancel"},
 	} {
 		d := test.decision
@@ -59,7 +59,7 @@ func TestAnswers(t *testing.T) {
 func TestQuestionsOfSeveralLines(t *testing.T) {
 	d := client.Decision{
 		Source: "question", Context: "The agent asks 2 questions: Which\none? / Other\n?",
-		Ask: asks(client.Question{Question: "Which\none?"}, client.Question{Question: "Other\n?"}), Options: options("cancel"),
+		Ask: asking(client.Question{Question: "Which\none?"}, client.Question{Question: "Other\n?"}), Options: options("cancel"),
 	}
 	s := decisionShow{Decision: &d, width: 80}
 	want := []string{"? The agent asks 2 questions:", "  1. Which", "     one?", "  2. Other", "     ?"}

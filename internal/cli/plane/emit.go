@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,24 +25,20 @@ import (
 )
 
 func NewEmit() *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := term.Group(&cobra.Command{
 		Use:   "emit",
 		Short: "Tell the daemon something about an agent",
 		Long: `Tell the daemon something about an agent that it started. Agents call this themselves. What
 is told goes into the journal, so that nothing is lost where no daemon runs; none is started.`,
 		Example: `  stopgate emit agent:signal --agent ID complete
   stopgate emit agent:idle --agent ID`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	}, newEmitSignal(), newEmitIdle(), newEmitPrompt())
 	cmd.FParseErrWhitelist.UnknownFlags = true // an event that there is not is what to complain about
-	cmd.AddCommand(newEmitSignal(), newEmitIdle(), newEmitPrompt())
 	return cmd
 }
 
 func newEmitSignal() *cobra.Command {
-	var agent string
-	cmd := &cobra.Command{
+	return emits(&cobra.Command{
 		Use:   event.AgentSignal + " --agent ID [SIGNAL]",
 		Short: "Say that the work is complete, or that a person is needed",
 		Long: `Say how the work stands. SIGNAL is one of
@@ -58,27 +55,23 @@ was written.`,
 		Example: `  stopgate emit agent:signal --agent ID complete
   stopgate emit agent:signal --agent ID '{"kind": "escalate", "message": "Which database?"}'
   echo complete | stopgate emit agent:signal --agent ID -`,
-		Args: atMostOneArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := signalText(args)
-			if err != nil {
-				return err
-			}
-			s, err := parseSignal(text)
-			if err != nil {
-				return term.BadUsage(err, signalForms)
-			}
-			word := event.Word{Agent: agent, Kind: s.kind, Message: s.message}
-			return emit(cmd, event.AgentSignal, word, "signalled "+s.kind)
-		},
-	}
-	agentFlag(cmd, &agent)
-	return cmd
+		Args: term.AtMostOneArg,
+	}, func(args []string) (event.Word, string, error) {
+		text, err := signalText(args)
+		if err != nil {
+			return event.Word{}, "", err
+		}
+		s, err := parseSignal(text)
+		if err != nil {
+			return event.Word{}, "", term.BadUsage(err, signalForms)
+		}
+		return event.Word{Kind: s.kind, Message: s.message}, "signalled " + s.kind, nil
+	})
 }
 
 func newEmitIdle() *cobra.Command {
-	var agent, prompt string
-	cmd := &cobra.Command{
+	var prompt string
+	cmd := emits(&cobra.Command{
 		Use:   event.AgentIdle + " --agent ID",
 		Short: "Say that an agent has nothing to do",
 		Long: `Say that an agent has nothing to do: what its runbook has for on_idle is done.
@@ -86,14 +79,12 @@ func newEmitIdle() *cobra.Command {
 Exit code 0: it is on record. 1: it could not be written. 2: the command line was not understood.`,
 		Example: `  stopgate emit agent:idle --agent ID`,
 		Args:    term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if prompt != "" && !isToken(prompt) {
-				return term.BadUsage(fmt.Errorf("--prompt %s is no id of a prompt", term.Shown(prompt)), "it is what the client calls prompt_id")
-			}
-			return emit(cmd, event.AgentIdle, event.Word{Agent: agent, Prompt: prompt}, "told: idle")
-		},
-	}
-	agentFlag(cmd, &agent)
+	}, func([]string) (word event.Word, said string, err error) {
+		if prompt != "" && !isToken(prompt) {
+			err = term.BadUsage(fmt.Errorf("--prompt %s is no id of a prompt", term.Shown(prompt)), "it is what the client calls prompt_id")
+		}
+		return event.Word{Prompt: prompt}, "told: idle", err
+	})
 	cmd.Flags().StringVar(&prompt, "prompt", "", "the client's prompt_id: several for one prompt count once")
 	return cmd
 }
@@ -104,8 +95,8 @@ func promptTypes() []string {
 }
 
 func newEmitPrompt() *cobra.Command {
-	var agent, kind string
-	cmd := &cobra.Command{
+	var kind string
+	cmd := emits(&cobra.Command{
 		Use:   event.AgentPrompt + " --agent ID --type TYPE",
 		Short: "Say that an agent's client asks for something",
 		Long: `Say that an agent's client asks for something and waits: what its runbook has for on_prompt
@@ -114,28 +105,32 @@ is done. TYPE is ` + strings.Join(promptTypes(), ", ") + `.
 Exit code 0: it is on record. 1: it could not be written. 2: the command line was not understood.`,
 		Example: `  stopgate emit agent:prompt --agent ID --type permission`,
 		Args:    term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("--type", kind, promptTypes()); err != nil {
-				return err
-			}
-			return emit(cmd, event.AgentPrompt, event.Word{Agent: agent, Type: kind}, "told: "+kind+" prompt")
-		},
-	}
-	agentFlag(cmd, &agent)
+	}, func([]string) (word event.Word, said string, err error) {
+		return event.Word{Type: kind}, "told: " + kind + " prompt", oneOf("--type", kind, promptTypes())
+	})
 	cmd.Flags().StringVar(&kind, "type", "other", "what it asks for")
 	return cmd
 }
 
-func agentFlag(cmd *cobra.Command, agent *string) {
-	cmd.Flags().StringVar(agent, "agent", "", "the agent's id")
+// emits makes a command that puts a word about an agent on record: an event of the command's
+// name. said is what its caller reads then.
+func emits(cmd *cobra.Command, say func(args []string) (word event.Word, said string, err error)) *cobra.Command {
+	agent := cmd.Flags().String("agent", "", "the agent's id")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		word, said, err := say(args)
+		if err != nil {
+			return err
+		}
+		word.Agent = *agent
+		return emit(cmd, cmd.Name(), word, said)
+	}
+	return cmd
 }
 
 // oneOf refuses a flag's value that is none of a few words, and guesses which was meant.
 func oneOf(flag, value string, words []string) error {
-	for _, word := range words {
-		if value == word {
-			return nil
-		}
+	if slices.Contains(words, value) {
+		return nil
 	}
 	hint := document.Hint(value, words, "it is one of: "+strings.Join(words, ", "))
 	return term.BadUsage(fmt.Errorf("unknown %s %s", flag, term.Shown(value)), hint)

@@ -28,7 +28,7 @@ func (e emitters) meant(id string) (string, error) {
 		return e.own, nil
 	}
 	err := fmt.Errorf("an agent speaks for itself only, and agent %s is another one", term.Shown(id))
-	return "", term.WithCode(term.WithHint(err, "yours is "+e.own), term.ExitCouldNotRun)
+	return "", term.CannotRun(err, "yours is "+e.own)
 }
 
 // whole is the id that begins so, if only one does.

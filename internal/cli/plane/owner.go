@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -177,28 +176,6 @@ func someArgs(cmd *cobra.Command, args []string) error {
 	return term.BadUsage(fmt.Errorf("%s takes at least one argument", cmd.CommandPath()), "usage: "+cmd.UseLine())
 }
 
-// atMostOneArg wants one argument or none.
-func atMostOneArg(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return term.OneArg(cmd, args)
-}
-
-// ageOf is how long ago something was, in a few characters.
-func ageOf(t, now time.Time) string {
-	age := max(0, now.Sub(t)) // the clock may have been set back
-	switch {
-	case t.IsZero():
-		return "-"
-	case age < time.Minute:
-		return fmt.Sprintf("%ds", int(age.Seconds()))
-	case age < 48*time.Hour:
-		return term.Elapsed(age)
-	}
-	return fmt.Sprintf("%dd", int(age.Hours()/24))
-}
-
 // inState colours a text by the state of an owner or a step.
 func inState(p term.Paint, state, text string) string {
 	switch state {
@@ -214,23 +191,18 @@ func inState(p term.Paint, state, text string) string {
 	return text
 }
 
-// ownerIDs completes the ids of owners. It starts no daemon.
+// ownerIDs completes the ids of owners.
 func ownerIDs(kind string, live bool) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		p, err := newPlane(cmd)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		all, _ := p.owners(cmd.Context()) // then there is nothing to complete
-		var ids []string
+	return completing(func(ctx context.Context, p *Plane, _ []string, begun string) (ids []string) {
+		all, _ := p.owners(ctx)
 		for i := range all {
 			o := &all[i]
 			if o.Kind == kind && strings.HasPrefix(o.ID, begun) && (!live || !atEnd(o)) {
 				ids = append(ids, shortID(o.ID)+"\t"+plain.Line(o.Name)+" "+o.Status)
 			}
 		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
+		return ids
+	})
 }
 
 // each does something for every argument, also after one of them failed.

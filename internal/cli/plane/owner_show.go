@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/client"
@@ -23,28 +22,19 @@ type ownerShow struct {
 }
 
 // lastLine holds the last line of a log that is being read.
-type lastLine struct {
-	mu   sync.Mutex
-	text string
-}
+type lastLine struct{ text atomic.Pointer[string] }
 
 func (l *lastLine) set(line string) {
-	text := plain.Line(line)
-	if text == "" {
-		return
+	if text := plain.Line(line); text != "" {
+		l.text.Store(&text)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = text
 }
 
 func (l *lastLine) String() string {
-	if l == nil {
+	if l == nil || l.text.Load() == nil {
 		return ""
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text
+	return *l.text.Load()
 }
 
 // follow keeps the last line of an owner's log.
@@ -75,19 +65,8 @@ func (s *ownerShow) JSON() any { return s.owner }
 
 func (s *ownerShow) Over() bool { return atEnd(&s.owner) }
 
-// facts are the steps and how the owner stands.
-func (s *ownerShow) Facts() []string {
-	texts, _ := s.told()
-	return texts
-}
-
-func (s *ownerShow) Times() []time.Time {
-	_, times := s.told()
-	return times
-}
-
-// told is the facts, and when each of them was.
-func (s *ownerShow) told() (all []string, times []time.Time) {
+// Facts are the steps and how the owner stands.
+func (s *ownerShow) Facts() (all []term.Fact) {
 	o := &s.owner
 	for i, v := range o.Steps {
 		text := fmt.Sprintf("%s: step %d %s %s", title(o), i+1, plain.Line(v.Step), v.Outcome)
@@ -99,21 +78,20 @@ func (s *ownerShow) told() (all []string, times []time.Time) {
 		if v.Error != "" {
 			text += ": " + plain.Line(v.Error)
 		}
-		all, times = append(all, text), append(times, at)
+		all = append(all, term.Fact{Text: text, At: at})
 	}
 	if d := o.Decision; d != nil && d.Resolved == nil {
-		all = append(all, fmt.Sprintf("%s waits: %s; answer with: %s", title(o), plain.Line(d.Context), answerLine(d)))
-		times = append(times, d.Created)
+		text := fmt.Sprintf("%s waits: %s; answer with: %s", title(o), plain.Line(d.Context), answerLine(d))
+		all = append(all, term.Fact{Text: text, At: d.Created})
 	}
 	if atEnd(o) {
-		all, times = append(all, title(o)+" "+s.state()), append(times, o.Updated)
+		all = append(all, term.Fact{Text: title(o) + " " + ownerState(o), At: o.Updated})
 	}
-	return all, times
+	return all
 }
 
-// state tells how the owner stands.
-func (s *ownerShow) state() string {
-	o := &s.owner
+// ownerState tells how an owner stands.
+func ownerState(o *client.Owner) string {
 	switch {
 	case o.Status == ownerFailed && o.Error != "":
 		return "failed: " + plain.Line(o.Error)
@@ -127,7 +105,7 @@ func (s *ownerShow) state() string {
 
 func (s *ownerShow) Lines(p term.Paint, width, height int) []string {
 	o, now := &s.owner, s.now()
-	lines := []string{inState(p, o.Status, term.Cut(title(o)+": "+s.state(), width))}
+	lines := []string{inState(p, o.Status, term.Cut(title(o)+": "+ownerState(o), width))}
 	lines = append(lines, p.Faint(term.Cut(s.about(now), width)))
 	lines = append(lines, s.steps(p, width, now)...)
 	lines = append(lines, s.agent(p, width)...)
@@ -147,7 +125,7 @@ func (s *ownerShow) about(now time.Time) string {
 	if atEnd(o) {
 		return text + ", took " + term.Elapsed(o.Updated.Sub(o.Created))
 	}
-	return text + ", " + ageOf(o.Created, now) + " ago"
+	return text + ", " + term.Age(o.Created, now) + " ago"
 }
 
 // steps are a line each time that a step was entered.
@@ -247,24 +225,32 @@ func fitMiddle(lines []string, height int) []string {
 	return slices.Concat(lines[:head], []string{fmt.Sprintf("… %d more", left)}, lines[head+left:])
 }
 
-// print shows the owner once.
-func (s *ownerShow) print(p *Plane) {
-	for _, line := range s.Lines(term.PaintFor(p.out), term.WidthOf(p.out), math.MaxInt) {
-		fmt.Fprintln(p.out, line)
+// showOwner shows an owner once.
+func (p *Plane) showOwner(ctx context.Context, id string) error {
+	o, err := p.Owner(ctx, id)
+	if err != nil {
+		return err
 	}
+	if err := term.Once(p.out, p.asJSON, &ownerShow{owner: o, now: time.Now}); err != nil || p.asJSON {
+		return err
+	}
+	if o.Decision == nil && o.Status == ownerFailed {
+		fmt.Fprintln(p.errOut, term.PaintFor(p.errOut).Faint("let it go on with: stopgate "+groupWord(&o)+" resume "+shortID(o.ID)))
+	}
+	return nil
 }
 
 // watchOwner shows an owner until it is at its end, and gives the exit code of that.
-func (p *Plane) watchOwner(ctx context.Context, id string, asJSON bool) error {
+func (p *Plane) watchOwner(ctx context.Context, id string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var last *lastLine
-	if _, ok := term.IsScreen(p.out); ok && !asJSON {
+	if _, ok := term.IsScreen(p.out); ok && !p.asJSON {
 		last = &lastLine{}
 		go last.follow(ctx, p, id)
 	}
 	var seen client.Owner
-	err := p.Watch(ctx, id, asJSON, func(ctx context.Context) (term.Glimpse, error) {
+	err := p.Watch(ctx, id, func(ctx context.Context) (term.Glimpse, error) {
 		o, err := p.Owner(ctx, id)
 		seen = o
 		return &ownerShow{o, time.Now, last}, err

@@ -3,6 +3,7 @@ package plane
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,7 @@ func TestChoose(t *testing.T) {
 		{strings.Repeat("d", 30) + "w", false, listLength, true},
 		{strings.Repeat("r", 25) + "dd", false, 25, false},
 	} {
-		kept := (&listOptions{all: test.all}).choose(owners(test.states))
+		kept := choose(owners(test.states), test.all)
 		last := len(kept) > 0 && kept[len(kept)-1].ID == fmt.Sprint(len(test.states)-1)
 		if len(kept) != test.want || last != test.lastIsOld {
 			t.Errorf("%q: %d kept, the oldest: %t", test.states, len(kept), last)
@@ -179,16 +180,20 @@ func TestViewsFitTheScreen(t *testing.T) {
 		width, height := rapid.IntRange(20, 200).Draw(t, "width"), rapid.IntRange(5, 60).Draw(t, "height")
 		for _, seen := range []term.Glimpse{
 			show,
-			&ownerList{owners: owners, now: clock},
+			ownerList(owners, "", clock),
 			ownersShow{show},
-			&decisionList{rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), clock},
-			&agentList{[]client.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", Client: true, USD: 1}}, clock},
+			decisionList(rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), clock),
+			agentList([]client.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", Client: true, USD: 1}}, clock),
 		} {
 			lines := seen.Lines(false, width, height)
 			if len(lines) > height {
 				t.Fatalf("%T: %d lines for %d", seen, len(lines), height)
 			}
-			for _, line := range append(lines, seen.Facts()...) {
+			all := slices.Clone(lines)
+			for _, fact := range seen.Facts() {
+				all = append(all, fact.Text)
+			}
+			for _, line := range all {
 				if strings.ContainsAny(line, "\n\r\x1b\x07") {
 					t.Fatalf("%T: %q", seen, line)
 				}

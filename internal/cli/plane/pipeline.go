@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,7 @@ import (
 )
 
 func NewPipeline() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "pipeline",
 		Short: "Look after pipelines: list, show, logs, cancel, resume, wait",
 		Long: `Look after pipelines, which stopgate start starts. An id may be cut: its beginning will do.
@@ -25,11 +24,7 @@ works for.`,
 		Example: `  stopgate pipeline list --watch
   stopgate pipeline show 3f9a12bc
   stopgate pipeline logs 3f9a12bc -f`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newPipelineList(), newOwnerShow("pipeline"), newOwnerLogs("pipeline"), newOwnerWait("pipeline"), newOwnerCancel("pipeline"), newOwnerResume("pipeline"))
-	return cmd
+	}, newPipelineList(), newOwnerShow("pipeline"), newOwnerLogs("pipeline"), newOwnerWait("pipeline"), newOwnerCancel("pipeline"), newOwnerResume("pipeline"))
 }
 
 // kindOf is the kind of owners that a group of commands is about.
@@ -41,8 +36,8 @@ func kindOf(group string) string {
 }
 
 func newOwnerShow(group string) *cobra.Command {
-	var asJSON, follow bool
-	cmd := &cobra.Command{
+	var follow bool
+	cmd := asks(&cobra.Command{
 		Use:   "show ID",
 		Short: "Show its steps, its agent, and what it waits for",
 		Long: `Show the steps that it went through and how long they took, its agent, the decision that it
@@ -53,20 +48,18 @@ Exit code 0: shown; with --watch: it is done. 1: there is none, or with --watch:
 		Example: fmt.Sprintf(`  stopgate %[1]s show 3f9a12bc
   stopgate %[1]s show 3f9a12bc --watch
   stopgate %[1]s show 3f9a12bc --json | jq -r .status`, group),
-		Args: term.OneArg,
-		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
-			id, err := p.resolve(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			if follow {
-				return p.watchOwner(ctx, id, asJSON)
-			}
-			return p.showOwner(ctx, id, asJSON)
-		}),
+		Args:              term.OneArg,
 		ValidArgsFunction: ownerIDs(kindOf(group), false),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		id, err := p.resolve(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if follow {
+			return p.watchOwner(ctx, id)
+		}
+		return p.showOwner(ctx, id)
+	})
 	cmd.Flags().BoolVar(&follow, "watch", false, "go on as it changes, until it is at its end")
 	return cmd
 }
@@ -132,8 +125,7 @@ func (p *Plane) ended(ctx context.Context, id string) error {
 }
 
 func newOwnerCancel(group string) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return acts(&cobra.Command{
 		Use:   "cancel ID…",
 		Short: "End what it does, and let it go no further",
 		Long: `End what it does now and let it go no further, except to the step that its runbook has for
@@ -141,27 +133,22 @@ on_cancel. One that is at its end stays as it is. The daemon's own agents may no
 
 Exit code 0: it is cancelled, or was at its end. 1: there is none of that id; the others are
 cancelled all the same. 3: the daemon could not be started, or this is an agent's shell.`,
-		Example: fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
-		Args:    ids(someArgs, math.MaxInt),
-		PreRunE: notForAgents,
-		RunE: acting(func(ctx context.Context, p *Plane, args []string) error {
-			return p.each(ctx, args, func(arg string) error {
-				id, err := p.resolve(ctx, arg)
-				if err != nil {
-					return err
-				}
-				if group == "agent" {
-					if err := p.runsAlone(ctx, id); err != nil {
-						return err
-					}
-				}
-				return p.cancel(ctx, id, asJSON)
-			})
-		}),
+		Example:           fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
+		Args:              ids(someArgs, math.MaxInt),
+		PreRunE:           notForAgents,
 		ValidArgsFunction: ownerIDs(kindOf(group), true),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		return p.each(ctx, args, func(arg string) error {
+			id, err := p.resolve(ctx, arg)
+			if err == nil && group == "agent" {
+				err = p.runsAlone(ctx, id)
+			}
+			if err != nil {
+				return err
+			}
+			return p.cancel(ctx, id)
+		})
+	})
 }
 
 // runsAlone refuses a pipeline where an agent was meant.
@@ -173,7 +160,7 @@ func (p *Plane) runsAlone(ctx context.Context, id string) error {
 	return err
 }
 
-func (p *Plane) cancel(ctx context.Context, id string, asJSON bool) error {
+func (p *Plane) cancel(ctx context.Context, id string) error {
 	before, err := p.Owner(ctx, id)
 	if err != nil {
 		return err
@@ -191,18 +178,13 @@ func (p *Plane) cancel(ctx context.Context, id string, asJSON bool) error {
 			word = after.Status
 		}
 	}
-	if asJSON {
-		return term.PrintJSON(p.out, after)
-	}
-	_, err = fmt.Fprintln(p.out, title(&after)+" "+word)
-	return err
+	return p.tell(after, title(&after)+" "+word)
 }
 
 func newOwnerResume(group string) *cobra.Command {
 	var request client.Resume
 	var vars []string
-	var asJSON bool
-	cmd := &cobra.Command{
+	cmd := acts(&cobra.Command{
 		Use:   "resume ID",
 		Short: "Let it go on: after a failure, or with an answer",
 		Long: `Let it go on. One that failed goes on with the step that failed. One that waits for a person
@@ -216,34 +198,28 @@ line was not understood. 3: the daemon could not be started, or this is an agent
   stopgate %[1]s resume 3f9a12bc -m "use the staging database"
   stopgate %[1]s resume 3f9a12bc --var branch=main`, group),
 		Args: ids(term.OneArg, 1),
-		PreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if err := forPeople(cmd, os.Environ()); err != nil {
+		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := forPeople(cmd, args); err != nil {
 				return err
 			}
 			request.ID = client.NewID()
 			request.Vars, err = varsOf(vars)
 			return err
 		},
-		RunE: acting(func(ctx context.Context, p *Plane, args []string) error {
-			id, err := p.resolve(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			o, err := insist(ctx, p, func() (client.Owner, error) { return p.Client.Resume(ctx, id, request) })
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return term.PrintJSON(p.out, o)
-			}
-			_, err = fmt.Fprintf(p.out, "%s goes on at %s\n", title(&o), plain.Line(o.Step))
-			return err
-		}),
 		ValidArgsFunction: ownerIDs(kindOf(group), false),
-	}
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		id, err := p.resolve(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		o, err := insist(ctx, p, func() (client.Owner, error) { return p.Client.Resume(ctx, id, request) })
+		if err != nil {
+			return err
+		}
+		return p.tell(o, title(&o)+" goes on at "+plain.Line(o.Step))
+	})
 	cmd.Flags().StringVarP(&request.Message, "message", "m", "", "words for its agent")
 	cmd.Flags().StringArrayVar(&vars, "var", nil, "set a variable: NAME=VALUE; may be given again")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -3,7 +3,6 @@ package plane
 import (
 	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"time"
 
@@ -17,16 +16,9 @@ import (
 // listLength is how many are listed, unless more are under way.
 const listLength = 20
 
-type listOptions struct {
-	status string
-	all    bool
-	asJSON bool
-	follow bool
-}
-
 func newPipelineList() *cobra.Command {
-	var o listOptions
-	cmd := &cobra.Command{
+	var status string
+	cmd := lists(&cobra.Command{
 		Use:   "list",
 		Short: "List the pipelines that are under way, and the latest that ended",
 		Long: fmt.Sprintf(`List the pipelines of all projects, the newest first: those that are under way, and as many of
@@ -37,30 +29,42 @@ Exit code 0: listed. 3: the daemon does not run.`, listLength, ownerRunning, own
   stopgate pipeline list --status waiting
   stopgate pipeline list --watch
   stopgate pipeline list --all --json | jq -r '.[] | select(.status == "failed") | .id'`,
-		Args: term.NoArgs,
-		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
-			if o.status != "" {
-				if err := oneOf("--status", o.status, ownerStates()); err != nil {
-					return err
-				}
+		PreRunE: func(*cobra.Command, []string) error {
+			if status == "" {
+				return nil
 			}
-			look := func(ctx context.Context) (*ownerList, error) {
-				owners, err := p.Pipelines(ctx, client.Filter{Status: o.status})
-				return &ownerList{owners: o.choose(owners), status: o.status, now: time.Now}, err
-			}
-			return showList(ctx, p, o, look)
-		}),
-	}
-	cmd.Flags().StringVar(&o.status, "status", "", "only those in this state")
-	cmd.Flags().BoolVar(&o.all, "all", false, "all that the daemon knows")
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.follow, "watch", false, "go on as they change, until Ctrl-C")
+			return oneOf("--status", status, ownerStates())
+		},
+	}, "all that the daemon knows", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+		owners, err := p.Pipelines(ctx, client.Filter{Status: status})
+		return ownerList(choose(owners, all), status, time.Now), err
+	})
+	cmd.Flags().StringVar(&status, "status", "", "only those in this state")
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(ownerStates(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
 
+// lists makes a command that shows a list once, or with --watch again and again. more is what
+// --all adds to it.
+func lists(cmd *cobra.Command, more string, look func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error)) *cobra.Command {
+	all := cmd.Flags().Bool("all", false, more)
+	follow := cmd.Flags().Bool("watch", false, "go on as they change, until Ctrl-C")
+	cmd.Args = term.NoArgs
+	return asks(cmd, func(ctx context.Context, p *Plane, _ []string) error {
+		look := func(ctx context.Context) (term.Glimpse, error) { return look(ctx, p, *all) }
+		if *follow {
+			return p.Watch(ctx, "", look)
+		}
+		seen, err := look(ctx)
+		if err != nil {
+			return err
+		}
+		return term.Once(p.out, p.asJSON, seen)
+	})
+}
+
 // choose keeps those that are under way and the newest others.
-func (o *listOptions) choose(owners []client.Owner) []client.Owner {
+func choose(owners []client.Owner, all bool) []client.Owner {
 	kept := []client.Owner{}
 	live := 0
 	for i := range owners {
@@ -70,7 +74,7 @@ func (o *listOptions) choose(owners []client.Owner) []client.Owner {
 	}
 	room := max(0, listLength-live)
 	for i := range owners {
-		if atEnd(&owners[i]) && !o.all {
+		if atEnd(&owners[i]) && !all {
 			if room == 0 {
 				continue
 			}
@@ -81,72 +85,39 @@ func (o *listOptions) choose(owners []client.Owner) []client.Owner {
 	return kept
 }
 
-// showList shows a list once, or again and again.
-func showList[L term.Glimpse](ctx context.Context, p *Plane, o listOptions, look func(context.Context) (L, error)) error {
-	if o.follow {
-		return p.Watch(ctx, "", o.asJSON, func(ctx context.Context) (term.Glimpse, error) { return look(ctx) })
+// ownerList is pipelines at one moment; status is that of those that were asked for, else "".
+func ownerList(owners []client.Owner, status string, now func() time.Time) term.Glimpse {
+	return term.List[client.Owner]{
+		All:  owners,
+		Fact: func(o *client.Owner) string { return title(o) + ": " + ownerState(o) },
+		Draw: func(p term.Paint, width, height int) []string {
+			return ownerLines(owners, status, now(), p, width, height)
+		},
 	}
-	list, err := look(ctx)
-	if err != nil {
-		return err
-	}
-	if o.asJSON {
-		return term.PrintJSON(p.out, list.JSON())
-	}
-	for _, line := range list.Lines(term.PaintFor(p.out), term.WidthOf(p.out), math.MaxInt) {
-		if _, err := fmt.Fprintln(p.out, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-// ownerList is pipelines at one moment.
-type ownerList struct {
-	owners []client.Owner
-	status string // of those that were asked for, else ""
-	now    func() time.Time
-}
-
-func (l *ownerList) JSON() any { return l.owners }
-
-func (l *ownerList) Over() bool { return false }
-
-func (l *ownerList) Facts() []string {
-	var all []string
-	for i := range l.owners {
-		s := ownerShow{owner: l.owners[i]}
-		all = append(all, title(&l.owners[i])+": "+s.state())
+func ownerLines(owners []client.Owner, status string, now time.Time, p term.Paint, width, height int) []string {
+	if len(owners) == 0 && status != "" {
+		return []string{term.Cut("no pipelines with the status "+status, width)}
 	}
-	return all
-}
-
-func (l *ownerList) Lines(p term.Paint, width, height int) []string {
-	if len(l.owners) == 0 && l.status != "" {
-		return []string{term.Cut("no pipelines with the status "+l.status, width)}
-	}
-	if len(l.owners) == 0 {
+	if len(owners) == 0 {
 		return []string{term.Cut("no pipelines", width), p.Faint(term.Cut("see what can be started with: stopgate start", width))}
 	}
-	now := l.now()
 	rows := [][]string{{"ID", "NAME", "PROJECT", "STEP", "STATUS", "AGE", ""}}
-	for i := range l.owners {
-		o := &l.owners[i]
+	for i := range owners {
+		o := &owners[i]
 		step := plain.Line(o.Step)
 		if atEnd(o) {
 			step = "-"
 		}
-		rows = append(rows, []string{shortID(o.ID), plain.Line(o.Name), plain.Line(filepath.Base(o.Project)), step, o.Status, ageOf(o.Created, now), what(o)})
+		rows = append(rows, []string{shortID(o.ID), plain.Line(o.Name), plain.Line(filepath.Base(o.Project)), step, o.Status, term.Age(o.Created, now), what(o)})
 	}
-	return term.Fit(term.Table(rows, width, func(row, column int, text string) string {
-		switch {
-		case row == 0:
-			return p.Faint(text)
-		case column == 4 || column == 6:
-			return inState(p, l.owners[row-1].Status, text)
+	return term.Fit(term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {
+		if column == 4 || column == 6 {
+			return inState(p, owners[row].Status, text)
 		}
 		return text
-	}), height)
+	})), height)
 }
 
 // what says why an owner failed or waits.

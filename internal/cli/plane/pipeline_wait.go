@@ -12,8 +12,7 @@ import (
 )
 
 func newOwnerWait(group string) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	cmd := asks(&cobra.Command{
 		Use:   "wait ID…",
 		Short: "Wait until it is at its end, or waits for a person",
 		Long: `Wait until each of them is at its end or waits for a person, for scripts. What happens
@@ -23,21 +22,20 @@ Exit code, of several the first of these that there is: 1, it failed. 4: it was 
 it waits for a person (see stopgate decision list), or the daemon does not run. 0: done.`,
 		Example: fmt.Sprintf(`  stopgate %s wait 3f9a12bc && ./deploy
   stopgate %s wait 3f9a12bc 77d00b1e --json`, group, group),
-		Args: someArgs,
-		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
-			var w waiting
-			for _, arg := range args {
-				id, err := p.resolve(ctx, arg)
-				if err != nil {
-					return err
-				}
-				w.ids = append(w.ids, id)
-			}
-			return w.run(ctx, p, asJSON)
-		}),
+		Args:              someArgs,
 		ValidArgsFunction: ownerIDs(kindOf(group), true),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, a line for each change")
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		var w waiting
+		for _, arg := range args {
+			id, err := p.resolve(ctx, arg)
+			if err != nil {
+				return err
+			}
+			w.ids = append(w.ids, id)
+		}
+		return w.run(ctx, p)
+	})
+	cmd.Flags().Lookup("json").Usage = "print JSON, a line for each change"
 	return cmd
 }
 
@@ -47,12 +45,12 @@ type waiting struct {
 	seen []client.Owner
 }
 
-func (w *waiting) run(ctx context.Context, p *Plane, asJSON bool) error {
+func (w *waiting) run(ctx context.Context, p *Plane) error {
 	news := "" // of all
 	if len(w.ids) == 1 {
 		news = w.ids[0]
 	}
-	if err := p.Watch(ctx, news, asJSON, func(ctx context.Context) (term.Glimpse, error) { return w.look(ctx, p) }); err != nil {
+	if err := p.Watch(ctx, news, func(ctx context.Context) (term.Glimpse, error) { return w.look(ctx, p) }); err != nil {
 		return err
 	}
 	for _, status := range []string{ownerFailed, ownerCancelled, ownerWaiting} {
@@ -90,24 +88,15 @@ type ownersShow []*ownerShow
 func (s ownersShow) Lines(p term.Paint, width, height int) []string {
 	var lines []string
 	for _, one := range s {
-		lines = append(lines, inState(p, one.owner.Status, term.Cut(title(&one.owner)+": "+one.state(), width)))
+		lines = append(lines, inState(p, one.owner.Status, term.Cut(title(&one.owner)+": "+ownerState(&one.owner), width)))
 		lines = append(lines, decisionLines(p, one.owner.Decision, width)...)
 	}
 	return term.Fit(lines, height)
 }
 
-func (s ownersShow) Facts() []string {
-	var all []string
+func (s ownersShow) Facts() (all []term.Fact) {
 	for _, one := range s {
 		all = append(all, one.Facts()...)
-	}
-	return all
-}
-
-func (s ownersShow) Times() []time.Time {
-	var all []time.Time
-	for _, one := range s {
-		all = append(all, one.Times()...)
 	}
 	return all
 }
@@ -128,6 +117,3 @@ func (s ownersShow) Over() bool {
 	}
 	return true
 }
-
-// What does not implement Dated is told with the time at which it is watched.
-var _, _ term.Dated = (*ownerShow)(nil), ownersShow{}

@@ -24,6 +24,7 @@ type Plane struct {
 	stateDir string
 	out      io.Writer
 	errOut   io.Writer
+	asJSON   bool // --json, where the command has that flag
 }
 
 // isDown reports whether there is no daemon to ask.
@@ -34,21 +35,56 @@ func newPlane(cmd *cobra.Command) (*Plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plane{Client: client.At(state), stateDir: state, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}, nil
+	asJSON, _ := cmd.Flags().GetBool("json") // no such flag: no JSON
+	return &Plane{client.At(state), state, cmd.OutOrStdout(), cmd.ErrOrStderr(), asJSON}, nil
 }
 
-// asking runs a command that only asks: it does not start the daemon.
-func Asking(run func(ctx context.Context, p *Plane, args []string) error) func(*cobra.Command, []string) error {
-	return withPlane(false, run)
-}
+// action is what a command asks of the daemon.
+type action = func(ctx context.Context, p *Plane, args []string) error
+
+// Asking runs a command that only asks: it does not start the daemon.
+func Asking(run action) func(*cobra.Command, []string) error { return withPlane(false, run) }
 
 // acting runs a command by which a person has something done: where there is no daemon
 // it starts one. What is wrong with the command line is found before, by Args.
-func acting(run func(ctx context.Context, p *Plane, args []string) error) func(*cobra.Command, []string) error {
-	return withPlane(true, run)
+func acting(run action) func(*cobra.Command, []string) error { return withPlane(true, run) }
+
+// asks makes a command that only asks, and takes --json.
+func asks(cmd *cobra.Command, run action) *cobra.Command {
+	cmd.RunE = Asking(run)
+	cmd.Flags().Bool("json", false, "print JSON")
+	return cmd
 }
 
-func withPlane(wake bool, run func(ctx context.Context, p *Plane, args []string) error) func(*cobra.Command, []string) error {
+// acts makes a command that has something done, and takes --json.
+func acts(cmd *cobra.Command, run action) *cobra.Command {
+	cmd.RunE = acting(run)
+	cmd.Flags().Bool("json", false, "print JSON")
+	return cmd
+}
+
+// tell says what was done: by what came of it as JSON, or in a line.
+func (p *Plane) tell(came any, line string) error {
+	if p.asJSON {
+		return term.PrintJSON(p.out, came)
+	}
+	_, err := fmt.Fprintln(p.out, line)
+	return err
+}
+
+// completing completes an argument by what the daemon knows. It starts none: then there is
+// nothing to complete.
+func completing(words func(ctx context.Context, p *Plane, args []string, begun string) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		p, err := newPlane(cmd)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return words(cmd.Context(), p, args, begun), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func withPlane(wake bool, run action) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		p, err := newPlane(cmd)
 		if err != nil {
@@ -125,15 +161,15 @@ func (p *Plane) explain(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case IsDown(err):
-		return term.WithCode(term.WithHint(errors.New("the daemon is not running"), "start it with: stopgate daemon start"), term.ExitCouldNotRun)
+		return term.CannotRun(errors.New("the daemon is not running"), "start it with: stopgate daemon start")
 	case errors.As(err, &refusal):
 		return explainRefusal(refusal, p.Skew())
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return term.WithCode(nil, term.ExitInterrupted)
 	case errors.Is(err, client.ErrForeign):
-		return term.WithCode(term.WithHint(err, "nothing was sent; set STOPGATE_STATE_DIR to a directory of your own"), term.ExitCouldNotRun)
+		return term.CannotRun(err, "nothing was sent; set STOPGATE_STATE_DIR to a directory of your own")
 	case errors.Is(err, client.ErrCut), errors.Is(err, client.ErrAnswer), errors.Is(err, context.DeadlineExceeded):
-		return term.WithCode(term.WithHint(err, "see how it is with: stopgate daemon status"), term.ExitCouldNotRun)
+		return term.CannotRun(err, "see how it is with: stopgate daemon status")
 	}
 	return err
 }
@@ -144,10 +180,7 @@ func explainRefusal(refusal *client.Error, other string) error {
 	if other != "" {
 		err = fmt.Errorf("%w (this is %s, the daemon %s)", err, program.Version(), other)
 	}
-	hinted := error(err)
-	if refusal.Hint != "" {
-		hinted = term.WithHint(err, refusal.Hint)
-	}
+	hinted := term.WithHint(err, refusal.Hint)
 	switch refusal.Code {
 	case "invalid", "too_large":
 		return term.WithCode(hinted, term.ExitUsage)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/client"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // reconnectPatience is how long somebody who watches waits for a daemon that is gone:
@@ -24,15 +25,15 @@ func isLost(err error) bool {
 }
 
 func gone() error {
-	return term.WithCode(term.WithHint(errGone, "what it started goes on; start it again with: stopgate daemon start"), term.ExitCouldNotRun)
+	return term.CannotRun(errGone, "what it started goes on; start it again with: stopgate daemon start")
 }
 
-// watch shows something again each time the daemon has news of an owner, or with "" of
+// Watch shows something again each time the daemon has news of an owner, or with "" of
 // any, until it is over or ctx is done: in place on a screen, else in lines of what is
 // new. It asks the daemon only when there is news.
-func (p *Plane) Watch(ctx context.Context, owner string, asJSON bool, look func(context.Context) (term.Glimpse, error)) error {
-	v := newViewer(p, asJSON)
-	defer v.close()
+func (p *Plane) Watch(ctx context.Context, owner string, look func(context.Context) (term.Glimpse, error)) error {
+	v := term.NewViewer(p.out, p.asJSON)
+	defer v.Close()
 	lost := time.Time{}
 	for {
 		err := p.attend(ctx, owner, look, v)
@@ -45,8 +46,8 @@ func (p *Plane) Watch(ctx context.Context, owner string, asJSON bool, look func(
 			return err
 		case !IsDown(err):
 			lost = time.Now() // it was there until now
-			v.renew()
-			fmt.Fprintf(p.errOut, "stopgate: the daemon has ended; waiting %s for it to run again\n", term.Brief(reconnectPatience))
+			v.Renew()
+			fmt.Fprintf(p.errOut, "stopgate: the daemon has ended; waiting %s for it to run again\n", config.ShortDuration(reconnectPatience))
 		case lost.IsZero():
 			return err
 		}
@@ -61,7 +62,7 @@ func (p *Plane) Watch(ctx context.Context, owner string, asJSON bool, look func(
 }
 
 // attend watches as long as the daemon stays; then it returns errGone.
-func (p *Plane) attend(ctx context.Context, owner string, look func(context.Context) (term.Glimpse, error), v *viewer) error {
+func (p *Plane) attend(ctx context.Context, owner string, look func(context.Context) (term.Glimpse, error), v *term.Viewer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// What happens between this and the first look is news, so that nothing is missed.
@@ -69,60 +70,36 @@ func (p *Plane) attend(ctx context.Context, owner string, look func(context.Cont
 	if err != nil {
 		return err
 	}
+	news, ended := p.news(ctx, owner, status.Events)
+	return v.Watch(
+		func() (term.Glimpse, error) { return look(ctx) },
+		func(seen term.Glimpse) error { return awaitNews(ctx, v, seen, news, ended) },
+	)
+}
+
+// news tells when there is some of an owner, or with "" of any, and why there will be no more:
+// errGone where the daemon ended the stream.
+func (p *Plane) news(ctx context.Context, owner string, after uint64) (<-chan struct{}, <-chan error) {
 	news, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
-		for _, err := range p.Events(ctx, owner, status.Events) {
+		for _, err := range p.Events(ctx, owner, after) {
 			if err != nil {
 				ended <- err
 				return
 			}
 			select {
 			case news <- struct{}{}:
-			default: // somebody is going to look anyway
+			default: // it is going to be looked at anyway
 			}
 		}
 		ended <- errGone
 	}()
-	for {
-		seen, err := look(ctx)
-		if err != nil {
-			return err
-		}
-		if err := v.show(seen); err != nil || seen.Over() {
-			return err
-		}
-		if err := v.until(ctx, seen, news, ended); err != nil {
-			return err
-		}
-	}
+	return news, ended
 }
 
-// viewer shows glimpses, and moves what moves by itself on a screen.
-type viewer struct {
-	show  func(term.Glimpse) error
-	close func()
-	renew func() // has it drawn below what others print
-	frame <-chan time.Time
-}
-
-func newViewer(p *Plane, asJSON bool) *viewer {
-	v := &viewer{show: term.Teller(p.out), close: func() {}, renew: func() {}}
-	switch file, ok := term.IsScreen(p.out); {
-	case asJSON:
-		v.show = term.JSONTeller(p.out)
-	case ok:
-		s := term.NewScreen(file)
-		v.show = s.Drawer(term.PaintFor(p.out))
-		v.renew = func() { s.Drawn = nil }
-		tick := time.NewTicker(term.FrameTime)
-		v.frame, v.close = tick.C, tick.Stop
-	}
-	return v
-}
-
-// until draws what was seen again and again, until there is news. On a screen news is
+// awaitNews draws what was seen again and again, until there is news. On a screen news is
 // shown at most once a frame.
-func (v *viewer) until(ctx context.Context, seen term.Glimpse, news <-chan struct{}, ended <-chan error) error {
+func awaitNews(ctx context.Context, v *term.Viewer, seen term.Glimpse, news <-chan struct{}, ended <-chan error) error {
 	fresh := false
 	for {
 		select {
@@ -134,15 +111,15 @@ func (v *viewer) until(ctx context.Context, seen term.Glimpse, news <-chan struc
 			}
 			return err
 		case <-news:
-			if v.frame == nil {
+			if v.Frame == nil {
 				return nil
 			}
 			fresh = true
-		case <-v.frame:
+		case <-v.Frame:
 			if fresh {
 				return nil
 			}
-			if err := v.show(seen); err != nil {
+			if err := v.Show(seen); err != nil {
 				return err
 			}
 		}

@@ -20,7 +20,6 @@ import (
 type startOptions struct {
 	runbook string
 	follow  bool
-	asJSON  bool
 }
 
 func NewStart() *cobra.Command {
@@ -68,7 +67,7 @@ started, or the runbooks were never approved. 4: with --watch, it was cancelled.
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the file, where several have the command")
 	cmd.Flags().BoolVar(&o.follow, "watch", false, "show its steps until it is at its end")
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
+	cmd.Flags().Bool("json", false, "print JSON")
 	return cmd
 }
 
@@ -85,7 +84,7 @@ func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error 
 	if err != nil {
 		return err
 	}
-	if o.asJSON {
+	if p.asJSON {
 		return term.PrintJSON(p.out, append([]client.Command{}, all...))
 	}
 	if len(all) == 0 {
@@ -99,7 +98,7 @@ func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error 
 			rows[i][1] = plain.Line(c.Runs)
 		}
 	}
-	return term.PrintTable(p.out, rows, nil)
+	return term.PrintLines(p.out, term.Table(rows, term.WidthOf(p.out), nil))
 }
 
 func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []string) error {
@@ -113,12 +112,12 @@ func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []
 	}
 	notice(p, &owner)
 	if !o.follow {
-		return o.tell(p, &owner)
+		return p.tellStarted(&owner)
 	}
-	if _, drawn := term.IsScreen(p.out); !o.asJSON && !drawn {
+	if _, drawn := term.IsScreen(p.out); !p.asJSON && !drawn {
 		fmt.Fprintln(p.errOut, title(&owner)+" started")
 	}
-	err = p.watchOwner(ctx, owner.ID, o.asJSON)
+	err = p.watchOwner(ctx, owner.ID)
 	if ctx.Err() != nil {
 		fmt.Fprintf(p.errOut, "\nthe %s goes on; see it with: stopgate %s show %s --watch\n", kindWord(&owner), groupWord(&owner), shortID(owner.ID))
 		return term.WithCode(nil, term.ExitInterrupted)
@@ -149,12 +148,9 @@ func notice(p *Plane, owner *client.Owner) {
 	}
 }
 
-// tell says that it was started, and what can be done now.
-func (o *startOptions) tell(p *Plane, owner *client.Owner) error {
-	if o.asJSON {
-		return term.PrintJSON(p.out, owner)
-	}
-	if _, err := fmt.Fprintln(p.out, title(owner)+" started"); err != nil {
+// tellStarted says that it was started, and what can be done now.
+func (p *Plane) tellStarted(owner *client.Owner) error {
+	if err := p.tell(owner, title(owner)+" started"); err != nil || p.asJSON {
 		return err
 	}
 	group, id := groupWord(owner), shortID(owner.ID)

@@ -93,19 +93,14 @@ func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 
 // agents is how many are how far: "2 running, 1 waiting, 3 queued".
 func (d *DaemonStatus) agents() string {
-	var parts []string
-	for _, state := range []string{ownerRunning, "starting", "parked", ownerWaiting, "queued"} {
-		n := 0
-		for i := range d.Agents {
-			if agentState(&d.Agents[i]) == state {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+	states := []string{ownerRunning, "starting", "parked", ownerWaiting, "queued"}
+	counts := make([]int, len(states))
+	for i := range d.Agents {
+		if at := slices.Index(states, agentState(&d.Agents[i])); at >= 0 {
+			counts[at]++
 		}
 	}
-	return strings.Join(parts, ", ")
+	return term.Tally(states, counts)
 }
 
 // line is what the daemon has under way.

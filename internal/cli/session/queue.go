@@ -19,7 +19,7 @@ import (
 )
 
 func NewQueue() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "queue",
 		Short: "Type commands into a client's tmux session, one after the other",
 		Long: `Give the client in a tmux session commands to work off. The first is typed at once, each
@@ -31,11 +31,7 @@ ends, however that is.`,
 		Example: `  stopgate queue create --session main '["/clear", "/gsd:plan-phase 3"]'
   stopgate queue list --watch
   stopgate queue cancel main`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newQueueCreate("stopgate queue create"), newQueueList(), newQueueShow(), newQueueCancel(), newQueueRetry(), newQueueDrive())
-	return cmd
+	}, newQueueCreate("stopgate queue create"), newQueueList(), newQueueShow(), newQueueCancel(), newQueueRetry(), newQueueDrive())
 }
 
 // desk is where a person looks after queues.
@@ -57,6 +53,19 @@ func newDesk() (*desk, error) {
 	return &desk{stateDir: state, driver: driver.Outside(state, global, term.LogToStderr), queues: queue.NewStore(state)}, nil
 }
 
+// atDesk makes a command about queues, which takes --json.
+func atDesk(cmd *cobra.Command, run func(d *desk, cmd *cobra.Command, args []string, asJSON bool) error) *cobra.Command {
+	asJSON := cmd.Flags().Bool("json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		d, err := newDesk()
+		if err != nil {
+			return err
+		}
+		return run(d, cmd, args, *asJSON)
+	}
+	return cmd
+}
+
 // forQueue says what to do about what a session's queue failed of, and gives the exit
 // code for it.
 func forQueue(err error, session string) error {
@@ -65,7 +74,7 @@ func forQueue(err error, session string) error {
 	case errors.Is(err, context.Canceled):
 		return term.WithCode(err, term.ExitInterrupted)
 	case errors.Is(err, terminal.ErrNotInstalled):
-		return term.WithCode(term.WithHint(err, "install tmux, or add it to the PATH"), term.ExitCouldNotRun)
+		return term.CannotRun(err, "install tmux, or add it to the PATH")
 	case errors.Is(err, queue.ErrExists):
 		return term.WithHint(fmt.Errorf("session %s has a queue already", term.Shown(session)), "see it with: stopgate queue show "+name+"\nput yours in its place with: --replace")
 	case errors.Is(err, queue.ErrNone):
@@ -107,30 +116,21 @@ func underWay(s queue.Store) []string {
 }
 
 func newQueueCancel() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return atDesk(&cobra.Command{
 		Use:   "cancel SESSION",
 		Short: "End a session's queue",
 		Long: `End a session's queue: nothing more of it is typed, its agent is told, and its file gets
 another name. What the client works on now, it goes on with.
 
 Exit code 1: there is no queue.`,
-		Example: `  stopgate queue cancel main`,
-		Args:    term.OneArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			desk, err := newDesk()
-			if err != nil {
-				return err
-			}
-			return desk.cancel(cmd, args[0], asJSON)
-		},
+		Example:           `  stopgate queue cancel main`,
+		Args:              term.OneArg,
 		ValidArgsFunction: sessionNames(underWay),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, (*desk).cancel)
 }
 
-func (d *desk) cancel(cmd *cobra.Command, session string, asJSON bool) error {
+func (d *desk) cancel(cmd *cobra.Command, args []string, asJSON bool) error {
+	session := args[0]
 	q, err := d.driver.Cancel(session, "stopgate queue cancel")
 	if err != nil {
 		return forQueue(err, session)
@@ -153,4 +153,37 @@ func goesOn(q queue.Queue) string {
 		return fmt.Sprintf("; the client goes on with command %d", active.ID)
 	}
 	return ""
+}
+
+func newQueueRetry() *cobra.Command {
+	return atDesk(&cobra.Command{
+		Use:   "retry SESSION",
+		Short: "Type a queue's command that waits, or what the last queue left",
+		Long: `Go on with a session's queue: type the command that waits now, also where the client was
+busy when it was last heard of. Where the session has no queue, make one of what its last one
+left undone; the results that there are stay.
+
+A command that the client works on is not typed again.
+
+Exit code 1: there is nothing to go on with, or it cannot be typed now. 3: there is no tmux.`,
+		Example:           `  stopgate queue retry main`,
+		Args:              term.OneArg,
+		ValidArgsFunction: sessionNames(queue.Store.Sessions),
+	}, (*desk).retry)
+}
+
+func (d *desk) retry(cmd *cobra.Command, args []string, asJSON bool) error {
+	session := args[0]
+	if q, err := d.queues.Load(session); err == nil {
+		if active := q.Active(); active != nil && active.Confirmed() {
+			return term.WithHint(
+				&driver.RefusedError{Err: fmt.Errorf("session %s: the client has command %d already", term.Shown(session), active.ID)},
+				"see how far it is with: stopgate queue show "+term.ShellWord(session),
+			)
+		}
+	}
+	ctx, stop := term.UntilSignal(cmd)
+	defer stop()
+	q, err := d.driver.Retry(ctx, session)
+	return d.report(cmd, session, q, err, asJSON)
 }

@@ -54,8 +54,7 @@ func drive(cmd *cobra.Command, session string) error {
 		return nil // somebody ended the queue meanwhile
 	}
 	log("%v", err)
-	var coded term.CodeError
-	if errors.As(forQueue(err, session), &coded) {
+	if coded, ok := errors.AsType[term.CodeError](forQueue(err, session)); ok {
 		return term.WithCode(nil, coded.Code)
 	}
 	return term.ErrSilent

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +13,8 @@ import (
 )
 
 func newQueueList() *cobra.Command {
-	var asJSON, follow bool
-	cmd := &cobra.Command{
+	var follow bool
+	cmd := atDesk(&cobra.Command{
 		Use:   "list",
 		Short: "List the queues that are under way",
 		Long: `List the sessions that have a queue: how much of it is done, which command it is at, and
@@ -24,31 +23,18 @@ what that one waits for.`,
   stopgate queue list --watch
   stopgate queue list --json | jq -r '.[] | select(.waits) | .session'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			desk, err := newDesk()
-			if err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			if follow {
-				ctx, stop := term.UntilSignal(cmd)
-				defer stop()
-				return term.Watch(ctx, out, asJSON, desk.listWatcher())
-			}
-			list, err := desk.list()
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return term.PrintJSON(out, list.JSON())
-			}
-			for _, line := range list.Lines(term.PaintFor(out), term.WidthOf(out), len(list.queues)+2) {
-				fmt.Fprintln(out, line)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	}, func(d *desk, cmd *cobra.Command, _ []string, asJSON bool) error {
+		if follow {
+			ctx, stop := term.UntilSignal(cmd)
+			defer stop()
+			return term.Watch(ctx, cmd.OutOrStdout(), asJSON, d.listWatcher())
+		}
+		list, err := d.list()
+		if err != nil {
+			return err
+		}
+		return term.Once(cmd.OutOrStdout(), asJSON, list)
+	})
 	cmd.Flags().BoolVar(&follow, "watch", false, "go on as they change, until Ctrl-C")
 	return cmd
 }
@@ -97,10 +83,9 @@ func (l *queueList) JSON() any { return l.queues }
 
 func (l *queueList) Over() bool { return false }
 
-func (l *queueList) Facts() []string {
-	var all []string
+func (l *queueList) Facts() (all []term.Fact) {
 	for _, v := range slices.Concat(l.queues, l.ended) {
-		all = append(all, strings.Join(v.row(), "  "))
+		all = append(all, term.Fact{Text: strings.Join(v.row(), "  ")})
 	}
 	return all
 }
@@ -121,20 +106,6 @@ func (v *queueView) row() []string {
 // width of a screen.
 const pipeCommand = 60
 
-// age is how long ago the queue was made.
-func (v *queueView) age(now time.Time) string {
-	age := max(0, now.Sub(v.CreatedAt)) // the clock may have been set back
-	switch {
-	case v.CreatedAt.IsZero():
-		return "-"
-	case age < time.Minute:
-		return strconv.Itoa(int(age.Seconds())) + "s"
-	case age < 48*time.Hour:
-		return term.Elapsed(age)
-	}
-	return strconv.Itoa(int(age.Hours()/24)) + "d"
-}
-
 func (l *queueList) Lines(p term.Paint, width, height int) []string {
 	if len(l.queues) == 0 {
 		return []string{
@@ -144,19 +115,14 @@ func (l *queueList) Lines(p term.Paint, width, height int) []string {
 	}
 	rows := [][]string{{"SESSION", "DONE", "COMMAND", "STATE", "AGE"}}
 	for _, v := range l.queues {
-		rows = append(rows, append(v.row(), v.age(l.now)))
+		rows = append(rows, append(v.row(), term.Age(v.CreatedAt, l.now)))
 	}
-	widths := columnWidths(rows, width)
-	lines := make([]string, len(rows))
-	for n, row := range rows {
-		for i := range row {
-			row[i] = term.Pad(row[i], widths[i])
+	lines := term.Columns(rows, columnWidths(rows, width), func(row, column int, text string) string {
+		if row > 0 && column == 3 {
+			return l.queues[row-1].paint(p, text)
 		}
-		if n > 0 {
-			row[3] = l.queues[n-1].paint(p, row[3])
-		}
-		lines[n] = strings.TrimRight(strings.Join(row, "  "), " ")
-	}
+		return text
+	})
 	lines[0] = p.Faint(lines[0])
 	return term.Fit(lines, height)
 }
@@ -175,14 +141,7 @@ func (v *queueView) paint(p term.Paint, text string) string {
 // columnWidths shares the width among the columns: what is too much, the command
 // gives first, then the state, then the session.
 func columnWidths(rows [][]string, width int) []int {
-	widths := make([]int, len(rows[0]))
-	total := 2 * (len(widths) - 1)
-	for i := range widths {
-		for _, row := range rows {
-			widths[i] = max(widths[i], term.Cells(row[i]))
-		}
-		total += widths[i]
-	}
+	widths, total := term.Widths(rows)
 	for _, give := range []struct{ column, least int }{{2, 16}, {3, 22}, {0, 8}, {2, 7}, {3, 5}} {
 		taken := min(max(0, total-width), max(0, widths[give.column]-give.least))
 		widths[give.column] -= taken

@@ -24,8 +24,7 @@ const orderExample = `{"session": "main", "commands": ["/clear", "/gsd:plan-phas
 func parseOrder(name string, text []byte, session string) (driver.Order, error) {
 	r := orderReader{driver.Order{Session: session}, nil}
 	if err := r.parse(name, text); err != nil {
-		var usage term.UsageError
-		if errors.As(err, &usage) {
+		if _, ok := errors.AsType[term.UsageError](err); ok {
 			return driver.Order{}, err
 		}
 		return driver.Order{}, term.BadUsage(err, "for example: "+orderExample)

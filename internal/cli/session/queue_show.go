@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +15,8 @@ import (
 )
 
 func newQueueShow() *cobra.Command {
-	var asJSON, follow bool
-	cmd := &cobra.Command{
+	var follow bool
+	cmd := atDesk(&cobra.Command{
 		Use:   "show SESSION",
 		Short: "Show a session's queue, and what its commands came to",
 		Long: `Show every command of a session's queue: how far it is and the beginning of its result.
@@ -28,31 +27,18 @@ queue ended without being complete.`,
 		Example: `  stopgate queue show main
   stopgate queue show main --watch
   stopgate queue show main --json | jq -r '.commands[-1].result'`,
-		Args: term.OneArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			desk, err := newDesk()
-			if err != nil {
-				return err
-			}
-			if follow {
-				return desk.follow(cmd, args[0], asJSON)
-			}
-			s, err := desk.show(args[0])
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return term.PrintJSON(cmd.OutOrStdout(), s.JSON())
-			}
-			out := cmd.OutOrStdout()
-			for _, line := range s.Lines(term.PaintFor(out), term.WidthOf(out), math.MaxInt) {
-				fmt.Fprintln(out, line)
-			}
-			return nil
-		},
+		Args:              term.OneArg,
 		ValidArgsFunction: sessionNames(queue.Store.Sessions),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	}, func(d *desk, cmd *cobra.Command, args []string, asJSON bool) error {
+		if follow {
+			return d.follow(cmd, args[0], asJSON)
+		}
+		s, err := d.show(args[0])
+		if err != nil {
+			return err
+		}
+		return term.Once(cmd.OutOrStdout(), asJSON, s)
+	})
 	cmd.Flags().BoolVar(&follow, "watch", false, "go on as it changes, until it ends")
 	return cmd
 }
@@ -110,11 +96,11 @@ func (s *queueShow) JSON() any {
 
 func (s *queueShow) Over() bool { return !s.live }
 
-func (s *queueShow) Facts() []string {
-	all := []string{s.title()}
+func (s *queueShow) Facts() []term.Fact {
+	all := []term.Fact{{Text: s.title()}}
 	for i := range s.queue.Commands {
 		c := &s.queue.Commands[i]
-		all = append(all, fmt.Sprintf("%d  %s  %s", c.ID, term.Cut(plain.Line(c.Command), pipeCommand), s.state(c)))
+		all = append(all, term.Fact{Text: fmt.Sprintf("%d  %s  %s", c.ID, term.Cut(plain.Line(c.Command), pipeCommand), s.state(c))})
 	}
 	return all
 }

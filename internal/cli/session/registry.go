@@ -1,9 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +20,7 @@ import (
 )
 
 func NewRegistry() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "registry",
 		Short: "List, add and check the agents that look after sessions",
 		Long: `List, add and check the entries of agent-registry.json: which agent is woken for the
@@ -26,11 +28,7 @@ client in which tmux session, and how. A session without an entry is left alone.
 		Example: `  stopgate registry list
   stopgate registry add warden --session warden-main
   stopgate registry check`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newRegistryList(), newRegistryAdd(), newRegistryCheck())
-	return cmd
+	}, newRegistryList(), newRegistryAdd(), newRegistryCheck())
 }
 
 // registryPath is where the registry lies.
@@ -75,8 +73,7 @@ Exit code 1: a part of the file cannot be read. What can be is listed all the sa
 
 // withHintOf says how to see more of a registry's faults.
 func withHintOf(err error) error {
-	var faults *document.Faults
-	if errors.As(err, &faults) {
+	if _, ok := errors.AsType[*document.Faults](err); ok {
 		return term.WithHint(err, "see: stopgate registry check")
 	}
 	return err
@@ -120,10 +117,14 @@ func printAgents(out io.Writer, list []agentView, path string) {
 	rows := [][]string{{"SESSION", "AGENT", "TRANSPORT", "ENABLED", "WAKES ON", "WORKSPACE"}}
 	for _, a := range list {
 		rows = append(rows, []string{
-			term.Shown(a.Session), term.Shown(a.Agent), orDash(a.Transport), yesNo(a.Enabled), a.wakes(), orDash(term.Shown(a.Workspace)),
+			term.Shown(a.Session), term.Shown(a.Agent), cmp.Or(a.Transport, "-"), yesNo(a.Enabled), a.wakes(), cmp.Or(term.Shown(a.Workspace), "-"),
 		})
 	}
-	printColumns(out, rows)
+	lines := term.Table(rows, math.MaxInt, nil)
+	lines[0] = term.PaintFor(out).Faint(lines[0])
+	for _, line := range lines {
+		fmt.Fprintln(out, line)
+	}
 }
 
 func (a agentView) wakes() string {
@@ -136,13 +137,6 @@ func (a agentView) wakes() string {
 	return term.Shown(strings.Join(a.WakeOn, ", "))
 }
 
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
 func yesNo(yes bool) string {
 	if yes {
 		return "yes"
@@ -150,31 +144,8 @@ func yesNo(yes bool) string {
 	return "no"
 }
 
-// printColumns prints rows below each other, with a faint first one.
-func printColumns(out io.Writer, rows [][]string) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], term.Cells(cell))
-		}
-	}
-	p := term.PaintFor(out)
-	for n, row := range rows {
-		line := make([]string, len(row))
-		for i, cell := range row {
-			line[i] = term.Pad(cell, widths[i])
-		}
-		text := strings.TrimRight(strings.Join(line, "  "), " ")
-		if n == 0 {
-			text = p.Faint(text)
-		}
-		fmt.Fprintln(out, text)
-	}
-}
-
 func newRegistryCheck() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return term.Shows(&cobra.Command{
 		Use:   "check",
 		Short: "Find everything that is wrong with the registry",
 		Long: `Find every fault of agent-registry.json at once, each with its place: what cannot be
@@ -187,44 +158,47 @@ Exit code 0: no faults, or no registry. 1: there are faults.`,
 		Example: `  stopgate registry check
   stopgate registry check --json | jq '.faults[].message'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := registryPath()
-			if err != nil {
-				return err
-			}
-			report := registry.Check(path, os.Environ())
-			if asJSON {
-				err = term.PrintJSON(cmd.OutOrStdout(), map[string]any{
-					"file": path, "agents": report.Agents,
-					"faults": append([]document.Fault{}, report.Faults...), "warnings": append([]document.Fault{}, report.Warnings...),
-				})
-			} else {
-				printRegistryReport(cmd.OutOrStdout(), path, report)
-			}
-			if err == nil && len(report.Faults) > 0 {
-				err = term.ErrSilent
-			}
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(*cobra.Command, []string) (registryReport, error) {
+		path, err := registryPath()
+		if err != nil {
+			return registryReport{}, err
+		}
+		return registryReport{path, registry.Check(path, os.Environ())}, nil
+	})
 }
 
-func printRegistryReport(out io.Writer, path string, report registry.Report) {
+// registryReport is what was found in the registry at a path.
+type registryReport struct {
+	path string
+	registry.Report
+}
+
+// JSON is what a program gets.
+func (r registryReport) JSON() any {
+	return map[string]any{
+		"file": r.path, "agents": r.Agents,
+		"faults": append([]document.Fault{}, r.Faults...), "warnings": append([]document.Fault{}, r.Warnings...),
+	}
+}
+
+// Failure is how the command ends.
+func (r registryReport) Failure() error { return term.FailedIf(len(r.Faults) > 0) }
+
+// Print implements term.View.
+func (r registryReport) Print(out io.Writer) {
 	p := term.PaintFor(out)
-	for _, fault := range report.Faults {
+	for _, fault := range r.Faults {
 		fmt.Fprintln(out, fault.Detail())
 	}
-	for _, warning := range report.Warnings {
+	for _, warning := range r.Warnings {
 		fmt.Fprintln(out, p.Yellow("warning")+" "+warning.Detail())
 	}
 	switch {
-	case len(report.Faults) > 0:
-		fmt.Fprintln(out, p.Red(term.Count(len(report.Faults), "fault")))
-	case report.Agents == 0:
-		fmt.Fprintf(out, "no agents in %s\nadd one with: stopgate registry add AGENT_ID --session NAME\n", path)
+	case len(r.Faults) > 0:
+		fmt.Fprintln(out, p.Red(term.Count(len(r.Faults), "fault")))
+	case r.Agents == 0:
+		fmt.Fprintf(out, "no agents in %s\nadd one with: stopgate registry add AGENT_ID --session NAME\n", r.path)
 	default:
-		fmt.Fprintf(out, "%s %s: %s\n", p.Green("valid"), path, term.Count(report.Agents, "agent"))
+		fmt.Fprintf(out, "%s %s: %s\n", p.Green("valid"), r.path, term.Count(r.Agents, "agent"))
 	}
 }

@@ -118,8 +118,7 @@ func (f *agentFlags) gateway() (registry.EntryGateway, error) {
 
 // forTaken says what to do about a session that has an agent already.
 func forTaken(err error, path string) error {
-	var taken *registry.TakenError
-	if errors.As(err, &taken) {
+	if _, ok := errors.AsType[*registry.TakenError](err); ok {
 		return term.WithHint(err, "change or remove that entry in "+path)
 	}
 	return err

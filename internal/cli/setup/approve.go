@@ -83,7 +83,7 @@ func findApproval(h *here.Place, cmd *cobra.Command, args []string) (*approval, 
 	}
 	if !protect.Protects(project) {
 		err := errors.New("this project protects no files")
-		return nil, term.WithCode(term.WithHint(err, "name some under protect in .gauntlet/config.yml"), term.ExitCouldNotRun)
+		return nil, term.CannotRun(err, "name some under protect in .gauntlet/config.yml")
 	}
 	a := &approval{cmd: cmd, here: h}
 	a.place, a.all = Waiting(cmd.Context(), h, project)

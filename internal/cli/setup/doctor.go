@@ -3,9 +3,6 @@ package setup
 import (
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +13,7 @@ import (
 )
 
 func NewDoctor() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return term.Shows(&cobra.Command{
 		Use:   "doctor",
 		Short: "Prove that enforcement is live, from the client's side",
 		Long: `Look at the client, at every settings file in force here, at the configuration and
@@ -28,32 +24,36 @@ Exit code 0: enforcement is live. 1: it is not, or that cannot be told.`,
 		Example: `  stopgate doctor
   stopgate doctor --json | jq '.findings[] | select(.level == "dead")'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := here.FindHere()
-			if err != nil {
-				return err
-			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			report := doctor.Examine(ctx, doctor.Place{StateDir: h.StateDir, Needs: gates.Needs, GlobalPath: h.GlobalPath, Dir: h.Cwd, Root: h.Root, HasProject: h.HasProject})
-			if asJSON {
-				err = term.PrintJSON(cmd.OutOrStdout(), map[string]any{"live": report.Live(), "commands": report.Commands, "findings": report.Findings})
-			} else {
-				printReport(cmd.OutOrStdout(), report, h.HasProject)
-			}
-			if err == nil && !report.Live() {
-				err = term.ErrSilent
-			}
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, _ []string) (examination, error) {
+		h, err := here.FindHere()
+		if err != nil {
+			return examination{}, err
+		}
+		ctx, stop := term.UntilSignal(cmd)
+		defer stop()
+		report := doctor.Examine(ctx, doctor.Place{StateDir: h.StateDir, Needs: gates.Needs, GlobalPath: h.GlobalPath, Dir: h.Cwd, Root: h.Root, HasProject: h.HasProject})
+		return examination{report, h.HasProject}, nil
+	})
 }
 
-func printReport(out io.Writer, report doctor.Report, hasProject bool) {
+// examination is what doctor found.
+type examination struct {
+	doctor.Report
+	hasProject bool
+}
+
+// JSON is what a program gets.
+func (e examination) JSON() any {
+	return map[string]any{"live": e.Live(), "commands": e.Commands, "findings": e.Findings}
+}
+
+// Failure is how the command ends.
+func (e examination) Failure() error { return term.FailedIf(!e.Live()) }
+
+// Print implements term.View.
+func (e examination) Print(out io.Writer) {
 	p := term.PaintFor(out)
-	for _, f := range report.Findings {
+	for _, f := range e.Findings {
 		mark := p.Green("ok  ")
 		switch f.Level {
 		case doctor.Warn, doctor.Unsure:
@@ -67,13 +67,13 @@ func printReport(out io.Writer, report doctor.Report, hasProject bool) {
 		}
 	}
 	switch {
-	case report.Dead():
+	case e.Dead():
 		fmt.Fprintln(out, p.Red("enforcement is NOT live"))
-	case !report.Live():
+	case !e.Live():
 		fmt.Fprintln(out, p.Yellow("enforcement is not known to be live"))
-	case !hasProject:
+	case !e.hasProject:
 		fmt.Fprintln(out, p.Bold("the hooks work, but here is nothing to enforce"))
-	case report.Commands == 0:
+	case e.Commands == 0:
 		fmt.Fprintln(out, p.Bold("the hooks work, but nothing is configured to be enforced"))
 	default:
 		fmt.Fprintln(out, p.Bold("enforcement is live"))

@@ -1,23 +1,27 @@
 package setup
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/launcher"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 )
 
 func NewHooks() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "hooks",
 		Short: "Put stopgate into the client's settings, or take it out",
 		Example: `  stopgate hooks install
   stopgate hooks status`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newHooksInstall(), newHooksUninstall(), newHooksStatus())
-	return cmd
+	}, newHooksInstall(), newHooksUninstall(), newHooksStatus())
 }
 
 // scopeFlags choose a settings file.
@@ -43,4 +47,83 @@ func (f *scopeFlags) scope(cmd *cobra.Command) (scope settings.Scope, chosen boo
 		return settings.Local, true, nil
 	}
 	return settings.Local, false, nil
+}
+
+func newHooksUninstall() *cobra.Command {
+	var where scopeFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Take the hooks out (default: wherever they are in force here)",
+		Long: `Take stopgate's hooks out of the client's settings. A file that nobody else touched
+becomes what it was before, to the byte. An agent is refused.`,
+		Example: `  stopgate hooks uninstall
+  stopgate hooks uninstall --user`,
+		Args: term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			only, chosen, err := where.scope(cmd)
+			if err != nil {
+				return err
+			}
+			// A script may: it has no gates to escape from.
+			if err := trust.RequirePerson("take the hooks out", true); err != nil {
+				return err
+			}
+			h, err := here.FindNearest()
+			if err != nil {
+				return err
+			}
+			return uninstall(h, cmd.OutOrStdout(), only, chosen)
+		},
+	}
+	where.register(cmd)
+	return cmd
+}
+
+// include takes the lines out by which git ignores a settings file that has no hooks any more, in no
+// worktree.
+func include(h *here.Place, out io.Writer, file settings.File) (failed error) {
+	hooked := func(root string) bool {
+		return slices.ContainsFunc(settings.Inspect(root), func(f settings.File) bool { return f.Scope == file.Scope && len(f.Entries) > 0 })
+	}
+	if slices.ContainsFunc(worktrees([]string{h.Root}), hooked) {
+		return nil
+	}
+	for _, e := range exclusions(file.Scope, file.Path) {
+		if !e.there() {
+			continue
+		}
+		if err := e.remove(); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		fmt.Fprintf(out, "took the line for %s out of %s\n", e.file, e.list)
+	}
+	return failed
+}
+
+func uninstall(h *here.Place, out io.Writer, only settings.Scope, chosen bool) error {
+	found := false
+	var failed error
+	for _, file := range settings.Inspect(h.Root) {
+		if file.Scope == settings.Managed || chosen && file.Scope != only {
+			continue
+		}
+		removed, err := launcher.UninstallSlashCommands(out, file.Scope, h.Root)
+		found, failed = found || removed, errors.Join(failed, err)
+		changed := false
+		if file.Exists {
+			changed, err = settings.Uninstall(file.Path)
+		}
+		if err == nil {
+			err = include(h, out, file)
+		}
+		if failed = errors.Join(failed, err); changed {
+			found = true
+			fmt.Fprintf(out, "took the hooks out of %s\n", file.Path)
+		}
+	}
+	if !found && failed == nil {
+		fmt.Fprintln(out, "the hooks are not installed here")
+	}
+	return failed
 }

@@ -45,7 +45,7 @@ project's .gauntlet/ as it stands.`,
 				return err
 			}
 			if cmd.Flags().Changed("timeout") && timeout < shortestTimeout {
-				return term.BadUsage(fmt.Errorf("--timeout must be at least %s", term.Brief(shortestTimeout)), "for example: stopgate hooks install --timeout 40m")
+				return term.BadUsage(fmt.Errorf("--timeout must be at least %s", config.ShortDuration(shortestTimeout)), "for example: stopgate hooks install --timeout 40m")
 			}
 			h, err := here.FindNearest()
 			if err != nil {

@@ -13,33 +13,34 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func newHooksStatus() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return term.Shows(&cobra.Command{
 		Use:   "status",
 		Short: "Show which settings files are in force and what they hold",
 		Example: `  stopgate hooks status
   stopgate hooks status --json | jq '.[].entries[].event'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := here.FindNearest()
-			if err != nil {
-				return err
-			}
-			views := hookViews(h.Cwd)
-			if asJSON {
-				return term.PrintJSON(cmd.OutOrStdout(), views)
-			}
-			printHookViews(h, cmd.OutOrStdout(), views)
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(*cobra.Command, []string) (hooksStatus, error) {
+		h, err := here.FindNearest()
+		if err != nil {
+			return hooksStatus{}, err
+		}
+		return hooksStatus{h, hookViews(h.Cwd)}, nil
+	})
 }
+
+// hooksStatus is what the settings files hold that are in force at a place.
+type hooksStatus struct {
+	here  *here.Place
+	views []hookView
+}
+
+// JSON is what a program gets.
+func (s hooksStatus) JSON() any { return s.views }
 
 type hookView struct {
 	Scope           string      `json:"scope"`
@@ -78,7 +79,7 @@ func (e entryView) timeout() string {
 	if e.Timeout == 0 {
 		return "-"
 	}
-	return term.Brief(time.Duration(e.Timeout * float64(time.Second)))
+	return config.ShortDuration(time.Duration(e.Timeout * float64(time.Second)))
 }
 
 // hookViews shows what a client started in dir reads.
@@ -103,10 +104,11 @@ func hookViews(dir string) []hookView {
 	return views
 }
 
-func printHookViews(h *here.Place, out io.Writer, views []hookView) {
+// Print implements term.View.
+func (s hooksStatus) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	entries := 0
-	for _, v := range views {
+	for _, v := range s.views {
 		entries += len(v.Entries)
 		switch {
 		case !v.Exists:
@@ -135,7 +137,7 @@ func printHookViews(h *here.Place, out io.Writer, views []hookView) {
 				fmt.Fprintf(out, "         %-20s %s\n", "", p.Red("there is no such program any more"))
 			}
 			if e.Answerable > 0 {
-				long := term.Brief(time.Duration(e.Answerable * float64(time.Second)))
+				long := config.ShortDuration(time.Duration(e.Answerable * float64(time.Second)))
 				fmt.Fprintf(out, "         %-20s %s  %s\n", "", p.Yellow("what an agent asks can be answered for "+long+" only"), p.Faint("→ stopgate hooks install"))
 			}
 		}
@@ -144,7 +146,7 @@ func printHookViews(h *here.Place, out io.Writer, views []hookView) {
 		return
 	}
 	why, hint := "the hooks are not installed", "stopgate hooks install"
-	if unread, found := settings.OutOfReach(h.Cwd, h.Root); found {
+	if unread, found := settings.OutOfReach(s.here.Cwd, s.here.Root); found {
 		why, hint = unread.String(), unread.Hint()
 	}
 	fmt.Fprintf(out, "%s\n  %s\n", p.Red(why), p.Faint("→ "+hint))

@@ -55,3 +55,30 @@ the client shows it, and it ends by itself. To end it earlier: stopgate on`,
 	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
 	return cmd
 }
+
+func NewOn() *cobra.Command {
+	return &cobra.Command{
+		Use:   "on",
+		Short: "End the time in which stopgate stands aside in this project",
+		Long: `End what stopgate off began before its time is over. An agent may run this, too:
+it only means that stops are checked again.`,
+		Example: `  stopgate on`,
+		Args:    term.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := here.MustExist(here.FindHere())
+			if err != nil {
+				return err
+			}
+			_, off := stop.InRecess(h.StateDir, h.Root, time.Now())
+			if err := stop.EndRecess(h.StateDir, h.Root); err != nil {
+				return err
+			}
+			text := "it was not off in %s\n"
+			if off {
+				text = "on again in %s\n"
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), text, h.Root)
+			return nil
+		},
+	}
+}

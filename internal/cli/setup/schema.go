@@ -14,17 +14,13 @@ import (
 )
 
 func NewSchema() *cobra.Command {
-	cmd := &cobra.Command{
+	return term.Group(&cobra.Command{
 		Use:   "schema",
 		Short: "Print JSON Schemas",
 		Example: `  stopgate schema hook SubagentStop
   stopgate schema config
   stopgate schema runbook`,
-		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newSchemaHook(), newSchemaConfig(), newSchemaRunbook())
-	return cmd
+	}, newSchemaHook(), newSchemaConfig(), newSchemaRunbook())
 }
 
 func newSchemaHook() *cobra.Command {
@@ -37,11 +33,7 @@ func newSchemaHook() *cobra.Command {
 		Args:                  term.OneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := hook.Schema(hook.Event(args[0]))
-			if err != nil {
-				return noSchema(err, args[0], "events", document.Strings(hook.Typed()))
-			}
-			_, err = cmd.OutOrStdout().Write(text)
-			return err
+			return printSchema(cmd, text, err, args[0], "events", document.Strings(hook.Typed()))
 		},
 	}
 }
@@ -56,20 +48,11 @@ is .gauntlet/config.yml and the default, check, review, ci or global.`,
   stopgate schema config check`,
 		DisableFlagsInUseLine: true,
 		ValidArgs:             config.Kinds(),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return term.OneArg(cmd, args)
-		},
+		Args:                  term.AtMostOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind := append(args, "project")[0]
 			text, err := config.Schema(kind)
-			if err != nil {
-				return noSchema(err, kind, "kinds", config.Kinds())
-			}
-			_, err = cmd.OutOrStdout().Write(text)
-			return err
+			return printSchema(cmd, text, err, kind, "kinds", config.Kinds())
 		},
 	}
 }
@@ -90,7 +73,11 @@ stopgate runbook check, which also sees where steps lead.`,
 	}
 }
 
-// noSchema hints at a name that there is a schema for.
-func noSchema(err error, name, what string, valid []string) error {
-	return term.BadUsage(err, document.Hint(name, valid, what+": "+strings.Join(valid, ", ")))
+// printSchema prints a schema; where there is none of that name, it hints at one that there is.
+func printSchema(cmd *cobra.Command, text []byte, err error, name, what string, valid []string) error {
+	if err != nil {
+		return term.BadUsage(err, document.Hint(name, valid, what+": "+strings.Join(valid, ", ")))
+	}
+	_, err = cmd.OutOrStdout().Write(text)
+	return err
 }

@@ -55,10 +55,10 @@ refused.`,
 			if err != nil {
 				return err
 			}
-			return plane.WithDaemon(cmd, func(ctx context.Context, p *plane.Plane) error {
+			return plane.Asking(func(ctx context.Context, p *plane.Plane, _ []string) error {
 				u := newUninstallation(h, p, purge)
 				return u.run(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), yes)
-			})
+			})(cmd, nil)
 		},
 	}
 	cmd.Flags().BoolVar(&purge, "purge", false, "also remove state, global config and logs")

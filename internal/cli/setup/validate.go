@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,8 +25,7 @@ import (
 )
 
 func NewValidate() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return term.Shows(&cobra.Command{
 		Use:   "validate",
 		Short: "Check every configuration file; all faults at once",
 		Long: `Check the global config, the launcher's ccc.json, the registry of agents and this
@@ -37,35 +37,38 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 		Example: `  stopgate validate
   stopgate validate --json | jq '.faults[].message'`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := here.FindNearest()
-			if err != nil {
-				return err
+	}, func(cmd *cobra.Command, _ []string) (v validation, err error) {
+		h, err := here.FindNearest()
+		if err != nil {
+			return v, err
+		}
+		v.Files, v.Faults = h.Validate()
+		for _, look := range []func() (string, []document.Fault){validateLauncher, func() (string, []document.Fault) { return validateRegistry(h) }} {
+			if path, wrong := look(); path != "" {
+				v.Files, v.Faults = append(v.Files, path), append(v.Faults, wrong...)
 			}
-			checked, faults := h.Validate()
-			for _, look := range []func() (string, []document.Fault){validateLauncher, func() (string, []document.Fault) { return validateRegistry(h) }} {
-				if path, wrong := look(); path != "" {
-					checked, faults = append(checked, path), append(faults, wrong...)
-				}
-			}
-			if asJSON {
-				if err := term.PrintJSON(cmd.OutOrStdout(), map[string]any{"files": checked, "faults": faults}); err != nil {
-					return err
-				}
-			} else {
-				here.PrintFaults(cmd.OutOrStdout(), checked, faults)
-				for _, pattern := range unprotected(cmd.Context(), h) {
-					fmt.Fprintf(cmd.OutOrStdout(), "note: protect: no file matches %s\n", term.Shown(pattern))
-				}
-			}
-			if len(faults) > 0 {
-				return term.ErrSilent
-			}
-			return nil
-		},
+		}
+		v.unprotected = func() []string { return unprotected(cmd.Context(), h) }
+		return v, nil
+	})
+}
+
+// validation is what was found in which files.
+type validation struct {
+	Faults      []document.Fault `json:"faults"`
+	Files       []string         `json:"files"`
+	unprotected func() []string  // asks git
+}
+
+// Failure is how the command ends.
+func (v validation) Failure() error { return term.FailedIf(len(v.Faults) > 0) }
+
+// Print implements term.View.
+func (v validation) Print(out io.Writer) {
+	here.PrintFaults(out, v.Files, v.Faults)
+	for _, pattern := range v.unprotected() {
+		fmt.Fprintf(out, "note: protect: no file matches %s\n", term.Shown(pattern))
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
 }
 
 // unprotected are the patterns under protect that name no file: one that is misspelt protects
@@ -118,13 +121,11 @@ func validateRegistry(h *here.Place) (path string, faults []document.Fault) {
 
 // jsonFaults are what keeps a JSON file from being read.
 func jsonFaults(path string, err error) []document.Fault {
-	var faults *document.Faults
-	if errors.As(err, &faults) {
+	if faults, ok := errors.AsType[*document.Faults](err); ok {
 		return faults.All
 	}
 	fault := document.Fault{Position: document.Position{File: path}, Message: err.Error()}
-	var refusal *jsonfile.Refusal
-	if errors.As(err, &refusal) { // it is no JSON
+	if refusal, ok := errors.AsType[*jsonfile.Refusal](err); ok { // it is no JSON
 		fault.Line, fault.Column, fault.Message = refusal.Line, refusal.Column, refusal.Why
 	}
 	return []document.Fault{fault}

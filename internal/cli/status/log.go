@@ -116,8 +116,7 @@ func (o *logOptions) check() error {
 		return nil
 	}
 	names := slices.Concat(document.Strings(hook.Events()), emitted)
-	hint := document.Hint(o.event, names, "the events are: "+strings.Join(names, ", "))
-	return term.BadUsage(fmt.Errorf("unknown event %q", o.event), hint)
+	return term.BadUsage(fmt.Errorf("unknown event %q", o.event), document.Hint(o.event, names, "the events are: "+strings.Join(names, ", ")))
 }
 
 func (o *logOptions) wants(r *event.Record) bool {

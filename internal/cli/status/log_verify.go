@@ -154,8 +154,7 @@ func (v *verification) store(ctx context.Context, out io.Writer, flags ...string
 	cmd := exec.CommandContext(ctx, program, append([]string{"store-verify"}, flags...)...)
 	cmd.Stdout, cmd.Stderr = out, v.errOut
 	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return verifyCode(exit.ExitCode()), nil
 	}
 	if err != nil {

@@ -60,7 +60,7 @@ Exit code 0: shown. 3: with --watch, the daemon does not run.`,
 				return err
 			}
 			if follow {
-				return watchStatus(h, cmd, asJSON)
+				return watchStatus(h, cmd)
 			}
 			s, err := look(cmd.Context(), h)
 			if err != nil {

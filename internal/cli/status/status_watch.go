@@ -13,9 +13,9 @@ import (
 )
 
 // watchStatus shows the status again whenever the daemon has news.
-func watchStatus(h *here.Place, cmd *cobra.Command, asJSON bool) error {
+func watchStatus(h *here.Place, cmd *cobra.Command) error {
 	return plane.Asking(func(ctx context.Context, p *plane.Plane, _ []string) error {
-		return p.Watch(ctx, "", asJSON, func(ctx context.Context) (term.Glimpse, error) {
+		return p.Watch(ctx, "", func(ctx context.Context) (term.Glimpse, error) {
 			s, err := look(ctx, h)
 			return statusShow{s}, err
 		})
@@ -29,7 +29,12 @@ func (s statusShow) JSON() any { return s.status }
 
 func (s statusShow) Over() bool { return false }
 
-func (s statusShow) Facts() []string { return s.text(false) }
+func (s statusShow) Facts() (all []term.Fact) {
+	for _, line := range s.text(false) {
+		all = append(all, term.Fact{Text: line})
+	}
+	return all
+}
 
 func (s statusShow) Lines(p term.Paint, width, height int) []string {
 	lines := s.text(p)

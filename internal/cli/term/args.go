@@ -56,6 +56,14 @@ func OneArg(cmd *cobra.Command, args []string) error {
 	return BadUsage(fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "usage: "+cmd.UseLine())
 }
 
+// AtMostOneArg wants one argument or none.
+func AtMostOneArg(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return OneArg(cmd, args)
+}
+
 // untilSignal is a context that ends with Ctrl-C or a polite kill.
 func UntilSignal(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)

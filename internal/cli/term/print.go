@@ -82,32 +82,28 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// brief is a duration without the zeros at its end.
-func Brief(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
+// Tally names what there is some of, with how many: "2 running, 1 waiting".
+func Tally(words []string, counts []int) string {
+	var parts []string
+	for i, n := range counts {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, words[i]))
+		}
 	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // parseAge is time.ParseDuration with days.
 func parseAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseInt(days, 10, 16) // more would not fit a time.Duration
-		if err != nil {
-			return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
+		if err == nil {
+			return time.Duration(n) * 24 * time.Hour, nil
 		}
-		return time.Duration(n) * 24 * time.Hour, nil
+	} else if d, err := time.ParseDuration(text); err == nil {
+		return d, nil
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
-	}
-	return d, nil
+	return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
 }
 
 // shellWord is a word as it is typed into a shell.
@@ -172,6 +168,20 @@ func Elapsed(d time.Duration) string {
 		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%dh%02dm", min(99, int(d.Hours())), int(d.Minutes())%60)
+}
+
+// Age is how long ago something was, in a few characters.
+func Age(t, now time.Time) string {
+	age := max(0, now.Sub(t)) // the clock may have been set back
+	switch {
+	case t.IsZero():
+		return "-"
+	case age < time.Minute:
+		return fmt.Sprintf("%ds", int(age.Seconds()))
+	case age < 48*time.Hour:
+		return Elapsed(age)
+	}
+	return fmt.Sprintf("%dd", int(age.Hours()/24))
 }
 
 func LogToStderr(format string, args ...any) {

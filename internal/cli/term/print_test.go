@@ -20,17 +20,6 @@ func TestParseAge(t *testing.T) {
 	}
 }
 
-func TestBrief(t *testing.T) {
-	for want, d := range map[string]time.Duration{
-		"20m": 20 * time.Minute, "10s": 10 * time.Second, "1h": time.Hour, "1h0m5s": time.Hour + 5*time.Second,
-		"1.5s": 1500 * time.Millisecond, "1m30s": 90 * time.Second, "0s": 0,
-	} {
-		if got := Brief(d); got != want {
-			t.Errorf("brief(%v) = %q, not %q", d, got, want)
-		}
-	}
-}
-
 func TestQuote(t *testing.T) {
 	for path, want := range map[string]string{
 		"/a/b": "/a/b", "/a b": "'/a b'", "/it's": `'/it'\''s'`, "/a#b": "'/a#b'", "/a~": "'/a~'", "/ä": "/ä", "/{a,b}": "'/{a,b}'",

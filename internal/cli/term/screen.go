@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -73,4 +74,15 @@ func up(rows int) string {
 		return "" // 0 would be taken for 1
 	}
 	return fmt.Sprintf("\x1b[%dA", rows)
+}
+
+// frameTime is short enough for a spinner to look alive.
+const FrameTime = 100 * time.Millisecond
+
+const TimeColumn = 6 // "59m59s"
+
+// spinner turns once in ten frames.
+func Spinner(begun, now time.Time) string {
+	turns := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+	return turns[max(0, int(now.Sub(begun)/FrameTime))%len(turns)]
 }

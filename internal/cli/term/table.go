@@ -1,8 +1,6 @@
 package term
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
@@ -25,9 +23,14 @@ func Table(rows [][]string, width int, colour func(row, column int, text string)
 		widths = tableWidths(rows, width)
 		columns = fitting(widths, width)
 	}
+	return Columns(rows, widths[:columns], colour)
+}
+
+// Columns lays out the first columns of rows in those widths. colour may be nil.
+func Columns(rows [][]string, widths []int, colour func(row, column int, text string) string) []string {
 	lines := make([]string, len(rows))
 	for n, row := range rows {
-		shown := slices.Clone(row[:columns])
+		shown := slices.Clone(row[:len(widths)])
 		for i := range shown {
 			shown[i] = Pad(shown[i], widths[i])
 			if i == len(shown)-1 {
@@ -42,15 +45,31 @@ func Table(rows [][]string, width int, colour func(row, column int, text string)
 	return lines
 }
 
-func tableWidths(rows [][]string, width int) []int {
-	widths := make([]int, len(rows[0]))
-	total := 2 * (len(widths) - 1)
+// Widths are how wide the columns are that hold rows, and the whole table.
+func Widths(rows [][]string) (widths []int, total int) {
+	widths = make([]int, len(rows[0]))
+	total = 2 * (len(widths) - 1)
 	for i := range widths {
 		for _, row := range rows {
 			widths[i] = max(widths[i], Cells(row[i]))
 		}
 		total += widths[i]
 	}
+	return widths, total
+}
+
+// Headed has the first row of a table faint, and another colour for the others.
+func Headed(p Paint, colour func(row, column int, text string) string) func(row, column int, text string) string {
+	return func(row, column int, text string) string {
+		if row == 0 {
+			return p.Faint(text)
+		}
+		return colour(row-1, column, text)
+	}
+}
+
+func tableWidths(rows [][]string, width int) []int {
+	widths, total := Widths(rows)
 	last := len(widths) - 1
 	const least = 8
 	for total > width {
@@ -90,14 +109,4 @@ func fitting(widths []int, width int) int {
 		}
 	}
 	return len(widths)
-}
-
-// printTable prints rows as a table.
-func PrintTable(out io.Writer, rows [][]string, colour func(row, column int, text string) string) error {
-	for _, line := range Table(rows, WidthOf(out), colour) {
-		if _, err := fmt.Fprintln(out, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

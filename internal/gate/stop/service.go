@@ -219,19 +219,6 @@ func note(rec *event.Record, place Place, j Judgement) {
 	rec.Trees = j.trees()
 }
 
-// goOn does what follows a call that nothing objects to: the queue and the wakes move, the
-// trees that a prompt finds are remembered, and a person answers what the agent asks.
-func (c *call) goOn(ctx context.Context, kc *keeper.Call, place Place, session *work.Session, j Judgement, answer hook.Answer, rec *event.Record) hook.Answer {
-	report := c.drive(ctx, kc.Payload, j.needsPerson())
-	rec.Effects = report.Effects
-	c.prompted(ctx, kc.Payload, place, session, report.Typed)
-	answer = answer.Input(report.Input).Tell(report.Message)
-	if place.Off {
-		return answer
-	}
-	return c.attend(ctx, kc, answer, rec)
-}
-
 // forget removes what is kept of the session that has ended, and of those that have been
 // silent for a month.
 func (c *call) forget(session string) {

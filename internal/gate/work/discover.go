@@ -2,12 +2,16 @@ package work
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
@@ -118,4 +122,28 @@ func wordEnds(after []byte) bool { return len(after) == 0 || !inName(after[0]) }
 
 func inName(b byte) bool {
 	return b == '_' || b == '-' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+}
+
+// Edited is the directory of the file that a tool has written; empty where it names none, or
+// writes none.
+func Edited(use hook.ToolUse, cwd string) string {
+	if !settings.Edits(use.ToolName) {
+		return ""
+	}
+	var file struct {
+		Path     string `json:"file_path"`
+		Notebook string `json:"notebook_path"`
+		Other    string `json:"path"`
+	}
+	if json.Unmarshal(use.ToolInput, &file) != nil {
+		return ""
+	}
+	path := cmp.Or(file.Path, file.Notebook, file.Other)
+	if path == "" {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(cwd, path)
+	}
+	return filepath.Dir(path)
 }

@@ -1,0 +1,121 @@
+package entry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/stop"
+)
+
+// The commands here answer a stop by one keeper alone. Whatever stands behind their names, the
+// client gets an answer, and the exit code is 0: to the client 2 means block. So Answer runs them
+// before the tree is built, which only documents them.
+
+// NewStopHook documents the command.
+func NewStopHook() *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop-hook",
+		Short: "Answer a stop by the gates alone (payload on stdin, answer on stdout)",
+		Long: `Answer the client's Stop hook by the gates alone. The answer is one JSON object on
+one line for every outcome, with decision, status and message, and on a block
+reason and stopReason.
+
+Exit code: always 0.`,
+		Example:               "  stopgate stop-hook < payload.json",
+		DisableFlagsInUseLine: true,
+		RunE:                  func(*cobra.Command, []string) error { return term.WithCode(nil, stopHook()) },
+	}
+}
+
+func stopHook() int {
+	return answerAlone("Stop hook error: ", `{"decision":"approve","status":"error","message":%[1]s,"systemMessage":%[1]s}`,
+		func(s *stop.Service) stop.Reply { return s.StopHook(context.Background(), os.Stdin) })
+}
+
+// NewSupervisorHook documents the command.
+func NewSupervisorHook() *cobra.Command {
+	return &cobra.Command{
+		Use:   "supervisor-hook",
+		Short: "Answer a stop by a second Claude's review alone (payload on stdin, answer on stdout)",
+		Long: `Answer the client's Stop hook by the supervisor alone: a copy of the session looks
+at the work and says whether it is complete. If it is not, the agent goes on with
+its feedback. "stopgate claude" with CCC_SUPERVISOR=1 installs this hook.
+
+Where "stopgate hook" is installed too, that has the stop reviewed, after the
+gates, and this command answers {}.
+
+Exit code: always 0.`,
+		Example:               "  ccc supervisor-hook < payload.json",
+		DisableFlagsInUseLine: true,
+		RunE:                  func(*cobra.Command, []string) error { return term.WithCode(nil, supervisorHook()) },
+	}
+}
+
+func supervisorHook() int {
+	return answerAlone("stopgate: supervisor: ", `{"systemMessage":%s}`,
+		func(s *stop.Service) stop.Reply { return s.SupervisorHook(context.Background(), os.Stdin) })
+}
+
+// NewAgentHook documents the command.
+func NewAgentHook() *cobra.Command {
+	return term.Group(&cobra.Command{
+		Use:   "hook",
+		Short: "Answer a hook of an agent's client",
+		Long: `Answer a hook of an agent's client by the agent's lifecycle alone, for settings that you write
+yourself. The daemon gives the agents that it starts "stopgate hook", which does the same, after
+the gates.`,
+		Example: `  stopgate agent hook stop ID < payload.json`,
+	}, &cobra.Command{
+		Use:   "stop ID",
+		Short: "Answer a stop by the agent's lifecycle alone (payload on stdin, answer on stdout)",
+		Long: `Answer the client's Stop hook by the lifecycle of one agent: it may stop when it has signalled;
+otherwise its on_stop says what follows. An agent that the daemon did not start may stop, and so
+may every agent whose daemon does not run, unless lifecycle.when_daemon_down is block.
+
+Exit code: always 0.`,
+		Example:               "  stopgate agent hook stop ID < payload.json",
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// To the client 2 means block.
+			return term.WithCode(term.WithHint(errors.New("the agent's id is missing"), "usage: "+cmd.UseLine()), term.ExitFailed)
+		},
+	})
+}
+
+func agentHook(agent string) int {
+	return answerAlone("stopgate: the agent was not held: ", `{"systemMessage":%s}`,
+		func(s *stop.Service) stop.Reply { return s.AgentStop(context.Background(), agent, os.Stdin) })
+}
+
+// answerAlone prints the answer of one keeper. Where it cannot even be asked, that is told in an
+// object of the form that its caller knows.
+func answerAlone(failed, form string, answer func(*stop.Service) stop.Reply) int {
+	service, err := newService()
+	if err != nil {
+		text, _ := json.Marshal(failed + err.Error()) // a string always encodes
+		fmt.Printf(form+"\n", text)
+		return term.ExitOK
+	}
+	_, _ = os.Stdout.Write(answer(service).Stdout) // a client that is gone needs no answer
+	return term.ExitOK
+}
+
+// isCall recognises a command by its name, unless help is asked for.
+func isCall(args []string, name string) bool {
+	return len(args) > 1 && args[1] == name && !asksForHelp(args[2:])
+}
+
+// agentHookCall recognises "stopgate agent hook stop ID".
+func agentHookCall(args []string) (agent string, is bool) {
+	if len(args) < 5 || args[1] != "agent" || args[2] != "hook" || args[3] != "stop" {
+		return "", false
+	}
+	return args[4], !strings.HasPrefix(args[4], "-")
+}
