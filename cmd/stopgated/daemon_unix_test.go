@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
 )
@@ -86,7 +86,7 @@ func (p place) ran(t *testing.T) string {
 
 type daemonProcess struct {
 	*exec.Cmd
-	*client.Client
+	*daemonapi.Client
 	ready map[string]any
 }
 
@@ -102,7 +102,7 @@ func (p place) start(t *testing.T) *daemonProcess {
 	cmd.Stderr = os.Stderr
 	check(t, cmd.Start())
 	check(t, write.Close())
-	d := &daemonProcess{Cmd: cmd, Client: client.New(filepath.Join(p.state, "daemon.sock"), "test")}
+	d := &daemonProcess{Cmd: cmd, Client: daemonapi.New(filepath.Join(p.state, "daemon.sock"), "test")}
 	t.Cleanup(func() {
 		if cmd.ProcessState == nil {
 			_ = cmd.Process.Kill()
@@ -139,7 +139,7 @@ const anID = "0123456789abcdef"
 // begin starts the project's command and waits until its first step runs.
 func (d *daemonProcess) begin(t *testing.T, p place) {
 	t.Helper()
-	_, err := d.Client.Start(t.Context(), client.Start{ID: anID, Project: p.root, Cwd: p.root, Command: "go"})
+	_, err := d.Client.Start(t.Context(), daemonapi.Start{ID: anID, Project: p.root, Cwd: p.root, Command: "go"})
 	check(t, err)
 	// It opens the fifo to read after it has counted itself.
 	gate, err := os.OpenFile(filepath.Join(p.root, "gate"), os.O_WRONLY, 0)

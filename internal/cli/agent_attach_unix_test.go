@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -43,7 +43,7 @@ func newAttachment(t *testing.T) *attachment {
 		for _, name := range []string{"agent.sock", "person.sock"} {
 			_ = exec.Command("tmux", "-S", filepath.Join(dir, name), "kill-server").Run() // it may have ended
 		}
-		_ = client.New(filepath.Join(dir, "state", "daemon.sock"), "test").Stop(context.Background(), true)
+		_ = daemonapi.New(filepath.Join(dir, "state", "daemon.sock"), "test").Stop(context.Background(), true)
 		_ = os.RemoveAll(dir)
 	})
 	return a

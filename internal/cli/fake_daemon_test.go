@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
@@ -83,19 +83,19 @@ type fakePlane struct {
 
 	mu     sync.Mutex
 	news   *sync.Cond
-	owners []*client.Owner
-	events []client.Event
-	closed []client.Decision
+	owners []*daemonapi.Owner
+	events []daemonapi.Event
+	closed []daemonapi.Decision
 }
 
-func (f *fakePlane) Version() client.Version {
-	return client.Version{Version: f.version, API: 1, PID: os.Getpid(), Started: f.started}
+func (f *fakePlane) Version() daemonapi.Version {
+	return daemonapi.Version{Version: f.version, API: 1, PID: os.Getpid(), Started: f.started}
 }
 
-func (f *fakePlane) Status(context.Context) client.Status {
+func (f *fakePlane) Status(context.Context) daemonapi.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := client.Status{Version: f.Version(), Store: filepath.Join(f.state, "stopgate.db"), Events: uint64(len(f.events))}
+	s := daemonapi.Status{Version: f.Version(), Store: filepath.Join(f.state, "stopgate.db"), Events: uint64(len(f.events))}
 	for _, o := range f.owners {
 		counts := &s.Pipelines
 		if o.Kind == "run" {
@@ -119,28 +119,28 @@ func (f *fakePlane) Status(context.Context) client.Status {
 	return s
 }
 
-func (f *fakePlane) Commands(_ context.Context, project string) ([]client.Command, error) {
+func (f *fakePlane) Commands(_ context.Context, project string) ([]daemonapi.Command, error) {
 	path := filepath.Join(project, ".gauntlet", "runbooks", "work.toml")
 	if _, err := os.Stat(path); err != nil {
 		return nil, nil
 	}
-	return []client.Command{
+	return []daemonapi.Command{
 		{Name: "build", Usage: "<target> [--fast]", Description: "Build and test", Runs: "pipeline build", Runbook: path},
 		{Name: "help-me", Usage: "", Runs: "agent helper", Runbook: path},
 	}, nil
 }
 
 // Start makes a pipeline, or for help-me an agent run, at its first step.
-func (f *fakePlane) Start(ctx context.Context, s client.Start) (client.Owner, error) {
+func (f *fakePlane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	if err := f.stumble(s.ID); err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(s.Args) > 0 && s.Args[0] == "--watch" {
-		return client.Owner{}, refusal("invalid", "unknown option: --watch; write -- before an argument that begins with -", "usage: stopgate start build <target>")
+		return daemonapi.Owner{}, refusal("invalid", "unknown option: --watch; write -- before an argument that begins with -", "usage: stopgate start build <target>")
 	}
-	o := &client.Owner{
+	o := &daemonapi.Owner{
 		ID: s.ID, Kind: "pipeline", Name: s.Command, Command: s.Command, Project: s.Project, Cwd: s.Cwd,
 		Vars: map[string]string{"args": strings.Join(s.Args, "|")}, Status: "running", Created: time.Now(),
 	}
@@ -148,13 +148,13 @@ func (f *fakePlane) Start(ctx context.Context, s client.Start) (client.Owner, er
 	case "build":
 	case "help-me":
 		o.Kind = "run"
-		o.Agent = &client.Agent{ID: "a9e1" + s.ID, Name: "helper", Owner: s.ID, Step: "one", Status: "running", OnStop: "escalate", Started: time.Now()}
+		o.Agent = &daemonapi.Agent{ID: "a9e1" + s.ID, Name: "helper", Owner: s.ID, Step: "one", Status: "running", OnStop: "escalate", Started: time.Now()}
 	case "secret":
-		return client.Owner{}, refusal("untrusted", "nobody approved the runbooks", "approve them with: stopgate trust")
+		return daemonapi.Owner{}, refusal("untrusted", "nobody approved the runbooks", "approve them with: stopgate trust")
 	case "full":
-		return client.Owner{}, refusal("unavailable", "the disk is full", "")
+		return daemonapi.Owner{}, refusal("unavailable", "the disk is full", "")
 	default:
-		return client.Owner{}, refusal("not_found", fmt.Sprintf("there is no command %q", s.Command), "")
+		return daemonapi.Owner{}, refusal("not_found", fmt.Sprintf("there is no command %q", s.Command), "")
 	}
 	f.owners = slices.Insert(f.owners, 0, o)
 	f.enter(o, "one")
@@ -186,19 +186,19 @@ func (f *fakePlane) stumble(id string) error {
 
 func refusal(code, text, hint string) error {
 	status := map[string]int{"not_found": 404, "conflict": 409, "invalid": 400, "untrusted": 403, "unavailable": 503}[code]
-	return &api.Error{Status: status, Failure: client.Failure{Code: code, Error: text, Hint: hint}}
+	return &api.Error{Status: status, Failure: daemonapi.Failure{Code: code, Error: text, Hint: hint}}
 }
 
 // enter begins a step.
-func (f *fakePlane) enter(o *client.Owner, step string) {
+func (f *fakePlane) enter(o *daemonapi.Owner, step string) {
 	f.leave(o, "completed")
 	o.Step = step
-	o.Steps = append(o.Steps, client.Visit{Step: step, Started: time.Now(), Outcome: "running"})
+	o.Steps = append(o.Steps, daemonapi.Visit{Step: step, Started: time.Now(), Outcome: "running"})
 	f.log(o, "started")
 	f.tell(o)
 }
 
-func (f *fakePlane) leave(o *client.Owner, outcome string) {
+func (f *fakePlane) leave(o *daemonapi.Owner, outcome string) {
 	if len(o.Steps) == 0 {
 		return
 	}
@@ -210,7 +210,7 @@ func (f *fakePlane) leave(o *client.Owner, outcome string) {
 }
 
 // end brings an owner to its end.
-func (f *fakePlane) end(o *client.Owner, status, why string) {
+func (f *fakePlane) end(o *daemonapi.Owner, status, why string) {
 	outcome := map[string]string{"done": "completed", "failed": "failed", "cancelled": "cancelled"}[status]
 	f.leave(o, outcome)
 	o.Steps[len(o.Steps)-1].Error = why
@@ -219,15 +219,15 @@ func (f *fakePlane) end(o *client.Owner, status, why string) {
 	f.tell(o)
 }
 
-func (f *fakePlane) tell(o *client.Owner) {
+func (f *fakePlane) tell(o *daemonapi.Owner) {
 	o.Updated = time.Now()
-	f.events = append(f.events, client.Event{Position: uint64(len(f.events) + 1), Owner: o.ID, Time: o.Updated, Facts: []string{}})
+	f.events = append(f.events, daemonapi.Event{Position: uint64(len(f.events) + 1), Owner: o.ID, Time: o.Updated, Facts: []string{}})
 	f.news.Broadcast()
 }
 
 func (f *fakePlane) logPath(id string) string { return filepath.Join(f.state, id+".log") }
 
-func (f *fakePlane) log(o *client.Owner, text string) {
+func (f *fakePlane) log(o *daemonapi.Owner, text string) {
 	file, err := os.OpenFile(f.logPath(o.ID), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	exitOn(err)
 	defer file.Close()
@@ -236,7 +236,7 @@ func (f *fakePlane) log(o *client.Owner, text string) {
 
 // move does what a script says: done, fail WHY, ask WHAT, print TEXT, agent FILE and
 // decide FILE with what there is to be then, or else it is the name of the next step.
-func (f *fakePlane) move(o *client.Owner, word string) {
+func (f *fakePlane) move(o *daemonapi.Owner, word string) {
 	word, rest, _ := strings.Cut(word, " ")
 	switch word {
 	case "done":
@@ -246,21 +246,21 @@ func (f *fakePlane) move(o *client.Owner, word string) {
 	case "ask":
 		o.Status = "waiting"
 		o.Steps[len(o.Steps)-1].Outcome = "waiting"
-		o.Decision = &client.Decision{
+		o.Decision = &daemonapi.Decision{
 			ID: "dec1" + o.ID[:12], Owner: o.ID, Name: o.Name, Project: o.Project, Source: "idle", Step: o.Step, Context: rest, Created: time.Now(),
-			Options: []client.Option{{Number: 1, Name: "nudge", Description: "Have it go on", Recommended: true}, {Number: 2, Name: "done", Description: "Count the step as done"}, {Number: 3, Name: "cancel", Description: "Cancel the pipeline"}},
+			Options: []daemonapi.Option{{Number: 1, Name: "nudge", Description: "Have it go on", Recommended: true}, {Number: 2, Name: "done", Description: "Count the step as done"}, {Number: 3, Name: "cancel", Description: "Cancel the pipeline"}},
 		}
 		f.tell(o)
 	case "print":
 		f.log(o, rest)
 		f.tell(o)
 	case "agent":
-		o.Agent = readJSON(rest, &client.Agent{Owner: o.ID, Step: o.Step, Started: time.Now()})
+		o.Agent = readJSON(rest, &daemonapi.Agent{Owner: o.ID, Step: o.Step, Started: time.Now()})
 		o.Steps[len(o.Steps)-1].Agent = o.Agent.ID
 		f.tell(o)
 	case "decide":
 		o.Status = "waiting"
-		o.Decision = readJSON(rest, &client.Decision{ID: "dec1" + o.ID[:12], Owner: o.ID, Name: o.Name, Project: o.Project, Step: o.Step, Created: time.Now()})
+		o.Decision = readJSON(rest, &daemonapi.Decision{ID: "dec1" + o.ID[:12], Owner: o.ID, Name: o.Name, Project: o.Project, Step: o.Step, Created: time.Now()})
 		f.tell(o)
 	default:
 		o.Status = "running"
@@ -276,11 +276,11 @@ func readJSON[T any](path string, value *T) *T {
 	return value
 }
 
-func (f *fakePlane) Owners(context.Context) []client.Owner {
+func (f *fakePlane) Owners(context.Context) []daemonapi.Owner {
 	_ = os.WriteFile(filepath.Join(f.state, "listed"), nil, 0o600) // then the script sees it
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := []client.Owner{}
+	all := []daemonapi.Owner{}
 	for _, o := range f.owners {
 		view := *o
 		view.Steps, view.Vars = nil, nil
@@ -289,24 +289,24 @@ func (f *fakePlane) Owners(context.Context) []client.Owner {
 	return all
 }
 
-func (f *fakePlane) Owner(_ context.Context, id string) (client.Owner, error) {
+func (f *fakePlane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o, err := f.find(id)
 	if err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	return copyOf(o), nil
 }
 
-func copyOf(o *client.Owner) client.Owner {
+func copyOf(o *daemonapi.Owner) daemonapi.Owner {
 	view := *o
 	view.Steps = slices.Clone(o.Steps)
 	return view
 }
 
-func (f *fakePlane) find(id string) (*client.Owner, error) {
-	var found []*client.Owner
+func (f *fakePlane) find(id string) (*daemonapi.Owner, error) {
+	var found []*daemonapi.Owner
 	for _, o := range f.owners {
 		if strings.HasPrefix(o.ID, id) {
 			found = append(found, o)
@@ -321,32 +321,32 @@ func (f *fakePlane) find(id string) (*client.Owner, error) {
 	return nil, refusal("conflict", fmt.Sprintf("%d ids begin so", len(found)), "")
 }
 
-func (f *fakePlane) Cancel(_ context.Context, id string, c client.Cancel) (client.Owner, error) {
+func (f *fakePlane) Cancel(_ context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error) {
 	if err := f.stumble(c.ID); err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o, err := f.find(id)
 	if err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	f.end(o, "cancelled", "")
 	return copyOf(o), nil
 }
 
-func (f *fakePlane) Resume(_ context.Context, id string, r client.Resume) (client.Owner, error) {
+func (f *fakePlane) Resume(_ context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error) {
 	if err := f.stumble(r.ID); err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o, err := f.find(id)
 	if err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	if o.Status == "done" {
-		return client.Owner{}, refusal("conflict", "only what failed or waits can be resumed; this is done", "")
+		return daemonapi.Owner{}, refusal("conflict", "only what failed or waits can be resumed; this is done", "")
 	}
 	for name, value := range r.Vars {
 		o.Vars[name] = value
@@ -387,10 +387,10 @@ func (f *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Write
 	}
 }
 
-func (f *fakePlane) Agents(context.Context) []client.Agent {
+func (f *fakePlane) Agents(context.Context) []daemonapi.Agent {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := []client.Agent{}
+	all := []daemonapi.Agent{}
 	for _, o := range f.owners {
 		if o.Agent != nil && (o.Status == "running" || o.Status == "waiting") {
 			all = append(all, *o.Agent)
@@ -399,7 +399,7 @@ func (f *fakePlane) Agents(context.Context) []client.Agent {
 	return all
 }
 
-func (f *fakePlane) Agent(_ context.Context, id string) (client.Agent, error) {
+func (f *fakePlane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, o := range f.owners {
@@ -407,11 +407,11 @@ func (f *fakePlane) Agent(_ context.Context, id string) (client.Agent, error) {
 			return f.around(*o.Agent), nil
 		}
 	}
-	return client.Agent{}, refusal("not_found", "no such agent", "")
+	return daemonapi.Agent{}, refusal("not_found", "no such agent", "")
 }
 
 // around finds the transcript of an agent that named none. A line of the file looked says so.
-func (f *fakePlane) around(a client.Agent) client.Agent {
+func (f *fakePlane) around(a daemonapi.Agent) daemonapi.Agent {
 	path := filepath.Join(os.Getenv("WORK"), a.Session+".jsonl")
 	if _, err := os.Stat(path); err == nil && a.Transcript == "" {
 		a.Transcript = path
@@ -424,31 +424,31 @@ func (f *fakePlane) around(a client.Agent) client.Agent {
 }
 
 // Signal is that of an agent whose id is a line in the file signaled.
-func (f *fakePlane) Signal(_ context.Context, agent string, _ journal.Position) (client.Signal, error) {
+func (f *fakePlane) Signal(_ context.Context, agent string, _ journal.Position) (daemonapi.Signal, error) {
 	text, _ := os.ReadFile(filepath.Join(f.state, "signaled"))
 	if slices.Contains(strings.Fields(string(text)), agent) {
-		return client.Signal{Signaled: true, Kind: "complete"}, nil
+		return daemonapi.Signal{Signaled: true, Kind: "complete"}, nil
 	}
-	return client.Signal{}, nil
+	return daemonapi.Signal{}, nil
 }
 
-func (f *fakePlane) Reply(context.Context, string, string, journal.Position) (client.Reply, error) {
-	return client.Reply{State: "answered", Option: "approve"}, nil
+func (f *fakePlane) Reply(context.Context, string, string, journal.Position) (daemonapi.Reply, error) {
+	return daemonapi.Reply{State: "answered", Option: "approve"}, nil
 }
 
 // Send writes what was said into the file sent.
-func (f *fakePlane) Send(ctx context.Context, id string, m client.Send) (client.Agent, error) {
+func (f *fakePlane) Send(ctx context.Context, id string, m daemonapi.Send) (daemonapi.Agent, error) {
 	if err := f.stumble(m.ID); err != nil {
-		return client.Agent{}, err
+		return daemonapi.Agent{}, err
 	}
 	exitOn(os.WriteFile(filepath.Join(f.state, "sent"), []byte(m.Message+"\n"), 0o600))
 	return f.Agent(ctx, id)
 }
 
 // Kill has the agent end.
-func (f *fakePlane) Kill(ctx context.Context, id string, k client.Kill) (client.Agent, error) {
+func (f *fakePlane) Kill(ctx context.Context, id string, k daemonapi.Kill) (daemonapi.Agent, error) {
 	if err := f.stumble(k.ID); err != nil {
-		return client.Agent{}, err
+		return daemonapi.Agent{}, err
 	}
 	f.mu.Lock()
 	for _, o := range f.owners {
@@ -463,10 +463,10 @@ func (f *fakePlane) Kill(ctx context.Context, id string, k client.Kill) (client.
 	return f.Agent(ctx, id)
 }
 
-func (f *fakePlane) Decisions(_ context.Context, settled bool) []client.Decision {
+func (f *fakePlane) Decisions(_ context.Context, settled bool) []daemonapi.Decision {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := []client.Decision{}
+	all := []daemonapi.Decision{}
 	for _, o := range f.owners {
 		if o.Decision != nil {
 			all = append(all, *o.Decision)
@@ -478,21 +478,21 @@ func (f *fakePlane) Decisions(_ context.Context, settled bool) []client.Decision
 	return all
 }
 
-func (f *fakePlane) Decision(ctx context.Context, id string) (client.Decision, error) {
-	found := slices.DeleteFunc(append(f.Decisions(ctx, false), f.Decisions(ctx, true)...), func(d client.Decision) bool { return !strings.HasPrefix(d.ID, id) })
-	found = slices.CompactFunc(found, func(a, b client.Decision) bool { return a.ID == b.ID })
+func (f *fakePlane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
+	found := slices.DeleteFunc(append(f.Decisions(ctx, false), f.Decisions(ctx, true)...), func(d daemonapi.Decision) bool { return !strings.HasPrefix(d.ID, id) })
+	found = slices.CompactFunc(found, func(a, b daemonapi.Decision) bool { return a.ID == b.ID })
 	switch len(found) {
 	case 0:
-		return client.Decision{}, refusal("not_found", "no such decision", "")
+		return daemonapi.Decision{}, refusal("not_found", "no such decision", "")
 	case 1:
 		return found[0], nil
 	}
-	return client.Decision{}, refusal("conflict", fmt.Sprintf("%d ids begin so", len(found)), "")
+	return daemonapi.Decision{}, refusal("conflict", fmt.Sprintf("%d ids begin so", len(found)), "")
 }
 
-func (f *fakePlane) Answer(ctx context.Context, id string, a client.Answer) (client.Decision, error) {
+func (f *fakePlane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
 	if err := f.stumble(a.ID); err != nil {
-		return client.Decision{}, err
+		return daemonapi.Decision{}, err
 	}
 	d, err := f.Decision(ctx, id)
 	if err != nil {
@@ -536,8 +536,8 @@ func (f *fakePlane) Answer(ctx context.Context, id string, a client.Answer) (cli
 	return d, nil
 }
 
-func (f *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[client.Event, error] {
-	return func(yield func(client.Event, error) bool) {
+func (f *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
+	return func(yield func(daemonapi.Event, error) bool) {
 		defer context.AfterFunc(ctx, f.wake)()
 		f.mu.Lock()
 		defer f.mu.Unlock()

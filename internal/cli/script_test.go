@@ -14,7 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/enclave"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
@@ -127,7 +127,7 @@ func setUp(env *testscript.Env) error {
 		env.Setenv(name, value)
 	}
 	env.Defer(func() { // a script that failed leaves it behind
-		_ = client.New(filepath.Join(work, "state", "daemon.sock"), "test").Stop(context.Background(), true)
+		_ = daemonapi.New(filepath.Join(work, "state", "daemon.sock"), "test").Stop(context.Background(), true)
 	})
 	env.Cd = filepath.Join(work, "proj")
 	return nil

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	stopgate "github.com/stopgate/stopgate/internal/agents/client"
+	stopgate "github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"

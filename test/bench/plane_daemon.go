@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	stopgate "github.com/stopgate/stopgate/internal/agents/client"
+	stopgate "github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/daemon"
 	"github.com/stopgate/stopgate/internal/control/engine"

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
@@ -186,7 +186,7 @@ func (c *crowd) newID(k agentKind) string {
 // live has an owner come to its end.
 func (c *crowd) live(ctx context.Context, k agentKind) error {
 	id := c.newID(k)
-	start := client.Start{ID: id, Project: c.root, Cwd: c.root, Command: k.name}
+	start := daemonapi.Start{ID: id, Project: c.root, Cwd: c.root, Command: k.name}
 	err := c.ask(ctx, func() error {
 		_, err := c.client.Start(ctx, start)
 		return err
@@ -209,7 +209,7 @@ func (c *crowd) live(ctx context.Context, k agentKind) error {
 	}
 }
 
-func (c *crowd) owner(ctx context.Context, id string) (o client.Owner, err error) {
+func (c *crowd) owner(ctx context.Context, id string) (o daemonapi.Owner, err error) {
 	err = c.ask(ctx, func() (err error) {
 		o, err = c.client.Owner(ctx, id)
 		return err
@@ -230,7 +230,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // refused, and what is asked then is answered next.
 func (c *crowd) answerAll(ctx context.Context) {
 	for sleep(ctx, 100*time.Millisecond) == nil {
-		var open []client.Decision
+		var open []daemonapi.Decision
 		err := c.ask(ctx, func() (err error) {
 			open, err = c.client.Decisions(ctx, false)
 			return err
@@ -242,7 +242,7 @@ func (c *crowd) answerAll(ctx context.Context) {
 					return err
 				})
 			}
-			var refused *client.Error
+			var refused *daemonapi.Error
 			if errors.As(err, &refused) && (refused.Code == "conflict" || refused.Code == "not_found") {
 				err = nil
 			}
@@ -256,14 +256,14 @@ func (c *crowd) answerAll(ctx context.Context) {
 
 // reply is what a person answers: words that nobody has said before, where words are
 // wanted.
-func (c *crowd) reply(d client.Decision) (client.Answer, bool) {
+func (c *crowd) reply(d daemonapi.Decision) (daemonapi.Answer, bool) {
 	c.mu.Lock()
 	kind := c.owners[d.Owner]
 	c.mu.Unlock()
 	if kind.name == "left" {
-		return client.Answer{}, false
+		return daemonapi.Answer{}, false
 	}
-	answer := client.Answer{ID: d.ID}
+	answer := daemonapi.Answer{ID: d.ID}
 	switch d.Source {
 	case "question":
 		answer.Answers = []string{"Blue"}

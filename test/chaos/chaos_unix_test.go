@@ -23,7 +23,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
@@ -76,7 +76,7 @@ type run struct {
 
 	mu     sync.Mutex
 	owners map[string]kind
-	ends   map[string]client.Owner
+	ends   map[string]daemonapi.Owner
 	byKind map[string]string
 }
 
@@ -86,7 +86,7 @@ func newRun(t *testing.T, bin string, seed uint64, n size) *run {
 	t.Cleanup(cancel)
 	r := &run{
 		T: t, ctx: ctx, rng: rand.New(rand.NewPCG(seed, 1)), ids: rand.New(rand.NewPCG(seed, 2)),
-		owners: map[string]kind{}, ends: map[string]client.Owner{}, byKind: map[string]string{},
+		owners: map[string]kind{}, ends: map[string]daemonapi.Owner{}, byKind: map[string]string{},
 	}
 	r.keeper = newKeeper(newPlace(t, bin, runbookText, strconv.FormatUint(seed, 10), n.work), rand.New(rand.NewPCG(seed, 3)))
 	_, err := r.start()

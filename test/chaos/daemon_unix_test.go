@@ -16,13 +16,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 // keeper keeps a daemon alive, and kills it.
 type keeper struct {
 	place
-	client *client.Client
+	client *daemonapi.Client
 	rng    *rand.Rand
 	acts   chan struct{} // an effect has just been started
 
@@ -48,7 +48,7 @@ type kill struct {
 
 func newKeeper(p place, rng *rand.Rand) *keeper {
 	return &keeper{
-		place: p, rng: rng, client: client.New(filepath.Join(p.state, "daemon.sock"), "test"),
+		place: p, rng: rng, client: daemonapi.New(filepath.Join(p.state, "daemon.sock"), "test"),
 		acts: make(chan struct{}), next: make(chan struct{}),
 	}
 }
@@ -229,7 +229,7 @@ func (k *keeper) ask(ctx context.Context, ask func() error) error {
 			return err
 		}
 		err = ask()
-		var answer *client.Error
+		var answer *daemonapi.Error
 		if err == nil || errors.As(err, &answer) {
 			return err
 		}

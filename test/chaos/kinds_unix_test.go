@@ -6,7 +6,7 @@ import (
 	_ "embed"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 // The runbook has a command for each kind.
@@ -20,7 +20,7 @@ type kind struct {
 	end  string // how it ends, and the steps that it went through
 	// What a person does: the answer to a decision that it asks for, or something
 	// when it is so far.
-	answer client.Answer
+	answer daemonapi.Answer
 	cancel string // the step in which it is cancelled
 	resume bool   // it is resumed when it has failed
 }
@@ -38,18 +38,18 @@ func kinds() []kind {
 		{name: "nudged", end: "done: agent completed"},
 		{name: "gated", end: "done: agent completed, after completed"},
 		{name: "dies", end: "done: agent completed"},
-		{name: "dead", end: "done: agent completed, after completed", answer: client.Answer{Option: "retry"}},
-		{name: "asks", end: "done: agent completed", answer: client.Answer{Message: "Go on like this."}},
-		{name: "given-up", end: "cancelled: agent cancelled, tidy completed", answer: client.Answer{Option: "cancel"}},
+		{name: "dead", end: "done: agent completed, after completed", answer: daemonapi.Answer{Option: "retry"}},
+		{name: "asks", end: "done: agent completed", answer: daemonapi.Answer{Message: "Go on like this."}},
+		{name: "given-up", end: "cancelled: agent cancelled, tidy completed", answer: daemonapi.Answer{Option: "cancel"}},
 		{name: "fails", end: "done: agent failed, after completed"},
 		{name: "crowd", end: "done: agent completed"},
 		{name: "alone", end: "done: run completed"},
-		{name: "alone-idle", end: "done: run completed", answer: client.Answer{Option: "done"}},
+		{name: "alone-idle", end: "done: run completed", answer: daemonapi.Answer{Option: "done"}},
 	}
 }
 
 // over reports whether an owner of the kind is at its end for good.
-func (k kind) over(o *client.Owner) bool {
+func (k kind) over(o *daemonapi.Owner) bool {
 	switch o.Status {
 	case "failed":
 		return !k.resume
@@ -60,7 +60,7 @@ func (k kind) over(o *client.Owner) bool {
 }
 
 // ending is how an owner ended, as kinds tell it.
-func ending(o client.Owner) string {
+func ending(o daemonapi.Owner) string {
 	var visits []string
 	for _, v := range o.Steps {
 		visits = append(visits, v.Step+" "+v.Outcome)
@@ -70,7 +70,7 @@ func ending(o client.Owner) string {
 
 // details is everything about an end that does not differ from one owner of a kind to
 // the next.
-func details(o client.Owner) string {
+func details(o daemonapi.Owner) string {
 	var b strings.Builder
 	b.WriteString(ending(o) + "; " + o.Error)
 	for _, v := range o.Steps {

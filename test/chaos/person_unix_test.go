@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 // person starts owners, sees what becomes of them, and answers what they ask.
@@ -38,7 +38,7 @@ func (p *person) run(ctx context.Context, id string, k kind) error {
 	p.mu.Lock()
 	p.over[id] = over
 	p.mu.Unlock()
-	start := client.Start{ID: id, Project: p.root, Cwd: p.root, Command: k.name}
+	start := daemonapi.Start{ID: id, Project: p.root, Cwd: p.root, Command: k.name}
 	err := p.ask(ctx, func() error {
 		_, err := p.client.Start(ctx, start)
 		return err
@@ -86,7 +86,7 @@ func (p *person) look(ctx context.Context) {
 }
 
 // see does what a person would.
-func (p *person) see(ctx context.Context, e client.Event) {
+func (p *person) see(ctx context.Context, e daemonapi.Event) {
 	o := e.Now
 	if o == nil {
 		return
@@ -103,7 +103,7 @@ func (p *person) see(ctx context.Context, e client.Event) {
 	case o.Decision != nil:
 		answer := k.answer
 		if o.Decision.Source == "lost" {
-			answer = client.Answer{Option: "retry"}
+			answer = daemonapi.Answer{Option: "retry"}
 		}
 		answer.ID = o.Decision.ID
 		p.act(ctx, answer.ID, "answer "+o.Command, func() error {
@@ -112,12 +112,12 @@ func (p *person) see(ctx context.Context, e client.Event) {
 		})
 	case k.resume && o.Status == "failed":
 		p.act(ctx, o.ID, "resume", func() error {
-			_, err := p.client.Resume(ctx, o.ID, client.Resume{ID: o.ID})
+			_, err := p.client.Resume(ctx, o.ID, daemonapi.Resume{ID: o.ID})
 			return err
 		})
 	case k.cancel != "" && o.Step == k.cancel && slices.Contains(e.Facts, "effect:done"):
 		p.act(ctx, o.ID, "cancel", func() error {
-			_, err := p.client.Cancel(ctx, o.ID, client.Cancel{ID: o.ID})
+			_, err := p.client.Cancel(ctx, o.ID, daemonapi.Cancel{ID: o.ID})
 			return err
 		})
 	}

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	api "github.com/stopgate/stopgate/internal/agents/client"
+	api "github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )

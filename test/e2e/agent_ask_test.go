@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 
 // asksNext waits for the next decision after one, and wants its source.
-func (m *managed) asksNext(d client.Decision, source string) client.Decision {
+func (m *managed) asksNext(d daemonapi.Decision, source string) daemonapi.Decision {
 	m.t.Helper()
-	o := m.until(d.Owner, "another decision", func(o client.Owner) bool { return o.Decision != nil && o.Decision.ID != d.ID })
+	o := m.until(d.Owner, "another decision", func(o daemonapi.Owner) bool { return o.Decision != nil && o.Decision.ID != d.ID })
 	if o.Decision.Source != source {
 		m.t.Fatalf("a decision from %s, want %s: %s", o.Decision.Source, source, o.Decision.Context)
 	}
@@ -173,7 +173,7 @@ func TestTwoThingsAreAskedAtOnce(t *testing.T) {
 	o := m.Go()
 	// answerLast answers what is asked last. Its hook is not to take the answer to the other for
 	// its own, which it would do within a second.
-	answerLast := func(d client.Decision, with ...string) {
+	answerLast := func(d daemonapi.Decision, with ...string) {
 		t.Helper()
 		if poll(2*time.Second, func() bool {
 			now, err := m.Plane.Owner(t.Context(), o.ID)
@@ -187,7 +187,7 @@ func TestTwoThingsAreAskedAtOnce(t *testing.T) {
 	// answers in the order in which it gets them.
 	fits := map[string]string{"Which colour?": "Blue", "Which fruit?": "Plum"}
 	var results []claudeapi.ToolResult
-	reply := func(d client.Decision, answer func(client.Decision, ...string)) {
+	reply := func(d daemonapi.Decision, answer func(daemonapi.Decision, ...string)) {
 		t.Helper()
 		asked := d.Ask.Questions[0].Question
 		answer(d, fits[asked])

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	events "github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
@@ -30,7 +30,7 @@ import (
 // model's side.
 type managed struct {
 	*bench
-	Plane *client.Client // asks the daemon
+	Plane *daemonapi.Client // asks the daemon
 	State string
 
 	daemon *exec.Cmd
@@ -43,7 +43,7 @@ func newManaged(t testing.TB, runbook string) *managed {
 	environtest.Need(t, "tmux")
 	b := newBench(t)
 	m := &managed{bench: b, State: filepath.Join(b.root, "state")}
-	m.Plane = client.New(filepath.Join(m.State, "daemon.sock"), "test")
+	m.Plane = daemonapi.New(filepath.Join(m.State, "daemon.sock"), "test")
 	if err := os.Mkdir(m.State, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -188,8 +188,8 @@ func (m *managed) explainAgents() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	owners, _ := m.Plane.Pipelines(ctx, client.Filter{})
-	runs, _ := m.Plane.Runs(ctx, client.Filter{})
+	owners, _ := m.Plane.Pipelines(ctx, daemonapi.Filter{})
+	runs, _ := m.Plane.Runs(ctx, daemonapi.Filter{})
 	for _, o := range append(owners, runs...) {
 		m.t.Logf("%s %s %s %s %q", o.Kind, o.ID, o.Step, o.Status, o.Error)
 		if o.Decision != nil {
@@ -257,7 +257,7 @@ func (m *managed) Attach(agent string) *tui {
 }
 
 // Go starts the runbook's command, and gives what was started. It waits for nothing.
-func (m *managed) Go(args ...string) (o client.Owner) {
+func (m *managed) Go(args ...string) (o daemonapi.Owner) {
 	m.t.Helper()
 	out := m.Stopgate(append([]string{"start", "--json", "go"}, args...)...).mustPass(m.t)
 	if err := json.Unmarshal([]byte(out.Stdout), &o); err != nil || o.Agent == nil {
@@ -267,11 +267,11 @@ func (m *managed) Go(args ...string) (o client.Owner) {
 }
 
 // until gives an owner as soon as it is as wanted, and ends the test when that takes too long.
-func (m *managed) until(id, what string, wanted func(client.Owner) bool) client.Owner {
+func (m *managed) until(id, what string, wanted func(daemonapi.Owner) bool) daemonapi.Owner {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), 2*patience) // it may take two starts of a client
 	defer cancel()
-	var last client.Owner
+	var last daemonapi.Owner
 	for ctx.Err() == nil { // a daemon that ends, ends the stream
 		for e, err := range m.Plane.Events(ctx, id, 0) {
 			if err != nil {
@@ -287,32 +287,32 @@ func (m *managed) until(id, what string, wanted func(client.Owner) bool) client.
 		time.Sleep(10 * time.Millisecond)
 	}
 	m.t.Fatalf("not in %v: %s; it is %s, %s", 2*patience, what, last.Step, last.Status)
-	return client.Owner{}
+	return daemonapi.Owner{}
 }
 
 // reaches waits until an owner is at a step in a status.
-func (m *managed) reaches(id, step, status string) client.Owner {
+func (m *managed) reaches(id, step, status string) daemonapi.Owner {
 	m.t.Helper()
-	return m.until(id, step+" "+status, func(o client.Owner) bool { return o.Step == step && o.Status == status })
+	return m.until(id, step+" "+status, func(o daemonapi.Owner) bool { return o.Step == step && o.Status == status })
 }
 
 // done waits for the end of a pipeline or a run that went well.
-func (m *managed) done(id string) client.Owner {
+func (m *managed) done(id string) daemonapi.Owner {
 	m.t.Helper()
 	return m.reaches(id, "done", "done")
 }
 
 // asks waits for a decision from a source.
-func (m *managed) asks(id, source string) client.Decision {
+func (m *managed) asks(id, source string) daemonapi.Decision {
 	m.t.Helper()
-	o := m.until(id, "a decision from "+source, func(o client.Owner) bool { return o.Decision != nil && o.Decision.Source == source })
+	o := m.until(id, "a decision from "+source, func(o daemonapi.Owner) bool { return o.Decision != nil && o.Decision.Source == source })
 	return *o.Decision
 }
 
 // settled waits until a decision is settled, and gives it.
-func (m *managed) settled(d client.Decision) client.Decision {
+func (m *managed) settled(d daemonapi.Decision) daemonapi.Decision {
 	m.t.Helper()
-	m.until(d.Owner, "the decision is settled", func(o client.Owner) bool { return o.Decision == nil || o.Decision.ID != d.ID })
+	m.until(d.Owner, "the decision is settled", func(o daemonapi.Owner) bool { return o.Decision == nil || o.Decision.ID != d.ID })
 	d, err := m.Plane.Decision(m.t.Context(), d.ID)
 	if err != nil {
 		m.t.Fatal(err)
@@ -321,13 +321,13 @@ func (m *managed) settled(d client.Decision) client.Decision {
 }
 
 // answers answers a decision from the shell.
-func (m *managed) answers(d client.Decision, args ...string) {
+func (m *managed) answers(d daemonapi.Decision, args ...string) {
 	m.t.Helper()
 	m.Stopgate(append([]string{"decision", "answer", d.ID}, args...)...).mustPass(m.t)
 }
 
 // wantOptions compares what a person can choose.
-func (m *managed) wantOptions(d client.Decision, want ...string) {
+func (m *managed) wantOptions(d daemonapi.Decision, want ...string) {
 	m.t.Helper()
 	var got []string
 	for _, o := range d.Options {
@@ -341,7 +341,7 @@ func (m *managed) wantOptions(d client.Decision, want ...string) {
 // wantDecisions compares the sources of all decisions of an owner so far, the oldest first.
 func (m *managed) wantDecisions(id string, want ...string) {
 	m.t.Helper()
-	var all []client.Decision
+	var all []daemonapi.Decision
 	for _, settled := range []bool{true, false} {
 		some, err := m.Plane.Decisions(m.t.Context(), settled)
 		if err != nil {
@@ -349,7 +349,7 @@ func (m *managed) wantDecisions(id string, want ...string) {
 		}
 		all = append(all, some...)
 	}
-	slices.SortFunc(all, func(a, b client.Decision) int { return a.Created.Compare(b.Created) })
+	slices.SortFunc(all, func(a, b daemonapi.Decision) int { return a.Created.Compare(b.Created) })
 	var got, seen []string
 	for _, d := range all {
 		if d.Owner == id && !slices.Contains(seen, d.ID) {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	events "github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
@@ -44,7 +44,7 @@ func TestAgentStopsWhileTheDaemonIsDown(t *testing.T) {
 	m.Global("lifecycle:\n  when_daemon_down: block\n")
 	m.answers(d, "-m", "Again.")
 	m.API.WaitRequest(t, claudeapi.Last("Again."))
-	m.until(o.ID, "the message has arrived", func(o client.Owner) bool { return o.Status == "running" })
+	m.until(o.ID, "the message has arrived", func(o daemonapi.Owner) bool { return o.Status == "running" })
 	m.kill()
 	close(second)
 	if r := m.heard(2, verdict("lifecycle", "daemon_down")); r.Decision != "block" {
@@ -123,7 +123,7 @@ func TestAgentsAreFoundAgainDeadOrAlive(t *testing.T) {
 	m.crash(runner)
 	m.wake()
 	m.API.WaitRequest(t, claudeapi.Last("Go on."))
-	resumed := m.until(o.ID, "the next agent", func(now client.Owner) bool { return now.Agent.ID != o.Agent.ID && now.Agent.Ready })
+	resumed := m.until(o.ID, "the next agent", func(now daemonapi.Owner) bool { return now.Agent.ID != o.Agent.ID && now.Agent.Ready })
 	if resumed.Agent.Session != o.Agent.ID {
 		t.Errorf("the agent is %+v", resumed.Agent)
 	}

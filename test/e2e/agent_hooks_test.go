@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	events "github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
@@ -129,7 +129,7 @@ func TestASignalDoesNotLeadPastTheGates(t *testing.T) {
 		m.Write(".gauntlet/config.yml", oneCheck(m.runs().counted("test -e fixed"), verifying))
 		return m
 	}
-	begin := func(m *managed) client.Owner {
+	begin := func(m *managed) daemonapi.Owner {
 		m.Stopgate("trust", "--yes").mustPass(m.t)
 		m.Commit()
 		return m.Go()
@@ -224,7 +224,7 @@ func TestAPIErrorParksTheAgent(t *testing.T) {
 
 	// It is started again, in its session.
 	m.answers(d, "retry")
-	again := m.until(o.ID, "the next error", func(o client.Owner) bool { return o.Decision != nil && o.Decision.ID != d.ID })
+	again := m.until(o.ID, "the next error", func(o daemonapi.Owner) bool { return o.Decision != nil && o.Decision.ID != d.ID })
 	if !strings.Contains(again.Decision.Context, "rate_limited") || !strings.Contains(again.Decision.Context, reset.Format(time.RFC3339)) {
 		t.Errorf("the decision says %q, want the reset at %s", again.Decision.Context, reset.Format(time.RFC3339))
 	}
@@ -264,7 +264,7 @@ func TestPersonAttachesAndTypes(t *testing.T) {
 	if cleared.Enums.Source != "clear" || cleared.Session == o.Agent.ID {
 		t.Errorf("SessionStart: %+v", cleared)
 	}
-	m.until(o.ID, "the new session", func(o client.Owner) bool { return o.Agent.Session == cleared.Session })
+	m.until(o.ID, "the new session", func(o daemonapi.Owner) bool { return o.Agent.Session == cleared.Session })
 	s.waitStill()
 	s.Type("What now?")
 	m.settled(d)

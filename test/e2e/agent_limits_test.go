@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 
@@ -49,7 +49,7 @@ func TestAgentOverItsBudgetIsEnded(t *testing.T) {
 		t.Errorf("the agent still runs: %v", m.sessions())
 	}
 	m.answers(d, "extend")
-	again := m.until(o.ID, "it is started again", func(now client.Owner) bool { return now.Agent.ID != o.Agent.ID })
+	again := m.until(o.ID, "it is started again", func(now daemonapi.Owner) bool { return now.Agent.ID != o.Agent.ID })
 	if again.Agent.Session != o.Agent.ID {
 		t.Errorf("the agent is %+v", again.Agent)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	events "github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
@@ -196,7 +196,7 @@ func TestEscalatedStop(t *testing.T) {
 	// Words reach the agent; then it stops anew.
 	m.answers(d, "nudge", "-m", "Try again.")
 	m.API.WaitRequest(t, claudeapi.Last("Try again."))
-	again := m.until(o.ID, "it stops again", func(o client.Owner) bool { return o.Decision != nil && o.Decision.ID != d.ID })
+	again := m.until(o.ID, "it stops again", func(o daemonapi.Owner) bool { return o.Decision != nil && o.Decision.ID != d.ID })
 	m.wantTold(2)
 	m.answers(*again.Decision, "done")
 	m.done(o.ID)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 
@@ -43,7 +43,7 @@ func TestNewcomerCopiesEveryCommand(t *testing.T) {
 	}
 	o := n.pipeline()
 	n.ids["PIPELINE"], n.ids["AGENT"] = o.ID[:8], o.Agent.ID[:8]
-	o = n.until(o.ID, "its question", func(o client.Owner) bool { return o.Decision != nil })
+	o = n.until(o.ID, "its question", func(o daemonapi.Owner) bool { return o.Decision != nil })
 	n.ids["DECISION"] = o.Decision.ID[:8]
 	if out := n.copies("stopgate decision"); !strings.Contains(out, "In which language?") || !strings.Contains(out, "Hallo, Ada!") {
 		t.Errorf("stopgate decision printed %q", out)
@@ -145,9 +145,9 @@ func (n *newcomer) copies(words string) string {
 }
 
 // pipeline is the only one there is.
-func (n *newcomer) pipeline() client.Owner {
+func (n *newcomer) pipeline() daemonapi.Owner {
 	n.t.Helper()
-	all, err := n.Plane.Pipelines(n.t.Context(), client.Filter{})
+	all, err := n.Plane.Pipelines(n.t.Context(), daemonapi.Filter{})
 	if err != nil || len(all) != 1 {
 		n.t.Fatalf("%d pipelines, %v", len(all), err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/guard"
@@ -140,7 +140,7 @@ func newService() (*stop.Service, error) {
 	reviews := &supervisor.Keeper{StateDir: state, Now: time.Now, Stderr: os.Stderr}
 	agents := &lifecycle.Keeper{
 		StateDir: state, Now: time.Now, Stderr: os.Stderr,
-		Daemon:  func() *client.Client { return client.At(state) },
+		Daemon:  func() *daemonapi.Client { return daemonapi.At(state) },
 		Program: signalProgram,
 		Parent:  os.Getppid,
 	}

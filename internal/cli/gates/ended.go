@@ -24,11 +24,11 @@ func untilEnded(ctx context.Context) (ended context.Context, stop context.Cancel
 	// sends it too, and one who reads no more sends it only when we write.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
-	over := make(chan struct{})
+	stopped := make(chan struct{})
 	go func() {
-		for readersStay(over, os.Stdout, os.Stderr) {
+		for readersStay(stopped, os.Stdout, os.Stderr) {
 			select {
-			case <-over:
+			case <-stopped:
 				return
 			default:
 			}
@@ -37,7 +37,7 @@ func untilEnded(ctx context.Context) (ended context.Context, stop context.Cancel
 	}()
 	return ended, sync.OnceFunc(func() {
 		signal.Stop(broken)
-		close(over)
+		close(stopped)
 		cancel()
 	})
 }

@@ -10,7 +10,7 @@ import (
 
 // readersStay waits for a while, and reports whether there still is somebody who reads
 // what we write there. What is no pipe always has somebody.
-func readersStay(over <-chan struct{}, files ...*os.File) bool {
+func readersStay(stopped <-chan struct{}, files ...*os.File) bool {
 	const while = 100 // milliseconds
 	fds := make([]unix.PollFd, len(files))
 	for i, file := range files {
@@ -25,6 +25,6 @@ func readersStay(over <-chan struct{}, files ...*os.File) bool {
 			return false
 		}
 	}
-	<-over // closed, or a terminal that hung up, which has a signal of its own
+	<-stopped // closed, or a terminal that hung up, which has a signal of its own
 	return true
 }

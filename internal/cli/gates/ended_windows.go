@@ -3,7 +3,7 @@ package gates
 import "os"
 
 // readersStay has no way to look.
-func readersStay(over <-chan struct{}, _ ...*os.File) bool {
-	<-over
+func readersStay(stopped <-chan struct{}, _ ...*os.File) bool {
+	<-stopped
 	return true
 }

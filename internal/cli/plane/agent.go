@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -49,22 +49,22 @@ Exit code 0: listed. 3: the daemon does not run.`,
 }
 
 // agents are those that there are; with all also the agent runs that are at their end.
-func (p *Plane) agents(ctx context.Context, all bool) ([]client.Agent, error) {
+func (p *Plane) agents(ctx context.Context, all bool) ([]daemonapi.Agent, error) {
 	agents, err := p.Agents(ctx)
-	listed := append([]client.Agent{}, agents...)
+	listed := append([]daemonapi.Agent{}, agents...)
 	if err != nil || !all {
 		return listed, err
 	}
-	runs, err := p.Runs(ctx, client.Filter{})
+	runs, err := p.Runs(ctx, daemonapi.Filter{})
 	if err != nil {
 		return nil, err
 	}
 	for i := range runs {
 		r := &runs[i]
-		if slices.ContainsFunc(agents, func(a client.Agent) bool { return a.Owner == r.ID }) {
+		if slices.ContainsFunc(agents, func(a daemonapi.Agent) bool { return a.Owner == r.ID }) {
 			continue
 		}
-		a := client.Agent{Name: r.Name, Owner: r.ID, Step: r.Step, Started: r.Created}
+		a := daemonapi.Agent{Name: r.Name, Owner: r.ID, Step: r.Step, Started: r.Created}
 		if r.Agent != nil {
 			a = *r.Agent
 		}
@@ -75,16 +75,16 @@ func (p *Plane) agents(ctx context.Context, all bool) ([]client.Agent, error) {
 }
 
 // agentList is agents at one moment.
-func agentList(agents []client.Agent, now func() time.Time) term.Glimpse {
-	return term.List[client.Agent]{
+func agentList(agents []daemonapi.Agent, now func() time.Time) term.Glimpse {
+	return term.List[daemonapi.Agent]{
 		All:  agents,
-		Fact: func(a *client.Agent) string { return strings.Join(agentRow(a), "  ") },
+		Fact: func(a *daemonapi.Agent) string { return strings.Join(agentRow(a), "  ") },
 		Draw: func(p term.Paint, width, height int) []string { return agentLines(agents, now(), p, width, height) },
 	}
 }
 
 // agentRow is the agent in the columns that do not change by themselves.
-func agentRow(a *client.Agent) []string {
+func agentRow(a *daemonapi.Agent) []string {
 	id, signal := "-", "-"
 	if a.ID != "" {
 		id = shortID(a.ID)
@@ -95,12 +95,12 @@ func agentRow(a *client.Agent) []string {
 	return []string{id, plain.Line(a.Name), shortID(a.Owner), plain.Line(a.Step), agentState(a), signal}
 }
 
-func agentLines(agents []client.Agent, now time.Time, p term.Paint, width, height int) []string {
+func agentLines(agents []daemonapi.Agent, now time.Time, p term.Paint, width, height int) []string {
 	if len(agents) == 0 {
 		return []string{term.Cut("no agents", width), p.Faint(term.Cut("see what can be started with: stopgate start", width))}
 	}
 	head := []string{"ID", "NAME", "OWNER", "STEP", "STATUS", "SIGNAL", "AGE"}
-	costs := slices.ContainsFunc(agents, func(a client.Agent) bool { return a.USD > 0 })
+	costs := slices.ContainsFunc(agents, func(a daemonapi.Agent) bool { return a.USD > 0 })
 	if costs {
 		head = append(head, "COST")
 	}
@@ -121,43 +121,43 @@ func agentLines(agents []client.Agent, now time.Time, p term.Paint, width, heigh
 }
 
 // agentTitle is what people are told of an agent: "agent 0d9a4d52 worker".
-func agentTitle(a *client.Agent) string {
+func agentTitle(a *daemonapi.Agent) string {
 	return strings.TrimSpace("agent " + shortID(a.ID) + " " + plain.Line(a.Name))
 }
 
 // findAgent finds the agent that somebody means: by its id or the beginning of it, or by
 // the pipeline or agent run that has it, or had it last. One that never had any gives an
 // agent without an id.
-func (p *Plane) findAgent(ctx context.Context, id string) (client.Agent, error) {
+func (p *Plane) findAgent(ctx context.Context, id string) (daemonapi.Agent, error) {
 	if err := checkID(id); err != nil {
-		return client.Agent{}, err
+		return daemonapi.Agent{}, err
 	}
-	if !client.IsOwnerID(id) {
-		if a, err := p.Agent(ctx, id); client.Code(err) != "not_found" {
+	if !daemonapi.IsOwnerID(id) {
+		if a, err := p.Agent(ctx, id); daemonapi.Code(err) != "not_found" {
 			return a, err
 		}
 	}
 	owner, err := p.resolve(ctx, id)
 	if err != nil {
-		return client.Agent{}, err
+		return daemonapi.Agent{}, err
 	}
 	o, err := p.Owner(ctx, owner)
 	if err != nil || o.Agent != nil {
-		return *cmp.Or(o.Agent, &client.Agent{}), err
+		return *cmp.Or(o.Agent, &daemonapi.Agent{}), err
 	}
 	for _, visit := range slices.Backward(o.Steps) {
 		if visit.Agent != "" {
 			return p.Agent(ctx, visit.Agent)
 		}
 	}
-	return client.Agent{Owner: o.ID}, nil
+	return daemonapi.Agent{Owner: o.ID}, nil
 }
 
 // errNoAgent says that somebody meant a pipeline that has no agent.
 var errNoAgent = errors.New("it has no agent")
 
 // someAgent finds the agent that somebody means, where there is one.
-func (p *Plane) someAgent(ctx context.Context, id string) (client.Agent, error) {
+func (p *Plane) someAgent(ctx context.Context, id string) (daemonapi.Agent, error) {
 	a, err := p.findAgent(ctx, id)
 	if err == nil && a.ID == "" {
 		err = term.WithHint(fmt.Errorf("%s: %w", id, errNoAgent), "see those there are with: stopgate agent list")

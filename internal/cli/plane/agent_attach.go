@@ -12,7 +12,7 @@ import (
 	xterm "golang.org/x/term"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/session/terminal"
 	"github.com/stopgate/stopgate/internal/sys/environ"
@@ -42,7 +42,7 @@ is no terminal or an agent's shell, tmux is missing, or the daemon does not run.
 			return needsTerminal(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var where client.Terminal
+			var where daemonapi.Terminal
 			err := Asking(func(ctx context.Context, p *Plane, args []string) (err error) {
 				where, err = p.terminalOf(ctx, args[0])
 				return err
@@ -69,33 +69,33 @@ func needsTerminal(cmd *cobra.Command, id string) error {
 
 // terminalOf is where the agent that somebody means is to be seen. One that has ended has
 // said something before, which people want to know then.
-func (p *Plane) terminalOf(ctx context.Context, id string) (client.Terminal, error) {
+func (p *Plane) terminalOf(ctx context.Context, id string) (daemonapi.Terminal, error) {
 	a, err := p.someAgent(ctx, id)
 	if err != nil {
-		return client.Terminal{}, err
+		return daemonapi.Terminal{}, err
 	}
 	logs := "see what it did with: stopgate agent logs " + shortID(a.ID)
 	switch {
 	case !a.Client:
-		return client.Terminal{}, term.WithHint(fmt.Errorf("%s is no client: it has no terminal", agentTitle(&a)), logs)
+		return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s is no client: it has no terminal", agentTitle(&a)), logs)
 	case a.Status == "queued":
-		return client.Terminal{}, term.WithHint(fmt.Errorf("%s is not started yet: it waits until there is room for it", agentTitle(&a)), "see who runs with: stopgate agent list")
+		return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s is not started yet: it waits until there is room for it", agentTitle(&a)), "see who runs with: stopgate agent list")
 	case a.Terminal != nil:
 		server := terminal.Server{Socket: a.Terminal.Socket, Environ: os.Environ()}
 		there, err := server.HasSession(ctx, a.Terminal.Session)
 		if errors.Is(err, terminal.ErrNotInstalled) {
-			return client.Terminal{}, term.CannotRun(err, "install tmux, or add it to the PATH")
+			return daemonapi.Terminal{}, term.CannotRun(err, "install tmux, or add it to the PATH")
 		}
 		if there || err != nil {
 			return *a.Terminal, err
 		}
 	}
 	p.tellLast(&a)
-	return client.Terminal{}, term.WithHint(fmt.Errorf("%s has ended", agentTitle(&a)), logs)
+	return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s has ended", agentTitle(&a)), logs)
 }
 
 // tellLast says what an agent said last, as far as that is known.
-func (p *Plane) tellLast(a *client.Agent) {
+func (p *Plane) tellLast(a *daemonapi.Agent) {
 	dir, err := agentdir.At(p.stateDir, a.ID)
 	if err != nil {
 		return
@@ -115,7 +115,7 @@ func (p *Plane) tellLast(a *client.Agent) {
 
 // attach becomes tmux. Ours is a server of its own, so that it can be looked at from
 // within another tmux.
-func attach(where client.Terminal, readOnly bool, env []string) error {
+func attach(where daemonapi.Terminal, readOnly bool, env []string) error {
 	program, found := environ.LookPath(env, "tmux")
 	if !found {
 		return term.CannotRun(terminal.ErrNotInstalled, "install tmux, or add it to the PATH")
@@ -129,7 +129,7 @@ func attach(where client.Terminal, readOnly bool, env []string) error {
 }
 
 // attachArgs are tmux's: it says for a while how to leave.
-func attachArgs(where client.Terminal, readOnly, inside bool) []string {
+func attachArgs(where daemonapi.Terminal, readOnly, inside bool) []string {
 	target, leave := "="+where.Session+":", "Ctrl-b d"
 	if inside {
 		leave = "Ctrl-b Ctrl-b d"

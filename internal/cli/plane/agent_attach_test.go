@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 func TestAttachArgs(t *testing.T) {
-	where := client.Terminal{Socket: "/a b/tmux.sock", Session: "stopgate-worker-0d9a4d52"}
+	where := daemonapi.Terminal{Socket: "/a b/tmux.sock", Session: "stopgate-worker-0d9a4d52"}
 	for _, test := range []struct {
 		readOnly, inside bool
 		want             string

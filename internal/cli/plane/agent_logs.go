@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -58,7 +58,7 @@ const talkEvery = 200 * time.Millisecond
 // talk prints the conversation of an agent.
 type talk struct {
 	*Plane
-	agent    client.Agent
+	agent    daemonapi.Agent
 	paint    term.Paint
 	width    int
 	now      func() time.Time
@@ -67,7 +67,7 @@ type talk struct {
 	convo    transcript.Conversation
 }
 
-func newTalk(p *Plane, a client.Agent) *talk {
+func newTalk(p *Plane, a daemonapi.Agent) *talk {
 	t := &talk{Plane: p, agent: a, paint: term.PaintFor(p.out), width: term.WidthOf(p.out), now: time.Now}
 	t.day = t.now().Local().Format(time.DateOnly)
 	return t

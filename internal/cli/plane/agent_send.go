@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 )
 
@@ -39,8 +39,8 @@ is nothing to say. 3: the daemon could not be started, or this is an agent's she
 		if err != nil {
 			return err
 		}
-		request := client.Send{ID: client.NewID(), Message: strings.Join(args[1:], " ")}
-		a, err = insist(ctx, p, func() (client.Agent, error) { return p.Client.Send(ctx, a.ID, request) })
+		request := daemonapi.Send{ID: daemonapi.NewID(), Message: strings.Join(args[1:], " ")}
+		a, err = insist(ctx, p, func() (daemonapi.Agent, error) { return p.Client.Send(ctx, a.ID, request) })
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ is nothing to say. 3: the daemon could not be started, or this is an agent's she
 }
 
 // willHear is when an agent hears of what was sent.
-func willHear(a *client.Agent) string {
+func willHear(a *daemonapi.Agent) string {
 	switch {
 	case !a.Client:
 		return "has it in its inbox"
@@ -92,8 +92,8 @@ func (p *Plane) kill(ctx context.Context, id string) error {
 	case !strings.HasPrefix(a.ID, id) && !strings.HasPrefix(a.Owner, id):
 		return term.WithHint(fmt.Errorf("agent %s is there no longer: %s is in its place", shortID(id), agentTitle(&a)), "to end that one: stopgate agent kill "+shortID(a.ID))
 	}
-	request := client.Kill{ID: client.NewID()}
-	ending, err := insist(ctx, p, func() (client.Agent, error) { return p.Client.Kill(ctx, a.ID, request) })
+	request := daemonapi.Kill{ID: daemonapi.NewID()}
+	ending, err := insist(ctx, p, func() (daemonapi.Agent, error) { return p.Client.Kill(ctx, a.ID, request) })
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -172,7 +172,7 @@ cannot be asked yet.`,
 }
 
 // statusSoon does not wait long: one that takes its time is worth knowing of.
-func (p *Plane) StatusSoon(ctx context.Context) (client.Status, error) {
+func (p *Plane) StatusSoon(ctx context.Context) (daemonapi.Status, error) {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -183,7 +183,7 @@ func (p *Plane) StatusSoon(ctx context.Context) (client.Status, error) {
 // that do not.
 type runningStatus struct {
 	State string `json:"status"`
-	client.Status
+	daemonapi.Status
 }
 
 // Failure implements what term.View may have.
@@ -229,7 +229,7 @@ func (s runningStatus) Print(out io.Writer) {
 }
 
 // countsLine names those that there are.
-func countsLine(c client.Counts) string {
+func countsLine(c daemonapi.Counts) string {
 	return cmp.Or(term.Tally(
 		[]string{ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled},
 		[]int{c.Running, c.Waiting, c.Done, c.Failed, c.Cancelled},
@@ -267,7 +267,7 @@ Exit code 0: the copy is complete and on disk. 1: there is none. 3: the daemon d
 // noBackup says why there is none. A place that cannot be written to is no mistake in the
 // command line.
 func (p *Plane) noBackup(ctx context.Context, err error) error {
-	if client.Code(err) == "invalid" {
+	if daemonapi.Code(err) == "invalid" {
 		return term.WithCode(p.explain(ctx, err), term.ExitFailed)
 	}
 	return err

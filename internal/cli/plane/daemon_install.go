@@ -125,12 +125,12 @@ func (p *Plane) Uninstall(ctx context.Context, force bool) error {
 		return p.byHand("daemon-reload")
 	}
 	// A systemd that cannot be told must not keep the file there.
-	told := p.tellSystemd(ctx, []string{"disable", "--now", unitName})
+	disabled := p.tellSystemd(ctx, []string{"disable", "--now", unitName})
 	if err := p.removeUnit(path); err != nil {
 		return err
 	}
-	if told != nil {
-		return told
+	if disabled != nil {
+		return disabled
 	}
 	return p.tellSystemd(ctx, []string{"daemon-reload"})
 }

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
@@ -36,7 +36,7 @@ const startPatience = 2 * time.Minute
 
 // wake starts the daemon where there is none, and reports whether it did.
 func (p *Plane) wake(ctx context.Context) (started bool, err error) {
-	if err := client.CheckSocket(client.Socket(p.stateDir)); err != nil {
+	if err := daemonapi.CheckSocket(daemonapi.Socket(p.stateDir)); err != nil {
 		return false, term.CannotRun(err, "a shorter one can be had with: export STOPGATE_STATE_DIR=$HOME/.stopgate")
 	}
 	switch _, err := p.Version(ctx); {
@@ -84,7 +84,7 @@ func (p *Plane) hung() error {
 // settle waits for a daemon that has not yet begun to answer, or no longer does and has
 // not ended: its lock is held. It returns the daemon that can be asked then, if any, and
 // whether there was one.
-func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *client.Version, was bool, err error) {
+func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *daemonapi.Version, was bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -239,14 +239,14 @@ func (p *Plane) Halt(ctx context.Context, kill bool) (stopped bool, err error) {
 	case running == nil:
 		return true, nil
 	}
-	told := p.Client.Stop(ctx, kill)
-	if told != nil && !errors.Is(told, client.ErrCut) && client.Code(told) != "conflict" {
-		return false, told
+	answer := p.Client.Stop(ctx, kill)
+	if answer != nil && !errors.Is(answer, daemonapi.ErrCut) && daemonapi.Code(answer) != "conflict" {
+		return false, answer
 	}
 	if err := p.awaitEnd(ctx, running.PID); err != nil {
 		return false, err
 	}
-	return true, p.left(told, kill)
+	return true, p.left(answer, kill)
 }
 
 // awaitEnd waits until a daemon has ended. Its lock is what the next one has to wait for, which may
@@ -281,12 +281,12 @@ func (p *Plane) leftRunning() bool {
 }
 
 // left says what a daemon that has ended was to end as well, and did not, or may not have.
-func (p *Plane) left(told error, kill bool) error {
-	var refusal *client.Error
+func (p *Plane) left(answer error, kill bool) error {
+	var refusal *daemonapi.Error
 	switch {
-	case errors.As(told, &refusal):
+	case errors.As(answer, &refusal):
 		return term.WithCode(explainRefusal(refusal, p.Skew()), term.ExitCouldNotRun)
-	case told != nil && kill:
+	case answer != nil && kill:
 		return mayGoOn("the daemon ended before it said whether what it started has")
 	}
 	return nil

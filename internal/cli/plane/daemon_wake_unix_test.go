@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
@@ -22,7 +22,7 @@ import (
 func TestHaltOfOneThatEnds(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		state := t.TempDir()
-		p := &Plane{Client: client.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+		p := &Plane{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
 		if stopped, err := p.Halt(t.Context(), kill); stopped || err != nil {
 			t.Errorf("kill %t, none: %t, %v", kill, stopped, err)
 		}
@@ -52,7 +52,7 @@ func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	listener, err := net.Listen("unix", client.Socket(state))
+	listener, err := net.Listen("unix", daemonapi.Socket(state))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
 	go next.Serve(listener)
 	defer next.Close()
 
-	p := &Plane{Client: client.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+	p := &Plane{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
 	if err := p.awaitEnd(t.Context(), 1); err != nil {
 		t.Errorf("the next daemon answers: %v", err)
 	}
@@ -75,16 +75,16 @@ func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
 
 // Who asked for everything to end is told what did not, or may not have.
 func TestLeft(t *testing.T) {
-	p := &Plane{Client: client.At(t.TempDir())}
-	refusal := &client.Error{Failure: client.Failure{Code: "conflict", Error: "1 command may go on"}}
+	p := &Plane{Client: daemonapi.At(t.TempDir())}
+	refusal := &daemonapi.Error{Failure: daemonapi.Failure{Code: "conflict", Error: "1 command may go on"}}
 	for _, test := range []struct {
 		told error
 		kill bool
 		want string
 	}{
 		{nil, true, ""},
-		{client.ErrCut, false, ""},
-		{client.ErrCut, true, "the daemon ended before it said whether what it started has"},
+		{daemonapi.ErrCut, false, ""},
+		{daemonapi.ErrCut, true, "the daemon ended before it said whether what it started has"},
 		{refusal, true, "1 command may go on"},
 	} {
 		err := p.left(test.told, test.kill)
@@ -97,7 +97,7 @@ func TestLeft(t *testing.T) {
 
 func TestSettleGivesUp(t *testing.T) {
 	state := t.TempDir()
-	p := &Plane{Client: client.At(state), stateDir: state}
+	p := &Plane{Client: daemonapi.At(state), stateDir: state}
 	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
 	if err != nil {
 		t.Fatal(err)

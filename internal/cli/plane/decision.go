@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -49,13 +49,13 @@ Exit code 0: listed. 3: the daemon does not run.`,
 }
 
 // decisions are those that are open, and with all those that are settled.
-func (p *Plane) decisions(ctx context.Context, all bool) ([]client.Decision, error) {
+func (p *Plane) decisions(ctx context.Context, all bool) ([]daemonapi.Decision, error) {
 	open, err := p.Decisions(ctx, false)
 	if err != nil || !all {
-		return append([]client.Decision{}, open...), err
+		return append([]daemonapi.Decision{}, open...), err
 	}
 	settled, err := p.Decisions(ctx, true)
-	list := append([]client.Decision{}, open...)
+	list := append([]daemonapi.Decision{}, open...)
 	for _, d := range settled {
 		if d.Resolved != nil {
 			list = append(list, d)
@@ -69,14 +69,14 @@ func (p *Plane) findDecision(ctx context.Context, id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
-	if client.IsOwnerID(id) {
+	if daemonapi.IsOwnerID(id) {
 		return id, nil
 	}
 	d, err := p.Decision(ctx, id)
 	found := map[string]string{}
-	switch client.Code(err) {
+	switch daemonapi.Code(err) {
 	case "conflict":
-		var all []client.Decision
+		var all []daemonapi.Decision
 		if all, err = p.decisions(ctx, true); err != nil {
 			return "", err
 		}
@@ -140,7 +140,7 @@ Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no 
 		PreRunE:           forPeople,
 		ValidArgsFunction: decisionIDs(true),
 	}, func(ctx context.Context, p *Plane, args []string) error {
-		answer := client.Answer{ID: client.NewID(), Message: message}
+		answer := daemonapi.Answer{ID: daemonapi.NewID(), Message: message}
 		if len(args) == 2 {
 			answer.Option = args[1]
 		} else {
@@ -178,7 +178,7 @@ func refused(cmd *cobra.Command, marker string) error {
 	return term.CannotRun(err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal")
 }
 
-func (p *Plane) answer(ctx context.Context, arg string, answer client.Answer) error {
+func (p *Plane) answer(ctx context.Context, arg string, answer daemonapi.Answer) error {
 	id, err := p.findDecision(ctx, arg)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (p *Plane) answer(ctx context.Context, arg string, answer client.Answer) er
 		}
 		return term.BadUsage(errors.New("there is no answer"), strings.Join(answers(&d), "\n"))
 	}
-	d, err := insist(ctx, p, func() (client.Decision, error) { return p.Answer(ctx, id, answer) })
+	d, err := insist(ctx, p, func() (daemonapi.Decision, error) { return p.Answer(ctx, id, answer) })
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (p *Plane) answer(ctx context.Context, arg string, answer client.Answer) er
 }
 
 // decisionAbout is what a decision is about: "build, step test (idle)".
-func decisionAbout(d *client.Decision) string {
+func decisionAbout(d *daemonapi.Decision) string {
 	text := plain.Line(d.Name)
 	if d.Step != "" {
 		text += ", step " + plain.Line(d.Step)
@@ -207,10 +207,10 @@ func decisionAbout(d *client.Decision) string {
 }
 
 // decisionList is decisions at one moment.
-func decisionList(decisions []client.Decision, now func() time.Time) term.Glimpse {
-	return term.List[client.Decision]{
+func decisionList(decisions []daemonapi.Decision, now func() time.Time) term.Glimpse {
+	return term.List[daemonapi.Decision]{
 		All: decisions,
-		Fact: func(d *client.Decision) string {
+		Fact: func(d *daemonapi.Decision) string {
 			return fmt.Sprintf("decision %s about %s: %s", shortID(d.ID), decisionAbout(d), decisionState(d))
 		},
 		Draw: func(p term.Paint, width, height int) []string {
@@ -220,7 +220,7 @@ func decisionList(decisions []client.Decision, now func() time.Time) term.Glimps
 }
 
 // decisionState is what is asked, or how it was settled.
-func decisionState(d *client.Decision) string {
+func decisionState(d *daemonapi.Decision) string {
 	if d.Resolved != nil {
 		return "settled: " + settledBy(d)
 	}
@@ -228,7 +228,7 @@ func decisionState(d *client.Decision) string {
 	return plain.Line(first)
 }
 
-func decisionRows(decisions []client.Decision, now time.Time, p term.Paint, width, height int) []string {
+func decisionRows(decisions []daemonapi.Decision, now time.Time, p term.Paint, width, height int) []string {
 	if len(decisions) == 0 {
 		return []string{term.Cut("no decisions to make", width)}
 	}
@@ -288,7 +288,7 @@ func decisionIDs(options bool) cobra.CompletionFunc {
 }
 
 // possible are the answers to a decision, or to one of its questions, with what they mean.
-func possible(d *client.Decision, n int) (words []string) {
+func possible(d *daemonapi.Decision, n int) (words []string) {
 	if n < len(questions(d)) {
 		for _, c := range questions(d)[n].Options {
 			words = append(words, plain.Line(c.Label)+"\t"+plain.Line(c.Description))

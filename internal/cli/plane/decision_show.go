@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // showDecision shows all that a person needs to decide.
-func (p *Plane) showDecision(ctx context.Context, d *client.Decision) error {
+func (p *Plane) showDecision(ctx context.Context, d *daemonapi.Decision) error {
 	s := decisionShow{Decision: d, paint: term.PaintFor(p.out), width: term.WidthOf(p.out), now: time.Now()}
 	if d.Agent != "" && d.Resolved == nil {
 		if a, err := p.Agent(ctx, d.Agent); err == nil { // it is a help, no more
@@ -27,8 +27,8 @@ func (p *Plane) showDecision(ctx context.Context, d *client.Decision) error {
 // decisionShow is one decision. What is asked stands at the end, beside how to answer: that
 // is what is still to be seen on a terminal.
 type decisionShow struct {
-	*client.Decision
-	agent *client.Agent // nil where nothing is known of it
+	*daemonapi.Decision
+	agent *daemonapi.Agent // nil where nothing is known of it
 	paint term.Paint
 	width int
 	now   time.Time
@@ -68,9 +68,9 @@ func (s *decisionShow) details() (lines []string) {
 			return
 		}
 		lines = append(lines, "", s.paint.Faint(term.Cut(title, s.width)))
-		if over := len(text) - most; over > 0 && s.width < 1<<20 { // what is said last says most
-			lines = append(lines, s.paint.Faint(fmt.Sprintf("  … %s before", term.Count(over, "line"))))
-			text = text[over:]
+		if before := len(text) - most; before > 0 && s.width < 1<<20 { // what is said last says most
+			lines = append(lines, s.paint.Faint(fmt.Sprintf("  … %s before", term.Count(before, "line"))))
+			text = text[before:]
 		}
 		lines = append(lines, text...)
 	}
@@ -111,7 +111,7 @@ func (s *decisionShow) facts() (lines []string) {
 }
 
 // onExpiry is what happens to a decision that nobody makes.
-func onExpiry(d *client.Decision) string {
+func onExpiry(d *daemonapi.Decision) string {
 	cancelled := "then it is cancelled"
 	switch {
 	case d.OnExpiry == "done":
@@ -175,7 +175,7 @@ func (s *decisionShow) context(shown string) (lines []string) {
 }
 
 // question is one of the agent's, with its choices.
-func (s *decisionShow) question(q *client.Question, beginning string) []string {
+func (s *decisionShow) question(q *daemonapi.Question, beginning string) []string {
 	text := q.Question
 	if q.Multi {
 		text += " (several may be chosen)"
@@ -235,10 +235,10 @@ func (s *decisionShow) options() []string {
 }
 
 // howToAnswer says what can be put in place of what the commands have.
-func howToAnswer(d *client.Decision) string {
+func howToAnswer(d *daemonapi.Decision) string {
 	asked := questions(d)
 	several := ""
-	if slices.ContainsFunc(asked, func(q client.Question) bool { return q.Multi }) {
+	if slices.ContainsFunc(asked, func(q daemonapi.Question) bool { return q.Multi }) {
 		several = ", several with commas between"
 	}
 	switch len(asked) {
@@ -264,7 +264,7 @@ func (s *decisionShow) more() (lines []string) {
 
 // answers are the commands that answer a decision. They can be pasted; only words have to
 // be put in.
-func answers(d *client.Decision) []string {
+func answers(d *daemonapi.Decision) []string {
 	command := "stopgate decision answer " + shortID(d.ID)
 	if asked := questions(d); len(asked) > 0 {
 		return slices.Concat([]string{command + " " + example(asked)}, wordsFor(d, command), []string{command + " " + lastOption(d)})
@@ -284,7 +284,7 @@ func answers(d *client.Decision) []string {
 }
 
 // wordsFor is the command that answers with words, where that is possible.
-func wordsFor(d *client.Decision, command string) []string {
+func wordsFor(d *daemonapi.Decision, command string) []string {
 	if !takesWords(d) {
 		return nil
 	}
@@ -292,7 +292,7 @@ func wordsFor(d *client.Decision, command string) []string {
 }
 
 // example is an answer to each question: its first choices, or words.
-func example(asked []client.Question) string {
+func example(asked []daemonapi.Question) string {
 	var words []string
 	for _, q := range asked {
 		switch {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // questions are those that the agent asks.
-func questions(d *client.Decision) []client.Question {
+func questions(d *daemonapi.Decision) []daemonapi.Question {
 	if d.Ask == nil {
 		return nil
 	}
@@ -19,7 +19,7 @@ func questions(d *client.Decision) []client.Question {
 }
 
 // choices are the answers to a decision that is open, in a few characters.
-func choices(d *client.Decision) string {
+func choices(d *daemonapi.Decision) string {
 	switch asked := questions(d); {
 	case d.Resolved != nil:
 		return "-"
@@ -41,7 +41,7 @@ func choices(d *client.Decision) string {
 
 // answerLine is the command that answers a decision, with all options. Of several
 // questions one has to see the choices first.
-func answerLine(d *client.Decision) string {
+func answerLine(d *daemonapi.Decision) string {
 	if len(questions(d)) > 0 {
 		return "stopgate decision show " + shortID(d.ID)
 	}
@@ -50,7 +50,7 @@ func answerLine(d *client.Decision) string {
 
 // decisionLines are what a decision is about and what can be answered, or how it was
 // settled, in a few lines.
-func decisionLines(p term.Paint, d *client.Decision, width int) []string {
+func decisionLines(p term.Paint, d *daemonapi.Decision, width int) []string {
 	if d == nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ func decisionLines(p term.Paint, d *client.Decision, width int) []string {
 }
 
 // settledBy is how a decision was settled.
-func settledBy(d *client.Decision) string {
+func settledBy(d *daemonapi.Decision) string {
 	text := cmp.Or(plain.Line(d.Closed), plain.Line(d.Chosen), plain.Line(strings.Join(d.Answers, "; ")), "answered")
 	if words := plain.Line(d.Message); words != "" && words != text {
 		text += ": " + words
@@ -91,7 +91,7 @@ func settledBy(d *client.Decision) string {
 }
 
 // lastOption is the one that cancels.
-func lastOption(d *client.Decision) string {
+func lastOption(d *daemonapi.Decision) string {
 	if len(d.Options) == 0 {
 		return "cancel"
 	}
@@ -99,7 +99,7 @@ func lastOption(d *client.Decision) string {
 }
 
 // takesWords reports whether words alone are an answer.
-func takesWords(d *client.Decision) bool {
+func takesWords(d *daemonapi.Decision) bool {
 	switch d.Source {
 	case "start", "budget":
 		return false

@@ -3,11 +3,11 @@ package plane
 import (
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 func TestSettledBy(t *testing.T) {
-	for want, d := range map[string]client.Decision{
+	for want, d := range map[string]daemonapi.Decision{
 		"done":                            {Chosen: "done"},
 		"nudge: use it":                   {Chosen: "nudge", Message: "use it"},
 		"Red; Monday, Tuesday":            {Answers: []string{"Red", "Monday, Tuesday"}},

@@ -13,7 +13,7 @@ import (
 	xterm "golang.org/x/term"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -201,6 +201,6 @@ func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 func daemonRuns(ctx context.Context, stateDir string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	_, err := client.At(stateDir).Version(ctx)
+	_, err := daemonapi.At(stateDir).Version(ctx)
 	return !IsDown(err)
 }

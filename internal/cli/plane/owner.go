@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -28,13 +28,13 @@ func ownerStates() []string {
 }
 
 // atEnd reports whether nothing moves the owner any more.
-func atEnd(o *client.Owner) bool { return o.Status != ownerRunning && o.Status != ownerWaiting }
+func atEnd(o *daemonapi.Owner) bool { return o.Status != ownerRunning && o.Status != ownerWaiting }
 
 // shortID is enough of an id for people.
 func shortID(id string) string { return id[:min(len(id), 8)] }
 
 // kindWord is what people call an owner.
-func kindWord(o *client.Owner) string {
+func kindWord(o *daemonapi.Owner) string {
 	if o.Kind == "run" {
 		return "agent run"
 	}
@@ -42,7 +42,7 @@ func kindWord(o *client.Owner) string {
 }
 
 // groupWord is the command that is about such owners.
-func groupWord(o *client.Owner) string {
+func groupWord(o *daemonapi.Owner) string {
 	if o.Kind == "run" {
 		return "agent"
 	}
@@ -50,22 +50,22 @@ func groupWord(o *client.Owner) string {
 }
 
 // title is what people are told of an owner: "pipeline 3f9a12bc build".
-func title(o *client.Owner) string {
+func title(o *daemonapi.Owner) string {
 	return kindWord(o) + " " + shortID(o.ID) + " " + plain.Line(o.Name)
 }
 
 // owners are all pipelines and agent runs, the newest first.
-func (p *Plane) owners(ctx context.Context) ([]client.Owner, error) {
-	pipelines, err := p.Pipelines(ctx, client.Filter{})
+func (p *Plane) owners(ctx context.Context) ([]daemonapi.Owner, error) {
+	pipelines, err := p.Pipelines(ctx, daemonapi.Filter{})
 	if err != nil {
 		return nil, err
 	}
-	runs, err := p.Runs(ctx, client.Filter{})
+	runs, err := p.Runs(ctx, daemonapi.Filter{})
 	if err != nil {
 		return nil, err
 	}
 	all := slices.Concat(pipelines, runs)
-	slices.SortStableFunc(all, func(a, b client.Owner) int { return b.Created.Compare(a.Created) })
+	slices.SortStableFunc(all, func(a, b daemonapi.Owner) int { return b.Created.Compare(a.Created) })
 	return all, nil
 }
 
@@ -75,12 +75,12 @@ func (p *Plane) resolve(ctx context.Context, id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
-	if client.IsOwnerID(id) {
+	if daemonapi.IsOwnerID(id) {
 		return id, nil
 	}
 	o, err := p.Owner(ctx, id)
 	found := map[string]string{} // id → what it is
-	switch client.Code(err) {
+	switch daemonapi.Code(err) {
 	case "conflict":
 		err = p.ownersLike(ctx, id, found)
 	case "not_found":
@@ -120,7 +120,7 @@ func (p *Plane) agentsLike(ctx context.Context, id string, found map[string]stri
 	switch {
 	case err == nil:
 		found[a.Owner] = "of agent " + plain.Line(a.Name)
-	case client.Code(err) == "not_found":
+	case daemonapi.Code(err) == "not_found":
 		return nil
 	}
 	return err
@@ -146,7 +146,7 @@ func onlyOne(id string, found map[string]string, what, hint string) (string, err
 
 // checkID refuses what can be no id, before anybody is asked.
 func checkID(id string) error {
-	if !client.IsID(id) {
+	if !daemonapi.IsID(id) {
 		return term.BadUsage(fmt.Errorf("%s is no id", term.Shown(cmp.Or(id, `""`))), "an id has the digits 0 to 9 and a to f; its beginning will do")
 	}
 	return nil

@@ -9,14 +9,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // ownerShow is a pipeline or an agent run at one moment.
 type ownerShow struct {
-	owner client.Owner
+	owner daemonapi.Owner
 	now   func() time.Time
 	last  *lastLine // of its log; nil where nobody watches
 }
@@ -91,7 +91,7 @@ func (s *ownerShow) Facts() (all []term.Fact) {
 }
 
 // ownerState tells how an owner stands.
-func ownerState(o *client.Owner) string {
+func ownerState(o *daemonapi.Owner) string {
 	switch {
 	case o.Status == ownerFailed && o.Error != "":
 		return "failed: " + plain.Line(o.Error)
@@ -152,7 +152,7 @@ func (s *ownerShow) steps(p term.Paint, width int, now time.Time) []string {
 
 // says is what there is to say about a step; nothing where it is completed. Of one at
 // work, whoever watches sees what it printed last.
-func (s *ownerShow) says(p term.Paint, v *client.Visit, room int) string {
+func (s *ownerShow) says(p term.Paint, v *daemonapi.Visit, room int) string {
 	last := s.last.String()
 	switch {
 	case v.Outcome == "completed":
@@ -166,7 +166,7 @@ func (s *ownerShow) says(p term.Paint, v *client.Visit, room int) string {
 }
 
 // mark is one character for how a step stands. Only where somebody watches, it turns.
-func (s *ownerShow) mark(p term.Paint, v *client.Visit, now time.Time) string {
+func (s *ownerShow) mark(p term.Paint, v *daemonapi.Visit, now time.Time) string {
 	switch v.Outcome {
 	case "completed":
 		return p.Green("✓")
@@ -207,7 +207,7 @@ func (s *ownerShow) agent(p term.Paint, width int) []string {
 }
 
 // agentState is how an agent stands, in words.
-func agentState(a *client.Agent) string {
+func agentState(a *daemonapi.Agent) string {
 	if a.Client && !a.Ready && a.Status == ownerRunning {
 		return "starting"
 	}
@@ -249,7 +249,7 @@ func (p *Plane) watchOwner(ctx context.Context, id string) error {
 		last = &lastLine{}
 		go last.follow(ctx, p, id)
 	}
-	var seen client.Owner
+	var seen daemonapi.Owner
 	err := p.Watch(ctx, id, func(ctx context.Context) (term.Glimpse, error) {
 		o, err := p.Owner(ctx, id)
 		seen = o
@@ -262,7 +262,7 @@ func (p *Plane) watchOwner(ctx context.Context, id string) error {
 }
 
 // endOf is the exit code of how an owner ended.
-func endOf(o *client.Owner) error {
+func endOf(o *daemonapi.Owner) error {
 	switch o.Status {
 	case ownerDone:
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 )
 
@@ -72,10 +72,10 @@ func TestVarsOf(t *testing.T) {
 
 // Those that are under way are always listed, the others up to a number.
 func TestChoose(t *testing.T) {
-	owners := func(states string) (all []client.Owner) {
+	owners := func(states string) (all []daemonapi.Owner) {
 		for i, s := range states {
 			status := map[rune]string{'r': ownerRunning, 'w': ownerWaiting, 'd': ownerDone}[s]
-			all = append(all, client.Owner{ID: fmt.Sprint(i), Status: status})
+			all = append(all, daemonapi.Owner{ID: fmt.Sprint(i), Status: status})
 		}
 		return all
 	}
@@ -105,7 +105,7 @@ func TestRefusals(t *testing.T) {
 		"invalid": term.ExitUsage, "too_large": term.ExitUsage, "not_found": term.ExitFailed, "conflict": term.ExitFailed,
 		"untrusted": term.ExitCouldNotRun, "unavailable": term.ExitCouldNotRun, "forbidden": term.ExitCouldNotRun, "internal": term.ExitFailed,
 	} {
-		err := explainRefusal(&client.Error{Failure: client.Failure{Code: code, Error: "no", Hint: "do this"}}, "")
+		err := explainRefusal(&daemonapi.Error{Failure: daemonapi.Failure{Code: code, Error: "no", Hint: "do this"}}, "")
 		got := term.ExitFailed
 		var coded term.CodeError
 		if errors.As(err, &coded) {
@@ -122,7 +122,7 @@ func TestEndOf(t *testing.T) {
 	for status, want := range map[string]int{ownerDone: term.ExitOK, ownerFailed: term.ExitFailed, ownerWaiting: term.ExitCouldNotRun, ownerCancelled: exitCancelled} {
 		got := term.ExitOK
 		var coded term.CodeError
-		if errors.As(endOf(&client.Owner{Status: status}), &coded) {
+		if errors.As(endOf(&daemonapi.Owner{Status: status}), &coded) {
 			got = coded.Code
 		}
 		if got != want {
@@ -150,23 +150,23 @@ func TestViewsFitTheScreen(t *testing.T) {
 	when := rapid.Custom(func(t *rapid.T) time.Time {
 		return now.Add(-time.Duration(rapid.Int64Range(-1e12, 1e15).Draw(t, "ago")))
 	})
-	decision := rapid.Custom(func(t *rapid.T) client.Decision {
-		return client.Decision{
+	decision := rapid.Custom(func(t *rapid.T) daemonapi.Decision {
+		return daemonapi.Decision{
 			ID: "dec1", Name: text.Draw(t, "name"), Source: text.Draw(t, "source"), Step: text.Draw(t, "step"), Context: text.Draw(t, "context"),
-			Created: when.Draw(t, "created"), Options: []client.Option{{Number: 1, Name: "nudge", Description: text.Draw(t, "description"), Recommended: true}},
+			Created: when.Draw(t, "created"), Options: []daemonapi.Option{{Number: 1, Name: "nudge", Description: text.Draw(t, "description"), Recommended: true}},
 			Resolved: rapid.Ptr(when, true).Draw(t, "resolved"), Chosen: text.Draw(t, "chosen"), Message: text.Draw(t, "message"),
 		}
 	})
-	owner := rapid.Custom(func(t *rapid.T) client.Owner {
-		return client.Owner{
+	owner := rapid.Custom(func(t *rapid.T) daemonapi.Owner {
+		return daemonapi.Owner{
 			ID: "3f9a12bc00000000", Kind: rapid.SampledFrom([]string{"pipeline", "run"}).Draw(t, "kind"), Name: text.Draw(t, "name"), Project: text.Draw(t, "project"),
 			Step: text.Draw(t, "step"), Status: state.Draw(t, "status"), Error: text.Draw(t, "error"), Created: when.Draw(t, "created"), Updated: now,
 			Vars: map[string]string{text.Draw(t, "var"): text.Draw(t, "value")},
-			Steps: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) client.Visit {
-				return client.Visit{Step: text.Draw(t, "step"), Started: when.Draw(t, "started"), Finished: rapid.Ptr(when, true).Draw(t, "finished"), Outcome: state.Draw(t, "outcome"), Error: text.Draw(t, "error")}
+			Steps: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) daemonapi.Visit {
+				return daemonapi.Visit{Step: text.Draw(t, "step"), Started: when.Draw(t, "started"), Finished: rapid.Ptr(when, true).Draw(t, "finished"), Outcome: state.Draw(t, "outcome"), Error: text.Draw(t, "error")}
 			}), 0, 40).Draw(t, "steps"),
 			Decision: rapid.Ptr(decision, true).Draw(t, "decision"),
-			Agent:    &client.Agent{ID: "0d9a4d52", Name: text.Draw(t, "agent"), Status: state.Draw(t, "status"), USD: 1, Tokens: 5, Terminal: &client.Terminal{}},
+			Agent:    &daemonapi.Agent{ID: "0d9a4d52", Name: text.Draw(t, "agent"), Status: state.Draw(t, "status"), USD: 1, Tokens: 5, Terminal: &daemonapi.Terminal{}},
 		}
 	})
 	clock := func() time.Time { return now }
@@ -183,7 +183,7 @@ func TestViewsFitTheScreen(t *testing.T) {
 			ownerList(owners, "", clock),
 			ownersShow{show},
 			decisionList(rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), clock),
-			agentList([]client.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", Client: true, USD: 1}}, clock),
+			agentList([]daemonapi.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", Client: true, USD: 1}}, clock),
 		} {
 			lines := seen.Lines(false, width, height)
 			if len(lines) > height {

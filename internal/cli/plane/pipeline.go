@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -93,7 +93,7 @@ Exit code 0: printed. 1: there is no such pipeline or agent. 3: the daemon does 
 func (p *Plane) printLog(ctx context.Context, id string, follow bool) error {
 	_, terminal := term.IsScreen(p.out)
 	for line, err := range p.Log(ctx, id, follow) {
-		if errors.Is(err, client.ErrCut) {
+		if errors.Is(err, daemonapi.ErrCut) {
 			return gone()
 		}
 		if err != nil {
@@ -168,8 +168,8 @@ func (p *Plane) cancel(ctx context.Context, id string) error {
 	word := "was at its end already: " + before.Status
 	after := before
 	if !atEnd(&before) {
-		request := client.Cancel{ID: client.NewID()}
-		after, err = insist(ctx, p, func() (client.Owner, error) { return p.Client.Cancel(ctx, id, request) })
+		request := daemonapi.Cancel{ID: daemonapi.NewID()}
+		after, err = insist(ctx, p, func() (daemonapi.Owner, error) { return p.Client.Cancel(ctx, id, request) })
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (p *Plane) cancel(ctx context.Context, id string) error {
 }
 
 func newOwnerResume(group string) *cobra.Command {
-	var request client.Resume
+	var request daemonapi.Resume
 	var vars []string
 	cmd := acts(&cobra.Command{
 		Use:   "resume ID",
@@ -202,7 +202,7 @@ line was not understood. 3: the daemon could not be started, or this is an agent
 			if err := forPeople(cmd, args); err != nil {
 				return err
 			}
-			request.ID = client.NewID()
+			request.ID = daemonapi.NewID()
 			request.Vars, err = varsOf(vars)
 			return err
 		},
@@ -212,7 +212,7 @@ line was not understood. 3: the daemon could not be started, or this is an agent
 		if err != nil {
 			return err
 		}
-		o, err := insist(ctx, p, func() (client.Owner, error) { return p.Client.Resume(ctx, id, request) })
+		o, err := insist(ctx, p, func() (daemonapi.Owner, error) { return p.Client.Resume(ctx, id, request) })
 		if err != nil {
 			return err
 		}

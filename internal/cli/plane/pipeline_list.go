@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -36,7 +36,7 @@ Exit code 0: listed. 3: the daemon does not run.`, listLength, ownerRunning, own
 			return oneOf("--status", status, ownerStates())
 		},
 	}, "all that the daemon knows", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
-		owners, err := p.Pipelines(ctx, client.Filter{Status: status})
+		owners, err := p.Pipelines(ctx, daemonapi.Filter{Status: status})
 		return ownerList(choose(owners, all), status, time.Now), err
 	})
 	cmd.Flags().StringVar(&status, "status", "", "only those in this state")
@@ -64,8 +64,8 @@ func lists(cmd *cobra.Command, more string, look func(ctx context.Context, p *Pl
 }
 
 // choose keeps those that are under way and the newest others.
-func choose(owners []client.Owner, all bool) []client.Owner {
-	kept := []client.Owner{}
+func choose(owners []daemonapi.Owner, all bool) []daemonapi.Owner {
+	kept := []daemonapi.Owner{}
 	live := 0
 	for i := range owners {
 		if !atEnd(&owners[i]) {
@@ -86,17 +86,17 @@ func choose(owners []client.Owner, all bool) []client.Owner {
 }
 
 // ownerList is pipelines at one moment; status is that of those that were asked for, else "".
-func ownerList(owners []client.Owner, status string, now func() time.Time) term.Glimpse {
-	return term.List[client.Owner]{
+func ownerList(owners []daemonapi.Owner, status string, now func() time.Time) term.Glimpse {
+	return term.List[daemonapi.Owner]{
 		All:  owners,
-		Fact: func(o *client.Owner) string { return title(o) + ": " + ownerState(o) },
+		Fact: func(o *daemonapi.Owner) string { return title(o) + ": " + ownerState(o) },
 		Draw: func(p term.Paint, width, height int) []string {
 			return ownerLines(owners, status, now(), p, width, height)
 		},
 	}
 }
 
-func ownerLines(owners []client.Owner, status string, now time.Time, p term.Paint, width, height int) []string {
+func ownerLines(owners []daemonapi.Owner, status string, now time.Time, p term.Paint, width, height int) []string {
 	if len(owners) == 0 && status != "" {
 		return []string{term.Cut("no pipelines with the status "+status, width)}
 	}
@@ -121,7 +121,7 @@ func ownerLines(owners []client.Owner, status string, now time.Time, p term.Pain
 }
 
 // what says why an owner failed or waits.
-func what(o *client.Owner) string {
+func what(o *daemonapi.Owner) string {
 	switch {
 	case o.Decision != nil && o.Status == ownerWaiting:
 		return "decision " + shortID(o.Decision.ID) + ": " + plain.Line(o.Decision.Context)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 )
 
@@ -42,7 +42,7 @@ it waits for a person (see stopgate decision list), or the daemon does not run. 
 // waiting is for owners to come to their end.
 type waiting struct {
 	ids  []string
-	seen []client.Owner
+	seen []daemonapi.Owner
 }
 
 func (w *waiting) run(ctx context.Context, p *Plane) error {
@@ -66,7 +66,7 @@ func (w *waiting) run(ctx context.Context, p *Plane) error {
 // look asks for those that are not at their end.
 func (w *waiting) look(ctx context.Context, p *Plane) (term.Glimpse, error) {
 	if w.seen == nil {
-		w.seen = make([]client.Owner, len(w.ids))
+		w.seen = make([]daemonapi.Owner, len(w.ids))
 	}
 	all := make(ownersShow, len(w.ids))
 	for i, id := range w.ids {
@@ -102,7 +102,7 @@ func (s ownersShow) Facts() (all []term.Fact) {
 }
 
 func (s ownersShow) JSON() any {
-	all := make([]client.Owner, len(s))
+	all := make([]daemonapi.Owner, len(s))
 	for i, one := range s {
 		all[i] = one.owner
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/program"
@@ -20,7 +20,7 @@ import (
 
 // plane is the daemon, as commands ask it.
 type Plane struct {
-	*client.Client
+	*daemonapi.Client
 	stateDir string
 	out      io.Writer
 	errOut   io.Writer
@@ -28,7 +28,7 @@ type Plane struct {
 }
 
 // isDown reports whether there is no daemon to ask.
-func IsDown(err error) bool { return errors.Is(err, client.ErrNotRunning) }
+func IsDown(err error) bool { return errors.Is(err, daemonapi.ErrNotRunning) }
 
 func newPlane(cmd *cobra.Command) (*Plane, error) {
 	state, err := paths.StateDir()
@@ -36,7 +36,7 @@ func newPlane(cmd *cobra.Command) (*Plane, error) {
 		return nil, err
 	}
 	asJSON, _ := cmd.Flags().GetBool("json") // no such flag: no JSON
-	return &Plane{client.At(state), state, cmd.OutOrStdout(), cmd.ErrOrStderr(), asJSON}, nil
+	return &Plane{daemonapi.At(state), state, cmd.OutOrStdout(), cmd.ErrOrStderr(), asJSON}, nil
 }
 
 // action is what a command asks of the daemon.
@@ -144,7 +144,7 @@ func insist[T any](ctx context.Context, p *Plane, ask func() (T, error)) (T, err
 
 // doubtful reports whether asking again may help.
 func doubtful(err error) bool {
-	return IsDown(err) || errors.Is(err, client.ErrCut) || errors.Is(err, context.DeadlineExceeded) || client.Code(err) == "unavailable"
+	return IsDown(err) || errors.Is(err, daemonapi.ErrCut) || errors.Is(err, context.DeadlineExceeded) || daemonapi.Code(err) == "unavailable"
 }
 
 // tellSkew says that the daemon is of another version than this program.
@@ -156,7 +156,7 @@ func (p *Plane) tellSkew() {
 
 // explain says what to do about what the daemon answered, and gives the exit code for it.
 func (p *Plane) explain(ctx context.Context, err error) error {
-	var refusal *client.Error
+	var refusal *daemonapi.Error
 	switch {
 	case err == nil:
 		return nil
@@ -166,16 +166,16 @@ func (p *Plane) explain(ctx context.Context, err error) error {
 		return explainRefusal(refusal, p.Skew())
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return term.WithCode(nil, term.ExitInterrupted)
-	case errors.Is(err, client.ErrForeign):
+	case errors.Is(err, daemonapi.ErrForeign):
 		return term.CannotRun(err, "nothing was sent; set STOPGATE_STATE_DIR to a directory of your own")
-	case errors.Is(err, client.ErrCut), errors.Is(err, client.ErrAnswer), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, daemonapi.ErrCut), errors.Is(err, daemonapi.ErrAnswer), errors.Is(err, context.DeadlineExceeded):
 		return term.CannotRun(err, "see how it is with: stopgate daemon status")
 	}
 	return err
 }
 
 // explainRefusal names both versions where they differ: then that may be the reason.
-func explainRefusal(refusal *client.Error, other string) error {
+func explainRefusal(refusal *daemonapi.Error, other string) error {
 	err := errors.New(strings.TrimRight(refusal.Error(), "\n"))
 	if other != "" {
 		err = fmt.Errorf("%w (this is %s, the daemon %s)", err, program.Version(), other)

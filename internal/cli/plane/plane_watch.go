@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/project/config"
 )
@@ -21,7 +21,7 @@ var errGone = errors.New("the daemon has ended meanwhile")
 // isLost reports whether the daemon was there and is no more: it ended, or was killed in
 // the middle of an answer.
 func isLost(err error) bool {
-	return errors.Is(err, errGone) || errors.Is(err, client.ErrCut) || IsDown(err)
+	return errors.Is(err, errGone) || errors.Is(err, daemonapi.ErrCut) || IsDown(err)
 }
 
 func gone() error {

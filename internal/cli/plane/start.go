@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/project/document"
@@ -85,7 +85,7 @@ func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error 
 		return err
 	}
 	if p.asJSON {
-		return term.PrintJSON(p.out, append([]client.Command{}, all...))
+		return term.PrintJSON(p.out, append([]daemonapi.Command{}, all...))
 	}
 	if len(all) == 0 {
 		fmt.Fprintf(p.errOut, "stopgate: no runbook in %s has a command\n", term.Shown(h.ConfigDir()))
@@ -102,11 +102,11 @@ func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error 
 }
 
 func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []string) error {
-	request := client.Start{
-		ID: client.NewID(), Project: h.Root, Cwd: h.Cwd,
+	request := daemonapi.Start{
+		ID: daemonapi.NewID(), Project: h.Root, Cwd: h.Cwd,
 		Command: args[0], Args: args[1:], Runbook: o.runbook,
 	}
-	owner, err := insist(ctx, p, func() (client.Owner, error) { return p.Start(ctx, request) })
+	owner, err := insist(ctx, p, func() (daemonapi.Owner, error) { return p.Start(ctx, request) })
 	if err != nil {
 		return p.otherCommand(ctx, err, h, args[0])
 	}
@@ -128,7 +128,7 @@ func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []
 // ownFlag adds to a refusal that the option which the command does not know is one of
 // start, and where it belongs.
 func ownFlag(cmd *cobra.Command, command string, err error) error {
-	var refusal *client.Error
+	var refusal *daemonapi.Error
 	if !errors.As(err, &refusal) || refusal.Code != "invalid" {
 		return err
 	}
@@ -142,14 +142,14 @@ func ownFlag(cmd *cobra.Command, command string, err error) error {
 }
 
 // notice passes on what the daemon has to say about the start.
-func notice(p *Plane, owner *client.Owner) {
+func notice(p *Plane, owner *daemonapi.Owner) {
 	if owner.Notice != "" {
 		fmt.Fprintln(p.errOut, "stopgate: "+plain.Line(owner.Notice))
 	}
 }
 
 // tellStarted says that it was started, and what can be done now.
-func (p *Plane) tellStarted(owner *client.Owner) error {
+func (p *Plane) tellStarted(owner *daemonapi.Owner) error {
 	if err := p.tell(owner, title(owner)+" started"); err != nil || p.asJSON {
 		return err
 	}
@@ -163,7 +163,7 @@ func (p *Plane) tellStarted(owner *client.Owner) error {
 
 // otherCommand guesses the command that was meant, where the daemon had no advice.
 func (p *Plane) otherCommand(ctx context.Context, err error, h *here.Place, name string) error {
-	var refusal *client.Error
+	var refusal *daemonapi.Error
 	if !errors.As(err, &refusal) || refusal.Code != "not_found" || refusal.Hint != "" {
 		return err
 	}
@@ -182,7 +182,7 @@ func commandNames(cmd *cobra.Command, args []string, begun string) ([]string, co
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault // the command's own may be files
 	}
-	all, _ := client.At(h.StateDir).Commands(cmd.Context(), h.Root) // then there is nothing to complete
+	all, _ := daemonapi.At(h.StateDir).Commands(cmd.Context(), h.Root) // then there is nothing to complete
 	var names []string
 	for _, c := range all {
 		if strings.HasPrefix(c.Name, begun) {

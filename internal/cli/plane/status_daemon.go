@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/program"
@@ -15,12 +15,12 @@ import (
 
 // daemonStatus is how the daemon stands, for those who look at a project.
 type DaemonStatus struct {
-	Running bool           `json:"running"`
-	Status  *client.Status `json:"status,omitempty"`
+	Running bool              `json:"running"`
+	Status  *daemonapi.Status `json:"status,omitempty"`
 	// Agents are those that have not ended.
-	Agents []client.Agent `json:"agents,omitempty"`
+	Agents []daemonapi.Agent `json:"agents,omitempty"`
 	// Open are the decisions that somebody has to make.
-	Open []client.Decision `json:"decisions,omitempty"`
+	Open []daemonapi.Decision `json:"decisions,omitempty"`
 	// Fault is why it could not be asked though it runs.
 	Fault string `json:"fault,omitempty"`
 
@@ -38,7 +38,7 @@ const longestState = 120
 func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 	ctx, cancel := context.WithTimeout(ctx, statusPatience)
 	defer cancel()
-	c := client.At(stateDir)
+	c := daemonapi.At(stateDir)
 	status, err := c.Status(ctx)
 	if IsDown(err) {
 		return &DaemonStatus{}
@@ -50,7 +50,7 @@ func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 	}
 	if err == nil {
 		d.Agents, err = c.Agents(ctx)
-		d.Agents = slices.DeleteFunc(d.Agents, func(a client.Agent) bool { return a.Status == "exited" })
+		d.Agents = slices.DeleteFunc(d.Agents, func(a daemonapi.Agent) bool { return a.Status == "exited" })
 	}
 	if err != nil {
 		d.Fault = err.Error()
@@ -106,7 +106,7 @@ func (d *DaemonStatus) agents() string {
 // line is what the daemon has under way.
 func (d *DaemonStatus) line() string {
 	s := d.Status
-	live := func(c client.Counts) int { return c.Running + c.Waiting }
+	live := func(c daemonapi.Counts) int { return c.Running + c.Waiting }
 	var parts []string
 	for _, part := range []struct {
 		n    int

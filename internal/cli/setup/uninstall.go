@@ -322,9 +322,9 @@ func (u *uninstallation) listFiles() error {
 		})
 	}
 	if cache, err := os.UserCacheDir(); err == nil {
-		told := filepath.Join(cache, settings.ToldMissing)
-		if info, err := os.Lstat(told); err == nil && info.IsDir() {
-			u.add("the note "+told, func(context.Context) error { return os.Remove(told) })
+		note := filepath.Join(cache, settings.ToldMissing)
+		if info, err := os.Lstat(note); err == nil && info.IsDir() {
+			u.add("the note "+note, func(context.Context) error { return os.Remove(note) })
 		}
 	}
 	if _, err := os.Stat(u.StateDir); err != nil {

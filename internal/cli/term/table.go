@@ -88,9 +88,9 @@ func tableWidths(rows [][]string, width int) []int {
 }
 
 // squeeze takes what is too much from columns that are narrow already, the widest first.
-func squeeze(widths []int, over int) {
+func squeeze(widths []int, excess int) {
 	const least = 4
-	for ; over > 0 && len(widths) > 0; over-- {
+	for ; excess > 0 && len(widths) > 0; excess-- {
 		widest := slices.Index(widths, slices.Max(widths))
 		if widths[widest] <= least {
 			return

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
@@ -51,7 +51,7 @@ type request struct {
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set(client.VersionHeader, s.version)
+	w.Header().Set(daemonapi.VersionHeader, s.version)
 	w.Header().Set("Cache-Control", "no-store")
 	if r.ContentLength != 0 { // also for a body that nobody wants: net/http reads it
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(reading))
@@ -162,7 +162,7 @@ func (s *server) unknown(r *http.Request, path string) error {
 
 // skew is what to tell somebody of another version who wants what we do not know.
 func (s *server) skew(r *http.Request) string {
-	theirs := r.Header.Get(client.VersionHeader)
+	theirs := r.Header.Get(daemonapi.VersionHeader)
 	if theirs == "" || theirs == s.version {
 		return "GET /v1/openapi.json lists all there is"
 	}
@@ -178,7 +178,7 @@ func (e *notAllowed) Error() string {
 
 // failure is an error for the client.
 func failure(status int, code, format string, args ...any) *Error {
-	return &Error{Status: status, Failure: client.Failure{Code: code, Error: fmt.Sprintf(format, args...)}}
+	return &Error{Status: status, Failure: daemonapi.Failure{Code: code, Error: fmt.Sprintf(format, args...)}}
 }
 
 func invalid(format string, args ...any) *Error {

@@ -3,12 +3,12 @@ package api
 import (
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 // checkStart finds what could not be run whatever the runbook says.
-func checkStart(b client.Start) error {
-	if !client.IsOwnerID(b.ID) {
+func checkStart(b daemonapi.Start) error {
+	if !daemonapi.IsOwnerID(b.ID) {
 		return invalid("field %q must be 16 hex digits, not %.80q", "id", b.ID)
 	}
 	if b.Command == "" {
@@ -34,19 +34,19 @@ func checkTexts(texts ...string) error {
 
 // checkRequest checks the id by which the same request, sent again, is known.
 func checkRequest(id string) error {
-	if !client.IsID(id) {
-		return invalid("field %q must have 1 to %d of the characters 0-9, a-f and -, not %.80q", "id", client.MaxID, id)
+	if !daemonapi.IsID(id) {
+		return invalid("field %q must have 1 to %d of the characters 0-9, a-f and -, not %.80q", "id", daemonapi.MaxID, id)
 	}
 	return nil
 }
 
-func checkCancel(b client.Cancel) error { return checkRequest(b.ID) }
+func checkCancel(b daemonapi.Cancel) error { return checkRequest(b.ID) }
 
-func checkKill(b client.Kill) error { return checkRequest(b.ID) }
+func checkKill(b daemonapi.Kill) error { return checkRequest(b.ID) }
 
-func checkStop(client.Stop) error { return nil }
+func checkStop(daemonapi.Stop) error { return nil }
 
-func checkResume(b client.Resume) error {
+func checkResume(b daemonapi.Resume) error {
 	texts := []string{b.Message}
 	for name, value := range b.Vars {
 		texts = append(texts, name, value)
@@ -57,7 +57,7 @@ func checkResume(b client.Resume) error {
 	return checkRequest(b.ID)
 }
 
-func checkSend(b client.Send) error {
+func checkSend(b daemonapi.Send) error {
 	if err := checkRequest(b.ID); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func checkSend(b client.Send) error {
 	return checkTexts(b.Message)
 }
 
-func checkAnswer(b client.Answer) error {
+func checkAnswer(b daemonapi.Answer) error {
 	if err := checkRequest(b.ID); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func checkAnswer(b client.Answer) error {
 	return checkTexts(append(b.Answers, b.Option, b.Message)...)
 }
 
-func checkBackup(b client.Backup) error {
+func checkBackup(b daemonapi.Backup) error {
 	if err := absolute(b.Path); err != nil {
 		return invalid("field %q: %v", "path", err)
 	}

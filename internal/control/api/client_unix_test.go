@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
@@ -27,9 +27,9 @@ func value[T any](v T, err error) (any, error) { return v, err }
 func TestClientAndServerAgree(t *testing.T) {
 	p := &fakePlane{}
 	socket, _ := serve(t, p)
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	ctx := t.Context()
-	start := client.Start{ID: "0123456789abcdef", Project: "/p", Cwd: "/p", Command: "build", Args: []string{"a b", "ü\n"}}
+	start := daemonapi.Start{ID: "0123456789abcdef", Project: "/p", Cwd: "/p", Command: "build", Args: []string{"a b", "ü\n"}}
 	agent, run := *owner("run", "bb").Agent, owner("run", "bb")
 	for name, test := range map[string]struct {
 		ask   func() (any, error)
@@ -38,44 +38,44 @@ func TestClientAndServerAgree(t *testing.T) {
 	}{
 		"version":  {func() (any, error) { return value(c.Version(ctx)) }, p.Version(), nil},
 		"status":   {func() (any, error) { return value(c.Status(ctx)) }, p.Status(ctx), []string{"status"}},
-		"commands": {func() (any, error) { return value(c.Commands(ctx, "/a b&c")) }, []client.Command{}, []string{`commands "/a b&c"`}},
+		"commands": {func() (any, error) { return value(c.Commands(ctx, "/a b&c")) }, []daemonapi.Command{}, []string{`commands "/a b&c"`}},
 		"start":    {func() (any, error) { return value(c.Start(ctx, start)) }, owner("pipeline", start.ID), []string{fmt.Sprintf("start %+v", start)}},
-		"some":     {func() (any, error) { return value(c.Pipelines(ctx, client.Filter{Status: "done"})) }, p.Owners(ctx)[2:], []string{"owners"}},
-		"none":     {func() (any, error) { return value(c.Runs(ctx, client.Filter{Status: "done"})) }, []client.Owner{}, []string{"owners"}},
-		"runs":     {func() (any, error) { return value(c.Runs(ctx, client.Filter{})) }, []client.Owner{run}, []string{"owners"}},
+		"some":     {func() (any, error) { return value(c.Pipelines(ctx, daemonapi.Filter{Status: "done"})) }, p.Owners(ctx)[2:], []string{"owners"}},
+		"none":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{Status: "done"})) }, []daemonapi.Owner{}, []string{"owners"}},
+		"runs":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{})) }, []daemonapi.Owner{run}, []string{"owners"}},
 		"pipeline": {func() (any, error) { return value(c.Owner(ctx, "a")) }, owner("pipeline", "aa"), []string{`owner "a"`}},
 		"run":      {func() (any, error) { return value(c.Owner(ctx, "b")) }, run, []string{`owner "b"`, `owner "b"`}},
-		"cancel":   {func() (any, error) { return value(c.Cancel(ctx, "a", client.Cancel{ID: "1"})) }, owner("pipeline", "aa"), []string{`owner "a"`, `cancel "aa" {ID:1}`}},
+		"cancel":   {func() (any, error) { return value(c.Cancel(ctx, "a", daemonapi.Cancel{ID: "1"})) }, owner("pipeline", "aa"), []string{`owner "a"`, `cancel "aa" {ID:1}`}},
 		"resume": {
 			func() (any, error) {
-				return value(c.Resume(ctx, "b", client.Resume{ID: "2", Message: "go", Vars: map[string]string{"k": "v"}}))
+				return value(c.Resume(ctx, "b", daemonapi.Resume{ID: "2", Message: "go", Vars: map[string]string{"k": "v"}}))
 			},
 			owner("pipeline", "bb"),
 			[]string{`owner "b"`, `owner "b"`, `resume "bb" {ID:2 Message:go Vars:map[k:v]}`},
 		},
-		"agents":    {func() (any, error) { return value(c.Agents(ctx)) }, []client.Agent{agent}, []string{"agents"}},
+		"agents":    {func() (any, error) { return value(c.Agents(ctx)) }, []daemonapi.Agent{agent}, []string{"agents"}},
 		"agent":     {func() (any, error) { return value(c.Agent(ctx, "a1")) }, agent, []string{`agent "a1"`}},
-		"decisions": {func() (any, error) { return value(c.Decisions(ctx, false)) }, []client.Decision{*decision("d1")}, []string{"decisions false"}},
-		"settled":   {func() (any, error) { return value(c.Decisions(ctx, true)) }, []client.Decision{*decision("d1")}, []string{"decisions true"}},
+		"decisions": {func() (any, error) { return value(c.Decisions(ctx, false)) }, []daemonapi.Decision{*decision("d1")}, []string{"decisions false"}},
+		"settled":   {func() (any, error) { return value(c.Decisions(ctx, true)) }, []daemonapi.Decision{*decision("d1")}, []string{"decisions true"}},
 		"decision":  {func() (any, error) { return value(c.Decision(ctx, "d1")) }, *decision("d1"), []string{`decision "d1"`}},
-		"answer":    {func() (any, error) { return value(c.Answer(ctx, "d1", client.Answer{ID: "3", Option: "1"})) }, *decision("d1"), []string{`answer "d1" {ID:3 Option:1 Message: Answers:[]}`}},
+		"answer":    {func() (any, error) { return value(c.Answer(ctx, "d1", daemonapi.Answer{ID: "3", Option: "1"})) }, *decision("d1"), []string{`answer "d1" {ID:3 Option:1 Message: Answers:[]}`}},
 		"answers": {func() (any, error) {
-			return value(c.Answer(ctx, "d1", client.Answer{ID: "3", Answers: []string{"Red", "a, b"}}))
+			return value(c.Answer(ctx, "d1", daemonapi.Answer{ID: "3", Answers: []string{"Red", "a, b"}}))
 		}, *decision("d1"), []string{`answer "d1" {ID:3 Option: Message: Answers:[Red a, b]}`}},
-		"send":   {func() (any, error) { return value(c.Send(ctx, "a1", client.Send{ID: "4", Message: "go\non"})) }, agent, []string{`send "a1" {ID:4 Message:go` + "\n" + `on}`}},
-		"kill":   {func() (any, error) { return value(c.Kill(ctx, "a1", client.Kill{ID: "5"})) }, agent, []string{`kill "a1" {ID:5}`}},
+		"send":   {func() (any, error) { return value(c.Send(ctx, "a1", daemonapi.Send{ID: "4", Message: "go\non"})) }, agent, []string{`send "a1" {ID:4 Message:go` + "\n" + `on}`}},
+		"kill":   {func() (any, error) { return value(c.Kill(ctx, "a1", daemonapi.Kill{ID: "5"})) }, agent, []string{`kill "a1" {ID:5}`}},
 		"backup": {func() (any, error) { return nil, c.Backup(ctx, "/b") }, nil, []string{`backup "/b"`}},
 		"stop":   {func() (any, error) { return nil, c.Stop(ctx, true) }, nil, []string{"stop true"}},
 		"await": {
 			func() (any, error) {
 				return value(c.Await(ctx, "a1", "01CALL-sub_1", journal.Position{Segment: 3, Offset: 45}))
 			},
-			client.Reply{State: "answered", Option: "accept", Message: "yes\n\"now\" é", Answers: []string{"Red", "Apple, Plum"}},
+			daemonapi.Reply{State: "answered", Option: "accept", Message: "yes\n\"now\" é", Answers: []string{"Red", "Apple, Plum"}},
 			[]string{`reply "a1" "01CALL-sub_1" 3:45`},
 		},
 		"signal": {
 			func() (any, error) { return value(c.Signal(ctx, "a1", journal.Position{Segment: 3, Offset: 45})) },
-			client.Signal{Signaled: true, Kind: "complete", Message: "done\n\"now\" é"},
+			daemonapi.Signal{Signaled: true, Kind: "complete", Message: "done\n\"now\" é"},
 			[]string{`signal "a1" 3:45`},
 		},
 	} {
@@ -115,7 +115,7 @@ func TestWhoWaitsIsKnown(t *testing.T) {
 			defer cancel()
 			answered := make(chan error, 1)
 			go func() {
-				_, err := client.New(socket, "v1").Await(ctx, "a1", "r", journal.Position{})
+				_, err := daemonapi.New(socket, "v1").Await(ctx, "a1", "r", journal.Position{})
 				answered <- err
 			}()
 			<-begun
@@ -131,9 +131,9 @@ func TestWhoWaitsIsKnown(t *testing.T) {
 func TestRequestIDsAreMade(t *testing.T) {
 	p := &fakePlane{}
 	socket, _ := serve(t, p)
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	for range 2 {
-		_, err := c.Cancel(t.Context(), "aa", client.Cancel{})
+		_, err := c.Cancel(t.Context(), "aa", daemonapi.Cancel{})
 		check(t, err)
 	}
 	calls := p.took()
@@ -146,25 +146,25 @@ func TestFailuresReachTheClient(t *testing.T) {
 	log := captureLog(t)
 	p := &fakePlane{}
 	socket, _ := serve(t, p)
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	for _, test := range []struct {
 		err    error
 		status int
 		code   string
 		hint   string
 	}{
-		{&Error{Failure: client.Failure{Code: "conflict", Error: "settled", Hint: "h"}}, 409, "conflict", "h"},
-		{&Error{Status: 410, Failure: client.Failure{Code: "not_found", Error: "gone"}}, 410, "not_found", ""},
-		{fmt.Errorf("wrapped: %w", &Error{Failure: client.Failure{Code: "untrusted", Error: "u"}}), 403, "untrusted", ""},
-		{&Error{Failure: client.Failure{Code: "unavailable", Error: "disk full"}}, 503, "unavailable", ""},
-		{&Error{Failure: client.Failure{Error: "without code"}}, 500, "internal", ""},
+		{&Error{Failure: daemonapi.Failure{Code: "conflict", Error: "settled", Hint: "h"}}, 409, "conflict", "h"},
+		{&Error{Status: 410, Failure: daemonapi.Failure{Code: "not_found", Error: "gone"}}, 410, "not_found", ""},
+		{fmt.Errorf("wrapped: %w", &Error{Failure: daemonapi.Failure{Code: "untrusted", Error: "u"}}), 403, "untrusted", ""},
+		{&Error{Failure: daemonapi.Failure{Code: "unavailable", Error: "disk full"}}, 503, "unavailable", ""},
+		{&Error{Failure: daemonapi.Failure{Error: "without code"}}, 500, "internal", ""},
 		{context.DeadlineExceeded, 503, "unavailable", ""},
 		{errors.New("secret of the house"), 500, "internal", ""},
 	} {
 		p.failWith = test.err
 		_, err := c.Signal(t.Context(), "a1", journal.Position{})
 		wantFailure(t, err, test.status, test.code)
-		if e, ok := errors.AsType[*client.Error](err); ok && (e.Hint != test.hint || strings.Contains(e.Error(), "secret")) {
+		if e, ok := errors.AsType[*daemonapi.Error](err); ok && (e.Hint != test.hint || strings.Contains(e.Error(), "secret")) {
 			t.Errorf("%v: %+v", test.err, e)
 		}
 	}
@@ -186,14 +186,14 @@ func TestAPanicIsA500(t *testing.T) {
 	log := captureLog(t)
 	p := &fakePlane{during: func(context.Context) { panic("oh no") }}
 	socket, _ := serve(t, p)
-	c := client.New(socket, "v1")
-	_, err := c.Start(t.Context(), client.Start{Project: "/p", Cwd: "/p", Command: "x"})
+	c := daemonapi.New(socket, "v1")
+	_, err := c.Start(t.Context(), daemonapi.Start{Project: "/p", Cwd: "/p", Command: "x"})
 	wantFailure(t, err, 500, "internal")
 	if !strings.Contains(log.String(), "oh no") || !strings.Contains(log.String(), "fake_test.go") {
 		t.Errorf("the log has %q", log.String())
 	}
-	p.events = func(context.Context, uint64) iter.Seq2[client.Event, error] {
-		return func(func(client.Event, error) bool) { panic("oh no again") }
+	p.events = func(context.Context, uint64) iter.Seq2[daemonapi.Event, error] {
+		return func(func(daemonapi.Event, error) bool) { panic("oh no again") }
 	}
 	for _, err := range c.Events(t.Context(), "", 0) {
 		wantFailure(t, err, 0, "internal")
@@ -205,19 +205,19 @@ func TestAPanicIsA500(t *testing.T) {
 
 func TestVersionsThatDiffer(t *testing.T) {
 	socket, _ := serve(t, &fakePlane{})
-	c := client.New(socket, "v2")
+	c := daemonapi.New(socket, "v2")
 	if _, err := c.Status(t.Context()); err != nil || c.Skew() != "v1" {
 		t.Errorf("skew %q, %v", c.Skew(), err)
 	}
 	for path, want := range map[string]string{"/v1/newer": `the daemon is stopgated v1, and you have "v2"`, "/v2/status": "speaks /v1"} {
 		err := c.Ask(t.Context(), "GET", path, nil, nil)
 		wantFailure(t, err, 404, "not_found")
-		if e, ok := errors.AsType[*client.Error](err); !ok || !strings.Contains(e.Hint, want) || !strings.Contains(e.Hint, "daemon restart") {
+		if e, ok := errors.AsType[*daemonapi.Error](err); !ok || !strings.Contains(e.Hint, want) || !strings.Contains(e.Hint, "daemon restart") {
 			t.Errorf("%s: %+v", path, e)
 		}
 	}
 	err := c.Ask(t.Context(), "POST", "/v1/stop", map[string]any{"gently": true}, nil)
-	if e, ok := errors.AsType[*client.Error](err); !ok || !strings.Contains(e.Error(), `"gently"`) || !strings.Contains(e.Hint, "daemon restart") {
+	if e, ok := errors.AsType[*daemonapi.Error](err); !ok || !strings.Contains(e.Error(), `"gently"`) || !strings.Contains(e.Hint, "daemon restart") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -244,7 +244,7 @@ func TestLog(t *testing.T) {
 		return nil
 	}}
 	socket, _ := serve(t, p)
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	want := []string{"one", "", "two\r", long[:64<<10], long[64<<10:], "no end"}
 	for _, follow := range []bool{false, true} {
 		got, err := lines(t, c.Log(t.Context(), "aa", follow))
@@ -271,7 +271,7 @@ func TestALogThatFailsShows(t *testing.T) {
 	captureLog(t)
 	p := &fakePlane{}
 	socket, _ := serve(t, p)
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	p.log = func(context.Context, io.Writer) error { return errors.New("disk") }
 	_, err := lines(t, c.Log(t.Context(), "aa", false))
 	wantFailure(t, err, 500, "internal")
@@ -280,7 +280,7 @@ func TestALogThatFailsShows(t *testing.T) {
 		return errors.New("disk")
 	}
 	for _, follow := range []bool{false, true} {
-		if got, err := lines(t, c.Log(t.Context(), "aa", follow)); !errors.Is(err, client.ErrCut) {
+		if got, err := lines(t, c.Log(t.Context(), "aa", follow)); !errors.Is(err, daemonapi.ErrCut) {
 			t.Errorf("follow %v: %d lines, error %v", follow, len(got), err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestFollowedLogEndsWithTheDaemonOrTheClient(t *testing.T) {
 		return ctx.Err()
 	}}
 	socket, stop := serve(t, p)
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	for line, err := range c.Log(t.Context(), "aa", true) {
 		if line != "one" || err != nil {
 			t.Errorf("%q, %v", line, err)
@@ -318,11 +318,11 @@ func TestFollowedLogEndsWithTheDaemonOrTheClient(t *testing.T) {
 }
 
 // counting yields events from after+1 on.
-func counting(ctx context.Context, after uint64) iter.Seq2[client.Event, error] {
-	return func(yield func(client.Event, error) bool) {
+func counting(ctx context.Context, after uint64) iter.Seq2[daemonapi.Event, error] {
+	return func(yield func(daemonapi.Event, error) bool) {
 		for n := after + 1; ctx.Err() == nil; n++ {
 			now := owner("pipeline", "aa")
-			if !yield(client.Event{Position: n, Owner: "aa", Cause: "a\nb", Time: when, Facts: []string{"step:waiting"}, Now: &now}, nil) {
+			if !yield(daemonapi.Event{Position: n, Owner: "aa", Cause: "a\nb", Time: when, Facts: []string{"step:waiting"}, Now: &now}, nil) {
 				return
 			}
 		}
@@ -332,13 +332,13 @@ func counting(ctx context.Context, after uint64) iter.Seq2[client.Event, error] 
 func TestEvents(t *testing.T) {
 	p := &fakePlane{events: counting}
 	socket, _ := serve(t, p)
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	n := uint64(41)
 	for e, err := range c.Events(t.Context(), "aa", n) {
 		check(t, err)
 		n++
 		now := owner("pipeline", "aa")
-		if diff := cmp.Diff(client.Event{Position: n, Owner: "aa", Cause: "a\nb", Time: when, Facts: []string{"step:waiting"}, Now: &now}, e); diff != "" {
+		if diff := cmp.Diff(daemonapi.Event{Position: n, Owner: "aa", Cause: "a\nb", Time: when, Facts: []string{"step:waiting"}, Now: &now}, e); diff != "" {
 			t.Fatal(diff)
 		}
 		if n == 141 {
@@ -349,10 +349,10 @@ func TestEvents(t *testing.T) {
 		t.Errorf("calls %q", calls)
 	}
 	// An event may be larger than any buffer.
-	p.events = func(context.Context, uint64) iter.Seq2[client.Event, error] {
-		return func(yield func(client.Event, error) bool) {
-			if yield(client.Event{Position: 1, Cause: strings.Repeat("x", 1<<20)}, nil) {
-				yield(client.Event{}, &Error{Failure: client.Failure{Code: "not_found", Error: "trimmed"}})
+	p.events = func(context.Context, uint64) iter.Seq2[daemonapi.Event, error] {
+		return func(yield func(daemonapi.Event, error) bool) {
+			if yield(daemonapi.Event{Position: 1, Cause: strings.Repeat("x", 1<<20)}, nil) {
+				yield(daemonapi.Event{}, &Error{Failure: daemonapi.Failure{Code: "not_found", Error: "trimmed"}})
 			}
 		}
 	}
@@ -373,7 +373,7 @@ func TestEvents(t *testing.T) {
 func TestEventsEndWithTheDaemonOrTheContext(t *testing.T) {
 	p := &fakePlane{events: counting}
 	socket, stop := serve(t, p)
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for _, err := range c.Events(ctx, "", 0) {
@@ -386,7 +386,7 @@ func TestEventsEndWithTheDaemonOrTheContext(t *testing.T) {
 	}
 	stop()
 	for _, err := range c.Events(t.Context(), "", 0) {
-		if !errors.Is(err, client.ErrNotRunning) {
+		if !errors.Is(err, daemonapi.ErrNotRunning) {
 			t.Errorf("after the stop: %v", err)
 		}
 	}
@@ -397,7 +397,7 @@ func TestEventsEndWithTheDaemonOrTheContext(t *testing.T) {
 func TestStreamsEndAfterTheSocket(t *testing.T) {
 	for range 100 {
 		socket, stop := serve(t, &fakePlane{events: counting})
-		c := client.New(socket, "v1")
+		c := daemonapi.New(socket, "v1")
 		seen := make(chan struct{}, 1)
 		asked := make(chan error, 1)
 		go func() {
@@ -412,7 +412,7 @@ func TestStreamsEndAfterTheSocket(t *testing.T) {
 		}()
 		<-seen
 		stop()
-		if err := <-asked; !errors.Is(err, client.ErrNotRunning) {
+		if err := <-asked; !errors.Is(err, daemonapi.ErrNotRunning) {
 			t.Fatal(err)
 		}
 	}
@@ -439,14 +439,14 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	socket, stop := serve(t, p)
 	answered := make(chan error, 1)
 	go func() {
-		_, err := client.New(socket, "v1").Start(context.Background(), client.Start{Project: "/p", Cwd: "/p", Command: "x"})
+		_, err := daemonapi.New(socket, "v1").Start(context.Background(), daemonapi.Start{Project: "/p", Cwd: "/p", Command: "x"})
 		answered <- err
 	}()
 	<-entered
 	stopped := make(chan struct{})
 	go func() { stop(); close(stopped) }()
 	for { // until nobody listens any more
-		if _, err := client.New(socket, "v1").Version(t.Context()); errors.Is(err, client.ErrNotRunning) {
+		if _, err := daemonapi.New(socket, "v1").Version(t.Context()); errors.Is(err, daemonapi.ErrNotRunning) {
 			break
 		}
 	}
@@ -469,7 +469,7 @@ func TestTooManyConnections(t *testing.T) {
 	needFiles(t, maxConns)
 	p := &fakePlane{}
 	socket, _ := serve(t, p)
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	for range maxConns {
 		conn := dial(t, socket)
 		// Each is known to be accepted.
@@ -486,7 +486,7 @@ func TestTooManyConnections(t *testing.T) {
 func TestTooManyStreams(t *testing.T) {
 	needFiles(t, maxStreams)
 	socket, _ := serve(t, &fakePlane{})
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	for range maxStreams {
 		conn := dial(t, socket)
 		defer conn.Close()
@@ -508,7 +508,7 @@ func TestTooManyStreams(t *testing.T) {
 
 func BenchmarkSignal(b *testing.B) {
 	socket, _ := serve(b, &quickPlane{})
-	c := client.New(socket, "v1")
+	c := daemonapi.New(socket, "v1")
 	for b.Loop() {
 		if _, err := c.Signal(b.Context(), "0123456789abcdef", journal.Position{Segment: 1, Offset: 1}); err != nil {
 			b.Fatal(err)
@@ -519,6 +519,6 @@ func BenchmarkSignal(b *testing.B) {
 // quickPlane answers at once.
 type quickPlane struct{ fakePlane }
 
-func (*quickPlane) Signal(context.Context, string, journal.Position) (client.Signal, error) {
-	return client.Signal{}, nil
+func (*quickPlane) Signal(context.Context, string, journal.Position) (daemonapi.Signal, error) {
+	return daemonapi.Signal{}, nil
 }

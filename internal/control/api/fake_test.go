@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -36,7 +36,7 @@ type fakePlane struct {
 	calls []string
 
 	log      func(ctx context.Context, to io.Writer) error
-	events   func(ctx context.Context, after uint64) iter.Seq2[client.Event, error]
+	events   func(ctx context.Context, after uint64) iter.Seq2[daemonapi.Event, error]
 	failWith error
 	during   func(ctx context.Context) // every Start
 }
@@ -58,21 +58,21 @@ func (p *fakePlane) took() []string {
 	return calls
 }
 
-func (p *fakePlane) Version() client.Version {
-	return client.Version{Version: "v1", API: 1, PID: 7, Started: when}
+func (p *fakePlane) Version() daemonapi.Version {
+	return daemonapi.Version{Version: "v1", API: 1, PID: 7, Started: when}
 }
 
-func (p *fakePlane) Status(context.Context) client.Status {
+func (p *fakePlane) Status(context.Context) daemonapi.Status {
 	p.called("status")
-	return client.Status{Version: p.Version(), Store: "/s", Events: 1<<64 - 1, Pipelines: client.Counts{Waiting: 2}, Trouble: []string{"<&>"}}
+	return daemonapi.Status{Version: p.Version(), Store: "/s", Events: 1<<64 - 1, Pipelines: daemonapi.Counts{Waiting: 2}, Trouble: []string{"<&>"}}
 }
 
-func (p *fakePlane) Commands(_ context.Context, project string) ([]client.Command, error) {
+func (p *fakePlane) Commands(_ context.Context, project string) ([]daemonapi.Command, error) {
 	p.called("commands %q", project)
 	return nil, p.failWith
 }
 
-func (p *fakePlane) Start(ctx context.Context, s client.Start) (client.Owner, error) {
+func (p *fakePlane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	p.called("start %+v", s)
 	if p.during != nil {
 		p.during(ctx)
@@ -81,51 +81,51 @@ func (p *fakePlane) Start(ctx context.Context, s client.Start) (client.Owner, er
 }
 
 // owner is complete, so that a field that is lost shows.
-func owner(kind, id string) client.Owner {
+func owner(kind, id string) daemonapi.Owner {
 	later := when.Add(time.Second)
-	return client.Owner{
+	return daemonapi.Owner{
 		ID: id, Kind: kind, Name: "build", Command: "build it", Project: "/p", Cwd: "/p/q",
 		Vars: map[string]string{"x": "a\nb"}, Step: "one", Status: "waiting", Error: "é", Created: when, Updated: later,
-		Steps:    []client.Visit{{Step: "one", Agent: "a1", Started: when, Finished: &later, Outcome: "failed", Error: "exit status 3"}},
-		Agent:    &client.Agent{ID: "a1", Name: "worker", Owner: id, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when, Client: true, Ready: true, Terminal: &client.Terminal{Socket: "/s", Session: "t"}, Transcript: "/t.jsonl", USD: 0.25, Tokens: 1 << 60},
+		Steps:    []daemonapi.Visit{{Step: "one", Agent: "a1", Started: when, Finished: &later, Outcome: "failed", Error: "exit status 3"}},
+		Agent:    &daemonapi.Agent{ID: "a1", Name: "worker", Owner: id, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when, Client: true, Ready: true, Terminal: &daemonapi.Terminal{Socket: "/s", Session: "t"}, Transcript: "/t.jsonl", USD: 0.25, Tokens: 1 << 60},
 		Decision: decision("d1"),
 	}
 }
 
-func decision(id string) *client.Decision {
+func decision(id string) *daemonapi.Decision {
 	later := when.Add(time.Hour)
-	return &client.Decision{
+	return &daemonapi.Decision{
 		ID: id, Owner: "aa", Name: "build", Project: "/p", Source: "idle", Step: "one", Context: "why", Created: when,
-		Ask: &client.Ask{Tool: "AskUserQuestion", Plan: "# p", Input: "i", Questions: []client.Question{
-			{Question: "Which?", Header: "h", Multi: true, Options: []client.Choice{{Label: "Red", Description: "warm"}}},
+		Ask: &daemonapi.Ask{Tool: "AskUserQuestion", Plan: "# p", Input: "i", Questions: []daemonapi.Question{
+			{Question: "Which?", Header: "h", Multi: true, Options: []daemonapi.Choice{{Label: "Red", Description: "warm"}}},
 		}},
 		Answers: []string{"Red"}, Expires: &later, OnExpiry: "cancel",
-		Details: &client.Details{LastMessage: "I am done.", Changes: []string{"a.go | 2 +-"}, Gates: []string{"test"}, USD: 1.5, Tokens: 7, Running: 60},
-		Options: []client.Option{{Number: 1, Name: "nudge", Description: "say more", Recommended: true}},
+		Details: &daemonapi.Details{LastMessage: "I am done.", Changes: []string{"a.go | 2 +-"}, Gates: []string{"test"}, USD: 1.5, Tokens: 7, Running: 60},
+		Options: []daemonapi.Option{{Number: 1, Name: "nudge", Description: "say more", Recommended: true}},
 	}
 }
 
-func (p *fakePlane) Owners(context.Context) []client.Owner {
+func (p *fakePlane) Owners(context.Context) []daemonapi.Owner {
 	p.called("owners")
 	done := owner("pipeline", "cc")
 	done.Status, done.Name = "done", "test"
-	return []client.Owner{owner("pipeline", "aa"), owner("run", "bb"), done}
+	return []daemonapi.Owner{owner("pipeline", "aa"), owner("run", "bb"), done}
 }
 
-func (p *fakePlane) Owner(_ context.Context, id string) (client.Owner, error) {
+func (p *fakePlane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
 	p.called("owner %q", id)
 	if i := slices.Index([]string{"aa", "a", "bb", "b"}, id); i >= 0 {
 		return owner([]string{"pipeline", "run"}[i/2], []string{"aa", "bb"}[i/2]), p.failWith
 	}
-	return client.Owner{}, &Error{Failure: client.Failure{Code: "not_found", Error: "no pipeline or run " + id, Hint: "look"}}
+	return daemonapi.Owner{}, &Error{Failure: daemonapi.Failure{Code: "not_found", Error: "no pipeline or run " + id, Hint: "look"}}
 }
 
-func (p *fakePlane) Cancel(_ context.Context, id string, c client.Cancel) (client.Owner, error) {
+func (p *fakePlane) Cancel(_ context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error) {
 	p.called("cancel %q %+v", id, c)
 	return owner("pipeline", id), p.failWith
 }
 
-func (p *fakePlane) Resume(_ context.Context, id string, r client.Resume) (client.Owner, error) {
+func (p *fakePlane) Resume(_ context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error) {
 	p.called("resume %q %+v", id, r)
 	return owner("pipeline", id), p.failWith
 }
@@ -138,58 +138,58 @@ func (p *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Write
 	return p.log(ctx, to)
 }
 
-func (p *fakePlane) Agents(context.Context) []client.Agent {
+func (p *fakePlane) Agents(context.Context) []daemonapi.Agent {
 	p.called("agents")
-	return []client.Agent{*owner("run", "bb").Agent}
+	return []daemonapi.Agent{*owner("run", "bb").Agent}
 }
 
-func (p *fakePlane) Agent(_ context.Context, id string) (client.Agent, error) {
+func (p *fakePlane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
 	p.called("agent %q", id)
 	return *owner("run", "bb").Agent, p.failWith
 }
 
-func (p *fakePlane) Signal(_ context.Context, agent string, through journal.Position) (client.Signal, error) {
+func (p *fakePlane) Signal(_ context.Context, agent string, through journal.Position) (daemonapi.Signal, error) {
 	p.called("signal %q %v", agent, through)
-	return client.Signal{Signaled: true, Kind: "complete", Message: "done\n\"now\" é"}, p.failWith
+	return daemonapi.Signal{Signaled: true, Kind: "complete", Message: "done\n\"now\" é"}, p.failWith
 }
 
-func (p *fakePlane) Reply(ctx context.Context, agent, ref string, through journal.Position) (client.Reply, error) {
+func (p *fakePlane) Reply(ctx context.Context, agent, ref string, through journal.Position) (daemonapi.Reply, error) {
 	p.called("reply %q %q %v", agent, ref, through)
 	if p.during != nil {
 		p.during(ctx)
 	}
-	return client.Reply{State: "answered", Option: "accept", Message: "yes\n\"now\" é", Answers: []string{"Red", "Apple, Plum"}}, p.failWith
+	return daemonapi.Reply{State: "answered", Option: "accept", Message: "yes\n\"now\" é", Answers: []string{"Red", "Apple, Plum"}}, p.failWith
 }
 
-func (p *fakePlane) Send(_ context.Context, agent string, s client.Send) (client.Agent, error) {
+func (p *fakePlane) Send(_ context.Context, agent string, s daemonapi.Send) (daemonapi.Agent, error) {
 	p.called("send %q %+v", agent, s)
 	return *owner("run", "bb").Agent, p.failWith
 }
 
-func (p *fakePlane) Kill(_ context.Context, agent string, k client.Kill) (client.Agent, error) {
+func (p *fakePlane) Kill(_ context.Context, agent string, k daemonapi.Kill) (daemonapi.Agent, error) {
 	p.called("kill %q %+v", agent, k)
 	return *owner("run", "bb").Agent, p.failWith
 }
 
-func (p *fakePlane) Decisions(_ context.Context, settled bool) []client.Decision {
+func (p *fakePlane) Decisions(_ context.Context, settled bool) []daemonapi.Decision {
 	p.called("decisions %v", settled)
-	return []client.Decision{*decision("d1")}
+	return []daemonapi.Decision{*decision("d1")}
 }
 
-func (p *fakePlane) Decision(_ context.Context, id string) (client.Decision, error) {
+func (p *fakePlane) Decision(_ context.Context, id string) (daemonapi.Decision, error) {
 	p.called("decision %q", id)
 	return *decision(id), p.failWith
 }
 
-func (p *fakePlane) Answer(_ context.Context, id string, a client.Answer) (client.Decision, error) {
+func (p *fakePlane) Answer(_ context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
 	p.called("answer %q %+v", id, a)
 	return *decision(id), p.failWith
 }
 
-func (p *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[client.Event, error] {
+func (p *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
 	p.called("events %q %d", owner, after)
 	if p.events == nil {
-		return func(func(client.Event, error) bool) { <-ctx.Done() }
+		return func(func(daemonapi.Event, error) bool) { <-ctx.Done() }
 	}
 	return p.events(ctx, after)
 }
@@ -241,7 +241,7 @@ func check(t testing.TB, err error) {
 // wantFailure checks that an error is a Failure of that code.
 func wantFailure(t *testing.T, err error, status int, code string) {
 	t.Helper()
-	e, ok := errors.AsType[*client.Error](err)
+	e, ok := errors.AsType[*daemonapi.Error](err)
 	if !ok || e.Status != status || e.Code != code {
 		t.Errorf("error %v (%+v), want status %d, code %s", err, e, status, code)
 	}

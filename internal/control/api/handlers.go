@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
@@ -77,21 +77,21 @@ func ownerOf(kind string) finder {
 	}
 }
 
-func start(p Plane, ctx context.Context, _ string, body client.Start) (client.Owner, error) {
+func start(p Plane, ctx context.Context, _ string, body daemonapi.Start) (daemonapi.Owner, error) {
 	return p.Start(ctx, body)
 }
 
-func backup(p Plane, ctx context.Context, _ string, body client.Backup) (client.Backup, error) {
+func backup(p Plane, ctx context.Context, _ string, body daemonapi.Backup) (daemonapi.Backup, error) {
 	return body, p.Backup(ctx, body.Path)
 }
 
-func stop(p Plane, ctx context.Context, _ string, body client.Stop) (struct{}, error) {
+func stop(p Plane, ctx context.Context, _ string, body daemonapi.Stop) (struct{}, error) {
 	return struct{}{}, p.Stop(ctx, body.Kill)
 }
 
 func listOf(kind string) handler {
 	return func(s *server, r *request) (any, error) {
-		owners := []client.Owner{}
+		owners := []daemonapi.Owner{}
 		for _, o := range s.plane.Owners(r.Context()) {
 			if o.Kind == kind && (r.query["status"] == "" || r.query["status"] == o.Status) {
 				owners = append(owners, o)
@@ -106,13 +106,13 @@ func oneOf(kind string) handler {
 }
 
 // owner is the one whose id is in the path, if it is of that kind.
-func (s *server) owner(r *request, kind string) (client.Owner, error) {
+func (s *server) owner(r *request, kind string) (daemonapi.Owner, error) {
 	owner, err := s.plane.Owner(r.Context(), r.id)
 	if err == nil && owner.Kind != kind {
 		names := map[string]string{"pipeline": "a pipeline", "run": "an agent that runs alone"}
 		e := failure(http.StatusNotFound, "not_found", "%s is %s, not %s", owner.ID, names[owner.Kind], names[kind])
 		e.Hint = "it is under /v1/" + owner.Kind + "s/" + owner.ID
-		return client.Owner{}, e
+		return daemonapi.Owner{}, e
 	}
 	return owner, err
 }

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
@@ -55,13 +55,13 @@ func TestListenReplacesOnlySockets(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, "s")
 	check(t, processtest.Child(t, "leave", path).Run())
-	if _, err := client.New(path, "v1").Version(t.Context()); !errors.Is(err, client.ErrNotRunning) || !strings.Contains(err.Error(), path) {
+	if _, err := daemonapi.New(path, "v1").Version(t.Context()); !errors.Is(err, daemonapi.ErrNotRunning) || !strings.Contains(err.Error(), path) {
 		t.Errorf("a socket that nobody listens on: %v", err)
 	}
 	l, err := Listen(path)
 	check(t, err)
 	serveOn(t, l, New(&fakePlane{}, "v1"))
-	if _, err := client.New(path, "v1").Version(t.Context()); err != nil {
+	if _, err := daemonapi.New(path, "v1").Version(t.Context()); err != nil {
 		t.Error(err)
 	}
 
@@ -90,7 +90,7 @@ func childLeave(args []string) error {
 
 func TestPathsThatAreNone(t *testing.T) {
 	dir := shortDir(t)
-	long := filepath.Join(dir, strings.Repeat("x", client.MaxSocket-len(dir)-1))
+	long := filepath.Join(dir, strings.Repeat("x", daemonapi.MaxSocket-len(dir)-1))
 	for path, want := range map[string]string{
 		long + "x":         "STOPGATE_STATE_DIR",
 		"":                 "no path",
@@ -101,8 +101,8 @@ func TestPathsThatAreNone(t *testing.T) {
 		if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.200q: %v", path, err)
 		}
-		_, err := client.New(path, "v1").Version(t.Context())
-		if down := errors.Is(err, client.ErrNotRunning); err == nil || !down && !strings.Contains(err.Error(), want) {
+		_, err := daemonapi.New(path, "v1").Version(t.Context())
+		if down := errors.Is(err, daemonapi.ErrNotRunning); err == nil || !down && !strings.Contains(err.Error(), want) {
 			t.Errorf("%.200q: client: %v", path, err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestOtherUsersAreTurnedAway(t *testing.T) {
 		if calls := p.took(); calls != nil {
 			t.Errorf("open %v: %q", open, calls)
 		}
-		if _, err := client.New(path, "v1").Version(t.Context()); err != nil {
+		if _, err := daemonapi.New(path, "v1").Version(t.Context()); err != nil {
 			t.Errorf("open %v: the owner himself: %v", open, err)
 		}
 		stop()
@@ -157,8 +157,8 @@ func childNobody(args []string) error {
 		return err
 	}
 	fmt.Printf("nothing was sent: %s\n", silently(args[0]))
-	_, err := client.New(args[0], "v1").Status(context.Background())
-	if e, ok := errors.AsType[*client.Error](err); ok {
+	_, err := daemonapi.New(args[0], "v1").Status(context.Background())
+	if e, ok := errors.AsType[*daemonapi.Error](err); ok {
 		fmt.Printf("asked: %d %s %s\n", e.Status, e.Code, e)
 		return nil
 	}

@@ -87,7 +87,7 @@ func TestDocumentAndServerAgree(t *testing.T) {
 
 // Each type in wire.go is in the document, with all its fields and no others.
 func TestDocumentHasTheWiresTypes(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../../agents/client/wire.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../agents/daemonapi/wire.go", nil, 0)
 	check(t, err)
 	types := map[string]*ast.StructType{}
 	ast.Inspect(file, func(n ast.Node) bool {

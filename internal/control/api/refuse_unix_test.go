@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 type lockedBuffer struct {
@@ -261,7 +261,7 @@ func (p *strictPlane) id(s string) {
 	}
 }
 
-func (p *strictPlane) Start(ctx context.Context, s client.Start) (client.Owner, error) {
+func (p *strictPlane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	p.id(s.ID)
 	for _, text := range append(s.Args, s.Command, s.Cwd, s.Project) {
 		if strings.Contains(text, "\x00") {
@@ -271,32 +271,32 @@ func (p *strictPlane) Start(ctx context.Context, s client.Start) (client.Owner, 
 	return p.fakePlane.Start(ctx, s)
 }
 
-func (p *strictPlane) Owner(_ context.Context, id string) (client.Owner, error) {
+func (p *strictPlane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
 	p.id(id)
 	return owner("pipeline", id), nil
 }
 
-func (p *strictPlane) Agent(ctx context.Context, id string) (client.Agent, error) {
+func (p *strictPlane) Agent(ctx context.Context, id string) (daemonapi.Agent, error) {
 	p.id(id)
 	return p.fakePlane.Agent(ctx, id)
 }
 
-func (p *strictPlane) Decision(ctx context.Context, id string) (client.Decision, error) {
+func (p *strictPlane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
 	p.id(id)
 	return p.fakePlane.Decision(ctx, id)
 }
 
-func (p *strictPlane) Cancel(ctx context.Context, id string, c client.Cancel) (client.Owner, error) {
+func (p *strictPlane) Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error) {
 	p.id(c.ID)
 	return p.fakePlane.Cancel(ctx, id, c)
 }
 
-func (p *strictPlane) Resume(ctx context.Context, id string, r client.Resume) (client.Owner, error) {
+func (p *strictPlane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error) {
 	p.id(r.ID)
 	return p.fakePlane.Resume(ctx, id, r)
 }
 
-func (p *strictPlane) Answer(ctx context.Context, id string, a client.Answer) (client.Decision, error) {
+func (p *strictPlane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
 	p.id(id)
 	p.id(a.ID)
 	return p.fakePlane.Answer(ctx, id, a)

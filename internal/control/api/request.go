@@ -16,7 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
@@ -27,8 +27,8 @@ const (
 
 // newRequest checks the id and the query: a handler gets nothing else.
 func newRequest(w http.ResponseWriter, r *http.Request, route *Route, id string) (*request, error) {
-	if strings.Contains(route.Path, "{id}") && !client.IsID(id) {
-		return nil, invalid("%.80q is no id: it has 1 to %d of the characters 0-9, a-f and -", id, client.MaxID)
+	if strings.Contains(route.Path, "{id}") && !daemonapi.IsID(id) {
+		return nil, invalid("%.80q is no id: it has 1 to %d of the characters 0-9, a-f and -", id, daemonapi.MaxID)
 	}
 	if route.Body == nil && r.ContentLength != 0 {
 		return nil, invalid("this takes no body")
@@ -78,7 +78,7 @@ func parameters(known []Parameter) string {
 // What values can be.
 var (
 	absolute  = which("is no absolute path", isAbsolute)
-	ownerID   = which("is no id", client.IsID)
+	ownerID   = which("is no id", daemonapi.IsID)
 	reference = which("is no id of a call", isReference)
 	number    = which("is no position", func(v string) bool { _, err := strconv.ParseUint(v, 10, 64); return err == nil })
 	oneOrZero = which("is neither 0 nor 1", func(v string) bool { return v == "0" || v == "1" })

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 // A socket that an earlier daemon left behind is replaced. So whoever calls this must
 // hold the daemon's lock: without it he might take the place of one that is alive.
 func Listen(path string) (net.Listener, error) {
-	if err := client.CheckSocket(path); err != nil {
+	if err := daemonapi.CheckSocket(path); err != nil {
 		return nil, err
 	}
 	switch info, err := os.Lstat(path); {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 // heartbeat is how often a stream of events says that it is alive.
@@ -125,7 +125,7 @@ func (s *server) collect(ctx context.Context, r *request, after uint64, found ch
 	}
 	defer func() {
 		if trouble := recover(); trouble != nil {
-			pass(s.serverSent(r, client.Event{}, panicked(trouble)))
+			pass(s.serverSent(r, daemonapi.Event{}, panicked(trouble)))
 		}
 	}()
 	for e, err := range s.plane.Events(ctx, r.query["owner"], after) {
@@ -174,7 +174,7 @@ func (r *request) relay(found <-chan []byte) error {
 }
 
 // serverSent is an event, or an error, as it is sent.
-func (s *server) serverSent(r *request, e client.Event, err error) []byte {
+func (s *server) serverSent(r *request, e daemonapi.Event, err error) []byte {
 	if err != nil {
 		return frame("event: error\n", s.failureOf(r.w, r.Request, err).Failure)
 	}

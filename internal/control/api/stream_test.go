@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 // pipes is a listener without an operating system, so that time can be made up.
@@ -89,10 +89,10 @@ func TestHeartbeats(t *testing.T) {
 func TestSlowReadersAreDropped(t *testing.T) {
 	during(t, func(t *testing.T, p *fakePlane, l *pipes) {
 		ended := make(chan time.Time, 1)
-		p.events = func(context.Context, uint64) iter.Seq2[client.Event, error] {
-			return func(yield func(client.Event, error) bool) {
+		p.events = func(context.Context, uint64) iter.Seq2[daemonapi.Event, error] {
+			return func(yield func(daemonapi.Event, error) bool) {
 				defer func() { ended <- time.Now() }()
-				for yield(client.Event{}, nil) {
+				for yield(daemonapi.Event{}, nil) {
 				}
 			}
 		}

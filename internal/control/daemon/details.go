@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
@@ -23,9 +23,9 @@ const detailPatience = 2 * time.Second
 
 // details is what helps a person to decide, as it is now. None of it may keep the
 // decision from being shown.
-func (p *plane) details(ctx context.Context, o *engine.Owner, d engine.Decision) *client.Details {
+func (p *plane) details(ctx context.Context, o *engine.Owner, d engine.Decision) *daemonapi.Details {
 	cost := o.Cost()
-	details := &client.Details{USD: cost.USD, Tokens: cost.Tokens, Running: int64(ran(o, p.opts.Now()).Seconds())}
+	details := &daemonapi.Details{USD: cost.USD, Tokens: cost.Tokens, Running: int64(ran(o, p.opts.Now()).Seconds())}
 	last := lastOf(p.opts.StateDir, d.AgentID)
 	words := within(ctx, func(context.Context) []string { return []string{p.saying(o, d, last)} })
 	dirs := []string{last.Cwd, o.Cwd, o.Project}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/record/event"
@@ -52,12 +52,12 @@ func TestWhatADecisionShows(t *testing.T) {
 	a := attended{begin(t, w, o), id}
 	emit(t, o.journalDir(), event.AgentStop, event.Word{Agent: id, Prompt: "p"})
 
-	want := &client.Details{
+	want := &daemonapi.Details{
 		LastMessage: "I am stuck.", Changes: []string{"main.go | +2 -0", "notes.txt | new"},
 		Gates: []string{"check:.:test: exit status 1"}, USD: 0.42, Tokens: 1200,
 	}
 	got := a.open(t).Details
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(client.Details{}, "Running")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(daemonapi.Details{}, "Running")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/record/event"
 )
@@ -50,10 +50,10 @@ func tell(t *testing.T, o Options, ways string) {
 }
 
 // escalate lets an agent ask for a person, and returns the decision.
-func (r *running) escalate(t *testing.T, owner, agent string) client.Decision {
+func (r *running) escalate(t *testing.T, owner, agent string) daemonapi.Decision {
 	t.Helper()
 	emit(t, r.opts.journalDir(), event.AgentSignal, event.Word{Agent: agent, Kind: "escalate", Message: "which one?"})
-	return *r.reach(t, owner, "a decision", func(o client.Owner) bool { return o.Decision != nil }).Decision
+	return *r.reach(t, owner, "a decision", func(o daemonapi.Owner) bool { return o.Decision != nil }).Decision
 }
 
 // troubles waits until the daemon's trouble is as it should be.
@@ -117,7 +117,7 @@ func TestQuietHours(t *testing.T) {
 			r := begin(t, w, o)
 			d := r.escalate(t, anID, agent)
 			if answered {
-				_, err := r.Answer(t.Context(), d.ID, client.Answer{Option: "done"})
+				_, err := r.Answer(t.Context(), d.ID, daemonapi.Answer{Option: "done"})
 				check(t, err)
 			}
 			r.stop(t)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/agent"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
@@ -37,12 +37,12 @@ type plane struct {
 
 var _ api.Plane = (*plane)(nil)
 
-func (p *plane) Version() client.Version {
-	return client.Version{Version: p.opts.Version, API: 1, PID: p.pid, Started: p.started}
+func (p *plane) Version() daemonapi.Version {
+	return daemonapi.Version{Version: p.opts.Version, API: 1, PID: p.pid, Started: p.started}
 }
 
-func (p *plane) Status(context.Context) client.Status {
-	s := client.Status{Version: p.Version(), Store: p.opts.database(), Trouble: p.core.trouble.list()}
+func (p *plane) Status(context.Context) daemonapi.Status {
+	s := daemonapi.Status{Version: p.Version(), Store: p.opts.database(), Trouble: p.core.trouble.list()}
 	if free, err := room(p.opts.StateDir); err == nil && free < scarce {
 		s.Trouble = append(s.Trouble, fmt.Sprintf("the disk is full: %d KiB are left for %s", free>>10, p.opts.StateDir))
 	}
@@ -75,24 +75,24 @@ const scarce = 1 << 20
 
 func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !o.Terminal() }
 
-func (p *plane) Owners(context.Context) []client.Owner {
-	views := []client.Owner{}
+func (p *plane) Owners(context.Context) []daemonapi.Owner {
+	views := []daemonapi.Owner{}
 	for _, o := range p.core.owners() {
 		views = append(views, p.ownerView(o, false))
 	}
 	return views
 }
 
-func (p *plane) Owner(_ context.Context, id string) (client.Owner, error) {
+func (p *plane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
 	o, err := p.resolve(id)
 	if err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	return p.ownerView(o, true), nil
 }
 
 // ownerView is an owner with what is not in its record: see around.
-func (p *plane) ownerView(o *engine.Owner, whole bool) client.Owner {
+func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	view := ownerView(o, whole)
 	if view.Agent != nil {
 		*view.Agent = p.around(*view.Agent, whole)
@@ -102,7 +102,7 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) client.Owner {
 
 // around adds to an agent what is known of it besides its owner's record. For the whole of
 // it one may look longer than for one of many.
-func (p *plane) around(a client.Agent, whole bool) client.Agent {
+func (p *plane) around(a daemonapi.Agent, whole bool) daemonapi.Agent {
 	if a.Status != "exited" && p.queued(a.ID) {
 		a.Status = "queued"
 	}
@@ -112,14 +112,14 @@ func (p *plane) around(a client.Agent, whole bool) client.Agent {
 	runs := a.Status != "queued" && a.Status != "exited"
 	a.Transcript = p.transcript(a, whole, runs)
 	if runs {
-		a.Terminal = &client.Terminal{Socket: agent.Socket(p.opts.StateDir), Session: agent.Session(a.Name, a.ID)}
+		a.Terminal = &daemonapi.Terminal{Socket: agent.Socket(p.opts.StateDir), Session: agent.Session(a.Name, a.ID)}
 	}
 	return a
 }
 
 // transcript is where an agent's conversation is. Its client names that when it stops; until
 // then, and where it is in another session since, it is looked for.
-func (p *plane) transcript(a client.Agent, whole, runs bool) string {
+func (p *plane) transcript(a daemonapi.Agent, whole, runs bool) string {
 	last, projects := lastOf(p.opts.StateDir, a.ID).Transcript, ""
 	if whole || runs && last == "" {
 		kept, _ := keptOf(p.opts.StateDir, a.ID)
@@ -129,11 +129,11 @@ func (p *plane) transcript(a client.Agent, whole, runs bool) string {
 	return cmp.Or(path, last)
 }
 
-func (p *plane) Cancel(ctx context.Context, id string, c client.Cancel) (client.Owner, error) {
+func (p *plane) Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error) {
 	return p.request(ctx, id, c.ID, engine.Cancel{Why: "a person asked for it"})
 }
 
-func (p *plane) Resume(ctx context.Context, id string, r client.Resume) (client.Owner, error) {
+func (p *plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error) {
 	return p.request(ctx, id, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
 }
 
@@ -152,8 +152,8 @@ func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) e
 	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.news.rung, p.growth.news.rung, to)
 }
 
-func (p *plane) Agents(context.Context) []client.Agent {
-	views := []client.Agent{}
+func (p *plane) Agents(context.Context) []daemonapi.Agent {
+	views := []daemonapi.Agent{}
 	for _, o := range p.core.owners() {
 		if o.Agent != nil {
 			views = append(views, p.around(agentView(o), false))
@@ -162,7 +162,7 @@ func (p *plane) Agents(context.Context) []client.Agent {
 	return views
 }
 
-func (p *plane) Agent(_ context.Context, id string) (client.Agent, error) {
+func (p *plane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
 	var o *engine.Owner
 	p.core.look(func(s *engine.State) { o, _ = s.OwnerOf(id) })
 	if o != nil && o.Agent != nil {
@@ -170,15 +170,15 @@ func (p *plane) Agent(_ context.Context, id string) (client.Agent, error) {
 	}
 	past, err := p.pastAgent(id)
 	if err != nil {
-		return client.Agent{}, err
+		return daemonapi.Agent{}, err
 	}
 	return p.around(past, true), nil
 }
 
 // pastAgent finds an agent by the beginning of its id, also one that was left, in what
 // owners remember of their steps. For one that was started again stands the one that was.
-func (p *plane) pastAgent(id string) (client.Agent, error) {
-	found := map[string]client.Agent{}
+func (p *plane) pastAgent(id string) (daemonapi.Agent, error) {
+	found := map[string]daemonapi.Agent{}
 	begins := func(whole string) bool { return strings.HasPrefix(whole, id) }
 	for _, o := range p.core.owners() {
 		if id != "" && o.Agent != nil && slices.ContainsFunc(o.Agent.Before, begins) {
@@ -196,29 +196,29 @@ func (p *plane) pastAgent(id string) (client.Agent, error) {
 	}
 	switch len(found) {
 	case 0:
-		return client.Agent{}, failure("not_found", "there is no agent "+id, "stopgate agent list --all")
+		return daemonapi.Agent{}, failure("not_found", "there is no agent "+id, "stopgate agent list --all")
 	case 1:
 		for _, only := range found {
 			return only, nil
 		}
 	}
-	return client.Agent{}, failure("conflict", fmt.Sprintf("%d agents begin with %s: give more of it", len(found), id), "")
+	return daemonapi.Agent{}, failure("conflict", fmt.Sprintf("%d agents begin with %s: give more of it", len(found), id), "")
 }
 
-func (p *plane) Signal(ctx context.Context, agent string, through journal.Position) (client.Signal, error) {
+func (p *plane) Signal(ctx context.Context, agent string, through journal.Position) (daemonapi.Signal, error) {
 	if err := p.ingest.through(ctx, through); err != nil {
-		return client.Signal{}, err
+		return daemonapi.Signal{}, err
 	}
-	var answer client.Signal
+	var answer daemonapi.Signal
 	p.core.look(func(s *engine.State) {
 		signal, given := s.Signal(agent)
-		answer = client.Signal{Signaled: given, Kind: signal.Kind, Message: signal.Message}
+		answer = daemonapi.Signal{Signaled: given, Kind: signal.Kind, Message: signal.Message}
 	})
 	return answer, nil
 }
 
-func (p *plane) Decisions(_ context.Context, settled bool) []client.Decision {
-	views := []client.Decision{}
+func (p *plane) Decisions(_ context.Context, settled bool) []daemonapi.Decision {
+	views := []daemonapi.Decision{}
 	for _, o := range p.core.owners() {
 		if o.Decision != nil && !settled {
 			views = append(views, decisionView(o, *o.Decision))
@@ -232,10 +232,10 @@ func (p *plane) Decisions(_ context.Context, settled bool) []client.Decision {
 	return views
 }
 
-func (p *plane) Decision(ctx context.Context, id string) (client.Decision, error) {
+func (p *plane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
 	o, d, err := p.decision(id)
 	if err != nil {
-		return client.Decision{}, err
+		return daemonapi.Decision{}, err
 	}
 	view := decisionView(o, d)
 	if d.Resolved.IsZero() {
@@ -249,26 +249,26 @@ func (p *plane) decision(id string) (o *engine.Owner, d engine.Decision, err err
 	return o, d, asFailure(err)
 }
 
-func (p *plane) Answer(ctx context.Context, id string, a client.Answer) (client.Decision, error) {
+func (p *plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
 	o, d, err := p.decision(id)
 	if err != nil {
-		return client.Decision{}, err
+		return daemonapi.Decision{}, err
 	}
 	answer := engine.Answer{Decision: d.ID, Option: a.Option, Message: a.Message, Answers: a.Answers}
 	if err := p.heeded(ctx, d, answer); err != nil {
-		return client.Decision{}, err
+		return daemonapi.Decision{}, err
 	}
 	if _, err := p.request(ctx, o.ID, a.ID, answer); err != nil {
-		return client.Decision{}, err
+		return daemonapi.Decision{}, err
 	}
 	return p.Decision(ctx, d.ID)
 }
 
-func (p *plane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[client.Event, error] {
-	return func(yield func(client.Event, error) bool) {
+func (p *plane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
+	return func(yield func(daemonapi.Event, error) bool) {
 		for e, err := range p.core.store.Watch(ctx, "", store.Position(after)) {
 			if err != nil {
-				yield(client.Event{}, asFailure(err))
+				yield(daemonapi.Event{}, asFailure(err))
 				return
 			}
 			id, ours := ownerOf(e.Subject)
@@ -277,7 +277,7 @@ func (p *plane) Events(ctx context.Context, owner string, after uint64) iter.Seq
 			}
 			step, err := engine.DecodeStep(e.Data)
 			if err != nil {
-				yield(client.Event{}, asFailure(err))
+				yield(daemonapi.Event{}, asFailure(err))
 				return
 			}
 			if !yield(eventView(uint64(e.Position), step, p.core.reached(ctx, id, e.Position)), nil) {
@@ -317,10 +317,10 @@ func (p *plane) resolve(id string) (o *engine.Owner, err error) {
 }
 
 // request hands an owner what a person asked for.
-func (p *plane) request(ctx context.Context, owner, request string, what engine.Happening) (client.Owner, error) {
+func (p *plane) request(ctx context.Context, owner, request string, what engine.Happening) (daemonapi.Owner, error) {
 	o, err := p.resolve(owner)
 	if err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	if request == "" {
 		request = journal.NewID()
@@ -328,10 +328,10 @@ func (p *plane) request(ctx context.Context, owner, request string, what engine.
 	return p.do(ctx, o.ID, engine.Input{ID: "request:" + request, What: what})
 }
 
-func (p *plane) do(ctx context.Context, owner string, in engine.Input) (client.Owner, error) {
+func (p *plane) do(ctx context.Context, owner string, in engine.Input) (daemonapi.Owner, error) {
 	o, err := p.core.do(ctx, owner, in)
 	if err != nil {
-		return client.Owner{}, asFailure(err)
+		return daemonapi.Owner{}, asFailure(err)
 	}
 	return p.ownerView(o, true), nil
 }

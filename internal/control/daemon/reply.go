@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
@@ -14,17 +14,17 @@ import (
 // none yet. It asks again then.
 const replyPatience = 25 * time.Second
 
-func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Position) (client.Reply, error) {
+func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Position) (daemonapi.Reply, error) {
 	gone := p.waiters.wait(waited(agent, ref))
 	defer func() { gone(ctx.Err() == nil) }()
 	if err := p.ingest.through(ctx, through); err != nil {
-		return client.Reply{}, err
+		return daemonapi.Reply{}, err
 	}
 	late := time.NewTimer(replyPatience)
 	defer late.Stop()
 	for asked := false; ; asked = true {
 		changes := p.core.news.rung()
-		var reply client.Reply
+		var reply daemonapi.Reply
 		p.core.look(func(s *engine.State) { reply = s.Reply(agent, ref) })
 		reply.Over = reply.Over || asked && reply.State == engine.ReplyNone
 		if reply.State != engine.ReplyOpen {
@@ -35,7 +35,7 @@ func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Po
 		case <-late.C:
 			return reply, nil
 		case <-ctx.Done():
-			return client.Reply{}, ctx.Err()
+			return daemonapi.Reply{}, ctx.Err()
 		}
 	}
 }
@@ -52,15 +52,15 @@ func (p *plane) heeded(ctx context.Context, d engine.Decision, a engine.Answer) 
 	return failure("conflict", "the agent no longer waits for this answer: answer in its terminal", "stopgate agent attach "+d.AgentID)
 }
 
-func (p *plane) Send(ctx context.Context, agent string, s client.Send) (client.Agent, error) {
+func (p *plane) Send(ctx context.Context, agent string, s daemonapi.Send) (daemonapi.Agent, error) {
 	view, err := p.Agent(ctx, agent)
 	if err != nil {
-		return client.Agent{}, err
+		return daemonapi.Agent{}, err
 	}
 	o, err := p.request(ctx, view.Owner, s.ID, engine.Tell{AgentID: view.ID, Message: s.Message})
 	switch {
 	case err != nil:
-		return client.Agent{}, err
+		return daemonapi.Agent{}, err
 	case o.Agent != nil: // it may be another one by now, in its place
 		return *o.Agent, nil
 	}
@@ -68,10 +68,10 @@ func (p *plane) Send(ctx context.Context, agent string, s client.Send) (client.A
 }
 
 // Kill ends that agent and no other, also not one that has taken its place.
-func (p *plane) Kill(ctx context.Context, agent string, k client.Kill) (client.Agent, error) {
+func (p *plane) Kill(ctx context.Context, agent string, k daemonapi.Kill) (daemonapi.Agent, error) {
 	view, err := p.Agent(ctx, agent)
 	if err != nil {
-		return client.Agent{}, err
+		return daemonapi.Agent{}, err
 	}
 	if strings.HasPrefix(view.ID, agent) {
 		agent = view.ID
@@ -79,7 +79,7 @@ func (p *plane) Kill(ctx context.Context, agent string, k client.Kill) (client.A
 	o, err := p.request(ctx, view.Owner, k.ID, engine.Kill{AgentID: agent})
 	switch {
 	case err != nil:
-		return client.Agent{}, err
+		return daemonapi.Agent{}, err
 	case o.Agent != nil && o.Agent.ID == agent:
 		return *o.Agent, nil
 	}

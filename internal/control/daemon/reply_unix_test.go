@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store"
@@ -52,7 +52,7 @@ func (a attended) ask(t *testing.T, ref, kind, tool, input string) journal.Posit
 
 // awaited is what becomes of a hook that waits.
 type awaited struct {
-	client.Reply
+	daemonapi.Reply
 	err error
 }
 
@@ -69,9 +69,9 @@ func (a attended) await(t *testing.T, ref string, through journal.Position) <-ch
 }
 
 // open waits for the open decision.
-func (a attended) open(t *testing.T) client.Decision {
+func (a attended) open(t *testing.T) daemonapi.Decision {
 	t.Helper()
-	o := a.reach(t, anID, "a decision", func(o client.Owner) bool { return o.Decision != nil })
+	o := a.reach(t, anID, "a decision", func(o daemonapi.Owner) bool { return o.Decision != nil })
 	d, err := a.Decision(t.Context(), o.Decision.ID)
 	check(t, err)
 	return d
@@ -83,21 +83,21 @@ func TestQuestionsAreAnsweredThroughTheHook(t *testing.T) {
 	a := attend(t, newMemory(t))
 	answer := a.await(t, "01CALL", a.ask(t, "01CALL", "question", "AskUserQuestion", twoQuestions))
 	d := a.open(t)
-	want := &client.Ask{Tool: "AskUserQuestion", Questions: []client.Question{
-		{Question: "Which color?", Header: "Color", Options: []client.Choice{{Label: "Red", Description: "warm"}, {Label: "Blue", Description: "cold"}}},
-		{Question: "Which fruits?", Header: "Fruits", Options: []client.Choice{{Label: "Apple"}, {Label: "Plum"}}, Multi: true},
+	want := &daemonapi.Ask{Tool: "AskUserQuestion", Questions: []daemonapi.Question{
+		{Question: "Which color?", Header: "Color", Options: []daemonapi.Choice{{Label: "Red", Description: "warm"}, {Label: "Blue", Description: "cold"}}},
+		{Question: "Which fruits?", Header: "Fruits", Options: []daemonapi.Choice{{Label: "Apple"}, {Label: "Plum"}}, Multi: true},
 	}}
 	if diff := cmp.Diff(want, d.Ask); diff != "" || d.Source != "question" {
 		t.Errorf("%s: %s", d.Source, diff)
 	}
-	answered, err := a.Answer(t.Context(), d.ID, client.Answer{Answers: []string{"2", "Apple, Plum"}})
+	answered, err := a.Answer(t.Context(), d.ID, daemonapi.Answer{Answers: []string{"2", "Apple, Plum"}})
 	check(t, err)
 	if diff := cmp.Diff([]string{"Blue", "Apple, Plum"}, answered.Answers); diff != "" {
 		t.Error(diff)
 	}
 	got := <-answer
 	check(t, got.err)
-	if diff := cmp.Diff(client.Reply{State: "answered", Answers: []string{"Blue", "Apple, Plum"}}, got.Reply, cmpopts.IgnoreFields(client.Reply{}, "Option")); diff != "" {
+	if diff := cmp.Diff(daemonapi.Reply{State: "answered", Answers: []string{"Blue", "Apple, Plum"}}, got.Reply, cmpopts.IgnoreFields(daemonapi.Reply{}, "Option")); diff != "" {
 		t.Error(diff)
 	}
 	again, err := a.Await(t.Context(), a.agent, "01CALL", journal.Position{})
@@ -108,7 +108,7 @@ func TestQuestionsAreAnsweredThroughTheHook(t *testing.T) {
 	if len(a.sent) != 0 {
 		t.Errorf("%q was typed", a.sent)
 	}
-	if _, err := a.Answer(t.Context(), d.ID, client.Answer{Answers: []string{"1", "1"}}); client.Code(err) != "conflict" {
+	if _, err := a.Answer(t.Context(), d.ID, daemonapi.Answer{Answers: []string{"1", "1"}}); daemonapi.Code(err) != "conflict" {
 		t.Errorf("answered twice: %v", err)
 	}
 }
@@ -154,10 +154,10 @@ func TestAHookOutlivesTheDaemon(t *testing.T) {
 	if d.Source != "approval" || d.Ask == nil || d.Ask.Input != "make deploy" {
 		t.Errorf("%+v", d)
 	}
-	_, err := a.Answer(t.Context(), d.ID, client.Answer{Option: "deny", Message: "not on a Sunday"})
+	_, err := a.Answer(t.Context(), d.ID, daemonapi.Answer{Option: "deny", Message: "not on a Sunday"})
 	check(t, err)
 	got := <-answer
-	if diff := cmp.Diff(awaited{Reply: client.Reply{State: "answered", Option: "deny", Message: "not on a Sunday"}}, got, cmp.AllowUnexported(awaited{})); diff != "" {
+	if diff := cmp.Diff(awaited{Reply: daemonapi.Reply{State: "answered", Option: "deny", Message: "not on a Sunday"}}, got, cmp.AllowUnexported(awaited{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -173,7 +173,7 @@ func TestAQuestionWhileNoDaemonRan(t *testing.T) {
 	if d.Source != "plan" || d.Ask == nil || d.Ask.Plan != "# One\n# Two" {
 		t.Fatalf("%+v", d)
 	}
-	_, err := a.Answer(t.Context(), d.ID, client.Answer{Option: "accept"})
+	_, err := a.Answer(t.Context(), d.ID, daemonapi.Answer{Option: "accept"})
 	check(t, err)
 	if got := <-answer; got.err != nil || got.Option != "accept" {
 		t.Errorf("%+v", got)
@@ -188,7 +188,7 @@ func TestAQuestionThatIsOver(t *testing.T) {
 	if got := <-answer; got.err != nil || got.State != "none" || !got.Over {
 		t.Errorf("%+v", got)
 	}
-	if _, err := a.Answer(t.Context(), d.ID, client.Answer{Option: "approve"}); client.Code(err) != "conflict" || !strings.Contains(err.Error(), "client") {
+	if _, err := a.Answer(t.Context(), d.ID, daemonapi.Answer{Option: "approve"}); daemonapi.Code(err) != "conflict" || !strings.Contains(err.Error(), "client") {
 		t.Errorf("%v", err)
 	}
 }
@@ -229,19 +229,19 @@ func TestAnAnswerThatNobodyWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newAsker(t, dir, "permission", engine.Ask{Tool: "Bash", Input: "ls"})
 		begun := time.Now()
-		_, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "1", Option: "approve"})
-		if client.Code(err) != "conflict" || !strings.Contains(err.Error(), "no longer waits") || time.Since(begun) != comeback {
+		_, err := p.Answer(t.Context(), p.decision, daemonapi.Answer{ID: "1", Option: "approve"})
+		if daemonapi.Code(err) != "conflict" || !strings.Contains(err.Error(), "no longer waits") || time.Since(begun) != comeback {
 			t.Errorf("%v after %v", err, time.Since(begun))
 		}
 		if p.core.owner(anID).Decision == nil {
 			t.Error("the decision is gone")
 		}
 		defer p.waiters.wait(waited("another", "r"))(true)
-		if _, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "2", Option: "approve"}); client.Code(err) != "conflict" {
+		if _, err := p.Answer(t.Context(), p.decision, daemonapi.Answer{ID: "2", Option: "approve"}); daemonapi.Code(err) != "conflict" {
 			t.Errorf("another agent's hook waits: %v", err)
 		}
 		begun = time.Now()
-		if _, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "3", Option: "cancel"}); err != nil || time.Since(begun) != 0 {
+		if _, err := p.Answer(t.Context(), p.decision, daemonapi.Answer{ID: "3", Option: "cancel"}); err != nil || time.Since(begun) != 0 {
 			t.Errorf("to cancel needs no agent: %v after %v", err, time.Since(begun))
 		}
 	})
@@ -252,13 +252,13 @@ func TestALabelThatReadsLikeCancel(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		p := newAsker(t, dir, "question", engine.Ask{Questions: []engine.Question{{Question: "How many?", Options: []engine.Choice{{Label: "3"}, {Label: "5"}}}}})
-		for i, a := range []client.Answer{{Option: "3"}, {Answers: []string{"3"}}} {
+		for i, a := range []daemonapi.Answer{{Option: "3"}, {Answers: []string{"3"}}} {
 			a.ID = string(rune('a' + i))
-			if _, err := p.Answer(t.Context(), p.decision, a); client.Code(err) != "conflict" || !strings.Contains(err.Error(), "no longer waits") {
+			if _, err := p.Answer(t.Context(), p.decision, a); daemonapi.Code(err) != "conflict" || !strings.Contains(err.Error(), "no longer waits") {
 				t.Errorf("%+v: %v", a, err)
 			}
 		}
-		if _, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "c", Answers: []string{"cancel"}}); err != nil {
+		if _, err := p.Answer(t.Context(), p.decision, daemonapi.Answer{ID: "c", Answers: []string{"cancel"}}); err != nil {
 			t.Errorf("to cancel needs no agent: %v", err)
 		}
 	})
@@ -273,10 +273,10 @@ func TestAHookThatComesBack(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			p.waiters.wait(waited(p.agent, "r"))(true)
 		}()
-		_, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "1", Option: "approve"})
+		_, err := p.Answer(t.Context(), p.decision, daemonapi.Answer{ID: "1", Option: "approve"})
 		check(t, err)
 		time.Sleep(time.Hour)
-		again, err := p.Answer(t.Context(), p.decision, client.Answer{ID: "1", Option: "approve"}) // the same request
+		again, err := p.Answer(t.Context(), p.decision, daemonapi.Answer{ID: "1", Option: "approve"}) // the same request
 		if err != nil || again.Chosen != "approve" {
 			t.Errorf("%+v, %v", again, err)
 		}
@@ -308,21 +308,21 @@ func TestAnotherSession(t *testing.T) {
 
 func TestSendAndKill(t *testing.T) {
 	a := attend(t, newMemory(t))
-	agent, err := a.Send(t.Context(), a.agent[:8], client.Send{ID: "1", Message: "hello\nyou"})
+	agent, err := a.Send(t.Context(), a.agent[:8], daemonapi.Send{ID: "1", Message: "hello\nyou"})
 	check(t, err)
 	if agent.ID != a.agent {
 		t.Errorf("%+v", agent)
 	}
-	_, err = a.Send(t.Context(), a.agent, client.Send{ID: "1", Message: "hello\nyou"})
+	_, err = a.Send(t.Context(), a.agent, daemonapi.Send{ID: "1", Message: "hello\nyou"})
 	check(t, err)
 	a.until(t, "the message", func() bool { return len(a.sent) > 0 })
-	if _, err := a.Send(t.Context(), "ffff", client.Send{ID: "2", Message: "x"}); client.Code(err) != "not_found" {
+	if _, err := a.Send(t.Context(), "ffff", daemonapi.Send{ID: "2", Message: "x"}); daemonapi.Code(err) != "not_found" {
 		t.Errorf("%v", err)
 	}
-	if _, err := a.Send(t.Context(), a.agent, client.Send{ID: "2", Message: " \n"}); client.Code(err) != "invalid" {
+	if _, err := a.Send(t.Context(), a.agent, daemonapi.Send{ID: "2", Message: " \n"}); daemonapi.Code(err) != "invalid" {
 		t.Errorf("%v", err)
 	}
-	_, err = a.Client.Kill(t.Context(), a.agent, client.Kill{})
+	_, err = a.Client.Kill(t.Context(), a.agent, daemonapi.Kill{})
 	check(t, err)
 	d := a.open(t)
 	if d.Source != "dead" {
@@ -331,13 +331,13 @@ func TestSendAndKill(t *testing.T) {
 	if diff := cmp.Diff([]string{"hello\nyou"}, a.sent); diff != "" {
 		t.Error(diff)
 	}
-	_, err = a.Answer(t.Context(), d.ID, client.Answer{Option: "cancel"})
+	_, err = a.Answer(t.Context(), d.ID, daemonapi.Answer{Option: "cancel"})
 	check(t, err)
 	for _, want := range []error{
-		second(a.Send(t.Context(), a.agent, client.Send{Message: "x"})),
-		second(a.Client.Kill(t.Context(), a.agent, client.Kill{})),
+		second(a.Send(t.Context(), a.agent, daemonapi.Send{Message: "x"})),
+		second(a.Client.Kill(t.Context(), a.agent, daemonapi.Kill{})),
 	} {
-		if client.Code(want) != "conflict" {
+		if daemonapi.Code(want) != "conflict" {
 			t.Errorf("an agent that was left: %v", want)
 		}
 	}
@@ -356,8 +356,8 @@ func TestSendToADeadAgent(t *testing.T) {
 		}
 		r := begin(t, w, options(t, w, s))
 		w.end(old, 1)
-		r.reach(t, anID, "a decision", func(o client.Owner) bool { return o.Decision != nil })
-		next, err := r.Send(t.Context(), old, client.Send{Message: "go on"})
+		r.reach(t, anID, "a decision", func(o daemonapi.Owner) bool { return o.Decision != nil })
+		next, err := r.Send(t.Context(), old, daemonapi.Send{Message: "go on"})
 		if err != nil || next.ID == old || next.Owner != anID {
 			t.Errorf("%+v, %v", next, err)
 		}
@@ -376,15 +376,15 @@ func TestKillOfAnAgentThatWasReplaced(t *testing.T) {
 	w.start(old, "claude")
 	do(t, c, anID, engine.Input{ID: "ready", What: engine.AgentReady{AgentID: old}})
 	r := begin(t, w, options(t, w, s))
-	request := client.Kill{ID: "1"}
+	request := daemonapi.Kill{ID: "1"}
 	ended, err := r.Client.Kill(t.Context(), old[:8], request)
 	if err != nil || ended.ID != old {
 		t.Errorf("%+v, %v", ended, err)
 	}
-	r.reach(t, anID, "a decision", func(o client.Owner) bool { return o.Decision != nil })
-	next, err := r.Send(t.Context(), old, client.Send{Message: "go on"})
+	r.reach(t, anID, "a decision", func(o daemonapi.Owner) bool { return o.Decision != nil })
+	next, err := r.Send(t.Context(), old, daemonapi.Send{Message: "go on"})
 	check(t, err)
-	if _, err := r.Client.Kill(t.Context(), old, client.Kill{ID: "2"}); client.Code(err) != "conflict" {
+	if _, err := r.Client.Kill(t.Context(), old, daemonapi.Kill{ID: "2"}); daemonapi.Code(err) != "conflict" {
 		t.Errorf("%v", err)
 	}
 	_, err = r.Client.Kill(t.Context(), old, request) // that one was heard
@@ -412,13 +412,13 @@ func TestOurMessageClosesNoDecision(t *testing.T) {
 			check(t, err)
 		}
 	})
-	_, err := a.Send(t.Context(), a.agent, client.Send{Message: "by the way"})
+	_, err := a.Send(t.Context(), a.agent, daemonapi.Send{Message: "by the way"})
 	check(t, err)
 	a.ask(t, "01CALL", "permission", "Bash", `{"command":"ls"}`)
 	d := a.open(t)
 	close(busy)
 	a.until(t, "the message", func() bool { return len(a.sent) > 0 })
-	o := a.reach(t, anID, "the end of the effects", func(client.Owner) bool { return !toSend(t, s) })
+	o := a.reach(t, anID, "the end of the effects", func(daemonapi.Owner) bool { return !toSend(t, s) })
 	if o.Decision == nil || o.Decision.ID != d.ID {
 		t.Errorf("%+v", o.Decision)
 	}
@@ -470,12 +470,12 @@ func TestViewsOfClients(t *testing.T) {
 	check(t, dir.SetLast(agentdir.Last{Message: "I am \x1b[1mdone.", Transcript: "/t/x.jsonl", Cwd: "/gone"}))
 	agents, err := a.Agents(t.Context())
 	check(t, err)
-	want := client.Agent{
+	want := daemonapi.Agent{
 		ID: a.agent, Name: "coder", Owner: anID, Step: "do", Session: a.agent, OnStop: "signal", Status: "running",
 		Client: true, Ready: true, Transcript: "/t/x.jsonl",
-		Terminal: &client.Terminal{Socket: a.opts.StateDir + "/tmux.sock", Session: "stopgate-coder-" + a.agent[:8]},
+		Terminal: &daemonapi.Terminal{Socket: a.opts.StateDir + "/tmux.sock", Session: "stopgate-coder-" + a.agent[:8]},
 	}
-	if diff := cmp.Diff([]client.Agent{want}, agents, cmpopts.IgnoreFields(client.Agent{}, "Started")); diff != "" {
+	if diff := cmp.Diff([]daemonapi.Agent{want}, agents, cmpopts.IgnoreFields(daemonapi.Agent{}, "Started")); diff != "" {
 		t.Error(diff)
 	}
 	emit(t, a.opts.journalDir(), event.AgentStop, event.Word{Agent: a.agent, Prompt: "p"})
@@ -485,7 +485,7 @@ func TestViewsOfClients(t *testing.T) {
 	}
 	w := a.world
 	w.end(a.agent, 1)
-	o := a.reach(t, anID, "the agent's end", func(o client.Owner) bool { return o.Agent != nil && o.Agent.Status == "exited" })
+	o := a.reach(t, anID, "the agent's end", func(o daemonapi.Owner) bool { return o.Agent != nil && o.Agent.Status == "exited" })
 	one, err := a.Agent(t.Context(), a.agent)
 	if err != nil || one.Terminal != nil || o.Agent.Terminal != nil || one.Transcript != "/t/x.jsonl" {
 		t.Errorf("%+v, %v", one, err)
@@ -523,7 +523,7 @@ func TestQueuedAgents(t *testing.T) {
 	}
 	r := begin(t, w, options(t, w, s))
 	w.until(t, "one of them", func() bool { return len(w.started) > 0 })
-	var status client.Status
+	var status daemonapi.Status
 	var queued int
 	for late := time.Now().Add(20 * time.Second); queued != 2 && time.Now().Before(late); { // each asks for room by itself
 		queued = 0

@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store"
@@ -23,7 +23,7 @@ import (
 )
 
 // reach waits until an owner is as it should be, and returns it.
-func (r *running) reach(t *testing.T, id, what string, so func(client.Owner) bool) client.Owner {
+func (r *running) reach(t *testing.T, id, what string, so func(daemonapi.Owner) bool) daemonapi.Owner {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 	defer cancel()
@@ -38,16 +38,16 @@ func (r *running) reach(t *testing.T, id, what string, so func(client.Owner) boo
 	}
 	o, err := r.Owner(t.Context(), id)
 	t.Fatalf("%s: waited for %s; it is %+v, %v", id, what, o, err)
-	return client.Owner{}
+	return daemonapi.Owner{}
 }
 
-func at(step string) (string, func(client.Owner) bool) {
-	return "step " + step, func(o client.Owner) bool { return o.Step == step }
+func at(step string) (string, func(daemonapi.Owner) bool) {
+	return "step " + step, func(o daemonapi.Owner) bool { return o.Step == step }
 }
 
 func (r *running) start(t *testing.T, id, root string) {
 	t.Helper()
-	_, err := r.Client.Start(t.Context(), client.Start{ID: id, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
+	_, err := r.Client.Start(t.Context(), daemonapi.Start{ID: id, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
 	check(t, err)
 }
 
@@ -79,7 +79,7 @@ func TestAPipelineRuns(t *testing.T) {
 	}
 	status, err := r.Status(t.Context())
 	check(t, err)
-	if status.Pipelines != (client.Counts{Done: 1}) || status.Events == 0 || status.Version.Version != "v1" || status.PID != os.Getpid() || len(status.Trouble) != 0 {
+	if status.Pipelines != (daemonapi.Counts{Done: 1}) || status.Events == 0 || status.Version.Version != "v1" || status.PID != os.Getpid() || len(status.Trouble) != 0 {
 		t.Errorf("%+v", status)
 	}
 	var log []string
@@ -161,7 +161,7 @@ func TestSignalSeesWhatWasSaidJustBefore(t *testing.T) {
 		t.Errorf("%+v, %v", signal, err)
 	}
 	signal, err = r.Signal(t.Context(), agent, emit(t, o.journalDir(), event.AgentSignal, event.Word{Agent: agent, Kind: "escalate", Message: "help"}))
-	if err != nil || signal != (client.Signal{Signaled: true, Kind: "escalate", Message: "help"}) {
+	if err != nil || signal != (daemonapi.Signal{Signaled: true, Kind: "escalate", Message: "help"}) {
 		t.Errorf("%+v, %v", signal, err)
 	}
 	decisions, err := r.Decisions(t.Context(), false)
@@ -169,15 +169,15 @@ func TestSignalSeesWhatWasSaidJustBefore(t *testing.T) {
 	if len(decisions) != 1 || decisions[0].Owner != anID || decisions[0].Options[0].Number != 1 {
 		t.Fatalf("%+v", decisions)
 	}
-	answered, err := r.Answer(t.Context(), decisions[0].ID, client.Answer{Option: "2"})
+	answered, err := r.Answer(t.Context(), decisions[0].ID, daemonapi.Answer{Option: "2"})
 	if err != nil || answered.Chosen != "done" || answered.Resolved == nil {
 		t.Errorf("%+v, %v", answered, err)
 	}
 	signal, err = r.Signal(t.Context(), agent, emit(t, o.journalDir(), event.AgentIdle, event.Word{Agent: agent}))
-	if err != nil || signal != (client.Signal{Signaled: true}) {
+	if err != nil || signal != (daemonapi.Signal{Signaled: true}) {
 		t.Errorf("of an agent that nobody owns: %+v, %v", signal, err)
 	}
-	if _, err := r.Answer(t.Context(), decisions[0].ID, client.Answer{Option: "2"}); client.Code(err) != "conflict" {
+	if _, err := r.Answer(t.Context(), decisions[0].ID, daemonapi.Answer{Option: "2"}); daemonapi.Code(err) != "conflict" {
 		t.Errorf("answered twice: %v", err)
 	}
 }
@@ -195,7 +195,7 @@ func TestWhatHappenedWhileNoDaemonRan(t *testing.T) {
 	emit(t, o.journalDir(), event.AgentStop, event.Word{Agent: escalate, Prompt: "p"})
 	r := begin(t, w, o)
 	w.until(t, "a nudge", func() bool { return len(w.sent) > 0 })
-	got := r.reach(t, anotherID, "waiting", func(o client.Owner) bool { return o.Status == "waiting" })
+	got := r.reach(t, anotherID, "waiting", func(o daemonapi.Owner) bool { return o.Status == "waiting" })
 	r.stop(t)
 	if !slices.Equal(w.sent, []string{"go on"}) || len(w.notes) != 0 || got.Decision == nil {
 		t.Errorf("sent %q, told %q, %+v", w.sent, w.notes, got)
@@ -258,7 +258,7 @@ func TestAFullDisk(t *testing.T) {
 	r := begin(t, w, options(t, w, s))
 	root := project(t, twoSteps)
 	r.start(t, anID, root)
-	r.reach(t, anID, "running", func(o client.Owner) bool { return len(w.keys()) == 1 })
+	r.reach(t, anID, "running", func(o daemonapi.Owner) bool { return len(w.keys()) == 1 })
 	tried := make(chan struct{}, 1000)
 	s.set(func(store.NewEvent) error {
 		select {
@@ -267,8 +267,8 @@ func TestAFullDisk(t *testing.T) {
 		}
 		return errors.New("no space left on device")
 	}, nil)
-	_, err := r.Client.Start(t.Context(), client.Start{ID: anotherID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
-	if client.Code(err) != "unavailable" || !strings.Contains(err.Error(), "no space left") {
+	_, err := r.Client.Start(t.Context(), daemonapi.Start{ID: anotherID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
+	if daemonapi.Code(err) != "unavailable" || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("%v", err)
 	}
 	if status, err := r.Status(t.Context()); err != nil || !slices.Contains(status.Trouble, "store: no space left on device") {
@@ -402,7 +402,7 @@ func TestAnAgentThatIsNoMore(t *testing.T) {
 			t.Errorf("%+v, %v", a, err)
 		}
 	}
-	if _, err := p.Agent(t.Context(), "ffffffff"); client.Code(err) != "not_found" {
+	if _, err := p.Agent(t.Context(), "ffffffff"); daemonapi.Code(err) != "not_found" {
 		t.Error(err)
 	}
 }
@@ -551,7 +551,7 @@ func TestStopTellsWhatGoesOn(t *testing.T) {
 	r.start(t, anID, project(t, twoSteps))
 	w.runs(t, "echo one you")
 	err := r.Client.Stop(t.Context(), true)
-	if client.Code(err) != "conflict" || !strings.Contains(err.Error(), w.keys()[0]+": it does not end") {
+	if daemonapi.Code(err) != "conflict" || !strings.Contains(err.Error(), w.keys()[0]+": it does not end") {
 		t.Errorf("%v", err)
 	}
 	check(t, <-r.ended)

@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
@@ -266,7 +266,7 @@ func (w *world) Held(*engine.Owner) time.Duration { return 0 }
 // running is a daemon in this process.
 type running struct {
 	*world
-	*client.Client
+	*daemonapi.Client
 	opts  Options
 	kill  context.CancelFunc
 	ended chan error
@@ -297,7 +297,7 @@ func begin(t *testing.T, w *world, o Options) *running {
 	ready, ended := make(chan error, 1), make(chan error, 1)
 	o.Ready = func(err error) { ready <- err }
 	go func() { ended <- Run(ctx, o) }()
-	r := &running{world: w, Client: client.New(o.socket(), "v1"), opts: o, kill: cancel, ended: ended}
+	r := &running{world: w, Client: daemonapi.New(o.socket(), "v1"), opts: o, kill: cancel, ended: ended}
 	t.Cleanup(func() { r.stop(t) })
 	check(t, <-ready)
 	return r

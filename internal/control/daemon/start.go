@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
@@ -19,14 +19,14 @@ import (
 )
 
 // Commands are those of a project's runbooks.
-func (p *plane) Commands(_ context.Context, project string) ([]client.Command, error) {
+func (p *plane) Commands(_ context.Context, project string) ([]daemonapi.Command, error) {
 	shelf, err := p.shelf(project)
 	if err != nil {
 		return nil, err
 	}
-	commands := []client.Command{}
+	commands := []daemonapi.Command{}
 	for _, found := range shelf.Commands() {
-		commands = append(commands, client.Command{
+		commands = append(commands, daemonapi.Command{
 			Name: found.Name, Usage: found.Args.String(), Description: found.Description,
 			Runs: runs(found.Run), Runbook: found.Runbook.Path,
 		})
@@ -46,17 +46,17 @@ func runs(r runbook.Run) string {
 
 // Start runs a command of a runbook. The id makes it one start, however often it is asked
 // for.
-func (p *plane) Start(ctx context.Context, s client.Start) (client.Owner, error) {
+func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	if o := p.core.owner(s.ID); o != nil {
 		return ownerView(o, true), nil
 	}
 	shelf, err := p.shelf(s.Project)
 	if err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	create, err := shelf.create(s)
 	if err != nil {
-		return client.Owner{}, err
+		return daemonapi.Owner{}, err
 	}
 	owner, err := p.do(ctx, s.ID, engine.Input{ID: "create", What: create})
 	owner.Notice = shelf.notice
@@ -65,7 +65,7 @@ func (p *plane) Start(ctx context.Context, s client.Start) (client.Owner, error)
 
 // create is what is to be started. A mistake in one file keeps nothing from running that
 // is in another.
-func (shelf shelf) create(s client.Start) (engine.Create, error) {
+func (shelf shelf) create(s daemonapi.Start) (engine.Create, error) {
 	command, book, err := shelf.Command(s.Command, s.Runbook)
 	switch {
 	case err != nil && len(shelf.faults) > 0:
@@ -94,7 +94,7 @@ func (shelf shelf) create(s client.Start) (engine.Create, error) {
 
 // workDir is where the person stands who starts something. What the plan says of
 // directories is seen from there.
-func workDir(s client.Start) (string, error) {
+func workDir(s daemonapi.Start) (string, error) {
 	dir := s.Cwd
 	info, err := os.Stat(dir)
 	switch {
@@ -222,7 +222,7 @@ func (s shelf) pinDir(dir, seen string) string {
 }
 
 func failure(code, text, hint string) error {
-	return &api.Error{Failure: client.Failure{Code: code, Error: text, Hint: hint}}
+	return &api.Error{Failure: daemonapi.Failure{Code: code, Error: text, Hint: hint}}
 }
 
 func invalid(format string, args ...any) error {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/gate/trust"
@@ -32,7 +32,7 @@ func enforce(t *testing.T, p *plane) {
 	check(t, os.WriteFile(p.opts.Config, []byte("trust: enforce\n"), 0o600))
 }
 
-func refusal(t *testing.T, err error) client.Failure {
+func refusal(t *testing.T, err error) daemonapi.Failure {
 	t.Helper()
 	var failure *api.Error
 	if !errors.As(err, &failure) {
@@ -44,7 +44,7 @@ func refusal(t *testing.T, err error) client.Failure {
 func TestStart(t *testing.T) {
 	p := asking(t)
 	root := project(t, twoSteps)
-	start := client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}}
+	start := daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}}
 	view, err := p.Start(t.Context(), start)
 	check(t, err)
 	if view.ID != anID || view.Kind != "pipeline" || view.Step != "one" || view.Cwd != root || view.Vars["name"] != "you" || len(view.Steps) != 1 {
@@ -66,7 +66,7 @@ func TestStartBesideABrokenRunbook(t *testing.T) {
 	root := project(t, twoSteps)
 	other := filepath.Join(root, ".gauntlet", "runbooks", "other.toml")
 	check(t, os.WriteFile(other, []byte("[command.deploy]\nrum = \"true\"\n"), 0o600))
-	start := client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}}
+	start := daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}}
 	if view, err := p.Start(t.Context(), start); err != nil || view.Notice != "" {
 		t.Errorf("%+v, %v", view, err)
 	}
@@ -81,27 +81,27 @@ func TestWhatCannotBeStarted(t *testing.T) {
 	root := project(t, twoSteps)
 	broken := project(t, "[command.build]\nrum = \"true\"\n")
 	for name, test := range map[string]struct {
-		change func(*client.Start)
+		change func(*daemonapi.Start)
 		code   string
 		says   []string
 	}{
-		"no id":            {func(s *client.Start) { s.ID = "" }, "invalid", []string{"16 hexadecimal digits"}},
-		"a path for an id": {func(s *client.Start) { s.ID = "../../../../etc/a" }, "invalid", []string{"16 hexadecimal digits"}},
-		"capitals":         {func(s *client.Start) { s.ID = "0123456789ABCDEF" }, "invalid", []string{"16 hexadecimal digits"}},
-		"relative project": {func(s *client.Start) { s.Project = "p" }, "invalid", []string{"absolute"}},
-		"no project":       {func(s *client.Start) { s.Project = "" }, "invalid", []string{"absolute"}},
-		"relative cwd":     {func(s *client.Start) { s.Cwd = "p" }, "invalid", []string{"absolute"}},
-		"cwd that is gone": {func(s *client.Start) { s.Cwd = filepath.Join(root, "gone") }, "invalid", []string{"gone"}},
-		"cwd that is a file": {func(s *client.Start) {
+		"no id":            {func(s *daemonapi.Start) { s.ID = "" }, "invalid", []string{"16 hexadecimal digits"}},
+		"a path for an id": {func(s *daemonapi.Start) { s.ID = "../../../../etc/a" }, "invalid", []string{"16 hexadecimal digits"}},
+		"capitals":         {func(s *daemonapi.Start) { s.ID = "0123456789ABCDEF" }, "invalid", []string{"16 hexadecimal digits"}},
+		"relative project": {func(s *daemonapi.Start) { s.Project = "p" }, "invalid", []string{"absolute"}},
+		"no project":       {func(s *daemonapi.Start) { s.Project = "" }, "invalid", []string{"absolute"}},
+		"relative cwd":     {func(s *daemonapi.Start) { s.Cwd = "p" }, "invalid", []string{"absolute"}},
+		"cwd that is gone": {func(s *daemonapi.Start) { s.Cwd = filepath.Join(root, "gone") }, "invalid", []string{"gone"}},
+		"cwd that is a file": {func(s *daemonapi.Start) {
 			s.Cwd = filepath.Join(root, ".gauntlet", "runbooks", "book.toml")
 		}, "invalid", []string{"not a directory"}},
-		"unknown command":   {func(s *client.Start) { s.Command = "biuld" }, "invalid", []string{"biuld", "build"}},
-		"too few arguments": {func(s *client.Start) { s.Args = nil }, "invalid", []string{"name", "usage: stopgate start build <name>"}},
-		"a broken runbook":  {func(s *client.Start) { s.Project = broken }, "invalid", []string{"book.toml:2", "rum"}},
+		"unknown command":   {func(s *daemonapi.Start) { s.Command = "biuld" }, "invalid", []string{"biuld", "build"}},
+		"too few arguments": {func(s *daemonapi.Start) { s.Args = nil }, "invalid", []string{"name", "usage: stopgate start build <name>"}},
+		"a broken runbook":  {func(s *daemonapi.Start) { s.Project = broken }, "invalid", []string{"book.toml:2", "rum"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := asking(t)
-			s := client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}}
+			s := daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}}
 			test.change(&s)
 			_, err := p.Start(t.Context(), s)
 			failure := refusal(t, err)
@@ -121,7 +121,7 @@ func TestRulingT3RunbooksThatNobodyApproved(t *testing.T) {
 	p := asking(t)
 	enforce(t, p)
 	root := project(t, twoSteps)
-	_, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
+	_, err := p.Start(t.Context(), daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
 	if failure := refusal(t, err); failure.Code != "untrusted" || !strings.Contains(failure.Hint, "stopgate trust") {
 		t.Errorf("%+v", failure)
 	}
@@ -139,7 +139,7 @@ func TestRulingT4TheApprovedCopyRuns(t *testing.T) {
 	check(t, trust.NewStore(p.opts.StateDir).Approve(root, time.Now()))
 	check(t, os.WriteFile(filepath.Join(root, ".gauntlet", "runbooks", "book.toml"), []byte(strings.ReplaceAll(twoSteps, "echo one", "rm")), 0o600))
 	check(t, os.WriteFile(script, []byte("rm\n"), 0o600))
-	view, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
+	view, err := p.Start(t.Context(), daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
 	check(t, err)
 	if !strings.Contains(view.Notice, "what was approved runs") || !strings.Contains(view.Notice, "runbooks/book.toml") {
 		t.Errorf("nobody is told: %q", view.Notice)
@@ -181,7 +181,7 @@ func TestRulingT4ScriptsOfARunbook(t *testing.T) {
 				script := filepath.Join(root, ".gauntlet", "s", "x.sh")
 				check(t, os.WriteFile(script, []byte("echo approved\n"), 0o600))
 				check(t, trust.NewStore(p.opts.StateDir).Approve(root, time.Now()))
-				_, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: filepath.Join(root, test.from), Command: "go"})
+				_, err := p.Start(t.Context(), daemonapi.Start{ID: anID, Project: root, Cwd: filepath.Join(root, test.from), Command: "go"})
 				check(t, err)
 				check(t, os.WriteFile(script, []byte("echo edited\n"), 0o600)) // by an agent, meanwhile
 				run, cwd := runsNow(t, p.core, kind)
@@ -254,7 +254,7 @@ run = "true"
 cwd = "${var.dir}"
 `)
 	check(t, trust.NewStore(p.opts.StateDir).Approve(root, time.Now()))
-	_, err := p.Start(t.Context(), client.Start{ID: anID, Project: root, Cwd: root, Command: "go", Args: []string{"x"}})
+	_, err := p.Start(t.Context(), daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "go", Args: []string{"x"}})
 	check(t, err)
 	plan := p.core.owner(anID).Plan
 	if got := p.core.owner(anID).Effects[0].Agent.Cwd; got != filepath.Join(root, "src") {

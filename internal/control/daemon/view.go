@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // ownerView is an owner as others see it; lists leave out its steps and variables.
-func ownerView(o *engine.Owner, whole bool) client.Owner {
-	view := client.Owner{
+func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
+	view := daemonapi.Owner{
 		ID: o.ID, Kind: string(o.Kind), Name: o.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
 		Step: o.Step, Status: status(o), Error: o.Error, Created: o.Created, Updated: o.Updated,
 	}
@@ -40,8 +40,8 @@ func status(o *engine.Owner) string {
 	return string(o.Status)
 }
 
-func visitView(o *engine.Owner, v engine.Visit, last bool) client.Visit {
-	view := client.Visit{Step: v.Step, Agent: v.AgentID, Started: v.Started, Outcome: v.Outcome, Error: v.Error}
+func visitView(o *engine.Owner, v engine.Visit, last bool) daemonapi.Visit {
+	view := daemonapi.Visit{Step: v.Step, Agent: v.AgentID, Started: v.Started, Outcome: v.Outcome, Error: v.Error}
 	if !v.Finished.IsZero() {
 		view.Finished = &v.Finished
 	}
@@ -55,9 +55,9 @@ func visitView(o *engine.Owner, v engine.Visit, last bool) client.Visit {
 }
 
 // anyAgent is what is known of an agent by its name and id alone.
-func anyAgent(o *engine.Owner, step, name, id string) client.Agent {
+func anyAgent(o *engine.Owner, step, name, id string) daemonapi.Agent {
 	planned, spent := o.Plan.Agents[name], o.Spent[id]
-	return client.Agent{
+	return daemonapi.Agent{
 		ID: id, Name: name, Owner: o.ID, Step: step, Client: planned.Client,
 		OnStop: string(planned.StopAction(o.Kind == engine.AgentRun)),
 		USD:    spent.USD, Tokens: spent.Tokens,
@@ -65,7 +65,7 @@ func anyAgent(o *engine.Owner, step, name, id string) client.Agent {
 }
 
 // agentView is the owner's agent, which it has.
-func agentView(o *engine.Owner) client.Agent {
+func agentView(o *engine.Owner) daemonapi.Agent {
 	a := o.Agent
 	view := anyAgent(o, o.Step, a.Name, a.ID)
 	view.Session, view.Status, view.Started, view.Ready = a.Session, string(o.Status), a.Started, a.Ready
@@ -86,7 +86,7 @@ func agentView(o *engine.Owner) client.Agent {
 }
 
 // pastView is an agent that a step had.
-func pastView(o *engine.Owner, v engine.Visit) client.Agent {
+func pastView(o *engine.Owner, v engine.Visit) daemonapi.Agent {
 	name := ""
 	for _, step := range o.Plan.Pipeline.Steps {
 		if step.Name == v.Step {
@@ -98,8 +98,8 @@ func pastView(o *engine.Owner, v engine.Visit) client.Agent {
 	return view
 }
 
-func decisionView(o *engine.Owner, d engine.Decision) client.Decision {
-	view := client.Decision{
+func decisionView(o *engine.Owner, d engine.Decision) daemonapi.Decision {
+	view := daemonapi.Decision{
 		ID: d.ID, Owner: o.ID, Name: o.Name, Project: o.Project, Source: string(d.Source), Step: d.Step,
 		Agent: d.AgentID, Context: d.Context, Created: d.Created,
 		Chosen: d.Chosen, Message: d.Message, Closed: d.Closed, Ask: d.Ask, Answers: d.Answers,
@@ -111,7 +111,7 @@ func decisionView(o *engine.Owner, d engine.Decision) client.Decision {
 		view.Resolved = &d.Resolved
 	}
 	for i, option := range d.Options {
-		view.Options = append(view.Options, client.Option{
+		view.Options = append(view.Options, daemonapi.Option{
 			Number: i + 1, Name: option.Name, Description: option.Description, Recommended: option.Recommended,
 		})
 	}
@@ -119,7 +119,7 @@ func decisionView(o *engine.Owner, d engine.Decision) client.Decision {
 }
 
 // count adds an owner to how many are how far.
-func count(c *client.Counts, o *engine.Owner) {
+func count(c *daemonapi.Counts, o *engine.Owner) {
 	switch status(o) {
 	case runbook.EndDone:
 		c.Done++
@@ -136,8 +136,8 @@ func count(c *client.Counts, o *engine.Owner) {
 
 // eventView is a step as others see it. The owner is there when it is as the step left
 // it.
-func eventView(position uint64, step engine.Step, now *engine.Owner) client.Event {
-	view := client.Event{Position: position, Owner: step.Owner, Cause: step.Cause, Time: step.Time.UTC().Truncate(time.Millisecond)}
+func eventView(position uint64, step engine.Step, now *engine.Owner) daemonapi.Event {
+	view := daemonapi.Event{Position: position, Owner: step.Owner, Cause: step.Cause, Time: step.Time.UTC().Truncate(time.Millisecond)}
 	for _, fact := range step.Facts {
 		view.Facts = append(view.Facts, fact.EventType())
 	}

@@ -3,7 +3,7 @@ package engine
 import (
 	"encoding/json"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
@@ -36,7 +36,7 @@ func (d *draft) create(c Create) error {
 // check finds what the engine could not work with. Runbooks that were checked have none
 // of it.
 func (c Create) check() error {
-	if !client.IsOwnerID(c.Owner) {
+	if !daemonapi.IsOwnerID(c.Owner) {
 		return invalid("%q is no id: 16 hexadecimal digits", c.Owner)
 	}
 	if c.Kind != Pipeline && c.Kind != AgentRun {

@@ -14,7 +14,7 @@ package engine
 import (
 	"time"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
@@ -99,10 +99,10 @@ type Visit struct {
 
 // What an agent asks a person, and what became of that, as the API has it.
 type (
-	Ask      = client.Ask
-	Question = client.Question
-	Choice   = client.Choice
-	Reply    = client.Reply
+	Ask      = daemonapi.Ask
+	Question = daemonapi.Question
+	Choice   = daemonapi.Choice
+	Reply    = daemonapi.Reply
 )
 
 // Spent is what an agent has cost.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
@@ -116,27 +116,27 @@ var (
 )
 
 // await asks for the answer until there is one. The daemon may be started anew meanwhile.
-func (p *prompt) await(ctx context.Context, through journal.Position) (client.Reply, error) {
+func (p *prompt) await(ctx context.Context, through journal.Position) (daemonapi.Reply, error) {
 	daemon := p.keeper.Daemon()
 	begun, heard := p.keeper.Now(), false
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		reply, err := daemon.Await(ctx, p.agent.id, p.ref, through)
 		switch {
 		case ctx.Err() != nil:
-			return client.Reply{}, ending(ctx)
+			return daemonapi.Reply{}, ending(ctx)
 		case err == nil && reply.State == "answered":
 			return reply, nil
 		case err == nil && reply.State == "open":
 			heard, pause = true, 25*time.Millisecond
 		case err == nil && !reply.Over && !heard && !p.gone():
-			return client.Reply{}, errNotTaken
-		case err == nil, client.Code(err) == "not_found":
-			return client.Reply{}, errSettled
+			return daemonapi.Reply{}, errNotTaken
+		case err == nil, daemonapi.Code(err) == "not_found":
+			return daemonapi.Reply{}, errSettled
 		case final(err), !heard && p.kind == event.Subagent && p.keeper.Now().Sub(begun) > firstPatience:
-			return client.Reply{}, err
+			return daemonapi.Reply{}, err
 		}
 		if p.gone() {
-			return client.Reply{}, errSettled
+			return daemonapi.Reply{}, errSettled
 		}
 		select {
 		case <-ctx.Done():
@@ -164,9 +164,9 @@ func quietly(why error) bool {
 
 // final reports whether asking again would change nothing.
 func final(err error) bool {
-	switch client.Code(err) {
+	switch daemonapi.Code(err) {
 	case "":
-		return errors.Is(err, client.ErrForeign) || errors.Is(err, client.ErrAnswer)
+		return errors.Is(err, daemonapi.ErrForeign) || errors.Is(err, daemonapi.ErrAnswer)
 	case "unavailable", "internal", "conflict":
 		return false
 	}
@@ -191,7 +191,7 @@ func (p *prompt) failed(answer hook.Answer, why error) (hook.Answer, keeper.Verd
 		return answer, v
 	}
 	if !p.gone() {
-		if err := p.agent.over(p.call, p.ref); err != nil {
+		if err := p.agent.retract(p.call, p.ref); err != nil {
 			p.keeper.logf("agent %s: %v", p.agent.id, err)
 		}
 	}
@@ -217,7 +217,7 @@ func (p *prompt) leave() {
 }
 
 // settle makes a person's answer the client's.
-func (p *prompt) settle(answer hook.Answer, payload *hook.PermissionRequestPayload, r client.Reply) (hook.Answer, keeper.Verdict) {
+func (p *prompt) settle(answer hook.Answer, payload *hook.PermissionRequestPayload, r daemonapi.Reply) (hook.Answer, keeper.Verdict) {
 	_ = p.agent.forget(p.ref) // the next stop does it otherwise
 	v := keeper.Verdict{Status: "answered", Summary: "a person answered"}
 	switch p.asked.Type {
@@ -256,7 +256,7 @@ func said(what, words string) string {
 
 // answered is a question's input with its answers. One answer stands for all questions where
 // there are not as many: it was said to the whole.
-func answered(input json.RawMessage, r client.Reply) (json.RawMessage, bool) {
+func answered(input json.RawMessage, r daemonapi.Reply) (json.RawMessage, bool) {
 	var asked struct {
 		Questions []struct{ Question string }
 	}

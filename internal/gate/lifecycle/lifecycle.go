@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
@@ -25,9 +25,9 @@ import (
 // costs one look at the environment.
 type Keeper struct {
 	StateDir string
-	Daemon   func() *client.Client // made only where it is asked
-	Program  func() string         // by which an agent signals: an absolute path
-	Parent   func() int            // the process that calls the hook: the client, or its shell
+	Daemon   func() *daemonapi.Client // made only where it is asked
+	Program  func() string            // by which an agent signals: an absolute path
+	Parent   func() int               // the process that calls the hook: the client, or its shell
 	Now      func() time.Time
 	Stderr   io.Writer
 }
@@ -130,7 +130,7 @@ func (k *Keeper) judge(ctx context.Context, call *keeper.Call, a agent) keeper.V
 	return k.hold(call, a)
 }
 
-func heardOf(s client.Signal) string {
+func heardOf(s daemonapi.Signal) string {
 	if s.Kind == "" {
 		return "no pipeline and no run needs the agent any more"
 	}

@@ -100,15 +100,15 @@ func (a agent) withdraw(call *keeper.Call, session, who string) error {
 	for _, file := range files {
 		ref, ours := strings.CutSuffix(file.Name(), ".json")
 		if ours && (who == everybody || asker(ref) == nameOf(who)) {
-			faults = append(faults, a.over(call, ref))
+			faults = append(faults, a.retract(call, ref))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// over says that nobody waits for the answer to that any more. It is forgotten after it was
+// retract says that nobody waits for the answer to that any more. It is forgotten after it was
 // said, so that whoever is killed in between says it twice rather than never.
-func (a agent) over(call *keeper.Call, ref string) error {
+func (a agent) retract(call *keeper.Call, ref string) error {
 	if err := emit(call, event.AgentPromptOver, event.Word{Agent: a.id, Ref: ref}); err != nil {
 		return err
 	}

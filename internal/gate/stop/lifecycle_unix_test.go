@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/lifecycle"
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -38,18 +38,18 @@ type plane struct {
 	stop   func() // nobody listens any more when it returns
 
 	mu       sync.Mutex
-	signaled map[string]string  // agent: kind; "" for an agent that nobody owns
-	hangs    bool               // takes a question and never answers it
-	through  []journal.Position // that signals were asked for
-	replies  chan client.Reply  // for those that wait
-	waiting  chan string        // the refs that somebody has asked for
-	failure  *client.Failure    // in place of a reply
+	signaled map[string]string    // agent: kind; "" for an agent that nobody owns
+	hangs    bool                 // takes a question and never answers it
+	through  []journal.Position   // that signals were asked for
+	replies  chan daemonapi.Reply // for those that wait
+	waiting  chan string          // the refs that somebody has asked for
+	failure  *daemonapi.Failure   // in place of a reply
 }
 
 func newPlane(t *testing.T, state string) *plane {
 	p := &plane{
 		t: t, socket: filepath.Join(state, "daemon.sock"), signaled: map[string]string{},
-		replies: make(chan client.Reply), waiting: make(chan string, 100),
+		replies: make(chan daemonapi.Reply), waiting: make(chan string, 100),
 	}
 	p.start()
 	t.Cleanup(func() { p.stop() })
@@ -92,7 +92,7 @@ func (p *plane) signal(w http.ResponseWriter, r *http.Request) {
 	}
 	p.through = append(p.through, at)
 	kind, signaled := p.signaled[r.PathValue("id")]
-	_ = json.NewEncoder(w).Encode(client.Signal{Signaled: signaled, Kind: kind})
+	_ = json.NewEncoder(w).Encode(daemonapi.Signal{Signaled: signaled, Kind: kind})
 }
 
 func (p *plane) says(kind string) {
@@ -144,7 +144,7 @@ func (s *scene) lifecycle() *lifecycle.Keeper {
 	return &lifecycle.Keeper{
 		StateDir: s.state, Now: s.now, Stderr: &s.stderr, Parent: os.Getppid,
 		Program: func() string { return "/opt/some where/oj" },
-		Daemon:  func() *client.Client { return client.New(filepath.Join(s.state, "daemon.sock"), "test") },
+		Daemon:  func() *daemonapi.Client { return daemonapi.New(filepath.Join(s.state, "daemon.sock"), "test") },
 	}
 }
 
@@ -535,25 +535,25 @@ func TestAPersonAnswers(t *testing.T) {
 		name   string
 		tool   string
 		input  any
-		reply  client.Reply
+		reply  daemonapi.Reply
 		want   string
 		status string
 	}{
-		{"a label", "AskUserQuestion", colors, client.Reply{Option: "Blue", Answers: []string{"Blue"}}, answered(colors, `{"Which color?":"Blue"}`), "answered"},
-		{"an option alone", "AskUserQuestion", colors, client.Reply{Option: "Blue"}, answered(colors, `{"Which color?":"Blue"}`), "answered"},
-		{"words", "AskUserQuestion", colors, client.Reply{Message: "a \"green\"\none"}, answered(colors, `{"Which color?":"a \"green\"\none"}`), "answered"},
-		{"a label that is called cancel", "AskUserQuestion", colors, client.Reply{Option: "cancel", Answers: []string{"cancel"}}, answered(colors, `{"Which color?":"cancel"}`), "answered"},
-		{"two questions", "AskUserQuestion", two, client.Reply{Answers: []string{"x", "y, z"}}, answered(two, `{"A?":"x","B \u003c\u0026\u003e?":"y, z"}`), "answered"},
-		{"one for two", "AskUserQuestion", two, client.Reply{Answers: []string{"x"}}, answered(two, `{"A?":"x","B \u003c\u0026\u003e?":"x"}`), "answered"},
-		{"words for two", "AskUserQuestion", two, client.Reply{Message: "decide"}, answered(two, `{"A?":"decide","B \u003c\u0026\u003e?":"decide"}`), "answered"},
-		{"cancelled", "AskUserQuestion", colors, client.Reply{Option: "cancel"}, "", "settled"},
-		{"no questions", "AskUserQuestion", fields{}, client.Reply{Message: "x"}, "", "settled"},
-		{"plan accepted", "ExitPlanMode", fields{"plan": "1. do"}, client.Reply{Option: "accept"}, permitted(`{"behavior":"allow","updatedInput":{}}`), "answered"},
-		{"plan to be revised", "ExitPlanMode", fields{}, client.Reply{Option: "revise", Message: "less"}, permitted(`{"behavior":"deny","message":"A person wants the plan to be revised, and says: less"}`), "answered"},
-		{"plan cancelled", "ExitPlanMode", fields{}, client.Reply{Option: "cancel"}, "", "settled"},
-		{"approved", "Bash", fields{"command": "make"}, client.Reply{Option: "approve"}, permitted(`{"behavior":"allow"}`), "answered"},
-		{"denied", "Bash", fields{"command": "make"}, client.Reply{Option: "deny"}, permitted(`{"behavior":"deny","message":"A person did not permit this."}`), "answered"},
-		{"done with it", "Bash", nil, client.Reply{Option: "done"}, "", "settled"},
+		{"a label", "AskUserQuestion", colors, daemonapi.Reply{Option: "Blue", Answers: []string{"Blue"}}, answered(colors, `{"Which color?":"Blue"}`), "answered"},
+		{"an option alone", "AskUserQuestion", colors, daemonapi.Reply{Option: "Blue"}, answered(colors, `{"Which color?":"Blue"}`), "answered"},
+		{"words", "AskUserQuestion", colors, daemonapi.Reply{Message: "a \"green\"\none"}, answered(colors, `{"Which color?":"a \"green\"\none"}`), "answered"},
+		{"a label that is called cancel", "AskUserQuestion", colors, daemonapi.Reply{Option: "cancel", Answers: []string{"cancel"}}, answered(colors, `{"Which color?":"cancel"}`), "answered"},
+		{"two questions", "AskUserQuestion", two, daemonapi.Reply{Answers: []string{"x", "y, z"}}, answered(two, `{"A?":"x","B \u003c\u0026\u003e?":"y, z"}`), "answered"},
+		{"one for two", "AskUserQuestion", two, daemonapi.Reply{Answers: []string{"x"}}, answered(two, `{"A?":"x","B \u003c\u0026\u003e?":"x"}`), "answered"},
+		{"words for two", "AskUserQuestion", two, daemonapi.Reply{Message: "decide"}, answered(two, `{"A?":"decide","B \u003c\u0026\u003e?":"decide"}`), "answered"},
+		{"cancelled", "AskUserQuestion", colors, daemonapi.Reply{Option: "cancel"}, "", "settled"},
+		{"no questions", "AskUserQuestion", fields{}, daemonapi.Reply{Message: "x"}, "", "settled"},
+		{"plan accepted", "ExitPlanMode", fields{"plan": "1. do"}, daemonapi.Reply{Option: "accept"}, permitted(`{"behavior":"allow","updatedInput":{}}`), "answered"},
+		{"plan to be revised", "ExitPlanMode", fields{}, daemonapi.Reply{Option: "revise", Message: "less"}, permitted(`{"behavior":"deny","message":"A person wants the plan to be revised, and says: less"}`), "answered"},
+		{"plan cancelled", "ExitPlanMode", fields{}, daemonapi.Reply{Option: "cancel"}, "", "settled"},
+		{"approved", "Bash", fields{"command": "make"}, daemonapi.Reply{Option: "approve"}, permitted(`{"behavior":"allow"}`), "answered"},
+		{"denied", "Bash", fields{"command": "make"}, daemonapi.Reply{Option: "deny"}, permitted(`{"behavior":"deny","message":"A person did not permit this."}`), "answered"},
+		{"done with it", "Bash", nil, daemonapi.Reply{Option: "done"}, "", "settled"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, daemon := managed(t, agentdir.Signal, "")
@@ -569,7 +569,7 @@ func TestAPersonAnswers(t *testing.T) {
 			if got := s.lastEmitted().Word.Ref; got != ref {
 				t.Errorf("emitted %q, waits for %q", got, ref)
 			}
-			daemon.replies <- client.Reply{State: "open"}
+			daemon.replies <- daemonapi.Reply{State: "open"}
 			<-daemon.waiting
 			tt.reply.State = "answered"
 			daemon.replies <- tt.reply
@@ -626,11 +626,11 @@ func TestADecisionThatIsClosed(t *testing.T) {
 	s, daemon := managed(t, agentdir.Signal, "")
 	out := s.attended(t.Context(), s.askFor("Bash", nil, nil))
 	<-daemon.waiting
-	daemon.replies <- client.Reply{State: "none", Over: true}
+	daemon.replies <- daemonapi.Reply{State: "none", Over: true}
 	if got := <-out; got != "" {
 		t.Errorf("the client hears %s", got)
 	}
-	daemon.failure = &client.Failure{Code: "not_found", Error: "no such agent"}
+	daemon.failure = &daemonapi.Failure{Code: "not_found", Error: "no such agent"}
 	if got := <-s.attended(t.Context(), s.askFor("Bash", nil, nil)); got != "" {
 		t.Errorf("the client hears %s", got)
 	}
@@ -643,7 +643,7 @@ func TestAQuestionThatTheDaemonDoesNotTake(t *testing.T) {
 	s, daemon := managed(t, agentdir.Signal, "")
 	out := s.attended(t.Context(), s.askFor("Bash", nil, nil))
 	<-daemon.waiting
-	daemon.replies <- client.Reply{State: "none"}
+	daemon.replies <- daemonapi.Reply{State: "none"}
 	if got := <-out; got != "" {
 		t.Errorf("the client hears %s", got)
 	}
@@ -655,13 +655,13 @@ func TestAQuestionThatTheDaemonDoesNotTake(t *testing.T) {
 	// Once it was taken, none means that it is over; and so it does when another hook says so.
 	out = s.attended(t.Context(), s.askFor("Bash", nil, nil))
 	<-daemon.waiting
-	daemon.replies <- client.Reply{State: "open"}
+	daemon.replies <- daemonapi.Reply{State: "open"}
 	<-daemon.waiting
-	daemon.replies <- client.Reply{State: "none"}
+	daemon.replies <- daemonapi.Reply{State: "none"}
 	<-out
 	out = s.attended(t.Context(), s.askFor("Bash", nil, nil))
 	check(t, os.Remove(s.agent().Path("asked", <-daemon.waiting+".json")))
-	daemon.replies <- client.Reply{State: "none"}
+	daemon.replies <- daemonapi.Reply{State: "none"}
 	<-out
 	s.wantEmitted("agent:prompt permission p1", "agent:prompt permission p1", "agent:prompt permission p1", "agent:prompt permission p1")
 }
@@ -685,12 +685,12 @@ func TestTheDaemonIsStartedAnewWhileSomebodyWaits(t *testing.T) {
 	s, daemon := managed(t, agentdir.Signal, "")
 	out := s.attended(t.Context(), s.askFor("Bash", nil, nil))
 	<-daemon.waiting
-	daemon.replies <- client.Reply{State: "open"}
+	daemon.replies <- daemonapi.Reply{State: "open"}
 	<-daemon.waiting
 	daemon.stop()
 	daemon.start()
 	<-daemon.waiting
-	daemon.replies <- client.Reply{State: "answered", Option: "approve"}
+	daemon.replies <- daemonapi.Reply{State: "answered", Option: "approve"}
 	if got := <-out; got != permitted(`{"behavior":"allow"}`) {
 		t.Errorf("the client hears %s", got)
 	}
@@ -713,7 +713,7 @@ func TestADaemonThatComesLate(t *testing.T) {
 	daemon.start()
 	select {
 	case <-daemon.waiting:
-		daemon.replies <- client.Reply{State: "answered", Option: "approve"}
+		daemon.replies <- daemonapi.Reply{State: "answered", Option: "approve"}
 	case got := <-out:
 		t.Fatalf("the client hears %s", got)
 	}
@@ -801,7 +801,7 @@ const hookerEnv = "STOPGATE_STOP_HOOKER"
 func childHook(state string) {
 	k := &lifecycle.Keeper{
 		StateDir: state, Now: time.Now, Stderr: os.Stderr, Parent: os.Getppid, Program: func() string { return "oj" },
-		Daemon: func() *client.Client { return client.New(filepath.Join(state, "daemon.sock"), "test") },
+		Daemon: func() *daemonapi.Client { return daemonapi.New(filepath.Join(state, "daemon.sock"), "test") },
 	}
 	service := &Service{
 		StateDir: state, Keepers: []keeper.Keeper{k}, Lifecycle: k,
@@ -887,7 +887,7 @@ func TestWhatASubagentAsks(t *testing.T) {
 	if got := s.lastEmitted().Word.Ref; got != ref {
 		t.Errorf("%q is over, asked was %q", got, ref)
 	}
-	daemon.replies <- client.Reply{State: "open"} // it has not heard of that yet
+	daemon.replies <- daemonapi.Reply{State: "open"} // it has not heard of that yet
 	if got := <-out; got != "" {
 		t.Errorf("the client hears %s", got)
 	}
@@ -906,7 +906,7 @@ func TestALargeInputIsCut(t *testing.T) {
 	if input.Path != "/x" || len(input.Content) > 5000 || !strings.HasPrefix(input.Content, "üüü") {
 		t.Errorf("asked %.200s", asked.Input)
 	}
-	daemon.replies <- client.Reply{State: "answered", Option: "approve"}
+	daemon.replies <- daemonapi.Reply{State: "answered", Option: "approve"}
 	if got := <-out; got != permitted(`{"behavior":"allow"}`) {
 		t.Errorf("the client hears %s", got)
 	}

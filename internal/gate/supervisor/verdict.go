@@ -15,7 +15,7 @@ import (
 // Schema is what the client has the reviewer answer.
 const Schema = `{"type":"object","properties":{"completed":{"type":"boolean"},"feedback":{"type":"string"}},"required":["completed","feedback"]}`
 
-// DefaultFeedback is what an agent is told where the reviewer found no words.
+// DefaultFeedback is what an agent is taken where the reviewer found no words.
 const DefaultFeedback = "请继续完成任务"
 
 // Opinion is what the reviewer thinks, whatever words it used.
@@ -88,7 +88,7 @@ func withoutCode(text []byte) (rest []byte) {
 		code   bool
 		quotes bool // it holds prose, which is an answer only at the end
 		start  int  // of that fence
-		told   int  // up to where text has been taken
+		taken  int  // up to where text has been taken
 		pos    int
 	)
 	for line := range bytes.Lines(text) {
@@ -102,13 +102,13 @@ func withoutCode(text []byte) (rest []byte) {
 			code, quotes = isCode(tag), isProse(tag)
 		case ticks > 0 && run >= ticks && len(info) == 0:
 			if code || quotes && len(bytes.TrimSpace(text[pos:])) > 0 {
-				rest = append(append(rest, text[told:start]...), '\n')
-				told = pos
+				rest = append(append(rest, text[taken:start]...), '\n')
+				taken = pos
 			}
 			ticks = 0
 		}
 	}
-	return append(rest, text[told:]...)
+	return append(rest, text[taken:]...)
 }
 
 // isCode reports whether a fence with that tag holds neither an answer nor prose.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
-	"github.com/stopgate/stopgate/internal/agents/client"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
@@ -62,7 +62,7 @@ type schemas struct {
 
 func newSchemas() (*schemas, error) {
 	r := jsonschema.Reflector{Anonymous: true, Mapper: nameless}
-	if err := r.AddGoComments("github.com/stopgate/stopgate/internal/control/api", "../../agents/client/wire.go", jsonschema.WithFullComment()); err != nil {
+	if err := r.AddGoComments("github.com/stopgate/stopgate/internal/control/api", "../../agents/daemonapi/wire.go", jsonschema.WithFullComment()); err != nil {
 		return nil, err
 	}
 	for name, text := range r.CommentMap {
@@ -101,7 +101,7 @@ func document(s *schemas) node {
 		}
 		paths[r.Path].(node)[strings.ToLower(r.Method)] = operation(r, s)
 	}
-	s.of(client.Event{}, &s.answers)
+	s.of(daemonapi.Event{}, &s.answers)
 	return node{
 		"openapi": "3.1.0",
 		"info": node{
@@ -120,7 +120,7 @@ func operation(r api.Route, s *schemas) node {
 		"summary":     r.Summary,
 		"responses": node{
 			"200":     node{"description": "Done.", "content": content(r, s)},
-			"default": node{"description": "It could not be done.", "content": asJSON(s.of(client.Failure{}, &s.answers))},
+			"default": node{"description": "It could not be done.", "content": asJSON(s.of(daemonapi.Failure{}, &s.answers))},
 		},
 	}
 	var parameters []node

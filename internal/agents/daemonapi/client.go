@@ -1,4 +1,4 @@
-package client
+package daemonapi
 
 import (
 	"context"

@@ -1,7 +1,7 @@
-// Package client is the daemon's API as others see it: what goes over the socket, and
+// Package daemonapi is the daemon's API as others see it: what goes over the socket, and
 // asking for it. It is linked into the program that answers hooks, so it speaks HTTP
 // in a few lines of its own rather than with net/http.
-package client
+package daemonapi
 
 import "time"
 

@@ -1,4 +1,4 @@
-package client
+package daemonapi
 
 // ours cannot be told here.
 func ours(string) error { return nil }
