@@ -108,22 +108,18 @@ func (a Answer) Bytes() []byte {
 		return nil
 	}
 	out := output{Message: a.message}
-	switch {
+	switch objection := a.event.objection(); {
+	case a.reason != "" && objection == decisionBlock:
+		out.Decision, out.Reason = "block", a.reason
+	case a.reason != "" && objection == denyTool:
+		out.Specific = &specific{Event: a.event, PermissionDecision: "deny", PermissionReason: a.reason}
+	case a.reason != "" && objection == denyPermission:
+		out.Specific = &specific{Event: a.event, Decision: &permissionDecision{Behavior: "deny", Message: a.reason}}
 	case a.reason != "":
 	case a.allow:
 		out.Specific = &specific{Event: a.event, Decision: &permissionDecision{Behavior: "allow", UpdatedInput: a.input}}
 	case len(a.input) > 0:
 		out.Specific = &specific{Event: PreToolUse, PermissionDecision: "allow", UpdatedInput: a.input}
-	}
-	if a.reason != "" {
-		switch a.event.objection() {
-		case decisionBlock:
-			out.Decision, out.Reason = "block", a.reason
-		case denyTool:
-			out.Specific = &specific{Event: a.event, PermissionDecision: "deny", PermissionReason: a.reason}
-		case denyPermission:
-			out.Specific = &specific{Event: a.event, Decision: &permissionDecision{Behavior: "deny", Message: a.reason}}
-		}
 	}
 	text, err := rawjson.Marshal(out)
 	if err != nil {

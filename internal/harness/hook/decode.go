@@ -38,16 +38,10 @@ func Decode(data []byte, want Event) (Payload, error) {
 		event = eventOf(members)
 	}
 	payload := newPayload(event)
-	base := payload.base()
+	base := payload.Common()
 	base.members = members
 
-	d := decoder{values: make(map[string]json.RawMessage, len(members))}
-	for _, m := range members {
-		if _, twice := d.values[m.Name]; twice {
-			d.fault("duplicate field: %s", clip(m.Name))
-		}
-		d.values[m.Name] = m.Value
-	}
+	d := newDecoder(members)
 	for _, f := range fieldsOf(payload) {
 		d.field(f)
 	}
@@ -74,6 +68,18 @@ func eventOf(members []rawjson.Member) Event {
 type decoder struct {
 	values map[string]json.RawMessage
 	faults []string
+}
+
+// newDecoder finds fault with names that stand there twice.
+func newDecoder(members []rawjson.Member) *decoder {
+	d := &decoder{values: make(map[string]json.RawMessage, len(members))}
+	for _, m := range members {
+		if _, twice := d.values[m.Name]; twice {
+			d.fault("duplicate field: %s", clip(m.Name))
+		}
+		d.values[m.Name] = m.Value
+	}
+	return d
 }
 
 func (d *decoder) fault(format string, args ...any) {

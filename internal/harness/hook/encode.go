@@ -34,7 +34,7 @@ func Encode(p Payload) ([]byte, error) {
 		out.Write(text)
 		return nil
 	}
-	for _, m := range p.base().members {
+	for _, m := range p.Common().members {
 		value, known := unwritten[m.Name]
 		delete(unwritten, m.Name)
 		if !known || isNull(m.Value) {

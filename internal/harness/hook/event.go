@@ -3,7 +3,10 @@
 // with the real one; the tests in test/e2e hold it to that.
 package hook
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
 // Event is the name of a hook event, as the client spells it.
 type Event string
@@ -36,13 +39,35 @@ const (
 	MessageDisplay      Event = "MessageDisplay"
 )
 
-// typed lists the events above, in the order in which people meet them.
-var typed = []Event{
-	Stop, SubagentStop, SubagentStart, StopFailure, SessionStart, SessionEnd,
-	UserPromptSubmit, UserPromptExpansion, PreToolUse, PostToolUse, PostToolUseFailure,
-	PostToolBatch, PermissionRequest, Notification, PreCompact, PostCompact,
-	InstructionsLoaded, CwdChanged, FileChanged, ConfigChange, TaskCreated,
-	TaskCompleted, Setup, MessageDisplay,
+// typed are the events above with their payloads, in the order in which people meet them.
+var typed = []struct {
+	event   Event
+	payload Payload // nil of its type
+}{
+	{Stop, (*StopPayload)(nil)},
+	{SubagentStop, (*SubagentStopPayload)(nil)},
+	{SubagentStart, (*SubagentStartPayload)(nil)},
+	{StopFailure, (*StopFailurePayload)(nil)},
+	{SessionStart, (*SessionStartPayload)(nil)},
+	{SessionEnd, (*SessionEndPayload)(nil)},
+	{UserPromptSubmit, (*UserPromptSubmitPayload)(nil)},
+	{UserPromptExpansion, (*UserPromptExpansionPayload)(nil)},
+	{PreToolUse, (*PreToolUsePayload)(nil)},
+	{PostToolUse, (*PostToolUsePayload)(nil)},
+	{PostToolUseFailure, (*PostToolUseFailurePayload)(nil)},
+	{PostToolBatch, (*PostToolBatchPayload)(nil)},
+	{PermissionRequest, (*PermissionRequestPayload)(nil)},
+	{Notification, (*NotificationPayload)(nil)},
+	{PreCompact, (*PreCompactPayload)(nil)},
+	{PostCompact, (*PostCompactPayload)(nil)},
+	{InstructionsLoaded, (*InstructionsLoadedPayload)(nil)},
+	{CwdChanged, (*CwdChangedPayload)(nil)},
+	{FileChanged, (*FileChangedPayload)(nil)},
+	{ConfigChange, (*ConfigChangePayload)(nil)},
+	{TaskCreated, (*TaskCreatedPayload)(nil)},
+	{TaskCompleted, (*TaskCompletedPayload)(nil)},
+	{Setup, (*SetupPayload)(nil)},
+	{MessageDisplay, (*MessageDisplayPayload)(nil)},
 }
 
 // untyped events exist in the client but were never seen here. Their payloads
@@ -53,14 +78,35 @@ var untyped = []Event{
 }
 
 // Events lists every event the client is known to have.
-func Events() []Event { return slices.Concat(typed, untyped) }
+func Events() []Event { return append(Typed(), untyped...) }
 
 // Typed lists the events that have a payload type and a schema of their own.
-func Typed() []Event { return slices.Clone(typed) }
+func Typed() (all []Event) {
+	for _, t := range typed {
+		all = append(all, t.event)
+	}
+	return all
+}
 
 // Known reports whether the client is known to have the event.
-func (e Event) Known() bool {
-	return slices.Contains(typed, e) || slices.Contains(untyped, e)
+func (e Event) Known() bool { return e.payload() != nil || slices.Contains(untyped, e) }
+
+// payload is nil of the event's own type; nil where it has none.
+func (e Event) payload() Payload {
+	for _, t := range typed {
+		if t.event == e {
+			return t.payload
+		}
+	}
+	return nil
+}
+
+// newPayload makes an empty payload of the event's type.
+func newPayload(e Event) Payload {
+	if own := e.payload(); own != nil {
+		return reflect.New(reflect.TypeOf(own).Elem()).Interface().(Payload)
+	}
+	return &Base{}
 }
 
 // objection is how the client lets a hook object to an event.

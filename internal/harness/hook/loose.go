@@ -1,7 +1,5 @@
 package hook
 
-import "encoding/json"
-
 // DecodeStop reads the payload of a stop hook that needs little of it: the
 // directory and whether a block led here. Everything else may be missing, or not
 // what it should be.
@@ -10,10 +8,8 @@ func DecodeStop(data []byte) (*StopPayload, error) {
 	if err != nil {
 		return nil, &PayloadError{Event: Stop, Faults: []string{err.Error()}}
 	}
-	d := decoder{values: make(map[string]json.RawMessage, len(members))}
-	for _, m := range members {
-		d.values[m.Name] = m.Value
-	}
+	d := newDecoder(members)
+	d.faults = nil // of two fields with one name the last counts
 	payload := &StopPayload{}
 	payload.members = members
 	for _, f := range fieldsOf(payload) {

@@ -17,9 +17,6 @@ type Payload interface {
 	Common() *Base
 	// Subjects returns the names that a pattern may select the event by.
 	Subjects() []string
-
-	base() *Base
-	fields() []field
 }
 
 // Base holds the fields that every event may have. The first four always come.
@@ -46,70 +43,13 @@ func (b *Base) Common() *Base { return b }
 // Subjects implements Payload: most events name nothing to select.
 func (b *Base) Subjects() []string { return nil }
 
-func (b *Base) base() *Base     { return b }
-func (b *Base) fields() []field { return nil }
-
-// need says what a field demands of a payload.
-type need int
-
-const (
-	optional need = iota // may be absent or null
-	required             // must be there
-	nonBlank             // must be there and hold more than white space
-)
-
-// field ties a name in the document to the place it is decoded to. One table
-// per event serves the decoder, the encoder and the schema, so that they agree.
-type field struct {
-	name string
-	dst  any
-	need need
-}
-
-// fieldsOf lists the fields of a payload in the order in which faults are told.
-func fieldsOf(p Payload) []field {
-	b := p.base()
-	all := []field{
-		{"session_id", &b.SessionID, nonBlank},
-		{"transcript_path", &b.TranscriptPath, nonBlank},
-		{"hook_event_name", &b.HookEventName, nonBlank},
-		{"cwd", &b.CWD, nonBlank},
-		{"prompt_id", &b.PromptID, optional},
-		{"permission_mode", &b.PermissionMode, optional},
-	}
-	own := p.fields()
-	if !names(own, "agent_id") {
-		all = append(all, field{"agent_id", &b.AgentID, optional})
-	}
-	all = append(all, own...)
-	return append(all, field{"agent_type", &b.AgentType, optional})
-}
-
-func names(fields []field, name string) bool {
-	for _, f := range fields {
-		if f.name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // StopPayload: the main agent is about to stop.
 type StopPayload struct {
 	Base
-	StopHookActive       bool              // true after a block in this prompt, and for other reasons
-	LastAssistantMessage string            // absent when the last message has no text
-	BackgroundTasks      []json.RawMessage // work that goes on although the agent stops
-	SessionCrons         []json.RawMessage
-}
-
-func (p *StopPayload) fields() []field {
-	return []field{
-		{"stop_hook_active", &p.StopHookActive, required},
-		{"last_assistant_message", &p.LastAssistantMessage, optional},
-		{"background_tasks", &p.BackgroundTasks, optional},
-		{"session_crons", &p.SessionCrons, optional},
-	}
+	StopHookActive       bool              `hook:"stop_hook_active,required"` // true after a block in this prompt, and for other reasons
+	LastAssistantMessage string            `hook:"last_assistant_message"`    // absent when the last message has no text
+	BackgroundTasks      []json.RawMessage `hook:"background_tasks"`          // work that goes on although the agent stops
+	SessionCrons         []json.RawMessage `hook:"session_crons"`
 }
 
 // Scheduled are the prompts that the client will send by itself, because the agent told it to.
@@ -129,22 +69,12 @@ func (p *StopPayload) Scheduled() (prompts []string) {
 // parent's. The client's own summariser stops with an empty AgentType.
 type SubagentStopPayload struct {
 	Base
-	StopHookActive       bool
-	AgentTranscriptPath  string
-	LastAssistantMessage string
-	BackgroundTasks      []json.RawMessage // work that goes on although the agent stops
-	SessionCrons         []json.RawMessage
-}
-
-func (p *SubagentStopPayload) fields() []field {
-	return []field{
-		{"stop_hook_active", &p.StopHookActive, required},
-		{"agent_id", &p.AgentID, nonBlank},
-		{"agent_transcript_path", &p.AgentTranscriptPath, nonBlank},
-		{"last_assistant_message", &p.LastAssistantMessage, optional},
-		{"background_tasks", &p.BackgroundTasks, optional},
-		{"session_crons", &p.SessionCrons, optional},
-	}
+	StopHookActive bool `hook:"stop_hook_active,required"`
+	aboutAgent
+	AgentTranscriptPath  string            `hook:"agent_transcript_path,nonblank"`
+	LastAssistantMessage string            `hook:"last_assistant_message"`
+	BackgroundTasks      []json.RawMessage `hook:"background_tasks"` // work that goes on although the agent stops
+	SessionCrons         []json.RawMessage `hook:"session_crons"`
 }
 
 // Subjects implements Payload. The id is opaque and the type is the name;
@@ -152,10 +82,9 @@ func (p *SubagentStopPayload) fields() []field {
 func (p *SubagentStopPayload) Subjects() []string { return []string{p.AgentType, p.AgentID} }
 
 // SubagentStartPayload: a subagent starts.
-type SubagentStartPayload struct{ Base }
-
-func (p *SubagentStartPayload) fields() []field {
-	return []field{{"agent_id", &p.AgentID, nonBlank}}
+type SubagentStartPayload struct {
+	Base
+	aboutAgent
 }
 
 // Subjects implements Payload.
@@ -164,15 +93,8 @@ func (p *SubagentStartPayload) Subjects() []string { return []string{p.AgentType
 // StopFailurePayload comes instead of Stop when the model's API failed.
 type StopFailurePayload struct {
 	Base
-	Error                string
-	LastAssistantMessage string
-}
-
-func (p *StopFailurePayload) fields() []field {
-	return []field{
-		{"error", &p.Error, optional},
-		{"last_assistant_message", &p.LastAssistantMessage, optional},
-	}
+	Error                string `hook:"error"`
+	LastAssistantMessage string `hook:"last_assistant_message"`
 }
 
 // Subjects implements Payload.
@@ -181,12 +103,8 @@ func (p *StopFailurePayload) Subjects() []string { return []string{p.Error} }
 // SessionStartPayload: a session starts, or goes on under this or a new id.
 type SessionStartPayload struct {
 	Base
-	Source string // startup, resume, clear, compact
-	Model  string
-}
-
-func (p *SessionStartPayload) fields() []field {
-	return []field{{"source", &p.Source, optional}, {"model", &p.Model, optional}}
+	Source string `hook:"source"` // startup, resume, clear, compact
+	Model  string `hook:"model"`
 }
 
 // Subjects implements Payload.
@@ -195,11 +113,7 @@ func (p *SessionStartPayload) Subjects() []string { return []string{p.Source} }
 // SessionEndPayload: a session ends.
 type SessionEndPayload struct {
 	Base
-	Reason string // other, clear, prompt_input_exit, resume, logout
-}
-
-func (p *SessionEndPayload) fields() []field {
-	return []field{{"reason", &p.Reason, optional}}
+	Reason string `hook:"reason"` // other, clear, prompt_input_exit, resume, logout
 }
 
 // Subjects implements Payload.
@@ -209,12 +123,8 @@ func (p *SessionEndPayload) Subjects() []string { return []string{p.Reason} }
 // client itself.
 type UserPromptSubmitPayload struct {
 	Base
-	Prompt       string
-	SessionTitle string
-}
-
-func (p *UserPromptSubmitPayload) fields() []field {
-	return []field{{"prompt", &p.Prompt, optional}, {"session_title", &p.SessionTitle, optional}}
+	Prompt       string `hook:"prompt"`
+	SessionTitle string `hook:"session_title"`
 }
 
 // Automatic reports whether the client made the prompt itself: work in the background has
@@ -261,17 +171,11 @@ var (
 // UserPromptExpansionPayload: a slash command is about to be expanded.
 type UserPromptExpansionPayload struct {
 	Base
-	ExpansionType, CommandName, CommandArgs, CommandSource, Prompt string
-}
-
-func (p *UserPromptExpansionPayload) fields() []field {
-	return []field{
-		{"expansion_type", &p.ExpansionType, optional},
-		{"command_name", &p.CommandName, optional},
-		{"command_args", &p.CommandArgs, optional},
-		{"command_source", &p.CommandSource, optional},
-		{"prompt", &p.Prompt, optional},
-	}
+	ExpansionType string `hook:"expansion_type"`
+	CommandName   string `hook:"command_name"`
+	CommandArgs   string `hook:"command_args"`
+	CommandSource string `hook:"command_source"`
+	Prompt        string `hook:"prompt"`
 }
 
 // Subjects implements Payload.
@@ -279,17 +183,9 @@ func (p *UserPromptExpansionPayload) Subjects() []string { return []string{p.Com
 
 // ToolUse holds the fields that the events about one tool call share.
 type ToolUse struct {
-	ToolName  string
-	ToolInput json.RawMessage
-	ToolUseID string
-}
-
-func (t *ToolUse) toolFields() []field {
-	return []field{
-		{"tool_name", &t.ToolName, nonBlank},
-		{"tool_input", &t.ToolInput, optional},
-		{"tool_use_id", &t.ToolUseID, optional},
-	}
+	ToolName  string          `hook:"tool_name,nonblank"`
+	ToolInput json.RawMessage `hook:"tool_input"`
+	ToolUseID string          `hook:"tool_use_id"`
 }
 
 // PreToolUsePayload: a tool is about to run.
@@ -298,8 +194,6 @@ type PreToolUsePayload struct {
 	ToolUse
 }
 
-func (p *PreToolUsePayload) fields() []field { return p.toolFields() }
-
 // Subjects implements Payload.
 func (p *PreToolUsePayload) Subjects() []string { return []string{p.ToolName} }
 
@@ -307,14 +201,8 @@ func (p *PreToolUsePayload) Subjects() []string { return []string{p.ToolName} }
 type PostToolUsePayload struct {
 	Base
 	ToolUse
-	ToolResponse json.RawMessage // object, text or array, as the tool likes
-	DurationMS   float64
-}
-
-func (p *PostToolUsePayload) fields() []field {
-	return append(p.toolFields(),
-		field{"tool_response", &p.ToolResponse, optional},
-		field{"duration_ms", &p.DurationMS, optional})
+	ToolResponse json.RawMessage `hook:"tool_response"` // object, text or array, as the tool likes
+	DurationMS   float64         `hook:"duration_ms"`
 }
 
 // Subjects implements Payload.
@@ -325,16 +213,9 @@ func (p *PostToolUsePayload) Subjects() []string { return []string{p.ToolName} }
 type PostToolUseFailurePayload struct {
 	Base
 	ToolUse
-	Error       string
-	IsInterrupt bool
-	DurationMS  float64
-}
-
-func (p *PostToolUseFailurePayload) fields() []field {
-	return append(p.toolFields(),
-		field{"error", &p.Error, optional},
-		field{"is_interrupt", &p.IsInterrupt, optional},
-		field{"duration_ms", &p.DurationMS, optional})
+	Error       string  `hook:"error"`
+	IsInterrupt bool    `hook:"is_interrupt"`
+	DurationMS  float64 `hook:"duration_ms"`
 }
 
 // Subjects implements Payload.
@@ -343,22 +224,14 @@ func (p *PostToolUseFailurePayload) Subjects() []string { return []string{p.Tool
 // PostToolBatchPayload: all tool calls of one answer have ended.
 type PostToolBatchPayload struct {
 	Base
-	ToolCalls []json.RawMessage
-}
-
-func (p *PostToolBatchPayload) fields() []field {
-	return []field{{"tool_calls", &p.ToolCalls, optional}}
+	ToolCalls []json.RawMessage `hook:"tool_calls"`
 }
 
 // PermissionRequestPayload: the client is about to ask a person.
 type PermissionRequestPayload struct {
 	Base
 	ToolUse
-	PermissionSuggestions []json.RawMessage
-}
-
-func (p *PermissionRequestPayload) fields() []field {
-	return append(p.toolFields(), field{"permission_suggestions", &p.PermissionSuggestions, optional})
+	PermissionSuggestions []json.RawMessage `hook:"permission_suggestions"`
 }
 
 // Subjects implements Payload.
@@ -367,17 +240,9 @@ func (p *PermissionRequestPayload) Subjects() []string { return []string{p.ToolN
 // NotificationPayload: the client tells the person something.
 type NotificationPayload struct {
 	Base
-	Message          string
-	Title            string
-	NotificationType string // permission_prompt, idle_prompt
-}
-
-func (p *NotificationPayload) fields() []field {
-	return []field{
-		{"message", &p.Message, optional},
-		{"title", &p.Title, optional},
-		{"notification_type", &p.NotificationType, optional},
-	}
+	Message          string `hook:"message"`
+	Title            string `hook:"title"`
+	NotificationType string `hook:"notification_type"` // permission_prompt, idle_prompt
 }
 
 // Subjects implements Payload.
@@ -386,15 +251,8 @@ func (p *NotificationPayload) Subjects() []string { return []string{p.Notificati
 // PreCompactPayload: the conversation is about to be summarised.
 type PreCompactPayload struct {
 	Base
-	Trigger            string // manual, auto
-	CustomInstructions string
-}
-
-func (p *PreCompactPayload) fields() []field {
-	return []field{
-		{"trigger", &p.Trigger, optional},
-		{"custom_instructions", &p.CustomInstructions, optional},
-	}
+	Trigger            string `hook:"trigger"` // manual, auto
+	CustomInstructions string `hook:"custom_instructions"`
 }
 
 // Subjects implements Payload.
@@ -403,15 +261,8 @@ func (p *PreCompactPayload) Subjects() []string { return []string{p.Trigger} }
 // PostCompactPayload: the conversation has been summarised.
 type PostCompactPayload struct {
 	Base
-	Trigger        string
-	CompactSummary string
-}
-
-func (p *PostCompactPayload) fields() []field {
-	return []field{
-		{"trigger", &p.Trigger, optional},
-		{"compact_summary", &p.CompactSummary, optional},
-	}
+	Trigger        string `hook:"trigger"`
+	CompactSummary string `hook:"compact_summary"`
 }
 
 // Subjects implements Payload.
@@ -420,15 +271,9 @@ func (p *PostCompactPayload) Subjects() []string { return []string{p.Trigger} }
 // InstructionsLoadedPayload: a CLAUDE.md or the like was read.
 type InstructionsLoadedPayload struct {
 	Base
-	FilePath, MemoryType, LoadReason string
-}
-
-func (p *InstructionsLoadedPayload) fields() []field {
-	return []field{
-		{"file_path", &p.FilePath, optional},
-		{"memory_type", &p.MemoryType, optional},
-		{"load_reason", &p.LoadReason, optional},
-	}
+	FilePath   string `hook:"file_path"`
+	MemoryType string `hook:"memory_type"`
+	LoadReason string `hook:"load_reason"`
 }
 
 // Subjects implements Payload.
@@ -437,22 +282,15 @@ func (p *InstructionsLoadedPayload) Subjects() []string { return []string{p.Load
 // CwdChangedPayload: the session moved to another directory.
 type CwdChangedPayload struct {
 	Base
-	OldCWD, NewCWD string
-}
-
-func (p *CwdChangedPayload) fields() []field {
-	return []field{{"old_cwd", &p.OldCWD, optional}, {"new_cwd", &p.NewCWD, optional}}
+	OldCWD string `hook:"old_cwd"`
+	NewCWD string `hook:"new_cwd"`
 }
 
 // FileChangedPayload: a watched file changed.
 type FileChangedPayload struct {
 	Base
-	FilePath string
-	Change   string // add, change, unlink
-}
-
-func (p *FileChangedPayload) fields() []field {
-	return []field{{"file_path", &p.FilePath, optional}, {"event", &p.Change, optional}}
+	FilePath string `hook:"file_path"`
+	Change   string `hook:"event"` // add, change, unlink
 }
 
 // Subjects implements Payload: the file's name, as in the client's matchers.
@@ -461,12 +299,8 @@ func (p *FileChangedPayload) Subjects() []string { return []string{filepath.Base
 // ConfigChangePayload: one of the client's settings files changed.
 type ConfigChangePayload struct {
 	Base
-	Source   string
-	FilePath string
-}
-
-func (p *ConfigChangePayload) fields() []field {
-	return []field{{"source", &p.Source, optional}, {"file_path", &p.FilePath, optional}}
+	Source   string `hook:"source"`
+	FilePath string `hook:"file_path"`
 }
 
 // Subjects implements Payload.
@@ -474,15 +308,9 @@ func (p *ConfigChangePayload) Subjects() []string { return []string{p.Source} }
 
 // Task holds the fields of the events about a task list.
 type Task struct {
-	TaskID, TaskSubject, TaskDescription string
-}
-
-func (t *Task) taskFields() []field {
-	return []field{
-		{"task_id", &t.TaskID, optional},
-		{"task_subject", &t.TaskSubject, optional},
-		{"task_description", &t.TaskDescription, optional},
-	}
+	TaskID          string `hook:"task_id"`
+	TaskSubject     string `hook:"task_subject"`
+	TaskDescription string `hook:"task_description"`
 }
 
 // TaskCreatedPayload: the agent noted a task.
@@ -491,23 +319,17 @@ type TaskCreatedPayload struct {
 	Task
 }
 
-func (p *TaskCreatedPayload) fields() []field { return p.taskFields() }
-
 // TaskCompletedPayload: the agent ticked a task off.
 type TaskCompletedPayload struct {
 	Base
 	Task
 }
 
-func (p *TaskCompletedPayload) fields() []field { return p.taskFields() }
-
 // SetupPayload: the client was asked to set a project up or maintain it.
 type SetupPayload struct {
 	Base
-	Trigger string
+	Trigger string `hook:"trigger"`
 }
-
-func (p *SetupPayload) fields() []field { return []field{{"trigger", &p.Trigger, optional}} }
 
 // Subjects implements Payload.
 func (p *SetupPayload) Subjects() []string { return []string{p.Trigger} }
@@ -515,73 +337,9 @@ func (p *SetupPayload) Subjects() []string { return []string{p.Trigger} }
 // MessageDisplayPayload: a piece of an answer is shown.
 type MessageDisplayPayload struct {
 	Base
-	TurnID, MessageID string
-	Index             float64
-	Final             bool
-	Delta             string
-}
-
-func (p *MessageDisplayPayload) fields() []field {
-	return []field{
-		{"turn_id", &p.TurnID, optional},
-		{"message_id", &p.MessageID, optional},
-		{"index", &p.Index, optional},
-		{"final", &p.Final, optional},
-		{"delta", &p.Delta, optional},
-	}
-}
-
-// newPayload makes an empty payload of the event's type.
-func newPayload(e Event) Payload {
-	switch e {
-	case Stop:
-		return &StopPayload{}
-	case SubagentStop:
-		return &SubagentStopPayload{}
-	case SubagentStart:
-		return &SubagentStartPayload{}
-	case StopFailure:
-		return &StopFailurePayload{}
-	case SessionStart:
-		return &SessionStartPayload{}
-	case SessionEnd:
-		return &SessionEndPayload{}
-	case UserPromptSubmit:
-		return &UserPromptSubmitPayload{}
-	case UserPromptExpansion:
-		return &UserPromptExpansionPayload{}
-	case PreToolUse:
-		return &PreToolUsePayload{}
-	case PostToolUse:
-		return &PostToolUsePayload{}
-	case PostToolUseFailure:
-		return &PostToolUseFailurePayload{}
-	case PostToolBatch:
-		return &PostToolBatchPayload{}
-	case PermissionRequest:
-		return &PermissionRequestPayload{}
-	case Notification:
-		return &NotificationPayload{}
-	case PreCompact:
-		return &PreCompactPayload{}
-	case PostCompact:
-		return &PostCompactPayload{}
-	case InstructionsLoaded:
-		return &InstructionsLoadedPayload{}
-	case CwdChanged:
-		return &CwdChangedPayload{}
-	case FileChanged:
-		return &FileChangedPayload{}
-	case ConfigChange:
-		return &ConfigChangePayload{}
-	case TaskCreated:
-		return &TaskCreatedPayload{}
-	case TaskCompleted:
-		return &TaskCompletedPayload{}
-	case Setup:
-		return &SetupPayload{}
-	case MessageDisplay:
-		return &MessageDisplayPayload{}
-	}
-	return &Base{}
+	TurnID    string  `hook:"turn_id"`
+	MessageID string  `hook:"message_id"`
+	Index     float64 `hook:"index"`
+	Final     bool    `hook:"final"`
+	Delta     string  `hook:"delta"`
 }
