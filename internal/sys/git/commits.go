@@ -13,19 +13,26 @@ import (
 // would take longer than a hook has. Each call takes ids, leaves out those that git does not have, and
 // starts one process at most.
 
+// about is what git says of commits, with lines before them; nothing where there are none.
+func (r Repo) about(ctx context.Context, commits, before []string, args ...string) (string, error) {
+	if len(commits) == 0 {
+		return "", nil
+	}
+	var out strings.Builder
+	err := r.feed(ctx, slices.Concat(before, commits), &out, args...)
+	return out.String(), err
+}
+
 // Outside lists those of some commits that are not part of the history of tip, which must be an id
 // that git gave.
 func (r Repo) Outside(ctx context.Context, commits []string, tip string) ([]string, error) {
 	asked := ids(commits)
-	if len(asked) == 0 {
-		return nil, nil
-	}
-	var out strings.Builder
-	if err := r.feed(ctx, append([]string{"^" + tip}, asked...), &out, "rev-list", "--ignore-missing", "--stdin"); err != nil {
+	out, err := r.about(ctx, asked, []string{"^" + tip}, "rev-list", "--ignore-missing", "--stdin")
+	if err != nil {
 		return nil, err
 	}
 	beyond := map[string]bool{} // with those that the commits come from
-	for id := range strings.Lines(out.String()) {
+	for id := range strings.Lines(out) {
 		beyond[strings.TrimSpace(id)] = true
 	}
 	return slices.DeleteFunc(asked, func(id string) bool { return !beyond[id] }), nil
@@ -36,15 +43,11 @@ type Made struct{ ID, Parent string }
 
 // Parents gives the commits, in their order, with their first parents.
 func (r Repo) Parents(ctx context.Context, commits []string) (all []Made, err error) {
-	asked := ids(commits)
-	if len(asked) == 0 {
-		return nil, nil
-	}
-	var out strings.Builder
-	if err := r.feed(ctx, asked, &out, "rev-list", "--no-walk=unsorted", "--parents", "--ignore-missing", "--stdin"); err != nil {
+	out, err := r.about(ctx, ids(commits), nil, "rev-list", "--no-walk=unsorted", "--parents", "--ignore-missing", "--stdin")
+	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(out) {
 		if field := append(strings.Fields(line), "", ""); IsID(field[0]) {
 			all = append(all, Made{field[0], field[1]})
 		}
@@ -55,16 +58,11 @@ func (r Repo) Parents(ctx context.Context, commits []string) (all []Made, err er
 // Touched gives the files below the directory that each commit changed, relative to the directory. Of
 // a merge they are those that it changed itself.
 func (r Repo) Touched(ctx context.Context, commits []string) (map[string][]string, error) {
-	asked := ids(commits)
-	if len(asked) == 0 {
-		return nil, nil
-	}
-	var out strings.Builder
-	err := r.feed(ctx, asked, &out, "diff-tree", "--stdin", "-r", "-z", "--cc", "--root", "--raw", "--no-renames", "--ignore-submodules=none", "--relative")
+	out, err := r.about(ctx, ids(commits), nil, "diff-tree", "--stdin", "-r", "-z", "--cc", "--root", "--raw", "--no-renames", "--ignore-submodules=none", "--relative")
 	if err != nil {
 		return nil, err
 	}
-	return parseTouched(out.String()), nil
+	return parseTouched(out), nil
 }
 
 // parseTouched tells names from ids by the modes before each name: a file may be named like a commit.
@@ -94,22 +92,18 @@ type Past struct {
 // History gives the commits that tips come from, as far as they are not part of the history of
 // from and were made since a moment. A commit that is older hides those that it comes from.
 func (r Repo) History(ctx context.Context, tips []string, from string, since time.Time) (map[string]Past, error) {
-	asked := ids(tips)
-	if len(asked) == 0 {
-		return nil, nil
-	}
+	var before []string
 	if IsID(from) && strings.Trim(from, "0") != "" {
-		asked = append(asked, "^"+from)
+		before = []string{"^" + from}
 	}
 	const most = 10_000
-	var out strings.Builder
-	err := r.feed(ctx, asked, &out, "log", "--ignore-missing", "--stdin", "--max-count="+strconv.Itoa(most),
+	out, err := r.about(ctx, ids(tips), before, "log", "--ignore-missing", "--stdin", "--max-count="+strconv.Itoa(most),
 		"--since="+strconv.FormatInt(since.Unix(), 10), "--no-color", "--no-show-signature", "--format=%H %ce%x09%P")
 	if err != nil {
 		return nil, err
 	}
 	history := map[string]Past{}
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(out) {
 		about, parents, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if id, email, _ := strings.Cut(about, " "); IsID(id) {
 			history[id] = Past{strings.Fields(parents), email}

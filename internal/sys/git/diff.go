@@ -11,21 +11,13 @@ import (
 // differ, deleted ones included, relative to the directory. A file that moved
 // counts with both its names. Both must be ids that git gave.
 func (r Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
-	out, err := r.output(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", "--relative", from, to, "--")
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(records(out)), nil
+	return r.names(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", "--relative", from, to, "--")
 }
 
 // IgnoredPlaces lists the files and folders of the whole work tree that git ignores, relative to
 // the directory. A folder of which nothing else counts is one name that ends in "/".
 func (r Repo) IgnoredPlaces(ctx context.Context) ([]string, error) {
-	out, err := r.output(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", ":/")
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(records(out)), nil
+	return r.names(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", ":/")
 }
 
 // BranchesWith lists the local branches that have one of some commits. All must be ids that git gave.
@@ -38,10 +30,7 @@ func (r Repo) BranchesWith(ctx context.Context, commits ...string) ([]string, er
 		args = append(args, "--contains="+commit)
 	}
 	out, err := r.output(ctx, append(args, "refs/heads")...)
-	if err != nil {
-		return nil, err
-	}
-	return strings.Fields(out), nil
+	return strings.Fields(out), err
 }
 
 // Diff writes how to comes from from, as a unified diff of the files below the
@@ -78,8 +67,7 @@ func (r Repo) diff(ctx context.Context, w io.Writer, from, to string, names ...s
 	for _, name := range names {
 		sides = append(sides, ":(literal)"+name)
 	}
-	_, err := r.run(ctx, w, slices.Concat(command, unified, sides)...)
-	return err
+	return r.run(ctx, w, slices.Concat(command, unified, sides)...)
 }
 
 // unified are the options for a unified diff that looks the same for all users.
@@ -95,6 +83,5 @@ func (r Repo) Staged(ctx context.Context, w io.Writer, head string) error {
 	if head == "" {
 		args = []string{"ls-files", "--stage", "-z"}
 	}
-	_, err := r.run(ctx, w, args...)
-	return err
+	return r.run(ctx, w, args...)
 }

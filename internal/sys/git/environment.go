@@ -4,6 +4,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
 // kept are the only GIT_ variables that git still gets. All others either point
@@ -17,16 +19,11 @@ var kept = []string{
 }
 
 // clean is the environment for git.
-func clean(environ []string) []string {
-	env := make([]string, 0, len(environ)+4)
-	for _, entry := range environ {
-		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(strings.ToUpper(name), "GIT_") || slices.Contains(kept, name) {
-			env = append(env, entry)
-		}
-	}
+func clean(environment []string) []string {
 	return append(
-		env,
+		environ.Without(environment, func(name string) bool {
+			return strings.HasPrefix(strings.ToUpper(name), "GIT_") && !slices.Contains(kept, name)
+		}),
 		"GIT_OPTIONAL_LOCKS=0", // never write the index
 		// Objects and parents as they are, and not as the repository would have them seen.
 		"GIT_NO_REPLACE_OBJECTS=1",

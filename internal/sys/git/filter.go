@@ -37,9 +37,5 @@ func (r Repo) Filtered(ctx context.Context) ([]string, error) {
 	if len(pathspecs) == 0 {
 		return nil, nil
 	}
-	out, err = r.output(ctx, slices.Concat([]string{"ls-files", "-z", "--"}, pathspecs)...)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(records(out)), nil
+	return r.names(ctx, slices.Concat([]string{"ls-files", "-z", "--"}, pathspecs)...)
 }

@@ -57,10 +57,10 @@ var always = func() []string {
 	return options
 }()
 
-// run gives git's output to stdout, and what git printed beside it back. When
-// ctx ends, git and everything it started is killed.
-func (r Repo) run(ctx context.Context, stdout io.Writer, args ...string) (warning string, err error) {
-	return r.start(ctx, stdout, func() {}, args...)
+// run gives git's output to stdout.
+func (r Repo) run(ctx context.Context, stdout io.Writer, args ...string) error {
+	_, err := r.exec(ctx, nil, stdout, func() {}, args...)
+	return err
 }
 
 // feed is run for a command that reads lines.
@@ -69,11 +69,8 @@ func (r Repo) feed(ctx context.Context, lines []string, stdout io.Writer, args .
 	return err
 }
 
-// start is run, and calls started when git is on its way.
-func (r Repo) start(ctx context.Context, stdout io.Writer, started func(), args ...string) (warning string, err error) {
-	return r.exec(ctx, nil, stdout, started, args...)
-}
-
+// exec calls started when git is on its way, and gives back what git printed beside its output. When
+// ctx ends, git and everything it started is killed.
 func (r Repo) exec(ctx context.Context, stdin io.Reader, stdout io.Writer, started func(), args ...string) (warning string, err error) {
 	if r.program == "" {
 		return "", ErrNotInstalled
@@ -119,8 +116,17 @@ func (g guarded) Write(p []byte) (n int, err error) {
 // than what is made of them.
 func (r Repo) output(ctx context.Context, args ...string) (string, error) {
 	var out strings.Builder
-	_, err := r.run(ctx, &out, args...)
+	err := r.run(ctx, &out, args...)
 	return out.String(), err
+}
+
+// names is the output of a command that prints names with a NUL after each.
+func (r Repo) names(ctx context.Context, args ...string) ([]string, error) {
+	out, err := r.output(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(records(out)), nil
 }
 
 // head keeps the beginning of what is written to it.

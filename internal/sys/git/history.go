@@ -19,14 +19,7 @@ func (r Repo) Listed(ctx context.Context, tree string, names ...string) (map[str
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]Blob{}
-	for record := range records(out) {
-		about, name, _ := strings.Cut(record, "\t")
-		if field := strings.Fields(about); len(field) == 3 && name != "" {
-			files[name] = Blob{Mode: field[0], ID: field[2]}
-		}
-	}
-	return files, nil
+	return parseBlobs(out), nil
 }
 
 // atOnce is how many names a command line holds in any case.
@@ -68,11 +61,17 @@ func (r Repo) Beyond(ctx context.Context, tip string, others []string, remotes b
 	}
 	for line := range strings.Lines(out) {
 		stamp, id, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if seconds, err := strconv.ParseInt(stamp, 10, 64); err == nil && IsID(id) {
-			commits = append(commits, Dated{id, time.Unix(seconds, 0)})
+		if at, ok := date(id, stamp); ok {
+			commits = append(commits, Dated{id, at})
 		}
 	}
 	return commits, nil
+}
+
+// date reads the time of a commit, in seconds.
+func date(id, stamp string) (at time.Time, ok bool) {
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	return time.Unix(seconds, 0), err == nil && IsID(id)
 }
 
 // Authored gives the times at which commits were written first, which picking them again
@@ -88,8 +87,8 @@ func (r Repo) Authored(ctx context.Context, commits []string) (map[string]time.T
 	}
 	for line := range strings.Lines(out) {
 		id, stamp, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if seconds, err := strconv.ParseInt(stamp, 10, 64); err == nil && IsID(id) {
-			times[id] = time.Unix(seconds, 0)
+		if at, ok := date(id, stamp); ok {
+			times[id] = at
 		}
 	}
 	return times, nil
@@ -98,9 +97,5 @@ func (r Repo) Authored(ctx context.Context, commits []string) (map[string]time.T
 // Differs lists the tracked files below the directory, relative to it, whose content in the
 // work tree may not be that of a commit. It must be an id that git gave.
 func (r Repo) Differs(ctx context.Context, commit string) ([]string, error) {
-	out, err := r.output(ctx, "diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "--relative", commit, "--")
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(records(out)), nil
+	return r.names(ctx, "diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "--relative", commit, "--")
 }

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"iter"
-	"slices"
 	"strings"
 )
 
@@ -28,7 +27,7 @@ func (r Repo) Files(ctx context.Context) (Listing, error) {
 // cannot be started.
 func (r Repo) FilesWhile(ctx context.Context, started func()) (Listing, error) {
 	var out strings.Builder
-	warning, err := r.start(ctx, &out, started, "ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard", "--", ":/")
+	warning, err := r.exec(ctx, nil, &out, started, "ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard", "--", ":/")
 	if err != nil {
 		return Listing{}, err
 	}
@@ -107,13 +106,20 @@ func (r Repo) Blobs(ctx context.Context) (map[string]Blob, error) {
 	return parseBlobs(out), nil
 }
 
+// parseBlobs reads "mode id stage<TAB>name" of the index, and "mode type id<TAB>name" of a tree.
 func parseBlobs(out string) map[string]Blob {
 	blobs := map[string]Blob{}
 	for record := range records(out) {
 		about, name, _ := strings.Cut(record, "\t")
-		if field := strings.Fields(about); len(field) == 3 && name != "" {
-			blobs[name] = Blob{Mode: field[0], ID: field[1]}
+		field := strings.Fields(about)
+		if len(field) != 3 || name == "" {
+			continue
 		}
+		blob := Blob{Mode: field[0], ID: field[1]}
+		if !IsID(blob.ID) {
+			blob.ID = field[2]
+		}
+		blobs[name] = blob
 	}
 	return blobs
 }
@@ -140,11 +146,7 @@ func (r Repo) Untracked(ctx context.Context, name string) (bool, error) {
 
 // Ignored lists the files below the directory that git ignores and does not track.
 func (r Repo) Ignored(ctx context.Context) ([]string, error) {
-	out, err := r.output(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", ".")
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(records(out)), nil
+	return r.names(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", ".")
 }
 
 // BlobAt is a file's content in a commit or a tree, and whether there is one. The name is
@@ -154,13 +156,8 @@ func (r Repo) BlobAt(ctx context.Context, tree, name string) (Blob, bool, error)
 	if err != nil {
 		return Blob{}, false, err
 	}
-	for record := range records(out) {
-		about, found, _ := strings.Cut(record, "\t")
-		if field := strings.Fields(about); len(field) == 3 && found == name {
-			return Blob{Mode: field[0], ID: field[2]}, true, nil
-		}
-	}
-	return Blob{}, false, nil
+	blob, found := parseBlobs(out)[name]
+	return blob, found, nil
 }
 
 // SafeDirectories are the values of safe.directory that hold in the directory, in git's order. Outside
