@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -201,13 +200,13 @@ func printBounds(out io.Writer, b runbook.Budget, e runbook.Expire, where string
 		most = append(most, fmt.Sprintf("$%.2f", b.USD))
 	}
 	if b.Time > 0 {
-		most = append(most, brief(b.Time))
+		most = append(most, plain.Duration(b.Time))
 	}
 	if len(most) > 0 {
 		fmt.Fprintf(out, "    may cost %s%s\n", strings.Join(most, " and "), where)
 	}
 	if e.After > 0 {
-		fmt.Fprintf(out, "    a decision expires after %s: %s%s\n", brief(e.After), e.Answer, where)
+		fmt.Fprintf(out, "    a decision expires after %s: %s%s\n", plain.Duration(e.After), e.Answer, where)
 	}
 }
 
@@ -227,19 +226,7 @@ func action(a runbook.Action) string {
 		text += fmt.Sprintf(", %d times", a.Attempts)
 	}
 	if a.Cooldown > 0 {
-		text += ", " + brief(a.Cooldown) + " apart"
-	}
-	return text
-}
-
-// brief is a duration without zeros at its end: 5m, not 5m0s.
-func brief(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
+		text += ", " + plain.Duration(a.Cooldown) + " apart"
 	}
 	return text
 }

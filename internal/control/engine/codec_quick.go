@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // quickStep reads a step that is exactly as EncodeStep writes it, but for rare characters.
@@ -69,27 +71,9 @@ func plain(text []byte) bool {
 
 // value takes an object or an array. Whoever decodes it finds out whether it is one.
 func (c *cutter) value() []byte {
-	depth, quoted := 0, false
-	for i := 0; i < len(c.rest); i++ {
-		switch b := c.rest[i]; {
-		case b == '"':
-			quoted = !quoted
-		case quoted && b == '\\':
-			i++
-		case quoted:
-		case b == '{' || b == '[':
-			depth++
-		case b == '}' || b == ']':
-			depth--
-		}
-		if depth == 0 {
-			value := c.rest[:i+1]
-			c.rest = c.rest[i+1:]
-			return value
-		}
-	}
-	c.odd, c.rest = true, nil
-	return nil
+	value, rest := rawjson.CutValue(c.rest)
+	c.odd, c.rest = c.odd || len(value) == 0, rest
+	return value
 }
 
 // facts takes the rest of a list of facts.

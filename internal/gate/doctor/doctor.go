@@ -24,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -316,7 +317,7 @@ func (e *examination) programs(entries []settings.Entry) {
 		switch {
 		case err != nil:
 			e.find(Dead, "program", fmt.Sprintf("the hooks call %s, which is not on the PATH that the settings give to hooks", program), "remove PATH from env in the settings")
-		case !sameFile(found, self):
+		case !disk.Same(found, self):
 			e.find(Dead, "program", fmt.Sprintf("with the PATH that the settings give to hooks, %s is another program: %s", program, found), "remove PATH from env in the settings")
 		default:
 			e.find(OK, "program", "the hooks call "+found, "")
@@ -324,12 +325,6 @@ func (e *examination) programs(entries []settings.Entry) {
 		}
 		e.elsewhere = append(e.elsewhere, program)
 	}
-}
-
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // timeouts finds entries that the client would end before our own deadline can

@@ -4,8 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/sys/environ"
@@ -18,10 +16,7 @@ import (
 // started ourselves is not inherited: doctor speaks for the client that a person starts. The
 // entrypoint is the headless one, lest anything be typed into the terminal that doctor runs in.
 func (e *examination) clientEnviron(root, session string) []string {
-	variables := slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return claude.IsMark(name)
-	})
+	variables := environ.Without(os.Environ(), claude.IsMark)
 	for name, value := range e.environment {
 		if environ.Own(name) {
 			variables = append(variables, name+"="+value)

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // firstPatience is how long a daemon may take to be there for a subagent's question. One that
@@ -308,7 +309,7 @@ func bounded(input json.RawMessage) json.RawMessage {
 			if json.Unmarshal(value, &s) == nil {
 				text = s
 			}
-			members[name], _ = json.Marshal(clip(text, longest)) // a string always encodes
+			members[name], _ = json.Marshal(plain.Cut(text, longest)) // a string always encodes
 		}
 	}
 	text, err := json.Marshal(members)

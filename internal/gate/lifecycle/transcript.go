@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // tailSize is how much of a transcript's end is looked at.
@@ -41,7 +42,7 @@ func (k *Keeper) apiError(call *keeper.Call) (apiFault, bool) {
 // park lets an agent stop whose API failed, and has the daemon look after it.
 func (k *Keeper) park(call *keeper.Call, a agent, fault apiFault) keeper.Verdict {
 	const longest = 500
-	word := event.Word{Agent: a.id, Kind: fault.word, Message: clip(fault.text, longest), Prompt: call.Payload.Common().PromptID}
+	word := event.Word{Agent: a.id, Kind: fault.word, Message: plain.Cut(fault.text, longest), Prompt: call.Payload.Common().PromptID}
 	_, err := emitRecord(call, event.Record{
 		Event: event.AgentError, Word: &word,
 		Enums: event.Enums{Error: fault.word, Reset: Reset(fault.text, k.Now())},
@@ -93,12 +94,4 @@ func faultOf(e *transcript.Entry) (apiFault, bool) {
 		word = "unknown"
 	}
 	return apiFault{word, transcript.PromptText(e.Message.Content)}, true
-}
-
-// clip shortens a text.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
 }

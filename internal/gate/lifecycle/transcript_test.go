@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func check(t testing.TB, err error) {
@@ -46,7 +48,7 @@ func FuzzLastError(f *testing.F) {
 		if found && (fault.word == "" || len(fault.word) > 64 || !bytes.Contains(text, []byte("assistant"))) {
 			t.Errorf("%q is %+v", text, fault)
 		}
-		if c := clip(fault.text, 500); len(c) > 500 || utf8.ValidString(fault.text) && !utf8.ValidString(c) {
+		if c := plain.Cut(fault.text, 500); len(c) > 500 || utf8.ValidString(fault.text) && !utf8.ValidString(c) {
 			t.Errorf("%q is cut to %q", fault.text, c)
 		}
 	})

@@ -2,9 +2,7 @@ package protect
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -12,9 +10,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // Approval is a content of a file that a person approved; the zero State is that it is
@@ -43,39 +40,33 @@ func (p Place) approvalsFile() string {
 }
 
 // approvals are none where they cannot be read.
-func (p Place) approvals() (a approvals) {
-	text, err := regular.Read(p.approvalsFile(), maxKept)
-	if err != nil || json.Unmarshal(text, &a) != nil || a.Version != 1 {
-		return approvals{}
+func (p Place) approvals() approvals {
+	if a, err := statefile.Read[approvals](p.approvalsFile(), maxKept); err == nil && a.Version == 1 {
+		return a
 	}
-	return a
+	return approvals{}
 }
 
 // Approve approves files as they are in the touches, for all worktrees of the repository.
 func (p Place) Approve(ctx context.Context, all []Touch) error {
 	path := p.approvalsFile()
-	release, err := lockfile.Acquire(ctx, path+".lock", 5*time.Second)
-	if err != nil {
-		return fmt.Errorf("lock the approvals: %w", err)
+	read := func() (approvals, error) {
+		a, err := statefile.Read[approvals](path, maxKept)
+		switch {
+		case err == nil && a.Version == 1:
+			return a, nil
+		case err == nil, statefile.IsDamaged(err), errors.Is(err, fs.ErrNotExist):
+			return approvals{Version: 1}, nil // what a damaged file said is approved again
+		}
+		return a, err
 	}
-	defer release()
-
-	a := approvals{Version: 1}
-	text, err := regular.Read(path, maxKept)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	case json.Unmarshal(text, &a) != nil || a.Version != 1:
-		a = approvals{Version: 1} // damaged from outside: what it said is approved again
-	}
-	for _, t := range all {
-		a.All = slices.DeleteFunc(a.All, func(o Approval) bool { return o.Path == t.Path && o.Is == t.Is })
-		a.All = append(a.All, Approval{t.Path, t.Is, p.Now().UTC()})
-	}
-	a.All = a.All[max(0, len(a.All)-maxApprovals):]
-	if text, err = json.Marshal(a); err != nil {
-		return err
-	}
-	return atomicfile.Write(path, append(text, '\n'), 0o600)
+	lock := statefile.Lock{Path: path + lockfile.Suffix, Patience: 5 * time.Second, What: "the approvals"}
+	return statefile.Update(ctx, path, lock, read, func(a *approvals) error {
+		for _, t := range all {
+			a.All = slices.DeleteFunc(a.All, func(o Approval) bool { return o.Path == t.Path && o.Is == t.Is })
+			a.All = append(a.All, Approval{t.Path, t.Is, p.Now().UTC()})
+		}
+		a.All = a.All[max(0, len(a.All)-maxApprovals):]
+		return nil
+	})
 }

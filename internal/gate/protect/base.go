@@ -2,7 +2,6 @@ package protect
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,10 +14,10 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // base is what the agent found.
@@ -41,7 +40,6 @@ type base struct {
 }
 
 const (
-	baseFile    = "base.json"
 	baseVersion = 1
 	maxCopy     = 128 << 10
 	maxCopies   = 4 << 20 // all together
@@ -222,7 +220,7 @@ func (p Place) committed(ctx context.Context, commit string, names []string, lis
 
 	states := map[string]change.State{}
 	err = repo.Contents(ctx, p.stored(listed, other), 64<<20, func(i int, content []byte) {
-		states[other[i]] = change.State{Kind: kindOf(listed[other[i]].Mode), Sum: sumOf(content)}
+		states[other[i]] = change.State{Kind: kindOf(listed[other[i]].Mode), Sum: digest.Hex(content)}
 	})
 	return states, err
 }
@@ -286,16 +284,14 @@ func (p Place) noGit(err error) error {
 
 // dir is where what is known of a session and a project is kept.
 func (p Place) dir() string {
-	return filepath.Join(p.StateDir, "protect", "sessions", sumOf([]byte(p.Session))[:24]+"-"+trust.ProjectKey(p.Project.Root))
+	return filepath.Join(p.StateDir, "protect", "sessions", digest.Hex(p.Session)[:24]+"-"+trust.ProjectKey(p.Project.Root))
 }
 
+func (p Place) baseFile() string { return filepath.Join(p.dir(), "base.json") }
+
 func (p Place) load() (*base, error) {
-	text, err := regular.Read(filepath.Join(p.dir(), baseFile), maxKept)
+	b, err := statefile.Read[base](p.baseFile(), maxKept)
 	if err != nil {
-		return nil, err
-	}
-	var b base
-	if err := json.Unmarshal(text, &b); err != nil {
 		return nil, err
 	}
 	if b.Version != baseVersion {
@@ -310,11 +306,7 @@ func (p Place) store(b *base) error {
 		return nil
 	}
 	b.Files = b.record.Encode()
-	text, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(filepath.Join(p.dir(), baseFile), append(text, '\n'), 0o600)
+	return statefile.Write(p.baseFile(), b)
 }
 
 // base is what the session is held to. One that is damaged is made up anew. With an error it
@@ -336,7 +328,7 @@ func (p Place) base(ctx context.Context) (*base, error) {
 		b = wider
 	default:
 		now := p.Now()
-		_ = os.Chtimes(filepath.Join(p.dir(), baseFile), now, now) // else a long session is forgotten
+		_ = os.Chtimes(p.baseFile(), now, now) // else a long session is forgotten
 		return b, nil
 	}
 	if err := p.store(b); err != nil {
@@ -375,7 +367,7 @@ func (p Place) contents(ctx context.Context, b *base, all []Touch, each func(t *
 	waiting = slices.DeleteFunc(waiting, func(t *Touch) bool { _, has := listed[t.Path]; return !has })
 	names = slices.DeleteFunc(names, func(name string) bool { _, has := listed[name]; return !has })
 	err = repo.Contents(ctx, p.stored(listed, names), maxContent, func(i int, content []byte) {
-		if sumOf(content) == waiting[i].Was.Sum {
+		if digest.Hex(content) == waiting[i].Was.Sum {
 			each(waiting[i], string(content))
 		}
 	})

@@ -37,7 +37,7 @@ func TestAPipeDoesNotHang(t *testing.T) {
 	r.Commit("one")
 	r.Origin()
 	p := at(t, r, ".", "**/*_test.go")
-	for _, path := range []string{filepath.Join(p.dir(), baseFile), p.memoryFile(), p.approvalsFile(), r.Path(".git/MERGE_HEAD")} {
+	for _, path := range []string{p.baseFile(), p.memoryFile(), p.approvalsFile(), r.Path(".git/MERGE_HEAD")} {
 		check(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		check(t, syscall.Mkfifo(path, 0o600))
 	}

@@ -174,7 +174,7 @@ func asks(s sight, isNew bool) keeper.Verdict {
 	case isNew:
 		told = append(told, "protected files were touched:\n"+list(s.touches)+"\nLook at them and approve them with: stopgate approve")
 	default:
-		told = append(told, plural(len(s.touches), "protected file")+" not approved yet, see: stopgate approve --list")
+		told = append(told, plain.Count(len(s.touches), "protected file")+" not approved yet, see: stopgate approve --list")
 	}
 	if s.fault != "" {
 		told = append(told, incomparable+s.fault+"; repair the repository")
@@ -237,9 +237,9 @@ func summary(found []Touch) string {
 		names = append(names, t.String())
 		named = append(named, t.Notes...)
 	}
-	text := fmt.Sprintf("%s touched and not approved: %s", plural(len(found), "protected file"), strings.Join(capped(names, files), ", "))
+	text := fmt.Sprintf("%s touched and not approved: %s", plain.Count(len(found), "protected file"), strings.Join(plain.Few(names, files), ", "))
 	if len(named) > 0 {
-		text += "; " + strings.Join(capped(named, notes), ", ")
+		text += "; " + strings.Join(plain.Few(named, notes), ", ")
 	}
 	return text + " (see: stopgate approve --list)"
 }

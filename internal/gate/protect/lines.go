@@ -3,6 +3,8 @@ package protect
 import (
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // line is a line of a text, with its number, which counts from 1.
@@ -107,7 +109,7 @@ func Diff(before, after string, most int) []string {
 		}
 	}
 	if more := len(out) - most; more > 0 {
-		out = append(slices.Clip(out[:most]), "… and "+plural(more, "more line"))
+		out = append(slices.Clip(out[:most]), "… and "+plain.Count(more, "more line"))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Look finds the protected files that the session has touched and no person approved.
@@ -21,14 +23,14 @@ func (p Place) Look(ctx context.Context) ([]Touch, error) {
 		return nil, fault
 	}
 	found, err := p.look(ctx, b)
-	return found, firstOf(fault, err)
+	return found, cmp.Or(fault, err)
 }
 
 func (p Place) look(ctx context.Context, b *base) ([]Touch, error) {
 	more, fault := p.added(ctx)
 	all, err := p.worktree().Differences(ctx, b.record.Filter(p.protects), more)
 	if err != nil || len(all) == 0 {
-		return nil, firstOf(fault, err)
+		return nil, cmp.Or(fault, err)
 	}
 	approved := p.approvals()
 	if len(touches(all, approved, nil)) == 0 {
@@ -55,13 +57,6 @@ func (p Place) added(ctx context.Context) ([]string, error) {
 		return names, fmt.Errorf("list new files: %w", err)
 	}
 	return names, nil
-}
-
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // patience is how long git may take for one part of a look, as for what the gates look at.
@@ -116,5 +111,5 @@ func (p Place) notes(t *Touch, before string) []string {
 		return nil
 	}
 	const most = 20 // of one file
-	return capped(weakened(t.Path, before, string(after)), most)
+	return plain.Few(weakened(t.Path, before, string(after)), most)
 }

@@ -1,15 +1,13 @@
 package protect
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // memory is what a session was told of a project. A block counts when it is written down,
@@ -73,22 +71,16 @@ func (p Place) memoryFile() string { return filepath.Join(p.dir(), "memory.json"
 
 // memory is empty where it cannot be read: then an agent is blocked once more.
 func (p Place) memory() memory {
-	m := memory{Version: 1, Root: paths.Canonical(p.Project.Root), Session: p.Session}
-	text, err := regular.Read(p.memoryFile(), maxKept)
-	var read memory
-	if err != nil || json.Unmarshal(text, &read) != nil || read.Version != 1 {
-		return m
+	m, err := statefile.Read[memory](p.memoryFile(), maxKept)
+	if err != nil || m.Version != 1 {
+		return memory{Version: 1, Root: paths.Canonical(p.Project.Root), Session: p.Session}
 	}
-	return read
+	return m
 }
 
 func (p Place) keep(m memory) error {
 	m.Time = p.Now().UTC()
-	text, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(p.memoryFile(), append(text, '\n'), 0o600)
+	return statefile.Write(p.memoryFile(), m)
 }
 
 // maxAge is how long what is known of a silent session is kept, as for sessions themselves.

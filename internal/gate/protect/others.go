@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
@@ -217,7 +218,7 @@ func clean(ctx context.Context, repo git.Repo, commit, prefix string, all []chan
 		}
 	}
 	_ = repo.Contents(ctx, links, maxContent, func(i int, target []byte) { // what cannot be read is not the same
-		if sumOf(target) == linked[i].Is.Sum {
+		if digest.Hex(target) == linked[i].Is.Sum {
 			same = append(same, linked[i])
 		}
 	})

@@ -2,7 +2,6 @@ package protect
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,14 +13,16 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // At gives protected files as they are, for a person who names them.
 func (p Place) At(ctx context.Context, names []string) (all []Touch, err error) {
 	for _, name := range names {
 		if !p.protects(name) {
-			return nil, fmt.Errorf("%s is not protected in this project", shown(name))
+			return nil, fmt.Errorf("%s is not protected in this project", plain.Name(name))
 		}
 	}
 	found, err := p.worktree().Differences(ctx, change.Record{}, names)
@@ -34,7 +35,7 @@ func (p Place) At(ctx context.Context, names []string) (all []Touch, err error) 
 			t.What, t.Is = Changed, found[i].Is
 		}
 		if t.Is.Kind == change.Unreadable {
-			return nil, fmt.Errorf("%s cannot be read, so nothing of it can be approved", shown(name))
+			return nil, fmt.Errorf("%s cannot be read, so nothing of it can be approved", plain.Name(name))
 		}
 		all = append(all, t)
 	}
@@ -58,9 +59,8 @@ func (p Place) Wait(ctx context.Context, locate func(root string) *keeper.Projec
 	dir := filepath.Join(p.StateDir, "protect", "sessions")
 	entries, _ := os.ReadDir(dir) // there need not be any
 	for _, entry := range entries {
-		var m memory
-		text, err := regular.Read(filepath.Join(dir, entry.Name(), "memory.json"), maxKept)
-		if err != nil || json.Unmarshal(text, &m) != nil || len(m.Open) == 0 || trust.RepositoryKey(m.Root) != trust.RepositoryKey(p.Project.Root) {
+		m, err := statefile.Read[memory](filepath.Join(dir, entry.Name(), "memory.json"), maxKept)
+		if err != nil || len(m.Open) == 0 || trust.RepositoryKey(m.Root) != trust.RepositoryKey(p.Project.Root) {
 			continue
 		}
 		project := locate(m.Root)
@@ -122,8 +122,7 @@ func (p Place) Missing(ctx context.Context) (patterns []string, err error) {
 	}
 	for _, pattern := range p.config().Patterns {
 		covered := func(name string) bool {
-			_, err := os.Lstat(p.abs(name))
-			return err == nil && gauntlet.Covers(pattern, name)
+			return disk.Exists(p.abs(name)) && gauntlet.Covers(pattern, name)
 		}
 		if !slices.ContainsFunc(names, covered) {
 			patterns = append(patterns, pattern)

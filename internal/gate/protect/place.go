@@ -2,8 +2,6 @@ package protect
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +12,8 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/regular"
@@ -87,12 +87,7 @@ func (p Place) names(ctx context.Context) (names, hidden []string, err error) {
 // isModule reports whether a path is the work tree of a repository. Without a .git of its
 // own, git would answer for the repository around it.
 func isModule(path string) bool {
-	return isFolder(path) && exists(filepath.Join(path, ".git"))
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+	return isFolder(path) && disk.Exists(filepath.Join(path, ".git"))
 }
 
 // moduleOf is the submodule that a file lies in, by the names of its folders; empty where it
@@ -104,11 +99,6 @@ func (p Place) moduleOf(name string) string {
 		}
 	}
 	return ""
-}
-
-func sumOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }
 
 // present is the content of a file as it is now, with its state, where it is small enough to
@@ -124,7 +114,7 @@ func (p Place) present(name string) ([]byte, change.State, bool) {
 		return nil, change.State{}, true
 	case info.Mode()&os.ModeSymlink != 0:
 		target, err := os.Readlink(path)
-		return []byte(target), change.State{Kind: "l", Sum: sumOf([]byte(target))}, err == nil
+		return []byte(target), change.State{Kind: "l", Sum: digest.Hex(target)}, err == nil
 	case !info.Mode().IsRegular() || info.Size() > maxContent:
 		return nil, change.State{}, false
 	}
@@ -133,7 +123,7 @@ func (p Place) present(name string) ([]byte, change.State, bool) {
 	if info.Mode()&0o111 != 0 {
 		kind = "x"
 	}
-	return content, change.State{Kind: kind, Sum: sumOf(content)}, err == nil
+	return content, change.State{Kind: kind, Sum: digest.Hex(content)}, err == nil
 }
 
 // maxKept is far more than what is kept of a session and a project with a million protected files.

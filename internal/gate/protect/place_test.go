@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func TestMain(m *testing.M) {
@@ -140,7 +141,7 @@ func TestE20Names(t *testing.T) {
 		var lines []string
 		for _, name := range odd {
 			r.Write(name, "2\n")
-			lines = append(lines, shown(name)+" changed")
+			lines = append(lines, plain.Name(name)+" changed")
 		}
 		r.Write("node_modules/x/y_test.go", "2\n", ".gauntlet/g_test.go", "2\n", "out/.env.test", "2\n")
 		got := p.lines(t)
@@ -211,7 +212,7 @@ func TestADamagedBaseIsMadeAnew(t *testing.T) {
 	p := at(t, r, ".", "**/*_test.go")
 	check(t, p.Begin(t.Context()))
 	r.Write("a_test.go", "2\n")
-	path := filepath.Join(p.dir(), baseFile)
+	path := p.baseFile()
 	text, err := os.ReadFile(path)
 	check(t, err)
 	for _, damaged := range []string{"", "{}", string(text[:len(text)/2]), strings.Replace(string(text), `"files":"c2`, `"files":"d2`, 1)} {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // What happened to a protected file.
@@ -90,9 +91,9 @@ const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 // String is a touch on one line.
 func (t Touch) String() string {
 	if t.What == Renamed {
-		return shown(t.Path) + " renamed to " + shown(t.To)
+		return plain.Name(t.Path) + " renamed to " + plain.Name(t.To)
 	}
-	return shown(t.Path) + " " + string(t.What)
+	return plain.Name(t.Path) + " " + string(t.What)
 }
 
 // list is the first few of many touches, with what was weakened.
@@ -103,5 +104,5 @@ func list(all []Touch) string {
 		lines = append(lines, t.String())
 		named = append(named, t.Notes...)
 	}
-	return strings.Join(append(capped(lines, files), capped(named, notes)...), "\n")
+	return strings.Join(append(plain.Few(lines, files), plain.Few(named, notes)...), "\n")
 }

@@ -19,7 +19,7 @@ import (
 // where the old text was, after where the new one is: a deleted file has none.
 func weakened(name, before, after string) (notes []string) {
 	old, now := code(name, before), code(name, after)
-	where := func(number int) string { return fmt.Sprintf(" (%s:%d)", shown(name), number) }
+	where := func(number int) string { return fmt.Sprintf(" (%s:%d)", plain.Name(name), number) }
 	left := map[string]int{}
 	for _, t := range tests(now) {
 		left[t.text]++
@@ -43,14 +43,7 @@ func weakened(name, before, after string) (notes []string) {
 }
 
 // short is a text from a file, for one line of a message.
-func short(text string) string {
-	const most = 60
-	runes := []rune(plain.Line(text))
-	if len(runes) <= most {
-		return string(runes)
-	}
-	return string(runes[:most]) + "…"
-}
+func short(text string) string { return plain.Clip(plain.Line(text), 60) }
 
 // code is a text by its lines, without what is a comment: a test that is commented out does
 // not run.
@@ -335,12 +328,4 @@ func switchedOn(names *regexp.Regexp, text string) (on []string) {
 func value(text string) float64 {
 	n, _ := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64) // a version is 0
 	return n
-}
-
-// capped are the first few of many notes.
-func capped(notes []string, most int) []string {
-	if more := len(notes) - most; more > 0 {
-		return append(slices.Clip(notes[:most]), fmt.Sprintf("and %d more", more))
-	}
-	return notes
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func TestE20WhatWasWeakenedIsNamed(t *testing.T) {
@@ -103,7 +105,7 @@ func TestE20WhatWasWeakenedIsNamed(t *testing.T) {
 
 func TestNotesAreCapped(t *testing.T) {
 	notes := strings.Split("a b c d e", " ")
-	if diff := cmp.Diff([]string{"a", "b", "and 3 more"}, capped(notes, 2)); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b", "and 3 more"}, plain.Few(notes, 2)); diff != "" {
 		t.Error(diff)
 	}
 }

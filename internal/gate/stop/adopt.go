@@ -2,8 +2,6 @@ package stop
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"path/filepath"
@@ -15,9 +13,10 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // A client whose settings have two entries of ours that are not written alike calls us
@@ -47,11 +46,9 @@ func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte, s
 	if payload.Event() != hook.Stop || base.SessionID == "" || session == nil {
 		return nil, false
 	}
-	sum := sha256.Sum256(raw)
-	name := sha256.Sum256([]byte(base.SessionID))
 	t = &turn{
-		file: filepath.Join(answersDir(c.StateDir), hex.EncodeToString(name[:12])+".json"),
-		now:  given{Payload: hex.EncodeToString(sum[:])},
+		file: filepath.Join(answersDir(c.StateDir), digest.Hex(base.SessionID)[:24]+".json"),
+		now:  given{Payload: digest.Hex(raw)},
 	}
 	release, err := lockfile.Acquire(ctx, t.file+lockfile.Suffix, c.left(c.timeout(payload, nil)))
 	if err != nil {
@@ -76,8 +73,8 @@ func (t *turn) adopted(start time.Time) (answer given, found bool) {
 	if t == nil {
 		return given{}, false
 	}
-	text, err := regular.Read(t.file, maxKept)
-	if err != nil || json.Unmarshal(text, &answer) != nil || answer.Payload != t.now.Payload {
+	answer, err := statefile.Read[given](t.file, maxKept)
+	if err != nil || answer.Payload != t.now.Payload {
 		return given{}, false
 	}
 	return answer, answer.At.After(start)

@@ -2,20 +2,16 @@ package stop
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
-	"github.com/stopgate/stopgate/internal/sys/lockfile"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // Turn is what blocks are counted for: one prompt of one agent.
@@ -57,29 +53,27 @@ const (
 // blocked the turn so far; nobody else counts in between. A fresh turn starts at
 // none.
 func (c Counter) Claim(turn Turn, fresh bool, keeper string, now time.Time, refuse func(blocks map[string]int) string) (refusal string, err error) {
-	unlock, err := c.lock()
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	tallies, err := c.load(turn.Session)
-	if err != nil {
-		return "", err
-	}
-	t := tally{Prompt: turn.Prompt, Agent: turn.Agent, Blocks: map[string]int{}}
-	if i := slices.IndexFunc(tallies, func(t tally) bool { return t.of(turn) }); i >= 0 {
-		if !fresh {
-			t = tallies[i]
+	lock := statefile.Lock{Path: filepath.Join(c.dir, lockName), Patience: lockPatience, What: "the block counter"}
+	read := func() ([]tally, error) { return c.load(turn.Session) }
+	err = statefile.Update(context.Background(), c.path(turn.Session), lock, read, func(tallies *[]tally) error {
+		t := tally{Prompt: turn.Prompt, Agent: turn.Agent, Blocks: map[string]int{}}
+		if i := slices.IndexFunc(*tallies, func(t tally) bool { return t.of(turn) }); i >= 0 {
+			if !fresh {
+				t = (*tallies)[i]
+			}
+			*tallies = slices.Delete(*tallies, i, i+1)
 		}
-		tallies = slices.Delete(tallies, i, i+1)
-	}
-	if refusal := refuse(t.Blocks); refusal != "" {
-		return refusal, nil
-	}
-	t.Blocks[keeper]++
-	t.Last = now.UTC()
-	tallies = append(tallies, t) // the newest are at the end
-	return "", c.store(turn.Session, tallies[max(0, len(tallies)-maxTallies):])
+		if refusal = refuse(t.Blocks); refusal != "" {
+			return statefile.ErrKeep
+		}
+
+		t.Blocks[keeper]++
+		t.Last = now.UTC()
+		all := append(*tallies, t) // the newest are at the end
+		*tallies = all[max(0, len(all)-maxTallies):]
+		return nil
+	})
+	return refusal, err
 }
 
 // Blocks is how often each keeper has blocked the turn.
@@ -97,49 +91,17 @@ func (c Counter) Blocks(turn Turn) (map[string]int, error) {
 // nobody has heard of for a month.
 func (c Counter) Forget(session string, now time.Time) {
 	_ = os.Remove(c.path(session))
-	entries, err := os.ReadDir(c.dir)
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		if entry.Name() == lockName {
-			continue // a lock that is removed no longer locks
-		}
-		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > 30*24*time.Hour {
-			_ = os.Remove(filepath.Join(c.dir, entry.Name()))
-		}
-	}
+	isLock := func(name string) bool { return name == lockName } // one that is removed no longer locks
+	disk.Prune(c.dir, now.Add(-30*24*time.Hour), isLock)
 }
 
 func (t tally) of(turn Turn) bool { return t.Prompt == turn.Prompt && t.Agent == turn.Agent }
 
-func (c Counter) lock() (unlock func(), err error) {
-	unlock, err = lockfile.Acquire(context.Background(), filepath.Join(c.dir, lockName), lockPatience)
-	if err != nil {
-		return nil, fmt.Errorf("lock the block counter: %w", err)
-	}
-	return unlock, nil
-}
-
-func (c Counter) store(session string, tallies []tally) error {
-	text, err := json.Marshal(tallies)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(c.path(session), append(text, '\n'), 0o600)
-}
-
+// load takes a file that was damaged from outside for none: the next block writes it anew.
 func (c Counter) load(session string) ([]tally, error) {
-	text, err := regular.Read(c.path(session), maxKept)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	tallies, err := statefile.Read[[]tally](c.path(session), maxKept)
+	if err != nil && !statefile.IsDamaged(err) && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
-	}
-	var tallies []tally
-	if json.Unmarshal(text, &tallies) != nil {
-		return nil, nil // damaged from outside: the next block writes it anew
 	}
 	for i := range tallies {
 		if tallies[i].Blocks == nil {
@@ -152,6 +114,5 @@ func (c Counter) load(session string) ([]tally, error) {
 // path is the session's file. The id comes from outside, so its hash is the
 // name.
 func (c Counter) path(session string) string {
-	sum := sha256.Sum256([]byte(session))
-	return filepath.Join(c.dir, hex.EncodeToString(sum[:16])+".json")
+	return filepath.Join(c.dir, digest.Hex(session)[:32]+".json")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/owner"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Place is a project, if it may act, and what is to be said about it before any
@@ -250,16 +251,9 @@ func (p *Place) distrust(dir string) {
 		if len(commands) == 0 {
 			return
 		}
-		would = "it would run " + strings.Join(shorten(commands, 5), ", ")
+		would = "it would run " + strings.Join(plain.Few(commands, 5), ", ")
 	}
 	p.cannot("trust", "untrusted", fmt.Sprintf("%s was never approved, so nothing of it runs: %s. Read it, then approve it with: stopgate trust", dir, would))
-}
-
-func shorten(list []string, most int) []string {
-	if len(list) > most {
-		list = append(list[:most:most], fmt.Sprintf("and %d more", len(list)-most))
-	}
-	return list
 }
 
 func offMessage(r Recess) string {

@@ -1,16 +1,12 @@
 package stop
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // Recess is a time in which stopgate stands aside in one project.
@@ -23,31 +19,20 @@ type Recess struct {
 
 // Begin writes the recess down.
 func (r Recess) Begin(stateDir string) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(recessPath(stateDir, r.Root), append(text, '\n'), 0o600)
+	return statefile.Write(recessPath(stateDir, r.Root), r)
 }
 
 // EndRecess ends the recess that is on in the project, if there is one.
 func EndRecess(stateDir, root string) error {
-	if err := os.Remove(recessPath(stateDir, root)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return disk.Remove(recessPath(stateDir, root))
 }
 
 // InRecess is the recess that is on in the project now. A clock that stands
 // before the recess began was set back: then the recess is over, for otherwise
 // it might never end.
 func InRecess(stateDir, root string, now time.Time) (Recess, bool) {
-	text, err := regular.Read(recessPath(stateDir, root), maxKept)
-	if err != nil {
-		return Recess{}, false
-	}
-	var r Recess
-	if json.Unmarshal(text, &r) != nil || now.Before(r.Since) || !now.Before(r.Until) {
+	r, err := statefile.Read[Recess](recessPath(stateDir, root), maxKept)
+	if err != nil || now.Before(r.Since) || !now.Before(r.Until) {
 		return Recess{}, false
 	}
 	return r, true

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // Variable switches the supervisor on for a client and its hooks.
@@ -90,7 +91,7 @@ func Switched(env []string, session string) (on, said bool) {
 func (k *Keeper) Supervises(env []string, session string) bool {
 	id := environ.Get(env, launch.IDVariable)
 	if id == "" {
-		return environ.Get(env, "CLAUDECODE") == "" || !launch.NestedClient()
+		return environ.Get(env, "CLAUDECODE") == "" || !process.NestedCaller(0)
 	}
 	registry := launch.NewRegistry(k.StateDir)
 	if recorded, known := registry.Session(id); known {

@@ -179,15 +179,10 @@ func (s *session) noResult(client string, run process.Result) error {
 	case run.Err != nil, run.TimedOut, run.Canceled:
 		return fmt.Errorf("%s %s", name, run)
 	}
-	if last := s.line(lastLine(run.Tail)); last != "" {
+	if last := s.line(plain.LastLine(run.Tail)); last != "" {
 		return fmt.Errorf("%s ended without a result (%s): %s", name, run, excerpt(last))
 	}
 	return fmt.Errorf("%s ended without a result (%s)", name, run)
-}
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 func costOf(r claude.Result) event.Cost {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // ellipsis stands for what was left out of the middle of a text.
@@ -97,17 +99,6 @@ func inLine(name string, size int) string {
 
 // fence puts a text between lines of backticks that it cannot close.
 func fence(text string) string {
-	ticks := 3
-	for rest := text; rest != ""; {
-		at := strings.IndexByte(rest, '`')
-		if at < 0 {
-			break
-		}
-		rest = rest[at:]
-		after := strings.TrimLeft(rest, "`")
-		ticks = max(ticks, len(rest)-len(after)+1)
-		rest = after
-	}
-	line := strings.Repeat("`", ticks)
-	return line + "text\n" + strings.TrimSuffix(text, "\n") + "\n" + line + "\n"
+	fenced, _ := plain.Fence("text", text)
+	return fenced
 }

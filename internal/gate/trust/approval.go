@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // approval is what is written down about a project: names and hashes and, since version
@@ -86,12 +88,11 @@ func (s Store) read(key string) (*approval, error) {
 
 func (s Store) readFile(key, name string) (*approval, error) {
 	path := filepath.Join(s.folder(key), name)
-	text, err := regular.Read(path, maxApproval)
-	if err != nil {
+	a, err := statefile.Read[approval](path, maxApproval)
+	switch {
+	case err != nil && !statefile.IsDamaged(err):
 		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	var a approval
-	if json.Unmarshal(text, &a) != nil || !a.sound() {
+	case err != nil || !a.sound():
 		return nil, fmt.Errorf("%s is damaged or of another version; approve again with: stopgate trust", path)
 	}
 	return &a, nil
@@ -106,7 +107,7 @@ func (a *approval) sound() bool {
 		return false
 	}
 	for _, f := range a.Files {
-		if sum := sha256.Sum256(f.Data); a.Version > 1 && hex.EncodeToString(sum[:]) != f.Hash {
+		if a.Version > 1 && digest.Hex(f.Data) != f.Hash {
 			return false
 		}
 	}
@@ -158,7 +159,7 @@ func (s Store) upgrade(key string, a *approval) *approval {
 // would look damaged.
 func (s Store) remove(key string) error {
 	for _, name := range []string{spareFile, approvalFile} {
-		if err := os.Remove(filepath.Join(s.folder(key), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(filepath.Join(s.folder(key), name)); err != nil {
 			return err
 		}
 	}

@@ -45,18 +45,11 @@ func (s Store) copyOf(key string, a *approval) (dir string, err error) {
 // hangs must not free an agent together. It touches nothing that another may use. The next change of
 // the approval removes it.
 func (s Store) copyUnlocked(key string, a *approval) (dir string, err error) {
-	if err := os.MkdirAll(s.folder(key), 0o700); err != nil {
-		return "", err
-	}
 	dir = s.unlockedDir(key, a.Hash)
-	tmp, err := os.MkdirTemp(s.folder(key), filepath.Base(dir)+"-*")
+	tmp, err := s.writeAside(key, a, filepath.Base(dir)+"-*")
 	if err != nil {
 		return "", err
 	}
-	if err := writeFiles(tmp, a.content(), 0o600); err != nil {
-		return "", errors.Join(err, os.RemoveAll(tmp))
-	}
-
 	if err := os.Rename(tmp, dir); err != nil {
 		return tmp, nil // one that was made before and then damaged is in the way
 	}
@@ -70,22 +63,29 @@ func (s Store) makeCopy(key string, a *approval) error {
 	if intact(target, a) {
 		return nil
 	}
-	folder := s.folder(key)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.MkdirTemp(folder, ".copy-*")
+	tmp, err := s.writeAside(key, a, ".copy-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	if err := writeFiles(tmp, a.content(), 0o600); err != nil {
-		return err
-	}
 	if err := os.RemoveAll(target); err != nil {
 		return err
 	}
 	return os.Rename(tmp, target)
+}
+
+// writeAside writes the content into a new folder, which gets its name when it is whole.
+func (s Store) writeAside(key string, a *approval, pattern string) (dir string, err error) {
+	if err := os.MkdirAll(s.folder(key), 0o700); err != nil {
+		return "", err
+	}
+	if dir, err = os.MkdirTemp(s.folder(key), pattern); err != nil {
+		return "", err
+	}
+	if err := writeFiles(dir, a.content(), 0o600); err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
 }
 
 // intact reports whether a folder holds exactly the approved content.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
@@ -91,8 +92,7 @@ func readFile(path string, room int) (file, error) {
 	if len(data) > room {
 		return file{}, fmt.Errorf("more than %d MiB in all", maxBytes>>20)
 	}
-	sum := sha256.Sum256(data)
-	return file{Hash: hex.EncodeToString(sum[:]), Exec: info.Mode().Perm()&0o100 != 0, Data: data}, nil
+	return file{Hash: digest.Hex(data), Exec: info.Mode().Perm()&0o100 != 0, Data: data}, nil
 }
 
 // hashTree is the identity of a tree: names, contents and what is executable.

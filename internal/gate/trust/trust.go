@@ -6,8 +6,6 @@ package trust
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -202,8 +201,7 @@ func (s Store) lock() (unlock func(), err error) {
 
 // ProjectKey names a project in the state directory.
 func ProjectKey(root string) string {
-	sum := sha256.Sum256([]byte(paths.Canonical(root)))
-	return hex.EncodeToString(sum[:16])
+	return digest.Hex(paths.Canonical(root))[:32]
 }
 
 // RepositoryKey names what the worktrees of a repository have in common of a project: its
@@ -213,6 +211,5 @@ func RepositoryKey(root string) string {
 	if !found {
 		return ProjectKey(root)
 	}
-	sum := sha256.Sum256([]byte("repository\x00" + common + "\x00" + within))
-	return hex.EncodeToString(sum[:16])
+	return digest.Hex("repository\x00" + common + "\x00" + within)[:32]
 }

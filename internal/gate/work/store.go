@@ -2,11 +2,7 @@ package work
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/process"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // Store keeps sessions, one file for each, below the state directory.
@@ -39,11 +35,10 @@ const (
 // Load is what is known of a session; nil where nothing is. One that cannot be read is as
 // good as none: then stops are judged that need not be.
 func (s Store) Load(id string) *Session {
-	session := s.read(s.path(id))
-	if session == nil || session.ID != id {
-		return nil
+	if session := s.read(s.path(id)); session != nil && session.ID == id {
+		return session
 	}
-	return session
+	return nil
 }
 
 // Update has change change what is known of a session, and keeps that. One that is not
@@ -53,23 +48,18 @@ func (s Store) Update(id string, by Beginning, now time.Time, change func(*Sessi
 	if id == "" {
 		return errors.New("a session without an id")
 	}
-	release, err := lockfile.Acquire(context.Background(), s.path(id)+lockfile.Suffix, lockPatience)
-	if err != nil {
-		return fmt.Errorf("lock the session: %w", err)
+	read := func() (*Session, error) {
+		if session := s.Load(id); session != nil {
+			return session, nil
+		}
+		return s.begin(id, by, now), nil
 	}
-	defer release()
-
-	session := s.Load(id)
-	if session == nil {
-		session = s.begin(id, by, now)
-	}
-	session.RunBy(by.Client)
-	change(session)
-	text, err := json.Marshal(session)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(s.path(id), append(text, '\n'), 0o600)
+	lock := statefile.Lock{Path: s.path(id) + lockfile.Suffix, Patience: lockPatience, What: "the session"}
+	return statefile.Update(context.Background(), s.path(id), lock, read, func(session **Session) error {
+		(*session).RunBy(by.Client)
+		change(*session)
+		return nil
+	})
 }
 
 // begin is a session that is not known yet.
@@ -138,10 +128,9 @@ func (s Store) entries() (files []fs.DirEntry) {
 	return files
 }
 
-func (Store) read(path string) *Session {
-	text, err := regular.Read(path, maxSession)
-	var session Session
-	if err != nil || json.Unmarshal(text, &session) != nil {
+func (s Store) read(path string) *Session {
+	session, err := statefile.Read[Session](path, maxSession)
+	if err != nil {
 		return nil
 	}
 	return &session
@@ -150,6 +139,5 @@ func (Store) read(path string) *Session {
 // path is the session's file. The id is the client's, so it is hashed: nothing outside the
 // directory is ever touched.
 func (s Store) path(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return filepath.Join(s.dir, hex.EncodeToString(sum[:12])+".json")
+	return filepath.Join(s.dir, digest.Hex(id)[:24]+".json")
 }

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/environ"
 )
@@ -32,13 +31,7 @@ func IsMark(name string) bool { return slices.Contains(marks, name) }
 // Environ is the environment of a client that we start: the caller's without
 // its session, plus the marks.
 func Environ(variables []string) []string {
-	env := make([]string, 0, len(variables)+len(marks))
-	for _, entry := range variables {
-		name, _, _ := strings.Cut(entry, "=")
-		if !IsMark(name) && !environ.OfClient(name) {
-			env = append(env, entry)
-		}
-	}
+	env := environ.Without(variables, func(name string) bool { return IsMark(name) || environ.OfClient(name) })
 	for _, mark := range marks {
 		env = append(env, mark+"=1")
 	}

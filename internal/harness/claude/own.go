@@ -18,7 +18,7 @@ import (
 func Imposed(given []string) map[string]*string { return imposed(given, process.CallerEnviron) }
 
 func imposed(given []string, started func() []string) map[string]*string {
-	names, known := projectVariables(given)
+	names, known := projectVariables(environ.Get(given, "CLAUDE_PROJECT_DIR"))
 	names = slices.DeleteFunc(names, func(name string) bool {
 		_, set := environ.Lookup(given, name)
 		return !set || !environ.Own(name)
@@ -55,29 +55,22 @@ func imposed(given []string, started func() []string) map[string]*string {
 	return imposed
 }
 
-// projectVariables names what the project's settings set, and says whether all of them could be
-// read.
-func projectVariables(given []string) (names []string, known bool) {
+// projectVariables names what the settings set that a client may have taken for the project's, in
+// directories or at the top of their main worktrees, and says whether all of them could be read.
+func projectVariables(dirs ...string) (names []string, known bool) {
 	known = true
-	for _, dir := range projectDirs(given) {
-		more, whole := settings.ProjectVariables(dir)
-		names = append(names, more...)
-		known = known && whole
+	for _, dir := range dirs {
+		all := []string{dir}
+		if root, found := paths.MainWorktree(dir); dir != "" && found && root != dir {
+			all = append(all, root)
+		}
+		for _, dir := range all {
+			more, whole := settings.ProjectVariables(dir)
+			names = append(names, more...)
+			known = known && whole
+		}
 	}
 	return names, known
-}
-
-// projectDirs are those whose settings the client may have taken for the project's.
-func projectDirs(given []string) []string {
-	dir := environ.Get(given, "CLAUDE_PROJECT_DIR")
-	if dir == "" {
-		return nil
-	}
-	dirs := []string{dir}
-	if root, found := paths.MainWorktree(dir); found && root != dir {
-		dirs = append(dirs, root)
-	}
-	return dirs
 }
 
 // ownIn names the variables of an environment that stopgate goes by.
@@ -92,10 +85,7 @@ func ownIn(given []string) (names []string) {
 
 // without is an environment less some variables.
 func without(given, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(given), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(names, name)
-	})
+	return environ.Without(given, func(name string) bool { return slices.Contains(names, name) })
 }
 
 // configDir is ConfigDir where a project's settings may have hidden the home directory.

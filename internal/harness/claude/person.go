@@ -1,12 +1,10 @@
 package claude
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/sys/environ"
-	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
@@ -30,7 +28,8 @@ func personal(given []string, started func() []string, dirs []string) []string {
 	}
 	own := started()
 	if own == nil {
-		own = withoutProject(given, dirs)
+		names, _ := projectVariables(append([]string{environ.Get(given, "CLAUDE_PROJECT_DIR")}, dirs...)...)
+		own = without(given, names)
 	}
 	for name, value := range settings.UserEnvironment(ConfigDir(own)) {
 		own = append(own, name+"="+value)
@@ -42,20 +41,4 @@ func personal(given []string, started func() []string, dirs []string) []string {
 		}
 	}
 	return own
-}
-
-// withoutProject leaves out what the project's settings set.
-func withoutProject(given, dirs []string) []string {
-	var names []string
-	for _, dir := range slices.Concat(dirs, []string{environ.Get(given, "CLAUDE_PROJECT_DIR")}) {
-		all := []string{dir}
-		if root, found := paths.MainWorktree(dir); found {
-			all = append(all, root)
-		}
-		for _, dir := range all {
-			more, _ := settings.ProjectVariables(dir)
-			names = append(names, more...)
-		}
-	}
-	return without(given, names)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/harness/claude"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -117,7 +118,7 @@ func (l *launch) findClient() (string, error) {
 	if l.getenv(pidVariable) == strconv.Itoa(os.Getpid()) {
 		return "", ClientError{fmt.Errorf("%s starts stopgate again, not the client", path), "name the client's own program in CCC_CLAUDE"}
 	}
-	if sameFile(path, l.Executable) {
+	if disk.Same(path, l.Executable) {
 		return "", ClientError{fmt.Errorf("%s is stopgate itself, not the client", path), "name the client's own program in CCC_CLAUDE"}
 	}
 	return path, nil

@@ -2,8 +2,6 @@ package launch
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/harness/settings"
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // memory is what launches put into one settings file, so that a later one can take
@@ -33,19 +31,12 @@ var errMemory = errors.New("cannot remember which settings are the provider's")
 // outside is an error: without it a provider's settings would stay for ever.
 func (r Registry) memoryOf(path string) (memory, error) {
 	path = resolved(path)
-	sum := sha256.Sum256([]byte(path))
-	m := memory{Path: path, file: filepath.Join(r.dir, "settings-"+hex.EncodeToString(sum[:16])+".json")}
-	text, err := regular.Read(m.file, 1<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
+	file := filepath.Join(r.dir, "settings-"+digest.Hex(path)[:32]+".json")
+	m, err := statefile.Read[memory](file, maxRecord)
+	m.Path, m.file = path, file
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("%w: %s: %w", errMemory, file, err)
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err != nil {
-		return m, fmt.Errorf("%w: %s: %w", errMemory, m.file, err)
-	}
-	m.Path = path
 	return m, nil
 }
 
@@ -75,7 +66,7 @@ func (m *memory) store(put []settings.Put) error {
 	case len(put) == 0:
 		err = os.Remove(m.file)
 	default:
-		err = atomicfile.Write(m.file, append(text, '\n'), 0o600)
+		err = statefile.Write(m.file, m)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errMemory, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/process"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // IDVariable tells the hooks of a supervised client which launch they belong to.
@@ -30,6 +30,8 @@ const (
 	// followPatience is that of a hook, for other hooks.
 	followPatience = 5 * time.Second
 	followLock     = "sessions.lock"
+	// maxRecord is far more than any file of a launch has.
+	maxRecord = 1 << 20
 )
 
 // Registry keeps, on disk, the supervised clients that we started and the session
@@ -60,7 +62,7 @@ func (r Registry) Session(id string) (session string, known bool) {
 // known on Linux only; what is not known is no.
 func (r Registry) Nested(id string) bool {
 	rec, err := r.load(id)
-	return err == nil && nested(rec.Client.PID)
+	return err == nil && process.NestedCaller(rec.Client.PID)
 }
 
 // Follow keeps the session of a launch current, by what its client's hooks see. An
@@ -144,15 +146,11 @@ func (r Registry) load(id string) (record, error) {
 	if err := validID(id); err != nil {
 		return record{}, err
 	}
-	text, err := regular.Read(r.path(id), 1<<20)
-	if err != nil {
-		return record{}, err
+	rec, err := statefile.Read[record](r.path(id), maxRecord)
+	if statefile.IsDamaged(err) {
+		err = fmt.Errorf("%s: %w: %w", r.path(id), errRecord, err)
 	}
-	var rec record
-	if err := json.Unmarshal(text, &rec); err != nil {
-		return record{}, fmt.Errorf("%s: %w: %w", r.path(id), errRecord, err)
-	}
-	return rec, nil
+	return rec, err
 }
 
 // create stores a new record. Nobody asks for it before the client runs, and one that

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
@@ -147,14 +147,8 @@ func (l *launch) program() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !sameFile(path, l.Executable) { // a name that somebody else chose for us
+	if !disk.Same(path, l.Executable) { // a name that somebody else chose for us
 		return filepath.Abs(l.Executable)
 	}
 	return path, nil
-}
-
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }

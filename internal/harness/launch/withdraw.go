@@ -1,12 +1,11 @@
 package launch
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/harness/settings"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // Touched lists the settings files in which launches have left something: the user's own, if
@@ -19,9 +18,8 @@ func Touched(stateDir, user string) (paths []string) {
 	}
 	memories, _ := filepath.Glob(filepath.Join(NewRegistry(stateDir).dir, "settings-*.json"))
 	for _, file := range memories {
-		var m memory
-		text, err := regular.Read(file, 1<<20)
-		if err == nil && json.Unmarshal(text, &m) == nil && len(m.Put) > 0 && !slices.Contains(paths, m.Path) {
+		m, err := statefile.Read[memory](file, maxRecord)
+		if err == nil && len(m.Put) > 0 && !slices.Contains(paths, m.Path) {
 			paths = append(paths, m.Path)
 		}
 	}

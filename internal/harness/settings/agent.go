@@ -46,7 +46,7 @@ func (a Agent) File() ([]byte, error) {
 // inspect looks at the files that the client is sure to read, and at the one that it may
 // read, as its version decides.
 func (a Agent) inspect() (sure, perhaps []File) {
-	sure = inspectAll(inForceFor(a.user(), a.Dir, a.Dir))
+	sure = a.read()
 	if top, found := paths.MainWorktree(a.Dir); found && top != a.Dir {
 		if path, err := Path(Local, top); err == nil {
 			perhaps = []File{inspect(location{Local, path})}
@@ -55,18 +55,13 @@ func (a Agent) inspect() (sure, perhaps []File) {
 	return sure, perhaps
 }
 
-// user is the path of the user's settings.
-func (a Agent) user() string {
-	if a.ConfigDir == "" {
-		return ""
-	}
-	return filepath.Join(a.ConfigDir, "settings.json")
-}
-
 // Disabled is the function of that name for the files that count for the client.
 func (a Agent) Disabled() (by File, disabled bool) {
-	return Disabled(inspectAll(inForceFor(a.user(), a.Dir, a.Dir)))
+	return Disabled(a.read())
 }
+
+// read looks at the files that the client is sure to read.
+func (a Agent) read() []File { return inspectAll(inForceFor(userFile(a.ConfigDir), a.Dir, a.Dir)) }
 
 // entries are those of the standard events that no file has. Where a file may have one, or
 // has one that is not for all that the event is about, the same command is written again:

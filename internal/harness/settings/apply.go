@@ -3,12 +3,12 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -175,9 +175,7 @@ func (a *application) supervisor(e Entry) bool {
 
 // sameFile takes a path that leads nowhere for what it says.
 func sameFile(path, own string) bool {
-	a, errA := os.Stat(path)
-	b, errB := os.Stat(own)
-	return path == own || errA == nil && errB == nil && os.SameFile(a, b)
+	return path == own || disk.Same(path, own)
 }
 
 func (a *application) ours(e Entry) bool { return e.ours() || a.supervisor(e) }

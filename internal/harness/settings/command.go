@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
@@ -33,7 +33,7 @@ func (c Call) arguments() []string {
 	if c.For != "" {
 		args = append(args, "--for", c.For)
 	}
-	return append(args, "--timeout", config.ShortDuration(c.Timeout))
+	return append(args, "--timeout", plain.Duration(c.Timeout))
 }
 
 // guard is what comes before the call: all of it is built into the shell, so that it

@@ -15,11 +15,15 @@ import (
 // UserEnvironment is what settings that no project can write put into the environment of the
 // client: the user's in the client's directory, and the administrator's.
 func UserEnvironment(dir string) map[string]string {
-	user := ""
-	if dir != "" {
-		user = filepath.Join(dir, "settings.json")
+	return Environment(inspectAll(inForceFor(userFile(dir), "", "")))
+}
+
+// userFile is the path of the user's settings in the client's directory; empty where that is not known.
+func userFile(dir string) string {
+	if dir == "" {
+		return ""
 	}
-	return Environment(inspectAll(inForceFor(user, "", "")))
+	return filepath.Join(dir, "settings.json")
 }
 
 // ProjectVariables names what the settings in a directory put into the environment of a

@@ -27,11 +27,7 @@ func replace(f *jsonfile.File, text []byte, original bool) (changed bool, err er
 		return false, nil
 	}
 	if f.Exists && original {
-		kept, err := f.HasBackup()
-		if err == nil && !kept {
-			err = f.Keep()
-		}
-		if err != nil {
+		if err := f.Keep(); err != nil {
 			return false, err
 		}
 	}

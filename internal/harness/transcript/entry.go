@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -78,14 +79,9 @@ func PromptText(content json.RawMessage) string {
 
 // IsNotice reports whether a text is one that the client writes in the user's place.
 func IsNotice(text string) bool {
-	for _, beginning := range []string{
+	return slices.ContainsFunc([]string{
 		feedback, taskNotice, "<system-reminder>", "<bash-", interrupted, "[structured-output-enforce]",
-	} {
-		if strings.HasPrefix(text, beginning) {
-			return true
-		}
-	}
-	return false
+	}, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
 }
 
 // How the client's notices begin.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -19,7 +20,7 @@ func Find(projects, beside, session string) (path string, err error) {
 		return "", nil
 	}
 	file := session + ".jsonl"
-	if path := filepath.Join(filepath.Dir(beside), file); filepath.IsAbs(path) && isRegular(path) {
+	if path := filepath.Join(filepath.Dir(beside), file); filepath.IsAbs(path) && disk.IsRegular(path) {
 		return path, nil
 	}
 	if !filepath.IsAbs(projects) { // nobody knows where they are
@@ -30,16 +31,11 @@ func Find(projects, beside, session string) (path string, err error) {
 		return "", fmt.Errorf("look for a transcript: %w", err)
 	}
 	for _, folder := range folders {
-		if path := filepath.Join(projects, folder.Name(), file); isRegular(path) {
+		if path := filepath.Join(projects, folder.Name(), file); disk.IsRegular(path) {
 			return path, nil
 		}
 	}
 	return "", nil
-}
-
-func isRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // tailSize is how much of a transcript's end is looked at for the last words in it.

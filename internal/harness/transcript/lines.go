@@ -4,13 +4,12 @@
 package transcript
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/stopgate/stopgate/internal/sys/lines"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -21,36 +20,21 @@ const MaxLine = 32 << 20
 // Lines hands out lines of any number, also one at the end that is not whole. One that is
 // longer than a line may be is passed over without being held.
 func Lines(r io.Reader, take func(line []byte)) error {
-	return lines(r, func(line []byte, _ int64, _ bool) {
-		if line != nil {
-			take(line)
+	return each(r, func(line lines.Line) {
+		if !line.TooLong {
+			take(line.Text)
 		}
 	})
 }
 
-// lines hands out lines with their lengths, and whether they are whole; nil for one that is
-// too long.
-func lines(r io.Reader, take func(line []byte, length int64, whole bool)) error {
-	reader := bufio.NewReaderSize(r, 64<<10)
-	line, length := []byte{}, int64(0)
-	for {
-		piece, err := reader.ReadSlice('\n')
-		if length += int64(len(piece)); length > MaxLine {
-			line = nil
-		} else {
-			line = append(line, piece...)
+// each hands out every line, also what was read of one before an error.
+func each(r io.Reader, take func(lines.Line)) error {
+	for reader := lines.NewReader(r, MaxLine); ; {
+		line, err := reader.Next()
+		if line.Length > 0 {
+			take(line)
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		take(line, length, err == nil)
-		if line, length = line[:0], 0; cap(line) > 1<<20 || line == nil {
-			line = []byte{}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
+		if err != nil || line.Length == 0 {
 			return err
 		}
 	}
@@ -130,13 +114,13 @@ func (f *Follower) next(file *os.File, take func(line []byte)) error {
 	if _, err := file.Seek(f.at, io.SeekStart); err != nil {
 		return err
 	}
-	return lines(file, func(line []byte, length int64, whole bool) {
-		if !whole {
+	return each(file, func(line lines.Line) {
+		if !line.Whole {
 			return
 		}
-		f.at += length
-		if line != nil {
-			take(line)
+		f.at += line.Length
+		if !line.TooLong {
+			take(line.Text)
 		}
 	})
 }

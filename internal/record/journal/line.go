@@ -14,6 +14,10 @@ import (
 // bytes; the client's payloads can hold whole files.
 const maxRecord = 1 << 20
 
+// maxLine bounds the memory for one line that is read. It is above maxRecord to leave room
+// for a newer stopgate.
+const maxLine = 16 << 20
+
 // encode returns the line for r, newline included. A payload that is too large,
 // or is no JSON, is dropped from r: the fact matters more than its payload.
 func encode(r *event.Record) ([]byte, error) {

@@ -30,11 +30,8 @@ func (p Position) Compare(q Position) int {
 func ParsePosition(s string) (Position, error) {
 	segment, offset, _ := strings.Cut(s, ":")
 	n, err := strconv.ParseUint(segment, 10, 64)
-	if err != nil {
-		return Position{}, fmt.Errorf("journal position %q: want SEGMENT:OFFSET", s)
-	}
-	off, err := strconv.ParseUint(offset, 10, 63)
-	if err != nil {
+	off, offErr := strconv.ParseUint(offset, 10, 63)
+	if err != nil || offErr != nil {
 		return Position{}, fmt.Errorf("journal position %q: want SEGMENT:OFFSET", s)
 	}
 	return Position{Segment: n, Offset: int64(off)}, nil

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/lines"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -162,14 +164,13 @@ func (s *scan) segment(f *os.File, final bool) error {
 }
 
 func (s *scan) lines(in io.Reader, final bool) error {
-	lines := newLineReader(in)
-	for {
-		line, err := lines.next()
+	for reader := lines.NewReader(in, maxLine); ; {
+		line, err := reader.Next()
 		if err != nil {
 			return err
 		}
-		if !line.ended && (line.length == 0 || !final) {
-			s.unfinished = line.length > 0
+		if !line.Whole && (line.Length == 0 || !final) {
+			s.unfinished = line.Length > 0
 			return nil
 		}
 		if err := s.line(line); err != nil {
@@ -180,20 +181,21 @@ func (s *scan) lines(in io.Reader, final bool) error {
 
 // line yields one line. An empty one is what a scan finds when it starts at the
 // end of a torn line that was ended later: nothing is lost with it.
-func (s *scan) line(line rawLine) error {
+func (s *scan) line(line lines.Line) error {
 	start := s.at
-	end := Position{start.Segment, start.Offset + line.length}
-	if len(line.text) == 0 {
+	end := Position{start.Segment, start.Offset + line.Length}
+	text := bytes.TrimSuffix(line.Text, []byte("\n"))
+	if len(text) == 0 && !line.TooLong {
 		s.at = end
 		return nil
 	}
 	d := decoded{damage: "is too long for a record"}
-	if !line.tooLong {
-		d = decode(line.text, s.wanted)
+	if !line.TooLong {
+		d = decode(text, s.wanted)
 	}
 	e := Entry{Record: d.record, Newer: d.newer, Position: end}
 	if d.damage != "" {
-		e.Damage = &Damage{Start: start, Length: line.length, Why: d.damage}
+		e.Damage = &Damage{Start: start, Length: line.Length, Why: d.damage}
 	}
 	return s.emit(e)
 }

@@ -431,7 +431,7 @@ func TestDelivered(t *testing.T) {
 	w := s.ready(mainSession)
 	_, err := s.outside().Create(t.Context(), Order{Session: mainSession, Commands: []string{"/gsd:a"}, Key: "k1"})
 	check(t, err)
-	delivered := func(key string) bool { return s.driver().Delivered(mainSession, key) }
+	delivered := func(key string) bool { return s.driver().queues().HasKey(mainSession, key) }
 	if !delivered("k1") || delivered("k2") {
 		t.Error("while it is there")
 	}

@@ -309,10 +309,4 @@ func (d *Driver) clientIn(pane terminal.Pane) (presence.Client, bool) {
 	return presence.Client{}, false
 }
 
-// Delivered reports whether a queue with this key is or was there: then the message
-// need not be typed again.
-func (d *Driver) Delivered(session, key string) bool {
-	return d.queues().HasKey(session, key)
-}
-
 func (d *Driver) newID(session string) string { return wake.Key("queue", session, d.Now().String()) }

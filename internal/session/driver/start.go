@@ -73,7 +73,7 @@ func startLogged(detach detacher, stateDir, log string, env []string, args ...st
 // Type types a message into a session, as a queue of one command. The key keeps it from being
 // typed twice.
 func (d *Driver) Type(ctx context.Context, session, key, text string) error {
-	if d.Delivered(session, key) {
+	if d.queues().HasKey(session, key) {
 		return nil
 	}
 	_, err := d.Create(ctx, Order{Session: session, Commands: []string{text}, Key: key})

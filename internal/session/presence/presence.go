@@ -3,9 +3,6 @@
 package presence
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,8 +12,10 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // Client is a client in a pane.
@@ -80,12 +79,15 @@ func notified(state State, kind string) State {
 // Book keeps the clients on disk, a file for each pane.
 type Book struct{ dir string }
 
+// maxSize is far more than is known about a client.
+const maxSize = 1 << 20
+
 // NewBook keeps them below the state directory.
 func NewBook(stateDir string) Book { return Book{filepath.Join(stateDir, "presence")} }
 
 // Load is what is known about the client in a pane.
 func (b Book) Load(socket string, pid int, pane string) (Client, bool) {
-	c, err := read(b.path(socket, pid, pane))
+	c, err := statefile.Read[Client](b.path(socket, pid, pane), maxSize)
 	return c, err == nil && c.Socket == socket && c.PID == pid && c.Pane == pane
 }
 
@@ -113,7 +115,7 @@ func (b Book) All() []Client {
 		if !strings.HasSuffix(entry.Name(), ".json") {
 			continue
 		}
-		if c, err := read(filepath.Join(b.dir, entry.Name())); err == nil {
+		if c, err := statefile.Read[Client](filepath.Join(b.dir, entry.Name()), maxSize); err == nil {
 			all = append(all, c)
 		}
 	}
@@ -123,26 +125,10 @@ func (b Book) All() []Client {
 
 // Sweep forgets clients that nobody has heard of for a month.
 func (b Book) Sweep(now time.Time) {
-	const month = 30 * 24 * time.Hour
-	entries, _ := os.ReadDir(b.dir)
-	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > month {
-			_ = os.Remove(filepath.Join(b.dir, entry.Name()))
-		}
-	}
-}
-
-func read(path string) (c Client, err error) {
-	text, err := regular.Read(path, 1<<20)
-	if err != nil {
-		return Client{}, err
-	}
-	err = json.Unmarshal(text, &c)
-	return c, err
+	disk.Prune(b.dir, now.Add(-30*24*time.Hour), func(string) bool { return false })
 }
 
 // path is the pane's file. What names it comes from outside, so its hash is the name.
 func (b Book) path(socket string, pid int, pane string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", socket, pid, pane))
-	return filepath.Join(b.dir, hex.EncodeToString(sum[:16])+".json")
+	return filepath.Join(b.dir, digest.Hex(fmt.Sprintf("%s\x00%d\x00%s", socket, pid, pane))[:32]+".json")
 }

@@ -1,10 +1,10 @@
 package queue
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/url"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/digest"
 )
 
 const prefix = "queue-"
@@ -28,8 +28,7 @@ func fileName(session string) string {
 	if len(name) <= maxName {
 		return name
 	}
-	sum := sha256.Sum256([]byte(session))
-	return strings.ToValidUTF8(name[:maxName-20], "") + "~" + hex.EncodeToString(sum[:8])
+	return strings.ToValidUTF8(name[:maxName-20], "") + "~" + digest.Hex(session)[:16]
 }
 
 // sessionOf is the session whose queue a file is, if it is one.

@@ -194,13 +194,7 @@ func (q *Queue) ID() string {
 }
 
 // Active is the command that is being worked on, if one is.
-func (q *Queue) Active() *Command {
-	i := slices.IndexFunc(q.Commands, func(c Command) bool { return c.Status == Active })
-	if i < 0 {
-		return nil
-	}
-	return &q.Commands[i]
-}
+func (q *Queue) Active() *Command { return q.first(Active) }
 
 // Completed is how many commands are done.
 func (q *Queue) Completed() int {
@@ -231,12 +225,15 @@ func (q *Queue) At(p Place) bool {
 }
 
 // next is the first command that nobody has begun with.
-func (q *Queue) next() *Command {
-	i := slices.IndexFunc(q.Commands, func(c Command) bool { return c.Status == Pending })
-	if i < 0 {
-		return nil
+func (q *Queue) next() *Command { return q.first(Pending) }
+
+func (q *Queue) first(status Status) *Command {
+	for i := range q.Commands {
+		if q.Commands[i].Status == status {
+			return &q.Commands[i]
+		}
 	}
-	return &q.Commands[i]
+	return nil
 }
 
 func (q *Queue) meta() *Meta {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
@@ -62,10 +63,7 @@ func (s Store) Path(session string) string { return s.path(session, "") }
 func (s Store) DriverLock(session string) string { return s.name(session) + ".driver.lock" }
 
 // Exists reports whether a session has a queue. It costs next to nothing.
-func (s Store) Exists(session string) bool {
-	_, err := os.Lstat(s.Path(session))
-	return err == nil
-}
+func (s Store) Exists(session string) bool { return disk.Exists(s.Path(session)) }
 
 // Load reads a session's queue.
 func (s Store) Load(session string) (Queue, error) { return load(s.Path(session)) }
@@ -142,10 +140,7 @@ type Listed struct {
 
 // List gives the queues that are not at their end, by session.
 func (s Store) List() ([]Listed, error) {
-	entries, err := os.ReadDir(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := disk.List(s.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -171,16 +166,10 @@ func (s Store) List() ([]Listed, error) {
 // Sweep removes what is left of queues that ended more than a month ago, and of writers
 // that were killed. Locks stay: one that is removed no longer locks.
 func (s Store) Sweep(now time.Time) {
-	const month = 30 * 24 * time.Hour
-	entries, _ := os.ReadDir(s.dir) // none: nobody ever had a queue
-	for _, entry := range entries {
-		if _, living := sessionOf(entry.Name()); living || strings.HasSuffix(entry.Name(), ".lock") {
-			continue
-		}
-		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > month {
-			_ = os.Remove(filepath.Join(s.dir, entry.Name()))
-		}
-	}
+	disk.Prune(s.dir, now.Add(-30*24*time.Hour), func(name string) bool {
+		_, living := sessionOf(name)
+		return living || strings.HasSuffix(name, lockfile.Suffix)
+	})
 }
 
 func (s Store) lock(session string) (release func(), err error) {
@@ -272,7 +261,7 @@ func (c *Command) check() error {
 func rotate(from, to string) error {
 	base := strings.TrimSuffix(to, ".json")
 	numbered := func(n int) string { return base + "." + strconv.Itoa(n) + ".json" }
-	if _, err := os.Lstat(to); err == nil {
+	if disk.Exists(to) {
 		for n := kept; n > 1; n-- {
 			_ = os.Rename(numbered(n-1), numbered(n)) // an old one in the way costs another old one at most
 		}

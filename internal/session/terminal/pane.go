@@ -3,7 +3,6 @@ package terminal
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -68,11 +67,7 @@ func (p Pane) lookWith(ctx context.Context, stdin string, command ...string) (st
 
 // explain says ErrNoPane where that is the reason.
 func (p Pane) explain(err error) error {
-	failed := (*Error)(nil)
-	switch {
-	case errors.Is(err, errNoServer),
-		errors.As(err, &failed) && strings.HasPrefix(failed.Message, "can't find pane"),
-		failed != nil && failed.Message == noTarget:
+	if isMissing(err, "pane") {
 		return p.gone()
 	}
 	return err

@@ -151,11 +151,7 @@ func (s Server) onSession(ctx context.Context, command, name string) (found bool
 		return false, err
 	}
 	_, err = s.tmux(ctx, "", command, "-t", "="+name)
-	failed := (*Error)(nil)
-	switch {
-	case errors.Is(err, errNoServer),
-		errors.As(err, &failed) && strings.HasPrefix(failed.Message, "can't find session"),
-		failed != nil && failed.Message == noTarget:
+	if isMissing(err, "session") {
 		return false, nil
 	}
 	return err == nil, err

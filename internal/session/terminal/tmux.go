@@ -32,6 +32,12 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("tmux %s: %s", e.Command, e.Message) }
 
+// isMissing reports whether an error says that a pane or a session is not there, or no server.
+func isMissing(err error, what string) bool {
+	failed, ok := errors.AsType[*Error](err)
+	return errors.Is(err, errNoServer) || ok && (strings.HasPrefix(failed.Message, "can't find "+what) || failed.Message == noTarget)
+}
+
 // command is a tmux that talks UTF-8 whatever the locale says.
 func (s Server) command(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	program, found := environ.LookPath(s.Environ, "tmux")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
@@ -120,7 +121,7 @@ func lastNumber(files []letterFile) (last int64) {
 
 // files are the letters that wait, the oldest first.
 func (b Box) files() ([]letterFile, error) {
-	entries, err := readDir(b.dir)
+	entries, err := disk.List(b.dir)
 	return lettersOf(entries), err
 }
 
@@ -151,7 +152,7 @@ func (b Box) Next() (Letter, bool, error) {
 		if _, sent := find(past, file.key); sent {
 			// Its sender was killed before it could remove it.
 			b.forget()
-			if err := remove(b.path(file.name())); err != nil {
+			if err := disk.Remove(b.path(file.name())); err != nil {
 				return Letter{}, false, err
 			}
 			continue
@@ -197,7 +198,7 @@ func (b Box) Sent(l Letter) error {
 		if !ok {
 			return nil
 		}
-		return remove(b.path(file.name()))
+		return disk.Remove(b.path(file.name()))
 	})
 }
 
@@ -210,13 +211,6 @@ func (b Box) Kill(l Letter, why string) error {
 		}
 		return b.bury(file, l.obituary(why))
 	})
-}
-
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // readLetter reads the letter with that key.

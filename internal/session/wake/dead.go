@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -51,7 +52,7 @@ func (b Box) deadPath(name string) string { return filepath.Join(b.dir, deadDir,
 
 // dead are the letters that were given up, the oldest first.
 func (b Box) dead() []letterFile {
-	entries, _ := readDir(b.path(deadDir)) // nobody waits for these
+	entries, _ := disk.List(b.path(deadDir)) // nobody waits for these
 	return lettersOf(entries)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -63,15 +62,6 @@ func lettersOf(entries []fs.DirEntry) []letterFile {
 		return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.key, b.key))
 	})
 	return files
-}
-
-// readDir is os.ReadDir for a directory that may be missing.
-func readDir(dir string) ([]fs.DirEntry, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return entries, err
 }
 
 // errNoLetter says that a file will never be read as what it should be.

@@ -1,15 +1,15 @@
 package wake
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // Outbox keeps letters until they are sent, one box per agent.
@@ -34,12 +34,10 @@ func (o Outbox) Put(l Letter) error {
 // Waiting tells quickly whether there is anything to send.
 func (o Outbox) Waiting() bool {
 	boxes, _ := o.boxes() // what cannot be read has nothing that could be sent
-	for _, b := range boxes {
-		if waits, _ := b.Waiting(); waits {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(boxes, func(b Box) bool {
+		waits, _ := b.Waiting()
+		return waits
+	})
 }
 
 // Agents are those that letters wait for. A box that cannot be read is no reason to
@@ -64,8 +62,8 @@ func (o Outbox) Box(agent string) Box {
 
 // boxes are all that there are. Whatever else lies in the directory is left alone.
 func (o Outbox) boxes() ([]Box, error) {
-	entries, err := os.ReadDir(o.Dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	entries, err := disk.List(o.Dir)
+	if err != nil {
 		return nil, fmt.Errorf("read the outbox: %w", err)
 	}
 	var boxes []Box
@@ -104,8 +102,7 @@ func boxName(agent string) string {
 	if b.Len() <= maxBoxName {
 		return b.String()
 	}
-	sum := sha256.Sum256([]byte(agent))
-	return hashMark + hex.EncodeToString(sum[:])
+	return hashMark + digest.Hex(agent)
 }
 
 // agentOf is the agent whose directory has the name.

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,14 @@ func Lookup(environ []string, name string) (value string, found bool) {
 func Get(environ []string, name string) string {
 	value, _ := Lookup(environ, name)
 	return value
+}
+
+// Without is an environment less the unwanted variables.
+func Without(environ []string, unwanted func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return unwanted(name)
+	})
 }
 
 // LookPath finds a program on the environment's PATH. Like os/exec it does not

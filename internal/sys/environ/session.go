@@ -1,9 +1,6 @@
 package environ
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // OfClient reports whether a client sets the variable for the processes that it starts. A
 // client that finds them takes itself for a part of that session. Everything else is the
@@ -34,9 +31,4 @@ func OfSession(name string) bool {
 
 // WithoutSession is the environment of what is started from a session and is no part of
 // it.
-func WithoutSession(environ []string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return OfSession(name)
-	})
-}
+func WithoutSession(environ []string) []string { return Without(environ, OfSession) }

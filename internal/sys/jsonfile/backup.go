@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // BackupPath is where the backup of a file lies: the file as it was before us, next to it.
@@ -14,17 +15,11 @@ func BackupPath(path string) string { return path + ".stopgate-backup" }
 
 func (f *File) backupPath() string { return BackupPath(f.Path) }
 
-// HasBackup reports whether there is a backup.
-func (f *File) HasBackup() (bool, error) {
-	_, err := os.Lstat(f.backupPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// Keep makes the backup of the file as it now is.
+// Keep makes the backup of the file as it now is, unless there is one.
 func (f *File) Keep() error {
+	if _, err := os.Lstat(f.backupPath()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	if err := atomicfile.Write(f.backupPath(), f.Text, 0o600); err != nil {
 		return fmt.Errorf("back up %s: %w", f.Path, err)
 	}
@@ -43,7 +38,7 @@ func (f *File) Backup() ([]byte, error) {
 // Forget removes the backup, if there is one, and the note that we made the file: there is
 // nothing of ours in it any more.
 func (f *File) Forget() error {
-	if err := os.Remove(f.backupPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Remove(f.backupPath()); err != nil {
 		return err
 	}
 	return f.forgetMade()

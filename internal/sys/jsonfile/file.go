@@ -3,7 +3,6 @@ package jsonfile
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/regular"
@@ -154,12 +154,9 @@ func lock(target string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	unlock, err = lockfile.Acquire(context.Background(), filepath.Join(state, "locks", digest(target)+".lock"), lockWait)
+	unlock, err = lockfile.Acquire(context.Background(), filepath.Join(state, "locks", digest.Hex(target)+lockfile.Suffix), lockWait)
 	if err != nil {
 		return nil, fmt.Errorf("lock for %s: %w", target, err)
 	}
 	return unlock, nil
 }
-
-// digest is a file's name that stands for a path.
-func digest(path string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(path))) }

@@ -1,14 +1,15 @@
 package jsonfile
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // made is what came to be with a file that we made. It is noted in our own state directory:
@@ -20,7 +21,7 @@ type made struct {
 
 func (f *File) madePath() (string, error) {
 	state, err := paths.StateDir()
-	return filepath.Join(state, "made", digest(f.target)+".json"), err
+	return filepath.Join(state, "made", digest.Hex(f.target)+".json"), err
 }
 
 // Make writes a file that is not there, and notes that it and its directories are ours.
@@ -36,11 +37,7 @@ func (f *File) Make(text []byte) error {
 		}
 		m.Dirs = append(m.Dirs, dir)
 	}
-	entry, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(note, append(entry, '\n'), 0o600); err != nil {
+	if err := statefile.Write(note, m); err != nil {
 		return err
 	}
 	return f.Write(text)
@@ -75,8 +72,8 @@ func (f *File) made() (m made, ours bool) {
 	if err != nil {
 		return made{}, false
 	}
-	text, err := ReadText(note)
-	if err != nil || json.Unmarshal(text, &m) != nil || m.Path != f.target {
+	m, err = statefile.Read[made](note, MaxSize)
+	if err != nil || m.Path != f.target {
 		return made{}, false
 	}
 	return m, true
@@ -88,8 +85,5 @@ func (f *File) forgetMade() error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(note); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return disk.Remove(note)
 }

@@ -6,7 +6,6 @@ package owner
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -98,9 +97,4 @@ func covers(entry, dir string) bool {
 		return strings.HasPrefix(dir, strings.TrimSuffix(above, string(filepath.Separator))+string(filepath.Separator))
 	}
 	return above == dir
-}
-
-func lstat(path string) (os.FileInfo, bool) {
-	info, err := os.Lstat(path)
-	return info, err == nil
 }

@@ -15,8 +15,8 @@ import (
 // foreign names the owner of a place that is neither the caller's nor root's. Through sudo the
 // caller is who called sudo, as for git.
 func foreign(place string, variables []string) (who string, foreign bool) {
-	info, found := lstat(place)
-	if !found {
+	info, err := os.Lstat(place)
+	if err != nil {
 		return "", false
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)

@@ -49,12 +49,5 @@ func GlobalConfig() (string, error) {
 
 // ClientConfigDir is where the client keeps the user's settings.
 func ClientConfigDir() (string, error) {
-	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", errors.New("no client settings: set HOME or CLAUDE_CONFIG_DIR")
-	}
-	return filepath.Join(home, ".claude"), nil
+	return firstDir(os.Getenv, "CLAUDE_CONFIG_DIR")
 }

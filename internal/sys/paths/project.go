@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 const (
@@ -61,15 +63,14 @@ func HasConfig(dir string) bool {
 // HasRunbooks reports whether dir holds .gauntlet/runbooks, which never counts in /tmp
 // itself either.
 func HasRunbooks(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, GauntletDir, RunbooksDir))
-	return err == nil && info.IsDir() && !scratch(dir)
+	return disk.IsDir(filepath.Join(dir, GauntletDir, RunbooksDir)) && !scratch(dir)
 }
 
 // GitRoot is the nearest directory at or above start that holds .git, which is
 // a file in linked worktrees and submodules.
 func GitRoot(start string) (string, bool) {
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		if disk.Exists(filepath.Join(dir, ".git")) {
 			return dir, true
 		}
 		if dir == filepath.Dir(dir) {

@@ -18,10 +18,7 @@ func Caller() Identity {
 	if err != nil || leader != os.Getpid() && leader != os.Getppid() {
 		return Identity{}
 	}
-	parent := os.Getppid()
-	if leader != os.Getpid() {
-		parent = parentOf(leader)
-	}
+	parent := parentOf(leader)
 	start := StartTime(parent)
 	if parent <= 1 || start == "" {
 		return Identity{}
@@ -60,6 +57,21 @@ func CallerEnviron() []string {
 	return environOf(client)
 }
 
+// NestedCaller reports whether the client that called this hook was itself started by a client, and is
+// not the launched one, whose number may be 0. What is not known is no.
+func NestedCaller(launched int) bool {
+	leader, err := unix.Getsid(0)
+	if err != nil {
+		return false
+	}
+	client := parentOf(leader)
+	return startedInside(client, launched, environOf(client))
+}
+
+func startedInside(client, launched int, env []string) bool {
+	return client > 1 && client != launched && startedByClient(env)
+}
+
 func startedByClient(env []string) bool { return environ.Get(env, "CLAUDECODE") != "" }
 
 // environOf is the environment that a process was started with; nil where it is not ours
@@ -75,14 +87,17 @@ func environOf(pid int) []string {
 // programOf is the file that a process runs.
 func programOf(pid int) (string, error) { return os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe") }
 
-// parentOf is 0 where it is not known. The name in a stat line may hold anything, so
-// counting starts behind it: state, then the parent.
+// parentOf is 0 where it is not known.
 func parentOf(pid int) int {
-	stat, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0
+	if pid == os.Getpid() {
+		return os.Getppid()
 	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	return parentIn(readStat(pid))
+}
+
+// parentIn takes the parent out of a stat line.
+func parentIn(stat []byte) int {
+	fields := statFields(stat)
 	if len(fields) < 2 {
 		return 0
 	}

@@ -18,11 +18,22 @@ func BootID() string {
 // StartTime is when the process started, in ticks since the machine did; "" when
 // there is none. A dead one that nobody has waited for holds nothing any more.
 func StartTime(pid int) string {
+	return startField(readStat(pid))
+}
+
+// readStat is the stat line of a process; empty where there is none.
+func readStat(pid int) []byte {
 	stat, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return ""
+		return nil
 	}
-	return startField(stat)
+	return stat
+}
+
+// statFields are what a stat line has behind the name, which may hold anything: state, parent, group,
+// session and so on.
+func statFields(stat []byte) []string {
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 }
 
 // readProc reads a short file of the kernel's in one go. Package os would do five
@@ -39,10 +50,10 @@ func readProc(path string) ([]byte, error) {
 }
 
 // startField takes the time out of a stat line: pid (name) state …, of which it
-// is the 22nd field. The name may hold anything, so counting starts behind it.
+// is the 22nd field.
 func startField(stat []byte) string {
 	const state, start = 0, 19 // counted from the name's end
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	fields := statFields(stat)
 	if len(fields) <= start || fields[state] == "Z" || fields[state] == "X" {
 		return ""
 	}

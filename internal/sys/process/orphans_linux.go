@@ -1,10 +1,8 @@
 package process
 
 import (
-	"bytes"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -57,12 +55,7 @@ func orphansOf(us int) (orphans []int) {
 // processes lists those that have not ended.
 func processes() (all []status) {
 	for _, pid := range pids() {
-		text, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err != nil {
-			continue
-		}
-		// The name may hold anything, so counting starts behind it.
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		fields := statFields(readStat(pid))
 		if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
 			continue
 		}

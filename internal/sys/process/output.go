@@ -112,10 +112,3 @@ func (h *head) bytes() []byte {
 	defer h.mu.Unlock()
 	return bytes.Clone(h.buf)
 }
-
-type both struct{ a, b io.Writer }
-
-func (w both) Write(p []byte) (int, error) {
-	_, _ = w.a.Write(p) // neither ever fails
-	return w.b.Write(p)
-}

@@ -141,7 +141,7 @@ func Run(ctx context.Context, c Command) Result {
 	if len(c.Stdin) > 0 { // else it is closed
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	cmd.Stdout, cmd.Stderr = both{stdout, tail}, tail
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(stdout, tail), tail
 	switch {
 	case c.Spool != nil:
 		cmd.Stdout = c.Spool

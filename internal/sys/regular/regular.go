@@ -37,37 +37,31 @@ func OpenFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
 // the error is ErrTooLarge.
 func Read(path string, most int64) ([]byte, error) {
 	file, err := Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return readAll(file, most)
+	return readAll(file, err, most)
 }
 
 // ReadNoFollow is Read, but refuses a link.
 func ReadNoFollow(path string, most int64) ([]byte, error) {
 	file, err := OpenNoFollow(path)
-	if err != nil {
-		return nil, err
-	}
-	return readAll(file, most)
+	return readAll(file, err, most)
 }
 
 // Head reads the beginning of a regular file, at most that many bytes, also through links.
 func Head(path string, most int64) ([]byte, error) {
 	file, err := Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return head(file, most)
+	return head(file, err, most)
+}
+
+// HeadNoFollow is Head, but refuses a link.
+func HeadNoFollow(path string, most int64) ([]byte, error) {
+	file, err := OpenNoFollow(path)
+	return head(file, err, most)
 }
 
 // HeadIn is Head for a name below root, which no link leads out of.
 func HeadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	file, err := open(name, root.Stat, root.OpenFile, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	return head(file, most)
+	return head(file, err, most)
 }
 
 // open looks at the path before it opens it: opening some devices does something. What has
@@ -101,13 +95,16 @@ func open(
 	return file, nil
 }
 
-// readAll reads and closes a file of at most that many bytes.
-func readAll(file *os.File, most int64) ([]byte, error) {
+// readAll reads and closes a file of at most that many bytes, if it could be opened.
+func readAll(file *os.File, err error, most int64) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
 	if info, err := file.Stat(); err == nil && info.Size() > most {
 		_ = file.Close()
 		return nil, &sizeError{file.Name(), most}
 	}
-	text, err := head(file, most+1) // it may be growing
+	text, err := head(file, nil, most+1) // it may be growing
 	if err == nil && int64(len(text)) > most {
 		return nil, &sizeError{file.Name(), most}
 	}
@@ -124,8 +121,11 @@ func (e *sizeError) Error() string { return fmt.Sprintf("%s is larger than %d by
 
 func (e *sizeError) Unwrap() error { return ErrTooLarge }
 
-// head reads the beginning of a file and closes it.
-func head(file *os.File, most int64) ([]byte, error) {
+// head reads the beginning of a file and closes it, if it could be opened.
+func head(file *os.File, err error, most int64) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {

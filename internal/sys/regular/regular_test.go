@@ -83,5 +83,8 @@ func failures(path string) map[string]error {
 	_, read := Read(path, 5)
 	_, readNoFollow := ReadNoFollow(path, 5)
 	_, head := Head(path, 5)
-	return map[string]error{"Open": open, "OpenNoFollow": noFollow, "Read": read, "ReadNoFollow": readNoFollow, "Head": head}
+	_, headNoFollow := HeadNoFollow(path, 5)
+	return map[string]error{
+		"Open": open, "OpenNoFollow": noFollow, "Read": read, "ReadNoFollow": readNoFollow, "Head": head, "HeadNoFollow": headNoFollow,
+	}
 }

@@ -1,0 +1,65 @@
+package plain
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Clip is the first characters of a text, with dots behind them where there are more.
+func Clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	if characters := []rune(text); len(characters) > most {
+		return string(characters[:most]) + "…"
+	}
+	return text
+}
+
+// Cut shortens a text to that many bytes, at a whole character. The dots at its end are among them.
+func Cut(text string, size int) string {
+	const mark = "…"
+	if len(text) <= size {
+		return text
+	}
+	if size < len(mark) {
+		return ""
+	}
+	return strings.ToValidUTF8(text[:size-len(mark)], "") + mark
+}
+
+// LastLine is where programs say what went wrong.
+func LastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// Few are the first of many items, and how many more there are.
+func Few(items []string, most int) []string {
+	if more := len(items) - most; more > 0 {
+		return append(items[:most:most], fmt.Sprintf("and %d more", more))
+	}
+	return items
+}
+
+// Count is a number with its noun.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// Duration writes 1h0m0s as 1h, in the form that time.ParseDuration reads.
+func Duration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,37 @@
+package process
+
+import (
+	"os"
+	"testing"
+)
+
+func TestStartedInside(t *testing.T) {
+	inside := []string{"A=1", "CLAUDECODE=1", "B=2"}
+	for _, tt := range []struct {
+		client, launched int
+		env              []string
+		want             bool
+	}{
+		{10, 99, inside, true},
+		{10, 10, inside, false}, // launched by a person's script inside another client
+		{11, 99, []string{"A=1", "B=CLAUDECODE=1"}, false},
+		{12, 99, nil, false}, // gone, or without variables
+		{1, 99, inside, false},
+		{0, 99, inside, false},
+	} {
+		if got := startedInside(tt.client, tt.launched, tt.env); got != tt.want {
+			t.Errorf("startedInside(%d, %d, %q) = %t", tt.client, tt.launched, tt.env, got)
+		}
+	}
+}
+
+func TestParentOf(t *testing.T) {
+	for stat, want := range map[string]int{"10 (a) b) S 7 10 10 0": 7, "nonsense": 0, "": 0} {
+		if got := parentIn([]byte(stat)); got != want {
+			t.Errorf("parentIn(%q) = %d", stat, got)
+		}
+	}
+	if got := parentIn(readStat(os.Getpid())); got != os.Getppid() {
+		t.Errorf("our own parent is %d", got)
+	}
+}
