@@ -96,7 +96,7 @@ func TestBlockingDetermination(t *testing.T) {
 			t.Errorf("%s blocks: %t", status, got)
 		}
 		// The hook asks the same helper: its reason is there exactly when it says so.
-		stop := gauntlet.Stop{Project: &keeper.Project{Config: &config.Project{}}, Global: &config.Global{}, Alone: true}
+		stop := gauntlet.Stop{Options: gauntlet.Options{Project: &keeper.Project{Config: &config.Project{}}, Global: &config.Global{}}, Alone: true}
 		verdict := stop.Verdict(&gauntlet.Result{Status: status})
 		if verdict.Blocks() != status.IsBlocking() {
 			t.Errorf("%s: the verdict blocks: %t", status, verdict.Blocks())

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // mostSkipped bounds the skipped gates that a record lists. An entry point such as packages/* can
@@ -64,7 +65,7 @@ func NotAsked(project *keeper.Project, global *config.Global, environ []string, 
 	if !gated(project, global) {
 		return nil
 	}
-	stop := Stop{Project: project, Environ: environ}
+	stop := Stop{Options: Options{Project: project, Environ: environ}}
 	return []event.Tree{stop.Record(&Result{Status: NotJudged, Unjudged: why})}
 }
 
@@ -78,7 +79,7 @@ func (g *GateResult) record() event.Gate {
 	const most = 300 // of what an error says
 	out := event.Gate{Job: g.Job, Outcome: string(g.Outcome), DurationMS: g.DurationMS, Log: g.kept}
 	if g.Outcome != GatePassed {
-		out.Why = cut(g.why(), most)
+		out.Why = plain.Cut(g.why(), most)
 	}
 	return out
 }

@@ -98,8 +98,7 @@ func (c *console) summary(r *Result) {
 	for _, warning := range r.Warnings {
 		c.say("warning: %s", warning)
 	}
-	c.say("Total: %d passed, %d proven, %d failed, %d could not run, %d not started",
-		len(r.with(GatePassed)), len(r.with(GateProven)), len(r.with(GateFailed)), len(r.with(GateCouldNotRun)), len(r.with(GateNotStarted)))
+	c.say("Total: %d passed, %d proven, %d failed, %d could not run, %d not started", r.counts()...)
 	c.say("Status: %s", r.Status.line())
 	if r.Status != Passed {
 		c.say("%s", r.Message)

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
-	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
 )
 
@@ -64,11 +63,5 @@ func (e *execution) autoClean(ctx context.Context, why string) error {
 	}
 	e.notes = append(e.notes, "Auto-cleaning logs ("+why+")")
 	e.debug("CLEAN type=auto reason=%q", why)
-	return e.ledger.Update(ctx, func(state *ledger.State) error {
-		state.LogsMoved()
-		if len(state.Open) == 0 {
-			state.EndSeries()
-		}
-		return nil
-	})
+	return logsMoved(ctx, e.ledger, false)
 }

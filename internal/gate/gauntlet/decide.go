@@ -13,29 +13,15 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
-// Stop is an agent that is about to stop in a project.
+// Stop is an agent that is about to stop in a project, and how its gates would run.
 type Stop struct {
-	Project  *keeper.Project
-	StateDir string
-	Global   *config.Global
-	Environ  []string
+	Options
 	// Active means that a block of ours led to this stop.
 	Active bool
-	// Baseline is the tree that the agent found; empty where it is not known. Red means that
-	// a stop of its session was refused here. Plan means that the agent only plans.
-	Baseline  string
-	Red, Plan bool
-	// Since is when the session began to work here.
-	Since change.Start
-	// Prompt names the last prompt that a person has written; empty where that is not known.
-	Prompt string
 	// Shortened is as in keeper.Call.
 	Shortened time.Duration
-	// Session is the one that stops.
-	Session string
 	// Alone means that the older tool's hook is asked, with its own defaults.
 	Alone bool
-	Now   func() time.Time
 	// Log gets a line for whoever watches standard error.
 	Log func(format string, args ...any)
 }
@@ -112,14 +98,8 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	}
 	limit, ctx, cancel := s.limit(ctx, set.Deadline)
 	defer cancel()
-	o := Options{
-		Project: s.Project, Global: s.Global, StateDir: s.StateDir, Environ: s.Environ, Now: s.Now, Scope: s.scope(),
-		Answers: true, Limit: limit, Baseline: s.Baseline, Red: s.Red, Plan: s.Plan, Prompt: s.Prompt,
-		Observe: s.observes(), Since: s.Since,
-	}
-	if s.Alone {
-		o.Session = s.Session
-	}
+	o := s.Options
+	o.Scope, o.Answers, o.Limit, o.Observe = s.scope(), true, limit, s.observes()
 	if len(set.Runner) > 0 {
 		return runExternal(ctx, o, set.Runner)
 	}

@@ -64,13 +64,19 @@ func Clean(ctx context.Context, stateDir, root, logDir string, person bool, now 
 	}
 	moved, err := logs.Clean()
 	if err == nil {
-		err = ledger.Open(stateDir, root).Update(ctx, func(state *ledger.State) error {
-			state.LogsMoved()
-			if person || len(state.Open) == 0 {
-				state.EndSeries()
-			}
-			return nil
-		})
+		err = logsMoved(ctx, ledger.Open(stateDir, root), person)
 	}
 	return moved, errors.Join(err, lock.Release())
+}
+
+// logsMoved notes that logs were archived. The series of retries is over where a person says so, or
+// nothing is open.
+func logsMoved(ctx context.Context, book *ledger.Ledger, person bool) error {
+	return book.Update(ctx, func(state *ledger.State) error {
+		state.LogsMoved()
+		if person || len(state.Open) == 0 {
+			state.EndSeries()
+		}
+		return nil
+	})
 }

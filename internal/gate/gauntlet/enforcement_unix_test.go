@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
@@ -94,10 +93,8 @@ func TestAPartialRunTakesNothingFromTheOthers(t *testing.T) {
 	only := s.options()
 	only.Gate, only.NoCache = "good", true
 	wantResult(t, Execute(t.Context(), only), Passed)
-	stop := Stop{
-		Project: s.project(), StateDir: s.state, Global: &config.Global{}, Environ: s.env,
-		Now: func() time.Time { return s.now.Add(time.Minute) }, Log: t.Logf,
-	}
+	stop := Stop{Options: s.options(), Log: t.Logf}
+	stop.Now = func() time.Time { return s.now.Add(time.Minute) }
 	r := Decide(t.Context(), stop) // one gate does not buy ten minutes
 	wantResult(t, r, Failed)
 	wantResult(t, Execute(t.Context(), only), Passed)
@@ -348,10 +345,7 @@ func TestARedGateStaysRedWithoutALogDirectory(t *testing.T) {
 func TestExternalRunnerIsHeldToItsFailure(t *testing.T) {
 	s := newScene(t, "stop_hook:\n  verify_fixes: true\n  runner: [sh, -c, 'echo why; test -e good']\n")
 	stop := func(active bool) Result {
-		return Decide(t.Context(), Stop{
-			Project: s.project(), StateDir: s.state, Global: &config.Global{}, Environ: s.env, Active: active,
-			Now: func() time.Time { return s.now }, Log: t.Logf,
-		})
+		return Decide(t.Context(), Stop{Options: s.options(), Active: active, Log: t.Logf})
 	}
 	r := stop(false)
 	wantResult(t, r, Failed)
@@ -420,10 +414,7 @@ func TestARedGateStaysRedWithoutGit(t *testing.T) {
 func TestExternalRunnerThatCannotRun(t *testing.T) {
 	s := newScene(t, "stop_hook: {runner: [sh, -c, 'exit 1']}\n")
 	stop := func(ctx context.Context) Result {
-		return Decide(ctx, Stop{
-			Project: s.project(), StateDir: s.state, Global: &config.Global{}, Environ: s.env,
-			Now: func() time.Time { return s.now }, Log: t.Logf,
-		})
+		return Decide(ctx, Stop{Options: s.options(), Log: t.Logf})
 	}
 	s.write("gauntlet_logs", "in the way")
 	wantResult(t, stop(t.Context()), Failed) // its log is in the state directory

@@ -14,8 +14,7 @@ func (e *execution) finish(ctx context.Context, v *view, r Result, log *os.File)
 	r.Run, r.ConsoleLogPath = e.n, log.Name()
 	r.Message = messageFor(&r)
 	e.console.summary(&r)
-	e.debug("RUN_END status=%s passed=%d proven=%d failed=%d could_not_run=%d not_started=%d", r.Status,
-		len(r.with(GatePassed)), len(r.with(GateProven)), len(r.with(GateFailed)), len(r.with(GateCouldNotRun)), len(r.with(GateNotStarted)))
+	e.debug("RUN_END status=%s passed=%d proven=%d failed=%d could_not_run=%d not_started=%d", append([]any{r.Status}, r.counts()...)...)
 	if v.unseen == nil && !r.withheld() && slices.Contains([]Status{Passed, PassedWithWarnings, Failed, RetryLimitExceeded}, r.Status) {
 		if err := e.logs.WriteState(e.executionState(ctx, v, &r)); err != nil {
 			r.Notes = append(r.Notes, "the execution state cannot be written: "+err.Error())

@@ -1,14 +1,13 @@
 package gauntlet
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"path"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/digest"
 )
 
 // Kind is what a gate is.
@@ -76,13 +75,13 @@ func (j *Job) definition() string {
 		review.Pos = document.Position{}
 		d.Review = &review
 	}
-	return digest(d)
+	return hashOf(d)
 }
 
 // command names what the configuration has a check run, and where. Its Dir is not part of that: it
 // changes with what is in the tree, which agents write.
 func (j *Job) command() string {
-	return digest([]string{j.Check.Command, j.Check.WorkingDirectory})
+	return hashOf([]string{j.Check.Command, j.Check.WorkingDirectory})
 }
 
 // Before is the last time that the job ended by itself with the command that it has now.
@@ -93,14 +92,13 @@ func (j *Job) Before(history ledger.Finishes) (last ledger.Finish, found bool) {
 	return history.Of(j.ID(), j.command())
 }
 
-// digest is a hash of a part of the configuration.
-func digest(part any) string {
+// hashOf is a hash of a part of the configuration.
+func hashOf(part any) string {
 	text, err := json.Marshal(part)
 	if err != nil {
 		panic(err) // strings and numbers always encode
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return digest.Hex(text)
 }
 
 // checkDir is where a check of an entry point runs: where it says, else in the

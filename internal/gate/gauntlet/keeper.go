@@ -8,11 +8,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/harness/claude"
-	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
-	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -34,13 +31,7 @@ func (Keeper) MaxBlocks() int { return math.MaxInt }
 
 // Applies implements keeper.Keeper.
 func (Keeper) Applies(call *keeper.Call) bool {
-	if call.Event() != hook.Stop || call.Payload.Common().AgentID != "" {
-		return false
-	}
-	if active, _ := environ.Lookup(call.Env, claude.ActiveVariable); active != "" {
-		return false
-	}
-	return slices.ContainsFunc(call.Trees, func(tree keeper.Tree) bool { return gated(tree.Project, call.Global) })
+	return call.IsMainStop() && slices.ContainsFunc(call.Trees, func(tree keeper.Tree) bool { return gated(tree.Project, call.Global) })
 }
 
 // gated reports whether a project has anything to run.
@@ -74,19 +65,13 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 // judge looks at one tree.
 func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree, elsewhere bool) keeper.Verdict {
 	stop := Stop{
-		Project:   tree.Project,
-		StateDir:  k.StateDir,
-		Global:    call.Global,
-		Environ:   call.Env,
+		Options: Options{
+			Project: tree.Project, StateDir: k.StateDir, Global: call.Global, Environ: call.Env, Now: k.Now,
+			Baseline: tree.Baseline, Red: tree.Red, Since: tree.Since, Prompt: call.Prompt,
+			Plan: call.Payload.Common().PermissionMode == "plan",
+		},
 		Active:    call.BlockedBefore,
-		Baseline:  tree.Baseline,
-		Red:       tree.Red,
-		Since:     tree.Since,
-		Prompt:    call.Prompt,
 		Shortened: call.Shortened,
-		Session:   call.Payload.Common().SessionID,
-		Plan:      call.Payload.Common().PermissionMode == "plan",
-		Now:       k.Now,
 		Log:       k.Log,
 	}
 	r := Decide(ctx, stop)

@@ -1,6 +1,7 @@
 package gauntlet
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -79,12 +80,7 @@ func covers(entry, file string) bool {
 func below(name, file string) bool { return file == name || strings.HasPrefix(file, name+"/") }
 
 func excluded(exclude []string, file string) bool {
-	for _, item := range exclude {
-		if covers(strings.TrimSuffix(item, "/"), file) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(exclude, func(item string) bool { return covers(strings.TrimSuffix(item, "/"), file) })
 }
 
 // matches reports whether a pattern selects a file. A ! before it turns it round.

@@ -3,6 +3,8 @@ package gauntlet
 import (
 	"fmt"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // messageFor says in a sentence or two how a run ended.
@@ -62,18 +64,14 @@ func gates(n int) string {
 
 // names lists gates, the first few of them.
 func names(results []GateResult) string {
-	const most = 8
 	if len(results) == 0 {
 		return "see the console log"
 	}
 	var ids []string
-	for _, r := range results[:min(most, len(results))] {
+	for _, r := range results {
 		ids = append(ids, r.Job)
 	}
-	if rest := len(results) - most; rest > 0 {
-		ids = append(ids, fmt.Sprintf("and %d more", rest))
-	}
-	return strings.Join(ids, ", ")
+	return strings.Join(plain.Few(ids, 8), ", ")
 }
 
 // warnings are those of a result; without words, skips are only counted.
@@ -103,24 +101,20 @@ func warnings(r *Result, words bool) []string {
 const skipped = ": skipped "
 
 func complaints(results []GateResult, words bool) string {
-	const most = 4
 	var out []string
-	for _, r := range results[:min(most, len(results))] {
+	for _, r := range results {
 		why := r.Message
 		if !words {
 			why = r.why()
 		}
 		out = append(out, r.Job+": "+why)
 	}
-	if rest := len(results) - most; rest > 0 {
-		out = append(out, fmt.Sprintf("and %d more", rest))
-	}
-	return strings.Join(out, "; ")
+	return strings.Join(plain.Few(out, 4), "; ")
 }
 
 // sentence ends a text with a full stop, on one line.
 func sentence(text string) string {
-	return strings.TrimRight(strings.Join(strings.Fields(text), " "), ". ") + "."
+	return strings.TrimRight(oneLine(text), ". ") + "."
 }
 
 // unavailable is the result when something that a run needs is missing.

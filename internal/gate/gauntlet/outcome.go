@@ -1,6 +1,7 @@
 package gauntlet
 
 import (
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
@@ -97,11 +98,17 @@ type Result struct {
 func (r *Result) with(outcomes ...Outcome) []GateResult {
 	var out []GateResult
 	for _, gate := range r.Gates {
-		for _, outcome := range outcomes {
-			if gate.Outcome == outcome {
-				out = append(out, gate)
-			}
+		if slices.Contains(outcomes, gate.Outcome) {
+			out = append(out, gate)
 		}
 	}
 	return out
+}
+
+// counts are how many gates passed, were proven, failed, could not run and were not started.
+func (r *Result) counts() (all []any) {
+	for _, outcome := range []Outcome{GatePassed, GateProven, GateFailed, GateCouldNotRun, GateNotStarted} {
+		all = append(all, len(r.with(outcome)))
+	}
+	return all
 }

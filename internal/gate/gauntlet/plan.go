@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // planner makes jobs of entry points.
@@ -101,8 +102,7 @@ func (p planner) here(gate *config.Gate) bool {
 }
 
 func (p planner) isDir(path string) bool {
-	info, err := os.Stat(filepath.Join(p.root, filepath.FromSlash(path)))
-	return err == nil && info.IsDir()
+	return disk.IsDir(filepath.Join(p.root, filepath.FromSlash(path)))
 }
 
 // memo asks once about each path.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
-	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/process"
@@ -18,18 +17,13 @@ import (
 // prover names what a pass of a gate holds for: its definition and all that it
 // may have read. Two runs with the same name must come out the same.
 type prover struct {
-	worktree  *change.Worktree
-	tree      change.Tree
-	base      string // what BASE_BRANCH says
-	position  change.Position
-	configDir string
-	approval  string // id of what the gates run of .gauntlet; empty without trust
-	files     *trust.Content
-	environ   []string
-	root      string
-	versions  map[string]string // of the tools that were asked; empty where one could not say
-	staged    string            // digest of the index, once it is known
-	gauntlet  string            // digest of the configuration and its scripts, once it is known
+	*execution
+	tree     change.Tree
+	base     string // what BASE_BRANCH says
+	position change.Position
+	versions map[string]string // of the tools that were asked; empty where one could not say
+	staged   string            // digest of the index, once it is known
+	gauntlet string            // digest of the configuration and its scripts, once it is known
 }
 
 // key is the name under which a pass of the job is remembered; empty when a pass
@@ -39,8 +33,9 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 	if !gate.Cache {
 		return ""
 	}
-	content, own := p.content(ctx, gate.Inputs), cmp.Or(p.approval, paths.GauntletDir)
-	if p.approval == "" && (len(gate.Inputs) > 0 || !p.tree.Has(paths.GauntletDir+"/"+paths.ConfigFile)) {
+	approval := p.Project.Approval // id of what the gates run of .gauntlet; empty without trust
+	content, own := p.content(ctx, gate.Inputs), cmp.Or(approval, paths.GauntletDir)
+	if approval == "" && (len(gate.Inputs) > 0 || !p.tree.Has(paths.GauntletDir+"/"+paths.ConfigFile)) {
 		own = p.configuration(ctx)
 	}
 	if content == "" || own == "" {
@@ -65,7 +60,7 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 		add("git", at.Head, at.Branch, at.Base, at.BaseCommit, staged)
 	}
 	for _, name := range gate.Env {
-		value, set := environ.Lookup(p.environ, name)
+		value, set := environ.Lookup(p.Environ, name)
 		add("env", name, value, fmt.Sprint(set))
 	}
 	for _, tool := range gate.Tools {
@@ -84,7 +79,7 @@ func (p *prover) content(ctx context.Context, inputs []string) string {
 	if len(inputs) == 0 {
 		return p.tree.Known()
 	}
-	tree, _ := p.worktree.Inputs(ctx, inputs) // not known where it fails
+	tree, _ := p.execution.tree.Inputs(ctx, inputs) // not known where it fails
 	return tree.Known()
 }
 
@@ -92,7 +87,7 @@ func (p *prover) content(ctx context.Context, inputs []string) string {
 // gate may run scripts of it although git ignores them, or inputs do not name them.
 func (p *prover) configuration(ctx context.Context) string {
 	if p.gauntlet == "" {
-		tree, _ := p.worktree.Inputs(ctx, []string{paths.GauntletDir})
+		tree, _ := p.execution.tree.Inputs(ctx, []string{paths.GauntletDir})
 		p.gauntlet = tree.Known()
 	}
 	return p.gauntlet
@@ -104,7 +99,7 @@ func (p *prover) index(ctx context.Context) string {
 		p.staged = "none"
 	}
 	if p.staged == "" {
-		p.staged, _ = p.worktree.Staged(ctx, p.position.Head) // not known where it fails
+		p.staged, _ = p.execution.tree.Staged(ctx, p.position.Head) // not known where it fails
 	}
 	return p.staged
 }
@@ -114,7 +109,7 @@ func (p *prover) version(ctx context.Context, tool string) string {
 	version, asked := p.versions[tool]
 	if !asked {
 		const patience = 10 * time.Second
-		if r := p.files.Run(ctx, process.Command{Args: process.Shell(tool), Dir: p.root, Env: p.environ, Timeout: patience}); r.OK() {
+		if r := p.Project.Content.Run(ctx, process.Command{Args: process.Shell(tool), Dir: p.Project.Root, Env: p.Environ, Timeout: patience}); r.OK() {
 			version = "=" + r.Tail
 		}
 		p.versions[tool] = version

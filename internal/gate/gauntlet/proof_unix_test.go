@@ -13,7 +13,6 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
-	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // A pass of a tree that changed while the gate ran proves nothing: not of the tree before,
@@ -119,10 +118,8 @@ func TestWithoutALedgerAFailureMayBeOpen(t *testing.T) {
 			s.write("f", "1")
 			s.want(Passed)
 			s.harm(name)
-			stop := Stop{
-				Project: s.project(), StateDir: s.state, Global: &config.Global{}, Environ: s.env,
-				Now: func() time.Time { return s.now.Add(time.Minute) }, Log: t.Logf, Alone: true, Session: "s",
-			}
+			stop := Stop{Options: s.options(), Log: t.Logf, Alone: true}
+			stop.Session, stop.Now = "s", func() time.Time { return s.now.Add(time.Minute) }
 
 			active, disabled := stop, stop
 			active.Active = true

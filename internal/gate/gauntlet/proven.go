@@ -79,18 +79,7 @@ func (e *execution) announce(r Result) Result {
 }
 
 func (e *execution) prover(v *view, tree change.Tree) *prover {
-	return &prover{
-		worktree:  e.tree,
-		tree:      tree,
-		base:      e.baseBranch(v),
-		position:  v.position,
-		configDir: e.Project.ConfigDir,
-		approval:  e.Project.Approval,
-		files:     e.Project.Content,
-		environ:   e.Environ,
-		root:      e.Project.Root,
-		versions:  map[string]string{},
-	}
+	return &prover{execution: e, tree: tree, base: e.baseBranch(v), position: v.position, versions: map[string]string{}}
 }
 
 // baseBranch is what checks are told that changes are counted from.

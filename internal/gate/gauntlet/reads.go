@@ -27,7 +27,7 @@ func (p *prover) readsGit(job *Job) bool {
 		return true
 	}
 	base, scripts := p.leadsTo(job)
-	return base || scripts && scriptsUseGit(p.configDir)
+	return base || scripts && scriptsUseGit(p.Project.ConfigDir)
 }
 
 var gitWord = lazyregexp.New(`(^|[^\w.-])git($|[^\w.-])`)
@@ -45,7 +45,7 @@ const baseVariable = "BASE_BRANCH"
 // tell it, and scripts of .gauntlet. That they use git otherwise does not count: many a Makefile
 // asks for the version, and every commit would run its gates again.
 func (p *prover) leadsTo(job *Job) (base, scripts bool) {
-	dir, command := filepath.Join(p.root, filepath.FromSlash(job.Dir)), job.Check.Command
+	dir, command := filepath.Join(p.Project.Root, filepath.FromSlash(job.Dir)), job.Check.Command
 	scripts = strings.Contains(command, paths.GauntletDir) || strings.Contains(dir+"/", "/"+paths.GauntletDir+"/")
 	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$={}<>", r) })
 	for tool, lookup := range need.Manifests {

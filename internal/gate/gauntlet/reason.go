@@ -80,7 +80,7 @@ func (f *frame) gate(g *GateResult, sharing int) {
 	for i, file := range files {
 		files[i] = plain.Name(file)
 	}
-	head := fmt.Sprintf("\n%s: %s", g.Job, cut(oneLine(g.Message), 200))
+	head := fmt.Sprintf("\n%s: %s", g.Job, plain.Cut(oneLine(g.Message), 200))
 	if (len(files) == 0 || !f.say("%s\nRead `%s`\n", head, strings.Join(files, "`, `"))) && !f.say("%s\n", head) {
 		return
 	}
@@ -91,7 +91,7 @@ func (f *frame) gate(g *GateResult, sharing int) {
 	}
 	const how = "How to fix it, says the project: "
 	if room := (maxReason-len(f.text))/sharing - len(how) - 1; g.FixInstructions != "" && room > 40 {
-		f.text += how + cut(g.FixInstructions, room) + "\n"
+		f.text += how + plain.Cut(g.FixInstructions, room) + "\n"
 	}
 }
 
@@ -118,20 +118,7 @@ func violationLines(violations []review.Violation) (lines []string) {
 
 // violationLine is a violation on one line.
 func violationLine(v review.Violation) string {
-	line := fmt.Sprintf("%s - %s (%s, %s)", v.Location(), v.Issue, v.Priority, v.ID)
-	return strings.Join(strings.Fields(line), " ")
-}
-
-// cut shortens a text from its end, at a whole character.
-func cut(text string, most int) string {
-	const mark = "…"
-	if len(text) <= most {
-		return text
-	}
-	if most < len(mark) {
-		return ""
-	}
-	return strings.ToValidUTF8(text[:most-len(mark)], "") + mark
+	return oneLine(fmt.Sprintf("%s - %s (%s, %s)", v.Location(), v.Issue, v.Priority, v.ID))
 }
 
 // cutStart shortens a text from its start, at a line: the end of what a check

@@ -12,28 +12,15 @@ import (
 func (e *execution) record(ctx context.Context, v *view, r *Result, gone []string) {
 	ctx = context.WithoutCancel(ctx)
 	run := ledger.Run{
-		Now:        e.Now(),
-		Tree:       v.tree.ID, // of what is known of it: what is not must not count as changed
-		MaxRetries: e.Project.Config.Gauntlet.MaxRetries,
-		Whole:      e.whole(),
-		Answers:    e.Answers && !e.Observe,
-		Prompt:     e.Prompt,
-		Session:    e.Session,
-		Removed:    gone,
-		Gates:      e.gateRuns(ctx, v, r),
+		Tree:    v.tree.ID, // of what is known of it: what is not must not count as changed
+		Whole:   e.whole(),
+		Removed: gone,
+		Gates:   e.gateRuns(ctx, v, r),
 	}
-	var outcome ledger.Outcome
-	err := e.ledger.Update(ctx, func(state *ledger.State) error {
-		outcome = state.Record(run)
-		if look := v.toRemember(); look != nil {
-			state.Look = look
-		}
-		return nil
-	})
-	if err != nil {
+	outcome, known := e.enter(ctx, run, v.toRemember(), r)
+	if !known {
 		// What failed has failed; it is only not counted. Where every stop counts as
 		// the first, the client's flag ends the loop.
-		r.Notes = append(r.Notes, "the ledger cannot be written, so nothing of this run is remembered: "+err.Error())
 		outcome = ledger.Outcome{Failed: len(r.with(GateFailed)) > 0}
 	}
 	if err := ledger.OpenHistory(e.StateDir, e.Project.Root).Add(ctx, e.endings(r)); err != nil {
@@ -41,8 +28,25 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 	}
 	r.Warnings = append(r.Warnings, outcome.Warnings...)
 	r.Failures, r.NewLimit = outcome.Failures, outcome.NewLimit
-	e.clear = len(outcome.StillOpen) == 0 && err == nil
+	e.clear = len(outcome.StillOpen) == 0 && known
 	r.Status = e.status(r, outcome)
+}
+
+// enter puts a run into the ledger, and a look where it is not nil. What cannot be written is noted.
+func (e *execution) enter(ctx context.Context, run ledger.Run, look *ledger.Look, r *Result) (outcome ledger.Outcome, known bool) {
+	run.Now, run.MaxRetries = e.Now(), e.Project.Config.Gauntlet.MaxRetries
+	run.Answers, run.Prompt, run.Session = e.Answers && !e.Observe, e.Prompt, e.Session
+	err := e.ledger.Update(ctx, func(state *ledger.State) error {
+		outcome = state.Record(run)
+		if look != nil {
+			state.Look = look
+		}
+		return nil
+	})
+	if err != nil {
+		r.Notes = append(r.Notes, "the ledger cannot be written, so nothing of this run is remembered: "+err.Error())
+	}
+	return outcome, err == nil
 }
 
 // endings are the gates that have ended by themselves.

@@ -2,6 +2,7 @@ package gauntlet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -124,11 +126,7 @@ func (g gateRunner) judged(job *Job, open []review.Violation, message string) Ga
 	r := job.result(GatePassed, message)
 	r.Violations = open
 	if left := len(unsettled(open)); left > 0 {
-		noun := "violations"
-		if left == 1 {
-			noun = "violation"
-		}
-		r.Outcome, r.Message = GateFailed, fmt.Sprintf("%d %s", left, noun)
+		r.Outcome, r.Message = GateFailed, plain.Count(left, "violation")
 		if message != "" {
 			r.Message += " (" + message + ")"
 		}
@@ -158,10 +156,7 @@ func (g gateRunner) reviewFiles(job *Job, slots []review.SlotResult, open []revi
 		}
 		slices.Reverse(file.Violations)
 		rest = slices.DeleteFunc(rest, func(v review.Violation) bool { return slices.Contains(file.Violations, v) })
-		adapter := slot.Adapter
-		if adapter == "" {
-			adapter = "none"
-		}
+		adapter := cmp.Or(slot.Adapter, "none")
 		path := g.logs.ReviewFile(job.ID(), adapter, slot.Slot, g.n, "json")
 		if err := atomicfile.Write(path, file.Encode(), 0o600); err != nil {
 			g.say("the review cannot be written to %s: %v", path, err)

@@ -96,19 +96,11 @@ func (e *execution) recordRunner(ctx context.Context, r *Result, runner []string
 	ctx = context.WithoutCancel(ctx)
 	tree, _ := e.tree.Tree(ctx) // without an id it counts as changed
 	g := &r.Gates[0]
-	var outcome ledger.Outcome
-	err := e.ledger.Update(ctx, func(state *ledger.State) error {
-		outcome = state.Record(ledger.Run{
-			Now: e.Now(), Tree: tree.ID, MaxRetries: r.MaxRetries, Answers: e.Answers && !e.Observe, Prompt: e.Prompt, Session: e.Session,
-			Gates: []ledger.GateRun{{
-				Job: runnerJob, Kind: string(KindCheck), Name: runnerJob, Definition: strings.Join(runner, "\x00"),
-				Result: ledger.Result(g.Outcome), Message: g.Message, Log: g.Log, Kept: g.kept,
-			}},
-		})
-		return nil
-	})
-	if err != nil {
-		r.Notes = append(r.Notes, "the ledger cannot be written, so nothing of this run is remembered: "+err.Error())
+	outcome, known := e.enter(ctx, ledger.Run{Tree: tree.ID, Gates: []ledger.GateRun{{
+		Job: runnerJob, Kind: string(KindCheck), Name: runnerJob, Definition: strings.Join(runner, "\x00"),
+		Result: ledger.Result(g.Outcome), Message: g.Message, Log: g.Log, Kept: g.kept,
+	}}}, nil, r)
+	if !known {
 		return
 	}
 	r.Failures, r.NewLimit = outcome.Failures, outcome.NewLimit

@@ -1,6 +1,7 @@
 package gauntlet
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // Running is a gate that runs now.
@@ -27,16 +28,12 @@ func Now(stateDir, root, logDir string) []Running {
 	if err != nil || !held {
 		return nil
 	}
-	text, err := regular.Read(runningFile(stateDir, root), 1<<20)
-	var board board
-	if err != nil || json.Unmarshal(text, &board) != nil || board.Run != owner.Mark() {
+	board, err := statefile.Read[*board](runningFile(stateDir, root), 1<<20)
+	if err != nil || board == nil || board.Run != owner.Mark() {
 		return nil // of another run, which was killed
 	}
 	slices.SortFunc(board.Gates, func(a, b Running) int {
-		if order := a.Since.Compare(b.Since); order != 0 {
-			return order
-		}
-		return strings.Compare(a.Job, b.Job)
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.Job, b.Job))
 	})
 	return board.Gates
 }

@@ -7,12 +7,7 @@ import (
 
 // inCI reports whether we run in a CI job.
 func inCI(variables []string) bool {
-	for _, name := range []string{"CI", "GITHUB_ACTIONS"} {
-		if environ.Get(variables, name) == "true" {
-			return true
-		}
-	}
-	return false
+	return environ.Get(variables, "CI") == "true" || environ.Get(variables, "GITHUB_ACTIONS") == "true"
 }
 
 // ScopeOf is what counts as changed where nobody says otherwise: in CI the pull

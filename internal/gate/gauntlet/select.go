@@ -2,8 +2,6 @@ package gauntlet
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/sys/digest"
 )
 
 // selection is what the changes lead to.
@@ -135,8 +134,7 @@ func (e *execution) lookKey(v *view) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return digest.Hex(text)
 }
 
 // indexStamp changes whenever something is staged.

@@ -18,7 +18,7 @@ func StopHookReason(r *Result, verifies bool) string {
 		head += fmt.Sprintf("**Console log:** `%s`\nRead this file for full execution output.\n\n", plain.Name(r.ConsoleLogPath))
 	}
 	rules := instructions
-	return cut(head+failures(r, maxReason-len(head)-len(rules))+rules, maxReason)
+	return plain.Cut(head+failures(r, maxReason-len(head)-len(rules))+rules, maxReason)
 }
 
 // instructions are the same for every failure.
@@ -46,7 +46,7 @@ func failures(r *Result, room int) string {
 		body += failure(&gate, left/(len(failed)-i))
 	}
 	for _, gate := range r.with(GateCouldNotRun) {
-		line := fmt.Sprintf("- %s could not run: %s\n", gate.Job, cut(gate.Message, 200))
+		line := fmt.Sprintf("- %s could not run: %s\n", gate.Job, plain.Cut(gate.Message, 200))
 		if len(title)+len(body)+len(line)+len(end) <= room {
 			body += line
 		}
@@ -56,7 +56,7 @@ func failures(r *Result, room int) string {
 
 // failure is one gate, in at most room bytes.
 func failure(gate *GateResult, room int) string {
-	text := fmt.Sprintf("- %s: %s\n", gate.Job, cut(gate.Message, 300))
+	text := fmt.Sprintf("- %s: %s\n", gate.Job, plain.Cut(gate.Message, 300))
 	if gate.Kind == KindCheck && gate.Log != "" {
 		text += fmt.Sprintf("  log: `%s`\n", plain.Name(gate.Log))
 	}
@@ -73,7 +73,7 @@ func failure(gate *GateResult, room int) string {
 		text += open + cutStart(details, space) + shut
 	}
 	if len(text) > room {
-		return cut(text, max(0, room-1)) + "\n"
+		return plain.Cut(text, max(0, room-1)) + "\n"
 	}
 	return text
 }

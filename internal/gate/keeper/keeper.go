@@ -9,10 +9,12 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -115,6 +117,11 @@ type Call struct {
 	// BlockedBefore means that the keeper that is asked has blocked this prompt
 	// before.
 	BlockedBefore bool
+}
+
+// IsMainStop reports whether the main agent is about to stop, in a client that no gauntlet started.
+func (c *Call) IsMainStop() bool {
+	return c.Event() == hook.Stop && c.Payload.Common().AgentID == "" && environ.Get(c.Env, claude.ActiveVariable) == ""
 }
 
 // Observes reports whether nothing of the call's project is blocked.

@@ -10,9 +10,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/keeper"
-	"github.com/stopgate/stopgate/internal/harness/claude"
-	"github.com/stopgate/stopgate/internal/harness/hook"
-	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -50,13 +47,7 @@ func (Keeper) MaxBlocks() int { return 5 }
 
 // Applies implements keeper.Keeper.
 func (Keeper) Applies(call *keeper.Call) bool {
-	if call.Event() != hook.Stop || call.Payload.Common().AgentID != "" {
-		return false
-	}
-	if active, _ := environ.Lookup(call.Env, claude.ActiveVariable); active != "" {
-		return false
-	}
-	return slices.ContainsFunc(call.Trees, func(tree keeper.Tree) bool { return Protects(tree.Project) })
+	return call.IsMainStop() && slices.ContainsFunc(call.Trees, func(tree keeper.Tree) bool { return Protects(tree.Project) })
 }
 
 // Judge implements keeper.Keeper. The first tree that blocks answers.

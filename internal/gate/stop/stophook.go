@@ -84,16 +84,13 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		return gauntlet.Held(place.Held.Summary), *place.Held
 	}
 	stop := gauntlet.Stop{
-		Project:  place.Project,
-		StateDir: c.StateDir,
-		Global:   c.global,
-		Environ:  c.Environ,
-		Active:   payload.StopHookActive,
-		Prompt:   c.promptOf(payload),
-		Session:  payload.SessionID,
-		Alone:    true,
-		Now:      c.Now,
-		Log:      c.logf,
+		Options: gauntlet.Options{
+			Project: place.Project, StateDir: c.StateDir, Global: c.global, Environ: c.Environ, Now: c.Now,
+			Prompt: c.promptOf(payload), Session: payload.SessionID,
+		},
+		Active: payload.StopHookActive,
+		Alone:  true,
+		Log:    c.logf,
 	}
 	if place.Project == nil {
 		result := inactive(place)

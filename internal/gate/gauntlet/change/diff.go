@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -241,10 +240,5 @@ func (w *Worktree) add(patch *patch, name string) {
 
 // head reads the beginning of a file.
 func (w *Worktree) head(name string, most int64) ([]byte, error) {
-	file, err := regular.OpenNoFollow(w.abs(name))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
+	return regular.HeadNoFollow(w.abs(name), most)
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/regular"
@@ -120,15 +120,10 @@ func (w *Worktree) locate(ctx context.Context, scope Scope) (at git.Location, ba
 func (w *Worktree) mayHaveOriginHead() bool {
 	top, found := paths.GitRoot(w.root)
 	dir := filepath.Join(top, ".git")
-	if info, err := os.Stat(dir); !found || err != nil || !info.IsDir() {
+	if !found || !disk.IsDir(dir) {
 		return true
 	}
-	return exists(filepath.Join(dir, "reftable")) || exists(filepath.Join(dir, filepath.FromSlash(originHead)))
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+	return disk.Exists(filepath.Join(dir, "reftable")) || disk.Exists(filepath.Join(dir, filepath.FromSlash(originHead)))
 }
 
 // headOf is the branch that a git directory's HEAD names; empty where only git

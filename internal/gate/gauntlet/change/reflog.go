@@ -1,8 +1,6 @@
 package change
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
@@ -91,10 +90,9 @@ func reflogAt(file *os.File, size int64) Reflog {
 	if _, err := file.ReadAt(text, size-int64(len(text))); err != nil {
 		return Reflog{}
 	}
-	sum := sha256.Sum256(text)
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	last, _ := parseMove(lines[len(lines)-1])
-	return Reflog{size, hex.EncodeToString(sum[:]), last.to}
+	return Reflog{size, digest.Hex(text), last.to}
 }
 
 // begins reports whether a reflog goes on from this one.

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
@@ -97,7 +97,7 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 	})
 	return Result{
 		Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut,
-		Err: p.Err, Missing: p.Missing() || p.Err != nil && !isDir(r.Dir), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
+		Err: p.Err, Missing: p.Missing() || p.Err != nil && !disk.IsDir(r.Dir), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
 	}
 }
 
@@ -120,7 +120,7 @@ func message(ctx context.Context, r Request, p process.Result) string {
 		return fmt.Sprintf("Exited with code %d", p.Code)
 	case p.Ran():
 		return p.String()
-	case p.Err != nil && !isDir(r.Dir):
+	case p.Err != nil && !disk.IsDir(r.Dir):
 		return fmt.Sprintf("the working directory %s does not exist", r.Dir)
 	}
 	switch p.Code {
@@ -132,20 +132,12 @@ func message(ctx context.Context, r Request, p process.Result) string {
 	return fmt.Sprintf("`%s` %s", brief(r.Command), p)
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // brief is the start of a command, for a message.
 func brief(command string) string {
-	const most = 60 // characters
 	line, _, more := strings.Cut(strings.TrimSpace(command), "\n")
-	if text := []rune(line); len(text) > most {
-		line, more = string(text[:most]), true
+	brief := plain.Clip(line, 60)
+	if more && brief == line {
+		return line + "…"
 	}
-	if more {
-		line += "…"
-	}
-	return line
+	return brief
 }

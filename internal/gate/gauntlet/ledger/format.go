@@ -1,10 +1,10 @@
 package ledger
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
+
+	"github.com/stopgate/stopgate/internal/sys/digest"
 )
 
 const version = 1
@@ -22,7 +22,7 @@ func encode(s State) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the ledger: %w", err)
 	}
-	text, err := json.Marshal(document{version, sum(state), state})
+	text, err := json.Marshal(document{version, digest.Hex(state), state})
 	if err != nil {
 		return nil, fmt.Errorf("encode the ledger: %w", err)
 	}
@@ -35,16 +35,11 @@ func encode(s State) ([]byte, error) {
 // decode reads a file; ok is false when it is not one that encode wrote.
 func decode(text []byte) (s State, ok bool) {
 	var d document
-	if len(text) > maxSize || json.Unmarshal(text, &d) != nil || d.Version != version || d.Sum != sum(d.State) {
+	if len(text) > maxSize || json.Unmarshal(text, &d) != nil || d.Version != version || d.Sum != digest.Hex(d.State) {
 		return State{}, false
 	}
 	if json.Unmarshal(d.State, &s) != nil {
 		return State{}, false
 	}
 	return s, true
-}
-
-func sum(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }

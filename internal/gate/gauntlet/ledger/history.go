@@ -2,16 +2,13 @@ package ledger
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // History knows which gates have ended by themselves, in any worktree of a repository, with
@@ -48,9 +45,8 @@ func OpenHistory(stateDir, root string) History {
 // Read is the history by job. One that cannot be read is empty: it is made again by the
 // next runs.
 func (h History) Read() Finishes {
-	known := Finishes{}
-	text, err := regular.Read(h.path, maxSize)
-	if err != nil || json.Unmarshal(text, &known) != nil {
+	known, err := statefile.Read[Finishes](h.path, maxSize)
+	if err != nil || known == nil {
 		return Finishes{}
 	}
 	return known
@@ -62,18 +58,12 @@ func (h History) Add(ctx context.Context, ended Finishes) error {
 	if known := h.Read(); !news(known, ended) {
 		return nil
 	}
-	release, err := lockfile.Acquire(ctx, h.path+".lock", lockPatience)
-	if err != nil {
-		return fmt.Errorf("lock the history of gates: %w", err)
-	}
-	defer release()
-	known := h.Read()
-	maps.Copy(known, ended)
-	text, err := json.Marshal(known)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(h.path, append(text, '\n'), 0o600)
+	lock := statefile.Lock{Path: h.path + lockfile.Suffix, Patience: lockPatience, What: "the history of gates"}
+	read := func() (Finishes, error) { return h.Read(), nil }
+	return statefile.Update(ctx, h.path, lock, read, func(known *Finishes) error {
+		maps.Copy(*known, ended)
+		return nil
+	})
 }
 
 // news reports whether gates that have ended are not known with their command, or took another

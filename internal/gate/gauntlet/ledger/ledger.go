@@ -49,18 +49,23 @@ func (l *Ledger) path() string { return filepath.Join(l.dir, fileName) }
 // empty. One that is damaged, or of another version, is an empty state that says
 // so: what it held is unknown, so every gate has to run.
 func (l *Ledger) Read() (State, error) {
-	text, err := readFile(l.path())
+	state, _, err := l.read()
+	return state, err
+}
+
+// read also reports whether the file is sound, as one is that is not there.
+func (l *Ledger) read() (state State, sound bool, err error) {
+	text, err := regular.Head(l.path(), maxSize+1)
 	if errors.Is(err, fs.ErrNotExist) {
-		return State{Root: l.root}, nil
+		return State{Root: l.root}, true, nil
 	}
 	if err != nil {
-		return State{}, fmt.Errorf("read the ledger: %w", err)
+		return State{}, false, fmt.Errorf("read the ledger: %w", err)
 	}
-	state, ok := decode(text)
-	if !ok {
-		return State{Root: l.root, Damaged: true}, nil
+	if state, sound = decode(text); !sound {
+		state = State{Root: l.root, Damaged: true}
 	}
-	return state, nil
+	return state, sound, nil
 }
 
 // Update has change change the state, and writes it if that made a difference.
@@ -72,7 +77,7 @@ func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
 		return fmt.Errorf("lock the ledger: %w", err)
 	}
 	defer unlock()
-	state, err := l.Read()
+	state, sound, err := l.read()
 	if err != nil {
 		return err
 	}
@@ -87,8 +92,10 @@ func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
 	if err != nil || bytes.Equal(before, after) {
 		return err
 	}
-	if err := l.keepDamaged(); err != nil {
-		return fmt.Errorf("set the damaged ledger aside: %w", err)
+	if !sound {
+		if err := l.keepDamaged(); err != nil {
+			return fmt.Errorf("set the damaged ledger aside: %w", err)
+		}
 	}
 	if err := atomicfile.Write(l.path(), after, 0o600); err != nil {
 		return fmt.Errorf("write the ledger: %w", err)
@@ -99,16 +106,6 @@ func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
 // keepDamaged gives a damaged file a second name before it is replaced. It keeps
 // its own until then: between two names nobody would know that there was one.
 func (l *Ledger) keepDamaged() error {
-	text, err := readFile(l.path())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if _, ok := decode(text); ok {
-		return nil
-	}
 	for n := 1; n <= maxDamaged; n++ {
 		err := os.Link(l.path(), fmt.Sprintf("%s.damaged-%d", l.path(), n))
 		if !errors.Is(err, fs.ErrExist) {
@@ -117,6 +114,3 @@ func (l *Ledger) keepDamaged() error {
 	}
 	return nil
 }
-
-// readFile reads at most a byte more than a ledger can have.
-func readFile(path string) ([]byte, error) { return regular.Head(path, maxSize+1) }

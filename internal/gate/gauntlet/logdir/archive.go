@@ -1,12 +1,12 @@
 package logdir
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // The archive is previous/. The newest generation lies in it directly, the two
@@ -67,7 +67,7 @@ func (d Dir) Archived(path string) string { return d.archived(filepath.Base(path
 // archive. It is empty where the log is gone.
 func Find(path string) string {
 	for _, at := range []string{path, At(filepath.Dir(path)).Archived(path)} {
-		if path != "" && exists(at) {
+		if path != "" && disk.Exists(at) {
 			return at
 		}
 	}
@@ -78,7 +78,7 @@ func (d Dir) archived(name string) string { return filepath.Join(d.path, archive
 
 // joins reports whether the newest generation is whole and lacks the file.
 func (d Dir) joins(name string) bool {
-	if exists(d.archived(name)) || d.holds(nextName) || d.holds(readyName) {
+	if disk.Exists(d.archived(name)) || d.holds(nextName) || d.holds(readyName) {
 		return false
 	}
 	return d.holds("")
@@ -152,7 +152,7 @@ func (d Dir) shift() error {
 	if !d.holds(lastName) {
 		return nil
 	}
-	if exists(d.archived(secondName)) {
+	if disk.Exists(d.archived(secondName)) {
 		if err := d.retire(); err != nil {
 			return err
 		}
@@ -176,8 +176,8 @@ func (d Dir) retire() error {
 
 // empty deletes everything in a directory of the archive.
 func (d Dir) empty(name string) error {
-	entries, err := os.ReadDir(d.archived(name))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	entries, err := disk.List(d.archived(name))
+	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
@@ -191,7 +191,7 @@ func (d Dir) empty(name string) error {
 // publish puts the files of a new generation in their place.
 func (d Dir) publish() error {
 	names, err := ownFiles(d.archived(readyName))
-	if err != nil || !exists(d.archived(readyName)) {
+	if err != nil || !disk.Exists(d.archived(readyName)) {
 		return err
 	}
 	if err := moveFiles(d.archived(readyName), d.archived(""), names); err != nil {
@@ -214,23 +214,12 @@ func moveFiles(from, to string, names []string) error {
 
 // ownFiles lists the files in dir that are ours by their name.
 func ownFiles(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
+	entries, err := disk.List(dir)
 	var names []string
 	for _, entry := range entries {
 		if entry.Type().IsRegular() && (entry.Name() == stateName || isGateLog(entry.Name())) {
 			names = append(names, entry.Name())
 		}
 	}
-	return names, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+	return names, err
 }

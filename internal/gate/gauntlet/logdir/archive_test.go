@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // tree maps the files below the directory to what they hold.
@@ -148,11 +150,11 @@ func TestForeignFilesStay(t *testing.T) {
 
 func TestNothingToClean(t *testing.T) {
 	d := tempDir(t)
-	if clean(t, d) || exists(d.Path()) {
+	if clean(t, d) || disk.Exists(d.Path()) {
 		t.Error("a directory that is not there was cleaned")
 	}
 	check(t, d.Archive())
-	if exists(d.Path()) {
+	if disk.Exists(d.Path()) {
 		t.Error("archiving nothing made the directory")
 	}
 }

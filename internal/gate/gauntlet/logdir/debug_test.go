@@ -7,13 +7,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 func TestDebugLog(t *testing.T) {
 	d := tempDir(t)
 	log := d.DebugLog(1 << 20)
 	log.Printf(noon, "no directory yet")
-	if exists(d.Path()) {
+	if disk.Exists(d.Path()) {
 		t.Error("the debug log made the directory")
 	}
 	check(t, d.make())

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 func TestLogsNeverShowUpInGit(t *testing.T) {
@@ -35,7 +37,7 @@ func TestADirectoryWithContentIsLeftToItsOwner(t *testing.T) {
 	d := tempDir(t)
 	write(t, d.file("notes.txt"), "mine")
 	check(t, acquire(t, d).Release())
-	if exists(d.file(".gitignore")) {
+	if disk.Exists(d.file(".gitignore")) {
 		t.Error("somebody else's directory is ignored now")
 	}
 }

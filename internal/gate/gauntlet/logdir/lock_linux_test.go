@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/process"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -54,7 +55,7 @@ func TestKilledHolderIsGone(t *testing.T) {
 	wantHeld(t, d, cmd.Process.Pid)
 	check(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	if !exists(d.file(lockName)) {
+	if !disk.Exists(d.file(lockName)) {
 		t.Fatal("the lock went with its owner")
 	}
 	wantFree(t, d)

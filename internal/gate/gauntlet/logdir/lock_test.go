@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 func TestLock(t *testing.T) {
@@ -18,7 +20,7 @@ func TestLock(t *testing.T) {
 	if _, held, err := d.Held(); held || err != nil {
 		t.Errorf("no directory: held %t, %v", held, err)
 	}
-	if exists(d.Path()) {
+	if disk.Exists(d.Path()) {
 		t.Error("looking made the directory")
 	}
 	lock := acquire(t, d)
@@ -171,10 +173,10 @@ func TestKilledBeforeTheLockHadItsName(t *testing.T) {
 	check(t, aside.Close())
 	write(t, d.file(lockName+".mine"), "foreign")
 	check(t, acquire(t, d).Release())
-	if exists(aside.Name()) {
+	if disk.Exists(aside.Name()) {
 		t.Error("what was left aside is still there")
 	}
-	if !exists(d.file(lockName + ".mine")) {
+	if !disk.Exists(d.file(lockName + ".mine")) {
 		t.Error("a foreign file was removed")
 	}
 }

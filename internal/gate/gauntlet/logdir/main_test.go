@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
@@ -87,7 +88,7 @@ func wantFree(t testing.TB, d Dir) {
 		t.Errorf("Held gives %v, %t, %v; want it free", owner, held, err)
 	}
 	check(t, acquire(t, d).Release())
-	if exists(d.file(lockName)) {
+	if disk.Exists(d.file(lockName)) {
 		t.Error("a released lock is still there")
 	}
 }

@@ -1,10 +1,10 @@
 package logdir
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/digest"
 )
 
 // maxStem leaves room for the reviewer, the slot, the number and the extension
@@ -33,8 +33,7 @@ func plain(text string) string {
 
 // hashed is the stem with a hash of the job in place of what is too much.
 func hashed(stem, job string) string {
-	sum := sha256.Sum256([]byte(job))
-	mark := "-" + hex.EncodeToString(sum[:4])
+	mark := "-" + digest.Hex(job)[:8]
 	return stem[:min(len(stem), maxStem-len(mark))] + mark
 }
 

@@ -7,13 +7,15 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // NextRun is the number of the run that starts now: one more than the highest
 // among all numbered logs, whoever wrote them.
 func (d Dir) NextRun() (int, error) {
-	entries, err := os.ReadDir(d.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	entries, err := disk.List(d.path)
+	if err != nil {
 		return 0, err
 	}
 	highest := 0

@@ -2,16 +2,17 @@ package logdir
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // Exists reports whether there is a log directory with something of ours in it.
 func (d Dir) Exists() bool {
 	names, _ := ownFiles(d.path)
-	return len(names) > 0 || exists(d.file(archiveName)) || exists(d.file(debugName))
+	return len(names) > 0 || disk.Exists(d.file(archiveName)) || disk.Exists(d.file(debugName))
 }
 
 // Remove removes every log, and the directory when nothing else is in it. Only files that
@@ -48,9 +49,7 @@ func (d Dir) removeLogs() error {
 			names = append(names, debugName, debugName+".1")
 		}
 		for _, name := range names {
-			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				failed = errors.Join(failed, err)
-			}
+			failed = errors.Join(failed, disk.Remove(filepath.Join(dir, name)))
 		}
 		if dir != d.path {
 			_ = os.Remove(dir) // fails if it holds other files

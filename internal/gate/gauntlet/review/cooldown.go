@@ -2,13 +2,10 @@ package review
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
-	"github.com/stopgate/stopgate/internal/sys/lockfile"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // coolDown is how long a reviewer that has used up its quota is left alone.
@@ -31,11 +28,7 @@ func (q quotas) until(adapter string, now time.Time) time.Time {
 // to have happened in the future, counts as not there: asking once too often is
 // the lesser harm.
 func (q quotas) load(now time.Time) map[string]time.Time {
-	var file map[string]any
-	text, err := regular.Read(q.path(), 1<<20)
-	if err != nil || json.Unmarshal(text, &file) != nil {
-		return nil
-	}
+	file, _ := statefile.Read[map[string]any](q.path(), 1<<20)
 	cooling := map[string]time.Time{}
 	for adapter, value := range file {
 		stamp, _ := value.(string)
@@ -61,23 +54,16 @@ func (q quotas) back(adapter string, now time.Time) error {
 }
 
 func (q quotas) update(now time.Time, change func(file map[string]string)) error {
-	unlock, err := lockfile.Acquire(context.Background(), filepath.Join(q.dir, "reviewers.lock"), lockPatience)
-	if err != nil {
-		return err
+	read := func() (map[string]string, error) {
+		file := map[string]string{}
+		for adapter, until := range q.load(now) {
+			file[adapter] = until.Add(-coolDown).UTC().Format(time.RFC3339)
+		}
+		return file, nil
 	}
-	defer unlock()
-	file := map[string]string{}
-	for adapter, until := range q.load(now) {
-		file[adapter] = until.Add(-coolDown).UTC().Format(time.RFC3339)
-	}
-	change(file)
-	text, err := json.Marshal(file)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(q.path(), append(text, '\n'), 0o600)
+	lock := statefile.Lock{Path: filepath.Join(q.dir, "reviewers.lock"), Patience: 5 * time.Second}
+	return statefile.Update(context.Background(), q.path(), lock, read, func(file *map[string]string) error {
+		change(*file)
+		return nil
+	})
 }
-
-// lockPatience is the longest wait for other writers, each of which holds the
-// lock for the milliseconds of a sync.
-const lockPatience = 5 * time.Second

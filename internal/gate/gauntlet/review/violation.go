@@ -5,8 +5,6 @@
 package review
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"path"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/digest"
 )
 
 // Violation is one thing that a reviewer found.
@@ -97,8 +96,7 @@ func (l *Line) UnmarshalJSON(data []byte) error {
 
 // fingerprint is the ID of a violation.
 func fingerprint(gate, file, issue string) string {
-	sum := sha256.Sum256([]byte(gate + "\x00" + cleanPath(file) + "\x00" + strings.Join(words(issue), " ")))
-	return hex.EncodeToString(sum[:6])
+	return digest.Hex(gate + "\x00" + cleanPath(file) + "\x00" + strings.Join(words(issue), " "))[:12]
 }
 
 // cleanPath makes the spellings of one path equal.
