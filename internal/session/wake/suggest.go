@@ -1,6 +1,7 @@
 package wake
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,6 +16,7 @@ import (
 func Suggest(message string) []string {
 	var found []string
 	seen := make(map[string]bool)
+	command := regexp.MustCompile(commandPattern)
 	for at := 0; ; {
 		slash := strings.IndexByte(message[at:], '/')
 		if slash < 0 {
@@ -23,15 +25,15 @@ func Suggest(message string) []string {
 		at += slash
 		length := 0
 		if !continuesPath(message[:at]) {
-			length = commandLength(message[at:])
+			length = commandLength(command, message[at:])
 		}
 		if length == 0 {
 			at++
 			continue
 		}
-		if command := message[at : at+length]; !seen[command] {
-			seen[command] = true
-			found = append(found, command)
+		if text := message[at : at+length]; !seen[text] {
+			seen[text] = true
+			found = append(found, text)
 		}
 		at += length
 	}
@@ -50,21 +52,20 @@ func isWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) && !spaceless || unicode.IsDigit(r)
 }
 
+const (
+	// commandPattern is a command at the beginning of a text.
+	commandPattern = "^/(?:gsd:[a-z-]+(?:[" + scriptSpace + "]+[^`" + scriptSpace + "]+)?|clear)"
+	// scriptSpace is \s of JavaScript.
+	scriptSpace = `\t\n\v\f\r\x{2028}\x{2029}\x{FEFF}\p{Zs}`
+)
+
 // commandLength is the length of the command that the text begins with, 0 if none.
-func commandLength(text string) int {
-	const (
-		clearing = "/clear"
-		gsd      = "/gsd:"
-	)
-	switch {
-	case strings.HasPrefix(text, clearing) && endsClear(text[len(clearing):]):
-		return len(clearing)
-	case strings.HasPrefix(text, gsd):
-		if name := nameLength(text[len(gsd):]); name > 0 {
-			return len(gsd) + name + argumentLength(text[len(gsd)+name:])
-		}
+func commandLength(command *regexp.Regexp, text string) int {
+	found := command.FindString(text)
+	if found == "/clear" && !endsClear(text[len(found):]) {
+		return 0
 	}
-	return 0
+	return len(found)
 }
 
 // endsClear tells whether /clear ends before that text, and is not the beginning of
@@ -79,37 +80,4 @@ func endsClear(after string) bool {
 		return after[size:] == "" || !isWord(next)
 	}
 	return !isWord(r) && r != '-' && r != '/'
-}
-
-// nameLength is the length of [a-z-]* at the beginning of the text.
-func nameLength(text string) int {
-	for i := range len(text) {
-		if c := text[i]; (c < 'a' || c > 'z') && c != '-' {
-			return i
-		}
-	}
-	return len(text)
-}
-
-// argumentLength is the length of (?:\s+[^\s`]+)? at the beginning of the text.
-func argumentLength(text string) int {
-	word := strings.TrimLeftFunc(text, isScriptSpace)
-	space := len(text) - len(word)
-	end := strings.IndexFunc(word, func(r rune) bool { return r == '`' || isScriptSpace(r) })
-	if end < 0 {
-		end = len(word)
-	}
-	if space == 0 || end == 0 {
-		return 0
-	}
-	return space + end
-}
-
-// isScriptSpace is \s of JavaScript.
-func isScriptSpace(r rune) bool {
-	switch r {
-	case '\t', '\n', '\v', '\f', '\r', '\u2028', '\u2029', '\ufeff':
-		return true
-	}
-	return unicode.Is(unicode.Zs, r)
 }
