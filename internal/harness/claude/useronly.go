@@ -55,7 +55,7 @@ func memoryOf(dir, config string) []string {
 	for _, dir := range dirs {
 		patterns = append(patterns, pattern(dir)+"/**")
 		for parent := filepath.Dir(dir); ; parent = filepath.Dir(parent) {
-			if folder := filepath.Join(parent, ".claude"); !sameDir(folder, config) {
+			if folder := filepath.Join(parent, ".claude"); paths.Canonical(folder) != paths.Canonical(config) {
 				patterns = append(patterns, pattern(folder)+"/**")
 			}
 			if parent == filepath.Dir(parent) {
@@ -76,18 +76,6 @@ func pattern(path string) string {
 		}
 		return r
 	}, filepath.ToSlash(path)), "/")
-}
-
-func sameDir(a, b string) bool {
-	if a == b {
-		return true
-	}
-	real, err := filepath.EvalSymlinks(a)
-	if err != nil {
-		return false
-	}
-	other, err := filepath.EvalSymlinks(b)
-	return err == nil && real == other
 }
 
 // ConfigDir is the directory of the user's settings, for a client with that environment.

@@ -107,7 +107,8 @@ func (f *Follower) next(file *os.File, take func(line []byte)) error {
 		return err
 	}
 	another := f.info != nil && !os.SameFile(f.info, info)
-	if another || info.Size() < f.at || f.at != f.from && !lineBegins(file, f.at) {
+	begins, _ := lines.EndsAt(file, f.at) // a file that was written anew has other lines
+	if another || info.Size() < f.at || f.at != f.from && !begins {
 		f.from, f.at = 0, 0
 	}
 	f.info = info
@@ -123,12 +124,4 @@ func (f *Follower) next(file *os.File, take func(line []byte)) error {
 			take(line.Text)
 		}
 	})
-}
-
-// lineBegins reports whether a line begins at a place of a file: one that was written anew
-// has other lines.
-func lineBegins(file *os.File, at int64) bool {
-	last := make([]byte, 1)
-	_, err := file.ReadAt(last, at-1)
-	return err == nil && last[0] == '\n'
 }

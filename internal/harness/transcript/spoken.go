@@ -40,32 +40,12 @@ type chained struct {
 
 // read reads a line. Only its outermost members are looked at: the rest is megabytes.
 func (c *chained) read(line []byte) (ok bool) {
-	members, ok := rawjson.Members(line)
-	for _, m := range members {
-		switch m.Name {
-		case "type":
-			c.kind = text(m.Value)
-		case "uuid":
-			c.uuid = text(m.Value)
-		case "parentUuid":
-			c.parent = text(m.Value)
-		case "logicalParentUuid":
-			c.logicalParent = text(m.Value)
-		case "attachment":
-			c.attachment = typeOf(m.Value)
-		}
-	}
+	members, ok := rawjson.Map(line)
+	c.kind, c.uuid = text(members["type"]), text(members["uuid"])
+	c.parent, c.logicalParent = text(members["parentUuid"]), text(members["logicalParentUuid"])
+	attachment, _ := rawjson.Map(members["attachment"])
+	c.attachment = text(attachment["type"])
 	return ok
-}
-
-func typeOf(object []byte) (kind string) {
-	members, _ := rawjson.Members(object)
-	for _, m := range members {
-		if m.Name == "type" {
-			kind = text(m.Value)
-		}
-	}
-	return kind
 }
 
 // text is a string; empty for any other value.

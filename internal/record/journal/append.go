@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/lines"
 )
 
 // Append writes r as the journal's last record and returns the position after
@@ -80,10 +81,11 @@ func (j *Journal) writeOnce(line []byte) (*os.File, Position, error) {
 
 // append writes the line with one write(2). The caller holds the lock.
 func (s *segment) append(line []byte) (Position, error) {
-	torn, err := s.torn()
+	whole, err := lines.EndsAt(s.file, s.size)
 	if err != nil {
 		return Position{}, err
 	}
+	torn := !whole // the last line lacks its newline
 	keep := s.size
 	if torn {
 		line = append([]byte("\n"), line...)
@@ -102,16 +104,4 @@ func (s *segment) append(line []byte) (Position, error) {
 		err = fmt.Errorf("%w (the part written stays as a torn line: %v)", err, cut)
 	}
 	return Position{}, err
-}
-
-// torn reports whether the last line lacks its newline.
-func (s *segment) torn() (bool, error) {
-	if s.size == 0 {
-		return false, nil
-	}
-	var last [1]byte
-	if _, err := s.file.ReadAt(last[:], s.size-1); err != nil {
-		return false, err
-	}
-	return last[0] != '\n', nil
 }

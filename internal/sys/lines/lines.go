@@ -15,6 +15,16 @@ type Line struct {
 	TooLong bool   // for the reader
 }
 
+// EndsAt reports whether a line ends at a place of a file, as it does at its beginning.
+func EndsAt(file io.ReaderAt, at int64) (bool, error) {
+	if at == 0 {
+		return true, nil
+	}
+	var last [1]byte
+	_, err := file.ReadAt(last[:], at-1)
+	return err == nil && last[0] == '\n', err
+}
+
 // Reader reads lines.
 type Reader struct {
 	in   *bufio.Reader

@@ -42,6 +42,16 @@ func Members(text []byte) (members []Member, ok bool) {
 	return members, true
 }
 
+// Map is Members by their names; of duplicates the last counts.
+func Map(text []byte) (values map[string]json.RawMessage, ok bool) {
+	members, ok := Members(text)
+	values = make(map[string]json.RawMessage, len(members))
+	for _, m := range members {
+		values[m.Name] = m.Value
+	}
+	return values, ok
+}
+
 const space = " \t\r\n" // the white space of JSON, no other
 
 func trimmed(text []byte) []byte { return bytes.TrimLeft(text, space) }
