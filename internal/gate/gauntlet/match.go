@@ -33,7 +33,7 @@ func entriesFor(path string, exclude, files []string) []string {
 			continue
 		}
 		if !each {
-			if covers(path, file) {
+			if Covers(path, file) {
 				return []string{path}
 			}
 			continue
@@ -61,12 +61,9 @@ func folderIn(parent, file string) (string, bool) {
 	return prefix + name, below
 }
 
-// Covers reports whether a path or pattern of the configuration names a file, as that of an
-// entry point does.
-func Covers(pattern, file string) bool { return covers(pattern, file) }
-
-// covers reports whether a file lies at or below an entry.
-func covers(entry, file string) bool {
+// Covers reports whether a path or pattern of the configuration names a file, or a folder that it lies
+// in.
+func Covers(entry, file string) bool {
 	switch {
 	case entry == ".":
 		return true
@@ -80,7 +77,7 @@ func covers(entry, file string) bool {
 func below(name, file string) bool { return file == name || strings.HasPrefix(file, name+"/") }
 
 func excluded(exclude []string, file string) bool {
-	return slices.ContainsFunc(exclude, func(item string) bool { return covers(strings.TrimSuffix(item, "/"), file) })
+	return slices.ContainsFunc(exclude, func(item string) bool { return Covers(strings.TrimSuffix(item, "/"), file) })
 }
 
 // matches reports whether a pattern selects a file. A ! before it turns it round.

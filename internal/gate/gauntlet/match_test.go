@@ -92,7 +92,7 @@ func TestEntriesCoverWhatLedToThem(t *testing.T) {
 		files := rapid.SliceOf(file).Draw(t, "files")
 		exclude := rapid.SliceOfN(file, 0, 2).Draw(t, "exclude")
 		for _, entry := range entriesFor(path, exclude, files) {
-			led := func(f string) bool { return covers(entry, f) && !excluded(exclude, f) }
+			led := func(f string) bool { return Covers(entry, f) && !excluded(exclude, f) }
 			if !slices.ContainsFunc(files, led) {
 				t.Fatalf("%q at %q: no file of %q leads there", entry, path, files)
 			}
