@@ -1,8 +1,8 @@
 package daemon
 
 import (
+	"container/heap"
 	"context"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -15,7 +15,7 @@ type timers struct {
 	core *core
 
 	mu    sync.Mutex
-	queue []alarm // the earliest first
+	queue alarms
 	wake  chan struct{}
 }
 
@@ -39,8 +39,7 @@ func (t *timers) changed(before, after *engine.Owner) {
 		if old, known := had[name]; known && old.Equal(due) {
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(t.queue, due, func(a alarm, due time.Time) int { return a.due.Compare(due) })
-		t.queue = slices.Insert(t.queue, i, alarm{after.ID, name, due})
+		heap.Push(&t.queue, alarm{after.ID, name, due})
 		nudge(t.wake)
 	}
 }
@@ -82,13 +81,13 @@ func (t *timers) next() (alarm, time.Duration) {
 	for len(t.queue) > 0 {
 		first := t.queue[0]
 		if !t.holds(first) {
-			t.queue = t.queue[1:]
+			heap.Pop(&t.queue)
 			continue
 		}
 		// The wall clock: a reading of ours says nothing about another daemon's.
 		left := first.due.Round(0).Sub(t.core.now().Round(0))
 		if left <= 0 {
-			t.queue = t.queue[1:]
+			heap.Pop(&t.queue)
 		}
 		return first, left
 	}
@@ -110,4 +109,18 @@ func (t *timers) fire(ctx context.Context, a alarm) error {
 		ID:   "timer:" + a.name + ":" + strconv.FormatInt(a.due.UnixNano(), 10),
 		What: engine.TimerFired{Name: a.name, Due: a.due},
 	}))
+}
+
+// alarms is a heap, the earliest first.
+type alarms []alarm
+
+func (a alarms) Len() int           { return len(a) }
+func (a alarms) Less(i, j int) bool { return a[i].due.Before(a[j].due) }
+func (a alarms) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *alarms) Push(x any)        { *a = append(*a, x.(alarm)) }
+func (a *alarms) Pop() any {
+	last := len(*a) - 1
+	x := (*a)[last]
+	*a = (*a)[:last]
+	return x
 }

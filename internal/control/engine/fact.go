@@ -54,12 +54,12 @@ type (
 	StepCompleted struct {
 		Step string `json:"step"`
 	}
-	// StepFailed is a step that did not, or that was entered too often.
+	// StepFailed is a step that failed, or that was entered too often.
 	StepFailed struct {
 		Step  string `json:"step"`
 		Error string `json:"error"`
 	}
-	// StepCancelled is a step that was left because somebody cancelled its owner.
+	// StepCancelled is a step that was left because its owner was cancelled.
 	StepCancelled struct {
 		Step string `json:"step"`
 	}
