@@ -232,8 +232,7 @@ func (d *draft) settleTriggers() {
 	}
 	d.calm()
 	if d.Shell != nil && d.Shell.Gate != "" {
-		d.drop(d.Shell.Key)
-		d.effect(Effect{Kind: KillShell, Target: d.Shell.Key})
+		d.endShell()
 		d.fact(ShellDropped{d.Shell.Key})
 	}
 }

@@ -111,8 +111,7 @@ func (d *draft) worst() string {
 func (d *draft) leave() {
 	d.settleTriggers()
 	if d.Shell != nil {
-		d.drop(d.Shell.Key)
-		d.effect(Effect{Kind: KillShell, Target: d.Shell.Key})
+		d.endShell()
 	}
 	if d.Agent != nil {
 		d.endAgent()

@@ -189,13 +189,19 @@ func (d *draft) drop(key string) {
 	}
 }
 
-// dropAgent takes back what was to be done for the current agent.
-func (d *draft) dropAgent() {
+func (d *draft) dropAll(which func(OpenEffect) bool) {
 	for _, e := range slices.Clone(d.Effects) {
-		if e.Kind == StartAgent && e.Agent.ID == d.Agent.ID || e.sends(d.Agent.ID) {
+		if which(e) {
 			d.drop(e.Key)
 		}
 	}
+}
+
+// dropAgent takes back what was to be done for the current agent.
+func (d *draft) dropAgent() {
+	d.dropAll(func(e OpenEffect) bool {
+		return e.Kind == StartAgent && e.Agent.ID == d.Agent.ID || e.sends(d.Agent.ID)
+	})
 }
 
 // expand is what a runbook's template says to people.
@@ -221,9 +227,5 @@ func (d *draft) notify(title, text, decision string) {
 
 // hush takes back what people were to be told of a decision that is settled.
 func (d *draft) hush(decision string) {
-	for _, e := range slices.Clone(d.Effects) {
-		if e.Kind == NotifyPerson && e.Decision == decision {
-			d.drop(e.Key)
-		}
-	}
+	d.dropAll(func(e OpenEffect) bool { return e.Kind == NotifyPerson && e.Decision == decision })
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
@@ -192,8 +193,7 @@ func (o *Owner) Parked() (until time.Time, ok bool) {
 
 // known is a kind that runbooks can name.
 func known(kind runbook.ErrorKind) runbook.ErrorKind {
-	switch kind {
-	case runbook.Unauthorized, runbook.OutOfCredits, runbook.NoInternet, runbook.RateLimited:
+	if slices.Contains(runbook.ErrorKinds(), kind) {
 		return kind
 	}
 	return runbook.OtherError

@@ -22,6 +22,12 @@ func (d *draft) startShell(script, what, gate string) {
 	}
 }
 
+// endShell ends the command that runs, also where it is only about to start.
+func (d *draft) endShell() {
+	d.drop(d.Shell.Key)
+	d.effect(Effect{Kind: KillShell, Target: d.Shell.Key})
+}
+
 // shellExited is the end of a command. Of one that was left before, nobody wants to know.
 func (d *draft) shellExited(e ShellExited) {
 	if d.Shell == nil || d.Shell.Key != e.Key {

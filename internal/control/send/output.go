@@ -18,9 +18,7 @@ func (o output) embedded() bool {
 	if bytes.Contains(said, []byte("falling back to embedded")) || bytes.Contains(said, []byte("embedded fallback")) {
 		return true
 	}
-	found := false
-	o.objects(func(object map[string]any) { found = found || fellBack(object) })
-	return found
+	return o.has(func(object map[string]any) bool { return fellBack(object) })
 }
 
 // fellBack looks for a meta that tells of a fallback, however deep.
@@ -50,20 +48,16 @@ func fellBack(v any) bool {
 
 // inFlight reports that the gateway works on this message already.
 func (o output) inFlight() bool {
-	found := false
-	o.objects(func(object map[string]any) { found = found || object["status"] == "in_flight" })
-	return found
+	return o.has(func(object map[string]any) bool { return object["status"] == "in_flight" })
 }
 
 // delivered reports that there is the answer of an agent, for a program of which
 // nothing else is known.
 func (o output) delivered() bool {
-	found := false
-	o.objects(func(object map[string]any) {
+	return o.has(func(object map[string]any) bool {
 		_, ran := object["runId"].(string)
-		found = found || ran || object["status"] == "ok"
+		return ran || object["status"] == "ok"
 	})
-	return found
 }
 
 // unknownAgent reports that a person has to put the agent's name right.
@@ -84,8 +78,9 @@ func (o output) reason() string {
 	return strings.Join(lines[max(len(lines)-reasonLines, 0):], "\n")
 }
 
-// objects finds the JSON objects on standard output, also behind lines of a log.
-func (o output) objects(take func(map[string]any)) {
+// has reports whether one of the JSON objects on standard output, also behind lines of a log, is
+// of a kind.
+func (o output) has(is func(map[string]any) bool) (found bool) {
 	depth := 0
 	s := prose.Scanner{
 		Enter:  func() { depth++ },
@@ -95,10 +90,9 @@ func (o output) objects(take func(map[string]any)) {
 				return
 			}
 			var object map[string]any
-			if json.Unmarshal(o.stdout[start:end], &object) == nil {
-				take(object)
-			}
+			found = found || json.Unmarshal(o.stdout[start:end], &object) == nil && is(object)
 		},
 	}
 	s.Scan(o.stdout)
+	return found
 }

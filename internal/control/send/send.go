@@ -4,6 +4,7 @@
 package send
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -63,19 +64,10 @@ func (s *Sender) setDefaults() {
 	if s.emptied == nil {
 		s.emptied = func() {}
 	}
-	for _, limit := range []struct {
-		of     *time.Duration
-		normal time.Duration
-	}{
-		{&s.turn, 15 * time.Minute},
-		{&s.command, 10 * time.Minute},
-		{&s.request, 30 * time.Second},
-		{&s.look, time.Second},
-	} {
-		if *limit.of == 0 {
-			*limit.of = limit.normal
-		}
-	}
+	s.turn = cmp.Or(s.turn, 15*time.Minute)
+	s.command = cmp.Or(s.command, 10*time.Minute)
+	s.request = cmp.Or(s.request, 30*time.Second)
+	s.look = cmp.Or(s.look, time.Second)
 }
 
 func (s Sender) outbox() wake.Outbox { return wake.NewOutbox(s.StateDir) }
