@@ -233,7 +233,7 @@ func (c *core) put(before, after *engine.Owner, facts []engine.Fact, position st
 // current is the owner as the store has it. It is called by whose turn it is.
 func (c *core) current(ctx context.Context, id string) (*engine.Owner, error) {
 	c.mu.RLock()
-	owner, _ := c.state.Owner(id)
+	owner := c.state.Owner(id)
 	unsure := c.unsure[id]
 	c.mu.RUnlock()
 	if !unsure {
@@ -311,7 +311,7 @@ func (c *core) look(read func(*engine.State)) {
 
 // owner is the owner with an id, or nil.
 func (c *core) owner(id string) (o *engine.Owner) {
-	c.look(func(s *engine.State) { o, _ = s.Owner(id) })
+	c.look(func(s *engine.State) { o = s.Owner(id) })
 	return o
 }
 
@@ -329,10 +329,12 @@ func (c *core) reached(ctx context.Context, owner string, position store.Positio
 	for {
 		changes := c.news.rung()
 		c.mu.RLock()
-		last := c.last
-		o, known := c.state.Owner(owner)
+		last, o := c.last, c.state.Owner(owner)
 		c.mu.RUnlock()
-		if known && store.Position(o.Version) >= position || !known && last >= position {
+		if o != nil {
+			last = store.Position(o.Version)
+		}
+		if last >= position {
 			return o
 		}
 		select {

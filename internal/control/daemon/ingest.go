@@ -221,7 +221,7 @@ func (i *ingest) record(ctx context.Context, r *event.Record, late bool) error {
 		return nil
 	}
 	var owner *engine.Owner
-	i.core.look(func(s *engine.State) { owner, _ = concerned(s, r, who) })
+	i.core.look(func(s *engine.State) { owner = concerned(s, r, who) })
 	if owner == nil || owner.Agent == nil {
 		return nil
 	}

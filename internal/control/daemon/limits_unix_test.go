@@ -33,7 +33,7 @@ func TestLimitsAreOutsideTheAgentsReach(t *testing.T) {
 
 	state, _, err := load(t.Context(), s)
 	check(t, err)
-	o, _ := state.Owner(anID)
+	o := state.Owner(anID)
 	type held struct {
 		Budget    runbook.Budget
 		Expire    runbook.Expire

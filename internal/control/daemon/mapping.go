@@ -63,7 +63,7 @@ func unmet(verdicts []event.Verdict) string {
 
 // concerned is the owner that a record concerns. Who speaks gives its own id: the last word of
 // an agent that was replaced is not its successor's, although that has its session.
-func concerned(s *engine.State, r *event.Record, who string) (*engine.Owner, bool) {
+func concerned(s *engine.State, r *event.Record, who string) *engine.Owner {
 	if r.Kind == event.Emitted {
 		return s.OwnerOfAgent(who)
 	}

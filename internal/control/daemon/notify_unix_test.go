@@ -123,7 +123,7 @@ func TestQuietHours(t *testing.T) {
 			r.stop(t)
 			state, _, err := load(t.Context(), s)
 			check(t, err)
-			owner, _ := state.Owner(anID)
+			owner := state.Owner(anID)
 			held := slices.ContainsFunc(owner.Effects, func(e engine.OpenEffect) bool { return e.Kind == engine.NotifyPerson && !e.Started })
 			if held == answered || len(people.got) != 0 {
 				t.Errorf("held: %v, told %d times; %+v", held, len(people.got), owner.Effects)

@@ -164,7 +164,7 @@ func (p *plane) Agents(context.Context) []daemonapi.Agent {
 
 func (p *plane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
 	var o *engine.Owner
-	p.core.look(func(s *engine.State) { o, _ = s.OwnerOf(id) })
+	p.core.look(func(s *engine.State) { o = s.OwnerOf(id) })
 	if o != nil && o.Agent != nil {
 		return p.around(agentView(o), true), nil
 	}

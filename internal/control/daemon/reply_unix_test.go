@@ -450,7 +450,7 @@ func toSend(t *testing.T, s store.Store) bool {
 	t.Helper()
 	state, _, err := load(t.Context(), s)
 	check(t, err)
-	o, _ := state.Owner(anID)
+	o := state.Owner(anID)
 	for _, e := range o.Effects {
 		if e.Kind == engine.SendAgent {
 			return true

@@ -30,8 +30,7 @@ func load(ctx context.Context, s store.Store) (*engine.State, store.Position, er
 		if !ours {
 			continue
 		}
-		known, _ := state.Owner(id)
-		owner, err := fold(known, e)
+		owner, err := fold(state.Owner(id), e)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -320,7 +320,7 @@ func TestAgentsAreFoundByTheirSession(t *testing.T) {
 	s.do(AgentSession{s.agent(), "other"})
 	state := NewState()
 	state.Put(s.o)
-	if o, known := state.OwnerOf("other"); !known || o.ID != s.id {
+	if o := state.OwnerOf("other"); o == nil || o.ID != s.id {
 		t.Fatal("the session is not found")
 	}
 }

@@ -39,8 +39,7 @@ func replayed(t testing.TB, steps int) *State {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known, _ := state.Owner(id)
-		owner, err := Apply(known, step)
+		owner, err := Apply(state.Owner(id), step)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,11 +80,8 @@ func (s *State) unlink(id string, e entry) {
 // Len is how many owners there are.
 func (s *State) Len() int { return len(s.owners) }
 
-// Owner is the owner with an id.
-func (s *State) Owner(id string) (*Owner, bool) {
-	e, known := s.owners[id]
-	return e.owner, known
-}
+// Owner is the owner with an id, or nil.
+func (s *State) Owner(id string) *Owner { return s.owners[id].owner }
 
 // Owners are all, the newest first.
 func (s *State) Owners() []*Owner {
@@ -101,7 +98,7 @@ func (s *State) Owners() []*Owner {
 // Resolve finds an owner by the beginning of its id. The error is a *Refusal: no such
 // owner, or several.
 func (s *State) Resolve(prefix string) (*Owner, error) {
-	if o, known := s.Owner(prefix); known {
+	if o := s.Owner(prefix); o != nil {
 		return o, nil
 	}
 	var found []*Owner
@@ -127,17 +124,14 @@ func one(n int, what, prefix string) error {
 	return &Refusal{"conflict", fmt.Sprintf("%d ids begin with %q: give more of it", n, clip(prefix, 80))}
 }
 
-// OwnerOfAgent is the owner whose current agent has the id. An agent that was replaced has
-// none, also when its session goes on.
-func (s *State) OwnerOfAgent(id string) (*Owner, bool) { return s.Owner(s.agents[id]) }
+// OwnerOfAgent is the owner whose current agent has the id, or nil. An agent that was replaced
+// has none, also when its session goes on.
+func (s *State) OwnerOfAgent(id string) *Owner { return s.Owner(s.agents[id]) }
 
 // OwnerOf is the owner whose current agent has the id, or whose current agent's client
-// has that session.
-func (s *State) OwnerOf(agentOrSession string) (*Owner, bool) {
-	if o, known := s.OwnerOfAgent(agentOrSession); known {
-		return o, true
-	}
-	return s.Owner(s.sessions[agentOrSession])
+// has that session, or nil.
+func (s *State) OwnerOf(agentOrSession string) *Owner {
+	return cmp.Or(s.OwnerOfAgent(agentOrSession), s.Owner(s.sessions[agentOrSession]))
 }
 
 // ResolveDecision finds a decision, open or settled, by the beginning of its id.
@@ -176,9 +170,9 @@ func (o *Owner) Decisions() []Decision {
 // Signal is an agent's signal, and whether it may stop because of it. An agent without an
 // owner may stop without one: its pipeline has moved on.
 func (s *State) Signal(agentID string) (signal Signal, given bool) {
-	o, owned := s.OwnerOfAgent(agentID)
+	o := s.OwnerOfAgent(agentID)
 	switch {
-	case !owned:
+	case o == nil:
 		return Signal{}, true
 	case o.Agent.Signal == nil:
 		return Signal{}, false
@@ -196,7 +190,7 @@ const (
 
 // Reply answers a hook of an agent that waits for a person.
 func (s *State) Reply(agentID, ref string) Reply {
-	if o, owned := s.OwnerOfAgent(agentID); owned && ref != "" {
+	if o := s.OwnerOfAgent(agentID); o != nil && ref != "" {
 		return o.reply(ref)
 	}
 	return Reply{State: ReplyNone}

@@ -58,8 +58,7 @@ func TestIndex(t *testing.T) {
 	state := NewState()
 	found := func(agent string) bool {
 		state.Put(s.o)
-		_, known := state.OwnerOf(agent)
-		return known
+		return state.OwnerOf(agent) != nil
 	}
 	first := s.agent()
 	if !found(first) {
@@ -113,7 +112,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	plans := map[any]bool{}
 	for _, o := range state.Owners() {
-		restored, _ := again.Owner(o.ID)
+		restored := again.Owner(o.ID)
 		if text(restored) != text(o) || restored.Version != o.Version {
 			t.Fatalf("%s", diff(text(o), text(restored)))
 		}
