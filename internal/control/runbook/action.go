@@ -139,7 +139,7 @@ func (d *decoder) actionSchema(t Trigger) schema {
 
 // tableOf describes the table of one action.
 func (d *decoder) tableOf(kind ActionKind, t Trigger) schema {
-	fields := []field{{Name: "action", Required: true, Schema: func() schema { return schema{"const": kind} }}}
+	fields := []field{{Name: "action", Required: true, Type: func() schema { return schema{"const": kind} }}}
 	if t == OnError {
 		fields = append(fields, matchField(new(ErrorAction)))
 	}
@@ -150,9 +150,7 @@ func (d *decoder) tableOf(kind ActionKind, t Trigger) schema {
 		f := o.field
 		f.Required = o.Name == "run"
 		if kind == Resume && o.Name == "message" {
-			f.Schema = func() schema {
-				return o.Schema().Says("In place of the prompt or, with append, in the old conversation.")
-			}
+			f.Says = "In place of the prompt or, with append, in the old conversation."
 		}
 		fields = append(fields, f)
 	}
@@ -210,7 +208,7 @@ func matchField(a *ErrorAction) field {
 // onStop is one of on_stop's own actions, alone or in a table.
 var onStop = document.New(readOnStop, func() schema {
 	one := document.Enum(StopActions()...)
-	return document.AnyOf(one, document.Properties(field{Name: "action", Required: true, Schema: func() schema { return one }}))
+	return document.AnyOf(one, document.Properties(field{Name: "action", Required: true, Type: func() schema { return one }}))
 })
 
 func readOnStop(v value, to *StopAction) bool {

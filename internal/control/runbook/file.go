@@ -126,9 +126,9 @@ func (d *decoder) named(what string, read func(value), says string) field {
 			d.uses = nil
 			read(e)
 		}
-	}, Schema: func() schema {
-		return schema{"type": "object", "propertyNames": nameSchema(), "additionalProperties": document.Ref(what)()}.Says(says)
-	}}
+	}, Type: func() schema {
+		return schema{"type": "object", "propertyNames": nameSchema(), "additionalProperties": document.Ref(what)()}
+	}, Says: says}
 }
 
 func (d *decoder) command(v value) {
@@ -184,13 +184,13 @@ func (d *decoder) run(to *Run, at *span, says string, kinds ...string) field {
 		default:
 			readReference(v, to, at, kinds)
 		}
-	}, Schema: func() schema {
+	}, Type: func() schema {
 		forms := []schema{text.Schema().Says("A shell command.")}
 		for _, kind := range kinds {
-			forms = append(forms, document.Properties(field{Name: kind, Required: true, Schema: nameSchema}))
+			forms = append(forms, document.Properties(field{Name: kind, Required: true, Type: nameSchema}))
 		}
-		return document.AnyOf(forms...).Says(says)
-	}}
+		return document.AnyOf(forms...)
+	}, Says: says}
 }
 
 // readReference reads a table that names a pipeline or an agent.
@@ -280,7 +280,7 @@ func (d *decoder) stepName(name string, at span, p *pipelineDraft) {
 // transitions are the fields that lead to another step.
 func (d *decoder) transitions(done, fail, cancel *string, moves *[]move) []field {
 	one := func(key string, to *string, says string) field {
-		target := field{Name: "step", Required: true, Schema: nameSchema, Read: func(v value) {
+		target := field{Name: "step", Required: true, Type: nameSchema, Read: func(v value) {
 			if readText(v, to) {
 				*moves = append(*moves, move{key, *to, nodeOf(v).at})
 			}
@@ -291,7 +291,7 @@ func (d *decoder) transitions(done, fail, cancel *string, moves *[]move) []field
 				return
 			}
 			target.Read(v)
-		}, Schema: func() schema { return document.AnyOf(nameSchema(), document.Properties(target)).Says(says) }}
+		}, Type: func() schema { return document.AnyOf(nameSchema(), document.Properties(target)) }, Says: says}
 	}
 	return []field{
 		one("on_done", done, "The step after this one. Where there is none, the pipeline is done."),

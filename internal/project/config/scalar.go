@@ -172,13 +172,18 @@ func parseSize(text string) (int64, bool) {
 
 // oneOf reads one of a few words.
 func oneOf[T ~string](choices ...T) typeOf[T] {
-	words := document.Strings(choices)
-	either := strings.Join(words, " or ")
-	return document.Then(word(either, ""), func(v value, text string) (T, bool) {
-		if slices.Contains(words, text) {
-			return T(text), true
+	return document.New(func(v value, to *T) bool {
+		words := document.Strings(choices)
+		either := strings.Join(words, " or ")
+		if !v.Is(document.Text, either, "") {
+			return false
 		}
-		v.Fault("wanted "+either+", found "+quote(text), document.DidYouMean(text, words))
-		return "", false
-	}).As(func() schema { return document.Enum(choices...) })
+		word := v.Node.Text()
+		if !slices.Contains(words, word) {
+			v.Fault("wanted "+either+", found "+quote(word), document.DidYouMean(word, words))
+			return false
+		}
+		*to = T(word)
+		return true
+	}, func() schema { return document.Enum(choices...) })
 }

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"math"
 	"strconv"
 	"strings"
 )
@@ -21,22 +20,30 @@ func New[T any](read func(Value, *T) bool, schema func() Schema) Type[T] {
 	return Type[T]{read, schema}
 }
 
-// Field is one key that a mapping may have.
+// Field is one key that a mapping may have. Tables of them are made at every call of a
+// hook, schemas only by a generator.
 type Field struct {
 	Name     string
 	Required bool
 	Read     func(Value)
-	Schema   func() Schema
+	Type     func() Schema // of its values
+	Says     string        // what it is for, to editors
+
+	byDefault any
 }
 
-// Key is a field of a type that is read to its destination. What it says is for editors;
-// the default is there as soon as the file is decoded.
+// Key is a field of a type that is read to its destination.
 func Key[T any](name string, to *T, t Type[T], says string) Field {
-	return Field{
-		Name:   name,
-		Read:   func(v Value) { t.Read(v, to) },
-		Schema: func() Schema { return t.Schema().Says(says) },
+	return Field{Name: name, Read: func(v Value) { t.Read(v, to) }, Type: t.Schema, Says: says}
+}
+
+// Schema describes the field.
+func (f Field) Schema() Schema {
+	s := f.Type().Says(f.Says)
+	if f.byDefault != nil {
+		s = s.With("default", f.byDefault)
 	}
+	return s
 }
 
 // Needed is the field as one that must be there.
@@ -47,8 +54,7 @@ func (f Field) Needed() Field {
 
 // Default is the field with what holds where it is left out, for editors.
 func (f Field) Default(value any) Field {
-	schema := f.Schema
-	f.Schema = func() Schema { return schema().With("default", value) }
+	f.byDefault = value
 	return f
 }
 
@@ -106,21 +112,26 @@ func readFlag(v Value, to *bool) bool {
 
 // Amount reads a number that is above 0, or 0 where that is allowed, and at most most.
 func Amount(zero bool, most int) Type[float64] {
-	limits, least := "above 0 and at most "+strconv.Itoa(most), "exclusiveMinimum"
-	if zero {
-		limits, least = "from 0 to "+strconv.Itoa(most), "minimum"
-	}
-	return Type[float64]{func(v Value, to *float64) bool {
+	return New(func(v Value, to *float64) bool {
 		if kind := v.Node.Kind(); kind != Integer && kind != Float {
 			v.WrongType("a number", "")
 			return false
 		}
 		number, err := strconv.ParseFloat(v.Node.Text(), 64)
-		if err != nil || math.IsNaN(number) || number < 0 || number == 0 && !zero || number > float64(most) {
-			v.Fault("must be a number "+limits, "")
-			return false
+		switch {
+		case err == nil && number <= float64(most) && (number > 0 || zero && number == 0):
+			*to = number
+			return true
+		case zero:
+			v.Fault("must be a number from 0 to "+strconv.Itoa(most), "")
+		default:
+			v.Fault("must be a number above 0 and at most "+strconv.Itoa(most), "")
 		}
-		*to = number
-		return true
-	}, func() Schema { return Schema{"type": "number", least: 0, "maximum": most} }}
+		return false
+	}, func() Schema {
+		if zero {
+			return Schema{"type": "number", "minimum": 0, "maximum": most}
+		}
+		return Schema{"type": "number", "exclusiveMinimum": 0, "maximum": most}
+	})
 }

@@ -2,6 +2,7 @@ package document
 
 import (
 	"maps"
+	"os"
 
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
@@ -70,7 +71,11 @@ func Duration() Schema {
 	return Matching(`^\+?(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`)
 }
 
-// File is the text of a file that holds the schema.
-func (s Schema) File() ([]byte, error) {
-	return rawjson.Lines(s.With("$schema", "https://json-schema.org/draft/2020-12/schema"))
+// Write writes a file that holds the schema.
+func (s Schema) Write(path string) error {
+	text, err := rawjson.Lines(s.With("$schema", "https://json-schema.org/draft/2020-12/schema"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
 }

@@ -16,11 +16,7 @@ func main() {
 	if len(os.Args) > 1 {
 		dir = os.Args[1]
 	}
-	text, err := runbook.MakeSchema().File()
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "runbook.json"), text, 0o644); err != nil {
+	if err := runbook.MakeSchema().Write(filepath.Join(dir, "runbook.json")); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -17,11 +17,7 @@ func main() {
 		dir = os.Args[1]
 	}
 	for _, kind := range config.Kinds() {
-		text, err := config.MakeSchema(kind).File()
-		if err != nil {
-			log.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, kind+".json"), text, 0o644); err != nil {
+		if err := config.MakeSchema(kind).Write(filepath.Join(dir, kind+".json")); err != nil {
 			log.Fatal(err)
 		}
 	}
