@@ -77,7 +77,7 @@ func (d *decoder) use(v value, text, shell string) bool {
 	return true
 }
 
-// most is more than anybody counts.
+// most bounds what a runbook counts.
 const most = 1_000_000
 
 // count is a whole number that is at least 1.
@@ -99,7 +99,7 @@ func readCount(v value, to *int, otherwise string) bool {
 	return false
 }
 
-// maxDuration is longer than anybody waits.
+// maxDuration is longer than a runbook waits.
 const maxDuration = 30 * 24 * time.Hour
 
 var duration = document.New(readDuration, document.Duration)
