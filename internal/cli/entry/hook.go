@@ -49,8 +49,6 @@ func Answer(args []string) (code int, isHook bool) {
 
 // NewHook documents the command; Answer runs it before the tree is built.
 func NewHook() *cobra.Command {
-	var timeout time.Duration
-	var harness string
 	cmd := &cobra.Command{
 		Use:   "hook [EVENT]",
 		Short: "Answer one hook call of the client (payload on stdin, answer on stdout)",
@@ -66,8 +64,8 @@ program than Claude Code, which may take a failure for a no, it is always 0.`,
 			return term.WithHint(fmt.Errorf("hook takes one event, got %q", args), "usage: "+cmd.UseLine())
 		},
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long the caller waits; the answer comes before")
-	cmd.Flags().StringVar(&harness, "for", "", "the program that calls; only claude is known")
+	cmd.Flags().Duration("timeout", 0, "how long the caller waits; the answer comes before")
+	cmd.Flags().String("for", "", "the program that calls; only claude is known")
 	return cmd
 }
 

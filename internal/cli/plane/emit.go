@@ -22,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func NewEmit() *cobra.Command {
@@ -138,13 +139,7 @@ func oneOf(flag, value string, words []string) error {
 
 // isToken reports whether a word can be an id: short, and nothing that a shell, a path
 // or a line of text could take for something else.
-func isToken(word string) bool {
-	const longest = 128
-	other := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:", r)
-	}
-	return word != "" && len(word) <= longest && word[0] != '-' && !strings.ContainsFunc(word, other)
-}
+func isToken(word string) bool { return plain.IsWord(word, ".:", 128) && word[0] != '-' }
 
 // stdinPatience is the longest wait for a signal on standard input: an agent's shell may
 // leave it open for ever.

@@ -21,11 +21,6 @@ const (
 	ExitInterrupted = 130
 )
 
-// silentError fails a command that has said everything already.
-type silentError struct{}
-
-func (silentError) Error() string { return "failed" }
-
 // codeError ends a command with an exit code of its own. Without an error inside
 // it, everything has been said already.
 type CodeError struct {
@@ -64,8 +59,8 @@ func Tame(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// errSilent is a silentError.
-var ErrSilent error = silentError{}
+// ErrSilent fails a command that has said everything already.
+var ErrSilent = WithCode(nil, ExitFailed)
 
 // withCode has an error end the command with that exit code.
 func WithCode(err error, code int) error { return CodeError{err, code} }
@@ -86,17 +81,14 @@ func BadUsage(err error, hint string) error { return UsageError{err, hint} }
 
 // explain is what a person is told of an error, in lines, and the exit code.
 func Explain(err error) (lines []string, code int) {
-	var silent silentError
 	if err == nil {
 		return nil, ExitOK
 	}
-	if errors.As(err, &silent) {
-		return nil, ExitFailed
-	}
-	var coded CodeError
-	if errors.As(err, &coded) && coded.error == nil {
+	coded, isCoded := errors.AsType[CodeError](err)
+	if isCoded && coded.error == nil {
 		return nil, coded.Code
 	}
+
 	lines = []string{"stopgate: " + err.Error()}
 	if usage, ok := errors.AsType[UsageError](err); ok {
 		return append(lines, usage.Hint), ExitUsage
@@ -104,7 +96,7 @@ func Explain(err error) (lines []string, code int) {
 	if hinted, ok := errors.AsType[HintError](err); ok {
 		lines = append(lines, hinted.Hint)
 	}
-	if coded.error != nil {
+	if isCoded {
 		return lines, coded.Code
 	}
 	return lines, ExitFailed

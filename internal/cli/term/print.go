@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -106,14 +107,13 @@ func parseAge(text string) (time.Duration, error) {
 
 // shellWord is a word as it is typed into a shell.
 func ShellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@%+,", r)
-	}
-	if word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+	if plain.IsWord(word, "./@%+,", math.MaxInt) && word[0] != '-' {
 		return word
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return quoted(word)
 }
+
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // shown is a path as it is, or quoted where it would not survive a line of a
 // terminal.
@@ -130,7 +130,7 @@ func Quote(path string) string {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%,:", r)
 	}
 	if strings.ContainsFunc(path, func(r rune) bool { return !harmless(r) }) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+		return quoted(path)
 	}
 	return path
 }

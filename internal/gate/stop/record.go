@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/lifecycle"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // record says of a payload what the journal keeps: names, ids and enums, no
@@ -63,25 +64,14 @@ func enums(payload hook.Payload, now time.Time) event.Enums {
 
 // word lets an enum through and nothing that could be a sentence.
 func word(s string) string {
-	if len(s) > 64 {
+	if s != "" && !plain.IsWord(s, ":.", 64) {
 		return "?"
-	}
-	for _, r := range s {
-		if !(r == '_' || r == '-' || r == ':' || r == '.' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
-			return "?"
-		}
 	}
 	return s
 }
 
 // id bounds an id, which is kept as it came: it is what records are found by.
-func id(s string) string {
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	return s[:most]
-}
+func id(s string) string { return s[:min(len(s), 200)] }
 
 func verdicts(all []keeper.Verdict, blocked int) []event.Verdict {
 	out := make([]event.Verdict, len(all))

@@ -3,6 +3,8 @@ package supervisor
 import (
 	"fmt"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // maxSession bounds a session id, which is part of file names.
@@ -18,19 +20,8 @@ func CheckSession(id string) error {
 		return fmt.Errorf("the session id %q… has %d bytes, %d are allowed", id[:40], len(id), maxSession)
 	case strings.Trim(id, ".") == "":
 		return fmt.Errorf("the session id %q is nothing but dots", id)
-	}
-	for i := range len(id) {
-		if !inSession(id[i]) {
-			return fmt.Errorf("the session id %q has other characters than letters, digits, dots, dashes and underscores", id)
-		}
+	case !plain.IsWord(id, ".", maxSession):
+		return fmt.Errorf("the session id %q has other characters than letters, digits, dots, dashes and underscores", id)
 	}
 	return nil
-}
-
-func inSession(b byte) bool {
-	switch {
-	case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9':
-		return true
-	}
-	return b == '.' || b == '_' || b == '-'
 }

@@ -9,9 +9,12 @@ import (
 
 // IsName reports whether a name that somebody else chose can be part of a path: it has only
 // letters, digits, underscores and hyphens, and at most so many of them.
-func IsName(name string, most int) bool {
+func IsName(name string, most int) bool { return IsWord(name, "", most) }
+
+// IsWord is IsName for a word that may have some other ASCII characters besides.
+func IsWord(word, besides string, most int) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-	return name != "" && len(name) <= most && strings.Trim(name, letters) == ""
+	return word != "" && len(word) <= most && strings.Trim(word, letters+besides) == ""
 }
 
 // Name is a file's name, a command or another word as a person may see it: unchanged where
