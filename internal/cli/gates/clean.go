@@ -63,7 +63,7 @@ func clean(h *here.Place, cmd *cobra.Command) error {
 	return nil
 }
 
-// logDir is where the project's logs are. Cleaning runs nothing of a project, so
+// LogDir is where the project's logs are. Cleaning runs nothing of a project, so
 // it needs neither approval nor a valid configuration: without one the logs are
 // where they are by default.
 func LogDir(h *here.Place, errOut io.Writer) string {
@@ -75,5 +75,5 @@ func LogDir(h *here.Place, errOut io.Writer) string {
 	return DefaultLogDir
 }
 
-// defaultLogDir is log_dir where the configuration cannot say.
+// DefaultLogDir is log_dir where the configuration cannot say.
 const DefaultLogDir = "gauntlet_logs"

@@ -101,7 +101,7 @@ func (h health) Print(out io.Writer) {
 	}
 }
 
-// needs has stopgated say what command lines need.
+// Needs has stopgated say what command lines need.
 func Needs(ctx context.Context, question need.Question) (answer [][]need.Need, err error) {
 	program, err := here.FindProgram("stopgated", os.Environ())
 	if err != nil {

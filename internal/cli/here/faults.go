@@ -38,7 +38,7 @@ func faultyFiles(faults []document.Fault) int {
 	return len(files)
 }
 
-// validate checks the files that apply here and lists those it looked at.
+// Validate checks the files that apply here and lists those it looked at.
 func (h *Place) Validate() (checked []string, faults []document.Fault) {
 	checked, faults = []string{}, []document.Fault{}
 	add := func(err error, files ...string) {

@@ -28,7 +28,7 @@ type Place struct {
 	HasProject bool
 }
 
-// findHere takes the project that the hooks take: where trust is enforced an
+// FindHere takes the project that the hooks take: where trust is enforced an
 // approved one comes before any other.
 func FindHere() (*Place, error) {
 	h, err := FindNearest()
@@ -41,7 +41,7 @@ func FindHere() (*Place, error) {
 	return h, nil
 }
 
-// findRunbooks takes the nearest project with runbooks, as checking them does. Where
+// FindRunbooks takes the nearest project with runbooks, as checking them does. Where
 // trust is enforced an approved one comes before any other.
 func FindRunbooks() (*Place, error) {
 	h, err := FindNearest()
@@ -56,7 +56,7 @@ func FindRunbooks() (*Place, error) {
 	return h, nil
 }
 
-// findApprovable takes the nearest project of which something can be approved: its
+// FindApprovable takes the nearest project of which something can be approved: its
 // configuration or its runbooks.
 func FindApprovable() (*Place, error) {
 	return find(func(h *Place, dir string) bool {
@@ -64,7 +64,7 @@ func FindApprovable() (*Place, error) {
 	})
 }
 
-// findNearest takes the nearest project, for commands by which a person sets one
+// FindNearest takes the nearest project, for commands by which a person sets one
 // up or approves it.
 func FindNearest() (*Place, error) { return find((*Place).isProject) }
 
@@ -93,7 +93,7 @@ func find(isProject func(h *Place, dir string) bool) (*Place, error) {
 	return h, nil
 }
 
-// mustExist refuses a place without a project.
+// MustExist refuses a place without a project.
 func MustExist(h *Place, err error) (*Place, error) {
 	if err == nil && !h.HasProject {
 		err = term.WithHint(
@@ -117,7 +117,7 @@ func (h *Place) Locator() stop.Locator {
 	return stop.Locator{StateDir: h.StateDir, Global: h.Global, GlobalErr: h.GlobalErr, Environ: os.Environ()}
 }
 
-// gates reads the project as it is in force, with its gates. The notices are for
+// Gates reads the project as it is in force, with its gates. The notices are for
 // the person.
 func (h *Place) Gates() (project *keeper.Project, notices []string, err error) {
 	place := h.Locator().Locate(h.Root, true)
@@ -141,7 +141,7 @@ func (h *Place) Gates() (project *keeper.Project, notices []string, err error) {
 	return nil, nil, term.WithCode(errors.New(last.Message), term.ExitUsage)
 }
 
-// options are those of a run here.
+// Options are those of a run here.
 func (h *Place) Options(project *keeper.Project) gauntlet.Options {
 	environ := os.Environ()
 	return gauntlet.Options{
@@ -154,10 +154,10 @@ func (h *Place) Options(project *keeper.Project) gauntlet.Options {
 	}
 }
 
-// configDir is the project's .gauntlet.
+// ConfigDir is the project's .gauntlet.
 func (h *Place) ConfigDir() string { return filepath.Join(h.Root, paths.GauntletDir) }
 
-// short shows a path as a person would type it here.
+// Short shows a path as a person would type it here.
 func (h *Place) Short(path string) string {
 	if rel, err := filepath.Rel(h.Cwd, path); err == nil && filepath.IsLocal(rel) {
 		return rel

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
-// findProgram finds a program that comes with this one.
+// FindProgram finds a program that comes with this one.
 func FindProgram(name string, env []string) (string, error) {
 	path, err := program.Find(name, env)
 	if missing, ok := errors.AsType[*program.MissingError](err); ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 )
 
-// changeFlags say which changes count.
+// ChangeFlags say which changes count.
 type ChangeFlags struct {
 	base, commit string
 	uncommitted  bool
@@ -21,7 +21,7 @@ func (f *ChangeFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&f.uncommitted, "uncommitted", "u", false, "only what is not committed")
 }
 
-// apply puts the flags over what the environment says.
+// Apply puts the flags over what the environment says.
 func (f *ChangeFlags) Apply(cmd *cobra.Command, scope *change.Scope) error {
 	if err := term.AtMostOne(cmd, "commit", "uncommitted"); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (f *ChangeFlags) Apply(cmd *cobra.Command, scope *change.Scope) error {
 	return nil
 }
 
-// notEmpty refuses a flag that was given nothing, as by a variable of a script
+// NotEmpty refuses a flag that was given nothing, as by a variable of a script
 // that is not set: it would mean everything.
 func NotEmpty(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {

@@ -20,7 +20,7 @@ import (
 // launcher is the link name under which the program only starts the client.
 const ShortName = "ccc"
 
-// newClaude documents the command; Main runs it before the tree is built.
+// NewClaude documents the command; Main runs it before the tree is built.
 func NewClaude() *cobra.Command {
 	return &cobra.Command{
 		Use:   "claude [PROVIDER] [ARGS…]",
@@ -50,7 +50,7 @@ client. 1: the launch failed otherwise.`,
 	}
 }
 
-// launchCall recognises "stopgate claude …" and, under the name ccc, everything but
+// LaunchCall recognises "stopgate claude …" and, under the name ccc, everything but
 // the few commands that the launcher has. What is ours of its flags is not for the
 // client.
 func LaunchCall(args []string) (rest []string, isLaunch bool) {
@@ -70,7 +70,7 @@ func LaunchCall(args []string) (rest []string, isLaunch bool) {
 	return rest, true
 }
 
-// runLaunch starts the client. help explains the command where it was not called by its own name.
+// RunLaunch starts the client. help explains the command where it was not called by its own name.
 func RunLaunch(arg0 string, args []string, help func() error) int {
 	if len(args) > 0 {
 		switch {

@@ -45,7 +45,7 @@ func slashDir(scope settings.Scope, root string) (string, error) {
 	return filepath.Join(filepath.Dir(file), "commands"), err
 }
 
-// installSlashCommands writes the commands. A file of that name that is not ours is
+// InstallSlashCommands writes the commands. A file of that name that is not ours is
 // refused before anything is written.
 func InstallSlashCommands(out io.Writer, scope settings.Scope, root, program string) error {
 	if scope == settings.Local {
@@ -83,7 +83,7 @@ func InstallSlashCommands(out io.Writer, scope settings.Scope, root, program str
 	return nil
 }
 
-// uninstallSlashCommands removes what we wrote.
+// UninstallSlashCommands removes what we wrote.
 func UninstallSlashCommands(out io.Writer, scope settings.Scope, root string) (found bool, failed error) {
 	if scope == settings.Local {
 		return false, nil
@@ -107,7 +107,7 @@ func UninstallSlashCommands(out io.Writer, scope settings.Scope, root string) (f
 	return found, failed
 }
 
-// hasSlashCommands reports whether there is something to uninstall.
+// HasSlashCommands reports whether there is something to uninstall.
 func HasSlashCommands(scope settings.Scope, root string) bool {
 	dir, err := slashDir(scope, root)
 	if err != nil || scope == settings.Local {

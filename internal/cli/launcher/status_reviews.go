@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/event"
 )
 
-// reviewsStatus is what the supervisor did in a project, as far back as the journal
+// ReviewsStatus is what the supervisor did in a project, as far back as the journal
 // goes.
 type ReviewsStatus struct {
 	Reviews  int `json:"reviews"`
@@ -19,7 +19,7 @@ type ReviewsStatus struct {
 	sessions map[string]bool
 }
 
-// add takes in the verdicts of a stop. A verdict that was reused is no review; one
+// Add takes in the verdicts of a stop. A verdict that was reused is no review; one
 // that never came may have cost something.
 func (s *ReviewsStatus) Add(r *event.Record) {
 	for _, v := range r.Verdicts {

@@ -16,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// newAgent has hook as one of its commands.
+// NewAgent has hook as one of its commands.
 func NewAgent(hook *cobra.Command) *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "agent",

@@ -171,7 +171,7 @@ cannot be asked yet.`,
 	})
 }
 
-// statusSoon does not wait long: one that takes its time is worth knowing of.
+// StatusSoon does not wait long: one that takes its time is worth knowing of.
 func (p *Plane) StatusSoon(ctx context.Context) (daemonapi.Status, error) {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)

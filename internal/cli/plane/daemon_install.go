@@ -297,7 +297,7 @@ func hasManager(ctx context.Context) bool {
 	return hasSystemctl() && systemctl(ctx, "show-environment") == nil
 }
 
-// unitPath is where systemd looks for a user's units.
+// UnitPath is where systemd looks for a user's units.
 func UnitPath(getenv func(string) string) (string, error) {
 	// The XDG specification says that a relative value is to be ignored.
 	dir := getenv("XDG_CONFIG_HOME")

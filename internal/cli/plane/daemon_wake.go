@@ -222,7 +222,7 @@ func lastWords(log string) string {
 // started first.
 const stopPatience = time.Minute
 
-// halt ends the daemon and waits until it has. It reports whether there was one.
+// Halt ends the daemon and waits until it has. It reports whether there was one.
 func (p *Plane) Halt(ctx context.Context, kill bool) (stopped bool, err error) {
 	running, was, err := p.settle(ctx, stopPatience)
 	switch {

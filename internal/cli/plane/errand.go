@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 )
 
-// isErrand recognises "stopgate errand [--terminal] DIR", which only the daemon calls: it
+// IsErrand recognises "stopgate errand [--terminal] DIR", which only the daemon calls: it
 // is in no help.
 func IsErrand(args []string) bool {
 	return len(args) == 3 && args[1] == "errand" || len(args) == 4 && args[1] == "errand" && args[2] == "--terminal"

@@ -18,7 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
-// plane is the daemon, as commands ask it.
+// Plane is the daemon, as commands ask it.
 type Plane struct {
 	*daemonapi.Client
 	stateDir string
@@ -27,7 +27,7 @@ type Plane struct {
 	asJSON   bool // --json, where the command has that flag
 }
 
-// isDown reports whether there is no daemon to ask.
+// IsDown reports whether there is no daemon to ask.
 func IsDown(err error) bool { return errors.Is(err, daemonapi.ErrNotRunning) }
 
 func newPlane(cmd *cobra.Command) (*Plane, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
-// daemonStatus is how the daemon stands, for those who look at a project.
+// DaemonStatus is how the daemon stands, for those who look at a project.
 type DaemonStatus struct {
 	Running bool              `json:"running"`
 	Status  *daemonapi.Status `json:"status,omitempty"`
@@ -34,7 +34,7 @@ const statusPatience = 2 * time.Second
 // longestState is how much is told of a decision, in columns: all of it is in decision show.
 const longestState = 120
 
-// readDaemon asks the daemon. It starts none.
+// ReadDaemon asks the daemon. It starts none.
 func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 	ctx, cancel := context.WithTimeout(ctx, statusPatience)
 	defer cancel()
@@ -58,7 +58,7 @@ func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 	return d
 }
 
-// print shows what is under way, and what waits for somebody.
+// Print shows what is under way, and what waits for somebody.
 func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	switch {
 	case !d.Running:

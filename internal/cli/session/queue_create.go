@@ -19,7 +19,7 @@ import (
 // tuiDriver is the link name under which the program only makes queues.
 const tuiDriver = "tui-driver"
 
-// newTUIDriver is the command tree under the name tui-driver.
+// NewTUIDriver is the command tree under the name tui-driver.
 func NewTUIDriver() *cobra.Command {
 	cmd := newQueueCreate(tuiDriver)
 	cmd.Use = strings.Replace(cmd.Use, "create", tuiDriver, 1)
@@ -30,7 +30,7 @@ func NewTUIDriver() *cobra.Command {
 	return cmd
 }
 
-// isTUIDriver tells the link from the program that a copy of that name starts to go on
+// IsTUIDriver tells the link from the program that a copy of that name starts to go on
 // with a queue.
 func IsTUIDriver(args []string) bool {
 	return program.Called(args[0]) == tuiDriver && (len(args) == 1 || args[1] != "queue")

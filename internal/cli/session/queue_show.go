@@ -86,7 +86,7 @@ func (d *desk) show(session string) (*queueShow, error) {
 	return &queueShow{d.view(l, now), l.Queue, live, now}, nil
 }
 
-// json is the queue's file, with where it is.
+// JSON is the queue's file, with where it is.
 func (s *queueShow) JSON() any {
 	return struct {
 		Path string `json:"path"`

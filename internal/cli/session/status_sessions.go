@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// sessionsStatus is what goes on in tmux sessions, whatever project they are in.
+// SessionsStatus is what goes on in tmux sessions, whatever project they are in.
 type SessionsStatus struct {
 	Queues []queueView `json:"queues,omitempty"`
 	Outbox []mailbox   `json:"outbox,omitempty"`
@@ -63,7 +63,7 @@ func mailboxOf(a wake.AgentSummary) mailbox {
 	return m
 }
 
-// print shows what is under way, and what waits for somebody.
+// Print shows what is under way, and what waits for somebody.
 func (s *SessionsStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	if s.Registry != "" {
 		row("registry", p.Red("at fault: agents may not be told"), "stopgate registry check")

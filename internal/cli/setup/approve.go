@@ -69,7 +69,7 @@ type approval struct {
 	all   []protect.Waiting
 }
 
-// waiting is what waits for a person here; the place is that of the project itself.
+// Waiting is what waits for a person here; the place is that of the project itself.
 func Waiting(ctx context.Context, h *here.Place, project *keeper.Project) (protect.Place, []protect.Waiting) {
 	place := protect.Place{Project: project, StateDir: h.StateDir, Environ: os.Environ(), Now: time.Now}
 	locator := h.Locator()
@@ -151,7 +151,7 @@ func (a *approval) count() (n int) {
 	return n
 }
 
-// waitingView is a protected file that waits for approval.
+// WaitingView is a protected file that waits for approval.
 type WaitingView struct {
 	Root string `json:"root"`
 	protect.Touch

@@ -17,7 +17,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return BadUsage(err, "see: "+cmd.CommandPath()+" --help")
 }
 
-// noArgs refuses arguments, and guesses the command that was meant.
+// NoArgs refuses arguments, and guesses the command that was meant.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -34,7 +34,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return BadUsage(err, hint)
 }
 
-// atMostOne refuses flags that exclude each other.
+// AtMostOne refuses flags that exclude each other.
 func AtMostOne(cmd *cobra.Command, names ...string) error {
 	var set []string
 	for _, name := range names {
@@ -48,7 +48,7 @@ func AtMostOne(cmd *cobra.Command, names ...string) error {
 	return BadUsage(errors.New(strings.Join(set, " and ")+" exclude each other"), "see: "+cmd.CommandPath()+" --help")
 }
 
-// oneArg wants exactly one argument.
+// OneArg wants exactly one argument.
 func OneArg(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
@@ -64,12 +64,12 @@ func AtMostOneArg(cmd *cobra.Command, args []string) error {
 	return OneArg(cmd, args)
 }
 
-// untilSignal is a context that ends with Ctrl-C or a polite kill.
+// UntilSignal is a context that ends with Ctrl-C or a polite kill.
 func UntilSignal(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 }
 
-// durationFlag is a duration that also takes days and a plain 0.
+// DurationFlag is a duration that also takes days and a plain 0.
 type DurationFlag time.Duration
 
 func (d *DurationFlag) Set(text string) error {

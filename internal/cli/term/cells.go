@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// cells is how many columns a text takes; our own colours take none.
+// Cells is how many columns a text takes; our own colours take none.
 func Cells(text string) int {
 	n := 0
 	for text != "" {
@@ -23,7 +23,7 @@ func Cells(text string) int {
 	return n
 }
 
-// cut shortens a text without colours to at most width columns.
+// Cut shortens a text without colours to at most width columns.
 func Cut(text string, width int) string {
 	if Cells(text) <= width {
 		return text
@@ -37,7 +37,7 @@ func Cut(text string, width int) string {
 	return text
 }
 
-// pad cuts or fills a text to exactly width columns.
+// Pad cuts or fills a text to exactly width columns.
 func Pad(text string, width int) string {
 	text = Cut(text, width)
 	return text + strings.Repeat(" ", max(0, width-Cells(text)))

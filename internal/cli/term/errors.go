@@ -21,7 +21,7 @@ const (
 	ExitInterrupted = 130
 )
 
-// codeError ends a command with an exit code of its own. Without an error inside
+// CodeError ends a command with an exit code of its own. Without an error inside
 // it, everything has been said already.
 type CodeError struct {
 	error
@@ -37,19 +37,19 @@ func (e CodeError) Error() string {
 	return e.error.Error()
 }
 
-// hintError adds a line that says what to do.
+// HintError adds a line that says what to do.
 type HintError struct {
 	error
 	Hint string
 }
 
-// usageError is a command line that cannot be understood.
+// UsageError is a command line that cannot be understood.
 type UsageError struct {
 	error
 	Hint string
 }
 
-// tame makes each line of a text plain, and leaves its white space at the beginning.
+// Tame makes each line of a text plain, and leaves its white space at the beginning.
 func Tame(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -62,10 +62,10 @@ func Tame(text string) string {
 // ErrSilent fails a command that has said everything already.
 var ErrSilent = WithCode(nil, ExitFailed)
 
-// withCode has an error end the command with that exit code.
+// WithCode has an error end the command with that exit code.
 func WithCode(err error, code int) error { return CodeError{err, code} }
 
-// withHint adds a line that says what to do, if there is one.
+// WithHint adds a line that says what to do, if there is one.
 func WithHint(err error, hint string) error {
 	if hint == "" {
 		return err
@@ -76,10 +76,10 @@ func WithHint(err error, hint string) error {
 // CannotRun ends a command that could not run, with a line that says what to do, if there is one.
 func CannotRun(err error, hint string) error { return WithCode(WithHint(err, hint), ExitCouldNotRun) }
 
-// badUsage says that the command line cannot be understood.
+// BadUsage says that the command line cannot be understood.
 func BadUsage(err error, hint string) error { return UsageError{err, hint} }
 
-// explain is what a person is told of an error, in lines, and the exit code.
+// Explain is what a person is told of an error, in lines, and the exit code.
 func Explain(err error) (lines []string, code int) {
 	if err == nil {
 		return nil, ExitOK
@@ -102,7 +102,7 @@ func Explain(err error) (lines []string, code int) {
 	return lines, ExitFailed
 }
 
-// complain tells a person why a command failed and what to do about it, and returns the exit code.
+// Complain tells a person why a command failed and what to do about it, and returns the exit code.
 // What stands in an error may come from anywhere, and must not steer the terminal.
 func Complain(err error) int {
 	lines, code := Explain(err)

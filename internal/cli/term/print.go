@@ -54,7 +54,7 @@ func visibleJSON(text []byte) []byte {
 	return out
 }
 
-// paint colours text on a terminal, unless NO_COLOR asks for none.
+// Paint colours text on a terminal, unless NO_COLOR asks for none.
 type Paint bool
 
 func PaintFor(out io.Writer) Paint {
@@ -75,7 +75,7 @@ func (p Paint) Yellow(text string) string { return p.in("33", text) }
 func (p Paint) Faint(text string) string  { return p.in("2", text) }
 func (p Paint) Bold(text string) string   { return p.in("1", text) }
 
-// count is a number with its noun.
+// Count is a number with its noun.
 func Count(n int, noun string) string { return plain.Count(n, noun) }
 
 // Tally names what there is some of, with how many: "2 running, 1 waiting".
@@ -105,7 +105,7 @@ func parseAge(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
 }
 
-// shellWord is a word as it is typed into a shell.
+// ShellWord is a word as it is typed into a shell.
 func ShellWord(word string) string {
 	if plain.IsWord(word, "./@%+,", math.MaxInt) && word[0] != '-' {
 		return word
@@ -115,7 +115,7 @@ func ShellWord(word string) string {
 
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// shown is a path as it is, or quoted where it would not survive a line of a
+// Shown is a path as it is, or quoted where it would not survive a line of a
 // terminal.
 func Shown(path string) string {
 	if plain.Line(path) == path {
@@ -124,7 +124,7 @@ func Shown(path string) string {
 	return strconv.Quote(path)
 }
 
-// quote makes a path safe to paste into a shell.
+// Quote makes a path safe to paste into a shell.
 func Quote(path string) string {
 	harmless := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%,:", r)
@@ -143,7 +143,7 @@ func PrintableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// money shows a cost with its tokens and, if there is one, its limit.
+// Money shows a cost with its tokens and, if there is one, its limit.
 func Money(c event.Cost, most float64) string {
 	text := fmt.Sprintf("$%.4f", c.USD)
 	if most > 0 {
@@ -153,7 +153,7 @@ func Money(c event.Cost, most float64) string {
 	return fmt.Sprintf("%s (%d tokens read, %d written)", text, read, c.OutputTokens)
 }
 
-// elapsed is a duration in at most six characters.
+// Elapsed is a duration in at most six characters.
 func Elapsed(d time.Duration) string {
 	switch {
 	case d < 0: // the clock was set back
@@ -186,7 +186,7 @@ func LogToStderr(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "stopgate: "+format+"\n", args...)
 }
 
-// printableLine keeps the indentation of output but nothing that steers a
+// PrintableLine keeps the indentation of output but nothing that steers a
 // terminal.
 func PrintableLine(line string) string {
 	line = plain.LastDrawn(line)

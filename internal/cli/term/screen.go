@@ -10,13 +10,13 @@ import (
 	"golang.org/x/term"
 )
 
-// screen draws lines at the end of a terminal's output, in place of those that
+// Screen draws lines at the end of a terminal's output, in place of those that
 // it drew before. The cursor is hidden only within one write, so whatever ends
 // the program leaves it visible.
 type Screen struct {
 	Out  io.Writer
 	Size func() (width, height int)
-	// drawn is how many columns each line on the screen takes.
+	// Drawn is how many columns each line on the screen takes.
 	Drawn []int
 }
 
@@ -30,7 +30,7 @@ func NewScreen(file *os.File) *Screen {
 	}}
 }
 
-// isScreen reports whether lines can be drawn in place there.
+// IsScreen reports whether lines can be drawn in place there.
 func IsScreen(out io.Writer) (*os.File, bool) {
 	file, ok := fileOf(out)
 	return file, ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
@@ -42,7 +42,7 @@ const (
 	clearRest  = "\x1b[K" // of the line
 )
 
-// draw replaces what it drew before. It goes over the old lines one by one: to
+// Draw replaces what it drew before. It goes over the old lines one by one: to
 // clear them at once would make some terminals keep each drawing in their history.
 func (s *Screen) Draw(lines []string) {
 	width, height := s.Size()
@@ -76,12 +76,12 @@ func up(rows int) string {
 	return fmt.Sprintf("\x1b[%dA", rows)
 }
 
-// frameTime is short enough for a spinner to look alive.
+// FrameTime is short enough for a spinner to look alive.
 const FrameTime = 100 * time.Millisecond
 
 const TimeColumn = 6 // "59m59s"
 
-// spinner turns once in ten frames.
+// Spinner turns once in ten frames.
 func Spinner(begun, now time.Time) string {
 	turns := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 	return turns[max(0, int(now.Sub(begun)/FrameTime))%len(turns)]

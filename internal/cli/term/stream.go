@@ -16,7 +16,7 @@ type stream struct {
 	file *os.File
 }
 
-// filterOutput has everything that a command tree prints pass the filter.
+// FilterOutput has everything that a command tree prints pass the filter.
 func FilterOutput(root *cobra.Command) {
 	root.SetOut(StreamTo(os.Stdout))
 	root.SetErr(StreamTo(os.Stderr))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// table lays rows out in columns. The last column takes what is left of the width; where
+// Table lays rows out in columns. The last column takes what is left of the width; where
 // there is too little, the widest of the others gives first. On a screen that is narrower
 // still, the first column stays whole and the last ones are left out: no line is ever
 // longer than the width. colour may be nil.

@@ -22,7 +22,7 @@ func legible(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// wrap breaks a text into lines of at most width columns, between words where it can.
+// Wrap breaks a text into lines of at most width columns, between words where it can.
 func Wrap(text string, width int) []string {
 	var lines []string
 	for _, line := range legible(text) {
@@ -77,7 +77,7 @@ func headOf(text string, width int) string {
 	return text
 }
 
-// hang puts a beginning before lines: before the first, and as much space before the
+// Hang puts a beginning before lines: before the first, and as much space before the
 // others.
 func Hang(beginning string, lines []string) []string {
 	space := strings.Repeat(" ", Cells(beginning))
@@ -89,7 +89,7 @@ func Hang(beginning string, lines []string) []string {
 	return hung
 }
 
-// wrapped is a text behind a beginning, in at most width columns.
+// Wrapped is a text behind a beginning, in at most width columns.
 func Wrapped(beginning, text string, width int) []string {
 	return Hang(beginning, Wrap(text, max(1, width-Cells(beginning))))
 }
