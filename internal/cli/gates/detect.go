@@ -83,7 +83,7 @@ func (found detection) Print(out io.Writer) {
 	if len(found.Files) == 0 {
 		fmt.Fprintln(out, "No changes detected"+since(found.Base)+".")
 	} else {
-		fmt.Fprintln(out, p.Bold(term.Count(len(found.Files), "changed file")+since(found.Base)+":"))
+		fmt.Fprintln(out, p.Bold(plain.Count(len(found.Files), "changed file")+since(found.Base)+":"))
 	}
 	for _, file := range found.Files {
 		fmt.Fprintln(out, "  "+term.Shown(file))

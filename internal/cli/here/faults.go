@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func PrintFaults(out io.Writer, checked []string, faults []document.Fault) {
@@ -20,7 +21,7 @@ func PrintFaults(out io.Writer, checked []string, faults []document.Fault) {
 	}
 	switch {
 	case len(faults) > 0:
-		fmt.Fprintln(out, p.Red(term.Count(len(faults), "fault")+" in "+term.Count(faultyFiles(faults), "file")))
+		fmt.Fprintln(out, p.Red(plain.Count(len(faults), "fault")+" in "+plain.Count(faultyFiles(faults), "file")))
 	case len(checked) == 0:
 		fmt.Fprintln(out, "nothing to check: no global config, no ccc.json, and no .gauntlet/config.yml here or above")
 	default:

@@ -169,7 +169,7 @@ func (l providerChecks) open() []endpoint.Target {
 }
 
 func (l providerChecks) progress() string {
-	text := "checking " + term.Count(len(l), "provider") + "…"
+	text := "checking " + plain.Count(len(l), "provider") + "…"
 	if answered := len(l) - len(l.open()); answered > 0 {
 		text += fmt.Sprintf(" %d answered", answered)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // ReviewsStatus is what the supervisor did in a project, as far back as the journal
@@ -47,5 +48,5 @@ func (s *ReviewsStatus) Add(r *event.Record) {
 }
 
 func (s *ReviewsStatus) String() string {
-	return fmt.Sprintf("%s in %s, %d refused, %s", term.Count(s.Reviews, "review"), term.Count(s.Sessions, "session"), s.Refusals, term.Money(s.Cost, 0))
+	return fmt.Sprintf("%s in %s, %d refused, %s", plain.Count(s.Reviews, "review"), plain.Count(s.Sessions, "session"), s.Refusals, term.Money(s.Cost, 0))
 }

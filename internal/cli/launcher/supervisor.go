@@ -238,7 +238,7 @@ func (s *supervised) Print(out io.Writer) {
 }
 
 func (s *supervised) tally() string {
-	return fmt.Sprintf("%s, %d refused; %d of at most %d in this series", term.Count(s.Reviews, "review"), s.Refusals, s.Series, s.Limit)
+	return fmt.Sprintf("%s, %d refused; %d of at most %d in this series", plain.Count(s.Reviews, "review"), s.Refusals, s.Series, s.Limit)
 }
 
 func (s *supervised) verdict(p term.Paint) string {
@@ -280,6 +280,6 @@ func (all supervisedList) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	for _, s := range all {
 		fmt.Fprintf(out, "%s  %s  %s, %d refused, $%.4f\n", s.Updated.Local().Format(time.DateTime), p.Bold(s.Session),
-			term.Count(s.Reviews, "review"), s.Refusals, s.Spent.USD)
+			plain.Count(s.Reviews, "review"), s.Refusals, s.Spent.USD)
 	}
 }

@@ -217,7 +217,7 @@ func (s runningStatus) Print(out io.Writer) {
 		agents += fmt.Sprintf(", %d queued", s.Queued)
 	}
 	row("agents", agents)
-	decisions := term.Count(s.Decisions, "decision") + " to make"
+	decisions := plain.Count(s.Decisions, "decision") + " to make"
 	if s.Decisions > 0 {
 		decisions = p.Yellow(decisions) + "  " + p.Faint("→ stopgate decision list")
 	}

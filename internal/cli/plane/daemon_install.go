@@ -17,7 +17,6 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -279,7 +278,7 @@ func (p *Plane) launchUnit(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return unitFailed(fmt.Errorf("the daemon was not ready after %s", config.ShortDuration(startPatience)))
+				return unitFailed(fmt.Errorf("the daemon was not ready after %s", plain.Duration(startPatience)))
 			}
 			return ctx.Err()
 		case <-time.After(pause):

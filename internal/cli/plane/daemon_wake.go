@@ -20,7 +20,6 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/logfile"
@@ -108,7 +107,7 @@ func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *da
 			if ctx.Err() != nil {
 				return nil, was, ctx.Err()
 			}
-			return nil, was, term.CannotRun(fmt.Errorf("a daemon%s has neither ended nor answered for %s", p.holder(), config.ShortDuration(patience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
+			return nil, was, term.CannotRun(fmt.Errorf("a daemon%s has neither ended nor answered for %s", p.holder(), plain.Duration(patience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
 		case <-time.After(pause):
 		}
 	}
@@ -191,7 +190,7 @@ func (p *Plane) readReady(ctx context.Context, ready io.Reader, ended func() str
 	case ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case ctx.Err() != nil:
-		err = fmt.Errorf("the daemon was not ready after %s", config.ShortDuration(startPatience))
+		err = fmt.Errorf("the daemon was not ready after %s", plain.Duration(startPatience))
 	default:
 		err = fmt.Errorf("the daemon ended before it was ready (%s)%s", ended(), lastWords(log))
 	}
@@ -268,7 +267,7 @@ func (p *Plane) awaitEnd(ctx context.Context, pid int) error {
 			return nil
 		}
 		if time.Now().After(end) {
-			return term.CannotRun(fmt.Errorf("the daemon (process %d) has not ended after %s", pid, config.ShortDuration(stopPatience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
+			return term.CannotRun(fmt.Errorf("the daemon (process %d) has not ended after %s", pid, plain.Duration(stopPatience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
 		}
 	}
 }

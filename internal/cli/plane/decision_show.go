@@ -69,7 +69,7 @@ func (s *decisionShow) details() (lines []string) {
 		}
 		lines = append(lines, "", s.paint.Faint(term.Cut(title, s.width)))
 		if before := len(text) - most; before > 0 && s.width < 1<<20 { // what is said last says most
-			lines = append(lines, s.paint.Faint(fmt.Sprintf("  … %s before", term.Count(before, "line"))))
+			lines = append(lines, s.paint.Faint(fmt.Sprintf("  … %s before", plain.Count(before, "line"))))
 			text = text[before:]
 		}
 		lines = append(lines, text...)

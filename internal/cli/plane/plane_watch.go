@@ -8,7 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // reconnectPatience is how long somebody who watches waits for a daemon that is gone:
@@ -47,7 +47,7 @@ func (p *Plane) Watch(ctx context.Context, owner string, look func(context.Conte
 		case !IsDown(err):
 			lost = time.Now() // it was there until now
 			v.Renew()
-			fmt.Fprintf(p.errOut, "stopgate: the daemon has ended; waiting %s for it to run again\n", config.ShortDuration(reconnectPatience))
+			fmt.Fprintf(p.errOut, "stopgate: the daemon has ended; waiting %s for it to run again\n", plain.Duration(reconnectPatience))
 		case lost.IsZero():
 			return err
 		}

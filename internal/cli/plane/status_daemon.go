@@ -113,7 +113,7 @@ func (d *DaemonStatus) line() string {
 		noun string
 	}{{live(s.Pipelines), "pipeline"}, {live(s.Runs), "agent run"}} {
 		if part.n > 0 {
-			parts = append(parts, term.Count(part.n, part.noun))
+			parts = append(parts, plain.Count(part.n, part.noun))
 		}
 	}
 	if len(parts) == 0 {

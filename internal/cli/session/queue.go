@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/terminal"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func NewQueue() *cobra.Command {
@@ -143,7 +144,7 @@ func (d *desk) cancel(cmd *cobra.Command, args []string, asJSON bool) error {
 		return term.PrintJSON(cmd.OutOrStdout(), v)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "cancelled the queue of session %s with %d of %s done%s\nits file is now %s; what is left can be typed with: stopgate queue retry %s\n",
-		term.Shown(session), v.Completed, term.Count(v.Total, "command"), goesOn(q), v.Path, term.ShellWord(session))
+		term.Shown(session), v.Completed, plain.Count(v.Total, "command"), goesOn(q), v.Path, term.ShellWord(session))
 	return nil
 }
 

@@ -108,7 +108,7 @@ func (s *queueShow) Facts() []term.Fact {
 // title says which queue it is and how it stands as a whole.
 func (s *queueShow) title() string {
 	name := "session " + term.Shown(s.view.Session)
-	tally := fmt.Sprintf("%d of %s done", s.view.Completed, term.Count(s.view.Total, "command"))
+	tally := fmt.Sprintf("%d of %s done", s.view.Completed, plain.Count(s.view.Total, "command"))
 	switch {
 	case !s.live:
 		return name + " has no queue now; its last one: " + tally + ", " + s.view.State
@@ -138,7 +138,7 @@ func (s *queueShow) Lines(p term.Paint, width, height int) []string {
 		lines = append(lines, block...)
 	}
 	if hidden := len(blocks) - (last - first); hidden > 0 {
-		lines = append(lines, p.Faint(term.Cut("… "+term.Count(hidden, "command")+" not shown", width)))
+		lines = append(lines, p.Faint(term.Cut("… "+plain.Count(hidden, "command")+" not shown", width)))
 	}
 	return lines
 }

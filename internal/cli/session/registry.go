@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func NewRegistry() *cobra.Command {
@@ -195,10 +196,10 @@ func (r registryReport) Print(out io.Writer) {
 	}
 	switch {
 	case len(r.Faults) > 0:
-		fmt.Fprintln(out, p.Red(term.Count(len(r.Faults), "fault")))
+		fmt.Fprintln(out, p.Red(plain.Count(len(r.Faults), "fault")))
 	case r.Agents == 0:
 		fmt.Fprintf(out, "no agents in %s\nadd one with: stopgate registry add AGENT_ID --session NAME\n", r.path)
 	default:
-		fmt.Fprintf(out, "%s %s: %s\n", p.Green("valid"), r.path, term.Count(r.Agents, "agent"))
+		fmt.Fprintf(out, "%s %s: %s\n", p.Green("valid"), r.path, plain.Count(r.Agents, "agent"))
 	}
 }

@@ -69,7 +69,7 @@ func (s *SessionsStatus) Print(p term.Paint, row func(name, text, hint string)) 
 		row("registry", p.Red("at fault: agents may not be told"), "stopgate registry check")
 	}
 	if len(s.Queues) > 0 {
-		row("queues", term.Count(len(s.Queues), "session")+" with commands to work off", "stopgate queue list")
+		row("queues", plain.Count(len(s.Queues), "session")+" with commands to work off", "stopgate queue list")
 	}
 	for _, v := range s.Queues {
 		switch {
@@ -92,17 +92,17 @@ func (s *SessionsStatus) Print(p term.Paint, row func(name, text, hint string)) 
 // waiting colours only what was tried in vain: a letter is on its way for a moment
 // each time.
 func (m *mailbox) waiting(p term.Paint) string {
-	text := fmt.Sprintf("%s for %s since %s", term.Count(m.Waiting, "letter"), term.Shown(m.Agent), m.Oldest.Local().Format(time.DateTime))
+	text := fmt.Sprintf("%s for %s since %s", plain.Count(m.Waiting, "letter"), term.Shown(m.Agent), m.Oldest.Local().Format(time.DateTime))
 	if m.LastError == "" {
 		return text
 	}
 	times := "once"
 	if m.Tries > 1 {
-		times = term.Count(m.Tries, "time")
+		times = plain.Count(m.Tries, "time")
 	}
 	return p.Yellow(fmt.Sprintf("%s, tried %s: %s", text, times, plain.Line(m.LastError)))
 }
 
 func (m *mailbox) dead(p term.Paint) string {
-	return p.Red(fmt.Sprintf("%s for %s given up, the newest: %s", term.Count(m.Dead, "letter"), term.Shown(m.Agent), plain.Line(m.Newest.Why)))
+	return p.Red(fmt.Sprintf("%s for %s given up, the newest: %s", plain.Count(m.Dead, "letter"), term.Shown(m.Agent), plain.Line(m.Newest.Why)))
 }

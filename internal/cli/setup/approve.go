@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func NewApprove() *cobra.Command {
@@ -220,7 +221,7 @@ func (a *approval) approve(yes bool) error {
 	}
 	if !yes {
 		ask := form{bufio.NewReader(a.cmd.InOrStdin()), out}
-		if ok, err := ask.agreed("Approve "+term.Count(a.count(), "file")+"?", "no"); err != nil || !ok { // no answer is no
+		if ok, err := ask.agreed("Approve "+plain.Count(a.count(), "file")+"?", "no"); err != nil || !ok { // no answer is no
 			fmt.Fprintln(out, "nothing was approved")
 			return term.ErrSilent
 		}
@@ -230,7 +231,7 @@ func (a *approval) approve(yes bool) error {
 			return term.WithCode(err, term.ExitCouldNotRun)
 		}
 	}
-	fmt.Fprintf(out, "approved: %s\n", term.Count(a.count(), "file"))
+	fmt.Fprintf(out, "approved: %s\n", plain.Count(a.count(), "file"))
 	return nil
 }
 

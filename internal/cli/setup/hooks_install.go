@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
@@ -45,7 +46,7 @@ project's .gauntlet/ as it stands.`,
 				return err
 			}
 			if cmd.Flags().Changed("timeout") && timeout < shortestTimeout {
-				return term.BadUsage(fmt.Errorf("--timeout must be at least %s", config.ShortDuration(shortestTimeout)), "for example: stopgate hooks install --timeout 40m")
+				return term.BadUsage(fmt.Errorf("--timeout must be at least %s", plain.Duration(shortestTimeout)), "for example: stopgate hooks install --timeout 40m")
 			}
 			h, err := here.FindNearest()
 			if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/harness/settings"
-	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -79,7 +78,7 @@ func (e entryView) timeout() string {
 	if e.Timeout == 0 {
 		return "-"
 	}
-	return config.ShortDuration(time.Duration(e.Timeout * float64(time.Second)))
+	return plain.Duration(time.Duration(e.Timeout * float64(time.Second)))
 }
 
 // hookViews shows what a client started in dir reads.
@@ -137,7 +136,7 @@ func (s hooksStatus) Print(out io.Writer) {
 				fmt.Fprintf(out, "         %-20s %s\n", "", p.Red("there is no such program any more"))
 			}
 			if e.Answerable > 0 {
-				long := config.ShortDuration(time.Duration(e.Answerable * float64(time.Second)))
+				long := plain.Duration(time.Duration(e.Answerable * float64(time.Second)))
 				fmt.Fprintf(out, "         %-20s %s  %s\n", "", p.Yellow("what an agent asks can be answered for "+long+" only"), p.Faint("→ stopgate hooks install"))
 			}
 		}

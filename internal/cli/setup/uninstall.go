@@ -28,6 +28,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
@@ -291,7 +292,7 @@ func (u *uninstallation) listDaemon(ctx context.Context) error {
 		return nil
 	}
 	if err == nil && status.Agents > 0 && u.purge {
-		return term.WithHint(fmt.Errorf("%s of the daemon would lose what they work on", term.Count(status.Agents, "agent")), "end them first: stopgate daemon stop --kill")
+		return term.WithHint(fmt.Errorf("%s of the daemon would lose what they work on", plain.Count(status.Agents, "agent")), "end them first: stopgate daemon stop --kill")
 	}
 	u.add("the daemon that runs, which is asked to end", func(ctx context.Context) error {
 		_, err := u.plane.Halt(ctx, false)

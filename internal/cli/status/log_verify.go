@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func newLogVerify() *cobra.Command {
@@ -94,7 +95,7 @@ func (v *verification) print(ctx context.Context) error {
 		return term.WithCode(err, term.ExitCouldNotRun)
 	}
 	p := term.PaintFor(v.out)
-	mark, text := p.Green("✓"), term.Count(r.Records, "record")
+	mark, text := p.Green("✓"), plain.Count(r.Records, "record")
 	if r.Newer > 0 {
 		text += fmt.Sprintf(", %d of a newer stopgate", r.Newer)
 	}

@@ -148,7 +148,7 @@ func (g *gatesStatus) print(p term.Paint, row func(name, text, hint string)) {
 		row("red", p.Red(plain.Line(open.Job))+" since "+open.Since.Local().Format(time.DateTime)+": "+plain.Line(open.Message), hint)
 	}
 	if g.Limit {
-		row("limit", p.Yellow("reached after "+term.Count(g.Failures, "failing run")+": "+ledger.LimitEnds), ledger.LimitRemedy)
+		row("limit", p.Yellow("reached after "+plain.Count(g.Failures, "failing run")+": "+ledger.LimitEnds), ledger.LimitRemedy)
 	}
 }
 
@@ -345,13 +345,13 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 		row("off", p.Yellow(text), "stopgate on")
 	}
 	if s.Open > 0 {
-		row("open", p.Yellow(term.Count(s.Open, "stop")+" received and not answered: a hook at work, or one that was ended before it enforced anything"), "stopgate log")
+		row("open", p.Yellow(plain.Count(s.Open, "stop")+" received and not answered: a hook at work, or one that was ended before it enforced anything"), "stopgate log")
 	}
 	if s.Gates != nil {
 		s.Gates.print(p, row)
 	}
 	if n := len(s.Protected); n > 0 {
-		row("protect", p.Yellow(term.Count(n, "protected file")+" changed and not approved: "+s.Protected[0].String()+more(n-1)), "stopgate approve")
+		row("protect", p.Yellow(plain.Count(n, "protected file")+" changed and not approved: "+s.Protected[0].String()+more(n-1)), "stopgate approve")
 	}
 	if s.Supervisor != nil {
 		row("reviews", s.Supervisor.String(), "stopgate supervisor status")

@@ -75,9 +75,6 @@ func (p Paint) Yellow(text string) string { return p.in("33", text) }
 func (p Paint) Faint(text string) string  { return p.in("2", text) }
 func (p Paint) Bold(text string) string   { return p.in("1", text) }
 
-// Count is a number with its noun.
-func Count(n int, noun string) string { return plain.Count(n, noun) }
-
 // Tally names what there is some of, with how many: "2 running, 1 waiting".
 func Tally(words []string, counts []int) string {
 	var parts []string
@@ -88,9 +85,6 @@ func Tally(words []string, counts []int) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// brief is a duration without the zeros at its end.
-func Brief(d time.Duration) string { return plain.Duration(d) }
 
 // parseAge is time.ParseDuration with days.
 func parseAge(text string) (time.Duration, error) {

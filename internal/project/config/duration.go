@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 const (
@@ -41,7 +42,7 @@ func readDuration(v value, to *time.Duration, longest time.Duration) bool {
 	case length <= 0:
 		v.Fault("must be longer than 0s", "")
 	case length > longest:
-		v.Fault("must be at most "+ShortDuration(longest), "")
+		v.Fault("must be at most "+plain.Duration(longest), "")
 	default:
 		*to = length
 		return true
@@ -61,18 +62,6 @@ func durationHint(text string) string {
 	return "write it like 90s, 2m or 1h30m"
 }
 
-// ShortDuration writes 1h0m0s as 1h, in the form that time.ParseDuration reads.
-func ShortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // seconds reads a length of time up to longestRun: a duration, or a plain number
 // of seconds.
 var seconds = document.New(readSeconds, func() schema {
@@ -89,7 +78,7 @@ func readSeconds(v value, to *time.Duration) bool {
 	case !ok:
 		v.Fault(oneLine(text)+" is not a plain number of seconds above 0", "write it like 90, 90s or 2m")
 	case length > longestRun:
-		v.Fault("must be at most "+ShortDuration(longestRun), "")
+		v.Fault("must be at most "+plain.Duration(longestRun), "")
 	default:
 		*to = length
 		return true
