@@ -103,7 +103,7 @@ func TestSessionsPageIsComplete(t *testing.T) {
 			t.Errorf("%s is not named", name)
 		}
 	}
-	for _, list := range []string{"entryNames", "gatewayNames"} {
+	for _, list := range []string{"entryMembers", "gatewayMembers"} {
 		for _, name := range namesIn(t, list) {
 			if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`gateway."+name+"`") {
 				t.Errorf("%s is not named", name)
@@ -112,14 +112,14 @@ func TestSessionsPageIsComplete(t *testing.T) {
 	}
 }
 
-// namesIn reads the list that a function of the registry gives.
+// namesIn reads the names in the table that a method of the registry's reader gives.
 func namesIn(t *testing.T, function string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(repository, "internal", "project", "registry", "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := regexp.MustCompile(`(?s)func ` + function + `\(\) \[\]string \{(.*?)\n\}`)
+	body := regexp.MustCompile(`(?s)func \(r \*reader\) ` + function + `\([^\n]*\) \[\]member \{(.*?)\n\}`)
 	for _, path := range files {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -127,8 +127,11 @@ func namesIn(t *testing.T, function string) []string {
 		}
 		if match := body.FindSubmatch(text); match != nil {
 			var names []string
-			for _, word := range regexp.MustCompile(`"(\w+)"`).FindAllStringSubmatch(string(match[1]), -1) {
+			for _, word := range regexp.MustCompile(`\{(?:name: )?"(\w+)"`).FindAllStringSubmatch(string(match[1]), -1) {
 				names = append(names, word[1])
+			}
+			if len(names) < 5 {
+				t.Fatalf("%s has only the names %v", function, names)
 			}
 			return slices.Compact(names)
 		}
