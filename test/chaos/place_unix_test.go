@@ -12,15 +12,11 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/agents/errand"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/test/programs"
 )
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = checktest.OK
 
 // build builds the programs.
 func build(t *testing.T) (bin string) {

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // gated is a git repository with gates, in which an agent works on a branch of its
@@ -238,26 +239,10 @@ func spill(t *testing.T, path, text string) {
 	}
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// eventually waits for what another process brings about; the bound only ends a
-// test that fails.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	giveUp := time.After(3 * time.Minute)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-giveUp:
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
+var (
+	exists     = checktest.Exists
+	eventually = checktest.Eventually
+)
 
 // contains demands words in a text.
 func contains(t *testing.T, text string, words ...string) {

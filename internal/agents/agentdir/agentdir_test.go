@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 func at(t testing.TB) Dir {
@@ -22,12 +24,7 @@ func at(t testing.TB) Dir {
 	return d
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = checktest.OK
 
 func put(t testing.TB, d Dir, text string, names ...string) {
 	t.Helper()

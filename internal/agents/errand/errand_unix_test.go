@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
@@ -152,15 +153,7 @@ func (s *scene) wantRan(want int) {
 	}
 }
 
-// eventually waits for what another process brings about.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
+var eventually = checktest.Eventually
 
 // pid waits for a process to write its number into a file.
 func (s *scene) pid(name string) (n int) {

@@ -26,6 +26,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/session/driver"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
@@ -308,12 +309,7 @@ func programs(t testing.TB) (bin string) {
 	return bin
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = checktest.OK
 
 // path is the PATH with the directory of tmux and the system's.
 func path(bin, tmux string) string {

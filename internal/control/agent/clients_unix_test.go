@@ -26,6 +26,7 @@ import (
 	"github.com/stopgate/stopgate/internal/session/presence"
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -73,14 +74,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(long); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
+var eventually = checktest.Eventually
 
 func (s *scene) agent(prompt string) engine.AgentStart {
 	return engine.AgentStart{ID: id, Name: "worker", Run: "claude", Prompt: prompt, Cwd: s.cwd, Step: "work", OnStop: runbook.StopIdle, Client: true}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
@@ -231,12 +232,7 @@ func serveOn(t testing.TB, l net.Listener, handler http.Handler) (stop func()) {
 	return stop
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = checktest.OK
 
 // wantFailure checks that an error is a Failure of that code.
 func wantFailure(t *testing.T, err error, status int, code string) {

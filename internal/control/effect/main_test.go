@@ -3,6 +3,7 @@ package effect
 import (
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
@@ -11,9 +12,4 @@ var children = map[string]func(args []string) error{}
 
 func TestMain(m *testing.M) { processtest.Main(m, children) }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = checktest.OK

@@ -3,6 +3,8 @@ package send
 import (
 	"os"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 func writeFile(t *testing.T, path, text string, mode os.FileMode) {
@@ -21,7 +23,4 @@ func readFile(t *testing.T, path string) string {
 	return string(text)
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
+var exists = checktest.Exists

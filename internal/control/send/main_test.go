@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/session/wake"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -32,15 +33,7 @@ func sendChild(args []string) error {
 // patience only bounds a test that fails; nothing waits this long.
 const patience = 3 * time.Minute
 
-// eventually waits for a condition that somebody else brings about.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
+var eventually = checktest.Eventually
 
 // office is a state and a config directory, a sender for them, and its clock: waiting
 // takes no time and sets the clock forward.

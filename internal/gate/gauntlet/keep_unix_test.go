@@ -14,16 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 var keptAt = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = checktest.OK
 
 // filesIn lists the names in a directory.
 func filesIn(t *testing.T, dir string) []string {

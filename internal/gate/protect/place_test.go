@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -23,12 +24,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = checktest.OK
 
 // at is a project in a repository, in a session that was prompted.
 func at(t testing.TB, r *gittest.Repo, dir string, patterns ...string) Place {

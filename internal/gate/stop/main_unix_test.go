@@ -23,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -75,34 +76,12 @@ func beOnPath(dir string) error {
 	return err
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	check(t, os.WriteFile(path, []byte(text), 0o644))
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// eventually waits for what another process brings about; the bound only ends a
-// test that fails.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
+var (
+	check      = checktest.OK
+	write      = checktest.Write
+	exists     = checktest.Exists
+	eventually = checktest.Eventually
+)
 
 // buffer is a bytes.Buffer for several goroutines.
 type buffer struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -30,14 +31,7 @@ func write(t *testing.T, text string, path ...string) string {
 	return at
 }
 
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+var read = checktest.Read
 
 // parsed is a ccc.json that must be right.
 func parsed(t *testing.T, text string) *Config {

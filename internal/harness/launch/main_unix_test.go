@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -147,7 +148,4 @@ func variable(plan *Plan, name string) (value string, found bool) {
 	return newEnvironment(plan.Env).lookup(name)
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
+var exists = checktest.Exists

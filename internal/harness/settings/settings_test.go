@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -80,14 +81,10 @@ func put(t testing.TB, path, text string) {
 	}
 }
 
-func get(t testing.TB, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+var (
+	get    = checktest.Read
+	exists = checktest.Exists
+)
 
 func mustInstall(t testing.TB, path string, entries ...Entry) bool {
 	t.Helper()
@@ -112,11 +109,6 @@ func same(t testing.TB, what, got, want string) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 func entriesIn(path string) []Entry {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 func mark(k Kind) string {
@@ -116,12 +118,7 @@ func TestConversationForgets(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
+var write = checktest.Write
 
 func TestFollower(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")

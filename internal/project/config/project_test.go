@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // designExample is the one in docs/design.md.
@@ -190,9 +191,4 @@ func project(t *testing.T, text string) *Project {
 	return p
 }
 
-func write(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
+var write = checktest.Write

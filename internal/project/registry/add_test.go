@@ -11,16 +11,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
-func get(t testing.TB, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+var get = checktest.Read
 
 func TestAddMakesTheFile(t *testing.T) {
 	path := Path(filepath.Join(t.TempDir(), "config"))

@@ -25,6 +25,7 @@ import (
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/terminal"
 	"github.com/stopgate/stopgate/internal/session/wake"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -43,23 +44,11 @@ var (
 	impatient = Pace{Ready: time.Millisecond, Confirm: 20 * time.Millisecond, Last: 20 * time.Millisecond, Start: time.Millisecond, Report: time.Millisecond}
 )
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// eventually waits for what another process brings about; the bound only ends a test
-// that fails.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(long); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
+var (
+	check      = checktest.OK
+	eventually = checktest.Eventually
+	exists     = checktest.Exists
+)
 
 // scene is a person's machine: a tmux server, a state directory and a registry.
 type scene struct {
@@ -221,11 +210,6 @@ func (s *scene) ended(session, suffix string) queue.Queue {
 	q, err := queue.Parse(text)
 	check(s.t, err)
 	return q
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // letters are those in the outbox, in their order.

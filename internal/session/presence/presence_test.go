@@ -11,16 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 var noon = time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = checktest.OK
 
 // payload is a captured one, with changes.
 func payload(t testing.TB, name string, changes map[string]any) hook.Payload {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
@@ -13,12 +14,7 @@ var children = map[string]func(args []string) error{}
 
 func TestMain(m *testing.M) { processtest.Main(m, children) }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = checktest.OK
 
 // noon is when everything happens.
 var noon = time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -43,14 +44,7 @@ func put(t testing.TB, path, text string) {
 	}
 }
 
-func get(t testing.TB, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+var get = checktest.Read
 
 func mustParse(t testing.TB, text string) *Document {
 	t.Helper()

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -62,15 +63,7 @@ func run(t *testing.T, c Command) Result {
 	return r
 }
 
-// eventually waits for a condition that another process brings about.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
+var eventually = checktest.Eventually
 
 // pid waits for a process to write its id into the file.
 func pid(t *testing.T, path string) int {

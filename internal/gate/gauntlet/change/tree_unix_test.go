@@ -16,12 +16,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 func TestTreeSeesModesAndLinks(t *testing.T) {
 	tests := map[string]func(t *testing.T, r *gittest.Repo){
-		"executable":      func(t *testing.T, r *gittest.Repo) { must(t, os.Chmod(r.Path("a"), 0o755)) },
+		"executable":      func(t *testing.T, r *gittest.Repo) { check(t, os.Chmod(r.Path("a"), 0o755)) },
 		"target":          func(t *testing.T, r *gittest.Repo) { relink(t, r, "sub/c", "link") },
 		"file for link":   func(t *testing.T, r *gittest.Repo) { r.Remove("link"); r.Write("link", "a") },
 		"link for file":   func(t *testing.T, r *gittest.Repo) { relink(t, r, "1\n", "a") },
@@ -44,28 +45,23 @@ func TestTreeSeesModesAndLinks(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = checktest.OK
 
 func relink(t *testing.T, r *gittest.Repo, target, name string) {
 	t.Helper()
 	r.Remove(name)
-	must(t, os.Symlink(target, r.Path(name)))
+	check(t, os.Symlink(target, r.Path(name)))
 }
 
 func TestSpecialFilesAreNotRead(t *testing.T) {
 	r := small(t)
 	r.Remove("a")
-	must(t, syscall.Mkfifo(r.Path("a"), 0o600))
+	check(t, syscall.Mkfifo(r.Path("a"), 0o600))
 	if got := tree(t, open(t, r)); got.Why != `"a" is neither a file nor a link` {
 		t.Errorf("why: %q", got.Why)
 	}
 	plain := gittest.At(t, gittest.Dir(t))
-	must(t, syscall.Mkfifo(plain.Path("pipe"), 0o600))
+	check(t, syscall.Mkfifo(plain.Path("pipe"), 0o600))
 	if got := tree(t, open(t, plain)); got.Why != `"pipe" is neither a file nor a link` {
 		t.Errorf("why: %q", got.Why)
 	}
@@ -76,16 +72,16 @@ func TestUnreadableFiles(t *testing.T) {
 		t.Skip("root reads everything")
 	}
 	r := small(t)
-	must(t, os.Chmod(r.Path("a"), 0))
+	check(t, os.Chmod(r.Path("a"), 0))
 	if got := tree(t, open(t, r)); got.Why != `"a" permission denied` {
 		t.Errorf("why: %q", got.Why)
 	}
-	must(t, os.Chmod(r.Path("a"), 0o600))
-	must(t, os.Chmod(r.Path("sub"), 0))
+	check(t, os.Chmod(r.Path("a"), 0o600))
+	check(t, os.Chmod(r.Path("sub"), 0))
 	if got := tree(t, open(t, r)); got.Exact {
 		t.Error("a folder that cannot be read")
 	}
-	must(t, os.Chmod(r.Path("sub"), 0o700))
+	check(t, os.Chmod(r.Path("sub"), 0o700))
 }
 
 // Git goes on without a folder that it cannot open, and only says so.
@@ -213,14 +209,14 @@ func TestSameSizeEditInTheSameTick(t *testing.T) {
 func coarsen(t *testing.T, root, index string) {
 	t.Helper()
 	dir, err := openFolder(root)
-	must(t, err)
+	check(t, err)
 	defer dir.close()
 	known := loadIndex(index)
 	for i := range known {
 		known[i].stat, err = dir.lstat(known[i].path)
-		must(t, err)
+		check(t, err)
 	}
-	must(t, storeIndex(index, known))
+	check(t, storeIndex(index, known))
 }
 
 func TestTreesInParallel(t *testing.T) {

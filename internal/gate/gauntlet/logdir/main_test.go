@@ -2,11 +2,11 @@ package logdir
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -16,25 +16,11 @@ var children = map[string]func(args []string) error{}
 
 func TestMain(m *testing.M) { processtest.Main(m, children) }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func write(t testing.TB, path, text string) {
-	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	check(t, os.WriteFile(path, []byte(text), 0o600))
-}
-
-func read(t testing.TB, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	check(t, err)
-	return string(text)
-}
+var (
+	check = checktest.OK
+	write = checktest.Write
+	read  = checktest.Read
+)
 
 // tempDir is a log directory that does not exist yet.
 func tempDir(t testing.TB) Dir {
