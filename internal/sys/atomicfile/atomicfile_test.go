@@ -14,8 +14,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
+
+var check = checktest.OK
 
 // writerEnv makes the test binary a process that writes the file for ever.
 const writerEnv = "STOPGATE_ATOMICFILE_WRITER"
@@ -54,9 +57,7 @@ func whole(data []byte) bool {
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var out []string
 	for _, e := range entries {
 		out = append(out, e.Name())
@@ -96,14 +97,10 @@ func TestWrite(t *testing.T) {
 func TestMakesParents(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "b", "file")
-	if err := Write(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(path, []byte("x"), 0o600))
 	for _, parent := range []string{"a", "a/b"} {
 		info, err := os.Stat(filepath.Join(dir, parent))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 			t.Errorf("%s has mode %o, want 700", parent, info.Mode().Perm())
 		}
@@ -119,15 +116,11 @@ func TestLongName(t *testing.T) {
 func TestReplacesALinkNotItsTarget(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
-	if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(target, []byte("old"), 0o600))
 	if err := os.Symlink(target, link); err != nil {
 		t.Skip(err)
 	}
-	if err := Write(link, []byte("new"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Write(link, []byte("new"), 0o600))
 	if got, _ := os.ReadFile(target); string(got) != "old" {
 		t.Errorf("the target holds %q", got)
 	}
@@ -136,9 +129,7 @@ func TestReplacesALinkNotItsTarget(t *testing.T) {
 func TestFailureLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "is-a-directory")
-	if err := os.MkdirAll(filepath.Join(blocked, "full"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(blocked, "full"), 0o700))
 	err := Write(blocked, []byte("x"), 0o600)
 	if err == nil {
 		t.Fatal("want an error")
@@ -153,9 +144,7 @@ func TestFailureLeavesNothing(t *testing.T) {
 
 func TestParentIsAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, nil, 0o600))
 	if err := Write(filepath.Join(file, "below"), nil, 0o600); err == nil {
 		t.Error("want an error")
 	}
@@ -184,21 +173,15 @@ func TestConcurrentWritersNeverMix(t *testing.T) {
 
 func TestKilledWriterNeverLeavesHalfAFile(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	path := filepath.Join(t.TempDir(), "file")
 	for round := range 30 {
 		writer := exec.Command(self)
 		writer.Env = append(os.Environ(), writerEnv+"="+path)
 		writer.Stderr = os.Stderr
 		done, err := writer.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := writer.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, writer.Start())
 		if _, err := done.Read(make([]byte, 1)); err != nil {
 			t.Error("the writer wrote nothing")
 		}

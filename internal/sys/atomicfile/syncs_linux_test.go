@@ -19,20 +19,14 @@ func init() { refused = writeRefused }
 // old content stays.
 func TestSyncsThatTheKernelRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte("old"), 0o600))
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), refusedEnv+"="+path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(out) > 0 {
 		t.Skipf("no system call can be refused here: %s", out)
 	}

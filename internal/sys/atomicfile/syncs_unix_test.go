@@ -26,26 +26,20 @@ func TestOrderOfSteps(t *testing.T) {
 	defer step.Observe(nil)
 	for _, existing := range []bool{false, true} {
 		steps = nil
-		if err := Write(path, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Write(path, []byte("x"), 0o600))
 		want := []string{"synced " + from, "renamed " + path, "synced the directory " + dir}
 		if got := strings.Join(steps, ", "); got != strings.Join(want, ", ") {
 			t.Errorf("existing %t: %s, want %s", existing, got, strings.Join(want, ", "))
 		}
 	}
 	steps = nil
-	if err := Replace(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Replace(path, nil, 0o600))
 	if len(steps) != 1 {
 		t.Errorf("what is not durable costs %q", steps)
 	}
 	steps = nil
 	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer file.Close()
 	if err := Sync(file); err != nil || len(steps) != 1 || steps[0] != "synced "+path {
 		t.Errorf("%v: %q", err, steps)

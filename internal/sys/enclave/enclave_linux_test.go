@@ -12,10 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/enclave"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
+
+var check = checktest.OK
 
 // userEnv makes the test binary a process that runs a script in an enclave: DIR, then the
 // script, as the user that it was started as.
@@ -61,9 +64,7 @@ func project(t *testing.T) string {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(root, ".gauntlet/x.sh"), []byte("#!/bin/sh\necho edited\n"), 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return root
 }
 
@@ -84,9 +85,7 @@ func TestE6EveryPathLeadsToTheGivenFiles(t *testing.T) {
 	available(t)
 	root := project(t)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(root, link); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(root, link))
 	for _, script := range []string{
 		".gauntlet/x.sh", ".//.gauntlet/x.sh", root + "/.gauntlet/x.sh", "cd .gauntlet && ./x.sh", "sh -c .gaunt*/x.sh",
 		"cat <.gauntlet/x.sh >../y; sh ../y; rm ../y", link + "/.gauntlet/x.sh", "cd " + link + " && .gauntlet/x.sh",
@@ -174,9 +173,7 @@ func TestWhatRunsInsideEnds(t *testing.T) {
 		t.Fatalf("%s: %s", r, r.Tail)
 	}
 	text, err := os.ReadFile(filepath.Join(root, "left"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	// One that has ended and was not waited for has no command line.
 	if line, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/cmdline"); len(line) > 0 {
 		t.Errorf("%q lives on", line)
@@ -189,22 +186,16 @@ func asUser(t *testing.T, groups []uint32, script string) string {
 	available(t)
 	root := project(t)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	// The test binary lies where only we may go.
 	program, err := os.ReadFile(self)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(root, "test"), program, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for dir := root; dir != "/"; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o001 == 0 {
-			if err := os.Chmod(dir, info.Mode().Perm()|0o055); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Chmod(dir, info.Mode().Perm()|0o055))
 		}
 	}
 	cmd := exec.Command(filepath.Join(root, "test"))
@@ -249,9 +240,7 @@ func TestE6SupplementaryGroupsCount(t *testing.T) {
 	if err == nil {
 		err = os.Chmod(filepath.Dir(filepath.Dir(secret)), 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := asUser(t, []uint32{5432}, "cat "+secret); got != "readable\nexit 0" {
 		t.Errorf("with the group: %s", got)
 	}
@@ -290,9 +279,7 @@ func TestE6TheMountIsPrivate(t *testing.T) {
 	}
 	root := project(t)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	seen := `grep -c ` + root + ` /proc/$(cat pid)/mountinfo; .gauntlet/x.sh`
 	cmd := exec.Command("unshare", "-m", "--propagation", "shared", "sh", "-c", `echo $$ >pid; "$0"; true`, self)
 	cmd.Dir = root
@@ -325,9 +312,7 @@ func BenchmarkEnclave(b *testing.B) {
 		b.Skip(err)
 	}
 	root := b.TempDir()
-	if err := os.Mkdir(filepath.Join(root, ".gauntlet"), 0o755); err != nil {
-		b.Fatal(err)
-	}
+	check(b, os.Mkdir(filepath.Join(root, ".gauntlet"), 0o755))
 	for name, e := range map[string]*enclave.Enclave{"without": nil, "with": over(filepath.Join(root, ".gauntlet"))} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -21,9 +21,7 @@ func TestContentsAreThoseOfTheWorkTree(t *testing.T) {
 	repo.Commit("one")
 	blob := repo.Git("rev-parse", "HEAD:text")
 	listed, err := at(repo).Listed(t.Context(), repo.Git("rev-parse", "HEAD"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	files := []Stored{{Blob{linkMode, blob}, "link"}}
 	for name, file := range listed {
 		files = append(files, Stored{file, name})

@@ -11,10 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
+
+var check = checktest.OK
 
 func TestMain(m *testing.M) {
 	environtest.Clean()
@@ -163,9 +166,7 @@ func TestAnotherRepositoryInTheEnvironment(t *testing.T) {
 func TestRelativePathEntriesAreNotSearched(t *testing.T) {
 	repo := gittest.New(t)
 	repo.Write("bin/git", "#!/bin/sh\ntouch "+repo.Path("ran")+"\n")
-	if err := os.Chmod(repo.Path("bin/git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(repo.Path("bin/git"), 0o755))
 	t.Chdir(repo.Dir)
 	real := "PATH=" + os.Getenv("PATH")
 	for _, path := range []string{"bin", "", "./bin"} {

@@ -63,9 +63,7 @@ func TestNothingIsWritten(t *testing.T) {
 	repo.Write("a", "one", "b", "one")
 	repo.Commit("one")
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(repo.Path("a"), old, old); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chtimes(repo.Path("a"), old, old))
 	repo.Write("b", "two", "c", "new")
 	before := gittest.State(t, repo.Dir)
 	everyCall(t, at(repo))
@@ -85,13 +83,9 @@ func TestConfigurationRunsNothing(t *testing.T) {
 	repo.Commit("one")
 	ran := filepath.Join(gittest.Dir(t), "ran")
 	script := repo.Path(".git/evil")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$0 $*\" >>'"+ran+"'\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"$0 $*\" >>'"+ran+"'\n"), 0o755))
 	for _, hook := range []string{"post-index-change", "fsmonitor-watchman", "reference-transaction"} {
-		if err := os.Symlink(script, repo.Path(".git/hooks/"+hook)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Symlink(script, repo.Path(".git/hooks/"+hook)))
 	}
 	for _, key := range []string{
 		"core.fsmonitor", "core.pager", "pager.status", "pager.diff-index", "pager.rev-list", "diff.external", "diff.evil.command",
@@ -126,13 +120,9 @@ func TestEndedContextKillsEverything(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	text, err := os.ReadFile(pidFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for end := time.Now().Add(time.Minute); alive(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("process %d is still there", pid)

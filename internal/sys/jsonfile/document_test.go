@@ -139,9 +139,7 @@ func FuzzDocument(f *testing.F) {
 			t.Fatalf("%q became %q: %v", text, once, err)
 		}
 		d, err = Parse("f", once)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		d.Set(name, json.RawMessage(value))
 		if !bytes.Equal(d.Text(), once) {
 			t.Fatalf("once  %q\ntwice %q", once, d.Text())

@@ -50,9 +50,7 @@ func TestEditWritesOnlyWhatDiffers(t *testing.T) {
 	for _, text := range []string{"", "{\"a\":1 }", "\ufeff{\r\n}"} {
 		path := testFile(t, text)
 		long := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
-		if err := os.Chtimes(path, long, long); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chtimes(path, long, long))
 		changed, err := Edit(path, func(*Document) error { return nil })
 		info, _ := os.Stat(path)
 		if err != nil || changed || !info.ModTime().Equal(long) || get(t, path) != text {
@@ -123,9 +121,7 @@ func TestEditLosesNothingWhenManyDo(t *testing.T) {
 	}
 	all.Wait()
 	d, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if root, _ := d.Object(); len(root.Members) != n {
 		t.Errorf("%d members:\n%s", len(root.Members), d.Text())
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
+var check = checktest.OK
+
 // TestMain keeps the locks out of the state directory of whoever runs the tests.
 func TestMain(m *testing.M) {
 	environtest.Clean()
@@ -36,12 +38,8 @@ func testFile(t testing.TB, content ...string) string {
 
 func put(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	check(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 var get = checktest.Read
@@ -49,9 +47,7 @@ var get = checktest.Read
 func mustParse(t testing.TB, text string) *Document {
 	t.Helper()
 	d, err := Parse("f", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return d
 }
 

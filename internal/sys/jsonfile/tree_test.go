@@ -10,9 +10,7 @@ import (
 func TestStringOf(t *testing.T) {
 	for _, literal := range []string{`""`, `"a b"`, `"\u0061\/\n"`, `"\\"`, `"\""`, `"ä始"`, "\"\xff\"", `"\ud800"`} {
 		var want string
-		if err := json.Unmarshal([]byte(literal), &want); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(literal), &want))
 		if got := StringOf(&hujson.Value{Value: hujson.Literal(literal)}); got != want {
 			t.Errorf("%s is %q, want %q", literal, got, want)
 		}

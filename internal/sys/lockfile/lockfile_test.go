@@ -15,8 +15,11 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
+
+var check = checktest.OK
 
 // children are what the test binary is besides.
 var children = map[string]func(args []string) error{}
@@ -29,9 +32,7 @@ const patient = time.Minute
 func mustAcquire(t *testing.T, path string) (release func()) {
 	t.Helper()
 	release, err := Acquire(context.Background(), path, patient)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return release
 }
 
@@ -157,12 +158,8 @@ func TestPrune(t *testing.T) {
 	file := func(name string, age time.Duration) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, nil, 0o600))
+		check(t, os.Chtimes(path, now.Add(-age), now.Add(-age)))
 		return path
 	}
 	file("old", 2*time.Hour)
@@ -174,15 +171,11 @@ func TestPrune(t *testing.T) {
 	defer release()
 	file("new", 0)
 	file("new.lock", 3*time.Hour) // a lock is never written
-	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	Prune(dir, now.Add(-time.Hour))
 	Prune(filepath.Join(dir, "none"), now)
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var left []string
 	for _, entry := range entries {
 		left = append(left, entry.Name())
@@ -195,9 +188,7 @@ func TestPrune(t *testing.T) {
 func TestWhatIsNoLockIsAnErrorAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, nil, 0o600))
 	for _, path := range []string{filepath.Join(file, "lock"), dir} {
 		if _, err := Acquire(context.Background(), path, patient); err == nil || errors.Is(err, ErrBusy) {
 			t.Errorf("%s: %v", path, err)
@@ -240,9 +231,7 @@ func TestALockThatWasRemovedIsNotTheLock(t *testing.T) {
 		t.Errorf("a lock that is gone counts (%v)", err)
 	}
 	release, err := Acquire(t.Context(), path, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer release()
 	if inPlace(stale) {
 		t.Error("a lock that is another's counts")
@@ -256,18 +245,14 @@ func TestShare(t *testing.T) {
 		t.Errorf("there is no file: %v", err)
 	}
 	release, err := Acquire(t.Context(), path, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := Share(t.Context(), path, 0); !errors.Is(err, ErrBusy) {
 		t.Errorf("shared with one who has it alone: %v", err)
 	}
 	release()
 	for range 2 {
 		release, err := Share(t.Context(), path, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer release()
 	}
 	if _, err := Acquire(t.Context(), path, 0); !errors.Is(err, ErrBusy) {

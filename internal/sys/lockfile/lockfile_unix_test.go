@@ -34,19 +34,13 @@ func TestTheLockEndsWithItsProcess(t *testing.T) {
 	for range 3 {
 		holder := processtest.Child(t, "hold", path)
 		ready, err := holder.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := holder.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, holder.Start())
 		if _, err := ready.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
 		wantBusy(t, path, 0)
-		if err := holder.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, holder.Process.Kill())
 		_ = holder.Wait() // it was killed
 		mustAcquire(t, path)()
 	}
@@ -78,15 +72,11 @@ func countOne(lock, file string) error {
 func TestProcessesTakeTurns(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "count")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, nil, 0o600))
 	cmds := make([]*exec.Cmd, 4)
 	for i := range cmds {
 		cmds[i] = processtest.Child(t, "count", filepath.Join(dir, "lock"), file)
-		if err := cmds[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmds[i].Start())
 	}
 	for _, cmd := range cmds {
 		if err := cmd.Wait(); err != nil {
@@ -94,9 +84,7 @@ func TestProcessesTakeTurns(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var want strings.Builder
 	for n := range 25 * len(cmds) {
 		fmt.Fprintln(&want, n)
@@ -111,9 +99,7 @@ func TestOnlyTheOwnerMayUseIt(t *testing.T) {
 	mustAcquire(t, path)()
 	for name, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): os.ModeDir | 0o700, filepath.Dir(filepath.Dir(path)): os.ModeDir | 0o700} {
 		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if info.Mode() != want {
 			t.Errorf("%s: %v", name, info.Mode())
 		}
@@ -125,9 +111,7 @@ func TestOnlyTheOwnerMayUseIt(t *testing.T) {
 func TestLookingMakesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	link, gone := filepath.Join(dir, "lock"), filepath.Join(dir, "gone")
-	if err := os.Symlink(gone, link); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(gone, link))
 	if held, err := Held(link); held || err != nil {
 		t.Errorf("held %t, %v", held, err)
 	}
@@ -139,9 +123,7 @@ func TestLookingMakesNoFile(t *testing.T) {
 // Opening a pipe would wait for a writer for ever.
 func TestAPipeDoesNotHang(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(path, 0o600))
 	mustAcquire(t, path)()
 	if held, err := Held(path); held || err != nil {
 		t.Errorf("held %t, %v", held, err)

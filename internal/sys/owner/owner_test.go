@@ -15,14 +15,10 @@ import (
 func project(t *testing.T) (top, root string) {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	root = filepath.Join(top, "sub")
 	for _, dir := range []string{filepath.Join(top, ".git"), filepath.Join(root, ".gauntlet")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o755))
 	}
 	return top, root
 }
@@ -51,22 +47,16 @@ func TestE18Owners(t *testing.T) {
 	_, root := project(t)
 	env := append(os.Environ(), "HOME="+t.TempDir())
 	const other = 54321
-	if err := os.Lchown(filepath.Join(root, ".gauntlet"), other, other); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Lchown(filepath.Join(root, ".gauntlet"), other, other))
 	if err := Check(root, env); err == nil || !strings.Contains(err.Error(), "user 54321") {
 		t.Errorf("another user's: %v", err)
 	}
 	if err := Check(root, append(env, "SUDO_UID=54321")); err != nil {
 		t.Errorf("through sudo: %v", err)
 	}
-	if err := os.Remove(filepath.Join(root, ".gauntlet")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(root, ".gauntlet")))
 	elsewhere := t.TempDir()
-	if err := errors.Join(os.Lchown(elsewhere, other, other), os.Symlink(elsewhere, filepath.Join(root, ".gauntlet"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Lchown(elsewhere, other, other), os.Symlink(elsewhere, filepath.Join(root, ".gauntlet"))))
 	if err := Check(root, env); err != nil {
 		t.Errorf("a link of our own: %v", err)
 	}
@@ -76,9 +66,7 @@ func TestE18Owners(t *testing.T) {
 func TestE18SafeDirectory(t *testing.T) {
 	top, root := project(t)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(top, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(top, link))
 	for _, tt := range []struct {
 		entries []string
 		safe    bool

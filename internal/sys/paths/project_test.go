@@ -11,22 +11,16 @@ import (
 func tree(t *testing.T, names ...string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range names {
 		path := filepath.Join(root, name)
 		dir := path
 		if name[len(name)-1] != '/' {
 			dir = filepath.Dir(path)
 		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(dir, 0o755))
 		if dir != path {
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(path, nil, 0o600))
 		}
 	}
 	return root
@@ -37,9 +31,7 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no mode bits")
 	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(path, mode))
 }
 
 // The starts come in the order in which a hook call gives them: the payload's

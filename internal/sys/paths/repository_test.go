@@ -21,15 +21,11 @@ func git(t *testing.T, dir string, args ...string) {
 
 func TestRepository(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	main, linked, sub := filepath.Join(base, "main"), filepath.Join(base, "linked"), filepath.Join(base, "main", "lib")
 	other := filepath.Join(base, "other")
 	for _, dir := range []string{main, other} {
-		if err := os.MkdirAll(filepath.Join(dir, "pkg", "api"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Join(dir, "pkg", "api"), 0o755))
 		git(t, dir, "init", "-q")
 		git(t, dir, "commit", "-q", "--allow-empty", "-m", "first")
 	}
@@ -60,14 +56,10 @@ func TestRepository(t *testing.T) {
 
 func TestMainWorktree(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	at := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
 	for _, dir := range []string{"main/pkg", "other/pkg"} {
-		if err := os.MkdirAll(at(dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(at(dir), 0o755))
 		git(t, filepath.Dir(at(dir)), "init", "-q")
 		git(t, filepath.Dir(at(dir)), "commit", "-q", "--allow-empty", "-m", "first")
 	}
@@ -92,9 +84,7 @@ func TestMainWorktree(t *testing.T) {
 func TestRepositoryThatCannotBeRead(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "nonsense": "hello\n", "nowhere": "gitdir: " + filepath.Join(t.TempDir(), "gone") + "\n"} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, ".git"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, ".git"), []byte(text), 0o644))
 		if common, _, found := Repository(dir); found {
 			t.Errorf("%s: %s", name, common)
 		}
@@ -110,12 +100,8 @@ func TestWorktreeOf(t *testing.T) {
 		"":                                       "",
 	} {
 		gitDir := filepath.Join(dir, "main", ".git", "worktrees", "tree")
-		if err := os.MkdirAll(gitDir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(gitDir, "gitdir"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(gitDir, 0o755))
+		check(t, os.WriteFile(filepath.Join(gitDir, "gitdir"), []byte(text), 0o644))
 		if got := WorktreeOf(gitDir); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}

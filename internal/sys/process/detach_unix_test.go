@@ -35,9 +35,7 @@ func endAfterStarting(script string) error {
 
 func TestDetachAfterWaitsForOurEnd(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := t.TempDir()
 	parent := exec.Command(self)
 	parent.Dir = dir

@@ -34,9 +34,7 @@ func TestIdentityLives(t *testing.T) {
 		t.Error("this process is said to be dead")
 	}
 	other := exec.Command("sleep", "60")
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, other.Start())
 	id := Identity{other.Process.Pid, StartTime(other.Process.Pid), BootID()}
 	if !id.Lives() {
 		t.Errorf("%+v is said to be dead", id)

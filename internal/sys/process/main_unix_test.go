@@ -18,6 +18,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
+var check = checktest.OK
+
 // parentEnv makes the test binary a process that detaches a command and ends.
 const parentEnv = "STOPGATE_PROCESS_PARENT"
 

@@ -36,9 +36,7 @@ func TestOthersLive(t *testing.T) {
 	ended := shell(t, "sleep 600")
 	ended.Timeout = time.Millisecond
 	run(t, ended)
-	if err := os.WriteFile(filepath.Join(c.Dir, "end"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(c.Dir, "end"), nil, 0o600))
 	if r := <-bystander; !r.OK() {
 		t.Errorf("the bystander: %+v", r)
 	}

@@ -18,9 +18,7 @@ import (
 
 func TestResult(t *testing.T) {
 	notExecutable := filepath.Join(t.TempDir(), "plain")
-	if err := os.WriteFile(notExecutable, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(notExecutable, []byte("text"), 0o600))
 	tests := []struct {
 		name    string
 		command Command
@@ -250,9 +248,7 @@ func TestStdin(t *testing.T) {
 
 func TestDirAndEnv(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "with space")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(dir, 0o700))
 	r := run(t, Command{Args: Shell(`pwd; echo "$A|${HOME-unset}"`), Dir: dir, Env: []string{"A=1", "PATH=" + os.Getenv("PATH")}})
 	if want := dir + "\n1|unset"; r.Tail != want {
 		t.Errorf("got %q, want %q", r.Tail, want)
@@ -289,9 +285,7 @@ func TestLargeOutputInConstantMemory(t *testing.T) {
 
 func TestDetachOutlivesItsParent(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := t.TempDir()
 	// The command waits until the parent is gone and we said so.
 	script := `echo $$ >pid; while ! test -e go; do sleep 0.05; done; echo noise; echo noise >&2; read x; touch done`
@@ -310,9 +304,7 @@ func TestDetachOutlivesItsParent(t *testing.T) {
 	if own, _ := syscall.Getpgid(p); own != p {
 		t.Errorf("group %d of process %d: a signal to the parent's group would reach it", own, p)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
 	eventually(t, "the detached command is done", func() bool {
 		_, err := os.Stat(filepath.Join(dir, "done"))
 		return err == nil
@@ -323,15 +315,9 @@ func TestDetachOutlivesItsParent(t *testing.T) {
 func TestDetachLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	log, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Detach(Shell("echo out; echo err >&2"), os.Environ(), log); err != nil {
-		t.Fatal(err)
-	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, Detach(Shell("echo out; echo err >&2"), os.Environ(), log))
+	check(t, log.Close())
 	eventually(t, "both streams are in the log", func() bool {
 		text, _ := os.ReadFile(path)
 		return string(text) == "out\nerr\n"

@@ -8,9 +8,7 @@ import (
 
 func TestSpool(t *testing.T) {
 	spool, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer spool.Close()
 	out := &firstLine{done: make(chan struct{})}
 	c := shell(t, "echo aside >&2; echo answer; exec sleep 300")
@@ -23,9 +21,7 @@ func TestSpool(t *testing.T) {
 // What a command wrote last is there too, whatever it does next.
 func TestSpoolIsReadToItsEnd(t *testing.T) {
 	spool, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer spool.Close()
 	var out bytes.Buffer
 	c := shell(t, "head -c 3000000 /dev/zero; echo end; kill -9 $$")

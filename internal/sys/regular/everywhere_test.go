@@ -40,9 +40,7 @@ func TestHooksOpenRegularFilesOnly(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 }
 
@@ -51,9 +49,7 @@ func TestHooksOpenRegularFilesOnly(t *testing.T) {
 func opens(t *testing.T, path string) (name string) {
 	t.Helper()
 	source, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	ast.Inspect(source, func(node ast.Node) bool {
 		call, ok := node.(*ast.SelectorExpr)
 		if !ok || !slices.Contains([]string{"Open", "ReadFile"}, call.Sel.Name) {

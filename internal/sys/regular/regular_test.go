@@ -12,9 +12,7 @@ import (
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -62,9 +60,7 @@ func TestDirectory(t *testing.T) {
 func TestHeadIn(t *testing.T) {
 	path := write(t, "text")
 	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer root.Close()
 	if text, err := HeadIn(root, "file", 3); err != nil || string(text) != "tex" {
 		t.Errorf("%q, %v", text, err)

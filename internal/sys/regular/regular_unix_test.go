@@ -13,18 +13,14 @@ import (
 func pipe(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(path, 0o600))
 	return path
 }
 
 func link(t *testing.T, target string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(target, path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(target, path))
 	return path
 }
 
@@ -55,9 +51,7 @@ func TestOpenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for range 2 {
 		file, err := OpenFile(path, flags, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		_, _ = file.WriteString("line\n")
 		file.Close()
 	}
