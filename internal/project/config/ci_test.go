@@ -35,9 +35,7 @@ checks:
   - name: lint
 `)
 	got, err := LoadCI(dir, ".gauntlet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file := filepath.Join(".gauntlet", "ci.yml")
 	want := &CI{
 		Runtimes: map[string]map[string]any{

@@ -11,15 +11,11 @@ import (
 // be built in.
 func TestEveryKeyIsDocumented(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	page := string(data)
 	for _, kind := range Kinds() {
 		var schema map[string]any
-		if err := json.Unmarshal([]byte(schemaText(t, kind)), &schema); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(schemaText(t, kind)), &schema))
 		section := sectionOf(t, page, kind)
 		for key := range allKeys(schema) {
 			named := func(form string) bool { return strings.Contains(section, form) }

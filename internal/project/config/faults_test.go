@@ -50,9 +50,7 @@ func TestFaults(t *testing.T) {
 			base := strings.TrimSuffix(file, filepath.Ext(file))
 			t.Run(kind+"/"+filepath.Base(base), func(t *testing.T) {
 				data, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				golden(t, base+".golden", report(t, parse("config.yml", data)))
 			})
 		}
@@ -72,14 +70,10 @@ func report(t *testing.T, err error) string {
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}

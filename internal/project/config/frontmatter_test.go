@@ -74,9 +74,7 @@ func TestReviewMarkdown(t *testing.T) {
 			want.Prompt, want.Pos.File = "Look.", "style.md"
 			c.want(want)
 			got := newReview("style", preference)
-			if err := parseReviewMarkdown("style.md", []byte(c.text), got); err != nil {
-				t.Fatal(err)
-			}
+			check(t, parseReviewMarkdown("style.md", []byte(c.text), got))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -19,9 +19,7 @@ func addFiles(f *testing.F, pattern string) {
 	}
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		check(f, err)
 		f.Add(data)
 	}
 }

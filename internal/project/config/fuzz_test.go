@@ -18,9 +18,7 @@ func FuzzParseProject(f *testing.F) {
 	files, _ := filepath.Glob("testdata/faults/*/*.yml")
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		check(f, err)
 		f.Add(data)
 	}
 	f.Add([]byte(designExample))

@@ -102,9 +102,7 @@ func TestResolveDebugLog(t *testing.T) {
 		{"debug_log: {enabled: true}", "debug_log: {enabled: false, max_size_mb: 7}", true, 7 * mb},
 	} {
 		global, err := ParseGlobal("config.yml", []byte(c.global))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		enabled, size := ResolveDebugLog(project(t, c.project).Gauntlet.DebugLog, global.DebugLog)
 		if enabled != c.enabled || size != c.size {
 			t.Errorf("%q over %q: got %v, %d", c.project, c.global, enabled, size)

@@ -13,18 +13,14 @@ import (
 func TestGlobalDefaults(t *testing.T) {
 	want := &Global{Journal: Journal{MaxAge: 720 * time.Hour, MaxSize: 256 << 20}, Lifecycle: Lifecycle{WhenDaemonDown: AllowWhenDown}}
 	got, err := LoadGlobal(filepath.Join(t.TempDir(), "missing.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("missing file (-want +got):\n%s", diff)
 	}
 	want.Exists = true
 	for _, text := range []string{"", "trust: off\n", "notify:\njournal:\n", "journal: {payloads: false}\n"} {
 		got, err := ParseGlobal("config.yml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
@@ -42,9 +38,7 @@ journal:
   max_size: 64MiB
 `)
 	got, err := LoadGlobal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := &Global{
 		Exists:  true,
 		Trust:   TrustEnforce,
@@ -76,9 +70,7 @@ func TestSizes(t *testing.T) {
 
 func TestGlobalStopHook(t *testing.T) {
 	got, err := ParseGlobal("config.yml", []byte("stop_hook: {enabled: false, run_interval_minutes: 15, verify_fixes: true, runner: [x], deadline: 2m}\ndebug_log: {enabled: true}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := defaultGlobal()
 	want.Exists = true
 	want.StopHook = StopHook{Enabled: new(false), RunInterval: new(15 * time.Minute), VerifyFixes: new(true), Runner: []string{"x"}, Deadline: new(2 * time.Minute)}

@@ -21,9 +21,7 @@ func (f files) write(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	for name, text := range f {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		write(t, path, text)
 	}
 	return dir
@@ -33,9 +31,7 @@ func (f files) write(t *testing.T) (dir string) {
 func load(t *testing.T, dir string) (*Gates, error) {
 	t.Helper()
 	p, err := LoadProject(dir, ".gauntlet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return LoadGates(dir, ".gauntlet", p)
 }
 
@@ -83,9 +79,7 @@ tools: [node --version]
 		"fix/lint.md":         "Run make fmt.\n",
 		"reviews/security.md": "---\nnum_reviews: 2\n---\nOur own.\n",
 	}.write(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	lint := &Check{
 		Gate: Gate{
 			Name: "lint", Parallel: true, Timeout: 2 * time.Minute, OnError: BlockOnError, Inputs: []string{"web/**", "dist"},
@@ -129,9 +123,7 @@ func TestBuiltinReviewByName(t *testing.T) {
 	gates, err := load(t, files{
 		"config.yml": "cli: {default_preference: [claude]}\nentry_points: [{path: ., reviews: [task-compliance]}]\n",
 	}.write(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	got := gates.EntryPoints[0].Reviews[0]
 	text, _ := Builtin("task-compliance")
 	want := newReview("task-compliance", []string{"claude"})
@@ -181,9 +173,7 @@ func TestLoadGatesTwice(t *testing.T) {
 		"fix.md":     "one",
 	}.write(t)
 	p, err := LoadProject(dir, ".gauntlet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	_, first := LoadGates(dir, ".gauntlet", p)
 	_, second := LoadGates(dir, ".gauntlet", p)
 	if first == nil || second == nil || first.Error() != second.Error() {
@@ -208,9 +198,7 @@ func TestLoadGatesTwice(t *testing.T) {
 func mkdir(t *testing.T, parts ...string) string {
 	t.Helper()
 	path := filepath.Join(parts...)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	return path
 }
 
@@ -249,9 +237,7 @@ func TestFixInstructionsAreCapped(t *testing.T) {
 		"long.md":      "x" + strings.Repeat("é", 10<<20/2),
 	}.write(t)
 	gates, err := load(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got, want := gates.EntryPoints[0].Checks[0].FixInstructions, "x"+strings.Repeat("é", (64<<10)/2-1); got != want {
 		t.Errorf("got %d bytes, want %d", len(got), len(want))
 	}
@@ -325,17 +311,13 @@ entry_points:
 		"checks/lint.yml": "command: make lint\ntools: [go version]\n",
 	}.write(t)
 	p, err := LoadProject(dir, ".gauntlet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := []string{`"make" on Stop`, `"./after.sh" on SubagentStop`, `"agent-gauntlet run" on Stop`}
 	if diff := cmp.Diff(want, p.Commands()); diff != "" {
 		t.Errorf("project (-want +got):\n%s", diff)
 	}
 	gates, err := LoadGates(dir, ".gauntlet", p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want = []string{
 		`"make lint" on Stop`, `"go version" for the version that lint depends on`, "review security by claude, codex",
 		`"printf '\n'" on Stop`, "review y by codex", `"codex -V" for the version that y depends on`,

@@ -34,9 +34,7 @@ func TestFixInstructionsStayInside(t *testing.T) {
 				"config.yml":   "entry_points: [{path: ., checks: [a]}]\n",
 				"checks/a.yml": "command: x\nfix_instructions: fix\n",
 			}.write(t)
-			if err := c.make(filepath.Join(dir, "fix")); err != nil {
-				t.Fatal(err)
-			}
+			check(t, c.make(filepath.Join(dir, "fix")))
 			err := soon(t, func() error {
 				_, err := load(t, dir)
 				return err
@@ -57,9 +55,7 @@ func TestLinkedGauntlet(t *testing.T) {
 		"fix.md":       "text",
 	}.write(t)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(dir, link))
 	gates, err := load(t, link)
 	if err != nil || gates.EntryPoints[0].Checks[0].FixInstructions != "text" {
 		t.Errorf("got %+v, %v", gates, err)
@@ -87,9 +83,7 @@ func TestStrangeGateFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.Mkdir(dir+"/checks", 0o700); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Mkdir(dir+"/checks", 0o700))
 			if err := c.make(dir); err != nil {
 				t.Skip(err) // not every file system takes every name
 			}

@@ -31,9 +31,7 @@ const notifyText = `notify:
 
 func TestNotify(t *testing.T) {
 	got, err := ParseGlobal("config.yml", []byte(notifyText))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	general := Ways{Command: "say", Desktop: true, URLs: []string{"ntfy://ntfy.sh/a", "generic+https://example.com/x"}, Quiet: Quiet{22 * 60, 7*60 + 5}}
 	want := Notify{Ways: general, Projects: []ProjectNotify{
 		{Path: "~/code/secret", Muted: true},
@@ -57,9 +55,7 @@ func TestNotify(t *testing.T) {
 func TestLifecycleAndPrices(t *testing.T) {
 	got, err := ParseGlobal("config.yml", []byte("lifecycle: {when_daemon_down: block, max_agents: 3}\n"+
 		"prices: [{model: claude-x-*, input: 1, output: 2.5}, {model: y, input: 0, output: 0, cache_read: 0, cache_write: 1}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := defaultGlobal()
 	want.Exists = true
 	want.Lifecycle = Lifecycle{WhenDaemonDown: BlockWhenDown, MaxAgents: 3}
@@ -74,9 +70,7 @@ func TestNoSecretInAFault(t *testing.T) {
 	for _, name := range []string{"notify", "notify-syntax"} {
 		for _, ending := range []string{".golden", ".yml"} {
 			text, err := os.ReadFile("testdata/faults/global/" + name + ending)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if shown := strings.Contains(string(text), "SECRET"); shown != (ending == ".yml") {
 				t.Errorf("%s%s: %v", name, ending, shown)
 			}
@@ -110,9 +104,7 @@ func FuzzParseGlobal(f *testing.F) {
 	f.Add([]byte(notifyText))
 	for _, name := range []string{"notify", "notify-syntax", "several"} {
 		text, err := os.ReadFile("testdata/faults/global/" + name + ".yml")
-		if err != nil {
-			f.Fatal(err)
-		}
+		check(f, err)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -153,9 +153,7 @@ func TestLoadProjectShowsTheUsersPath(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "config.yml"), "hooks:\n  Stop:\n    - run: a\n")
 	p, err := LoadProject(dir, ".gauntlet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := p.Hooks[hook.Stop][0].Pos.String(); got != filepath.Join(".gauntlet", "config.yml")+":3:7" {
 		t.Errorf("position %s", got)
 	}
@@ -163,9 +161,7 @@ func TestLoadProjectShowsTheUsersPath(t *testing.T) {
 
 func BenchmarkLoadProject(b *testing.B) {
 	dir := b.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "config.yml"), []byte(designExample), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	check(b, os.WriteFile(filepath.Join(dir, "config.yml"), []byte(designExample), 0o600))
 	for b.Loop() {
 		if _, err := LoadProject(dir, ".gauntlet"); err != nil {
 			b.Fatal(err)

@@ -36,9 +36,7 @@ func TestUnreadable(t *testing.T) {
 				t.Skip("root may read everything")
 			}
 			dir := t.TempDir()
-			if err := c.make(filepath.Join(dir, "config.yml")); err != nil {
-				t.Fatal(err)
-			}
+			check(t, c.make(filepath.Join(dir, "config.yml")))
 			err := soon(t, func() error {
 				_, err := LoadProject(dir, ".gauntlet")
 				return err

@@ -46,39 +46,27 @@ func asJSON(t testing.TB, data []byte) any {
 		return nil
 	}
 	text, err := json.Marshal(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return document
 }
 
 func compile(t testing.TB, kind string) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(strings.NewReader(schemaText(t, kind)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource(kind+".json", document); err != nil {
-		t.Fatal(err)
-	}
+	check(t, compiler.AddResource(kind+".json", document))
 	schema, err := compiler.Compile(kind + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return schema
 }
 
 func schemaText(t testing.TB, kind string) string {
 	t.Helper()
 	text, err := Schema(kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text)
 }
 
@@ -89,9 +77,7 @@ func TestCommittedSchemasAreWhatTheGeneratorWrites(t *testing.T) {
 	}
 	for _, kind := range Kinds() {
 		fresh, err := os.ReadFile(filepath.Join(dir, kind+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if diff := cmp.Diff(string(fresh), schemaText(t, kind)); diff != "" {
 			t.Errorf("%s is not up to date: run go generate ./internal/project/config (-fresh +committed)\n%s", kind, diff)
 		}
@@ -236,9 +222,7 @@ func TestSchemaHasTheDecodersKeys(t *testing.T) {
 func propertiesAt(t *testing.T, kind, pointer string) map[string]any {
 	t.Helper()
 	var node map[string]any
-	if err := json.Unmarshal([]byte(schemaText(t, kind)), &node); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(schemaText(t, kind)), &node))
 	for step := range strings.SplitSeq(pointer, "/") {
 		if step != "" {
 			node, _ = node[step].(map[string]any)

@@ -50,9 +50,7 @@ func TestCommandGetsTheMessageAsOneArgument(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state")
-			if err := Command(tt.command, tt.message, state, []string{"PATH=" + os.Getenv("PATH"), "GIVEN=given"}); err != nil {
-				t.Fatal(err)
-			}
+			check(t, Command(tt.command, tt.message, state, []string{"PATH=" + os.Getenv("PATH"), "GIVEN=given"}))
 			if got := wait(t, filepath.Join(state, "logs", "notify.log")); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -64,28 +62,18 @@ func TestCommandIsNotWaitedFor(t *testing.T) {
 	state, dir := t.TempDir(), t.TempDir()
 	gate := filepath.Join(dir, "gate")
 	// Waiting for it here would never end: the gate is opened afterwards.
-	if err := Command("while ! test -e '"+gate+"'; do sleep 0.02; done; echo end; true", "m", state, os.Environ()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Command("while ! test -e '"+gate+"'; do sleep 0.02; done; echo end; true", "m", state, os.Environ()))
+	check(t, os.WriteFile(gate, nil, 0o600))
 	wait(t, filepath.Join(state, "logs", "notify.log"))
 }
 
 func TestLogIsStartedAnewWhenLarge(t *testing.T) {
 	state := t.TempDir()
 	log := filepath.Join(state, "logs", "notify.log")
-	if err := os.Mkdir(filepath.Dir(log), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Dir(log), 0o700))
 	for size, want := range map[int]bool{100: true, 1<<20 + 1: false} {
-		if err := os.WriteFile(log, []byte(strings.Repeat("x", size)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := Command("echo end; true", "m", state, os.Environ()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(log, []byte(strings.Repeat("x", size)), 0o600))
+		check(t, Command("echo end; true", "m", state, os.Environ()))
 		if kept := strings.Contains(wait(t, log), "x"); kept != want {
 			t.Errorf("%d bytes: kept %t", size, kept)
 		}
@@ -98,9 +86,7 @@ func TestLogIsStartedAnewWhenLarge(t *testing.T) {
 
 func TestNoPlaceForTheLog(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, nil, 0o600))
 	if err := Command("true", "m", file, nil); err == nil {
 		t.Error("want an error")
 	}

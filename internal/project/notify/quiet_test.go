@@ -14,18 +14,14 @@ import (
 func clock(t testing.TB, text string) config.TimeOfDay {
 	t.Helper()
 	at, err := time.Parse("15:04", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return config.TimeOfDay(at.Hour()*60 + at.Minute())
 }
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
 	location, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return location
 }
 
@@ -51,9 +47,7 @@ func TestQuietUntil(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			const form = "2006-01-02 15:04:05 -0700"
 			now, err := time.Parse(form, tt.now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got := ""
 			if until := QuietUntil(config.Quiet{From: clock(t, tt.from), To: clock(t, tt.to)}, now.In(berlin)); !until.IsZero() {
 				got = until.Format(form)

@@ -20,9 +20,7 @@ var get = checktest.Read
 func TestAddMakesTheFile(t *testing.T) {
 	path := Path(filepath.Join(t.TempDir(), "config"))
 	e := Entry{AgentID: "a", Enabled: true, SessionName: "s", WorkingDirectory: "/w", Gateway: &EntryGateway{Transport: ViaCommand, Command: []string{"notify", "<x>"}}}
-	if err := Add(path, e); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Add(path, e))
 	want := `{
   "agents": [
     {

@@ -14,27 +14,19 @@ import (
 // The client's own payload.
 func TestAnswerOfTheClientsQuestion(t *testing.T) {
 	text, err := os.ReadFile("../../harness/hook/testdata/payloads/pre-tool-use.ask-user-question.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var payload struct {
 		ToolInput json.RawMessage `json:"tool_input"`
 	}
-	if err := json.Unmarshal(text, &payload); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &payload))
 	before := bytes.Clone(payload.ToolInput)
 	got, ok := agent(t, `"answers":[{"question":"which COLOR?","answer":"blue"}]`).Answer(payload.ToolInput)
 	if !ok || !json.Valid(got) {
 		t.Fatalf("%s, %v", got, ok)
 	}
 	var input, updated map[string]any
-	if err := json.Unmarshal(before, &input); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(got, &updated); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(before, &input))
+	check(t, json.Unmarshal(got, &updated))
 	input["answers"] = map[string]any{"Which color?": "Blue"}
 	if diff := cmp.Diff(input, updated); diff != "" {
 		t.Error(diff)

@@ -21,9 +21,7 @@ func here(t testing.TB, more ...string) []string {
 		if runtime.GOOS == "windows" {
 			name += ".exe"
 		}
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700))
 	}
 	return append([]string{"PATH=" + bin}, more...)
 }
@@ -41,13 +39,9 @@ func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	for path, text := range map[string]string{file: "hush\n", filepath.Join(dir, "empty"): " \n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "program"), nil, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(dir, "program"), nil, 0o700))
 	quote := func(name string) string { return fmt.Sprintf("%q", filepath.Join(dir, name)) }
 	in := func(members string) string {
 		return `{"agents":[{"agent_id":"a","session_name":"s",` + members + "}]}"
@@ -165,9 +159,7 @@ func TestCheckMindsWhoMayWrite(t *testing.T) {
 		t.Skip("modes mean nothing there")
 	}
 	path := put(t, `{"agents":[]}`)
-	if err := os.Chmod(path, 0o664); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(path, 0o664))
 	report := Check(path, here(t))
 	if len(report.Faults) != 1 || !strings.Contains(report.Faults[0].Message, "others may write") || report.Faults[0].Line != 0 {
 		t.Errorf("%+v", report)

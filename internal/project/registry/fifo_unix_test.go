@@ -10,9 +10,7 @@ import (
 
 func TestLoadDoesNotWaitForAFifo(t *testing.T) {
 	path := Path(t.TempDir())
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(path, 0o600))
 	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}

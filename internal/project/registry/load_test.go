@@ -67,9 +67,7 @@ func TestLoadGateways(t *testing.T) {
 // a list that permits little.
 func TestUnreadPermitsNothing(t *testing.T) {
 	dir := Path(t.TempDir())
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(dir, 0o700))
 	const agents = `"agents":[{"agent_id":"a","session_name":"s","commands":["/clear"]}`
 	for name, path := range map[string]string{
 		"a missing bracket":  put(t, "{"+agents+"}"),
@@ -241,9 +239,7 @@ func TestFaultsAreOnTheSafeSide(t *testing.T) {
 
 func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(Path(dir), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(Path(dir), 0o700))
 	if r, err := Load(Path(dir)); r == nil || err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}
@@ -286,9 +282,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "r.json")
 	f.Fuzz(func(t *testing.T, text []byte, session string) {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, text, 0o600))
 		r, err := Load(path)
 		if r == nil || err != nil && err.Error() == "" {
 			t.Fatalf("%v, %v", r, err)

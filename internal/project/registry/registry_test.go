@@ -8,8 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
+
+var check = checktest.OK
 
 // TestMain keeps the locks out of the state directory of whoever runs the tests.
 func TestMain(m *testing.M) {
@@ -28,9 +31,7 @@ func TestMain(m *testing.M) {
 func put(t testing.TB, text string) string {
 	t.Helper()
 	path := Path(t.TempDir())
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -38,9 +39,7 @@ func put(t testing.TB, text string) string {
 func load(t testing.TB, text string) *Registry {
 	t.Helper()
 	r, err := Load(put(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return r
 }
 
