@@ -103,9 +103,7 @@ func TestParseResult(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := ParseResult([]byte(tt.stdout))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if r.Text != tt.text || string(r.Structured) != tt.structured || (r.Structured == nil) != (tt.structured == "") {
 				t.Errorf("got %+v", r)
 			}

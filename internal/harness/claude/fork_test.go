@@ -51,9 +51,7 @@ func TestFind(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"claude": 0o755, "own": 0o755, "text": 0o644} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, mode); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, name), nil, mode))
 	}
 	path := "PATH=" + dir
 	for _, tt := range []struct {

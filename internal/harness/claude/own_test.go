@@ -16,12 +16,8 @@ func project(t *testing.T, settings string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	file := filepath.Join(dir, ".claude", "settings.json")
-	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Dir(file), 0o700))
+	check(t, os.WriteFile(file, []byte(settings), 0o600))
 	return dir
 }
 

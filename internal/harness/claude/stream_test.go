@@ -38,9 +38,7 @@ func TestStream(t *testing.T) {
 			s := r.stream()
 			for rest := input; rest != ""; {
 				n, err := s.Write([]byte(rest[:min(size, len(rest))]))
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				rest = rest[n:]
 			}
 			result, err := s.Result()

@@ -20,9 +20,7 @@ func TestE9ReviewersTakeSettingsFromTheUserAlone(t *testing.T) {
 		"a fork":   fork,
 	} {
 		var settings map[string]any
-		if err := json.Unmarshal([]byte(after(args, "--settings")), &settings); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(after(args, "--settings")), &settings))
 		want := map[string]any{
 			"disableAllHooks": true, "autoMemoryEnabled": false, "includeGitInstructions": false,
 			"claudeMdExcludes": []any{"/.claude/**", "/src/.claude/**", "/src/p/**"},
@@ -54,18 +52,14 @@ func TestE9MemoryOfTheProject(t *testing.T) {
 		t.Skip(err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	config := filepath.Join(home, ".claude")
 	for _, start := range []string{dir, link} {
 		patterns := memoryOf(start, config)
 		excluded := func(path string) bool {
 			return slices.ContainsFunc(patterns, func(p string) bool {
 				matched, err := doublestar.Match(p, filepath.ToSlash(path))
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				return matched
 			})
 		}
@@ -115,9 +109,7 @@ func TestE9EnvironmentOfThePerson(t *testing.T) {
 
 	// It is not: what the project's settings name is not taken, from wherever the project is known.
 	sub := filepath.Join(project, "sub")
-	if err := os.MkdirAll(filepath.Join(project, ".git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(project, ".git"), 0o755))
 	linked := t.TempDir() // newer clients take settings from the main worktree
 	write(t, "gitdir: "+filepath.Join(project, ".git", "worktrees", "linked")+"\n", linked, ".git")
 	write(t, "../..\n", project, ".git", "worktrees", "linked", "commondir")
@@ -147,10 +139,6 @@ func TestE9EnvironmentOfThePerson(t *testing.T) {
 func write(t *testing.T, text string, path ...string) {
 	t.Helper()
 	file := filepath.Join(path...)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	check(t, os.WriteFile(file, []byte(text), 0o600))
 }

@@ -25,9 +25,7 @@ func captured(t testing.TB) map[string][]byte {
 	out := make(map[string][]byte)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		out[strings.TrimSuffix(filepath.Base(file), ".json")] = data
 	}
 	return out
@@ -36,21 +34,13 @@ func captured(t testing.TB) map[string][]byte {
 func compileSchema(t testing.TB, e Event) *jsonschema.Schema {
 	t.Helper()
 	text, err := Schema(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	check(t, c.AddResource("schema.json", doc))
 	s, err := c.Compile("schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return s
 }
 
@@ -69,9 +59,7 @@ func TestCapturedPayloadsDecodeReencodeAndPassTheirSchema(t *testing.T) {
 	for name, data := range captured(t) {
 		t.Run(name, func(t *testing.T) {
 			p, err := Decode(data, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if reflect.TypeOf(p) == reflect.TypeFor[*Base]() {
 				t.Errorf("%s has no type of its own", p.Event())
 			}
@@ -80,9 +68,7 @@ func TestCapturedPayloadsDecodeReencodeAndPassTheirSchema(t *testing.T) {
 				t.Errorf("with the event given: %v", err)
 			}
 			encoded, err := Encode(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if diff := cmp.Diff(tree(t, data), tree(t, encoded)); diff != "" {
 				t.Errorf("lost on the way (-in +out):\n%s", diff)
 			}
@@ -101,22 +87,16 @@ func TestCapturedPayloadsDecodeReencodeAndPassTheirSchema(t *testing.T) {
 func tree(t *testing.T, data []byte) any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(data, &v))
 	return v
 }
 
 func TestUnknownFieldsKeepTheirPlaceAndValue(t *testing.T) {
 	const in = `{"zeta":{"a":[1,2.50,null]},"session_id":"s","transcript_path":"t","hook_event_name":"Stop","new_in_3":"x","cwd":"/c","stop_hook_active":false}`
 	p, err := Decode([]byte(in), Stop)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	out, err := Encode(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if string(out) != in {
 		t.Errorf("got  %s\nwant %s", out, in)
 	}
@@ -124,15 +104,11 @@ func TestUnknownFieldsKeepTheirPlaceAndValue(t *testing.T) {
 
 func TestEncodeWritesChangedFields(t *testing.T) {
 	p, err := Decode([]byte(`{"session_id":"s","transcript_path":"t","hook_event_name":"Stop","cwd":"/c","stop_hook_active":false}`), Stop)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	p.(*StopPayload).StopHookActive = true
 	p.Common().PromptID = "p"
 	out, err := Encode(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	const want = `{"session_id":"s","transcript_path":"t","hook_event_name":"Stop","cwd":"/c","stop_hook_active":true,"prompt_id":"p"}`
 	if string(out) != want {
 		t.Errorf("got  %s\nwant %s", out, want)
@@ -141,9 +117,7 @@ func TestEncodeWritesChangedFields(t *testing.T) {
 
 func TestUnknownEventDecodesToTheBaseFields(t *testing.T) {
 	p, err := Decode([]byte(`{"session_id":"s","transcript_path":"t","hook_event_name":"Brandnew","cwd":"/c","extra":1}`), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if p.Event() != "Brandnew" || p.Common().CWD != "/c" || p.Subjects() != nil {
 		t.Errorf("got %+v", p)
 	}
@@ -156,9 +130,7 @@ const valid = `{"session_id":"abc123","transcript_path":"/tmp/main.json","hook_e
 func edit(t testing.TB, changes map[string]any) []byte {
 	t.Helper()
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(valid), &doc); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(valid), &doc))
 	for key, value := range changes {
 		if value == nil {
 			delete(doc, key)
@@ -167,9 +139,7 @@ func edit(t testing.TB, changes map[string]any) []byte {
 		}
 	}
 	out, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return out
 }
 
@@ -296,9 +266,7 @@ func TestSubjects(t *testing.T) {
 		}
 	}
 	p, err := Decode(edit(t, map[string]any{"agent_type": "reviewer"}), SubagentStop)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if diff := cmp.Diff([]string{"reviewer", "coder"}, p.Subjects()); diff != "" {
 		t.Error(diff)
 	}
@@ -339,13 +307,9 @@ func FuzzDecode(f *testing.F) {
 func TestFaultsQuoteNoControlCharacters(t *testing.T) {
 	const hostile = "x\x1b[2Jy\rz\x00\u009b\u202e\u2028\x7f\n"
 	name, err := json.Marshal(hostile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	long, err := json.Marshal(strings.Repeat("é", 1000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for payload, want := range map[string]Event{
 		`{"hook_event_name":` + string(name) + `}`:        "",
 		`{"hook_event_name":` + string(name) + `} `:       Stop,

@@ -28,9 +28,7 @@ func TestReadFromAPipe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			defer r.Close()
 			write := func() { _, _ = w.WriteString(tt.sent) } // fails when the reader has had enough
 			patience := time.Minute
@@ -64,9 +62,7 @@ func TestReadFromAPipe(t *testing.T) {
 
 func TestReadFromAClosedFile(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	w.Close()
 	r.Close()
 	if _, err := Read(r, time.Second); err == nil {

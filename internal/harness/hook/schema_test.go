@@ -14,21 +14,15 @@ func TestCommittedSchemasAreWhatTheGeneratorWrites(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	fresh, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	committed, err := filepath.Glob("schema/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(fresh) != len(committed) || len(fresh) != len(Typed()) {
 		t.Errorf("%d generated, %d committed, %d events", len(fresh), len(committed), len(Typed()))
 	}
 	for _, path := range fresh {
 		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		got, err := os.ReadFile(filepath.Join("schema", filepath.Base(path)))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not up to date: run go generate ./internal/harness/hook (%v)", filepath.Base(path), err)

@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
+
+var must = checktest.OK
 
 // Where the home is shared, a client of another machine is not ours to bury.
 func TestClientsOfOtherMachines(t *testing.T) {
@@ -24,13 +27,9 @@ func TestClientsOfOtherMachines(t *testing.T) {
 		"older file, gone": {record{Client: gone}, false},
 	} {
 		r := NewRegistry(t.TempDir())
-		if err := os.Mkdir(r.dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(r.dir, 0o700))
 		id := journal.NewID()
-		if err := r.create(id, tt.rec); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.create(id, tt.rec))
 		if got := len(r.sweep()) == 1; got != tt.lives {
 			t.Errorf("%s: lives %t", name, got)
 		}

@@ -22,12 +22,8 @@ import (
 func write(t *testing.T, text string, path ...string) string {
 	t.Helper()
 	at := filepath.Join(path...)
-	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(at), 0o700))
+	must(t, os.WriteFile(at, []byte(text), 0o600))
 	return at
 }
 
@@ -37,13 +33,9 @@ var read = checktest.Read
 func parsed(t *testing.T, text string) *Config {
 	t.Helper()
 	d, err := jsonfile.Parse("ccc.json", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, err := decode("ccc.json", d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -58,9 +50,7 @@ func TestLoad(t *testing.T) {
   "later": {"settings": 7}
 }`, t.TempDir(), ConfigFile)
 	c, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := &Config{
 		Path:       path,
 		Settings:   Object{"env": json.RawMessage(`{"A": "1"}`), "model": json.RawMessage(`"opus"`)},
@@ -171,9 +161,7 @@ func TestUseKeepsEveryOtherByte(t *testing.T) {
 	const text = "{\n\t\"later\": [1,  2],\n\t\"current_provider\" :  \"a\",\n\t\"providers\": {\"a\":{}, \"b\":{\"x\":1.0}}\n}"
 	path := write(t, text, t.TempDir(), ConfigFile)
 	c, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if changed, err := c.Use("b"); err != nil || !changed {
 		t.Fatal(changed, err)
 	}

@@ -63,9 +63,7 @@ func TestCrowd(t *testing.T) {
 	write(t, `{"providers":{"c":{}}}`, p.config)
 	p.prepare("c")
 	var got, want any
-	if err := json.Unmarshal([]byte(read(t, p.settings)), &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(read(t, p.settings)), &got))
 	_ = json.Unmarshal([]byte(mine), &want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -133,8 +131,6 @@ func TestNoSecretAnywhere(t *testing.T) {
 func atOnce(t *testing.T, wanted int) int {
 	t.Helper()
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	return int(min(uint64(wanted), limit.Cur/8))
 }

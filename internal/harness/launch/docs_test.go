@@ -18,9 +18,7 @@ func TestDocumentedFiles(t *testing.T) {
 		}
 		for _, example := range examples {
 			path := filepath.Join(t.TempDir(), ConfigFile)
-			if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, []byte(example), 0o600))
 			c, err := Load(path)
 			if err != nil {
 				t.Errorf("%s: %v\n%s", name, err, example)
@@ -37,9 +35,7 @@ func TestDocumentedFiles(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile("../../../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, section, _ := strings.Cut(string(page), "## The launcher")
 	known := []string{
 		"settings", "providers", "env", "current_provider", "claude_args",
@@ -60,9 +56,7 @@ func TestDocumentedFiles(t *testing.T) {
 func jsonIn(t *testing.T, path string) (all []string) {
 	t.Helper()
 	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, example := range strings.Split(string(page), "```json\n")[1:] {
 		example, _, _ = strings.Cut(example, "```")
 		all = append(all, example)

@@ -21,9 +21,7 @@ func TestFirstUse(t *testing.T) {
 	asked := ""
 	o.Ask = func(question string) (bool, error) { asked = question; return true, nil }
 	plan, err := Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := "Make " + p.config + " from " + p.settings + "? [y/N] "; asked != want {
 		t.Errorf("asked %q", asked)
 	}
@@ -37,9 +35,7 @@ func TestFirstUse(t *testing.T) {
 		t.Errorf("settings.json became %s", got)
 	}
 	c, err := Load(p.config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	env, err := c.Environment("default", nil)
 	if diff := cmp.Diff(map[string]string{"ANTHROPIC_AUTH_TOKEN": "a$b${c", "N": "5"}, env); diff != "" || err != nil {
 		t.Error(diff, err)
@@ -105,9 +101,7 @@ func TestFirstUseWithoutAnAnswer(t *testing.T) {
 func TestInitialKeepsWhatIsThere(t *testing.T) {
 	path := write(t, plainConfig, t.TempDir(), ConfigFile)
 	t.Setenv("STOPGATE_STATE_DIR", filepath.Join(t.TempDir(), "state"))
-	if err := initial(path, Object{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, initial(path, Object{}))
 	if got := read(t, path); got != plainConfig {
 		t.Errorf("it became %s", got)
 	}

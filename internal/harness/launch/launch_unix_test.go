@@ -87,9 +87,7 @@ func (p *place) stopEntries() (all []entryJSON) {
 	var file struct {
 		Hooks map[string][]struct{ Hooks []entryJSON }
 	}
-	if err := json.Unmarshal([]byte(read(p.t, p.settings)), &file); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, json.Unmarshal([]byte(read(p.t, p.settings)), &file))
 	for _, group := range file.Hooks["Stop"] {
 		all = append(all, group.Hooks...)
 	}
@@ -148,9 +146,7 @@ func TestLimitOfTheGlobalConfig(t *testing.T) {
 	o := p.options()
 	o.GlobalConfig = write(t, "supervisor:\n  max_iterations: 50\n  timeout_seconds: 100\n", p.home, "config.yml")
 	plan, err := Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, _ := variable(plan, capVariable); got != "58" || p.stopEntries()[0].Timeout != 160 {
 		t.Errorf("the cap is %s, the timeout %v", got, p.stopEntries()[0].Timeout)
 	}
@@ -184,9 +180,7 @@ func TestSecondLaunchWritesNothing(t *testing.T) {
 		}
 		all := append(memories, p.settings, p.config)
 		for _, path := range all {
-			if err := os.Chtimes(path, long, long); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chtimes(path, long, long))
 		}
 		p.prepare("glm")
 		if diff := cmp.Diff(before, read(t, p.settings)); diff != "" {
@@ -214,13 +208,9 @@ func TestPlainLaunchAfterSupervised(t *testing.T) {
 	}
 	r := NewRegistry(p.state)
 	rec, err := r.load(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rec.Client.Start += "0" // now it is gone
-	if err := r.store(id, rec); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store(id, rec))
 	p.prepare()
 	if diff := cmp.Diff(mine, read(t, p.settings)); diff != "" {
 		t.Error(diff)
@@ -239,9 +229,7 @@ func TestSupervisedElsewhere(t *testing.T) {
 	}
 	p.environ = plain
 	r := NewRegistry(p.state)
-	if err := r.store(journal.NewID(), record{Client: process.Self(), Settings: "/elsewhere/settings.json"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store(journal.NewID(), record{Client: process.Self(), Settings: "/elsewhere/settings.json"}))
 	p.prepare()
 	if exists(p.settings) {
 		t.Errorf("the entry is still there: %s", read(t, p.settings))
@@ -341,9 +329,7 @@ func TestSwitchingProviders(t *testing.T) {
 	} {
 		p.prepare(tt.provider)
 		var got any
-		if err := json.Unmarshal([]byte(read(t, p.settings)), &got); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(read(t, p.settings)), &got))
 		if text, _ := json.Marshal(got); string(text) != tt.want {
 			t.Errorf("%s: %s", tt.provider, text)
 		}
@@ -366,9 +352,7 @@ func TestSwitchKeepsThePersonsOwn(t *testing.T) {
 	write(t, strings.Replace(read(t, p.settings), `"glm"`, `"changed"`, 1), p.settings)
 	p.prepare("plain")
 	var got map[string]any
-	if err := json.Unmarshal([]byte(read(t, p.settings)), &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(read(t, p.settings)), &got))
 	if diff := cmp.Diff(map[string]any{"theme": "dark", "model": "changed"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -381,24 +365,16 @@ func TestKilledBetweenTheFiles(t *testing.T) {
 	const mine = `{"theme":"dark"}`
 	write(t, mine, p.settings)
 	m, err := NewRegistry(p.state).memoryOf(p.settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wanted := Object{}
-	if err := json.Unmarshal([]byte(`{"model":"glm","theme":"dark","x":{"y":1}}`), &wanted); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.store(additions(readClientFile(p.settings).members, wanted, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(`{"model":"glm","theme":"dark","x":{"y":1}}`), &wanted))
+	must(t, m.store(additions(readClientFile(p.settings).members, wanted, nil)))
 	for name, text := range map[string]string{"before the settings": mine, "behind the settings": `{"theme":"dark","model":"glm","x":{"y":1}}`} {
 		write(t, text, p.settings)
 		memory := read(t, m.file)
 		p.prepare("plain")
 		var got any
-		if err := json.Unmarshal([]byte(read(t, p.settings)), &got); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(read(t, p.settings)), &got))
 		if text, _ := json.Marshal(got); string(text) != mine {
 			t.Errorf("killed %s: %s", name, text)
 		}
@@ -418,9 +394,7 @@ func TestMemoryComesFirst(t *testing.T) {
 		p.prepare("glm") // which warns that it cannot change such a file
 		p.prepare("glm")
 		m, err := NewRegistry(p.state).memoryOf(p.settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := ""
 		if len(m.Put) > 0 {
 			text, _ := json.Marshal(m.Put)
@@ -463,9 +437,7 @@ func TestClientThatCannotBe(t *testing.T) {
 			p := newPlace(t, `{"providers":{"glm":{"model":"x"}}}`)
 			if tt.client != "" {
 				client := filepath.Join(p.clients, "claude")
-				if err := errors.Join(os.Remove(client), os.Symlink(tt.client, client)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, errors.Join(os.Remove(client), os.Symlink(tt.client, client)))
 			}
 			p.environ = append(p.environ, tt.variable)
 			_, err := Prepare(p.options("glm"))
@@ -493,13 +465,9 @@ func TestDisabledHooksAreTold(t *testing.T) {
 func TestProgram(t *testing.T) {
 	p := newPlace(t, plainConfig)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	spaced := filepath.Join(p.home, "it's mine", "stopgate")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(spaced), 0o700), os.Symlink(self, spaced)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.MkdirAll(filepath.Dir(spaced), 0o700), os.Symlink(self, spaced)))
 	t.Chdir(p.clients)
 	for arg0, want := range map[string]string{
 		p.ccc(): p.ccc() + " supervisor-hook",
@@ -518,8 +486,6 @@ func TestProgram(t *testing.T) {
 		if len(entries) != 1 || entries[0].Command != want {
 			t.Errorf("called %q: %+v, not %s", arg0, entries, want)
 		}
-		if err := os.Remove(p.settings); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(p.settings))
 	}
 }

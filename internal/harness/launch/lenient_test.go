@@ -11,9 +11,7 @@ import (
 func TestFaultsInTheSupervisorsBlock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ConfigFile)
 	text := `{"supervisor": {"timeout_seconds": 2.5, "max_iterations": 1, "max_cost_usd": 0.5, "prompt_file": 7}}`
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 	s, err := LoadSupervisor(path)
 	if s.MaxIterations == nil || *s.MaxIterations != 1 || s.MaxCost == nil || *s.MaxCost != 0.5 || s.Timeout != nil || s.PromptFile != "" {
 		t.Errorf("got %+v", s)

@@ -63,20 +63,14 @@ func newPlace(t *testing.T, config string) *place {
 	p := &place{t: t, home: filepath.Join(root, "home"), state: filepath.Join(root, "state"), project: filepath.Join(root, "project"), clients: filepath.Join(root, "bin")}
 	p.dir = filepath.Join(p.home, ".claude")
 	p.settings, p.config = filepath.Join(p.dir, "settings.json"), filepath.Join(p.dir, ConfigFile)
-	if err := os.MkdirAll(p.project, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(p.project, 0o700))
 	if config != "" {
 		write(t, config, p.config)
 	}
 	p.client(recordClient)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, p.ccc()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Symlink(self, p.ccc()))
 	p.environ = []string{
 		"HOME=" + p.home, "PATH=" + p.clients + ":/usr/bin:/bin", "STOPGATE_STATE_DIR=" + p.state,
 		"RECORD=" + filepath.Join(root, "record"), "GORACE=atexit_sleep_ms=0",
@@ -89,9 +83,7 @@ func newPlace(t *testing.T, config string) *place {
 func (p *place) client(script string) {
 	p.t.Helper()
 	path := write(p.t, script, p.clients, "claude")
-	if err := os.Chmod(path, 0o755); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, os.Chmod(path, 0o755))
 }
 
 // ccc is the link by which we are called.
@@ -110,9 +102,7 @@ func (p *place) options(args ...string) Options {
 func (p *place) prepare(args ...string) *Plan {
 	p.t.Helper()
 	plan, err := Prepare(p.options(args...))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	return plan
 }
 

@@ -119,9 +119,7 @@ func TestMergedSettings(t *testing.T) {
 	}`)
 	before, _ := json.Marshal(c.Settings)
 	got, err := json.Marshal(c.MergedSettings("p"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const want = `{"model":{"e":1},"n":1.50,"permissions":{"allow":["c"],"deny":["b"],"more":{"d":null}}}`
 	if string(got) != want {
 		t.Errorf("got %s", got)

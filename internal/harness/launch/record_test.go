@@ -14,9 +14,7 @@ import (
 
 func TestRecordIsReadAsItIsWritten(t *testing.T) {
 	r := NewRegistry(t.TempDir())
-	if err := os.Mkdir(r.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(r.dir, 0o700))
 	for _, want := range []record{
 		{},
 		{Client: process.Identity{PID: 7}, Since: time.Date(2026, 11, 15, 9, 0, 0, 123, time.UTC)},
@@ -27,9 +25,7 @@ func TestRecordIsReadAsItIsWritten(t *testing.T) {
 	} {
 		for name, write := range map[string]func(string, record) error{"create": r.create, "store": r.store} {
 			id := journal.NewID()
-			if err := write(id, want); err != nil {
-				t.Fatal(err)
-			}
+			must(t, write(id, want))
 			got, err := r.load(id)
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(record{}, claim{})); diff != "" || err != nil {
 				t.Errorf("%s: %v\n%s", name, err, diff)
@@ -52,9 +48,7 @@ func TestARecordThatCannotBeWrittenLeavesNothing(t *testing.T) {
 func TestTidySweepsAtLast(t *testing.T) {
 	r := NewRegistry(t.TempDir())
 	id := journal.NewID()
-	if err := r.store(id, record{Client: process.Identity{PID: 1, Boot: "another"}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store(id, record{Client: process.Identity{PID: 1, Boot: "another"}}))
 	for range 10_000 {
 		r.tidy()
 		if _, err := os.Lstat(r.path(id)); err != nil {

@@ -91,9 +91,7 @@ func TestFollow(t *testing.T) {
 	if err := r.Follow(id, hook.SessionStart, "startup", "a"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no such launch: %v", err)
 	}
-	if err := r.store(id, record{Client: process.Self(), Settings: "/s"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store(id, record{Client: process.Self(), Settings: "/s"}))
 	if session, known := r.Session(id); known {
 		t.Errorf("in session %q before any began", session)
 	}
@@ -102,9 +100,7 @@ func TestFollow(t *testing.T) {
 		{event: hook.UserPromptSubmit, session: "new"},
 		{event: hook.Stop, session: "new"},
 	} {
-		if err := r.Follow(id, s.event, s.source, s.session); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Follow(id, s.event, s.source, s.session))
 	}
 	if session, known := r.Session(id); !known || session != "new" {
 		t.Errorf("in session %q, %t", session, known)
@@ -113,9 +109,7 @@ func TestFollow(t *testing.T) {
 	if err != nil || rec.Settings != "/s" || rec.Client != process.Self() {
 		t.Errorf("the record became %+v, %v", rec, err)
 	}
-	if err := r.Follow(id, hook.SessionEnd, "", "new"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Follow(id, hook.SessionEnd, "", "new"))
 	if _, known := r.Session(id); known {
 		t.Error("in a session that has ended")
 	}
@@ -126,9 +120,7 @@ func TestFollowAtOnce(t *testing.T) {
 	r := NewRegistry(t.TempDir())
 	for range 20 {
 		id := journal.NewID()
-		if err := r.store(id, record{Client: process.Self()}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.store(id, record{Client: process.Self()}))
 		sessions := make([]string, 50)
 		start := make(chan bool)
 		var group sync.WaitGroup
@@ -155,9 +147,7 @@ func TestHostileIDs(t *testing.T) {
 	state := t.TempDir()
 	victim := write(t, `{"session":"a"}`, state, "victim.json")
 	r := NewRegistry(filepath.Join(state, "inside"))
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(r.dir, 0o700))
 	for _, id := range []string{
 		"", ".", "..", "../../victim", "../../../../../../etc/passwd", "a\x00b", "01J\n", strings.Repeat("A", 10_000), strings.Repeat("ä", 13),
 		"01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAVX", "01arz3ndektsv4rrffq69g5fav", "01ARZ3NDEKTSV4RRFFQ69G5/AV", "01ARZ3NDEKTSV4RRFFQ69G5U*V", `..\..\victim`,
@@ -186,9 +176,7 @@ func TestSweep(t *testing.T) {
 	gone.Boot = "another"
 	living, dead, damaged := journal.NewID(), journal.NewID(), journal.NewID()
 	for id, rec := range map[string]record{living: {Client: process.Self(), Settings: "/a"}, dead: {Client: gone, Settings: "/b"}} {
-		if err := r.store(id, rec); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.store(id, rec))
 	}
 	write(t, "{", r.path(damaged))
 	other := write(t, "{}", r.dir, "settings-0123.json")

@@ -22,9 +22,7 @@ func newHouse(t testing.TB) house {
 	t.Helper()
 	dir := t.TempDir()
 	h := house{filepath.Join(dir, "home"), filepath.Join(dir, "home", "project")}
-	if err := os.MkdirAll(filepath.Join(h.project, ".git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(h.project, ".git"), 0o700))
 	return h
 }
 
@@ -46,9 +44,7 @@ func (h house) agent() Agent {
 func (h house) file(t testing.TB, a Agent) string {
 	t.Helper()
 	text, err := a.File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	path := filepath.Join(h.home, "agent.json")
 	put(t, path, string(text))
 	if f := inspect(location{Local, path}); f.Dropped() {
@@ -77,9 +73,7 @@ func calls(t testing.TB, event hook.Event, subject string, paths ...string) (all
 			}
 		}
 		if text, err := os.ReadFile(path); err == nil {
-			if err := json.Unmarshal(text, &file); err != nil {
-				t.Fatal(err)
-			}
+			check(t, json.Unmarshal(text, &file))
 		}
 		for _, group := range file.Hooks[string(event)] {
 			for _, h := range group.Hooks {
@@ -165,9 +159,7 @@ func TestAgentFile(t *testing.T) {
 				Permissions     map[string][]string
 				DisableAllHooks *bool
 			}
-			if err := json.Unmarshal([]byte(get(t, path)), &file); err != nil {
-				t.Fatal(err)
-			}
+			check(t, json.Unmarshal([]byte(get(t, path)), &file))
 			var got []string
 			for event := range file.Hooks {
 				got = append(got, event)
@@ -300,9 +292,7 @@ func withStopHook(t testing.TB, path string) string {
 	t.Helper()
 	file := map[string]any{}
 	if text, err := os.ReadFile(path); err == nil {
-		if err := json.Unmarshal(text, &file); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(text, &file))
 	}
 	hooks, _ := file["hooks"].(map[string]any)
 	if hooks == nil {
@@ -312,9 +302,7 @@ func withStopHook(t testing.TB, path string) string {
 	hooks["Stop"] = append(stop, map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "stopgate stop-hook"}}})
 	file["hooks"] = hooks
 	text, err := json.MarshalIndent(file, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text)
 }
 

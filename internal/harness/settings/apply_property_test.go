@@ -157,9 +157,7 @@ func FuzzApply(f *testing.F) {
 			t.Fatalf("%q became %q", text, after)
 		}
 		left, _, err := apply(after, text, Change{Remove: true}, put)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if d, _ := parse("", text); len(was) == 0 && len(d.find(func(e Entry) bool { return e.CallsSupervisor() })) == 0 && !bytes.Equal(left, text) {
 			t.Fatalf("%q became %q", text, left)
 		}

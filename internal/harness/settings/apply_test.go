@@ -116,12 +116,8 @@ func TestApplyLeavesAnotherInstallationsEntry(t *testing.T) {
 	dir := t.TempDir()
 	other, mine := filepath.Join(dir, "other", "ccc"), filepath.Join(dir, "mine", "ccc")
 	for _, program := range []string{other, mine} {
-		if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(program), 0o755))
+		check(t, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755))
 	}
 	path := settingsPath(t)
 	mustApply(t, path, Change{Supervisor: supervisor(other)})
@@ -133,9 +129,7 @@ func TestApplyLeavesAnotherInstallationsEntry(t *testing.T) {
 	mustApply(t, path, Change{Remove: true, Own: mine})
 	same(t, "removed", get(t, path), theirs)
 
-	if err := os.Remove(other); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(other))
 	mustApply(t, path, Change{Supervisor: supervisor(mine), Own: mine})
 	if now := get(t, path); strings.Contains(now, other) || !strings.Contains(now, mine) {
 		t.Errorf("an entry that leads nowhere stays:\n%s", now)

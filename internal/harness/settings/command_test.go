@@ -57,21 +57,13 @@ func TestE16WhichEntriesAreCurrent(t *testing.T) {
 func TestE17OursResolvesToThisBinary(t *testing.T) {
 	dir := t.TempDir()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range []string{"conclaude", "sg2"} {
-		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Symlink(self, filepath.Join(dir, name)))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "other"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Join(dir, "other"), 0o755))
 	for _, name := range []string{"conclaude", "stopgate", "ccc"} {
-		if err := os.WriteFile(filepath.Join(dir, "other", name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, "other", name), []byte("#!/bin/sh\n"), 0o755))
 	}
 	t.Setenv("DIR", dir)
 	t.Setenv("PATH", filepath.Join(dir, "other")+":/usr/bin:/bin")
@@ -124,9 +116,7 @@ func TestE17OtherToolsStay(t *testing.T) {
 
 	// Without a backup, as in a clone, the content is the same.
 	mustInstall(t, path, Plan(living, nil, nil, 0)...)
-	if err := os.Remove(path + ".stopgate-backup"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(path+".stopgate-backup"))
 	mustUninstall(t, path)
 	same(t, "uninstalled in a clone", get(t, path), theirs)
 }
@@ -135,9 +125,7 @@ func TestE17OtherToolsStay(t *testing.T) {
 func TestE17OthersFilesStay(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".claude", "settings.json")
-	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Dir(path), 0o755))
 	mustInstall(t, path, Plan(living, nil, nil, 0)...)
 	ours := get(t, path)
 	mustUninstall(t, path)
@@ -234,13 +222,9 @@ func TestE22AMissingProgramHarmsNothing(t *testing.T) {
 // The guard calls the program with the arguments and the standard input that it got.
 func TestE14TheGuardCallsTheProgram(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "it's a bin")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(dir, 0o755))
 	program := filepath.Join(dir, Program)
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\"; cat; exit 3\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\"; cat; exit 3\n"), 0o755))
 	for _, call := range []Call{{program, hook.Stop, 20 * time.Minute, ""}, {Program, hook.SessionStart, 90 * time.Second, "claude"}} {
 		cmd := exec.Command("/bin/sh", "-c", call.Line())
 		cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin"}
@@ -256,16 +240,12 @@ func TestE14TheGuardCallsTheProgram(t *testing.T) {
 func BenchmarkGuard(b *testing.B) {
 	line := Call{"/bin/true", hook.Stop, 20 * time.Minute, ""}.Line()
 	for b.Loop() {
-		if err := exec.Command("/bin/sh", "-c", line).Run(); err != nil {
-			b.Fatal(err)
-		}
+		check(b, exec.Command("/bin/sh", "-c", line).Run())
 	}
 }
 
 func BenchmarkDirect(b *testing.B) {
 	for b.Loop() {
-		if err := exec.Command("/bin/true", "hook", "Stop").Run(); err != nil {
-			b.Fatal(err)
-		}
+		check(b, exec.Command("/bin/true", "hook", "Stop").Run())
 	}
 }

@@ -48,9 +48,7 @@ func TestWhichEntriesAreOurs(t *testing.T) {
 	}
 	for text, want := range tests {
 		v, err := hujson.Parse([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		object, _ := jsonfile.ObjectOf(&v)
 		if got := readEntry("Stop", "", object).ours(); got != want {
 			t.Errorf("%s: ours is %v", text, got)
@@ -83,9 +81,7 @@ func TestWhichEntriesCallTheSupervisor(t *testing.T) {
 		`{}`: false,
 	} {
 		v, err := hujson.Parse([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		object, _ := jsonfile.ObjectOf(&v)
 		e := readEntry("Stop", "", object)
 		if got := e.CallsSupervisor("/own/name"); got != want {

@@ -94,9 +94,7 @@ func TestFaultsAreWhatTheClientDropsAFileFor(t *testing.T) {
 	}
 	for _, tt := range tests {
 		d, err := parse("f", []byte(tt.text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var got []string
 		for _, f := range d.faults(Project) {
 			got = append(got, f.Path+" "+f.Text)
@@ -109,9 +107,7 @@ func TestFaultsAreWhatTheClientDropsAFileFor(t *testing.T) {
 
 func TestFaultsHavePositionsInOrder(t *testing.T) {
 	d, err := parse("f", []byte("\ufeff{\n  \"ö\": 1, \"model\": 5,\n\t\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"type\":\"zz\"}, 5]}]}\n}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got []string
 	for _, f := range d.faults(User) {
 		got = append(got, f.String())

@@ -177,9 +177,7 @@ func TestInstallUnspoilsEach(t *testing.T) {
 		`"once":false`:         "",
 	} {
 		v, err := hujson.Parse([]byte(`{"type":"command","command":"/opt/bin/stopgate",` + member + `,"args":["hook","Stop"]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		object, _ := jsonfile.ObjectOf(&v)
 		if got := strings.Join(readEntry("Stop", "", object).Spoilt, " "); got != spoils {
 			t.Errorf("%s spoils by %q, want %q", member, got, spoils)
@@ -341,9 +339,7 @@ func TestInstallModes(t *testing.T) {
 		User: {0o600, 0o700}, Project: {0o644, 0o755}, Local: {0o600, 0o700},
 	} {
 		path, err := Path(scope, filepath.Join(root, scope.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		mustInstall(t, path, entry(hook.Stop))
 		info, _ := os.Stat(path)
 		dir, _ := os.Stat(filepath.Dir(path))

@@ -13,6 +13,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
+var check = checktest.OK
+
 // TestMain keeps the tests away from the home directory of whoever runs them.
 func TestMain(m *testing.M) {
 	environtest.Clean()
@@ -73,12 +75,8 @@ func settingsPath(t testing.TB, content ...string) string {
 
 func put(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	check(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 var (
@@ -127,8 +125,6 @@ const longAgo = "2001-02-03T04:05:06Z"
 func old(t testing.TB, path string) time.Time {
 	t.Helper()
 	when, _ := time.Parse(time.RFC3339, longAgo)
-	if err := os.Chtimes(path, when, when); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chtimes(path, when, when))
 	return when
 }

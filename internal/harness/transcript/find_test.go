@@ -15,14 +15,10 @@ func TestFind(t *testing.T) {
 	}
 	for _, name := range []string{"projects/a/s1.jsonl", "projects/b/s2.jsonl", "elsewhere/s2.jsonl", "s3.jsonl"} {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		write(t, path, "{}\n")
 	}
-	if err := os.MkdirAll(filepath.Join(projects, "b", "s4.jsonl"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(projects, "b", "s4.jsonl"), 0o700))
 	write(t, filepath.Join(projects, "file"), "")
 	t.Chdir(root)
 	for _, tt := range []struct{ projects, beside, session, want string }{

@@ -33,9 +33,7 @@ func TestE9SpokenLeavesTheProjectsMemoryOut(t *testing.T) {
 	}
 	for _, end := range []string{"", "\n"} {
 		var out strings.Builder
-		if err := Spoken(&out, strings.NewReader(strings.Join(lines, "\n")+end)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Spoken(&out, strings.NewReader(strings.Join(lines, "\n")+end)))
 		if diff := cmp.Diff(strings.Join(want, "\n")+"\n", out.String()); diff != "" {
 			t.Error(diff)
 		}
@@ -52,9 +50,7 @@ func TestE9SpokenKeepsTheChain(t *testing.T) {
 {"type":"user","uuid":"2","parentUuid":null}`,
 	} {
 		var out strings.Builder
-		if err := Spoken(&out, strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Spoken(&out, strings.NewReader(text)))
 		if got := out.String(); !strings.Contains(got, `"parentUuid":null`) || strings.Count(got, "\n") != 1 {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -75,9 +71,7 @@ func TestSaid(t *testing.T) {
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"the answer <1>"}]}}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","name":"Read"}]}}
 `
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o600))
 	for message, want := range map[string]bool{"the answer <1>": true, " the answer <1>\n": true, "the prompt": false, "another": false, "": false} {
 		if got := Said(path, message); got != want {
 			t.Errorf("%q: %t", message, got)

@@ -41,9 +41,7 @@ func TestConversationOfARealClient(t *testing.T) {
 			got = append(got, e.Time.UTC().Format("04:05 ")+mark(e.Kind)+e.Text)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := []string{
 		"04:50 >Please write the parser.\nAnd its tests.", "04:50 ·Bash: echo tested", "04:50  Finished.",
 		"04:50 !Stop hook feedback:\nRun the tests first.", "04:50  Tested.",
@@ -126,9 +124,7 @@ func TestFollower(t *testing.T) {
 	next := func(want ...string) {
 		t.Helper()
 		var got []string
-		if err := f.Next(func(line []byte) { got = append(got, string(line)) }); err != nil {
-			t.Fatal(err)
-		}
+		check(t, f.Next(func(line []byte) { got = append(got, string(line)) }))
 		if !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -149,9 +145,7 @@ func TestFollower(t *testing.T) {
 	next("anew, and longer\n")
 	other := path + ".other"
 	write(t, other, "other\nfile\n")
-	if err := os.Rename(other, path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(other, path))
 	next("other\n", "file\n")
 	f.Path = filepath.Dir(path)
 	if err := f.Next(nil); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
@@ -175,9 +169,7 @@ func TestFollowFrom(t *testing.T) {
 			}
 		}
 		for range 2 { // also where no line has ended yet
-			if err := f.Next(take); err != nil {
-				t.Fatal(err)
-			}
+			check(t, f.Next(take))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("from %d: %q, want %q", at, got, want)
@@ -213,9 +205,7 @@ func FuzzFollower(f *testing.F) {
 		for end := 0; end < len(text); {
 			end = min(end+len(text)/8+int(step)+1, len(text))
 			write(t, path, string(text[:end]))
-			if err := f.Next(func(line []byte) { got = append(got, line...) }); err != nil {
-				t.Fatal(err)
-			}
+			check(t, f.Next(func(line []byte) { got = append(got, line...) }))
 		}
 		if want := text[:bytes.LastIndexByte(text, '\n')+1]; !bytes.Equal(got, want) || f.At() != int64(len(want)) {
 			t.Errorf("%q up to %d, want %q", got, f.At(), want)
@@ -229,16 +219,12 @@ func TestLongLines(t *testing.T) {
 	write(t, path, text+strings.Repeat("z", MaxLine+1)) // not whole
 	var got []int
 	f := Follower{Path: path}
-	if err := f.Next(func(line []byte) { got = append(got, len(line)) }); err != nil {
-		t.Fatal(err)
-	}
+	check(t, f.Next(func(line []byte) { got = append(got, len(line)) }))
 	if !slices.Equal(got, []int{2, 2<<20 + 1, 2}) || f.at != int64(len(text)) {
 		t.Errorf("lines of %v bytes, up to %d", got, f.at)
 	}
 	got = nil
-	if err := Lines(strings.NewReader(text+"half"), func(line []byte) { got = append(got, len(line)) }); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Lines(strings.NewReader(text+"half"), func(line []byte) { got = append(got, len(line)) }))
 	if !slices.Equal(got, []int{2, 2<<20 + 1, 2, 4}) {
 		t.Errorf("lines of %v bytes", got)
 	}
