@@ -14,9 +14,7 @@ func TestEveryFieldIsWrittenAndRead(t *testing.T) {
 		{Session: "s", Socket: "/tmp/s", PID: 7, Pane: "%3", State: Busy, Since: since},
 		{Session: "a\x00<\u2028 ü🎉\r\n\t\"\\", Socket: "/a b/,", Pane: "%4", Since: since},
 	} {
-		if err := b.Store(want); err != nil {
-			t.Fatal(err)
-		}
+		check(t, b.Store(want))
 		got, found := b.Load(want.Socket, want.PID, want.Pane)
 		if diff := cmp.Diff(want, got); diff != "" || !found {
 			t.Errorf("found %t (-want +got):\n%s", found, diff)

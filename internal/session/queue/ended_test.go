@@ -14,9 +14,7 @@ func TestLast(t *testing.T) {
 	s := NewStore(t.TempDir())
 	end := func(session string, e Event) {
 		t.Helper()
-		if err := s.Create(session, New(session, "id", []string{"x"}, now)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Create(session, New(session, "id", []string{"x"}, now)))
 		apply := func(q Queue) Outcome { return Apply(q, e, now) }
 		if _, err := s.Change(session, apply, func(Outcome, string) error { return nil }); err != nil {
 			t.Fatal(err)
@@ -40,24 +38,16 @@ func TestLast(t *testing.T) {
 	done := New("a", "id", []string{"x"}, now)
 	done.Commands[0].Status = Done
 	done.Stopgate.Ending = &Ending{Kind: Complete}
-	if err := s.save("a", done, os.WriteFile); err != nil {
-		t.Fatal(err)
-	}
-	if err := rotate(s.Path("a"), s.path("a", "done")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.save("a", done, os.WriteFile))
+	check(t, rotate(s.Path("a"), s.path("a", "done")))
 	for _, newer := range []string{"stale", "done"} {
 		older := map[string]string{"stale": "done", "done": "stale"}[newer]
-		if err := errors.Join(os.Chtimes(s.path("a", newer), now, now), os.Chtimes(s.path("a", older), now, now.Add(-time.Second))); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errors.Join(os.Chtimes(s.path("a", newer), now, now), os.Chtimes(s.path("a", older), now, now.Add(-time.Second))))
 		if path, _ := last("a"); path != s.path("a", newer) {
 			t.Errorf("%s is newer than %s", newer, path)
 		}
 	}
-	if err := os.WriteFile(s.path("a", "done"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(s.path("a", "done"), nil, 0o600))
 	if l, err := s.Last("a"); err != nil || l.Err == nil {
 		t.Errorf("%+v, %v: the newest is damaged", l, err)
 	}
@@ -70,13 +60,9 @@ func TestSessions(t *testing.T) {
 		t.Errorf("%q", all)
 	}
 	for _, session := range []string{"b c", "a/é", "done"} {
-		if err := s.Create(session, New(session, "id", []string{"x"}, now)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Create(session, New(session, "id", []string{"x"}, now)))
 	}
-	if err := rotate(s.Path("done"), s.path("done", "done")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, rotate(s.Path("done"), s.path("done", "done")))
 	if diff := cmp.Diff([]string{"a/é", "b c", "done"}, s.Sessions()); diff != "" {
 		t.Error(diff)
 	}

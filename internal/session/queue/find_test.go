@@ -13,9 +13,7 @@ func TestFind(t *testing.T) {
 	for n := range 6 {
 		q := New("s", fmt.Sprint("id", n), []string{"text"}, now)
 		q.Stopgate.Key = fmt.Sprint("key", n)
-		if err := s.Create("s", q); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Create("s", q))
 		if n == 5 {
 			break // it is still there
 		}

@@ -36,9 +36,7 @@ func TestRecogniseRealScreens(t *testing.T) {
 	}
 	for _, file := range files {
 		screen, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		if got, want := Recognise(string(screen)), recognised(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
@@ -90,22 +88,16 @@ func TestRecognise(t *testing.T) {
 
 func FuzzRecognise(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "screens", "*.txt"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	check(f, err)
 	for _, file := range files {
 		screen, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		check(f, err)
 		f.Add(string(screen))
 	}
 	f.Fuzz(func(t *testing.T, captured string) {
 		kind := Recognise(captured)
 		p, err := NewPatterns("", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		// One that can be typed to is kept from working by nothing but a login.
 		if state := p.Look(captured).State; (state == Ready || state == Occupied) && kind != "" && kind != Login {
 			t.Errorf("%q with %v", kind, state)

@@ -53,9 +53,7 @@ func TestPasteKeepsEveryByte(t *testing.T) {
 			t.Errorf("%q was pasted", text)
 		}
 	}
-	if err := r.Enter(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, r.Enter(t.Context()))
 	r.want("\r") // and nothing before it
 	if left := h.do("list-buffers"); left != "" {
 		t.Errorf("left behind: %s", left)
@@ -67,9 +65,7 @@ func TestPasteKeepsOtherBuffers(t *testing.T) {
 	h := newHost(t)
 	r := h.record("a", "")
 	h.do("set-buffer", "copied by a person")
-	if err := r.Paste(t.Context(), "text"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, r.Paste(t.Context(), "text"))
 	r.want(pasted("text"))
 	if got := h.do("show-buffer"); got != "copied by a person" {
 		t.Errorf("the buffer is %q", got)
@@ -83,17 +79,13 @@ func TestTypingLeavesModes(t *testing.T) {
 	for _, mode := range []string{"copy-mode", "clock-mode", "choose-tree", "choose-buffer"} {
 		h.do("set-buffer", "-b", "one", "something to choose")
 		h.do(mode, "-t", r.ID)
-		if err := r.Paste(t.Context(), "text"); err != nil {
-			t.Fatal(err)
-		}
+		check(t, r.Paste(t.Context(), "text"))
 		r.want(pasted("text"))
 		h.do(mode, "-t", r.ID)
 		if h.do("display-message", "-p", "-t", r.ID, "#{pane_in_mode}") == "0" {
 			t.Fatalf("%s did nothing", mode)
 		}
-		if err := r.Enter(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, r.Enter(t.Context()))
 		r.want("\r")
 	}
 }
@@ -124,9 +116,7 @@ func TestTypingIsRefused(t *testing.T) {
 				}
 			}
 			tt.open(h, r)
-			if err := r.Paste(t.Context(), "later"); err != nil {
-				t.Fatal(err)
-			}
+			check(t, r.Paste(t.Context(), "later"))
 			r.want(pasted("later")) // and nothing before it
 		})
 	}
@@ -194,9 +184,7 @@ func TestPaneThatIsGone(t *testing.T) {
 func file(t *testing.T, h *host) string {
 	t.Helper()
 	path := filepath.Join(h.dir, "file")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, nil, 0o600))
 	return path
 }
 
@@ -237,9 +225,7 @@ func TestCapture(t *testing.T) {
 	} {
 		r := h.record("s"+strconv.Itoa(i), filepath.Join("testdata", "screens", tt.screen+".txt"))
 		screen, err := r.Capture(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if diff := cmp.Diff(tt.want, patterns.Look(screen)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s\n%s", tt.screen, diff, screen)
 		}
@@ -256,9 +242,7 @@ func TestPasteFailsAndLeavesNothing(t *testing.T) {
 case "$*" in *load-buffer*) '%[1]s' -S '%[2]s' kill-pane -t '%[3]s' ;; esac
 exec '%[1]s' "$@"
 `, h.program, h.Socket, p.ID)
-	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(bin, "tmux"), []byte(script), 0o755))
 	p.Server.Environ = append(p.Server.Environ, "PATH="+bin)
 	if err := p.Paste(t.Context(), "text"); !errors.Is(err, ErrNoPane) {
 		t.Errorf("got %v", err)
@@ -272,9 +256,7 @@ exec '%[1]s' "$@"
 func TestServerHangs(t *testing.T) {
 	h := newHost(t)
 	p := h.session("a")
-	if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Kill(p.PID, syscall.SIGSTOP))
 	defer func() { _ = syscall.Kill(p.PID, syscall.SIGCONT) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -324,9 +306,7 @@ func TestPanesOfAllWindows(t *testing.T) {
 	split := h.do("split-window", "-t", first.ID, "-P", "-F", "#{pane_id}", "sleep 1000")
 	window := h.do("new-window", "-t", "=a:", "-P", "-F", "#{pane_id}", "sleep 1000")
 	panes, err := h.Panes(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got []string
 	for _, p := range panes {
 		if p.PID != first.PID || p.Server.Socket != h.Socket {

@@ -12,9 +12,7 @@ import (
 func builtin(t testing.TB) Patterns {
 	t.Helper()
 	p, err := NewPatterns("", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return p
 }
 
@@ -83,9 +81,7 @@ func TestLookAtRealScreens(t *testing.T) {
 	}
 	for _, file := range files {
 		screen, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		want, ok := views[name]
 		if !ok {
@@ -116,9 +112,7 @@ func TestWorksOnRealScreens(t *testing.T) {
 			"permission-bash": false, "help": false,
 		} {
 			screen, err := os.ReadFile(filepath.Join("testdata", "screens", version+"-"+name+".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			works, known := patterns.Works(string(screen))
 			if isBox := patterns.Look(string(screen)).State != Dialog && name != "help"; works != want || known != isBox {
 				t.Errorf("%s in %s: %v, %v, want %v", name, version, works, known, want)
@@ -201,9 +195,7 @@ func TestLook(t *testing.T) {
 
 func TestPatternsOfOnesOwn(t *testing.T) {
 	p, err := NewPatterns(`^> `, `^Proceed\?$`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for screen, want := range map[string]View{
 		"> ":                   {State: Ready},
 		"> text\nmore":         {State: Occupied, Box: "text"},
@@ -286,22 +278,16 @@ func TestShows(t *testing.T) {
 
 func FuzzLook(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "screens", "2.1.325-*.txt"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	check(f, err)
 	for _, file := range files {
 		screen, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		check(f, err)
 		f.Add(string(screen))
 	}
 	f.Add("───\n❯ \n───\n\x1b")
 	f.Add("───\n❯ \x1b[2;7m\xff\n\x1b]0;")
 	patterns, err := NewPatterns("", "")
-	if err != nil {
-		f.Fatal(err)
-	}
+	check(f, err)
 	f.Fuzz(func(t *testing.T, screen string) {
 		view := patterns.Look(screen)
 		if (view.Box != "") != (view.State == Occupied) {

@@ -44,12 +44,8 @@ func (h *host) want(name string, want bool) {
 func TestNewSession(t *testing.T) {
 	h := newHost(t)
 	h.want("one", false)
-	if err := h.newSession("one"); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.newSession("two"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, h.newSession("one"))
+	check(t, h.newSession("two"))
 	h.want("one", true)
 	h.want("on", false) // no prefix counts
 	for option, want := range map[string]string{"mouse": "on", "status": "on", "status-left": "[#{session_name}] ", "history-limit": "20000"} {
@@ -64,21 +60,15 @@ func TestNewSession(t *testing.T) {
 		t.Errorf("the pane has %q", got)
 	}
 	for _, name := range []string{"one", "one", "two", "two"} {
-		if err := h.KillSession(t.Context(), name); err != nil {
-			t.Fatal(err)
-		}
+		check(t, h.KillSession(t.Context(), name))
 		h.want(name, false)
 	}
 	// The last session was that of the server, and the next one starts it again.
-	if err := h.newSession("one"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, h.newSession("one"))
 	h.want("one", true)
 	h.want("two", false)
 	for range 2 {
-		if err := h.KillServer(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, h.KillServer(t.Context()))
 		h.want("one", false)
 	}
 }
@@ -87,21 +77,15 @@ func TestNewSession(t *testing.T) {
 func TestNewSessionArguments(t *testing.T) {
 	h := newHost(t)
 	dir := filepath.Join(h.dir, "a #{pid} #(touch ran) ;")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(dir, 0o700))
 	out := filepath.Join(h.dir, "out")
 	odd := []string{"", ";", `\;`, `a\`, "x;", `x\\;`, "#{pid}", "#(touch ran)", "#[fg=red]", "$HOME", "-t", "two words", "new\nline", "'", `"`, "%H", "é❯", "{", "}", "~"}
 	script := `pwd; for a; do printf '%s\0' "$a"; done; exit 0`
 	argv := append([]string{"sh", "-c", `(` + script + `) > "$0.new"; mv "$0.new" "$0"; exec sleep 1000`, out}, odd...)
-	if err := h.NewSession(t.Context(), NewSession{Name: "odd", Dir: dir, Argv: argv}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, h.NewSession(t.Context(), NewSession{Name: "odd", Dir: dir, Argv: argv}))
 	eventually(t, "the program says what it got", func() bool { return content(out) != "" })
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if diff := cmp.Diff(real+"\n"+strings.Join(odd, "\x00")+"\x00", content(out)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -111,12 +95,8 @@ func TestNewSessionArguments(t *testing.T) {
 func TestNewSessionOneWord(t *testing.T) {
 	h := newHost(t)
 	program, out := filepath.Join(h.dir, "my program;"), filepath.Join(h.dir, "out")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho ran > '"+out+"'\nexec sleep 1000\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.newSession("one", program); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(program, []byte("#!/bin/sh\necho ran > '"+out+"'\nexec sleep 1000\n"), 0o700))
+	check(t, h.newSession("one", program))
 	eventually(t, "it ran", func() bool { return content(out) == "ran\n" })
 }
 
@@ -170,20 +150,12 @@ func TestNewSessionWhileTheServerEnds(t *testing.T) {
 // A server that was killed leaves its socket behind.
 func TestNewSessionAfterKilledServer(t *testing.T) {
 	h := newHost(t)
-	if err := h.newSession("one"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, h.newSession("one"))
 	panes, err := h.Panes(t.Context(), "one")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(panes[0].PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, syscall.Kill(panes[0].PID, syscall.SIGKILL))
 	eventually(t, "the server is gone", func() bool { found, err := h.HasSession(t.Context(), "one"); return err == nil && !found })
-	if err := h.newSession("one"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, h.newSession("one"))
 	h.want("one", true)
 }
 
@@ -191,9 +163,7 @@ func TestNewSessionAfterKilledServer(t *testing.T) {
 func TestSessionEndsWithItsProgram(t *testing.T) {
 	h := newHost(t)
 	for range 20 {
-		if err := h.newSession("short", "sh", "-c", "exit 3"); err != nil {
-			t.Fatal(err)
-		}
+		check(t, h.newSession("short", "sh", "-c", "exit 3"))
 		eventually(t, "it ends", func() bool { found, err := h.HasSession(t.Context(), "short"); return err == nil && !found })
 	}
 }
@@ -201,9 +171,7 @@ func TestSessionEndsWithItsProgram(t *testing.T) {
 func TestNewSessionFaults(t *testing.T) {
 	h := newHost(t)
 	file := filepath.Join(h.dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, nil, 0o600))
 	fine := NewSession{Name: "fine", Dir: h.dir, Argv: []string{"sleep", "1000"}}
 	for name, tt := range map[string]struct {
 		server func(*Server)
@@ -249,9 +217,7 @@ func TestNewSessionFaults(t *testing.T) {
 func TestSocketDirectory(t *testing.T) {
 	h := newHost(t)
 	h.Socket = filepath.Join(h.dir, "state", "s")
-	if err := h.newSession("one"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, h.newSession("one"))
 	info, err := os.Stat(filepath.Dir(h.Socket))
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info, err)
@@ -271,29 +237,21 @@ func TestNewSessionCanceled(t *testing.T) {
 func TestLastLines(t *testing.T) {
 	h := newHost(t)
 	script := `i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo "line $i"; done; printf '\033[31m%0150d\033[0m\n' 7; echo end > "$0"; exec sleep 1000`
-	if err := h.newSession("one", "sh", "-c", script, filepath.Join(h.dir, "end")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, h.newSession("one", "sh", "-c", script, filepath.Join(h.dir, "end")))
 	panes, err := h.Panes(t.Context(), "one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	long := strings.Repeat("0", 149) + "7"
 	var lines []string
 	eventually(t, "all is drawn", func() bool {
 		text, err := panes[0].LastLines(t.Context(), 50)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		lines = strings.Split(strings.TrimRight(text, " \n"), "\n")
 		return lines[len(lines)-1] == long
 	})
 	if n := len(lines); n < 60 || n > 80 || lines[n-2] != "line 200" {
 		t.Errorf("%d lines, before the last %q", n, lines[n-2])
 	}
-	if err := h.KillSession(t.Context(), "one"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, h.KillSession(t.Context(), "one"))
 	if _, err := panes[0].LastLines(t.Context(), 50); !errors.Is(err, ErrNoPane) {
 		t.Errorf("of a pane that is gone: %v", err)
 	}

@@ -33,9 +33,7 @@ func newHost(t testing.TB) *host {
 	t.Helper()
 	program := environtest.Need(t, "tmux")
 	dir, err := os.MkdirTemp("", "tmux") // the path of a socket must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	env := []string{"PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "HOME=" + dir, "LC_ALL=C", "SHELL=/bin/sh", "TERM=xterm-256color"}
 	h := &host{Server: Server{Socket: filepath.Join(dir, "s"), Environ: env}, t: t, dir: dir, program: program}
@@ -82,14 +80,10 @@ func (h *host) record(name, screen string) *recorder {
 	h.t.Helper()
 	socket := filepath.Join(h.dir, "recorder-"+name)
 	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	check(h.t, err)
 	defer listener.Close()
 	program, err := os.Executable()
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	check(h.t, err)
 	if screen != "" {
 		if screen, err = filepath.Abs(screen); err != nil {
 			h.t.Fatal(err)
