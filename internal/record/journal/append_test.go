@@ -36,9 +36,7 @@ func TestRoundTrip(t *testing.T) {
 	var ends []Position
 	for i := range written {
 		end, err := j.Append(&written[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		ends = append(ends, end)
 	}
 	entries := readAll(t, j, Position{})
@@ -63,9 +61,7 @@ func TestFormatOnDisk(t *testing.T) {
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), PID: 7, Event: "Stop",
 	}
 	got, err := encode(&r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := `j1 1c5c5e57 {"v":1,"id":"01K","call":"01K","kind":"received",` +
 		`"time":"2026-01-02T03:04:05.000000006Z","pid":7,"event":"Stop"}` + "\n"
 	if string(got) != want {
@@ -139,9 +135,7 @@ func TestModes(t *testing.T) {
 		"": 0o700, lockName: 0o600, keyName: 0o600, segmentName(1): 0o600,
 	} {
 		info, err := os.Stat(j.path(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if info.Mode().Perm() != want {
 			t.Errorf("%s has mode %v, want %v", j.path(name), info.Mode().Perm(), want)
 		}
@@ -195,9 +189,7 @@ func TestTornTailIsIsolated(t *testing.T) {
 func TestDeletedDirectoryIsMadeAgain(t *testing.T) {
 	j := tempJournal(t, Limits{})
 	mustAppend(t, j, event.Record{Call: "one"})
-	if err := os.RemoveAll(filepath.Dir(j.dir)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(filepath.Dir(j.dir)))
 	mustAppend(t, j, event.Record{Call: "two"})
 	wantCalls(t, readAll(t, j, Position{}), "two")
 }
@@ -210,13 +202,9 @@ func TestLockOfADeletedDirectoryIsNotTheLock(t *testing.T) {
 	}
 	j := tempJournal(t, Limits{})
 	stale, err := j.lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer stale()
-	if err := os.RemoveAll(j.dir); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(j.dir))
 	fresh, err := j.lock()
 	if err != nil {
 		t.Fatal("the deleted lock counts as the lock:", err)
@@ -272,9 +260,7 @@ func TestDirectoryDeletedWhileAppending(t *testing.T) {
 
 func TestFileInTheWay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
-	if err := os.WriteFile(dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(dir, nil, 0o600))
 	_, err := New(dir, Limits{}).Append(&event.Record{})
 	wantError(t, err, dir, "a file is where the directory should be", "STOPGATE_STATE_DIR")
 	for _, err := range New(dir, Limits{}).Read(Position{}) {
@@ -346,9 +332,7 @@ func TestRetention(t *testing.T) {
 			for i, mtime := range test.times {
 				n := uint64(i + 1)
 				plant(t, j, n, bytes.Repeat([]byte("\n"), size))
-				if err := os.Chtimes(j.path(segmentName(n)), mtime, mtime); err != nil {
-					t.Fatal(err)
-				}
+				check(t, os.Chtimes(j.path(segmentName(n)), mtime, mtime))
 			}
 			mustAppend(t, j, event.Record{Call: "c"})
 			got, err := j.segments()
@@ -363,9 +347,7 @@ func TestSegmentNames(t *testing.T) {
 	j := tempJournal(t, Limits{})
 	for _, name := range []string{"1.log", "+0000002.log", "00000000.log", "00000003.txt", ".00000004.log", "x"} {
 		plant(t, j, 1, nil)
-		if err := os.WriteFile(j.path(name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(j.path(name), nil, 0o600))
 	}
 	plant(t, j, 123456789, nil)
 	plant(t, j, 99999999, nil)

@@ -74,9 +74,7 @@ func killedWriters(t *testing.T, j *Journal, round int, limits Limits, random *r
 		outs[i].first = make(chan struct{})
 		cmds[i] = writer(t, j.dir, fmt.Sprintf("big%dp%d", round, i), 1<<40, limits)
 		cmds[i].Stdout = &outs[i]
-		if err := cmds[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmds[i].Start())
 	}
 	select {
 	case <-outs[0].first: // the other one may be anywhere
@@ -121,12 +119,8 @@ func TestStoppedLockHolderDoesNotHangOthers(t *testing.T) {
 	plant(t, j, 1, append(segmentBytes(t, j, 1), "j1 "...))
 	holder := child(t, "hold", j.dir)
 	ready, err := holder.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := holder.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, holder.Start())
 	defer holder.Wait()
 	defer holder.Process.Kill()
 	if _, err := ready.Read(make([]byte, 1)); err != nil {
@@ -174,9 +168,7 @@ func TestFullDisk(t *testing.T) {
 			grows = "1"
 		}
 		out, err := child(t, "fill", j.dir, grows).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		wantError(t, errors.New(string(out)), j.dir, "file too large", "free some disk space")
 
 		mustAppend(t, j, event.Record{Call: "other"})
@@ -251,19 +243,13 @@ func TestFullFileSystem(t *testing.T) {
 func TestReadOnlyDirectory(t *testing.T) {
 	parent := t.TempDir()
 	for _, mode := range []os.FileMode{0o500, 0o700} { // the parent, the journal
-		if err := os.Chmod(parent, mode); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chmod(parent, mode))
 		dir := filepath.Join(parent, "journal")
 		if mode == 0o700 {
-			if err := os.Mkdir(dir, 0o500); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Mkdir(dir, 0o500))
 		}
 		out, err := child(t, "nobody", dir).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		wantError(t, errors.New(string(out)), dir, "permission denied", "make it writable")
 	}
 }

@@ -16,9 +16,7 @@ func crowd(t *testing.T, dir string, processes, records int, limits Limits) []st
 	for i := range cmds {
 		cmds[i] = writer(t, dir, fmt.Sprintf("p%d", i), records, limits)
 		cmds[i].Stdout = &outs[i]
-		if err := cmds[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmds[i].Start())
 	}
 	said := make([]string, processes)
 	for i, cmd := range cmds {
@@ -66,9 +64,7 @@ func TestRotationAndRetentionUnderManyWriters(t *testing.T) {
 	crowd(t, j.dir, processes, records, limits)
 
 	numbers, err := j.segments()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	first, last := numbers[0], numbers[len(numbers)-1]
 	if first == 1 || last-first+1 != uint64(len(numbers)) {
 		t.Errorf("segments %v: want the first ones gone and no holes", numbers)
@@ -126,14 +122,10 @@ func TestOneKeyForAll(t *testing.T) {
 	for i := range cmds {
 		cmds[i] = child(t, "key", j.dir)
 		cmds[i].Stdout = &outs[i]
-		if err := cmds[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmds[i].Start())
 	}
 	for i, cmd := range cmds {
-		if err := cmd.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmd.Wait())
 		if got := outs[i].String(); len(got) != 2*keySize || got != outs[0].String() {
 			t.Errorf("process %d has key %q, process 0 %q", i, got, outs[0].String())
 		}

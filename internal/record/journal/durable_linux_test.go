@@ -16,9 +16,7 @@ func init() { children["refused"] = childRefused }
 // Where the kernel refuses to sync, a record that is durable is an error.
 func TestSyncsThatTheKernelRefuses(t *testing.T) {
 	out, err := child(t, "refused", t.TempDir()).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(out) > 0 {
 		t.Skipf("no system call can be refused here: %s", out)
 	}

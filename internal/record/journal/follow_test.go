@@ -27,9 +27,7 @@ func TestFollowSeesRecordsAcrossRotation(t *testing.T) {
 		}()
 		var got []Entry
 		for e, err := range j.Follow(ctx, Position{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got = append(got, e)
 		}
 		wantCalls(t, got, calls(readAll(t, j, Position{}))...)
@@ -60,9 +58,7 @@ func TestFollowWaitsForTheEndOfALine(t *testing.T) {
 		}()
 		var got []Entry
 		for e, err := range j.Follow(ctx, Position{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got = append(got, e)
 		}
 		wantCalls(t, got, "first", "second")
@@ -93,9 +89,7 @@ func TestFollowEndsWithTheJournal(t *testing.T) {
 	var failure error
 	for _, err := range j.Follow(t.Context(), Position{}) {
 		if failure = err; err == nil {
-			if err := os.RemoveAll(j.dir); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.RemoveAll(j.dir))
 		}
 	}
 	if !errors.Is(failure, ErrPosition) {

@@ -18,9 +18,7 @@ func TestKeyIsMadeOnce(t *testing.T) {
 	if other, _ := tempJournal(t, Limits{}).Key(); bytes.Equal(first, other) {
 		t.Error("two journals have the same key")
 	}
-	if err := os.WriteFile(j.path(keyName), first[:31], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(j.path(keyName), first[:31], 0o600))
 	_, err = j.Key()
 	wantError(t, err, j.path(keyName), "has 31 bytes", "delete it")
 }

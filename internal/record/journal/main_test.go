@@ -17,8 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
+
+var check = checktest.OK
 
 // The test binary is also every other process that the tests need: childEnv
 // names what it shall do instead of testing.
@@ -41,9 +44,7 @@ func TestMain(m *testing.M) {
 func child(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), childEnv+"="+name)
 	cmd.Stderr = os.Stderr
@@ -125,9 +126,7 @@ func readAll(t testing.TB, j *Journal, from Position) []Entry {
 	t.Helper()
 	var entries []Entry
 	for e, err := range j.Read(from) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		entries = append(entries, e)
 	}
 	return entries
@@ -136,9 +135,7 @@ func readAll(t testing.TB, j *Journal, from Position) []Entry {
 func mustAppend(t testing.TB, j *Journal, r event.Record) Position {
 	t.Helper()
 	end, err := j.Append(&r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return end
 }
 
@@ -173,25 +170,19 @@ func tempJournal(t testing.TB, limits Limits) *Journal {
 // plant writes the bytes of a segment.
 func plant(t testing.TB, j *Journal, number uint64, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(j.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(j.dir, 0o700))
 	// A new file: ext4 syncs one that is truncated and written again.
 	path := j.path(segmentName(number))
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, data, 0o600))
 }
 
 func segmentBytes(t testing.TB, j *Journal, number uint64) []byte {
 	t.Helper()
 	data, err := os.ReadFile(j.path(segmentName(number)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return data
 }
 
@@ -201,8 +192,6 @@ func line(t testing.TB, call string) []byte {
 	r := event.Record{Call: call, Kind: event.Received, Event: "PostToolUse", Time: time.Unix(1, 0).UTC()}
 	fill(&r)
 	data, err := encode(&r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return data
 }

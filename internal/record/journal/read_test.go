@@ -73,9 +73,7 @@ func TestGarbageWithoutEndIsNotKeptInMemory(t *testing.T) {
 	j := tempJournal(t, Limits{})
 	plant(t, j, 1, nil)
 	const size = 256 << 20
-	if err := os.Truncate(j.path(segmentName(1)), size); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Truncate(j.path(segmentName(1)), size))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	entries := readAll(t, j, Position{})
@@ -114,9 +112,7 @@ func TestUnfinishedLastLine(t *testing.T) {
 	wantCalls(t, readAll(t, j, entries[1].Position), "next")
 
 	unlock, err := j.lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	plant(t, j, 1, append(line(t, "first"), whole[:50]...))
 	wantCalls(t, readAll(t, j, Position{}), "first") // somebody is
 	unlock()
