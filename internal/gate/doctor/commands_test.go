@@ -34,9 +34,7 @@ func parsed(_ context.Context, question need.Question) (answer [][]need.Need, er
 func TestCommandsThatWereNotRead(t *testing.T) {
 	root := t.TempDir()
 	s := survey(t, root, "true")
-	if err := ledger.OpenHistory(s.StateDir, root).Add(t.Context(), map[string]ledger.Finish{"check:.:lint": {At: time.Now()}}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, ledger.OpenHistory(s.StateDir, root).Add(t.Context(), map[string]ledger.Finish{"check:.:lint": {At: time.Now()}}))
 	for name, needs := range map[string]need.Reader{
 		"an error":        func(context.Context, need.Question) ([][]need.Need, error) { return nil, errors.New("no stopgated") },
 		"too few answers": func(context.Context, need.Question) ([][]need.Need, error) { return nil, nil },
@@ -53,29 +51,19 @@ func survey(t *testing.T, root, command string) Survey {
 	t.Helper()
 	dir := filepath.Join(root, ".gauntlet")
 	quoted, err := json.Marshal(command) // which YAML reads as well
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	write(t, filepath.Join(dir, "config.yml"), "entry_points:\n  - path: .\n    checks:\n      - {name: lint, command: "+string(quoted)+"}\n")
 	project, err := config.LoadProject(dir, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	gates, err := config.LoadGates(dir, dir, project)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return Survey{Project: &keeper.Project{Root: root, Config: project, Gates: gates}, Environ: os.Environ(), StateDir: filepath.Join(root, "state"), Needs: parsed}
 }
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	check(t, os.WriteFile(file, []byte(text), 0o700))
 }
 
 func TestE16EveryProgramResolves(t *testing.T) {
@@ -157,9 +145,7 @@ func TestE16AGateThatHasRunIsSure(t *testing.T) {
 	if _, unsure := s.commands(t.Context()); !cmp.Equal(unsure, want) {
 		t.Error(cmp.Diff(want, unsure))
 	}
-	if err := ledger.OpenHistory(s.StateDir, root).Add(t.Context(), map[string]ledger.Finish{"check:.:lint": {At: time.Now()}}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, ledger.OpenHistory(s.StateDir, root).Add(t.Context(), map[string]ledger.Finish{"check:.:lint": {At: time.Now()}}))
 	missing, unsure := s.commands(t.Context())
 	if len(unsure) > 0 || len(missing) != 1 {
 		t.Errorf("unsure: %v, missing: %v", unsure, missing)
@@ -171,9 +157,7 @@ func TestE16TheHistoryIsOfTheCommand(t *testing.T) {
 	root := t.TempDir()
 	s := survey(t, root, "$CMD")
 	last := ledger.Finish{At: time.Now(), In: time.Hour, Command: "of another one"}
-	if err := ledger.OpenHistory(s.StateDir, root).Add(t.Context(), ledger.Finishes{"check:.:lint": last}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, ledger.OpenHistory(s.StateDir, root).Add(t.Context(), ledger.Finishes{"check:.:lint": last}))
 	if _, unsure := s.commands(t.Context()); len(unsure) != 1 {
 		t.Errorf("unsure: %v", unsure)
 	}
@@ -182,9 +166,7 @@ func TestE16TheHistoryIsOfTheCommand(t *testing.T) {
 		t.Errorf("the gates took %s", took)
 	}
 	last.Command = "" // an older stopgate's
-	if err := ledger.OpenHistory(s.StateDir, root).Add(t.Context(), ledger.Finishes{"check:.:lint": last}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, ledger.OpenHistory(s.StateDir, root).Add(t.Context(), ledger.Finishes{"check:.:lint": last}))
 	if _, unsure := s.commands(t.Context()); len(unsure) != 0 {
 		t.Errorf("unsure: %v", unsure)
 	}

@@ -24,13 +24,9 @@ func newPlace(t *testing.T, answers string) Place {
 		t.Setenv(name, value)
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	program := filepath.Join(home, "stopgate")
-	if err := os.Symlink(self, program); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(self, program))
 	if _, err := settings.Install(filepath.Join(root, ".claude", "settings.json"), settings.Plan(program, nil, nil, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +62,9 @@ func TestAnOlderMatcherIsNamed(t *testing.T) {
 	}
 	path := filepath.Join(place.Root, ".claude", "settings.json")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	older := regexp.MustCompile(`"matcher": "[^"]*mcp__[^"]*"`).ReplaceAll(text, []byte(`"matcher": "Edit|MultiEdit|Write|NotebookEdit"`))
-	if err := os.WriteFile(path, older, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, older, 0o600))
 	if !named() {
 		t.Error("an older matcher is not named")
 	}

@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
+
+var check = checktest.OK
 
 // This binary is the stopgate that doctor tries: it answers as STOPGATE_DOCTOR_TEST says.
 func TestMain(m *testing.M) {

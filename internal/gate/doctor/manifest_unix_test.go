@@ -92,9 +92,7 @@ func TestE16AManifestAboveALink(t *testing.T) {
 	root, other := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(other, "go.mod"), "")
 	write(t, filepath.Join(other, "sub", "x.go"), "")
-	if err := os.Symlink(filepath.Join(other, "sub"), filepath.Join(root, "sub")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(filepath.Join(other, "sub"), filepath.Join(root, "sub")))
 	if got := names(survey(t, root, "cd sub && go vet ./...").commands(t.Context())); len(got.missing) > 0 {
 		t.Errorf("missing: %q", got.missing)
 	}
@@ -121,9 +119,7 @@ func TestE16TasksOfCommandsForEvents(t *testing.T) {
 	write(t, filepath.Join(root, "Makefile"), "all:\n")
 	write(t, filepath.Join(dir, "config.yml"), "hooks:\n  Stop:\n    - run: make lint\n    - run: npm run lint\n")
 	project, err := config.LoadProject(dir, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s := survey(t, t.TempDir(), "true")
 	s.Project.Root, s.Project.Config = root, project
 	got := names(s.commands(t.Context()))

@@ -24,9 +24,7 @@ func TestACheckOfTwoEntryPointsClosesForBoth(t *testing.T) {
 	s.write(".gauntlet/checks/x.yml", "command: test ! -e b/bad\nworking_directory: .\n")
 	s.write("b/bad", "1")
 	s.want(Failed)
-	if err := os.Remove(s.path("b/bad")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(s.path("b/bad")))
 	s.write("a/f", "1")
 	s.write("b/f", "1")
 	if r := s.want(Passed); len(r.Gates) != 1 {
@@ -158,14 +156,10 @@ func TestE6ToolsRunAsApproved(t *testing.T) {
 	s.write(".gauntlet/v.sh", "echo approved")
 	o := s.options()
 	store := trust.NewStore(s.state)
-	if err := store.Approve(s.root, s.now); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Approve(s.root, s.now))
 	s.write(".gauntlet/v.sh", "touch "+filepath.Join(s.state, "evil"))
 	standing, err := store.Standing(s.root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o.Project.Content, o.Project.Approval = standing.Content, standing.ID
 	wantResult(t, Execute(t.Context(), o), Passed)
 	if _, err := os.Stat(filepath.Join(s.state, "evil")); err == nil {
@@ -232,12 +226,8 @@ func TestFailureWithoutALedger(t *testing.T) {
 	if len(locks) != 1 {
 		t.Fatalf("locks %q", locks)
 	}
-	if err := os.Remove(locks[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(locks[0], 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(locks[0]))
+	must(t, os.Mkdir(locks[0], 0o700))
 	r := s.want(Failed)
 	if len(r.Gates) != 1 || len(r.Notes) == 0 || !strings.Contains(r.Notes[len(r.Notes)-1], "ledger") {
 		t.Errorf("got %+v, notes %q", r.Gates, r.Notes)
@@ -321,9 +311,7 @@ func TestADeletedFolderKeepsItsGates(t *testing.T) {
 	s.commit()
 	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
 	s.write("bad", "")
-	if err := os.RemoveAll(s.path("packages/a")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(s.path("packages/a")))
 	if r := s.want(Failed, "check:packages/a:c"); len(r.Gates) != 1 {
 		t.Errorf("ran %+v: the other has nowhere to run", r.Gates)
 	}
@@ -333,9 +321,7 @@ func TestARedGateStaysRedWithoutALogDirectory(t *testing.T) {
 	s := newScene(t, oneCheck("exit 1"))
 	s.write("f", "1")
 	s.want(Failed)
-	if err := os.RemoveAll(s.path("gauntlet_logs")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(s.path("gauntlet_logs")))
 	s.write("gauntlet_logs", "in the way")
 	s.want(Failed)
 	s.want(Failed)
@@ -374,9 +360,7 @@ func TestRefusedEditsAreExplained(t *testing.T) {
 func TestFewCallsOfGitForAProvenTree(t *testing.T) {
 	s := newScene(t, oneCheck("exit 0"))
 	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command, count := s.counter()
 	s.write("f", "1")
 	s.commit()
@@ -418,18 +402,14 @@ func TestExternalRunnerThatCannotRun(t *testing.T) {
 	}
 	s.write("gauntlet_logs", "in the way")
 	wantResult(t, stop(t.Context()), Failed) // its log is in the state directory
-	if err := os.Remove(s.path("gauntlet_logs")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(s.path("gauntlet_logs")))
 	wantResult(t, stop(t.Context()), Failed)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if r := stop(over); r.Status != InfrastructureError || !r.Interrupted {
 		t.Errorf("got %+v", r)
 	}
-	if err := os.RemoveAll(s.path("gauntlet_logs")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(s.path("gauntlet_logs")))
 	s.write("gauntlet_logs", "in the way")
 	wantResult(t, stop(t.Context()), Failed)
 	if failures := s.ledger().Series.Failures; failures != 3 {
@@ -445,9 +425,7 @@ func TestE7WhatTakesForEverToLookAt(t *testing.T) {
 		"a pipe as attributes":   func(s *scene) { s.pipe(".gitattributes") },
 		"a large sparse file": func(s *scene) {
 			s.write("huge", "")
-			if err := os.Truncate(s.path("huge"), 1<<40); err != nil {
-				s.t.Fatal(err)
-			}
+			must(s.t, os.Truncate(s.path("huge"), 1<<40))
 		},
 		"git waits for ever": func(s *scene) { s.env = gittest.Wrap(s.t, s.env, "exec sleep 600") },
 	} {
@@ -462,9 +440,7 @@ func TestE7WhatTakesForEverToLookAt(t *testing.T) {
 				return e.run(t.Context())
 			}
 			wantResult(t, run(), Failed)
-			if err := os.Remove(s.path("red")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(s.path("red")))
 			r := run()
 			wantResult(t, r, Passed)
 			if again := run(); len(again.with(GateProven)) > 0 {
@@ -476,7 +452,5 @@ func TestE7WhatTakesForEverToLookAt(t *testing.T) {
 
 func (s *scene) pipe(name string) {
 	s.t.Helper()
-	if err := syscall.Mkfifo(s.path(name), 0o644); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, syscall.Mkfifo(s.path(name), 0o644))
 }

@@ -32,13 +32,9 @@ func TestNothingOutlivesARunThatIsEnded(t *testing.T) {
 	Execute(ctx, s.options())
 	<-ended
 	text, err := os.ReadFile(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(n), "stat"))
 		if err != nil || strings.Contains(string(stat), ") Z ") {

@@ -144,9 +144,7 @@ func TestOpenFailuresOutliveEverythingButAPass(t *testing.T) {
 	s.commit()
 	s.want(Failed)
 	s.git("update-ref", "refs/remotes/origin/main", "HEAD") // now nothing has changed
-	if err := os.RemoveAll(s.path("gauntlet_logs")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(s.path("gauntlet_logs")))
 	s.want(Failed)
 	s.write("src/good", "")
 	s.want(Passed)
@@ -158,9 +156,7 @@ func TestFlakyCheckPassesWithAWarning(t *testing.T) {
 	outside := filepath.Join(s.state, "good")
 	s.write(".gauntlet/config.yml", oneCheck("test -e "+outside))
 	s.want(Failed)
-	if err := os.WriteFile(outside, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside, nil, 0o600))
 	s.want(PassedWithWarnings, "flaky")
 }
 
@@ -260,9 +256,7 @@ func TestCheckEnvironment(t *testing.T) {
 
 func TestWithoutGit(t *testing.T) {
 	s := newScene(t, oneCheck("test -e good"))
-	if err := os.RemoveAll(s.path(".git")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(s.path(".git")))
 	r := s.want(Failed)
 	if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "git") {
 		t.Errorf("notes %q", r.Notes)
@@ -283,9 +277,7 @@ func TestLeftoversOfAKilledRunAreEnded(t *testing.T) {
 	start := func(run logdir.Owner) *exec.Cmd {
 		cmd := exec.Command("sh", "-c", "exec sleep 600")
 		cmd.Env = append(s.env, runMark(run))
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		t.Cleanup(func() { cmd.Process.Kill() })
 		return cmd
 	}
@@ -294,9 +286,7 @@ func TestLeftoversOfAKilledRunAreEnded(t *testing.T) {
 	before.Since = before.Since.Add(-time.Hour)
 	left, service := start(gone), start(before)
 	text, err := json.Marshal(gone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.write("gauntlet_logs/.gauntlet-run.lock", string(text))
 	s.want(Passed)
 	if err := left.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {

@@ -40,9 +40,7 @@ func objected(t *testing.T, inBase bool) *scene {
 	s.now = time.Now()
 	s.write("src/f.go", "package f\n")
 	if !inBase {
-		if err := os.Remove(s.path("src/f.go")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(s.path("src/f.go")))
 	}
 	s.write(".gitignore", "*.out\nignored/\n")
 	s.commit()

@@ -143,9 +143,7 @@ func BenchmarkKeepLogs(b *testing.B) {
 	gates := make([]GateResult, 10)
 	for i := range gates {
 		gates[i] = GateResult{Job: fmt.Sprintf("check:.:t%d", i), Log: filepath.Join(logs, fmt.Sprint(i))}
-		if err := os.WriteFile(gates[i].Log, make([]byte, 10_000), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must(b, os.WriteFile(gates[i].Log, make([]byte, 10_000), 0o600))
 	}
 	now := keptAt
 	e := &execution{Options: Options{StateDir: state, Project: &keeper.Project{Root: "/p"}, Now: func() time.Time { return now }}}

@@ -75,12 +75,8 @@ func (s *scene) path(name string) string { return filepath.Join(s.root, filepath
 
 func (s *scene) write(name, text string) {
 	s.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o755); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(s.path(name), []byte(text), 0o644); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, os.MkdirAll(filepath.Dir(s.path(name)), 0o755))
+	must(s.t, os.WriteFile(s.path(name), []byte(text), 0o644))
 }
 
 // program puts a script on the PATH.
@@ -88,9 +84,7 @@ func (s *scene) program(name, script string) {
 	s.t.Helper()
 	home := strings.TrimPrefix(s.env[1], "HOME=")
 	path := filepath.Join(home, "bin", name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	environtest.Program(s.t, path, "#!/bin/sh\n"+script)
 }
 
@@ -98,13 +92,9 @@ func (s *scene) project() *keeper.Project {
 	s.t.Helper()
 	dir := s.path(".gauntlet")
 	cfg, err := config.LoadProject(dir, dir)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	gates, err := config.LoadGates(dir, dir, cfg)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return &keeper.Project{Root: s.root, Config: cfg, Gates: gates, ConfigDir: dir}
 }
 
@@ -140,9 +130,7 @@ func wantResult(t *testing.T, r Result, status Status, parts ...string) {
 func (s *scene) ledger() ledger.State {
 	s.t.Helper()
 	state, err := ledger.Open(s.state, s.root).Read()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return state
 }
 

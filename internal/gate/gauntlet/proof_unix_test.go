@@ -103,9 +103,7 @@ func (s *scene) harm(name string) {
 	if err != nil || len(files) != 1 {
 		s.t.Fatalf("%v: ledgers %q", err, files)
 	}
-	if err := harms[name](files[0]); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, harms[name](files[0]))
 }
 
 // A ledger that is damaged or cannot be read may have held a failure: the older tool's hook
@@ -128,9 +126,7 @@ func TestWithoutALedgerAFailureMayBeOpen(t *testing.T) {
 				t.Errorf("disabled: %s with the warnings %q", r.Status, r.Warnings)
 			}
 			lock, err := logsOf(stop.Project).Acquire(s.now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			over, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			if r := Decide(over, stop); (r.Status == Failed) != lost {
@@ -164,15 +160,11 @@ func TestAFailureTakesAProofBack(t *testing.T) {
 	bad := filepath.Join(s.state, "bad")
 	s.write(".gauntlet/config.yml", oneCheck(counts+"; test ! -e "+bad))
 	s.want(Passed)
-	if err := os.WriteFile(bad, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(bad, nil, 0o600))
 	again := s.options()
 	again.NoCache = true
 	wantResult(t, Execute(t.Context(), again), Failed)
-	if err := os.Remove(bad); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(bad))
 	s.want(PassedWithWarnings, "flaky")
 	s.want(Passed)
 	if count() != 4 {

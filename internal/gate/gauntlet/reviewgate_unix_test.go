@@ -35,9 +35,7 @@ func reviewed(t *testing.T, config string) *scene {
 
 func (s *scene) answer(text string) {
 	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.state, "answer"), []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, os.WriteFile(filepath.Join(s.state, "answer"), []byte(text), 0o600))
 }
 
 func (s *scene) asked() string {
@@ -60,19 +58,13 @@ const allGood = `{"status":"pass","message":"fine"}`
 func edit(t *testing.T, path, status, result string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, err := review.ParseFile(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range file.Violations {
 		file.Violations[i].Status, file.Violations[i].Result = review.Standing(status), result
 	}
-	if err := os.WriteFile(path, file.Encode(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, file.Encode(), 0o600))
 }
 
 func TestReviewFindsAndVerifies(t *testing.T) {
@@ -149,9 +141,7 @@ func TestReviewDamagedFileClosesNothing(t *testing.T) {
 		s := reviewed(t, oneReview)
 		s.answer(violations("low", "it is bad"))
 		r := s.want(Failed)
-		if err := os.WriteFile(r.Gates[0].Reviews[0], []byte(damage), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(r.Gates[0].Reviews[0], []byte(damage), 0o600))
 		s.answer(allGood)
 		s.want(Failed)
 	}
@@ -222,9 +212,7 @@ entry_points:
 // turns are the reviewers' answers one after the other; "" is a reviewer that breaks.
 func (s *scene) turns(answers ...string) {
 	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.state, "turn"), nil, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, os.WriteFile(filepath.Join(s.state, "turn"), nil, 0o600))
 	script := "cat >" + s.state + "/asked; echo x >>" + s.state + "/turn\ncase $(wc -l <" + s.state + "/turn) in\n"
 	for i, answer := range answers {
 		script += strconv.Itoa(i+1) + ")"

@@ -24,23 +24,15 @@ func edited(t *testing.T) *keeper.Call {
 	root := call.Project.Root
 	script := filepath.Join(root, ".gauntlet/scripts/x.sh")
 	write := func(word string) {
-		if err := os.WriteFile(script, []byte("#!/bin/sh\necho "+word+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(script, []byte("#!/bin/sh\necho "+word+"\n"), 0o700))
 	}
-	if err := os.MkdirAll(filepath.Dir(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(script), 0o700))
 	write("approved")
 	store := trust.NewStore(t.TempDir())
-	if err := store.Approve(root, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, store.Approve(root, time.Now()))
 	write("edited")
 	standing, err := store.Standing(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	call.Project.Content = standing.Content
 	call.Env = append(call.Env, "CLAUDE_PROJECT_DIR="+root)
 	return call

@@ -18,8 +18,11 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
+
+var check = checktest.OK
 
 func TestMain(m *testing.M) {
 	environtest.Clean()
@@ -37,18 +40,14 @@ const (
 func with(t *testing.T, payload string, fields map[string]any) string {
 	t.Helper()
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(payload), &doc); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(payload), &doc))
 	for name, value := range fields {
 		if doc[name] = value; value == nil {
 			delete(doc, name)
 		}
 	}
 	text, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text)
 }
 
@@ -68,9 +67,7 @@ func newCall(t *testing.T, payload, hooks string) *keeper.Call {
 		t.Fatal(err)
 	}
 	p, err := hook.Decode([]byte(payload), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return &keeper.Call{
 		Payload: p,
 		Raw:     []byte(payload),
@@ -90,9 +87,7 @@ func judge(t *testing.T, call *keeper.Call) keeper.Verdict {
 func read(t *testing.T, call *keeper.Call, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(call.Project.Root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text)
 }
 
@@ -399,9 +394,7 @@ func TestPreToolUseDenial(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			run, err := json.Marshal(tt.script)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			v := judge(t, newCall(t, toolPayload, "  PreToolUse:\n    - {match: Bash, run: "+string(run)+tt.options+"}\n"))
 			if v.Reason != tt.reason || v.Blocks() != (tt.reason != "") {
 				t.Errorf("got %+v, want reason %q", v, tt.reason)

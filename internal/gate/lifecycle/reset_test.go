@@ -8,9 +8,7 @@ import (
 
 func TestParseReset(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	now := time.Date(2026, 10, 30, 14, 0, 0, 0, berlin)
 	for text, want := range map[string]string{
 		"You've hit your session limit · resets 3pm (Europe/Berlin)":    "2026-10-30T15:00:00+01:00",

@@ -12,9 +12,7 @@ import (
 func TestSupervisorHookOfAnAgent(t *testing.T) {
 	r := newReviewed(t, "")
 	own, err := agentdir.At(r.state, "agent-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	write(t, own.Path("settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate","args":["hook","Stop"]}]}]}}`)
 	wantExactly(t, r.stops(nil), "{}\n")
 	r.wantReviews(1)

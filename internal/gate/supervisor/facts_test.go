@@ -118,9 +118,7 @@ func TestGateFacts(t *testing.T) {
 	book := ledger.Open(state, root)
 	record := func(change func(*ledger.State)) {
 		t.Helper()
-		if err := book.Update(t.Context(), func(s *ledger.State) error { change(s); return nil }); err != nil {
-			t.Fatal(err)
-		}
+		check(t, book.Update(t.Context(), func(s *ledger.State) error { change(s); return nil }))
 	}
 	if f := gateFacts(state, root, midday); f.Note != "the gates of this project were never run" {
 		t.Errorf("%+v", f)
@@ -148,18 +146,12 @@ func TestGateFacts(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(files[0], []byte("{"), 0o600))
 	if f := gateFacts(state, root, midday); !strings.Contains(f.Note, "damaged") {
 		t.Errorf("%+v", f)
 	}
-	if err := os.Remove(files[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(files[0], 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(files[0]))
+	check(t, os.Mkdir(files[0], 0o700))
 	if f := gateFacts(state, root, midday); !strings.Contains(f.Note, "read the ledger") {
 		t.Errorf("%+v", f)
 	}

@@ -18,9 +18,7 @@ import (
 func TestGitFactsDoNotWait(t *testing.T) {
 	repo := gittest.New(t)
 	started := filepath.Join(gittest.Dir(t), "started")
-	if err := syscall.Mkfifo(started, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(started, 0o600))
 	env := gittest.Wrap(t, repo.Env, ": >'"+started+"'; exec sleep 600")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
@@ -38,9 +36,7 @@ func TestGitFactsThroughALink(t *testing.T) {
 	repo.Commit("a")
 	repo.Write("above", "", "folder/below", "")
 	link := filepath.Join(gittest.Dir(t), "link")
-	if err := os.Symlink(repo.Path("folder"), link); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(repo.Path("folder"), link))
 	if f := gitFacts(t.Context(), link, repo.Env); f.Untracked != 2 {
 		t.Errorf("%+v", f)
 	}

@@ -45,14 +45,10 @@ func TestPrompt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("testdata", "prompt", name+".md")
 			if *updateGolden {
-				if err := os.WriteFile(path, []byte(prompt), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check(t, os.WriteFile(path, []byte(prompt), 0o644))
 			}
 			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if diff := cmp.Diff(string(want), prompt); diff != "" {
 				t.Error(diff)
 			}

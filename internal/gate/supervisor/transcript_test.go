@@ -22,9 +22,7 @@ import (
 // /context, a shell line, /compact, and a prompt that was interrupted.
 func TestAskedOfARealClient(t *testing.T) {
 	got, err := Asked(filepath.Join("testdata", "transcript", "session.jsonl"), 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := []string{
 		"Please write the parser.\nAnd its tests.", "/fix 12 now", "do something slow", "also update the docs, please", "count in the background",
 		"after compaction go on", "hang",
@@ -37,9 +35,7 @@ func TestAskedOfARealClient(t *testing.T) {
 func line(t testing.TB, entry map[string]any) string {
 	t.Helper()
 	text, err := json.Marshal(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text) + "\n"
 }
 
@@ -64,9 +60,7 @@ func said(t testing.TB, text string) string {
 func recorded(t testing.TB, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "session.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
 	return path
 }
 
@@ -112,9 +106,7 @@ func TestAsked(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Asked(recorded(t, tt.lines...), 10)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -175,9 +167,7 @@ func TestAskedOfWhatIsNoTranscript(t *testing.T) {
 	}
 	if runtime.GOOS != "windows" && os.Getuid() != 0 {
 		path := recorded(t, user(t, "no"))
-		if err := os.Chmod(path, 0); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chmod(path, 0))
 		if got, err := Asked(path, 5); err == nil {
 			t.Errorf("one that may not be read: %q", got)
 		}
@@ -186,18 +176,14 @@ func TestAskedOfWhatIsNoTranscript(t *testing.T) {
 
 func FuzzAsked(f *testing.F) {
 	session, err := os.ReadFile(filepath.Join("testdata", "transcript", "session.jsonl"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	check(f, err)
 	for line := range bytes.Lines(session) {
 		f.Add(line)
 	}
 	f.Add([]byte(user(f, "<command-name>/x</command-args>")))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r := requests{most: 3}
-		if err := transcript.Lines(bytes.NewReader(text), r.line); err != nil {
-			t.Fatal(err)
-		}
+		check(t, transcript.Lines(bytes.NewReader(text), r.line))
 		r.settle()
 		if len(r.kept) > r.most {
 			t.Errorf("%d requests", len(r.kept))

@@ -11,9 +11,7 @@ import (
 // Opening a pipe would wait for somebody to write to it.
 func TestAskedOfAPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(path, 0o600))
 	if got, err := Asked(path, 5); err == nil {
 		t.Errorf("got %q", got)
 	}

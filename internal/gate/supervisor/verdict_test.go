@@ -128,9 +128,7 @@ func TestSchemaIsTheSeeds(t *testing.T) {
 }`
 	var got, want any
 	for text, to := range map[string]*any{Schema: &got, seed: &want} {
-		if err := json.Unmarshal([]byte(text), to); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(text), to))
 	}
 	if diff := cmp.Diff(want, got); diff != "" || strings.ContainsAny(Schema, " \n") {
 		t.Errorf("%s\n%s", Schema, diff)

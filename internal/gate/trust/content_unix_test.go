@@ -474,12 +474,12 @@ func TestSignature(t *testing.T) {
 func BenchmarkContent(b *testing.B) {
 	root := b.TempDir()
 	for _, name := range []string{"config.yml", "checks/a.yml", "checks/b.yml", "scripts/a.sh", "scripts/b.sh"} {
-		put(nil, root, name, strings.Repeat("# a line of it\n", 100))
+		put(b, root, name, strings.Repeat("# a line of it\n", 100))
 	}
 	s := NewStore(b.TempDir())
-	check(nil, s.Approve(root, noon))
+	check(b, s.Approve(root, noon))
 	st, err := s.Standing(root)
-	check(nil, err)
+	check(b, err)
 	b.Run("look", func(b *testing.B) {
 		for b.Loop() {
 			if !st.Content.look().exact() {

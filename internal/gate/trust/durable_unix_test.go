@@ -16,21 +16,13 @@ func TestApprovalsAreDurable(t *testing.T) {
 	root, store := t.TempDir(), NewStore(t.TempDir())
 	for name, text := range map[string]string{"config.yml": "hooks: {}\n", "x.sh": "exit 0\n"} {
 		path := filepath.Join(root, ".gauntlet", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		check(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	steps := atomicfiletest.Watch(t)
-	if err := store.Approve(root, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, store.Approve(root, time.Now()))
 	folders, err := filepath.Glob(filepath.Join(store.dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var found bool
 	for _, folder := range folders {
 		path := filepath.Join(folder, approvalFile)

@@ -15,10 +15,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
+
+var check = checktest.OK
 
 // approverEnv makes the test binary a process that approves ROOT in STATE with
 // ever new content.
@@ -43,23 +46,13 @@ func TestMain(m *testing.M) {
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 // put writes a file under the project's .gauntlet/.
-func put(t *testing.T, root, name, text string) {
+func put(t testing.TB, root, name, text string) {
 	path := filepath.Join(root, ".gauntlet", name)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
 		err = os.WriteFile(path, []byte(text), 0o644)
 	}
 	check(t, err)
-}
-
-func check(t *testing.T, err error) {
-	if err != nil {
-		if t == nil {
-			panic(err)
-		}
-		t.Helper()
-		t.Fatal(err)
-	}
 }
 
 // project is a project with two files, and a store that knows nothing of it.
@@ -603,25 +596,17 @@ func TestSummary(t *testing.T) {
 func TestApproveSnapshot(t *testing.T) {
 	store, root := NewStore(t.TempDir()), t.TempDir()
 	path := paths.ProjectConfig(root)
-	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Dir(path), 0o755))
 	os.WriteFile(path, []byte("seen"), 0o600)
 	snapshot, err := Take(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	os.WriteFile(path, []byte("unseen"), 0o600)
 	copied := t.TempDir()
-	if err := snapshot.Copy(copied); err != nil {
-		t.Fatal(err)
-	}
+	check(t, snapshot.Copy(copied))
 	if data, _ := os.ReadFile(filepath.Join(copied, paths.ConfigFile)); string(data) != "seen" || !snapshot.Has(paths.ConfigFile) || snapshot.Has("x") {
 		t.Errorf("snapshot has %q", data)
 	}
-	if err := store.ApproveSnapshot(snapshot, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, store.ApproveSnapshot(snapshot, time.Now()))
 	standing, err := store.Standing(root)
 	if err != nil || standing.State != Edited {
 		t.Errorf("standing %+v, %v", standing, err)

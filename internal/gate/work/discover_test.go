@@ -23,19 +23,13 @@ func TestE5WorktreesAreListedOnce(t *testing.T) {
 	}
 	old := add("old")
 	past := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(r.Path(".git/worktrees/old/gitdir"), past, past); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chtimes(r.Path(".git/worktrees/old/gitdir"), past, past))
 	known, fresh, relative := add("known"), add("fresh"), add("relative")
 	gitDir := r.Path(".git/worktrees/relative")
 	way, err := filepath.Rel(gitDir, filepath.Join(relative, ".git"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	// As git writes it with worktree.useRelativePaths, since 2.48.
-	if err := os.WriteFile(filepath.Join(gitDir, "gitdir"), []byte(way+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(gitDir, "gitdir"), []byte(way+"\n"), 0o600))
 
 	app := filepath.Join("packages", "app")
 	roots := []string{r.Path("packages/app"), filepath.Join(known, app), filepath.Join(old, app), gittest.Dir(t)}
@@ -78,9 +72,7 @@ func TestMentions(t *testing.T) {
 // A tree whose git directory is not known is nowhere, whatever lies in the process's own.
 func TestMovedOfATreeWithoutAGitDir(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("gitdir", []byte("/elsewhere/.git\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile("gitdir", []byte("/elsewhere/.git\n"), 0o600))
 	if got := (Tree{Red: true}).Moved(); got != "" {
 		t.Errorf("got %s", got)
 	}

@@ -12,8 +12,6 @@ import (
 func TestSessionsAreDurable(t *testing.T) {
 	s := NewStore(t.TempDir())
 	steps := atomicfiletest.Watch(t)
-	if err := s.Update("a", Beginning{}, time.Now(), func(*Session) {}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Update("a", Beginning{}, time.Now(), func(*Session) {}))
 	steps.WantReplaced(t, s.path("a"))
 }

@@ -11,9 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
+
+var check = checktest.OK
 
 func TestMain(m *testing.M) {
 	environtest.Clean()
@@ -28,9 +31,7 @@ var (
 
 func update(t *testing.T, s Store, id string, client process.Identity, change func(*Session)) {
 	t.Helper()
-	if err := s.Update(id, Beginning{Client: client}, noon, change); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Update(id, Beginning{Client: client}, noon, change))
 }
 
 func nothing(*Session) {}
@@ -76,9 +77,7 @@ func TestE13ClearResumeAndForkInheritTheSession(t *testing.T) {
 		s := NewStore(t.TempDir())
 		update(t, s, "a", process.Identity{}, func(s *Session) { s.Visit("/p") })
 		for id, by := range map[string]Beginning{"cleared": {GoesOn: true, Root: "/p"}, "started": {Root: "/p"}, "elsewhere": {GoesOn: true, Root: "/q"}} {
-			if err := s.Update(id, by, noon, nothing); err != nil {
-				t.Fatal(err)
-			}
+			check(t, s.Update(id, by, noon, nothing))
 			if inherits := s.Load(id).Origin == "a"; inherits != (id == "cleared") {
 				t.Errorf("%s inherits: %t", id, inherits)
 			}
@@ -87,9 +86,7 @@ func TestE13ClearResumeAndForkInheritTheSession(t *testing.T) {
 	t.Run("not of a session whose client is known", func(t *testing.T) {
 		s := NewStore(t.TempDir())
 		update(t, s, "a", one, func(s *Session) { s.Visit("/p") })
-		if err := s.Update("b", Beginning{GoesOn: true, Root: "/p"}, noon, nothing); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Update("b", Beginning{GoesOn: true, Root: "/p"}, noon, nothing))
 		if got := s.Load("b").Origin; got != "b" {
 			t.Errorf("it goes on from %s", got)
 		}
@@ -98,9 +95,7 @@ func TestE13ClearResumeAndForkInheritTheSession(t *testing.T) {
 		s := NewStore(t.TempDir())
 		update(t, s, "a", one, nothing)
 		past := noon.Add(-maxAge - time.Hour)
-		if err := os.Chtimes(s.path("a"), past, past); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chtimes(s.path("a"), past, past))
 		update(t, s, "b", one, nothing)
 		if got := s.Load("b").Origin; got != "b" {
 			t.Errorf("it goes on from %s", got)
@@ -124,9 +119,7 @@ func TestWhatIsDamagedIsNotKnown(t *testing.T) {
 	s := NewStore(dir)
 	update(t, s, "a", one, nothing)
 	for _, text := range []string{"", "{", `{"id":"b"}`, "null", "\x00"} {
-		if err := os.WriteFile(s.path("a"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(s.path("a"), []byte(text), 0o600))
 		if got := s.Load("a"); got != nil {
 			t.Errorf("%q: %+v", text, got)
 		}
@@ -184,9 +177,7 @@ func TestPruneForgetsWhatIsSilent(t *testing.T) {
 	update(t, s, "old", one, nothing)
 	update(t, s, "new", other, nothing)
 	past := time.Now().Add(-maxAge - time.Hour)
-	if err := os.Chtimes(s.path("old"), past, past); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chtimes(s.path("old"), past, past))
 	s.Prune(time.Now())
 	if s.Load("old") != nil || s.Load("new") == nil {
 		t.Error("pruned the wrong one")

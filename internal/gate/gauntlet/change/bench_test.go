@@ -20,9 +20,7 @@ func large(b *testing.B, files int) *gittest.Repo {
 	for i := range files {
 		name := fmt.Sprintf("pkg%02d/sub%d/file%05d.go", i%50, i/50%10, i)
 		r.Write(name, fmt.Sprintf("package p%d\n", i))
-		if err := os.Chtimes(r.Path(name), old, old); err != nil {
-			b.Fatal(err)
-		}
+		check(b, os.Chtimes(r.Path(name), old, old))
 	}
 	r.Commit("one")
 	r.Origin()
@@ -45,9 +43,7 @@ func BenchmarkGitStatus(b *testing.B) {
 	for b.Loop() {
 		cmd := exec.Command("git", "status", "--porcelain")
 		cmd.Dir, cmd.Env = r.Dir, r.Env
-		if err := cmd.Run(); err != nil {
-			b.Fatal(err)
-		}
+		check(b, cmd.Run())
 	}
 }
 

@@ -26,9 +26,7 @@ func (m meddler) Err() error {
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	r := gittest.At(t, gittest.Dir(t))
 	dir, err := openFolder(r.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer dir.close()
 	left := 0
 	ctx := meddler{t.Context(), func() {

@@ -17,9 +17,7 @@ import (
 func diff(t testing.TB, w *Worktree, scope Scope, include func(string) bool, limit int64) (string, bool) {
 	t.Helper()
 	d, err := w.Diff(t.Context(), scope, position(t, w, scope), include, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cut := slices.ContainsFunc(d.Missing, func(m Missing) bool { return m.Why == IsCut })
 	return string(d.Text), cut
 }

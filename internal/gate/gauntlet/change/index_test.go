@@ -97,17 +97,13 @@ func TestIndexVouchesForFiles(t *testing.T) {
 		t.Fatalf("got %d entries", len(entries))
 	}
 	entries[1].sum[0]++
-	if err := storeIndex(w.indexFile, entries); err != nil {
-		t.Fatal(err)
-	}
+	check(t, storeIndex(w.indexFile, entries))
 	again := Open(r.Dir, logDir, w.indexFile, r.Env, later)
 	if exact(t, again) == want {
 		t.Error("the file was read again")
 	}
 	for what, damage := range map[string][]byte{"empty": nil, "foreign": []byte("DIRC\x00\x00\x00\x02"), "10 MB": bytes.Repeat([]byte("sgindex1"), 10<<17)} {
-		if err := os.WriteFile(w.indexFile, damage, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(w.indexFile, damage, 0o600))
 		again := Open(r.Dir, logDir, w.indexFile, r.Env, later)
 		if exact(t, again) != want {
 			t.Errorf("%s: not read again", what)
@@ -124,9 +120,7 @@ func TestIndexIsWrittenOnlyWhenItSaysMore(t *testing.T) {
 	exact(t, w)
 	written := func() os.FileInfo {
 		info, err := os.Stat(w.indexFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return info
 	}
 	step := func(what string, rewritten bool) {
@@ -151,13 +145,9 @@ func TestIndexIsWrittenOnlyWhenItSaysMore(t *testing.T) {
 func TestIndexThatCannotBeWritten(t *testing.T) {
 	r := small(t)
 	blocked := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(blocked, nil, 0o600))
 	folder := filepath.Join(filepath.Dir(blocked), "folder", "index")
-	if err := os.MkdirAll(filepath.Join(folder, "full"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(folder, "full"), 0o700))
 	for _, file := range []string{filepath.Join(blocked, "index"), folder} {
 		w := Open(r.Dir, logDir, file, r.Env, later)
 		for range 2 {
@@ -179,18 +169,12 @@ func TestFreshFilesAreNotInTheIndex(t *testing.T) {
 			r := gittest.At(t, gittest.Dir(t))
 			r.Write("a", "1")
 			times := time.Now().Add(shift)
-			if err := os.Chtimes(r.Path("a"), times, times); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Chtimes(r.Path("a"), times, times))
 			dir, err := openFolder(r.Dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			defer dir.close()
 			s, err := dir.lstat("a")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			left := time.Unix(0, max(s.mtime, s.ctime))
 			for after, want := range map[time.Duration]int{-time.Hour: 0, 0: 0, settle - 1: 0, settle: 1, time.Hour: 1} {
 				index := filepath.Join(t.TempDir(), "index")
@@ -207,15 +191,11 @@ func TestFreshFilesAreNotInTheIndex(t *testing.T) {
 func TestFreshFileBesideAnOldOne(t *testing.T) {
 	r := gittest.At(t, gittest.Dir(t))
 	dir, err := openFolder(r.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer dir.close()
 	r.Write("old", "1")
 	old, err := dir.lstat("old")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	fresh := old
 	for fresh.ctime <= old.ctime { // until the file system's clock has ticked
 		r.Write("fresh", "1")

@@ -12,9 +12,7 @@ import (
 func inputs(t *testing.T, w *Worktree, patterns ...string) Tree {
 	t.Helper()
 	got, err := w.Inputs(t.Context(), patterns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return got
 }
 

@@ -17,9 +17,7 @@ func lengthen(t *testing.T, r *gittest.Repo, size int, seconds string) {
 	head := r.Git("rev-parse", "HEAD")
 	line := head + " " + head + " A U Thor <author@example.com> " + seconds + " +0000\tcheckout: moving from main to main\n"
 	file, err := os.OpenFile(r.Path(".git/logs/HEAD"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer file.Close()
 	if _, err := file.WriteString(strings.Repeat(line, size/len(line)+1)); err != nil {
 		t.Fatal(err)
@@ -30,13 +28,9 @@ func madeIn(t *testing.T, r *gittest.Repo, since Start) []string {
 	t.Helper()
 	tree := Open(r.Dir, logDir, "", r.Env, time.Now)
 	position, err := tree.Position(t.Context(), Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	commits, err := tree.Made(t.Context(), position, since)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return commits
 }
 
@@ -79,9 +73,7 @@ func TestE12ALongSubjectHidesNoCommit(t *testing.T) {
 	r.Commit("before")
 	since := Start{Time: time.Now(), Reflog: ReflogOf(r.Dir)}
 	message := filepath.Join(t.TempDir(), "message")
-	if err := os.WriteFile(message, []byte(strings.Repeat("x", 2<<20)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(message, []byte(strings.Repeat("x", 2<<20)), 0o600))
 	r.Git("commit", "-q", "--allow-empty", "-F", message)
 	want := []string{r.Git("rev-parse", "HEAD"), r.Commit("after")}
 	if got := madeIn(t, r, since); !slices.Equal(got, want) {

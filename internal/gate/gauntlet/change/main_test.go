@@ -8,9 +8,12 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
+
+var check = checktest.OK
 
 func TestMain(m *testing.M) {
 	environtest.Clean()
@@ -36,18 +39,14 @@ func openAt(t testing.TB, r *gittest.Repo, dir string) *Worktree {
 func position(t testing.TB, w *Worktree, scope Scope) Position {
 	t.Helper()
 	p, err := w.Position(t.Context(), scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return p
 }
 
 func changes(t testing.TB, w *Worktree, scope Scope) Set {
 	t.Helper()
 	set, err := w.Changes(t.Context(), scope, position(t, w, scope))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !slices.IsSorted(set.Files) || len(slices.Compact(slices.Clone(set.Files))) != len(set.Files) {
 		t.Errorf("not sorted, or not unique: %q", set.Files)
 	}
@@ -57,9 +56,7 @@ func changes(t testing.TB, w *Worktree, scope Scope) Set {
 func tree(t testing.TB, w *Worktree) Tree {
 	t.Helper()
 	got, err := w.Tree(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got.Exact != (got.Why == "") {
 		t.Errorf("exact: %t, why: %q", got.Exact, got.Why)
 	}

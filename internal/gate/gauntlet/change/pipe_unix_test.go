@@ -13,9 +13,7 @@ import (
 
 func mkfifo(t *testing.T, path string) {
 	t.Helper()
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(path, 0o600))
 }
 
 // What lies behind such a link can be anything the next time.
@@ -27,18 +25,12 @@ func TestE10ALinkToAPipeOrADevice(t *testing.T) {
 	outside := gittest.Dir(t) + "/outside"
 	mkfifo(t, outside)
 	for name, target := range map[string]string{"pipe": outside, "zero": "/dev/zero"} {
-		if err := os.Remove(r.Path(name)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(target, r.Path(name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Remove(r.Path(name)))
+		check(t, os.Symlink(target, r.Path(name)))
 	}
 	w := open(t, r)
 	d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range []string{"pipe", "zero"} {
 		if why, err := w.Hidden(t.Context(), d, everything, name, TraceOf([]byte("one\n")), time.Time{}); why != IsSpecial || err != nil {
 			t.Errorf("%s: hidden because %q (%v)", name, why, err)
@@ -51,9 +43,7 @@ func TestTraceOfAPipe(t *testing.T) {
 	r := gittest.New(t)
 	mkfifo(t, r.Path("pipe"))
 	writer, err := os.OpenFile(r.Path("pipe"), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer writer.Close()
 	w := open(t, r)
 	if trace := w.Trace("pipe"); trace != "" {

@@ -17,28 +17,20 @@ func TestE20ARecordIsComparedByBytes(t *testing.T) {
 	w := open(t, r)
 	names := []string{"d/e", "a", "b", "c", "a", "none", "d"}
 	record, err := w.Record(t.Context(), names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if diff := cmp.Diff([]string{"d/e", "a", "b", "c", "a", "none", "d"}, names); diff != "" {
 		t.Error("the caller's names are others now", diff)
 	}
 	back, err := DecodeRecord(record.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if diff := cmp.Diff([]string{"a", "b", "c", "d/e"}, back.Names()); diff != "" {
 		t.Error(diff)
 	}
 	r.Write("a", "2", "new", "1", "c", "1")
 	r.Remove("b")
-	if err := os.Chmod(r.Path("d/e"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(r.Path("d/e"), 0o755))
 	got, err := w.Differences(t.Context(), back, []string{"a", "new", "none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	one := record.State("b")
 	want := []Difference{
 		{"a", one, got[0].Is},
@@ -60,9 +52,7 @@ func TestE20AFileThatIsStillWarmIsReadAgain(t *testing.T) {
 	r.Write("a", "1")
 	for settled, now := range map[bool]func() time.Time{false: time.Now, true: later} {
 		record, err := Open(r.Dir, logDir, "", r.Env, now).Record(t.Context(), []string{"a"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if got := record.entries[0].stat.mtime != unsettled; got != settled {
 			t.Errorf("its stat vouches for it: %t, want %t", got, settled)
 		}

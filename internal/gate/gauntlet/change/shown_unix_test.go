@@ -55,9 +55,7 @@ func TestE10NothingKeepsATextOutOfADiff(t *testing.T) {
 			hide(r)
 			w := open(t, r)
 			d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 1<<20)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			for _, line := range []string{"\n+two\n", "\n+three\n", "\n+four\n"} {
 				if !strings.Contains(string(d.Text), line) {
 					t.Errorf("%q is not in\n%s", line, d.Text)
@@ -92,9 +90,7 @@ func TestE10SizeAndTimeAreNotTheContent(t *testing.T) {
 	r := gittest.New(t)
 	r.Write("a", "one\n")
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(r.Path("a"), old, old); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chtimes(r.Path("a"), old, old))
 	r.Commit("one")
 	r.Origin()
 	r.Git("config", "core.trustCtime", "false")
@@ -104,9 +100,7 @@ func TestE10SizeAndTimeAreNotTheContent(t *testing.T) {
 	for committed := time.Now().Unix(); time.Now().Add(-100*time.Millisecond).Unix() <= committed; time.Sleep(10 * time.Millisecond) {
 	}
 	r.Write("a", "two\n")
-	if err := os.Chtimes(r.Path("a"), old, old); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chtimes(r.Path("a"), old, old))
 	if text, _ := diff(t, open(t, r), Scope{}, everything, 1000); !strings.Contains(text, "+two") {
 		t.Errorf("the change is not in %q", text)
 	}
@@ -131,14 +125,10 @@ func TestE10WhatADiffLacks(t *testing.T) {
 	r.Git("update-index", "--add", "--cacheinfo", "160000,"+head+",kept")
 	r.Git("config", "filter.x.clean", "echo one")
 	r.Write(".git/info/attributes", "filtered filter=x\n")
-	if err := os.Chmod(r.Path("long"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(r.Path("long"), 0o755))
 	w := open(t, r)
 	d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 2000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got []string
 	for _, m := range d.Missing {
 		got = append(got, m.Name+": "+m.Why)
@@ -181,9 +171,7 @@ func TestE10WhatGitTakesForTheBaseIsCompared(t *testing.T) {
 	r.Origin()
 	w := open(t, r)
 	d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	r.Write("a", "two\n") // after git has looked
 	for name, hidden := range map[string]bool{"a": true, "same": false, "crlf": false, "never": false} {
 		if why, err := w.Hidden(t.Context(), d, everything, name, "", time.Time{}); (why != "") != hidden || err != nil {
@@ -207,9 +195,7 @@ func TestE10AFileThatOnlyGitHasDeletedIsHidden(t *testing.T) {
 	r.Write(".git/info/exclude", "a\n")
 	w := open(t, r)
 	d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if why, err := w.Hidden(t.Context(), d, everything, "a", "", time.Time{}); why == "" || err != nil {
 		t.Errorf("hidden because %q (%v)", why, err)
 	}

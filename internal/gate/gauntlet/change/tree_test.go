@@ -58,9 +58,7 @@ func TestTreeIsTheContent(t *testing.T) {
 	r.Git("stash", "pop", "--quiet")
 	same("restored", edited)
 	now := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(r.Path("a"), now, now); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chtimes(r.Path("a"), now, now))
 	same("touched", edited)
 	r.Write("ignored", "x", "sub/x.o", "x", logDir+"/console.1.log", "x")
 	same("ignored files and logs", edited)

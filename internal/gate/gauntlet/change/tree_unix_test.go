@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
@@ -44,8 +43,6 @@ func TestTreeSeesModesAndLinks(t *testing.T) {
 		})
 	}
 }
-
-var check = checktest.OK
 
 func relink(t *testing.T, r *gittest.Repo, target, name string) {
 	t.Helper()

@@ -12,9 +12,7 @@ func TestFindFollowsALogIntoTheArchive(t *testing.T) {
 	if got := Find(path); got != "" {
 		t.Errorf("before: %q", got)
 	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, nil, 0o600))
 	if got := Find(path); got != path {
 		t.Errorf("there: %q", got)
 	}
@@ -24,9 +22,7 @@ func TestFindFollowsALogIntoTheArchive(t *testing.T) {
 	if got := Find(path); got != d.Archived(path) {
 		t.Errorf("archived: %q", got)
 	}
-	if err := os.RemoveAll(d.Path()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(d.Path()))
 	if got := Find(path) + Find(""); got != "" {
 		t.Errorf("gone: %q", got)
 	}

@@ -35,9 +35,7 @@ func FuzzParseAnswer(f *testing.F) {
 			file.Status = Pass
 		}
 		back, err := ParseFile(file.Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if diff := cmp.Diff(file, back); diff != "" {
 			t.Fatal(diff)
 		}
