@@ -26,7 +26,6 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/session/driver"
-	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
@@ -308,8 +307,6 @@ func programs(t testing.TB) (bin string) {
 	}
 	return bin
 }
-
-var check = checktest.OK
 
 // path is the PATH with the directory of tmux and the system's.
 func path(bin, tmux string) string {

@@ -9,7 +9,10 @@ import (
 	"github.com/stopgate/stopgate/internal/session/presence"
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
+
+var check = checktest.OK
 
 // A dialog that no hook told of is not waited for for ever, nor is a text in the input box; one
 // that a person is asked about is, and so is a client that works.
@@ -18,9 +21,7 @@ func TestADialogInTheWay(t *testing.T) {
 	m := &message{queues: queue.NewStore(state), clients: presence.NewBook(state), session: "work", key: "k"}
 	is := func(s presence.State) {
 		t.Helper()
-		if err := m.clients.Store(presence.Client{Session: "work", Socket: "s", PID: 1, Pane: "%1", State: s, Since: time.Now()}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, m.clients.Store(presence.Client{Session: "work", Socket: "s", PID: 1, Pane: "%1", State: s, Since: time.Now()}))
 	}
 	waits := func(in terminal.State) {
 		t.Helper()

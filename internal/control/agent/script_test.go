@@ -36,12 +36,8 @@ func TestTranscriptIsFound(t *testing.T) {
 				env = append(env, strings.ReplaceAll(entry, "@", root))
 			}
 			dir := filepath.Join(root, filepath.FromSlash(test.at), "projects", "-p")
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "s1.jsonl"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(dir, 0o700))
+			check(t, os.WriteFile(filepath.Join(dir, "s1.jsonl"), nil, 0o600))
 			config := ConfigDir(strings.ReplaceAll(test.run, "@", root), filepath.Join(root, "cwd"), env)
 			if got := hasTranscript("s1", config); got != test.want {
 				t.Errorf("found: %t in %s", got, config)

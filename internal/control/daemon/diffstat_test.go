@@ -79,9 +79,7 @@ func FuzzDiffstat(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var stat diffstat
 		_, err := stat.Write(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, line := range stat.end() {
 			if strings.ContainsAny(line, "\n\x1b") {
 				t.Errorf("%q is no line", line)

@@ -26,9 +26,7 @@ import (
 func reader(t testing.TB, c *core, dir, boot string) *ingest {
 	t.Helper()
 	i := newIngest(c, journal.New(dir, journal.Limits{}), dir, boot, quiet())
-	if err := i.load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, i.load(t.Context()))
 	return i
 }
 
@@ -36,9 +34,7 @@ func reader(t testing.TB, c *core, dir, boot string) *ingest {
 func emit(t testing.TB, dir, name string, w event.Word) journal.Position {
 	t.Helper()
 	at, err := journal.New(dir, journal.Limits{}).Append(&event.Record{Call: journal.NewID(), Kind: event.Emitted, Event: name, Word: &w})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return at
 }
 

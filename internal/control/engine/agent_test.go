@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
+
+var check = checktest.OK
 
 // atWork is a pipeline whose agent works.
 func atWork(t testing.TB, a runbook.Agent, then ...string) *stage {

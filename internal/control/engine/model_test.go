@@ -382,9 +382,7 @@ func TestOwnersInManyWorlds(t *testing.T) {
 	}
 	defer func() { _ = seed.Set("0") }()
 	for i := range 5 { // of 100 worlds each
-		if err := seed.Set(strconv.Itoa(i + 1)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, seed.Set(strconv.Itoa(i+1)))
 		if !t.Run(strconv.Itoa(i), func(t *testing.T) { rapid.Check(t, propertyDecide) }) {
 			break
 		}

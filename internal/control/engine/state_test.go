@@ -107,9 +107,7 @@ func TestSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := DecodeState(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	plans := map[any]bool{}
 	for _, o := range state.Owners() {
 		restored := again.Owner(o.ID)
@@ -187,9 +185,7 @@ func TestQuickStep(t *testing.T) {
 func stored(t testing.TB, s Step) string {
 	t.Helper()
 	data, err := EncodeStep(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(data)
 }
 
@@ -209,9 +205,7 @@ func FuzzDecodeStep(f *testing.F) {
 			return
 		}
 		encoded, err := EncodeStep(step)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if _, err := DecodeStep(encoded); err != nil {
 			t.Fatalf("%v: %s", err, encoded)
 		}

@@ -21,8 +21,11 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/exchange"
 	"github.com/stopgate/stopgate/internal/harness/endpoint"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
+
+var must = checktest.OK
 
 func TestMain(m *testing.M) {
 	environtest.Clean()
@@ -205,9 +208,7 @@ func TestRedirect(t *testing.T) {
 // raw starts a server that answers every connection with the same bytes.
 func raw(t *testing.T, answer string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var open sync.WaitGroup
 	open.Go(func() {
 		for {
@@ -372,13 +373,9 @@ func TestAllAtOnce(t *testing.T) {
 func TestServe(t *testing.T) {
 	url := fake(t, says(200, `{}`))
 	in, err := json.Marshal([]endpoint.Target{{Name: "a\nb", BaseURL: url, APIKey: key}, {Name: "c"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out strings.Builder
-	if err := (Prober{}).Serve(t.Context(), strings.NewReader(string(in)), &out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (Prober{}).Serve(t.Context(), strings.NewReader(string(in)), &out))
 	verdicts := map[string]endpoint.Verdict{}
 	for line := range strings.Lines(out.String()) {
 		var a endpoint.Answer
@@ -398,9 +395,7 @@ func TestServePrintsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	in, err := json.Marshal([]endpoint.Target{{Name: "slow", BaseURL: slow, APIKey: key}, {Name: "quick"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	reader, writer := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
@@ -429,9 +424,7 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe
 func TestServeWithoutReader(t *testing.T) {
 	slow, _ := stuck(t)
 	in, err := json.Marshal([]endpoint.Target{{Name: "slow", BaseURL: slow, APIKey: key}, {Name: "quick"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = Prober{limit: 24 * time.Hour}.Serve(t.Context(), strings.NewReader(string(in)), brokenPipe{})
 	if err == nil || err.Error() != "broken pipe" {
 		t.Errorf("got %v", err)

@@ -111,9 +111,7 @@ func TestParseArgs(t *testing.T) {
 		{"<force>", []string{"--force"}, nil, "unknown option: --force"},
 	} {
 		s, err := ParseArgSpec(test.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		got, err := s.parse(test.args, nil)
 		if test.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), test.wrong) {

@@ -223,13 +223,9 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: %v %+v", name, standalone, plan)
 		}
 		text, err := json.Marshal(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var back Plan
-		if err := json.Unmarshal(text, &back); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(text, &back))
 		if diff := cmp.Diff(plan, back); diff != "" {
 			t.Errorf("%s: -plan +stored\n%s", name, diff)
 		}

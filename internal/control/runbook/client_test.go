@@ -225,13 +225,9 @@ expire = { after = "1h", answer = "done" }
 // A runbook is called by its path: two may have the same base name.
 func TestRunbooksAreCalledByTheirPaths(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 	for _, name := range []string{"x.toml", "sub/x.toml"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("max_agents = 1\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte("max_agents = 1\n"), 0o600))
 	}
 	set, err := Load(dir)
 	if err != nil || len(set.Runbooks) != 2 || set.Runbooks[0].Name != "sub/x.toml" || set.Runbooks[1].Name != "x.toml" {

@@ -17,9 +17,7 @@ const page = "../../../docs/concepts/RUNBOOKS.md"
 func pageText(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 

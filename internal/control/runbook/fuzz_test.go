@@ -16,9 +16,7 @@ func FuzzHCL(f *testing.F) { fuzzRunbook(f, "hcl") }
 func fuzzRunbook(f *testing.F, format string) {
 	for _, name := range []string{"testdata/sound/build.", "testdata/faults/every."} {
 		text, err := os.ReadFile(name + format)
-		if err != nil {
-			f.Fatal(err)
-		}
+		check(f, err)
 		f.Add(text)
 	}
 	f.Add([]byte("a = \"${"))

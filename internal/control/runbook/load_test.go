@@ -16,12 +16,8 @@ func tree(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		check(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return dir
 }
@@ -34,9 +30,7 @@ func TestLoad(t *testing.T) {
 		"notes.md": "no runbook", "toml": "none either", "a.toml.bak": "[",
 	})
 	set, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got []string
 	for _, book := range set.Runbooks {
 		got = append(got, book.Path)
@@ -81,9 +75,7 @@ func TestLoadKeepsWhatIsSound(t *testing.T) {
 func TestFindCommand(t *testing.T) {
 	dir := tree(t, map[string]string{"a.toml": lint, "b/a.toml": lint, "c.toml": "[command.build]\nrun = \"make\"\n"})
 	set, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	a, deep := filepath.Join(dir, "a.toml"), filepath.Join(dir, "b", "a.toml")
 	for _, test := range []struct{ name, runbook, want string }{
 		{"build", "", filepath.Join(dir, "c.toml")},

@@ -26,14 +26,10 @@ func TestLoadStaysInTheDirectory(t *testing.T) {
 		"out.md": filepath.Join(outside, "secret.md"), "in.md": "real.md", "link": outside,
 		"linked.toml": filepath.Join(outside, "x.toml"), "gone.toml": "nowhere",
 	} {
-		if err := os.Symlink(to, filepath.Join(dir, from)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Symlink(to, filepath.Join(dir, from)))
 	}
 	for _, name := range []string{"pipe.md", "fifo.toml"} {
-		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, syscall.Mkfifo(filepath.Join(dir, name), 0o600))
 	}
 	set, err := Load(dir)
 	var faults Faults

@@ -53,14 +53,10 @@ func TestFaults(t *testing.T) {
 		got := strings.ReplaceAll(faults.Detail(), `testdata\faults\`, "testdata/faults/")
 		golden := filepath.Join("testdata/faults", name+".golden")
 		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(golden, []byte(got), 0o644))
 		}
 		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}

@@ -44,21 +44,15 @@ func accepts(t testing.TB, text string) bool {
 		t.Fatal(err)
 	}
 	compiled, err := compiler.Compile("runbook.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var content map[string]any
 	if err := toml.Unmarshal([]byte(text), &content); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
 	asJSON, err := json.Marshal(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return compiled.Validate(instance) == nil
 }
 

@@ -35,9 +35,7 @@ func TestKilledSenders(t *testing.T) {
 	for ; o.outbox().Waiting(); kills++ {
 		sender := processtest.Child(t, "send", o.StateDir, o.ConfigDir)
 		sender.Env = append(sender.Env, o.Environ...)
-		if err := sender.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, sender.Start())
 		ended := make(chan struct{})
 		go func() {
 			_ = sender.Wait()

@@ -180,9 +180,7 @@ func TestWebhook(t *testing.T) {
 				t.Fatalf("%+v", g.got)
 			}
 			var got wake.Letter
-			if err := json.Unmarshal([]byte(g.got[0].Body), &got); err != nil {
-				t.Fatal(err)
-			}
+			check(t, json.Unmarshal([]byte(g.got[0].Body), &got))
 			if diff := cmp.Diff(l, got); diff != "" {
 				t.Error(diff)
 			}
@@ -481,9 +479,7 @@ func TestGatewayStaysBroken(t *testing.T) {
 					cancel()
 				}
 			}
-			if err := o.Run(ctx); err != nil {
-				t.Fatal(err)
-			}
+			check(t, o.Run(ctx))
 			if waits, err := o.outbox().Box("warden").Waiting(); !waits || err != nil || len(o.dead()) != 3 {
 				t.Errorf("%v, %v; dead: %+v", waits, err, o.dead())
 			}
@@ -723,9 +719,7 @@ func TestLargeMessage(t *testing.T) {
 		t.Fatalf("%d requests, the first of %d bytes", len(g.got), len(g.got[0].Body))
 	}
 	var hook agentHook
-	if err := json.Unmarshal([]byte(g.got[0].Body), &hook); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(g.got[0].Body), &hook))
 	_, told, _ := strings.Cut(hook.Message, "The whole of it is in the file ")
 	path, _, _ := strings.Cut(told, ".\n")
 	if got := readFile(t, path); got != l.Body {

@@ -18,6 +18,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
+var check = checktest.OK
+
 func TestMain(m *testing.M) {
 	processtest.Main(m, map[string]func(args []string) error{"send": sendChild})
 }
@@ -89,9 +91,7 @@ func (o *office) register(gateway string) {
 	text := fmt.Sprintf(`{"agents":[
 		{"agent_id":"warden","session_name":"warden-main","openclaw_session_id":"sid-1","gateway":%[1]s},
 		{"agent_id":"gideon","session_name":"gideon-*","gateway":%[1]s}]}`, gateway)
-	if err := os.WriteFile(registry.Path(o.ConfigDir), []byte(text), 0o600); err != nil {
-		o.t.Fatal(err)
-	}
+	check(o.t, os.WriteFile(registry.Path(o.ConfigDir), []byte(text), 0o600))
 }
 
 // letter is the n-th letter to the warden.
@@ -108,9 +108,7 @@ func letter(n int) wake.Letter {
 func (o *office) put(letters ...wake.Letter) {
 	o.t.Helper()
 	for _, l := range letters {
-		if err := o.outbox().Put(l); err != nil {
-			o.t.Fatal(err)
-		}
+		check(o.t, o.outbox().Put(l))
 	}
 }
 
@@ -127,9 +125,7 @@ func (o *office) run() {
 	o.t.Helper()
 	ctx, cancel := context.WithTimeout(o.t.Context(), patience)
 	defer cancel()
-	if err := o.Run(ctx); err != nil {
-		o.t.Fatal(err)
-	}
+	check(o.t, o.Run(ctx))
 	if ctx.Err() != nil {
 		o.t.Fatal("the sender did not come to an end")
 	}
@@ -146,16 +142,10 @@ func (o *office) try() (wait time.Duration, reason, dead string) {
 	}
 	c := carrier{Sender: o.Sender, box: box}
 	state, err := box.State()
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	if err := c.send(o.t.Context(), l, state); err != nil {
-		o.t.Fatal(err)
-	}
+	check(o.t, err)
+	check(o.t, c.send(o.t.Context(), l, state))
 	state, err = box.State()
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	check(o.t, err)
 	if all := o.dead(); len(all) > 0 {
 		return 0, "", all[0].Why
 	}
@@ -168,9 +158,7 @@ func (o *office) try() (wait time.Duration, reason, dead string) {
 func (o *office) dead() []wake.DeadLetter {
 	o.t.Helper()
 	summary, err := o.outbox().Summary()
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	check(o.t, err)
 	var dead []wake.DeadLetter
 	for _, agent := range summary {
 		dead = append(dead, agent.Dead...)
@@ -205,8 +193,6 @@ func (o *office) wantNoSecret(secret string) {
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text)
 }

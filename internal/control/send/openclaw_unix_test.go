@@ -186,9 +186,7 @@ func TestOpenClawLargeMessage(t *testing.T) {
 func (p *program) wantOnly(names ...string) {
 	p.t.Helper()
 	entries, err := os.ReadDir(p.runDir(letter(1)))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, err)
 	var got []string
 	for _, entry := range entries {
 		got = append(got, entry.Name())
@@ -290,9 +288,7 @@ func TestOpenClawOutlivesItsSender(t *testing.T) {
 				} else {
 					sender := processtest.Child(t, "send", p.StateDir, p.ConfigDir)
 					sender.Env = append(sender.Env, p.Environ...)
-					if err := sender.Start(); err != nil {
-						t.Fatal(err)
-					}
+					check(t, sender.Start())
 					p.started()
 					_ = sender.Process.Kill()
 					_ = sender.Wait()
@@ -339,9 +335,7 @@ func TestOpenClawDeliveredButNotWrittenDown(t *testing.T) {
 	p := newProgram(t, openClaw, fine)
 	p.put(letter(1))
 	agent, err := p.recipient(letter(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := p.runOpenClaw(t.Context(), agent, letter(1)); err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,7 @@ import (
 func TestFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	held, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer held.Close() // a file that is in use is removed all the same
 	ctx, cancel := context.WithCancel(t.Context())
 	looked, ended := make(chan bool), make(chan struct{})
@@ -34,9 +32,7 @@ func TestFiles(t *testing.T) {
 	for range 3 {
 		for <-looked { // until it is as it should be
 		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Remove(path))
 		for !<-looked { // what happens to one file may be told twice
 		}
 	}

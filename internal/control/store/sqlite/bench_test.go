@@ -10,7 +10,10 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
+
+var check = checktest.OK
 
 // benchData is as large as a usual step of the engine.
 var benchData = bytes.Repeat([]byte(`{"fact":"x"}`), 1000/12)
@@ -42,9 +45,7 @@ func BenchmarkPlainFile(b *testing.B) {
 	for _, writers := range []int{1, 64} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
 			f, err := os.Create(filepath.Join(b.TempDir(), "file"))
-			if err != nil {
-				b.Fatal(err)
-			}
+			check(b, err)
 			defer f.Close()
 			waiting := make(chan chan error, 1024)
 			go groupCommit(f, waiting)
@@ -115,9 +116,7 @@ func BenchmarkReplay(b *testing.B) {
 			for b.Loop() {
 				n := 0
 				for _, err := range s.ReadAll(b.Context(), 0) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					check(b, err)
 					n++
 				}
 				if n != size/64*64 {

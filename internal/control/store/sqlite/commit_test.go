@@ -43,9 +43,7 @@ func TestSyncThatFails(t *testing.T) {
 		t.Errorf("the second is there: %v, %v", head, err)
 	}
 	head, err := s.Head(t.Context(), "run.x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.x", ID: "third", Expected: head.Position}); err != nil {
 		t.Error(err)
 	}

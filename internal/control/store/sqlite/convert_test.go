@@ -55,12 +55,8 @@ func format1(t testing.TB) string {
 	path := tempPath(t)
 	for _, name := range []string{"stopgate.db", "stopgate.db-wal", "stopgate.heads"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "format1", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, os.WriteFile(filepath.Join(filepath.Dir(path), name), data, 0o600))
 	}
 	return path
 }
@@ -73,9 +69,7 @@ func TestConvert(t *testing.T) {
 		t.Errorf("before: %+v", report)
 	}
 	want, err := os.ReadFile("testdata/format1/events.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for range 2 { // the second time it is one of ours
 		s := mustOpen(t, path)
 		var got strings.Builder
@@ -99,9 +93,7 @@ func TestConvert(t *testing.T) {
 				t.Errorf("%d bytes, %v", len(e.Data), err)
 			}
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Close())
 	}
 	if report := verify(t, path); !report.Sound() || len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "older copy") {
 		t.Errorf("after: %+v", report)
@@ -128,13 +120,9 @@ func TestConvertDamaged(t *testing.T) {
 		defer db.Close()
 		var key int
 		var body, changed []byte
-		if err := db.QueryRow("SELECT last, body FROM batches WHERE last <= 20 ORDER BY last DESC").Scan(&key, &body); err != nil {
-			t.Fatal(err)
-		}
+		check(t, db.QueryRow("SELECT last, body FROM batches WHERE last <= 20 ORDER BY last DESC").Scan(&key, &body))
 		entries, err := decodeAll(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, e := range edit(entries) {
 			changed = encode(changed, &e)
 		}

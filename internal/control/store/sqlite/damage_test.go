@@ -23,9 +23,7 @@ func filled(t testing.TB, n int) (path string, events []store.Event) {
 	s := mustOpen(t, path)
 	appendTo(t, s, n, "run.a", "run.b", "run.c")
 	events = all(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	return path, events
 }
 
@@ -35,12 +33,8 @@ func copied(t testing.TB, path string) string {
 	target := tempPath(t)
 	for from, to := range map[string]string{path: target, sidePath(path): sidePath(target)} {
 		data, err := os.ReadFile(from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, os.WriteFile(to, data, 0o600))
 	}
 	return target
 }
@@ -57,9 +51,7 @@ func appendEach(t testing.TB, s *Store, n int, data func(id string) []byte, subj
 	for i := range n {
 		subject := subjects[i%len(subjects)]
 		head, err := s.Head(t.Context(), subject)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		id := fmt.Sprintf("%s-%d", strings.ReplaceAll(subject, ".", "-"), head.Position)
 		if _, err := s.Append(t.Context(), store.NewEvent{Subject: subject, ID: id, Expected: head.Position, Data: data(id)}); err != nil {
 			t.Fatal(err)
@@ -70,9 +62,7 @@ func appendEach(t testing.TB, s *Store, n int, data func(id string) []byte, subj
 func all(t testing.TB, s *Store) (events []store.Event) {
 	t.Helper()
 	for e, err := range s.ReadAll(t.Context(), s.gone()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		events = append(events, e)
 	}
 	return events
@@ -81,9 +71,7 @@ func all(t testing.TB, s *Store) (events []store.Event) {
 func verify(t testing.TB, path string) store.Report {
 	t.Helper()
 	report, err := Verify(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return report
 }
 
@@ -107,9 +95,7 @@ func tamperLoosely(t testing.TB, path, statement string) {
 		db := raw(t, path)
 		defer db.Close()
 		conn, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer conn.Close()
 		for _, statement := range append([]string{"PRAGMA writable_schema = ON"}, statements...) {
 			if _, err := conn.ExecContext(t.Context(), statement); err != nil {
@@ -221,9 +207,7 @@ func TestVerifyKeys(t *testing.T) {
 	whole := tempPath(t)
 	s := mustOpen(t, whole)
 	appendTogether(t, s, "run", 5)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	for _, key := range []int{-1, 0, 7} {
 		path := copied(t, whole)
 		tamper(t, path, "UPDATE events SET position = ? WHERE position = 3", key)
@@ -262,9 +246,7 @@ func TestVerifyWhatATrimHasLeft(t *testing.T) {
 	appendTo(t, s, 1, "run.b")
 	saveSnapshot(t, s, 8, 10)
 	appendTo(t, s, 1, "run.a")
-	if err := errors.Join(s.Trim(t.Context()), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(s.Trim(t.Context()), s.Close()))
 	if report := verify(t, whole); !report.Sound() {
 		t.Fatal(report.Findings)
 	}
@@ -291,9 +273,7 @@ func TestVerifyBehindALostPage(t *testing.T) {
 	path := tempPath(t)
 	s := mustOpen(t, path)
 	appendSized(t, s, 1000, 60, "run.a", "run.b")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	const leaf = 0x0d // of a table with rowids
 	breakPage(t, path, leaf, "run-a-29", func(page []byte) { clear(page) })
 
@@ -326,9 +306,7 @@ func TestChangedLinkToTheTrimmed(t *testing.T) {
 	appendTo(t, s, 12, "run.a", "run.b")
 	saveSnapshot(t, s, 6, 10)
 	saveSnapshot(t, s, 8, 10)
-	if err := s.Trim(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Trim(t.Context()))
 	read := func(s *Store, want error) {
 		t.Helper()
 		n := 0
@@ -342,9 +320,7 @@ func TestChangedLinkToTheTrimmed(t *testing.T) {
 		}
 	}
 	read(s, nil)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	reopened := mustOpen(t, path)
 	read(reopened, nil)
 
@@ -371,32 +347,22 @@ func reseal(t *testing.T, path string) {
 
 func older(t *testing.T, path string) {
 	old, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s := mustOpen(t, path)
 	appendTo(t, s, 5, "run.a")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, old, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
+	check(t, os.WriteFile(path, old, 0o600))
 }
 
 func another(t *testing.T, path string) {
 	other, _ := filled(t, 40)
-	if err := os.Rename(other, path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(other, path))
 }
 
 func overwrite(t testing.TB, path string, at int64, data []byte) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	if _, err := f.WriteAt(data, at); err != nil {
 		t.Fatal(err)
@@ -405,9 +371,7 @@ func overwrite(t testing.TB, path string, at int64, data []byte) {
 
 func truncate(t testing.TB, path string, size int64) {
 	t.Helper()
-	if err := os.Truncate(path, size); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Truncate(path, size))
 }
 
 func readDamaged(t *testing.T, path string) (events []store.Event, failure error) {
@@ -439,12 +403,8 @@ func crashedAfter(t testing.TB, fill func(*Store)) (path string, log []byte) {
 	path = tempPath(t)
 	for _, suffix := range []string{"", "-wal"} {
 		data, err := os.ReadFile(live + suffix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path+suffix, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, os.WriteFile(path+suffix, data, 0o600))
 		log = data
 	}
 	return path, log
@@ -477,18 +437,12 @@ func TestDamagedLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			copied := filepath.Join(t.TempDir(), "stopgate.db")
 			database, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			changed := test.change(bytes.Clone(log))
-			if err := errors.Join(os.WriteFile(copied, database, 0o600), os.WriteFile(copied+"-wal", changed, 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, errors.Join(os.WriteFile(copied, database, 0o600), os.WriteFile(copied+"-wal", changed, 0o600)))
 			s, err := Open(t.Context(), copied)
 			if !test.refuse {
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				defer s.Close()
 				if got := len(all(t, s)); got > test.atMost || got < test.atMost-1 {
 					t.Errorf("%d events, want %d", got, test.atMost)
@@ -504,14 +458,10 @@ func TestDamagedLog(t *testing.T) {
 			}
 			// What the message says helps.
 			damage, err := checkLog(copied)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			truncate(t, copied+"-wal", damage.offset)
 			s, err = Open(t.Context(), copied)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			defer s.Close()
 			if report, err := s.Verify(t.Context()); err != nil || !report.Sound() {
 				t.Errorf("after it was cut: %v, %v", report.Findings, err)
@@ -534,9 +484,7 @@ func TestOlderCopy(t *testing.T) {
 			t.Errorf("opened the %d. time: %v", round+1, found)
 		}
 		appendTo(t, s, 2, "run.a")
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Close())
 	}
 	if report := verify(t, path); !report.Sound() || len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "older copy") {
 		t.Errorf("%+v", report)
@@ -547,15 +495,11 @@ func TestOlderCopy(t *testing.T) {
 func TestSideFileIsMended(t *testing.T) {
 	for _, events := range []int{0, 10} {
 		path, _ := filled(t, events)
-		if err := os.WriteFile(sidePath(path), []byte("garbage"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(sidePath(path), []byte("garbage"), 0o600))
 		if report := verify(t, path); len(report.Findings) != 1 || report.Damaged() || !strings.Contains(report.Findings[0].Remedy, "the daemon writes it anew") {
 			t.Errorf("%+v", report)
 		}
-		if err := mustOpen(t, path).Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, mustOpen(t, path).Close())
 		if report := verify(t, path); !report.Sound() {
 			t.Errorf("%+v", report)
 		}
@@ -568,18 +512,12 @@ func TestVerifyWhileTrimmed(t *testing.T) {
 	s := mustOpen(t, path)
 	for range 2 {
 		appendTo(t, s, 20, "run.a", "run.b")
-		if err := errors.Join(s.RecordHeads(t.Context()), s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()})); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errors.Join(s.RecordHeads(t.Context()), s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()})))
 	}
 	v := newVerifier(path)
-	if err := errors.Join(v.readSide(), s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()})); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(v.readSide(), s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()})))
 	appendTo(t, s, 1, "run.a")
-	if err := errors.Join(s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}), s.Trim(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}), s.Trim(t.Context())))
 	if s.gone() < v.known.Position {
 		t.Fatalf("trimmed up to %d, and %d is known", s.gone(), v.known.Position)
 	}
@@ -593,12 +531,8 @@ func TestTrimmedStoreVerifies(t *testing.T) {
 	s := mustOpen(t, path)
 	for range 3 {
 		appendTo(t, s, 500, "run.a", "run.b", fmt.Sprintf("run.%d", s.end()))
-		if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end() - 100}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Trim(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end() - 100}))
+		check(t, s.Trim(t.Context()))
 		if report := verify(t, path); !report.Sound() {
 			t.Fatalf("%v", report.Findings)
 		}
@@ -607,9 +541,7 @@ func TestTrimmedStoreVerifies(t *testing.T) {
 	if gone < 400 {
 		t.Fatalf("trimmed up to %d only", gone)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	if size := verify(t, path).Events; size > 1100 {
 		t.Errorf("%d events are left", size)
 	}
@@ -619,9 +551,7 @@ func TestTrimmedStoreVerifies(t *testing.T) {
 	report := verify(t, path)
 	wantFinding(t, report, "are missing")
 	s = mustOpen(t, path)
-	if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}))
 	if err := s.Trim(t.Context()); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("of a damaged store: %v", err)
 	}
@@ -640,22 +570,16 @@ func TestFormats(t *testing.T) {
 			}
 		}, store.ErrNewer, "format 3"},
 		"another program's": {func(t *testing.T, path string) {
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(path, nil, 0o600))
 			if _, err := raw(t, path).Exec("CREATE TABLE recipes (name TEXT)"); err != nil {
 				t.Fatal(err)
 			}
 		}, nil, "another program"},
 		"no database": {func(t *testing.T, path string) {
-			if err := os.WriteFile(path, bytes.Repeat([]byte("hello "), 1000), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(path, bytes.Repeat([]byte("hello "), 1000), 0o600))
 		}, store.ErrDamaged, "not a database"},
 		"a directory": {func(t *testing.T, path string) {
-			if err := os.Mkdir(path, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Mkdir(path, 0o700))
 		}, nil, "directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -672,9 +596,7 @@ func TestFormats(t *testing.T) {
 		})
 	}
 	path := tempPath(t)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, nil, 0o600))
 	appendTo(t, mustOpen(t, path), 1, "run.a") // an empty file is set up
 }
 
@@ -682,15 +604,11 @@ func TestBackup(t *testing.T) {
 	path := tempPath(t)
 	s := mustOpen(t, path)
 	appendTo(t, s, 30, "run.a", "run.b")
-	if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: 20, Data: []byte("state")}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: 20, Data: []byte("state")}))
 	want := all(t, s)
 	dir := t.TempDir()
 	target := filepath.Join(dir, "it's a copy")
-	if err := s.Backup(t.Context(), target); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Backup(t.Context(), target))
 	appendTo(t, s, 10, "run.a")
 	if names, _ := os.ReadDir(dir); len(names) != 1 {
 		t.Errorf("left behind: %v", names)
@@ -708,13 +626,9 @@ func TestBackup(t *testing.T) {
 	if err := s.Backup(t.Context(), filepath.Join(dir, "none", "copy")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("to a directory that is not there: %v", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	// And back.
-	if err := os.Rename(target, path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(target, path))
 	s = mustOpen(t, path)
 	if diff := cmp.Diff(want, all(t, s)); diff != "" {
 		t.Error(diff)
@@ -753,9 +667,7 @@ func FuzzLog(f *testing.F) {
 	f.Add(log[:40])
 	f.Fuzz(func(t *testing.T, log []byte) {
 		damage, err := scanLog(bufio.NewReader(bytes.NewReader(log)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if damage != nil && (damage.offset > int64(len(log)) || damage.String() == "") {
 			t.Errorf("%+v", damage)
 		}

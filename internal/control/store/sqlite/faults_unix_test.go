@@ -49,9 +49,7 @@ func TestMain(m *testing.M) {
 func child(t *testing.T, name, path string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cmd := exec.Command(self, path)
 	cmd.Env = append(os.Environ(), childEnv+"="+name)
 	cmd.Stderr = os.Stderr
@@ -161,9 +159,7 @@ func TestKilled(t *testing.T) {
 			}
 			heads[subject] = head.Position
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Close())
 	}
 	t.Logf("%d rounds, %d events read, the last at %v", rounds, events, heads)
 }
@@ -173,9 +169,7 @@ func killedWriter(t *testing.T, path string, random *rand.Rand) map[string]store
 	out := &acks{first: make(chan struct{})}
 	cmd := child(t, "write", path)
 	cmd.Stdout = out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	select {
 	case <-out.first:
 	case <-time.After(time.Minute):
@@ -216,17 +210,13 @@ func TestKilledWhileConverting(t *testing.T) {
 	makeFormat1(t, path, events)
 	for round := range 15 {
 		cmd := child(t, "open", path)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmd.Start())
 		time.Sleep(time.Duration(random.Int64N(int64(time.Duration(round+1) * 50 * time.Millisecond)))) // the moment is the test's, nothing waits for it
 		cmd.Process.Kill()
 		cmd.Wait()
 		db := raw(t, path)
 		version, count, query := 0, 0, map[int]string{1: "SELECT sum(last % 10 = 0) * 10 FROM batches", 2: "SELECT count(*) FROM events"}
-		if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
-			t.Fatal(err)
-		}
+		check(t, db.QueryRow("PRAGMA user_version").Scan(&version))
 		if err := db.QueryRow(query[version]).Scan(&count); err != nil || count < events {
 			t.Fatalf("round %d: %d events in format %d, %v", round, count, version, err)
 		}
@@ -245,13 +235,9 @@ func TestKilledWhileConverting(t *testing.T) {
 // makeFormat1 makes a store of format 1 with rows of ten events.
 func makeFormat1(t *testing.T, path string, events int) {
 	t.Helper()
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, nil, 0o600))
 	conn, err := raw(t, path).Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer conn.Close()
 	exec := func(query string, args ...any) {
 		if _, err := conn.ExecContext(t.Context(), query, args...); err != nil {
@@ -284,9 +270,7 @@ func makeFormat1(t *testing.T, path string, events int) {
 func TestFullDisk(t *testing.T) {
 	path := tempPath(t)
 	out, err := child(t, "fill", path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	checkFilled(t, path, string(out))
 }
 
@@ -352,9 +336,7 @@ func checkFilled(t *testing.T, path, out string) {
 	s := mustOpen(t, path)
 	var got []string
 	for e, err := range s.ReadAll(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		got = append(got, e.ID)
 	}
 	if strings.Join(got, " ") != strings.Join(ids, " ") || len(ids) < 20 {
@@ -378,9 +360,7 @@ func TestFullFileSystem(t *testing.T) {
 	var failure error
 	for failure == nil && len(ids) < 2000 {
 		head, err := s.Head(t.Context(), "run.a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		id := fmt.Sprint(head.Position)
 		_, failure = s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: id, Expected: head.Position, Data: make([]byte, 3000)})
 		if failure == nil {
@@ -394,9 +374,7 @@ func TestFullFileSystem(t *testing.T) {
 		t.Fatalf("remount: %v %s", err, out)
 	}
 	head, err := s.Head(t.Context(), "run.a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: fmt.Sprint(head.Position), Expected: head.Position}); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
@@ -411,13 +389,9 @@ func TestFullFileSystem(t *testing.T) {
 func TestSecondProcess(t *testing.T) {
 	path := tempPath(t)
 	s := mustOpen(t, path)
-	if err := once(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	check(t, once(t.Context(), s))
 	out, err := child(t, "open", path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if want := "open in another process"; !strings.Contains(string(out), want) || !strings.Contains(string(out), path) {
 		t.Errorf("error %q", out)
 	}
@@ -431,9 +405,7 @@ func TestSecondProcess(t *testing.T) {
 	if report, err := Verify(t.Context(), path); err != nil || !report.Sound() || report.Events != 2 {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	if out, err := child(t, "open", path).Output(); err != nil || string(out) != "" {
 		t.Errorf("after it was closed: %q, %v", out, err)
 	}
@@ -453,13 +425,9 @@ func childOpen(path string) error {
 func TestAnotherProgramWrites(t *testing.T) {
 	path := tempPath(t)
 	s := mustOpen(t, path)
-	if err := once(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	check(t, once(t.Context(), s))
 	head, err := s.Head(t.Context(), "run.a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	foreign := entry{Event: store.Event{Position: head.Position + 1, Subject: "run.a", ID: "foreign", Previous: head.Hash}, prior: head.Position}
 	foreign.Hash = store.Seal(foreign.Previous, foreign.Subject, foreign.ID, nil)
 	tamper(t, path, "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, x'')",
@@ -484,16 +452,10 @@ func TestModes(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
 	s := mustOpen(t, path)
-	if err := s.RecordHeads(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := once(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Backup(t.Context(), filepath.Join(dir, "copy.db")); err != nil {
-		t.Fatal(err)
-	}
-	check := func() {
+	check(t, s.RecordHeads(t.Context()))
+	check(t, once(t.Context(), s))
+	check(t, s.Backup(t.Context(), filepath.Join(dir, "copy.db")))
+	wantPrivate := func() {
 		t.Helper()
 		names, err := os.ReadDir(dir)
 		if err != nil || len(names) < 3 {
@@ -505,18 +467,14 @@ func TestModes(t *testing.T) {
 			}
 		}
 	}
-	check()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	check()
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	wantPrivate()
+	check(t, s.Close())
+	wantPrivate()
+	check(t, os.Chmod(path, 0o644))
 	if s, err := Open(t.Context(), path); err != nil {
 		t.Error(err)
 	} else {
 		s.Close()
 	}
-	check()
+	wantPrivate()
 }

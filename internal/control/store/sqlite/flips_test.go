@@ -33,9 +33,7 @@ var shapes = map[string]struct {
 		for i := range 2 {
 			appendTogether(t, s, fmt.Sprintf("run.%d", i), 4)
 		}
-		if err := s.RecordHeads(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.RecordHeads(t.Context()))
 		appendSized(t, s, 10, 6, "run.a", "run.b", "run.c")
 	}},
 	"overflow pages": {512, func(t *testing.T, s *Store) {
@@ -49,9 +47,7 @@ var shapes = map[string]struct {
 			appendSized(t, s, 100, 8, "run.a", "run.b", "run.c")
 			saveSnapshot(t, s, s.end()-2, 50)
 		}
-		if err := s.Trim(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Trim(t.Context()))
 		appendSized(t, s, 10, 1, "run.a")
 	}},
 }
@@ -64,9 +60,7 @@ func appendTogether(t *testing.T, s *Store, prefix string, n int) {
 		subject := fmt.Sprintf("%s.%d", prefix, i)
 		events = append(events, store.NewEvent{Subject: subject, ID: strings.ReplaceAll(subject, ".", "-"), Data: []byte("x")})
 	}
-	if err := errors.Join(together(t, s, events...)...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(together(t, s, events...)...))
 }
 
 // appendSized appends n events with so many bytes of data, by turns.
@@ -77,9 +71,7 @@ func appendSized(t *testing.T, s *Store, size, n int, subjects ...string) {
 
 func saveSnapshot(t *testing.T, s *Store, at store.Position, size int) {
 	t.Helper()
-	if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: at, Data: bytes.Repeat([]byte("s"), size)}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: at, Data: bytes.Repeat([]byte("s"), size)}))
 }
 
 // One bit anywhere in the database or the file beside it: what is read is what was appended,
@@ -130,9 +122,7 @@ func newSpecimen(t *testing.T, shape string) *specimen {
 	for _, e := range all(t, s) {
 		made.ids = append(made.ids, e.ID)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 
 	made.regions = used(t, path)
 	made.subjects = recordedSubjects(t, path)
@@ -160,17 +150,13 @@ func recordedSubjects(t *testing.T, path string) (subjects []string) {
 	db := raw(t, path)
 	defer db.Close()
 	var list string
-	if err := db.QueryRow("SELECT group_concat(subject, ' ') FROM heads").Scan(&list); err != nil {
-		t.Fatal(err)
-	}
+	check(t, db.QueryRow("SELECT group_concat(subject, ' ') FROM heads").Scan(&list))
 	return slices.DeleteFunc(strings.Fields(list), store.Own) // opening may append to those
 }
 
 func setPageSize(t *testing.T, path string, size int) {
 	t.Helper()
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, nil, 0o600))
 	db := raw(t, path)
 	defer db.Close()
 	if _, err := db.Exec(fmt.Sprintf("PRAGMA page_size = %d; VACUUM", size)); err != nil {
@@ -261,9 +247,7 @@ func (s *specimen) write(t *testing.T, database, side []byte) {
 	for _, suffix := range []string{"-wal", "-shm"} {
 		_ = os.Remove(s.path + suffix)
 	}
-	if err := errors.Join(os.WriteFile(s.path, database, 0o600), os.WriteFile(sidePath(s.path), side, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(os.WriteFile(s.path, database, 0o600), os.WriteFile(sidePath(s.path), side, 0o600)))
 }
 
 func (s *specimen) describe(bit int) string {

@@ -18,33 +18,25 @@ type region struct {
 func used(t testing.TB, path string) []region {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	db := raw(t, path)
 	defer db.Close()
 
 	regions := []region{{"file header", 0, 100}}
 	var size, trunk int
-	if err := db.QueryRow("PRAGMA page_size").Scan(&size); err != nil {
-		t.Fatal(err)
-	}
+	check(t, db.QueryRow("PRAGMA page_size").Scan(&size))
 	for trunk = number(data[32:]); trunk > 0; trunk = number(data[(trunk-1)*size:]) {
 		at := (trunk - 1) * size
 		regions = append(regions, region{"free pages", at, 8 + 4*number(data[at+4:])})
 	}
 
 	rows, err := db.Query("SELECT name, pagetype, pageno FROM dbstat ORDER BY pageno")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var table, kind string
 		var page int
-		if err := rows.Scan(&table, &kind, &page); err != nil {
-			t.Fatal(err)
-		}
+		check(t, rows.Scan(&table, &kind, &page))
 		at := (page - 1) * size
 		if kind == "overflow" {
 			regions = append(regions, region{table + " overflow: next page", at, 4}, region{table + " overflow: data", at + 4, size - 4})
@@ -52,9 +44,7 @@ func used(t testing.TB, path string) []region {
 		}
 		regions = append(regions, cells(fmt.Sprintf("%s %s: ", table, kind), data[at:at+size], at)...)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, rows.Err())
 	return regions
 }
 

@@ -59,9 +59,7 @@ func tempPath(t testing.TB) string { return filepath.Join(t.TempDir(), "stopgate
 func mustOpen(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -70,9 +68,7 @@ func mustOpen(t testing.TB, path string) *Store {
 func raw(t testing.TB, path string) *sql.DB {
 	t.Helper()
 	connector, err := sqlite.NewConnector(source(path, "rw", "busy_timeout(10000)"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	db := sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })
 	return db
@@ -83,9 +79,7 @@ func tamper(t testing.TB, path, statement string, args ...any) {
 	db := raw(t, path)
 	defer db.Close()
 	result, err := db.Exec(statement, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if n, err := result.RowsAffected(); n == 0 {
 		t.Fatalf("%s changed nothing: %v", statement, err)
 	}
@@ -103,7 +97,5 @@ func editEntry(t testing.TB, path string, at store.Position, edit func(*entry)) 
 	edit(&e)
 	_, err = db.Exec("UPDATE events SET position = ?, subject = ?, id = ?, prior = ?, previous = ?, hash = ?, data = ? WHERE position = ?",
 		int64(e.Position), e.Subject, e.ID, int64(e.prior), e.Previous[:], e.Hash[:], e.Data, int64(at))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 }

@@ -40,9 +40,7 @@ func TestNothingToSync(t *testing.T) { withoutSyncs(t, "nothing") }
 func withoutSyncs(t *testing.T, name string) {
 	path, _ := filled(t, 3)
 	out, err := child(t, name, path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if len(out) > 0 {
 		t.Skipf("no system call can be refused here: %s", out)
 	}

@@ -28,9 +28,7 @@ func TestDamageOfTwoTransactions(t *testing.T) {
 			changed := bytes.Clone(log[:logHeader+end*size])
 			changed[logHeader+frame*size+frameHeader+100] ^= 1
 			damage, err := scanLog(bufio.NewReader(bytes.NewReader(changed)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if lost < 2 && damage != nil || lost >= 2 && (damage == nil || damage.transactions != lost || damage.offset != int64(logHeader+frame*size)) {
 				t.Errorf("frame %d of %d is changed, %d transactions are lost: %+v", frame, end, lost, damage)
 			}

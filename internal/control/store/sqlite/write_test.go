@@ -44,13 +44,9 @@ func TestForeignLock(t *testing.T) {
 	path := tempPath(t)
 	s := mustOpen(t, path)
 	_, err := s.ask(t.Context(), request{task: func(w *writer) error { return w.exec("PRAGMA busy_timeout = 1") }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	conn, err := raw(t, path).Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +95,7 @@ func breakPage(t *testing.T, path string, kind byte, text string, change func(pa
 	t.Helper()
 	const size = 4096
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for at := size; at+size <= len(data); at += size {
 		page := data[at : at+size]
 		if page[0] == kind && bytes.Contains(page, []byte(text)) {
@@ -122,12 +116,8 @@ func TestDamagedHeads(t *testing.T) {
 	for i := range 500 {
 		events = append(events, store.NewEvent{Subject: fmt.Sprintf("run.%03d", i), ID: fmt.Sprint(i)})
 	}
-	if err := errors.Join(together(t, s, events...)...); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(together(t, s, events...)...))
+	check(t, s.Close())
 	const leaf = 0x0a // of a table without rowids
 	breakPage(t, path, leaf, "run.000", func(page []byte) { clear(page) })
 	s = mustOpen(t, path)
@@ -148,9 +138,7 @@ func TestHeadsThatWereNotSynced(t *testing.T) {
 	s := mustOpen(t, tempPath(t))
 	appendTo(t, s, 2, "run.old")
 	before, err := s.Head(t.Context(), "run.old")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	broken(t, s)
 	for _, err := range together(t, s, store.NewEvent{Subject: "run.new", ID: "new"}, store.NewEvent{Subject: "run.old", ID: "old", Expected: before.Position}) {
 		if !errors.Is(err, store.ErrUnknown) {
@@ -178,13 +166,9 @@ func TestUnreadableSnapshot(t *testing.T) {
 	s := mustOpen(t, path)
 	appendTo(t, s, 4, "run.a")
 	for i, letter := range []string{"a", "b"} {
-		if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: store.Position(i + 1), Data: bytes.Repeat([]byte(letter), 100_000)}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: store.Position(i + 1), Data: bytes.Repeat([]byte(letter), 100_000)}))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	const overflow = 0 // its first bytes are the number of the next page, which is small
 	breakPage(t, path, overflow, strings.Repeat("b", 4000), func(page []byte) { copy(page, "\xff\xff\xff\xff") })
 	wantFinding(t, verify(t, path), "the snapshot at 2 is not what was saved")
@@ -219,16 +203,10 @@ func TestTrimmedIDs(t *testing.T) {
 	appendTo(t, s, 10, "run.a")
 	for range 2 {
 		appendTo(t, s, 1, "run.b")
-		if err := s.RecordHeads(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.RecordHeads(t.Context()))
+		check(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}))
 	}
-	if err := s.Trim(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Trim(t.Context()))
 	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.c", ID: "run-a-3"}); err != nil {
 		t.Errorf("the id of an event that was trimmed: %v", err)
 	}
@@ -255,9 +233,7 @@ func TestChangedPosition(t *testing.T) {
 	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.new", ID: "new"}); err != nil {
 		t.Error(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	if _, err := Open(t.Context(), path); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("opened again: %v", err)
 	}
