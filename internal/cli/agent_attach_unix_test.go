@@ -25,13 +25,9 @@ type attachment struct {
 
 func newAttachment(t *testing.T) *attachment {
 	environtest.Need(t, "tmux")
-	if err := addProgram(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, addProgram())
 	dir, err := os.MkdirTemp("", "sg") // the path of a socket must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	a := &attachment{t: t, dir: dir, agent: filepath.Join(dir, "agent.sock")}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); !strings.HasPrefix(name, "TMUX") && name != "CLAUDECODE" {
@@ -84,9 +80,7 @@ func (a *attachment) begin() {
 	a.run("tmux", "-S", a.agent, "-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20", "-s", "stopgate-worker-0d9a4d52", "echo THE-AGENT; exec cat")
 	file := filepath.Join(a.dir, "client.json")
 	text := `{"id":"0d9a4d52-6f1e-5c3b-9a77-2f1d3c4b5a69","name":"worker","status":"running","client":true,"ready":true,"terminal":{"socket":"` + a.agent + `","session":"stopgate-worker-0d9a4d52"}}`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		a.t.Fatal(err)
-	}
+	check(a.t, os.WriteFile(file, []byte(text), 0o600))
 	a.run("stopgate", "daemon", "start")
 	id := strings.Fields(a.run("stopgate", "start", "build"))[1]
 	a.run("stopgate", "pipeline", "resume", id, "-m", "agent "+file)
@@ -131,13 +125,9 @@ func TestAttachTooLate(t *testing.T) {
 	a.begin()
 	a.run("tmux", "-S", a.agent, "kill-server")
 	dir := filepath.Join(a.dir, "state", "agents", "0d9a4d52-6f1e-5c3b-9a77-2f1d3c4b5a69")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(dir, 0o700))
 	last := `{"message":"I am done.","transcript":"","cwd":"","prompt":"","time":"2026-01-30T08:14:09Z"}`
-	if err := os.WriteFile(filepath.Join(dir, "last.json"), []byte(last), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(dir, "last.json"), []byte(last), 0o600))
 	a.person("new-session", "-d", "-x", "90", "-y", "24", "-s", "person", "stopgate agent attach 0d9a; echo left=$?; exec cat")
 	screen := a.sees("left=1")
 	for _, want := range []string{"what it said last:\n  I am done.", "stopgate: agent 0d9a4d52 worker has ended", "stopgate agent logs 0d9a4d52"} {

@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/cli/launcher"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
+
+var check = checktest.OK
 
 // Every command line that the documentation shows is one that we have.
 func TestDocumentedCommands(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	found := 0
 	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md") {
 		for _, line := range shownCommands(t, page) {
@@ -33,9 +34,7 @@ func TestDocumentedCommands(t *testing.T) {
 func shownCommands(t *testing.T, page string) (all [][]string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	plain, fenced := false, false
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "```") {

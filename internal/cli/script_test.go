@@ -15,10 +15,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/enclave"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
 )
+
+var check = checktest.OK
 
 func TestMain(m *testing.M) {
 	commands := map[string]func(){
@@ -35,9 +38,7 @@ func TestMain(m *testing.M) {
 // home and a state directory of its own, a client that only knows its version, and nothing of the
 // machine's own git or client settings. proj/ is a repository.
 func TestScripts(t *testing.T) {
-	if err := addProgram(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, addProgram())
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

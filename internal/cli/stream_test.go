@@ -20,9 +20,7 @@ func TestE19EveryOutputIsFiltered(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "out")
 		file, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		os.Stdout, os.Stderr = file, file
 		for _, cmd := range append(program().Commands(), program()) {
 			fmt.Fprint(cmd.OutOrStdout(), "a\x1b[2Jb\u202e")
@@ -31,9 +29,7 @@ func TestE19EveryOutputIsFiltered(t *testing.T) {
 			if err != nil || string(text) != `a\x1b[2Jb\u202ea\x1b[2Jb\u202e` {
 				t.Errorf("%s, %s: %q, %v", name, cmd.Name(), text, err)
 			}
-			if err := os.Truncate(path, 0); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Truncate(path, 0))
 			if _, err := file.Seek(0, 0); err != nil {
 				t.Fatal(err)
 			}

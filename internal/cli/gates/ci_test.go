@@ -23,9 +23,7 @@ import (
 func testCI(t *testing.T, text string) *config.CI {
 	t.Helper()
 	ci, err := config.ParseCI("ci.yml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return ci
 }
 
@@ -76,9 +74,7 @@ func TestWorkflow(t *testing.T) {
 					}
 				}
 			}
-			if err := yaml.Unmarshal([]byte(text), &read); err != nil {
-				t.Fatal(err)
-			}
+			check(t, yaml.Unmarshal([]byte(text), &read))
 			if diff := cmp.Diff(map[string]string{"contents": "read"}, read.Permissions); diff != "" {
 				t.Error(diff)
 			}
@@ -126,9 +122,7 @@ func testProject(t *testing.T) *keeper.Project {
 	t.Helper()
 	root := t.TempDir()
 	for _, dir := range []string{"packages/a", "packages/b", "web"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	check := func(name, command string) *config.Check {
 		return &config.Check{Gate: config.Gate{Name: name, RunInCI: true, RunLocally: true}, Command: command}
@@ -144,9 +138,7 @@ func testProject(t *testing.T) *keeper.Project {
 
 func TestPlanCI(t *testing.T) {
 	plan, err := planCI(testCI(t, wholeCI), testProject(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	global := "echo \"::group::Install\"\nnpm ci\necho \"::endgroup::\"\n" +
 		"echo \"::group::Say \\\"\\$HOME\\\"\"\n(cd \"my app\" && echo a # b\n)\necho \"::endgroup::\""
 	seed := "echo \"::group::Seed\"\n(cd \"db\" && make seed)\necho \"::endgroup::\""
@@ -171,9 +163,7 @@ func TestPlanCI(t *testing.T) {
 func TestScriptRuns(t *testing.T) {
 	sh := environtest.Need(t, "sh")
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "a $x `b"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Join(dir, "a $x `b"), 0o755))
 	cmd := exec.Command(sh, "-c", script([]config.CIStep{
 		{Name: "one `date` \\", Run: "echo first # comment", WorkingDirectory: "a $x `b"},
 		{Name: "two", Run: "basename \"$PWD\""},

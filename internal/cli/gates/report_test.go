@@ -36,9 +36,7 @@ func TestReports(t *testing.T) {
 func TestJUnitIsNeverGreenByAccident(t *testing.T) {
 	for name, result := range testResults() {
 		var read junitSuites
-		if err := xml.Unmarshal(junit(result), &read); err != nil {
-			t.Fatal(err)
-		}
+		check(t, xml.Unmarshal(junit(result), &read))
 		bad := read.Suites[0].Failures+read.Suites[0].Errors > 0
 		if bad != (exitFor(result) != term.ExitOK) {
 			t.Errorf("%s: bad cases: %t, exit code %d", name, bad, exitFor(result))
@@ -87,9 +85,7 @@ func TestReportsFor(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "r.md")
 	reports, err := reportsFor([]string{filepath.Join(dir, "r.xml"), path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, r := range reports {
 		if err := r.write(testResults()["failed"]); err != nil {
 			t.Error(err)

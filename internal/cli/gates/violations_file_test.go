@@ -131,9 +131,7 @@ func TestWriteTellsOfBrokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	good, broken := filepath.Join(dir, "good.json"), filepath.Join(dir, "broken.json")
 	for path, text := range map[string]string{good: `{"status":"fail","violations":[{"id":"aa","status":"new"}]}`, broken: `{"status":`} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	v := openViolation{Violation: review.Violation{ID: "aa", Status: review.Fixed, Result: "done"}, files: []string{filepath.Join(dir, "gone.json"), broken, good}}
 	errs := v.write()

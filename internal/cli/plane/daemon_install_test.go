@@ -11,9 +11,7 @@ import (
 
 func TestUnitText(t *testing.T) {
 	text, err := unitText("/opt/100% \"odd\" $x/stop\\gated", map[string]string{"PATH": "/a b:/c", "STOPGATE_STATE_DIR": ""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	head, rest, _ := strings.Cut(text, "\n")
 	want := `[Unit]
 Description=stopgate: runs pipelines and agents
@@ -50,15 +48,11 @@ func TestReadUnit(t *testing.T) {
 		t.Errorf("none: %q, %v", text, err)
 	}
 	ours, err := unitText("/stopgated", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for text, known := range map[string]bool{
 		ours: true, ours + "Nice=5\n": false, strings.TrimSuffix(ours, "\n"): false, "": false, "[Unit]\n": false, ours[1:]: false,
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := readUnit(path, false); (err == nil) != known {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -27,9 +27,7 @@ func TestHaltOfOneThatEnds(t *testing.T) {
 			t.Errorf("kill %t, none: %t, %v", kill, stopped, err)
 		}
 		release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		synctest.Test(t, func(t *testing.T) {
 			go func() {
 				synctest.Wait() // it has seen the lock
@@ -48,9 +46,7 @@ func TestHaltOfOneThatEnds(t *testing.T) {
 func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
 	state := t.TempDir()
 	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer release()
 	listener, err := net.Listen("unix", daemonapi.Socket(state))
 	if err != nil {
@@ -99,9 +95,7 @@ func TestSettleGivesUp(t *testing.T) {
 	state := t.TempDir()
 	p := &Plane{Client: daemonapi.At(state), stateDir: state}
 	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer release()
 	running, was, err := p.settle(t.Context(), 20*time.Millisecond)
 	var coded term.CodeError

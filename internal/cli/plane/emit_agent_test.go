@@ -13,9 +13,7 @@ func TestWhoIsMeant(t *testing.T) {
 		if err == nil {
 			err = dir.SetSession(agentdir.Session{ID: session})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 	for _, test := range []struct{ own, id, want string }{
 		{"", "aa11-first", "aa11-first"},

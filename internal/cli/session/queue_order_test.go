@@ -27,9 +27,7 @@ func TestParseOrder(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := parseOrder("argument", []byte(tt.text), tt.session)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -107,9 +105,7 @@ func FuzzOrder(f *testing.F) {
 		want := driver.Order{Session: session}
 		text = []byte(strings.TrimPrefix(string(text), "\uFEFF"))
 		if json.Unmarshal(text, &want.Commands) != nil {
-			if err := json.Unmarshal(text, &want); err != nil {
-				t.Fatal(err)
-			}
+			check(t, json.Unmarshal(text, &want))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

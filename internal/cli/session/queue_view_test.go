@@ -82,21 +82,15 @@ func testDesk(t *testing.T) *desk {
 	t.Helper()
 	state := t.TempDir()
 	asking := presence.Client{Session: "asking", Socket: "/s", PID: 7, Pane: "%1", State: presence.Asking}
-	if err := presence.NewBook(state).Store(asking); err != nil {
-		t.Fatal(err)
-	}
+	check(t, presence.NewBook(state).Store(asking))
 	return &desk{stateDir: state, queues: queue.NewStore(state)}
 }
 
 func listed(t *testing.T, session string) queue.Listed {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "queue.json")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, noon(), noon()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, nil, 0o600))
+	check(t, os.Chtimes(path, noon(), noon()))
 	return queue.Listed{Session: session, Path: path, Queue: testQueues()[session]}
 }
 
@@ -196,9 +190,7 @@ func TestTellerTellsWhatIsNew(t *testing.T) {
 	tell := term.Teller(&out)
 	told := func(l *queueList) []string {
 		out.Reset()
-		if err := tell(l); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tell(l))
 		var lines []string
 		for line := range strings.Lines(out.String()) {
 			lines = append(lines, strings.TrimSpace(line[len(time.TimeOnly):]))
@@ -224,14 +216,10 @@ func TestJSONTellerTellsEachChangeOnce(t *testing.T) {
 	tell := term.JSONTeller(&out)
 	list := &queueList{queues: []queueView{{Session: "<a>"}}}
 	for range 2 {
-		if err := tell(list); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tell(list))
 	}
 	list.queues[0].Total = 2
-	if err := tell(list); err != nil {
-		t.Fatal(err)
-	}
+	check(t, tell(list))
 	want := `[{"session":"<a>","path":"","completed":0,"total":0,"state":""}]
 [{"session":"<a>","path":"","completed":0,"total":2,"state":""}]
 `
@@ -247,9 +235,7 @@ func TestDrawerDrawsWhatIsNew(t *testing.T) {
 	list := testList(t)
 	drawn := func() bool {
 		out.Reset()
-		if err := draw(list); err != nil {
-			t.Fatal(err)
-		}
+		check(t, draw(list))
 		return out.Len() > 0
 	}
 	if !drawn() || drawn() {

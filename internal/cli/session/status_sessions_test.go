@@ -20,17 +20,13 @@ func TestStatusOfSessions(t *testing.T) {
 	store := queue.NewStore(state)
 	for session, q := range testQueues() {
 		if session == "fresh" || session == "not-yet" || session == "gone" {
-			if err := store.Create(session, q); err != nil {
-				t.Fatal(err)
-			}
+			check(t, store.Create(session, q))
 		}
 	}
 	outbox := wake.NewOutbox(state)
 	put := func(agent, key string) wake.Letter {
 		l := wake.Letter{Key: key, Kind: wake.Stop, AgentID: agent, Session: "main", Time: noon()}
-		if err := outbox.Put(l); err != nil {
-			t.Fatal(err)
-		}
+		check(t, outbox.Put(l))
 		return l
 	}
 	put("calm", wake.Key("1"))
@@ -38,17 +34,11 @@ func TestStatusOfSessions(t *testing.T) {
 	put("late", wake.Key("3"))
 	lost := put("lost", wake.Key("4"))
 	for range 3 {
-		if err := outbox.Box("late").Tried(late, errors.New("connection\nrefused"), noon(), noon()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, outbox.Box("late").Tried(late, errors.New("connection\nrefused"), noon(), noon()))
 	}
-	if err := outbox.Box("lost").Kill(lost, "no such agent"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, outbox.Box("lost").Kill(lost, "no such agent"))
 	s, err := ReadSessions(state, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var out bytes.Buffer
 	s.Print(false, func(name, text, hint string) { fmt.Fprintf(&out, "%s|%s|%s\n", name, text, hint) })
 	goldentest.Check(t, filepath.Join("queue", "status.txt"), strings.ReplaceAll(out.String(), filepath.Dir(s.Outbox[2].Newest.Path), "DEAD"))
@@ -62,9 +52,7 @@ func TestStatusOfSessions(t *testing.T) {
 
 func TestStatusOfNoSessions(t *testing.T) {
 	s, err := ReadSessions(t.TempDir(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s.Print(false, func(name, text, hint string) { t.Errorf("%s %s %s", name, text, hint) })
 }
 
