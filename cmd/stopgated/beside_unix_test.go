@@ -21,9 +21,7 @@ func TestBesideStopgate(t *testing.T) {
 	bin, links, home := t.TempDir(), t.TempDir(), t.TempDir()
 	check(t, programs.Build(bin))
 	stopgate := filepath.Join(links, "stopgate")
-	if err := os.Symlink(filepath.Join(bin, "stopgate"), stopgate); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(filepath.Join(bin, "stopgate"), stopgate))
 	var agent string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		agent = r.Header.Get("User-Agent")
@@ -32,9 +30,7 @@ func TestBesideStopgate(t *testing.T) {
 	}))
 	defer server.Close()
 	config := fmt.Sprintf(`{"providers":{"p":{"env":{"ANTHROPIC_BASE_URL":%q,"ANTHROPIC_API_KEY":"hush-3f9a"}}}}`, server.URL)
-	if err := os.WriteFile(filepath.Join(home, "ccc.json"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(home, "ccc.json"), []byte(config), 0o600))
 	cmd := exec.Command(stopgate, "provider", "check")
 	cmd.Env = []string{"HOME=" + home, "CCC_CONFIG_DIR=" + home}
 	out, err := cmd.CombinedOutput()

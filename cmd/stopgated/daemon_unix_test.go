@@ -18,12 +18,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
 )
-
-var check = checktest.OK
 
 func TestMain(m *testing.M) {
 	environtest.Clean()

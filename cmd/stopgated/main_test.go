@@ -8,7 +8,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
+
+var check = checktest.OK
 
 func TestRun(t *testing.T) {
 	t.Setenv("STOPGATE_STATE_DIR", t.TempDir())
@@ -54,9 +58,7 @@ func TestStoreVerifyExitCodes(t *testing.T) {
 	if code, text := verify(); code != 0 {
 		t.Errorf("none: exit %d, %s", code, text)
 	}
-	if err := os.WriteFile(db, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(db, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	if code, text := verify(); code != 1 || !strings.Contains(text, "damaged") {
 		t.Errorf("damaged: exit %d, %s", code, text)
 	}

@@ -16,16 +16,10 @@ func inProject(t *testing.T, files map[string]string) {
 	root := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(root, ".gauntlet", "runbooks", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		check(t, os.WriteFile(path, []byte(text), 0o644))
 	}
-	if err := os.Mkdir(filepath.Join(root, ".git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Join(root, ".git"), 0o755))
 	t.Chdir(root)
 }
 
@@ -125,9 +119,7 @@ func TestRunbookCheckFaults(t *testing.T) {
 
 func TestRunbookWithoutRunbooks(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir(".git", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(".git", 0o755))
 	if code, out, _ := runbookCommand("check"); code != 0 || out != "nothing to check: no .gauntlet/runbooks here or above\n" {
 		t.Errorf("exit %d, %s", code, out)
 	}

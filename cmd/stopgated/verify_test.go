@@ -30,9 +30,7 @@ func TestStoreVerifyAdvice(t *testing.T) {
 			path := filepath.Join(state, "stopgate.db")
 			addEvent(t, path, "one", 0)
 			old, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			addEvent(t, path, "two", 1)
 			test.wrong(t, path, old)
 			var out, errOut strings.Builder
@@ -48,22 +46,16 @@ func heads(database string) string { return strings.TrimSuffix(database, ".db") 
 
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, data, 0o600))
 }
 
 // addEvent is a daemon's short life.
 func addEvent(t *testing.T, path, id string, expected store.Position) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: id, Expected: expected}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 }

@@ -39,25 +39,17 @@ func TestWakeSend(t *testing.T) {
 	defer gateway.Close()
 	home, state := t.TempDir(), t.TempDir()
 	registry := filepath.Join(home, ".config", "agent-gauntlet", "agent-registry.json")
-	if err := os.MkdirAll(filepath.Dir(registry), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(registry), 0o700))
 	entry := fmt.Sprintf(`{"agents":[{"agent_id":"warden","session_name":"s","gateway":{"transport":"webhook","url":%q}}]}`, gateway.URL)
-	if err := os.WriteFile(registry, []byte(entry), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(registry, []byte(entry), 0o600))
 	for _, key := range []string{"first", "stuck"} {
-		if err := wake.NewOutbox(state).Put(wake.Letter{Key: key, Kind: wake.Stop, AgentID: "warden", Session: "s", Time: time.Now(), Body: "hello"}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, wake.NewOutbox(state).Put(wake.Letter{Key: key, Kind: wake.Stop, AgentID: "warden", Session: "s", Time: time.Now(), Body: "hello"}))
 	}
 	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 		cmd := exec.Command(program, "wake-send")
 		cmd.Env = []string{"HOME=" + home, "STOPGATE_STATE_DIR=" + state}
 		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmd.Start())
 		key := <-arrived
 		if signal == syscall.SIGTERM && key == "first" {
 			key = <-arrived
