@@ -15,9 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
 )
+
+var check = checktest.OK
 
 // bin is where stopgate is.
 var bin string
@@ -42,18 +45,14 @@ func run(m *testing.M) int {
 
 func TestNothingGetsPast(t *testing.T) {
 	files, err := filepath.Glob("attempts/*.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	environtest.Need(t, "git")
 	environtest.Need(t, "jq")
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".sh"), func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			settings := config
 			if strings.HasPrefix(filepath.Base(file), "3") {
 				settings += protecting
@@ -99,9 +98,7 @@ const protecting = "protect: [guarded.txt]\nprotect_mode: block\n"
 func newWorld(t *testing.T, config string) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	w := &world{
 		t: t, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "work", "project"),
 		state: filepath.Join(dir, "home", ".local", "state", "stopgate"), stop: filepath.Join(dir, "stop.json"),
@@ -117,9 +114,7 @@ func newWorld(t *testing.T, config string) *world {
 		"HOME=" + w.home, "PATH=" + strings.Join([]string{filepath.Join(dir, "bin"), bin, os.Getenv("PATH")}, ":"),
 		"PROJECT=" + w.project, "STATE=" + w.state, "STOP=" + w.stop, "TMPDIR=" + filepath.Join(dir, "tmp"),
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(dir, "tmp"), 0o700))
 	w.hookProgram()
 	w.must("git", "init", "-q")
 	w.must("git", "add", "-A")
@@ -135,9 +130,7 @@ func newWorld(t *testing.T, config string) *world {
 func (w *world) hookProgram() {
 	w.t.Helper()
 	base, err := json.Marshal(w.payload("", nil))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, err)
 	w.write(filepath.Join(w.dir, "base.json"), string(base))
 	w.write(filepath.Join(w.dir, "bin", "hook"), `#!/bin/sh
 # hook EVENT [JSON]: sends an event of the session. The hook waits five seconds for it, jq may
@@ -145,19 +138,13 @@ func (w *world) hookProgram() {
 event=$(jq -c --arg e "$1" --argjson more "${2:-{\}}" '.hook_event_name = $e | . * $more' '`+filepath.Join(w.dir, "base.json")+`')
 printf '%s\n' "$event" | CLAUDE_PROJECT_DIR='`+w.project+`' stopgate hook "$1"
 `)
-	if err := os.Chmod(filepath.Join(w.dir, "bin", "hook"), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, os.Chmod(filepath.Join(w.dir, "bin", "hook"), 0o755))
 }
 
 func (w *world) write(path, text string) {
 	w.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	check(w.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // must runs what a person does.
@@ -208,9 +195,7 @@ func (w *world) payload(event string, more map[string]any) map[string]any {
 func (w *world) event(event string, more map[string]any) map[string]any {
 	w.t.Helper()
 	text, err := json.Marshal(w.payload(event, more))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, err)
 	ctx, cancel := context.WithTimeout(w.t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "stopgate"), "hook", event, "--timeout", "20m")

@@ -16,9 +16,7 @@ import (
 func testLab(t *testing.T) *lab {
 	t.Helper()
 	l, err := newLab("stopgate", "lefthook")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(l.close)
 	return l
 }
@@ -66,9 +64,7 @@ func TestRaceTakesTurns(t *testing.T) {
 		programs = append(programs, program{name: name, dir: l.dir, args: []string{"sh", "-c", "echo " + name + " | tee -a " + log}, wants: name})
 	}
 	s, err := l.race(t.Context(), 4, programs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range s {
 		if len(s[i].times) != 4 || s[i].peak <= 0 {
 			t.Errorf("%s: %+v", programs[i].name, s[i])
@@ -100,16 +96,12 @@ func TestRaceNoticesWorkNotDone(t *testing.T) {
 func TestRepository(t *testing.T) {
 	l := testLab(t)
 	dir, err := l.repository(t.Context(), "r", 250, project("true"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	status := func() []string {
 		cmd := exec.CommandContext(t.Context(), "git", "status", "--porcelain")
 		cmd.Dir, cmd.Env = dir, l.env
 		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	}
 	if diff := cmp.Diff([]string{""}, status()); diff != "" {
@@ -119,12 +111,8 @@ func TestRepository(t *testing.T) {
 		t.Error(err)
 	}
 	before, err := os.Stat(filepath.Join(dir, fileName(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := change(dir, 2); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, change(dir, 2))
 	if diff := cmp.Diff([]string{" M " + fileName(0), " M " + fileName(1)}, status()); diff != "" {
 		t.Error(diff)
 	}

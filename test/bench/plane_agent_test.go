@@ -15,9 +15,7 @@ import (
 func buildPrograms(t *testing.T, l *lab) (client string) {
 	t.Helper()
 	bin := t.TempDir()
-	if err := programs.Build(bin, "test/standin/claude"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, programs.Build(bin, "test/standin/claude"))
 	l.stopgate, l.other = filepath.Join(bin, "stopgate"), filepath.Join(bin, "stopgated")
 	return filepath.Join(bin, "claude")
 }
@@ -27,13 +25,9 @@ func TestAgentStopsAskTheDaemon(t *testing.T) {
 	l := testLab(t)
 	buildPrograms(t, l)
 	m, err := l.managed(t.Context(), "s", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer m.kill()
-	if err := m.signal(t.Context(), l); err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.signal(t.Context(), l))
 	dir := t.TempDir()
 	for _, agent := range []string{"", m.agents[0], m.agents[0]} {
 		if _, _, err := l.run(t.Context(), m.agentStop(l, dir, agent).program); err != nil {
@@ -53,9 +47,7 @@ func TestAgentsStart(t *testing.T) {
 	l := testLab(t)
 	t.Setenv(clientVariable, buildPrograms(t, l))
 	s, err := l.newStarts(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer s.close()
 	for range 2 {
 		for name, start := range map[string]func() (time.Duration, error){

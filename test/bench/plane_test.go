@@ -18,8 +18,11 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store/sqlite"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
+
+var check = checktest.OK
 
 // The test binary is also the daemon that the benchmarks start.
 func TestMain(m *testing.M) {
@@ -37,26 +40,20 @@ func TestMain(m *testing.M) {
 func testState(t *testing.T, l *lab, name string) string {
 	t.Helper()
 	state, err := l.state(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return state
 }
 
 func TestALifeEndsWell(t *testing.T) {
 	steps, err := lifeSteps()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var o *engine.Owner
 	for _, data := range steps {
 		step, err := engine.DecodeStep(data)
 		if err == nil {
 			o, err = engine.Apply(o, step)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 	if o.Step != runbook.EndDone || len(o.Effects) != 0 || len(o.History) != 3 || len(steps) < 4*lifeTurns {
 		t.Errorf("after %d steps: %+v", len(steps), o)
@@ -65,19 +62,13 @@ func TestALifeEndsWell(t *testing.T) {
 
 func TestFillEventsMakesAsManyAsItShould(t *testing.T) {
 	state := testState(t, testLab(t), "s")
-	if err := fillEvents(t.Context(), database(state), 10*hands+7); err != nil {
-		t.Fatal(err)
-	}
+	check(t, fillEvents(t.Context(), database(state), 10*hands+7))
 	s, err := sqlite.Open(t.Context(), database(state))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer s.Close()
 	n := 0
 	for _, err := range s.ReadAll(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		n++
 	}
 	if n != 10*hands+7 {
@@ -88,9 +79,7 @@ func TestFillEventsMakesAsManyAsItShould(t *testing.T) {
 func TestGroupFileHasEverything(t *testing.T) {
 	path := testLab(t).path("file")
 	g, err := newGroupFile(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
@@ -103,9 +92,7 @@ func TestGroupFileHasEverything(t *testing.T) {
 	}
 	all.Wait()
 	text, err := os.ReadFile(path) // before it is closed
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	slices.Sort(text)
 	var want []byte
 	for i := range 20 {
@@ -132,9 +119,7 @@ func TestQuantile(t *testing.T) {
 
 func TestStopsAreAnswered(t *testing.T) {
 	m, err := testLab(t).managed(t.Context(), "s", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer m.kill()
 	for _, synced := range []bool{false, true} {
 		s, err := m.atOnce(t.Context(), 4, 5, synced)
@@ -155,12 +140,8 @@ func TestBacklogIsRead(t *testing.T) {
 	l := testLab(t)
 	place, state := testState(t, l, "place"), testState(t, l, "s")
 	ids, err := fillAgents(t.Context(), database(state), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := writeBacklog(planeJournal(place), ids, 2000); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, writeBacklog(planeJournal(place), ids, 2000))
 	if _, err := l.catchUp(t.Context(), place, state); err != nil {
 		t.Error(err)
 	}
@@ -180,9 +161,7 @@ func TestBacklogIsRead(t *testing.T) {
 func TestReplayNoticesADaemonWithoutEvents(t *testing.T) {
 	l := testLab(t)
 	state := testState(t, l, "s")
-	if err := fillEvents(t.Context(), database(state), 40*hands); err != nil {
-		t.Fatal(err)
-	}
+	check(t, fillEvents(t.Context(), database(state), 40*hands))
 	var s series
 	if err := l.startOnce(t.Context(), state, 40*hands, &s); err != nil || len(s.times) != 1 {
 		t.Error(err)
@@ -197,9 +176,7 @@ func TestSlowDiskIsSlow(t *testing.T) {
 	l, hooked := testLab(t), map[bool]bool{}
 	for _, slow := range []bool{false, true} {
 		conn := &hookedConn{}
-		if err := sleepBeforeCommits(conn, "file:"+database(l.path(appendDir(1, slow)))); err != nil {
-			t.Fatal(err)
-		}
+		check(t, sleepBeforeCommits(conn, "file:"+database(l.path(appendDir(1, slow)))))
 		hooked[slow] = conn.commit != nil
 		if !slow {
 			continue

@@ -41,9 +41,7 @@ func TestExamplesInTheDocsAreValid(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"README.md", "docs/format.md"} {
 		text, err := os.ReadFile(filepath.Join(repository, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		examples := strings.Split(string(text), "```yaml\n")[1:]
 		if len(examples) == 0 {
 			t.Errorf("%s shows no configuration", file)
@@ -55,12 +53,8 @@ func TestExamplesInTheDocsAreValid(t *testing.T) {
 			if strings.HasPrefix(example, "trust:") {
 				path = filepath.Join(home, ".config", "agent-gauntlet", "config.yml")
 			}
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			check(t, os.WriteFile(path, []byte(example), 0o600))
 			cmd := exec.Command(stopgate, "validate")
 			cmd.Dir = root
 			cmd.Env = []string{"HOME=" + home}

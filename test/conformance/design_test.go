@@ -61,9 +61,7 @@ func TestDesignPageNamesEveryPackage(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 }
 
@@ -71,9 +69,7 @@ func TestDesignPageNamesEveryPackage(t *testing.T) {
 func TestSeed003TheEntryPointIsThin(t *testing.T) {
 	path := filepath.Join(repository, "cmd", "stopgate", "main.go")
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var statements, functions int
 	for _, declared := range file.Decls {
 		if f, ok := declared.(*ast.FuncDecl); ok {

@@ -39,21 +39,13 @@ func example(t *testing.T, name, model string) *plane {
 	t.Helper()
 	t.Parallel()
 	client, err := standInClient()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	home, root := t.TempDir(), t.TempDir()
-	if err := os.CopyFS(root, os.DirFS(filepath.Join(repository, "examples", name))); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(root, os.DirFS(filepath.Join(repository, "examples", name))))
 	p := elsewhere(t, home, root)
-	if err := os.Symlink(client, filepath.Join(home, "claude")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(client, filepath.Join(home, "claude")))
 	p.write(filepath.Join(home, "standin-model"), signals+model+"esac\n")
-	if err := os.Chmod(filepath.Join(home, "standin-model"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(filepath.Join(home, "standin-model"), 0o700))
 	p.write(filepath.Join(home, ".gitconfig"), "[user]\nname = Test\nemail = test@example.invalid\n[init]\ndefaultBranch = main\n")
 	p.write(filepath.Join(home, ".config", "agent-gauntlet", "config.yml"), "notify:\n  command: printf '%s\\n' >> \"$HOME/told\"\n")
 	p.git("init", "--quiet")
@@ -79,9 +71,7 @@ func (p *plane) git(args ...string) string {
 func (p *plane) begins(args ...string) (id string) {
 	p.t.Helper()
 	var o api.Owner
-	if err := json.Unmarshal([]byte(p.does(append([]string{"start", "--json"}, args...)...).stdout), &o); err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, json.Unmarshal([]byte(p.does(append([]string{"start", "--json"}, args...)...).stdout), &o))
 	return o.ID
 }
 
@@ -107,9 +97,7 @@ func (p *plane) went(id string) string {
 func (p *plane) wasTold() (lines []string) {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.home, "asked"))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, err)
 	for told := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n--\n"), "\n--\n") {
 		told = strings.TrimPrefix(told, "Stop hook feedback:\n")
 		first, _, _ := strings.Cut(told, "\n")
@@ -230,17 +218,11 @@ func TestExampleNightlyChoresExpires(t *testing.T) {
 func TestExamplesGlobalConfiguration(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(repository, "examples", "nightly-chores", "global.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	home := t.TempDir()
 	path := filepath.Join(home, ".config", "agent-gauntlet", "config.yml")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	check(t, os.WriteFile(path, text, 0o600))
 	if r := inDir(t, home, []string{"HOME=" + home}, stopgate, "validate"); r.code != 0 || !strings.Contains(r.stdout, "valid") {
 		t.Errorf("%+v", r)
 	}

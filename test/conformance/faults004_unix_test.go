@@ -129,13 +129,9 @@ func TestSupervisorHookThatIsEnded(t *testing.T) {
 			cmd.Stdin = bytes.NewReader(d.stopPayload(nil))
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, cmd.Start())
 			eventually(t, "the reviewer runs", func() bool { return exists(d.beside("runs.ready")) })
-			if err := cmd.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
+			check(t, cmd.Process.Signal(signal))
 			if err := cmd.Wait(); err != nil {
 				t.Errorf("%v: %s", err, stderr.String())
 			}
@@ -158,9 +154,7 @@ var hostile = map[string]any{
 func TestRuling412HostileSessionIDs(t *testing.T) {
 	d := newDesk(t)
 	d.answers(verdictLine(false, "never asked"))
-	if err := os.MkdirAll(d.state(""), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(d.state(""), 0o700))
 	spill(t, d.beside("x.json"), "outside")
 	spill(t, d.claude("x.json"), "outside")
 	before := d.everything()
@@ -177,9 +171,7 @@ func TestRuling412HostileSessionIDs(t *testing.T) {
 		t.Error(diff)
 	}
 	entries, err := os.ReadDir(d.state(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, entry := range entries {
 		if entry.Name() != "hook-invocation.log" {
 			t.Errorf("%s was made", entry.Name())
@@ -229,9 +221,7 @@ func (d *desk) everything() map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, err)
 	return all
 }
 
@@ -241,13 +231,9 @@ func TestRuling412PlantedLinks(t *testing.T) {
 	for _, name := range []string{"supervisor-abc123.json", "supervisor-abc123-output.jsonl", "hook-invocation.log", ".supervisor-abc123.lock"} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			if err := os.MkdirAll(d.state(""), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(d.state(""), 0o700))
 			spill(t, d.beside("outside"), "outside")
-			if err := os.Symlink(d.beside("outside"), d.state(name)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Symlink(d.beside("outside"), d.state(name)))
 			d.answers(verdictLine(false, "go on"))
 			before := d.everything()
 			d.hook(nil)
@@ -266,13 +252,9 @@ func TestSupervisorPipesInPlaceOfFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			if err := os.MkdirAll(d.state(""), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(d.state(""), 0o700))
 			_ = os.Remove(d.claude(name)) // where there is one
-			if err := syscall.Mkfifo(d.claude(name), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, syscall.Mkfifo(d.claude(name), 0o600))
 			d.answers(verdictLine(false, "go on"))
 			if a := d.hook(nil); a.Decision != "block" && a.SystemMessage == "" {
 				t.Errorf("%+v", a.result)
@@ -345,9 +327,7 @@ CLAUDECODE=1 '`+d.ccc()+`' supervisor-hook < '`+payload+`'
 				free(t, path, slurp(t, path), secrets)
 				return nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if searched < 6 {
 				t.Errorf("only %d files were searched", searched)
 			}

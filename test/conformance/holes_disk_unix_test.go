@@ -15,9 +15,7 @@ import (
 func TestFaultConfigThatIsADirectory(t *testing.T) {
 	t.Parallel()
 	g := bare(t)
-	if err := os.MkdirAll(g.path(".gauntlet/config.yml"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(g.path(".gauntlet/config.yml"), 0o700))
 	g.stop().is(t, "no_config")
 	g.remove(".gauntlet/config.yml")
 	g.write(".gauntlet/config.yml", theCheck)
@@ -49,9 +47,7 @@ func TestFaultLogDirectoryThatRefusesWrites(t *testing.T) {
 
 func link(t *testing.T, to, at string) {
 	t.Helper()
-	if err := os.Symlink(to, at); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(to, at))
 }
 
 // readOnly makes a directory in which nobody can write: /proc, for root, and one
@@ -62,9 +58,7 @@ func readOnly(g *gated, dir string) {
 		link(g.t, "/proc/self", dir)
 		return
 	}
-	if err := os.Mkdir(dir, 0o500); err != nil {
-		g.t.Fatal(err)
-	}
+	check(g.t, os.Mkdir(dir, 0o500))
 }
 
 func TestFaultStateDirectoryThatRefusesWrites(t *testing.T) {
@@ -117,9 +111,7 @@ func TestFaultFullFileSystem(t *testing.T) {
 		} {
 			t.Run(where+" "+name, func(t *testing.T) {
 				g := newGated(t, theCheck)
-				if err := os.MkdirAll(g.beside(where), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				check(t, os.MkdirAll(g.beside(where), 0o700))
 				cmd := exec.Command("unshare", "-m", "sh", "-c", "{ "+mount+`; } 2> /dev/null; shift; exec "$@"`, "sh", g.beside(where), stopgate, "stop-hook")
 				cmd.Dir, cmd.Env = g.root, g.env
 				a := understand(t, await(t, cmd, bytes.NewReader(g.stopPayload(nil))))
@@ -151,9 +143,7 @@ func TestFaultDamagedLedger(t *testing.T) {
 			if err != nil || len(files) != 1 {
 				t.Fatalf("%q, %v", files, err)
 			}
-			if err := damage(files[0]); err != nil {
-				t.Fatal(err)
-			}
+			check(t, damage(files[0]))
 			g.stop().is(t, "failed")
 			g.remove("bad")
 			g.stop().is(t, "passed")
@@ -189,12 +179,8 @@ func TestFaultPipesInPlaceOfFiles(t *testing.T) {
 			g.set("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES=10")
 			path := g.beside(name)
 			removeAll(t, path)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := syscall.Mkfifo(path, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			check(t, syscall.Mkfifo(path, 0o600))
 			g.stop().is(t, want)
 		})
 	}

@@ -162,9 +162,7 @@ func TestHole08AnEditedOrLostReviewFileClosesNothing(t *testing.T) {
 		"an unknown status": func(g *gated, _ string) { g.answerReview("wontfix", "because") },
 		"an endless file": func(g *gated, file string) {
 			removeAll(g.t, file)
-			if err := os.Symlink("/dev/zero", file); err != nil {
-				g.t.Fatal(err)
-			}
+			check(g.t, os.Symlink("/dev/zero", file))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

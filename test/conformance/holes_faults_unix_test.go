@@ -104,9 +104,7 @@ func (g *gated) backdate(at time.Time) {
 		}
 		return os.Chtimes(path, at, at)
 	})
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	check(g.t, err)
 }
 
 // Fifty hooks are started and then let loose together. One runs the gates, which
@@ -151,9 +149,7 @@ func (g *gated) beginAndHold() (*begun, io.WriteCloser) {
 	if err == nil {
 		err = b.Start()
 	}
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	check(g.t, err)
 	return b, input
 }
 

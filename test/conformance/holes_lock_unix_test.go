@@ -21,9 +21,7 @@ func (g *gated) begin() *begun {
 	g.t.Helper()
 	b := &begun{Cmd: g.command("stop-hook"), t: g.t}
 	b.Stdin, b.Stdout, b.Stderr = bytes.NewReader(g.stopPayload(nil)), &b.stdout, &b.stderr
-	if err := b.Start(); err != nil {
-		g.t.Fatal(err)
-	}
+	check(g.t, b.Start())
 	return b
 }
 
@@ -42,9 +40,7 @@ func (b *begun) said() answer {
 
 func (b *begun) signal(s syscall.Signal) {
 	b.t.Helper()
-	if err := b.Process.Signal(s); err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, b.Process.Signal(s))
 }
 
 // endLeft ends what a killed hook has left behind.

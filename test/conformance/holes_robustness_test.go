@@ -17,9 +17,7 @@ import (
 func TestHole11PrettyPrintedChunkedStdin(t *testing.T) {
 	g := newGated(t, theCheck)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	written := make(chan error, 1)
 	go func() {
 		_, err := w.WriteString("{\n" + strings.Repeat(" \n", 200<<10))
@@ -30,9 +28,7 @@ func TestHole11PrettyPrintedChunkedStdin(t *testing.T) {
 		written <- err
 	}()
 	a := understand(t, await(t, g.command("stop-hook"), r))
-	if err := <-written; err != nil {
-		t.Fatal(err)
-	}
+	check(t, <-written)
 	a.is(t, "passed")
 }
 

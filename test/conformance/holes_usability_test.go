@@ -102,9 +102,7 @@ func TestHole19NoMoreAtOnceThanAllowed(t *testing.T) {
 	running, most := 0, 0
 	for _, step := range strings.Fields(slurp(t, g.beside("runs"))) {
 		n, err := strconv.Atoi(step)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		running += n
 		most = max(most, running)
 	}

@@ -13,9 +13,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
 )
+
+var check = checktest.OK
 
 // The program, and the program under the names that seeds 000 and 003 give it.
 var stopgate, conclaude, tuiDriver string
@@ -69,12 +72,8 @@ func newBench(t *testing.T, script string) *bench {
 func (b *bench) write(name, text string) {
 	b.t.Helper()
 	path := filepath.Join(b.root, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	check(b.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // read returns what a hook command left behind; empty when it did not run.
@@ -108,9 +107,7 @@ func (b *bench) payload(changes map[string]any) []byte {
 		}
 	}
 	data, err := json.Marshal(doc)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, err)
 	return data
 }
 

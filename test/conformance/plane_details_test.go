@@ -20,17 +20,13 @@ import (
 // What a stop of an agent means is in its file. The daemon is asked for the signal alone.
 func TestSeed002OnStopIsNoQuestion(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(repository, "internal", "control", "api", "openapi.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var document struct {
 		Components struct {
 			Schemas map[string]struct{ Properties map[string]any }
 		}
 	}
-	if err := json.Unmarshal(text, &document); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &document))
 	got := slices.Sorted(maps.Keys(document.Components.Schemas["Signal"].Properties))
 	if want := []string{"kind", "message", "signaled"}; !slices.Equal(got, want) {
 		t.Errorf("the answer has %q, want %q", got, want)
@@ -65,9 +61,7 @@ func TestSeed002NoTestOfAgentsSleeps(t *testing.T) {
 	}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if n := sleeps(file, false); n > 0 {
 			t.Errorf("%s sleeps in %d places", path, n)
 		}
@@ -172,9 +166,7 @@ func TestSleeps(t *testing.T) {
 		`time.Sleep(typingPause)`:                                               0,
 	} {
 		file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x; func f() { "+text+" }", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if got := sleeps(file, false); got != want {
 			t.Errorf("%d, want %d: %s", got, want, text)
 		}

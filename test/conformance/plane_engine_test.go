@@ -27,9 +27,7 @@ func TestDefect03AnEndThatIsToldTwiceEndsOneStep(t *testing.T) {
 		_, o, err := engine.Decide(nil, engine.Input{ID: "create", Time: now, What: engine.Create{
 			Owner: "0123456789abcdef", Kind: engine.Pipeline, Name: "p", Plan: plan,
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		ended := engine.ShellExited{Key: o.Shell.Key, Code: code}
 		_, moved, err := engine.Decide(o, engine.Input{ID: "exit", Time: now, What: ended})
 		if err != nil || moved.Shell == nil || moved.Shell.Key == ended.Key {
@@ -47,9 +45,7 @@ func TestDefect03AnEndThatIsToldTwiceEndsOneStep(t *testing.T) {
 // The older system's fold took the time from the clock, so that no replay was the same.
 func TestDefect05TheEngineHasNoClock(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(repository, "internal", "control", "engine", "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	read := 0
 	for _, path := range files {
 		if strings.HasSuffix(path, "_test.go") {
@@ -57,9 +53,7 @@ func TestDefect05TheEngineHasNoClock(t *testing.T) {
 		}
 		read++
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, use := range impure(file) {
 			t.Errorf("%s uses %s", path, use)
 		}
@@ -93,9 +87,7 @@ func impure(file *ast.File) (uses []string) {
 func TestImpure(t *testing.T) {
 	const text = `package x; import ("time"; "math/rand/v2"; "os/exec"; "strings"); var _ = time.Now(); var _ time.Time`
 	file, err := parser.ParseFile(token.NewFileSet(), "x.go", text, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got, want := impure(file), []string{"math/rand/v2", "os/exec", "time.Now"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -50,9 +50,7 @@ func newPlane(t *testing.T, runbook string) *plane {
 func elsewhere(t *testing.T, home, root string) *plane {
 	t.Helper()
 	state, err := os.MkdirTemp("", "s") // a socket's path is short
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	p := &plane{t: t, home: home, state: state, root: root, Client: api.New(filepath.Join(state, "daemon.sock"), "test")}
 	t.Cleanup(p.end)
 	return p
@@ -60,12 +58,8 @@ func elsewhere(t *testing.T, home, root string) *plane {
 
 func (p *plane) write(path, text string) {
 	p.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	check(p.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func (p *plane) env() []string {
@@ -76,18 +70,14 @@ func (p *plane) env() []string {
 func (p *plane) wake() {
 	p.t.Helper()
 	read, write, err := os.Pipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, err)
 	defer read.Close()
 	p.daemon = exec.Command(filepath.Join(filepath.Dir(stopgate), "stopgated"), "daemon")
 	p.daemon.Env = append(p.env(), "STOPGATED_READY_FD=3")
 	p.daemon.ExtraFiles = []*os.File{write}
 	err = p.daemon.Start()
 	write.Close()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, err)
 	if line, err := bufio.NewReader(read).ReadString('\n'); err != nil || !strings.Contains(line, `"ready":true`) {
 		p.t.Fatalf("%s, %v", line, err)
 	}
@@ -96,9 +86,7 @@ func (p *plane) wake() {
 // kill ends the daemon as kill -9 does.
 func (p *plane) kill() {
 	p.t.Helper()
-	if err := p.daemon.Process.Kill(); err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, p.daemon.Process.Kill())
 	_ = p.daemon.Wait()
 	p.daemon = nil
 }
@@ -153,9 +141,7 @@ func (p *plane) startOnly(command string) (o api.Owner) {
 func (p *plane) owner(id string) api.Owner {
 	p.t.Helper()
 	o, err := p.Owner(p.t.Context(), id)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, err)
 	return o
 }
 
@@ -184,9 +170,7 @@ func (p *plane) decision() api.Decision {
 func (p *plane) says(name string, w event.Word) journal.Position {
 	p.t.Helper()
 	at, err := p.journal().Append(&event.Record{Call: journal.NewID(), Kind: event.Emitted, Event: name, Word: &w})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, err)
 	return at
 }
 
@@ -197,9 +181,7 @@ func (p *plane) heard() { p.asks(nobody, p.saidSoFar()) }
 func (p *plane) asks(agent string, through journal.Position) api.Signal {
 	p.t.Helper()
 	s, err := p.Signal(p.t.Context(), agent, through)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, err)
 	return s
 }
 
@@ -211,9 +193,7 @@ func (p *plane) journal() *journal.Journal {
 func (p *plane) saidSoFar() (end journal.Position) {
 	p.t.Helper()
 	for e, err := range p.journal().Read(journal.Position{}) {
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		check(p.t, err)
 		end = e.Position
 	}
 	return end
@@ -232,9 +212,7 @@ func (p *plane) inbox(agent string) (texts []string) {
 			continue // one that is being written
 		}
 		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		check(p.t, err)
 		texts = append(texts, string(text))
 	}
 	slices.Sort(texts)

@@ -254,9 +254,7 @@ func TestRuling23SignalsFromInside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlane(t, strings.Replace(workBook(), "exec sleep", form+"; exec sleep", 1))
-			if err := os.Symlink(stopgate, filepath.Join(p.home, "oj")); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Symlink(stopgate, filepath.Join(p.home, "oj")))
 			p.wake()
 			owner, agent := p.start("fix")
 			p.reaches(owner, "test", "running")
@@ -279,9 +277,7 @@ func TestRuling23ContinueIsLogged(t *testing.T) {
 	contains(t, p.does("log", "--event", "agent:signal").stdout, agent, "continue")
 	facts := 0
 	for e, err := range p.Events(t.Context(), owner, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if slices.Contains(e.Facts, "agent:signal") {
 			facts++
 			break
@@ -415,9 +411,7 @@ func TestDesignTheSocketTakesNoFacts(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]any
 	}
-	if err := p.Ask(t.Context(), "GET", "/v1/openapi.json", nil, &document); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.Ask(t.Context(), "GET", "/v1/openapi.json", nil, &document))
 	var changing []string
 	for path, methods := range document.Paths {
 		for method := range methods {

@@ -197,9 +197,7 @@ func TestRulingC8GatesOfTheProjectFromAnywhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGated(t, theCheck)
-			if err := os.MkdirAll(g.path("src/deep"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(g.path("src/deep"), 0o700))
 			in := func(dir string) string {
 				if dir == "" || filepath.IsAbs(dir) {
 					return dir

@@ -35,9 +35,7 @@ func TestRuling117WhatDoesNotCloseACheck(t *testing.T) {
 
 func removeAll(t *testing.T, path string) {
 	t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(path))
 }
 
 func TestRuling117ACheckThatPassesOnTheSameTreeIsFlaky(t *testing.T) {

@@ -85,9 +85,7 @@ func alone(t *testing.T) bool {
 	}
 	t.Parallel()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if out, err := exec.Command(self, "-alone", "-test.run=^"+t.Name()+"$").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -30,9 +30,7 @@ func TestRuling41Directories(t *testing.T) {
 				d := newDesk(t)
 				for _, variable := range tt.variables {
 					dir := d.beside(variable)
-					if err := os.Mkdir(dir, 0o700); err != nil {
-						t.Fatal(err)
-					}
+					check(t, os.Mkdir(dir, 0o700))
 					if form == "relative" {
 						dir = "../" + variable
 					}

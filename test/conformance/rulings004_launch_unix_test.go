@@ -86,9 +86,7 @@ func TestRuling410EverythingElseIsKept(t *testing.T) {
 	d.starts("glm")
 	first := slurp(t, path)
 	var want any
-	if err := json.Unmarshal([]byte(crowded), &want); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(crowded), &want))
 	if diff := cmp.Diff(want, withoutOurs(t, first)); diff != "" {
 		t.Error(diff)
 	}
@@ -107,9 +105,7 @@ func TestRuling410EverythingElseIsKept(t *testing.T) {
 
 	// A second launch changes nothing, and does not even write.
 	old := time.Now().Add(-time.Hour).Truncate(time.Second)
-	if err := os.Chtimes(path, old, old); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chtimes(path, old, old))
 	d.starts("glm")
 	if info, err := os.Stat(path); err != nil || !info.ModTime().Equal(old) || slurp(t, path) != first {
 		t.Errorf("the second launch wrote: %v, %v", info, err)
@@ -127,9 +123,7 @@ func TestRuling410EverythingElseIsKept(t *testing.T) {
 func (d *desk) mode(path string, want fs.FileMode) {
 	d.t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, err)
 	if info.Mode().Perm() != want {
 		d.t.Errorf("%s is %s, want %s", path, info.Mode(), want)
 	}
@@ -221,9 +215,7 @@ func TestRuling410ALivingClientStaysSupervised(t *testing.T) {
 	plain := d.env
 	d.set("CCC_SUPERVISOR=1")
 	living := d.start("glm", "wait")
-	if err := living.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, living.Start())
 	t.Cleanup(func() { _ = living.Process.Kill(); _ = living.Wait() })
 	eventually(t, "the client runs", func() bool { return len(d.calls()) == 1 })
 	supervised := slurp(t, path)
@@ -233,9 +225,7 @@ func TestRuling410ALivingClientStaysSupervised(t *testing.T) {
 		t.Errorf("a plain launch beside it: %s", diff)
 	}
 	spill(t, d.beside("go"), "")
-	if err := living.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, living.Wait())
 	d.starts("glm")
 	if diff := cmp.Diff(crowded, slurp(t, path)); diff != "" {
 		t.Errorf("a plain launch after it: %s", diff)
@@ -275,9 +265,7 @@ func TestRuling413Modes(t *testing.T) {
 			d.mode(path, want)
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 	if private < 6 {
 		t.Errorf("only %d files", private)
@@ -348,12 +336,8 @@ func TestRuling416ProviderSettings(t *testing.T) {
 	check := func(when, want string) {
 		t.Helper()
 		var got, wanted any
-		if err := json.Unmarshal([]byte(slurp(t, path)), &got); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(want), &wanted); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(slurp(t, path)), &got))
+		check(t, json.Unmarshal([]byte(want), &wanted))
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s: %s", when, diff)
 		}
@@ -382,9 +366,7 @@ func TestRuling416ShadowsAreRefused(t *testing.T) {
 			path := map[string]string{
 				"user": d.claude("settings.json"), "project": d.path(".claude/settings.json"), "local": d.path(".claude/settings.local.json"),
 			}[place]
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			const text = `{"env":{"ANTHROPIC_API_KEY":"secret-key-value","ANTHROPIC_BASE_URL":"http://shadow.example","SHARED":"glm","OTHER":"x"}}`
 			spill(t, path, text)
 			r := d.launch("glm")

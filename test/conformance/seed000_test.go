@@ -63,16 +63,10 @@ func TestAgentIDInNotificationContext(t *testing.T) {
 	b := newBench(t, ranHook)
 	script := filepath.Join(b.root, "notify")
 	b.write("notify", "#!/bin/sh\nprintf '%s' \"$1\" > \"$0.tmp\" && mv \"$0.tmp\" \"$0.said\"\n")
-	if err := os.Chmod(script, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(script, 0o700))
 	global := filepath.Join(b.home, ".config", "agent-gauntlet", "config.yml")
-	if err := os.MkdirAll(filepath.Dir(global), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(global, []byte("notify:\n  command: "+script+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(global), 0o700))
+	check(t, os.WriteFile(global, []byte("notify:\n  command: "+script+"\n"), 0o600))
 	b.passes(b.fire(b.payload(map[string]any{"agent_id": "coder", "agent_type": "general-purpose"})))
 	said := b.waitFor("notify.said")
 	for _, want := range []string{"coder", "general-purpose"} {

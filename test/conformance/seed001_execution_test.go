@@ -42,9 +42,7 @@ func (g *gated) execute(prompt string) gauntlet.Result {
 func (g *gated) hold() (release func()) {
 	g.t.Helper()
 	lock, err := logdir.At(g.path("gauntlet_logs")).Acquire(time.Now())
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	check(g.t, err)
 	return func() { _ = lock.Release() }
 }
 

@@ -48,14 +48,10 @@ func newGated(t *testing.T, config string) *gated {
 func bare(t *testing.T) *gated {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	g := &gated{bench: &bench{t: t, home: filepath.Join(dir, "home"), root: filepath.Join(dir, "project")}}
 	for _, dir := range []string{g.home, g.root, filepath.Join(dir, "tmp"), filepath.Join(dir, "bin")} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(dir, 0o700))
 	}
 	g.env = []string{
 		"HOME=" + g.home,
@@ -99,9 +95,7 @@ func (g *gated) commit(message string) {
 
 func (g *gated) remove(name string) {
 	g.t.Helper()
-	if err := os.Remove(g.path(name)); err != nil {
-		g.t.Fatal(err)
-	}
+	check(g.t, os.Remove(g.path(name)))
 }
 
 // runs is how often theCheck ran.
@@ -111,9 +105,7 @@ func (g *gated) runs() int { return strings.Count(slurp(g.t, g.beside("runs")), 
 func (g *gated) global(text string) {
 	g.t.Helper()
 	path := filepath.Join(g.home, ".config", "agent-gauntlet", "config.yml")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		g.t.Fatal(err)
-	}
+	check(g.t, os.MkdirAll(filepath.Dir(path), 0o700))
 	spill(g.t, path, text)
 }
 
@@ -234,9 +226,7 @@ func slurp(t *testing.T, path string) string {
 
 func spill(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o700))
 }
 
 var (
@@ -258,24 +248,18 @@ func contains(t *testing.T, text string, words ...string) {
 func onlyTools(g *gated, tools ...string) string {
 	g.t.Helper()
 	dir := g.beside("only")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		g.t.Fatal(err)
-	}
+	check(g.t, os.Mkdir(dir, 0o700))
 	for _, tool := range tools {
 		path, err := exec.LookPath(tool)
 		if err == nil {
 			err = os.Symlink(path, filepath.Join(dir, tool))
 		}
-		if err != nil {
-			g.t.Fatal(err)
-		}
+		check(g.t, err)
 	}
 	return dir
 }
 
 func chmod(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(path, mode))
 }

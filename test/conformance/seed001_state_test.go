@@ -28,9 +28,7 @@ func (g *gated) state() map[string]any {
 func (g *gated) recorded(at time.Time, branch, commit string) {
 	g.t.Helper()
 	text, err := json.Marshal(map[string]string{"last_run_completed_at": at.UTC().Format(time.RFC3339), "branch": branch, "commit": commit})
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	check(g.t, err)
 	g.write("gauntlet_logs/.execution_state", string(text))
 }
 
@@ -132,14 +130,10 @@ func (g *gated) logs() []string {
 	var names []string
 	for _, pattern := range []string{"*", "previous/*"} {
 		found, err := filepath.Glob(g.log(pattern))
-		if err != nil {
-			g.t.Fatal(err)
-		}
+		check(g.t, err)
 		for _, path := range found {
 			name, err := filepath.Rel(g.log(""), path)
-			if err != nil {
-				g.t.Fatal(err)
-			}
+			check(g.t, err)
 			names = append(names, filepath.ToSlash(name))
 		}
 	}

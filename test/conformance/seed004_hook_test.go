@@ -70,9 +70,7 @@ func TestSupervisorResultParsing(t *testing.T) {
 					Feedback  string `json:"feedback"`
 				} `json:"last"`
 			}
-			if err := json.Unmarshal([]byte(slurp(t, d.state("supervisor-abc123.json"))), &state); err != nil {
-				t.Fatal(err)
-			}
+			check(t, json.Unmarshal([]byte(slurp(t, d.state("supervisor-abc123.json"))), &state))
 			if last := state.Last; last.AllowStop == nil || *last.AllowStop != (tt.feedback == "") || tt.feedback != "" && last.Feedback != tt.feedback {
 				t.Errorf("kept as %s", slurp(t, d.state("supervisor-abc123.json")))
 			}
@@ -314,12 +312,8 @@ func TestSupervisorResultSchema(t *testing.T) {
 	d.answers(verdictLine(true, ""))
 	d.hook(nil).allows(t)
 	var want, got any
-	if err := json.Unmarshal([]byte(seedSchema), &want); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(d.only().after(t, "--json-schema")), &got); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(seedSchema), &want))
+	check(t, json.Unmarshal([]byte(d.only().after(t, "--json-schema")), &got))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

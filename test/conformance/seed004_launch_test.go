@@ -71,9 +71,7 @@ func TestSupervisorSettingsWithTheHook(t *testing.T) {
 	d.set("CCC_SUPERVISOR=1")
 	d.starts("glm")
 	var file map[string]any
-	if err := json.Unmarshal([]byte(slurp(t, d.claude("settings.json"))), &file); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(slurp(t, d.claude("settings.json"))), &file))
 	want := map[string]any{"hooks": map[string]any{"Stop": []any{map[string]any{"hooks": []any{
 		map[string]any{"type": "command", "command": d.ccc() + " supervisor-hook", "timeout": 660.0},
 	}}}}}
@@ -111,16 +109,10 @@ func TestSupervisorHookCommandFormat(t *testing.T) {
 			d := newDesk(t)
 			d.set("CCC_SUPERVISOR=1")
 			ccc := filepath.Join(d.beside(dir), "ccc")
-			if err := os.MkdirAll(filepath.Dir(ccc), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(stopgate, ccc); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(filepath.Dir(ccc), 0o700))
+			check(t, os.Symlink(stopgate, ccc))
 			relative, err := filepath.Rel(d.root, ccc)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			byName := "PATH=" + filepath.Dir(ccc) + ":" + filepath.Dir(d.client()) + ":/usr/bin:/bin"
 			for _, call := range []struct{ name, path string }{{ccc, ""}, {relative, ""}, {"ccc", byName}} {
 				cmd := &exec.Cmd{Path: ccc, Args: []string{call.name, "glm"}, Dir: d.root, Env: d.env}

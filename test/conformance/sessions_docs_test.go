@@ -14,9 +14,7 @@ import (
 func page(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text)
 }
 
@@ -39,13 +37,9 @@ func TestTheRegistryInTheDocsIsValid(t *testing.T) {
 	}
 	home := t.TempDir()
 	path := filepath.Join(home, ".config", "agent-gauntlet", "agent-registry.json")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	here := t.TempDir()
-	if err := os.WriteFile(path, []byte(strings.Replace(examples[0], "/srv/project", here, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(strings.Replace(examples[0], "/srv/project", here, 1)), 0o600))
 	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "OPENCLAW_GATEWAY_TOKEN=set"}
 	r := inDir(t, here, env, stopgate, "registry", "check", "--json")
 	var report struct {
@@ -65,16 +59,12 @@ func TestTheRegistryInTheDocsIsValid(t *testing.T) {
 func TestOrdersInTheDocsAreUnderstood(t *testing.T) {
 	t.Parallel()
 	prompts, err := filepath.Glob(filepath.Join(repository, "internal", "session", "wake", "prompts", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	order := regexp.MustCompile(`(?:stopgate queue create|tui-driver) '(\{.*?\})'`)
 	found := 0
 	for _, name := range append(prompts, filepath.Join(repository, "docs", "sessions.md"), filepath.Join(repository, "README.md")) {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, match := range order.FindAllStringSubmatch(string(text), -1) {
 			found++
 			home := t.TempDir()
@@ -122,9 +112,7 @@ func namesIn(t *testing.T, function string) []string {
 	body := regexp.MustCompile(`(?s)func \(r \*reader\) ` + function + `\([^\n]*\) \[\]member \{(.*?)\n\}`)
 	for _, path := range files {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if match := body.FindSubmatch(text); match != nil {
 			var names []string
 			for _, word := range regexp.MustCompile(`\{(?:name: )?"(\w+)"`).FindAllStringSubmatch(string(match[1]), -1) {

@@ -62,9 +62,7 @@ func TestSeed003TheDriverCreatesTypesAndExits(t *testing.T) {
 	}
 	p.wantTyped("/clear")
 	files, err := os.ReadDir(s.state("logs", "queues"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, file := range files {
 		if name := file.Name(); name != "queue-warden-main-4.json" && !strings.HasSuffix(name, ".lock") {
 			t.Errorf("%s lies beside the queue", name)
@@ -178,9 +176,7 @@ func TestSeed003NoQueueIsIdle(t *testing.T) {
 func TestSeed003AHandWrittenQueueRuns(t *testing.T) {
 	s := newStage(t, nil)
 	p := s.open(wardenMain)
-	if err := os.MkdirAll(s.state("logs", "queues"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(s.state("logs", "queues"), 0o700))
 	spill(t, s.file(wardenMain, ""), seedQueue)
 	p.hook("session-end.clear", nil) // somebody typed /clear
 	p.id += "'"

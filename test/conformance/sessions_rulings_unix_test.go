@@ -53,9 +53,7 @@ const untilFixed = "hooks:\n  Stop:\n    - run: test -e fixed || { echo fix it >
 
 func (s *stage) guard(t *testing.T) {
 	t.Helper()
-	if err := os.Mkdir(filepath.Join(s.root, ".gauntlet"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Join(s.root, ".gauntlet"), 0o700))
 	spill(t, filepath.Join(s.root, ".gauntlet", "config.yml"), untilFixed)
 }
 
@@ -330,9 +328,7 @@ func TestRuling311TheGatewayIsNobodysBusinessInAHook(t *testing.T) {
 		t.Fatalf("%d letters wait, %v", len(waiting), err)
 	}
 	contains(t, s.call(stopgate, "status").stdout, "3 letters for warden")
-	if err := os.Remove(down); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(down))
 	var keys []string
 	for n, l := range s.letters(3) {
 		contains(t, l.text, fmt.Sprint("message ", n), "- Message id: "+l.key)

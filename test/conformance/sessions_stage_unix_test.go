@@ -51,18 +51,14 @@ func newStage(t *testing.T, entry fields) *stage {
 	t.Parallel()
 	tmux := environtest.Need(t, "tmux")
 	dir, err := os.MkdirTemp("", "stage")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s := &stage{t: t, dir: dir, root: filepath.Join(dir, "project")}
 	s.env = []string{
 		"HOME=" + dir, "TMUX_TMPDIR=" + dir, "LC_ALL=C", "SHELL=/bin/sh", "TERM=xterm-256color",
 		"PATH=" + strings.Join([]string{filepath.Dir(stopgate), filepath.Dir(tmux), "/usr/bin", "/bin"}, ":"),
 	}
 	for _, sub := range []string{s.root, s.mailbox(), s.config()} {
-		if err := os.MkdirAll(sub, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(sub, 0o700))
 	}
 	s.register(entry)
 	t.Cleanup(s.end)
@@ -87,9 +83,7 @@ func (s *stage) register(more fields) {
 	}
 	maps.Copy(entry, more)
 	spill(s.t, s.config("agent-registry.json"), encode(fields{"agents": []any{entry}}))
-	if err := os.Chmod(s.config("agent-registry.json"), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, os.Chmod(s.config("agent-registry.json"), 0o600))
 }
 
 // end leaves nothing behind: what still types or sends ends by itself when there is
@@ -196,13 +190,9 @@ func (s *stage) open(session string) *pane {
 func (s *stage) openSilent(session string) *pane {
 	s.t.Helper()
 	dir, err := os.MkdirTemp(s.dir, "client")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, err)
 	program, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, err)
 	printed := s.tmux("new-session", "-d", "-P", "-F", "#{socket_path},#{pid},0 #{pane_id}", "-s", session, "-x", "140", "-y", "50", "-e", standInEnv+"="+dir, program)
 	server, id, _ := strings.Cut(printed, " ")
 	p := &pane{s: s, session: session, id: "client-" + session, server: server, pane: id, dir: dir, asked: 1}

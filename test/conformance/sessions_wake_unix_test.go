@@ -61,9 +61,7 @@ func TestSeed003AStopWithAQueueIsTheQueues(t *testing.T) {
 func TestSeed003PromptsAreReadAtCallTime(t *testing.T) {
 	s := newStage(t, nil)
 	p := s.open(wardenMain)
-	if err := os.Mkdir(s.config("prompts"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(s.config("prompts"), 0o700))
 	for i, words := range []string{"Do as I say.", "Do as you like."} {
 		spill(t, s.config("prompts", "prompt_stop.md"), words)
 		p.stop("p1", "Done with "+words)

@@ -34,13 +34,9 @@ func newDesk(t *testing.T) *desk {
 func deskOf(t *testing.T, g *gated) *desk {
 	t.Helper()
 	d := &desk{g}
-	if err := os.Symlink(stopgate, d.ccc()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(stopgate, d.ccc()))
 	for _, dir := range []string{d.beside("calls"), d.claude("")} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(dir, 0o700))
 	}
 	spill(t, d.claude("ccc.json"), oneProvider)
 	spill(t, d.client(), `#!/bin/sh
@@ -92,9 +88,7 @@ type invocation struct {
 func (d *desk) calls() []invocation {
 	d.t.Helper()
 	entries, err := os.ReadDir(d.beside("calls"))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, err)
 	var all []invocation
 	for n := range len(entries) {
 		at := filepath.Join(d.beside("calls"), strconv.Itoa(n+1))
@@ -266,9 +260,7 @@ func (d *desk) counted(session string) counted {
 func countedAt(t *testing.T, path string) (c counted) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := json.Unmarshal(text, &c); err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
@@ -278,9 +270,7 @@ func countedAt(t *testing.T, path string) (c counted) {
 // countTo writes a state file by hand, with the seed's four fields.
 func (d *desk) countTo(session, count string) {
 	d.t.Helper()
-	if err := os.MkdirAll(d.state(""), 0o700); err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, os.MkdirAll(d.state(""), 0o700))
 	spill(d.t, d.state("supervisor-"+session+".json"), `{"session_id":"`+session+`","count":`+count+
 		`,"created_at":"2026-01-06T10:00:00Z","updated_at":"2026-01-06T10:05:00Z"}`)
 }
@@ -365,9 +355,7 @@ func inOrder(t *testing.T, text string, parts ...string) {
 func neverRead(t *testing.T) io.Reader {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { r.Close(); w.Close() })
 	return r
 }

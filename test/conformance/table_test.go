@@ -21,9 +21,7 @@ type row struct{ spec, item, test string }
 func rows(t *testing.T) []row {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, "docs", "conformance.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var out []row
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
@@ -70,9 +68,7 @@ func tests(t *testing.T) map[string]bool {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return found
 }
 
@@ -171,8 +167,6 @@ func TestNoRulingHoleOrDefectIsMissing(t *testing.T) {
 func spec(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("spec", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text)
 }

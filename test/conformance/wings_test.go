@@ -48,9 +48,7 @@ func TestImportsPointDown(t *testing.T) {
 		})
 	}
 	entries, err := filepath.Glob(filepath.Join(repository, "internal", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, entry := range entries {
 		if _, known := wings[filepath.Base(entry)]; !known {
 			t.Errorf("%s is not one of the wings", filepath.Base(entry))
@@ -87,7 +85,5 @@ func imports(t *testing.T, folder string, tell func(file, wing, pkg string)) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 }

@@ -112,18 +112,14 @@ prompt = "Do it."
 func (m *managed) wake() {
 	m.t.Helper()
 	ear, mouth, err := os.Pipe()
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	check(m.t, err)
 	defer ear.Close()
 	m.daemon = exec.Command(filepath.Join(bin, "stopgated"), "daemon")
 	m.daemon.Env = append(slices.Clone(m.Env), "STOPGATED_READY_FD=3")
 	m.daemon.ExtraFiles = []*os.File{mouth}
 	err = m.daemon.Start()
 	mouth.Close()
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	check(m.t, err)
 	if line, err := bufio.NewReader(ear).ReadString('\n'); err != nil || !strings.Contains(line, `"ready":true`) {
 		m.t.Fatalf("the daemon says %q, %v", line, err)
 	}
@@ -132,9 +128,7 @@ func (m *managed) wake() {
 // kill ends the daemon as kill -9 does.
 func (m *managed) kill() {
 	m.t.Helper()
-	if err := m.daemon.Process.Kill(); err != nil {
-		m.t.Fatal(err)
-	}
+	check(m.t, m.daemon.Process.Kill())
 	_ = m.daemon.Wait()
 	m.daemon = nil
 }
@@ -314,9 +308,7 @@ func (m *managed) settled(d daemonapi.Decision) daemonapi.Decision {
 	m.t.Helper()
 	m.until(d.Owner, "the decision is settled", func(o daemonapi.Owner) bool { return o.Decision == nil || o.Decision.ID != d.ID })
 	d, err := m.Plane.Decision(m.t.Context(), d.ID)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	check(m.t, err)
 	return d
 }
 
@@ -344,9 +336,7 @@ func (m *managed) wantDecisions(id string, want ...string) {
 	var all []daemonapi.Decision
 	for _, settled := range []bool{true, false} {
 		some, err := m.Plane.Decisions(m.t.Context(), settled)
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		check(m.t, err)
 		all = append(all, some...)
 	}
 	slices.SortFunc(all, func(a, b daemonapi.Decision) int { return a.Created.Compare(b.Created) })

@@ -77,9 +77,7 @@ func (m *managed) crash(more ...int) {
 	m.t.Helper()
 	pids := append(waitPIDs(m.t, filepath.Join(m.Tmp, "claude.pid"), 1), more...)
 	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			m.t.Fatal(err)
-		}
+		check(m.t, syscall.Kill(pid, syscall.SIGKILL))
 	}
 }
 
@@ -91,9 +89,7 @@ func (m *managed) runner() int {
 		m.t.Fatalf("%v: %s", err, out)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(out))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	check(m.t, err)
 	return pid
 }
 
@@ -104,9 +100,7 @@ func TestAgentsAreFoundAgainDeadOrAlive(t *testing.T) {
 	m := newManaged(t, "")
 	program := filepath.Join(m.root, "told", "claude")
 	m.Write(program, pidFile)
-	if err := os.Chmod(program, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(program, 0o755))
 	runbook := pipeline("on_dead = { action = \"resume\", message = \"Go on.\", append = true }\n")
 	m.Write(".gauntlet/runbooks/work.toml", strings.ReplaceAll(runbook, `"claude `, `"`+program+" "))
 	forever, then := make(chan struct{}), make(chan struct{})

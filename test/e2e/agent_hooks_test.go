@@ -21,9 +21,7 @@ import (
 func (m *managed) agentFile(agent, name string) string {
 	m.t.Helper()
 	text, err := os.ReadFile(filepath.Join(m.State, "agents", agent, name))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	check(m.t, err)
 	return string(text)
 }
 
@@ -38,9 +36,7 @@ func hookCommands(t testing.TB, settings, event string) (all []string) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(settings), &file); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(settings), &file))
 	for _, group := range file.Hooks[event] {
 		for _, h := range group.Hooks {
 			all = append(all, strings.Join(append([]string{filepath.Base(h.Command)}, h.Args...), " "))

@@ -74,14 +74,10 @@ func newBench(t testing.TB) *bench {
 	}
 	own := filepath.Join(root, "bin")
 	for _, dir := range []string{b.Home, b.Project, b.Tmp, b.records, own} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(dir, 0o700))
 	}
 	// What we start calls the client by its name.
-	if err := os.Symlink(client, filepath.Join(own, "claude")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Symlink(client, filepath.Join(own, "claude")))
 	// Nothing is inherited: a developer's own CLAUDE_* or XDG_* must not decide a test.
 	b.Env = []string{
 		"HOME=" + b.Home,
@@ -120,9 +116,7 @@ func (b *bench) explain() {
 func benchDir(t testing.TB) string {
 	t.Helper()
 	root, err := os.MkdirTemp("", "sg-e2e-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	// The client knows a directory by its real path.
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		t.Fatal(err)
@@ -183,9 +177,7 @@ func (b *bench) ProjectHook(event, command string) {
 	path := filepath.Join(b.Project, ".claude", "settings.json")
 	settings := map[string]any{}
 	if raw, err := os.ReadFile(path); err == nil {
-		if err := json.Unmarshal(raw, &settings); err != nil {
-			b.t.Fatal(err)
-		}
+		check(b.t, json.Unmarshal(raw, &settings))
 	} else if !errors.Is(err, os.ErrNotExist) {
 		b.t.Fatal(err)
 	}
@@ -205,20 +197,14 @@ func (b *bench) Write(path, content string) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(b.Project, path)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	check(b.t, os.WriteFile(path, []byte(content), 0o644))
 }
 
 func (b *bench) writeJSON(path string, value any) {
 	b.t.Helper()
 	encoded, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, err)
 	b.Write(path, string(encoded)+"\n")
 }
 

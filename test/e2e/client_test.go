@@ -20,9 +20,7 @@ func clientBinary(t testing.TB) string {
 		path = installedClient()
 	}
 	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := exec.LookPath(path); err != nil {
 		environtest.Missing(t, "Claude Code client", err)
 	}

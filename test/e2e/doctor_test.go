@@ -17,9 +17,7 @@ func TestDoctorAgreesWithTheClient(t *testing.T) {
 		return func(t *testing.T, b *bench) {
 			path := filepath.Join(b.Project, ".claude/settings.local.json")
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			changed := strings.Replace(string(text), from, to, 1)
 			if changed == string(text) {
 				t.Fatalf("%q is not in the settings", from)
@@ -42,9 +40,7 @@ func TestDoctorAgreesWithTheClient(t *testing.T) {
 		"the program has moved": {func(t *testing.T, b *bench) {
 			path := filepath.Join(b.Project, ".claude/settings.local.json")
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			b.Write(path, strings.ReplaceAll(string(text), "/stopgate ", "/gone/stopgate "))
 		}, false},
 		"marked as ours": {replace(`{`, `{"env":{"STOPGATE_INSIDE":"1"},`), true},
@@ -54,9 +50,7 @@ func TestDoctorAgreesWithTheClient(t *testing.T) {
 		"switched off":   {func(t *testing.T, b *bench) { b.Stopgate("off", "--for", "1h", "--yes").mustPass(t) }, false},
 		"started in a folder": {func(t *testing.T, b *bench) {
 			b.Project = filepath.Join(b.Project, "sub")
-			if err := os.Mkdir(b.Project, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Mkdir(b.Project, 0o700))
 		}, false},
 		"started in a worktree": {func(_ *testing.T, b *bench) { b.goToWorktree("../beside") }, false},
 		"in a worktree below":   {func(_ *testing.T, b *bench) { b.goToWorktree(".claude/worktrees/below") }, false},

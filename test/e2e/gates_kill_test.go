@@ -28,9 +28,7 @@ func TestKilledHookLeavesTheNextStopWorking(t *testing.T) {
 			h := b.Start()
 			h.Send("do it")
 			pid := waitPIDs(t, pids, 2)
-			if err := syscall.Kill(pid[0], syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			check(t, syscall.Kill(pid[0], syscall.SIGKILL))
 			if reply := h.WaitReply(); reply.IsError {
 				t.Errorf("the client gave up: %+v", reply)
 			}
@@ -70,9 +68,7 @@ func TestKilledHookLeavesNoReviewerRunning(t *testing.T) {
 	h.Send("do it")
 	b.API.WaitRequest(t, byReviewer)
 	pid := waitPIDs(t, pids, 2)
-	if err := syscall.Kill(pid[0], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Kill(pid[0], syscall.SIGKILL))
 	h.WaitReply()
 	h.wantFailedHook()
 	wantGone(t, "the reviewer of the killed hook", pid[1])

@@ -201,9 +201,7 @@ func (b *bench) launch(flags []string, input, prompt string) *headless {
 	if err == nil {
 		err = h.cmd.Start()
 	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, err)
 	b.t.Cleanup(h.kill)
 	go h.read(stdout)
 	return h

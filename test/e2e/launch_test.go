@@ -155,9 +155,7 @@ func TestPersonsSettingsSurviveALaunch(t *testing.T) {
 	b.wantEntry(true)
 	hook.want(t, 1)
 	first, err := os.ReadFile(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	b.Exec(supervised[0], append(slices.Clone(supervised[1:]), "--version")...).mustPass(t)
 	if second, _ := os.ReadFile(settings); string(second) != string(first) {
 		t.Errorf("a second launch makes of\n%s\nthis:\n%s", first, second)

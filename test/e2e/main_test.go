@@ -14,9 +14,12 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
 )
+
+var check = checktest.OK
 
 // bin is the directory of the built commands, first on every bench's PATH.
 var bin string

@@ -85,18 +85,12 @@ func newNewcomer(t *testing.T) *newcomer {
 		}
 	})
 	m.Allow("Bash(echo:*)")
-	if err := os.RemoveAll(filepath.Join(m.Home, ".config")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(filepath.Join(m.Home, ".config")))
 	for _, left := range []string{".gauntlet", ".git", "README.md"} {
-		if err := os.RemoveAll(filepath.Join(m.Project, left)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.RemoveAll(filepath.Join(m.Project, left)))
 	}
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	_, section, found := strings.Cut(string(text), "\n## From an empty project to a pipeline\n")
 	if section, _, _ = strings.Cut(section, "\n## "); !found {
 		t.Fatal("the README has no such section")
@@ -114,13 +108,9 @@ func (n *newcomer) trusts(dir string) {
 	n.t.Helper()
 	path := filepath.Join(n.Home, ".claude.json")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	check(n.t, err)
 	var seed map[string]any
-	if err := json.Unmarshal(text, &seed); err != nil {
-		n.t.Fatal(err)
-	}
+	check(n.t, json.Unmarshal(text, &seed))
 	seed["projects"] = map[string]any{dir: map[string]any{"hasTrustDialogAccepted": true}}
 	n.writeJSON(path, seed)
 }

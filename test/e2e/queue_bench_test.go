@@ -140,9 +140,7 @@ func (d *driven) Session(name string, flags ...string) *tui {
 func (d *driven) session(name string, flags ...string) *tui {
 	d.t.Helper()
 	dir := filepath.Join(d.Tmp, fmt.Sprintf("tmux-%d", os.Getuid()))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, os.MkdirAll(dir, 0o700))
 	return d.terminal(filepath.Join(dir, "default"), name, d.clientCommand(append([]string{"--permission-mode", "default"}, flags...)...))
 }
 

@@ -74,9 +74,7 @@ func (s *tui) kill() {
 	if err == nil {
 		err = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, err)
 	s.WaitExit()
 }
 
@@ -141,9 +139,7 @@ func (d *driven) Hang(prompt string) (escape func(*tui)) {
 		s.Keys("Escape")
 		wantGone(d.t, "the tool", pid)
 		s.waitStill()
-		if err := os.Remove(path); err != nil {
-			d.t.Fatal(err)
-		}
+		check(d.t, os.Remove(path))
 	}
 }
 
@@ -261,9 +257,7 @@ func (d *driven) Freezer() {
 	d.t.Helper()
 	path := filepath.Join(d.root, "bin", "tmux")
 	d.Write(path, fmt.Sprintf(freezer, d.lookPath("tmux")))
-	if err := os.Chmod(path, 0o755); err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, os.Chmod(path, 0o755))
 }
 
 // freeze has whoever types next stopped at that moment.
@@ -277,13 +271,9 @@ func (d *driven) killFrozen() {
 	d.t.Helper()
 	path := filepath.Join(d.Tmp, "pid")
 	pid := waitPIDs(d.t, path, 1)[0]
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, syscall.Kill(pid, syscall.SIGKILL))
 	wantGone(d.t, "the driver", pid)
-	if err := os.Remove(path); err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, os.Remove(path))
 }
 
 func TestDriverThatIsKilledIsRecoveredOrReported(t *testing.T) {

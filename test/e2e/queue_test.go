@@ -34,9 +34,7 @@ func TestQueueRunsToCompletion(t *testing.T) {
 	for round := 1; round <= rounds; round++ {
 		long := fmt.Sprintf("round %d: ", round) + strings.TrimSpace(strings.Repeat("a plain prompt of five kB ", 200))
 		order, err := json.Marshal(map[string]any{"session": "warden-main-4", "commands": []string{"/clear", "/gsd:plan-phase 3", long}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		d.Stopgate("queue", "create", string(order)).mustPass(t)
 		wake := d.waitLetter("queue_complete", round)
 		d.wantHeadline(wake, "Queue complete. 3/3 commands executed. Results attached.")

@@ -174,9 +174,7 @@ func TestSubagentStopRunsItsCommandsWithTheAgentsEnvironment(t *testing.T) {
 	b.Run("how many files?")
 	stop := b.WaitEvent("SubagentStop")
 	env, err := os.ReadFile(filepath.Join(b.Tmp, "agent.env"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := []string{
 		"CONCLAUDE_AGENT_ID=" + stop.Str("agent_id"),
 		"CONCLAUDE_AGENT_TRANSCRIPT_PATH=" + stop.Str("agent_transcript_path"),
@@ -300,9 +298,7 @@ func TestHookThatRunsPastTheDeadlineCouldNotRun(t *testing.T) {
 `)
 	settings := filepath.Join(b.Project, ".claude/settings.local.json")
 	text, err := os.ReadFile(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	// The client would end it after 20 seconds and count that as allowed, without a word.
 	b.Write(settings, strings.Replace(string(text), `"timeout": 1200`, `"timeout": 20`, 1))
 	h := b.Run("do it")
@@ -319,9 +315,7 @@ func TestHookThatRunsPastTheDeadlineCouldNotRun(t *testing.T) {
 		t.Error("nobody was told")
 	}
 	pid, err := os.ReadFile(filepath.Join(b.Tmp, "pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !poll(patience, func() bool { _, err := os.Stat("/proc/" + strings.TrimSpace(string(pid))); return err != nil }) {
 		t.Error("the command still runs")
 	}
@@ -374,9 +368,7 @@ func TestLeavingTheProjectDoesNotLeaveItsGates(t *testing.T) {
 	b := newBench(t)
 	b.Guard(untilFixed)
 	elsewhere := filepath.Join(b.Tmp, "elsewhere")
-	if err := os.Mkdir(elsewhere, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(elsewhere, 0o700))
 	b.API.Script(bash("cd "+elsewhere), claudeapi.Text("Finished."), bash("touch "+b.Project+"/fixed"), claudeapi.Text("Fixed."))
 	b.Run("do it", "--add-dir", elsewhere, "--verbose")
 	if cwd := b.WaitEvent("Stop").Str("cwd"); cwd != elsewhere {

@@ -39,12 +39,8 @@ func (b *bench) Launcher(limits map[string]any) {
 // Link gives the program under test another name.
 func (b *bench) Link(path string) {
 	b.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(bin, "stopgate"), path); err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	check(b.t, os.Symlink(filepath.Join(bin, "stopgate"), path))
 }
 
 // claudeFile is a file in the directory of the person's client.
@@ -73,14 +69,10 @@ func (b *bench) Reviewer(script string) (pids string) {
 	b.t.Helper()
 	pids = filepath.Join(b.Tmp, "reviewers")
 	client := filepath.Join(b.root, "bin", "claude")
-	if err := os.Remove(client); err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, os.Remove(client))
 	b.Write(client, "#!/bin/sh\nif test -n \"$STOPGATE_INSIDE\"; then\n"+
 		"echo $PPID $$ >>"+pids+"\n"+script+"\nfi\nexec "+clientBinary(b.t)+" \"$@\"\n")
-	if err := os.Chmod(client, 0o755); err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, os.Chmod(client, 0o755))
 	return pids
 }
 
@@ -157,9 +149,7 @@ func (b *bench) supervisorEntries() (commands []string) {
 	if err == nil {
 		err = json.Unmarshal(text, &file)
 	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, err)
 	for _, group := range file.Hooks.Stop {
 		for _, h := range group.Hooks {
 			if strings.HasSuffix(h.Command, " supervisor-hook") {

@@ -28,9 +28,7 @@ func (c cost) same(d cost) bool {
 func (b *bench) billed(session string) (each []cost, sum cost) {
 	b.t.Helper()
 	raw, err := os.ReadFile(b.claudeFile("ccc", "supervisor-"+session+"-output.jsonl"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, err)
 	for line := range bytes.Lines(raw) {
 		var result struct {
 			Type  string
@@ -78,9 +76,7 @@ func TestWhatReviewsCostIsInView(t *testing.T) {
 
 			for i, line := range b.Stopgate("log", "--json", "--event", "Stop").mustPass(t).answered(t) {
 				var answer struct{ Verdicts []struct{ Cost cost } }
-				if err := json.Unmarshal(line, &answer); err != nil {
-					t.Fatal(err)
-				}
+				check(t, json.Unmarshal(line, &answer))
 				if len(answer.Verdicts) != 1 || !answer.Verdicts[0].Cost.same(each[i]) {
 					t.Errorf("the journal has %s, the bill %+v", line, each[i])
 				}
@@ -178,9 +174,7 @@ func TestSameWorkIsNotReviewedTwice(t *testing.T) {
 				cmd.Env = append(cmd.Env, "CCC_SUPERVISOR=1", "CLAUDE_PROJECT_DIR="+b.Project)
 				cmd.Stdin = bytes.NewReader(payload)
 				out, err := cmd.Output()
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				return string(out)
 			}
 			first := stop()

@@ -92,9 +92,7 @@ func TestKilledHookLeavesNoReviewer(t *testing.T) {
 			h.Send("do it")
 			b.API.WaitRequest(t, byReviewer)
 			pid := waitPIDs(t, pids, 2)
-			if err := syscall.Kill(pid[0], syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			check(t, syscall.Kill(pid[0], syscall.SIGKILL))
 			h.WaitReply()
 			h.wantFailedHook()
 			wantGone(t, "the reviewer of the killed hook", pid[1])

@@ -105,9 +105,7 @@ func TestReviewThatIsEscapedFromLeavesNothingRunning(t *testing.T) {
 func (b *bench) spaced() (program string) {
 	b.t.Helper()
 	program = filepath.Join(b.root, "it's a place", "stopgate")
-	if err := os.Mkdir(filepath.Dir(program), 0o700); err != nil {
-		b.t.Fatal(err)
-	}
+	check(b.t, os.Mkdir(filepath.Dir(program), 0o700))
 	// By another process: a file that one of our own children still has open for writing could
 	// not be started.
 	b.Exec("cp", filepath.Join(bin, "stopgate"), program).mustPass(b.t)

@@ -49,9 +49,7 @@ func TestAgentIsWokenByACommand(t *testing.T) {
 	d := newDriven(t)
 	mail := filepath.Join(d.Tmp, "mail")
 	d.Write(filepath.Join(d.Tmp, "deliver.sh"), `cat >"$1/$STOPGATE_KIND.part" && env | grep '^STOPGATE_\|^TMUX\|^CLAUDE' >"$1/env" && mv "$1/$STOPGATE_KIND.part" "$1/$STOPGATE_KIND"`)
-	if err := os.Mkdir(mail, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(mail, 0o700))
 	d.Register(map[string]any{"agent_id": "keeper", "session_name": "ma*", "gateway": map[string]any{
 		"transport": "command", "command": []string{"sh", filepath.Join(d.Tmp, "deliver.sh"), mail},
 	}})
