@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	}
 	state, root, _ := strings.Cut(args, "\n")
 	for i := 0; ; i++ {
-		put(nil, root, "config.yml", fmt.Sprint(i))
-		if err := NewStore(state).Approve(root, time.Now()); err != nil {
+		err := os.WriteFile(paths.ProjectConfig(root), []byte(fmt.Sprint(i)), 0o644)
+		if err = errors.Join(err, NewStore(state).Approve(root, time.Now())); err != nil {
 			panic(err)
 		}
 		fmt.Println(i)
@@ -47,12 +47,8 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 // put writes a file under the project's .gauntlet/.
 func put(t testing.TB, root, name, text string) {
-	path := filepath.Join(root, ".gauntlet", name)
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = os.WriteFile(path, []byte(text), 0o644)
-	}
-	check(t, err)
+	t.Helper()
+	checktest.Write(t, filepath.Join(root, ".gauntlet", name), text)
 }
 
 // project is a project with two files, and a store that knows nothing of it.
