@@ -12,10 +12,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/test/programs"
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 var check = checktest.OK
@@ -24,8 +26,11 @@ var check = checktest.OK
 var stopgate, conclaude, tuiDriver string
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(standInEnv); dir != "" {
-		standIn(dir)
+	if socket := os.Getenv(standin.ActorEnv); socket != "" {
+		if err := standin.Act(socket, time.Second); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 		return
 	}
 	environtest.Clean()

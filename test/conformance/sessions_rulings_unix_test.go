@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 // everyHook are the events that could move a queue or wake an agent.
@@ -251,8 +253,8 @@ func TestRuling37WhichHookCompletesACommand(t *testing.T) {
 func TestRuling38AnEnterThatIsNotHeard(t *testing.T) {
 	s := newStage(t, nil)
 	once, never := s.open("warden-once"), s.open("warden-never")
-	once.show(looks{Swallow: 1})
-	never.show(looks{Swallow: 1000})
+	once.Show(looks{Swallow: 1})
+	never.Show(looks{Swallow: 1000})
 	s.create(never.session, "/gsd:a", "/gsd:b")
 	s.create(once.session, "/gsd:a")
 	once.work(1)
@@ -277,15 +279,15 @@ func TestRuling39WhereNothingIsTyped(t *testing.T) {
 		why     string
 		pane    *pane
 	}{
-		{session: "warden-dialog", looks: looks{Dialog: true}, why: "a dialog is open"},
+		{session: "warden-dialog", looks: looks{Screen: standin.DialogScreen}, why: "a dialog is open"},
 		{session: "warden-box", looks: looks{Box: "half a thought"}, why: "text in the input box"},
-		{session: "warden-shell", looks: looks{Shell: true}, why: "no prompt"}, // which looks like the box
+		{session: "warden-shell", looks: looks{Screen: standin.GlyphScreen}, why: "no prompt"}, // which looks like the box
 	}
 	var all sync.WaitGroup
 	for i := range places {
 		place := &places[i]
 		place.pane = s.open(place.session)
-		place.pane.show(place.looks)
+		place.pane.Show(place.looks)
 		create := s.command(stopgate, "queue", "create", "--session", place.session, `["rm -rf everything"]`)
 		all.Go(func() {
 			if out, err := create.CombinedOutput(); err != nil || !strings.Contains(string(out), place.why+"; it is tried once more") {

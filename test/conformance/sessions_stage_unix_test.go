@@ -3,7 +3,6 @@
 package conformance
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -14,10 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 // stage is a person's machine: a tmux server, a home, and a registry with one agent, the
@@ -27,6 +28,8 @@ type stage struct {
 	dir  string // short, for the sockets of tmux
 	env  []string
 	root string // where the clients work
+
+	listening sync.WaitGroup // to stand-ins
 }
 
 type fields map[string]any
@@ -99,6 +102,7 @@ func (s *stage) end() {
 		_ = s.command(stopgate, "queue", "cancel", name).Run() // it may have none
 	}
 	_ = s.command("tmux", "kill-server").Run() // nobody may have started it
+	s.listening.Wait()
 	for end := time.Now().Add(patience); s.working() && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -174,9 +178,11 @@ type pane struct {
 	id      string // the client's session
 	server  string // as TMUX has it
 	pane    string
-	dir     string // shared with the stand-in
-	asked   int    // how often the stand-in was told to show something
+	prompts []string // that Enter sent off
+	*standin.Director
 }
+
+type looks = standin.Looks
 
 // open makes a session whose client has told of itself and waits for a prompt.
 func (s *stage) open(session string) *pane {
@@ -189,35 +195,14 @@ func (s *stage) open(session string) *pane {
 // openSilent makes one whose client has not.
 func (s *stage) openSilent(session string) *pane {
 	s.t.Helper()
-	dir, err := os.MkdirTemp(s.dir, "client")
-	check(s.t, err)
-	program, err := os.Executable()
-	check(s.t, err)
-	printed := s.tmux("new-session", "-d", "-P", "-F", "#{socket_path},#{pid},0 #{pane_id}", "-s", session, "-x", "140", "-y", "50", "-e", standInEnv+"="+dir, program)
-	server, id, _ := strings.Cut(printed, " ")
-	p := &pane{s: s, session: session, id: "client-" + session, server: server, pane: id, dir: dir, asked: 1}
-	p.awaitShown()
+	p := &pane{s: s, session: session, id: "client-" + session}
+	p.Director = standin.Direct(s.t, filepath.Join(s.dir, "client-"+session), func(variable, program string) {
+		printed := s.tmux("new-session", "-d", "-P", "-F", "#{socket_path},#{pid},0 #{pane_id}", "-s", session, "-x", "140", "-y", "50", "-e", variable, program)
+		p.server, p.pane, _ = strings.Cut(printed, " ")
+	})
+	s.listening.Go(p.Listen)
+	p.Show(looks{})
 	return p
-}
-
-func (p *pane) awaitShown() {
-	p.s.t.Helper()
-	eventually(p.s.t, "the stand-in shows what it is told to", func() bool { return len(slurp(p.s.t, filepath.Join(p.dir, shownFile))) >= p.asked })
-}
-
-// show makes the stand-in look and behave so.
-func (p *pane) show(l looks) {
-	p.s.t.Helper()
-	spill(p.s.t, filepath.Join(p.dir, looksFile), encode(l))
-	p.settle()
-}
-
-// settle waits until the stand-in has done with everything that it was given so far.
-func (p *pane) settle() {
-	p.s.t.Helper()
-	p.asked++
-	p.s.tmux("send-keys", "-t", p.pane, "-H", "01")
-	p.awaitShown()
 }
 
 // wantTyped wants these commands to have been pasted and entered, and no other byte to
@@ -235,26 +220,23 @@ func pasted(text string) string { return "\x1b[200~" + text + "\x1b[201~" }
 
 func (p *pane) wantBytes(want string) {
 	p.s.t.Helper()
-	p.settle()
-	if got := slurp(p.s.t, filepath.Join(p.dir, typedFile)); got != want {
+	if got := p.Given(func() { p.s.tmux("send-keys", "-t", p.pane, "-H", "01") }); got != want {
 		p.s.t.Errorf("the pane got %.300q, want %.300q", got, want)
 	}
 }
 
 // sent waits for the text that Enter sends off as the n-th, from 1.
-func (p *pane) sent(n int) (text string) {
+func (p *pane) sent(n int) string {
 	p.s.t.Helper()
-	eventually(p.s.t, fmt.Sprintf("prompt %d is sent off", n), func() bool {
-		lines := bufio.NewScanner(strings.NewReader(slurp(p.s.t, filepath.Join(p.dir, sentFile))))
-		lines.Buffer(nil, 2<<20)
-		for i := 1; lines.Scan(); i++ {
-			if i == n {
-				return json.Unmarshal(lines.Bytes(), &text) == nil
-			}
+	for len(p.prompts) < n {
+		select {
+		case text := <-p.Sent:
+			p.prompts = append(p.prompts, text)
+		case <-time.After(patience):
+			p.s.t.Fatalf("never: prompt %d is sent off", n)
 		}
-		return false
-	})
-	return text
+	}
+	return p.prompts[n-1]
 }
 
 // event is a hook call of the client in this pane: a captured payload with changes; nil

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 // Sections 1 to 3: what the agent gets for a stop that nothing was waiting for.
@@ -158,10 +160,10 @@ func TestSeed003IdleNotification(t *testing.T) {
 	contains(t, s.wantLetters("idle").text, "Claude is waiting for your input", "# ")
 
 	p.prompt("p2", "a person's")
-	p.show(looks{Dialog: true}) // a busy client whose screen says so, too
+	p.Show(looks{Screen: standin.DialogScreen}) // a busy client whose screen says so, too
 	s.create(wardenMain, "/gsd:a")
 	p.wantTyped()
-	p.show(looks{})
+	p.Show(looks{})
 	p.hook("notification.idle-prompt", fields{"prompt_id": "p2"})
 	p.work(1)
 	s.wantLetters("idle", "queue_complete")

@@ -5,12 +5,10 @@ package agent
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -26,8 +24,10 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/session/driver"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/process"
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 // TestMain makes the test binary the program stopgate, or a client, by the name that it is
@@ -103,15 +103,19 @@ func saidLast(stateDir string) error {
 // there is a file "free", one with "ask" makes it ask something, and Escape interrupts
 // either; "die" ends it. What it hears is in the file "heard".
 type client struct {
-	session, settings string
-	prompt            string // its id
-	box, input        string
-	busy, asks        bool
-	slow              bool
+	standin.Session
+	screen standin.Screen
+	keys   standin.Keys
+	slow   bool
 }
 
 func asClient(args []string) error {
-	c := &client{}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	c := &client{Session: standin.Session{CWD: cwd, Transcript: filepath.Join(cwd, "t.jsonl")}}
+	c.screen.Above = []string{"● \x1b[32mHello.\x1b[39m", ""}
 	source, first := "startup", ""
 	for i := 0; i < len(args); i++ {
 		switch args[i] {
@@ -119,10 +123,10 @@ func asClient(args []string) error {
 			if args[i] == "--resume" {
 				source = "resume"
 			}
-			c.session = args[i+1]
+			c.ID = args[i+1]
 			i++
 		case "--settings":
-			c.settings = args[i+1]
+			c.Settings = []string{args[i+1]}
 			i++
 		case "--":
 			first = args[i+1]
@@ -140,8 +144,8 @@ func asClient(args []string) error {
 	if _, err := term.MakeRaw(int(os.Stdin.Fd())); err != nil {
 		return err
 	}
-	fmt.Print("\x1b[?2004h")
-	note("started %s %s", source, c.session)
+	fmt.Print(standin.Begin)
+	note("started %s %s", source, c.ID)
 	c.draw()
 	c.call(hook.SessionStart, map[string]any{"source": source})
 	if first != "" {
@@ -152,24 +156,17 @@ func asClient(args []string) error {
 }
 
 func (c *client) listen() {
-	keys := make(chan string)
-	go func() {
-		for {
-			buf := make([]byte, 1<<16)
-			n, err := os.Stdin.Read(buf)
-			if err != nil {
-				os.Exit(0)
-			}
-			keys <- string(buf[:n])
-		}
-	}()
+	typed := standin.Keyboard()
 	for tick := time.Tick(20 * time.Millisecond); ; {
 		select {
-		case text := <-keys:
-			c.input += text
+		case text, ok := <-typed:
+			if !ok {
+				return
+			}
+			c.keys.Add(text)
 			c.read()
 		case <-tick:
-			if _, err := os.Stat("free"); c.busy && err == nil {
+			if c.screen.Busy && checktest.Exists("free") {
 				c.stop()
 			}
 		}
@@ -177,25 +174,21 @@ func (c *client) listen() {
 }
 
 func (c *client) read() {
-	for c.input != "" {
-		paste, rest, whole := strings.Cut(strings.TrimPrefix(c.input, "\x1b[200~"), "\x1b[201~")
-		switch {
-		case strings.HasPrefix(c.input, "\x1b[200~") && whole:
-			c.box, c.input = c.box+paste, rest
-			c.draw()
-		case c.input == "\x1b" && c.busy:
-			c.input, c.busy, c.asks = "", false, false
-			c.draw()
-			note("interrupted")
-		case strings.HasPrefix(c.input, "\x1b"):
-			return // the rest is still to come
-		case c.input[0] == '\r':
-			c.input = c.input[1:]
-			text := strings.TrimRight(c.box, " \n")
-			c.box = ""
+	for {
+		switch kind, typed := c.keys.Next(); kind {
+		case standin.More:
+			if c.screen.Busy && c.keys.Escape() {
+				c.screen.Busy, c.screen.Instead = false, nil
+				c.draw()
+				note("interrupted")
+			}
+			return
+		case standin.Enter:
+			text := strings.TrimRight(c.screen.Box, " \n")
+			c.screen.Box = ""
 			c.submit(text)
-		default:
-			c.box, c.input = c.box+c.input[:1], c.input[1:]
+		case standin.Text:
+			c.screen.Box += typed
 			c.draw()
 		}
 	}
@@ -206,7 +199,7 @@ func (c *client) submit(text string) {
 		fmt.Print("\x1b[H\x1b[2Jfatal: no tokens left\r\n")
 		os.Exit(3)
 	}
-	c.prompt, c.busy = rand.Text(), true
+	c.Prompt, c.screen.Busy = rand.Text(), true
 	c.draw()
 	if c.slow { // until it takes the prompt that it was started with
 		c.slow = false
@@ -218,7 +211,7 @@ func (c *client) submit(text string) {
 	note("prompt %q", text)
 	switch {
 	case strings.HasPrefix(text, "ask"):
-		c.asks = true
+		c.screen.Instead = standin.Dialog
 		c.draw()
 		c.call(hook.PermissionRequest, map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "make"}})
 		note("asks")
@@ -228,7 +221,7 @@ func (c *client) submit(text string) {
 }
 
 func (c *client) stop() {
-	c.busy = false
+	c.screen.Busy = false
 	c.draw()
 	c.call(hook.Stop, map[string]any{"stop_hook_active": false, "last_assistant_message": "done"})
 	note("stop")
@@ -244,57 +237,18 @@ func note(format string, args ...any) {
 
 // call calls the hooks of an event, as the real client does.
 func (c *client) call(event hook.Event, fields map[string]any) {
-	text, err := os.ReadFile(c.settings)
-	var file struct {
-		Hooks map[hook.Event][]struct {
-			Hooks []struct {
-				Command string
-				Args    []string
-			}
-		}
-	}
-	if err = errors.Join(err, json.Unmarshal(text, &file)); err != nil {
+	hooks, err := c.Hooks(string(event), fields)
+	if err != nil {
 		note("no settings: %v", err)
-		return
 	}
-	cwd, _ := os.Getwd()
-	fields["session_id"], fields["transcript_path"], fields["cwd"], fields["hook_event_name"] = c.session, filepath.Join(cwd, "t.jsonl"), cwd, event
-	if c.prompt != "" {
-		fields["prompt_id"] = c.prompt
-	}
-	payload, _ := json.Marshal(fields)
-	for _, group := range file.Hooks[event] {
-		for _, h := range group.Hooks {
-			cmd := exec.Command("sh", "-c", h.Command)
-			if h.Args != nil {
-				cmd = exec.Command(h.Command, h.Args...)
-			}
-			cmd.Env = append(os.Environ(), "CLAUDE_CODE_ENTRYPOINT=cli")
-			cmd.Stdin = strings.NewReader(string(payload))
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-			if out, err := cmd.CombinedOutput(); err != nil {
-				note("hook %s: %v %s", event, err, out)
-			}
+	for _, cmd := range hooks {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			note("hook %s: %v %s", event, err, out)
 		}
 	}
 }
 
-func (c *client) draw() {
-	rule := strings.Repeat("─", 80)
-	glyph := "\x1b[39m❯"
-	if c.busy {
-		glyph = "\x1b[90m❯\x1b[39m"
-	}
-	text := strings.ReplaceAll(c.box, "\n", "\r\n  ")
-	if n := strings.Count(c.box, "\n"); n > 2 || len(c.box) > 800 {
-		text = fmt.Sprintf("[Pasted text #1 +%d lines]", n)
-	}
-	lines := []string{"● \x1b[32mHello.\x1b[39m", "", rule, glyph + "\u00a0" + text + "\x1b[7m \x1b[0m", rule, "  ? for shortcuts"}
-	if c.asks {
-		lines = append(lines[:2], rule, " Do you want to proceed?", " ❯ 1. Yes", "   2. No")
-	}
-	fmt.Print("\x1b[H" + strings.ReplaceAll(strings.Join(lines, "\r\n"), "\r\n", "\x1b[K\r\n") + "\x1b[K\x1b[J")
-}
+func (c *client) draw() { fmt.Print(c.screen) }
 
 // programs is a directory in which the test binary is both programs.
 func programs(t testing.TB) (bin string) {

@@ -137,7 +137,7 @@ func (w *window) settled(typed string) {
 // answer makes the client confirm what it gets, and no more.
 func (w *window) answer() {
 	w.s.working.Go(func() {
-		for text := range w.sent {
+		for text := range w.Sent {
 			w.prompt("p1", text)
 		}
 	})
@@ -166,10 +166,10 @@ func TestKilledAfterTheLastEnter(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	w := s.ready(mainSession)
-	w.show(looks{Swallow: 1000})
+	w.Show(looks{Swallow: 1000})
 	w.give("/gsd:a")
 	s.step(queue.Begun{ID: 1}, queue.Pressed{ID: 1}, queue.Pressed{ID: 1})
-	w.show(looks{Box: "/gsd:a"})
+	w.Show(looks{Box: "/gsd:a"})
 	w.idle("p0")
 	s.wantDriven(1)
 	s.pace = impatient

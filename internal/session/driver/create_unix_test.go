@@ -181,7 +181,7 @@ func TestCreateWaitsForAClientThatIsStarting(t *testing.T) {
 		_, err := w.order("/gsd:a")
 		created <- err
 	})
-	w.show(looks{})
+	w.Show(looks{})
 	w.start("startup")
 	check(t, <-created)
 	w.wantBytes(pasted("/gsd:a") + enter)
@@ -244,7 +244,7 @@ func TestCreateWithoutAClient(t *testing.T) {
 			w.start("startup")
 			w.hook("session-end.other", nil)
 		}
-		w.show(looks{Screen: shellScreen})
+		w.Show(looks{Screen: shellScreen})
 		if _, err := w.order("rm -rf /tmp/nothing"); err == nil || !strings.Contains(err.Error(), "no client waits for input") {
 			t.Errorf("got %v", err)
 		}
@@ -332,7 +332,7 @@ func TestRetry(t *testing.T) {
 		{"typing", func(s *scene, w *window) {
 			w.give(text)
 			s.step(queue.Begun{ID: 1})
-			w.show(looks{Box: text})
+			w.Show(looks{Box: text})
 		}, enter},
 		{"entered", func(s *scene, w *window) {
 			w.give(text)
@@ -367,7 +367,7 @@ func TestRetry(t *testing.T) {
 		s := newScene(t)
 		s.pace = impatient
 		w := s.ready(mainSession)
-		w.show(looks{Screen: dialogScreen})
+		w.Show(looks{Screen: dialogScreen})
 		w.give(text)
 		var refused *RefusedError
 		if _, err := retry(s); !errors.As(err, &refused) {

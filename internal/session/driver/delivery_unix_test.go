@@ -51,7 +51,7 @@ func TestMessageThatIsThereAlready(t *testing.T) {
 		s := newScene(t)
 		s.pace = impatient
 		w := s.ready(mainSession)
-		w.show(looks{Box: "go on"})
+		w.Show(looks{Box: "go on"})
 		q := w.newQueue("go on")
 		q.Stopgate.Key = key
 		check(t, queue.NewStore(s.state).Create(w.session, q))
@@ -79,7 +79,7 @@ func TestRuling39NotReady(t *testing.T) {
 			s := newScene(t)
 			s.pace = impatient
 			w := s.ready(mainSession)
-			w.show(tt.looks)
+			w.Show(tt.looks)
 			w.give("/gsd:a", "/gsd:b")
 			s.deliver()
 			if d := s.active(); d.State != queue.Waiting || d.Why != tt.why || d.Tries != 1 {
@@ -100,11 +100,11 @@ func TestRuling39ReadyAtTheSecondTry(t *testing.T) {
 	s := newScene(t)
 	s.pace = impatient
 	w := s.ready(mainSession)
-	w.show(looks{Screen: dialogScreen})
+	w.Show(looks{Screen: dialogScreen})
 	w.give("/gsd:a")
 	s.deliver()
 	w.wantBytes("")
-	w.show(looks{})
+	w.Show(looks{})
 	w.stop("p0", "The dialog was answered.")
 	s.wantDriven(1)
 	s.wantLetters()
@@ -120,11 +120,11 @@ func TestDeliverWaitsForTheBox(t *testing.T) {
 	s := newScene(t)
 	s.delivering = true
 	w := s.ready(mainSession).live()
-	w.show(looks{Screen: shellScreen})
+	w.Show(looks{Screen: shellScreen})
 	w.give("/gsd:a")
 	check(t, s.drive(mainSession))
 	w.wantBytes("")
-	w.show(looks{})
+	w.Show(looks{})
 	eventually(t, "the queue is complete", func() bool { return len(s.letters()) > 0 })
 	w.wantBytes(pasted("/gsd:a") + enter)
 }
@@ -136,7 +136,7 @@ func TestRuling39WhatOpensAfterThePasteGetsNoEnter(t *testing.T) {
 		t.Run(screen, func(t *testing.T) {
 			s := newScene(t)
 			w := s.ready(mainSession)
-			w.show(looks{OnPaste: screen})
+			w.Show(looks{OnPaste: screen})
 			w.give("/gsd:a")
 			s.deliver()
 			s.wantFailed("Enter was not pressed: " + why)
@@ -150,7 +150,7 @@ func TestRuling38AnEnterThatWasNotHeardIsPressedOnceMore(t *testing.T) {
 	s := newScene(t)
 	s.pace.Confirm = impatient.Confirm
 	w := s.ready(mainSession)
-	w.show(looks{Swallow: 1})
+	w.Show(looks{Swallow: 1})
 	w.live()
 	w.give("/gsd:a")
 	s.deliver()
@@ -165,7 +165,7 @@ func TestRuling38NeverMoreThanTwoEnters(t *testing.T) {
 	s.pace = impatient
 	s.pace.Ready = long
 	w := s.ready(mainSession)
-	w.show(looks{Swallow: 1000})
+	w.Show(looks{Swallow: 1000})
 	w.give("/gsd:a", "/gsd:b")
 	s.deliver()
 	s.wantFailed("no hook of the client confirmed it")
@@ -200,7 +200,7 @@ func TestRuling39NoSecondEnterForADialog(t *testing.T) {
 	w := s.ready(mainSession)
 	w.give("/model")
 	s.step(queue.Begun{ID: 1}, queue.Pressed{ID: 1})
-	w.show(looks{Screen: dialogScreen})
+	w.Show(looks{Screen: dialogScreen})
 	s.deliver()
 	s.wantFailed("no hook of the client confirmed it")
 	w.wantBytes("")
@@ -230,10 +230,10 @@ func TestAPaneThatIsGoneIsTold(t *testing.T) {
 		}},
 		{"the pane in the middle", func(s *scene, w *window) {
 			s.window("elsewhere")
-			w.show(looks{OnPaste: "exit"})
+			w.Show(looks{OnPaste: "exit"})
 		}},
 		{"the server before", func(s *scene, _ *window) { s.tmux("kill-server") }},
-		{"the server in the middle", func(_ *scene, w *window) { w.show(looks{OnPaste: "kill-server"}) }},
+		{"the server in the middle", func(_ *scene, w *window) { w.Show(looks{OnPaste: "kill-server"}) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)
@@ -301,7 +301,7 @@ func TestForced(t *testing.T) {
 	w.prompt("p0", "a person's")
 	w.give("/gsd:a")
 	force := func() error { _, err := s.driver().Retry(t.Context(), mainSession); return err }
-	w.show(looks{Screen: dialogScreen})
+	w.Show(looks{Screen: dialogScreen})
 	var refused *RefusedError
 	if err := force(); !errors.As(err, &refused) {
 		t.Errorf("into a dialog: %v, want it refused", err)
@@ -311,7 +311,7 @@ func TestForced(t *testing.T) {
 	}
 	w.wantBytes("")
 	s.pace.Ready = long
-	w.show(looks{})
+	w.Show(looks{})
 	check(t, force())
 	eventually(t, "the queue is complete", func() bool { return len(s.letters()) > 0 })
 	w.wantBytes(pasted("/gsd:a") + enter)
@@ -380,7 +380,7 @@ func TestAQueueThatIsReplacedIsNotMistaken(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	w := s.ready(mainSession)
-	w.show(looks{Swallow: 1000})
+	w.Show(looks{Swallow: 1000})
 	w.give("/gsd:a")
 	delivered := make(chan error, 1)
 	s.working.Go(func() { delivered <- s.driver().Deliver(t.Context(), mainSession) })
@@ -451,7 +451,7 @@ func TestADeliveryThatIsEndedLeavesTheRestToTheNext(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	w := s.ready(mainSession)
-	w.show(looks{Swallow: 1})
+	w.Show(looks{Swallow: 1})
 	w.give("/gsd:a")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

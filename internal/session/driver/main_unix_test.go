@@ -10,15 +10,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/test/standin"
 )
 
-const (
-	// standInEnv makes the test binary a client in a pane; its value is the socket at
-	// which the test listens.
-	standInEnv = "STOPGATE_STAND_IN"
-	// typistEnv makes it a process that delivers the active command of that session.
-	typistEnv = "STOPGATE_TYPIST"
-)
+// typistEnv makes the test binary a process that delivers the active command of that session.
+const typistEnv = "STOPGATE_TYPIST"
 
 func TestMain(m *testing.M) {
 	run := func(err error) {
@@ -28,8 +24,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if socket := os.Getenv(standInEnv); socket != "" {
-		run(standIn(socket))
+	if socket := os.Getenv(standin.ActorEnv); socket != "" {
+		run(standin.Act(socket, glance/2))
 	}
 	if session := os.Getenv(typistEnv); session != "" {
 		run(deliverAlone(session))

@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +25,7 @@ import (
 	"github.com/stopgate/stopgate/internal/session/wake"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 // long bounds what a test waits for; nothing takes that long.
@@ -251,18 +250,19 @@ func (s *scene) wantLetters(kinds ...wake.Kind) wake.Letter {
 // window is a pane with a client, or with something that stands in for one.
 type window struct {
 	terminal.Pane
-	s       *scene
-	session string // of tmux
-	id      string // the client's session
-
-	orders  *json.Encoder
-	shown   chan struct{}
-	fenced  chan struct{}
-	sent    chan string
-	mu      sync.Mutex
-	given   []byte
-	prompts int
+	*standin.Director // of the stand-in
+	s                 *scene
+	session           string // of tmux
+	id                string // the client's session
+	prompts           int
 }
+
+type looks = standin.Looks
+
+const (
+	dialogScreen = standin.DialogScreen
+	shellScreen  = standin.ShellScreen
+)
 
 const newPane = "#{pid} #{pane_id}"
 
@@ -300,21 +300,14 @@ func (s *scene) started(session string) *window {
 // client makes a session with a stand-in, which has not told of itself.
 func (s *scene) client(session string, l looks) *window {
 	s.t.Helper()
-	listener, err := net.Listen("unix", filepath.Join(s.dir, "c"+strconv.Itoa(int(s.now().UnixMilli()))))
-	check(s.t, err)
-	defer listener.Close()
-	program, err := os.Executable()
-	check(s.t, err)
-	w := s.at(session, s.tmux(
-		"new-session", "-d", "-P", "-F", newPane, "-s", session, "-x", "140", "-y", "50",
-		"-e", standInEnv+"="+listener.Addr().String(), program,
-	))
-	_ = listener.(*net.UnixListener).SetDeadline(time.Now().Add(long))
-	conn, err := listener.Accept()
-	check(s.t, err)
-	w.orders, w.shown, w.fenced, w.sent = json.NewEncoder(conn), make(chan struct{}, 1), make(chan struct{}, 1), make(chan string, 1000)
-	s.working.Go(func() { w.listen(conn) })
-	w.show(l)
+	var w *window
+	socket := filepath.Join(s.dir, "c"+strconv.Itoa(int(s.now().UnixMilli())))
+	director := standin.Direct(s.t, socket, func(variable, program string) {
+		w = s.at(session, s.tmux("new-session", "-d", "-P", "-F", newPane, "-s", session, "-x", "140", "-y", "50", "-e", variable, program))
+	})
+	w.Director = director
+	s.working.Go(w.Listen)
+	w.Show(l)
 	return w
 }
 
@@ -326,56 +319,10 @@ func (s *scene) ready(session string) *window {
 	return w
 }
 
-func (w *window) listen(conn net.Conn) {
-	defer conn.Close()
-	defer close(w.sent)
-	for decoder := json.NewDecoder(conn); ; {
-		var told word
-		if err := decoder.Decode(&told); err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, net.ErrClosed) {
-				w.s.t.Errorf("the stand-in: %v", err)
-			}
-			return
-		}
-		switch {
-		case told.Shown:
-			w.shown <- struct{}{}
-		case told.Fenced:
-			w.fenced <- struct{}{}
-		case told.Sent != nil:
-			w.sent <- *told.Sent
-		default:
-			w.mu.Lock()
-			w.given = append(w.given, told.Bytes...)
-			w.mu.Unlock()
-		}
-	}
-}
-
-// show makes the stand-in look and behave so.
-func (w *window) show(l looks) {
-	w.s.t.Helper()
-	check(w.s.t, w.orders.Encode(l))
-	w.wait("the stand-in shows that", w.shown)
-}
-
-func (w *window) wait(what string, c <-chan struct{}) {
-	w.s.t.Helper()
-	select {
-	case <-c:
-	case <-time.After(long):
-		w.s.t.Fatalf("never: %s", what)
-	}
-}
-
 // bytes is everything that the stand-in was given so far.
 func (w *window) bytes() string {
 	w.s.t.Helper()
-	w.s.tmux("send-keys", "-t", w.ID, "-H", "01")
-	w.wait("the fence reaches the stand-in", w.fenced)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return string(w.given)
+	return w.Given(func() { w.s.tmux("send-keys", "-t", w.ID, "-H", "01") })
 }
 
 // wantBytes compares everything that was typed into the pane with what should have
@@ -394,7 +341,7 @@ func pasted(text string) string { return "\x1b[200~" + text + "\x1b[201~" }
 // live makes the stand-in call hooks as the client does for what is sent off.
 func (w *window) live() *window {
 	w.s.working.Go(func() {
-		for text := range w.sent {
+		for text := range w.Sent {
 			w.live1(text)
 		}
 	})

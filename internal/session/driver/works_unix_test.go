@@ -36,7 +36,7 @@ func TestAClientThatShowsThatItWorks(t *testing.T) {
 				s.waitsForAMove(!tt.typed)
 			}
 			w.give("/gsd:a")
-			w.show(tt.looks)
+			w.Show(tt.looks)
 			s.deliver()
 			if !tt.typed {
 				if d := s.active(); d.State != "waiting" || d.Why != "the client is busy" || d.Tries != 0 {
@@ -94,7 +94,7 @@ func TestGiveUp(t *testing.T) {
 			s.waitsForAMove(!tt.over)
 			w := s.confirmed("/gsd:a", "/gsd:b")
 			tt.then(w)
-			w.show(tt.looks)
+			w.Show(tt.looks)
 			check(t, s.driver().GiveUp(t.Context(), mainSession))
 			if over := !exists(s.file(mainSession, "")); over != tt.over {
 				t.Errorf("given up: %t", over)

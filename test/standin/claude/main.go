@@ -12,7 +12,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
@@ -23,16 +22,17 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 func main() {
-	c := &client{ended: make(chan os.Signal, 1), keys: make(chan string)}
+	c := &client{screen: standin.Screen{Above: []string{"● Hello.", ""}}, typed: make(chan string), ended: make(chan os.Signal, 1)}
 	source, first, err := c.options(os.Args[1:])
 	if err = errors.Join(err, c.open(source)); err != nil {
 		fmt.Println("Error:", err)
@@ -42,18 +42,13 @@ func main() {
 }
 
 type client struct {
-	session    string
-	settings   string
-	cwd        string
-	transcript string
-	prompt     string // its id
-	box        string // what stands in the input box
-	input      string // keys that are not understood yet
-	busy       bool
-	messages   int
-	keys       chan string
-	ended      chan os.Signal
-	idle       <-chan time.Time // it says then that it waits
+	standin.Session
+	screen   standin.Screen
+	keys     standin.Keys
+	messages int
+	typed    chan string
+	ended    chan os.Signal
+	idle     <-chan time.Time // it says then that it waits
 }
 
 // options are those that stopgate gives the client, and some that people do.
@@ -66,11 +61,11 @@ func (c *client) options(args []string) (source, first string, err error) {
 		}
 		switch flag {
 		case "--resume", "--session-id":
-			if c.session = rest[0]; flag == "--resume" {
+			if c.ID = rest[0]; flag == "--resume" {
 				source = "resume"
 			}
 		case "--settings":
-			c.settings = rest[0]
+			c.Settings = append(c.Settings, rest[0])
 		case "--permission-mode", "--model":
 		case "--":
 			first = rest[0]
@@ -86,24 +81,28 @@ func (c *client) options(args []string) (source, first string, err error) {
 // that has a transcript is resumed, and one that has none is begun.
 func (c *client) open(source string) error {
 	var err error
-	if c.cwd, err = os.Getwd(); err != nil {
+	if c.CWD, err = os.Getwd(); err != nil {
 		return err
 	}
-	if c.session == "" {
-		c.session = rand.Text()
+	if c.ID == "" {
+		c.ID = rand.Text()
 	}
-	folder := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(c.cwd, "-")
-	c.transcript = filepath.Join(configDir(), "projects", folder, c.session+".jsonl")
-	kept, err := os.ReadFile(c.transcript)
+	folder := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(c.CWD, "-")
+	c.Transcript = filepath.Join(configDir(), "projects", folder, c.ID+".jsonl")
+	kept, err := os.ReadFile(c.Transcript)
 	switch {
 	case source == "resume" && !bytes.Contains(kept, []byte(`"type":"user"`)):
-		return fmt.Errorf("no conversation found with session ID: %s", c.session)
+		return fmt.Errorf("no conversation found with session ID: %s", c.ID)
 	case source != "resume" && err == nil:
-		return fmt.Errorf("session ID %s is already in use", c.session)
+		return fmt.Errorf("session ID %s is already in use", c.ID)
 	}
-	if err := os.MkdirAll(filepath.Dir(c.transcript), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(c.Transcript), 0o700); err != nil {
 		return err
 	}
+	c.Settings = append([]string{
+		filepath.Join(configDir(), "settings.json"), filepath.Join(c.CWD, ".claude", "settings.json"),
+		filepath.Join(c.CWD, ".claude", "settings.local.json"),
+	}, c.Settings...)
 	_, err = term.MakeRaw(int(os.Stdin.Fd()))
 	return err
 }
@@ -119,7 +118,7 @@ func (c *client) live(source, first string) {
 	signal.Ignore(syscall.SIGTSTP)
 	signal.Notify(c.ended, syscall.SIGTERM, syscall.SIGHUP)
 	go c.listen()
-	fmt.Print("\x1b[?2004h")
+	fmt.Print(standin.Begin)
 	c.draw()
 	c.call("SessionStart", map[string]any{"source": source})
 	if strings.TrimSpace(first) != "" {
@@ -128,8 +127,8 @@ func (c *client) live(source, first string) {
 	for {
 		c.read()
 		select {
-		case text := <-c.keys:
-			c.input += text
+		case text := <-c.typed:
+			c.keys.Add(text)
 		case <-c.idle:
 			c.call("Notification", map[string]any{"notification_type": "idle_prompt", "message": "Claude is waiting for your input"})
 		case s := <-c.ended:
@@ -138,16 +137,12 @@ func (c *client) live(source, first string) {
 	}
 }
 
-// listen reads the keyboard; its end is the terminal's.
+// listen hears what is typed; its end is the terminal's.
 func (c *client) listen() {
-	for buf := make([]byte, 1<<16); ; {
-		n, err := os.Stdin.Read(buf)
-		if err != nil {
-			c.ended <- syscall.SIGHUP
-			return
-		}
-		c.keys <- string(buf[:n])
+	for text := range standin.Keyboard() {
+		c.typed <- text
 	}
+	c.ended <- syscall.SIGHUP
 }
 
 // end ends the client with the exit code of the real one.
@@ -161,21 +156,17 @@ func (c *client) end(s os.Signal) {
 
 // read takes from the keys what is whole.
 func (c *client) read() {
-	for c.input != "" {
-		paste, rest, whole := strings.Cut(strings.TrimPrefix(c.input, "\x1b[200~"), "\x1b[201~")
-		switch {
-		case strings.HasPrefix(c.input, "\x1b[200~") && whole:
-			c.box, c.input = c.box+paste, rest
-		case strings.HasPrefix(c.input, "\x1b"):
-			return // the rest is still to come
-		case c.input[0] == '\r':
-			c.input = c.input[1:]
-			text := strings.TrimRight(c.box, " \n")
-			if c.box = ""; text != "" {
+	for {
+		switch kind, typed := c.keys.Next(); kind {
+		case standin.More:
+			return
+		case standin.Enter:
+			text := strings.TrimRight(c.screen.Box, " \n")
+			if c.screen.Box = ""; text != "" {
 				c.submit(text)
 			}
-		default:
-			c.box, c.input = c.box+c.input[:1], c.input[1:]
+		case standin.Text:
+			c.screen.Box += typed
 		}
 		c.draw()
 	}
@@ -183,9 +174,9 @@ func (c *client) read() {
 
 // submit is a turn: from a prompt to a stop that nobody holds up.
 func (c *client) submit(text string) {
-	c.prompt, c.busy, c.idle = rand.Text(), true, nil
+	c.Prompt, c.screen.Busy, c.idle = rand.Text(), true, nil
 	c.draw()
-	c.keep(map[string]any{"type": "ai-title", "aiTitle": "A test", "sessionId": c.session}) // before the prompt
+	c.keep(map[string]any{"type": "ai-title", "aiTitle": "A test", "sessionId": c.ID}) // before the prompt
 	c.call("UserPromptSubmit", map[string]any{"prompt": text})
 	c.note("user", text)
 	for held := false; ; held = true {
@@ -199,7 +190,7 @@ func (c *client) submit(text string) {
 		text = "Stop hook feedback:\n" + reason
 		c.note("user", text)
 	}
-	c.busy, c.idle = false, time.After(patience())
+	c.screen.Busy, c.idle = false, time.After(patience())
 	c.draw()
 }
 
@@ -245,8 +236,8 @@ func (c *client) output(cmd *exec.Cmd) (string, error) {
 		select {
 		case err := <-over:
 			return out.String(), err
-		case text := <-c.keys: // typed meanwhile, read afterwards
-			c.input += text
+		case text := <-c.typed: // meanwhile; it is read afterwards
+			c.keys.Add(text)
 		case s := <-c.ended:
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 			<-over
@@ -296,30 +287,13 @@ func blocked(answers []string) string {
 	return ""
 }
 
-// handler is a command in a settings file.
-type handler struct {
-	Command string
-	Args    []string
-}
-
-// call calls the hooks of an event, each command once, and gives what they printed.
+// call calls the hooks of an event, and gives what they printed.
 func (c *client) call(event string, fields map[string]any) (answers []string) {
-	fields["session_id"], fields["transcript_path"], fields["cwd"], fields["hook_event_name"] = c.session, c.transcript, c.cwd, event
-	if c.prompt != "" {
-		fields["prompt_id"] = c.prompt
-	}
-	payload, err := json.Marshal(fields)
+	hooks, err := c.Hooks(event, fields)
 	if err != nil {
-		panic(err)
+		fmt.Printf("%v\r\n", err)
 	}
-	for _, h := range c.handlers(event, fields) {
-		cmd := exec.Command("/bin/sh", "-c", h.Command)
-		if h.Args != nil {
-			cmd = exec.Command(h.Command, h.Args...)
-		}
-		cmd.Env = append(os.Environ(), "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_PROJECT_DIR="+c.cwd)
-		cmd.Stdin = bytes.NewReader(append(payload, '\n'))
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	for _, cmd := range hooks {
 		out, err := c.hook(cmd, event)
 		if err != nil {
 			fmt.Printf("%s hook: %v\r\n", event, err)
@@ -338,70 +312,19 @@ func (c *client) hook(cmd *exec.Cmd, event string) (string, error) {
 	return string(out), err
 }
 
-func (c *client) handlers(event string, fields map[string]any) (all []handler) {
-	seen := map[string]bool{}
-	for _, path := range []string{
-		filepath.Join(configDir(), "settings.json"), filepath.Join(c.cwd, ".claude", "settings.json"),
-		filepath.Join(c.cwd, ".claude", "settings.local.json"), c.settings,
-	} {
-		var file struct {
-			Hooks map[string][]struct {
-				Matcher string
-				Hooks   []handler
-			}
-		}
-		text, err := os.ReadFile(path)
-		if errors.Is(err, os.ErrNotExist) || path == "" {
-			continue
-		}
-		if err = errors.Join(err, json.Unmarshal(text, &file)); err != nil {
-			fmt.Printf("%v\r\n", err)
-			continue
-		}
-		for _, group := range file.Hooks[event] {
-			tool, isTool := fields["tool_name"].(string)
-			if isTool && !takes(group.Matcher, tool) {
-				continue
-			}
-			for _, h := range group.Hooks {
-				if key := fmt.Sprintf("%q %q", h.Command, h.Args); !seen[key] {
-					seen[key] = true
-					all = append(all, h)
-				}
-			}
-		}
-	}
-	return all
-}
-
-// takes reads a matcher as the client does: plain names are compared as they are, anything
-// else is a regular expression.
-func takes(matcher, tool string) bool {
-	if matcher == "" || matcher == "*" {
-		return true
-	}
-	if plainNames.MatchString(matcher) {
-		return slices.Contains(strings.Split(matcher, "|"), tool)
-	}
-	pattern, err := regexp.Compile(matcher)
-	return err == nil && pattern.MatchString(tool)
-}
-
-var plainNames = regexp.MustCompile(`^[A-Za-z0-9_|]+$`)
-
 // note adds a message to the transcript.
 func (c *client) note(who, text string) {
 	message := map[string]any{"role": who, "content": text}
 	if who == "assistant" {
 		c.messages++
 		message = map[string]any{
-			"role": who, "id": fmt.Sprintf("msg_%s_%d", c.prompt, c.messages), "model": "claude-opus-4-8",
+			"role": who, "id": fmt.Sprintf("msg_%s_%d", c.Prompt, c.messages), "model": "claude-opus-4-8",
 			"content": []any{map[string]any{"type": "text", "text": text}},
 			"usage":   map[string]any{"input_tokens": 1000, "output_tokens": 100},
 		}
 	}
 	c.keep(map[string]any{
-		"type": who, "message": message, "sessionId": c.session, "cwd": c.cwd, "uuid": rand.Text(), "timestamp": time.Now().UTC(),
+		"type": who, "message": message, "sessionId": c.ID, "cwd": c.CWD, "uuid": rand.Text(), "timestamp": time.Now().UTC(),
 	})
 }
 
@@ -411,7 +334,7 @@ func (c *client) keep(entry map[string]any) {
 	if err != nil {
 		panic(err)
 	}
-	f, err := os.OpenFile(c.transcript, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(c.Transcript, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.Write(append(line, '\n'))
 		err = errors.Join(err, f.Close())
@@ -421,20 +344,4 @@ func (c *client) keep(entry map[string]any) {
 	}
 }
 
-// draw shows the box as the real client does.
-func (c *client) draw() {
-	rule, glyph := strings.Repeat("─", 80), "\x1b[39m❯"
-	if c.busy {
-		glyph = "\x1b[90m❯\x1b[39m"
-	}
-	text := strings.ReplaceAll(c.box, "\n", "\r\n  ")
-	if n := strings.Count(c.box, "\n"); n > 2 || len(c.box) > 800 {
-		text = fmt.Sprintf("[Pasted text #1 +%d lines]", n)
-	}
-	w := bufio.NewWriter(os.Stdout)
-	for _, line := range []string{"\x1b[H● Hello.", "", rule, glyph + "\u00a0" + text + "\x1b[7m \x1b[0m", rule} {
-		fmt.Fprint(w, line+"\x1b[K\r\n")
-	}
-	fmt.Fprint(w, "  ? for shortcuts\x1b[K\x1b[J")
-	_ = w.Flush()
-}
+func (c *client) draw() { fmt.Print(c.screen) }
