@@ -22,10 +22,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 // patience only bounds a test that fails; nothing waits this long.
@@ -78,8 +78,7 @@ func diesLate(args []string) error {
 
 // fullDisk lets no file grow over a size that all but the result have.
 func fullDisk(args []string) error {
-	signal.Ignore(syscall.SIGXFSZ) // the write fails, not the process
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 1000, Max: 1000}); err != nil {
+	if err := processtest.LimitFiles(1000); err != nil {
 		return err
 	}
 	return here(args[1], grace).run(untilAsked())

@@ -3,19 +3,14 @@
 package supervisor
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -41,19 +36,7 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 	d := newDir(t)
 	told := 0
 	for round := range 100 {
-		cmd := processtest.Child(t, "write", d.path)
-		out, err := cmd.StdoutPipe()
-		check(t, err)
-		check(t, cmd.Start())
-		lines := bufio.NewScanner(out)
-		for i := 0; lines.Scan(); i++ {
-			if told++; i == round%4 {
-				// Anywhere within the updates that follow.
-				time.Sleep(time.Duration(round*137%3000) * time.Microsecond)
-				cmd.Process.Kill()
-			}
-		}
-		cmd.Wait()
+		told += len(processtest.Kill(t, round, "write", d.path))
 		s := readState(t, d, someSession)
 		// Each killed process may have written one that it could not tell.
 		if s.Damaged || s.Count < told || s.Count > told+round+1 {
@@ -82,8 +65,7 @@ func TestFullDiskIsAClearErrorAndChangesNothing(t *testing.T) {
 }
 
 func childFill(args []string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 2000, Max: 2000}); err != nil {
+	if err := processtest.LimitFiles(2000); err != nil {
 		return err
 	}
 	_, err := At(args[0]).Update(context.Background(), someSession, time.Now(), func(s *State) error {
@@ -122,15 +104,8 @@ func TestReadOnlyDirectory(t *testing.T) {
 // childNobody tries everything as a user who may write nothing: root may write
 // everywhere.
 func childNobody(args []string) error {
-	if os.Getuid() == 0 {
-		for dir := filepath.Dir(args[0]); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-			if err := os.Chmod(dir, 0o555); err != nil {
-				return err
-			}
-		}
-		if err := syscall.Setuid(65534); err != nil {
-			return err
-		}
+	if err := processtest.BecomeNobody(args[0]); err != nil {
+		return err
 	}
 	d, nothing := At(args[0]), func(*State) error { return nil }
 	s, err := d.Read(someSession)

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,7 +17,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -590,8 +588,7 @@ func init() { children["decide"] = childDecide }
 // childDecide decides when no file may be longer than 6000 bytes, as on a disk that is
 // almost full.
 func childDecide(args []string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 6000, Max: 6000}); err != nil {
+	if err := processtest.LimitFiles(6000); err != nil {
 		return err
 	}
 	k := &Keeper{StateDir: args[0], Now: time.Now, Stderr: os.Stderr}

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
@@ -117,7 +115,7 @@ func TestStoppedLockHolderDoesNotHangOthers(t *testing.T) {
 	mustAppend(t, j, event.Record{Call: "before"})
 	// An unfinished line, as the holder would have it.
 	plant(t, j, 1, append(segmentBytes(t, j, 1), "j1 "...))
-	holder := child(t, "hold", j.dir)
+	holder := processtest.Child(t, "hold", j.dir)
 	ready, err := holder.StdoutPipe()
 	check(t, err)
 	check(t, holder.Start())
@@ -167,7 +165,7 @@ func TestFullDisk(t *testing.T) {
 		if torn != "" {
 			grows = "1"
 		}
-		out, err := child(t, "fill", j.dir, grows).Output()
+		out, err := processtest.Child(t, "fill", j.dir, grows).Output()
 		check(t, err)
 		wantError(t, errors.New(string(out)), j.dir, "file too large", "free some disk space")
 
@@ -188,9 +186,7 @@ func childFill(args []string) error {
 	if err != nil {
 		return err
 	}
-	signal.Ignore(syscall.SIGXFSZ)
-	limit := uint64(info.Size()) + 1000
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+	if err := processtest.LimitFiles(uint64(info.Size()) + 1000); err != nil {
 		return err
 	}
 	large := event.Record{Call: "large", Project: strings.Repeat("x", 2000)}
@@ -248,7 +244,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 		if mode == 0o700 {
 			check(t, os.Mkdir(dir, 0o500))
 		}
-		out, err := child(t, "nobody", dir).Output()
+		out, err := processtest.Child(t, "nobody", dir).Output()
 		check(t, err)
 		wantError(t, errors.New(string(out)), dir, "permission denied", "make it writable")
 	}
@@ -256,15 +252,8 @@ func TestReadOnlyDirectory(t *testing.T) {
 
 // childNobody appends as a user who may write nothing: root may write everywhere.
 func childNobody(args []string) error {
-	if os.Getuid() == 0 {
-		for dir := filepath.Dir(args[0]); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-			if err := os.Chmod(dir, 0o555); err != nil {
-				return err
-			}
-		}
-		if err := syscall.Setuid(65534); err != nil {
-			return err
-		}
+	if err := processtest.BecomeNobody(args[0]); err != nil {
+		return err
 	}
 	_, err := New(args[0], Limits{}).Append(&event.Record{})
 	fmt.Print(err)

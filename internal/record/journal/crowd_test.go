@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 // crowd runs writers at once and returns what each said.
@@ -120,7 +122,7 @@ func TestOneKeyForAll(t *testing.T) {
 	cmds := make([]*exec.Cmd, 8)
 	outs := make([]bytes.Buffer, len(cmds))
 	for i := range cmds {
-		cmds[i] = child(t, "key", j.dir)
+		cmds[i] = processtest.Child(t, "key", j.dir)
 		cmds[i].Stdout = &outs[i]
 		check(t, cmds[i].Start())
 	}

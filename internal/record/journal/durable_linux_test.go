@@ -9,13 +9,14 @@ import (
 
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 func init() { children["refused"] = childRefused }
 
 // Where the kernel refuses to sync, a record that is durable is an error.
 func TestSyncsThatTheKernelRefuses(t *testing.T) {
-	out, err := child(t, "refused", t.TempDir()).Output()
+	out, err := processtest.Child(t, "refused", t.TempDir()).Output()
 	check(t, err)
 	if len(out) > 0 {
 		t.Skipf("no system call can be refused here: %s", out)

@@ -18,38 +18,14 @@ import (
 
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
-	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 var check = checktest.OK
 
-// The test binary is also every other process that the tests need: childEnv
-// names what it shall do instead of testing.
-const childEnv = "STOPGATE_JOURNAL_CHILD"
-
 var children = map[string]func(args []string) error{"write": childWrite}
 
-func TestMain(m *testing.M) {
-	name := os.Getenv(childEnv)
-	if name == "" {
-		environtest.Clean()
-		os.Exit(m.Run())
-	}
-	if err := children[name](os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func child(t *testing.T, name string, args ...string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	check(t, err)
-	cmd := exec.Command(self, args...)
-	cmd.Env = append(os.Environ(), childEnv+"="+name)
-	cmd.Stderr = os.Stderr
-	return cmd
-}
+func TestMain(m *testing.M) { processtest.Main(m, children) }
 
 // childWrite appends COUNT samples to the journal in DIR and says after each what
 // Append returned: "seq id position".
@@ -77,7 +53,7 @@ func number(s string) int64 {
 
 func writer(t *testing.T, dir, session string, count int, limits Limits) *exec.Cmd {
 	t.Helper()
-	return child(t, "write", dir, session, strconv.Itoa(count),
+	return processtest.Child(t, "write", dir, session, strconv.Itoa(count),
 		strconv.FormatInt(limits.SegmentSize, 10), strconv.FormatInt(limits.MaxSize, 10))
 }
 

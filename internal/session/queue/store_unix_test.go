@@ -3,22 +3,17 @@
 package queue
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -104,30 +99,11 @@ func childWrite(args []string) error {
 	}
 }
 
-// killed runs a child, kills it at some moment after it has said something, and
-// gives all that it said.
-func killed(t *testing.T, round int, name string, args ...string) (said []string) {
-	t.Helper()
-	cmd := processtest.Child(t, name, args...)
-	out, err := cmd.StdoutPipe()
-	check(t, err)
-	check(t, cmd.Start())
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if said = append(said, lines.Text()); len(said) == 1+round%4 {
-			time.Sleep(time.Duration(round*137%4000) * time.Microsecond) // anywhere in what follows
-			check(t, cmd.Process.Kill())
-		}
-	}
-	_ = cmd.Wait() // it was killed
-	return said
-}
-
 func TestKilledWritersLeaveAWholeQueue(t *testing.T) {
 	s := newStore(t)
 	create(t, s, "s", "a", strings.Repeat("long ", 40_000))
 	for round := range 40 {
-		said := killed(t, round, "write", s.dir)
+		said := processtest.Kill(t, round, "write", s.dir)
 		last, err := strconv.Atoi(said[len(said)-1])
 		check(t, err)
 		q, err := s.Load("s")
@@ -157,7 +133,7 @@ func TestKilledWhileFilesGetTheirLastNames(t *testing.T) {
 	s := newStore(t)
 	next := 0
 	for round := range 40 {
-		said := killed(t, round, "end", s.dir, strconv.Itoa(next))
+		said := processtest.Kill(t, round, "end", s.dir, strconv.Itoa(next))
 		last, err := strconv.Atoi(said[len(said)-1])
 		check(t, err)
 		switch _, err := s.Change("s", applying(Withdrawn{"x"}), func(Outcome, string) error { return nil }); {
@@ -247,8 +223,7 @@ func TestAFullDiskIsAnErrorAndLosesNothing(t *testing.T) {
 }
 
 func childFill(args []string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 2000, Max: 2000}); err != nil {
+	if err := processtest.LimitFiles(2000); err != nil {
 		return err
 	}
 	s := Store{args[0]}
@@ -285,15 +260,8 @@ func TestAReadOnlyDirectoryIsAnErrorAndLosesNothing(t *testing.T) {
 // childNobody tries everything as a user who may write nothing: root may write
 // everywhere.
 func childNobody(args []string) error {
-	if os.Getuid() == 0 {
-		for dir := filepath.Dir(args[0]); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-			if err := os.Chmod(dir, 0o555); err != nil {
-				return err
-			}
-		}
-		if err := syscall.Setuid(65534); err != nil {
-			return err
-		}
+	if err := processtest.BecomeNobody(args[0]); err != nil {
+		return err
 	}
 	s := Store{args[0]}
 	_, changed := s.Change("s", applying(Begun{1}), nil)

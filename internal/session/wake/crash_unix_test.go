@@ -3,20 +3,16 @@
 package wake
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -78,26 +74,6 @@ func childSend(args []string) error {
 	}
 }
 
-// runAndKill kills a child somewhere after it has said a few lines, and gives the
-// last one.
-func runAndKill(t *testing.T, round int, name string, args ...string) (last string) {
-	t.Helper()
-	cmd := processtest.Child(t, name, args...)
-	out, err := cmd.StdoutPipe()
-	check(t, err)
-	check(t, cmd.Start())
-	lines := bufio.NewScanner(out)
-	for i := 0; lines.Scan(); i++ {
-		if last = lines.Text(); i == round%3 {
-			// Anywhere within what follows.
-			time.Sleep(time.Duration(round*137%4000) * time.Microsecond)
-			_ = cmd.Process.Kill()
-		}
-	}
-	_ = cmd.Wait()
-	return last
-}
-
 // rounds is how many are killed, each at another place.
 const rounds = 8
 
@@ -106,8 +82,9 @@ func TestKilledPuttersLoseNothing(t *testing.T) {
 	o := newOutbox(t)
 	told := 0
 	for round := range rounds {
+		said := processtest.Kill(t, round, "put", o.Dir, fmt.Sprint(told+1))
 		var err error
-		told, err = strconv.Atoi(runAndKill(t, round, "put", o.Dir, fmt.Sprint(told+1)))
+		told, err = strconv.Atoi(said[len(said)-1])
 		check(t, err)
 	}
 	keys := drain(t, o.Box("agent"))
@@ -138,7 +115,7 @@ func TestKilledSendersLoseNothing(t *testing.T) {
 		put <- nil
 	}()
 	for round := range rounds {
-		runAndKill(t, round, "send", o.Dir, gateway)
+		processtest.Kill(t, round, "send", o.Dir, gateway)
 	}
 	check(t, <-put)
 	rest := drain(t, o.Box("agent"))
@@ -183,8 +160,7 @@ func TestFullDiskIsAClearErrorAndChangesNothing(t *testing.T) {
 }
 
 func childFill(args []string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 2000, Max: 2000}); err != nil {
+	if err := processtest.LimitFiles(2000); err != nil {
 		return err
 	}
 	l := letter("agent", "big")
@@ -216,7 +192,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 // childNobody tries everything as a user who may write nothing: root may write
 // everywhere.
 func childNobody(args []string) error {
-	if err := becomeNobody(args[0]); err != nil {
+	if err := processtest.BecomeNobody(args[0]); err != nil {
 		return err
 	}
 	o := Outbox{Dir: args[0]}
@@ -225,19 +201,6 @@ func childNobody(args []string) error {
 	fmt.Println(o.Put(letter("fresh", "b")))
 	fmt.Println(o.Box("agent").Sent(letter("agent", "a")))
 	return nil
-}
-
-// becomeNobody leaves root's rights behind, where we have them.
-func becomeNobody(outbox string) error {
-	if os.Getuid() != 0 {
-		return nil
-	}
-	for dir := filepath.Dir(outbox); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o555); err != nil {
-			return err
-		}
-	}
-	return syscall.Setuid(65534)
 }
 
 // A box that cannot be read does not hide the others.
@@ -258,7 +221,7 @@ func TestUnreadableBox(t *testing.T) {
 
 // childList says what it sees of an outbox, and whether there is an error beside it.
 func childList(args []string) error {
-	if err := becomeNobody(args[0]); err != nil {
+	if err := processtest.BecomeNobody(args[0]); err != nil {
 		return err
 	}
 	o := Outbox{Dir: args[0]}

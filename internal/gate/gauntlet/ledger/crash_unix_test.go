@@ -3,18 +3,14 @@
 package ledger
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -46,17 +42,7 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 	l := newLedger(t)
 	told := 0
 	for round := range 15 {
-		cmd := processtest.Child(t, "write", l.dir)
-		out, err := cmd.StdoutPipe()
-		check(t, err)
-		check(t, cmd.Start())
-		lines := bufio.NewScanner(out)
-		for i := 0; lines.Scan(); i++ {
-			if told++; i == round%4 {
-				cmd.Process.Kill()
-			}
-		}
-		cmd.Wait()
+		told += len(processtest.Kill(t, round, "write", l.dir))
 		s := readState(t, l)
 		// Each killed process may have written one that it could not tell.
 		if got := s.Series.Failures; s.Damaged || got < told || got > told+round+1 {
@@ -84,8 +70,7 @@ func TestFullDiskIsAClearErrorAndChangesNothing(t *testing.T) {
 }
 
 func childFill(args []string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 2000, Max: 2000}); err != nil {
+	if err := processtest.LimitFiles(2000); err != nil {
 		return err
 	}
 	err := (&Ledger{dir: args[0]}).Update(context.Background(), func(s *State) error {
