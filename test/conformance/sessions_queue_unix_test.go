@@ -8,45 +8,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/session/queue/queuetest"
 )
 
 const wardenMain = "warden-main-4"
 
-// seedQueue is the seed's document, before anything was typed.
-const seedQueue = `{
-  "commands": [
-    {
-      "id": 1,
-      "command": "/clear",
-      "status": "active",
-      "trigger": { "hook": "Stop", "sub": null },
-      "awaits": { "hook": "SessionStart", "sub": "clear" },
-      "result": null,
-      "completed_at": null
-    },
-    {
-      "id": 2,
-      "command": "/gsd:plan-phase 3",
-      "status": "pending",
-      "trigger": { "hook": "SessionStart", "sub": "clear" },
-      "awaits": { "hook": "Stop", "sub": null },
-      "result": null,
-      "completed_at": null
-    }
-  ]
-}`
+const seedQueue = queuetest.Seed
 
-// plainQueue is a document without what is ours.
-func plainQueue(t *testing.T, text string) map[string]any {
-	t.Helper()
-	var doc map[string]any
-	decode(t, text, &doc)
-	delete(doc, "stopgate")
-	for _, c := range doc["commands"].([]any) {
-		delete(c.(map[string]any), "stopgate")
-	}
-	return doc
-}
+var plainQueue = queuetest.Plain
 
 // Section 4, creation: the agent's one call makes the seed's file, types the first
 // command and is over, while the client is still at work.

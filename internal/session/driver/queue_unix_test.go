@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/session/presence"
 	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/queue/queuetest"
 	"github.com/stopgate/stopgate/internal/session/wake"
 )
 
@@ -343,30 +344,7 @@ func TestSeed4IdleIsNoQueue(t *testing.T) {
 	}
 }
 
-// seedQueue is the specification's example, letter by letter.
-const seedQueue = `{
-  "commands": [
-    {
-      "id": 1,
-      "command": "/clear",
-      "status": "active",
-      "trigger": { "hook": "Stop", "sub": null },
-      "awaits": { "hook": "SessionStart", "sub": "clear" },
-      "result": null,
-      "completed_at": null
-    },
-    {
-      "id": 2,
-      "command": "/gsd:plan-phase 3",
-      "status": "pending",
-      "trigger": { "hook": "SessionStart", "sub": "clear" },
-      "awaits": { "hook": "Stop", "sub": null },
-      "result": null,
-      "completed_at": null
-    }
-  ]
-}
-`
+const seedQueue = queuetest.Seed
 
 func (s *scene) write(session, text string) {
 	s.t.Helper()

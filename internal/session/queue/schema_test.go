@@ -8,43 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/session/queue/queuetest"
 )
 
-// seedQueue is the example of the specification, character for character.
-const seedQueue = `{
-  "commands": [
-    {
-      "id": 1,
-      "command": "/clear",
-      "status": "active",
-      "trigger": { "hook": "Stop", "sub": null },
-      "awaits": { "hook": "SessionStart", "sub": "clear" },
-      "result": null,
-      "completed_at": null
-    },
-    {
-      "id": 2,
-      "command": "/gsd:plan-phase 3",
-      "status": "pending",
-      "trigger": { "hook": "SessionStart", "sub": "clear" },
-      "awaits": { "hook": "Stop", "sub": null },
-      "result": null,
-      "completed_at": null
-    }
-  ]
-}`
+const seedQueue = queuetest.Seed
 
-// plainJSON is a document without its stopgate objects.
-func plainJSON(t *testing.T, doc string) map[string]any {
-	t.Helper()
-	var v map[string]any
-	check(t, json.Unmarshal([]byte(doc), &v))
-	delete(v, "stopgate")
-	for _, c := range v["commands"].([]any) {
-		delete(c.(map[string]any), "stopgate")
-	}
-	return v
-}
+var plainJSON = queuetest.Plain
 
 func parsed(t testing.TB, doc string) Queue {
 	t.Helper()
