@@ -2,32 +2,22 @@ package trust
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-)
 
-// runGit runs git in a directory, with nobody's configuration.
-func runGit(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-}
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+)
 
 // repository is a project that is committed and approved, with a linked worktree.
 func repository(t *testing.T) (s Store, root, linked string) {
 	t.Helper()
 	s, root = project(t)
-	runGit(t, root, "init", "-q", "-b", "main")
-	runGit(t, root, "add", ".")
-	runGit(t, root, "commit", "-q", "-m", "first")
+	r := gittest.At(t, root)
+	r.Git("init", "-q", "-b", "main")
+	r.Git("add", ".")
+	r.Git("commit", "-q", "-m", "first")
 	linked = filepath.Join(t.TempDir(), "linked")
-	runGit(t, root, "worktree", "add", "-q", linked)
+	r.Git("worktree", "add", "-q", linked)
 	check(t, s.Approve(root, noon))
 	return s, root, linked
 }
@@ -77,7 +67,7 @@ func TestE4OnlyTheLatestApprovalIsInForce(t *testing.T) {
 
 func TestE4AnApprovalFromBeforeTheRepositoryCounts(t *testing.T) {
 	s, root := approved(t)
-	runGit(t, root, "init", "-q")
+	gittest.At(t, root).Git("init", "-q")
 	if st := standing(t, s, root); st.State != Approved {
 		t.Errorf("got %+v", st)
 	}
@@ -101,7 +91,7 @@ func TestE4PathsOfARepositoryAreApart(t *testing.T) {
 func TestE4ACloneIsAnotherRepository(t *testing.T) {
 	s, root, _ := repository(t)
 	clone := filepath.Join(t.TempDir(), "clone")
-	runGit(t, root, "clone", "-q", root, clone)
+	gittest.At(t, root).Git("clone", "-q", root, clone)
 	if st := standing(t, s, clone); st.State != Untrusted {
 		t.Errorf("got %+v", st)
 	}
@@ -140,14 +130,15 @@ func TestE6ADamagedApprovalIsReadFromItsSecondPlace(t *testing.T) {
 // A branch from before the configuration does not have it, and it is not called deleted there.
 func TestE4AConfigurationThatTheBranchDoesNotHave(t *testing.T) {
 	s, root := project(t)
-	runGit(t, root, "init", "-q", "-b", "main")
-	runGit(t, root, "commit", "-q", "--allow-empty", "-m", "before")
+	r := gittest.At(t, root)
+	r.Git("init", "-q", "-b", "main")
+	r.Git("commit", "-q", "--allow-empty", "-m", "before")
 	older := filepath.Join(t.TempDir(), "older")
-	runGit(t, root, "worktree", "add", "-q", older)
-	runGit(t, root, "add", ".")
-	runGit(t, root, "commit", "-q", "-m", "first")
+	r.Git("worktree", "add", "-q", older)
+	r.Git("add", ".")
+	r.Git("commit", "-q", "-m", "first")
 	newer := filepath.Join(t.TempDir(), "newer")
-	runGit(t, root, "worktree", "add", "-q", newer)
+	r.Git("worktree", "add", "-q", newer)
 	check(t, s.Approve(root, noon))
 	want := func(dir, when string, state State, absent bool) {
 		t.Helper()
@@ -159,9 +150,9 @@ func TestE4AConfigurationThatTheBranchDoesNotHave(t *testing.T) {
 	want(newer, "as approved", Approved, false)
 	check(t, os.RemoveAll(filepath.Join(newer, ".gauntlet")))
 	want(newer, "deleted", Edited, false)
-	runGit(t, newer, "commit", "-q", "-a", "-m", "gone")
+	gittest.At(t, newer).Git("commit", "-q", "-a", "-m", "gone")
 	want(newer, "deleted in a commit", Edited, true)
-	runGit(t, older, "merge", "-q", "main")
+	gittest.At(t, older).Git("merge", "-q", "main")
 	want(older, "merged", Approved, false)
 	put(t, older, "config.yml", "hooks: {} # weaker\n")
 	want(older, "edited", Edited, false)

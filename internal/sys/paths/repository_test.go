@@ -2,22 +2,11 @@ package paths
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-)
 
-// git runs git in a directory, with nobody's configuration.
-func git(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-}
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+)
 
 func TestRepository(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
@@ -26,11 +15,11 @@ func TestRepository(t *testing.T) {
 	other := filepath.Join(base, "other")
 	for _, dir := range []string{main, other} {
 		check(t, os.MkdirAll(filepath.Join(dir, "pkg", "api"), 0o755))
-		git(t, dir, "init", "-q")
-		git(t, dir, "commit", "-q", "--allow-empty", "-m", "first")
+		gittest.At(t, dir).Git("init", "-q")
+		gittest.At(t, dir).Git("commit", "-q", "--allow-empty", "-m", "first")
 	}
-	git(t, main, "worktree", "add", "-q", "../linked")
-	git(t, main, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "lib")
+	gittest.At(t, main).Git("worktree", "add", "-q", "../linked")
+	gittest.At(t, main).Git("submodule", "--quiet", "add", other, "lib")
 	if err := os.Symlink(main, filepath.Join(base, "link")); err != nil {
 		t.Skip(err)
 	}
@@ -60,16 +49,16 @@ func TestMainWorktree(t *testing.T) {
 	at := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
 	for _, dir := range []string{"main/pkg", "other/pkg"} {
 		check(t, os.MkdirAll(at(dir), 0o755))
-		git(t, filepath.Dir(at(dir)), "init", "-q")
-		git(t, filepath.Dir(at(dir)), "commit", "-q", "--allow-empty", "-m", "first")
+		gittest.At(t, filepath.Dir(at(dir))).Git("init", "-q")
+		gittest.At(t, filepath.Dir(at(dir))).Git("commit", "-q", "--allow-empty", "-m", "first")
 	}
-	git(t, at("main"), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", at("other"), "lib")
-	git(t, at("main"), "worktree", "add", "-q", "../linked")
-	git(t, base, "clone", "-q", "--bare", at("other"), at("bare.git"))
-	git(t, at("bare.git"), "worktree", "add", "-q", "-b", "new", "../ofbare")
-	git(t, base, "init", "-q", "--separate-git-dir", at("apart.git"), at("apart"))
-	git(t, at("apart"), "commit", "-q", "--allow-empty", "-m", "first")
-	git(t, at("apart"), "worktree", "add", "-q", "../ofapart")
+	gittest.At(t, at("main")).Git("submodule", "--quiet", "add", at("other"), "lib")
+	gittest.At(t, at("main")).Git("worktree", "add", "-q", "../linked")
+	gittest.At(t, base).Git("clone", "-q", "--bare", at("other"), at("bare.git"))
+	gittest.At(t, at("bare.git")).Git("worktree", "add", "-q", "-b", "new", "../ofbare")
+	gittest.At(t, base).Git("init", "-q", "--separate-git-dir", at("apart.git"), at("apart"))
+	gittest.At(t, at("apart")).Git("commit", "-q", "--allow-empty", "-m", "first")
+	gittest.At(t, at("apart")).Git("worktree", "add", "-q", "../ofapart")
 	for dir, want := range map[string]string{
 		"main": "main", "main/pkg": "main", "main/lib": "main/lib", "linked": "main", "apart": "apart",
 		"ofbare": "", "ofapart": "", ".": "",

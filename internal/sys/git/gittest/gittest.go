@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // Repo is a repository in a temporary directory.
@@ -32,9 +34,7 @@ func Environ(t testing.TB) []string {
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	checktest.OK(t, err)
 	return dir
 }
 
@@ -77,12 +77,8 @@ func (r *Repo) Write(namesAndContents ...string) {
 	r.t.Helper()
 	for i := 0; i < len(namesAndContents); i += 2 {
 		path := r.Path(namesAndContents[i])
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			r.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(namesAndContents[i+1]), 0o644); err != nil {
-			r.t.Fatal(err)
-		}
+		checktest.OK(r.t, os.MkdirAll(filepath.Dir(path), 0o755))
+		checktest.OK(r.t, os.WriteFile(path, []byte(namesAndContents[i+1]), 0o644))
 	}
 }
 
@@ -90,9 +86,7 @@ func (r *Repo) Write(namesAndContents ...string) {
 func (r *Repo) Remove(names ...string) {
 	r.t.Helper()
 	for _, name := range names {
-		if err := os.RemoveAll(r.Path(name)); err != nil {
-			r.t.Fatal(err)
-		}
+		checktest.OK(r.t, os.RemoveAll(r.Path(name)))
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // State is everything below a directory: content, mode and time of change.
@@ -25,8 +27,6 @@ func State(t testing.TB, dir string) map[string]string {
 		all[path] = fmt.Sprintf("%v %v %x", info.Mode(), info.ModTime(), sha256.Sum256(content))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	checktest.OK(t, err)
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -17,9 +18,7 @@ import (
 func Wrap(t testing.TB, environ []string, script string) []string {
 	t.Helper()
 	real, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	checktest.OK(t, err)
 	dir := Dir(t)
 	environtest.Program(t, filepath.Join(dir, "git"), "#!/bin/sh\nGIT='"+real+"'\n"+script+"\n")
 	return append(environ[:len(environ):len(environ)], "PATH="+dir+":"+os.Getenv("PATH"))
@@ -41,9 +40,7 @@ exec "$GIT" "$@"`)
 		if os.IsNotExist(err) {
 			return nil
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		checktest.OK(t, err)
 		_ = os.Remove(log)
 		return strings.Fields(string(text))
 	}
