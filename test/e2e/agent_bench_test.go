@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -163,17 +162,7 @@ func (m *managed) end() {
 	}
 }
 
-// left are the processes of this bench, where there is a /proc to tell.
-func (m *managed) left() (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		environ, _ := os.ReadFile(file)
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && strings.Contains("\x00"+string(environ), "\x00HOME="+m.Home+"\x00") {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
+func (m *managed) left() []int { return processesAt(m.Home) }
 
 // explainAgents tells of a failed test what became of its agents.
 func (m *managed) explainAgents() {

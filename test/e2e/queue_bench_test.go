@@ -115,12 +115,14 @@ func (d *driven) waitHelpers() {
 	}
 }
 
-// helpers are the processes of this bench, where there is a /proc to tell.
-func (d *driven) helpers() (pids []int) {
+func (d *driven) helpers() []int { return processesAt(d.Home) }
+
+// processesAt are the processes with that home, where there is a /proc to tell.
+func processesAt(home string) (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range files {
 		environ, _ := os.ReadFile(file)
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && strings.Contains("\x00"+string(environ), "\x00HOME="+d.Home+"\x00") {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && strings.Contains("\x00"+string(environ), "\x00HOME="+home+"\x00") {
 			pids = append(pids, pid)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 func init() {
@@ -39,12 +40,7 @@ func errandsOf(self, state string) Errands {
 
 var owner = &engine.Owner{ID: "0123456789abcdef"}
 
-func content(t testing.TB, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	check(t, err)
-	return string(text)
-}
+var content = checktest.Read
 
 func TestShellErrand(t *testing.T) {
 	e := newErrands(t, t.TempDir())

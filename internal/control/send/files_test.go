@@ -12,11 +12,7 @@ func writeFile(t *testing.T, path, text string, mode os.FileMode) {
 	check(t, os.WriteFile(path, []byte(text), mode))
 }
 
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	check(t, err)
-	return string(text)
-}
-
-var exists = checktest.Exists
+var (
+	readFile = checktest.Read
+	exists   = checktest.Exists
+)

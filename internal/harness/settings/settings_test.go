@@ -73,13 +73,8 @@ func settingsPath(t testing.TB, content ...string) string {
 	return path
 }
 
-func put(t testing.TB, path, text string) {
-	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	check(t, os.WriteFile(path, []byte(text), 0o644))
-}
-
 var (
+	put    = checktest.Write
 	get    = checktest.Read
 	exists = checktest.Exists
 )

@@ -36,13 +36,10 @@ func testFile(t testing.TB, content ...string) string {
 	return path
 }
 
-func put(t testing.TB, path, text string) {
-	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	check(t, os.WriteFile(path, []byte(text), 0o644))
-}
-
-var get = checktest.Read
+var (
+	put = checktest.Write
+	get = checktest.Read
+)
 
 func mustParse(t testing.TB, text string) *Document {
 	t.Helper()

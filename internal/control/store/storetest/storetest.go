@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // Backend is an implementation, on a place of its own.
@@ -319,9 +320,7 @@ func asOfBeginning(t *testing.T, b Backend) {
 	} {
 		var got []store.Event
 		for e, err := range read() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			checktest.OK(t, err)
 			l.append("run.a")
 			e.Previous, e.Hash = store.Hash{}, store.Hash{}
 			got = append(got, e)
@@ -337,9 +336,7 @@ func linked(t *testing.T, b Backend) {
 	l.fill(9, "run.a", "run.b")
 	links := map[string]store.Hash{}
 	for e, err := range s.ReadAll(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		checktest.OK(t, err)
 		if e.Previous != links[e.Subject] || !e.Sound() {
 			t.Errorf("event %d of %s is not linked to the one before it", e.Position, e.Subject)
 		}
@@ -602,9 +599,7 @@ func damaged(t *testing.T, b Backend) {
 	s := open(t, b)
 	l := newLog(t, s)
 	l.fill(10, "run.a", "run.b")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	checktest.OK(t, s.Close())
 	b.Damage(t, l.want[4].Position)
 	s = open(t, b)
 	got, err := gather(s.ReadAll(t.Context(), 0))
@@ -634,21 +629,15 @@ func snapshots(t *testing.T, b Backend) {
 	l.fill(5, "run.a")
 	for i, e := range l.want {
 		snap := store.Snapshot{Position: e.Position, Data: bytes.Repeat([]byte{byte(i)}, i*100_000)}
-		if err := s.SaveSnapshot(t.Context(), snap); err != nil {
-			t.Fatal(err)
-		}
+		checktest.OK(t, s.SaveSnapshot(t.Context(), snap))
 		load(snap)
 		s = reopen(t, b, s)
 		load(snap)
 	}
 	newest := store.Snapshot{Position: l.want[4].Position, Data: []byte("once more")}
-	if err := s.SaveSnapshot(t.Context(), newest); err != nil {
-		t.Fatal(err)
-	}
+	checktest.OK(t, s.SaveSnapshot(t.Context(), newest))
 	load(newest)
-	if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[1].Position}); err != nil {
-		t.Fatal(err)
-	}
+	checktest.OK(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[1].Position}))
 	load(newest)
 }
 
@@ -666,18 +655,12 @@ func snapshotDamaged(t *testing.T, b Backend) {
 	l := newLog(t, s)
 	l.fill(6, "run.a")
 	for _, at := range []int{2, 4} {
-		if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position, Data: []byte{byte(at)}}); err != nil {
-			t.Fatal(err)
-		}
+		checktest.OK(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position, Data: []byte{byte(at)}}))
 	}
 	for _, want := range []store.Position{l.want[2].Position, 0} {
 		newest, err := s.LoadSnapshot(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		checktest.OK(t, err)
+		checktest.OK(t, s.Close())
 		b.DamageSnapshot(t, newest.Position)
 		s = open(t, b)
 		if got, err := s.LoadSnapshot(t.Context()); err != nil || got.Position != want {
@@ -699,13 +682,9 @@ func trimmed(t *testing.T, b Backend) (store.Store, *log) {
 	l.append("run.old")
 	l.fill(22, "run.a", "run.b", "run.c")
 	for _, at := range []int{19, 24} {
-		if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position, Data: []byte("all")}); err != nil {
-			t.Fatal(err)
-		}
+		checktest.OK(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position, Data: []byte("all")}))
 	}
-	if err := s.Trim(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	checktest.OK(t, s.Trim(t.Context()))
 	return s, l
 }
 
@@ -735,9 +714,7 @@ func trimRefused(t *testing.T, b Backend) {
 	l.fill(6, "run.a")
 	for _, at := range []int{-1, 3} {
 		if at >= 0 {
-			if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position}); err != nil {
-				t.Fatal(err)
-			}
+			checktest.OK(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position}))
 		}
 		if err := s.Trim(t.Context()); err != nil {
 			t.Errorf("trim: %v", err)
@@ -760,13 +737,9 @@ func trimContinues(t *testing.T, b Backend) {
 	}
 	// And trimmed again.
 	for _, at := range []int{33, 40} {
-		if err := s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position}); err != nil {
-			t.Fatal(err)
-		}
+		checktest.OK(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position}))
 	}
-	if err := s.Trim(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	checktest.OK(t, s.Trim(t.Context()))
 	after = l.want[33].Position
 	same(t, "all, trimmed again", collect(t, s.ReadAll(t.Context(), after)), l.of("", after))
 }

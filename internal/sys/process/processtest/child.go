@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -32,9 +33,7 @@ func Main(m *testing.M, children map[string]func(args []string) error) {
 func Child(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	checktest.OK(t, err)
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), childEnv+"="+name)
 	cmd.Stderr = os.Stderr
