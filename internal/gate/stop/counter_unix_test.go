@@ -3,17 +3,17 @@
 package stop
 
 import (
-	"bufio"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 func blocks(t *testing.T, c Counter, turn Turn) map[string]int {
@@ -116,24 +116,10 @@ func TestCounterExactUnderConcurrency(t *testing.T) {
 
 func TestCounterSurvivesKill(t *testing.T) {
 	state := t.TempDir()
-	self, err := os.Executable()
-	check(t, err)
 	turn := Turn{Session: "s", Prompt: "p"}
 	told, round := 0, 0
 	for ; round < 15; round++ {
-		adder := exec.Command(self)
-		adder.Env = append(os.Environ(), adderEnv+"="+state)
-		adder.Stderr = os.Stderr
-		out, err := adder.StdoutPipe()
-		check(t, err)
-		check(t, adder.Start())
-		lines := bufio.NewScanner(out)
-		for i := 0; lines.Scan(); i++ {
-			if told++; i == round%4 {
-				_ = adder.Process.Kill()
-			}
-		}
-		_ = adder.Wait()
+		told += len(processtest.Kill(t, round, 4*time.Millisecond, "add", state))
 		// Each killed process may have counted one block that it could not tell.
 		got := blocks(t, NewCounter(state), turn)["guard"]
 		if got < told || got > told+round+1 {

@@ -25,14 +25,11 @@ import (
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
-// adderEnv makes the test binary a process that counts blocks in the directory.
-const adderEnv = "STOPGATE_STOP_ADDER"
-
 func TestMain(m *testing.M) {
-	if state := os.Getenv(adderEnv); state != "" {
-		childAdd(state)
+	if processtest.Run(map[string]func([]string) error{"add": childAdd}) {
 		return
 	}
 	if state := os.Getenv(hookerEnv); state != "" {
@@ -311,10 +308,10 @@ func blocker(name string) stub {
 	return always(name, keeper.Verdict{Outcome: keeper.Failed, Status: "failed", Reason: name + " objects"})
 }
 
-func childAdd(state string) {
+func childAdd(args []string) error {
 	for i := 0; ; i++ {
-		if err := NewCounter(state).Add(Turn{Session: "s", Prompt: "p"}, "guard", time.Now()); err != nil {
-			panic(err)
+		if err := NewCounter(args[0]).Add(Turn{Session: "s", Prompt: "p"}, "guard", time.Now()); err != nil {
+			return err
 		}
 		fmt.Println(i)
 	}

@@ -36,7 +36,7 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 	d := newDir(t)
 	told := 0
 	for round := range 100 {
-		told += len(processtest.Kill(t, round, "write", d.path))
+		told += len(processtest.Kill(t, round, 4*time.Millisecond, "write", d.path))
 		s := readState(t, d, someSession)
 		// Each killed process may have written one that it could not tell.
 		if s.Damaged || s.Count < told || s.Count > told+round+1 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,25 +18,25 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 var check = checktest.OK
 
-// approverEnv makes the test binary a process that approves ROOT in STATE with
-// ever new content.
-const approverEnv = "STOPGATE_TRUST_APPROVER"
-
 func TestMain(m *testing.M) {
-	args := os.Getenv(approverEnv)
-	if args == "" {
-		environtest.Clean()
-		os.Exit(m.Run())
+	if processtest.Run(map[string]func([]string) error{"approve": childApprove}) {
+		return
 	}
-	state, root, _ := strings.Cut(args, "\n")
+	environtest.Clean()
+	os.Exit(m.Run())
+}
+
+// childApprove approves a project in a state directory for ever, each time with other content.
+func childApprove(args []string) error {
 	for i := 0; ; i++ {
-		err := os.WriteFile(paths.ProjectConfig(root), []byte(fmt.Sprint(i)), 0o644)
-		if err = errors.Join(err, NewStore(state).Approve(root, time.Now())); err != nil {
-			panic(err)
+		err := os.WriteFile(paths.ProjectConfig(args[1]), []byte(fmt.Sprint(i)), 0o644)
+		if err = errors.Join(err, NewStore(args[0]).Approve(args[1], time.Now())); err != nil {
+			return err
 		}
 		fmt.Println(i)
 	}
@@ -527,21 +526,8 @@ func TestHookDuringAnApproval(t *testing.T) {
 
 func TestKilledBetween(t *testing.T) {
 	s, root := approved(t)
-	self, err := os.Executable()
-	check(t, err)
 	for round := range 20 {
-		approver := exec.Command(self)
-		approver.Env = append(os.Environ(), approverEnv+"="+filepath.Dir(s.dir)+"\n"+root)
-		approver.Stderr = os.Stderr
-		out, err := approver.StdoutPipe()
-		check(t, err)
-		check(t, approver.Start())
-		if _, err := out.Read(make([]byte, 1)); err != nil {
-			t.Error("approved nothing")
-		}
-		time.Sleep(time.Duration(round*1373%20_000) * time.Microsecond) // anywhere in the next ones
-		_ = approver.Process.Kill()
-		_ = approver.Wait()
+		processtest.Kill(t, round, 20*time.Millisecond, "approve", filepath.Dir(s.dir), root)
 		if st := standing(t, s, root); st.State == Untrusted {
 			t.Fatalf("round %d: %+v", round, st)
 		}

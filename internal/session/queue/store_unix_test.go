@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -103,7 +104,7 @@ func TestKilledWritersLeaveAWholeQueue(t *testing.T) {
 	s := newStore(t)
 	create(t, s, "s", "a", strings.Repeat("long ", 40_000))
 	for round := range 40 {
-		said := processtest.Kill(t, round, "write", s.dir)
+		said := processtest.Kill(t, round, 4*time.Millisecond, "write", s.dir)
 		last, err := strconv.Atoi(said[len(said)-1])
 		check(t, err)
 		q, err := s.Load("s")
@@ -133,7 +134,7 @@ func TestKilledWhileFilesGetTheirLastNames(t *testing.T) {
 	s := newStore(t)
 	next := 0
 	for round := range 40 {
-		said := processtest.Kill(t, round, "end", s.dir, strconv.Itoa(next))
+		said := processtest.Kill(t, round, 4*time.Millisecond, "end", s.dir, strconv.Itoa(next))
 		last, err := strconv.Atoi(said[len(said)-1])
 		check(t, err)
 		switch _, err := s.Change("s", applying(Withdrawn{"x"}), func(Outcome, string) error { return nil }); {

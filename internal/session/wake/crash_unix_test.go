@@ -82,7 +82,7 @@ func TestKilledPuttersLoseNothing(t *testing.T) {
 	o := newOutbox(t)
 	told := 0
 	for round := range rounds {
-		said := processtest.Kill(t, round, "put", o.Dir, fmt.Sprint(told+1))
+		said := processtest.Kill(t, round, 4*time.Millisecond, "put", o.Dir, fmt.Sprint(told+1))
 		var err error
 		told, err = strconv.Atoi(said[len(said)-1])
 		check(t, err)
@@ -115,7 +115,7 @@ func TestKilledSendersLoseNothing(t *testing.T) {
 		put <- nil
 	}()
 	for round := range rounds {
-		processtest.Kill(t, round, "send", o.Dir, gateway)
+		processtest.Kill(t, round, 4*time.Millisecond, "send", o.Dir, gateway)
 	}
 	check(t, <-put)
 	rest := drain(t, o.Box("agent"))

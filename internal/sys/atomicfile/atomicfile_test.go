@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -16,34 +15,29 @@ import (
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 var check = checktest.OK
 
-// writerEnv makes the test binary a process that writes the file for ever.
-const writerEnv = "STOPGATE_ATOMICFILE_WRITER"
-
-// refusedEnv makes it a process in which the kernel refuses to sync.
-const refusedEnv = "STOPGATE_ATOMICFILE_REFUSED"
-
-// refused is what that process does; nil where the kernel cannot be told so.
-var refused func(path string)
+// children are what the test binary is instead of testing.
+var children = map[string]func(args []string) error{"write": childWrite}
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(refusedEnv); path != "" {
-		refused(path)
+	if processtest.Run(children) {
 		return
 	}
-	path := os.Getenv(writerEnv)
-	if path == "" {
-		environtest.Clean()
-		os.Exit(m.Run())
-	}
+	environtest.Clean()
+	os.Exit(m.Run())
+}
+
+// childWrite writes the file for ever, and says when a write is done.
+func childWrite(args []string) error {
 	for i := 0; ; i++ {
-		if err := Write(path, pattern(byte(i)), 0o600); err != nil {
-			panic(err)
+		if err := Write(args[0], pattern(byte(i)), 0o600); err != nil {
+			return err
 		}
-		fmt.Println(i) // one line: a write is done
+		fmt.Println(i)
 	}
 }
 
@@ -172,23 +166,9 @@ func TestConcurrentWritersNeverMix(t *testing.T) {
 }
 
 func TestKilledWriterNeverLeavesHalfAFile(t *testing.T) {
-	self, err := os.Executable()
-	check(t, err)
 	path := filepath.Join(t.TempDir(), "file")
 	for round := range 30 {
-		writer := exec.Command(self)
-		writer.Env = append(os.Environ(), writerEnv+"="+path)
-		writer.Stderr = os.Stderr
-		done, err := writer.StdoutPipe()
-		check(t, err)
-		check(t, writer.Start())
-		if _, err := done.Read(make([]byte, 1)); err != nil {
-			t.Error("the writer wrote nothing")
-		}
-		// Anywhere within the writes that follow.
-		time.Sleep(time.Duration(round*137%5000) * time.Microsecond)
-		_ = writer.Process.Kill()
-		_ = writer.Wait()
+		processtest.Kill(t, round, 5*time.Millisecond, "write", path)
 		if data, err := os.ReadFile(path); err != nil || !whole(data) {
 			t.Fatalf("round %d: half a file of %d bytes, %v", round, len(data), err)
 		}

@@ -4,28 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
-func init() { refused = writeRefused }
+func init() { children["write refused"] = childWriteRefused }
 
 // The steps are true: where the kernel refuses to sync, nothing is said to be durable, and the
 // old content stays.
 func TestSyncsThatTheKernelRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	check(t, os.WriteFile(path, []byte("old"), 0o600))
-	self, err := os.Executable()
-	check(t, err)
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), refusedEnv+"="+path)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+	out, err := processtest.Child(t, "write refused", path).Output()
 	check(t, err)
 	if len(out) > 0 {
 		t.Skipf("no system call can be refused here: %s", out)
@@ -38,15 +33,16 @@ func TestSyncsThatTheKernelRefuses(t *testing.T) {
 	}
 }
 
-// writeRefused tries to sync in every way, in a process of its own.
-func writeRefused(path string) {
+// childWriteRefused tries to sync in every way.
+func childWriteRefused(args []string) error {
+	path := args[0]
 	file, err := os.Open(path)
 	if err != nil {
-		panic(err)
+		return err
 	}
 	if err := atomicfiletest.Refuse(unix.SYS_FSYNC, unix.SYS_FDATASYNC); err != nil {
 		fmt.Println(err)
-		return
+		return nil
 	}
 	for what, err := range map[string]error{
 		"Write":   Write(path, []byte("new"), 0o600),
@@ -54,7 +50,8 @@ func writeRefused(path string) {
 		"SyncDir": SyncDir(filepath.Dir(path)),
 	} {
 		if !errors.Is(err, unix.EIO) {
-			panic(fmt.Sprintf("%s: error %v, want EIO", what, err))
+			return fmt.Errorf("%s: error %w, want EIO", what, err)
 		}
 	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
@@ -42,7 +43,7 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 	l := newLedger(t)
 	told := 0
 	for round := range 15 {
-		told += len(processtest.Kill(t, round, "write", l.dir))
+		told += len(processtest.Kill(t, round, 4*time.Millisecond, "write", l.dir))
 		s := readState(t, l)
 		// Each killed process may have written one that it could not tell.
 		if got := s.Series.Failures; s.Damaged || got < told || got > told+round+1 {

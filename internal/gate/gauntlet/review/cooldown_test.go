@@ -1,15 +1,15 @@
 package review
 
 import (
-	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 500, time.UTC)
@@ -82,10 +82,10 @@ func TestTwoWritersLoseNothing(t *testing.T) {
 }
 
 // useUpForever is another process; it says when it has written.
-func useUpForever(dir string) {
+func useUpForever(args []string) error {
 	for i := 0; ; i++ {
-		if err := (quotas{dir}).usedUp("other", noon); err != nil {
-			panic(err)
+		if err := (quotas{args[0]}).usedUp("other", noon); err != nil {
+			return err
 		}
 		fmt.Println(i)
 	}
@@ -94,17 +94,8 @@ func useUpForever(dir string) {
 func TestQuotasSurviveAKilledWriter(t *testing.T) {
 	q := quotas{t.TempDir()}
 	check(t, q.usedUp("claude", noon))
-	for range 5 {
-		writer := exec.Command(os.Args[0])
-		writer.Env = append(os.Environ(), usedUpEnv+"="+q.dir)
-		stdout, err := writer.StdoutPipe()
-		check(t, err)
-		check(t, writer.Start())
-		if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
-			t.Error(err)
-		}
-		check(t, writer.Process.Kill())
-		_ = writer.Wait() // killed
+	for round := range 5 {
+		processtest.Kill(t, round, 4*time.Millisecond, "use up", q.dir)
 		if q.until("claude", noon).IsZero() || q.until("other", noon).IsZero() {
 			t.Error("something was lost")
 		}

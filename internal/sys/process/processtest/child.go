@@ -18,15 +18,23 @@ const childEnv = "STOPGATE_TEST_CHILD"
 // Main is a TestMain: it runs the tests, and fails when they leave a goroutine
 // behind; or it is one of the children.
 func Main(m *testing.M, children map[string]func(args []string) error) {
+	if Run(children) {
+		return
+	}
+	environtest.Clean()
+	goleak.VerifyTestMain(m)
+}
+
+// Run is one of the children, if the test binary was started as one.
+func Run(children map[string]func(args []string) error) bool {
 	name := os.Getenv(childEnv)
 	if name == "" {
-		environtest.Clean()
-		goleak.VerifyTestMain(m)
-		return
+		return false
 	}
 	if err := children[name](os.Args[1:]); err != nil {
 		panic(err)
 	}
+	return true
 }
 
 // Child is the test binary as one of the children, not yet started.

@@ -8,9 +8,9 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
-// Kill kills a child somewhere after it has said a few lines, up to four and at another place in
-// each round, and gives all that it said.
-func Kill(t *testing.T, round int, name string, args ...string) (said []string) {
+// Kill kills a child after it has said a few lines, up to four, and gives all that it said. When it
+// dies is another moment in each round, somewhere within what follows the last of them.
+func Kill(t *testing.T, round int, within time.Duration, name string, args ...string) (said []string) {
 	t.Helper()
 	cmd := Child(t, name, args...)
 	out, err := cmd.StdoutPipe()
@@ -20,10 +20,13 @@ func Kill(t *testing.T, round int, name string, args ...string) (said []string) 
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if said = append(said, lines.Text()); len(said) == 1+round%4 {
-			time.Sleep(time.Duration(round*137%4000) * time.Microsecond) // anywhere in what follows
+			time.Sleep(time.Duration(round) * 1373 * time.Microsecond % within)
 			checktest.OK(t, cmd.Process.Kill())
 		}
 	}
 	_ = cmd.Wait() // it was killed
+	if len(said) == 0 {
+		t.Fatalf("%s said nothing", name)
+	}
 	return said
 }
