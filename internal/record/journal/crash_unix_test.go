@@ -3,7 +3,6 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -67,15 +65,15 @@ func TestKilledWriters(t *testing.T) {
 func killedWriters(t *testing.T, j *Journal, round int, limits Limits, random *rand.Rand) map[string]string {
 	t.Helper()
 	cmds := make([]*exec.Cmd, 2)
-	outs := make([]acks, len(cmds))
+	outs := make([]*processtest.Said, len(cmds))
 	for i := range cmds {
-		outs[i].first = make(chan struct{})
+		outs[i] = processtest.NewSaid()
 		cmds[i] = writer(t, j.dir, fmt.Sprintf("big%dp%d", round, i), 1<<40, limits)
-		cmds[i].Stdout = &outs[i]
+		cmds[i].Stdout = outs[i]
 		check(t, cmds[i].Start())
 	}
 	select {
-	case <-outs[0].first: // the other one may be anywhere
+	case <-outs[0].First: // the other one may be anywhere
 	case <-time.After(time.Minute):
 		t.Error("no record in a minute")
 	}
@@ -86,7 +84,7 @@ func killedWriters(t *testing.T, j *Journal, round int, limits Limits, random *r
 	}
 	for i, cmd := range cmds {
 		cmd.Wait()
-		for ack := range strings.Lines(outs[i].text.String()) {
+		for ack := range strings.Lines(outs[i].String()) {
 			var seq int
 			var id, end string
 			if n, _ := fmt.Sscan(ack, &seq, &id, &end); n == 3 && strings.HasSuffix(ack, "\n") {
@@ -95,18 +93,6 @@ func killedWriters(t *testing.T, j *Journal, round int, limits Limits, random *r
 		}
 	}
 	return acknowledged
-}
-
-// acks collects what a writer says; first is closed when it has said something.
-type acks struct {
-	text  bytes.Buffer
-	first chan struct{}
-	once  sync.Once
-}
-
-func (a *acks) Write(p []byte) (int, error) {
-	a.once.Do(func() { close(a.first) })
-	return a.text.Write(p)
 }
 
 // A writer that was stopped (Ctrl-Z, a debugger) keeps the lock.

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,43 +23,26 @@ import (
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
-// The test binary is also every other process that the tests need: childEnv names what
-// it shall do instead of testing.
-const childEnv = "STOPGATE_STORE_CHILD"
-
-// children are the names for that, and what they stand for.
-var children = map[string]func(path string) error{"write": childWrite, "fill": childFill, "open": childOpen}
+// children are what the test binary is instead of testing, each with the path of a store.
+var children = map[string]func(args []string) error{"write": childWrite, "fill": childFill, "open": childOpen}
 
 func TestMain(m *testing.M) {
-	do := children[os.Getenv(childEnv)]
-	if do == nil {
-		environtest.Clean()
-		os.Exit(m.Run())
+	if processtest.Run(children) {
+		return
 	}
-	if err := do(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func child(t *testing.T, name, path string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	check(t, err)
-	cmd := exec.Command(self, path)
-	cmd.Env = append(os.Environ(), childEnv+"="+name)
-	cmd.Stderr = os.Stderr
-	return cmd
+	environtest.Clean()
+	os.Exit(m.Run())
 }
 
 // childWrite appends from several goroutines, saves snapshots and trims, for ever. It says
 // after each event what Append returned: "id position".
-func childWrite(path string) error {
+func childWrite(args []string) error {
 	ctx := context.Background()
-	s, err := Open(ctx, path)
+	s, err := Open(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -166,12 +148,12 @@ func TestKilled(t *testing.T) {
 
 func killedWriter(t *testing.T, path string, random *rand.Rand) map[string]store.Position {
 	t.Helper()
-	out := &acks{first: make(chan struct{})}
-	cmd := child(t, "write", path)
+	out := processtest.NewSaid()
+	cmd := processtest.Child(t, "write", path)
 	cmd.Stdout = out
 	check(t, cmd.Start())
 	select {
-	case <-out.first:
+	case <-out.First:
 	case <-time.After(time.Minute):
 		t.Error("no event in a minute")
 	}
@@ -179,7 +161,7 @@ func killedWriter(t *testing.T, path string, random *rand.Rand) map[string]store
 	cmd.Process.Kill()
 	cmd.Wait()
 	acknowledged := map[string]store.Position{}
-	for line := range strings.Lines(out.text.String()) {
+	for line := range strings.Lines(out.String()) {
 		var id string
 		var at store.Position
 		if n, _ := fmt.Sscan(line, &id, &at); n == 2 && strings.HasSuffix(line, "\n") {
@@ -187,18 +169,6 @@ func killedWriter(t *testing.T, path string, random *rand.Rand) map[string]store
 		}
 	}
 	return acknowledged
-}
-
-// acks collects what a writer says; first is closed when it has said something.
-type acks struct {
-	text  bytes.Buffer
-	first chan struct{}
-	once  sync.Once
-}
-
-func (a *acks) Write(p []byte) (int, error) {
-	a.once.Do(func() { close(a.first) })
-	return a.text.Write(p)
 }
 
 // A process converts a store until it is killed at a random moment: the store is the old one
@@ -209,7 +179,7 @@ func TestKilledWhileConverting(t *testing.T) {
 	path := tempPath(t)
 	makeFormat1(t, path, events)
 	for round := range 15 {
-		cmd := child(t, "open", path)
+		cmd := processtest.Child(t, "open", path)
 		check(t, cmd.Start())
 		time.Sleep(time.Duration(random.Int64N(int64(time.Duration(round+1) * 50 * time.Millisecond)))) // the moment is the test's, nothing waits for it
 		cmd.Process.Kill()
@@ -269,16 +239,16 @@ func makeFormat1(t *testing.T, path string, events int) {
 // A limit on the size of files fails like a full disk.
 func TestFullDisk(t *testing.T) {
 	path := tempPath(t)
-	out, err := child(t, "fill", path).Output()
+	out, err := processtest.Child(t, "fill", path).Output()
 	check(t, err)
 	checkFilled(t, path, string(out))
 }
 
 // childFill appends until that fails, and says what did not.
-func childFill(path string) error {
+func childFill(args []string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	ctx := context.Background()
-	s, err := Open(ctx, path)
+	s, err := Open(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -390,7 +360,7 @@ func TestSecondProcess(t *testing.T) {
 	path := tempPath(t)
 	s := mustOpen(t, path)
 	check(t, once(t.Context(), s))
-	out, err := child(t, "open", path).Output()
+	out, err := processtest.Child(t, "open", path).Output()
 	check(t, err)
 	if want := "open in another process"; !strings.Contains(string(out), want) || !strings.Contains(string(out), path) {
 		t.Errorf("error %q", out)
@@ -406,13 +376,13 @@ func TestSecondProcess(t *testing.T) {
 		t.Errorf("%+v, %v", report, err)
 	}
 	check(t, s.Close())
-	if out, err := child(t, "open", path).Output(); err != nil || string(out) != "" {
+	if out, err := processtest.Child(t, "open", path).Output(); err != nil || string(out) != "" {
 		t.Errorf("after it was closed: %q, %v", out, err)
 	}
 }
 
-func childOpen(path string) error {
-	s, err := Open(context.Background(), path)
+func childOpen(args []string) error {
+	s, err := Open(context.Background(), args[0])
 	if err != nil {
 		fmt.Print(err)
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile/atomicfiletest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 func init() {
@@ -39,7 +40,7 @@ func TestNothingToSync(t *testing.T) { withoutSyncs(t, "nothing") }
 
 func withoutSyncs(t *testing.T, name string) {
 	path, _ := filled(t, 3)
-	out, err := child(t, name, path).Output()
+	out, err := processtest.Child(t, name, path).Output()
 	check(t, err)
 	if len(out) > 0 {
 		t.Skipf("no system call can be refused here: %s", out)
@@ -79,18 +80,18 @@ func wantUnknown(err error) error {
 }
 
 // childCommit has the sync of the header of a new log fail.
-func childCommit(path string) error {
-	return refused(path, 0, syncs, func(ctx context.Context, s *Store) error { return wantUnknown(once(ctx, s)) })
+func childCommit(args []string) error {
+	return refused(args[0], 0, syncs, func(ctx context.Context, s *Store) error { return wantUnknown(once(ctx, s)) })
 }
 
 // childAppend has the sync of a transaction fail.
-func childAppend(path string) error {
-	return refused(path, 1, syncs, func(ctx context.Context, s *Store) error { return wantUnknown(once(ctx, s)) })
+func childAppend(args []string) error {
+	return refused(args[0], 1, syncs, func(ctx context.Context, s *Store) error { return wantUnknown(once(ctx, s)) })
 }
 
 // childUnseen has it fail, too: what was to be committed is not to be seen.
-func childUnseen(path string) error {
-	return refused(path, 1, syncs, func(ctx context.Context, s *Store) (err error) {
+func childUnseen(args []string) error {
+	return refused(args[0], 1, syncs, func(ctx context.Context, s *Store) (err error) {
 		if _, err := s.Append(ctx, store.NewEvent{Subject: "run.new", ID: "new"}); wantUnknown(err) != nil {
 			return wantUnknown(err)
 		}
@@ -100,8 +101,8 @@ func childUnseen(path string) error {
 }
 
 // childNothing has a conflict, and records again what is on record.
-func childNothing(path string) error {
-	return refused(path, 1, nil, func(ctx context.Context, s *Store) error {
+func childNothing(args []string) error {
+	return refused(args[0], 1, nil, func(ctx context.Context, s *Store) error {
 		if err := s.RecordHeads(ctx); err != nil {
 			return err
 		}
@@ -117,8 +118,8 @@ func childNothing(path string) error {
 }
 
 // childDirectory has the sync of the directory fail that the log is in: SQLite ignores that.
-func childDirectory(path string) error {
-	return refused(path, 1, nil, func(ctx context.Context, s *Store) error {
+func childDirectory(args []string) error {
+	return refused(args[0], 1, nil, func(ctx context.Context, s *Store) error {
 		if err := s.Close(); err != nil {
 			return err
 		}
@@ -126,7 +127,7 @@ func childDirectory(path string) error {
 			fmt.Println(err)
 			return nil
 		}
-		if _, err := Open(ctx, path); !errors.Is(err, unix.EIO) {
+		if _, err := Open(ctx, args[0]); !errors.Is(err, unix.EIO) {
 			return fmt.Errorf("error %w, want EIO", err)
 		}
 		return nil
@@ -134,8 +135,8 @@ func childDirectory(path string) error {
 }
 
 // childSide has the sync of the file beside the database fail, on which a trim relies.
-func childSide(path string) error {
-	return refused(path, 1, nil, func(ctx context.Context, s *Store) error {
+func childSide(args []string) error {
+	return refused(args[0], 1, nil, func(ctx context.Context, s *Store) error {
 		_, err := s.ask(ctx, request{task: func(w *writer) error { return w.appendRecord(headsRecord{V: 1}) }})
 		if err != nil {
 			return err
@@ -152,8 +153,8 @@ func childSide(path string) error {
 }
 
 // childCheckpoint has the syncs fail that keep the order of the log and the database.
-func childCheckpoint(path string) error {
-	return refused(path, 1, syncs, func(ctx context.Context, s *Store) error {
+func childCheckpoint(args []string) error {
+	return refused(args[0], 1, syncs, func(ctx context.Context, s *Store) error {
 		_, err := s.ask(ctx, request{task: func(w *writer) error { return w.exec("PRAGMA wal_checkpoint") }})
 		if code(err) != sqlite3.SQLITE_IOERR_FSYNC {
 			return fmt.Errorf("error %w, want one of a sync", err)
