@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
@@ -53,6 +54,21 @@ func (b *bench) claudeFile(name ...string) string {
 var entryKinds = map[string]func(*bench){
 	"supervisor-hook": func(*bench) {},
 	"hook":            func(b *bench) { b.Stopgate("hooks", "install").mustPass(b.t) },
+}
+
+// eachEntry runs a test in both ways, with a client that is started supervised.
+func eachEntry(t *testing.T, do func(t *testing.T, b *bench)) {
+	t.Helper()
+	t.Parallel()
+	for name, install := range entryKinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.Launcher(nil)
+			install(b)
+			do(t, b)
+		})
+	}
 }
 
 // done calls the work complete.

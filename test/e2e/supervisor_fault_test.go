@@ -57,52 +57,38 @@ func TestReviewerThatFailsDoesNotBlock(t *testing.T) {
 }
 
 func TestMissingReviewerDoesNotBlock(t *testing.T) {
-	t.Parallel()
-	for name, install := range entryKinds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			b.Launcher(nil)
-			install(b)
-			b.Reviewer("")
-			client := filepath.Join(b.root, "bin", "claude")
-			once := filepath.Join(b.Tmp, "once")
-			b.Env = append(b.Env, "CCC_CLAUDE="+once)
-			b.Write(once, "#!/bin/sh\nrm "+once+"\nexec "+client+" \"$@\"\n")
-			b.Exec("chmod", "755", once).mustPass(t)
-			h := b.Run("do it")
-			b.wantSentBack()
-			b.wantAnswers("Stop", "allow supervisor:unavailable")
-			h.wantTold("CCC_CLAUDE")
-		})
-	}
+	eachEntry(t, func(t *testing.T, b *bench) {
+		b.Reviewer("")
+		client := filepath.Join(b.root, "bin", "claude")
+		once := filepath.Join(b.Tmp, "once")
+		b.Env = append(b.Env, "CCC_CLAUDE="+once)
+		b.Write(once, "#!/bin/sh\nrm "+once+"\nexec "+client+" \"$@\"\n")
+		b.Exec("chmod", "755", once).mustPass(t)
+		h := b.Run("do it")
+		b.wantSentBack()
+		b.wantAnswers("Stop", "allow supervisor:unavailable")
+		h.wantTold("CCC_CLAUDE")
+	})
 }
 
 func TestKilledHookLeavesNoReviewer(t *testing.T) {
-	t.Parallel()
-	for name, install := range entryKinds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			b.Launcher(nil)
-			install(b)
-			pids := b.Reviewer("")
-			b.API.On(byReviewer, claudeapi.Hold(make(chan struct{}), done), done)
-			h := b.Start()
-			h.Send("do it")
-			b.API.WaitRequest(t, byReviewer)
-			pid := waitPIDs(t, pids, 2)
-			check(t, syscall.Kill(pid[0], syscall.SIGKILL))
-			h.WaitReply()
-			h.wantFailedHook()
-			wantGone(t, "the reviewer of the killed hook", pid[1])
-			h.Send("go on")
-			h.WaitReply()
-			h.Close()
-			b.wantAnswers("Stop", "allow supervisor:completed") // the first call never came to an answer
-			b.wantReviews(2)
-		})
-	}
+	eachEntry(t, func(t *testing.T, b *bench) {
+		pids := b.Reviewer("")
+		b.API.On(byReviewer, claudeapi.Hold(make(chan struct{}), done), done)
+		h := b.Start()
+		h.Send("do it")
+		b.API.WaitRequest(t, byReviewer)
+		pid := waitPIDs(t, pids, 2)
+		check(t, syscall.Kill(pid[0], syscall.SIGKILL))
+		h.WaitReply()
+		h.wantFailedHook()
+		wantGone(t, "the reviewer of the killed hook", pid[1])
+		h.Send("go on")
+		h.WaitReply()
+		h.Close()
+		b.wantAnswers("Stop", "allow supervisor:completed") // the first call never came to an answer
+		b.wantReviews(2)
+	})
 }
 
 // What is no JSON is the reviewer's opinion all the same.

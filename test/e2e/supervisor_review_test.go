@@ -15,42 +15,35 @@ import (
 )
 
 func TestAgentGoesOnUntilItsWorkIsCalledComplete(t *testing.T) {
-	t.Parallel()
-	for name, install := range entryKinds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			b.Launcher(nil)
-			install(b)
-			b.API.On(byReviewer, undone("Write a test for it."), done)
-			b.API.Script(claudeapi.Text("Finished."), bash("echo true > test.sh"), claudeapi.Text("Tested."))
-			h := b.Run("write it")
-			if h.Code != 0 || h.Reply().Text != "Tested." {
-				t.Errorf("exit %d, %+v\n%s", h.Code, h.Reply(), h.Stderr)
+	eachEntry(t, func(t *testing.T, b *bench) {
+		b.API.On(byReviewer, undone("Write a test for it."), done)
+		b.API.Script(claudeapi.Text("Finished."), bash("echo true > test.sh"), claudeapi.Text("Tested."))
+		h := b.Run("write it")
+		if h.Code != 0 || h.Reply().Text != "Tested." {
+			t.Errorf("exit %d, %+v\n%s", h.Code, h.Reply(), h.Stderr)
+		}
+		b.wantSentBack("Write a test for it.")
+		b.wantAnswers("Stop", "block supervisor:not_completed", "allow supervisor:completed")
+		b.wantReviews(2)
+		b.wantEntry(true)
+		if !strings.Contains(h.Stderr, "[Supervisor Mode] 日志文件:") {
+			t.Errorf("stderr: %s", h.Stderr)
+		}
+		reviews := b.reviews()
+		for i, holds := range [][]string{
+			{"Finished."},
+			{"Tested.", "Write a test for it."},
+		} {
+			if asked := reviews[i].FirstUserText(); asked != "write it" {
+				t.Errorf("review %d is of a conversation that began with %q", i+1, asked)
 			}
-			b.wantSentBack("Write a test for it.")
-			b.wantAnswers("Stop", "block supervisor:not_completed", "allow supervisor:completed")
-			b.wantReviews(2)
-			b.wantEntry(true)
-			if !strings.Contains(h.Stderr, "[Supervisor Mode] 日志文件:") {
-				t.Errorf("stderr: %s", h.Stderr)
-			}
-			reviews := b.reviews()
-			for i, holds := range [][]string{
-				{"Finished."},
-				{"Tested.", "Write a test for it."},
-			} {
-				if asked := reviews[i].FirstUserText(); asked != "write it" {
-					t.Errorf("review %d is of a conversation that began with %q", i+1, asked)
-				}
-				for _, text := range holds {
-					if !strings.Contains(reviews[i].LastUserText(), text) {
-						t.Errorf("review %d was not told of %q", i+1, text)
-					}
+			for _, text := range holds {
+				if !strings.Contains(reviews[i].LastUserText(), text) {
+					t.Errorf("review %d was not told of %q", i+1, text)
 				}
 			}
-		})
-	}
+		}
+	})
 }
 
 // refuse is a reviewer that never calls the work complete, and costs no time.
@@ -166,69 +159,55 @@ func TestClientOfTheAgentIsNotReviewed(t *testing.T) {
 }
 
 func TestClientThatWasNotLaunchedIsNotReviewed(t *testing.T) {
-	t.Parallel()
-	for name, install := range entryKinds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			b.Launcher(nil)
-			install(b)
-			b.API.On(byReviewer, done, done)
-			living := b.Start()
-			living.Send("one")
-			living.WaitReply()
-			b.wantReviews(1)
+	eachEntry(t, func(t *testing.T, b *bench) {
+		b.API.On(byReviewer, done, done)
+		living := b.Start()
+		living.Send("one")
+		living.WaitReply()
+		b.wantReviews(1)
 
-			b.Client = []string{"claude"}
-			if h := b.Run("hello"); h.Code != 0 || len(h.Hooks("Stop")) < 2 {
-				t.Errorf("exit %d after %+v", h.Code, h.Hooks("Stop"))
-			}
-			b.wantReviews(1)
+		b.Client = []string{"claude"}
+		if h := b.Run("hello"); h.Code != 0 || len(h.Hooks("Stop")) < 2 {
+			t.Errorf("exit %d after %+v", h.Code, h.Hooks("Stop"))
+		}
+		b.wantReviews(1)
 
-			living.Send("two")
-			living.WaitReply()
-			living.Close()
-			b.wantReviews(2)
-		})
-	}
+		living.Send("two")
+		living.WaitReply()
+		living.Close()
+		b.wantReviews(2)
+	})
 }
 
 func TestReviewerLeavesNoTrace(t *testing.T) {
-	t.Parallel()
-	for name, install := range entryKinds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			b.Launcher(nil)
-			install(b)
-			clients := b.runs()
-			for _, event := range []string{"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "PreToolUse"} {
-				b.ProjectHook(event, clients.counted("true"))
-			}
-			pids := b.Reviewer("")
-			b.API.On(byReviewer, claudeapi.Tool("Read", map[string]any{"file_path": filepath.Join(b.Project, "README.md")}), done)
-			h := b.Run("do it")
-			b.wantAnswers("Stop", "allow supervisor:completed")
-			b.wantReviews(1)
-			clients.want(t, 4) // the agent's own: one start, one prompt, one stop, one end
-			wantGone(t, "the reviewer", waitPIDs(t, pids, 2)[1])
+	eachEntry(t, func(t *testing.T, b *bench) {
+		clients := b.runs()
+		for _, event := range []string{"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "PreToolUse"} {
+			b.ProjectHook(event, clients.counted("true"))
+		}
+		pids := b.Reviewer("")
+		b.API.On(byReviewer, claudeapi.Tool("Read", map[string]any{"file_path": filepath.Join(b.Project, "README.md")}), done)
+		h := b.Run("do it")
+		b.wantAnswers("Stop", "allow supervisor:completed")
+		b.wantReviews(1)
+		clients.want(t, 4) // the agent's own: one start, one prompt, one stop, one end
+		wantGone(t, "the reviewer", waitPIDs(t, pids, 2)[1])
 
-			reviews := b.reviews()
-			if len(reviews) != 2 || len(reviews[1].ToolResults()) != 1 || reviews[1].ToolResults()[0].IsError {
-				t.Errorf("the reviewer could not read a file: %d requests", len(reviews))
+		reviews := b.reviews()
+		if len(reviews) != 2 || len(reviews[1].ToolResults()) != 1 || reviews[1].ToolResults()[0].IsError {
+			t.Errorf("the reviewer could not read a file: %d requests", len(reviews))
+		}
+		for _, tool := range []string{"Edit", "Write", "NotebookEdit"} {
+			if reviews[0].HasTool(tool) {
+				t.Errorf("the reviewer has %s", tool)
 			}
-			for _, tool := range []string{"Edit", "Write", "NotebookEdit"} {
-				if reviews[0].HasTool(tool) {
-					t.Errorf("the reviewer has %s", tool)
-				}
-			}
-			sessions, err := filepath.Glob(b.claudeFile("projects", "*", "*.jsonl"))
-			if err != nil || len(sessions) != 1 || filepath.Base(sessions[0]) != h.Reply().Session+".jsonl" {
-				t.Errorf("sessions on disk: %q (%v), want the agent's alone", sessions, err)
-			}
-			if got := b.Exec("git", "status", "--porcelain", "--", ":!.claude").mustPass(t).Stdout; got != "" {
-				t.Errorf("the project has changed:\n%s", got)
-			}
-		})
-	}
+		}
+		sessions, err := filepath.Glob(b.claudeFile("projects", "*", "*.jsonl"))
+		if err != nil || len(sessions) != 1 || filepath.Base(sessions[0]) != h.Reply().Session+".jsonl" {
+			t.Errorf("sessions on disk: %q (%v), want the agent's alone", sessions, err)
+		}
+		if got := b.Exec("git", "status", "--porcelain", "--", ":!.claude").mustPass(t).Stdout; got != "" {
+			t.Errorf("the project has changed:\n%s", got)
+		}
+	})
 }

@@ -13,49 +13,35 @@ import (
 )
 
 func TestAgentInTheTerminalGoesOnToo(t *testing.T) {
-	t.Parallel()
-	for name, install := range entryKinds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			b.Launcher(nil)
-			install(b)
-			b.API.On(byReviewer, undone("Write a test for it."), done)
-			b.API.Script(claudeapi.Text("Finished."), bash("echo true > test.sh"), claudeapi.Text("Tested."))
-			b.TUI().Send("write it")
-			b.waitAnswers(2)
-			b.wantSentBack("Write a test for it.")
-			b.wantAnswers("Stop", "block supervisor:not_completed", "allow supervisor:completed")
-			b.wantReviews(2)
-		})
-	}
+	eachEntry(t, func(t *testing.T, b *bench) {
+		b.API.On(byReviewer, undone("Write a test for it."), done)
+		b.API.Script(claudeapi.Text("Finished."), bash("echo true > test.sh"), claudeapi.Text("Tested."))
+		b.TUI().Send("write it")
+		b.waitAnswers(2)
+		b.wantSentBack("Write a test for it.")
+		b.wantAnswers("Stop", "block supervisor:not_completed", "allow supervisor:completed")
+		b.wantReviews(2)
+	})
 }
 
 func TestClearedSessionIsSupervisedToo(t *testing.T) {
-	t.Parallel()
-	for name, install := range entryKinds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			b.Launcher(nil)
-			install(b)
-			b.API.On(byReviewer, done, undone("Go on."), done)
-			tui := b.TUI()
-			tui.Send("one")
-			b.waitAnswers(1)
-			cleared := tui.Clear()
-			tui.Send("two")
-			b.waitAnswers(3)
-			b.wantAnswers("Stop", "allow supervisor:completed", "block supervisor:not_completed", "allow supervisor:completed")
-			b.wantReviews(3)
-			if asked := b.reviews()[1].Texts(); slices.Contains(asked, "one") || !slices.Contains(asked, "two") {
-				t.Errorf("the review after /clear is of %.200q", asked)
-			}
-			if _, err := os.Stat(b.claudeFile("ccc", "supervisor-"+cleared.Session()+".json")); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	eachEntry(t, func(t *testing.T, b *bench) {
+		b.API.On(byReviewer, done, undone("Go on."), done)
+		tui := b.TUI()
+		tui.Send("one")
+		b.waitAnswers(1)
+		cleared := tui.Clear()
+		tui.Send("two")
+		b.waitAnswers(3)
+		b.wantAnswers("Stop", "allow supervisor:completed", "block supervisor:not_completed", "allow supervisor:completed")
+		b.wantReviews(3)
+		if asked := b.reviews()[1].Texts(); slices.Contains(asked, "one") || !slices.Contains(asked, "two") {
+			t.Errorf("the review after /clear is of %.200q", asked)
+		}
+		if _, err := os.Stat(b.claudeFile("ccc", "supervisor-"+cleared.Session()+".json")); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestPlainLaunchBesideATerminalLeavesItSupervised(t *testing.T) {
