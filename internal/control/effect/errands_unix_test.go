@@ -109,14 +109,7 @@ mv said.tmp said; sleep 1000`,
 
 func waitFor(t testing.TB, path string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s never came", path)
-		}
-	}
+	checktest.Eventually(t, path, func() bool { return checktest.Exists(path) })
 }
 
 // No name leads out of the state directory.

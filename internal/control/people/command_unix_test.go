@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 func commandScene(t *testing.T, command string) *scene {
@@ -67,11 +67,7 @@ func TestCommandThatGoesOn(t *testing.T) {
 	waitFor(t, ended)
 }
 
-func waitFor(t *testing.T, path string) {
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-	}
-	t.Errorf("%s was never there", path)
+func waitFor(t testing.TB, path string) {
+	t.Helper()
+	checktest.Eventually(t, path, func() bool { return checktest.Exists(path) })
 }

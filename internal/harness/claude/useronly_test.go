@@ -10,6 +10,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // What the client makes of these flags is measured in test/e2e.
@@ -138,7 +140,5 @@ func TestE9EnvironmentOfThePerson(t *testing.T) {
 
 func write(t *testing.T, text string, path ...string) {
 	t.Helper()
-	file := filepath.Join(path...)
-	check(t, os.MkdirAll(filepath.Dir(file), 0o755))
-	check(t, os.WriteFile(file, []byte(text), 0o600))
+	checktest.Write(t, filepath.Join(path...), text)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,8 +21,7 @@ import (
 func write(t *testing.T, text string, path ...string) string {
 	t.Helper()
 	at := filepath.Join(path...)
-	must(t, os.MkdirAll(filepath.Dir(at), 0o700))
-	must(t, os.WriteFile(at, []byte(text), 0o600))
+	checktest.Write(t, at, text)
 	return at
 }
 
