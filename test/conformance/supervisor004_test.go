@@ -11,15 +11,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 // desk is a person's machine: a home with a ccc.json, a repository to work in, the
 // program under the name ccc, and a stand-in for the client on the PATH. The same
 // stand-in is the agent's client and the reviewer's, as the real one is.
-type desk struct{ *gated }
+type desk struct {
+	*gated
+	standIn *standin.Headless
+}
 
 // oneProvider is a ccc.json.
 const oneProvider = `{"providers":{"glm":{}}}`
@@ -33,23 +37,11 @@ func newDesk(t *testing.T) *desk {
 // deskOf is the desk around a repository.
 func deskOf(t *testing.T, g *gated) *desk {
 	t.Helper()
-	d := &desk{g}
+	d := &desk{gated: g}
 	check(t, os.Symlink(stopgate, d.ccc()))
-	for _, dir := range []string{d.beside("calls"), d.claude("")} {
-		check(t, os.Mkdir(dir, 0o700))
-	}
+	check(t, os.Mkdir(d.claude(""), 0o700))
 	spill(t, d.claude("ccc.json"), oneProvider)
-	spill(t, d.client(), `#!/bin/sh
-n=1
-until mkdir '`+d.beside("calls")+`'/$n 2>/dev/null; do n=$((n+1)); done
-call='`+d.beside("calls")+`'/$n
-for arg; do printf '%s\0' "$arg"; done > "$call/args"
-env -0 > "$call/env"
-pwd -P > "$call/cwd"
-cat > "$call/stdin"
-. '`+d.beside("act")+`'
-`)
-	d.acts("")
+	d.standIn = standin.NewHeadless(t, d.client(), d.beside(""))
 	return d
 }
 
@@ -66,17 +58,10 @@ func (d *desk) state(name string) string { return d.claude("ccc/" + name) }
 
 // acts says what the stand-in does, as a shell script. It knows where it records its
 // call: $call.
-func (d *desk) acts(script string) {
-	d.t.Helper()
-	spill(d.t, d.beside("act"), script+"\n")
-}
+func (d *desk) acts(script string) { d.standIn.Acts(script) }
 
 // answers has the stand-in print lines.
-func (d *desk) answers(lines ...string) {
-	d.t.Helper()
-	spill(d.t, d.beside("stream"), strings.Join(lines, "\n")+"\n")
-	d.acts("cat '" + d.beside("stream") + "'")
-}
+func (d *desk) answers(lines ...string) { d.standIn.Answers(lines...) }
 
 // invocation is how the stand-in was called.
 type invocation struct {
@@ -87,18 +72,15 @@ type invocation struct {
 // calls lists how the stand-in was called, in order.
 func (d *desk) calls() []invocation {
 	d.t.Helper()
-	entries, err := os.ReadDir(d.beside("calls"))
-	check(d.t, err)
 	var all []invocation
-	for n := range len(entries) {
-		at := filepath.Join(d.beside("calls"), strconv.Itoa(n+1))
+	for n := range d.standIn.Calls() {
 		split := func(name string) []string {
-			text := slurp(d.t, filepath.Join(at, name))
+			text := slurp(d.t, d.standIn.Note(n+1, name))
 			return slices.Collect(strings.SplitSeq(text, "\x00"))[:strings.Count(text, "\x00")] // each ends in one
 		}
 		all = append(all, invocation{
 			args: split("args"), env: split("env"),
-			cwd: strings.TrimSuffix(slurp(d.t, filepath.Join(at, "cwd")), "\n"), stdin: slurp(d.t, filepath.Join(at, "stdin")),
+			cwd: strings.TrimSuffix(slurp(d.t, d.standIn.Note(n+1, "cwd")), "\n"), stdin: slurp(d.t, d.standIn.Note(n+1, "stdin")),
 		})
 	}
 	return all

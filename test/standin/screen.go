@@ -1,5 +1,5 @@
 // Package standin is what the stand-ins for the client share: its screen, its keys and its hooks.
-// An actor is a stand-in that does what a test tells it.
+// An actor is a stand-in that a test directs, and one without a terminal is a script.
 package standin
 
 import (

@@ -20,20 +20,23 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/launch"
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 // reviewed is a scene whose client was started supervised, with a shell script in the
 // reviewer's place.
 type reviewed struct {
 	*scene
-	home string
+	home     string
+	reviewer *standin.Headless
 }
 
 const launchID = "01K9ZZZZZZZZZZZZZZZZZZZZZZ"
 
 func newReviewed(t *testing.T, hooks string) *reviewed {
 	t.Helper()
-	r := &reviewed{newScene(t, hooks), t.TempDir()}
+	r := &reviewed{scene: newScene(t, hooks), home: t.TempDir()}
+	r.reviewer = standin.NewHeadless(t, r.at("claude"), r.home)
 	r.env = append(r.env, "HOME="+r.home, "CCC_CLAUDE="+r.at("claude"), "CCC_SUPERVISOR=1", "CLAUDECODE=1")
 	r.keepers = append(r.keepers, r.keeper())
 	r.answers(true, "all there")
@@ -58,24 +61,18 @@ func (r *reviewed) keeper() *supervisor.Keeper {
 	return &supervisor.Keeper{StateDir: r.state, Now: func() time.Time { return r.now() }, Stderr: &r.stderr}
 }
 
-func (r *reviewed) acts(script string) {
-	r.t.Helper()
-	write(r.t, r.at("claude"), "#!/bin/sh\necho call >>'"+r.at("calls")+"'\ncat >/dev/null\n"+script+"\n")
-	check(r.t, os.Chmod(r.at("claude"), 0o755))
-}
+func (r *reviewed) acts(script string) { r.reviewer.Acts(script) }
 
 func (r *reviewed) answers(completed bool, feedback string) {
 	r.t.Helper()
 	answer, err := json.Marshal(fields{"completed": completed, "feedback": feedback})
 	check(r.t, err)
-	write(r.t, r.at("stream"), `{"type":"result","structured_output":`+string(answer)+`,"total_cost_usd":0.25}`+"\n")
-	r.acts("cat '" + r.at("stream") + "'")
+	r.reviewer.Answers(`{"type":"result","structured_output":` + string(answer) + `,"total_cost_usd":0.25}`)
 }
 
 func (r *reviewed) wantReviews(want int) {
 	r.t.Helper()
-	text, _ := os.ReadFile(r.at("calls"))
-	if got := bytes.Count(text, []byte("\n")); got != want {
+	if got := r.reviewer.Calls(); got != want {
 		r.t.Errorf("%d reviews, want %d\n%s", got, want, r.stderr.String())
 	}
 }

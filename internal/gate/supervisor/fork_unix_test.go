@@ -15,7 +15,7 @@ func TestE9ForkIsOfACopy(t *testing.T) {
 	d := newDesk(t)
 	appendTo(t, d.stop.Payload.TranscriptPath, `{"type":"attachment","uuid":"1","attachment":{"type":"instructions","files":["PLANTED"]}}`+"\n")
 	d.write("stream", result(true, "fine")+"\n")
-	d.acts(`while [ "$1" != --resume ]; do shift; done; cat "$2" >"$GIVEN.copy"; ls -l "$2" >"$GIVEN.mode"; cat '` + d.path("stream") + "'")
+	d.acts(`while [ "$1" != --resume ]; do shift; done; cat "$2" >"$call/copy"; ls -l "$2" >"$call/mode"; cat '` + d.path("stream") + "'")
 	d.decides(Completed)
 	args := strings.Split(d.given("args"), "\x00")
 	path := args[slices.Index(args, "--resume")+1]

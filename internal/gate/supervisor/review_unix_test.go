@@ -21,19 +21,22 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 	"github.com/stopgate/stopgate/internal/sys/process"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+	"github.com/stopgate/stopgate/test/standin"
 )
 
 // desk is a session in a repository, and a shell script in the reviewer's place.
 type desk struct {
-	t      *testing.T
-	repo   *gittest.Repo
-	dir    string // ours: ccc.json, SUPERVISOR.md, the script and what it was given
-	stop   Stop
-	stderr bytes.Buffer
+	t        *testing.T
+	repo     *gittest.Repo
+	dir      string // ours: ccc.json, SUPERVISOR.md, the script and what it was given
+	reviewer *standin.Headless
+	stop     Stop
+	stderr   bytes.Buffer
 }
 
 func newDesk(t *testing.T) *desk {
@@ -46,8 +49,9 @@ func newDesk(t *testing.T) *desk {
 			Base:                 hook.Base{SessionID: someSession, PromptID: "p1", CWD: d.repo.Dir, TranscriptPath: recorded(t, user(t, "write it"), said(t, "It is written."))},
 			LastAssistantMessage: "It is written.",
 		},
-		Environ: append(slices.Clone(d.repo.Env), "CCC_CONFIG_DIR="+d.dir, "CCC_CLAUDE="+d.path("claude"), "GIVEN="+d.path("given")),
+		Environ: append(slices.Clone(d.repo.Env), "CCC_CONFIG_DIR="+d.dir, "CCC_CLAUDE="+d.path("claude")),
 	}
+	d.reviewer = standin.NewHeadless(t, d.path("claude"), d.dir)
 	d.answers(result(true, "all there"))
 	return d
 }
@@ -60,36 +64,18 @@ func (d *desk) write(name, text string) {
 }
 
 // acts says what the reviewer does, after it has written down what it was given.
-func (d *desk) acts(script string) {
-	d.t.Helper()
-	d.write("claude", `#!/bin/sh
-echo call >>"$GIVEN.calls"
-printf '%s\0' "$@" >"$GIVEN.args"
-env -0 >"$GIVEN.env"
-pwd -P >"$GIVEN.cwd"
-cat >"$GIVEN.stdin"
-`+script+"\n")
-	check(d.t, os.Chmod(d.path("claude"), 0o700))
-}
+func (d *desk) acts(script string) { d.reviewer.Acts(script) }
 
-func (d *desk) answers(lines ...string) {
-	d.t.Helper()
-	d.write("stream", strings.Join(lines, "\n")+"\n")
-	d.acts("cat '" + d.path("stream") + "'")
-}
+func (d *desk) answers(lines ...string) { d.reviewer.Answers(lines...) }
 
+// given is what the reviewer was given last.
 func (d *desk) given(what string) string {
 	d.t.Helper()
-	text, err := os.ReadFile(d.path("given." + what))
-	check(d.t, err)
-	return string(text)
+	return checktest.Read(d.t, d.reviewer.Note(d.calls(), what))
 }
 
 // calls is how often the reviewer was asked.
-func (d *desk) calls() int {
-	text, _ := os.ReadFile(d.path("given.calls"))
-	return bytes.Count(text, []byte("\n"))
-}
+func (d *desk) calls() int { return d.reviewer.Calls() }
 
 // prompt is what the reviewer was told.
 func (d *desk) prompt() string {
@@ -497,7 +483,7 @@ func TestReviewThatTakesTooLong(t *testing.T) {
 func TestReviewThatIsCutOff(t *testing.T) {
 	d := newDesk(t)
 	check(t, syscall.Mkfifo(d.path("started"), 0o600))
-	d.acts(`sleep 600 & echo $! >"$GIVEN.pid"; : >'` + d.path("started") + `'; wait`)
+	d.acts(`sleep 600 & echo $! >"$call/pid"; : >'` + d.path("started") + `'; wait`)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer cancel()
