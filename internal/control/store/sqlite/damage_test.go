@@ -374,21 +374,6 @@ func truncate(t testing.TB, path string, size int64) {
 	check(t, os.Truncate(path, size))
 }
 
-func readDamaged(t *testing.T, path string) (events []store.Event, failure error) {
-	s, err := Open(t.Context(), path)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	for e, err := range s.ReadAll(t.Context(), 0) {
-		if err != nil {
-			return events, err
-		}
-		events = append(events, e)
-	}
-	return events, nil
-}
-
 // crashed is a store that nobody closed, with its log: n transactions of one event.
 func crashed(t testing.TB, n int) (path string, log []byte) {
 	t.Helper()

@@ -27,7 +27,7 @@ func init() {
 // What is said to be durable was synced: where the kernel refuses to sync, it fails. A
 // process of its own has the kernel do so.
 func TestSyncsThatTheKernelRefuses(t *testing.T) {
-	for _, name := range []string{"commit", "append", "directory", "side", "checkpoint", "unseen"} {
+	for _, name := range []string{"commit", "directory", "side", "checkpoint", "unseen"} {
 		t.Run(name, func(t *testing.T) { withoutSyncs(t, name) })
 	}
 }
