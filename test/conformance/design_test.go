@@ -65,6 +65,19 @@ func TestDesignPageNamesEveryPackage(t *testing.T) {
 	}
 }
 
+// The contributor's page leads to files and packages that are there.
+func TestContributingPageNamesWhatIsThere(t *testing.T) {
+	names := regexp.MustCompile("`((?:cmd|docs|internal|test)/[^` ]+)`").FindAllStringSubmatch(page(t, "CONTRIBUTING.md"), -1)
+	if len(names) < 30 {
+		t.Fatalf("only %d names found", len(names))
+	}
+	for _, name := range names {
+		if !exists(filepath.Join(repository, filepath.FromSlash(name[1]))) {
+			t.Errorf("%s is on the page and not in the repository", name[1])
+		}
+	}
+}
+
 // What the client calls does nothing but call the package that has the commands.
 func TestSeed003TheEntryPointIsThin(t *testing.T) {
 	path := filepath.Join(repository, "cmd", "stopgate", "main.go")
