@@ -65,6 +65,21 @@ func TestDesignPageNamesEveryPackage(t *testing.T) {
 	}
 }
 
+// The page's table of files names files that are there.
+func TestDesignPageLeadsToFiles(t *testing.T) {
+	_, table, _ := strings.Cut(page(t, "docs/design.md"), "\n## Where to look\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	names := regexp.MustCompile("`([^` ]+\\.go)`").FindAllStringSubmatch(table, -1)
+	if len(names) < 40 {
+		t.Fatalf("only %d files found", len(names))
+	}
+	for _, name := range names {
+		if !exists(filepath.Join(repository, "internal", filepath.FromSlash(name[1]))) {
+			t.Errorf("%s is on the page and not in the repository", name[1])
+		}
+	}
+}
+
 // The contributor's page leads to files and packages that are there.
 func TestContributingPageNamesWhatIsThere(t *testing.T) {
 	names := regexp.MustCompile("`((?:cmd|docs|internal|test)/[^` ]+)`").FindAllStringSubmatch(page(t, "CONTRIBUTING.md"), -1)
