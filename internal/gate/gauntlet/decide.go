@@ -100,6 +100,9 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	defer cancel()
 	o := s.Options
 	o.Scope, o.Answers, o.Limit, o.Observe = s.scope(), true, limit, s.observes()
+	if !s.Alone {
+		o.Session = "" // the chain counts blocks by session itself
+	}
 	if len(set.Runner) > 0 {
 		return runExternal(ctx, o, set.Runner)
 	}

@@ -126,10 +126,10 @@ func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) kee
 
 // await runs one keeper and turns a panic or an overrun into "could not run".
 func (c *Chain) await(ctx context.Context, k keeper.Keeper, call *keeper.Call) keeper.Verdict {
-	verdicts := make(chan keeper.Verdict, 1)
+	verdicts, name := make(chan keeper.Verdict, 1), k.Name()
 	go func() {
-		defer recovered(c.Log, "keeper "+k.Name()+" panicked", func(r any) {
-			verdicts <- couldNotRun(k.Name(), "panic", fmt.Sprintf("%s: internal error: %v", k.Name(), r))
+		defer recovered(c.Log, "keeper "+name+" panicked", func(r any) {
+			verdicts <- couldNotRun(name, "panic", fmt.Sprintf("%s: internal error: %v", name, r))
 		})
 		verdicts <- k.Judge(ctx, call)
 	}()

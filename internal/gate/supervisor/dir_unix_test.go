@@ -68,16 +68,6 @@ func TestFilesToAppendToThatAreNone(t *testing.T) {
 	}
 }
 
-// The second look, for what changed after the first.
-func TestOpeningFollowsNoLink(t *testing.T) {
-	link := filepath.Join(t.TempDir(), "link")
-	check(t, os.Symlink(os.DevNull, link))
-	if file, err := regular.OpenNoFollow(link); err == nil {
-		file.Close()
-		t.Error("it was followed")
-	}
-}
-
 func TestLockThatIsNone(t *testing.T) {
 	for name, put := range foreign(t) {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 // Schema is what the client has the reviewer answer.
 const Schema = `{"type":"object","properties":{"completed":{"type":"boolean"},"feedback":{"type":"string"}},"required":["completed","feedback"]}`
 
-// DefaultFeedback is what an agent is taken where the reviewer found no words.
+// DefaultFeedback is what an agent is told where the reviewer found no words.
 const DefaultFeedback = "请继续完成任务"
 
 // Opinion is what the reviewer thinks, whatever words it used.

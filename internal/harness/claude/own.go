@@ -60,8 +60,11 @@ func imposed(given []string, started func() []string) map[string]*string {
 func projectVariables(dirs ...string) (names []string, known bool) {
 	known = true
 	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
 		all := []string{dir}
-		if root, found := paths.MainWorktree(dir); dir != "" && found && root != dir {
+		if root, found := paths.MainWorktree(dir); found && root != dir {
 			all = append(all, root)
 		}
 		for _, dir := range all {

@@ -69,8 +69,8 @@ func (p *StopPayload) Scheduled() (prompts []string) {
 // parent's. The client's own summariser stops with an empty AgentType.
 type SubagentStopPayload struct {
 	Base
-	StopHookActive bool `hook:"stop_hook_active,required"`
-	aboutAgent
+	StopHookActive       bool `hook:"stop_hook_active,required"`
+	_                    aboutAgent
 	AgentTranscriptPath  string            `hook:"agent_transcript_path,nonblank"`
 	LastAssistantMessage string            `hook:"last_assistant_message"`
 	BackgroundTasks      []json.RawMessage `hook:"background_tasks"` // work that goes on although the agent stops
@@ -84,7 +84,7 @@ func (p *SubagentStopPayload) Subjects() []string { return []string{p.AgentType,
 // SubagentStartPayload: a subagent starts.
 type SubagentStartPayload struct {
 	Base
-	aboutAgent
+	_ aboutAgent
 }
 
 // Subjects implements Payload.

@@ -30,7 +30,10 @@ func (r Repo) BranchesWith(ctx context.Context, commits ...string) ([]string, er
 		args = append(args, "--contains="+commit)
 	}
 	out, err := r.output(ctx, append(args, "refs/heads")...)
-	return strings.Fields(out), err
+	if err != nil {
+		return nil, err // a name may be cut off
+	}
+	return strings.Fields(out), nil
 }
 
 // Diff writes how to comes from from, as a unified diff of the files below the

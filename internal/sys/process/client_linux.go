@@ -68,8 +68,10 @@ func NestedCaller(launched int) bool {
 	return startedInside(client, launched, environOf(client))
 }
 
+// startedInside also takes an empty CLAUDECODE for a sign: an agent hides the variable that way.
 func startedInside(client, launched int, env []string) bool {
-	return client > 1 && client != launched && startedByClient(env)
+	_, marked := environ.Lookup(env, "CLAUDECODE")
+	return client > 1 && client != launched && marked
 }
 
 func startedByClient(env []string) bool { return environ.Get(env, "CLAUDECODE") != "" }

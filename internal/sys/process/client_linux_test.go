@@ -2,7 +2,11 @@ package process
 
 import (
 	"os"
+	"os/exec"
+	"slices"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 func TestStartedInside(t *testing.T) {
@@ -13,7 +17,8 @@ func TestStartedInside(t *testing.T) {
 		want             bool
 	}{
 		{10, 99, inside, true},
-		{10, 10, inside, false}, // launched by a person's script inside another client
+		{10, 10, inside, false},                 // launched by a person's script inside another client
+		{10, 99, []string{"CLAUDECODE="}, true}, // hidden
 		{11, 99, []string{"A=1", "B=CLAUDECODE=1"}, false},
 		{12, 99, nil, false}, // gone, or without variables
 		{1, 99, inside, false},
@@ -33,5 +38,23 @@ func TestParentOf(t *testing.T) {
 	}
 	if got := parentIn(readStat(os.Getpid())); got != os.Getppid() {
 		t.Errorf("our own parent is %d", got)
+	}
+	if got := parentOf(os.Getpid()); got != os.Getppid() {
+		t.Errorf("our own parent is %d, without a look", got)
+	}
+}
+
+func TestEnvironOf(t *testing.T) {
+	child := exec.Command("sleep", "60")
+	child.Env = []string{"A=1", "CLAUDECODE=1", "EMPTY="}
+	checktest.OK(t, child.Start())
+	got := environOf(child.Process.Pid)
+	checktest.OK(t, child.Process.Kill())
+	_ = child.Wait()
+	if !slices.Equal(got, child.Env) {
+		t.Errorf("the environment of a child is %q", got)
+	}
+	if gone := environOf(child.Process.Pid); gone != nil {
+		t.Errorf("that of one that has ended is %q", gone)
 	}
 }

@@ -46,6 +46,17 @@ func TestWhatHasBecomeAPipe(t *testing.T) {
 	opened.Close()
 }
 
+// A file may become a link between the look at it and the opening.
+func TestWhatHasBecomeALink(t *testing.T) {
+	file := write(t, "text")
+	stat := func(string) (os.FileInfo, error) { return os.Lstat(file) }
+	opened, err := open(link(t, file), stat, os.OpenFile, os.O_RDONLY|NoFollow, 0)
+	if err == nil {
+		opened.Close()
+		t.Error("it was followed")
+	}
+}
+
 func TestOpenFile(t *testing.T) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	path := filepath.Join(t.TempDir(), "log")
