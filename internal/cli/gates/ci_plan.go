@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -36,7 +36,7 @@ Exit code 0: printed. 2: the configuration is wrong.`,
 			}
 			ci, err := config.LoadCI(options.Project.ConfigDir, h.Short(h.ConfigDir()))
 			live := filepath.Join(h.ConfigDir(), config.CIFile)
-			if errors.Is(err, fs.ErrNotExist) && here.IsRegular(live) {
+			if errors.Is(err, fs.ErrNotExist) && disk.IsRegular(live) {
 				return term.CannotRun(errors.New(h.Short(live)+" was never approved"), "read it, then approve it with: stopgate trust")
 			}
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 
 func NewDetect() *cobra.Command {
 	var changes here.ChangeFlags
-	cmd := term.Shows(&cobra.Command{
+	cmd := untilShown(term.Shows(&cobra.Command{
 		Use:   "detect",
 		Short: "Show what has changed and which gates that touches",
 		Long: `Show the files that count as changed, and the gates that would look at them. It
@@ -34,9 +34,7 @@ look.`,
 			return found, err
 		}
 
-		ctx, stop := untilEnded(cmd.Context())
-		defer stop()
-		found.Detection, err = gauntlet.Detect(ctx, options)
+		found.Detection, err = gauntlet.Detect(cmd.Context(), options)
 		switch {
 		case gauntlet.IsBadRevision(err):
 			return found, badRevision(err)
@@ -44,7 +42,7 @@ look.`,
 			return found, term.WithCode(err, term.ExitCouldNotRun)
 		}
 		return found, nil
-	})
+	}))
 	changes.Register(cmd)
 	return cmd
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 // untilEnded gives a context that ends when somebody ends the program: by Ctrl-C,
@@ -40,4 +42,16 @@ func untilEnded(ctx context.Context) (ended context.Context, stop context.Cancel
 		close(stopped)
 		cancel()
 	})
+}
+
+// untilShown has a command run until it is interrupted, or until what it found is shown.
+func untilShown(cmd *cobra.Command) *cobra.Command {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx, stop := untilEnded(cmd.Context())
+		defer stop()
+		cmd.SetContext(ctx)
+		return run(cmd, args)
+	}
+	return cmd
 }

@@ -20,7 +20,7 @@ import (
 )
 
 func NewHealth() *cobra.Command {
-	return term.Shows(&cobra.Command{
+	return untilShown(term.Shows(&cobra.Command{
 		Use:   "health",
 		Short: "Check the configuration and the programs that gates need",
 		Long: `Check the configuration, git, and the reviewers that the configuration prefers:
@@ -37,10 +37,8 @@ Exit code 0: every gate can run. 1: a gate lacks something, or that cannot be to
 		if err != nil {
 			return health{}, err
 		}
-		ctx, stop := untilEnded(cmd.Context())
-		defer stop()
-		return survey(ctx, h, options.Project, options.Environ), nil
-	})
+		return survey(cmd.Context(), h, options.Project, options.Environ), nil
+	}))
 }
 
 // health is what health shows.
@@ -58,6 +56,8 @@ func survey(ctx context.Context, h *here.Place, project *keeper.Project, environ
 	}.CheckHealth(ctx)
 	return health{Healthy: found.OK(), Config: h.Short(h.ConfigDir()), Health: found}
 }
+
+var _ term.Failing = health{}
 
 // Failure is how the command ends.
 func (h health) Failure() error { return term.FailedIf(!h.Healthy) }

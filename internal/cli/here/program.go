@@ -2,8 +2,6 @@ package here
 
 import (
 	"errors"
-	"io/fs"
-	"os"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/program"
@@ -17,15 +15,4 @@ func FindProgram(name string, env []string) (string, error) {
 		return "", term.CannotRun(err, hint)
 	}
 	return path, err
-}
-
-func IsRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().Type() == fs.FileMode(0)
-}
-
-func SameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }

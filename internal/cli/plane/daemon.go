@@ -186,6 +186,8 @@ type runningStatus struct {
 	daemonapi.Status
 }
 
+var _ term.Failing = runningStatus{}
+
 // Failure implements what term.View may have.
 func (s runningStatus) Failure() error { return term.FailedIf(len(s.Trouble) > 0) }
 
@@ -195,9 +197,7 @@ func (p *Plane) tellDown() error {
 	if held, _ := p.held(); held { // else it cannot be running
 		state, text, hint = "not_ready", "not ready: it starts or ends"+p.holder(), "wait for it with: stopgate daemon start"
 	}
-	if err := p.tell(map[string]string{"status": state}, text); err != nil {
-		return err
-	}
+	_ = p.tell(map[string]string{"status": state}, text) // the exit code says it, too
 	if !p.asJSON {
 		fmt.Fprintln(p.errOut, hint)
 	}

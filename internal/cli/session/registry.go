@@ -182,6 +182,8 @@ func (r registryReport) JSON() any {
 	}
 }
 
+var _ term.Failing = registryReport{}
+
 // Failure is how the command ends.
 func (r registryReport) Failure() error { return term.FailedIf(len(r.Faults) > 0) }
 

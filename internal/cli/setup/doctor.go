@@ -47,6 +47,8 @@ func (e examination) JSON() any {
 	return map[string]any{"live": e.Live(), "commands": e.Commands, "findings": e.Findings}
 }
 
+var _ term.Failing = examination{}
+
 // Failure is how the command ends.
 func (e examination) Failure() error { return term.FailedIf(!e.Live()) }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/program"
@@ -182,7 +183,7 @@ func command(scope settings.Scope) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if onPath, err := exec.LookPath("stopgate"); err == nil && here.SameFile(onPath, self) {
+	if onPath, err := exec.LookPath("stopgate"); err == nil && disk.Same(onPath, self) {
 		return filepath.Abs(onPath)
 	}
 	// By the name we know our entries again.

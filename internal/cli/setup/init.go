@@ -21,6 +21,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
@@ -70,7 +71,7 @@ func (o *initOptions) run(h *here.Place, in io.Reader, out io.Writer) error {
 	if home, _ := os.UserHomeDir(); !h.HasProject && (h.Root == filepath.Dir(h.Root) || h.Root == home) {
 		return term.WithHint(fmt.Errorf("%s is no project: everything below it would be part of it", h.Root), "go to the project's folder first")
 	}
-	exists := h.HasProject && here.IsRegular(paths.ProjectConfig(h.Root))
+	exists := h.HasProject && disk.IsRegular(paths.ProjectConfig(h.Root))
 	if exists {
 		if err := o.keepable(h); err != nil {
 			return err

@@ -27,6 +27,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/program"
@@ -193,7 +194,7 @@ func binaries() (all []string) {
 	}
 	entries, _ := os.ReadDir(filepath.Dir(self)) // it was there when it was started
 	for _, entry := range entries {
-		if path := filepath.Join(filepath.Dir(self), entry.Name()); program.Called(path) == "stopgated" || here.SameFile(path, self) {
+		if path := filepath.Join(filepath.Dir(self), entry.Name()); program.Called(path) == "stopgated" || disk.Same(path, self) {
 			all = append(all, path)
 		}
 	}
@@ -284,7 +285,7 @@ func (u *uninstallation) listLauncher() {
 
 // listDaemon asks the daemon to end by itself; what it started would lose its state by a purge.
 func (u *uninstallation) listDaemon(ctx context.Context) error {
-	if path, err := plane.UnitPath(os.Getenv); err == nil && here.IsRegular(path) {
+	if path, err := plane.UnitPath(os.Getenv); err == nil && disk.IsRegular(path) {
 		u.add("the systemd unit "+path, func(ctx context.Context) error { return u.plane.Uninstall(ctx, false) })
 	}
 	status, err := u.plane.StatusSoon(ctx)
@@ -313,7 +314,7 @@ func (u *uninstallation) listLogs() {
 }
 
 func (u *uninstallation) listFiles() error {
-	if here.IsRegular(u.GlobalPath) {
+	if disk.IsRegular(u.GlobalPath) {
 		u.add("the global config "+u.GlobalPath, func(context.Context) error {
 			if err := os.Remove(u.GlobalPath); err != nil {
 				return err

@@ -60,6 +60,8 @@ type validation struct {
 	unprotected func() []string  // asks git
 }
 
+var _ term.Failing = validation{}
+
 // Failure is how the command ends.
 func (v validation) Failure() error { return term.FailedIf(len(v.Faults) > 0) }
 

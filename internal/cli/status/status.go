@@ -30,6 +30,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -383,7 +384,7 @@ func (s *spellings) same(path string) bool {
 	}
 	same, known := s.seen[path]
 	if !known {
-		same = here.SameFile(path, s.root)
+		same = disk.Same(path, s.root)
 		if s.seen == nil {
 			s.seen = map[string]bool{}
 		}

@@ -15,9 +15,15 @@ func Group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 }
 
 // View is what a command shows: in words, or as JSON. That is the view itself, unless it has
-// a JSON() any of its own. Where it has a Failure() error, that is how the command ends.
+// a JSON() any of its own.
 type View interface {
 	Print(out io.Writer)
+}
+
+// Failing is a view that says how its command ends.
+type Failing interface {
+	View
+	Failure() error
 }
 
 // Shows has a command show what look finds, with --json as JSON.
@@ -55,7 +61,7 @@ func Show(out io.Writer, asJSON bool, v View) error {
 		v.Print(out)
 	}
 
-	if ends, ok := v.(interface{ Failure() error }); ok {
+	if ends, ok := v.(Failing); ok {
 		return ends.Failure()
 	}
 	return nil

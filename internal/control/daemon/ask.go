@@ -44,17 +44,18 @@ func askOf(a agentdir.Asked) engine.Ask {
 
 func questionsOf(input []byte) (questions []engine.Question) {
 	var asked struct {
-		Questions []struct {
-			engine.Question
-			Several bool `json:"multiSelect"`
+		Questions []struct { // not the API's own: the client's other members are none of our business
+			Question string          `json:"question"`
+			Header   string          `json:"header"`
+			Options  []engine.Choice `json:"options"`
+			Several  bool            `json:"multiSelect"`
 		} `json:"questions"`
 	}
 	if json.Unmarshal(input, &asked) != nil {
 		return nil
 	}
 	for _, q := range asked.Questions {
-		q.Question.Multi = q.Several
-		questions = append(questions, q.Question)
+		questions = append(questions, engine.Question{Question: q.Question, Header: q.Header, Options: q.Options, Multi: q.Several})
 	}
 	return questions
 }

@@ -19,7 +19,7 @@ func TestAskOf(t *testing.T) {
 	}{
 		"questions": {
 			"question", "AskUserQuestion",
-			`{"questions":[{"question":"Which color?","header":"Color","options":[{"label":"Red","description":"warm"},{"label":"Blue"}],"multiSelect":false},{"question":"Fruits?","options":[{"label":"Apple"}],"multiSelect":true}],"new":1}`,
+			`{"questions":[{"question":"Which color?","header":"Color","multi":"yes","options":[{"label":"Red","description":"warm"},{"label":"Blue"}],"multiSelect":false},{"question":"Fruits?","options":[{"label":"Apple"}],"multiSelect":true}],"new":1}`,
 			engine.Ask{Tool: "AskUserQuestion", Questions: []engine.Question{
 				{Question: "Which color?", Header: "Color", Options: []engine.Choice{{Label: "Red", Description: "warm"}, {Label: "Blue"}}},
 				{Question: "Fruits?", Options: []engine.Choice{{Label: "Apple"}}, Multi: true},

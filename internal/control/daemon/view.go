@@ -68,6 +68,7 @@ func anyAgent(o *engine.Owner, step, name, id string) daemonapi.Agent {
 func agentView(o *engine.Owner) daemonapi.Agent {
 	a := o.Agent
 	view := anyAgent(o, o.Step, a.Name, a.ID)
+	view.Client = a.Client // as it was started
 	view.Session, view.Status, view.Started, view.Ready = a.Session, string(o.Status), a.Started, a.Ready
 	until, parked := o.Parked()
 	switch {

@@ -45,11 +45,13 @@ func readings() typeOf[*[]Reading] {
 // name of the file.
 func fileName(name string) field {
 	var text string
-	same := rule{
-		func(text string) bool { return text == name },
-		"a gate is named after its file, this one " + quote(name), "leave name out, or rename the file",
-	}
-	return document.Key("name", &text, textThat(anyText, same).As(gateName.Schema), "Only the file's own name, if anything.")
+	same := document.Then(anyText, func(v value, text string) (string, bool) {
+		if text != name {
+			v.Fault("a gate is named after its file, this one "+quote(name), "leave name out, or rename the file")
+		}
+		return text, text == name
+	})
+	return document.Key("name", &text, same.As(gateName.Schema), "Only the file's own name, if anything.")
 }
 
 // inlineName is the key name of a gate in config.yml.

@@ -23,7 +23,7 @@ func For(ctx context.Context, d time.Duration) error {
 // those that failed together do not come back together.
 func Doubling(ctx context.Context, first, longest time.Duration) func(try func() bool) {
 	return func(try func() bool) {
-		for d := first; try() && For(ctx, d/2+rand.N(d)) == nil; d = min(2*d, longest) {
+		for d := first; try() && For(ctx, min(d/2+rand.N(d), longest)) == nil; d = min(2*d, longest) {
 		}
 	}
 }
