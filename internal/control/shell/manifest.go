@@ -86,7 +86,7 @@ func (c call) operands(args []word) (operands []string, clear bool) {
 
 // reads needs the manifest of a program, and tasks in it.
 func (r *reader) reads(program string, operands, tasks []string) {
-	m := need.Manifests[program]
+	m := need.Manifests()[program]
 	if r.lost || r.fed || slices.ContainsFunc(m.Files, r.looksFor) {
 		return
 	}

@@ -48,7 +48,7 @@ func (p *prover) leadsTo(job *Job) (base, scripts bool) {
 	dir, command := filepath.Join(p.Project.Root, filepath.FromSlash(job.Dir)), job.Check.Command
 	scripts = strings.Contains(command, paths.GauntletDir) || strings.Contains(dir+"/", "/"+paths.GauntletDir+"/")
 	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$={}<>", r) })
-	for tool, lookup := range need.Manifests {
+	for tool, lookup := range need.Manifests() {
 		if slices.Contains(words, tool) {
 			words = append(words, lookup.Files...)
 		}

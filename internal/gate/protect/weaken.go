@@ -167,7 +167,7 @@ func tests(lines []string) (all []line) {
 }
 
 // skip is what keeps a test from running, or its failure from counting.
-var skip = lazyregexp.New(strings.Join([]string{
+var skip = lazyregexp.Any(
 	// Go, with Ginkgo.
 	`\b\w+\.(?:Skip|Skipf|SkipNow)\(`, `\btesting\.Short\(\)`, directiveText, `\bgo test\b.*\s-(?:short|skip)\b`,
 	`\b[FPX](?:It|Specify|Describe|DescribeTable|Context|When|Entry)\(`,
@@ -179,7 +179,7 @@ var skip = lazyregexp.New(strings.Join([]string{
 	`\b(?:it|test|describe|context|suite|specify|bench)(?:\.\w+)*\.(?:skip|only|todo|fixme|fails?|failing|skipIf|runIf)\b`,
 	`\b(?:xit|xtest|xdescribe|xcontext|xspecify|xsuite|fit|fdescribe|fcontext)\b(?:\.\w+)*\s*\(`, `\bthis\.skip\(`, `\bpending\(`,
 	`\b(?:t|tc|ctx|testContext)\.(?:skip|todo)\(`,
-	`\b(?:skip|only|todo|fails|pending)["']?\s*:\s*(?:true\b|["'` + "`" + `]|!|\w+\.|process\b)`,
+	`\b(?:skip|only|todo|fails|pending)["']?\s*:\s*(?:true\b|["'`+"`"+`]|!|\w+\.|process\b)`,
 	`\b(?:testPathIgnorePatterns|testIgnore|grepInvert)\b`, `--(?:testPathIgnorePatterns|grep-invert|test-skip-pattern)\b`,
 	// Rust.
 	`#!?\[(?:cfg_attr\([^\]]*)?\bignore\b`, `#!?\[cfg\((?:any\(\)|not\(test\))`, `#\[should_panic\b`, `\s--skip\b`,
@@ -192,7 +192,7 @@ var skip = lazyregexp.New(strings.Join([]string{
 	`\bSkip\s*=\s*"`, `\bAssert\.(?:Ignore|Inconclusive)\(`,
 	// Shell.
 	`\|\|\s*(?:true\b|exit 0\b|:(?:\s|$))`,
-}, "|"))
+)
 
 // skips names the skips that an edit adds.
 func skips(e edit, where func(int) string) (notes []string) {
