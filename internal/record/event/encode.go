@@ -75,6 +75,7 @@ func (w *Word) write(o *object) {
 	o.string("type", w.Type)
 	o.string("prompt_id", w.Prompt)
 	o.string("ref", w.Ref)
+	o.string("data", w.Data)
 }
 
 func (v Verdict) append(to []byte) []byte {

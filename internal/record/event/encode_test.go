@@ -31,7 +31,7 @@ func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
 			Agent: Agent{text.Draw(t, "agent"), text.Draw(t, "type")},
 			Pane:  text.Draw(t, "pane"), Project: text.Draw(t, "project"), PromptHash: text.Draw(t, "hash"),
 			Word: rapid.Ptr(rapid.Custom(func(t *rapid.T) Word {
-				return Word{text.Draw(t, "who"), text.Draw(t, "word"), text.Draw(t, "message"), text.Draw(t, "what"), text.Draw(t, "prompt"), text.Draw(t, "ref")}
+				return Word{text.Draw(t, "who"), text.Draw(t, "word"), text.Draw(t, "message"), text.Draw(t, "what"), text.Draw(t, "prompt"), text.Draw(t, "ref"), text.Draw(t, "data")}
 			}), true).Draw(t, "said"),
 			Decision: text.Draw(t, "decision"),
 			Verdicts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Verdict {
@@ -65,7 +65,7 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 		"session", "prompt",
 		Agent{"id", "type"},
 		"%1", "/p", "hash",
-		&Word{"agent", "complete", "done", "permission", "prompt", "ref"},
+		&Word{"agent", "complete", "done", "permission", "prompt", "ref", "{}"},
 		"block",
 		[]Verdict{{"guard", "failed", "failed", true, "why", 8, Cost{0.25, 1, 2, 3, 4}, true}},
 		[]Tree{{"/p", "tree", "approval", "failed", "why", []Gate{{"check:.:t", "failed", "exit 1", 5, "/log"}}, 6}},

@@ -97,13 +97,15 @@ const Subagent = "subagent"
 // Word is what was said of an agent that the daemon started.
 type Word struct {
 	Agent   string `json:"agent"`               // its id
-	Kind    string `json:"kind,omitempty"`      // of a signal: complete, escalate, continue; of an error: the client's word; of a prompt: Subagent, or nothing
+	Kind    string `json:"kind,omitempty"`      // of a signal: complete, fail, escalate, continue; of an error: the client's word; of a prompt: Subagent, or nothing
 	Message string `json:"message,omitempty"`   // of a signal, a prompt or an error, as it was put
 	Type    string `json:"type,omitempty"`      // of a prompt
 	Prompt  string `json:"prompt_id,omitempty"` // the client's
 	// Ref is the session that the client goes on in, or what the agent asks: the name that
 	// package agentdir keeps it under.
 	Ref string `json:"ref,omitempty"`
+	// Data is what a signal hands to the steps after it: a JSON object.
+	Data string `json:"data,omitempty"`
 }
 
 // Verdict is what one keeper made of the call.

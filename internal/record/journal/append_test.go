@@ -262,9 +262,9 @@ func TestFileInTheWay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	check(t, os.WriteFile(dir, nil, 0o600))
 	_, err := New(dir, Limits{}).Append(&event.Record{})
-	wantError(t, err, dir, "a file is where the directory should be", "STOPGATE_STATE_DIR")
+	wantError(t, err, dir, "a file exists where the directory should be", "STOPGATE_STATE_DIR")
 	for _, err := range New(dir, Limits{}).Read(Position{}) {
-		wantError(t, err, dir, "a file is where the directory should be")
+		wantError(t, err, dir, "a file exists where the directory should be")
 	}
 }
 

@@ -15,9 +15,9 @@ func (j *Journal) explain(err error) error {
 func hint(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOTDIR):
-		return ": a file is where the directory should be: move it away, or set STOPGATE_STATE_DIR"
+		return ": a file exists where the directory should be: move the file, or set STOPGATE_STATE_DIR"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return ": make it writable for you, or set STOPGATE_STATE_DIR to a directory that is"
+		return ": make it writable, or set STOPGATE_STATE_DIR to a writable directory"
 	case diskFull(err):
 		return ": free some disk space, or set STOPGATE_STATE_DIR to a directory on another disk"
 	}

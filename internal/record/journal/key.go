@@ -35,7 +35,7 @@ func (j *Journal) Key() ([]byte, error) {
 func (j *Journal) readKey() ([]byte, error) {
 	key, err := regular.Head(j.path(keyName), keySize+1)
 	if err == nil && len(key) != keySize {
-		return nil, fmt.Errorf("%s has %d bytes, not %d: delete it and a new one is made",
+		return nil, fmt.Errorf("%s has %d bytes, not %d: delete it, and stopgate creates a new one",
 			j.path(keyName), len(key), keySize)
 	}
 	return key, err

@@ -85,7 +85,7 @@ func decode(line []byte, wanted func(json []byte) bool) decoded {
 	}
 	var r event.Record
 	if err := json.Unmarshal(body, &r); err != nil {
-		return decoded{damage: "is no record: " + err.Error()}
+		return decoded{damage: "is not a record: " + err.Error()}
 	}
 	if r.Version != version {
 		return decoded{damage: otherVersion}
@@ -93,7 +93,7 @@ func decode(line []byte, wanted func(json []byte) bool) decoded {
 	return decoded{record: &r}
 }
 
-const otherVersion = "has two versions: the record's is not the line's"
+const otherVersion = "has two versions: the record and its line do not agree"
 
 // decodeNewer believes a version above ours only when the checksummed object says
 // the same: one flipped bit turns "j1" into "j3".

@@ -102,7 +102,7 @@ func (s *scan) pass() error {
 		return err
 	}
 	if s.at.Segment > 0 && (len(numbers) == 0 || numbers[len(numbers)-1] < s.at.Segment) {
-		return fmt.Errorf("%w: %v is behind its end", ErrPosition, s.at)
+		return fmt.Errorf("%w: %v is after its end", ErrPosition, s.at)
 	}
 	read := false // segment s.at.Segment, in this pass
 	for i, number := range numbers {
@@ -146,7 +146,7 @@ func (s *scan) enter(number uint64, read bool) error {
 	}
 	return s.emit(Entry{Position: start, Damage: &Damage{
 		Start: s.at,
-		Why: fmt.Sprintf("%s to %s are gone: too old, beyond the journal's size, or deleted by hand",
+		Why: fmt.Sprintf("%s to %s are gone: removed because of their age or the size of the journal, or deleted by hand",
 			segmentName(first), segmentName(number-1)),
 	}})
 }
@@ -206,7 +206,7 @@ func (s *scan) line(line lines.Line) error {
 func (s *scan) check(f *os.File, size int64) error {
 	at := s.at.Offset
 	if at > size {
-		return fmt.Errorf("%w: %v is behind the segment's end at %d", ErrPosition, s.at, size)
+		return fmt.Errorf("%w: %v is after the segment's end at %d", ErrPosition, s.at, size)
 	}
 	if at == 0 || at == size {
 		return nil

@@ -47,7 +47,7 @@ func TestDamageIsNamed(t *testing.T) {
 		{"flipped byte", string(flipped), "its checksum does not match"},
 		{"cut off", string(line(t, "x")[:40]) + "\n", "is cut off"},
 		{"zeros", strings.Repeat("\x00", 100) + "\n", "does not start like a record"},
-		{"no record", string(noRecord), "is no record"},
+		{"no record", string(noRecord), "is not a record"},
 		{"two versions", string(frame(1, []byte(`{"v":2}`))), "two versions"},
 		{"flipped version", string(frame(3, []byte(`{"v":1}`))), "two versions"},
 		{"version 0", string(frame(0, []byte(`{"v":0}`))), "does not start like a record"},

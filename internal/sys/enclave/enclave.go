@@ -27,4 +27,4 @@ type File struct {
 }
 
 // ErrUnavailable means that this system gives no enclave.
-var ErrUnavailable = errors.New("no private mount namespace can be made here")
+var ErrUnavailable = errors.New("cannot create a private mount namespace here")

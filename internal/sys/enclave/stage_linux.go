@@ -50,7 +50,7 @@ func stage() error {
 	unix.CloseOnExec(faultFD)
 	var o order
 	if err := json.NewDecoder(os.NewFile(orderFD, "order")).Decode(&o); err != nil {
-		return fmt.Errorf("read the order: %w", err)
+		return fmt.Errorf("read the request: %w", err)
 	}
 	if err := o.cover(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -63,7 +63,7 @@ func stage() error {
 	}
 	if o.AsUser {
 		if err := dropRights(); err != nil {
-			return fmt.Errorf("give up rights: %w", err)
+			return fmt.Errorf("drop privileges: %w", err)
 		}
 	}
 	return fmt.Errorf("%s: %w", o.Program, syscall.Exec(o.Program, o.Args, os.Environ()))
@@ -85,7 +85,7 @@ func dropRights() error {
 func (e *Enclave) cover() error {
 	// Otherwise the mount would show outside where the machine shares its mounts, as systemd has it.
 	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
-		return fmt.Errorf("keep mounts to ourselves: %w", err)
+		return fmt.Errorf("make mounts private: %w", err)
 	}
 	if err := unix.Mount("stopgate", e.Dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
 		return fmt.Errorf("mount over %s: %w", e.Dir, err)

@@ -34,7 +34,7 @@ func TestOwn(t *testing.T) {
 // set them.
 var others = map[string]string{
 	"AI_AGENT": "the client sets it", "CLAUDE_": "the client sets it, or goes by it", "ANTHROPIC_": "reviewers get the person's",
-	"GOOGLE_": "its value is kept out of logs", "BASE_BRANCH": "checks get it",
+	"GOOGLE_": "its value is kept out of logs", "BASE_BRANCH": "checks get it", "VAR_": "steps get the variables of their pipeline",
 	"CODEX_": "its agent goes by it", "COPILOT_": "its agent goes by it", "GEMINI_": "its agent goes by it",
 	"CONCLAUDE_": "the guard gives it to commands", "DBUS_": "notifications", "OPENCLAW_": "the daemon sends with it",
 	"JUST_": "its runner goes by it", "TASK_": "its runner goes by it", "NO_COLOR": "how output looks", "TERM_": "how output looks", "TMUX_": "where to type", "SUDO_UID": "counts for root alone",

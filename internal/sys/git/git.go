@@ -1,6 +1,6 @@
 // Package git makes the few calls to git that we need: without a shell, in an
 // environment without the caller's GIT_ variables, and without writing
-// anything, not even the index that git likes to refresh.
+// anything, not even the index that git likes to refresh: only those of worktree.go do.
 //
 // No call runs what a repository's configuration names as a pager, an external
 // diff, a text conversion or a file system monitor. Clean filters do run, as they
@@ -28,6 +28,8 @@ type Repo struct {
 	dir     string
 	program string // empty: not installed
 	env     []string
+	brief   bool // a command of milliseconds, which is not to be killed with us
+	held    *os.File
 }
 
 // At calls git in dir, which need not be a repository's root, with what is left of
@@ -80,6 +82,12 @@ func (r Repo) exec(ctx context.Context, stdin io.Reader, stdout io.Writer, start
 	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, guarded{stdout}, stderr
 	process.ContainTool(cmd)
+	if r.brief {
+		process.Outlive(cmd)
+	}
+	if r.held != nil {
+		cmd.ExtraFiles = []*os.File{r.held}
+	}
 	if err = cmd.Start(); err == nil {
 		started()
 		err = cmd.Wait()

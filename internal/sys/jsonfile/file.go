@@ -131,7 +131,7 @@ func resolve(path string) (string, error) {
 	}
 	switch info, err := os.Lstat(path); {
 	case err == nil && info.Mode().Type() == fs.ModeSymlink:
-		return "", fmt.Errorf("%s is a link to nothing", path)
+		return "", fmt.Errorf("%s is a broken link", path)
 	case err == nil:
 		return resolve(path) // another process has just made it
 	}

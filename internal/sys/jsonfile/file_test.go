@@ -103,7 +103,7 @@ func TestEditKeepsModeAndLink(t *testing.T) {
 		t.Errorf("the target is %v", info.Mode())
 	}
 	os.Remove(target)
-	if _, err := Edit(path, set("a", 3)); err == nil || !strings.Contains(err.Error(), "link to nothing") {
+	if _, err := Edit(path, set("a", 3)); err == nil || !strings.Contains(err.Error(), "broken link") {
 		t.Errorf("dangling link: %v", err)
 	}
 }

@@ -52,10 +52,16 @@ func Share(ctx context.Context, path string, patience time.Duration) (release fu
 	return wait(ctx, lock, patience, lock.TryRLock)
 }
 
+// handle is a file that is locked, or about to be.
+type handle interface {
+	Path() string
+	Close() error // frees it
+}
+
 // wait tries to take a lock until that succeeds. The pauses begin with the time for which a writer
 // of a line holds a lock. They grow, so that a crowd leaves the holder time for its work, and are
 // random, so that those who began together drift apart.
-func wait(ctx context.Context, lock *flock.Flock, patience time.Duration, try func() (bool, error)) (release func(), err error) {
+func wait(ctx context.Context, lock handle, patience time.Duration, try func() (bool, error)) (release func(), err error) {
 	longest := min(max(patience/1000, time.Millisecond), 20*time.Millisecond)
 	end := time.Now().Add(patience)
 	for pause := 20 * time.Microsecond; ; pause = min(2*pause, longest) {

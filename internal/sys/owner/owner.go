@@ -25,7 +25,7 @@ func Check(root string, environ []string) error {
 
 func check(root string, environ []string, foreign func(place string) (who string, foreign bool)) error {
 	top, inRepository := paths.GitRoot(root)
-	places := []string{root, filepath.Join(root, paths.GauntletDir)}
+	places := []string{root, filepath.Join(root, paths.GauntletDir), filepath.Join(root, paths.OddjobsDir)}
 	if inRepository {
 		places = append(places, top, filepath.Join(top, ".git"))
 	} else {
@@ -47,7 +47,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s belongs to %s, so nothing of it is read or run", plain.Name(e.Place), e.Owner)
+	return fmt.Sprintf("%s belongs to %s, so nothing in it is read or run", plain.Name(e.Place), e.Owner)
 }
 
 // Hint is the command by which a person says that the place may be entered.

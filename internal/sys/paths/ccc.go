@@ -46,7 +46,7 @@ func firstDir(getenv func(name string) string, names ...string) (string, error) 
 	}
 	home := Home(getenv)
 	if home == "" {
-		return "", errors.New("no directory for the client's settings: set HOME or " + names[0])
+		return "", errors.New("no directory for the settings of Claude Code: set HOME or " + names[0])
 	}
 	return filepath.Join(home, ".claude"), nil
 }

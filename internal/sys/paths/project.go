@@ -15,6 +15,8 @@ const (
 	ConfigFile = "config.yml"
 	// RunbooksDir is the folder of that directory with what can be started.
 	RunbooksDir = "runbooks"
+	// OddjobsDir is the directory of oddjobs, whose runbooks lie in a folder of the same name.
+	OddjobsDir = ".oj"
 )
 
 // ProjectConfig is the path of the configuration of the project at root.
@@ -60,11 +62,17 @@ func HasConfig(dir string) bool {
 	return err == nil && !info.IsDir() && !scratch(dir)
 }
 
-// HasRunbooks reports whether dir holds .gauntlet/runbooks, which never counts in /tmp
-// itself either.
+// HasRunbooks reports whether dir holds .gauntlet/runbooks or .oj/runbooks, which never count
+// in /tmp itself either.
 func HasRunbooks(dir string) bool {
-	return disk.IsDir(filepath.Join(dir, GauntletDir, RunbooksDir)) && !scratch(dir)
+	return (disk.IsDir(filepath.Join(dir, GauntletDir, RunbooksDir)) || HasOddjobs(dir)) && !scratch(dir)
 }
+
+// HasOddjobs reports whether dir holds runbooks of oddjobs.
+func HasOddjobs(dir string) bool { return disk.IsDir(OddjobsRunbooks(dir)) }
+
+// OddjobsRunbooks is the folder of the project at root with runbooks of oddjobs.
+func OddjobsRunbooks(root string) string { return filepath.Join(root, OddjobsDir, RunbooksDir) }
 
 // GitRoot is the nearest directory at or above start that holds .git, which is
 // a file in linked worktrees and submodules.

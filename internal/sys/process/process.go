@@ -84,7 +84,7 @@ func (r Result) OK() bool { return r.Ran() && !r.TimedOut && r.Code == 0 && r.Si
 func (r Result) String() string {
 	switch {
 	case r.Canceled:
-		return fmt.Sprintf("was ended after %s, because the hook's own time was over or the client ended it", round(r.Duration))
+		return fmt.Sprintf("was ended after %s, because the hook timed out or was cancelled", round(r.Duration))
 	case r.TimedOut:
 		return fmt.Sprintf("timed out after %s", round(r.Duration))
 	case r.Err != nil:

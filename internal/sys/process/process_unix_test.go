@@ -107,7 +107,7 @@ func TestCallersContextIsNoVerdict(t *testing.T) {
 		if !r.Canceled || r.TimedOut || r.Ran() || r.OK() {
 			t.Errorf("timeout %s: got %+v, want canceled, which does not count as having run", timeout, r)
 		}
-		if !strings.Contains(r.String(), "the hook's own time was over") {
+		if !strings.Contains(r.String(), "the hook timed out or was cancelled") {
 			t.Errorf("told as %q", r)
 		}
 	}

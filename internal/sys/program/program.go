@@ -12,8 +12,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
-// version is set by the release build.
-var version = ""
+// version and commit are set by the release build.
+var version, commit = "", ""
 
 // Version is the version of this build.
 func Version() string {
@@ -24,6 +24,21 @@ func Version() string {
 		return info.Main.Version
 	}
 	return "(devel)"
+}
+
+// Commit is the commit that this build was made of; empty where that is not known.
+func Commit() string {
+	if commit != "" {
+		return commit
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				return setting.Value
+			}
+		}
+	}
+	return ""
 }
 
 // Called is the name that a program was called by.

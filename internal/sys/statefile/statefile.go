@@ -54,7 +54,7 @@ type Lock struct {
 }
 
 // ErrKeep is what a change returns that leaves the file as it is.
-var ErrKeep = errors.New("the file is left as it is")
+var ErrKeep = errors.New("the file is left unchanged")
 
 // Update changes the value in a file while no other process does. read decides what a file counts as
 // that is missing or damaged. After an error the file is as it was.
