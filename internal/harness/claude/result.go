@@ -33,7 +33,7 @@ type Usage struct {
 }
 
 // ErrNoResult says that the output holds no result.
-var ErrNoResult = errors.New("no result in the client's output")
+var ErrNoResult = errors.New("no result in the output of Claude Code")
 
 // ParseResult finds the result in what a client printed: an object for json, a
 // list for json and verbose, lines for stream-json. The last one counts.

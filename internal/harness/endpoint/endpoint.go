@@ -91,10 +91,10 @@ func (t Target) Fault() error {
 		return errors.New("no ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY")
 	}
 	if !fitsHeader(t.AuthToken) {
-		return errors.New("ANTHROPIC_AUTH_TOKEN holds a line break or something else that is no text")
+		return errors.New("ANTHROPIC_AUTH_TOKEN contains a control character or invalid UTF-8")
 	}
 	if !fitsHeader(t.APIKey) {
-		return errors.New("ANTHROPIC_API_KEY holds a line break or something else that is no text")
+		return errors.New("ANTHROPIC_API_KEY contains a control character or invalid UTF-8")
 	}
 	return nil
 }
@@ -109,11 +109,11 @@ func (t Target) base() (*url.URL, error) {
 	u, err := url.Parse(cmp.Or(t.BaseURL, Default))
 	switch {
 	case err != nil:
-		return nil, errors.New("ANTHROPIC_BASE_URL is no URL")
+		return nil, errors.New("ANTHROPIC_BASE_URL is not a URL")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("ANTHROPIC_BASE_URL must begin with http:// or https://")
 	case u.Hostname() == "":
-		return nil, errors.New("ANTHROPIC_BASE_URL names no host")
+		return nil, errors.New("ANTHROPIC_BASE_URL has no host")
 	}
 	return u, nil
 }

@@ -50,13 +50,13 @@ func TestFault(t *testing.T) {
 		{Target{}, noKey},
 		{Target{APIKey: "k", BaseURL: "ftp://h"}, "ANTHROPIC_BASE_URL must begin with http:// or https://"},
 		{Target{APIKey: "k", BaseURL: "api.example.com/v1"}, "ANTHROPIC_BASE_URL must begin with http:// or https://"},
-		{Target{APIKey: "k", BaseURL: "https://"}, "ANTHROPIC_BASE_URL names no host"},
-		{Target{APIKey: "k", BaseURL: "https://:443/x"}, "ANTHROPIC_BASE_URL names no host"},
-		{Target{APIKey: "k", BaseURL: "https://user:hush hush@h"}, "ANTHROPIC_BASE_URL is no URL"},
-		{Target{APIKey: "k", BaseURL: "https://h\n"}, "ANTHROPIC_BASE_URL is no URL"},
-		{Target{AuthToken: "t\n"}, "ANTHROPIC_AUTH_TOKEN holds a line break or something else that is no text"},
-		{Target{APIKey: "k\xff"}, "ANTHROPIC_API_KEY holds a line break or something else that is no text"},
-		{Target{APIKey: "k\x7f"}, "ANTHROPIC_API_KEY holds a line break or something else that is no text"},
+		{Target{APIKey: "k", BaseURL: "https://"}, "ANTHROPIC_BASE_URL has no host"},
+		{Target{APIKey: "k", BaseURL: "https://:443/x"}, "ANTHROPIC_BASE_URL has no host"},
+		{Target{APIKey: "k", BaseURL: "https://user:hush hush@h"}, "ANTHROPIC_BASE_URL is not a URL"},
+		{Target{APIKey: "k", BaseURL: "https://h\n"}, "ANTHROPIC_BASE_URL is not a URL"},
+		{Target{AuthToken: "t\n"}, "ANTHROPIC_AUTH_TOKEN contains a control character or invalid UTF-8"},
+		{Target{APIKey: "k\xff"}, "ANTHROPIC_API_KEY contains a control character or invalid UTF-8"},
+		{Target{APIKey: "k\x7f"}, "ANTHROPIC_API_KEY contains a control character or invalid UTF-8"},
 	} {
 		got := ""
 		if err := test.target.Fault(); err != nil {

@@ -28,7 +28,7 @@ func Read(r io.Reader, patience time.Duration) ([]byte, error) {
 	case len(data) > MaxPayload:
 		return nil, fmt.Errorf("the payload is larger than %d MiB", MaxPayload>>20)
 	case open && !json.Valid(data):
-		return nil, fmt.Errorf("read the payload: standard input is still open after %s and holds no whole JSON document", patience)
+		return nil, fmt.Errorf("read the payload: standard input is still open after %s and has no complete JSON document", patience)
 	}
 	return data, nil
 }

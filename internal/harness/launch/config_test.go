@@ -80,10 +80,10 @@ func TestLoadNamesEveryFault(t *testing.T) {
 	}
 	want := strings.ReplaceAll(`P:2:15: settings must be an object, is an array
 P:4:20: providers.glm.env must be an object, is a string
-P:5:66: providers.kimi.env has "D=E", which is no name of a variable
-P:5:75: providers.kimi.env has "", which is no name of a variable
-P:5:96: providers.kimi.env.CCC_WORK_DIR counts before a provider is chosen: set it where you call us from
-P:5:122: providers.kimi.env.CLAUDE_CONFIG_DIR counts before a provider is chosen: set it where you call us from
+P:5:66: providers.kimi.env has "D=E", which is not a variable name
+P:5:75: providers.kimi.env has "", which is not a variable name
+P:5:96: providers.kimi.env.CCC_WORK_DIR is read before a provider is chosen: set it in the shell that starts stopgate
+P:5:122: providers.kimi.env.CLAUDE_CONFIG_DIR is read before a provider is chosen: set it in the shell that starts stopgate
 P:5:27: providers.kimi.env.A must be a string, a number or a boolean, is null
 P:5:38: providers.kimi.env.B must be a string, a number or a boolean, is an object
 P:5:47: providers.kimi.env.C must be without a NUL character
@@ -111,7 +111,7 @@ func TestLoadRefusesValues(t *testing.T) {
 		`[]`:                                      `:1:1: the top level must be an object, is an array`,
 		`{"providers":{},}`:                       `:1:17: JSON has no trailing comma`,
 		"{\n  // mine\n}":                         `:2:3: JSON has no comments`,
-		`{"settings":{"env":{"STOPGATE_X":"1"}}}`: `:1:34: settings.env.STOPGATE_X counts before a provider is chosen: set it where you call us from`,
+		`{"settings":{"env":{"STOPGATE_X":"1"}}}`: `:1:34: settings.env.STOPGATE_X is read before a provider is chosen: set it in the shell that starts stopgate`,
 	} {
 		path := write(t, text, t.TempDir(), ConfigFile)
 		if _, err := Load(path); err == nil || err.Error() != path+want {

@@ -11,7 +11,7 @@ import (
 
 // The documentation shows files that work, and knows every key.
 func TestDocumentedFiles(t *testing.T) {
-	for _, name := range []string{"supervisor.md", "configuration.md"} {
+	for _, name := range []string{"guides/supervisor.md", "guides/launcher.md", "reference/configuration.md"} {
 		examples := jsonIn(t, filepath.Join("../../../docs", name))
 		if len(examples) == 0 {
 			t.Errorf("%s shows no ccc.json", name)
@@ -34,7 +34,7 @@ func TestDocumentedFiles(t *testing.T) {
 			}
 		}
 	}
-	page, err := os.ReadFile("../../../docs/configuration.md")
+	page, err := os.ReadFile("../../../docs/reference/configuration.md")
 	must(t, err)
 	_, section, _ := strings.Cut(string(page), "## The launcher")
 	known := []string{
@@ -48,7 +48,7 @@ func TestDocumentedFiles(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string(nil), missing); diff != "" {
-		t.Errorf("docs/configuration.md: %s", diff)
+		t.Errorf("docs/reference/configuration.md: %s", diff)
 	}
 }
 

@@ -43,7 +43,7 @@ func reference(text string) (name, rest string, err error) {
 	if braced, ok := strings.CutPrefix(text, "{"); ok {
 		name, rest, closed := strings.Cut(braced, "}")
 		if !closed || name == "" || nameLength(name) != len(name) {
-			return "", "", errors.New("there is a ${ without a name and a } behind it; a dollar sign is written $$")
+			return "", "", errors.New("${ must be followed by a name and }; write $$ for a dollar sign")
 		}
 		return name, rest, nil
 	}

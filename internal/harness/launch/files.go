@@ -100,7 +100,7 @@ func checkShadows(files []clientFile, c *Config, name string, provider map[strin
 	var lines []string
 	for _, f := range files {
 		if names := f.shadows(provider); len(names) > 0 {
-			lines = append(lines, fmt.Sprintf("env in %s would take the place of what provider %s sets: %s", f.path, Shown(name), strings.Join(names, ", ")))
+			lines = append(lines, fmt.Sprintf("env in %s would override what provider %s sets: %s", f.path, Shown(name), strings.Join(names, ", ")))
 		}
 	}
 	if len(lines) == 0 {

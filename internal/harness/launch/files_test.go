@@ -53,9 +53,9 @@ func TestShadowsNameFilesAndKeysNeverValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := strings.Join([]string{
-		"env in " + user + " would take the place of what provider glm sets: ANTHROPIC_API_KEY",
-		"env in " + project + " would take the place of what provider glm sets: ANTHROPIC_MODEL",
-		"env in " + local + " would take the place of what provider glm sets: ANTHROPIC_BASE_URL",
+		"env in " + user + " would override what provider glm sets: ANTHROPIC_API_KEY",
+		"env in " + project + " would override what provider glm sets: ANTHROPIC_MODEL",
+		"env in " + local + " would override what provider glm sets: ANTHROPIC_BASE_URL",
 	}, "\n")
 	if diff := cmp.Diff(want, e.Error()); diff != "" {
 		t.Error(diff)

@@ -31,7 +31,7 @@ func (l *launch) offer(path string) (made bool, err error) {
 	if from.members == nil || l.Ask == nil {
 		return false, nil
 	}
-	yes, err := l.Ask(fmt.Sprintf("Make %s from %s? [y/N] ", path, l.settings))
+	yes, err := l.Ask(fmt.Sprintf("Create %s from %s? [y/N] ", path, l.settings))
 	if err != nil || !yes {
 		return false, err
 	}
@@ -81,5 +81,5 @@ func minimal(path string) string {
     "NAME": {"env": {"ANTHROPIC_BASE_URL": "https://…", "ANTHROPIC_AUTH_TOKEN": "$NAME_TOKEN"}}
   }
 }
-A provider that sets nothing uses the client's own login.`, path)
+A provider that sets nothing uses the login of Claude Code.`, path)
 }

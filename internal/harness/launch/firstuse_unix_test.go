@@ -22,7 +22,7 @@ func TestFirstUse(t *testing.T) {
 	o.Ask = func(question string) (bool, error) { asked = question; return true, nil }
 	plan, err := Prepare(o)
 	must(t, err)
-	if want := "Make " + p.config + " from " + p.settings + "? [y/N] "; asked != want {
+	if want := "Create " + p.config + " from " + p.settings + "? [y/N] "; asked != want {
 		t.Errorf("asked %q", asked)
 	}
 	if got, _ := variable(plan, "ANTHROPIC_AUTH_TOKEN"); got != "a$b${c" {

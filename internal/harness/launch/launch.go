@@ -116,10 +116,10 @@ func (l *launch) findClient() (string, error) {
 	}
 	// A program that is started in our place has our pid.
 	if l.getenv(pidVariable) == strconv.Itoa(os.Getpid()) {
-		return "", ClientError{fmt.Errorf("%s starts stopgate again, not the client", path), "name the client's own program in CCC_CLAUDE"}
+		return "", ClientError{fmt.Errorf("%s starts stopgate again, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
 	}
 	if disk.Same(path, l.Executable) {
-		return "", ClientError{fmt.Errorf("%s is stopgate itself, not the client", path), "name the client's own program in CCC_CLAUDE"}
+		return "", ClientError{fmt.Errorf("%s is stopgate itself, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
 	}
 	return path, nil
 }
@@ -175,7 +175,7 @@ func (l *launch) launchPlainly(env *environment, before clientFile) error {
 // all the same.
 func (l *launch) remember() {
 	if _, err := l.config.Use(l.provider); err != nil {
-		l.warn(fmt.Errorf("the choice of %s is not saved: %w", Shown(l.provider), err))
+		l.warn(fmt.Errorf("cannot save the choice of %s: %w", Shown(l.provider), err))
 	}
 }
 

@@ -309,7 +309,7 @@ func TestChoiceThatCannotBeSaved(t *testing.T) {
 	p := newPlace(t, plainConfig)
 	write(t, "", p.state)
 	p.prepare("glm")
-	if got := p.stderr.String(); !strings.Contains(got, "the choice of glm is not saved") {
+	if got := p.stderr.String(); !strings.Contains(got, "cannot save the choice of glm") {
 		t.Errorf("warned by %q", got)
 	}
 }

@@ -25,7 +25,7 @@ type memory struct {
 }
 
 // errMemory says that what we would put into a settings file cannot be remembered.
-var errMemory = errors.New("cannot remember which settings are the provider's")
+var errMemory = errors.New("cannot record which settings are the provider's")
 
 // memoryOf reads what is remembered of a settings file. A memory that is damaged from
 // outside is an error: without it a provider's settings would stay for ever.

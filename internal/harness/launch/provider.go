@@ -27,7 +27,7 @@ func (c *Config) Choose(name string) (string, error) {
 		return "", c.unknown(fmt.Errorf("there is no provider %s in %s", Shown(name), c.Path), name)
 	case c.Current != "":
 		if _, known := c.Providers[c.Current]; !known {
-			return "", c.unknown(fmt.Errorf("current_provider in %s is %s, and there is no such provider", c.Path, Shown(c.Current)), c.Current)
+			return "", c.unknown(fmt.Errorf("current_provider in %s is %s, which does not exist", c.Path, Shown(c.Current)), c.Current)
 		}
 		return c.Current, nil
 	case len(c.Providers) == 1:
@@ -35,7 +35,7 @@ func (c *Config) Choose(name string) (string, error) {
 	case len(c.Providers) == 0:
 		return "", ConfigError{fmt.Errorf("%s has no providers", c.Path), minimal(c.Path)}
 	}
-	return "", c.unknown(errors.New("which provider? "+c.Path+" names none as current_provider"), "")
+	return "", c.unknown(errors.New("no provider chosen: "+c.Path+" does not set current_provider"), "")
 }
 
 // unknown adds which providers there are, and which one may have been meant.
@@ -47,7 +47,7 @@ func (c *Config) unknown(err error, word string) error {
 	for _, name := range c.Names() {
 		names = append(names, Shown(name))
 	}
-	e := ConfigError{error: fmt.Errorf("%w; there are: %s", err, strings.Join(names, ", "))}
+	e := ConfigError{error: fmt.Errorf("%w; available: %s", err, strings.Join(names, ", "))}
 	if near := document.Suggest(word, c.Names()); near != "" {
 		e.Hint = "did you mean " + Shown(near) + "?"
 	}

@@ -18,14 +18,14 @@ func TestChoose(t *testing.T) {
 		{name: "named, another is current", text: `{` + two + `,"current_provider":"kimi"}`, named: "glm", want: "glm"},
 		{name: "current", text: `{` + two + `,"current_provider":"kimi"}`, want: "kimi"},
 		{name: "the only one", text: `{"providers":{"glm":{}}}`, want: "glm"},
-		{name: "unknown", text: `{` + two + `}`, named: "fix it", err: `there is no provider "fix it" in ccc.json; there are: glm, kimi`},
-		{name: "nearly", text: `{` + two + `}`, named: "glmm", err: "there is no provider glmm in ccc.json; there are: glm, kimi", hint: "did you mean glm?"},
-		{name: "unknown, though there is a current one", text: `{` + two + `,"current_provider":"kimi"}`, named: "x", err: "there is no provider x in ccc.json; there are: glm, kimi"},
-		{name: "current that does not exist", text: `{` + two + `,"current_provider":"former"}`, err: "current_provider in ccc.json is former, and there is no such provider; there are: glm, kimi"},
-		{name: "which", text: `{` + two + `}`, err: "which provider? ccc.json names none as current_provider; there are: glm, kimi"},
+		{name: "unknown", text: `{` + two + `}`, named: "fix it", err: `there is no provider "fix it" in ccc.json; available: glm, kimi`},
+		{name: "nearly", text: `{` + two + `}`, named: "glmm", err: "there is no provider glmm in ccc.json; available: glm, kimi", hint: "did you mean glm?"},
+		{name: "unknown, though there is a current one", text: `{` + two + `,"current_provider":"kimi"}`, named: "x", err: "there is no provider x in ccc.json; available: glm, kimi"},
+		{name: "current that does not exist", text: `{` + two + `,"current_provider":"former"}`, err: "current_provider in ccc.json is former, which does not exist; available: glm, kimi"},
+		{name: "which", text: `{` + two + `}`, err: "no provider chosen: ccc.json does not set current_provider; available: glm, kimi"},
 		{name: "none at all", text: `{}`, err: "ccc.json has no providers", hint: minimal("ccc.json")},
 		{name: "none at all, one is named", text: `{}`, named: "glm", err: "there is no provider glm in ccc.json", hint: minimal("ccc.json")},
-		{name: "a name with a new line", text: `{"providers":{"a\nb":{},"c":{}}}`, named: "x\x1b[2J", err: `there is no provider "x\x1b[2J" in ccc.json; there are: "a\nb", c`},
+		{name: "a name with a new line", text: `{"providers":{"a\nb":{},"c":{}}}`, named: "x\x1b[2J", err: `there is no provider "x\x1b[2J" in ccc.json; available: "a\nb", c`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := parsed(t, tt.text).Choose(tt.named)
@@ -75,7 +75,7 @@ func TestEnvironmentOfProvider(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
-			want := strings.ReplaceAll(tt.err, "BRACES", "there is a ${ without a name and a } behind it; a dollar sign is written $$")
+			want := strings.ReplaceAll(tt.err, "BRACES", "${ must be followed by a name and }; write $$ for a dollar sign")
 			if (err == nil) != (want == "") || err != nil && err.Error() != want {
 				t.Errorf("got %v", err)
 			}

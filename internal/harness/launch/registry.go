@@ -140,7 +140,7 @@ func hostname() string {
 }
 
 // errRecord says that a file is no record.
-var errRecord = errors.New("this is not the record of a launch")
+var errRecord = errors.New("not the record of a launch")
 
 func (r Registry) load(id string) (record, error) {
 	if err := validID(id); err != nil {

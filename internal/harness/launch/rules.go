@@ -72,9 +72,9 @@ func variableNames(c *jsonfile.Checker, v *hujson.Value, at string) {
 	for name, value := range jsonfile.Members(env) {
 		switch {
 		case name == "" || strings.ContainsAny(name, "=\x00"):
-			c.Fault(value, at, fmt.Sprintf("has %q, which is no name of a variable", name))
+			c.Fault(value, at, fmt.Sprintf("has %q, which is not a variable name", name))
 		case !forProvider(name):
-			c.Fault(value, at+"."+name, "counts before a provider is chosen: set it where you call us from")
+			c.Fault(value, at+"."+name, "is read before a provider is chosen: set it in the shell that starts stopgate")
 		}
 	}
 }

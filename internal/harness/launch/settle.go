@@ -37,7 +37,7 @@ func (l *launch) settle(act func(Registry) error) error {
 
 func (l *launch) lock(r Registry) (unlock func(), err error) {
 	if l.StateDir == "" {
-		return nil, errors.New("there is no state directory: set HOME or STOPGATE_STATE_DIR")
+		return nil, errors.New("no state directory: set HOME or STOPGATE_STATE_DIR")
 	}
 	return r.lock(launchLock, launchPatience)
 }

@@ -151,7 +151,7 @@ func (a *application) installSupervisor() error {
 	case !a.supervisor(e):
 		return fmt.Errorf("not a supervisor's command: %q %q", e.Command, e.Args)
 	case !utf8.ValidString(e.Command):
-		return fmt.Errorf("a settings file cannot hold the path in %q: it is not UTF-8", e.Command)
+		return fmt.Errorf("a settings file cannot contain the path in %q: it is not UTF-8", e.Command)
 	case e.Timeout < 0:
 		return fmt.Errorf("timeout %v of the supervisor is negative", e.Timeout)
 	}

@@ -340,7 +340,7 @@ func TestApplyRefuses(t *testing.T) {
 		{`{"hooks":{"Stop":[],"Stop":[]}}`, Change{Remove: true}, `:1:21: duplicate key "Stop"`},
 		{"{\"a\":1,\n\"model\":5}", good, ":2:9: model must be a string, is a number"},
 		{"{\"a\":1,\n\"model\":5}", Change{Merge: json.RawMessage(`{"b":1}`)}, ":2:9: model must be a string, is a number"},
-		{`{}`, Change{Merge: json.RawMessage(`{"model":5}`)}, "with these settings the client would drop the whole file"},
+		{`{}`, Change{Merge: json.RawMessage(`{"model":5}`)}, "with these settings Claude Code would ignore the whole file"},
 		{`{}`, Change{Merge: json.RawMessage(`{"hooks":{"Stop":5}}`)}, `the settings of the launch:1:18: "Stop" must be an array`},
 		{`{}`, Change{Merge: json.RawMessage(`[]`)}, "the top level must be an object"},
 		{`{}`, Change{Merge: json.RawMessage(`{`)}, "unexpected end"},

@@ -148,7 +148,7 @@ func (e Entry) Line() string {
 func (e Entry) valid() error {
 	switch {
 	case !e.Event.Known():
-		return fmt.Errorf("the client has no event %q", e.Event)
+		return fmt.Errorf("unknown Claude Code event %q", e.Event)
 	case !e.ours():
 		return fmt.Errorf("not a stopgate hook command: %q %q", e.Command, e.Args)
 	case e.Timeout < 0:

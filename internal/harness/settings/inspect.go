@@ -148,15 +148,15 @@ func samePlace(a, b string) bool { return paths.Canonical(a) == paths.Canonical(
 
 func (u Unread) String() string {
 	if u.newer {
-		return fmt.Sprintf("only clients from %s on read %s when they are started in %s", LocalFromMain, u.path, u.dir)
+		return fmt.Sprintf("only Claude Code %s and newer reads %s when it is started in %s", LocalFromMain, u.path, u.dir)
 	}
-	return fmt.Sprintf("a client started in %s does not read %s", u.dir, u.path)
+	return fmt.Sprintf("Claude Code does not read %[2]s when it is started in %[1]s", u.dir, u.path)
 }
 
 // Then is what follows from that.
 func (u Unread) Then() string {
 	if u.newer {
-		return "with older ones nothing is enforced"
+		return "with older versions nothing is enforced"
 	}
 	return "nothing is enforced"
 }

@@ -78,7 +78,7 @@ func inForceAfter(name string, text, after []byte) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	why := []string{"the client drops the whole file, so hooks in it would do nothing:"}
+	why := []string{"Claude Code ignores the whole file, so hooks in it would do nothing:"}
 	if d, err = parse(name, text); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func inForceAfter(name string, text, after []byte) error {
 		why = append(why, fmt.Sprintf("%s:%s", name, fault))
 	}
 	if len(why) == 1 {
-		why[0] = "with these settings the client would drop the whole file " + name + ":"
+		why[0] = "with these settings Claude Code would ignore the whole file " + name + ":"
 		for _, fault := range faults {
 			why = append(why, fault.Path+" "+fault.Text)
 		}

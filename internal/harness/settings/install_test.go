@@ -386,7 +386,7 @@ func TestInstallWritesThroughALink(t *testing.T) {
 	same(t, "target", get(t, target), "{\n    \"a\": 1\n}\n")
 
 	os.Remove(target)
-	if _, err := Install(path, []Entry{entry(hook.Stop)}); err == nil || !strings.Contains(err.Error(), "link to nothing") {
+	if _, err := Install(path, []Entry{entry(hook.Stop)}); err == nil || !strings.Contains(err.Error(), "broken link") {
 		t.Errorf("dangling link: %v", err)
 	}
 }

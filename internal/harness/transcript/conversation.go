@@ -107,7 +107,7 @@ func taskText(text string) string {
 	if summary, _, found := strings.Cut(rest, "</summary>"); found {
 		return strings.TrimSpace(summary)
 	}
-	return "A task in the background has something to say."
+	return "A background task sent a message."
 }
 
 // block is a part of a message.

@@ -95,7 +95,7 @@ func TestConversation(t *testing.T) {
 		{"a subagent", []string{`{"type":"assistant","isSidechain":true,"message":{"content":"a"}}`}, nil},
 		{"what the client adds", []string{`{"type":"user","isMeta":true,"message":{"role":"user","content":"a"}}`, put(`"<system-reminder>x"`), put(`"<bash-stdout>x</bash-stdout>"`)}, nil},
 		{"an interruption", []string{put(`[{"type":"text","text":"[Request interrupted by user]"}]`)}, []string{"![Request interrupted by user]"}},
-		{"a task", []string{put(`"<task-notification><x>"`)}, []string{"!A task in the background has something to say."}},
+		{"a task", []string{put(`"<task-notification><x>"`)}, []string{"!A background task sent a message."}},
 		{"the client goes on by itself", []string{`{"type":"user","origin":{"kind":"auto-continuation"},"message":{"role":"user","content":"go on"}}`}, nil},
 		{"not of ours", []string{"", "{", "null", `{"type":"user"}`, `{"type":"assistant","message":5}`, `{"type":"assistant","message":{"content":5}}`, `{"type":"last-prompt","x":"user"}`, `{"type":"user","timestamp":"soon","message":{"role":"user","content":"a"}}`}, nil},
 	} {

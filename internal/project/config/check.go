@@ -30,10 +30,10 @@ func readCheck(v value, to *checkDraft, name field) {
 func (c *checkDraft) fields(name field, failFast *value) []field {
 	return append(c.Gate.fields(),
 		name,
-		document.Key("command", &c.Command, command, "Handed to a shell. ${BASE_BRANCH} is replaced.").Needed(),
-		document.Key("working_directory", &c.WorkingDirectory, folder, "Relative to the project's root. Default: the entry point's path."),
-		document.Key("fail_fast", &c.FailFast, boolean, "Start no further gate when this one does not pass. Not with parallel.").Default(false).Kept(failFast),
-		document.Key("fix_instructions", &c.fix, mentioned(command), "A file below .gauntlet/ whose text goes with a failure."),
+		document.Key("command", &c.Command, command(), "Run by a shell. ${BASE_BRANCH} is replaced with the base branch.").Needed(),
+		document.Key("working_directory", &c.WorkingDirectory, folder(), "Relative to the project's root. Default: the entry point's path."),
+		document.Key("fail_fast", &c.FailFast, document.Flag, "Start no more gates if this one does not pass. Cannot be combined with parallel.").Default(false).Kept(failFast),
+		document.Key("fix_instructions", &c.fix, mentioned(command()), "A file in .gauntlet/ whose text is shown to the agent when the check fails."),
 	)
 }
 

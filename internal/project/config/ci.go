@@ -48,7 +48,7 @@ func LoadCI(dir, shown string) (*CI, error) {
 	data, err := read(filepath.Join(dir, CIFile), name)
 	if faults, ok := err.(*document.Faults); ok {
 		if errors.Is(err, fs.ErrNotExist) {
-			faults.All[0].Hint = "write one with: stopgate ci init"
+			faults.All[0].Hint = "create it with: stopgate ci init"
 		}
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (c *CI) fields(checks *value) []field {
 	return []field{
 		document.Key("runtimes", &c.Runtimes, objects, "Languages and their versions, free-form, under their names."),
 		document.Key("services", &c.Services, objects, "Services such as databases, free-form, under their names."),
-		document.Key("setup", &c.Setup, listOf(section((*CIStep).fields)), "Before every check."),
+		document.Key("setup", &c.Setup, listOf(section((*CIStep).fields)), "Commands to run before every check."),
 		document.Key("checks", checks, later(c.checks()), "The checks that run in CI."),
 	}
 }
@@ -90,10 +90,10 @@ func (c *CI) checks() typeOf[[]CICheck] {
 
 func (c *CI) checkFields(to *CICheck) []field {
 	return []field{
-		document.Key("name", &to.Name, command, "The check that runs.").Needed(),
-		document.Key("requires_runtimes", &to.RequiresRuntimes, listOf(keyOf("runtime", c.Runtimes)), "Names of runtimes that it needs."),
-		document.Key("requires_services", &to.RequiresServices, listOf(keyOf("service", c.Services)), "Names of services that it needs."),
-		document.Key("setup", &to.Setup, listOf(section((*CIStep).fields)), "Before this check."),
+		document.Key("name", &to.Name, command(), "The check that runs.").Needed(),
+		document.Key("requires_runtimes", &to.RequiresRuntimes, listOf(keyOf("runtime", c.Runtimes)), "Names of the runtimes that it needs."),
+		document.Key("requires_services", &to.RequiresServices, listOf(keyOf("service", c.Services)), "Names of the services that it needs."),
+		document.Key("setup", &to.Setup, listOf(section((*CIStep).fields)), "Commands to run before this check."),
 	}
 }
 
@@ -112,9 +112,9 @@ func keyOf(what string, known map[string]map[string]any) typeOf[string] {
 func (s *CIStep) fields() []field {
 	var condition string
 	return []field{
-		document.Key("name", &s.Name, command, "").Needed(),
-		document.Key("run", &s.Run, command, "Handed to a shell.").Needed(),
-		document.Key("working_directory", &s.WorkingDirectory, folder, "Relative to the project's root, which is the default."),
-		document.Key("if", &condition, anyText, "Accepted for the older tool's sake; it has no effect."),
+		document.Key("name", &s.Name, command(), "").Needed(),
+		document.Key("run", &s.Run, command(), "Run by a shell.").Needed(),
+		document.Key("working_directory", &s.WorkingDirectory, folder(), "Relative to the project's root, which is the default."),
+		document.Key("if", &condition, anyText, "Accepted for compatibility with agent-gauntlet; has no effect."),
 	}
 }

@@ -11,12 +11,12 @@ const (
 	maxDebugLogMB       = 1 << 20 // 1 TiB
 )
 
-const debugLogSays = "A log of runs for people who look for a fault. A project without this section has the global config's."
+const debugLogSays = "A debug log of runs. A project without this section uses the global config's."
 
 func (l *DebugLog) fields() []field {
 	return []field{
-		document.Key("enabled", &l.Enabled, document.Optional(boolean), "Default: false."),
-		document.Key("max_size_mb", &l.MaxSize, megabytes(), "Where the log starts anew. Default: 10."),
+		document.Key("enabled", &l.Enabled, document.Optional(document.Flag), "Default: false."),
+		document.Key("max_size_mb", &l.MaxSize, megabytes(), "The size in MB at which the log is rotated. Default: 10."),
 	}
 }
 

@@ -100,7 +100,7 @@ func (d *decoder) untag(n *ast.TagNode) (ast.Node, bool) {
 	}
 	// More often than not this is a shell's negation.
 	name := strings.TrimSpace(n.Start.Value)
-	d.Fault(mark{d, n.Start}, "the tag "+oneLine(name)+" is not supported", "put a text that begins with ! in quotes")
+	d.Fault(mark{d, n.Start}, "the tag "+oneLine(name)+" is not supported", "put text that begins with ! in quotes")
 	return nil, false
 }
 

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// docs/configuration.md knows every key of every file, and everything that can
+// docs/reference/configuration.md knows every key of every file, and everything that can
 // be built in.
 func TestEveryKeyIsDocumented(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/configuration.md")
+	data, err := os.ReadFile("../../../docs/reference/configuration.md")
 	check(t, err)
 	page := string(data)
 	for _, kind := range Kinds() {
@@ -20,13 +20,13 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 		for key := range allKeys(schema) {
 			named := func(form string) bool { return strings.Contains(section, form) }
 			if !named("`"+key+"`") && !named("`"+key+".") && !named("."+key+"`") {
-				t.Errorf("%s: %q is not in docs/configuration.md", kind, key)
+				t.Errorf("%s: %q is not in docs/reference/configuration.md", kind, key)
 			}
 		}
 	}
 	for _, name := range append(Builtins(), Reviewers()...) {
 		if !strings.Contains(page, "`"+name+"`") {
-			t.Errorf("%q is not in docs/configuration.md", name)
+			t.Errorf("%q is not in docs/reference/configuration.md", name)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func sectionOf(t *testing.T, page, kind string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page, "`stopgate schema config "+kind+"`")
 	if !found {
-		t.Fatalf("docs/configuration.md has no section for %s", kind)
+		t.Fatalf("docs/reference/configuration.md has no section for %s", kind)
 	}
 	section, _, _ := strings.Cut(rest, "`stopgate schema config ")
 	return section

@@ -64,9 +64,9 @@ func durationHint(text string) string {
 
 // seconds reads a length of time up to longestRun: a duration, or a plain number
 // of seconds.
-var seconds = document.New(readSeconds, func() schema {
+var seconds = typeOf[time.Duration]{Read: readSeconds, Schema: func() schema {
 	return document.AnyOf(document.Duration(), document.Amount(false, int(longestRun/time.Second)).Schema())
-})
+}}
 
 func readSeconds(v value, to *time.Duration) bool {
 	if kind := v.Node.Kind(); kind != document.Integer && kind != document.Float {

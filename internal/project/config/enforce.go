@@ -11,12 +11,12 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
-const newGlobal = `# stopgate: what holds for all your projects.
+const newGlobal = `# stopgate: settings for all your projects.
 
 # Only what you approved (stopgate trust) runs.
 trust: enforce
 
-# A command that tells you something; the message is its argument.
+# A command that notifies you; the message is its argument.
 # notify:
 #   command: notify-send stopgate
 `
@@ -50,7 +50,7 @@ func EnforceTrust(path string) (changed bool, err error) {
 	}
 	longer += "trust: enforce\n"
 	if global, err := parseGlobal(path, []byte(longer)); err != nil || global.Trust != TrustEnforce {
-		return false, fmt.Errorf("%s: cannot add to this file; write \"trust: enforce\" into it yourself", path)
+		return false, fmt.Errorf("cannot change %s; add \"trust: enforce\" to it yourself", path)
 	}
 	info, err := os.Stat(target)
 	if err != nil {

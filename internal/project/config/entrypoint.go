@@ -35,19 +35,19 @@ func (e *entryDraft) fields(preference []string, lines map[string]int) []field {
 	checks := listedGates("check", inlineCheck)
 	reviews := listedGates("review", func(v value) listed[Review] { return inlineReview(v, preference) })
 	return []field{
-		document.Key("path", &e.Path, newPath(lines), "A file or folder below the project's root, \".\" for all of it, parent/* for each folder in parent, or a pattern.").Needed(),
-		document.Key("exclude", &e.Exclude, listOf(pathPattern), "Paths and patterns that do not count."),
-		document.Key("checks", &e.checks, checks, "Names of files in checks/, or checks themselves."),
-		document.Key("reviews", &e.reviews, reviews, "Names of files in reviews/ or of built-in reviews, or reviews themselves."),
+		document.Key("path", &e.Path, newPath(lines), "A file or folder in the project, \".\" for all of it, parent/* for each folder in parent, or a pattern.").Needed(),
+		document.Key("exclude", &e.Exclude, listOf(pathPattern()), "Paths and patterns to ignore."),
+		document.Key("checks", &e.checks, checks, "Names of files in checks/, or inline checks."),
+		document.Key("reviews", &e.reviews, reviews, "Names of files in reviews/ or of built-in reviews, or inline reviews."),
 	}
 }
 
 // newPath refuses a path that was on one of the lines before: two entries with
 // the same path would write the same logs.
 func newPath(lines map[string]int) typeOf[string] {
-	return document.Then(pathPattern, func(v value, path string) (string, bool) {
+	return document.Then(pathPattern(), func(v value, path string) (string, bool) {
 		if line, again := lines[path]; again {
-			v.Fault("there is an entry point "+quote(path)+" already", "merge it with the one on line "+strconv.Itoa(line))
+			v.Fault("duplicate entry point "+quote(path), "merge it with the one on line "+strconv.Itoa(line))
 			return "", false
 		}
 		lines[path] = v.Span().Line
@@ -65,7 +65,7 @@ func listedGates[T any](kind string, inline func(value) listed[T]) typeOf[[]list
 			if item.Node.Kind() == document.Mapping {
 				gate = inline(item)
 			} else {
-				mentioned(command).Read(item, &gate.name)
+				mentioned(command()).Read(item, &gate.name)
 			}
 			name := gate.name.text
 			switch {

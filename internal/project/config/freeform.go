@@ -4,15 +4,13 @@ import (
 	"math"
 
 	"github.com/goccy/go-yaml/ast"
-
-	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // objects reads mappings that hold anything, under names.
-var objects = document.New(readObjects, func() schema {
+var objects = typeOf[map[string]map[string]any]{Read: readObjects, Schema: func() schema {
 	object := []string{"object", "null"}
 	return schema{"type": object, "additionalProperties": schema{"type": object}}
-})
+}}
 
 func readObjects(v value, to *map[string]map[string]any) bool {
 	entries, ok := v.Entries()

@@ -21,16 +21,16 @@ func newGate(name string) Gate {
 // fields are the keys that checks and reviews have in common.
 func (g *Gate) fields() []field {
 	return []field{
-		document.Key("parallel", &g.Parallel, boolean, "Run beside other gates.").Default(g.Parallel),
-		document.Key("run_in_ci", &g.RunInCI, boolean, "").Default(true),
-		document.Key("run_locally", &g.RunLocally, boolean, "").Default(true),
-		document.Key("timeout", &g.Timeout, seconds, "For one run of the command, or one call of a reviewer. A duration, or a number of seconds. Default: what the run has; for a reviewer half of what is left of that."),
-		document.Key("on_error", &g.OnError, oneOf(AllowOnError, BlockOnError), "What becomes of a gate that could not run.").Default(AllowOnError),
-		document.Key("cache", &g.Cache, boolean, "Let a pass stand for the next run on the same content.").Default(true),
-		document.Key("inputs", &g.Inputs, listOf(pathPattern), "Patterns of the files that a pass depends on, ignored ones included. Default: the whole working tree."),
-		document.Key("env", &g.Env, listOf(variable), "Variables that a pass depends on."),
-		document.Key("tools", &g.Tools, listOf(command), "Commands that print a version that a pass depends on."),
-		document.Key("reads", &g.Reads, readings(), "What a pass depends on besides files. Default: git (HEAD, branch, index, base) where the command or a script of .gauntlet uses it."),
+		document.Key("parallel", &g.Parallel, document.Flag, "Run in parallel with other gates.").Default(g.Parallel),
+		document.Key("run_in_ci", &g.RunInCI, document.Flag, "").Default(true),
+		document.Key("run_locally", &g.RunLocally, document.Flag, "").Default(true),
+		document.Key("timeout", &g.Timeout, seconds, "The time limit for one run of the command, or one call of a reviewer: a duration, or a number of seconds. Default: the time limit of the whole run; for a reviewer, half of what is left of it."),
+		document.Key("on_error", &g.OnError, oneOf(AllowOnError, BlockOnError), "What to do if the gate could not run.").Default(AllowOnError),
+		document.Key("cache", &g.Cache, document.Flag, "Skip the gate while nothing has changed since it passed.").Default(true),
+		document.Key("inputs", &g.Inputs, listOf(pathPattern()), "Patterns for the files that the result depends on, including files that git ignores. Default: the whole working tree."),
+		document.Key("env", &g.Env, listOf(variable()), "Environment variables that the result depends on."),
+		document.Key("tools", &g.Tools, listOf(command()), "Commands that print a version that the result depends on."),
+		document.Key("reads", &g.Reads, readings(), "What else the result depends on. Default: git (HEAD, branch, index, base) if the command or a script in .gauntlet uses it."),
 	}
 }
 
@@ -47,22 +47,22 @@ func fileName(name string) field {
 	var text string
 	same := document.Then(anyText, func(v value, text string) (string, bool) {
 		if text != name {
-			v.Fault("a gate is named after its file, this one "+quote(name), "leave name out, or rename the file")
+			v.Fault("must be the name of the file, "+quote(name), "remove name, or rename the file")
 		}
 		return text, text == name
 	})
-	return document.Key("name", &text, same.As(gateName.Schema), "Only the file's own name, if anything.")
+	return document.Key("name", &text, same.As(gateName().Schema), "The name of the file. May be omitted.")
 }
 
 // inlineName is the key name of a gate in config.yml.
 func inlineName(to *mention) field {
-	return document.Key("name", to, mentioned(gateName), "The gate's name.").Needed()
+	return document.Key("name", to, mentioned(gateName()), "The gate's name.").Needed()
 }
 
 // nameRule is for the names of gates, which become part of file names and of lines that
 // other programs read.
 var nameRule = rule{
-	validName, "%s is no name for a gate",
+	validName, "invalid gate name %s",
 	"use at most 64 letters, digits and . _ -, and begin with a letter or a digit",
 }
 
@@ -72,9 +72,13 @@ func validName(name string) bool {
 	return name != "" && len(name) <= maxNameLength && strings.Trim(name, letters+signs) == "" && !strings.ContainsAny(name[:1], signs)
 }
 
-var gateName = textThat(anyText, nameRule).As(func() schema {
-	return document.Matching("^[A-Za-z0-9][A-Za-z0-9._-]*$").With("maxLength", maxNameLength)
-})
+func gateName() typeOf[string] {
+	return textThat(anyText, nameRule).As(func() schema {
+		return document.Matching("^[A-Za-z0-9][A-Za-z0-9._-]*$").With("maxLength", maxNameLength)
+	})
+}
 
 // variable reads the name of an environment variable.
-var variable = matching("^[A-Za-z_][A-Za-z0-9_]*$", "%s is no name for a variable", "use letters, digits and _")
+func variable() typeOf[string] {
+	return matching("^[A-Za-z_][A-Za-z0-9_]*$", "invalid variable name %s", "use letters, digits and _")
+}

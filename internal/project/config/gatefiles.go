@@ -88,7 +88,7 @@ func misnamed(file gateFile, valid []string) []document.Fault {
 	if !slices.Contains(valid, lower) && !slices.Contains([]string{".ym", ".yl", ".ymal", ".yaml_", ".json", ".toml"}, lower) {
 		return nil
 	}
-	return []document.Fault{document.OfFile(file.shown, "nothing reads a file with this ending", "rename it to "+quote(file.gate+valid[0]))}
+	return []document.Fault{document.OfFile(file.shown, "files with this extension are ignored", "rename it to "+quote(file.gate+valid[0]))}
 }
 
 // nameFaults finds fault with names that are not valid, and with two files for

@@ -21,23 +21,23 @@ func defaultGauntlet() Gauntlet {
 // fields are the keys of config.yml that are about all gates.
 func (g *Gauntlet) fields() []field {
 	return []field{
-		document.Key("base_branch", &g.BaseBranch, command, "What changes are counted from. Default: the remote's default branch, else origin/main."),
-		document.Key("log_dir", &g.LogDir, logDir, "The folder for logs, relative to the project's root.").Default("gauntlet_logs"),
-		document.Key("allow_parallel", &g.AllowParallel, boolean, "Run gates side by side, those that allow it.").Default(true),
+		document.Key("base_branch", &g.BaseBranch, command(), "The branch that changes are compared with. Default: the remote's default branch, else origin/main."),
+		document.Key("log_dir", &g.LogDir, logDir(), "The folder for logs, relative to the project's root.").Default("gauntlet_logs"),
+		document.Key("allow_parallel", &g.AllowParallel, document.Flag, "Run gates in parallel, where they allow it.").Default(true),
 		document.Key("max_parallel", &g.MaxParallel, count(1, math.MaxInt), "How many gates run at once. Default: one more than there are cores."),
-		document.Key("max_retries", &g.MaxRetries, count(0, math.MaxInt), "How many failing runs block the agent before a person is asked.").Default(defaultMaxRetries),
-		document.Key("rerun_new_issue_threshold", &g.NewIssues, oneOf(Critical, High, Medium, Low), "The least priority at which a review that verifies fixes may raise something new.").Default(High),
+		document.Key("max_retries", &g.MaxRetries, count(0, math.MaxInt), "The retry limit: how many failing runs block the agent before its stop is allowed and a person is told.").Default(defaultMaxRetries),
+		document.Key("rerun_new_issue_threshold", &g.NewIssues, oneOf(Critical, High, Medium, Low), "The lowest priority at which a review that verifies fixes may report new violations.").Default(High),
 		document.Key("debug_log", &g.DebugLog, debugLog(), debugLogSays),
 		document.Key("stop_hook", &g.StopHook, section((*StopHook).fields), stopHookSays),
-		document.Key("logging", &logging{}, section((*logging).fields), "Accepted for the older tool's sake; it has no effect."),
-		document.Key("violations", g, section((*Gauntlet).violations), "What may be done about violations."),
+		document.Key("logging", &logging{}, section((*logging).fields), "Accepted for compatibility with agent-gauntlet; has no effect."),
+		document.Key("violations", g, section((*Gauntlet).violations), "Rules for violations."),
 	}
 }
 
 func (c *CLI) fields() []field {
 	return []field{
-		document.Key("default_preference", &c.DefaultPreference, someOf(reviewer()), "The programs that review, the preferred one first.").Needed(),
-		document.Key("check_usage_limit", &c.CheckUsageLimit, boolean, "Let health ask each of them for a word.").Default(false),
+		document.Key("default_preference", &c.DefaultPreference, someOf(reviewer()), "The reviewers, in order of preference.").Needed(),
+		document.Key("check_usage_limit", &c.CheckUsageLimit, document.Flag, "Let `stopgate health` send a test request to each of them.").Default(false),
 	}
 }
 
@@ -58,7 +58,7 @@ func (l *logging) fields() []field {
 	sink := func(formats ...string) typeOf[logging] {
 		return section(func(l *logging) []field {
 			return []field{
-				document.Key("enabled", &l.enabled, boolean, ""),
+				document.Key("enabled", &l.enabled, document.Flag, ""),
 				document.Key("format", &l.format, oneOf(formats...), ""),
 			}
 		})

@@ -25,6 +25,7 @@ type Global struct {
 	Supervisor Supervisor
 	Terminal   Terminal
 	Lifecycle  Lifecycle
+	Retention  Retention
 	Prices     []Price // the first that matches a model counts, before what is built in
 }
 
@@ -98,17 +99,18 @@ func parseGlobal(name string, data []byte) (*Global, error) {
 
 func (g *Global) fields() []field {
 	return []field{
-		document.Key("trust", &g.Trust, orDefault("off", TrustEnforce), "enforce: only what you approved runs.").Default("off"),
-		modeField(&g.Mode, "Observe judges and records everything in every project, and blocks nothing."),
-		document.Key("quiet", &g.Quiet, boolean, "Do not tell you of gates that passed.").Default(false),
-		document.Key("notify", &g.Notify, whole(section((*Notify).fields)), "How you are told."),
-		document.Key("journal", &g.Journal, whole(section((*Journal).fields)), "What the journal holds."),
+		document.Key("trust", &g.Trust, orDefault("off", TrustEnforce), "enforce: only approved content runs.").Default("off"),
+		modeField(&g.Mode, "observe: run and record the gates in every project, but block nothing."),
+		document.Key("quiet", &g.Quiet, document.Flag, "Do not report gates that passed.").Default(false),
+		document.Key("notify", &g.Notify, whole(section((*Notify).fields)), "How you are notified."),
+		document.Key("journal", &g.Journal, whole(section((*Journal).fields)), "What the journal keeps."),
 		document.Key("stop_hook", &g.StopHook, whole(section((*StopHook).fields)), stopHookSays),
 		document.Key("debug_log", &g.DebugLog, whole(debugLog()), debugLogSays),
-		document.Key("supervisor", &g.Supervisor, whole(section((*Supervisor).fields)), "Reviews of an agent's work by a second client. What ccc.json says comes first."),
-		document.Key("terminal", &g.Terminal, whole(section((*Terminal).fields)), "How the client's screen is read before something is typed into it."),
+		document.Key("supervisor", &g.Supervisor, whole(section((*Supervisor).fields)), "Reviews of an agent's work by a second Claude. ccc.json takes precedence."),
+		document.Key("terminal", &g.Terminal, whole(section((*Terminal).fields)), "How the screen of Claude Code is read before something is typed into it."),
 		document.Key("lifecycle", &g.Lifecycle, whole(section((*Lifecycle).fields)), "Agents that the daemon runs."),
-		document.Key("prices", &g.Prices, whole(listOf(section((*Price).fields))), "What models cost. The first whose pattern matches counts, before the prices that are built in."),
+		document.Key("retention", &g.Retention, whole(section((*Retention).fields)), "How long the daemon keeps what has ended."),
+		document.Key("prices", &g.Prices, whole(listOf(section((*Price).fields))), "Prices of models. The first pattern that matches is used, before the built-in prices."),
 	}
 }
 
@@ -130,13 +132,14 @@ func defaultGlobal() *Global {
 	return &Global{
 		Journal:   Journal{MaxAge: defaultMaxAge, MaxSize: defaultMaxSize},
 		Lifecycle: Lifecycle{WhenDaemonDown: AllowWhenDown},
+		Retention: Retention{Keep: defaultKeep, KeepSize: defaultKeepSize, LogSize: defaultLogSize},
 	}
 }
 
 func (j *Journal) fields() []field {
 	return []field{
-		document.Key("payloads", &j.Payloads, boolean, "Keep what the client sent, prompts and tool input included.").Default(false),
+		document.Key("payloads", &j.Payloads, document.Flag, "Keep what Claude Code sent, including prompts and tool input.").Default(false),
 		document.Key("max_age", &j.MaxAge, duration(noLimit), "How long records are kept.").Default("720h"),
-		document.Key("max_size", &j.MaxSize, size, "How much of them is kept.").Default("256MiB"),
+		document.Key("max_size", &j.MaxSize, size, "How much disk space they may use.").Default("256MiB"),
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestGlobalDefaults(t *testing.T) {
-	want := &Global{Journal: Journal{MaxAge: 720 * time.Hour, MaxSize: 256 << 20}, Lifecycle: Lifecycle{WhenDaemonDown: AllowWhenDown}}
+	want := &Global{Journal: Journal{MaxAge: 720 * time.Hour, MaxSize: 256 << 20}, Lifecycle: Lifecycle{WhenDaemonDown: AllowWhenDown}, Retention: defaultGlobal().Retention}
 	got, err := LoadGlobal(filepath.Join(t.TempDir(), "missing.yml"))
 	check(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -36,6 +36,7 @@ journal:
   payloads: true
   max_age: 48h
   max_size: 64MiB
+retention: {keep: 48h, log_size: 1MiB}
 `)
 	got, err := LoadGlobal(file)
 	check(t, err)
@@ -46,6 +47,7 @@ journal:
 		Journal: Journal{Payloads: true, MaxAge: 48 * time.Hour, MaxSize: 64 << 20},
 
 		Lifecycle: Lifecycle{WhenDaemonDown: AllowWhenDown},
+		Retention: Retention{Keep: 48 * time.Hour, KeepSize: 1 << 30, LogSize: 1 << 20},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

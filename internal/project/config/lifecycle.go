@@ -23,7 +23,7 @@ const MostAgents = 10_000
 
 func (l *Lifecycle) fields() []field {
 	return []field{
-		document.Key("when_daemon_down", &l.WhenDaemonDown, oneOf(AllowWhenDown, BlockWhenDown), "Whether an agent may stop when the daemon cannot be asked.").Default(AllowWhenDown),
-		document.Key("max_agents", &l.MaxAgents, count(1, MostAgents), "How many agents run at once on this machine. Default: no limit."),
+		document.Key("when_daemon_down", &l.WhenDaemonDown, oneOf(AllowWhenDown, BlockWhenDown), "Whether an agent may stop when the daemon is unreachable.").Default(AllowWhenDown),
+		document.Key("max_agents", &l.MaxAgents, count(1, MostAgents), "How many agents may run at once on this machine. Default: no limit."),
 	}
 }

@@ -54,7 +54,7 @@ func (d *decoder) checkTokens(tokens token.Tokens) bool {
 // next returns what is wrong with a token, or "".
 func (c *tokenCheck) next(t *token.Token) string {
 	if c.count++; c.count > maxTokens {
-		return "the file is too large: more than " + strconv.Itoa(maxTokens) + " keys, values and signs"
+		return "the file is too large: more than " + strconv.Itoa(maxTokens) + " keys, values and other tokens"
 	}
 	if message := c.document(t); message != "" {
 		return message

@@ -18,16 +18,16 @@ func TestLimits(t *testing.T) {
 		"braces":           {fill("{"), "config.yml:1:101: nested more than 100 deep"},
 		"dashes":           {fill("- "), "config.yml:1:201: nested more than 100 deep"},
 		"indentation":      {staircase(200), "config.yml:101:102: nested more than 100 deep"},
-		"keys":             {fill("a:\n"), "config.yml:10001:1: the file is too large: more than 20000 keys, values and signs"},
-		"entries":          {fill("-\n"), "config.yml:20001:1: the file is too large: more than 20000 keys, values and signs"},
-		"tags":             {fill("!a\n"), "config.yml:20001:1: the file is too large: more than 20000 keys, values and signs"},
-		"anchors":          {fill("&a "), "config.yml:1:30001: the file is too large: more than 20000 keys, values and signs"},
+		"keys":             {fill("a:\n"), "config.yml:10001:1: the file is too large: more than 20000 keys, values and other tokens"},
+		"entries":          {fill("-\n"), "config.yml:20001:1: the file is too large: more than 20000 keys, values and other tokens"},
+		"tags":             {fill("!a\n"), "config.yml:20001:1: the file is too large: more than 20000 keys, values and other tokens"},
+		"anchors":          {fill("&a "), "config.yml:1:30001: the file is too large: more than 20000 keys, values and other tokens"},
 		"long key":         {"k: " + fill("v") + "\n" + strings.Repeat("a", 129) + ": b\n", "config.yml:2:130: a key is longer than 128 bytes"},
 		"blank lines":      {"a: |\n" + fill("\n"), "config.yml:102:1: more than 100 blank lines in a row"},
 		"lines of spaces":  {"a: |\n  x\n" + fill("   \n"), "config.yml:103:1: more than 100 blank lines in a row"},
 		"blank block ends": {"a: |\n  " + fill("x") + strings.Repeat("\n", 100) + "b: c\n", `config.yml:1:1: unknown key "a"`},
 		"tabs":             {"\"" + fill("\ta"), "config.yml:1:1: more than 1000 tabs in a line"},
-		"less than":        {"a: " + fill("<"), "config.yml:1:1: more than 100 times < in a row"},
+		"less than":        {"a: " + fill("<"), "config.yml:1:1: more than 100 < in a row"},
 		"dashes in flow":   {"[" + fill("- "), "config.yml:1:2: an entry with - is not allowed inside [ ] or { }"},
 		"half the keys":    {strings.Repeat("a:\n", maxTokens/2), `config.yml:2:1: duplicate key "a"`},
 		"quotes":           {"'" + fill("\n x"), "config.yml:1:1: not valid YAML: could not find end character of single-quoted text"},
@@ -72,7 +72,7 @@ func TestTooManyFaults(t *testing.T) {
 	if len(all) != maxFaults+1 {
 		t.Fatalf("%d faults", len(all))
 	}
-	if last := all[maxFaults].String(); last != "config.yml: more than 100 faults, the rest is not shown" {
+	if last := all[maxFaults].String(); last != "config.yml: more than 100 errors, the rest is not shown" {
 		t.Errorf("last fault: %s", last)
 	}
 }

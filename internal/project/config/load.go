@@ -50,7 +50,7 @@ func (l *loader) err() error {
 		return nil
 	}
 	if hidden := len(all) - maxFaults; hidden > 0 {
-		note := document.OfFile(l.shown, strconv.Itoa(hidden)+" more faults are not shown", "")
+		note := document.OfFile(l.shown, strconv.Itoa(hidden)+" more errors are not shown", "")
 		all = append(all[:maxFaults:maxFaults], note)
 	}
 	return &document.Faults{All: all}

@@ -254,7 +254,7 @@ func TestTooManyGateFaults(t *testing.T) {
 	}
 	_, err := load(t, f.write(t))
 	all := err.(*document.Faults).All
-	if len(all) != maxFaults+1 || all[maxFaults].String() != ".gauntlet: 110 more faults are not shown" {
+	if len(all) != maxFaults+1 || all[maxFaults].String() != ".gauntlet: 110 more errors are not shown" {
 		t.Errorf("%d faults, the last %s", len(all), all[len(all)-1])
 	}
 }

@@ -71,9 +71,9 @@ func TestStrangeGateFiles(t *testing.T) {
 		"link into void":   {func(d string) error { return os.Symlink("gone", d+"/checks/a.yml") }, ".gauntlet/checks/a.yml: is a link to a file that does not exist"},
 		"folder is a file": {func(d string) error { return os.WriteFile(d+"/reviews", nil, 0o600) }, ".gauntlet/reviews: cannot be read: not a directory"},
 		"folder is lost":   {func(d string) error { return os.Symlink("gone", d+"/reviews") }, ".gauntlet/reviews: "},
-		"newline":          {func(d string) error { return os.WriteFile(d+"/checks/a\nb.yml", []byte("command: x"), 0o600) }, ".gauntlet/checks/a\ufffdb.yml: \"a\\nb\" is no name for a gate"},
-		"escape sequence":  {func(d string) error { return os.WriteFile(d+"/checks/\x1b[31m.yml", []byte("command: x"), 0o600) }, ".gauntlet/checks/\ufffd[31m.yml: \"\\x1b[31m\" is no name for a gate"},
-		"not UTF-8":        {func(d string) error { return os.WriteFile(d+"/checks/a\xff.yml", []byte("command: x"), 0o600) }, ".gauntlet/checks/a\ufffd.yml: \"a\\xff\" is no name for a gate"},
+		"newline":          {func(d string) error { return os.WriteFile(d+"/checks/a\nb.yml", []byte("command: x"), 0o600) }, ".gauntlet/checks/a\ufffdb.yml: invalid gate name \"a\\nb\""},
+		"escape sequence":  {func(d string) error { return os.WriteFile(d+"/checks/\x1b[31m.yml", []byte("command: x"), 0o600) }, ".gauntlet/checks/\ufffd[31m.yml: invalid gate name \"\\x1b[31m\""},
+		"not UTF-8":        {func(d string) error { return os.WriteFile(d+"/checks/a\xff.yml", []byte("command: x"), 0o600) }, ".gauntlet/checks/a\ufffd.yml: invalid gate name \"a\\xff\""},
 		"ten megabytes": {
 			func(d string) error {
 				return os.WriteFile(d+"/checks/a.yml", []byte(strings.Repeat("#\n", 5<<20)), 0o600)

@@ -24,7 +24,7 @@ func misread(t *token.Token) (message, hint string) {
 		return "a tab inside text without quotes", "put the text in quotes, or use spaces"
 	case continuesWithDash(text):
 		// From that line on it keeps line ends and comments.
-		return "a line that begins with - goes on with the text above it", "use a block: write >- and put the text on the lines below"
+		return "a line that begins with - continues the text above it", "use a block: write >- and put the text on the lines below"
 	}
 	return "", ""
 }

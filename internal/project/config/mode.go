@@ -72,7 +72,7 @@ func (g *Global) Exemptions(project *Project, variables []string, projectFile, g
 		all = append(all, *e)
 	}
 	if project.Gauntlet.MaxRetries == 0 {
-		all = append(all, Exemption{"max_retries: 0", "an agent is let go at its first red stop, so gates block none", projectFile})
+		all = append(all, Exemption{"max_retries: 0", "every stop is allowed, even if gates fail", projectFile})
 	}
 	return all
 }

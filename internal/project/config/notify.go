@@ -61,18 +61,18 @@ type TimeOfDay int
 
 func (n *Notify) fields() []field {
 	return []field{
-		document.Key("command", &n.Command, command, "Run with the message as its argument."),
-		document.Key("desktop", &n.Desktop, boolean, desktopSays),
+		document.Key("command", &n.Command, command(), "Run with the message as its argument."),
+		document.Key("desktop", &n.Desktop, document.Flag, desktopSays),
 		document.Key("urls", &n.URLs, urls(), urlsSays),
 		document.Key("quiet", &n.Quiet, quiet(), quietSays),
-		document.Key("projects", &n.Projects, projectNotifies(), "What is different for projects. The first whose path is the project or above it counts."),
+		document.Key("projects", &n.Projects, projectNotifies(), "Settings for single projects. The first path that is the project or above it is used."),
 	}
 }
 
 const (
-	desktopSays = "A notification on the desktop. Default: false."
-	urlsSays    = "Services, as shoutrrr writes them. They hold tokens: keep the file to yourself."
-	quietSays   = "Hours, in local time, in which nothing is sent; it is sent afterwards, where it still matters."
+	desktopSays = "Show desktop notifications. Default: false."
+	urlsSays    = "Services, as shoutrrr URLs. They contain tokens: keep the file private."
+	quietSays   = "Hours, in local time, in which nothing is sent. What still matters is sent afterwards."
 )
 
 // fields are those of an entry, where lines are those of the paths before it.
@@ -81,11 +81,11 @@ func (p *ProjectNotify) fields(lines map[string]int) []field {
 	off := func() schema { return document.AnyOf(schema{"const": "off"}, quiet().Schema().Says(quietSays)) }
 	return []field{
 		document.Key("path", &p.Path, projectPath(lines), "The project's root, or a directory above it: absolute, or beginning with ~/.").Needed(),
-		document.Key("command", &p.Command, document.Optional(unless("", command).As(none)), "Run with the message as its argument; empty for none."),
-		document.Key("desktop", &p.Desktop, document.Optional(boolean), desktopSays),
+		document.Key("command", &p.Command, document.Optional(unless("", command()).As(none)), "Run with the message as its argument; empty for none."),
+		document.Key("desktop", &p.Desktop, document.Optional(document.Flag), desktopSays),
 		document.Key("urls", &p.URLs, document.Optional(urls()), urlsSays),
 		document.Key("quiet", &p.Quiet, document.Optional(unless("off", quiet()).As(off)), ""),
-		document.Key("muted", &p.Muted, boolean, "Nothing is sent at all.").Default(false),
+		document.Key("muted", &p.Muted, document.Flag, "Send nothing.").Default(false),
 	}
 }
 
@@ -97,7 +97,7 @@ func projectNotifies() typeOf[[]ProjectNotify] {
 // projectPath reads a directory that no entry before it is at or above: such an entry
 // would always count first.
 func projectPath(lines map[string]int) typeOf[string] {
-	return document.Then(command, func(v value, text string) (string, bool) {
+	return document.Then(command(), func(v value, text string) (string, bool) {
 		clean := filepath.ToSlash(filepath.Clean(text))
 		if clean != "~" && !strings.HasPrefix(clean, "~/") && !path.IsAbs(clean) && !filepath.IsAbs(text) {
 			v.Fault("must be an absolute path", "or one that begins with ~/")
@@ -105,7 +105,7 @@ func projectPath(lines map[string]int) typeOf[string] {
 		}
 		for above := clean; ; above = path.Dir(above) {
 			if line, covered := lines[above]; covered {
-				v.Fault("is never reached: "+quote(above)+" on line "+strconv.Itoa(line)+" counts first", "put it before that")
+				v.Fault("is never used: "+quote(above)+" on line "+strconv.Itoa(line)+" matches first", "move it before that")
 				return "", false
 			}
 			if above == path.Dir(above) || above == "~" {
@@ -155,7 +155,7 @@ func readServiceURL(v value, to *string) bool {
 	n := v.Node.(node)
 	v.Node = node{n.d, asText(n.ast)} // so that not even a number is shown
 	var text string
-	if !argument.Read(v, &text) {
+	if !argument().Read(v, &text) {
 		return false
 	}
 	scheme, rest, found := strings.Cut(text, "://")
@@ -196,7 +196,7 @@ func quiet() typeOf[Quiet] {
 			return false
 		}
 		if q.None() {
-			v.Fault("begins and ends at the same time", "leave it out where there are no quiet hours")
+			v.Fault("begins and ends at the same time", "remove it if there are no quiet hours")
 			return false
 		}
 		*to = q

@@ -10,13 +10,13 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-var (
-	// folder is a path below the project's root, "." included.
-	folder = inside(textThat(command, noBackslash))
-	// pathPattern is a path below the project's root that may be a pattern.
-	pathPattern = inside(glob)
-	logDir      = textThat(folder, ofItsOwn)
-)
+// folder is a path below the project's root, "." included.
+func folder() typeOf[string] { return inside(textThat(command(), noBackslash)) }
+
+// pathPattern is a path below the project's root that may be a pattern.
+func pathPattern() typeOf[string] { return inside(glob()) }
+
+func logDir() typeOf[string] { return textThat(folder(), ofItsOwn) }
 
 // inside reads a path without a leading "./" and a slash at its end.
 func inside(t typeOf[string]) typeOf[string] {
@@ -29,11 +29,11 @@ var (
 	relative    = rule{isRelative, "must be relative to the project's root", ""}
 	noParent    = rule{func(text string) bool { return !slices.Contains(strings.Split(text, "/"), "..") }, `must not contain ".."`, ""}
 
-	notBlankPath = rule{func(text string) bool { return notBlank.holds(path.Clean(text)) }, notBlank.otherwise, ""}
+	notBlankPath = rule{func(text string) bool { return notBlank.holds(path.Clean(text)) }, "must not be blank", ""}
 
 	// The folder for logs is emptied from time to time, and its content is no part of the
 	// project, so it can neither hold nor be part of what git and we keep.
-	ofItsOwn = rule{isOfItsOwn, "must be a folder of its own, outside .git and " + paths.GauntletDir, ""}
+	ofItsOwn = rule{isOfItsOwn, "must be a separate folder, outside .git and " + paths.GauntletDir, ""}
 )
 
 func isRelative(text string) bool {

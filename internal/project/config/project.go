@@ -119,17 +119,17 @@ func (p *Project) read(v value) {
 	entryPoints(p.Gauntlet.CLI.DefaultPreference).Read(entries, &p.entryPoints)
 	reviewed := func(e entryDraft) bool { return len(e.reviews) > 0 }
 	if cli.Key == nil && slices.ContainsFunc(p.entryPoints, reviewed) {
-		v.Source.Fault(v, "cli is missing", "there are reviews; say who is to do them, like cli: {default_preference: [claude]}")
+		v.Source.Fault(v, "cli is missing", "reviews need a reviewer, such as cli: {default_preference: [claude]}")
 	}
 }
 
 func (p *Project) fields(cli, entries *value) []field {
 	return slices.Concat([]field{
-		document.Key("hooks", &p.Hooks, hooks, "Commands for the client's events."),
-		modeField(&p.Mode, "Observe judges and records everything, and blocks nothing."),
-		document.Key("quiet", &p.Quiet, boolean, "Do not tell a person of gates that passed.").Default(false),
-		document.Key("entry_points", entries, later(entryPoints(nil)), "Which gates look at a change below which path."),
-		document.Key("cli", &p.Gauntlet.CLI, section((*CLI).fields), "Who reviews. Required when there is a review.").Kept(cli),
+		document.Key("hooks", &p.Hooks, hooks, "Commands for hook events of Claude Code."),
+		modeField(&p.Mode, "observe: run and record the gates, but block nothing."),
+		document.Key("quiet", &p.Quiet, document.Flag, "Do not report gates that passed.").Default(false),
+		document.Key("entry_points", entries, later(entryPoints(nil)), "Which gates run for changes in which path."),
+		document.Key("cli", &p.Gauntlet.CLI, section((*CLI).fields), "The reviewers. Required if there is a review.").Kept(cli),
 	}, p.Gauntlet.fields(), p.Protect.fields())
 }
 
@@ -159,7 +159,7 @@ func projectSchema() schema {
 }
 
 // hooks reads the commands of each event.
-var hooks = document.New(readHooks, hooksSchema)
+var hooks = typeOf[map[hook.Event][]Command]{Read: readHooks, Schema: hooksSchema}
 
 func readHooks(v value, to *map[hook.Event][]Command) bool {
 	entries, ok := v.Entries()
@@ -216,19 +216,19 @@ func readCommand(event hook.Event, v value) Command {
 
 func (c *Command) fields() []field {
 	return []field{
-		document.Key("match", &c.Match, c.match(), "A pattern for what the event is about, such as the agent.").Default(defaultMatch),
-		document.Key("run", &c.Run, command, "Handed to a shell.").Needed(),
-		document.Key("timeout", &c.Timeout, duration(maxTimeout), "At most 1h. Then the command and its children are killed.").Default("1m"),
+		document.Key("match", &c.Match, c.match(), "A pattern for what the event is about, such as the name of the agent.").Default(defaultMatch),
+		document.Key("run", &c.Run, command(), "Run by a shell.").Needed(),
+		document.Key("timeout", &c.Timeout, duration(maxTimeout), "At most 1h. After that, the command and its children are killed.").Default("1m"),
 		document.Key("on_failure", &c.OnFailure, c.onFailure(), "Default: block for Stop, report for other events."),
-		document.Key("message", &c.Message, anyText, "For the agent, before the output of the command."),
-		document.Key("output_lines", &c.OutputLines, count(1, maxOutputLines), "How much of the output is passed on, from its end.").Default(defaultOutputLines),
+		document.Key("message", &c.Message, anyText, "Text for the agent, before the output of the command."),
+		document.Key("output_lines", &c.OutputLines, count(1, maxOutputLines), "How much of the output is passed on, counted from its end.").Default(defaultOutputLines),
 	}
 }
 
 func (c *Command) match() typeOf[string] {
-	return textThat(glob, rule{
+	return textThat(glob(), rule{
 		func(text string) bool { return text == defaultMatch || c.Event.HasSubject() },
-		string(c.Event) + " has nothing to match against", "leave match out",
+		string(c.Event) + " has nothing to match against", "remove match",
 	})
 }
 

@@ -21,11 +21,11 @@ func newPrompt(text string) *prompt {
 
 // key is for files in which the prompt is a value like others.
 func (p *prompt) key() field {
-	return document.Key("prompt", &p.own, given(p, command), "What the reviewer is to look for. In a .md file it is the text below the front matter.")
+	return document.Key("prompt", &p.own, given(p, command()), "What the reviewer should look for. In a .md file, this is the text below the front matter.")
 }
 
 func (p *prompt) builtinKey() field {
-	return document.Key("builtin", &p.builtin, given(p, oneOf(Builtins()...)), "A prompt of ours, before your own if there is one.")
+	return document.Key("builtin", &p.builtin, given(p, oneOf(Builtins()...)), "A built-in prompt, used before your own if you have one.")
 }
 
 // given notes that there is a prompt.

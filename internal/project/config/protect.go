@@ -29,9 +29,9 @@ const (
 
 func (p *Protect) fields() []field {
 	return []field{
-		document.Key("protect", &p.Patterns, listOf(protected), "Files that an agent may not change without a person: paths and patterns below the project's root."),
-		document.Key("protect_new", &p.New, boolean, "New files that a pattern of protect names count as well.").Default(false),
-		document.Key("protect_mode", &p.Blocks, protectMode(), "Ask allows the stop, tells a person, and makes a decision of an agent's complete in a pipeline. Block holds the agent back once for each content, then a person is needed.").Default(ProtectAsk),
+		document.Key("protect", &p.Patterns, listOf(protected()), "Files that an agent may not change without approval: paths and patterns in the project."),
+		document.Key("protect_new", &p.New, document.Flag, "Also protect new files that match protect.").Default(false),
+		document.Key("protect_mode", &p.Blocks, protectMode(), "ask: allow the stop and tell a person; in a pipeline, an agent's complete becomes a decision. block: block the stop once for each change, then wait for a person.").Default(ProtectAsk),
 	}
 }
 
@@ -43,7 +43,9 @@ func protectMode() typeOf[bool] {
 
 // protected reads a path or a pattern. A pattern with "!" would protect almost
 // everything instead of making an exception, so it is a fault.
-var protected = textThat(pathPattern, rule{
-	func(pattern string) bool { return !strings.HasPrefix(pattern, "!") },
-	"must not begin with !", "name what is protected; what no entry names is free",
-}).As(func() schema { return someText().With("pattern", "^[^!]") })
+func protected() typeOf[string] {
+	return textThat(pathPattern(), rule{
+		func(pattern string) bool { return !strings.HasPrefix(pattern, "!") },
+		"must not begin with !", "list what is protected; everything else is free",
+	}).As(func() schema { return someText().With("pattern", "^[^!]") })
+}

@@ -43,7 +43,7 @@ func parseReviewYAML(name string, data []byte, to *Review) error {
 func readReview(v value, to *Review, prompt *prompt, keys ...field) {
 	to.Pos = v.Position()
 	if v.Mapping(to.fields(prompt, keys...)...); !prompt.given && v.Node.Kind() != document.Broken {
-		v.Source.Fault(v, "the prompt is missing", "write what the reviewer is to look for, or builtin: and one of "+strings.Join(Builtins(), ", "))
+		v.Source.Fault(v, "the prompt is missing", "write what the reviewer should look for, or builtin: and one of "+strings.Join(Builtins(), ", "))
 	}
 	to.Prompt = prompt.String()
 }
@@ -51,9 +51,9 @@ func readReview(v value, to *Review, prompt *prompt, keys ...field) {
 func (r *Review) fields(prompt *prompt, keys ...field) []field {
 	return slices.Concat(r.Gate.fields(), keys, []field{
 		prompt.builtinKey(),
-		document.Key("cli_preference", &r.CLIPreference, someOf(preference(r.CLIPreference)), "Some of cli.default_preference, which is the default."),
+		document.Key("cli_preference", &r.CLIPreference, someOf(preference(r.CLIPreference)), "A subset of cli.default_preference, which is the default."),
 		document.Key("num_reviews", &r.NumReviews, count(1, maxReviews), "How many reviewers look at the change.").Default(1),
-		document.Key("model", &r.Model, model, "The model that the reviewer is to use."),
+		document.Key("model", &r.Model, model(), "The model that the reviewer uses."),
 	})
 }
 
@@ -79,5 +79,7 @@ func preference(allowed []string) typeOf[string] {
 }
 
 // model reads the name of a model, which becomes an argument of a program.
-var model = matching("^[A-Za-z0-9._:/@][A-Za-z0-9._:/@-]*$",
-	"%s is no name for a model", "use letters, digits and . _ : / @ -, and do not begin with -")
+func model() typeOf[string] {
+	return matching("^[A-Za-z0-9._:/@][A-Za-z0-9._:/@-]*$",
+		"invalid model name %s", "use letters, digits and . _ : / @ -, and do not begin with -")
+}

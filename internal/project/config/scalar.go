@@ -18,13 +18,15 @@ type (
 	schema        = document.Schema
 )
 
-var (
-	boolean  = document.Flag
-	anyText  = document.New(readText, document.AnyText)
-	argument = textThat(anyText, noNUL) // of a program
-	command  = textThat(anyText, notBlank, noNUL).As(document.Words)
-	glob     = textThat(anyText, notEmpty, isGlob).As(someText)
-)
+// Types that are made of others are functions, so that no hook has to make them when it starts.
+var anyText = typeOf[string]{Read: readText, Schema: document.AnyText}
+
+// argument reads a text that a program can be given.
+func argument() typeOf[string] { return textThat(anyText, noNUL) }
+
+func command() typeOf[string] { return textThat(anyText, notBlank, noNUL).As(document.Words) }
+
+func glob() typeOf[string] { return textThat(anyText, notEmpty, isGlob).As(someText) }
 
 // rule is what a text must be.
 type rule struct {
@@ -36,7 +38,7 @@ type rule struct {
 var (
 	notBlank = rule{func(text string) bool { return strings.TrimSpace(text) != "" }, "must not be blank", ""}
 	notEmpty = rule{func(text string) bool { return text != "" }, "must not be empty", "\"*\" matches everything"}
-	isGlob   = rule{doublestar.ValidatePattern, "%s is not a valid pattern", "check the brackets and braces, and put \\ before one that is meant literally"}
+	isGlob   = rule{doublestar.ValidatePattern, "%s is not a valid pattern", "check the brackets and braces, and escape literal ones with \\"}
 	// An escape such as "\0" can bring one in.
 	noNUL = rule{func(text string) bool { return !strings.Contains(text, "\x00") }, "must not contain a NUL character", ""}
 )
@@ -92,13 +94,15 @@ func word(want, hint string) typeOf[string] {
 }
 
 // pattern reads a regular expression.
-var pattern = document.Then(command, func(v value, text string) (string, bool) {
-	_, err := regexp.Compile(text)
-	if err != nil {
-		v.Fault(quote(text)+" is not a regular expression: "+err.Error(), "")
-	}
-	return text, err == nil
-})
+func pattern() typeOf[string] {
+	return document.Then(command(), func(v value, text string) (string, bool) {
+		_, err := regexp.Compile(text)
+		if err != nil {
+			v.Fault(quote(text)+" is not a regular expression: "+err.Error(), "")
+		}
+		return text, err == nil
+	})
+}
 
 // integer reads a whole number from low to high.
 func integer(low, high int64) typeOf[int64] {
@@ -140,9 +144,9 @@ func count(low, high int64) typeOf[int] {
 }
 
 // size reads a number of bytes above zero: a plain number, or one with a unit.
-var size = document.New(readSize, func() schema {
+var size = typeOf[int64]{Read: readSize, Schema: func() schema {
 	return document.AnyOf(document.Matching(`^\s*\+?[0-9]+\s*(KiB|MiB|GiB)$`), document.Whole(1))
-})
+}}
 
 func readSize(v value, to *int64) bool {
 	if v.Node.Kind() == document.Integer {

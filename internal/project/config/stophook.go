@@ -20,25 +20,25 @@ var (
 	StopHookDefaults = StopHookSettings{Enabled: true, RunInterval: 10 * time.Minute}
 )
 
-const stopHookSays = "When gates run. The environment comes first, then the project, then the global config."
+const stopHookSays = "When gates run. The environment takes precedence, then the project, then the global config."
 
 func (h *StopHook) fields() []field {
 	minutes := units(time.Minute, 0, maxIntervalMinutes).As(func() schema { return document.Whole(0) })
 	return []field{
-		document.Key("enabled", &h.Enabled, document.Optional(boolean), "Whether gates run when the agent stops. Default: true."),
-		document.Key("run_interval_minutes", &h.RunInterval, document.Optional(minutes), "No new run before this many minutes, unless something is red. Default: 10."),
-		document.Key("verify_fixes", &h.VerifyFixes, document.Optional(boolean), "Check again after a block instead of letting the agent go. Default: false."),
+		document.Key("enabled", &h.Enabled, document.Optional(document.Flag), "Whether gates run when the agent stops. Default: true."),
+		document.Key("run_interval_minutes", &h.RunInterval, document.Optional(minutes), "The least number of minutes between two runs, unless there is an open failure. Default: 0; for stop-hook: 10."),
+		document.Key("verify_fixes", &h.VerifyFixes, document.Optional(document.Flag), "Run the gates again when the agent stops after a block, instead of allowing that stop. Default: true; for stop-hook: false."),
 		document.Key("runner", &h.Runner, runner(), "An external gauntlet to run instead of the gates: a program and its arguments."),
-		document.Key("deadline", &h.Deadline, document.Optional(seconds), "How long a run may take in all. Default: what the installed hook's timeout leaves, which this can only shorten."),
+		document.Key("deadline", &h.Deadline, document.Optional(seconds), "The time limit for a whole run. Default: what the timeout of the installed hook leaves; this setting can only shorten it."),
 	}
 }
 
 // runner reads a program and its arguments, which may be blank.
 func runner() typeOf[[]string] {
-	next := command
+	next := command()
 	t := someOf(document.New(func(v value, to *string) bool {
 		read := next
-		next = argument
+		next = argument()
 		return read.Read(v, to)
 	}, document.AnyText))
 	return t.As(func() schema { return t.Schema().With("prefixItems", []schema{document.Words()}) })

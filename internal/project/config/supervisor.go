@@ -48,9 +48,9 @@ func ResolveSupervisor(own, global Supervisor) SupervisorSettings {
 
 func (s *Supervisor) fields() []field {
 	return []field{
-		document.Key("max_iterations", &s.MaxIterations, document.Optional(count(1, MostIterations)), "Reviews in a row before the agent is let go. Default: 10."),
-		document.Key("timeout_seconds", &s.Timeout, document.Optional(units(time.Second, 1, int64(LongestReview/time.Second))), "The longest a review may take. Default: 600."),
-		document.Key("prompt_file", &s.PromptFile, command, "Instructions for the reviewer, in place of SUPERVISOR.md. Relative to the directory of ccc.json."),
-		document.Key("max_cost_usd", &s.MaxCost, document.Optional(document.Amount(false, mostCost)), "What the reviews of one session may cost; then there are no more. Default: no limit."),
+		document.Key("max_iterations", &s.MaxIterations, document.Optional(count(1, MostIterations)), "Reviews in a row before the stop is allowed anyway. Default: 10."),
+		document.Key("timeout_seconds", &s.Timeout, document.Optional(units(time.Second, 1, int64(LongestReview/time.Second))), "The time limit for a review, in seconds. Default: 600."),
+		document.Key("prompt_file", &s.PromptFile, command(), "A file with instructions for the reviewer, instead of SUPERVISOR.md. Relative to the directory of ccc.json."),
+		document.Key("max_cost_usd", &s.MaxCost, document.Optional(document.Amount(false, mostCost)), "The most that the reviews of one session may cost. Default: no limit."),
 	}
 }

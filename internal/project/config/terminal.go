@@ -11,7 +11,7 @@ type Terminal struct {
 
 func (t *Terminal) fields() []field {
 	return []field{
-		document.Key("prompt", &t.Prompt, pattern, "A regular expression for the line of the input box. A group in it is the text in the box."),
-		document.Key("dialog", &t.Dialog, pattern, "A regular expression for something in an open dialog."),
+		document.Key("prompt", &t.Prompt, pattern(), "A regular expression for the line with the input box. Its group is the text in the box."),
+		document.Key("dialog", &t.Dialog, pattern(), "A regular expression that matches an open dialog."),
 	}
 }

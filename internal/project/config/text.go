@@ -67,7 +67,7 @@ func slowText(text string) (at int, message string) {
 		case strings.Count(line, "\t") > maxTabs:
 			return at, "more than 1000 tabs in a line"
 		case strings.Contains(line, lessThan):
-			return at, "more than 100 times < in a row"
+			return at, "more than 100 < in a row"
 		}
 		at += len(line) + 1
 	}

@@ -127,7 +127,7 @@ func (s *Source) Overflows() bool { return s.overflow }
 func (s *Source) Faults() All {
 	all := InOrder(s.faults)
 	if s.overflow {
-		all = append(all, OfFile(s.Name, "more than "+strconv.Itoa(maxFaults)+" faults, the rest is not shown", ""))
+		all = append(all, OfFile(s.Name, "more than "+strconv.Itoa(maxFaults)+" errors, the rest is not shown", ""))
 	}
 	return all
 }

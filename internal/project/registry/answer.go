@@ -61,10 +61,10 @@ func (r *reader) rule(o *hujson.Object, v *hujson.Value, at string) Rule {
 	if question != nil {
 		rule.Question = r.text(question, at+".question")
 	}
-	r.need(v, at+".question", rule.Question, question, `"*" is every question`)
+	r.need(v, at+".question", rule.Question, question, `"*" matches every question`)
 	switch {
 	case answer != nil && text != nil:
-		r.fault(text, at+".text", "and answer exclude each other", "answer names options, text is typed instead")
+		r.fault(text, at+".text", "cannot be combined with answer", "answer names options, text is typed instead")
 	case text != nil:
 		rule.Text = r.text(text, at+".text")
 		r.filled(text, at+".text", []string{rule.Text})

@@ -81,7 +81,7 @@ func (r *reader) checkSession(i int) {
 	p := &r.parsed[i]
 	v := p.member("session_name")
 	if !IsPattern(p.SessionName) && strings.ContainsAny(p.SessionName, ".:") {
-		r.warn(v, "session_name", "is never the name of a session", "tmux calls it "+TmuxName(p.SessionName))
+		r.warn(v, "session_name", "can never be the name of a session", "tmux calls it "+TmuxName(p.SessionName))
 	}
 	for j := range r.parsed[:i] {
 		earlier := &r.parsed[j]
@@ -89,11 +89,11 @@ func (r *reader) checkSession(i int) {
 			continue
 		}
 		if earlier.SessionName == p.SessionName {
-			r.fault(v, "session_name", fmt.Sprintf("is that of agents[%d] too, which comes first", earlier.at), `switch one of them off with "enabled": false`)
+			r.fault(v, "session_name", fmt.Sprintf("is the same as in agents[%d], which comes first", earlier.at), `switch one of them off with "enabled": false`)
 			return
 		}
 		if IsPattern(p.SessionName) && covers(earlier.SessionName, p.SessionName) {
-			r.warn(v, "session_name", fmt.Sprintf("leaves nothing that agents[%d] (%s) does not take first", earlier.at, earlier.SessionName), "put the narrower pattern first")
+			r.warn(v, "session_name", fmt.Sprintf("never matches: agents[%d] (%s) comes first", earlier.at, earlier.SessionName), "put the narrower pattern first")
 			return
 		}
 	}
@@ -119,7 +119,7 @@ func (r *reader) checkRules(p *parsed) {
 				if a, ok := jsonfile.ArrayOf(v); ok {
 					v = &a.Elements[i]
 				}
-				r.warn(v, fmt.Sprintf("answers[%d]", i), fmt.Sprintf("never applies: answers[%d] takes its questions", j), "the first rule that fits counts")
+				r.warn(v, fmt.Sprintf("answers[%d]", i), fmt.Sprintf("never applies: answers[%d] matches first", j), "the first rule that matches is used")
 				break
 			}
 		}
@@ -136,9 +136,9 @@ func (r *reader) checkPlace(p *parsed, env []string) {
 	case !filepath.IsAbs(dir):
 		r.fault(v, "working_directory", "must be an absolute path", "")
 	case err != nil:
-		r.fault(v, "working_directory", "is not there: "+dir, "")
+		r.fault(v, "working_directory", "does not exist: "+dir, "")
 	case !info.IsDir():
-		r.fault(v, "working_directory", "is no directory: "+dir, "")
+		r.fault(v, "working_directory", "is not a directory: "+dir, "")
 	}
 }
 
@@ -153,7 +153,7 @@ func (r *reader) checkGateway(p *parsed, env []string) {
 		r.checkSecret(p, "token", g.TokenEnv, g.TokenFile, env)
 	case ViaWebhook:
 		if g.SecretEnv == "" && g.SecretFile == "" {
-			r.warn(p.member("gateway"), "gateway.secret_env", "is missing: nobody can tell that a message is ours", "name a variable in secret_env or a file in secret_file")
+			r.warn(p.member("gateway"), "gateway.secret_env", "is missing: the receiver cannot verify that a message is from stopgate", "name a variable in secret_env or a file in secret_file")
 			return
 		}
 		r.checkSecret(p, "secret", g.SecretEnv, g.SecretFile, env)
@@ -173,7 +173,7 @@ func (r *reader) checkOthers(p *parsed) {
 		name := jsonfile.StringOf(&m.Name)
 		of := transportsOf(known, name)
 		if of != nil && !slices.Contains(of, p.Gateway.Transport) {
-			r.fault(&m.Name, "gateway."+name, "does nothing with the transport "+p.Gateway.Transport, "it belongs to "+strings.Join(of, " and "))
+			r.fault(&m.Name, "gateway."+name, "has no effect with the transport "+p.Gateway.Transport, "it belongs to "+strings.Join(of, " and "))
 		}
 	}
 }
@@ -192,11 +192,11 @@ func transportsOf(members []member, name string) []string {
 func (r *reader) checkProgram(v *hujson.Value, path, program string, env []string) {
 	file, found := Program(filepath.Dir(r.path), program, env)
 	if !found {
-		r.fault(v, path, "is not on the PATH: "+program, "install it, or write its whole path")
+		r.fault(v, path, "is not on the PATH: "+program, "install it, or write its full path")
 		return
 	}
 	if _, err := exec.LookPath(file); err != nil {
-		r.fault(v, path, "is no program: "+file, "")
+		r.fault(v, path, "is not a program: "+file, "")
 	}
 }
 
@@ -219,7 +219,7 @@ func (r *reader) checkSecret(p *parsed, kind, variable, file string, env []strin
 		v = p.member("gateway")
 	}
 	if environ.Get(env, variable) == "" {
-		r.fault(v, "gateway."+kind+"_env", variable+" is not set here", "set it where tmux and the client are started, or use "+kind+"_file")
+		r.fault(v, "gateway."+kind+"_env", variable+" is not set here", "set it where tmux and Claude Code are started, or use "+kind+"_file")
 	}
 }
 
@@ -241,7 +241,7 @@ func (r *reader) checkCycle(start int, registry *Registry) {
 			return
 		}
 		if next == &registry.entries[start] {
-			r.warn(r.parsed[start].member("gateway", "session"), "gateway.session", "leads back to this entry: they would wake each other for ever ("+strings.Join(way, " → ")+")", "let one of them wake on less, or somebody else")
+			r.warn(r.parsed[start].member("gateway", "session"), "gateway.session", "leads back to this entry: they would wake each other forever ("+strings.Join(way, " → ")+")", "limit wake_on of one of them, or have it wake another session")
 			return
 		}
 		for i := range registry.entries[:start] {

@@ -59,19 +59,19 @@ func TestCheck(t *testing.T) {
 		{"a slip at the top", `{"agents":[],"agnets":[]}`, []string{"1:14: agnets is unknown (did you mean agents?)"}, nil},
 		{"a slip in a gateway", in(`"gateway":{"programm":"x"}`), []string{"agents[0].gateway.programm is unknown (did you mean program?)"}, nil},
 		{"a slip in a rule", in(`"answers":[{"question":"x","answer":"y","anwser":"z"}]`), []string{"agents[0].answers[0].anwser is unknown (did you mean answer?)"}, nil},
-		{"somebody else's", in(`"colour":"red"`), nil, []string{"agents[0].colour is unknown and does nothing"}},
-		{"twice", in(`"enabled":true,"enabled":false`), []string{"agents[0].enabled is there twice"}, nil},
-		{"a secret", in(`"gateway":{"transport":"webhook","url":"http://x","secret":"hush","secret_file":` + quote("file") + `}`), []string{"gateway.secret does not belong into this file"}, nil},
-		{"a token", in(`"token":"hush"`), []string{"agents[0].token does not belong into this file"}, nil},
+		{"somebody else's", in(`"colour":"red"`), nil, []string{"agents[0].colour is unknown and has no effect"}},
+		{"twice", in(`"enabled":true,"enabled":false`), []string{"agents[0].enabled is a duplicate"}, nil},
+		{"a secret", in(`"gateway":{"transport":"webhook","url":"http://x","secret":"hush","secret_file":` + quote("file") + `}`), []string{"gateway.secret does not belong in this file"}, nil},
+		{"a token", in(`"token":"hush"`), []string{"agents[0].token does not belong in this file"}, nil},
 
 		{"no program", in(`"gateway":{"program":"closedclaw"}`), []string{"gateway.program is not on the PATH: closedclaw"}, nil},
-		{"a program by its path", in(`"gateway":{"program":` + quote("nothing") + `}`), []string{"gateway.program is no program: "}, nil},
-		{"a program beside the registry", in(`"gateway":{"program":"./x"}`), []string{"gateway.program is no program: "}, nil},
+		{"a program by its path", in(`"gateway":{"program":` + quote("nothing") + `}`), []string{"gateway.program is not a program: "}, nil},
+		{"a program beside the registry", in(`"gateway":{"program":"./x"}`), []string{"gateway.program is not a program: "}, nil},
 		{"a program at home", in(`"gateway":{"program":"~/program"}`), nil, nil},
 		{"a command", in(`"gateway":{"transport":"command","command":["notify","x"]}`), nil, nil},
 		{"no command", in(`"gateway":{"transport":"command","command":["notfiy"]}`), []string{"gateway.command is not on the PATH: notfiy"}, nil},
-		{"no directory", in(`"working_directory":` + quote("nothing")), []string{"working_directory is not there: "}, nil},
-		{"a file as directory", in(`"working_directory":` + quote("file")), []string{"working_directory is no directory: "}, nil},
+		{"no directory", in(`"working_directory":` + quote("nothing")), []string{"working_directory does not exist: "}, nil},
+		{"a file as directory", in(`"working_directory":` + quote("file")), []string{"working_directory is not a directory: "}, nil},
 		{"a relative directory", in(`"working_directory":"."`), []string{"working_directory must be an absolute path"}, nil},
 		{"disabled ones need nothing", in(`"enabled":false,"working_directory":"/none","gateway":{"program":"closedclaw"}`), nil, nil},
 
@@ -84,28 +84,28 @@ func TestCheck(t *testing.T) {
 		{"no such file", in(`"gateway":{"transport":"openclaw-http","token_file":` + quote("nothing") + `}`), []string{"gateway.token_file cannot be read: "}, nil},
 		{"an empty file", in(`"gateway":{"transport":"webhook","url":"http://x","secret_file":` + quote("empty") + `}`), []string{"gateway.secret_file is an empty file: "}, nil},
 		{"no secret", in(`"gateway":{"transport":"webhook","url":"http://x"}`), nil, []string{"gateway.secret_env is missing"}},
-		{"of another transport", in(`"gateway":{"url":"http://x"}`), []string{"gateway.url does nothing with the transport openclaw (it belongs to openclaw-http and webhook)"}, nil},
+		{"of another transport", in(`"gateway":{"url":"http://x"}`), []string{"gateway.url has no effect with the transport openclaw (it belongs to openclaw-http and webhook)"}, nil},
 
-		{"two for one session", `{"agents":[{"agent_id":"a","session_name":"s"},{"agent_id":"b","session_name":"s"}]}`, []string{"1:79: agents[1].session_name is that of agents[0] too"}, nil},
+		{"two for one session", `{"agents":[{"agent_id":"a","session_name":"s"},{"agent_id":"b","session_name":"s"}]}`, []string{"1:79: agents[1].session_name is the same as in agents[0]"}, nil},
 		{"one of two", `{"agents":[{"agent_id":"a","session_name":"s","enabled":false},{"agent_id":"b","session_name":"s"}]}`, nil, nil},
-		{"a glob behind a wider one", `{"agents":[{"agent_id":"a","session_name":"s*"},{"agent_id":"b","session_name":"s-?-*"}]}`, nil, []string{"agents[1].session_name leaves nothing that agents[0] (s*) does not take first"}},
+		{"a glob behind a wider one", `{"agents":[{"agent_id":"a","session_name":"s*"},{"agent_id":"b","session_name":"s-?-*"}]}`, nil, []string{"agents[1].session_name never matches: agents[0] (s*) comes first"}},
 		{"a glob behind a narrower one", `{"agents":[{"agent_id":"a","session_name":"s-*"},{"agent_id":"b","session_name":"s*"},{"agent_id":"c","session_name":"[s]-*"},
 			{"agent_id":"d","session_name":"t?-*"},{"agent_id":"e","session_name":"t*-x"},{"agent_id":"f","session_name":"*u*"},{"agent_id":"g","session_name":"[uv]"}]}`, nil, nil},
 		{"a name behind a glob", `{"agents":[{"agent_id":"a","session_name":"s*"},{"agent_id":"b","session_name":"s1"}]}`, nil, nil},
-		{"a name that tmux changes", `{"agents":[{"agent_id":"a","session_name":"v1.2"}]}`, nil, []string{"agents[0].session_name is never the name of a session (tmux calls it v1_2)"}},
+		{"a name that tmux changes", `{"agents":[{"agent_id":"a","session_name":"v1.2"}]}`, nil, []string{"agents[0].session_name can never be the name of a session (tmux calls it v1_2)"}},
 
 		{"rules behind others", in(`"answers":[{"question":"*a*","text":"x"},{"question":"BA?","text":"y"},{"question":"b","text":"z"},{"question":"B","text":"z"}]`), nil, []string{
-			"agents[0].answers[1] never applies: answers[0] takes its questions", "agents[0].answers[3] never applies: answers[2] takes its questions",
+			"agents[0].answers[1] never applies: answers[0] matches first", "agents[0].answers[3] never applies: answers[2] matches first",
 		}},
 
-		{"itself", in(`"gateway":{"transport":"session","session":"s"}`), nil, []string{"agents[0].gateway.session leads back to this entry: they would wake each other for ever (s)"}},
+		{"itself", in(`"gateway":{"transport":"session","session":"s"}`), nil, []string{"agents[0].gateway.session leads back to this entry: they would wake each other forever (s)"}},
 		{
 			"each other", `{"agents":[
 			{"agent_id":"x","session_name":"x","gateway":{"transport":"session","session":"s-1"}},
 			{"agent_id":"a","session_name":"s-*","gateway":{"transport":"session","session":"b"}},
 			{"agent_id":"b","session_name":"b","gateway":{"transport":"session","session":"s-2"}}]}`,
 			nil,
-			[]string{"3:84: agents[1].gateway.session leads back to this entry: they would wake each other for ever (b → s-2)"},
+			[]string{"3:84: agents[1].gateway.session leads back to this entry: they would wake each other forever (b → s-2)"},
 		},
 		{
 			"a way that ends", `{"agents":[

@@ -37,7 +37,7 @@ func (r *reader) agents() *hujson.Array {
 	r.slips(root, "", []string{"agents"}, []string{"hook_settings", "global_status_openclaw_session_id"})
 	v := jsonfile.Member(root, "agents")
 	if v == nil {
-		r.fault(r.doc.Root(), "agents", "is missing", `a registry of nobody is {"agents": []}`)
+		r.fault(r.doc.Root(), "agents", "is missing", `an empty registry is {"agents": []}`)
 		return nil
 	}
 	agents, ok := jsonfile.ArrayOf(v)
@@ -69,7 +69,7 @@ func (r *reader) agent(v *hujson.Value) (p parsed, ok bool) {
 	r.need(v, "agent_id", p.AgentID, jsonfile.Member(o, "agent_id"), "")
 	hint := ""
 	if jsonfile.Member(o, "tmux_session_name") != nil {
-		hint = "it has the name of tmux_session_name, which is no longer read"
+		hint = "rename tmux_session_name, which is no longer read, to session_name"
 	}
 	r.need(v, "session_name", p.SessionName, jsonfile.Member(o, "session_name"), hint)
 	p.named = p.AgentID != ""
@@ -94,7 +94,7 @@ func (r *reader) entryMembers(a *Agent, gateway **hujson.Value) []member {
 func (r *reader) enabled(v *hujson.Value, path string) bool {
 	kind := jsonfile.KindOf(v)
 	if kind != 'f' && kind != 't' {
-		r.warn(v, path, "is neither true nor false, and counts as true", "")
+		r.warn(v, path, "is not a boolean and counts as true", "")
 	}
 	return kind != 'f'
 }
@@ -123,7 +123,7 @@ func (r *reader) need(parent *hujson.Value, path, text string, v *hujson.Value, 
 func (r *reader) session(v *hujson.Value, path string) string {
 	name := r.word(v, path)
 	if IsPattern(name) && !validGlob(name) {
-		r.fault(v, path, fmt.Sprintf("is no pattern: %s", name), "a [ needs its ]; * is any text and ? one character")
+		r.fault(v, path, fmt.Sprintf("is not a valid pattern: %s", name), "[ needs a closing ]; * matches any text and ? one character")
 	}
 	return name
 }

@@ -84,7 +84,7 @@ func (r *reader) gatewayNeeds(o *hujson.Object, v *hujson.Value, g *Gateway) {
 	}
 	for _, pair := range [][2]string{{"token_env", "token_file"}, {"secret_env", "secret_file"}} {
 		if second := jsonfile.Member(o, pair[1]); second != nil && jsonfile.Member(o, pair[0]) != nil {
-			r.fault(second, "gateway."+pair[1], "and "+pair[0]+" exclude each other", "")
+			r.fault(second, "gateway."+pair[1], "cannot be combined with "+pair[0], "")
 		}
 	}
 }
@@ -117,9 +117,9 @@ func (r *reader) address(v *hujson.Value, path string) string {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		r.fault(v, path, "must be an address that begins with http:// or https://", "")
+		r.fault(v, path, "must be a URL that begins with http:// or https://", "")
 	case u.User != nil:
-		r.fault(v, path, "must be without a user and a password, which others may read here", "")
+		r.fault(v, path, "must not contain a user and a password, which others can read here", "")
 	}
 	return text
 }
@@ -138,7 +138,7 @@ func (r *reader) arguments(v *hujson.Value, path string) []string {
 	case len(args) == 0 && jsonfile.KindOf(v) == '[' || len(args) > 0 && args[0] == "":
 		r.fault(v, path, "must begin with a program", "")
 	case strings.ContainsRune(strings.Join(args, ""), 0):
-		r.fault(v, path, "must be without a NUL character", "")
+		r.fault(v, path, "must not contain a NUL character", "")
 	}
 	return args
 }

@@ -35,7 +35,7 @@ func read(path string, strict bool) (*reader, error) {
 		return r, nil
 	case errors.As(err, &refusal):
 		fault := document.Fault{Position: document.Position{File: path, Line: refusal.Line, Column: refusal.Column}, Message: refusal.Why}
-		fault.Hint = "until it is JSON again, no agent is woken"
+		fault.Hint = "no agent is woken until this is fixed"
 		return nil, &document.Faults{All: []document.Fault{fault}}
 	case err != nil:
 		return nil, err
@@ -52,7 +52,7 @@ func (r *reader) err() error {
 	}
 	all := r.faults
 	if r.more > 0 {
-		all = append(all, document.Fault{Position: document.Position{File: r.path}, Message: fmt.Sprintf("and %d faults more", r.more)})
+		all = append(all, document.Fault{Position: document.Position{File: r.path}, Message: fmt.Sprintf("and %d more errors", r.more)})
 	}
 	return &document.Faults{All: all}
 }

@@ -131,14 +131,14 @@ func TestLoadFaults(t *testing.T) {
 		{`{"agents":[{"session_name":"s"}]}`, ":1:12: agents[0].agent_id is missing", ""},
 		{`{"agents":[{"agent_id":"","session_name":"s"}]}`, ":1:24: agents[0].agent_id must not be empty", ""},
 		{`{"agents":[{"agent_id":"-x","session_name":"s"}]}`, ":1:24: agents[0].agent_id must not begin with -", ""},
-		{`{"agents":[{"agent_id":"a\nb","session_name":"s"}]}`, ":1:24: agents[0].agent_id must be without control characters", ""},
+		{`{"agents":[{"agent_id":"a\nb","session_name":"s"}]}`, ":1:24: agents[0].agent_id must not contain control characters", ""},
 		{`{"agents":[{"agent_id":"a"}]}`, ":1:12: agents[0].session_name is missing", ""},
 		{`{"agents":[{"agent_id":"a","session_name":null}]}`, ":1:12: agents[0].session_name is missing", ""},
 		{`{"agents":[{"agent_id":"a","tmux_session_name":"s"}]}`, "session_name is missing", "tmux_session_name"},
 		{`{"agents":[{"agent_id":"a","session_name":7}]}`, ":1:43: agents[0].session_name must be a string, is a number", ""},
-		{`{"agents":[{"agent_id":"a","session_name":"s[*"}]}`, "agents[0].session_name is no pattern: s[*", "needs its ]"},
+		{`{"agents":[{"agent_id":"a","session_name":"s[*"}]}`, "agents[0].session_name is not a valid pattern: s[*", "needs a closing ]"},
 		{in(`"working_directory":[]`), "agents[0].working_directory must be a string, is an array", ""},
-		{in(`"working_directory":"a\u0000"`), "working_directory must be without a NUL character", ""},
+		{in(`"working_directory":"a\u0000"`), "working_directory must not contain a NUL character", ""},
 		{in(`"openclaw_session_id":1`), "openclaw_session_id must be a string", ""},
 		{in(`"wake_on":"stop"`), "wake_on must be an array of strings, is a string", ""},
 		{in(`"wake_on":["stop","stpo"]`), `wake_on[1] must be one of stop, idle, permission, question, stop_failure, `, "did you mean stop?"},
@@ -150,7 +150,7 @@ func TestLoadFaults(t *testing.T) {
 		{in(`"answers":["x"]`), "answers[0] must be an object, is a string", ""},
 		{in(`"answers":[{"answer":"x"}]`), "answers[0].question is missing", "every question"},
 		{in(`"answers":[{"question":"x"}]`), "answers[0].answer is missing", "text"},
-		{in(`"answers":[{"question":"x","answer":"a","text":"b"}]`), "answers[0].text and answer exclude each other", ""},
+		{in(`"answers":[{"question":"x","answer":"a","text":"b"}]`), "answers[0].text cannot be combined with answer", ""},
 		{in(`"answers":[{"question":"x","answer":[]}]`), "answers[0].answer must not be empty", ""},
 		{in(`"answers":[{"question":"x","answer":["a"," "]}]`), "answers[0].answer must not be empty", ""},
 		{in(`"answers":[{"question":"x","answer":1}]`), "answers[0].answer must be a string, is a number", ""},
@@ -166,12 +166,12 @@ func TestLoadFaults(t *testing.T) {
 		{in(`"gateway":{"transport":"session"}`), "gateway.session is missing", ""},
 		{in(`"gateway":{"transport":"session","session":""}`), "gateway.session must not be empty", ""},
 		{in(`"gateway":{"transport":"openclaw-http","endpoint":"weak"}`), "gateway.endpoint must be one of agent, wake", "did you mean wake?"},
-		{in(`"gateway":{"transport":"openclaw-http","url":"127.0.0.1:1"}`), "gateway.url must be an address that begins with http:// or https://", ""},
-		{in(`"gateway":{"transport":"webhook","url":"https:///x"}`), "gateway.url must be an address", ""},
-		{in(`"gateway":{"transport":"webhook","url":"ftp://x"}`), "gateway.url must be an address", ""},
-		{in(`"gateway":{"transport":"webhook","url":"http://u:p@x"}`), "gateway.url must be without a user", ""},
+		{in(`"gateway":{"transport":"openclaw-http","url":"127.0.0.1:1"}`), "gateway.url must be a URL that begins with http:// or https://", ""},
+		{in(`"gateway":{"transport":"webhook","url":"https:///x"}`), "gateway.url must be a URL", ""},
+		{in(`"gateway":{"transport":"webhook","url":"ftp://x"}`), "gateway.url must be a URL", ""},
+		{in(`"gateway":{"transport":"webhook","url":"http://u:p@x"}`), "gateway.url must not contain a user", ""},
 		{in(`"gateway":{"token_env":"A=B"}`), "gateway.token_env must be the name of a variable", ""},
-		{in(`"gateway":{"token_env":"A","token_file":"f"}`), "gateway.token_file and token_env exclude each other", ""},
+		{in(`"gateway":{"token_env":"A","token_file":"f"}`), "gateway.token_file cannot be combined with token_env", ""},
 		{in(`"gateway":{"message_file":"yes"}`), "gateway.message_file must be a boolean, is a string", ""},
 	} {
 		path := put(t, tt.text)
@@ -257,7 +257,7 @@ func TestLoadOfManyFaults(t *testing.T) {
 	if !errors.As(err, &faults) || len(faults.All) != maxFaults+1 {
 		t.Fatal(err)
 	}
-	if got, want := faults.All[maxFaults].Message, fmt.Sprintf("and %d faults more", 2*maxAgents-maxFaults); got != want {
+	if got, want := faults.All[maxFaults].Message, fmt.Sprintf("and %d more errors", 2*maxAgents-maxFaults); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	rules := strings.Repeat(`{"question":"x","text":"y"},`, maxRules)

@@ -113,7 +113,7 @@ func (r *reader) slips(o *hujson.Object, prefix string, names, older []string) {
 		v := &o.Members[i].Name
 		name := jsonfile.StringOf(v)
 		if seen[name] {
-			r.fault(v, prefix+name, "is there twice", "the last one counts: remove the others")
+			r.fault(v, prefix+name, "is a duplicate", "the last one is used: remove the others")
 		}
 		seen[name] = true
 		if !slices.Contains(names, name) && !slices.Contains(older, name) {
@@ -125,12 +125,12 @@ func (r *reader) slips(o *hujson.Object, prefix string, names, older []string) {
 func (r *reader) unknown(v *hujson.Value, prefix, name string, names []string) {
 	switch hint := document.Hint(name, names, ""); {
 	case name == "token" || name == "secret":
-		r.fault(v, prefix+name, "does not belong into this file, which others may read",
+		r.fault(v, prefix+name, "does not belong in this file, which others can read",
 			"keep it in a variable or a file, and name that in gateway."+name+"_env or gateway."+name+"_file")
 	case hint != "":
 		r.fault(v, prefix+name, "is unknown", hint)
 	default:
-		r.warn(v, prefix+name, "is unknown and does nothing", "")
+		r.warn(v, prefix+name, "is unknown and has no effect", "")
 	}
 }
 
@@ -142,7 +142,7 @@ func (r *reader) text(v *hujson.Value, path string) string {
 	case kind != '"':
 		r.fault(v, path, jsonfile.MustBe("a string", v), "")
 	case strings.ContainsRune(text, 0):
-		r.fault(v, path, "must be without a NUL character", "")
+		r.fault(v, path, "must not contain a NUL character", "")
 		return ""
 	}
 	return text
@@ -156,7 +156,7 @@ func (r *reader) word(v *hujson.Value, path string) string {
 		r.fault(v, path, "must not begin with -", "")
 		return ""
 	case strings.ContainsFunc(text, unicode.IsControl):
-		r.fault(v, path, "must be without control characters", "")
+		r.fault(v, path, "must not contain control characters", "")
 		return ""
 	}
 	return text

@@ -39,7 +39,7 @@ func schema(event hook.Event) *jsonschema.Schema {
 	s := &jsonschema.Schema{
 		Version:     jsonschema.Version,
 		Title:       string(event),
-		Description: "What Claude Code sends to a " + string(event) + " hook. Unknown fields are allowed: the client adds some in every release.",
+		Description: "What Claude Code sends to a " + string(event) + " hook. Unknown fields are allowed: Claude Code adds some in every release.",
 		Type:        "object",
 		Properties:  jsonschema.NewProperties(),
 	}
