@@ -109,8 +109,8 @@ func (e *examination) find(level Level, what, text, hint string) {
 	e.findings = append(e.findings, Finding{level, what, plain.Line(text), plain.Line(hint)})
 }
 
-// measured is the client these facts were measured with.
-const measured = "2.1.197"
+// tested are the versions of Claude Code that all end-to-end tests run with.
+var tested = []string{"2.1.197", "2.1.325"}
 
 func (e *examination) client(ctx context.Context) {
 	path := os.Getenv("CLAUDE_BIN")
@@ -130,7 +130,11 @@ func (e *examination) client(ctx context.Context) {
 		return
 	}
 	e.version, _, _ = strings.Cut(strings.TrimSpace(string(version)), " ")
-	e.find(OK, "client", fmt.Sprintf("%s %s (stopgate was measured with %s)", found, strings.TrimSpace(string(version)), measured), "")
+	text := found + " " + strings.TrimSpace(string(version))
+	if !slices.Contains(tested, e.version) {
+		text += " (stopgate is tested with " + strings.Join(tested, " and ") + ")"
+	}
+	e.find(OK, "client", text, "")
 }
 
 // localRoot is where else the client takes settings.local.json from. Of a client that
@@ -171,10 +175,10 @@ func (e *examination) settingsFiles() {
 		where := fmt.Sprintf("%s settings", f.Scope)
 		switch {
 		case f.Err != nil:
-			e.find(level, where, fmt.Sprintf("the client drops the whole file: %v", f.Err), "fix it")
+			e.find(level, where, fmt.Sprintf("Claude Code ignores the whole file: %v", f.Err), "fix the file")
 		case len(f.Faults) > 0:
 			for _, fault := range f.Faults {
-				e.find(level, where, fmt.Sprintf("the client drops the whole file: %s:%s", f.Path, fault), "fix it")
+				e.find(level, where, fmt.Sprintf("Claude Code ignores the whole file: %s:%s", f.Path, fault), "fix the file")
 			}
 		default:
 			e.find(OK, where, f.Path, "")
@@ -198,7 +202,7 @@ func (e *examination) entries() {
 		return
 	}
 	if len(entries) == 0 {
-		e.find(Dead, "hooks", "not installed in any settings file that the client takes here", "stopgate hooks install")
+		e.find(Dead, "hooks", "not installed in any settings file that Claude Code reads here", "stopgate hooks install")
 		return
 	}
 	e.narrow(entries)
@@ -214,9 +218,9 @@ func (e *examination) gone() {
 		for _, entry := range f.Entries {
 			if program := entry.Program(); f.Calls(e.files) && !entry.Living() && !told[program+f.Path] {
 				told[program+f.Path] = true
-				why, hint := "cannot be started: there is no such program", "stopgate hooks install"
+				why, hint := "cannot be started: no such program", "stopgate hooks install"
 				if path, found := entry.Resolve(); found {
-					why, hint = "is another program here: "+path, "run its own doctor, or put this one first on the PATH"
+					why, hint = "is a different program here: "+path, "run its own doctor, or put this one first on the PATH"
 				}
 				e.find(Dead, "program", fmt.Sprintf("the hooks in %s call %s, which %s", f.Path, program, why), hint)
 			}
@@ -234,7 +238,7 @@ func (e *examination) older() {
 			}
 		}
 		if old > 0 && f.Calls(e.files) {
-			e.find(Warn, "hooks", fmt.Sprintf("%d of the entries in %s do not have today's form: Copilot CLI denies every tool call because of them, and a teammate without stopgate sees errors", old, f.Path),
+			e.find(Warn, "hooks", fmt.Sprintf("%s has entries of an older stopgate (%d): they make Copilot CLI deny every tool call, and teammates without stopgate see errors", f.Path, old),
 				"stopgate hooks install --"+f.Scope.String())
 		}
 	}
@@ -244,7 +248,7 @@ func (e *examination) older() {
 // called for today.
 func (e *examination) narrow(entries []settings.Entry) {
 	for _, event := range settings.Narrow(entries) {
-		e.find(Warn, "hooks", fmt.Sprintf("the entry for %s is called for fewer tools than it would be if it were installed now, so stopgate does not see all that agents do", event), "stopgate hooks install")
+		e.find(Warn, "hooks", fmt.Sprintf("the entry for %s is from an older stopgate and covers fewer tools, so stopgate does not see everything that agents do", event), "stopgate hooks install")
 	}
 }
 
@@ -255,7 +259,7 @@ func (e *examination) lookalikes() {
 			continue
 		}
 		for _, entry := range f.Alike {
-			e.find(Warn, "hooks", fmt.Sprintf("%q for %s in %s looks like a call of another stopgate, which answers besides this one; it was not tried", entry.Line(), entry.Event, f.Path), "remove it")
+			e.find(Warn, "hooks", fmt.Sprintf("%q for %s in %s looks like a call to another stopgate, which also answers; it was not run", entry.Line(), entry.Event, f.Path), "remove it")
 		}
 	}
 }
@@ -264,7 +268,7 @@ func (e *examination) lookalikes() {
 func (e *examination) spoilt(entries []settings.Entry) {
 	for _, entry := range entries {
 		if len(entry.Spoilt) > 0 {
-			e.find(Dead, "hooks", fmt.Sprintf("the entry for %s has %s, so the client does not wait for its answer or does not call it at all", entry.Event, strings.Join(entry.Spoilt, ", ")),
+			e.find(Dead, "hooks", fmt.Sprintf("the entry for %s has %s, so Claude Code does not wait for its answer or does not call it at all", entry.Event, strings.Join(entry.Spoilt, ", ")),
 				"stopgate hooks install")
 		}
 	}
@@ -282,16 +286,16 @@ func (e *examination) duplicates(entries []settings.Entry) {
 	}
 	for _, event := range hook.Events() {
 		if len(lines[event]) > 1 {
-			e.find(Warn, "hooks", fmt.Sprintf("%s is in force with %d different command lines, so it is called %d times; a stop is judged once", event, len(lines[event]), len(lines[event])),
+			e.find(Warn, "hooks", fmt.Sprintf("%s is installed with %d different command lines, so it is called %d times; the gates still run once per stop", event, len(lines[event]), len(lines[event])),
 				"keep one scope: stopgate hooks uninstall --user|--project|--local")
 			break
 		}
 	}
 	if len(lines[hook.Stop]) == 0 {
-		e.find(Dead, "hooks", "there is no entry for Stop", "stopgate hooks install")
+		e.find(Dead, "hooks", "no entry for Stop", "stopgate hooks install")
 		return
 	}
-	e.find(OK, "hooks", fmt.Sprintf("%d events are hooked", len(lines)), "")
+	e.find(OK, "hooks", fmt.Sprintf("installed for %d events", len(lines)), "")
 }
 
 // programs finds what the hooks start with the PATH that the client has once it has read its
@@ -316,9 +320,9 @@ func (e *examination) programs(entries []settings.Entry) {
 		found, err := e.lookPath(program)
 		switch {
 		case err != nil:
-			e.find(Dead, "program", fmt.Sprintf("the hooks call %s, which is not on the PATH that the settings give to hooks", program), "remove PATH from env in the settings")
+			e.find(Dead, "program", fmt.Sprintf("the hooks call %s, which is not on the PATH that the settings set for hooks", program), "remove PATH from env in the settings")
 		case !disk.Same(found, self):
-			e.find(Dead, "program", fmt.Sprintf("with the PATH that the settings give to hooks, %s is another program: %s", program, found), "remove PATH from env in the settings")
+			e.find(Dead, "program", fmt.Sprintf("with the PATH that the settings set for hooks, %s is a different program: %s", program, found), "remove PATH from env in the settings")
 		default:
 			e.find(OK, "program", "the hooks call "+found, "")
 			continue
@@ -343,12 +347,12 @@ func (e *examination) timeouts() {
 			if longest > stop.Budget(want) {
 				hint = "give the command a shorter timeout, or the entry a longer one"
 			}
-			e.find(Dead, "timeout", fmt.Sprintf("what runs on %s may take %s, but the client lets the hook go after %s", event, longest, has), hint)
+			e.find(Dead, "timeout", fmt.Sprintf("commands for %s may take %s, but Claude Code stops waiting for the hook after %s", event, longest, has), hint)
 		case has < want && event == hook.PermissionRequest:
-			e.find(Warn, "timeout", fmt.Sprintf("what an agent asks can be answered for %s only: the client waits no longer for %s; stopgate installs %s", has, event, want),
+			e.find(Warn, "timeout", fmt.Sprintf("an agent's question can be answered for %s only: Claude Code waits no longer for %s; stopgate installs %s", has, event, want),
 				"stopgate hooks install")
 		case has < want:
-			e.find(Warn, "timeout", fmt.Sprintf("the client waits %s for %s and then lets it pass; stopgate installs %s", has, event, want),
+			e.find(Warn, "timeout", fmt.Sprintf("Claude Code waits %s for %s and then allows it; stopgate installs %s", has, event, want),
 				"stopgate hooks install")
 		}
 	}
@@ -386,7 +390,7 @@ func (e *examination) longest(event hook.Event) (longest time.Duration) {
 func (e *examination) configuration() {
 	global, err := trust.LoadGlobal(e.GlobalPath, e.StateDir)
 	if err != nil {
-		e.find(Warn, "global config", err.Error()+"; the defaults hold in place of the sections with faults", "stopgate validate")
+		e.globalFaults(err, "; invalid sections fall back to the defaults")
 	}
 	if !e.HasProject {
 		e.find(Warn, "project", "no .gauntlet/config.yml here or above: nothing to enforce", "stopgate init")
@@ -402,16 +406,17 @@ func (e *examination) configuration() {
 			return
 		}
 	} else {
-		e.find(Warn, "trust", "not enforced: the commands of any project you open run", "stopgate hooks install --user, or write \"trust: enforce\" into "+e.GlobalPath)
+		e.find(Warn, "trust", "not enforced: commands of every project you open run without approval", "stopgate hooks install --user, or add \"trust: enforce\" to "+e.GlobalPath)
 	}
-	project, err := config.LoadProject(dir, filepath.Join(e.Root, paths.GauntletDir))
+	shown := filepath.Join(e.Root, paths.GauntletDir)
+	project, err := config.LoadProject(dir, shown)
 	if err != nil {
-		e.find(Dead, "config", err.Error(), "stopgate validate")
+		e.faulty(Dead, dir, shown, err)
 		return
 	}
-	gates, err := config.LoadGates(dir, filepath.Join(e.Root, paths.GauntletDir), project)
+	gates, err := config.LoadGates(dir, shown, project)
 	if err != nil {
-		e.find(Dead, "config", err.Error(), "stopgate validate")
+		e.faulty(Dead, dir, shown, err)
 		return
 	}
 	e.project = project
@@ -429,7 +434,7 @@ func (e *examination) configuration() {
 		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", name, e.commands), "")
 	}
 	for _, event := range settings.Uncovered(e.inForce(), project) {
-		e.find(Dead, "hooks", fmt.Sprintf("the project has commands for %s, but the client does not call us for it", event), "stopgate hooks install")
+		e.find(Dead, "hooks", fmt.Sprintf("the project has commands for %s, but Claude Code does not call stopgate for it", event), "stopgate hooks install")
 	}
 }
 
@@ -441,7 +446,8 @@ func (e *examination) examineEdited(live string) {
 		_, err = config.LoadGates(live, live, project)
 	}
 	if err != nil {
-		e.find(Warn, "config", live+" is not valid as it stands now, so it cannot be approved", "stopgate validate")
+		e.find(Warn, "config", live+" is invalid now, so it cannot be approved", "stopgate validate")
+		e.faulty(Warn, live, live, err)
 	}
 }
 
@@ -453,7 +459,7 @@ func (e *examination) trusted(live string) string {
 		e.find(Dead, "trust", err.Error(), "stopgate trust")
 		return ""
 	case standing.State == trust.Untrusted:
-		e.find(Dead, "trust", live+" was never approved: nothing of it runs", "stopgate trust")
+		e.find(Dead, "trust", live+" was never approved: nothing in it runs", "stopgate trust")
 		return ""
 	case standing.Absent(os.Environ()):
 		e.find(Warn, "trust", fmt.Sprintf("%s %s: %s", paths.ProjectConfig(e.Root), trust.NotInBranch, standing.Content.Remedy()), trust.GetHere)

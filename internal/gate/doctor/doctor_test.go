@@ -36,11 +36,11 @@ func newPlace(t *testing.T, answers string) Place {
 // Only a hook that blocks what must be blocked, and nothing else, is live.
 func TestE16ABlockBlocks(t *testing.T) {
 	for answers, want := range map[string]string{
-		"honest": "a stop with a fault was blocked with its reason",
-		"allow":  "a stop that had to be blocked was not: the hook answered nothing",
+		"honest": "a stop with a failing check was blocked",
+		"allow":  "a stop that should be blocked was not: the hook answered nothing",
 		"fail":   "the hook failed: exit 3 oh dear",
-		"chat":   `did not answer in JSON: "hello`,
-		"always": "a stop that had to be allowed was blocked: ",
+		"chat":   `did not answer with JSON: "hello`,
+		"always": "a stop that should be allowed was blocked: ",
 	} {
 		report := Examine(t.Context(), newPlace(t, answers))
 		last := report.Findings[len(report.Findings)-1]
@@ -52,7 +52,7 @@ func TestE16ABlockBlocks(t *testing.T) {
 
 // An older stopgate was called for fewer tools.
 func TestAnOlderMatcherIsNamed(t *testing.T) {
-	const narrow = "the entry for PostToolUse is called for fewer tools"
+	const narrow = "the entry for PostToolUse is from an older stopgate and covers fewer tools"
 	place := newPlace(t, "honest")
 	named := func() bool {
 		return slices.ContainsFunc(Examine(t.Context(), place).Findings, func(f Finding) bool { return strings.Contains(f.Text, narrow) })

@@ -39,18 +39,18 @@ func (e *examination) gates(ctx context.Context) {
 	defer os.RemoveAll(dir)
 	health := Survey{Project: place.Project, Environ: os.Environ(), StateDir: e.StateDir, Needs: e.Needs, ReviewDir: dir, Ask: true}.CheckHealth(ctx)
 	for _, m := range health.Missing {
-		text := "%s needs %s, which is not there: it checks nothing"
+		text := "%s needs %s, which is missing: it checks nothing"
 		if m.Conditional {
-			text = "%s may need %s, which is not there"
+			text = "%s may need %s, which is missing"
 		}
 		e.find(Dead, "check", fmt.Sprintf(text, m.Gate, m.Program), "install or add it, or change the command")
 	}
 	for _, u := range health.Unsure {
-		e.find(Unsure, "check", fmt.Sprintf("cannot tell whether %s of %s runs", u.Command, u.Gate), u.Remedy())
+		e.find(Unsure, "check", fmt.Sprintf("cannot tell whether %s in %s can run", u.Command, u.Gate), u.Remedy())
 	}
 	e.reviews(health, len(place.Project.Gates.Reviews()))
 	if !health.Git.OK {
-		e.find(Dead, "git", health.Git.Says, "install git: without it no change can be seen")
+		e.find(Dead, "git", health.Git.Says, "install git: stopgate needs it to see changes")
 		return
 	}
 	if place.Project.Config.HasGates() {
@@ -63,15 +63,17 @@ func (e *examination) gates(ctx context.Context) {
 
 func (e *examination) reviews(health Health, n int) {
 	for _, name := range health.Stranded {
-		e.find(Dead, "review", name+" has no reviewer that answers", "stopgate health")
+		e.find(Dead, "review", name+" has no working reviewer", "stopgate health")
 	}
 	if n > 0 && len(health.Stranded) == 0 {
-		e.find(OK, "review", "each review has a reviewer that answers", "")
+		e.find(OK, "review", "every review has a working reviewer", "")
 	}
 	for _, r := range health.Reviewers {
+		level := OK
 		if !r.OK {
-			e.find(Warn, "review", r.Name+": "+r.Words(), "")
+			level = Warn
 		}
+		e.find(level, "review", r.Name+": "+r.Words(), "")
 	}
 }
 
@@ -85,11 +87,11 @@ func (e *examination) tree(ctx context.Context, options gauntlet.Options) {
 	found, err := gauntlet.Detect(ctx, options)
 	switch {
 	case err != nil:
-		e.find(Dead, "tree", fmt.Sprintf("%s cannot be looked at: %v", e.Root, err), "stopgate detect")
+		e.find(Dead, "tree", fmt.Sprintf("cannot read the working tree %s: %v", e.Root, err), "stopgate detect")
 	case !repository:
 		e.find(Warn, "tree", e.Root+" is not in a git repository: every file counts as changed", "git init")
 	default:
-		e.find(OK, "tree", fmt.Sprintf("git answers; files that count as changed: %d", len(found.Files)), "")
+		e.find(OK, "tree", fmt.Sprintf("git works; changed files: %d", len(found.Files)), "")
 		if found.Baseless {
 			e.baseless(ctx, options, found)
 		}
@@ -103,27 +105,27 @@ func (e *examination) tree(ctx context.Context, options gauntlet.Options) {
 func (e *examination) baseless(ctx context.Context, options gauntlet.Options, found gauntlet.Detection) {
 	text := found.Note
 	if len(options.Project.Gates.Reviews()) > 0 {
-		text += ", and reviews are shown all of them"
+		text += ", and reviews see all of them"
 	}
-	into := " into " + paths.ProjectConfig(e.Root) + ", then: stopgate trust"
+	into := " to " + paths.ProjectConfig(e.Root) + ", then: stopgate trust"
 	hint := "git remote set-head origin --auto"
 	if found.Base != "" {
 		hint = "git fetch --unshallow"
 	}
-	hint += ", or write the branch that work starts from as base_branch" + into
-	if base := e.likelyBase(ctx, options); base != "" && found.Base == "" {
-		hint = fmt.Sprintf("write \"base_branch: %s\"%s", base, into)
+	hint += ", or add the branch that work starts from as base_branch" + into
+	base := LikelyBase(ctx, git.At(e.Root, options.Environ), options.Project.Config.Gauntlet.BaseBranch)
+	if base != "" && found.Base == "" {
+		hint = fmt.Sprintf("add \"base_branch: %s\"%s", base, into)
 	}
 	e.find(Warn, "base", text, hint)
 }
 
-// likelyBase is the branch that the one with the configured name, or with a usual one, is most
+// LikelyBase is the branch that the one with the configured name, or with a usual one, is most
 // likely meant to be; empty where there is none.
-func (e *examination) likelyBase(ctx context.Context, options gauntlet.Options) string {
-	repo := git.At(e.Root, options.Environ)
+func LikelyBase(ctx context.Context, repo git.Repo, configured string) string {
 	likely := []string{"origin/main", "origin/master", "main", "master"}
-	if base := options.Project.Config.Gauntlet.BaseBranch; base != "" {
-		likely = append([]string{"origin/" + base}, likely...)
+	if configured != "" {
+		likely = append([]string{"origin/" + configured}, likely...)
 	}
 	for _, branch := range likely {
 		if _, _, err := repo.Commit(ctx, branch); err == nil {

@@ -141,7 +141,7 @@ func (r ReviewerHealth) Words() string {
 	case r.Path == "":
 		return "Missing: it is not on the PATH"
 	case r.CoolingUntil != nil:
-		return fmt.Sprintf("its quota is used up; left alone until %s (%s)", r.CoolingUntil.Local().Format(time.DateTime), r.Path)
+		return fmt.Sprintf("out of quota; not asked again until %s (%s)", r.CoolingUntil.Local().Format(time.DateTime), r.Path)
 	case !r.OK:
 		return r.Says + " (" + r.Path + ")"
 	}

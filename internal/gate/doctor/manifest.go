@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,37 +63,11 @@ func (f finder) hasTask(dir string, n need.Need) bool {
 	case err != nil:
 		return true
 	case name == "package.json":
-		return hasScript(text, n.Task)
+		_, found := need.Script(text, n.Task)
+		return found
 	case strings.HasSuffix(strings.ToLower(name), "makefile"):
-		return mayHaveTarget(string(text), n.Task)
+		named, open := need.HasTarget(string(text), n.Task)
+		return named || open
 	}
 	return true
-}
-
-func hasScript(text []byte, name string) bool {
-	var manifest struct{ Scripts map[string]json.RawMessage }
-	if json.Unmarshal(text, &manifest) != nil {
-		return false
-	}
-	_, found := manifest.Scripts[name]
-	return found
-}
-
-// mayHaveTarget reports whether a makefile names a target, or has one that only make can tell.
-func mayHaveTarget(text, target string) bool {
-	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
-		if strings.HasPrefix(line, "\t") {
-			continue
-		}
-		targets, rest, rule := strings.Cut(line, ":")
-		rule = rule && !strings.HasPrefix(strings.TrimLeft(rest, ":"), "=") // which sets a variable
-		words := strings.Fields(targets)
-		switch {
-		case len(words) > 0 && slices.Contains([]string{"include", "-include", "sinclude"}, words[0]), strings.Contains(line, "$(eval"):
-			return true
-		case rule && (strings.ContainsAny(targets, "%$") || slices.Contains(words, ".DEFAULT") || slices.Contains(words, target)):
-			return true
-		}
-	}
-	return false
 }

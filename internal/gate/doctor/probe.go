@@ -20,6 +20,9 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
+// SessionPrefix begins the ids of the sessions that doctor plays.
+const SessionPrefix = "doctor-"
+
 // probeReason is what the synthetic stop must be blocked with.
 const probeReason = "stopgate doctor: this block is a test"
 
@@ -36,8 +39,8 @@ const probeConfig = `hooks:
 // settings file may come from anywhere.
 func (e *examination) probe(ctx context.Context) {
 	if dir := e.hookStateDir(); dir != e.StateDir {
-		e.find(Dead, "environment", fmt.Sprintf("settings env moves the hook's state directory to %s, where nothing is approved", dir),
-			"remove it there, or set it for yourself too and run: stopgate trust")
+		e.find(Dead, "environment", fmt.Sprintf("env in the settings sets the hook's state directory to %s, where nothing is approved", dir),
+			"remove it there, or set it in your shell as well and run: stopgate trust")
 		return
 	}
 	tried := map[string]bool{}
@@ -49,7 +52,7 @@ func (e *examination) probe(ctx context.Context) {
 		tried[key] = true
 		args, exact := entry.Exactly()
 		if !exact {
-			e.find(Dead, "live test", fmt.Sprintf("the entry %q is not as stopgate installs it, so it was not tried", entry.Line()), "stopgate hooks install")
+			e.find(Dead, "live test", fmt.Sprintf("the entry %q is not what stopgate installs, so it was not run", entry.Line()), "stopgate hooks install")
 			continue
 		}
 		if slices.Contains(e.elsewhere, entry.Program()) {
@@ -57,10 +60,10 @@ func (e *examination) probe(ctx context.Context) {
 		}
 		took, err := e.try(ctx, args)
 		if err != nil {
-			e.find(Dead, "live test", err.Error(), "stopgate log --event Stop")
+			e.find(Dead, "live test", err.Error(), "stopgate log --session "+SessionPrefix)
 			continue
 		}
-		e.find(OK, "live test", fmt.Sprintf("a stop with a fault was blocked with its reason, and allowed once it was fixed (%s)", took.Round(time.Millisecond)), "")
+		e.find(OK, "live test", fmt.Sprintf("a stop with a failing check was blocked, and allowed once the check passed (%s)", took.Round(time.Millisecond)), "")
 	}
 }
 
@@ -83,7 +86,7 @@ func (e *examination) try(ctx context.Context, args []string) (took time.Duratio
 	if err := store.Approve(root, time.Now()); err != nil {
 		return 0, err
 	}
-	session := "doctor-" + journal.NewID()
+	session := SessionPrefix + journal.NewID()
 	defer func() {
 		err = errors.Join(err, store.Revoke(root))
 		stop.NewCounter(e.StateDir).Forget(session, time.Now())
@@ -94,14 +97,14 @@ func (e *examination) try(ctx context.Context, args []string) (took time.Duratio
 		return took, err
 	}
 	if answer.Decision != "block" || !strings.Contains(answer.Reason, probeReason) {
-		return took, fmt.Errorf("a stop that had to be blocked was not: the hook answered %s", answer)
+		return took, fmt.Errorf("a stop that should be blocked was not: the hook answered %s", answer)
 	}
 	if err := os.WriteFile(filepath.Join(root, "fixed"), nil, 0o600); err != nil {
 		return took, err
 	}
 	answer, _, err = e.callAsClient(ctx, args, root, session)
 	if err == nil && answer.Decision == "block" {
-		err = fmt.Errorf("a stop that had to be allowed was blocked: %s", answer.Reason)
+		err = fmt.Errorf("a stop that should be allowed was blocked: %s", answer.Reason)
 	}
 	return took, err
 }
@@ -151,7 +154,7 @@ func (e *examination) callAsClient(ctx context.Context, args []string, root, ses
 		return answer, result.Duration, nil
 	}
 	if err := json.Unmarshal(out, &answer); err != nil {
-		return answer, result.Duration, fmt.Errorf("the hook did not answer in JSON: %q", out)
+		return answer, result.Duration, fmt.Errorf("the hook did not answer with JSON: %q", out)
 	}
 	return answer, result.Duration, nil
 }

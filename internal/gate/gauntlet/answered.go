@@ -15,7 +15,7 @@ import (
 const mostSkipped = 200
 
 // unaffected is why a gate was not asked although the changes were looked at.
-const unaffected = "nothing that it is for has changed"
+const unaffected = "nothing that it checks has changed"
 
 // notJudged is why a gate was not asked where the changes did not decide it.
 func notJudged(why string) string { return "not judged: " + why }

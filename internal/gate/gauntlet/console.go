@@ -98,10 +98,10 @@ func (c *console) summary(r *Result) {
 	for _, warning := range r.Warnings {
 		c.say("warning: %s", warning)
 	}
-	c.say("Total: %d passed, %d proven, %d failed, %d could not run, %d not started", r.counts()...)
+	c.say("Total: %d passed, %d unchanged, %d failed, %d could not run, %d not started", r.counts()...)
 	c.say("Status: %s", r.Status.line())
 	if r.Status != Passed {
-		c.say("%s", r.Message)
+		c.say("%s", r.Sentence())
 	}
 }
 

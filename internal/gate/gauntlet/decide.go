@@ -138,10 +138,10 @@ func said(status Status, message string) Result { return Result{Status: status, 
 func locked(owner logdir.Owner, path string) Result {
 	advice := ""
 	if owner == (logdir.Owner{}) {
-		advice = " If there is none, remove " + path + "."
+		advice = " If no run is in progress, remove " + path + "."
 	}
 	r := said(LockExists, fmt.Sprintf("A gauntlet run is already in progress (%s); nothing was checked this time.%s", owner, advice))
-	r.spared = notJudged("another run was going on")
+	r.spared = notJudged("another run was in progress")
 	return r
 }
 

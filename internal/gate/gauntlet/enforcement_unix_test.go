@@ -176,7 +176,7 @@ func TestManyJobsAreProven(t *testing.T) {
 		s.write(fmt.Sprintf("p/%d/f", i), "1")
 	}
 	s.want(Passed)
-	s.want(Passed, "300 gates are proven")
+	s.want(Passed, "300 gates are unchanged")
 }
 
 func TestAPassDependsOnTheBaseAndOnOurOwnScripts(t *testing.T) {
@@ -210,7 +210,7 @@ func TestAToolIsAskedOnce(t *testing.T) {
 	s.write("f", "1")
 	s.want(Passed)
 	before := count()
-	s.want(Passed, "proven")
+	s.want(Passed, "unchanged since")
 	if asked := count() - before; asked != 1 {
 		t.Errorf("asked %d times", asked)
 	}
@@ -279,7 +279,7 @@ func TestE14NoTimeToStartIsRed(t *testing.T) {
 		defer cancel()
 		r := Execute(ctx, o)
 		wantResult(t, r, Failed, "check:.:slow, check:.:never")
-		if failed := r.with(GateFailed); len(failed) != 2 || !strings.Contains(failed[1].Message, "shortened") {
+		if failed := r.with(GateFailed); len(failed) != 2 || !strings.Contains(failed[1].Message, "remove what shortens") {
 			t.Errorf("%s: %+v", time, r.Gates)
 		}
 	}
@@ -352,7 +352,7 @@ func TestRefusedEditsAreExplained(t *testing.T) {
 	r := s.want(Failed)
 	edit(t, r.Gates[0].Reviews[0], "skipped", "")
 	r = s.want(Failed)
-	if text := Reason(&r, true); !strings.Contains(text, "needs the reason") {
+	if text := Reason(&r, true); !strings.Contains(text, "needs a reason") {
 		t.Errorf("nobody says why the skip did not count:\n%s", text)
 	}
 }
@@ -366,9 +366,9 @@ func TestFewCallsOfGitForAProvenTree(t *testing.T) {
 	s.commit()
 	s.want(Passed)
 	s.commit() // the commit on record is another now
-	s.want(Passed, "proven")
+	s.want(Passed, "unchanged since")
 	s.program("git", command+"\nexec "+git+` "$@"`)
-	s.want(Passed, "proven")
+	s.want(Passed, "unchanged since")
 	if calls := count(); calls > 2 {
 		t.Errorf("%d calls of git", calls)
 	}

@@ -82,7 +82,7 @@ func newExecution(o Options) *execution {
 		plan:    planner{root: o.Project.Root, gates: o.Project.Gates, ci: inCI(o.Environ)},
 	}
 	if o.Limit.Shortened > 0 {
-		e.told = append(e.told, fmt.Sprintf("the client's settings give stopgate's hook only %s, less than it was installed with (stopgate doctor)", o.Limit.Shortened))
+		e.told = append(e.told, fmt.Sprintf("the settings of Claude Code give stopgate's hook only %s, less than it was installed with (see: stopgate doctor)", o.Limit.Shortened))
 	}
 	if o.Console != nil {
 		e.console.to = []io.Writer{o.Console}
@@ -111,7 +111,7 @@ func (e *execution) run(ctx context.Context) Result {
 			}
 			continue // what the other run has done may be all that was to do
 		case err != nil:
-			return e.cannotRun(ctx, v, "no log can be written: "+err.Error())
+			return e.cannotRun(ctx, v, "cannot write a log: "+err.Error())
 		}
 		defer lock.Release()
 		if lock.Left != (logdir.Owner{}) {
@@ -135,7 +135,7 @@ func (e *execution) before(ctx context.Context) (v *view, r Result, over bool) {
 	v = &view{}
 	var err error
 	if v.state, err = e.ledger.Read(); err != nil {
-		e.notes = append(e.notes, "the ledger cannot be read, so every gate runs: "+err.Error())
+		e.notes = append(e.notes, "cannot read the ledger, so every gate runs: "+err.Error())
 		v.state.Damaged = true
 	}
 	if err := e.look(ctx, v); err != nil {
@@ -167,7 +167,7 @@ func (e *execution) untouched(v *view) bool {
 
 // unchanged is the result for a tree that is the one that the agent found.
 func (e *execution) unchanged(ctx context.Context, v *view) Result {
-	r := said(Unchanged, "Nothing was changed since the agent began; no gate was asked.")
+	r := said(Unchanged, "Nothing has changed since the agent started; no gate ran.")
 	r.Tree = v.tree.Known()
 	if r.Tree == "" || e.Baseline == "" {
 		r.spared = notJudged("plan mode")
@@ -275,7 +275,7 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 func (e *execution) lookAtTree(ctx context.Context, v *view) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("look at the working tree: %v", r)
+			err = fmt.Errorf("read the working tree: %v", r)
 		}
 	}()
 	v.tree, err = e.tree.Tree(ctx)

@@ -43,9 +43,9 @@ func TestAProvenTreeIsNotRunAgain(t *testing.T) {
 	command, count := s.counter()
 	s.write(".gauntlet/config.yml", oneCheck(command))
 	s.want(Passed)
-	s.want(Passed, "proven")
+	s.want(Passed, "unchanged since")
 	s.commit()
-	s.want(Passed, "proven") // the content is the same
+	s.want(Passed, "unchanged since") // the content is the same
 	if count() != 1 {
 		t.Errorf("it ran %d times", count())
 	}
@@ -134,7 +134,7 @@ func TestRetries(t *testing.T) {
 	}
 	s.write("good", "")
 	s.want(Passed)
-	s.want(Passed, "proven")
+	s.want(Passed, "unchanged since")
 }
 
 func TestOpenFailuresOutliveEverythingButAPass(t *testing.T) {
@@ -263,7 +263,7 @@ func TestWithoutGit(t *testing.T) {
 	}
 	s.write("good", "")
 	s.want(Passed)
-	s.want(Passed, "proven")
+	s.want(Passed, "unchanged since")
 }
 
 // A run that was killed may have left gates that go on; the next run must not run
@@ -349,7 +349,7 @@ func TestE11WhatAProofCovers(t *testing.T) {
 			s.commit()
 			s.write("new", "1")
 			s.want(Passed)
-			s.want(Passed, "proven")
+			s.want(Passed, "unchanged since")
 			tt.change(s)
 			s.want(Passed)
 			if again := count() == 2; again != tt.again {
@@ -370,7 +370,7 @@ func TestE11WhatAGateChangesItselfIsNotProven(t *testing.T) {
 	if count() != 2 {
 		t.Errorf("ran %d times", count())
 	}
-	s.want(Passed, "proven")
+	s.want(Passed, "unchanged since")
 }
 
 func TestWhatRunsNowIsShown(t *testing.T) {

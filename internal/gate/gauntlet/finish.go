@@ -17,7 +17,7 @@ func (e *execution) finish(ctx context.Context, v *view, r Result, log *os.File)
 	e.debug("RUN_END status=%s passed=%d proven=%d failed=%d could_not_run=%d not_started=%d", append([]any{r.Status}, r.counts()...)...)
 	if v.unseen == nil && !r.withheld() && slices.Contains([]Status{Passed, PassedWithWarnings, Failed, RetryLimitExceeded}, r.Status) {
 		if err := e.logs.WriteState(e.executionState(ctx, v, &r)); err != nil {
-			r.Notes = append(r.Notes, "the execution state cannot be written: "+err.Error())
+			r.Notes = append(r.Notes, "cannot write the execution state: "+err.Error())
 		}
 	}
 	if r.Status == Passed && e.clear { // else they are what an agent was told to read
@@ -47,7 +47,7 @@ func (e *execution) executionState(ctx context.Context, v *view, r *Result) logd
 // now.
 func (e *execution) archive(r *Result) {
 	if err := e.logs.Archive(); err != nil {
-		r.Notes = append(r.Notes, fmt.Sprintf("the logs cannot be put away: %v", err))
+		r.Notes = append(r.Notes, fmt.Sprintf("cannot archive the logs: %v", err))
 		return
 	}
 	r.ConsoleLogPath = e.logs.Archived(r.ConsoleLogPath)

@@ -39,7 +39,7 @@ func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 		}
 		if r.Outcome == GateCouldNotRun && job.Gate().OnError == config.BlockOnError && ctx.Err() == nil {
 			r.Outcome = GateFailed
-			r.Message = "could not run, and must: " + r.Message
+			r.Message = "could not run, and on_error is block: " + r.Message
 		}
 		g.board.end(job)
 		r.Duration = time.Since(start)
@@ -61,7 +61,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 	path := g.logs.CheckLog(job.ID(), g.n)
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return job.result(GateCouldNotRun, "the log directory cannot be written: "+err.Error())
+		return job.result(GateCouldNotRun, "cannot write the log directory: "+err.Error())
 	}
 	defer log.Close()
 	dir := filepath.Join(g.Project.Root, filepath.FromSlash(job.Dir))
@@ -112,11 +112,11 @@ func (e *execution) cutOff(r *GateResult) {
 		return
 	}
 	if !known {
-		r.Message += ", and has never ended in time; " + e.Limit.advice()
+		r.Message += ", and has never finished in time; " + e.Limit.advice()
 		return
 	}
 	r.Outcome = GateFailed
-	r.Message += fmt.Sprintf("; it took %s before. If it needs longer now: %s", before.In.Round(time.Second), e.Limit.advice())
+	r.Message += fmt.Sprintf("; it took %s before. If it needs longer now, %s", before.In.Round(time.Second), e.Limit.advice())
 }
 
 // environ is what gates run with, and more.

@@ -65,7 +65,7 @@ var hidings = map[string]string{
 	"moved to an ignored name":   `mv src/f.go src/f.out`,
 	"moved, and edited a little": `mv src/f.go src/f.out; echo '// moved' >> src/f.out`,
 	"copied into a folder":       `mkdir ignored; cat src/f.go > ignored/x; rm src/f.go`,
-	"a repository of its own":    `git rm -rq --cached src 2>/dev/null || true; git init -q src`,
+	"a separate repository":      `git rm -rq --cached src 2>/dev/null || true; git init -q src`,
 	"one with a commit":          `git rm -rq --cached src 2>/dev/null || true; git init -q src; cd src; git add .; git -c user.name=a -c user.email=a@b commit -qm c`,
 	"moved into a repository":    `mkdir src/in; git init -q src/in; mv src/f.go src/in/f.go`,
 	"a link to a commit":         `git rm -rq --cached src 2>/dev/null || true; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),src`,
@@ -148,7 +148,7 @@ func TestE10WhatIsNotShownIsNamed(t *testing.T) {
 	s := reviewed(t, oneReview)
 	s.answer(allGood)
 	s.sh(`printf 'PNG\0' > src/a.png; git init -q src/in; echo x > src/in/x; head -c 1100000 /dev/zero | tr '\0' 'x' > src/long; mkfifo src/pipe`)
-	names := []string{"src/a.png (binary)", "src/in (a repository of its own)", "src/long (too long)"}
+	names := []string{"src/a.png (binary)", "src/in (a separate repository)", "src/long (too long)"}
 	r := s.want(PassedWithWarnings)
 	for _, name := range names {
 		if !strings.Contains(strings.Join(r.Warnings, "\n"), name) {

@@ -44,7 +44,7 @@ func (e *execution) keepLogs(gates []GateResult) {
 		}
 		var err error
 		if g.kept, err = keepLog(dir, g.Log, g.Job, now); err != nil {
-			e.say("note: the log of %s cannot be kept: %v", g.Job, err)
+			e.say("note: cannot keep the log of %s: %v", g.Job, err)
 		}
 	}
 	pruneKept(dir, now)
@@ -92,7 +92,7 @@ func sameFile(path string, want fs.FileInfo) error {
 	got, err := os.Lstat(path)
 	if err == nil && !os.SameFile(got, want) {
 		_ = os.Remove(path)
-		return fmt.Errorf("%s was replaced while it was kept", want.Name())
+		return fmt.Errorf("%s was replaced while it was copied", want.Name())
 	}
 	return err
 }

@@ -19,7 +19,7 @@ type Limit struct {
 // advice names what to raise for a gate that needs longer.
 func (l Limit) advice() string {
 	if l.Shortened > 0 {
-		return fmt.Sprintf("take back what shortened the hook's timeout to %s in the client's settings (stopgate doctor)", l.Shortened)
+		return fmt.Sprintf("remove what shortens the hook's timeout to %s in the settings of Claude Code (see: stopgate doctor)", l.Shortened)
 	}
 	if l.Configured {
 		return fmt.Sprintf("raise stop_hook.deadline (%s)", l.Time.Round(time.Second))

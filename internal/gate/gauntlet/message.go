@@ -16,7 +16,7 @@ func describe(r *Result, words bool) string {
 	switch r.Status {
 	case Passed:
 		if proven := len(r.with(GateProven)); proven > 0 && proven == len(r.Gates) {
-			return fmt.Sprintf("Gauntlet passed: %s proven for exactly this content, nothing had to run.", gates(proven))
+			return fmt.Sprintf("Gauntlet passed: %s unchanged since the last pass, nothing had to run.", gates(proven))
 		}
 		return "Gauntlet passed: all gates completed."
 	case PassedWithWarnings:
@@ -29,16 +29,16 @@ func describe(r *Result, words bool) string {
 	case Failed:
 		return fmt.Sprintf("Gauntlet failed: issues must be fixed (%s).", names(r.with(GateFailed)))
 	case RetryLimitExceeded:
-		return fmt.Sprintf("Gauntlet retry limit exceeded after %d failing runs: %s. A person should look at it; `stopgate clean` (agent-gauntlet clean) starts afresh.",
+		return fmt.Sprintf("Gauntlet retry limit exceeded after %d failing runs: %s. A person should look at it; `stopgate clean` (agent-gauntlet clean) resets the limit.",
 			r.Failures, names(r.with(GateFailed)))
 	case InfrastructureError:
 		why := complaints(r.with(GateCouldNotRun, GateNotStarted), words)
 		if r.Interrupted {
-			why = "it was interrupted"
+			why = "the run was interrupted"
 		}
 		return "Gauntlet could not run: " + sentence(why)
 	case TerminationPassed:
-		return "The external gauntlet says that all gates passed."
+		return "The external gauntlet reports that all gates passed."
 	case TerminationWarnings:
 		return "The external gauntlet passed with warnings: some issues were skipped."
 	case TerminationRetryLimit:

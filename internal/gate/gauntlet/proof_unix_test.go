@@ -327,7 +327,7 @@ func TestE7WhatCannotBePutAwayIsNoExit(t *testing.T) {
 	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
 	s.write("bad", "")
 	s.harm("unreadable")
-	if r := s.want(Failed); !strings.Contains(strings.Join(r.Told, "\n"), "cannot be put away") {
+	if r := s.want(Failed); !strings.Contains(strings.Join(r.Told, "\n"), "cannot archive the logs") {
 		t.Errorf("a person is told %q", r.Told)
 	}
 }

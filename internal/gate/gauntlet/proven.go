@@ -71,7 +71,7 @@ func (e *execution) announce(r Result) Result {
 	for _, note := range r.Notes {
 		e.say("note: %s", note)
 	}
-	e.say("%s", r.Message)
+	e.say("%s", r.Sentence())
 	if r.Status != NoApplicableGates {
 		e.say("Status: %s", r.Status.line())
 	}
@@ -94,7 +94,7 @@ func (e *execution) proof(state *ledger.State, job *Job, key string) (ledger.Pro
 }
 
 func provenResult(job *Job, proof ledger.Proof) GateResult {
-	r := job.result(GateProven, fmt.Sprintf("passed on %s for exactly this content", proof.At.Local().Format("2006-01-02 15:04")))
+	r := job.result(GateProven, fmt.Sprintf("unchanged since it passed on %s", proof.At.Local().Format("2006-01-02 15:04")))
 	r.Warnings = proof.Warnings
 	return r
 }

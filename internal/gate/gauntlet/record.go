@@ -44,7 +44,7 @@ func (e *execution) enter(ctx context.Context, run ledger.Run, look *ledger.Look
 		return nil
 	})
 	if err != nil {
-		r.Notes = append(r.Notes, "the ledger cannot be written, so nothing of this run is remembered: "+err.Error())
+		r.Notes = append(r.Notes, "cannot write the ledger, so this run is not recorded: "+err.Error())
 	}
 	return outcome, err == nil
 }

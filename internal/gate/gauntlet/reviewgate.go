@@ -33,7 +33,7 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 	case err != nil:
 		// A broken repository must not let the agent go without a review, nor close what
 		// was found before.
-		r := job.result(GateFailed, "git cannot show the changes, so they cannot be reviewed: "+err.Error())
+		r := job.result(GateFailed, "cannot review the changes, because git cannot show them: "+err.Error())
 		r.Violations = previous
 		return r
 	case len(bytes.TrimSpace(diff.Text)) == 0 && len(previous) == 0:
@@ -82,7 +82,7 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 	s.trace(open)
 	var message []string
 	if len(hidden) > 0 {
-		message = append(message, fmt.Sprintf("%d out of the reviewers' sight", len(hidden)))
+		message = append(message, fmt.Sprintf("%d hidden from the reviewers", len(hidden)))
 	}
 	if len(closed) > 0 {
 		message = append(message, fmt.Sprintf("%d closed", len(closed)))
@@ -91,7 +91,7 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 		message = append(message, fmt.Sprintf("%d skipped", skipped))
 	}
 	if len(dropped) > 0 {
-		message = append(message, fmt.Sprintf("%d new ones below %s left out", len(dropped), g.Project.Config.Gauntlet.NewIssues))
+		message = append(message, fmt.Sprintf("%d new ones below %s ignored", len(dropped), g.Project.Config.Gauntlet.NewIssues))
 	}
 	if same {
 		message = append(message, "nothing has changed since they were found")
@@ -159,7 +159,7 @@ func (g gateRunner) reviewFiles(job *Job, slots []review.SlotResult, open []revi
 		adapter := cmp.Or(slot.Adapter, "none")
 		path := g.logs.ReviewFile(job.ID(), adapter, slot.Slot, g.n, "json")
 		if err := atomicfile.Write(path, file.Encode(), 0o600); err != nil {
-			g.say("the review cannot be written to %s: %v", path, err)
+			g.say("cannot write the review to %s: %v", path, err)
 			continue
 		}
 		files = append(files, path)
@@ -185,7 +185,7 @@ func (g gateRunner) reviewLog(job *Job, slot int, adapter string) io.WriteCloser
 	path := g.logs.ReviewFile(job.ID(), adapter, slot, g.n, "log")
 	file, err := regular.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		g.say("the review cannot be logged: %v", err)
+		g.say("cannot log the review: %v", err)
 		return nil
 	}
 	fmt.Fprintf(file, "Starting review: %s by %s@%d\n", job.ID(), adapter, slot)

@@ -93,7 +93,7 @@ func TestReviewFindsAndVerifies(t *testing.T) {
 	if !strings.Contains(s.asked(), "fixed the whole thing") || !strings.Contains(s.asked(), "it is bad") {
 		t.Errorf("the claim was not shown:\n%s", s.asked())
 	}
-	s.want(Passed, "proven")
+	s.want(Passed, "unchanged since")
 }
 
 func TestReviewSkips(t *testing.T) {
@@ -281,8 +281,8 @@ func TestReviewThatOneOfTwoDidNotMakeClosesNothing(t *testing.T) {
 func TestReviewsWithoutABase(t *testing.T) {
 	s := reviewed(t, oneReview+"    checks:\n      - {name: t, command: 'true', cache: false}\n")
 	s.answer(allGood)
-	const tells = "reviews were shown every file: base origin/main not found"
-	if r := s.want(Passed); slices.ContainsFunc(r.Told, func(text string) bool { return strings.Contains(text, "reviews were shown") }) {
+	const tells = "reviews saw every file: base origin/main not found"
+	if r := s.want(Passed); slices.ContainsFunc(r.Told, func(text string) bool { return strings.Contains(text, "reviews saw") }) {
 		t.Errorf("with a base: %q", r.Told)
 	}
 	s.git("update-ref", "-d", "refs/remotes/origin/main")

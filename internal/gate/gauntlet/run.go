@@ -14,7 +14,7 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	if why := e.changedContext(ctx, v); why != "" {
 		if err := e.autoClean(ctx, why); err != nil {
 			// The gates can run all the same.
-			e.told = append(e.told, "the logs of earlier work cannot be put away: "+err.Error())
+			e.told = append(e.told, "cannot archive the logs of earlier work: "+err.Error())
 		}
 	}
 	if state, err := e.ledger.Read(); err == nil { // others may have written before we had the lock
@@ -27,7 +27,7 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	}
 	log, n, err := e.logs.Console()
 	if err != nil {
-		return e.cannotRun(ctx, v, "the log directory cannot be written: "+err.Error())
+		return e.cannotRun(ctx, v, "cannot write the log directory: "+err.Error())
 	}
 	defer log.Close()
 	e.openConsole(log, n, s.note)
@@ -39,7 +39,7 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	r.spared = unaffected
 	r.Gates = e.gates(ctx, v, jobs)
 	if v.position.Baseless() && slices.ContainsFunc(r.Gates, GateResult.reviewed) {
-		r.Told = append(r.Told, "reviews were shown every file: "+v.position.Note)
+		r.Told = append(r.Told, "reviews saw every file: "+v.position.Note)
 	}
 	e.keepLogs(r.Gates)
 	if len(r.Gates) == 0 && len(gone) == 0 {

@@ -38,13 +38,13 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 		file, n, err = e.logs.Console()
 	}
 	if err != nil {
-		r.Status, gate.Message = InfrastructureError, "the log directory cannot be written: "+err.Error()
+		r.Status, gate.Message = InfrastructureError, "cannot write the log directory: "+err.Error()
 	} else {
 		defer file.Close()
 		r.ConsoleLogPath, r.Run, gate.Log = file.Name(), n, file.Name()
 		r.Status = e.startRunner(ctx, runner, file, &gate)
 	}
-	r.Gates, r.spared = []GateResult{gate}, notJudged("stop_hook.runner runs in place of the gates")
+	r.Gates, r.spared = []GateResult{gate}, notJudged("stop_hook.runner runs instead of the gates")
 	e.keepLogs(r.Gates)
 	if r.withheld() {
 		r.Message = messageFor(&r)
@@ -85,7 +85,7 @@ func (e *execution) startRunner(ctx context.Context, runner []string, log io.Wri
 
 func notRun(ctx context.Context, program string, p process.Result) string {
 	if p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Sprintf("the external runner %q did not end in time", program)
+		return fmt.Sprintf("the external runner %q timed out", program)
 	}
 	return fmt.Sprintf("the external runner %q %s", program, p)
 }
@@ -119,7 +119,7 @@ func runnerMessage(r *Result) string {
 	case Passed:
 		return "Gauntlet passed: the external runner completed successfully."
 	case NoApplicableGates:
-		return "Gauntlet: no applicable gates, says the external runner."
+		return "Gauntlet: the external runner reports no applicable gates."
 	}
 	return messageFor(r)
 }

@@ -82,7 +82,7 @@ func (r *round) begin(ctx context.Context, i int, do func()) bool {
 	case ctx.Err() != nil:
 		r.results[i].Message = "was not started: " + over(ctx)
 	case by != nil:
-		r.results[i].Message = "was not started: " + by.ID() + " did not pass and fails fast"
+		r.results[i].Message = "was not started: " + by.ID() + " did not pass and has fail_fast"
 	default:
 		do()
 		return true
@@ -93,7 +93,7 @@ func (r *round) begin(ctx context.Context, i int, do func()) bool {
 // over says why nothing goes on.
 func over(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return "the time for the whole run was over"
+		return "the whole run timed out"
 	}
 	return "the run was interrupted"
 }

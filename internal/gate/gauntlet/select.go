@@ -60,7 +60,7 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 // everything is the selection where the changes cannot be seen: then anything may have
 // changed.
 func (e *execution) everything(err error) *selection {
-	return &selection{jobs: e.plan.all(), note: fmt.Sprintf("the changes cannot be seen, so everything counts as changed: %v", err)}
+	return &selection{jobs: e.plan.all(), note: fmt.Sprintf("cannot determine the changes, so everything counts as changed: %v", err)}
 }
 
 // remembered is the selection of the last look; nil where it can no longer be

@@ -42,7 +42,7 @@ func (s sight) hidden(closing []review.Violation) (hidden, closed []review.Viola
 			continue
 		}
 		hidden = append(hidden, v)
-		remarks = append(remarks, fmt.Sprintf("%s (%s): it stays open, no reviewer can see the file (%s)", v.ID, v.Location(), plain.Line(why)))
+		remarks = append(remarks, fmt.Sprintf("%s (%s): stays open, because no reviewer can see the file (%s)", v.ID, v.Location(), plain.Line(why)))
 	}
 	return hidden, closed, remarks
 }

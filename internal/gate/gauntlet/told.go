@@ -30,14 +30,26 @@ func toldOf(r *Result, quiet bool) string {
 	case r.Status == Passed:
 		return passes(r)
 	case r.Status == RetryLimitExceeded:
-		return fmt.Sprintf("the agent is let go although %s still fails, after %d tries (the retry limit). A person should look at it; `stopgate clean` counts afresh",
+		return fmt.Sprintf("stop allowed although %s still fails: the retry limit is reached after %d tries. A person should look at it; `stopgate clean` resets the limit",
 			names(r.with(GateFailed)), r.Failures)
 	}
 	return ofGates(r.Message)
 }
 
+// Sentence is the message as a person reads it: the older tool's hook answers with its own words.
+func (r *Result) Sentence() string {
+	text := ofGates(r.Message)
+	if text == r.Message {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
 // ofGates is a message in our own words: the older tool speaks of its gauntlet.
 func ofGates(message string) string {
+	if text, found := strings.CutPrefix(message, "Gauntlet: "); found {
+		return strings.TrimSuffix(text, ".")
+	}
 	if text, found := strings.CutPrefix(message, "Gauntlet "); found {
 		return "the gates " + strings.TrimSuffix(text, ".")
 	}

@@ -20,7 +20,7 @@ func withheldBefore(project *keeper.Project) (Result, bool) {
 // Held is the result when an agent is held back because what was approved cannot be run.
 func Held(why string) Result {
 	r := Result{Status: Failed, Gates: []GateResult{{Job: "trust", Kind: KindCheck, Name: "trust", Outcome: GateFailed, Message: why, withheld: true}}}
-	r.Message, r.spared = messageFor(&r), notJudged("what was approved cannot be run")
+	r.Message, r.spared = messageFor(&r), notJudged("the approved files cannot be run")
 	return r
 }
 

@@ -272,7 +272,7 @@ func TestRulingC5DeadlineOfTheChainIsNoFailure(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	v := Guard{}.Judge(ctx, call)
-	if v.Outcome != keeper.CouldNotRun || v.Blocks() || !strings.Contains(v.Message, "the hook's own time was over") {
+	if v.Outcome != keeper.CouldNotRun || v.Blocks() || !strings.Contains(v.Message, "the hook timed out or was cancelled") {
 		t.Errorf("got %+v, want could-not-run", v)
 	}
 }

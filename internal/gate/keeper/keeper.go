@@ -74,7 +74,7 @@ func (v Verdict) Observed() Verdict {
 		return v
 	}
 	v.Status, v.Reason = WouldBlock, ""
-	v.Message = "mode: observe, so nothing is blocked; this would have been: " + v.Summary
+	v.Message = "mode: observe, so nothing is blocked; would have been blocked: " + v.Summary
 	return v
 }
 

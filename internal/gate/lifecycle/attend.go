@@ -106,14 +106,14 @@ func (p *prompt) put() (journal.Position, error) {
 // Why there is no answer, where the daemon knows: nobody needs one any more, or nobody was
 // ever asked, since too much is asked already.
 var (
-	errSettled  = errors.New("it was settled elsewhere")
-	errNotTaken = errors.New("the daemon asks nobody about it")
+	errSettled  = errors.New("already settled elsewhere")
+	errNotTaken = errors.New("the daemon does not ask a person about it")
 )
 
 // Why nobody waits for an answer any more although nobody told us.
 var (
-	errAnsweredThere = errors.New("it was answered in the terminal")
-	errClientGone    = errors.New("the client is gone")
+	errAnsweredThere = errors.New("answered in the terminal")
+	errClientGone    = errors.New("the agent's Claude Code has exited")
 )
 
 // await asks for the answer until there is one. The daemon may be started anew meanwhile.
@@ -202,7 +202,7 @@ func (p *prompt) failed(answer hook.Answer, why error) (hook.Answer, keeper.Verd
 	if quietly(why) {
 		return answer, v
 	}
-	message := fmt.Sprintf("nobody can answer this from elsewhere: %v", why)
+	message := fmt.Sprintf("this can only be answered in the terminal: %v", why)
 	p.keeper.logf("agent %s: %s", p.agent.id, message)
 	return answer.Tell("stopgate: " + message), keeper.Verdict{Outcome: keeper.CouldNotRun, Status: "not_asked", Summary: why.Error()}
 }
@@ -234,7 +234,7 @@ func (p *prompt) settle(answer hook.Answer, payload *hook.PermissionRequestPaylo
 			return answer.Permit().Input(json.RawMessage(`{}`)), v
 		case "revise":
 			v.Outcome = keeper.Failed
-			return answer.Deny(said("A person wants the plan to be revised", r.Message)), v
+			return answer.Deny(said("A person asks you to revise the plan", r.Message)), v
 		}
 	case agentdir.Permission:
 		switch r.Option {
@@ -242,10 +242,10 @@ func (p *prompt) settle(answer hook.Answer, payload *hook.PermissionRequestPaylo
 			return answer.Permit(), v
 		case "deny":
 			v.Outcome = keeper.Failed
-			return answer.Deny(said("A person did not permit this", r.Message)), v
+			return answer.Deny(said("A person denied this", r.Message)), v
 		}
 	}
-	return answer, keeper.Verdict{Status: "settled", Summary: "a person decided something else"}
+	return answer, keeper.Verdict{Status: "settled", Summary: "a person chose something else"}
 }
 
 func said(what, words string) string {

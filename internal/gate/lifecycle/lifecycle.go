@@ -65,15 +65,15 @@ func (k *Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 func (k *Keeper) Alone(ctx context.Context, call *keeper.Call, id string) keeper.Verdict {
 	a, err := k.agent(id)
 	if err != nil || !a.dir.Exists() {
-		return passed("unknown_agent", "nobody started that agent")
+		return passed("unknown_agent", "unknown agent")
 	}
 	payload := call.Payload.Common()
 	session, err := a.dir.Session()
 	switch {
 	case payload.AgentID != "":
-		return passed("subagent", "a subagent's stop is not the agent's")
+		return passed("subagent", "this is a subagent's stop, not the agent's")
 	case payload.SessionID != "" && err == nil && session.ID != payload.SessionID:
-		return passed("other_session", "it is not the agent's own session")
+		return passed("other_session", "this is not the agent's own session")
 	}
 	return k.judge(ctx, call, a)
 }
@@ -112,7 +112,7 @@ func (k *Keeper) judge(ctx context.Context, call *keeper.Call, a agent) keeper.V
 		if fault, found := k.apiError(call); found {
 			return k.park(call, a, fault)
 		}
-		return passed("blocked_before", "it was held back in this prompt before")
+		return passed("blocked_before", "already blocked once for this prompt")
 	}
 	signal, err := k.Daemon().Signal(ctx, a.id, call.Received)
 	if err == nil && signal.Signaled {
@@ -132,7 +132,7 @@ func (k *Keeper) judge(ctx context.Context, call *keeper.Call, a agent) keeper.V
 
 func heardOf(s daemonapi.Signal) string {
 	if s.Kind == "" {
-		return "no pipeline and no run needs the agent any more"
+		return "no pipeline or run needs the agent any more"
 	}
 	return "the agent signalled " + s.Kind
 }
@@ -159,14 +159,14 @@ func (k *Keeper) hold(call *keeper.Call, a agent) keeper.Verdict {
 func (k *Keeper) mustSignal(id string) string {
 	return "You must explicitly signal completion before stopping. Run: " +
 		settings.ShellCommand(k.Program(), "emit", event.AgentSignal, "--agent", id, "complete") +
-		"\nIf a person has to decide something, write escalate in place of complete, or '" + `{"kind":"escalate","message":"what they should know"}` + "'."
+		"\nIf it cannot be done, write fail instead of complete. If a person has to decide something, write escalate instead of complete, or '" + `{"kind":"escalate","message":"what they should know"}` + "'."
 }
 
 // unheld is the verdict where nobody can say whether the agent has signalled.
 func (k *Keeper) unheld(call *keeper.Call, a agent, err error) keeper.Verdict {
-	what := fmt.Sprintf("nobody could say whether agent %s has signalled: %v", a.id, err)
+	what := fmt.Sprintf("cannot tell whether agent %s has signalled: %v", a.id, err)
 	if call.Global.Lifecycle.WhenDaemonDown == config.BlockWhenDown {
-		k.logf("%s; it was held back, as lifecycle.when_daemon_down says", what)
+		k.logf("%s; its stop was blocked (lifecycle.when_daemon_down: block)", what)
 		v := held("daemon_down", k.mustSignal(a.id))
 		v.Message = what
 		return v
@@ -179,7 +179,7 @@ func (k *Keeper) unheld(call *keeper.Call, a agent, err error) keeper.Verdict {
 // untold is the verdict where the daemon cannot be told of a stop. Holding the agent back
 // would say that somebody was.
 func untold(err error) keeper.Verdict {
-	return keeper.Verdict{Outcome: keeper.CouldNotRun, Status: "journal", Message: "nobody was told that the agent stops: " + err.Error()}
+	return keeper.Verdict{Outcome: keeper.CouldNotRun, Status: "journal", Message: "cannot record that the agent stops: " + err.Error()}
 }
 
 func passed(status, summary string) keeper.Verdict {
@@ -198,7 +198,7 @@ func emit(call *keeper.Call, name string, word event.Word) error {
 
 func emitRecord(call *keeper.Call, r event.Record) (journal.Position, error) {
 	if call.Journal == nil {
-		return journal.Position{}, errors.New("there is no journal")
+		return journal.Position{}, errors.New("no journal")
 	}
 	r.Call, r.Kind = journal.NewID(), event.Emitted
 	r.Session = call.Payload.Common().SessionID

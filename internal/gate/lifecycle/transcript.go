@@ -50,7 +50,7 @@ func (k *Keeper) park(call *keeper.Call, a agent, fault apiFault) keeper.Verdict
 	if err != nil {
 		return untold(err)
 	}
-	return passed("api_error", "the turn ended in an error of the API: "+fault.word)
+	return passed("api_error", "the turn ended with an API error: "+fault.word)
 }
 
 // Reset is when an error's text says that the API takes requests again, as the journal has

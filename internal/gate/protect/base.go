@@ -332,7 +332,7 @@ func (p Place) base(ctx context.Context) (*base, error) {
 		return b, nil
 	}
 	if err := p.store(b); err != nil {
-		p.logf("remember the protected files of %s: %v", p.Project.Root, err) // they are compared all the same
+		p.logf("record the protected files of %s: %v", p.Project.Root, err) // they are compared all the same
 	}
 	return b, nil
 }

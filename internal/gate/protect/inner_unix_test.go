@@ -154,7 +154,7 @@ func TestE7APipeInThePlaceOfIgnoreRules(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
 	found, err := p.Look(ctx)
-	if err == nil || err.Error() != "list new files: git does not answer" || ctx.Err() != nil {
+	if err == nil || err.Error() != "list new files: git timed out" || ctx.Err() != nil {
 		t.Errorf("%v, %v", err, ctx.Err())
 	}
 	var lines []string

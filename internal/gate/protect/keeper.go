@@ -107,7 +107,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree)
 		return v
 	}
 	if err := place.keep(memory); err != nil {
-		k.logf("remember what was said of protected files: %v", err)
+		k.logf("record what was reported about protected files: %v", err)
 		if v.Blocks() { // what cannot be remembered would be blocked for ever
 			v = needsPerson(seen, true)
 		}
@@ -163,7 +163,7 @@ func asks(s sight, isNew bool) keeper.Verdict {
 	switch {
 	case len(s.touches) == 0:
 	case isNew:
-		told = append(told, "protected files were touched:\n"+list(s.touches)+"\nLook at them and approve them with: stopgate approve")
+		told = append(told, "protected files were changed:\n"+list(s.touches)+"\nReview and approve them with: stopgate approve")
 	default:
 		told = append(told, plain.Count(len(s.touches), "protected file")+" not approved yet, see: stopgate approve --list")
 	}
@@ -178,8 +178,8 @@ const incomparable = "protected files cannot be compared: "
 func blocks(s sight) keeper.Verdict {
 	var reasons []string
 	if len(s.touches) > 0 {
-		reasons = append(reasons, "These files are protected in this project, and were touched in this session:\n"+list(s.touches)+
-			"\n\nRevert them, or ask a person to look at them with `stopgate approve`. Only a person can approve.")
+		reasons = append(reasons, "These files are protected in this project and were changed in this session:\n"+list(s.touches)+
+			"\n\nRevert them, or ask a person to review them with `stopgate approve`. Only a person can approve.")
 	}
 	if s.fault != "" {
 		reasons = append(reasons, incomparable+s.fault+"; repair the repository, or ask a person")
@@ -228,7 +228,7 @@ func summary(found []Touch) string {
 		names = append(names, t.String())
 		named = append(named, t.Notes...)
 	}
-	text := fmt.Sprintf("%s touched and not approved: %s", plain.Count(len(found), "protected file"), strings.Join(plain.Few(names, files), ", "))
+	text := fmt.Sprintf("%s changed and not approved: %s", plain.Count(len(found), "protected file"), strings.Join(plain.Few(names, files), ", "))
 	if len(named) > 0 {
 		text += "; " + strings.Join(plain.Few(named, notes), ", ")
 	}

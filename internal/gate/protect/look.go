@@ -62,7 +62,7 @@ func (p Place) added(ctx context.Context) ([]string, error) {
 // patience is how long git may take for one part of a look, as for what the gates look at.
 const patience = 30 * time.Second
 
-var errSilent = errors.New("git does not answer")
+var errSilent = errors.New("git timed out")
 
 // limit is for one part of a look, and leaves half of the time that there is to the others: a
 // pipe in the place of a .gitignore makes git wait for ever, and must not keep us from saying so.

@@ -35,7 +35,7 @@ func (p Place) At(ctx context.Context, names []string) (all []Touch, err error) 
 			t.What, t.Is = Changed, found[i].Is
 		}
 		if t.Is.Kind == change.Unreadable {
-			return nil, fmt.Errorf("%s cannot be read, so nothing of it can be approved", plain.Name(name))
+			return nil, fmt.Errorf("cannot read %s, so it cannot be approved", plain.Name(name))
 		}
 		all = append(all, t)
 	}
@@ -97,7 +97,7 @@ func (p Place) still(ctx context.Context, m memory) Waiting {
 
 var (
 	// ErrMoved means that a file is no longer what a touch says.
-	ErrMoved = errors.New("it is another one by now; look again")
+	ErrMoved = errors.New("the file has changed again; review it again")
 	// ErrNoText means that there is nothing to show of a file.
 	ErrNoText = errors.New("no text")
 )

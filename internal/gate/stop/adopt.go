@@ -104,7 +104,7 @@ func (c *call) adopt(rec event.Record, answer given) Reply {
 	rec.Decision = answer.Decision
 	rec.Verdicts = []event.Verdict{{
 		Keeper: "chain", Outcome: keeper.Passed.String(), Status: "adopted", Reused: true, Blocked: answer.Decision == "block",
-		Message: "another entry of stopgate's in the settings answered this stop; this call gave the same answer",
+		Message: "another stopgate entry in the settings answered this stop; this call gave the same answer",
 	}}
 	c.write(rec, event.Answered)
 	return Reply{Stdout: answer.Stdout}
@@ -120,14 +120,14 @@ func (c *call) outwaited(ctx context.Context, kc *keeper.Call) Judgement {
 	rest := c.timeout(kc.Payload, kc.Project) - c.Now().Sub(c.start) // before the client ends us
 	ctx, cancel := context.WithTimeout(ctx, min(grace, rest/2))
 	defer cancel()
-	const what = "another call of stopgate's hook was still checking this stop when the time for this one was over"
+	const what = "another stopgate hook was still checking this stop when this one timed out"
 	plan := kc.Payload.Common().PermissionMode == "plan"
 	for i := range kc.Trees {
 		tree := &kc.Trees[i]
 		if !c.global.Observes(tree.Project.Config) && c.answersFor(ctx, tree, plan) {
 			return Judgement{Verdicts: []keeper.Verdict{{
 				Keeper: "chain", Outcome: keeper.Failed, Status: "deadline", Uncounted: true, Summary: what,
-				Reason: "The work in " + plain.Name(tree.Project.Root) + " is not known to be good: " + what + ". Stop again when that one has ended.",
+				Reason: "The work in " + plain.Name(tree.Project.Root) + " was not checked: " + what + ". Stop again when that hook has finished.",
 			}}}
 		}
 	}

@@ -18,7 +18,7 @@ func (s *Service) AgentStop(ctx context.Context, agent string, stdin io.Reader) 
 		return Reply{}
 	}
 	defer recovered(s.logf, "panic", func(r any) {
-		reply = telling(fmt.Sprintf("stopgate: internal error, the agent was not held: %v", r))
+		reply = telling(fmt.Sprintf("stopgate: internal error, the stop was allowed: %v", r))
 	})
 
 	payload, err := readStop(stdin)
@@ -47,7 +47,7 @@ func (c *call) agentStop(ctx context.Context, agent string, payload *hook.StopPa
 		rec.Effects = report.Effects
 		answer = answer.Tell(report.Message)
 	}
-	c.concludeAlone(rec, payload, place, j, "agent hook stop asks no gates")
+	c.concludeAlone(rec, payload, place, j, "agent hook stop runs no gates")
 
 	answer = answer.Tell(spoken(last))
 	if c.journalErr != nil {

@@ -60,7 +60,7 @@ func (c *call) concludeAlone(rec event.Record, payload *hook.StopPayload, place 
 
 func (c *call) warnGlobal() {
 	if c.globalErr != nil {
-		c.logf("warning: %v; the defaults hold in place of the sections with faults", c.globalErr)
+		c.logf("warning: %v; invalid sections fall back to the defaults", c.globalErr)
 	}
 }
 

@@ -87,7 +87,7 @@ func (s *scene) wantGates(want map[string]string) {
 func TestAnsweredListsEveryGate(t *testing.T) {
 	t.Parallel()
 	asked := func(outcome string) map[string]string {
-		all := every("skipped: nothing that it is for has changed")
+		all := every("skipped: nothing that it checks has changed")
 		all["check:.:t"], all["check:packages/one:unit"], all["check:a:same"] = outcome, "passed", "passed"
 		all["check:b:same"] = "skipped: the same command in the same folder as check:a:same"
 		return all
@@ -147,7 +147,7 @@ func TestAnsweredSaysWhyATreeWasNotJudged(t *testing.T) {
 			check(s.t, err)
 			stopHook(s.t, s, nil)
 			check(s.t, lock.Release())
-		}, "another run was going on"},
+		}, "another run was in progress"},
 		"stop-hook, cycle": {"", func(s *scene) {
 			stopHook(s.t, s, fields{"stop_hook_active": true})
 		}, "verify_fixes is false, and this stop follows a block"},
@@ -167,12 +167,12 @@ func TestAnsweredByHooksThatAskNoGates(t *testing.T) {
 	reviewed := newReviewed(t, "")
 	reviewed.config(untilGood)
 	reviewed.stops(nil)
-	reviewed.wantGates(map[string]string{"check:.:t": "skipped: not judged: supervisor-hook asks no gates"})
+	reviewed.wantGates(map[string]string{"check:.:t": "skipped: not judged: supervisor-hook runs no gates"})
 
 	agent, _ := managed(t, agentdir.Idle, "")
 	agent.config(untilGood)
 	agent.alone(agentID, string(agent.payload(hook.Stop, nil)))
-	agent.wantGates(map[string]string{"check:.:t": "skipped: not judged: agent hook stop asks no gates"})
+	agent.wantGates(map[string]string{"check:.:t": "skipped: not judged: agent hook stop runs no gates"})
 }
 
 // A block that is not given because the client would not honour it is on record like any other.
@@ -192,7 +192,7 @@ func TestAnsweredNamesTheExternalRunner(t *testing.T) {
 	s := newManyGates(t, "stop_hook: {runner: [sh, -c, 'echo said; exit 1']}\n")
 	write(t, s.path("g"), "")
 	s.stop(nil)
-	want := every("skipped: not judged: stop_hook.runner runs in place of the gates")
+	want := every("skipped: not judged: stop_hook.runner runs instead of the gates")
 	want["runner"] = "failed: exit 1"
 	s.wantGates(want)
 	wantLog(t, s.answered().Trees[0].Gates[0], "said")
@@ -346,7 +346,7 @@ func TestAnsweredWithoutRoomForLogs(t *testing.T) {
 		t.Errorf("got %+v", gate)
 	}
 	console, err := os.ReadFile(s.path("gauntlet_logs/console.1.log"))
-	if err != nil || !strings.Contains(string(console), "note: the log of check:.:t cannot be kept") {
+	if err != nil || !strings.Contains(string(console), "note: cannot keep the log of check:.:t") {
 		t.Errorf("the console says %s (%v)", console, err)
 	}
 }

@@ -74,7 +74,7 @@ func (c *call) protect(ctx context.Context, projects []*keeper.Project, session 
 			Since: startOf(session, project.Root),
 		}
 		if err := place.Begin(ctx); err != nil {
-			c.logf("remember the protected files of %s: %v", project.Root, err)
+			c.logf("record the protected files of %s: %v", project.Root, err)
 		}
 	}
 }

@@ -159,7 +159,7 @@ func overrun(ctx context.Context, v keeper.Verdict) keeper.Verdict {
 		v.Status = "interrupted"
 	}
 	if v.Message == "" {
-		v.Message = "the hook timed out before it was done"
+		v.Message = "the hook timed out before it finished"
 	}
 	return v
 }
@@ -198,7 +198,7 @@ func (c *Chain) exhausted(blocks map[string]int, k keeper.Keeper) string {
 	case n >= k.MaxBlocks():
 		return fmt.Sprintf("after %d blocks of this prompt", n)
 	case c.Cap > 0 && total >= c.Cap:
-		return fmt.Sprintf("after %d blocks of this prompt, as many as the client honours", total)
+		return fmt.Sprintf("after %d blocks of this prompt, the most that Claude Code allows", total)
 	}
 	return ""
 }
@@ -232,6 +232,6 @@ func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
 		Notify:      true,
 		NeedsPerson: v.NeedsPerson,
 		Trees:       v.Trees,
-		Message:     fmt.Sprintf("gave up %s; the agent is let go although this is not fixed: %s", why, v.Summary),
+		Message:     fmt.Sprintf("gave up %s; stop allowed although this is not fixed: %s", why, v.Summary),
 	}
 }

@@ -142,7 +142,7 @@ func TestRulingC4NeverBeyondTheClientsCap(t *testing.T) {
 				if i < tt.blocks {
 					wantBlock(t, r, "one objects")
 				} else {
-					wantAllow(t, r, "gave up", "as many as the client honours")
+					wantAllow(t, r, "gave up", "the most that Claude Code allows")
 				}
 			}
 		})
@@ -252,7 +252,7 @@ func TestRulingC5TheChainAnswersBeforeTheClientsTimeout(t *testing.T) {
 				}
 				start := time.Now()
 				wantAllow(t, s.raw(t.Context(), hook.Stop, s.payload(hook.Stop, nil)),
-					"the hook timed out before it was done", "not checked by: never asked")
+					"the hook timed out before it finished", "not checked by: never asked")
 				if left != tt.want {
 					t.Errorf("a keeper gets %s, want %s", left, tt.want)
 				}
@@ -282,7 +282,7 @@ func TestRulingC5VerdictThatWasReadyStands(t *testing.T) {
 func TestRulingC5CommandIsEndedAtTheDeadline(t *testing.T) {
 	s := newScene(t, "  Stop:\n    - {run: exec sleep 600, timeout: 30m}\n")
 	install(t, s, `,"timeout":1`)
-	wantAllow(t, s.stop(nil), "the hook's own time was over", "nothing was checked")
+	wantAllow(t, s.stop(nil), "the hook timed out or was cancelled", "nothing was checked")
 	s.wantVerdict("guard", "could_not_run", "deadline")
 }
 

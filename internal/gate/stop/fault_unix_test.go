@@ -122,8 +122,9 @@ func TestE8AtTheDeadline(t *testing.T) {
 		"the tree is as the agent found it": {func(s *scene) { write(s.t, s.path("red"), ""); s.prompt("what is this?", nil) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newWork(t)
-			s.config(untilGood + "stop_hook: {deadline: 1}\n")
+			s.config(untilGood + "stop_hook: {deadline: 10}\n")
 			s.approve()
 			tt.work(s)
 			before := series(s)
@@ -154,7 +155,7 @@ func series(s *scene) int {
 func TestE8TheOlderHookLetsGoUnlessSomethingIsOpen(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)
-	s.config(untilGood + "stop_hook: {run_interval_minutes: 0, deadline: 1}\n")
+	s.config(untilGood + "stop_hook: {run_interval_minutes: 0, deadline: 10}\n")
 	s.approve()
 	write(t, s.path("g"), "")
 	hold := func() func() error {
@@ -179,32 +180,36 @@ func TestE8TheOlderHookLetsGoUnlessSomethingIsOpen(t *testing.T) {
 
 func TestE15TheDeadlineFollowsTheHooksTimeout(t *testing.T) {
 	t.Parallel()
+	// Long enough for a busy machine to start the gate in.
 	cut := strings.Replace(untilGood, "test ! -e red", "test ! -e slow || exec sleep 600", 1)
 	t.Run("never ended in time", func(t *testing.T) {
+		t.Parallel()
 		s := newWork(t)
 		s.config(cut)
 		s.approve()
-		install(t, s, `,"timeout":4`)
+		install(t, s, `,"timeout":20`)
 		write(t, s.path("slow"), "")
-		wantAllow(t, s.stop(nil), "check:.:t", "cut off", "has never ended in time", "raise the hook's timeout")
+		wantAllow(t, s.stop(nil), "check:.:t", "cut off", "has never finished in time", "raise the hook's timeout")
 		s.wantVerdict("gates", "could_not_run", "deadline")
 	})
 	t.Run("ended in time before", func(t *testing.T) {
+		t.Parallel()
 		s := newWork(t)
 		s.config(cut)
 		s.approve()
-		install(t, s, `,"timeout":4`)
+		install(t, s, `,"timeout":20`)
 		write(t, s.path("g"), "")
 		wantAllow(t, s.stop(nil))
 		write(t, s.path("slow"), "")
 		wantBlock(t, s.stop(nil), "check:.:t")
 	})
 	t.Run("the configuration only shortens it", func(t *testing.T) {
+		t.Parallel()
 		s := newWork(t)
-		s.config(cut + "stop_hook: {deadline: 1}\n")
+		s.config(cut + "stop_hook: {deadline: 15}\n")
 		s.approve()
 		write(t, s.path("slow"), "")
-		wantAllow(t, s.stop(nil), "raise stop_hook.deadline (1s)")
+		wantAllow(t, s.stop(nil), "raise stop_hook.deadline (15s)")
 	})
 }
 

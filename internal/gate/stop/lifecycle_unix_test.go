@@ -457,7 +457,7 @@ func TestInARecessNobodyIsHeld(t *testing.T) {
 func TestNobodyIsHeldWhenNobodyCanBeTold(t *testing.T) {
 	s, _ := managed(t, agentdir.Escalate, "")
 	check(t, os.WriteFile(filepath.Join(s.state, "journal"), nil, 0o600))
-	wantAllow(t, s.stop(nil), "nobody was told that the agent stops")
+	wantAllow(t, s.stop(nil), "cannot record that the agent stops")
 }
 
 func (s *scene) alone(id, stdin string) reply {
@@ -549,10 +549,10 @@ func TestAPersonAnswers(t *testing.T) {
 		{"cancelled", "AskUserQuestion", colors, daemonapi.Reply{Option: "cancel"}, "", "settled"},
 		{"no questions", "AskUserQuestion", fields{}, daemonapi.Reply{Message: "x"}, "", "settled"},
 		{"plan accepted", "ExitPlanMode", fields{"plan": "1. do"}, daemonapi.Reply{Option: "accept"}, permitted(`{"behavior":"allow","updatedInput":{}}`), "answered"},
-		{"plan to be revised", "ExitPlanMode", fields{}, daemonapi.Reply{Option: "revise", Message: "less"}, permitted(`{"behavior":"deny","message":"A person wants the plan to be revised, and says: less"}`), "answered"},
+		{"plan to be revised", "ExitPlanMode", fields{}, daemonapi.Reply{Option: "revise", Message: "less"}, permitted(`{"behavior":"deny","message":"A person asks you to revise the plan, and says: less"}`), "answered"},
 		{"plan cancelled", "ExitPlanMode", fields{}, daemonapi.Reply{Option: "cancel"}, "", "settled"},
 		{"approved", "Bash", fields{"command": "make"}, daemonapi.Reply{Option: "approve"}, permitted(`{"behavior":"allow"}`), "answered"},
-		{"denied", "Bash", fields{"command": "make"}, daemonapi.Reply{Option: "deny"}, permitted(`{"behavior":"deny","message":"A person did not permit this."}`), "answered"},
+		{"denied", "Bash", fields{"command": "make"}, daemonapi.Reply{Option: "deny"}, permitted(`{"behavior":"deny","message":"A person denied this."}`), "answered"},
 		{"done with it", "Bash", nil, daemonapi.Reply{Option: "done"}, "", "settled"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -114,7 +114,7 @@ func (c *call) orphaned(e hook.Event) []keeper.Verdict {
 func (l Locator) Locate(root string, withGates bool) Place {
 	p := Place{Root: root}
 	if l.GlobalErr != nil {
-		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; the defaults hold in place of the sections with faults (all faults: stopgate validate)")
+		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; invalid sections fall back to the defaults (all errors: stopgate validate)")
 	}
 	if err := owner.Check(root, l.Environ); err != nil {
 		p.foreign(err)
@@ -141,7 +141,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 	}
 	project, err := read(source, live, withGates)
 	if err != nil {
-		p.cannot("config", "invalid_config", firstLine(err)+" (all faults: stopgate validate)")
+		p.cannot("config", "invalid_config", firstLine(err)+" (all errors: stopgate validate)")
 		return p
 	}
 	project.Root, project.ConfigDir, project.Approval, project.Content = root, source, standing.ID, standing.Content
@@ -165,7 +165,7 @@ func (l Locator) unapproved(root string) Place {
 func (p *Place) foreign(err error) {
 	message := err.Error()
 	if foreign := (*owner.Error)(nil); errors.As(err, &foreign) {
-		message += ". If you trust it: " + foreign.Hint()
+		message += ". If you trust it, run: " + foreign.Hint()
 	}
 	p.cannot("owner", "foreign_owner", message)
 }
@@ -193,7 +193,7 @@ func (p *Place) hold(stateDir string) {
 	what := p.Verdicts[len(p.Verdicts)-1].Message
 	p.Held = &keeper.Verdict{
 		Keeper: "trust", Outcome: keeper.Failed, Status: "damaged_approval", Uncounted: true, Summary: what,
-		Reason: "Gates were failing here, and what was approved cannot be read any more, so they cannot be run: " + what + ". Ask a person to approve (`stopgate trust`).",
+		Reason: "Gates were failing here, and they cannot run again because the approved files cannot be read: " + what + ". Ask a person to approve (`stopgate trust`).",
 	}
 }
 
@@ -221,9 +221,9 @@ func (p *Place) edited(standing trust.Standing, absent bool) {
 	help := "To approve it as it is now: stopgate trust"
 	switch {
 	case absent:
-		what, help = paths.ProjectConfig(p.Root)+" "+trust.NotInBranch, "To have it here: "+trust.GetHere
+		what, help = paths.ProjectConfig(p.Root)+" "+trust.NotInBranch, "To get it here: "+trust.GetHere
 	case standing.Gone:
-		help = "To put it back: stopgate trust --restore"
+		help = "To restore it: stopgate trust --restore"
 	}
 	p.Verdicts = append(p.Verdicts, keeper.Verdict{
 		Keeper: "trust", Outcome: keeper.Passed, Status: "edited", Message: what + "; the approved files run instead. " + help,
@@ -253,7 +253,7 @@ func (p *Place) distrust(dir string) {
 		}
 		would = "it would run " + strings.Join(plain.Few(commands, 5), ", ")
 	}
-	p.cannot("trust", "untrusted", fmt.Sprintf("%s was never approved, so nothing of it runs: %s. Read it, then approve it with: stopgate trust", dir, would))
+	p.cannot("trust", "untrusted", fmt.Sprintf("%s was never approved, so nothing in it runs: %s. Read it, then approve it with: stopgate trust", dir, would))
 }
 
 func offMessage(r Recess) string {

@@ -370,7 +370,7 @@ func TestE20BlocksOncePerContent(t *testing.T) {
 	write(t, s.global, "trust: enforce\n"+string(text))
 	write(t, s.path("p/a_test.go"), withoutB)
 	r := s.stop(nil)
-	wantBlock(t, r, "Revert them, or ask a person to look at them with `stopgate approve`")
+	wantBlock(t, r, "Revert them, or ask a person to review them with `stopgate approve`")
 	if len(r.Reason) > 600 {
 		t.Errorf("%d bytes", len(r.Reason))
 	}
@@ -799,6 +799,6 @@ func TestE7ObservingABrokenRepository(t *testing.T) {
 	s := newProtected(t, block+"protect_new: true\nmode: observe\n", true)
 	s.keepers = s.keepers[1:]
 	write(t, s.path(".git/index"), "")
-	wantAllow(t, s.stop(nil), "would have been: protected files cannot be compared")
+	wantAllow(t, s.stop(nil), "would have been blocked: protected files cannot be compared")
 	s.wantVerdict("protect", "failed", "would_block")
 }

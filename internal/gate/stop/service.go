@@ -232,7 +232,7 @@ func (c *call) forget(session string) {
 // imposed says that stopgate goes by the person's own environment.
 func imposed(names []string) keeper.Verdict {
 	return keeper.Verdict{Keeper: "settings", Outcome: keeper.Passed, Status: "imposed", Message: fmt.Sprintf(
-		"the project's settings for Claude Code set %s; stopgate does not take that from a project", strings.Join(names, ", "))}
+		"the project's settings for Claude Code set %s; stopgate ignores that in a project", strings.Join(names, ", "))}
 }
 
 // keeperCall is the call as keepers see it.

@@ -33,7 +33,7 @@ func (s *Service) StopHook(ctx context.Context, stdin io.Reader) (reply Reply) {
 	}
 	if s.chained(payload) {
 		return stopReply(gauntlet.Result{
-			Status: gauntlet.StopHookDisabled, Message: "The gates are run by the hook that stopgate gave this agent's client.",
+			Status: gauntlet.StopHookDisabled, Message: "The gates are run by the hook that stopgate installed for this agent.",
 		}, keeper.Verdict{})
 	}
 	return c.stopHook(ctx, payload)

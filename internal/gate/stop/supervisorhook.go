@@ -107,7 +107,7 @@ func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Re
 		}
 		return verdict
 	})
-	c.concludeAlone(rec, payload, place, j, "supervisor-hook asks no gates")
+	c.concludeAlone(rec, payload, place, j, "supervisor-hook runs no gates")
 	return c.supervisorReply(last)
 }
 

@@ -386,7 +386,7 @@ func TestSupervisorHookInAnotherProject(t *testing.T) {
 // The time for a review is what the installed entry leaves.
 func TestSupervisorHookHasADeadline(t *testing.T) {
 	r := newReviewed(t, "")
-	write(t, r.path(".claude/settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ccc supervisor-hook","timeout":4}]}]}}`)
+	write(t, r.path(".claude/settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ccc supervisor-hook","timeout":20}]}]}}`)
 	start := time.Now()
 	r.now = func() time.Time { return start }
 	r.acts("exec sleep 600")

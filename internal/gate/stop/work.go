@@ -48,7 +48,7 @@ func (c *call) update(payload hook.Payload, root string, session *work.Session, 
 		session = s
 	})
 	if err != nil {
-		c.logf("remember where the session works: %v", err)
+		c.logf("record where the session works: %v", err)
 	}
 	return session
 }
@@ -161,15 +161,15 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *work.Sessio
 		if !tree.Red || !tree.Vanished() {
 			continue
 		}
-		what := fmt.Sprintf("%s, where gates failed in this session, is not there any more", plain.Line(root))
+		what := fmt.Sprintf("%s, where gates failed in this session, no longer exists", plain.Line(root))
 		verdict := keeper.Verdict{Keeper: "work", Outcome: keeper.Failed, Status: "vanished", Summary: what, Uncounted: true}
 		if tree.Missed {
-			verdict.Message, verdict.NeedsPerson = what+", and no gate has seen the work since", true
+			verdict.Message, verdict.NeedsPerson = what+", and no gate has checked the work since", true
 			place.Verdicts = append(place.Verdicts, verdict)
 			continue
 		}
 		c.update(payload, place.Root, session, func(s *work.Session) { s.SetTree(root, func(t *work.Tree) { t.Missed = true }) })
-		verdict.Reason = what + ". Put it back and stop again, or ask a person to approve its new place (`stopgate trust`)."
+		verdict.Reason = what + ". Restore it and stop again, or ask a person to approve its new location (`stopgate trust`)."
 		place.Held = cmp.Or(place.Held, &verdict)
 	}
 }
@@ -187,7 +187,7 @@ func (c *call) tellUnnamed(place *Place, payload hook.Payload, session *work.Ses
 	c.update(payload, place.Root, session, func(s *work.Session) { s.Told = append(s.Told, unnamed...) })
 	place.Verdicts = append(place.Verdicts, keeper.Verdict{
 		Keeper: "work", Outcome: keeper.Passed, Status: "unnamed",
-		Message: "not checked: " + plain.Line(strings.Join(unnamed, ", ")) + ", made since the session began, and never named in it",
+		Message: "not checked: " + plain.Line(strings.Join(unnamed, ", ")) + " (created during this session, but never used in it)",
 	})
 }
 

@@ -368,7 +368,7 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 	write(t, transcript, `{"text":"nothing of that, and not-wt-other either"}`)
 	write(t, s.path("g"), "")
 	told := s.stop(fields{"transcript_path": transcript})
-	wantAllow(t, told, "wt-other, made since the session began, and never named in it")
+	wantAllow(t, told, "wt-other (created during this session, but never used in it)")
 	s.wantTrees("project passed")
 	write(t, s.path("g"), "more")
 	wantAllow(t, s.stop(fields{"transcript_path": transcript})) // told once
@@ -403,7 +403,7 @@ func TestE5AWorktreeOfANestedProjectIsKnownByItsOwnName(t *testing.T) {
 	transcript := filepath.Join(s.state, "t.jsonl")
 	write(t, transcript, `{"command":"cd packages/app && touch g"}`)
 	write(t, s.path("g"), "")
-	wantAllow(t, s.stop(fields{"transcript_path": transcript}), "never named in it")
+	wantAllow(t, s.stop(fields{"transcript_path": transcript}), "never used in it")
 	write(t, transcript, `{"command":"git worktree add ../theirs"}`)
 	wantBlock(t, s.stop(fields{"transcript_path": transcript}), theirs)
 }
@@ -1085,13 +1085,13 @@ func TestE14WhatIsNotDoneInAShortenedTimeIsRed(t *testing.T) {
 	s.approve()
 	self, err := os.Executable()
 	check(t, err)
-	write(t, s.path(".claude/settings.local.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+self+` hook Stop --timeout 20m","timeout":4}]}]}}`)
+	write(t, s.path(".claude/settings.local.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+self+` hook Stop --timeout 20m","timeout":20}]}]}}`)
 	s.timeout = 20 * time.Minute
 	write(t, s.path("slow"), "")
 	r := s.stop(nil)
-	wantBlock(t, r, "shortened the hook's timeout to 4s")
+	wantBlock(t, r, "remove what shortens the hook's timeout to 20s")
 	check(t, os.Remove(s.path("slow")))
-	wantAllow(t, s.stop(nil), "only 4s")
+	wantAllow(t, s.stop(nil), "only 20s")
 }
 
 // Newer clients take settings.local.json from the main worktree, too.
@@ -1100,12 +1100,12 @@ func TestE14TheMainWorktreeCanShortenTheTime(t *testing.T) {
 	s := newWork(t)
 	self, err := os.Executable()
 	check(t, err)
-	write(t, s.path(".claude/settings.local.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+self+` hook Stop --timeout 20m","timeout":4}]}]}}`)
+	write(t, s.path(".claude/settings.local.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+self+` hook Stop --timeout 20m","timeout":20}]}]}}`)
 	s.timeout = 20 * time.Minute
 	dir := s.linked("wt")
 	write(t, filepath.Join(dir, "f"), "changed")
 	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+dir)
-	wantAllow(t, s.stop(fields{"cwd": dir}), "only 4s")
+	wantAllow(t, s.stop(fields{"cwd": dir}), "only 20s")
 }
 
 // An agent that edited a gate learns why the old one failed all the same, and what helps.
@@ -1136,8 +1136,8 @@ func TestE5ARedProjectThatMovesAwayIsMissed(t *testing.T) {
 			if link {
 				check(t, os.Symlink(away, s.root))
 			}
-			wantBlock(t, s.stop(fields{"cwd": away}), "Put it back and stop again")
-			wantAllow(t, s.stop(fields{"cwd": away}), "no gate has seen the work since")
+			wantBlock(t, s.stop(fields{"cwd": away}), "Restore it and stop again")
+			wantAllow(t, s.stop(fields{"cwd": away}), "no gate has checked the work since")
 			check(t, os.RemoveAll(s.root))
 			check(t, os.Rename(away, s.root))
 			wantBlock(t, s.stop(nil), "check:.:t")

@@ -63,7 +63,7 @@ func (c console) end(o Opinion) {
 	}
 	c.say("[SUPERVISOR] 任务未完成 · task not complete")
 	c.write(plain.Text(o.Feedback))
-	c.say("Agent 将根据反馈继续工作 · the agent goes on with this feedback")
+	c.say("Agent 将根据反馈继续工作 · the agent continues with this feedback")
 }
 
 // say writes one line.

@@ -26,7 +26,7 @@ func TestConsole(t *testing.T) {
 		"complete, and why": {func(c console) { c.end(Opinion{AllowStop: true, Feedback: "a\nb"}) }, rule + "\n[SUPERVISOR] 任务已完成 · task complete\na\nb\n允许停止 · the agent may stop\n"},
 		"not complete": {
 			func(c console) { c.end(Opinion{Feedback: "test\nit\n"}) },
-			rule + "\n[SUPERVISOR] 任务未完成 · task not complete\ntest\nit\nAgent 将根据反馈继续工作 · the agent goes on with this feedback\n",
+			rule + "\n[SUPERVISOR] 任务未完成 · task not complete\ntest\nit\nAgent 将根据反馈继续工作 · the agent continues with this feedback\n",
 		},
 		"text":            {func(c console) { c.upTo(maxSaid)("one\ntwo\n\n") }, "one\ntwo\n"},
 		"escapes":         {func(c console) { c.upTo(maxSaid)("\x1b[31mred\x1b[0m \x07bell"); c.say("%s", "a\x1b]0;title\x07b\nc") }, "red bell\nab c\n"},

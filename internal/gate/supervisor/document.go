@@ -48,7 +48,7 @@ func encode(s State, others members) ([]byte, error) {
 		text = append(append(bytes.TrimSuffix(text, []byte("}")), ','), rest[1:]...)
 	}
 	if len(text) >= maxState {
-		return nil, fmt.Errorf("the supervisor's state would have %d bytes, more than it may", len(text))
+		return nil, fmt.Errorf("the supervisor's state would be %d bytes, which is over its limit", len(text))
 	}
 	return append(text, '\n'), nil
 }

@@ -110,7 +110,7 @@ func Gather(ctx context.Context, s Sources) Facts {
 }
 
 func gitFacts(ctx context.Context, dir string, environ []string) GitFacts {
-	ctx, cancel := context.WithTimeoutCause(ctx, gitPatience, errors.New("git took too long"))
+	ctx, cancel := context.WithTimeoutCause(ctx, gitPatience, errors.New("git timed out"))
 	defer cancel()
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real // git says "../" from there
@@ -120,7 +120,7 @@ func gitFacts(ctx context.Context, dir string, environ []string) GitFacts {
 	case errors.Is(err, git.ErrNotRepository):
 		return GitFacts{Note: "the work is not in a git repository"}
 	case err != nil:
-		return GitFacts{Note: "git could not say how the work stands: " + err.Error()}
+		return GitFacts{Note: "git could not report the status: " + err.Error()}
 	}
 	return f
 }
@@ -132,7 +132,7 @@ func askGit(ctx context.Context, dir string, environ []string) (f GitFacts, err 
 		return GitFacts{}, err
 	}
 	if !at.Inside {
-		return GitFacts{}, errors.New("this is no work tree")
+		return GitFacts{}, errors.New("not a working tree")
 	}
 	switch {
 	case at.Complete && at.Tip == at.Merge:
@@ -169,9 +169,9 @@ func gateFacts(stateDir, root string, now time.Time) GateFacts {
 	case err != nil:
 		return GateFacts{Note: err.Error()}
 	case state.Damaged:
-		return GateFacts{Note: "the record of the gates was damaged, so nothing is known of earlier runs"}
+		return GateFacts{Note: "the record of the gates was damaged, so earlier runs are unknown"}
 	case len(state.Open) == 0 && len(state.Proven) == 0 && state.Look == nil:
-		return GateFacts{Note: "the gates of this project were never run"}
+		return GateFacts{Note: "the gates of this project have never run"}
 	}
 	f := GateFacts{Failures: state.Series.Failures, Skipped: len(state.Skipped)}
 	for _, failure := range state.Open {

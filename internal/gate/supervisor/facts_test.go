@@ -48,8 +48,8 @@ func TestGatherNeverFails(t *testing.T) {
 		Payload: &hook.StopPayload{Base: hook.Base{TranscriptPath: dir}, BackgroundTasks: []json.RawMessage{nil, json.RawMessage(`7`)}},
 		Dir:     filepath.Join(dir, "missing"), Root: dir, StateDir: filepath.Join(dir, "none"), Environ: gittest.Environ(t),
 	})
-	if !strings.Contains(f.AskedNote, "is not a regular file") || !strings.HasPrefix(f.Git.Note, "git could not say how the work stands: ") ||
-		f.Gates.Note != "the gates of this project were never run" || len(f.Background) != 2 {
+	if !strings.Contains(f.AskedNote, "is not a regular file") || !strings.HasPrefix(f.Git.Note, "git could not report the status: ") ||
+		f.Gates.Note != "the gates of this project have never run" || len(f.Background) != 2 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -120,7 +120,7 @@ func TestGateFacts(t *testing.T) {
 		t.Helper()
 		check(t, book.Update(t.Context(), func(s *ledger.State) error { change(s); return nil }))
 	}
-	if f := gateFacts(state, root, midday); f.Note != "the gates of this project were never run" {
+	if f := gateFacts(state, root, midday); f.Note != "the gates of this project have never run" {
 		t.Errorf("%+v", f)
 	}
 	run := ledger.Run{Now: midday, Tree: "t", MaxRetries: 3, Answers: true, Gates: []ledger.GateRun{

@@ -98,7 +98,7 @@ func TestDamagedStateIsTold(t *testing.T) {
 	check(t, os.Mkdir(d.path("ccc"), 0o700))
 	check(t, os.WriteFile(d.files().StateFile(someSession), []byte("{half"), 0o600))
 	d.decides(Completed)
-	if said := d.stderr.String(); !strings.Contains(said, "could not be read and was put aside") {
+	if said := d.stderr.String(); !strings.Contains(said, "could not be read and was moved aside") {
 		t.Error(said)
 	}
 	if s := d.state(); s.Count != 1 {

@@ -125,10 +125,10 @@ func Verdict(d Decision) keeper.Verdict {
 	v := keeper.Verdict{Status: string(d.Status), Message: d.Message, Cost: d.Cost, Reused: d.Reused}
 	switch d.Status {
 	case Completed:
-		v.Summary = reviewed(d, "the work is called complete")
+		v.Summary = reviewed(d, "the supervisor calls the work complete")
 	case NotCompleted:
 		v.Outcome, v.Reason = keeper.Failed, d.Feedback
-		v.Summary = reviewed(d, "the work is not called complete")
+		v.Summary = reviewed(d, "the supervisor does not call the work complete")
 	case LimitReached:
 		v.Outcome, v.Notify = keeper.Failed, !d.Again
 	case BudgetSpent:
@@ -141,7 +141,7 @@ func Verdict(d Decision) keeper.Verdict {
 
 func reviewed(d Decision, what string) string {
 	if d.Reused {
-		return fmt.Sprintf("%s, as at the last review: nothing has changed since", what)
+		return fmt.Sprintf("%s, as in the last review: nothing has changed since", what)
 	}
-	return fmt.Sprintf("%s by review %d of at most %d", what, d.Iteration, d.Limit)
+	return fmt.Sprintf("%s (review %d of at most %d)", what, d.Iteration, d.Limit)
 }

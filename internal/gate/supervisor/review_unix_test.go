@@ -197,7 +197,7 @@ func TestOrderOfChecks(t *testing.T) {
 		message string
 		count   int // of the state then; -1: there is none
 	}{
-		"session, before anything is written": {func(d *desk) { d.stop.Payload.SessionID = "../x" }, BadSession, `the session id "../x" has other characters`, -1},
+		"session, before anything is written": {func(d *desk) { d.stop.Payload.SessionID = "../x" }, BadSession, `the session id "../x" has characters other than`, -1},
 		"budget, before the limit":            {func(d *desk) { d.stop.Global.MaxCost = new(1.0); d.plant(spent); d.plant(exhausted) }, BudgetSpent, "$1.00 of the $1.00 that max_cost_usd allows", 10},
 		"budget, before it is counted":        {func(d *desk) { d.stop.Global.MaxCost = new(0.5); d.plant(spent) }, BudgetSpent, "$1.00 of the $0.50", 0},
 		"limit, before the client is found":   {func(d *desk) { d.plant(exhausted); check(d.t, os.Remove(d.path("claude"))) }, LimitReached, "max_iterations", 10},

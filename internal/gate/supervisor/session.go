@@ -19,9 +19,9 @@ func CheckSession(id string) error {
 	case len(id) > maxSession:
 		return fmt.Errorf("the session id %q… has %d bytes, %d are allowed", id[:40], len(id), maxSession)
 	case strings.Trim(id, ".") == "":
-		return fmt.Errorf("the session id %q is nothing but dots", id)
+		return fmt.Errorf("the session id %q has only dots", id)
 	case !plain.IsWord(id, ".", maxSession):
-		return fmt.Errorf("the session id %q has other characters than letters, digits, dots, dashes and underscores", id)
+		return fmt.Errorf("the session id %q has characters other than letters, digits, dots, dashes and underscores", id)
 	}
 	return nil
 }

@@ -189,7 +189,7 @@ func (d Dir) write(state State, others members) error {
 	path := d.StateFile(state.SessionID)
 	if state.Damaged {
 		if err := setAside(path); err != nil {
-			return fmt.Errorf("set the damaged state aside: %w", err)
+			return fmt.Errorf("move the damaged state aside: %w", err)
 		}
 	}
 	if err := atomicfile.Write(path, text, 0o600); err != nil {

@@ -358,7 +358,7 @@ func TestTooLargeAState(t *testing.T) {
 	update(t, d, someSession, countOne)
 	before := stateText(t, d, someSession)
 	_, err := d.Update(t.Context(), someSession, noon, func(s *State) error { s.PromptID = strings.Repeat("x", 10<<20); return nil })
-	if err == nil || !strings.Contains(err.Error(), "more than it may") || len(err.Error()) > 200 {
+	if err == nil || !strings.Contains(err.Error(), "over its limit") || len(err.Error()) > 200 {
 		t.Errorf("got %v", err)
 	}
 	if got := stateText(t, d, someSession); got != before {

@@ -107,8 +107,8 @@ func (k *Keeper) session(stop Stop) (*session, error) {
 	}
 	s.console = console{to: k.Stderr, secrets: s.secrets}
 	if err != nil {
-		s.log("warning", "reason", err.Error(), "instead", "what is wrong there is at its default")
-		s.console.say("warning: %v; what is wrong there is at its default", err)
+		s.log("warning", "reason", err.Error(), "instead", "invalid values fall back to the defaults")
+		s.console.say("warning: %v; invalid values fall back to the defaults", err)
 	}
 	return s, nil
 }
@@ -123,8 +123,8 @@ func (s *session) decide(ctx context.Context) Decision {
 	s.log("supervisor-hook invoked", "session_id", s.id, "iteration", fmt.Sprintf("%d/%d", d.Iteration, d.Limit))
 	s.console.begin(s.id, d.Iteration, d.Limit)
 	if state.Damaged {
-		s.log("warning", "session_id", s.id, "reason", "the state could not be read and was put aside")
-		s.console.say("warning: the state of this session could not be read and was put aside; counting starts anew")
+		s.log("warning", "session_id", s.id, "reason", "the state could not be read and was moved aside")
+		s.console.say("warning: the state of this session could not be read and was moved aside; the count of reviews is reset")
 	}
 	if refusal.Status != "" {
 		return s.stand(refusal, d)
@@ -165,11 +165,11 @@ func (s *session) refusal(state *State) (d Decision) {
 	switch {
 	case s.settings.MaxCost > 0 && state.Spent.USD >= s.settings.MaxCost:
 		d = Decision{Status: BudgetSpent, Message: fmt.Sprintf(
-			"the reviews of this session have cost $%.2f of the $%.2f that max_cost_usd allows; its stops are not reviewed any more",
+			"the reviews of this session have cost $%.2f of the $%.2f that max_cost_usd allows; its stops are no longer reviewed",
 			state.Spent.USD, s.settings.MaxCost)}
 	case !state.Begin(s.Payload.PromptID, s.settings.MaxIterations):
 		d = Decision{Status: LimitReached, Message: fmt.Sprintf(
-			"the agent is let go without another review: max_iterations allows no more than %d", s.settings.MaxIterations)}
+			"stop allowed without another review: max_iterations is %d", s.settings.MaxIterations)}
 	}
 	d.Again = d.Status != "" && state.Told == string(d.Status)
 	return d

@@ -12,7 +12,7 @@ import (
 // What is said of a configuration that is Absent, and what helps.
 const (
 	NotInBranch = "is not in this branch"
-	GetHere     = "merge the branch that has it, or put it here with `stopgate trust --restore`"
+	GetHere     = "merge the branch that has it, or copy it here with `stopgate trust --restore`"
 )
 
 // Absent reports whether the configuration is gone and the branch does not have it either, as in a

@@ -27,6 +27,8 @@ type approval struct {
 	Hash    string    `json:"hash"`
 	Time    time.Time `json:"approved_at"`
 	Files   []file    `json:"files"`
+	// Tree is the directory that it is about, where that is not .gauntlet.
+	Tree string `json:"tree,omitempty"`
 	// Second means that this one stands in for the repository's, where that is damaged or
 	// the repository is gone.
 	Second bool `json:"second,omitempty"`
@@ -58,10 +60,21 @@ func keys(root string) []string {
 	return []string{shared, own}
 }
 
+// keys are the project's in a store of its own for each directory that approvals are about.
+func (s Store) keys(root string) []string {
+	all := keys(root)
+	for i, key := range all {
+		if s.tree != "" {
+			all[i] = digest.Hex(key + "\x00" + s.tree)[:len(key)]
+		}
+	}
+	return all
+}
+
 // load finds the approval of a project, and the key that it lies under. Without any the
 // error is fs.ErrNotExist; a damaged one is an error only if no other is there.
 func (s Store) load(root string) (a *approval, key string, err error) {
-	names := keys(root)
+	names := s.keys(root)
 	first := names[0]
 	if a, err = s.read(first); err == nil || len(names) == 1 {
 		return a, first, err
@@ -93,7 +106,7 @@ func (s Store) readFile(key, name string) (*approval, error) {
 	case err != nil && !statefile.IsDamaged(err):
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case err != nil || !a.sound():
-		return nil, fmt.Errorf("%s is damaged or of another version; approve again with: stopgate trust", path)
+		return nil, fmt.Errorf("%s is damaged or from another version; approve again with: stopgate trust", path)
 	}
 	return &a, nil
 }

@@ -43,7 +43,7 @@ type Content struct {
 
 func (s Store) content(root string, a *approval) *Content {
 	return &Content{
-		live: filepath.Join(root, paths.GauntletDir), at: a.Time, files: a.content(),
+		live: s.live(root), at: a.Time, files: a.content(),
 		aside: filepath.Join(s.dir, asideDir, ProjectKey(root)), available: enclave.Available,
 	}
 }
@@ -146,7 +146,7 @@ func (c *Content) coverable() error {
 		return nil // it is made
 	}
 	if info, err := os.Stat(c.live); err != nil || !info.IsDir() {
-		return fmt.Errorf("%w: %s is not a directory any more", ErrWithheld, c.live)
+		return fmt.Errorf("%w: %s is no longer a directory", ErrWithheld, c.live)
 	}
 	return nil
 }
@@ -303,7 +303,7 @@ func Advice(changed []string, absent bool) string {
 
 func (r Remedy) String() string {
 	if r == Namespace {
-		return "the approved files run in its place, in a private mount namespace"
+		return "the approved files run instead, in a private mount namespace"
 	}
 	return "no gate runs and a stop is blocked until it is restored (stopgate trust --restore) or approved"
 }

@@ -16,10 +16,10 @@ import (
 // same user can; this keeps an agent from doing it in passing.
 func RequirePerson(what string, yes bool) error {
 	if marker := environ.Agent(os.Environ()); marker != "" {
-		return fmt.Errorf("an agent cannot %s (%s is set): run this in a terminal of your own, outside the agent", what, marker)
+		return fmt.Errorf("an agent cannot %s (%s is set): run this in your own terminal, outside the agent", what, marker)
 	}
 	if yes || term.IsTerminal(int(os.Stdin.Fd())) {
 		return nil
 	}
-	return errors.New("there is no terminal to " + what + " at; a script outside the client may pass --yes")
+	return errors.New("cannot " + what + " without a terminal; a script outside Claude Code may pass --yes")
 }

@@ -16,17 +16,22 @@ import (
 // What a command reaches by other ways (a Makefile, a variable of its own) is
 // not seen.
 func Pin(script, dir, root, configDir string, names ...string) string {
-	if configDir == filepath.Join(root, paths.GauntletDir) {
+	return PinTree(paths.GauntletDir, script, dir, root, configDir, names...)
+}
+
+// PinTree is Pin for another directory of the project than .gauntlet, slash-separated.
+func PinTree(tree, script, dir, root, configDir string, names ...string) string {
+	if configDir == filepath.Join(root, filepath.FromSlash(tree)) {
 		return script
 	}
 	roots := append(rootsIn(script, dir, root), names...)
 	var out []byte
 	var quote byte // the kind of quotes we are in
 	for i := 0; i < len(script); i++ {
-		if rest, found := strings.CutPrefix(script[i:], paths.GauntletDir); found && endsName(rest) {
+		if rest, found := strings.CutPrefix(script[i:], tree); found && endsName(rest) {
 			if before := withoutRoot(string(out), roots); startsName(before, quote) {
 				out = append(out[:len(before)], inQuotes(configDir, quote)...)
-				i += len(paths.GauntletDir) - 1
+				i += len(tree) - 1
 				continue
 			}
 		}

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,8 +11,6 @@ import (
 	"slices"
 	"syscall"
 	"time"
-
-	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // asideDir is where edited files are kept, below the approvals.
@@ -25,12 +24,26 @@ type Restoration struct {
 	Aside    string   `json:"aside,omitempty"` // where that is now
 }
 
+// And is a restoration together with that of another directory, below which its files are.
+func (r Restoration) And(below string, other Restoration) Restoration {
+	r.Root = cmp.Or(r.Root, other.Root)
+	r.Restored, r.Moved = append([]string{}, r.Restored...), append([]string{}, r.Moved...)
+	for _, name := range other.Restored {
+		r.Restored = append(r.Restored, path.Join("..", below, name))
+	}
+	for _, name := range other.Moved {
+		r.Moved = append(r.Moved, path.Join("..", below, name))
+	}
+	r.Aside = cmp.Or(r.Aside, other.Aside)
+	return r
+}
+
 // Restore makes .gauntlet of the project at root what was approved, to the last file. What
 // was there instead is kept aside.
 func (s Store) Restore(root string) (r Restoration, err error) {
 	a, key, err := s.load(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, fmt.Errorf("%s was never approved: there is nothing to restore", filepath.Join(root, paths.GauntletDir))
+		return r, fmt.Errorf("%s was never approved: there is nothing to restore", s.live(root))
 	}
 	if err != nil {
 		return r, err
@@ -71,7 +84,7 @@ func (c *Content) restore(r *Restoration) (err error) {
 		return fmt.Errorf("restore %s: %w", c.live, err)
 	}
 	if seen := c.look(); !seen.exact() {
-		return fmt.Errorf("restore %s: it was changed meanwhile (%s)", c.live, Summary(seen.differences()))
+		return fmt.Errorf("restore %s: it was changed at the same time (%s)", c.live, Summary(seen.differences()))
 	}
 	return nil
 }
@@ -135,12 +148,12 @@ func (c *Content) putAside(dir string, names []string) (folder string, err error
 		return "", err
 	}
 	for _, name := range names {
-		to := filepath.Join(folder, paths.GauntletDir, filepath.FromSlash(name))
+		to := filepath.Join(folder, filepath.Base(c.live), filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return folder, err
 		}
 		if err := move(c.path(name), to); err != nil {
-			return folder, fmt.Errorf("put %s aside: %w", c.path(name), err)
+			return folder, fmt.Errorf("move %s aside: %w", c.path(name), err)
 		}
 	}
 	return folder, nil

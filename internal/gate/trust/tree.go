@@ -56,7 +56,7 @@ func readTree(dir string) ([]file, error) {
 			return err
 		}
 		if !utf8.ValidString(rel) {
-			return fmt.Errorf("%q: is not a name that can be approved", rel) // it would not survive JSON
+			return fmt.Errorf("%q: a file with this name cannot be approved", rel) // it would not survive JSON
 		}
 		f, err := readFile(path, maxBytes-size)
 		if err != nil {

@@ -5,6 +5,7 @@
 package trust
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,13 +26,27 @@ import (
 type Store struct {
 	dir      string
 	patience time.Duration // with another process that changes approvals
+	tree     string        // that approvals are about, slash-separated; "" is .gauntlet
 }
 
 // NewStore keeps approvals below the state directory.
 func NewStore(stateDir string) Store {
 	// A change takes milliseconds. Hooks wait for one too, before any deadline holds, so a process
 	// that hangs in the middle of it must not hang them.
-	return Store{filepath.Join(stateDir, "trust"), 3 * time.Second}
+	return Store{dir: filepath.Join(stateDir, "trust"), patience: 3 * time.Second}
+}
+
+// Oddjobs are the approvals of the runbooks in .oj/runbooks. They are apart from those of
+// .gauntlet: a project may have either, and what was approved of one says nothing about the
+// other.
+func (s Store) Oddjobs() Store {
+	s.tree = paths.OddjobsDir + "/" + paths.RunbooksDir
+	return s
+}
+
+// live is the directory of the project at root that approvals are about.
+func (s Store) live(root string) string {
+	return filepath.Join(root, filepath.FromSlash(cmp.Or(s.tree, paths.GauntletDir)))
 }
 
 // State says how a project's content stands to what was approved.
@@ -53,6 +68,7 @@ type Standing struct {
 	Dir        string    `json:"dir,omitempty"` // the content that may run; empty when untrusted
 	Changed    []string  `json:"changed,omitempty"`
 	Gone       bool      `json:"-"` // the configuration was approved, and is not there
+	live       string    // the directory that it is about
 	ApprovedAt time.Time `json:"approved_at,omitzero"`
 	ApprovedIn string    `json:"-"` // the project's path in the worktree where that was
 	// Content runs commands that see what was approved; nil when untrusted.
@@ -77,12 +93,12 @@ func (s Store) Gated(root string) bool {
 	return Snapshot{files: a.Files}.Has(paths.ConfigFile)
 }
 
-// Roots lists the projects that have an approval, by the path where it was given.
+// Roots lists the projects whose .gauntlet has an approval, by the path where it was given.
 func (s Store) Roots() (roots []string) {
 	folders, _ := os.ReadDir(s.dir) // without any there is none
 	for _, folder := range folders {
 		a, err := s.read(folder.Name())
-		if err == nil && !slices.Contains(roots, a.Root) {
+		if err == nil && a.Tree == s.tree && !slices.Contains(roots, a.Root) {
 			roots = append(roots, a.Root)
 		}
 	}
@@ -92,7 +108,7 @@ func (s Store) Roots() (roots []string) {
 // Standing compares the project's content with what was approved for its place in the
 // repository, in whichever worktree that was.
 func (s Store) Standing(root string) (Standing, error) {
-	standing := Standing{State: Untrusted, Root: root}
+	standing := Standing{State: Untrusted, Root: root, live: s.live(root)}
 	a, key, err := s.load(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return standing, nil
@@ -109,7 +125,7 @@ func (s Store) Standing(root string) (Standing, error) {
 	}
 
 	standing.State, standing.Content = Approved, s.content(root, a)
-	live, err := readTree(filepath.Join(root, paths.GauntletDir))
+	live, err := readTree(standing.live)
 	if err != nil {
 		standing.State, standing.Changed = Edited, []string{plain.Line(err.Error())}
 	} else if standing.Changed = changes(a.content(), live); len(standing.Changed) > 0 {
@@ -127,16 +143,15 @@ type Snapshot struct {
 }
 
 // Take reads the content of the project at root.
-func Take(root string) (Snapshot, error) {
-	files, err := readTree(filepath.Join(root, paths.GauntletDir))
+func (s Store) Take(root string) (Snapshot, error) {
+	files, err := readTree(s.live(root))
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("approve %s: %w", filepath.Join(root, paths.GauntletDir), err)
+		return Snapshot{}, fmt.Errorf("approve %s: %w", s.live(root), err)
 	}
 	return Snapshot{root, files}, nil
 }
 
-// Has reports whether there is a file, by its slash-separated path below
-// .gauntlet/.
+// Has reports whether there is a file, by its slash-separated path below the directory.
 func (s Snapshot) Has(path string) bool {
 	return slices.ContainsFunc(s.files, func(f file) bool { return f.Path == path })
 }
@@ -146,7 +161,7 @@ func (s Snapshot) Copy(dir string) error { return writeFiles(dir, s.files, 0o600
 
 // Approve approves the project's content as it stands.
 func (s Store) Approve(root string, now time.Time) error {
-	snapshot, err := Take(root)
+	snapshot, err := s.Take(root)
 	if err != nil {
 		return err
 	}
@@ -166,7 +181,8 @@ func (s Store) ApproveSnapshot(snapshot Snapshot, now time.Time) error {
 	}
 	defer unlock()
 	a := newApproval(root, live, now)
-	for _, key := range keys(root) {
+	a.Tree = s.tree
+	for _, key := range s.keys(root) {
 		if err := s.save(key, a); err != nil {
 			return fmt.Errorf("keep a copy of %s: %w", root, err)
 		}
@@ -183,7 +199,7 @@ func (s Store) Revoke(root string) error {
 	}
 	defer unlock()
 	var failed []error
-	for _, key := range keys(root) {
+	for _, key := range s.keys(root) {
 		failed = append(failed, s.remove(key))
 	}
 	return errors.Join(failed...)

@@ -580,7 +580,7 @@ func TestApproveSnapshot(t *testing.T) {
 	path := paths.ProjectConfig(root)
 	check(t, os.Mkdir(filepath.Dir(path), 0o755))
 	os.WriteFile(path, []byte("seen"), 0o600)
-	snapshot, err := Take(root)
+	snapshot, err := store.Take(root)
 	check(t, err)
 	os.WriteFile(path, []byte("unseen"), 0o600)
 	copied := t.TempDir()

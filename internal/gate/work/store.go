@@ -46,7 +46,7 @@ func (s Store) Load(id string) *Session {
 // writes in between.
 func (s Store) Update(id string, by Beginning, now time.Time, change func(*Session)) error {
 	if id == "" {
-		return errors.New("a session without an id")
+		return errors.New("the session has no id")
 	}
 	read := func() (*Session, error) {
 		if session := s.Load(id); session != nil {

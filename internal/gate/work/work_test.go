@@ -129,7 +129,7 @@ func TestWhatIsDamagedIsNotKnown(t *testing.T) {
 		}
 	}
 	if err := s.Update("", Beginning{}, noon, nothing); err == nil {
-		t.Error("a session without an id was kept")
+		t.Error("the session has no id was kept")
 	}
 	update(t, s, "../../../escape\n", one, nothing)
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 1 {

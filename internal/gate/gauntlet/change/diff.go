@@ -26,11 +26,11 @@ type Missing struct{ Name, Why string }
 // Why something is missing in a diff.
 const (
 	IsBinary     = "binary"
-	IsRepository = "a repository of its own"
+	IsRepository = "a separate repository"
 	IsCut        = "too long"
 	IsUnreadable = "cannot be read"
 	IsSpecial    = "neither a file nor a link"
-	IsFiltered   = "git sees it through a clean filter"
+	IsFiltered   = "changed by a git clean filter"
 )
 
 // sight is how a diff shows a file.
@@ -154,7 +154,7 @@ func (w *Worktree) nameFiltered(ctx context.Context, patch *patch) error {
 	}
 	for _, name := range names {
 		if info, err := os.Lstat(w.abs(name)); err == nil && info.Mode().IsRegular() && patch.include(name) && !w.isBlob(ctx, name, blobs[name]) {
-			patch.absent("File ", name, " is seen through a clean filter", IsFiltered)
+			patch.absent("File ", name, " is changed by a git clean filter", IsFiltered)
 		}
 	}
 	return nil

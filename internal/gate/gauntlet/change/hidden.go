@@ -97,7 +97,7 @@ func (w *Worktree) asAtBase(ctx context.Context, d Diff, name string) (bool, err
 func (w *Worktree) goneTo(ctx context.Context, d Diff, include func(name string) bool, name string, trace Trace, since time.Time) (why string, err error) {
 	if d.sights[name] != deleted && d.base != "" && include(name) {
 		if _, tracked, err := w.repo.BlobAt(ctx, d.base, name); tracked || err != nil {
-			return "git does not show that it is gone", err // a sparse checkout
+			return "git does not show that it was deleted", err // a sparse checkout
 		}
 	}
 	if trace == "" {

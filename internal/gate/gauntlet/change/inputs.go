@@ -30,7 +30,7 @@ func (w *Worktree) Inputs(ctx context.Context, patterns []string) (Tree, error) 
 
 func (w *Worktree) match(ctx context.Context, pattern string) listing {
 	if path.IsAbs(pattern) || pattern == ".." || strings.HasPrefix(pattern, "../") || !doublestar.ValidatePattern(pattern) {
-		return listing{why: fmt.Sprintf("%q is no pattern for files of the project", pattern)}
+		return listing{why: fmt.Sprintf("%q is not a pattern for files in the project", pattern)}
 	}
 	walk := walker{w: w}
 	if !strings.ContainsAny(pattern, `*?[{\`) {

@@ -44,7 +44,7 @@ func (e *BaseError) Error() string { return fmt.Sprintf("no such ref: %s", e.Bas
 func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) {
 	location, base, err := w.locate(ctx, scope)
 	if err == nil && !location.Inside {
-		err = &git.Error{Command: "rev-parse", Message: "this is no work tree"}
+		err = &git.Error{Command: "rev-parse", Message: "not a working tree"}
 	}
 	if err != nil {
 		return w.lost(scope, err)
@@ -64,7 +64,7 @@ func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) 
 		p.Head, p.Base, p.BaseCommit, p.MergeBase = location.Tip, base, location.Base, location.Merge
 	}
 	if scope.Explicit && base == "" {
-		return Position{}, &BaseError{scope.Base, "see git branch --all, or fetch it"}
+		return Position{}, &BaseError{scope.Base, "see git branch --all, or run git fetch"}
 	}
 	if scope.needsBase() {
 		p.Note = p.without(scope)
@@ -165,10 +165,10 @@ func (s Scope) candidates() (list []candidate) {
 func (w *Worktree) unborn(ctx context.Context, scope Scope, p Position) (Position, error) {
 	if scope.Explicit {
 		if _, _, err := w.repo.Commit(ctx, scope.Base); errors.Is(err, git.ErrNoSuchRef) {
-			return Position{}, &BaseError{scope.Base, "there is no commit yet"}
+			return Position{}, &BaseError{scope.Base, "there are no commits yet"}
 		}
 	}
-	p.Note = "no commit yet, so every file counts as changed"
+	p.Note = "no commits yet, so every file counts as changed"
 	branch, err := w.repo.UnbornBranch(ctx)
 	p.Branch = branch
 	return p, err
@@ -176,7 +176,7 @@ func (w *Worktree) unborn(ctx context.Context, scope Scope, p Position) (Positio
 
 // lost is the position of a tree that git does not know.
 func (w *Worktree) lost(scope Scope, err error) (Position, error) {
-	note := "git could not answer: " + err.Error()
+	note := "git failed: " + err.Error()
 	failed := (*git.Error)(nil)
 	switch {
 	case w.noRepository(err):

@@ -107,7 +107,7 @@ func TestPositionBeforeTheFirstCommit(t *testing.T) {
 	r := gittest.New(t)
 	r.Git("symbolic-ref", "HEAD", "refs/heads/topic/y")
 	r.Write("a", "1\n")
-	want := Position{Git: true, Note: "no commit yet, so every file counts as changed", Toplevel: r.Dir, GitDir: r.Path(".git"), Branch: "topic/y"}
+	want := Position{Git: true, Note: "no commits yet, so every file counts as changed", Toplevel: r.Dir, GitDir: r.Path(".git"), Branch: "topic/y"}
 	if diff := cmp.Diff(want, position(t, open(t, r), Scope{})); diff != "" {
 		t.Error(diff)
 	}
@@ -172,12 +172,12 @@ func TestPositionWithoutGitsHelp(t *testing.T) {
 	}
 	broken, _, _ := history(t)
 	broken.Write(".git/HEAD", "nonsense")
-	if p := position(t, open(t, broken), Scope{}); p.Git || p.Note != "git could not answer: git rev-parse: not a git repository" {
+	if p := position(t, open(t, broken), Scope{}); p.Git || p.Note != "git failed: git rev-parse: not a git repository" {
 		t.Errorf("%+v", p)
 	}
 	r, _, _ := history(t)
 	inside := openAt(t, r, ".git")
-	if p := position(t, inside, Scope{}); p.Git || p.Note != "git could not answer: git rev-parse: this is no work tree" {
+	if p := position(t, inside, Scope{}); p.Git || p.Note != "git failed: git rev-parse: not a working tree" {
 		t.Errorf("%+v", p)
 	}
 	r.Env = []string{"PATH=" + gittest.Dir(t)}

@@ -162,7 +162,7 @@ func (w *Worktree) list(ctx context.Context, begun func()) listing {
 	found.names = slices.DeleteFunc(merge(files.Untracked, files.Tracked), func(name string) bool {
 		nested := strings.HasSuffix(name, "/")
 		if nested && found.why == "" {
-			found.why = fmt.Sprintf("%q is a repository of its own", name)
+			found.why = fmt.Sprintf("%q is a separate repository", name)
 		}
 		return nested || w.logs(name)
 	})

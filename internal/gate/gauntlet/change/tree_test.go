@@ -182,7 +182,7 @@ func TestTreesThatCannotBeKnownExactly(t *testing.T) {
 		{"nested repository", func(r *gittest.Repo) {
 			r.Write("nested/x", "")
 			gittest.At(t, r.Path("nested")).Git("init", "--quiet")
-		}, `"nested/" is a repository of its own`},
+		}, `"nested/" is a separate repository`},
 		{"submodule", submodule, `"module" is a submodule, or a folder in the place of a file`},
 		{"submodule without .git", func(r *gittest.Repo) {
 			submodule(r)

@@ -27,7 +27,7 @@ func encode(s State) ([]byte, error) {
 		return nil, fmt.Errorf("encode the ledger: %w", err)
 	}
 	if len(text) >= maxSize {
-		return nil, fmt.Errorf("the ledger would have %d MiB, more than it may", len(text)>>20)
+		return nil, fmt.Errorf("the ledger would be %d MiB, which is over its limit", len(text)>>20)
 	}
 	return append(text, '\n'), nil
 }

@@ -94,7 +94,7 @@ func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
 	}
 	if !sound {
 		if err := l.keepDamaged(); err != nil {
-			return fmt.Errorf("set the damaged ledger aside: %w", err)
+			return fmt.Errorf("move the damaged ledger aside: %w", err)
 		}
 	}
 	if err := atomicfile.Write(l.path(), after, 0o600); err != nil {

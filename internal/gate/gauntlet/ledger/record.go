@@ -105,7 +105,7 @@ func (s *State) remove(jobs []string) (warnings []string) {
 	for _, job := range jobs {
 		if _, open := s.Failure(job); open {
 			s.close(job)
-			warnings = append(warnings, inJSON(job)+" was removed while it was failing, or its folder was")
+			warnings = append(warnings, inJSON(job)+" was removed while it was failing, or its directory was")
 		}
 	}
 	return warnings

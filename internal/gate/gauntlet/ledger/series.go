@@ -13,8 +13,8 @@ type Series struct {
 // What a person is told of a limit that is reached: when it ends (see count), and what
 // they can do about it.
 const (
-	LimitEnds   = "red gates block no agent here until they pass, or until the files have changed since then and a person has written another prompt"
-	LimitRemedy = "to have them block again now, run in your own terminal: stopgate clean"
+	LimitEnds   = "failing gates do not block agents here until they pass, or until the files change and a person writes another prompt"
+	LimitRemedy = "to reset the retry limit now, run in your own terminal: stopgate clean"
 )
 
 // Restart starts the count of failing runs anew: a person has looked.

@@ -40,7 +40,7 @@ func (s *State) Violation(id string) (job string, v review.Violation, err error)
 	case 0:
 		return "", review.Violation{}, fmt.Errorf("no open violation has the id %q", id)
 	}
-	return "", review.Violation{}, fmt.Errorf("%d open violations have an id that begins with %q", len(found), id)
+	return "", review.Violation{}, fmt.Errorf("%[2]q is ambiguous (%[1]d open violations match)", len(found), id)
 }
 
 // Mark notes what somebody says about the violation with this very id. It stays

@@ -31,7 +31,7 @@ const (
 // String names the owner in a message.
 func (o Owner) String() string {
 	if o == (Owner{}) {
-		return "somebody unknown"
+		return "an unknown process"
 	}
 	return fmt.Sprintf("process %d on %q since %s", o.PID, o.Host, o.Since.Local().Format(time.DateTime))
 }

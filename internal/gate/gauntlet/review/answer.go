@@ -108,11 +108,11 @@ func (d document) answer(gate string, previous []Violation) (Answer, error) {
 	a := Answer{Pass: d.status == "pass", Message: printable(d.message)}
 	switch {
 	case a.Pass && len(d.violations) > 0:
-		return Answer{}, errors.New("the answer is pass, with violations")
+		return Answer{}, errors.New("the answer is pass, but it has violations")
 	case !a.Pass && len(d.violations) == 0:
 		issue := d.message
 		if strings.TrimSpace(issue) == "" {
-			issue = "The reviewer failed the change without saying why."
+			issue = "The reviewer rejected the change without giving a reason."
 		}
 		d.violations = []finding{{file: "unknown", issue: issue, priority: config.High}}
 	}

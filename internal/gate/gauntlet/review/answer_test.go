@@ -49,7 +49,7 @@ func TestParseAnswer(t *testing.T) {
 		{"null for nothing", `{"status":"pass","message":"all is well","violations":null}`, pass},
 		{"no violations", `{"status":"pass","message":"all is well","violations":[]}`, pass},
 		{"failure with a reason only", `{"status":"fail","message":"it does not build"}`, Answer{Message: "it does not build", Violations: reason("it does not build").Violations}},
-		{"failure without a reason", `{"status":"fail","violations":[]}`, reason("The reviewer failed the change without saying why.")},
+		{"failure without a reason", `{"status":"fail","violations":[]}`, reason("The reviewer rejected the change without giving a reason.")},
 		{"no priority is high", `{"status":"fail","violations":[{"file":"a","issue":"b"}]}`, Answer{Violations: []Violation{{ID: fingerprint(gate, "a", "b"), File: "a", Issue: "b", Priority: config.High, Status: New}}}},
 		{"control characters", `{"status":"pass","message":"all\u001b is\u0007 well"}`, pass},
 	}
@@ -70,13 +70,13 @@ func TestNoAnswer(t *testing.T) {
 		{"prose", "The change looks good to me.", "no JSON object"},
 		{"cut off", failed[:len(failed)-1], "no answer"},
 		{"another object", `{"verdict":"everything is fine"}`, "status: it is missing"},
-		{"another word", `{"status":"passed with nits"}`, `status: "passed with nits" is none of pass, fail`},
+		{"another word", `{"status":"passed with nits"}`, `status: "passed with nits" is not one of pass, fail`},
 		{"another case", `{"Status":"pass","x":"padding"}`, "status: it is missing"},
-		{"pass with violations", strings.Replace(failed, "fail", "pass", 1), "pass, with violations"},
+		{"pass with violations", strings.Replace(failed, "fail", "pass", 1), "pass, but it has violations"},
 		{"a violation without a file", `{"status":"fail","violations":[{"issue":"x"}]}`, "violations[0]: file: it is missing"},
 		{"a blank issue", `{"status":"fail","violations":[{"file":"a","issue":" \n"}]}`, "violations[0]: issue: it is empty"},
-		{"an unknown priority", `{"status":"fail","violations":[{"file":"a","issue":"b","priority":"P0"}]}`, `violations[0]: priority: "P0" is none of`},
-		{"a line that is none", `{"status":"fail","violations":[{"file":"a","issue":"b","line":[1]}]}`, "violations[0]: line: it is neither"},
+		{"an unknown priority", `{"status":"fail","violations":[{"file":"a","issue":"b","priority":"P0"}]}`, `violations[0]: priority: "P0" is not one of`},
+		{"a line that is none", `{"status":"fail","violations":[{"file":"a","issue":"b","line":[1]}]}`, "violations[0]: line: it is not a number"},
 		{"too large", `{"status":"pass","message":"` + strings.Repeat("x", maxAnswer) + `"}`, "larger than"},
 	}
 	for _, tt := range tests {

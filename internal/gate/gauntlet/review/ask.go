@@ -73,9 +73,9 @@ func (p *panel) why(s seat, result process.Result, err error) error {
 	if !limited {
 		return err
 	}
-	err = fmt.Errorf("its quota is used up: %s", line)
+	err = fmt.Errorf("out of quota: %s", line)
 	if failed := p.quotas.usedUp(s.name, p.Now()); failed != nil {
-		return fmt.Errorf("%w (and this cannot be remembered: %w)", err, failed)
+		return fmt.Errorf("%w (and this could not be recorded: %w)", err, failed)
 	}
 	return err
 }

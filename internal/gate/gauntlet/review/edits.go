@@ -31,18 +31,18 @@ func ApplyEdits(open []Violation, edited File, maySkip func(Violation) bool) (af
 func (v Violation) edited(entries []Violation, maySkip func(Violation) bool) (Violation, string) {
 	i := slices.IndexFunc(entries, v.isEntry)
 	if i < 0 {
-		return v, "it is no longer in the file; it stays as it was"
+		return v, "no longer in the file; left unchanged"
 	}
 	entry := entries[i]
 	switch {
 	case entry.Status == New: // nothing was said
 		return v, ""
 	case entry.Status != Fixed && entry.Status != Skipped:
-		return v, fmt.Sprintf("%q is none of new, fixed, skipped; it stays as it was", entry.Status)
+		return v, fmt.Sprintf("invalid status %q (use new, fixed or skipped); left unchanged", entry.Status)
 	case entry.Status == Skipped && strings.TrimSpace(entry.Result) == "":
-		return v, `"skipped" needs the reason in "result"; it stays as it was`
+		return v, `"skipped" needs a reason in "result"; left unchanged`
 	case entry.Status == Skipped && v.Priority.AtLeast(config.Critical) && v.Status != Skipped && !maySkip(v):
-		return v, "a critical violation is not for the agent to skip; it stays as it was"
+		return v, "an agent cannot skip a critical violation; left unchanged"
 	}
 	v.Status = entry.Status
 	v.Result = clip(printable(entry.Result), maxResult)

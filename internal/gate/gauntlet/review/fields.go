@@ -61,7 +61,7 @@ func (f *fields) text(name string, need bool) string {
 func (f *fields) word(name string, words ...string) string {
 	text := f.text(name, required)
 	if f.err == nil && !slices.Contains(words, text) {
-		f.fail(name, fmt.Errorf("%q is none of %s", text, strings.Join(words, ", ")))
+		f.fail(name, fmt.Errorf("%q is not one of %s", text, strings.Join(words, ", ")))
 	}
 	return text
 }
@@ -69,7 +69,7 @@ func (f *fields) word(name string, words ...string) string {
 func (f *fields) line(name string) Line {
 	var line Line
 	if f.has(name) && json.Unmarshal(f.members[name], &line) != nil {
-		f.fail(name, errors.New("it is neither a number nor a string"))
+		f.fail(name, errors.New("it is not a number or a string"))
 	}
 	return line
 }

@@ -61,7 +61,7 @@ func ParseFile(data []byte) (File, error) {
 	}
 	if stamp := f.text("timestamp", optional); stamp != "" {
 		if file.Timestamp, err = time.Parse(time.RFC3339Nano, stamp); err != nil {
-			f.fail("timestamp", errors.New("it is not a time"))
+			f.fail("timestamp", errors.New("it is not a valid time"))
 		}
 	}
 	if !f.has("violations") {

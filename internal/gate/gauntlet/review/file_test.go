@@ -53,12 +53,12 @@ func TestParseFileNamesWhatIsWrong(t *testing.T) {
 		t.Error(err)
 	}
 	tests := []struct{ name, from, to, want string }{
-		{"a word of its own", `"fixed"`, `"done"`, `violations[1]: status: "done" is none of new, fixed, skipped`},
+		{"a word of its own", `"fixed"`, `"done"`, `violations[1]: status: "done" is not one of new, fixed, skipped`},
 		{"a status that is no word", `"fixed"`, `true`, "violations[1]: status: it is not a string"},
 		{"a result that is no text", `"done"`, `["a"]`, "violations[1]: result: it is not a string"},
 		{"a violation that is none", `{"id":"1"}`, `"1"`, "violations[0]: it is not an object"},
 		{"an id that is a number", `"1"`, `1`, "violations[0]: id: it is not a string"},
-		{"the outcome", `"fail"`, `"resolved"`, `status: "resolved" is none of pass, fail, error`},
+		{"the outcome", `"fail"`, `"resolved"`, `status: "resolved" is not one of pass, fail, error`},
 		{"no violations", `"violations"`, `"solved"`, "violations: it is missing"},
 		{"violations that are no list", `[{"id":"1"},`, `{"id":[`, "not JSON: line 1"},
 		{"a trailing comma", `}]}`, "},\n]}", "not JSON: line 2"},
@@ -66,7 +66,7 @@ func TestParseFileNamesWhatIsWrong(t *testing.T) {
 		{"not an object", good, `[]`, "it is not an object"},
 		{"null", good, `null`, "it is not an object"},
 		{"empty", good, ``, "not JSON"},
-		{"a time that is none", `{"status"`, `{"timestamp":"today","status"`, "timestamp: it is not a time"},
+		{"a time that is none", `{"status"`, `{"timestamp":"today","status"`, "timestamp: it is not a valid time"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,15 +104,15 @@ func TestApplyEdits(t *testing.T) {
 		{name: "fixed", open: leak, entries: set(Fixed, "closed it"), status: Fixed, result: "closed it"},
 		{name: "fixed without a word", open: leak, entries: set(Fixed, ""), status: Fixed},
 		{name: "skipped", open: leak, entries: set(Skipped, "on purpose"), status: Skipped, result: "on purpose"},
-		{name: "skipped without a reason", open: leak, entries: set(Skipped, " \n\t"), status: New, remark: "needs the reason"},
-		{name: "critical", open: critical, entries: set(Skipped, "on purpose"), status: New, remark: "not for the agent to skip"},
+		{name: "skipped without a reason", open: leak, entries: set(Skipped, " \n\t"), status: New, remark: "needs a reason"},
+		{name: "critical", open: critical, entries: set(Skipped, "on purpose"), status: New, remark: "an agent cannot skip"},
 		{name: "critical, allowed", open: critical, entries: set(Skipped, "on purpose"), maySkip: true, status: Skipped, result: "on purpose"},
 		{name: "critical, skipped by a person before", open: skipped, entries: set(Skipped, "a person said so"), status: Skipped, result: "a person said so"},
 		{name: "a skip outlives an old file", open: skipped, entries: set(New, ""), status: Skipped, result: "a person said so"},
 		{name: "the entry is gone", open: leak, status: New, remark: "no longer in the file"},
 		{name: "the id is lost", open: leak, entries: entry(func(v *Violation) { v.ID, v.Status, v.Issue = "", Fixed, "A  leak!" }), status: Fixed},
 		{name: "the id is another's", open: leak, entries: entry(func(v *Violation) { v.ID, v.Status = "ffffffffffff", Fixed }), status: New, remark: "no longer in the file"},
-		{name: "an unknown word", open: leak, entries: set("wontfix", "no"), status: New, remark: `"wontfix" is none of`},
+		{name: "an unknown word", open: leak, entries: set("wontfix", "no"), status: New, remark: `invalid status "wontfix"`},
 		{name: "nothing else is taken", open: leak, entries: entry(func(v *Violation) {
 			v.Status, v.File, v.Issue, v.Priority, v.Line = Fixed, "other.go", "nothing", config.Low, "9"
 		}), status: Fixed},

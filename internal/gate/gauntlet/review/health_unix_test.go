@@ -70,7 +70,7 @@ func TestHealthByAsking(t *testing.T) {
 			t.Errorf("%+v, want it well", h)
 		}
 	}
-	wantIll(t, got["codex"], "its quota is used up: You are out of usage credits")
+	wantIll(t, got["codex"], "out of quota: You are out of usage credits")
 	wantIll(t, got["gemini"], "exit 41: not logged in")
 	wantIll(t, got["github-copilot"], "it said nothing")
 	if cooling := s.cooling(); !slices.Equal(cooling, []string{"codex"}) || got["codex"].Cooling.IsZero() {

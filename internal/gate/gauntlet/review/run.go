@@ -119,7 +119,7 @@ func (p *panel) place() place { return place{root: p.Root, config: claude.Config
 func (p *panel) seat(name string) (seat, error) {
 	a, ok := adapterNamed(name)
 	if !ok {
-		return seat{}, fmt.Errorf("no such reviewer; there are %s", strings.Join(Names(), ", "))
+		return seat{}, fmt.Errorf("no such reviewer; known reviewers: %s", strings.Join(Names(), ", "))
 	}
 	path, ok := environ.LookPath(p.own, a.program)
 	if !ok {
@@ -132,7 +132,7 @@ func (p *panel) seat(name string) (seat, error) {
 func (p *panel) cooling(name string) error {
 	now := p.Now()
 	if until := p.quotas.until(name, now); !until.IsZero() {
-		return fmt.Errorf("its quota is used up; it is asked again in %s", until.Sub(now).Round(time.Minute))
+		return fmt.Errorf("out of quota; asked again in %s", until.Sub(now).Round(time.Minute))
 	}
 	return nil
 }

@@ -290,10 +290,10 @@ func TestNextReviewerTakesOver(t *testing.T) {
 		{"garbage", say("The change looks {good} to me."), "no JSON object", false},
 		{"another answer", say(`{"verdict":"everything is fine"}`), "status: it is missing", false},
 		{"binary", `head -c 100000 /dev/urandom`, "no ", false},
-		{"quota, exit 1", "echo 'You have exceeded your usage limit.' >&2; exit 1", "its quota is used up: You have exceeded your usage limit.", true},
-		{"quota, exit 0", say("Quota exceeded for today."), "its quota is used up", true},
-		{"quota after some work", "echo reading; echo 'Error: credit balance is too low'; exit 1", "its quota is used up", true},
-		{"quota in the client's words", say(`{"type":"result","subtype":"success","is_error":true,"result":"You've hit your session limit"}`) + "\nexit 1", "its quota is used up: You've hit your session limit", true},
+		{"quota, exit 1", "echo 'You have exceeded your usage limit.' >&2; exit 1", "out of quota: You have exceeded your usage limit.", true},
+		{"quota, exit 0", say("Quota exceeded for today."), "out of quota", true},
+		{"quota after some work", "echo reading; echo 'Error: credit balance is too low'; exit 1", "out of quota", true},
+		{"quota in the client's words", say(`{"type":"result","subtype":"success","is_error":true,"result":"You've hit your session limit"}`) + "\nexit 1", "out of quota: You've hit your session limit", true},
 		{"error in the client's words", say(`{"type":"result","subtype":"success","is_error":true,"result":"API Error: 400 no"}`) + "\nexit 1", "API Error: 400 no", false},
 		{"not the quota", "echo 'Server is temporarily limiting requests (not your usage limit)'; exit 1", "exit 1", false},
 		{"an echo of the prompt", "cat; exit 1", "exit 1", false},
@@ -353,10 +353,10 @@ func TestAllUsedUp(t *testing.T) {
 	s := newStage(t, "claude", "codex")
 	s.install("claude", "echo 'usage limit reached'; exit 1")
 	s.install("codex", "echo 'quota exceeded'; exit 1")
-	wantNobody(t, s.one(), "claude: its quota is used up: usage limit reached", "codex: its quota is used up: quota exceeded")
+	wantNobody(t, s.one(), "claude: out of quota: usage limit reached", "codex: out of quota: quota exceeded")
 	s.request.Now = func() time.Time { return noon.Add(18 * time.Minute) }
 	r := s.one()
-	wantNobody(t, r, "claude: its quota is used up; it is asked again in 42m0s", "codex: ")
+	wantNobody(t, r, "claude: out of quota; asked again in 42m0s", "codex: ")
 	if r.Adapter != "" || len(r.Tried) != 2 || len(s.asked()) != 2 {
 		t.Errorf("got %+v after asking %v", r, s.asked())
 	}
@@ -371,7 +371,7 @@ func TestQuotaThatCannotBeRemembered(t *testing.T) {
 	s.install("codex", say(passed))
 	r := s.one()
 	wantPass(t, r, "codex")
-	if !strings.Contains(r.Tried[0].Why, "cannot be remembered") {
+	if !strings.Contains(r.Tried[0].Why, "could not be recorded") {
 		t.Errorf("tried %+v", r.Tried)
 	}
 }
@@ -381,7 +381,7 @@ func TestNobodyIsThere(t *testing.T) {
 	s := newStage(t, "claude", "codex", "some-other")
 	s.install("codex", "exit 7")
 	check(t, os.WriteFile(filepath.Join(s.bin, "claude"), []byte("no program"), 0o644))
-	wantNobody(t, s.one(), "claude: claude is not installed", "codex: exit 7", "some-other: no such reviewer; there are claude,")
+	wantNobody(t, s.one(), "claude: claude is not installed", "codex: exit 7", "some-other: no such reviewer; known reviewers: claude,")
 
 	s.request.Review.CLIPreference = nil
 	wantNobody(t, s.one(), "no reviewer")
