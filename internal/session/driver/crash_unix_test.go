@@ -112,7 +112,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 				s.deliver()
 				w.wantBytes(tt.want)
 				if tt.reported {
-					s.wantFailed("whoever typed it was ended")
+					s.wantFailed("the process that typed it was killed")
 					return
 				}
 				if d := s.active(); d.State != queue.Confirmed {
@@ -174,6 +174,6 @@ func TestKilledAfterTheLastEnter(t *testing.T) {
 	s.wantDriven(1)
 	s.pace = impatient
 	s.deliver()
-	s.wantFailed("no hook of the client confirmed it")
+	s.wantFailed("no hook of Claude Code confirmed it")
 	w.wantBytes("")
 }

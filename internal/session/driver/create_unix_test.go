@@ -25,8 +25,8 @@ func TestRuling36Refusals(t *testing.T) {
 		order Order
 		words string
 	}{
-		{"no session", Order{Commands: []string{"/clear"}}, "no name"},
-		{"a blank session", Order{Session: " \n", Commands: []string{"/clear"}}, "no name"},
+		{"no session", Order{Commands: []string{"/clear"}}, "is empty"},
+		{"a blank session", Order{Session: " \n", Commands: []string{"/clear"}}, "is empty"},
 		{"no commands", Order{Session: mainSession}, "no commands"},
 		{"a blank command", Order{Session: mainSession, Commands: []string{"/clear", " \n\t"}}, "command 2: the text is blank"},
 		{"escape", Order{Session: mainSession, Commands: []string{"a\x1bb"}}, "command 1: control character U+001B at line 1, column 2"},
@@ -35,7 +35,7 @@ func TestRuling36Refusals(t *testing.T) {
 		{"a C1 control", Order{Session: mainSession, Commands: []string{"a\u009b"}}, "U+009B"},
 		{"not UTF-8", Order{Session: mainSession, Commands: []string{"a\xff"}}, "not UTF-8"},
 		{"too long", Order{Session: mainSession, Commands: []string{"a" + strings.Repeat("b", terminal.MaxText)}}, "at most"},
-		{"not permitted", Order{Session: mainSession, Commands: []string{"/clear", "rm -rf /"}}, "command 2 is not one that the registry permits in session warden-main-4: rm -rf /"},
+		{"not permitted", Order{Session: mainSession, Commands: []string{"/clear", "rm -rf /"}}, "the registry does not allow command 2 in session warden-main-4: rm -rf /"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := s.outside().Create(t.Context(), tt.order)
@@ -231,7 +231,7 @@ func TestCreateForAClientWithoutHooks(t *testing.T) {
 	w.wantBytes(pasted("/gsd:a") + enter)
 	s.pace = impatient
 	check(t, s.outside().Deliver(t.Context(), mainSession))
-	s.wantFailed("no hook of the client confirmed it")
+	s.wantFailed("no hook of Claude Code confirmed it")
 }
 
 func TestCreateWithoutAClient(t *testing.T) {
@@ -245,7 +245,7 @@ func TestCreateWithoutAClient(t *testing.T) {
 			w.hook("session-end.other", nil)
 		}
 		w.Show(looks{Screen: shellScreen})
-		if _, err := w.order("rm -rf /tmp/nothing"); err == nil || !strings.Contains(err.Error(), "no client waits for input") {
+		if _, err := w.order("rm -rf /tmp/nothing"); err == nil || !strings.Contains(err.Error(), "does not run Claude Code") {
 			t.Errorf("got %v", err)
 		}
 		w.wantBytes("")

@@ -25,6 +25,13 @@ type Pace struct {
 	Start   time.Duration // the longest wait for a client that is just starting
 	Report  time.Duration // the wait for the first hook of one whose input box is there
 	Still   time.Duration // how long the screen of one that works never stays the same; 0: it may
+
+	// Of the process that watches over the queues:
+	Look    time.Duration // the pause between two looks at a client
+	Free    time.Duration // how long a client is free before what waits for it is typed
+	Dropped time.Duration // how long it is free before the command that it had counts as interrupted
+	Stuck   time.Duration // how long a queue stands still while its client does not work
+	Guard   time.Duration // after how long tmux starts another one, in case this one is killed
 }
 
 // measured is what a client needs, with room for a machine that is busy. The settling
@@ -32,6 +39,9 @@ type Pace struct {
 var measured = Pace{
 	Ready: 5 * time.Second, Settle: 300 * time.Millisecond, Confirm: 3 * time.Second, Last: 12 * time.Second,
 	Start: 10 * time.Second, Report: 2 * time.Second, Still: 3 * time.Second,
+	// What can go on does within a minute, and what cannot is told within ten. A client looks idle
+	// while hooks of others judge a prompt, for which they have 30 seconds.
+	Look: 5 * time.Second, Free: 5 * time.Second, Dropped: 40 * time.Second, Stuck: 9 * time.Minute, Guard: 30 * time.Second,
 }
 
 // pace is how long things take.
@@ -95,7 +105,7 @@ func (d *Driver) GiveUp(ctx context.Context, session string) error {
 		if a := now.Active(); now.ID() != q.ID() || a == nil || a.ID != active.ID {
 			return queue.Outcome{Queue: now, Action: queue.Ignored} // its stop has come
 		}
-		return queue.Apply(named(now, session, d.Now()), queue.Withdrawn{Why: "somebody who interrupted the client"}, d.Now())
+		return queue.Apply(named(now, session, d.Now()), queue.Withdrawn{Why: "an interrupt in Claude Code"}, d.Now())
 	})
 	return err
 }
@@ -160,7 +170,7 @@ func (t *typist) enter(forced bool) (pressed bool, err error) {
 		// Whoever typed it was killed, and may have pasted none of it, or all.
 		view, err := t.await(t.pace.Confirm, func(v terminal.View) bool { return v.Shows(t.text) })
 		if err != nil || !view.Shows(t.text) {
-			return false, t.undelivered("whoever typed it was ended, and it is not in the input box", err)
+			return false, t.undelivered("the process that typed it was killed, and it is not in the input box", err)
 		}
 		return t.press(t.look())
 	case queue.Entered:
@@ -253,7 +263,7 @@ func (t *typist) press(view terminal.View, err error) (pressed bool, _ error) {
 // confirm waits for the hook that says that the command has arrived. Without one, and
 // while the text is still in the input box, it presses Enter once more, and then no more.
 func (t *typist) confirm() error {
-	const unconfirmed = "no hook of the client confirmed it"
+	const unconfirmed = "no hook of Claude Code confirmed it"
 	if t.enters < queue.MaxEnters {
 		if t.confirmed(t.pace.Confirm) {
 			return nil
@@ -306,19 +316,24 @@ func (t *typist) past() bool {
 	return active == nil || active.ID != t.id || active.Confirmed() || q.ID() != t.queue
 }
 
-// busy says why the client takes no prompt now, by what its hooks told.
-func (t *typist) busy() string {
+// told is what the client's hooks told last that it does; "" where none has told anything.
+func (t *typist) told() presence.State {
 	client, known := t.clients().Load(t.pane.Server.Socket, t.pane.PID, t.pane.ID)
 	if !known {
 		return ""
 	}
-	switch client.State {
+	return client.State
+}
+
+// busy says why the client takes no prompt now, by what its hooks told.
+func (t *typist) busy() string {
+	switch t.told() {
 	case presence.Busy:
-		return "the client is busy"
+		return "Claude Code is busy"
 	case presence.Asking:
-		return "the client waits for an answer"
+		return "Claude Code waits for an answer"
 	case presence.Ended:
-		return "the client has ended"
+		return "Claude Code has ended"
 	}
 	return ""
 }
@@ -329,7 +344,7 @@ func (t *typist) occupied() string {
 	busy := t.busy()
 	switch {
 	case busy == "" && t.goesOn():
-		return "the client is busy"
+		return "Claude Code is busy"
 	case busy != "" && t.still():
 		return ""
 	}

@@ -168,7 +168,7 @@ func TestRuling38NeverMoreThanTwoEnters(t *testing.T) {
 	w.Show(looks{Swallow: 1000})
 	w.give("/gsd:a", "/gsd:b")
 	s.deliver()
-	s.wantFailed("no hook of the client confirmed it")
+	s.wantFailed("no hook of Claude Code confirmed it")
 	w.wantBytes(pasted("/gsd:a") + enter + enter)
 	if got := statuses(s.ended(mainSession, ".stale")); got != "failed pending" {
 		t.Errorf("the commands are %s", got)
@@ -188,7 +188,7 @@ func TestRuling38ATextThatDisappearsIsNotTypedAgain(t *testing.T) {
 	w := s.ready(mainSession) // nobody calls its hooks
 	w.give("/gsd:a")
 	s.deliver()
-	s.wantFailed("no hook of the client confirmed it")
+	s.wantFailed("no hook of Claude Code confirmed it")
 	w.wantBytes(pasted("/gsd:a") + enter)
 }
 
@@ -202,7 +202,7 @@ func TestRuling39NoSecondEnterForADialog(t *testing.T) {
 	s.step(queue.Begun{ID: 1}, queue.Pressed{ID: 1})
 	w.Show(looks{Screen: dialogScreen})
 	s.deliver()
-	s.wantFailed("no hook of the client confirmed it")
+	s.wantFailed("no hook of Claude Code confirmed it")
 	w.wantBytes("")
 }
 
@@ -254,9 +254,9 @@ func TestABusyClientIsNotTypedInto(t *testing.T) {
 		hook func(w *window)
 		why  string
 	}{
-		{"busy", func(w *window) { w.prompt("p0", "a person's") }, "the client is busy"},
-		{"asking", func(w *window) { w.hook("permission-request.bash", nil) }, "the client waits for an answer"},
-		{"ended", func(w *window) { w.hook("session-end.other", nil) }, "the client has ended"},
+		{"busy", func(w *window) { w.prompt("p0", "a person's") }, "Claude Code is busy"},
+		{"asking", func(w *window) { w.hook("permission-request.bash", nil) }, "Claude Code waits for an answer"},
+		{"ended", func(w *window) { w.hook("session-end.other", nil) }, "Claude Code has ended"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)

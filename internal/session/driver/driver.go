@@ -20,11 +20,14 @@ type Driver struct {
 	Environ   []string
 	Now       func() time.Time
 	// Drive starts a process that delivers the session's active command, as soon as
-	// this one has ended. Send starts one that empties the outbox. Nobody waits for
-	// either.
-	Drive func(session string) error
-	Send  func() error
-	Log   func(format string, args ...any)
+	// this one has ended. Send starts one that empties the outbox, and StartWatch one that
+	// watches over the queues. Nobody waits for any of them.
+	Drive      func(session string) error
+	Send       func() error
+	StartWatch func() error
+	// Watcher is the command line of what StartWatch starts; empty: tmux starts none.
+	Watcher []string
+	Log     func(format string, args ...any)
 	// Screen is how a client's screen is read, where a person has words of their own
 	// for that.
 	Screen config.Terminal

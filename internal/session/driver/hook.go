@@ -115,7 +115,7 @@ func (d *Driver) follow(ctx context.Context, pane terminal.Pane, payload hook.Pa
 	if payload.Event() == hook.SessionStart || !known {
 		name, err := pane.Session(ctx)
 		if err != nil {
-			return client, fmt.Errorf("ask tmux for the session of pane %s: %w", pane.ID, err)
+			return client, fmt.Errorf("cannot ask tmux for the session of pane %s: %w", pane.ID, err)
 		}
 		client.Session, client.Socket, client.PID, client.Pane = name, pane.Server.Socket, pane.PID, pane.ID
 	}
@@ -147,7 +147,7 @@ func (s *session) advance(ctx context.Context) {
 	store := s.queues()
 	event := queueEvent(s.call.Payload)
 	if stop, is := event.(queue.Stop); is && s.call.Held {
-		event = queue.Halted{Stop: stop, Why: "protected files were touched, and a person has to look at them (stopgate approve)"}
+		event = queue.Halted{Stop: stop, Why: "protected files were changed, and need your approval (stopgate approve)"}
 	}
 	if event == nil || !store.Exists(s.client.Session) {
 		return
@@ -178,9 +178,12 @@ func (s *session) advance(ctx context.Context) {
 		s.report.Typed = o.Action == queue.Delivered
 		s.report.effect("queue %s %d/%d", o.Action, o.Queue.Completed(), len(o.Queue.Commands))
 	}
+	if _, ended := o.Ended(); err == nil && s.ours && !ended {
+		s.ensureWatched()
+	}
 	if err == nil && o.Drive {
 		if err := s.Drive(s.client.Session); err != nil {
-			s.report.tell(fmt.Errorf("the next command of session %s is not typed: %w", s.client.Session, err))
+			s.report.tell(fmt.Errorf("cannot type the next command of session %s: %w", s.client.Session, err))
 		}
 	}
 }
@@ -261,6 +264,6 @@ func (s *session) resend() {
 		return
 	}
 	if err := s.Send(); err != nil {
-		s.report.tell(fmt.Errorf("what %s is to be told waits in the outbox: %w", s.client.Session, err))
+		s.report.tell(fmt.Errorf("a message about session %s waits in the outbox: %w", s.client.Session, err))
 	}
 }

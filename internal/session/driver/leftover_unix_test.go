@@ -70,7 +70,7 @@ func TestRuling313AQueueGoesOnWhereTheSessionIsResumed(t *testing.T) {
 			other.start("resume")
 			s.ended(mainSession, ".stale")
 			letters := s.letters()
-			if l := letters[len(letters)-1]; l.Kind != wake.QueueFailed || !strings.Contains(l.Headline, "the client ended in the middle of it") {
+			if l := letters[len(letters)-1]; l.Kind != wake.QueueFailed || !strings.Contains(l.Headline, "Claude Code ended while working on it") {
 				t.Errorf("the agent reads %q", l.Headline)
 			}
 		})
@@ -119,7 +119,7 @@ func TestRetryAsksTheAllowList(t *testing.T) {
 	_, err := s.driver().Cancel(mainSession, "a person")
 	check(t, err)
 	s.register(`{"agents": [{"agent_id": "warden", "session_name": "` + mainSession + `", "working_directory": "/w", "openclaw_session_id": "x", "commands": ["/clear"]}]}`)
-	if _, err := s.outside().Retry(t.Context(), mainSession); err == nil || !strings.Contains(err.Error(), "permits") {
+	if _, err := s.outside().Retry(t.Context(), mainSession); err == nil || !strings.Contains(err.Error(), "does not allow") {
 		t.Errorf("got %v", err)
 	}
 	w.wantBytes("")

@@ -56,7 +56,7 @@ func (s *session) stopped(p *hook.StopPayload) {
 func (s *session) notified(p *hook.NotificationPayload) {
 	switch p.NotificationType {
 	case "idle_prompt":
-		if !s.queued {
+		if !s.queued && !s.client.ToldOf(p.PromptID) {
 			s.wake(wake.Letter{Kind: wake.Idle, Notice: p.Message}, p.SessionID, p.PromptID)
 		}
 	case "permission_prompt", "agent_needs_input":
@@ -93,11 +93,28 @@ func (s *session) wakeAgent(agent registry.Agent, l wake.Letter, news ...string)
 	}
 	l.Event, l.Session = string(s.call.Payload.Event()), s.client.Session
 	if err := s.post(agent, l, news...); err != nil {
-		s.report.tell(fmt.Errorf("%s was not told: %w", agent.AgentID, err))
+		s.report.tell(fmt.Errorf("cannot notify %s: %w", agent.AgentID, err))
 		return
 	}
 	s.sent = true
 	s.report.effect("wake %s %s", l.Kind, agent.AgentID)
+	s.knows(l.Kind)
+}
+
+// knows keeps that the session's agent was told of a stop: the same stop's idleness is no news.
+func (s *session) knows(kind wake.Kind) {
+	switch kind {
+	case wake.Stop, wake.StopFailure, wake.QueueComplete, wake.QueueFailed:
+	default:
+		return
+	}
+	if s.client.State != presence.Free {
+		return
+	}
+	s.client = s.client.Tell(s.call.Payload.Common().PromptID)
+	if err := s.clients().Store(s.client); err != nil {
+		s.Log("%v", err)
+	}
 }
 
 // post completes a letter and puts it into the outbox.
@@ -129,6 +146,7 @@ func (s *session) told(kind wake.Kind) {
 	if kind != "" {
 		s.sent = true
 		s.report.effect("wake %s", kind)
+		s.knows(kind)
 	}
 }
 
@@ -139,7 +157,7 @@ func (d *Driver) tellEnd(session, event string, o queue.Outcome, path string) (t
 	agent, found := agents.Find(session)
 	switch {
 	case agents.Unread():
-		return "", errors.New("its end waits until the registry can be read, see: stopgate registry check")
+		return "", errors.New("the registry is invalid, so its agent is not notified yet; see: stopgate registry check")
 	case !found:
 		return "", nil
 	}
@@ -164,7 +182,7 @@ func (d *Driver) tellCorrupt(session, event string, corrupt *queue.CorruptError)
 	}
 	l := wake.Letter{Kind: wake.QueueFailed, Event: event, Session: session, Headline: "Queue failed: " + corrupt.Error()}
 	if err := d.post(agent, l, d.Now().String()); err != nil {
-		d.Log("%s was not told: %v", agent.AgentID, err)
+		d.Log("cannot notify %s: %v", agent.AgentID, err)
 		return ""
 	}
 	return l.Kind

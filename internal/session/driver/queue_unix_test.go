@@ -624,7 +624,7 @@ func TestAClientThatEndsInTheMiddle(t *testing.T) {
 	s.wantLetters(wake.SessionEnd)
 	w.start("resume")
 	l := s.wantLetters(wake.SessionEnd, wake.QueueFailed)
-	if !strings.Contains(l.Headline, "the client ended in the middle of it") {
+	if !strings.Contains(l.Headline, "Claude Code ended while working on it") {
 		t.Errorf("the headline is %q", l.Headline)
 	}
 }
@@ -744,7 +744,7 @@ func TestADeliveryThatCannotBeStartedIsTold(t *testing.T) {
 	w := s.started(mainSession)
 	w.give("/gsd:a", "/gsd:b")
 	w.prompt("p1", "/gsd:a")
-	if r := w.stop("p1", "done"); !strings.Contains(r.Message, "is not typed") {
+	if r := w.stop("p1", "done"); !strings.Contains(r.Message, "cannot type the next command") {
 		t.Errorf("told %q", r.Message)
 	}
 	if got := statuses(s.queue(mainSession)); got != "done active" {

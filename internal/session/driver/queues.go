@@ -64,6 +64,7 @@ func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error)
 	}
 	store := d.queues()
 	if q, err := store.Load(session); err == nil {
+		d.ensureWatched()
 		return q, d.begin(ctx, session, true)
 	} else if !errors.Is(err, queue.ErrNone) {
 		return queue.Queue{}, err
@@ -77,7 +78,7 @@ func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error)
 	}
 	left := last.Queue.Remaining()
 	if len(left) == 0 {
-		return queue.Queue{}, refuse("nothing of that queue is left to do")
+		return queue.Queue{}, refuse("the last queue has no unfinished commands")
 	}
 	if _, err := d.check(Order{Session: session, Commands: left}); err != nil {
 		return queue.Queue{}, err
@@ -136,6 +137,7 @@ func (d *Driver) start(ctx context.Context, session string, q queue.Queue) error
 	if err := d.queues().Create(session, q); err != nil {
 		return err
 	}
+	d.ensureWatched() // before anything is typed: this process may be killed
 	return d.begin(ctx, session, false)
 }
 
@@ -212,7 +214,7 @@ func (d *Driver) apply(session string, change func(queue.Queue) queue.Outcome) (
 	}
 	if told != "" {
 		if err := d.Send(); err != nil {
-			d.Log("what became of the queue of session %s waits in the outbox: %v", session, err)
+			d.Log("a message about the queue of session %s waits in the outbox: %v", session, err)
 		}
 	}
 	return o, err
@@ -221,14 +223,14 @@ func (d *Driver) apply(session string, change func(queue.Queue) queue.Outcome) (
 // check refuses what cannot be typed, or may not.
 func (d *Driver) check(o Order) ([]string, error) {
 	if strings.TrimSpace(o.Session) == "" {
-		return nil, refuse("the session has no name")
+		return nil, refuse("the name of the session is empty")
 	}
 	if len(o.Commands) == 0 {
-		return nil, refuse("there are no commands")
+		return nil, refuse("the queue has no commands")
 	}
 	agents := d.agents()
 	if agents.Unread() {
-		return nil, refuse("whether the registry permits that is not known: it cannot be read, see: stopgate registry check")
+		return nil, refuse("the registry is invalid, so it is not known which commands are allowed; see: stopgate registry check")
 	}
 	agent, _ := agents.Find(o.Session)
 	commands := make([]string, len(o.Commands))
@@ -240,7 +242,7 @@ func (d *Driver) check(o Order) ([]string, error) {
 			text = slash // the client differs by version about spaces before it
 		}
 		if !agent.Permits(text) && o.Key == "" { // a message is nobody's command
-			return nil, refuse("command %d is not one that the registry permits in session %s: %.80s", i+1, o.Session, text)
+			return nil, refuse("the registry does not allow command %d in session %s: %.80s", i+1, o.Session, text)
 		}
 		commands[i] = text
 	}
@@ -261,7 +263,7 @@ func (d *Driver) find(ctx context.Context, session string) (terminal.Pane, error
 	case err != nil:
 		return terminal.Pane{}, fmt.Errorf("session %s: %w", session, err)
 	case len(panes) > 1:
-		return terminal.Pane{}, fmt.Errorf("session %s has %d panes, and no client in them has told of itself", session, len(panes))
+		return terminal.Pane{}, fmt.Errorf("session %s has %d panes, and Claude Code has not called a hook from any of them", session, len(panes))
 	}
 	return panes[0], nil
 }
@@ -282,7 +284,7 @@ func (d *Driver) awaitClient(ctx context.Context, session string, pane terminal.
 	}
 	view, err := t.await(t.pace.Start, func(v terminal.View) bool { return there() || v.State != terminal.NoPrompt })
 	if err == nil && !there() && view.State == terminal.NoPrompt {
-		err = fmt.Errorf("no client waits for input in pane %s", pane.ID)
+		err = fmt.Errorf("pane %s does not run Claude Code", pane.ID)
 	}
 	if err == nil && !there() {
 		_, err = t.await(t.pace.Report, func(terminal.View) bool { return there() })

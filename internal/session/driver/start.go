@@ -29,7 +29,7 @@ func Outside(stateDir, globalConfig string, log func(format string, args ...any)
 }
 
 func newDriver(stateDir, globalConfig string, log func(format string, args ...any), detach detacher) *Driver {
-	return &Driver{
+	d := &Driver{
 		StateDir:  stateDir,
 		ConfigDir: filepath.Dir(globalConfig),
 		Environ:   os.Environ(),
@@ -50,14 +50,27 @@ func newDriver(stateDir, globalConfig string, log func(format string, args ...an
 			return startLogged(process.Detach, stateDir, "wake.log", os.Environ(), stopgated, "wake-send")
 		},
 	}
+	if stopgate, err := program.Stopgate(); err == nil {
+		d.Watched(stopgate, os.Environ())
+	}
+	return d
 }
+
+// Watched has the program stopgate watch over the queues, with this environment.
+func (d *Driver) Watched(stopgate string, env []string) {
+	d.Watcher = []string{stopgate, "queue", "watch"}
+	d.StartWatch = func() error { return startLogged(process.Detach, d.StateDir, driverLog, env, d.Watcher...) }
+}
+
+// driverLog is where those write who type and watch.
+const driverLog = "driver.log"
 
 // detacher starts a process that outlives this one.
 type detacher func(args, env []string, log *os.File) error
 
 // Start starts a process of the program stopgate that delivers the session's active command.
 func Start(detach detacher, stateDir string, env []string, stopgate, session string) error {
-	return startLogged(detach, stateDir, "driver.log", env, stopgate, "queue", "drive", "--session", session)
+	return startLogged(detach, stateDir, driverLog, env, stopgate, "queue", "drive", "--session", session)
 }
 
 // startLogged starts a process in the background, with a log for what it says.

@@ -326,11 +326,71 @@ func TestSameNewsOfAnotherTurnOrSessionIsNew(t *testing.T) {
 	w.stop("p2", "Done.")
 	w.stop("p2", "Really done.") // after a block of ours
 	other.stop("p1", "Done.")
-	w.idle("p1")
-	w.idle("p2")
+	w.idle("p3") // of whose stop no hook told
+	w.idle("p4")
 	l := s.wantLetters(wake.Stop, wake.Stop, wake.Stop, wake.Stop, wake.Idle, wake.Idle)
 	if l.Session != mainSession {
 		t.Errorf("the last letter is of session %q", l.Session)
+	}
+}
+
+// An agent that was told of a stop is not told again that the client waits after it.
+func TestP5IdlenessAfterAStopThatWasTold(t *testing.T) {
+	t.Parallel()
+	const onlyIdle = `{"agents":[{"agent_id":"warden","session_name":"warden-main-*","working_directory":"/srv/warden","wake_on":["idle"]}]}`
+	for _, tt := range []struct {
+		name  string
+		stops func(s *scene, w *window)
+		want  []wake.Kind
+	}{
+		{"a stop", func(_ *scene, w *window) { w.stop("p1", "Done.") }, []wake.Kind{wake.Stop}},
+		{"a client without prompt ids", func(_ *scene, w *window) {
+			w.hook("stop.first", fields{"prompt_id": nil})
+		}, []wake.Kind{wake.Stop}},
+		{"an API error", func(_ *scene, w *window) {
+			w.hook("stop-failure.api-error", fields{"prompt_id": "p1"})
+		}, []wake.Kind{wake.StopFailure}},
+		{"a queue's last stop", func(_ *scene, w *window) {
+			w.give("/gsd:a")
+			w.prompt("p1", "/gsd:a")
+			w.stop("p1", "Done.")
+		}, []wake.Kind{wake.QueueComplete}},
+		{"a queue's last /clear", func(s *scene, w *window) {
+			w.give("/clear")
+			s.step(queue.Begun{ID: 1}, queue.Pressed{ID: 1})
+			w.hook("session-start.clear", fields{"prompt_id": nil})
+		}, []wake.Kind{wake.QueueComplete}},
+		{"another notice comes between", func(_ *scene, w *window) {
+			w.stop("p1", "Done.")
+			w.hook("notification.idle-prompt", fields{"notification_type": "auth_success"})
+		}, []wake.Kind{wake.Stop}},
+
+		{"a stop that says nothing", func(_ *scene, w *window) { w.stop("p1", "") }, []wake.Kind{wake.Idle}},
+		{"a stop that the agent does not want to hear of", func(s *scene, w *window) {
+			s.register(onlyIdle)
+			w.stop("p1", "Done.")
+		}, []wake.Kind{wake.Idle}},
+		{"a turn after it that a person interrupts", func(_ *scene, w *window) {
+			w.stop("p0", "Done.")
+			w.prompt("p1", "go on")
+		}, []wake.Kind{wake.Stop, wake.Idle}},
+		{"a stop after it that says nothing", func(_ *scene, w *window) {
+			w.stop("p0", "Done.")
+			w.stop("p1", "")
+		}, []wake.Kind{wake.Stop, wake.Idle}},
+		{"a client that is started anew", func(_ *scene, w *window) {
+			w.stop("p0", "Done.")
+			w.start("startup")
+		}, []wake.Kind{wake.Stop, wake.Idle}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			w := s.started(mainSession)
+			tt.stops(s, w)
+			w.idle("p1")
+			s.wantLetters(tt.want...)
+		})
 	}
 }
 

@@ -39,7 +39,7 @@ func TestAClientThatShowsThatItWorks(t *testing.T) {
 			w.Show(tt.looks)
 			s.deliver()
 			if !tt.typed {
-				if d := s.active(); d.State != "waiting" || d.Why != "the client is busy" || d.Tries != 0 {
+				if d := s.active(); d.State != "waiting" || d.Why != "Claude Code is busy" || d.Tries != 0 {
 					t.Errorf("the delivery is %+v", d)
 				}
 				w.wantBytes("")

@@ -3,6 +3,7 @@
 package presence
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,23 @@ type Client struct {
 	Pane    string    `json:"pane"`
 	State   State     `json:"state"`
 	Since   time.Time `json:"since"` // when the state began
+	// Told is the prompt after whose stop the session's agent was told that the client is free;
+	// noPrompt for a client that names none, empty where the agent was not told.
+	Told string `json:"told,omitempty"`
+}
+
+// noPrompt stands for the prompts of clients before prompt ids.
+const noPrompt = "-"
+
+// Tell is the client once its agent was told of a stop of that prompt.
+func (c Client) Tell(prompt string) Client {
+	c.Told = cmp.Or(prompt, noPrompt)
+	return c
+}
+
+// ToldOf reports whether the client's agent was told of the stop after that prompt.
+func (c Client) ToldOf(prompt string) bool {
+	return c.Told != "" && (c.Told == noPrompt || prompt == "" || c.Told == prompt)
 }
 
 // State is what a client is doing.
@@ -42,6 +60,9 @@ const (
 // After is the client as an event leaves it. A stop that was blocked is not told.
 func (c Client) After(payload hook.Payload, now time.Time) Client {
 	state := c.State
+	if _, notice := payload.(*hook.NotificationPayload); !notice {
+		c.Told = "" // everything else is news
+	}
 	switch p := payload.(type) {
 	case *hook.SessionStartPayload:
 		if p.Source != "compact" || state == "" { // in the middle of a turn it changes nothing

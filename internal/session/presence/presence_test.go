@@ -86,6 +86,29 @@ func TestAfter(t *testing.T) {
 	}
 }
 
+// What an agent was told of counts until something happens that is no notice of the same.
+func TestToldOf(t *testing.T) {
+	c := Client{State: Free}
+	if c.ToldOf("p1") || c.ToldOf("") {
+		t.Error("told of nothing")
+	}
+	told := c.Tell("p1")
+	if !told.ToldOf("p1") || !told.ToldOf("") || told.ToldOf("p2") {
+		t.Errorf("told of %q", told.Told)
+	}
+	if c := c.Tell(""); !c.ToldOf("p1") || !c.ToldOf("") {
+		t.Errorf("without prompt ids: %q", c.Told)
+	}
+	for name, kept := range map[string]bool{
+		"notification.idle-prompt": true, "notification.permission-prompt": true,
+		"user-prompt-submit.typed-in-tmux": false, "stop.first": false, "stop-failure.api-error": false, "session-start.startup": false,
+	} {
+		if got := told.After(payload(t, name, nil), noon); got.ToldOf("p1") != kept {
+			t.Errorf("after %s: %q", name, got.Told)
+		}
+	}
+}
+
 func TestBook(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	b := NewBook(state)

@@ -36,6 +36,7 @@ const (
 	Advanced  Action = "advanced"  // the next command is active
 	Redriven  Action = "redriven"  // the active command is still to be typed
 	Moved     Action = "typing"    // the typing of the active command got a step further
+	Grown     Action = "added"     // the queue has more commands
 	Finished  Action = "ended"     // the queue is at its end
 )
 
@@ -139,7 +140,7 @@ func (e SessionStart) move(q *Queue, cutOff bool, now Time) Outcome {
 	case !active.Confirmed():
 		return q.redrive("")
 	case cutOff:
-		return q.fail("the client ended in the middle of it", "")
+		return q.fail("Claude Code ended while working on it", "")
 	}
 	return q.stay(Mismatch)
 }
@@ -197,17 +198,29 @@ func (e Idle) apply(q *Queue, now Time) Outcome {
 	case !active.Confirmed():
 		return q.redrive("")
 	case active.Stopgate != nil && !active.Awaits.Is("Stop", ""):
-		return q.fail("the client did nothing about it", "") // such as with too little to compact
+		return q.fail("Claude Code did nothing about it", "") // such as with too little to compact
 	case !active.leftBehind(e.PromptID):
 		return q.stay(Mismatch)
 	}
-	return q.fail("the client waits for input, but no stop was seen: somebody interrupted it", "")
+	return q.fail("Claude Code waits for input, but did not report a stop: it was interrupted", "")
 }
 
 // Withdrawn is a person's wish, outside the session, that the queue ends.
 type Withdrawn struct{ Why string }
 
 func (e Withdrawn) apply(q *Queue, _ Time) Outcome { return q.cancel(e.Why) }
+
+// Added is more commands for a queue that is under way. A queue that delivers a message takes
+// none: its end is how the sender learns that the message has arrived.
+type Added struct{ Commands []string }
+
+func (e Added) apply(q *Queue, _ Time) Outcome {
+	if q.Stopgate != nil && q.Stopgate.Key != "" {
+		return q.stay(Ignored)
+	}
+	q.add(e.Commands)
+	return q.stay(Grown).changed()
+}
 
 // isActive reports whether a prompt's id is that of the active command. Clients before
 // prompt ids give none.

@@ -162,7 +162,7 @@ func TestRuling37ACommandThatComesWhileTheClientWorksIsDoneByItsOwnStop(t *testi
 			if active := o.Queue.Active(); active == nil || active.ID != 2 || !active.Confirmed() {
 				t.Fatalf("it is %+v", o.Queue)
 			}
-			wantEnd(t, after(o.Queue, Idle{"n1"}), Broken, "command 2 failed: the client waits for input, but no stop was seen: somebody interrupted it")
+			wantEnd(t, after(o.Queue, Idle{"n1"}), Broken, "command 2 failed: Claude Code waits for input, but did not report a stop: it was interrupted")
 			wantEnd(t, after(o.Queue, StopFailure{"p2", ""}), Broken, "command 2 failed: the model's API failed")
 			o = after(o.Queue, Stop{"p2", "of b"})
 			wantOutcome(t, o, Advanced, true)
@@ -389,7 +389,7 @@ func TestASessionStartThatIsToldTwiceCountsOnce(t *testing.T) {
 func TestASessionStartThatIsToldTwiceDoesNotUndoTheEnd(t *testing.T) {
 	o := after(fresh("/clear", "b"), Begun{1}, Pressed{1}, SessionStart{"clear", "c2"})
 	o = after(o.Queue, append(sent(2, "p1", "b"), SessionEnd{"other"}, SessionStart{"clear", "c2"}, SessionStart{"resume", "c2"})...)
-	wantEnd(t, o, Broken, "command 2 failed: the client ended in the middle of it")
+	wantEnd(t, o, Broken, "command 2 failed: Claude Code ended while working on it")
 }
 
 func TestAClientThatEndedInTheMiddleOfACommandFailsItWhenItIsBack(t *testing.T) {
@@ -397,7 +397,7 @@ func TestAClientThatEndedInTheMiddleOfACommandFailsItWhenItIsBack(t *testing.T) 
 	if q.Stopgate.EndedAt.String() != noonText {
 		t.Errorf("ended at %v", q.Stopgate.EndedAt)
 	}
-	wantEnd(t, after(q, SessionStart{"resume", "c1"}), Broken, "command 1 failed: the client ended in the middle of it")
+	wantEnd(t, after(q, SessionStart{"resume", "c1"}), Broken, "command 1 failed: Claude Code ended while working on it")
 	wantEnd(t, after(q, SessionStart{"startup", "c2"}), Stale, "")
 	// What was not delivered is still to be seen to.
 	o := after(fresh("a", "b"), SessionEnd{"other"}, SessionStart{"resume", "c1"})
@@ -416,7 +416,7 @@ func TestAClientThatEndedInTheMiddleOfACommandFailsItWhenItIsBack(t *testing.T) 
 
 // Esc ends a turn without any hook.
 func TestAnInterruptedCommandFailsWhenTheClientIsIdle(t *testing.T) {
-	const why = "the client waits for input, but no stop was seen: somebody interrupted it"
+	const why = "Claude Code waits for input, but did not report a stop: it was interrupted"
 	q := after(fresh("a", "b"), sent(1, "p1", "a")...).Queue
 	wantEnd(t, after(q, Idle{"p1"}), Broken, "command 1 failed: "+why)
 	wantOutcome(t, after(q, Idle{"p0"}), Mismatch, false) // of the turn before

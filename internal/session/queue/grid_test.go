@@ -8,7 +8,8 @@ import (
 )
 
 // The tables say what each event does in each state of the first of two commands, in
-// the words of Action, or that of EndKind where the queue ends. "none" is a queue by
+// the words of Action, or that of EndKind where the queue ends; "broken" is a queue that failed
+// without a command that did. "none" is a queue by
 // hand in which nothing is active, "by-hand" one whose active command has no stopgate
 // object. A confirmed command has the prompt p1.
 
@@ -44,6 +45,12 @@ func rowEvents(command string) map[string]Event {
 		"held":          Held{1, "it works"},
 		"undelivered":   Undelivered{1, "nothing confirmed it"},
 		"und.-other":    Undelivered{2, "nothing confirmed it"},
+		"stuck-none":    Stuck{0, "", "nothing moves it on"},
+		"stuck-waiting": Stuck{1, Waiting, "nothing moves it on"},
+		"stuck-typing":  Stuck{1, Typing, "nothing moves it on"},
+		"stuck-entered": Stuck{1, Entered, "nothing moves it on"},
+		"stuck-conf.":   Stuck{1, Confirmed, "nothing moves it on"},
+		"stuck-other":   Stuck{2, Confirmed, "nothing moves it on"},
 	}
 }
 
@@ -95,6 +102,12 @@ not-ready      ignored    typing     ignored    ignored    ignored    ignored
 held           ignored    typing     ignored    ignored    ignored    ignored
 undelivered    ignored    failed     failed     failed     ignored    ignored
 und.-other     ignored    ignored    ignored    ignored    ignored    ignored
+stuck-none     broken     ignored    ignored    ignored    ignored    ignored
+stuck-waiting  ignored    failed     ignored    ignored    ignored    ignored
+stuck-typing   ignored    ignored    failed     ignored    ignored    ignored
+stuck-entered  ignored    ignored    ignored    failed     ignored    ignored
+stuck-conf.    ignored    ignored    ignored    ignored    failed     failed
+stuck-other    ignored    ignored    ignored    ignored    ignored    ignored
 `)
 }
 
@@ -187,6 +200,8 @@ func checkCell(t *testing.T, before Queue, o Outcome, word string) {
 	case "failed":
 		wantStatuses = []Status{Failed, Pending}
 		action = Finished
+	case "broken":
+		action, word = Finished, string(Broken)
 	case "stale", "cancelled":
 		action = Finished
 	}

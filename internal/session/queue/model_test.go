@@ -39,6 +39,8 @@ type world struct {
 
 	intruded bool // somebody typed what is no command
 
+	seen *Stuck // what the process that watches over queues saw
+
 	// The one who types.
 	typer    *typer
 	begun    map[int]int
@@ -57,7 +59,7 @@ type typer struct {
 
 var disturbances = []string{
 	"lost Enter", "typer dies", "hooks late", "hooks twice", "person", "person sends the same", "person clears",
-	"interrupt", "API fails", "background task", "compaction", "client ends", "impatience", "two type",
+	"interrupt", "API fails", "background task", "compaction", "client ends", "impatience", "two type", "watcher",
 }
 
 func newWorld(t *rapid.T) *world {
@@ -351,6 +353,8 @@ func (w *world) disturb() {
 		w.tell(e)
 	case w.happens("client ends"):
 		w.restart()
+	case w.happens("watcher"):
+		w.watch()
 	case w.happens("two type"):
 		w.typeBlindly()
 	case !w.alive || w.turn != nil:
@@ -366,6 +370,19 @@ func (w *world) disturb() {
 		// Of two prompts with the same text only the order of hooks says which is newer.
 	case w.happens("person sends the same") && w.box == "" && w.q.Active() != nil:
 		w.submit(w.q.Active().Command)
+	}
+}
+
+// watch is the process that gives up what no hook moves on, by what it saw a while ago.
+func (w *world) watch() {
+	if w.seen != nil {
+		w.apply(*w.seen)
+		w.seen = nil
+		return
+	}
+	w.seen = &Stuck{Why: "nothing moves it on"}
+	if c := w.q.Active(); c != nil {
+		w.seen.ID, w.seen.State = c.ID, c.State()
 	}
 }
 

@@ -132,16 +132,24 @@ const (
 // New makes a queue whose first command is active and waits to be typed.
 func New(session, id string, commands []string, now time.Time) Queue {
 	q := Queue{Stopgate: &Meta{ID: id, Session: session, CreatedAt: Time{now}}}
-	trigger := Hook{Hook: "Stop"}
-	for i, text := range commands {
-		awaits := Awaits(text)
-		q.Commands = append(q.Commands, Command{ID: i + 1, Command: text, Status: Pending, Trigger: trigger, Awaits: awaits})
-		trigger = awaits
-	}
+	q.add(commands)
 	if len(q.Commands) > 0 {
 		q.Commands[0].activate()
 	}
 	return q
+}
+
+// add appends commands. Each is triggered by what the one before it awaits.
+func (q *Queue) add(commands []string) {
+	trigger, id := Hook{Hook: "Stop"}, 0
+	for _, c := range q.Commands {
+		trigger, id = c.Awaits, max(id, c.ID)
+	}
+	for _, text := range commands {
+		id++
+		q.Commands = append(q.Commands, Command{ID: id, Command: text, Status: Pending, Trigger: trigger, Awaits: Awaits(text)})
+		trigger = Awaits(text)
+	}
 }
 
 // Again makes a queue of what another one left undone, with the results that there
@@ -274,8 +282,11 @@ func (c *Command) delivery() Delivery {
 	return *c.Stopgate
 }
 
+// State is the step that the typing of the command is at.
+func (c *Command) State() DeliveryState { return c.delivery().State }
+
 // typed reports whether the client may have the command.
-func (c *Command) typed() bool { return c.delivery().State != Waiting }
+func (c *Command) typed() bool { return c.State() != Waiting }
 
 // Confirmed reports whether the client has told that it got the command.
-func (c *Command) Confirmed() bool { return c.delivery().State == Confirmed }
+func (c *Command) Confirmed() bool { return c.State() == Confirmed }

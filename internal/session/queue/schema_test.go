@@ -116,15 +116,15 @@ func TestParseRefusesWhatNoQueueCanBe(t *testing.T) {
 		"done too early":     {strings.Replace(seedQueue, "pending", "done", 1), "command 2 is done before command 1 is done"},
 		"out of order":       {strings.NewReplacer("active", "pending", "pending", "active").Replace(seedQueue), "command 2 is active before command 1 is done"},
 		"one id twice":       {strings.Replace(seedQueue, `"id": 2`, `"id": 1`, 1), "two commands have the id 1"},
-		"unknown status":     {strings.Replace(seedQueue, "pending", "finished", 1), `command 2 has the unknown status "finished"`},
-		"no status":          {strings.Replace(seedQueue, "pending", "", 1), `command 2 has the unknown status ""`},
-		"unknown end":        {strings.Replace(seedQueue, "{", `{"status": "paused",`, 1), `it has the unknown status "paused"`},
-		"awaits nothing":     {strings.Replace(seedQueue, `"awaits": { "hook": "Stop", "sub": null }`, `"awaits": {}`, 1), "command 2 awaits no hook"},
-		"unknown delivery":   {strings.Replace(seedQueue, second, `"stopgate": {},`+second, 1), `the delivery of command 2 has the unknown state ""`},
+		"unknown status":     {strings.Replace(seedQueue, "pending", "finished", 1), `command 2 has unknown status "finished"`},
+		"no status":          {strings.Replace(seedQueue, "pending", "", 1), `command 2 has unknown status ""`},
+		"unknown end":        {strings.Replace(seedQueue, "{", `{"status": "paused",`, 1), `unknown status "paused"`},
+		"awaits nothing":     {strings.Replace(seedQueue, `"awaits": { "hook": "Stop", "sub": null }`, `"awaits": {}`, 1), "command 2 does not name the hook that it awaits"},
+		"unknown delivery":   {strings.Replace(seedQueue, second, `"stopgate": {},`+second, 1), `the delivery of command 2 has unknown state ""`},
 		"a date that is not": {strings.Replace(seedQueue, `"completed_at": null`, `"completed_at": "yesterday"`, 1), "parsing time"},
-		"before the year 0":  {strings.Replace(seedQueue, `"completed_at": null`, `"completed_at": "0000-01-01T00:00:00+01:00"`, 1), "a year has four digits"},
+		"before the year 0":  {strings.Replace(seedQueue, `"completed_at": null`, `"completed_at": "0000-01-01T00:00:00+01:00"`, 1), "the year must have four digits"},
 	} {
-		if _, err := Parse([]byte(test.doc)); err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "this is no queue: ") {
+		if _, err := Parse([]byte(test.doc)); err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "invalid queue file: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -40,7 +40,7 @@ var (
 	// ErrNone says that the session has no queue.
 	ErrNone = errors.New("this session has no queue")
 	// ErrExists says that the session has a queue already.
-	ErrExists = errors.New("this session has a queue already")
+	ErrExists = errors.New("this session already has a queue")
 )
 
 // CorruptError is a queue's file that could not be understood, and was set aside.
@@ -61,6 +61,9 @@ func (s Store) Path(session string) string { return s.path(session, "") }
 
 // DriverLock is the file whose lock belongs to whoever types into the session.
 func (s Store) DriverLock(session string) string { return s.name(session) + ".driver.lock" }
+
+// WatchLock is the file whose lock belongs to the process that watches over all queues.
+func (s Store) WatchLock() string { return filepath.Join(s.dir, "watch"+lockfile.Suffix) }
 
 // Exists reports whether a session has a queue. It costs next to nothing.
 func (s Store) Exists(session string) bool { return disk.Exists(s.Path(session)) }
@@ -182,7 +185,7 @@ func (s Store) save(session string, q Queue, write func(string, []byte, os.FileM
 		return err
 	}
 	if len(text) > maxSize {
-		return fmt.Errorf("the queue of session %s would have %d bytes, which are too many", session, len(text))
+		return fmt.Errorf("the queue of session %s is too large: %d bytes", session, len(text))
 	}
 	return write(s.Path(session), text, 0o600)
 }
@@ -197,7 +200,7 @@ func (s Store) setAside(session string, why error) error {
 }
 
 // errDamaged says that a file is no queue.
-var errDamaged = errors.New("this is no queue")
+var errDamaged = errors.New("invalid queue file")
 
 func load(path string) (Queue, error) {
 	text, err := regular.ReadNoFollow(path, maxSize)
@@ -221,7 +224,7 @@ func (q *Queue) check() error {
 		return errors.New("it has no commands")
 	}
 	if q.Status != "" && q.Status != Cancelled {
-		return fmt.Errorf("it has the unknown status %q", q.Status)
+		return fmt.Errorf("unknown status %q", q.Status)
 	}
 	ids := make(map[int]bool, len(q.Commands))
 	var open *Command // the first that is not at its end
@@ -246,13 +249,13 @@ func (q *Queue) check() error {
 
 func (c *Command) check() error {
 	if !slices.Contains([]Status{Pending, Active, Done, Failed}, c.Status) {
-		return fmt.Errorf("command %d has the unknown status %q", c.ID, c.Status)
+		return fmt.Errorf("command %d has unknown status %q", c.ID, c.Status)
 	}
 	if !slices.Contains([]DeliveryState{Waiting, Typing, Entered, Confirmed}, c.delivery().State) {
-		return fmt.Errorf("the delivery of command %d has the unknown state %q", c.ID, c.Stopgate.State)
+		return fmt.Errorf("the delivery of command %d has unknown state %q", c.ID, c.Stopgate.State)
 	}
 	if c.Awaits.Hook == "" {
-		return fmt.Errorf("command %d awaits no hook", c.ID)
+		return fmt.Errorf("command %d does not name the hook that it awaits", c.ID)
 	}
 	return nil
 }

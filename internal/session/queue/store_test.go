@@ -103,7 +103,7 @@ func TestAResultThatIsTooLargeIsAnErrorAndLosesNothing(t *testing.T) {
 		change(t, s, "s", e)
 	}
 	_, err := s.Change("s", applying(Stop{"p1", strings.Repeat("x", maxSize)}), nil)
-	if err == nil || !strings.Contains(err.Error(), "too many") {
+	if err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("error %v", err)
 	}
 	if q, err := s.Load("s"); err != nil || q.Active().ID != 1 {
@@ -337,13 +337,13 @@ func checkSetAside(t *testing.T, damage func(path string) error) {
 		if _, err := s.Load("s"); err == nil || !s.Exists("s") {
 			t.Fatalf("reading changes nothing: %v", err)
 		}
-		_, err := s.Change("s", func(Queue) Outcome { panic("this is no queue") }, nil)
+		_, err := s.Change("s", func(Queue) Outcome { panic("invalid queue file") }, nil)
 		var corrupt *CorruptError
 		if !errors.As(err, &corrupt) {
 			t.Fatalf("round %d: error %v", n, err)
 		}
 		aside := filepath.Join(s.dir, "queue-s.corrupt.json")
-		if corrupt.Path != aside || corrupt.Session != "s" || !strings.Contains(err.Error(), aside) || !strings.Contains(err.Error(), "this is no queue") {
+		if corrupt.Path != aside || corrupt.Session != "s" || !strings.Contains(err.Error(), aside) || !strings.Contains(err.Error(), "invalid queue file") {
 			t.Errorf("error %v", err)
 		}
 		if _, err := os.Lstat(aside); err != nil || s.Exists("s") {

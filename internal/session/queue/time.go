@@ -25,7 +25,7 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if year := t.UTC().Year(); year < 0 || year > 9999 {
-		return errors.New("a year has four digits")
+		return errors.New("the year must have four digits")
 	}
 	return nil
 }

@@ -83,6 +83,25 @@ func (e Undelivered) apply(q *Queue, _ Time) Outcome {
 	return q.fail(e.Why, "")
 }
 
+// Stuck is a command that nothing moves on any more, by what its session shows: the hook that it
+// waits for does not come. Where no command is active, the queue itself is stuck.
+type Stuck struct {
+	ID    int           // of the command; 0 where none is active
+	State DeliveryState // that the command was seen in: one that moved meanwhile is not stuck
+	Why   string
+}
+
+func (e Stuck) apply(q *Queue, _ Time) Outcome {
+	active := q.Active()
+	switch {
+	case active == nil && e.ID == 0:
+		return q.end(Broken, e.Why)
+	case active == nil || active.ID != e.ID || active.State() != e.State:
+		return q.stay(Ignored)
+	}
+	return q.fail(e.Why, "")
+}
+
 // undelivered is the delivery of the active command, if it is that one and not
 // confirmed.
 func (q *Queue) undelivered(id int) *Delivery {

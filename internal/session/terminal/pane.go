@@ -102,7 +102,7 @@ func (p Pane) Paste(ctx context.Context, text string) error {
 		return err
 	}
 	if s.noBrackets && guard != "0" {
-		return fmt.Errorf("tmux pane %s: its program takes no pastes now, and would take each line for itself", p.ID)
+		return fmt.Errorf("tmux pane %s: its program does not accept pasted text now", p.ID)
 	}
 	return nil
 }
@@ -137,13 +137,13 @@ func (p Pane) do(ctx context.Context, stdin, guard, command string) (status, err
 		case s.dead:
 			return s, fmt.Errorf("tmux pane %s: its program has ended", p.ID)
 		case s.inputOff:
-			return s, fmt.Errorf("tmux pane %s: its input is turned off (tmux select-pane -e turns it on)", p.ID)
+			return s, fmt.Errorf("tmux pane %s: its input is disabled (enable it with: tmux select-pane -e)", p.ID)
 		case s.synchronized:
-			return s, fmt.Errorf("tmux pane %s: what is typed goes to all panes of its window (tmux set-option synchronize-panes off ends that)", p.ID)
+			return s, fmt.Errorf("tmux pane %s: its window types into all panes at once (turn that off with: tmux set-option synchronize-panes off)", p.ID)
 		case !s.inMode:
 			return s, nil
 		case again:
-			return s, fmt.Errorf("tmux pane %s: a person scrolls or chooses there", p.ID)
+			return s, fmt.Errorf("tmux pane %s: it is in copy or choose mode", p.ID)
 		}
 		if _, err := p.Server.tmux(ctx, "", "copy-mode", "-q", "-t", p.ID); err != nil {
 			return s, p.explain(err)

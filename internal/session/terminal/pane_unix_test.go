@@ -98,12 +98,12 @@ func TestTypingIsRefused(t *testing.T) {
 		"input is off": {
 			func(h *host, r *recorder) { h.do("select-pane", "-d", "-t", r.ID) },
 			func(h *host, r *recorder) { h.do("select-pane", "-e", "-t", r.ID) },
-			"its input is turned off",
+			"its input is disabled",
 		},
 		"synchronized panes": {
 			func(h *host, r *recorder) { h.do("set-option", "-w", "-t", r.ID, "synchronize-panes", "on") },
 			func(h *host, r *recorder) { h.do("set-option", "-w", "-t", r.ID, "synchronize-panes", "off") },
-			"goes to all panes",
+			"types into all panes",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrSessionExists means that a session has that name already.
-var ErrSessionExists = errors.New("there is a tmux session with that name already")
+var ErrSessionExists = errors.New("a tmux session with that name already exists")
 
 // maxSocket is how long the path of a socket may be: what the strictest system takes.
 const maxSocket = 103
@@ -41,7 +41,7 @@ func SessionName(text string) string {
 
 func checkName(name string) error {
 	if name == "" || name != SessionName(name) {
-		return fmt.Errorf("%q is no name for a tmux session of ours", name)
+		return fmt.Errorf("invalid tmux session name %q", name)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (s Server) prepare() error {
 		return nil
 	}
 	if len(s.Socket) > maxSocket {
-		return fmt.Errorf("the path of the tmux socket has %d bytes, and no system takes more than %d (%s)", len(s.Socket), maxSocket, s.Socket)
+		return fmt.Errorf("the path of the tmux socket is too long: %d bytes, at most %d (%s)", len(s.Socket), maxSocket, s.Socket)
 	}
 	return os.MkdirAll(filepath.Dir(s.Socket), 0o700)
 }
@@ -99,7 +99,7 @@ func (s Server) newSession(ctx context.Context, n NewSession) error {
 	case err != nil:
 		return err
 	case strings.TrimSuffix(printed, "\n") != n.Name: // tmux succeeds where it could make no socket
-		return fmt.Errorf("tmux new-session: there is no session %s", n.Name)
+		return fmt.Errorf("tmux new-session: the session %s was not created", n.Name)
 	}
 	return nil
 }

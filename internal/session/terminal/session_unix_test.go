@@ -178,14 +178,14 @@ func TestNewSessionFaults(t *testing.T) {
 		change func(*NewSession)
 		want   string
 	}{
-		"no name":           {nil, func(n *NewSession) { n.Name = "" }, "no name"},
-		"a name for tmux":   {nil, func(n *NewSession) { n.Name = "a:b" }, "no name"},
-		"a long name":       {nil, func(n *NewSession) { n.Name = strings.Repeat("x", 101) }, "no name"},
+		"no name":           {nil, func(n *NewSession) { n.Name = "" }, "invalid tmux session name"},
+		"a name for tmux":   {nil, func(n *NewSession) { n.Name = "a:b" }, "invalid tmux session name"},
+		"a long name":       {nil, func(n *NewSession) { n.Name = strings.Repeat("x", 101) }, "invalid tmux session name"},
 		"no program":        {nil, func(n *NewSession) { n.Argv = nil }, "needs a program"},
 		"no directory":      {nil, func(n *NewSession) { n.Dir = filepath.Join(h.dir, "none") }, "no such file"},
 		"a file":            {nil, func(n *NewSession) { n.Dir = file }, "not a directory"},
 		"too many words":    {nil, func(n *NewSession) { n.Argv = []string{"echo", strings.Repeat("x", 20000)} }, "too long"},
-		"long socket":       {func(s *Server) { s.Socket = filepath.Join(h.dir, strings.Repeat("x", 100)) }, nil, "no system takes more than"},
+		"long socket":       {func(s *Server) { s.Socket = filepath.Join(h.dir, strings.Repeat("x", 100)) }, nil, "too long"},
 		"socket in a file":  {func(s *Server) { s.Socket = filepath.Join(file, "s") }, nil, "not a directory"},
 		"socket in nowhere": {func(s *Server) { s.Socket = "/proc/none/s" }, nil, "/proc/none"},
 		"no tmux":           {func(s *Server) { s.Environ = []string{"PATH=/none"} }, nil, ErrNotInstalled.Error()},

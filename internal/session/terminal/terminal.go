@@ -98,6 +98,18 @@ func (s Server) Panes(ctx context.Context, session string) ([]Pane, error) {
 	return panes, nil
 }
 
+// Sessions lists the names of a server's sessions; none where no server runs.
+func (s Server) Sessions(ctx context.Context) ([]string, error) {
+	out, err := s.tmux(ctx, "", "list-sessions", "-F", "#{session_name}")
+	switch {
+	case errors.Is(err, errNoServer):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(out, "\n"), "\n"), nil
+}
+
 // listed reads a line of list-panes. The path of the socket has its length before it,
 // since it may hold spaces, as names may.
 func (s Server) listed(line string) (pane Pane, session string, ok bool) {

@@ -68,7 +68,7 @@ type call struct {
 }
 
 func (s Server) run(ctx context.Context, c call, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("tmux %s: no answer in %v", c.name, patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("tmux %s: no answer within %v", c.name, patience))
 	defer cancel()
 	cmd, err := s.command(ctx, args...)
 	if err != nil {

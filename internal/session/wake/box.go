@@ -58,7 +58,7 @@ func (b Box) change(do func(waiting []letterFile) error) error {
 // put writes a letter behind those that wait.
 func (b Box) put(l Letter) error {
 	if !isKey(l.Key) {
-		return fmt.Errorf("%q cannot be the key of a wake", l.Key)
+		return fmt.Errorf("invalid message key %q", l.Key)
 	}
 	text, err := rawjson.Marshal(l)
 	if err != nil {
@@ -96,7 +96,7 @@ func (b Box) thin(waiting []letterFile) {
 	}
 	for _, file := range waiting[1 : 1+excess] {
 		l, _ := readLetter(b.path(file.name()), file.key) // of one that is damaged less is known
-		_ = b.bury(file, l.obituary(fmt.Sprintf("more than %d letters waited", maxWaiting)))
+		_ = b.bury(file, l.obituary(fmt.Sprintf("more than %d messages were waiting", maxWaiting)))
 	}
 }
 

@@ -284,7 +284,7 @@ func FuzzCompose(f *testing.F) {
 func TestComposeCutsTheMiddle(t *testing.T) {
 	message := "THE BEGINNING" + strings.Repeat(" word", 100_000) + "THE END"
 	got := Compose(stopLetter(message), "Decide.")
-	for _, want := range []string{"THE BEGINNING", "THE END", fmt.Sprintf("[… stopgate left out the middle of this text: the whole has %d bytes …]", len(message))} {
+	for _, want := range []string{"THE BEGINNING", "THE END", fmt.Sprintf("[… stopgate left out the middle of this text, which has %d bytes …]", len(message))} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -145,7 +145,7 @@ func TestFullDiskIsAClearErrorAndChangesNothing(t *testing.T) {
 	put(t, o, "agent", "a")
 	out, err := processtest.Child(t, "fill", o.Dir).Output()
 	check(t, err)
-	if text := string(out); !strings.Contains(text, `keep a wake for agent "agent": `) || !strings.Contains(text, "file too large") {
+	if text := string(out); !strings.Contains(text, `cannot store a message for agent "agent": `) || !strings.Contains(text, "file too large") {
 		t.Errorf("said %s", text)
 	}
 	entries, err := os.ReadDir(o.Box("agent").dir)

@@ -72,7 +72,7 @@ func (b Box) pruneDead() {
 
 // deadLetter is what is known of a dead letter.
 func (b Box) deadLetter(file letterFile) DeadLetter {
-	d := DeadLetter{Path: b.deadPath(file.name()), Why: "not known"}
+	d := DeadLetter{Path: b.deadPath(file.name()), Why: "unknown"}
 	text, err := readRegular(b.deadPath(file.stem()+obituarySuffix), 1<<20)
 	var o obituary
 	if err == nil && json.Unmarshal(text, &o) == nil {

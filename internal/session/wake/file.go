@@ -65,7 +65,7 @@ func lettersOf(entries []fs.DirEntry) []letterFile {
 }
 
 // errNoLetter says that a file will never be read as what it should be.
-var errNoLetter = errors.New("this is no letter")
+var errNoLetter = errors.New("invalid message file")
 
 // readRegular reads a file of ours, unless it is something else.
 func readRegular(path string, most int64) ([]byte, error) {

@@ -38,7 +38,7 @@ func promptName(kind Kind) (string, bool) {
 func Instructions(configDir string, kind Kind) (string, error) {
 	name, ok := promptName(kind)
 	if !ok {
-		return "", fmt.Errorf("no prompt for a wake of kind %q", kind)
+		return "", fmt.Errorf("no prompt for wakes of kind %q", kind)
 	}
 	if configDir != "" {
 		own, err := readPrompt(filepath.Join(configDir, "prompts", name))
@@ -46,7 +46,7 @@ func Instructions(configDir string, kind Kind) (string, error) {
 			return own, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return builtin(name), fmt.Errorf("the built-in prompt is used: %w", err)
+			return builtin(name), fmt.Errorf("using the built-in prompt: %w", err)
 		}
 	}
 	return builtin(name), nil

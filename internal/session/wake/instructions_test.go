@@ -112,7 +112,7 @@ func TestUnusableInstructions(t *testing.T) {
 				t.Skip(err)
 			}
 			got, err := Instructions(dir, Idle)
-			if got != want || err == nil || !strings.Contains(err.Error(), "the built-in prompt is used: "+path+" "+test.say) {
+			if got != want || err == nil || !strings.Contains(err.Error(), "using the built-in prompt: "+path+" "+test.say) {
 				t.Errorf("got %.20q, %v", got, err)
 			}
 		})

@@ -23,10 +23,10 @@ func NewOutbox(stateDir string) Outbox { return Outbox{Dir: filepath.Join(stateD
 // A key that waits already, or was sent lately, is not added again.
 func (o Outbox) Put(l Letter) error {
 	if l.AgentID == "" {
-		return errors.New("a wake without an agent")
+		return errors.New("the message names no agent")
 	}
 	if err := o.Box(l.AgentID).put(l.bounded()); err != nil {
-		return fmt.Errorf("keep a wake for agent %q: %w", l.AgentID, err)
+		return fmt.Errorf("cannot store a message for agent %q: %w", l.AgentID, err)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (o Outbox) Box(agent string) Box {
 func (o Outbox) boxes() ([]Box, error) {
 	entries, err := disk.List(o.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("read the outbox: %w", err)
+		return nil, fmt.Errorf("cannot read the outbox: %w", err)
 	}
 	var boxes []Box
 	for _, entry := range entries {

@@ -333,10 +333,10 @@ func TestDamagedLettersAreSetAside(t *testing.T) {
 		why = append(why, filepath.Base(dead.Path)+": "+dead.Why)
 	}
 	same(t, []string{
-		"000000000004-d.json: this is no letter: not a regular file",
-		`000000000003-c.json: this is no letter: its key is "x"`,
-		"000000000002-b.json: this is no letter: unexpected end of JSON input",
-		"000000000001-a.json: this is no letter: unexpected end of JSON input",
+		"000000000004-d.json: invalid message file: not a regular file",
+		`000000000003-c.json: invalid message file: its key is "x"`,
+		"000000000002-b.json: invalid message file: unexpected end of JSON input",
+		"000000000001-a.json: invalid message file: unexpected end of JSON input",
 	}, why)
 }
 
@@ -438,9 +438,9 @@ func TestFullBox(t *testing.T) {
 		dead = append(dead, filepath.Base(d.Path)+" "+string(d.Kind)+": "+d.Why)
 	}
 	same(t, []string{
-		"000000000004-damaged.json : more than 1000 letters waited",
-		"000000000003-third.json idle: more than 1000 letters waited",
-		"000000000002-second.json idle: more than 1000 letters waited",
+		"000000000004-damaged.json : more than 1000 messages were waiting",
+		"000000000003-third.json idle: more than 1000 messages were waiting",
+		"000000000002-second.json idle: more than 1000 messages were waiting",
 	}, dead)
 }
 
@@ -471,7 +471,7 @@ func TestDeadLetters(t *testing.T) {
 	check(t, os.Remove(b.deadPath("000000000105-k104"+obituarySuffix)))
 	summary, err = o.Summary()
 	check(t, err)
-	same(t, "not known", summary[0].Dead[0].Why)
+	same(t, "unknown", summary[0].Dead[0].Why)
 }
 
 // A sender that was killed after it had noted a letter as sent.

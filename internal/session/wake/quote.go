@@ -36,7 +36,7 @@ func Shortened(text string, size int) string {
 
 // withoutMiddle is a text in at most size bytes, both its parts as show gives them.
 func withoutMiddle(text string, size int, show func(part string) string) string {
-	note := fmt.Sprintf("\n\n[… stopgate left out the middle of this text: the whole has %d bytes …]\n\n", len(text))
+	note := fmt.Sprintf("\n\n[… stopgate left out the middle of this text, which has %d bytes …]\n\n", len(text))
 	half := max(size-len(note), 0) / 2
 	return head(show(head(text, half)), half) + note + tail(show(tail(text, half)), half)
 }
