@@ -47,9 +47,27 @@ type Dir struct{ path string }
 // name.
 func At(stateDir, id string) (Dir, error) {
 	if !plain.IsName(id, 64) {
-		return Dir{}, fmt.Errorf("%.80q is no id of an agent", id)
+		return Dir{}, fmt.Errorf("invalid agent id %.80q", id)
 	}
 	return Dir{filepath.Join(stateDir, "agents", id)}, nil
+}
+
+// Find lists the agents that the daemon has started whose ids begin so. An id in full is the only
+// one.
+func Find(stateDir, prefix string) (ids []string) {
+	switch dir, err := At(stateDir, prefix); {
+	case err != nil:
+		return nil // no id begins so
+	case dir.Exists():
+		return []string{prefix}
+	}
+	entries, _ := os.ReadDir(filepath.Join(stateDir, "agents")) // none: there are no agents
+	for _, entry := range entries {
+		if entry.IsDir() && strings.HasPrefix(entry.Name(), prefix) {
+			ids = append(ids, entry.Name())
+		}
+	}
+	return ids
 }
 
 // FromEnviron is the id of the agent that a process belongs to; empty where it belongs to

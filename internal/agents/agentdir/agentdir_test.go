@@ -239,3 +239,21 @@ func TestPrivate(t *testing.T) {
 	})
 	check(t, err)
 }
+
+func TestFind(t *testing.T) {
+	state := t.TempDir()
+	for _, id := range []string{"aa11", "aa1", "aa22", "bb"} {
+		check(t, os.MkdirAll(filepath.Join(state, "agents", id), 0o700))
+	}
+	check(t, os.WriteFile(filepath.Join(state, "agents", "cc"), nil, 0o600))
+	for prefix, want := range map[string][]string{
+		"aa": {"aa1", "aa11", "aa22"}, "aa1": {"aa1"}, "aa2": {"aa22"}, "b": {"bb"}, "bbb": nil, "cc": nil, "": nil, "../agents/bb": nil,
+	} {
+		if diff := cmp.Diff(want, Find(state, prefix)); diff != "" {
+			t.Errorf("%q:\n%s", prefix, diff)
+		}
+	}
+	if got := Find(filepath.Join(state, "nowhere"), "aa"); len(got) > 0 {
+		t.Errorf("found %q", got)
+	}
+}

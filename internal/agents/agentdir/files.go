@@ -125,11 +125,11 @@ type Asked struct {
 func (d Dir) Ask(ref string, a Asked) error {
 	switch {
 	case !plain.IsName(ref, 128):
-		return fmt.Errorf("%.80q is no name of a call", ref)
+		return fmt.Errorf("invalid call id %.80q", ref)
 	case len(a.Input) > MaxInput:
-		return fmt.Errorf("what the agent asks takes %d bytes, more than %d", len(a.Input), MaxInput)
+		return fmt.Errorf("the agent's question has %d bytes, more than %d", len(a.Input), MaxInput)
 	case len(a.Input) > 0 && !json.Valid(a.Input):
-		return fmt.Errorf("what the agent asks is no JSON")
+		return fmt.Errorf("the agent's question is not valid JSON")
 	}
 	text, err := rawjson.Marshal(a)
 	if err != nil {
@@ -141,7 +141,7 @@ func (d Dir) Ask(ref string, a Asked) error {
 // Asked is what the agent asks under that name.
 func (d Dir) Asked(ref string) (a Asked, err error) {
 	if !plain.IsName(ref, 128) {
-		return a, fmt.Errorf("%.80q is no name of a call", ref)
+		return a, fmt.Errorf("invalid call id %.80q", ref)
 	}
 	if a, err = parse[Asked](d, "asked", ref+".json"); bytes.Equal(a.Input, []byte("null")) {
 		a.Input = nil

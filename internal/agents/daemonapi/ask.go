@@ -23,9 +23,9 @@ const MaxSocket = 103
 func CheckSocket(path string) error {
 	switch {
 	case len(path) > MaxSocket:
-		return fmt.Errorf("the socket's path has %d bytes, and no system takes more than %d: set STOPGATE_STATE_DIR to a shorter directory (%s)", len(path), MaxSocket, path)
+		return fmt.Errorf("the path of the daemon's socket is too long: %d bytes, at most %d; set STOPGATE_STATE_DIR to a shorter directory (%s)", len(path), MaxSocket, path)
 	case strings.ContainsRune(path, 0) || path == "" || path[0] == '@':
-		return fmt.Errorf("%q is no path of a socket", path)
+		return fmt.Errorf("invalid socket path %q", path)
 	}
 	return nil
 }
@@ -124,9 +124,9 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("%w: nobody listens on %s", ErrNotRunning, c.socket)
+		return nil, fmt.Errorf("%w: nothing listens on %s", ErrNotRunning, c.socket)
 	case errors.Is(err, syscall.EAGAIN):
-		return nil, fmt.Errorf("the daemon does not take any more connections: %w", err)
+		return nil, fmt.Errorf("the daemon has too many connections: %w", err)
 	}
 	return nil, err
 }

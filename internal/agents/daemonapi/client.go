@@ -215,6 +215,15 @@ func (c *Client) Backup(ctx context.Context, path string) error {
 	return err
 }
 
+// Prune has the daemon remove what has ended. It waits as long as that takes.
+func (c *Client) Prune(ctx context.Context, p Prune) (pruned Pruned, err error) {
+	text, err := c.ask(ctx, "POST", "/v1/prune", p)
+	if err == nil {
+		err = decode(text, &pruned)
+	}
+	return pruned, err
+}
+
 // Stop tells the daemon to end, with kill what it started first: a *Error of code conflict
 // names what may go on, and the daemon ends all the same. It has ended when its lock is
 // free.

@@ -15,7 +15,7 @@ var ErrForeign = errors.New("the socket belongs to another user")
 var ErrCut = errors.New("the daemon's answer was cut off")
 
 // ErrAnswer says that what came is no answer of our daemon.
-var ErrAnswer = errors.New("the daemon's answer cannot be read")
+var ErrAnswer = errors.New("the daemon's answer is invalid")
 
 // Error is an answer that is not 2xx.
 type Error struct {

@@ -62,7 +62,7 @@ func readAnswer(r *bufio.Reader) (*answer, error) {
 	case head.err != nil:
 		return nil, head.err
 	case chunked == (a.length >= 0): // neither, or both
-		return nil, fmt.Errorf("%w: it does not say how long it is", ErrAnswer)
+		return nil, fmt.Errorf("%w: it has no length", ErrAnswer)
 	case chunked:
 		a.body = &chunks{from: r}
 	default:

@@ -20,10 +20,12 @@ type Command struct {
 	Description string `json:"description,omitempty"`
 	Runs        string `json:"runs"`    // shell, pipeline NAME, agent NAME
 	Runbook     string `json:"runbook"` // path
+
+	PassEnv []string `json:"pass_env,omitempty"` // environment variables that it takes from the person who starts it
 }
 
-// Start is the body of POST /v1/start: run a runbook's command. ID is made by whoever
-// asks, so that asking again starts nothing twice.
+// Start is the body of POST /v1/start: run a runbook's command. The caller makes the ID,
+// so that asking again starts nothing twice.
 type Start struct {
 	ID      string   `json:"id"` // 16 hex digits
 	Project string   `json:"project"`
@@ -31,6 +33,9 @@ type Start struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args,omitempty"`
 	Runbook string   `json:"runbook,omitempty"` // where several define the command
+	// Env holds the variables that the command's pass_env names, as the person has them. Others are
+	// left out.
+	Env map[string]string `json:"env,omitempty"`
 }
 
 // Owner is a pipeline or an agent that runs alone: one of GET /v1/pipelines and GET
@@ -43,25 +48,46 @@ type Owner struct {
 	Project  string            `json:"project"`
 	Cwd      string            `json:"cwd"`
 	Vars     map[string]string `json:"vars,omitempty"`
-	Step     string            `json:"step"`   // or done, failed, cancelled
-	Status   string            `json:"status"` // running, waiting, done, failed, cancelled
+	Step     string            `json:"step"`           // or done, failed, cancelled
+	Status   string            `json:"status"`         // running, waiting, done, failed, cancelled, held
+	Held     string            `json:"held,omitempty"` // why nothing moves it any more: its record is damaged
 	Error    string            `json:"error,omitempty"`
+	Reason   string            `json:"reason,omitempty"` // why it waits, failed or was cancelled
 	Created  time.Time         `json:"created"`
 	Updated  time.Time         `json:"updated"`
+	Ended    *time.Time        `json:"ended,omitempty"`
+	Worked   float64           `json:"worked"`        // seconds, without waiting for a person or for room
+	USD      float64           `json:"usd,omitempty"` // what its agents have cost
+	Tokens   int64             `json:"tokens,omitempty"`
 	Steps    []Visit           `json:"steps,omitempty"`
 	Agent    *Agent            `json:"agent,omitempty"`
 	Decision *Decision         `json:"decision,omitempty"`
+	// Workspaces are the worktrees and folders that were made for it.
+	Workspaces []Workspace `json:"workspaces,omitempty"`
 	// Notice is what the one who starts it should know, in the answer to that.
 	Notice string `json:"notice,omitempty"`
+}
+
+// Workspace is a worktree or a folder of a pipeline, an agent run or an agent.
+type Workspace struct {
+	Agent  string `json:"agent,omitempty"` // whose own it is
+	Kind   string `json:"kind"`            // worktree, copy, empty
+	Path   string `json:"path"`
+	Branch string `json:"branch,omitempty"`
+	Base   string `json:"base,omitempty"`
+	State  string `json:"state"`          // making, ready, failed, removing, removed, kept
+	Kept   string `json:"kept,omitempty"` // why it is still there
+	Note   string `json:"note,omitempty"` // what a person should know about it
 }
 
 // Visit is one time that a step was entered.
 type Visit struct {
 	Step     string     `json:"step"`
+	Attempt  int        `json:"attempt,omitempty"` // from the second on
 	Agent    string     `json:"agent,omitempty"`
 	Started  time.Time  `json:"started"`
 	Finished *time.Time `json:"finished,omitempty"`
-	Outcome  string     `json:"outcome"` // running, waiting, completed, failed, cancelled
+	Outcome  string     `json:"outcome"` // running, waiting, completed, failed, cancelled, skipped
 	Error    string     `json:"error,omitempty"`
 }
 
@@ -80,7 +106,7 @@ type Agent struct {
 	Until *time.Time `json:"until,omitempty"`
 	// Client means that it is a client in a terminal, and no plain process.
 	Client bool `json:"client,omitempty"`
-	// Ready means that its client was heard of.
+	// Ready means that Claude Code has called a hook.
 	Ready bool `json:"ready,omitempty"`
 	// Terminal is where it can be seen, as long as it runs.
 	Terminal *Terminal `json:"terminal,omitempty"`
@@ -177,11 +203,16 @@ type Choice struct {
 // Details are what helps a person to decide. What could not be found out is left out.
 type Details struct {
 	LastMessage string   `json:"last_message,omitempty"` // of the agent
-	Changes     []string `json:"changes,omitempty"`      // in the working tree, a line for each file
-	Gates       []string `json:"gates,omitempty"`        // with an open failure
-	USD         float64  `json:"usd,omitempty"`          // spent by all agents of the owner
-	Tokens      int64    `json:"tokens,omitempty"`
-	Running     int64    `json:"running_seconds,omitempty"` // without the time that it waited
+	Changes     []string `json:"changes,omitempty"`      // not committed in the working tree, a line for each file
+	// Of a decision about a workspace: where that is, the commits since its base, and all changes since.
+	Workspace *Workspace `json:"workspace,omitempty"`
+	Commits   []string   `json:"commits,omitempty"`
+	Diff      []string   `json:"diff,omitempty"`
+
+	Gates   []string `json:"gates,omitempty"` // with an open failure
+	USD     float64  `json:"usd,omitempty"`   // spent by all agents of the owner
+	Tokens  int64    `json:"tokens,omitempty"`
+	Running int64    `json:"running_seconds,omitempty"` // without the time that it waited
 }
 
 // Option is one answer to a decision.
@@ -236,6 +267,7 @@ type Counts struct {
 	Done      int `json:"done"`
 	Failed    int `json:"failed"`
 	Cancelled int `json:"cancelled"`
+	Held      int `json:"held,omitempty"` // their records are damaged
 }
 
 // Event is one of GET /v1/events, a stream of server-sent events: its id is the
@@ -253,6 +285,41 @@ type Event struct {
 // Backup is the body of POST /v1/backup, and the answer.
 type Backup struct {
 	Path string `json:"path"` // absolute
+}
+
+// Prune is the body of POST /v1/prune: remove what has ended.
+type Prune struct {
+	DryRun bool `json:"dry_run,omitempty"` // only tell what would be removed
+	// Before is until when something must have ended to go by its age. Where it is left out, the
+	// global configuration says it (retention.keep).
+	Before *time.Time `json:"before,omitempty"`
+}
+
+// Pruned is what was removed, or would be.
+type Pruned struct {
+	DryRun    bool          `json:"dry_run,omitempty"`
+	Before    time.Time     `json:"before"`     // what ended before that goes by its age
+	KeepSize  int64         `json:"keep_size"`  // how many bytes the rest may take
+	Owners    []PrunedOwner `json:"owners"`     // pipelines and agent runs
+	Files     int           `json:"files"`      // of theirs
+	Bytes     int64         `json:"bytes"`      // of those
+	Events    int           `json:"events"`     // that were trimmed; not known before
+	Kept      int           `json:"kept"`       // that have ended and stay
+	KeptBytes int64         `json:"kept_bytes"` // of theirs
+	Trouble   []string      `json:"trouble,omitempty"`
+}
+
+// PrunedOwner is a pipeline or an agent run that was removed, or would be.
+type PrunedOwner struct {
+	ID      string    `json:"id"`
+	Kind    string    `json:"kind"` // pipeline, run
+	Name    string    `json:"name"`
+	Project string    `json:"project"`
+	Status  string    `json:"status"` // done, failed, cancelled
+	Ended   time.Time `json:"ended"`
+	Files   int       `json:"files"`
+	Bytes   int64     `json:"bytes"`
+	Why     string    `json:"why"` // age, size
 }
 
 // Stop is the body of POST /v1/stop.

@@ -8,6 +8,7 @@
 //	           its end by the runner; the kernel frees it when the runner is killed
 //	begun      the runner; made before the command starts, and never again
 //	group      the command's process group, for whoever cleans up after a dead runner
+//	output     what the command leaves for others: lines of NAME=VALUE
 //	kill       somebody wants it to end, or never to begin
 //	exit.json  how it ended
 //
@@ -31,12 +32,14 @@ import "time"
 
 // Spec is what is to be run.
 type Spec struct {
-	Owner  string   `json:"owner"`  // whom it is for: a directory outlives what it was made for
-	Script string   `json:"script"` // for sh
-	Dir    string   `json:"dir"`    // where it runs
-	Log    string   `json:"log"`    // the file that its output is added to
-	Label  string   `json:"label"`  // stands in each line of the log
-	Env    []string `json:"-"`      // of the command; not kept on disk, it may hold secrets
+	Owner  string `json:"owner"`  // whom it is for: a directory outlives what it was made for
+	Script string `json:"script"` // for sh
+	Dir    string `json:"dir"`    // where it runs
+	Log    string `json:"log"`    // the file that its output is added to
+	Label  string `json:"label"`  // stands in each line of the log
+	// LogLimit is how many bytes of the log its output may take; 0 is for LogLimit.
+	LogLimit int64    `json:"log_limit,omitempty"`
+	Env      []string `json:"-"` // of the command; not kept on disk, it may hold secrets
 	// Terminal says that it runs in one. StartInTerminal sets it.
 	Terminal bool `json:"terminal,omitempty"`
 }
@@ -48,6 +51,9 @@ type Result struct {
 	Ended  time.Time `json:"ended"`
 	Failed string    `json:"failed,omitempty"` // why it could not be run at all
 	Lost   bool      `json:"-"`                // how it ended, nobody knows
+
+	Output map[string]string `json:"output,omitempty"` // what it left for others
+	Fault  string            `json:"fault,omitempty"`  // why that cannot be read
 }
 
 // Failure is why a command could not be started. Nothing of it has run, and trying again

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process"
@@ -231,6 +232,51 @@ func TestErrand(t *testing.T) {
 	}
 }
 
+// What a command writes to $STOPGATE_OUTPUT is a part of its result.
+func TestOutputs(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		want   map[string]string
+		fault  string
+	}{
+		"nothing":          {"true", nil, ""},
+		"values":           {`printf 'a=1\nb_B-2=x = "y" $z\r\n\n  \na=2\nempty=\n' > "$STOPGATE_OUTPUT"`, map[string]string{"a": "2", "b_B-2": `x = "y" $z`, "empty": ""}, ""},
+		"added bit by bit": {`echo a=1 >> "$STOPGATE_OUTPUT"; echo b=2 >> "$STOPGATE_OUTPUT"`, map[string]string{"a": "1", "b": "2"}, ""},
+		"no new line":      {`printf a=1 > "$STOPGATE_OUTPUT"`, map[string]string{"a": "1"}, ""},
+		"not UTF-8":        {`printf 'a=\377' > "$STOPGATE_OUTPUT"`, map[string]string{"a": "\uFFFD"}, ""},
+		"words":            {`echo ok > "$STOPGATE_OUTPUT"`, nil, "line 1 is not NAME=VALUE"},
+		"a bad name":       {`printf 'a=1\na b=2\n' > "$STOPGATE_OUTPUT"`, nil, "line 2 is not NAME=VALUE"},
+		"too much":         {`head -c 40000 /dev/zero | tr '\0' x > "$STOPGATE_OUTPUT"`, nil, "more than 32 KiB"},
+		"a NUL":            {`printf 'a=\0b' > "$STOPGATE_OUTPUT"`, nil, "line 1 contains a NUL byte"},
+		"a directory":      {`mkdir "$STOPGATE_OUTPUT"`, nil, "is not a regular file"},
+		"a pipe":           {`mkfifo "$STOPGATE_OUTPUT"`, nil, "is not a regular file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			check(t, s.start(c.script))
+			got := s.wait()
+			if diff := cmp.Diff(c.want, got.Output, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+			if !strings.Contains(got.Fault, c.fault) || (got.Fault == "") != (c.fault == "") {
+				t.Errorf("%q, want %q", got.Fault, c.fault)
+			}
+		})
+	}
+}
+
+func FuzzOutputs(f *testing.F) {
+	f.Add([]byte("a=1\nb=2\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		values, err := parseOutputs(data)
+		for name, value := range values {
+			if err != nil || name == "" || strings.ContainsAny(value, "\n\x00") {
+				t.Errorf("%q: %q=%q, %v", data, name, value, err)
+			}
+		}
+	})
+}
+
 func TestOnlyTheOwnerMayReadIt(t *testing.T) {
 	s := newScene(t)
 	check(t, s.start("echo out"))
@@ -296,8 +342,8 @@ func TestFailures(t *testing.T) {
 		"directory gone":        {func(s *Spec) { s.Dir += "/gone" }, "/gone does not exist"},
 		"directory not told":    {func(s *Spec) { s.Dir = "" }, "is not absolute"},
 		"relative directory":    {func(s *Spec) { s.Dir = "work" }, "is not absolute"},
-		"NUL in the script":     {func(s *Spec) { s.Script += "\x00" }, "holds a NUL"},
-		"NUL in the variables":  {func(s *Spec) { s.Env = append(s.Env, "A=\x00") }, "holds a NUL"},
+		"NUL in the script":     {func(s *Spec) { s.Script += "\x00" }, "contains a NUL byte"},
+		"NUL in the variables":  {func(s *Spec) { s.Env = append(s.Env, "A=\x00") }, "contains a NUL byte"},
 		"very long script":      {func(s *Spec) { s.Script = strings.Repeat("#", 10<<20) }, "too long"},
 		"very large variables":  {func(s *Spec) { s.Env = append(s.Env, "A="+strings.Repeat("x", 10<<20)) }, "too large"},
 		"no shell to be found":  {func(s *Spec) { s.Env = append(s.Env, "PATH=/nowhere") }, `"sh": executable file not found`},
@@ -339,7 +385,7 @@ func TestNoRunner(t *testing.T) {
 func TestKilledBeforeItBegan(t *testing.T) {
 	s := newScene(t)
 	s.runner = "dies before it begins"
-	if err := s.start("echo x >> ran"); err == nil || !strings.Contains(err.Error(), "before its command began") {
+	if err := s.start("echo x >> ran"); err == nil || !strings.Contains(err.Error(), "before its command started") {
 		t.Errorf("it says %v", err)
 	}
 	s.runner = "errand"
@@ -632,7 +678,7 @@ func TestRunnerRefusesWhatHasBegun(t *testing.T) {
 	s.wait()
 	r := here(s.dir, grace)
 	r.mouth = nowhere{io.Discard}
-	if err := r.run(t.Context()); err == nil || !strings.Contains(err.Error(), "has begun before") {
+	if err := r.run(t.Context()); err == nil || !strings.Contains(err.Error(), "has already started") {
 		t.Error(err)
 	}
 	s.wantRan(1)

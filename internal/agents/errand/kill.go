@@ -50,15 +50,13 @@ func (d directory) wantKill() error {
 
 // end tells the runner, if there is one, to end, and waits until there is none.
 func (d directory) end(ctx context.Context, tell func(*os.Process) error) error {
-	lock, err := d.openLock(os.O_CREATE)
+	lock, err := d.take()
+	if errors.Is(err, errBusy) {
+		d.tellRunner(tell)
+		lock, err = d.awaitFree(ctx)
+	}
 	if err != nil {
 		return err
-	}
-	if tryLock(lock) != nil {
-		d.tellRunner(tell)
-		if err := awaitFree(ctx, lock); err != nil {
-			return err
-		}
 	}
 	defer lock.Close()
 	if d.has("exit.json") {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // errBusy says that somebody else starts, runs or ends the errand.
-var errBusy = errors.New("another process holds the errand's lock")
+var errBusy = errors.New("another process holds the command's lock")
 
 func (d directory) openLock(flags int) (*os.File, error) {
 	return os.OpenFile(d.path("lock"), os.O_RDWR|flags, 0o600)
@@ -40,27 +42,50 @@ func (d directory) takeSoon(patience time.Duration) (lock *os.File, err error) {
 }
 
 // awaitFree waits until nobody runs the errand, and gives the lock, shared with others
-// that wait. A lock that is waited for cannot be left in peace: when the context ends,
-// the goroutine that waits stays, until it has the lock.
-func awaitFree(ctx context.Context, lock *os.File) error {
-	free := make(chan error)
-	go func() {
-		err := share(lock)
-		select {
-		case free <- err:
-		case <-ctx.Done():
-			_ = lock.Close()
+// that wait. To wait for the lock itself would take a thread for each errand that runs: it
+// waits for the end of the runner, and then asks.
+func (d directory) awaitFree(ctx context.Context) (*os.File, error) {
+	for rest := time.Duration(0); ; rest = min(2*rest+time.Millisecond, lookAgain) {
+		lock, err := d.tryFree(ctx)
+		if !errors.Is(err, errBusy) {
+			return lock, err
 		}
-	}()
-	select {
-	case err := <-free:
+		// Nothing is to be waited for where it is not known who the runner is, or the system does
+		// not tell, or another process holds the lock for a moment.
+		err = d.runner().AwaitEnd(ctx)
+		if err == nil || errors.Is(err, errors.ErrUnsupported) {
+			err = pause.For(ctx, rest)
+		}
 		if err != nil {
-			_ = lock.Close()
+			return nil, err
 		}
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+}
+
+// lookAgain is how late the end of an errand may be noticed where the system does not tell.
+const lookAgain = 500 * time.Millisecond
+
+// looks has room for as many as look at locks at once: each takes a thread for a moment, and Go
+// keeps the threads that it has.
+var looks = make(chan struct{}, 16)
+
+// tryFree gives the lock of an errand that does not run, shared with others.
+func (d directory) tryFree(ctx context.Context) (*os.File, error) {
+	select {
+	case looks <- struct{}{}:
+		defer func() { <-looks }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	lock, err := d.openLock(0)
+	if err != nil {
+		return nil, err
+	}
+	if err := tryShare(lock); err != nil {
+		_ = lock.Close()
+		return nil, err
+	}
+	return lock, nil
 }
 
 // soon tries until it succeeds or patience is over. It is for what others do in a few

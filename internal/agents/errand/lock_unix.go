@@ -24,9 +24,6 @@ func try(f *os.File, how int) error {
 	return err
 }
 
-// share waits for the lock. It takes a thread.
-func share(f *os.File) error { return flock(f, syscall.LOCK_SH) }
-
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how)

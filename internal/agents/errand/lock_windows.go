@@ -24,9 +24,6 @@ func try(f *os.File, flags uint32) error {
 	return err
 }
 
-// share waits for the lock. It takes a thread.
-func share(f *os.File) error { return lockFile(f, 0) }
-
 func lockFile(f *os.File, flags uint32) error {
 	return os.NewSyscallError("LockFileEx", windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped)))
 }

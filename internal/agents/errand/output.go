@@ -2,6 +2,7 @@ package errand
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,11 +16,14 @@ import (
 
 // The bounds of what is kept of a command's output.
 const (
-	maxLine   = 4 << 10  // bytes of a line: nobody reads more of it
-	maxLog    = 16 << 20 // of one command
+	maxLine   = 4 << 10 // bytes of a line: people read no more of it
 	tailLines = 20
 	maxTail   = 4 << 10 // it becomes part of an event
+	minLog    = 4 * maxLine
 )
+
+// LogLimit is how much of a log the output of one command may take, where its spec does not say.
+const LogLimit = 16 << 20
 
 // output writes what a command prints to a log that others write to as well, so that
 // each line is one write. It never fails: a log that cannot be written is no reason to
@@ -28,19 +32,40 @@ type output struct {
 	spec Spec
 	now  func() time.Time
 	log  *os.File // nil while it cannot be opened
-	room int      // what the log still takes
+	room int64    // what the log still takes
+	rest *rest    // what comes once that is used up; nil before
 
 	line    []byte // the line that is being printed, as far as it is kept
-	long    bool   // it has more
+	more    int64  // how many bytes it has besides
 	redrawn bool   // a carriage return came last: what follows takes the line's place
 	started bool   // there is a line, even an empty one
 	missing int    // lines that the log did not take
 	why     error
-	tail    []string
+	tail    []line
 }
 
 func newOutput(s Spec, now func() time.Time) *output {
-	return &output{spec: s, now: now, room: maxLog}
+	s.LogLimit = max(cmp.Or(s.LogLimit, LogLimit), minLog)
+	return &output{spec: s, now: now, room: s.LogLimit - restSize(s.LogLimit)}
+}
+
+// line is one that was printed, as far as it is kept.
+type line struct {
+	at   time.Time
+	raw  []byte
+	more int64 // bytes that it had besides
+}
+
+// text is the line without what would steer a terminal. One that has lost much says so.
+func (l line) text() string {
+	text := printable(l.raw)
+	switch {
+	case l.more >= maxLine:
+		text += fmt.Sprintf("… [stopgate: %s of this line left out]", plain.Size(l.more))
+	case l.more > 0:
+		text += "…"
+	}
+	return text
 }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -68,22 +93,23 @@ func (o *output) add(p []byte) {
 		return
 	}
 	if o.redrawn {
-		o.line, o.long, o.redrawn = o.line[:0], false, false
+		o.line, o.more, o.redrawn = o.line[:0], 0, false
 	}
 	o.started = true
-	room := maxLine - len(o.line)
-	o.long = o.long || len(p) > room
-	o.line = append(o.line, p[:min(len(p), room)]...)
+	room := min(maxLine-len(o.line), len(p))
+	o.more += int64(len(p) - room)
+	o.line = append(o.line, p[:room]...)
 }
 
 func (o *output) endLine() {
-	text := printable(o.line)
-	if o.long {
-		text += "…"
+	l := line{at: o.now(), raw: bytes.Clone(o.line), more: o.more}
+	o.line, o.more, o.redrawn, o.started = o.line[:0], 0, false, false
+	o.keep(l)
+	if o.rest != nil {
+		o.rest.add(l)
+		return
 	}
-	o.line, o.long, o.redrawn, o.started = o.line[:0], false, false, false
-	o.keep(text)
-	o.print(text)
+	o.print(l)
 }
 
 // end ends the last line, and gives the tail.
@@ -91,31 +117,40 @@ func (o *output) end() string {
 	if o.started {
 		o.endLine()
 	}
+	o.printRest()
 	o.tellMissing()
-	text := strings.TrimSpace(strings.Join(o.tail, "\n"))
+	var lines []string
+	for _, l := range o.tail {
+		lines = append(lines, l.text())
+	}
+	text := strings.TrimSpace(strings.Join(lines, "\n"))
 	if cut := len(text) - maxTail; cut > 0 {
 		text = strings.ToValidUTF8(text[cut:], "")
 	}
 	return text
 }
 
-func (o *output) keep(text string) {
+func (o *output) keep(l line) {
 	if len(o.tail) == tailLines {
 		copy(o.tail, o.tail[1:])
 		o.tail = o.tail[:tailLines-1]
 	}
-	o.tail = append(o.tail, text)
+	o.tail = append(o.tail, l)
 }
 
-// print adds a line to the log.
-func (o *output) print(text string) {
-	if o.room <= 0 {
-		return
+// print adds a line to the log. One that has no room there is the first of the rest.
+func (o *output) print(l line) {
+	text := Line(l.at, o.spec.Label, l.text())
+	if o.room < int64(len(text)) {
+		o.rest = &rest{most: restSize(o.spec.LogLimit), each: int64(len(Line(l.at, o.spec.Label, "")))}
+		o.rest.add(l)
+		text = Line(l.at, o.spec.Label, o.rest.announcement(o.spec.LogLimit))
 	}
-	spent := len(text) + 1
-	if o.room <= spent {
-		text = fmt.Sprintf("[stopgate: more than %d MiB of output; the rest is not kept]", maxLog>>20)
-	}
+	o.put(text)
+}
+
+// put adds to the log what has room there, or counts it as missing.
+func (o *output) put(text string) {
 	if !o.tellMissing() {
 		o.missing++
 		return
@@ -124,7 +159,7 @@ func (o *output) print(text string) {
 		o.missing, o.why = o.missing+1, err
 		return
 	}
-	o.room -= spent
+	o.room -= int64(len(text))
 }
 
 // tellMissing says in the log what is missing from it, and reports whether it could.
@@ -132,7 +167,7 @@ func (o *output) tellMissing() bool {
 	if o == nil || o.missing == 0 {
 		return true
 	}
-	err := o.append(fmt.Sprintf("[stopgate: output lost here, lines: %d, because: %v]", o.missing, o.why))
+	err := o.append(Line(o.now(), o.spec.Label, fmt.Sprintf("[stopgate: %d lines of output lost: %v]", o.missing, o.why)))
 	if err == nil {
 		o.missing = 0
 	}
@@ -150,7 +185,7 @@ func (o *output) append(text string) error {
 		}
 		o.log = log
 	}
-	return Append(o.log, Line(o.now(), o.spec.Label, text))
+	return Append(o.log, text, OwnerLimit(o.spec.LogLimit))
 }
 
 func (o *output) close() {
@@ -159,22 +194,22 @@ func (o *output) close() {
 	}
 }
 
-// maxOwner is where the log of an owner ends, whose commands may be many.
-const maxOwner = 64 << 20
+// OwnerLimit is where the log of an owner ends, whose commands may be many, by the limit of one.
+func OwnerLimit(log int64) int64 { return 4 * cmp.Or(log, LogLimit) }
 
 // Append adds lines to an owner's log, in one write, since others write to it as well. One
-// that is full says so, and takes no more. A line of which the disk took only a part, from
-// us or from another, is ended first. The log must be open for reading as well.
-func Append(log *os.File, lines string) error {
+// that has so many bytes says so, and takes no more. A line that the disk took only in part, from us
+// or from another, is ended first. The log must be open for reading as well.
+func Append(log *os.File, lines string, most int64) error {
 	info, err := log.Stat()
 	if err != nil {
 		return err
 	}
 	switch size := info.Size(); {
-	case size >= maxOwner:
+	case size >= most:
 		return nil
-	case size+int64(len(lines)) >= maxOwner:
-		lines += fmt.Sprintf("[stopgate: this log has %d MiB; nothing more is kept]\n", maxOwner>>20)
+	case size+int64(len(lines)) >= most:
+		lines += fmt.Sprintf("[stopgate: this log has %s; further output is dropped]\n", plain.Size(most))
 	}
 	if torn(log, info.Size()) {
 		lines = "\n" + lines

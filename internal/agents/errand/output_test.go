@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -83,21 +84,70 @@ func TestTailIsTheLastLines(t *testing.T) {
 	}
 }
 
+// P.6: of more output than the limit the beginning and the end are kept, and how much is missing
+// between them.
 func TestTooMuchOutput(t *testing.T) {
-	line := strings.Repeat("x", 1023) + "\n"
-	pieces := make([]string, 20<<10) // 20 MiB
-	for i := range pieces {
-		pieces[i] = line
+	for name, c := range map[string]struct {
+		limit, lines int
+		line         string
+	}{
+		"the default":           {0, 20 << 10, strings.Repeat("x", 1023)},
+		"a limit of its own":    {1 << 20, 20 << 10, strings.Repeat("x", 1023)},
+		"empty lines":           {1 << 20, 1 << 20, ""},
+		"lines that are cut":    {1 << 20, 1 << 10, strings.Repeat("x", maxLine+1)},
+		"hardly any room":       {1, 10, "x"},
+		"less than the limit":   {1 << 20, 1 << 10, strings.Repeat("x", 512)},
+		"a little more than it": {1 << 20, 2<<10 + 1<<9, strings.Repeat("x", 300)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOutput(Spec{Log: filepath.Join(t.TempDir(), "log"), Label: "build", LogLimit: int64(c.limit)}, morning)
+			_, _ = o.Write([]byte("the beginning\n"))
+			for range c.lines {
+				_, _ = o.Write([]byte(c.line + "\n"))
+			}
+			_, _ = o.Write([]byte("the end\n"))
+			tail := o.end()
+			o.close()
+			text, err := os.ReadFile(o.spec.Log)
+			check(t, err)
+			checkCapped(t, string(text), c.lines+2, o.spec.LogLimit)
+			if !strings.HasSuffix(tail, "the end") {
+				t.Errorf("the tail is %q", tail[max(0, len(tail)-100):])
+			}
+		})
 	}
-	lines, tail := printed(t, append(pieces, "the end\n")...)
-	if n := len(lines); n != maxLog>>10 {
-		t.Errorf("%d lines are kept", n)
+}
+
+// checkCapped checks a log of so many lines: those that are not there are counted in it.
+func checkCapped(t *testing.T, text string, printed int, limit int64) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	out, notes := 0, 0
+	for _, line := range lines {
+		_, line, _ = strings.Cut(line, "[build] ")
+		if strings.HasPrefix(line, "[stopgate: ") {
+			notes++
+		}
+		if _, count, ok := strings.Cut(line, "left out here: "); ok {
+			out, _ = strconv.Atoi(strings.Fields(count)[0])
+		}
 	}
-	if last := lines[len(lines)-1]; last != "[stopgate: more than 16 MiB of output; the rest is not kept]" {
-		t.Errorf("the last is %q", last)
+	if kept := len(lines) - notes; kept+out != printed {
+		t.Errorf("%d lines are kept and %d are said to be left out, of %d", kept, out, printed)
 	}
-	if !strings.HasSuffix(tail, "the end") {
-		t.Errorf("the tail is %q", tail[max(0, len(tail)-100):])
+	if most := limit + 1000; int64(len(text)) > most { // with the notes
+		t.Errorf("it has %d bytes, limit %d", len(text), limit)
+	}
+	if !strings.HasSuffix(lines[0], "] the beginning") && limit > 1 || !strings.HasSuffix(lines[len(lines)-1], "] the end") {
+		t.Errorf("it begins with %.80q and ends with %.80q", lines[0], lines[len(lines)-1])
+	}
+}
+
+// A huge line says what it has lost.
+func TestHugeLineSaysSo(t *testing.T) {
+	lines, _ := printed(t, strings.Repeat("x", maxLine), strings.Repeat("y", 3<<20), "\nz\n")
+	if len(lines) != 2 || !strings.HasSuffix(lines[0], "x… [stopgate: 3.0 MiB of this line left out]") {
+		t.Errorf("%.80q", lines[0][max(0, len(lines[0])-80):])
 	}
 }
 
@@ -105,7 +155,8 @@ func TestTooMuchOutput(t *testing.T) {
 func TestLogThatIsFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	check(t, os.WriteFile(path, nil, 0o600))
-	check(t, os.Truncate(path, maxOwner-51))
+	full := OwnerLimit(0)
+	check(t, os.Truncate(path, full-51))
 	before, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	check(t, err)
 	_, err = before.WriteString("\n")
@@ -118,8 +169,8 @@ func TestLogThatIsFull(t *testing.T) {
 	}
 	text, err := os.ReadFile(path)
 	check(t, err)
-	want := "2026-01-30T08:14:09Z [s] one\n2026-01-30T08:14:09Z [s] two\n[stopgate: this log has 64 MiB; nothing more is kept]\n"
-	if got := string(text[maxOwner-50:]); got != want {
+	want := "2026-01-30T08:14:09Z [s] one\n2026-01-30T08:14:09Z [s] two\n[stopgate: this log has 64.0 MiB; further output is dropped]\n"
+	if got := string(text[full-50:]); got != want {
 		t.Errorf("it goes on with %q", got)
 	}
 }
@@ -152,7 +203,7 @@ func TestMissingLines(t *testing.T) {
 	text, err := os.ReadFile(o.spec.Log)
 	check(t, err)
 	first, rest, _ := strings.Cut(string(text), "\n")
-	if !strings.Contains(first, "[stopgate: output lost here, lines: 2, because: ") || !strings.HasSuffix(rest, "[s] c\n") || strings.Count(rest, "\n") != 1 {
+	if !strings.Contains(first, "[stopgate: 2 lines of output lost: ") || !strings.HasSuffix(rest, "[s] c\n") || strings.Count(rest, "\n") != 1 {
 		t.Errorf("the log is %q", text)
 	}
 	if tail != "a\nb\nc" {
@@ -187,7 +238,7 @@ func TestLostOutputIsToldAtTheEnd(t *testing.T) {
 	o.close()
 	text, err := os.ReadFile(o.spec.Log)
 	check(t, err)
-	if !strings.Contains(string(text), "[stopgate: output lost here, lines: 2, because: ") {
+	if !strings.Contains(string(text), "[stopgate: 2 lines of output lost: ") {
 		t.Errorf("the log is %q", text)
 	}
 }
@@ -196,7 +247,7 @@ func TestLostOutputIsToldAtTheEnd(t *testing.T) {
 func TestLostOutputTakesNoRoom(t *testing.T) {
 	o := newOutput(Spec{Log: filepath.Join(t.TempDir(), "log", "\x00")}, morning)
 	_, _ = o.Write([]byte("a\n"))
-	if o.room != maxLog {
+	if o.room != LogLimit-restSize(LogLimit) {
 		t.Errorf("%d bytes are left", o.room)
 	}
 }

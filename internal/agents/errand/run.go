@@ -108,6 +108,9 @@ func (r runner) run(ctx context.Context) error {
 	}
 	r.stage.ended(out)
 	result.Tail = out.end()
+	if !spec.Terminal {
+		result.Output, result.Fault = r.dir.outputs()
+	}
 	return r.finish(ctx, out, result)
 }
 
@@ -124,7 +127,7 @@ func (r runner) begin() (Spec, *os.File, error) {
 		return Spec{}, nil, err
 	}
 	if r.dir.begun() {
-		return Spec{}, nil, errors.Join(fmt.Errorf("%s has begun before", r.dir), lock.Close())
+		return Spec{}, nil, errors.Join(fmt.Errorf("%s has already started", r.dir), lock.Close())
 	}
 	spec, err := r.dir.spec()
 	if err == nil {
@@ -143,7 +146,7 @@ func (r runner) begin() (Spec, *os.File, error) {
 func (r runner) start(spec Spec, out *output) (*exec.Cmd, error) {
 	args := process.Shell(spec.Script)
 	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...)
-	cmd.Dir, cmd.Env = spec.Dir, append(spec.Env, r.dir.mark())
+	cmd.Dir, cmd.Env = spec.Dir, append(spec.Env, r.dir.mark(), OutputVariable+"="+r.dir.path("output"))
 	process.Contain(cmd)
 	if err := r.stage.start(cmd, out); err != nil {
 		return nil, misplaced(spec.Dir, err)
@@ -159,7 +162,7 @@ func misplaced(dir string, err error) error {
 	case errors.Is(missing, fs.ErrNotExist):
 		return fmt.Errorf("the directory %s does not exist", dir)
 	case missing != nil:
-		return fmt.Errorf("the directory cannot be used: %w", missing)
+		return fmt.Errorf("cannot use the directory: %w", missing)
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory", dir)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 // What a runner says to whoever started it, before it closes its standard output.
@@ -49,7 +50,7 @@ func (d directory) prepare(ctx context.Context, s Spec) (lock *os.File, err erro
 	}
 	lock, err = d.claim(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", d, err)
+		return nil, fmt.Errorf("cannot start %s: %w", d, err)
 	}
 	if lock == nil {
 		return nil, d.failure()
@@ -72,7 +73,7 @@ func (s Spec) check() error {
 		return &Failure{fmt.Sprintf("the directory %q is not absolute", s.Dir)}
 	}
 	if strings.ContainsRune(s.Script+s.Dir+s.Log+strings.Join(s.Env, ""), 0) {
-		return &Failure{"the command, its directory or its environment holds a NUL"}
+		return &Failure{"the command, its directory or its environment contains a NUL byte"}
 	}
 	return nil
 }
@@ -124,7 +125,7 @@ func (d directory) detach(ctx context.Context, program string, s Spec, lock *os.
 		return err
 	}
 	_ = mouth.Close()
-	go func() { _ = cmd.Wait() }() // how the runner ends, the directory tells
+	process.Reap(cmd.Process) // how the runner ends, the directory tells
 	defer context.AfterFunc(ctx, func() { _ = ear.SetReadDeadline(time.Unix(1, 0)) })()
 	said, err := io.ReadAll(io.LimitReader(ear, 64<<10))
 	if ctx.Err() != nil {
@@ -143,7 +144,7 @@ func (d directory) heard(said string, err error) error {
 	if said == sayBegun || d.begun() { // one that was killed just then has begun
 		return nil
 	}
-	return errors.Join(fmt.Errorf("the runner of %s ended before its command began", d), err)
+	return errors.Join(fmt.Errorf("the process that runs %s ended before its command started", d), err)
 }
 
 // markVariable is how the descendants of an errand are known, wherever they went.

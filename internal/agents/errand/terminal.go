@@ -63,7 +63,7 @@ func (d directory) listen(ctx context.Context, patience time.Duration) error {
 		return d.failure()
 	}
 	d.forgetEnviron()
-	return errors.Join(fmt.Errorf("the runner of %s did not begin in its terminal within %v", d, patience), err)
+	return errors.Join(fmt.Errorf("the process that runs %s did not start in its terminal within %v", d, patience), err)
 }
 
 // word is what the runner has said, once it has said something or never will.
@@ -81,10 +81,10 @@ func (d directory) word() (heard bool, err error) {
 }
 
 // errNoTerminal is why a runner does not begin that another one has taken the place of.
-var errNoTerminal = errors.New("there is no terminal for the command")
+var errNoTerminal = errors.New("the command has no terminal")
 
 // errHungUp is a terminal that went away just when the command was to have it.
-var errHungUp = errors.New("the terminal cannot be given to the command")
+var errHungUp = errors.New("cannot give the terminal to the command")
 
 // note is a runner's mouth where nobody can listen: what it says is in a file.
 type note string
@@ -119,7 +119,7 @@ func parseEnviron(text string) (env []string, err error) {
 	for text != "" {
 		entry, rest, whole := strings.Cut(text, "\x00")
 		if !whole {
-			return nil, errors.New("the environment is cut off")
+			return nil, errors.New("the environment is truncated")
 		}
 		env, text = append(env, entry), rest
 	}

@@ -588,7 +588,7 @@ func TestTerminalNeverBegins(t *testing.T) {
 	lock, err := d.prepare(t.Context(), spec)
 	check(t, err)
 	check(t, errors.Join(d.writeEnviron(spec.Env), lock.Close()))
-	if err := d.listen(t.Context(), time.Millisecond); err == nil || !strings.Contains(err.Error(), "did not begin") {
+	if err := d.listen(t.Context(), time.Millisecond); err == nil || !strings.Contains(err.Error(), "did not start") {
 		t.Errorf("got %v", err)
 	}
 	s.noSecrets()

@@ -5,22 +5,20 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
-// Wait waits until the errand has ended. It does not poll: it waits for the lock. When
-// the context ends first, a goroutine goes on waiting, until the errand ends.
+// Wait waits until the errand has ended. It takes no thread, and does not poll where the
+// system tells when the runner ends.
 func Wait(ctx context.Context, dir string) (Result, error) {
 	d := directory(dir)
-	lock, err := d.openLock(0)
+	lock, err := d.awaitFree(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Result{Lost: true}, nil // it was started: somebody has deleted it
 	}
 	if err != nil {
-		return Result{}, err
-	}
-	if err := awaitFree(ctx, lock); err != nil {
 		return Result{}, err
 	}
 	defer lock.Close()
@@ -81,5 +79,26 @@ func Remove(dir string) (removed bool, err error) {
 		return false, err
 	}
 	defer lock.Close()
-	return true, os.RemoveAll(dir)
+	// It gets another name first: one that is only partly gone would look like one that was never
+	// begun.
+	gone := filepath.Join(filepath.Dir(dir), goneMark+filepath.Base(dir))
+	if err := os.RemoveAll(gone); err != nil {
+		return false, err
+	}
+	if os.Rename(dir, gone) != nil { // as on Windows, where the lock is open
+		gone = dir
+	}
+	return true, os.RemoveAll(gone)
+}
+
+// goneMark stands before the name of a directory that is being removed.
+const goneMark = ".gone-"
+
+// RemoveRest removes what Remove has left that was killed, in the directory of all errands.
+func RemoveRest(dir string) error {
+	rest, err := filepath.Glob(filepath.Join(dir, goneMark+"*"))
+	for _, gone := range rest {
+		err = errors.Join(err, os.RemoveAll(gone))
+	}
+	return err
 }

@@ -70,7 +70,10 @@ func (c Clients) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart
 	if err != nil {
 		return err
 	}
-	env := c.Errands.AgentEnv(a)
+	env, err := c.Errands.AgentEnv(a)
+	if err != nil {
+		return err
+	}
 	begin := newBeginning(a, own, c.Errands.StateDir, env)
 	spec := errand.Spec{Owner: o.ID, Script: begin.script(), Dir: a.Cwd, Log: c.Errands.Log(o.ID), Label: a.Step, Env: env}
 	return errand.StartInTerminal(ctx, c.Errands.Program, dir, spec, func(ctx context.Context, argv []string) error {
@@ -130,7 +133,7 @@ func (c Clients) launch(ctx context.Context, own agentdir.Dir, session string, a
 }
 
 func noTmux() error {
-	return &errand.Failure{Why: "tmux was not found, and a client needs a terminal: install tmux"}
+	return &errand.Failure{Why: "tmux was not found, and Claude Code needs a terminal: install tmux"}
 }
 
 // runnable finds what would keep the client from starting, and says so in better words
@@ -140,7 +143,7 @@ func runnable(a engine.AgentStart, env []string) error {
 		return noTmux()
 	}
 	if _, program, _ := runbook.Launch(a.Run); program != "" && !isThere(program, a.Cwd, env) {
-		return &errand.Failure{Why: "the program " + program + " was not found: put it on the PATH that the daemon was started with, or write its whole path in run"}
+		return &errand.Failure{Why: "the program " + program + " was not found: add it to the PATH that the daemon was started with, or use its full path in run"}
 	}
 	return nil
 }

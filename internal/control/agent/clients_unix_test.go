@@ -183,7 +183,7 @@ func TestSendToABusyClient(t *testing.T) {
 	go func() { sent <- s.Send(t.Context(), id, "k-1", "the message") }()
 	eventually(t, "it is held", func() bool {
 		q, found := queue.NewStore(s.Errands.StateDir).Find(Session("worker", id), "k-1")
-		return found && q.Commands[0].Stopgate.Why == "the client is busy"
+		return found && q.Commands[0].Stopgate.Why == "Claude Code is busy"
 	})
 	select {
 	case err := <-sent:
@@ -227,7 +227,7 @@ func TestSendIsGivenUp(t *testing.T) {
 		cancel(cause)
 		err := <-sent
 		var failure *errand.Failure
-		if cause == effect.ErrUnwanted && (!errors.As(err, &failure) || failure.Why != "it was taken back") || cause != effect.ErrUnwanted && !errors.Is(err, cause) {
+		if cause == effect.ErrUnwanted && (!errors.As(err, &failure) || failure.Why != "it was withdrawn") || cause != effect.ErrUnwanted && !errors.Is(err, cause) {
 			t.Errorf("it says %v", err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestSendWhereAPersonIs(t *testing.T) {
 	session := Session("worker", id)
 	_, err := s.driver().Create(t.Context(), driver.Order{Session: session, Commands: []string{"mine"}})
 	check(t, err)
-	if err := s.Send(t.Context(), id, "k-1", "the message"); err == nil || !strings.Contains(err.Error(), "in the way") {
+	if err := s.Send(t.Context(), id, "k-1", "the message"); err == nil || !strings.Contains(err.Error(), "already has a queue") {
 		t.Errorf("it says %v", err)
 	}
 	_, err = s.driver().Cancel(session, "a person")
@@ -282,7 +282,7 @@ func TestSendWhereAPersonIs(t *testing.T) {
 	eventually(t, "it waits", func() bool { return queue.NewStore(s.Errands.StateDir).HasKey(session, "k-1") })
 	s.typeInto("work on this") // before the client is free
 	var failure *errand.Failure
-	if err := <-sent; !errors.As(err, &failure) || !strings.Contains(err.Error(), "somebody typed something else") {
+	if err := <-sent; !errors.As(err, &failure) || !strings.Contains(err.Error(), "something else was typed") {
 		t.Errorf("it says %v", err)
 	}
 }
@@ -451,7 +451,7 @@ func TestCannotStart(t *testing.T) {
 		"no client":    {func(s *scene, a *engine.AgentStart) { a.Run = "X=1 no-such-client --model x" }, "the program no-such-client was not found"},
 		"none there":   {func(s *scene, a *engine.AgentStart) { a.Run = "./claude" }, "the program ./claude was not found"},
 		"no directory": {func(s *scene, a *engine.AgentStart) { a.Cwd = filepath.Join(s.cwd, "missing") }, "does not exist"},
-		"no id":        {func(s *scene, a *engine.AgentStart) { a.ID = "../x" }, "no id"},
+		"no id":        {func(s *scene, a *engine.AgentStart) { a.ID = "../x" }, "invalid agent id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

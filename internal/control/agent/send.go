@@ -63,7 +63,7 @@ func (m *message) withdraw() error {
 	q, found := m.queues.Find(m.session, m.key)
 	if !found || len(q.Commands) == 0 {
 		if m.made {
-			return &effect.Lost{Why: "its queue has disappeared"}
+			return &effect.Lost{Why: "its queue file is gone"}
 		}
 		return &errand.Failure{Why: takenBack}
 	}
@@ -71,14 +71,14 @@ func (m *message) withdraw() error {
 	var failure *errand.Failure
 	switch {
 	case !settled:
-		return &effect.Lost{Why: "it could not be taken back"}
+		return &effect.Lost{Why: "it could not be withdrawn"}
 	case errors.As(err, &failure):
 		return &errand.Failure{Why: takenBack}
 	}
 	return err
 }
 
-const takenBack = "it was taken back"
+const takenBack = "it was withdrawn"
 
 // message is one message to a client.
 type message struct {
@@ -113,7 +113,7 @@ func (c Clients) message(agent, key, text string) (*message, error) {
 		return nil, err
 	}
 	if ends(text) {
-		return nil, &errand.Failure{Why: fmt.Sprintf("the client takes %q for the wish to end", strings.TrimSpace(text))}
+		return nil, &errand.Failure{Why: fmt.Sprintf("Claude Code would exit on %q", strings.TrimSpace(text))}
 	}
 	return &message{
 		driver: c.driver(), queues: queue.NewStore(c.Errands.StateDir), clients: presence.NewBook(c.Errands.StateDir),
@@ -121,7 +121,7 @@ func (c Clients) message(agent, key, text string) (*message, error) {
 	}, nil
 }
 
-func notRunning() error { return &errand.Failure{Why: "the agent does not run"} }
+func notRunning() error { return &errand.Failure{Why: "the agent is not running"} }
 
 // ends reports whether the client ends when it is given a text.
 func ends(text string) bool {
@@ -139,6 +139,7 @@ func (c Clients) driver() *driver.Driver {
 		},
 		Send: func() error { return nil }, // a hook that finds letters sends them
 	}
+	d.Watched(e.Program, e.Env(nil))
 	if global, err := config.LoadGlobal(c.Config); err == nil {
 		d.Screen = global.Terminal
 	}
@@ -178,7 +179,7 @@ func (m *message) create(ctx context.Context) (created bool, err error) {
 	}
 	if q, err := m.queues.Load(m.session); err == nil {
 		if q.Stopgate == nil || q.Stopgate.Key == "" {
-			return false, fmt.Errorf("a queue of somebody else is in the way in session %s", m.session)
+			return false, fmt.Errorf("session %s already has a queue", m.session)
 		}
 		m.makeRoom(ctx)
 		return false, nil
@@ -192,7 +193,7 @@ func (m *message) create(ctx context.Context) (created bool, err error) {
 	case errors.As(err, &refused):
 		return false, &errand.Failure{Why: refused.Error()}
 	case err == nil:
-		return false, &effect.Lost{Why: "its queue has disappeared"}
+		return false, &effect.Lost{Why: "its queue file is gone"}
 	}
 	return false, err
 }
@@ -228,7 +229,7 @@ func (m *message) early() bool {
 func (m *message) look(ctx context.Context) (done bool, err error) {
 	q, found := m.queues.Find(m.session, m.key)
 	if !found || len(q.Commands) == 0 {
-		return true, &effect.Lost{Why: "its queue has disappeared"}
+		return true, &effect.Lost{Why: "its queue file is gone"}
 	}
 	if settled, err := outcome(q); settled {
 		return true, err
@@ -237,7 +238,7 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 	if !errand.Runs(m.errand) {
 		m.takeBack()
 		if state == queue.Entered {
-			return true, &effect.Lost{Why: "the client ended before it confirmed it"}
+			return true, &effect.Lost{Why: "Claude Code ended before it confirmed the message"}
 		}
 		return true, notRunning()
 	}
@@ -281,13 +282,13 @@ func reason(e queue.Ending, c queue.Command) string {
 	case e.Kind == queue.Broken && c.Stopgate.Why != "":
 		return c.Stopgate.Why
 	case e.Kind == queue.Cancel && e.Why == "manual input":
-		return "somebody typed something else into the client first"
+		return "something else was typed into Claude Code first"
 	case e.Kind == queue.Cancel && e.Why == clientsEnd:
-		return "the client ended first"
+		return "Claude Code ended first"
 	case e.Kind == queue.Cancel:
 		return "it was cancelled by " + e.Why
 	case e.Kind == queue.Stale:
-		return "the client was started anew"
+		return "Claude Code was restarted"
 	}
 	return e.Why
 }
@@ -306,9 +307,9 @@ func (m *message) held(in terminal.State) (done bool, err error) {
 	most, why := 0, ""
 	switch {
 	case in == terminal.Dialog && state != presence.Asking:
-		most, why = dialogLooks, "a dialog is open in its terminal, and what is typed would answer that; answer it there first: stopgate agent attach"
+		most, why = dialogLooks, "a dialog is open in its terminal, and typed text would answer it; answer it first: stopgate agent attach"
 	case in == terminal.Occupied && state == presence.Free:
-		most, why = textLooks, "there is a text in its input box, and what is typed would be added to that; send or delete it there first: stopgate agent attach"
+		most, why = textLooks, "its input box already contains text; send or delete it first: stopgate agent attach"
 	default:
 		m.hidden = 0
 		return false, nil
@@ -341,12 +342,12 @@ func (m *message) takeBack() {
 	if err != nil || q.Stopgate == nil || q.Stopgate.Key != m.key || q.Commands[0].Confirmed() {
 		return
 	}
-	_, err = m.driver.Cancel(m.session, "its daemon")
+	_, err = m.driver.Cancel(m.session, "the daemon")
 	m.log(err)
 }
 
 // clientsEnd is why the queue of a client that has ended is over.
-const clientsEnd = "the client's end"
+const clientsEnd = "the end of Claude Code"
 
 // endQueue ends the queue of a client that has ended: no hook moves it on any more. Nobody
 // is told: whoever waits for the client knows of its end.
@@ -360,6 +361,6 @@ func (c Clients) endQueue(agent string) {
 		return queue.Apply(q, queue.Withdrawn{Why: clientsEnd}, c.Now())
 	}, func(queue.Outcome, string) error { return nil })
 	if err != nil && !errors.Is(err, queue.ErrNone) {
-		c.Log("session %s: its queue stays: %v", at.Session, err)
+		c.Log("session %s: cannot end its queue: %v", at.Session, err)
 	}
 }

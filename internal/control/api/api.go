@@ -153,7 +153,7 @@ func (s *server) unknown(r *http.Request, path string) error {
 	e := failure(http.StatusNotFound, "not_found", "there is no %.200q", path)
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if first != "v1" && len(first) > 1 && first[0] == 'v' && strings.Trim(first[1:], "0123456789") == "" {
-		e.Hint = fmt.Sprintf("this is stopgated %s, which speaks /v1; a newer one may speak /%s: stopgate daemon restart", s.version, first)
+		e.Hint = fmt.Sprintf("this is stopgated %s, which supports /v1; a newer one may support /%s: stopgate daemon restart", s.version, first)
 	} else {
 		e.Hint = s.skew(r)
 	}
@@ -164,7 +164,7 @@ func (s *server) unknown(r *http.Request, path string) error {
 func (s *server) skew(r *http.Request) string {
 	theirs := r.Header.Get(daemonapi.VersionHeader)
 	if theirs == "" || theirs == s.version {
-		return "GET /v1/openapi.json lists all there is"
+		return "GET /v1/openapi.json lists all paths"
 	}
 	return fmt.Sprintf("the daemon is stopgated %s, and you have %.60q: stopgate daemon restart", s.version, theirs)
 }
@@ -173,7 +173,7 @@ func (s *server) skew(r *http.Request) string {
 type notAllowed struct{ allow, method string }
 
 func (e *notAllowed) Error() string {
-	return fmt.Sprintf("this takes %s, not %.20q", e.allow, e.method)
+	return fmt.Sprintf("the method must be %s, not %.20q", e.allow, e.method)
 }
 
 // failure is an error for the client.
@@ -207,10 +207,10 @@ func (s *server) failureOf(w http.ResponseWriter, r *http.Request, err error) *E
 		return &known
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return failure(http.StatusServiceUnavailable, "unavailable", "the daemon could not answer in time")
+		return failure(http.StatusServiceUnavailable, "unavailable", "the daemon did not answer in time")
 	}
 	slog.Error("request failed", "method", r.Method, "path", r.URL.EscapedPath(), "error", err)
-	return failure(http.StatusInternalServerError, "internal", "the daemon failed at this; its log says how")
+	return failure(http.StatusInternalServerError, "internal", "internal error; see the daemon's log")
 }
 
 // codeStatus is the status of a failure that has none, by its code.
@@ -228,8 +228,8 @@ var codeStatus = map[string]int{
 func (s *server) answer(w http.ResponseWriter, status int, content any) {
 	text, err := encode(content)
 	if err != nil { // such as a time in the year 10000
-		slog.Error("answer cannot be encoded", "error", err)
-		status, text = http.StatusInternalServerError, []byte(`{"code":"internal","error":"the daemon failed at this; its log says how"}`)
+		slog.Error("cannot encode the answer", "error", err)
+		status, text = http.StatusInternalServerError, []byte(`{"code":"internal","error":"internal error; see the daemon's log"}`)
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writing))
 	w.Header().Set("Content-Type", "application/json")

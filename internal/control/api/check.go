@@ -26,7 +26,7 @@ func checkStart(b daemonapi.Start) error {
 func checkTexts(texts ...string) error {
 	for _, text := range texts {
 		if strings.ContainsRune(text, 0) {
-			return invalid("the text %.80q has a NUL in it", text)
+			return invalid("the text %.80q contains a NUL byte", text)
 		}
 	}
 	return nil
@@ -45,6 +45,8 @@ func checkCancel(b daemonapi.Cancel) error { return checkRequest(b.ID) }
 func checkKill(b daemonapi.Kill) error { return checkRequest(b.ID) }
 
 func checkStop(daemonapi.Stop) error { return nil }
+
+func checkPrune(daemonapi.Prune) error { return nil }
 
 func checkResume(b daemonapi.Resume) error {
 	texts := []string{b.Message}

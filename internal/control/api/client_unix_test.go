@@ -65,7 +65,12 @@ func TestClientAndServerAgree(t *testing.T) {
 		"send":   {func() (any, error) { return value(c.Send(ctx, "a1", daemonapi.Send{ID: "4", Message: "go\non"})) }, agent, []string{`send "a1" {ID:4 Message:go` + "\n" + `on}`}},
 		"kill":   {func() (any, error) { return value(c.Kill(ctx, "a1", daemonapi.Kill{ID: "5"})) }, agent, []string{`kill "a1" {ID:5}`}},
 		"backup": {func() (any, error) { return nil, c.Backup(ctx, "/b") }, nil, []string{`backup "/b"`}},
-		"stop":   {func() (any, error) { return nil, c.Stop(ctx, true) }, nil, []string{"stop true"}},
+		"prune": {
+			func() (any, error) { return value(c.Prune(ctx, daemonapi.Prune{DryRun: true})) },
+			daemonapi.Pruned{Owners: []daemonapi.PrunedOwner{{ID: "a1", Why: "age"}}, Events: 7},
+			[]string{"prune true <nil>"},
+		},
+		"stop": {func() (any, error) { return nil, c.Stop(ctx, true) }, nil, []string{"stop true"}},
 		"await": {
 			func() (any, error) {
 				return value(c.Await(ctx, "a1", "01CALL-sub_1", journal.Position{Segment: 3, Offset: 45}))
@@ -209,7 +214,7 @@ func TestVersionsThatDiffer(t *testing.T) {
 	if _, err := c.Status(t.Context()); err != nil || c.Skew() != "v1" {
 		t.Errorf("skew %q, %v", c.Skew(), err)
 	}
-	for path, want := range map[string]string{"/v1/newer": `the daemon is stopgated v1, and you have "v2"`, "/v2/status": "speaks /v1"} {
+	for path, want := range map[string]string{"/v1/newer": `the daemon is stopgated v1, and you have "v2"`, "/v2/status": "supports /v1"} {
 		err := c.Ask(t.Context(), "GET", path, nil, nil)
 		wantFailure(t, err, 404, "not_found")
 		if e, ok := errors.AsType[*daemonapi.Error](err); !ok || !strings.Contains(e.Hint, want) || !strings.Contains(e.Hint, "daemon restart") {

@@ -200,6 +200,11 @@ func (p *fakePlane) Backup(_ context.Context, path string) error {
 	return p.failWith
 }
 
+func (p *fakePlane) Prune(_ context.Context, b daemonapi.Prune) (daemonapi.Pruned, error) {
+	p.called("prune %t %v", b.DryRun, b.Before)
+	return daemonapi.Pruned{Owners: []daemonapi.PrunedOwner{{ID: "a1", Why: "age"}}, Events: 7}, p.failWith
+}
+
 func (p *fakePlane) Stop(_ context.Context, kill bool) error {
 	p.called("stop %v", kill)
 	return nil

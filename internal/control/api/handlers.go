@@ -23,7 +23,7 @@ func (s *server) status(r *request) (any, error) { return s.plane.Status(r.Conte
 
 func (s *server) commands(r *request) (any, error) {
 	if r.query["project"] == "" {
-		return nil, invalid("which project? ?project= is its root")
+		return nil, invalid("the parameter project is missing: it is the project's root")
 	}
 	commands, err := s.plane.Commands(r.Context(), r.query["project"])
 	return list(commands), err
@@ -85,6 +85,10 @@ func backup(p Plane, ctx context.Context, _ string, body daemonapi.Backup) (daem
 	return body, p.Backup(ctx, body.Path)
 }
 
+func prune(p Plane, ctx context.Context, _ string, body daemonapi.Prune) (daemonapi.Pruned, error) {
+	return p.Prune(ctx, body)
+}
+
 func stop(p Plane, ctx context.Context, _ string, body daemonapi.Stop) (struct{}, error) {
 	return struct{}{}, p.Stop(ctx, body.Kill)
 }
@@ -111,7 +115,7 @@ func (s *server) owner(r *request, kind string) (daemonapi.Owner, error) {
 	if err == nil && owner.Kind != kind {
 		names := map[string]string{"pipeline": "a pipeline", "run": "an agent that runs alone"}
 		e := failure(http.StatusNotFound, "not_found", "%s is %s, not %s", owner.ID, names[owner.Kind], names[kind])
-		e.Hint = "it is under /v1/" + owner.Kind + "s/" + owner.ID
+		e.Hint = "use /v1/" + owner.Kind + "s/" + owner.ID
 		return daemonapi.Owner{}, e
 	}
 	return owner, err
@@ -134,9 +138,9 @@ func (r *request) through() (at journal.Position) {
 // reply waits for an answer.
 func (s *server) reply(r *request) (any, error) {
 	if r.query["ref"] == "" {
-		return nil, invalid("what does the agent ask? ?ref= is the id of its hook's call")
+		return nil, invalid("the parameter ref is missing: it is the id of the hook call")
 	}
-	end, err := r.stay(s.waiting, "hooks wait")
+	end, err := r.stay(s.waiting, "hooks are waiting")
 	if err != nil {
 		return nil, err
 	}

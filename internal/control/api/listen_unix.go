@@ -59,7 +59,7 @@ func (l *own) Accept() (net.Conn, error) {
 		if err == nil && uid == os.Geteuid() {
 			return conn, nil
 		}
-		slog.Warn("a connection was turned away", "uid", uid, "error", err)
+		slog.Warn("connection refused", "uid", uid, "error", err)
 		turnAway(conn, "403 Forbidden", `{"code":"forbidden","error":"this daemon belongs to another user"}`)
 	}
 }

@@ -70,7 +70,7 @@ func TestListenReplacesOnlySockets(t *testing.T) {
 	link := filepath.Join(dir, "link")
 	check(t, os.Symlink(path, link))
 	for _, path := range []string{file, link} {
-		if l, err := Listen(path); err == nil || !strings.Contains(err.Error(), "in the way") {
+		if l, err := Listen(path); err == nil || !strings.Contains(err.Error(), "is not a socket") {
 			t.Errorf("%s: %v, %v", path, l, err)
 		}
 	}
@@ -93,9 +93,9 @@ func TestPathsThatAreNone(t *testing.T) {
 	long := filepath.Join(dir, strings.Repeat("x", daemonapi.MaxSocket-len(dir)-1))
 	for path, want := range map[string]string{
 		long + "x":         "STOPGATE_STATE_DIR",
-		"":                 "no path",
-		"@abstract":        "no path",
-		dir + "/a\x00b":    "no path",
+		"":                 "invalid socket path",
+		"@abstract":        "invalid socket path",
+		dir + "/a\x00b":    "invalid socket path",
 		dir + "/missing/s": "no such file",
 	} {
 		if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), want) {

@@ -6,5 +6,5 @@ import (
 )
 
 func listen(string) (net.Listener, error) {
-	return nil, errors.New("the daemon does not run on Windows: nobody there says who is at the other end of a socket")
+	return nil, errors.New("the daemon does not run on Windows, where a socket cannot tell which user is connected")
 }

@@ -46,6 +46,8 @@ type Plane interface {
 	Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error]
 
 	Backup(ctx context.Context, path string) error
+	// Prune removes what has ended.
+	Prune(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error)
 	// Stop ends the daemon; with kill, what it started first. It ends also when the error
 	// says that not all of that did.
 	Stop(ctx context.Context, kill bool) error

@@ -28,10 +28,10 @@ const (
 // newRequest checks the id and the query: a handler gets nothing else.
 func newRequest(w http.ResponseWriter, r *http.Request, route *Route, id string) (*request, error) {
 	if strings.Contains(route.Path, "{id}") && !daemonapi.IsID(id) {
-		return nil, invalid("%.80q is no id: it has 1 to %d of the characters 0-9, a-f and -", id, daemonapi.MaxID)
+		return nil, invalid("invalid id %.80q: use 1 to %d of the characters 0-9, a-f and -", id, daemonapi.MaxID)
 	}
 	if route.Body == nil && r.ContentLength != 0 {
-		return nil, invalid("this takes no body")
+		return nil, invalid("this request must not have a body")
 	}
 	query, err := parseQuery(r.URL.RawQuery, route.Query)
 	if err != nil {
@@ -43,14 +43,14 @@ func newRequest(w http.ResponseWriter, r *http.Request, route *Route, id string)
 func parseQuery(raw string, known []Parameter) (map[string]string, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, invalid("the query cannot be read: %v", err)
+		return nil, invalid("invalid query: %v", err)
 	}
 	query := map[string]string{}
 	for name, given := range values {
 		i := slices.IndexFunc(known, func(p Parameter) bool { return p.Name == name })
 		switch {
 		case i < 0:
-			return nil, invalid("%.80q is no parameter of this: %s", name, parameters(known))
+			return nil, invalid("unknown parameter %.80q: %s", name, parameters(known))
 		case len(given) > 1:
 			return nil, invalid("%s is given %d times", name, len(given))
 		case given[0] == "":
@@ -66,26 +66,26 @@ func parseQuery(raw string, known []Parameter) (map[string]string, error) {
 
 func parameters(known []Parameter) string {
 	if len(known) == 0 {
-		return "it has none"
+		return "there are none"
 	}
 	var names []string
 	for _, p := range known {
 		names = append(names, p.Name)
 	}
-	return "it has " + strings.Join(names, ", ")
+	return "use " + strings.Join(names, ", ")
 }
 
 // What values can be.
 var (
-	absolute  = which("is no absolute path", isAbsolute)
-	ownerID   = which("is no id", daemonapi.IsID)
-	reference = which("is no id of a call", isReference)
-	number    = which("is no position", func(v string) bool { _, err := strconv.ParseUint(v, 10, 64); return err == nil })
+	absolute  = which("is not an absolute path", isAbsolute)
+	ownerID   = which("is not a valid id", daemonapi.IsID)
+	reference = which("is not a valid call id", isReference)
+	number    = which("is not a valid position", func(v string) bool { _, err := strconv.ParseUint(v, 10, 64); return err == nil })
 	oneOrZero = which("is neither 0 nor 1", func(v string) bool { return v == "0" || v == "1" })
-	status    = which("is none of "+strings.Join(statuses, ", "), func(v string) bool { return slices.Contains(statuses, v) })
+	status    = which("is not one of "+strings.Join(statuses, ", "), func(v string) bool { return slices.Contains(statuses, v) })
 )
 
-var statuses = []string{"running", "waiting", "done", "failed", "cancelled"}
+var statuses = []string{"running", "waiting", "done", "failed", "cancelled", "held"}
 
 // which is a check of a value, with what it says of one that is not so.
 func which(not string, is func(value string) bool) func(value string) error {
@@ -129,7 +129,7 @@ func decode[T any](s *server, r *request) (body T, err error) {
 		return body, s.malformed(r, err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return body, invalid("something comes after the body's JSON value")
+		return body, invalid("unexpected data after the JSON value of the body")
 	}
 	return body, nil
 }
@@ -140,7 +140,7 @@ func readBody(r *request) ([]byte, error) {
 		return nil, failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than 1 MiB")
 	}
 	if err != nil {
-		return nil, invalid("the body cannot be read: %v", err)
+		return nil, invalid("cannot read the body: %v", err)
 	}
 	_ = http.NewResponseController(r.w).SetReadDeadline(time.Time{})
 	return text, nil
@@ -160,9 +160,9 @@ func (s *server) malformed(r *request, err error) error {
 		return e
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return invalid("the body is not a whole JSON value")
+		return invalid("the body's JSON is incomplete")
 	}
-	return invalid("the body is not JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return invalid("the body is not valid JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 // kindName is the name in JSON of what was wanted.

@@ -34,13 +34,13 @@ type Parameter struct {
 // Routes are all there are.
 func Routes() []Route {
 	routes := []Route{
-		{Method: "GET", Path: "/v1/version", Summary: "Who is there.", Answer: daemonapi.Version{}, handle: (*server).versions},
-		{Method: "GET", Path: "/v1/status", Summary: "How the daemon is.", Answer: daemonapi.Status{}, handle: (*server).status},
+		{Method: "GET", Path: "/v1/version", Summary: "The daemon's version.", Answer: daemonapi.Version{}, handle: (*server).versions},
+		{Method: "GET", Path: "/v1/status", Summary: "The daemon's status.", Answer: daemonapi.Status{}, handle: (*server).status},
 		{
 			Method: "GET", Path: "/v1/commands", Summary: "The commands of a project's runbooks.", Answer: []daemonapi.Command{}, handle: (*server).commands,
-			Query: []Parameter{{"project", "The project's root. It must be given.", absolute}},
+			Query: []Parameter{{"project", "The project's root. Required.", absolute}},
 		},
-		{Method: "POST", Path: "/v1/start", Summary: "Run a command of a runbook. The same id again starts nothing again.", Body: daemonapi.Start{}, Answer: daemonapi.Owner{}, handle: posted(inPath, checkStart, start)},
+		{Method: "POST", Path: "/v1/start", Summary: "Run a command of a runbook. Repeating the same id starts nothing.", Body: daemonapi.Start{}, Answer: daemonapi.Owner{}, handle: posted(inPath, checkStart, start)},
 	}
 	routes = append(routes, ownerRoutes("pipeline", "/v1/pipelines", "pipeline")...)
 	routes = append(routes, ownerRoutes("run", "/v1/runs", "agent that runs alone")...)
@@ -48,31 +48,32 @@ func Routes() []Route {
 		Route{Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now.", Answer: []daemonapi.Agent{}, handle: (*server).agents},
 		Route{Method: "GET", Path: "/v1/agents/{id}", Summary: "One agent.", Answer: daemonapi.Agent{}, handle: one(Plane.Agent)},
 		Route{
-			Method: "GET", Path: "/v1/agents/{id}/signal", Summary: "Whether an agent may stop because of its signal.", Answer: daemonapi.Signal{}, handle: (*server).signal,
-			Query: []Parameter{{"journal", "A position in the journal, SEGMENT:OFFSET, through which it is read first.", position}},
+			Method: "GET", Path: "/v1/agents/{id}/signal", Summary: "Whether an agent may stop because it has signalled.", Answer: daemonapi.Signal{}, handle: (*server).signal,
+			Query: []Parameter{{"journal", "A position in the journal, SEGMENT:OFFSET. The daemon reads the journal up to it before it answers.", position}},
 		},
 		Route{
-			Method: "GET", Path: "/v1/agents/{id}/answer", Summary: "What a person answered to what an agent asks. It waits up to 25 seconds for an answer.", Answer: daemonapi.Reply{}, handle: (*server).reply,
+			Method: "GET", Path: "/v1/agents/{id}/answer", Summary: "A person's answer to an agent's question. Waits up to 25 seconds for it.", Answer: daemonapi.Reply{}, handle: (*server).reply,
 			Query: []Parameter{
-				{"ref", "What the agent asks: the id of its hook's call. It must be given.", reference},
-				{"journal", "A position in the journal, SEGMENT:OFFSET, through which it is read first.", position},
+				{"ref", "The question: the id of the hook call. Required.", reference},
+				{"journal", "A position in the journal, SEGMENT:OFFSET. The daemon reads the journal up to it before it answers.", position},
 			},
 		},
-		Route{Method: "POST", Path: "/v1/agents/{id}/send", Summary: "Write to an agent.", Body: daemonapi.Send{}, Answer: daemonapi.Agent{}, handle: posted(inPath, checkSend, Plane.Send)},
-		Route{Method: "POST", Path: "/v1/agents/{id}/kill", Summary: "End an agent's process.", Body: daemonapi.Kill{}, Answer: daemonapi.Agent{}, handle: posted(inPath, checkKill, Plane.Kill)},
+		Route{Method: "POST", Path: "/v1/agents/{id}/send", Summary: "Send a message to an agent.", Body: daemonapi.Send{}, Answer: daemonapi.Agent{}, handle: posted(inPath, checkSend, Plane.Send)},
+		Route{Method: "POST", Path: "/v1/agents/{id}/kill", Summary: "Kill an agent's process.", Body: daemonapi.Kill{}, Answer: daemonapi.Agent{}, handle: posted(inPath, checkKill, Plane.Kill)},
 		Route{
-			Method: "GET", Path: "/v1/decisions", Summary: "The decisions that are open, or those that are settled.", Answer: []daemonapi.Decision{}, handle: (*server).decisions,
-			Query: []Parameter{{"settled", "1 for those that are settled.", oneOrZero}},
+			Method: "GET", Path: "/v1/decisions", Summary: "Open decisions, or settled ones.", Answer: []daemonapi.Decision{}, handle: (*server).decisions,
+			Query: []Parameter{{"settled", "1 for settled decisions.", oneOrZero}},
 		},
-		Route{Method: "GET", Path: "/v1/decisions/{id}", Summary: "One decision, by its id or the beginning of it.", Answer: daemonapi.Decision{}, handle: one(Plane.Decision)},
+		Route{Method: "GET", Path: "/v1/decisions/{id}", Summary: "One decision, by id or id prefix.", Answer: daemonapi.Decision{}, handle: one(Plane.Decision)},
 		Route{Method: "POST", Path: "/v1/decisions/{id}/answer", Summary: "Answer a decision.", Body: daemonapi.Answer{}, Answer: daemonapi.Decision{}, handle: posted(inPath, checkAnswer, Plane.Answer)},
 		Route{
-			Method: "GET", Path: "/v1/events", Summary: "What happens, as server-sent events whose ids are positions. The header Last-Event-ID counts before after. A failure is an event named error, and ends the stream.",
-			Query: []Parameter{{"after", "The position after which to begin.", number}, {"owner", "Only events of this pipeline or run.", ownerID}},
+			Method: "GET", Path: "/v1/events", Summary: "Events as server-sent events whose ids are positions. The header Last-Event-ID overrides after. An event named error reports a failure and ends the stream.",
+			Query: []Parameter{{"after", "The position after which to start.", number}, {"owner", "Only events of this pipeline or run.", ownerID}},
 			text:  "text/event-stream", stream: (*server).events,
 		},
-		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store into a file.", Body: daemonapi.Backup{}, Answer: daemonapi.Backup{}, handle: posted(inPath, checkBackup, backup)},
-		Route{Method: "POST", Path: "/v1/stop", Summary: "End the daemon.", Body: daemonapi.Stop{}, Answer: struct{}{}, handle: posted(inPath, checkStop, stop)},
+		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store to a file.", Body: daemonapi.Backup{}, Answer: daemonapi.Backup{}, handle: posted(inPath, checkBackup, backup)},
+		Route{Method: "POST", Path: "/v1/prune", Summary: "Remove pipelines and agent runs that have ended, with their logs and files, and trim the store.", Body: daemonapi.Prune{}, Answer: daemonapi.Pruned{}, handle: posted(inPath, checkPrune, prune)},
+		Route{Method: "POST", Path: "/v1/stop", Summary: "Stop the daemon.", Body: daemonapi.Stop{}, Answer: struct{}{}, handle: posted(inPath, checkStop, stop)},
 		Route{Method: "GET", Path: "/v1/openapi.json", Summary: "This document.", Answer: json.RawMessage{}, handle: (*server).document},
 	)
 }
@@ -81,15 +82,15 @@ func Routes() []Route {
 func ownerRoutes(kind, path, what string) []Route {
 	return []Route{
 		{
-			Method: "GET", Path: path, Summary: "Every " + what + ", without its steps and variables, the newest first.", Answer: []daemonapi.Owner{}, handle: listOf(kind),
-			Query: []Parameter{{"status", "running, waiting, done, failed or cancelled.", status}},
+			Method: "GET", Path: path, Summary: "Every " + what + ", without steps and variables, newest first.", Answer: []daemonapi.Owner{}, handle: listOf(kind),
+			Query: []Parameter{{"status", "running, waiting, done, failed, cancelled or held.", status}},
 		},
-		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by its id or the beginning of it.", Answer: daemonapi.Owner{}, handle: oneOf(kind)},
+		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by id or id prefix.", Answer: daemonapi.Owner{}, handle: oneOf(kind)},
 		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: daemonapi.Cancel{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkCancel, Plane.Cancel)},
-		{Method: "POST", Path: path + "/{id}/resume", Summary: "Have it go on.", Body: daemonapi.Resume{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkResume, Plane.Resume)},
+		{Method: "POST", Path: path + "/{id}/resume", Summary: "Resume it.", Body: daemonapi.Resume{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkResume, Plane.Resume)},
 		{
 			Method: "GET", Path: path + "/{id}/log", Summary: "Its log.",
-			Query: []Parameter{{"follow", "1 to go on until it is at its end.", oneOrZero}},
+			Query: []Parameter{{"follow", "1 to follow the log until it has ended.", oneOrZero}},
 			text:  "text/plain; charset=utf-8", stream: logOf(kind),
 		},
 	}

@@ -35,7 +35,7 @@ func Listen(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, err
 	case info.Mode().Type() != os.ModeSocket:
-		return nil, fmt.Errorf("%s is in the way: it is no socket", path)
+		return nil, fmt.Errorf("%s exists and is not a socket", path)
 	default:
 		if err := os.Remove(path); err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		case l.free <- struct{}{}:
 			return &counted{Conn: conn, release: func() { <-l.free }}, nil
 		default:
-			turnAway(conn, "503 Service Unavailable", fmt.Sprintf(`{"code":"unavailable","error":"the daemon has %d connections, and takes no more"}`, maxConns))
+			turnAway(conn, "503 Service Unavailable", fmt.Sprintf(`{"code":"unavailable","error":"the daemon has too many connections (%d)"}`, maxConns))
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (r *request) stay(among chan struct{}, what string) (end func(), err error)
 	select {
 	case among <- struct{}{}:
 	default:
-		return nil, failure(http.StatusServiceUnavailable, "unavailable", "%d %s, and there may not be more", cap(among), what)
+		return nil, failure(http.StatusServiceUnavailable, "unavailable", "%d %s, which is the limit", cap(among), what)
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	unhook := func() bool { return true }
@@ -184,7 +184,7 @@ func (s *server) serverSent(r *request, e daemonapi.Event, err error) []byte {
 func frame(head string, content any) []byte {
 	data, err := encode(content)
 	if err != nil {
-		data = []byte(`{"code":"internal","error":"an event cannot be encoded"}`)
+		data = []byte(`{"code":"internal","error":"cannot encode an event"}`)
 		head = "event: error\n"
 	}
 	return append(append([]byte(head+"data: "), data...), "\n\n"...)

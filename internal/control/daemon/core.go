@@ -27,6 +27,7 @@ type core struct {
 	// facts are those of the step that led there, where it is known.
 	note    func(before, after *engine.Owner, facts []engine.Fact)
 	changed func(before, after *engine.Owner)
+	held    func(subject, why string) // is called when an owner turns out to be damaged
 	trouble *trouble
 
 	seed  maphash.Seed
@@ -49,7 +50,7 @@ func newCore(s store.Store, state *engine.State, last store.Position, log *slog.
 		store: s, log: log, now: now, state: state, last: last,
 		seed: maphash.MakeSeed(), unsure: map[string]bool{},
 		note: func(before, after *engine.Owner, facts []engine.Fact) {}, changed: func(before, after *engine.Owner) {},
-		trouble: &trouble{},
+		held: func(subject, why string) {}, trouble: &trouble{},
 	}
 	for i := range c.turns {
 		c.turns[i] = make(chan struct{}, 1)
@@ -65,7 +66,7 @@ const (
 )
 
 // errEngine says that the engine failed on an input, and would each time.
-var errEngine = errors.New("the engine failed")
+var errEngine = errors.New("internal error of the engine")
 
 // do tells an owner what happened, and returns the owner as it is then. When it returns
 // nil, what came of the input is in the store. The error is a *engine.Refusal, or the
@@ -84,9 +85,12 @@ func (c *core) do(ctx context.Context, owner string, in engine.Input) (*engine.O
 	}
 	defer end()
 	for range 3 {
+		if why := c.heldFor(owner); why != "" {
+			return nil, refuseHeld(why)
+		}
 		before, err := c.current(ctx, owner)
 		if err != nil {
-			return nil, err
+			return nil, c.examine(ctx, owner, err)
 		}
 		step, after, err := c.decide(before, in)
 		if err != nil || len(step.Facts) == 0 && len(step.Effects) == 0 {
@@ -97,7 +101,7 @@ func (c *core) do(ctx context.Context, owner string, in engine.Input) (*engine.O
 			return after, nil
 		}
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrDuplicate) {
-			return before, err
+			return before, c.examine(ctx, owner, err)
 		}
 		c.doubt(owner) // somebody else appended: see what
 	}
@@ -115,7 +119,7 @@ func (c *core) must(ctx context.Context, owner string, in engine.Input) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		c.log.Error("not recorded; will try again", "owner", owner, "error", err)
+		c.log.Error("cannot record an event; trying again", "owner", owner, "error", err)
 		c.trouble.set("owner "+owner, err)
 	}
 	return ctx.Err()
@@ -130,7 +134,7 @@ func (c *core) try(ctx context.Context, owner string, in engine.Input) error {
 	case unlessRefused(err) == nil:
 		c.trouble.set("owner "+owner, nil)
 	case errors.Is(err, errEngine), errors.Is(err, store.ErrInvalid):
-		c.log.Error("an input was passed over", "owner", owner, "input", in.ID, "error", err)
+		c.log.Error("an input was skipped", "owner", owner, "input", in.ID, "error", err)
 		c.trouble.set("owner "+owner, err)
 		return &engine.Refusal{Code: "internal", Why: err.Error()}
 	}
@@ -186,6 +190,7 @@ func (c *core) record(ctx context.Context, before, after *engine.Owner, step eng
 	case err == nil:
 		c.trouble.set("store", nil)
 		c.put(before, after, step.Facts, position)
+	case errors.Is(err, store.ErrDamaged): // which may be the owner's alone: see examine
 	case !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrDuplicate) && !errors.Is(err, store.ErrInvalid):
 		c.trouble.set("store", err)
 	}
@@ -250,7 +255,7 @@ func (c *core) doubt(owner string) {
 
 // reload adds to an owner what the store has of it besides.
 func (c *core) reload(ctx context.Context, id string, known *engine.Owner) (*engine.Owner, error) {
-	for _, kind := range []engine.Kind{engine.Pipeline, engine.AgentRun} {
+	for _, kind := range kinds {
 		if known != nil && known.Kind != kind {
 			continue
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/workspace"
 )
 
 // Options are what a daemon needs to know.
@@ -40,13 +41,21 @@ type Options struct {
 	// Ready is called once: when the daemon answers, or with why it cannot.
 	Ready func(error)
 
+	// DespiteDamage says that a person wants it to start without what is damaged.
+	DespiteDamage bool
+
 	// OpenStore opens the store at a path.
 	OpenStore func(ctx context.Context, path string) (store.Store, error)
+
+	// logLimit is how much of a log a command may fill. Run sets it.
+	logLimit func() int64
 
 	// What the effects act on; nil for errands, clients and the ways of the configuration.
 	Shells   effect.Shells
 	Agents   effect.Agents
 	Notifier effect.Notifier
+	// Workspaces are those in the state directory where it is nil.
+	Workspaces effect.Workspaces
 
 	// Ended reports whether it is sure that an agent's process has ended. Without it nobody
 	// knows before they wait for it.
@@ -60,7 +69,8 @@ type Options struct {
 func (o Options) errands() effect.Errands {
 	return effect.Errands{
 		StateDir: o.StateDir, Program: o.Stopgate, Environ: o.Environ,
-		Log: func(owner string) string { return logPath(o.StateDir, owner) },
+		Log:      func(owner string) string { return logPath(o.StateDir, owner) },
+		LogLimit: o.logLimit,
 	}
 }
 
@@ -88,13 +98,20 @@ func (o Options) complete() Options {
 			return s.Kind, s.Text, err
 		}
 	}
+	if o.Workspaces == nil {
+		o.Workspaces = workspace.New(o.StateDir, o.Environ)
+	}
 	return o
 }
 
 // configDir is where an agent's client keeps its settings and its transcripts; empty where
 // nobody can tell.
 func (o Options) configDir(a engine.AgentStart) string {
-	return agent.ConfigDir(a.Run, a.Cwd, o.errands().AgentEnv(a))
+	env, err := o.errands().AgentEnv(a)
+	if err != nil {
+		return ""
+	}
+	return agent.ConfigDir(a.Run, a.Cwd, env)
 }
 
 func (o Options) database() string   { return filepath.Join(o.StateDir, "stopgate.db") }

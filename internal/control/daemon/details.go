@@ -28,9 +28,10 @@ func (p *plane) details(ctx context.Context, o *engine.Owner, d engine.Decision)
 	details := &daemonapi.Details{USD: cost.USD, Tokens: cost.Tokens, Running: int64(ran(o, p.opts.Now()).Seconds())}
 	last := lastOf(p.opts.StateDir, d.AgentID)
 	words := within(ctx, func(context.Context) []string { return []string{p.saying(o, d, last)} })
-	dirs := []string{last.Cwd, o.Cwd, o.Project}
+	dirs := placesOf(o, d, last)
 	changes := within(ctx, func(ctx context.Context) []string { return changesIn(ctx, present(dirs), p.opts.Environ) })
 	gates := within(ctx, func(context.Context) []string { return openGates(p.opts.StateDir, present(dirs)) })
+	p.sinceBase(ctx, o, d, details)
 	details.Changes, details.Gates = <-changes, <-gates
 	details.LastMessage = plain.Words(cmp.Or(strings.Join(<-words, ""), last.Message))
 	return details
@@ -111,9 +112,18 @@ func changesIn(ctx context.Context, dirs, environ []string) []string {
 }
 
 func changes(ctx context.Context, repo git.Repo) []string {
+	head, _, err := repo.Commit(ctx, "HEAD")
+	if err != nil {
+		head = ""
+	}
+	return changesSince(ctx, repo, head)
+}
+
+// changesSince are the changes of a working tree since a commit, if there is one.
+func changesSince(ctx context.Context, repo git.Repo, commit string) []string {
 	var stat diffstat
-	if head, _, err := repo.Commit(ctx, "HEAD"); err == nil {
-		if repo.Diff(ctx, &stat, head, "") != nil {
+	if commit != "" {
+		if repo.Diff(ctx, &stat, commit, "") != nil {
 			return nil
 		}
 		stat.flush()

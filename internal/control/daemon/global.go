@@ -43,9 +43,9 @@ func (c *globalConfig) logFault(err error) {
 	switch {
 	case fault == c.fault:
 	case fault == "":
-		c.log.Info("the global configuration has no faults any more")
+		c.log.Info("the global configuration is valid again")
 	default:
-		c.log.Warn("the global configuration has faults; what it said before holds", "error", fault)
+		c.log.Warn("the global configuration is invalid; using the previous one", "error", fault)
 	}
 	c.fault = fault
 }

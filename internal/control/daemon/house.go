@@ -3,20 +3,15 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/workspace"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 const (
 	// houseEvery is how often the daemon looks for what is old.
 	houseEvery = time.Hour
-	// forgetAfter is how long an owner is remembered after its end.
-	forgetAfter = 30 * 24 * time.Hour
 	// snapshotPause is how long one that could not be saved is left alone.
 	snapshotPause = time.Minute
 )
@@ -29,8 +24,10 @@ type headKeeper interface {
 // keepHouse does what keeps the state directory small and the store checkable, until the
 // context ends.
 func (d *daemon) keepHouse(ctx context.Context) {
-	tick := time.NewTicker(houseEvery)
+	tick, check := time.NewTicker(houseEvery), time.NewTicker(checkEvery)
 	defer tick.Stop()
+	defer check.Stop()
+	d.logError("check of the store", d.checkStore(ctx))
 	d.tidy(ctx)
 	full := d.full
 	var again <-chan time.Time
@@ -40,11 +37,13 @@ func (d *daemon) keepHouse(ctx context.Context) {
 			return
 		case <-tick.C:
 			d.tidy(ctx)
+		case <-check.C:
+			d.logError("check of the store", d.checkStore(ctx))
 		case <-again:
 			full, again = d.full, nil
 		case <-full:
-			err := d.core.snapshot(ctx)
-			d.logError("no snapshot was saved", err)
+			err := d.save(ctx)
+			d.logError("cannot save a snapshot", err)
 			if err != nil { // each event asks for it
 				full, again = nil, time.After(snapshotPause)
 			}
@@ -54,80 +53,32 @@ func (d *daemon) keepHouse(ctx context.Context) {
 
 func (d *daemon) tidy(ctx context.Context) {
 	if heads, ok := d.store.(headKeeper); ok {
-		d.logError("the heads of the store were not recorded", heads.RecordHeads(ctx))
+		d.logError("cannot record the heads of the store", heads.RecordHeads(ctx))
 	}
-	d.logError("files of commands that have ended were not removed", d.errands().Sweep(d.Now(), d.core.owner))
-	d.logError("logs of nobody were not removed", d.sweepLogs())
-	d.logError("lines of logs were not written", d.logs.retry())
-	d.logError("what is old was not forgotten", d.forget(ctx))
+	d.logError("cannot remove the files of commands that have ended", d.errands().Sweep(d.Now(), d.core.known))
+	if w, ok := d.Workspaces.(*workspace.Workspaces); ok {
+		d.logError("cannot clean up after removed workspaces", w.Sweep(ctx, d.Now(), d.hasWork))
+	}
+	d.logError("cannot remove the logs of forgotten pipelines", d.sweepLogs())
+	d.logError("cannot write lines to logs", d.logs.retry())
+	d.logError("cannot remove old pipelines", d.tidyFinished(ctx))
 }
 
-// sweepLogs removes what a daemon has left that was killed while it forgot an owner. The
-// log of a new owner is there before the owner is known.
-func (d *daemon) sweepLogs() error {
-	entries, err := os.ReadDir(logDir(d.StateDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, entry := range entries {
-		id, log := strings.CutSuffix(entry.Name(), ".log")
-		info, gone := entry.Info()
-		if log && gone == nil && d.core.owner(id) == nil && d.Now().Sub(info.ModTime()) > houseEvery {
-			err = errors.Join(err, os.Remove(logPath(d.StateDir, id)))
-		}
-	}
-	return err
+// hasWork reports whether an owner runs, or has effects to be carried out.
+func (d *daemon) hasWork(owner string) bool {
+	o := d.core.owner(owner)
+	return o != nil && (!o.Terminal() || len(o.Effects) > 0)
 }
 
-// forget ends the record of owners that came to their end long ago. Their events go with
-// the next trim, which the store does below a snapshot that it has read back.
-func (d *daemon) forget(ctx context.Context) (err error) {
-	forgotten := 0
-	for _, o := range d.old() {
-		if refused := d.forgetOne(ctx, o); refused != nil {
-			err = errors.Join(err, refused)
-			continue
-		}
-		forgotten++
-	}
-	if forgotten == 0 {
-		return err
-	}
-	d.Log.Info("forgot what ended long ago", "owners", forgotten)
-	if saved := d.core.snapshot(ctx); saved != nil {
-		return errors.Join(err, saved)
-	}
-	return errors.Join(err, d.store.Trim(ctx))
+// save saves a snapshot, one at a time.
+func (d *daemon) save(ctx context.Context) error {
+	d.house.Lock()
+	defer d.house.Unlock()
+	return d.core.snapshot(ctx)
 }
 
-// old are the owners that are, and were so at the last look as well: a clock that is wrong
-// for a while, as it is when some machines start, makes nobody old.
-func (d *daemon) old() (owners []*engine.Owner) {
-	aged := map[string]bool{}
-	for _, o := range d.core.owners() {
-		if !o.Terminal() || len(o.Effects) > 0 || d.Now().Sub(o.Updated) <= forgetAfter {
-			continue
-		}
-		aged[o.ID] = true
-		if d.aged[o.ID] {
-			owners = append(owners, o)
-		}
-	}
-	d.aged = aged
-	return owners
-}
-
-func (d *daemon) forgetOne(ctx context.Context, o *engine.Owner) error {
-	if _, err := d.core.do(ctx, o.ID, engine.Input{ID: "forget", What: engine.Forget{}}); err != nil {
-		return fmt.Errorf("owner %s: %w", o.ID, err)
-	}
-	d.core.trouble.set("log of "+o.ID, nil)
-	err := os.Remove(logPath(d.StateDir, o.ID))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+// retention is how long what has ended is kept.
+func (d *daemon) retention() config.Retention { return d.config.now().Retention }
 
 // logError keeps a failure that the next round may put right.
 func (d *daemon) logError(what string, err error) {

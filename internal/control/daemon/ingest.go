@@ -114,7 +114,7 @@ func (i *ingest) catchUp(ctx context.Context) error {
 		if !errors.Is(err, journal.ErrPosition) || tries == 2 {
 			return err
 		}
-		i.log.Warn("the journal is read again", "from", i.back(), "error", err)
+		i.log.Warn("the journal is readable again", "from", i.back(), "error", err)
 	}
 }
 
@@ -155,7 +155,7 @@ func (i *ingest) follow(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		i.log.Error("the journal cannot be read; will try again", "error", err)
+		i.log.Error("cannot read the journal; trying again", "error", err)
 		i.core.trouble.set("journal", err)
 		if errors.Is(err, journal.ErrPosition) {
 			i.back()
@@ -186,7 +186,7 @@ func (i *ingest) lookNow() { nudge(i.ask) }
 // does.
 func (i *ingest) unwatched(err error) {
 	if err != nil {
-		i.log.Error("the journal cannot be watched, and is read from time to time", "error", err)
+		i.log.Error("cannot watch the journal; polling it instead", "error", err)
 	}
 	i.core.trouble.set("watch of the journal", err)
 }
@@ -200,16 +200,16 @@ func (i *ingest) take(ctx context.Context, entry journal.Entry, late bool) error
 			return err
 		}
 	case entry.Damage != nil:
-		i.log.Warn("part of the journal is lost", "damage", entry.Damage.String())
+		i.log.Warn("part of the journal is missing", "damage", entry.Damage.String())
 	case entry.Newer > 0:
-		i.log.Warn("a record of a newer stopgate was passed over", "version", entry.Newer)
+		i.log.Warn("skipped a record written by a newer stopgate", "version", entry.Newer)
 	}
 	i.move(entry.Position)
 	i.unsaved++
 	if i.unsaved >= saveEvery {
 		if err := i.save(ctx); err != nil {
 			i.unsaved = 0 // it is worth a try after as many again
-			i.log.Error("the place in the journal was not recorded", "error", err)
+			i.log.Error("cannot record the position in the journal", "error", err)
 		}
 	}
 	return nil

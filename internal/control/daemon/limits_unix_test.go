@@ -22,7 +22,7 @@ func TestLimitsAreOutsideTheAgentsReach(t *testing.T) {
 	w, s := newWorld(), newMemory(t)
 	r := begin(t, w, options(t, w, s))
 	r.start(t, anID, root)
-	w.runs(t, "echo one you")
+	w.runs(t, "echo one \"you\"")
 	check(t, os.WriteFile(filepath.Join(root, ".gauntlet", "runbooks", "book.toml"), []byte(twoSteps), 0o600))
 	r.stop(t)
 	r = begin(t, w, r.opts)

@@ -26,10 +26,10 @@ func hold(ctx context.Context, stateDir string) (*place, error) {
 	lock := filepath.Join(stateDir, "daemon.lock")
 	unlock, err := lockfile.Acquire(ctx, lock, lockPatience)
 	if errors.Is(err, lockfile.ErrBusy) {
-		return nil, fmt.Errorf("a daemon runs already for %s%s", stateDir, holder(pidFile))
+		return nil, fmt.Errorf("a daemon is already running for %s%s", stateDir, holder(pidFile))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the state directory cannot be used: %w", err)
+		return nil, fmt.Errorf("cannot use the state directory: %w", err)
 	}
 	p := &place{lock: lock, pidFile: pidFile, unlock: unlock}
 	p.file, err = os.Stat(lock)
@@ -41,7 +41,7 @@ func hold(ctx context.Context, stateDir string) (*place, error) {
 	}
 	if err != nil {
 		unlock()
-		return nil, fmt.Errorf("the state directory cannot be used: %w", err)
+		return nil, fmt.Errorf("cannot use the state directory: %w", err)
 	}
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ func logDir(stateDir string) string { return filepath.Join(stateDir, "logs", "pi
 // logs writes the owners' logs.
 type logs struct {
 	stateDir string
+	limit    func() int64 // of the output of one command; nil is for errand.LogLimit
 
 	mu   sync.Mutex
 	kept map[string][]string // lines by owner that a log did not take yet
@@ -84,11 +86,21 @@ func (l *logs) write(id string, lines []string) (written int, err error) {
 		return 0, err
 	}
 	for err == nil && written < len(lines) {
-		if err = errand.Append(f, lines[written]); err == nil {
+		if err = errand.Append(f, lines[written], l.most()); err == nil {
 			written++
 		}
 	}
 	return written, errors.Join(err, f.Close())
+}
+
+// most is where a log ends for us: behind the output of commands there is room for what became of
+// them.
+func (l *logs) most() int64 {
+	limit := int64(0)
+	if l.limit != nil {
+		limit = l.limit()
+	}
+	return errand.OwnerLimit(limit) + 1<<20
 }
 
 // logLines are the lines about what changed, and about what was heard and done.
@@ -102,14 +114,14 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 		lines = append(lines, errand.Line(after.Updated, step, plain.Line(fmt.Sprintf(format, args...))))
 	}
 	if after.Cancelling && !was.Cancelling {
-		say(was.Step, "cancel was asked for")
+		say(was.Step, "cancel requested")
 	}
 	if d := was.Decision; d != nil && (after.Decision == nil || after.Decision.ID != d.ID) {
 		say(d.Step, "%s", settled(after, d.ID))
 	}
 	for _, fact := range facts {
 		if text := happened(was, fact); text != "" {
-			say(was.Step, "%s", text)
+			say(cmp.Or(was.Step, after.Step), "%s", text)
 		}
 	}
 	for _, visit := range after.History {
@@ -126,11 +138,11 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 	}
 	for _, e := range after.Effects {
 		if _, known := was.Effect(e.Key); !known && e.Kind == engine.SendAgent {
-			say(after.Step, "telling the agent: %s", firstLine(e.Text))
+			say(after.Step, "sending the agent: %s", firstLine(e.Text))
 		}
 	}
 	if d := after.Decision; d != nil && (was.Decision == nil || was.Decision.ID != d.ID) {
-		say(d.Step, "waiting for a person: %s (decision %s)", firstLine(d.Context), d.ID)
+		say(d.Step, "waiting for a decision: %s (decision %s)", firstLine(d.Context), d.ID)
 	}
 	if after.Terminal() && !was.Terminal() {
 		say(after.Step, "%s %s%s", noun(after.Kind), after.Step, because(after.Error))
@@ -151,20 +163,20 @@ func happened(was *engine.Owner, fact engine.Fact) string {
 		switch gate := was.Shell; {
 		case gate == nil || gate.Gate == "" || gate.Key != f.Key:
 		case f.Lost:
-			return "gate of " + gate.Gate + ": nobody knows how it ended"
+			return "gate of " + gate.Gate + ": its result is unknown"
 		default:
 			return fmt.Sprintf("gate of %s: exit %d", gate.Gate, f.Code)
 		}
 	case engine.AgentRestarted:
-		return "the agent is started again, in place of " + f.Replaces
+		return "the agent was restarted, replacing " + f.Replaces
 	case engine.AgentExited:
-		return fmt.Sprintf("the agent exited: %d", f.Code)
+		return fmt.Sprintf("the agent exited with status %d", f.Code)
 	case engine.PipelineResumed:
-		return "resumed by a person"
+		return "resumed by the user"
 	case engine.AgentReady:
-		return "the client has started"
+		return "Claude Code has started"
 	case engine.AgentSession:
-		return "the agent goes on in session " + f.Session
+		return "the agent continues in session " + f.Session
 	case engine.AgentError:
 		return fmt.Sprintf("the model's API failed (%s)%s", f.Kind, because(firstLine(f.Text)))
 	case engine.AgentDeferred:
@@ -174,7 +186,7 @@ func happened(was *engine.Owner, fact engine.Fact) string {
 	case engine.BudgetExtended:
 		return "the budget was extended"
 	}
-	return ""
+	return workspaceHappened(was, fact)
 }
 
 // firstLine is as much of a text as a line of the log is to have.
@@ -207,9 +219,9 @@ func settled(o *engine.Owner, id string) string {
 		case d.Closed != "":
 			return "no longer waiting: " + d.Closed
 		case d.Expired && d.Chosen == "":
-			return "nobody answered in time"
+			return "no answer in time"
 		case d.Expired:
-			return "nobody answered in time: " + d.Chosen
+			return "no answer in time: " + d.Chosen
 		case len(d.Answers) > 0:
 			return fmt.Sprintf("answered: %q", d.Answers)
 		case d.Message != "":

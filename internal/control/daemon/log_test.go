@@ -63,7 +63,7 @@ func TestLogOfADecision(t *testing.T) {
 	})
 	want := `2026-11-15T12:00:00Z [do] step started
 2026-11-15T12:00:00Z [do] agent AGENT
-2026-11-15T12:00:00Z [do] waiting for a person: Agent tried to stop without signaling completion (decision DECISION)
+2026-11-15T12:00:00Z [do] waiting for a decision: Agent tried to stop without signaling completion (decision DECISION)
 2026-11-15T12:00:00Z [do] answered: done "good\nenough"
 2026-11-15T12:00:00Z [do] step completed
 2026-11-15T12:00:00Z [done] pipeline done
@@ -89,11 +89,11 @@ func TestLogOfAClient(t *testing.T) {
 	})
 	want := `2026-11-15T12:00:00Z [do] step started
 2026-11-15T12:00:00Z [do] agent AGENT
-2026-11-15T12:00:00Z [do] waiting for a person: The client asks whether to trust the directory… (decision DECISION)
-2026-11-15T12:00:00Z [do] no longer waiting: the client has started
-2026-11-15T12:00:00Z [do] the client has started
-2026-11-15T12:00:00Z [do] the agent goes on in session second
-2026-11-15T12:00:00Z [do] waiting for a person: The agent asks: Which? (decision DECISION)
+2026-11-15T12:00:00Z [do] waiting for a decision: Claude Code asks whether to trust the directory… (decision DECISION)
+2026-11-15T12:00:00Z [do] no longer waiting: Claude Code has started
+2026-11-15T12:00:00Z [do] Claude Code has started
+2026-11-15T12:00:00Z [do] the agent continues in session second
+2026-11-15T12:00:00Z [do] waiting for a decision: The agent asks: Which? (decision DECISION)
 2026-11-15T12:00:00Z [do] answered: ["that\none"]
 2026-11-15T12:00:00Z [do] the model's API failed (rate_limited): 429…
 2026-11-15T12:00:00Z [do] the agent is parked until 2026-11-15T13:00:00Z
@@ -119,7 +119,7 @@ func TestLogOfAnAgent(t *testing.T) {
 		do(t, c, anID, engine.Input{ID: "gate", What: engine.ShellExited{Key: c.owner(anID).Shell.Key, Code: 3, Tail: "no"}})
 	})
 	for _, want := range []string{
-		"[do] telling the agent: go on…\n", "[do] the agent signalled continue: not yet\n", "[do] the agent exited: 1\n",
+		"[do] sending the agent: go on…\n", "[do] the agent signalled continue: not yet\n", "[do] the agent exited with status 1\n",
 		"[do] gate of dead started\n", "[do] gate of dead: exit 3\n",
 	} {
 		if !strings.Contains(got, "2026-11-15T12:00:00Z "+want) {
@@ -150,9 +150,9 @@ func TestLogOfACancel(t *testing.T) {
 	got := story(t, agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1}), func(c *core) {
 		agent := done(t, c, anID).Agent.ID
 		do(t, c, anID, engine.Input{ID: "stop", What: engine.AgentStop{AgentID: agent}})
-		do(t, c, anID, engine.Input{ID: "cancel", What: engine.Cancel{Why: "a person asked for it"}})
+		do(t, c, anID, engine.Input{ID: "cancel", What: engine.Cancel{Why: "requested by the user"}})
 	})
-	for _, line := range []string{"[do] cancel was asked for", "no longer waiting: ", "[cancelled] pipeline cancelled"} {
+	for _, line := range []string{"[do] cancel requested", "no longer waiting: ", "[cancelled] pipeline cancelled"} {
 		if !strings.Contains(got, line) {
 			t.Errorf("no %q in\n%s", line, got)
 		}

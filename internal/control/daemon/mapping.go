@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -113,8 +114,8 @@ func (m meaning) said(r *event.Record, agent string) engine.Happening {
 	switch r.Event {
 	case event.AgentSignal:
 		switch w.Kind {
-		case engine.SignalComplete, engine.SignalEscalate, engine.SignalContinue:
-			return engine.AgentSignal{AgentID: agent, Signal: engine.Signal{Kind: w.Kind, Message: w.Message}}
+		case engine.SignalComplete, engine.SignalFail, engine.SignalEscalate, engine.SignalContinue:
+			return engine.AgentSignal{AgentID: agent, Signal: engine.Signal{Kind: w.Kind, Message: w.Message}, Values: values(w.Data)}
 		}
 	case event.AgentIdle:
 		return engine.AgentIdle{AgentID: agent, Prompt: w.Prompt}
@@ -134,6 +135,24 @@ func (m meaning) said(r *event.Record, agent string) engine.Happening {
 		return engine.AgentSession{AgentID: agent, Session: w.Ref}
 	}
 	return nil
+}
+
+// values are what a signal hands to other steps: text as it is, everything else as JSON. What is
+// no object was not checked by emit, and hands over nothing.
+func values(data string) map[string]string {
+	var object map[string]json.RawMessage
+	if data == "" || json.Unmarshal([]byte(data), &object) != nil {
+		return nil
+	}
+	all := map[string]string{}
+	for name, raw := range object {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			text = string(raw)
+		}
+		all[name] = text
+	}
+	return all
 }
 
 // heard is what a hook was called for. The first that a client calls is that of its

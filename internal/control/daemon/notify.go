@@ -22,9 +22,9 @@ func (d *daemon) notifier() effect.Notifier {
 		Desktop: people.Screen{Environ: d.Environ},
 		Trouble: func(err error) {
 			if err == nil {
-				d.Log.Info("people are told again")
+				d.Log.Info("notifications work again")
 			} else {
-				d.Log.Error("people are not told in every way", "error", err)
+				d.Log.Error("some notifications cannot be sent", "error", err)
 			}
 			d.core.trouble.set("notify", err)
 		},

@@ -32,6 +32,7 @@ type plane struct {
 	queued  func(agent string) bool // it waits for room
 	started time.Time
 	pid     int
+	prune   func(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error)
 	stop    func(ctx context.Context, kill bool) error
 }
 
@@ -44,12 +45,16 @@ func (p *plane) Version() daemonapi.Version {
 func (p *plane) Status(context.Context) daemonapi.Status {
 	s := daemonapi.Status{Version: p.Version(), Store: p.opts.database(), Trouble: p.core.trouble.list()}
 	if free, err := room(p.opts.StateDir); err == nil && free < scarce {
-		s.Trouble = append(s.Trouble, fmt.Sprintf("the disk is full: %d KiB are left for %s", free>>10, p.opts.StateDir))
+		s.Trouble = append(s.Trouble, fmt.Sprintf("the disk is full: %d KiB left for %s", free>>10, p.opts.StateDir))
 	}
-	for _, o := range p.core.owners() {
+	for _, o := range append(p.core.owners(), p.core.unknown()...) {
 		counts := &s.Pipelines
 		if o.Kind == engine.AgentRun {
 			counts = &s.Runs
+		}
+		if p.core.heldFor(o.ID) != "" {
+			counts.Held++
+			continue
 		}
 		count(counts, o)
 		switch {
@@ -77,7 +82,7 @@ func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !
 
 func (p *plane) Owners(context.Context) []daemonapi.Owner {
 	views := []daemonapi.Owner{}
-	for _, o := range p.core.owners() {
+	for _, o := range append(p.core.unknown(), p.core.owners()...) {
 		views = append(views, p.ownerView(o, false))
 	}
 	return views
@@ -94,6 +99,9 @@ func (p *plane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
 // ownerView is an owner with what is not in its record: see around.
 func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	view := ownerView(o, whole)
+	if view.Held = p.core.heldFor(o.ID); view.Held != "" {
+		view.Status = "held"
+	}
 	if view.Agent != nil {
 		*view.Agent = p.around(*view.Agent, whole)
 	}
@@ -130,7 +138,7 @@ func (p *plane) transcript(a daemonapi.Agent, whole, runs bool) string {
 }
 
 func (p *plane) Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error) {
-	return p.request(ctx, id, c.ID, engine.Cancel{Why: "a person asked for it"})
+	return p.request(ctx, id, c.ID, engine.Cancel{Why: "requested by the user"})
 }
 
 func (p *plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error) {
@@ -144,7 +152,7 @@ func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) e
 	}
 	over := func() bool {
 		now := p.core.owner(o.ID)
-		return now == nil || now.Terminal() && len(now.Effects) == 0
+		return now == nil || now.Terminal() && len(now.Effects) == 0 || p.core.heldFor(o.ID) != ""
 	}
 	if follow {
 		defer p.growth.follow()()
@@ -194,15 +202,20 @@ func (p *plane) pastAgent(id string) (daemonapi.Agent, error) {
 			}
 		}
 	}
-	switch len(found) {
-	case 0:
-		return daemonapi.Agent{}, failure("not_found", "there is no agent "+id, "stopgate agent list --all")
-	case 1:
-		for _, only := range found {
-			return only, nil
-		}
+	if exact, is := found[id]; is {
+		return exact, nil
 	}
-	return daemonapi.Agent{}, failure("conflict", fmt.Sprintf("%d agents begin with %s: give more of it", len(found), id), "")
+	var lines []string
+	for _, one := range found {
+		if len(found) == 1 {
+			return one, nil
+		}
+		lines = append(lines, agentLine(&one))
+	}
+	if len(lines) == 0 {
+		return daemonapi.Agent{}, failure("not_found", "there is no agent "+id, "stopgate agent list --all")
+	}
+	return daemonapi.Agent{}, ambiguous(id, lines)
 }
 
 func (p *plane) Signal(ctx context.Context, agent string, through journal.Position) (daemonapi.Signal, error) {
@@ -246,7 +259,10 @@ func (p *plane) Decision(ctx context.Context, id string) (daemonapi.Decision, er
 
 func (p *plane) decision(id string) (o *engine.Owner, d engine.Decision, err error) {
 	p.core.look(func(s *engine.State) { o, d, err = s.ResolveDecision(id) })
-	return o, d, asFailure(err)
+	if err = asFailure(err); isConflict(err) {
+		err = ambiguous(id, p.decisionsLike(id))
+	}
+	return o, d, err
 }
 
 func (p *plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
@@ -295,7 +311,7 @@ type backuper interface {
 func (p *plane) Backup(ctx context.Context, path string) error {
 	b, ok := p.core.store.(backuper)
 	if !ok {
-		return failure("invalid", "this store has no copies", "")
+		return failure("invalid", "this store does not support backups", "")
 	}
 	if !filepath.IsAbs(path) {
 		return invalid("path %q is not absolute", path)
@@ -309,11 +325,27 @@ func (p *plane) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
+// Prune is not ended by one who does not wait for it: what is begun is told in one piece.
+func (p *plane) Prune(ctx context.Context, what daemonapi.Prune) (daemonapi.Pruned, error) {
+	pruned, err := p.prune(context.WithoutCancel(ctx), what)
+	return pruned, asFailure(err)
+}
+
 func (p *plane) Stop(ctx context.Context, kill bool) error { return p.stop(ctx, kill) }
 
 func (p *plane) resolve(id string) (o *engine.Owner, err error) {
 	p.core.look(func(s *engine.State) { o, err = s.Resolve(id) })
-	return o, asFailure(err)
+	if err = asFailure(err); isConflict(err) {
+		return o, ambiguous(id, p.ownersLike(id))
+	}
+	if err != nil {
+		for _, held := range p.core.unknown() {
+			if id != "" && strings.HasPrefix(held.ID, id) {
+				return held, nil
+			}
+		}
+	}
+	return o, err
 }
 
 // request hands an owner what a person asked for.
@@ -350,5 +382,5 @@ func asFailure(err error) error {
 	case errors.Is(err, errEngine):
 		return err
 	}
-	return failure("unavailable", err.Error(), "nothing was changed, or it is not known yet: ask again")
+	return failure("unavailable", err.Error(), "it is not known yet whether something has changed: ask again")
 }

@@ -1,12 +1,16 @@
 package daemon
 
 import (
+	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // The runbook may have an agent's client keep its transcripts where nobody else does.
@@ -44,4 +48,43 @@ func TestWhereAConversationIs(t *testing.T) {
 	want(own, own)
 	check(t, dir.SetLast(agentdir.Last{Transcript: filepath.Join(a.dir, "projects", "-q", "before.jsonl")}))
 	want(filepath.Join("-q", "before.jsonl"), own)
+}
+
+// A prefix that several ids have is refused, with those ids.
+func TestAmbiguousPrefixesAreListed(t *testing.T) {
+	c := testCore(newMemory(t))
+	for n := range 25 {
+		do(t, c, newID(n), create(newID(n), agentPlan(runbook.Action{})))
+	}
+	p := &plane{core: c, queued: func(string) bool { return false }, opts: Options{StateDir: t.TempDir(), Log: quiet(), Now: time.Now}}
+	refused := func(err error) *daemonapi.Error {
+		t.Helper()
+		refusal, ok := errors.AsType[*daemonapi.Error](err)
+		if !ok {
+			t.Fatalf("not refused: %v", err)
+		}
+		return refusal
+	}
+
+	_, err := p.Owner(t.Context(), "000")
+	if e := refused(err); e.Code != "conflict" || e.Error() != "000 is ambiguous (25 matches)" ||
+		!strings.HasPrefix(e.Hint, "  "+newID(0)+"  pipeline work, running\n") || strings.Count(e.Hint, "\n") != 20 {
+		t.Errorf("%s: %s\n%s", e.Code, e.Error(), e.Hint)
+	}
+	agents := p.Agents(t.Context())
+	first := map[string]int{}
+	for _, a := range agents {
+		first[a.ID[:1]]++
+	}
+	for prefix, n := range first {
+		if n < 2 {
+			continue
+		}
+		_, err := p.Agent(t.Context(), prefix)
+		if e := refused(err); e.Code != "conflict" || strings.Count(e.Hint, ", running") != n {
+			t.Errorf("%s: %s\n%s, want %d agents", e.Code, e.Error(), e.Hint, n)
+		}
+		return
+	}
+	t.Error("no two agents begin alike") // of 25 with 16 digits
 }

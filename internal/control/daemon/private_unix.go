@@ -18,7 +18,7 @@ func private(dir string) error {
 		return fmt.Errorf("%s belongs to another user (%d)", dir, stat.Uid)
 	}
 	if info.Mode().Perm()&0o002 != 0 {
-		return fmt.Errorf("everybody may write to %s: chmod 700 it, or set STOPGATE_STATE_DIR to a directory of your own", dir)
+		return fmt.Errorf("other users can write to %s: run chmod 700 on it, or set STOPGATE_STATE_DIR to a directory that you own", dir)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (s *spending) found(p *purse, a engine.AgentStart) error {
 	if a.Resume != "" {
 		p.kept.Sessions = append(p.kept.Sessions, a.Resume)
 		if err := s.readAll(p, func(string) bool { return true }); err != nil {
-			s.core.log.Warn("what an agent goes on from may count as its own", "agent", p.agent, "error", err)
+			s.core.log.Warn("the cost of an earlier conversation may be counted twice", "agent", p.agent, "error", err)
 			s.fault(p, err)
 		}
 		p.kept.Base = engine.Spent(p.meter.Total())

@@ -49,7 +49,7 @@ func (p *plane) heeded(ctx context.Context, d engine.Decision, a engine.Answer) 
 	if d.Ref == "" || !d.Resolved.IsZero() || d.Cancels(a) || p.waiters.expect(ctx, waited(d.AgentID, d.Ref)) {
 		return nil
 	}
-	return failure("conflict", "the agent no longer waits for this answer: answer in its terminal", "stopgate agent attach "+d.AgentID)
+	return failure("conflict", "the agent no longer waits for this answer; answer in its terminal", "stopgate agent attach "+d.AgentID)
 }
 
 func (p *plane) Send(ctx context.Context, agent string, s daemonapi.Send) (daemonapi.Agent, error) {

@@ -188,7 +188,7 @@ func TestAQuestionThatIsOver(t *testing.T) {
 	if got := <-answer; got.err != nil || got.State != "none" || !got.Over {
 		t.Errorf("%+v", got)
 	}
-	if _, err := a.Answer(t.Context(), d.ID, daemonapi.Answer{Option: "approve"}); daemonapi.Code(err) != "conflict" || !strings.Contains(err.Error(), "client") {
+	if _, err := a.Answer(t.Context(), d.ID, daemonapi.Answer{Option: "approve"}); daemonapi.Code(err) != "conflict" || !strings.Contains(err.Error(), "Claude Code") {
 		t.Errorf("%v", err)
 	}
 }

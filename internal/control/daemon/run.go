@@ -30,6 +30,7 @@ type daemon struct {
 	ingest *ingest
 	timers *timers
 	worker *effect.Worker
+	people effect.Notifier
 	starts *starts
 	spent  *spending
 	logs   *logs
@@ -41,7 +42,10 @@ type daemon struct {
 	stopped  chan struct{} // closed when somebody wants it to end
 	removed  atomic.Bool   // the state directory is no longer this daemon's
 
-	aged map[string]bool // owners that were old at the last look
+	telling sync.WaitGroup // people of owners that are held
+
+	house sync.Mutex      // is held by who removes what has ended
+	aged  map[string]bool // owners that were old at the last look
 }
 
 // Run is the daemon's life. It returns when the context ends or somebody asked for it:
@@ -53,8 +57,10 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer place.release()
+	global := &globalConfig{path: o.Config, log: o.Log}
+	o.logLimit = func() int64 { return global.now().Retention.LogSize }
 	d := &daemon{
-		place: place, Options: o.complete(), logs: &logs{stateDir: o.StateDir}, config: &globalConfig{path: o.Config, log: o.Log},
+		place: place, Options: o.complete(), logs: &logs{stateDir: o.StateDir, limit: o.logLimit}, config: global,
 		full: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	return d.live(ctx)
@@ -77,20 +83,25 @@ func (d *daemon) live(ctx context.Context) error {
 func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 	var err error
 	if d.store, err = d.OpenStore(ctx, d.database()); err != nil {
-		return nil, fmt.Errorf("%w%s", err, remedy(err, d.database()))
+		return nil, fmt.Errorf("%w%s", err, d.remedy(err))
 	}
-	state, last, err := load(ctx, d.store)
-	if err != nil {
-		return nil, fmt.Errorf("%w%s", err, remedy(err, d.database()))
+	loaded := loader{store: d.store, despite: d.DespiteDamage}
+	if err := loaded.load(ctx); err != nil {
+		return nil, fmt.Errorf("%w%s", err, d.remedy(err))
 	}
-	d.core = newCore(d.store, state, last, d.Log, d.Now)
+	d.core = newCore(d.store, loaded.state, loaded.last, d.Log, d.Now)
 	d.core.note = d.write
 	d.spent = newSpending(d.core, d.StateDir, d.configDir, func() []config.Price { return d.config.now().Prices })
-	d.warn()
+	d.warn(loaded.lost)
 	// It is only read here, so that its limits do not matter.
 	d.ingest = newIngest(d.core, journal.New(d.journalDir(), journal.Limits{}), d.journalDir(), process.BootID(), d.Log)
 	for _, catchUp := range []func(context.Context) error{d.ingest.load, d.ingest.catchUp, d.exits, d.core.caughtUp} {
 		if err := catchUp(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if d.DespiteDamage { // the next one need not be told again
+		if err := d.core.snapshot(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -126,22 +137,26 @@ func (d *daemon) exits(ctx context.Context) error {
 }
 
 // warn tells what opening the store found that is wrong, and not so wrong that it cannot
-// be used.
-func (d *daemon) warn() {
-	s, ok := d.store.(interface{ Found() []store.Finding })
-	if !ok {
-		return
+// be used, and what it goes on without because it was told to.
+func (d *daemon) warn(lost []string) {
+	if s, ok := d.store.(interface{ Found() []store.Finding }); ok {
+		for _, f := range s.Found() {
+			lost = append(lost, f.String())
+		}
 	}
-	for i, f := range s.Found() {
-		d.Log.Error("the store is not as it was left", "finding", f.String())
-		d.core.trouble.set(fmt.Sprintf("store, finding %d", i+1), errors.New(f.String()))
+	for i, text := range lost {
+		d.Log.Error("the store has changed since the daemon stopped", "finding", text)
+		d.core.trouble.set(fmt.Sprintf("store, finding %d", i+1), errors.New(text))
 	}
 }
 
 // remedy is what a person can do about a store that cannot be used.
-func remedy(err error, path string) string {
-	if errors.Is(err, store.ErrNewer) {
-		return ": use that version, or put a backup in the place of " + path
+func (d *daemon) remedy(err error) string {
+	switch {
+	case errors.Is(err, store.ErrNewer):
+		return ": use that version, or restore a backup of " + d.database()
+	case errors.Is(err, store.ErrDamaged) && !d.DespiteDamage:
+		return "; or start without what is damaged: stopgate daemon start --despite-damage"
 	}
 	return ""
 }
@@ -149,20 +164,24 @@ func remedy(err error, path string) string {
 // attach takes up effects and timers where the last daemon left them.
 func (d *daemon) attach() {
 	d.timers = newTimers(d.core)
+	d.people = d.notifier()
 	d.worker = effect.New(effect.Options{
-		Shells: d.Shells, Agents: d.Agents, Notifier: d.notifier(), Now: d.Now,
+		Shells: d.Shells, Agents: d.Agents, Notifier: d.people, Workspaces: d.Workspaces, Now: d.Now,
 		Report:    d.report,
 		MaxAgents: func() int { return d.config.now().Lifecycle.MaxAgents },
 		Trouble: func(owner string, err error) {
 			if err != nil {
-				d.Log.Error("an effect is tried again", "owner", owner, "error", err)
+				d.Log.Error("trying again", "owner", owner, "error", err)
 			}
 			d.core.trouble.set("effects of "+owner, err)
 		},
 	})
 	d.starts = newStarts(d.core, d.Look, d.configDir)
-	d.core.changed = d.changed
-	owners := d.core.owners()
+	d.core.changed, d.core.held = d.changed, d.tellHeld
+	for subject, why := range d.core.heldOwners() {
+		d.tellHeld(subject, why)
+	}
+	owners := slices.DeleteFunc(d.core.owners(), func(o *engine.Owner) bool { return d.core.heldFor(o.ID) != "" })
 	for _, o := range owners {
 		d.timers.changed(nil, o)
 		d.starts.changed(o)
@@ -216,7 +235,7 @@ func (d *daemon) changed(before, after *engine.Owner) {
 func (d *daemon) write(before, after *engine.Owner, facts []engine.Fact) {
 	err := d.logs.changed(before, after, facts)
 	if err != nil {
-		d.Log.Error("a log was not written", "owner", after.ID, "error", err)
+		d.Log.Error("cannot write to a log", "owner", after.ID, "error", err)
 	}
 	d.core.trouble.set("log of "+after.ID, err)
 }
@@ -232,10 +251,10 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		case <-ctx.Done():
 		}
 	}()
-	growth := &growth{dir: logDir(d.StateDir), tell: func(err error) { d.logError("the logs cannot be watched", err) }}
+	growth := &growth{dir: logDir(d.StateDir), tell: func(err error) { d.logError("cannot watch the logs", err) }}
 	p := &plane{
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
-		started: d.Now(), pid: os.Getpid(), stop: d.stop,
+		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop,
 	}
 	reading, read := context.WithCancel(context.WithoutCancel(ctx))
 	defer read()
@@ -275,8 +294,8 @@ func (d *daemon) stop(ctx context.Context, kill bool) error {
 	ctx, cancel := context.WithTimeout(ctx, killPatience)
 	defer cancel()
 	if err := d.worker.Kill(ctx, d.core.owners()); err != nil {
-		d.Log.Error("something could not be ended", "error", err)
-		return failure("conflict", "the daemon ends, and some of what it started may go on: "+plain.Line(err.Error()), "the next daemon takes it up again")
+		d.Log.Error("cannot end a command or an agent", "error", err)
+		return failure("conflict", "the daemon stops, but some commands or agents may still run: "+plain.Line(err.Error()), "the next daemon picks them up")
 	}
 	return nil
 }
@@ -286,7 +305,7 @@ func (d *daemon) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, effectPatience)
 	defer cancel()
 	if err := d.worker.Stop(ctx); err != nil {
-		d.Log.Error("effects under way were not finished", "error", err)
+		d.Log.Error("some effects were not finished", "error", err)
 	}
 }
 
@@ -296,13 +315,14 @@ func (d *daemon) end() error {
 	if d.removed.Load() {
 		return errRemoved
 	}
+	d.telling.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), savePatience)
 	defer cancel()
 	if err := d.core.snapshot(ctx); err != nil {
-		d.Log.Error("no snapshot was saved", "error", err)
+		d.Log.Error("cannot save a snapshot", "error", err)
 	}
 	if err := d.ingest.save(ctx); err != nil {
-		d.Log.Error("the place in the journal was not recorded", "error", err)
+		d.Log.Error("cannot record the position in the journal", "error", err)
 	}
 	return d.close()
 }

@@ -68,7 +68,7 @@ func TestAPipelineRuns(t *testing.T) {
 	w := newWorld()
 	r := begin(t, w, options(t, w, newMemory(t)))
 	r.start(t, anID, project(t, twoSteps))
-	w.runs(t, "echo one you")
+	w.runs(t, "echo one \"you\"")
 	w.endAll(0)
 	w.runs(t, "echo two")
 	w.endAll(0)
@@ -98,7 +98,7 @@ func TestADaemonGoesOnWhereTheLastOneEnded(t *testing.T) {
 	r := begin(t, w, o)
 	root := project(t, twoSteps)
 	r.start(t, anID, root)
-	w.runs(t, "echo one you")
+	w.runs(t, "echo one \"you\"")
 	r.stop(t)
 	if _, err := os.Stat(o.socket()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
@@ -106,7 +106,7 @@ func TestADaemonGoesOnWhereTheLastOneEnded(t *testing.T) {
 	w.endAll(0) // while nobody looks
 	r = begin(t, w, o)
 	w.runs(t, "echo two")
-	if !slices.Equal(w.started, []string{"echo one you", "echo two"}) {
+	if !slices.Equal(w.started, []string{"echo one \"you\"", "echo two"}) {
 		t.Errorf("%q", w.started)
 	}
 	w.endAll(3)
@@ -122,7 +122,7 @@ func TestStopEndsOnlyTheDaemonAndKillEverything(t *testing.T) {
 			w := newWorld()
 			r := begin(t, w, options(t, w, newMemory(t)))
 			r.start(t, anID, project(t, twoSteps))
-			w.runs(t, "echo one you")
+			w.runs(t, "echo one \"you\"")
 			check(t, r.Client.Stop(t.Context(), kill))
 			check(t, <-r.ended)
 			r.ended = nil
@@ -386,7 +386,7 @@ func TestAStateDirectoryOfEverybody(t *testing.T) {
 	o := options(t, newWorld(), newMemory(t))
 	check(t, os.Chmod(o.StateDir, 0o777))
 	o.Ready = func(error) {}
-	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "everybody may write to "+o.StateDir) {
+	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "other users can write to "+o.StateDir) {
 		t.Error(err)
 	}
 }
@@ -432,7 +432,7 @@ func TestWhatEndedLongAgoIsForgotten(t *testing.T) {
 		there bool
 	}{{29, true}, {31, true}, {0, true}, {31, true}, {31, false}} { // the clock was wrong, and right again
 		now = noon.Add(time.Duration(look.days) * 24 * time.Hour)
-		check(t, d.forget(t.Context()))
+		check(t, d.tidyFinished(t.Context()))
 		_, gone := os.Stat(logPath(d.StateDir, anID))
 		if there := d.core.owner(anID) != nil; there != look.there || (gone == nil) != look.there {
 			t.Errorf("look %d: there: %t, %v", i, there, gone)
@@ -448,7 +448,7 @@ func TestWhatEndedLongAgoIsForgotten(t *testing.T) {
 func housekeeper(t *testing.T, s store.Store) *daemon {
 	t.Helper()
 	o := options(t, newWorld(), s)
-	d := &daemon{Options: o, store: s, core: newCore(s, engine.NewState(), 0, quiet(), func() time.Time { return noon }), logs: &logs{stateDir: o.StateDir}, full: make(chan struct{}, 1)}
+	d := &daemon{Options: o, config: &globalConfig{path: o.Config, log: quiet()}, store: s, core: newCore(s, engine.NewState(), 0, quiet(), func() time.Time { return noon }), logs: &logs{stateDir: o.StateDir}, full: make(chan struct{}, 1)}
 	d.core.note = d.write
 	return d
 }
@@ -470,8 +470,8 @@ func TestWhatCannotBeForgotten(t *testing.T) {
 		}
 		return nil
 	}, nil)
-	check(t, d.forget(t.Context()))
-	if err := d.forget(t.Context()); err == nil || !strings.Contains(err.Error(), first) {
+	check(t, d.tidyFinished(t.Context()))
+	if err := d.tidyFinished(t.Context()); err == nil || !strings.Contains(err.Error(), first) {
 		t.Error(err)
 	}
 	if left := d.core.owners(); len(left) != 1 || left[0].ID != first {
@@ -549,7 +549,7 @@ func TestStopTellsWhatGoesOn(t *testing.T) {
 	o.Shells = stubborn{worldShells{w}}
 	r := begin(t, w, o)
 	r.start(t, anID, project(t, twoSteps))
-	w.runs(t, "echo one you")
+	w.runs(t, "echo one \"you\"")
 	err := r.Client.Stop(t.Context(), true)
 	if daemonapi.Code(err) != "conflict" || !strings.Contains(err.Error(), w.keys()[0]+": it does not end") {
 		t.Errorf("%v", err)

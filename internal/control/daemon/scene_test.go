@@ -337,7 +337,7 @@ vars = ["name"]
 
 [[pipeline.build.step]]
 name = "one"
-run = "echo one ${var.name}"
+run = 'echo one "${var.name}"'
 on_done = "two"
 
 [[pipeline.build.step]]

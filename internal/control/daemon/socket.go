@@ -15,7 +15,7 @@ import (
 )
 
 // errRemoved ends a daemon whose state directory is gone.
-var errRemoved = errors.New("somebody removed the state directory, or the daemon's lock in it")
+var errRemoved = errors.New("the state directory, or the daemon's lock in it, was removed")
 
 // door is the daemon's socket, and who answers there.
 type door struct {
@@ -35,7 +35,7 @@ func (d *daemon) guard(ctx context.Context, listener net.Listener, handler http.
 	door.bound, _ = os.Lstat(d.socket()) // else it is made again at once
 	defer door.serving.Wait()
 	look := func() bool { return door.look(ctx) }
-	watch.Files(ctx, []string{d.socket(), d.place.lock}, look, func(err error) { d.logError("the socket is not watched", err) })
+	watch.Files(ctx, []string{d.socket(), d.place.lock}, look, func(err error) { d.logError("cannot watch the socket", err) })
 }
 
 // look reports whether it made the socket again.
@@ -65,11 +65,11 @@ func (d *door) there() bool {
 // renew listens on a new socket. Those who are connected by the old one stay so.
 func (d *door) renew(ctx context.Context) bool {
 	listener, err := api.Listen(d.socket())
-	d.logError("the socket was removed and cannot be made again", err)
+	d.logError("the socket was removed and cannot be created again", err)
 	if err != nil {
 		return false
 	}
-	d.Log.Warn("somebody removed the socket; it was made again")
+	d.Log.Warn("the socket was removed; created it again")
 	d.leave()
 	d.listener = listener
 	d.bound, _ = os.Lstat(d.socket()) // else it is made once more

@@ -174,7 +174,7 @@ func (s *spending) part(p *purse, err error) {
 		return
 	}
 	if err != nil {
-		s.core.log.Error("not all is known of what an agent has spent", "agent", p.agent, "error", err)
+		s.core.log.Error("the cost of an agent is incomplete", "agent", p.agent, "error", err)
 	}
 	s.close(p)
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -14,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/owner"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -25,10 +28,10 @@ func (p *plane) Commands(_ context.Context, project string) ([]daemonapi.Command
 		return nil, err
 	}
 	commands := []daemonapi.Command{}
-	for _, found := range shelf.Commands() {
+	for _, found := range shelf.Startable() {
 		commands = append(commands, daemonapi.Command{
 			Name: found.Name, Usage: found.Args.String(), Description: found.Description,
-			Runs: runs(found.Run), Runbook: found.Runbook.Path,
+			Runs: runs(found.Run), Runbook: found.Runbook.Path, PassEnv: found.Runbook.PassEnv(found.Command),
 		})
 	}
 	return commands, nil
@@ -58,6 +61,7 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if err != nil {
 		return daemonapi.Owner{}, err
 	}
+	create.Site = p.site(ctx, create)
 	owner, err := p.do(ctx, s.ID, engine.Input{ID: "create", What: create})
 	owner.Notice = shelf.notice
 	return owner, err
@@ -68,8 +72,10 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 func (shelf shelf) create(s daemonapi.Start) (engine.Create, error) {
 	command, book, err := shelf.Command(s.Command, s.Runbook)
 	switch {
+	case err != nil && shelf.unapproved != nil:
+		return engine.Create{}, shelf.unapproved
 	case err != nil && len(shelf.faults) > 0:
-		return engine.Create{}, failure("invalid", shelf.faults.Error(), "stopgate runbook check says more")
+		return engine.Create{}, failure("invalid", shelf.faults.Error(), "see: stopgate runbook check")
 	case err != nil:
 		return engine.Create{}, failure("invalid", err.Error(), "")
 	}
@@ -86,6 +92,9 @@ func (shelf shelf) create(s daemonapi.Start) (engine.Create, error) {
 		Owner: s.ID, Kind: engine.Pipeline, Name: plan.Pipeline.Name, Command: command.Name,
 		Project: shelf.root, Cwd: cwd, Vars: vars, Plan: shelf.pin(plan, cwd),
 	}
+	passes := book.PassEnv(command)
+	create.Passed = maps.Clone(s.Env)
+	maps.DeleteFunc(create.Passed, func(name, _ string) bool { return !slices.Contains(passes, name) })
 	if standalone {
 		create.Kind = engine.AgentRun
 	}
@@ -111,10 +120,19 @@ func workDir(s daemonapi.Start) (string, error) {
 // shelf is a project's runbooks.
 type shelf struct {
 	runbook.Set
-	faults runbook.Faults // of the files that are not in it
-	root   string
-	dir    string // .gauntlet, or the approved copy of it
-	notice string // what a person should know about that
+	faults     runbook.Faults // of the files that are not in it
+	root       string
+	own        tree
+	oddjobs    tree
+	notice     string // what a person should know about that
+	unapproved error  // of runbooks that are there and are not in it, because no person approved them
+}
+
+// tree is a directory with runbooks.
+type tree struct {
+	name string // below the project's root, slash-separated
+	live string
+	dir  string // of what may run: the same, or the approved copy of it
 }
 
 // shelf reads a project's runbooks: those that a person approved, where that is asked
@@ -123,61 +141,112 @@ func (p *plane) shelf(project string) (shelf, error) {
 	if !filepath.IsAbs(project) {
 		return shelf{}, invalid("project %q is not an absolute path", project)
 	}
-	project = filepath.Clean(project)
-	s := shelf{root: project}
-	var err error
-	if s.dir, s.notice, err = p.trusted(project); err != nil {
+	s := shelf{root: filepath.Clean(project)}
+	if err := p.trusted(&s); err != nil {
 		return shelf{}, err
 	}
-	s.Set, err = runbook.Load(filepath.Join(s.dir, "runbooks"))
-	_ = errors.As(err, &s.faults) // it has no others
+	if s.own.dir != "" {
+		set, err := runbook.Load(filepath.Join(s.own.dir, paths.RunbooksDir))
+		s.Set = set
+		_ = errors.As(err, &s.faults) // it has no others
+	}
+	if s.oddjobs.dir != "" {
+		set, err := runbook.LoadOddjobs(s.oddjobs.dir)
+		s.Set = s.Beside(set)
+		var faults runbook.Faults
+		_ = errors.As(err, &faults)
+		s.faults = append(s.faults, faults...)
+	}
 	return s, nil
 }
 
-// trusted is the directory whose runbooks may run, and what is to be said about it.
-func (p *plane) trusted(project string) (dir, notice string, err error) {
-	if err := owner.Check(project, os.Environ()); err != nil {
-		return "", "", err
+// trusted finds the directories whose runbooks may run, and what is to be said about them.
+// There is none where nothing was approved.
+func (p *plane) trusted(s *shelf) error {
+	if err := owner.Check(s.root, os.Environ()); err != nil {
+		return err
 	}
+	s.own = tree{name: paths.GauntletDir, live: filepath.Join(s.root, paths.GauntletDir)}
+	s.oddjobs = tree{name: path.Join(paths.OddjobsDir, paths.RunbooksDir), live: paths.OddjobsRunbooks(s.root)}
 	// Of a file with faults that holds which is safe, and the faults are told elsewhere.
 	if global, _ := trust.LoadGlobal(p.opts.Config, p.opts.StateDir); !global.Enforces() {
-		return filepath.Join(project, paths.GauntletDir), "", nil
+		s.own.dir, s.oddjobs.dir = s.own.live, s.oddjobs.live
+		return nil
 	}
-	standing, err := trust.NewStore(p.opts.StateDir).Standing(project)
+	store := trust.NewStore(p.opts.StateDir)
+	ownErr := s.approved(&s.own, store)
+	oddErr := s.approved(&s.oddjobs, store.Oddjobs())
 	switch {
-	case err != nil:
-		return "", "", failure("untrusted", err.Error(), "stopgate trust")
-	case standing.State == trust.Untrusted:
-		return "", "", failure("untrusted", fmt.Sprintf("nobody approved the runbooks of %s", project), "look at them and approve them with: stopgate trust")
-	case standing.Absent(os.Environ()):
-		notice = fmt.Sprintf("what was approved runs; %s %s", paths.ProjectConfig(project), trust.NotInBranch)
-	case standing.State == trust.Edited:
-		notice = fmt.Sprintf("what was approved runs; edited since: %s (stopgate trust approves it)", trust.Summary(standing.Changed))
+	case s.own.dir == "" && s.oddjobs.dir == "":
+		if disk.IsDir(s.oddjobs.live) && !disk.IsDir(s.own.live) {
+			return oddErr
+		}
+		return ownErr
+	case s.own.dir == "" && disk.IsDir(filepath.Join(s.own.live, paths.RunbooksDir)):
+		s.unapproved = ownErr
+	case s.oddjobs.dir == "" && disk.IsDir(s.oddjobs.live):
+		s.unapproved = oddErr
 	}
-	return standing.Dir, notice, nil
+	return nil
 }
 
-// pin makes the plan's commands use the approved copy of what they name in .gauntlet: an
-// agent that edits a script there changes nothing. Whoever starts it stands in cwd.
+// approved finds what was approved of a directory; the error says why there is nothing.
+func (s *shelf) approved(t *tree, store trust.Store) error {
+	standing, err := store.Standing(s.root)
+	notice := ""
+	switch {
+	case err != nil:
+		return failure("untrusted", err.Error(), "stopgate trust")
+	case standing.State == trust.Untrusted:
+		return failure("untrusted", fmt.Sprintf("the runbooks of %s are not approved", s.root), "review and approve them with: stopgate trust")
+	case t == &s.own && standing.Absent(os.Environ()):
+		notice = fmt.Sprintf("using the approved version; %s %s", paths.ProjectConfig(s.root), trust.NotInBranch)
+	case standing.State == trust.Edited:
+		notice = fmt.Sprintf("using the approved version; edited since: %s (approve it with: stopgate trust)", trust.Summary(standing.Changed))
+	}
+	t.dir = standing.Dir
+	s.notice = strings.TrimPrefix(s.notice+"; "+notice, "; ")
+	s.notice = strings.TrimSuffix(s.notice, "; ")
+	return nil
+}
+
+// pin makes the plan's commands use the approved copy of what they name in the directories of
+// runbooks: an agent that edits a script there changes nothing. It is
+// started in cwd.
 func (s shelf) pin(plan runbook.Plan, cwd string) runbook.Plan {
-	if s.dir == s.live() {
+	var pinned []tree
+	for _, t := range []tree{s.own, s.oddjobs} {
+		if t.dir != "" && t.dir != t.live {
+			pinned = append(pinned, t)
+		}
+	}
+	if len(pinned) == 0 {
 		return plan
 	}
 	pin := func(script string) string {
-		return trust.Pin(script, "", s.root, s.dir, "${project}", "${invoke.dir}")
+		for _, t := range pinned {
+			script = trust.PinTree(t.name, script, "", s.root, t.dir, "${project}", "${invoke.dir}", "${workspace.path}")
+		}
+		return script
 	}
-	base := s.seen(cwd, plan.Pipeline.Cwd, cwd)
-	plan.Pipeline.Cwd = s.pinDir(plan.Pipeline.Cwd, base)
+	from, pinDir := s.placed(plan.Pipeline.Workspace, cwd, pinned)
+	base := s.seen(from, plan.Pipeline.Cwd, cwd)
+	plan.Pipeline.Cwd = pinDir(plan.Pipeline.Cwd, base)
 	steps := make([]runbook.Step, len(plan.Pipeline.Steps))
 	for i, step := range plan.Pipeline.Steps {
 		step.Run.Shell = pin(step.Run.Shell)
+		step.Cwd = pinDir(step.Cwd, s.seen(base, step.Cwd, cwd))
 		steps[i] = step
 	}
 	plan.Pipeline.Steps = steps
+	plan.Pipeline.Locals = maps.Clone(plan.Pipeline.Locals)
+	for name, text := range plan.Pipeline.Locals {
+		plan.Pipeline.Locals[name] = pinText(text, pin)
+	}
 	plan.Agents = maps.Clone(plan.Agents)
 	for name, agent := range plan.Agents {
 		agent.Run = pin(agent.Run)
-		agent.Cwd = s.pinDir(agent.Cwd, s.seen(base, agent.Cwd, cwd))
+		agent.Cwd = s.pinAgentDir(plan, agent, base, cwd, pinned)
 		for _, action := range []*runbook.Action{&agent.OnIdle, &agent.OnDead, &agent.OnPrompt} {
 			action.Run = pin(action.Run)
 		}
@@ -192,13 +261,16 @@ func (s shelf) pin(plan runbook.Plan, cwd string) runbook.Plan {
 	return plan
 }
 
-// live is the project's own .gauntlet.
-func (s shelf) live() string { return filepath.Join(s.root, paths.GauntletDir) }
+// pinText pins a text that stands between double quotes in the end.
+func pinText(text string, pin func(string) string) string {
+	pinned := pin(`"` + text + `"`)
+	return pinned[1 : len(pinned)-1]
+}
 
 // seen is a directory of the plan as it is seen from another, as far as that is known when
 // something is started; "" where it is not, because a variable comes first.
 func (s shelf) seen(from, dir, cwd string) string {
-	dir = runbook.Expand(dir, map[string]string{"project": s.root, "invoke.dir": cwd})
+	dir = runbook.Expand(dir, map[string]string{"project": s.root, "invoke.dir": cwd, "workspace.path": s.root})
 	switch {
 	case filepath.IsAbs(dir):
 		return filepath.Clean(dir)
@@ -208,17 +280,26 @@ func (s shelf) seen(from, dir, cwd string) string {
 	return filepath.Join(from, dir)
 }
 
-// pinDir is a directory of the plan, or its approved copy where it lies in .gauntlet. The
-// others are named by where they are, since what they were seen from may have moved.
-func (s shelf) pinDir(dir, seen string) string {
-	below, err := filepath.Rel(s.live(), seen)
-	switch {
-	case dir == "" || seen == "":
+// pinDir is a directory of the plan, or its approved copy where it lies in one that has one.
+// The others are named by where they are, since what they were seen from may have moved.
+func (s shelf) pinDir(dir, seen string, pinned []tree) string {
+	if dir == "" || seen == "" {
 		return dir
-	case err == nil && filepath.IsLocal(below):
-		return filepath.Join(s.dir, below)
+	}
+	if copied, ok := approvedDir(seen, pinned); ok {
+		return copied
 	}
 	return seen
+}
+
+// approvedDir is the approved copy of a directory, where it has one.
+func approvedDir(seen string, pinned []tree) (dir string, ok bool) {
+	for _, t := range pinned {
+		if below, err := filepath.Rel(t.live, seen); err == nil && filepath.IsLocal(below) {
+			return filepath.Join(t.dir, below), true
+		}
+	}
+	return "", false
 }
 
 func failure(code, text, hint string) error {

@@ -14,6 +14,8 @@ import (
 type timers struct {
 	core *core
 
+	awake func() time.Duration // for how long this process has been, without the time in which the machine slept
+
 	mu    sync.Mutex
 	queue alarms
 	wake  chan struct{}
@@ -23,9 +25,33 @@ type timers struct {
 type alarm struct {
 	owner, name string
 	due         time.Time
+	at          time.Time     // when it is looked at
+	awake       time.Duration // it is not fired before this process has been awake for so long
 }
 
-func newTimers(core *core) *timers { return &timers{core: core, wake: make(chan struct{}, 1)} }
+func newTimers(core *core) *timers {
+	begun := time.Now()
+	return &timers{core: core, wake: make(chan struct{}, 1), awake: func() time.Duration { return time.Since(begun) }}
+}
+
+// reportTime is how long the end of a command that has ended while no daemon ran has to be
+// reported, before the command counts as timed out.
+const reportTime = 5 * time.Second
+
+// newAlarm is a timer that is taken up now. A step's time does not pass while the machine sleeps, and
+// one that is over when a daemon starts does not end the step before it is known what became of it.
+func (t *timers) newAlarm(owner, name string, due time.Time) alarm {
+	a := alarm{owner: owner, name: name, due: due, at: due}
+	if name != engine.StepTimeout {
+		return a
+	}
+	left := due.Sub(t.core.now())
+	if left <= 0 {
+		left = reportTime
+	}
+	a.awake = t.awake() + left
+	return a
+}
 
 // changed takes up the timers that an owner has and had not.
 func (t *timers) changed(before, after *engine.Owner) {
@@ -39,7 +65,7 @@ func (t *timers) changed(before, after *engine.Owner) {
 		if old, known := had[name]; known && old.Equal(due) {
 			continue
 		}
-		heap.Push(&t.queue, alarm{after.ID, name, due})
+		heap.Push(&t.queue, t.newAlarm(after.ID, name, due))
 		nudge(t.wake)
 	}
 }
@@ -85,7 +111,13 @@ func (t *timers) next() (alarm, time.Duration) {
 			continue
 		}
 		// The wall clock: a reading of ours says nothing about another daemon's.
-		left := first.due.Round(0).Sub(t.core.now().Round(0))
+		now := t.core.now().Round(0)
+		left := first.at.Round(0).Sub(now)
+		if rest := first.awake - t.awake(); left <= 0 && rest > 0 {
+			t.queue[0].at = now.Add(rest)
+			heap.Fix(&t.queue, 0)
+			continue
+		}
 		if left <= 0 {
 			heap.Pop(&t.queue)
 		}
@@ -115,7 +147,7 @@ func (t *timers) fire(ctx context.Context, a alarm) error {
 type alarms []alarm
 
 func (a alarms) Len() int           { return len(a) }
-func (a alarms) Less(i, j int) bool { return a[i].due.Before(a[j].due) }
+func (a alarms) Less(i, j int) bool { return a[i].at.Before(a[j].at) }
 func (a alarms) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
 func (a *alarms) Push(x any)        { *a = append(*a, x.(alarm)) }
 func (a *alarms) Pop() any {

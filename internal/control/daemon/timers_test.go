@@ -136,3 +136,45 @@ func TestATimerFollowsTheWallClock(t *testing.T) {
 		}
 	})
 }
+
+// A laptop that slept has not run the step: its time goes on where it was.
+func TestAStepsTimeDoesNotPassWhileTheMachineSleeps(t *testing.T) {
+	c := testCore(newMemory(t))
+	now, awake := time.Date(2026, 1, 30, 12, 0, 0, 0, time.UTC), time.Duration(0)
+	c.now = func() time.Time { return now }
+	timers := newTimers(c)
+	timers.awake = func() time.Duration { return awake }
+	c.changed = timers.changed
+	in := create(anID, shellPlan("build"))
+	in.Time = now
+	do(t, c, anID, in)
+	pass := func(wall, up time.Duration) time.Duration {
+		now, awake = now.Add(wall), awake+up
+		_, left := timers.next()
+		return left
+	}
+	if left := pass(10*time.Minute, 10*time.Minute); left != 50*time.Minute {
+		t.Fatalf("%s are left", left)
+	}
+	if left := pass(8*time.Hour, 0); left != 50*time.Minute {
+		t.Fatalf("after a night %s are left", left)
+	}
+	if left := pass(50*time.Minute, 50*time.Minute); left > 0 {
+		t.Fatalf("%s are left of an hour", left)
+	}
+
+	t.Run("a short time is not made longer", func(t *testing.T) {
+		if a := timers.newAlarm(anID, engine.StepTimeout, now.Add(time.Second)); a.awake != awake+time.Second {
+			t.Fatalf("it fires in %s", a.awake-awake)
+		}
+	})
+	t.Run("a daemon that starts late hears of the end first", func(t *testing.T) {
+		timers := newTimers(c)
+		awake = 0
+		timers.awake = func() time.Duration { return awake }
+		timers.changed(nil, c.owner(anID))
+		if _, left := timers.next(); left != reportTime {
+			t.Fatalf("it fires in %s", left)
+		}
+	})
+}

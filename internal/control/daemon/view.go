@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -13,7 +15,11 @@ import (
 func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	view := daemonapi.Owner{
 		ID: o.ID, Kind: string(o.Kind), Name: o.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
-		Step: o.Step, Status: status(o), Error: o.Error, Created: o.Created, Updated: o.Updated,
+		Step: o.Step, Status: status(o), Error: o.Error, Reason: whyThere(o), Created: o.Created, Updated: o.Updated,
+		Worked: o.Ran.Seconds(), USD: o.Cost().USD, Tokens: o.Cost().Tokens,
+	}
+	if !o.Ended.IsZero() {
+		view.Ended = &o.Ended
 	}
 	if o.Agent != nil {
 		agent := agentView(o)
@@ -22,6 +28,9 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	if o.Decision != nil {
 		decision := decisionView(o, *o.Decision)
 		view.Decision = &decision
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Workspaces)) {
+		view.Workspaces = append(view.Workspaces, *workspaceView(o, name, o.Workspaces[name]))
 	}
 	if whole {
 		view.Vars = o.Vars
@@ -40,8 +49,26 @@ func status(o *engine.Owner) string {
 	return string(o.Status)
 }
 
+// whyThere is why an owner is where it is, where that needs a reason.
+func whyThere(o *engine.Owner) string {
+	switch {
+	case o.Decision != nil:
+		return o.Decision.Reason
+	case o.Step == runbook.EndCancelled:
+		return o.Cancelled
+	}
+	return o.Error
+}
+
+func workspaceView(o *engine.Owner, agent string, w engine.Workspace) *daemonapi.Workspace {
+	return &daemonapi.Workspace{
+		Agent: agent, Kind: string(w.Kind), Path: o.WorkspacePath(w), Branch: w.Branch, Base: w.Base,
+		State: string(w.State), Kept: w.Kept, Note: w.Note,
+	}
+}
+
 func visitView(o *engine.Owner, v engine.Visit, last bool) daemonapi.Visit {
-	view := daemonapi.Visit{Step: v.Step, Agent: v.AgentID, Started: v.Started, Outcome: v.Outcome, Error: v.Error}
+	view := daemonapi.Visit{Step: v.Step, Attempt: v.Attempt, Agent: v.AgentID, Started: v.Started, Outcome: v.Outcome, Error: v.Error}
 	if !v.Finished.IsZero() {
 		view.Finished = &v.Finished
 	}

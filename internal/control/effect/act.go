@@ -17,9 +17,10 @@ type task struct {
 	line    *line
 	owner   *engine.Owner
 	effect  engine.Effect
-	started bool // its start is on record
-	doubt   bool // and was put there by somebody who is gone
-	acted   bool // it was carried out, here and now
+	started bool             // its start is on record
+	doubt   bool             // and was put there by a daemon that is gone
+	acted   bool             // it was carried out, here and now
+	became  engine.Happening // how that ended, where there is more to tell than that it did
 }
 
 // workOff carries out what waits in a line.
@@ -167,6 +168,9 @@ func (t *task) actPatiently() (end engine.Happening, ok bool) {
 			return nil
 		case err == nil:
 			t.acted = true
+			if t.became != nil {
+				end = t.became
+			}
 		}
 		return err
 	})
@@ -178,35 +182,56 @@ func (t *task) act() error {
 	ctx, e := t.acting, t.effect
 	switch e.Kind {
 	case engine.StartShell:
-		return t.opts.Shells.Start(ctx, t.owner, e.Key, *e.Shell)
+		return t.inTurn(func() error { return t.opts.Shells.Start(ctx, t.owner, e.Key, *e.Shell) })
 	case engine.KillShell:
 		return t.opts.Shells.Kill(ctx, e.Target)
 	case engine.StartAgent:
-		return t.opts.Agents.Start(ctx, t.owner, *e.Agent)
+		return t.inTurn(func() error { return t.opts.Agents.Start(ctx, t.owner, *e.Agent) })
 	case engine.KillAgent:
 		return t.opts.Agents.Kill(ctx, e.Target)
 	case engine.SendAgent:
 		return t.send()
 	case engine.NotifyPerson:
 		return t.tell()
+	case engine.MakeWorkspace:
+		return t.makeWorkspace()
+	case engine.RemoveWorkspace:
+		return t.removeWorkspace()
 	}
-	return &errand.Failure{Why: fmt.Sprintf("nobody knows how to do %q", e.Kind)}
+	return &errand.Failure{Why: fmt.Sprintf("unknown effect kind %q", e.Kind)}
 }
 
-// send sends a message for as long as the owner wants that and the worker runs: an agent
-// that is busy may take it much later.
+// inTurn starts something when not too much else is being started.
+func (t *task) inTurn(start func() error) error {
+	select {
+	case t.starts <- struct{}{}:
+		defer func() { <-t.starts }()
+		return start()
+	case <-t.acting.Done():
+		return t.acting.Err()
+	}
+}
+
+// send sends a message: an agent that is busy may take it much later.
 func (t *task) send() error {
+	return t.whileWanted(func(ctx context.Context) error {
+		return t.opts.Agents.Send(ctx, t.effect.Target, t.effect.Key, t.effect.Text)
+	})
+}
+
+// whileWanted does something for as long as the owner wants that and the worker runs.
+func (t *task) whileWanted(do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(t.running)
 	defer cancel(nil)
-	sent := make(chan error, 1)
-	t.work.Go(func() { sent <- t.opts.Agents.Send(ctx, t.effect.Target, t.effect.Key, t.effect.Text) })
+	done := make(chan error, 1)
+	t.work.Go(func() { done <- do(ctx) })
 	for {
 		if !t.wanted() {
 			cancel(ErrUnwanted)
-			return <-sent
+			return <-done
 		}
 		select {
-		case err := <-sent:
+		case err := <-done:
 			return err
 		case <-t.line.changed:
 		}

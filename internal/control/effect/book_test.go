@@ -14,6 +14,7 @@ import (
 // book is a daemon, as far as a worker sees one: it keeps owners, and writes down what
 // happens in the order in which it does.
 type book struct {
+	turn   sync.Mutex // one change of an owner at a time, as in a daemon
 	mu     sync.Mutex
 	owners map[string]*engine.Owner
 	lines  []string
@@ -58,6 +59,8 @@ func (b *book) owner(id string) *engine.Owner {
 
 // add gives an owner more to do.
 func (b *book) add(id string, effects ...engine.Effect) {
+	b.turn.Lock()
+	defer b.turn.Unlock()
 	o := b.owner(id)
 	for _, e := range effects {
 		o.Effects = append(o.Effects, engine.OpenEffect{Effect: e})
@@ -75,6 +78,8 @@ func (b *book) report(_ context.Context, owner string, in engine.Input) error {
 			return err
 		}
 	}
+	b.turn.Lock()
+	defer b.turn.Unlock()
 	b.write("%s", account(in.What))
 	o := b.owner(owner)
 	if key, started := keyOf(in.What); started {
@@ -100,6 +105,10 @@ func keyOf(what engine.Happening) (key string, started bool) {
 		return h.Key, false
 	case engine.EffectLost:
 		return h.Key, false
+	case engine.WorkspaceMade:
+		return h.Key, false
+	case engine.WorkspaceRemoved:
+		return h.Key, false
 	}
 	return "", false
 }
@@ -114,6 +123,10 @@ func account(what engine.Happening) string {
 		return "started " + h.Key
 	case engine.EffectDone:
 		return "done " + h.Key
+	case engine.WorkspaceMade:
+		return fmt.Sprintf("made %s from %s", h.Key, h.Commit)
+	case engine.WorkspaceRemoved:
+		return fmt.Sprintf("removed %s kept=%q", h.Key, h.Kept)
 	case engine.ShellExited:
 		return fmt.Sprintf("exited %s %d %q lost=%v", h.Key, h.Code, h.Tail, h.Lost)
 	case engine.AgentExited:
@@ -202,7 +215,7 @@ func newWorld() *world {
 	b := &book{owners: map[string]*engine.Owner{}}
 	w := &world{book: b, ended: map[string]chan errand.Result{}}
 	b.worker = New(Options{
-		Shells: fakeShells{w}, Agents: fakeAgents{w}, Notifier: w, Report: b.report, Now: time.Now,
+		Shells: fakeShells{w}, Agents: fakeAgents{w}, Notifier: w, Workspaces: fakeWorkspaces{w}, Report: b.report, Now: time.Now,
 		Trouble: func(owner string, err error) { b.write("trouble %s: %v", owner, err) },
 	})
 	return w

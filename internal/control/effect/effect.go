@@ -38,6 +38,17 @@ type Agents interface {
 	Kill(ctx context.Context, agent string) error
 }
 
+// Workspaces are the worktrees and folders that owners and agents have for themselves. The directory
+// of one is its key.
+type Workspaces interface {
+	// Make makes a workspace, or finds it. An *errand.Failure is for good, and leaves nothing behind.
+	// When the context ends, what there is of it is for the next Make, or for Remove.
+	Make(ctx context.Context, owner string, t engine.WorkspaceTask) (engine.WorkspaceMade, error)
+	// Remove removes a workspace with all that was made for it, unless work would be lost: then the
+	// answer says what. One that is not there is removed already.
+	Remove(ctx context.Context, t engine.WorkspaceTask) (engine.WorkspaceRemoved, error)
+}
+
 // Lost is something of which nobody knows, nor will, whether it was done.
 type Lost struct{ Why string }
 
@@ -45,7 +56,7 @@ func (l *Lost) Error() string { return l.Why }
 
 // ErrUnwanted is the cause when the context of an effect ends that its owner does not want
 // any more.
-var ErrUnwanted = errors.New("it is not wanted any more")
+var ErrUnwanted = errors.New("the effect was cancelled")
 
 // wanted reports whether an owner wants an effect to be carried out. It does not want to
 // start what a later effect ends, nor to talk to it: cancelled work must not begin, and
@@ -54,7 +65,7 @@ func wanted(o *engine.Owner, e engine.Effect) bool {
 	open := false
 	for _, other := range o.Effects {
 		open = open || other.Key == e.Key
-		if ends(other.Effect, e) {
+		if ends(other.Effect, e) && (open || e.Kind != engine.MakeWorkspace) { // one may be made again
 			return false
 		}
 	}
@@ -70,6 +81,8 @@ func ends(kill, start engine.Effect) bool {
 		return kill.Kind == engine.KillAgent && kill.Target == start.Agent.ID
 	case engine.SendAgent:
 		return kill.Kind == engine.KillAgent && kill.Target == start.Target
+	case engine.MakeWorkspace:
+		return kill.Kind == engine.RemoveWorkspace && kill.Workspace.Dir == start.Workspace.Dir
 	}
 	return false
 }

@@ -26,6 +26,9 @@ type Errands struct {
 	Environ  []string // of the commands
 	// Log is the file that the output of an owner's commands is added to.
 	Log func(owner string) string
+	// LogLimit is how many bytes of that the output of one command may take, as it is now; nil
+	// is for errand.LogLimit.
+	LogLimit func() int64
 }
 
 // Shells are commands as errands.
@@ -53,7 +56,7 @@ func (e Errands) Own(id string) (agentdir.Dir, error) {
 
 func plainName(name string) error {
 	if !plain.IsName(name, 200) {
-		return &errand.Failure{Why: fmt.Sprintf("%q is no name for a directory", name)}
+		return &errand.Failure{Why: fmt.Sprintf("invalid directory name %q", name)}
 	}
 	return nil
 }
@@ -64,6 +67,9 @@ func (e Errands) start(ctx context.Context, o *engine.Owner, key string, s erran
 		return err
 	}
 	s.Owner, s.Log = o.ID, e.Log(o.ID)
+	if e.LogLimit != nil {
+		s.LogLimit = e.LogLimit()
+	}
 	return errand.Start(ctx, e.Program, dir, s)
 }
 
@@ -100,15 +106,24 @@ func (e Errands) Env(own map[string]string) []string {
 	return append(env, "PATH="+path, "STOPGATE_STATE_DIR="+e.StateDir, "OJ_STATE_DIR="+e.StateDir)
 }
 
-// AgentEnv is the environment of an agent, whose hooks know it by its id.
-func (e Errands) AgentEnv(a engine.AgentStart) []string {
-	return append(e.Env(a.Env), agentdir.Variable+"="+a.ID, agentdir.OldVariable+"="+a.ID)
+// AgentEnv is the environment of an agent, whose hooks know it by its id. The error is that of its
+// env_file, for good.
+func (e Errands) AgentEnv(a engine.AgentStart) ([]string, error) {
+	own, err := fromFile(a.Env, a.EnvFile, a.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	return append(e.Env(own), agentdir.Variable+"="+a.ID, agentdir.OldVariable+"="+a.ID), nil
 }
 
 type shells struct{ Errands }
 
 func (s shells) Start(ctx context.Context, o *engine.Owner, key string, start engine.ShellStart) error {
-	return s.start(ctx, o, key, errand.Spec{Script: start.Script, Dir: start.Cwd, Label: start.Step, Env: s.Env(nil)})
+	own, err := fromFile(start.Env, start.EnvFile, start.Cwd)
+	if err != nil {
+		return err
+	}
+	return s.start(ctx, o, key, errand.Spec{Script: start.Script, Dir: start.Cwd, Label: start.Step, Env: s.Env(own)})
 }
 
 type agents struct{ Errands }
@@ -121,7 +136,11 @@ func (a agents) Start(ctx context.Context, o *engine.Owner, start engine.AgentSt
 	if err := own.WriteConfig(string(start.OnStop)); err != nil {
 		return err
 	}
-	env := append(a.AgentEnv(start), "STOPGATE_PROMPT="+start.Prompt, "STOPGATE_RESUME="+start.Resume)
+	env, err := a.AgentEnv(start)
+	if err != nil {
+		return err
+	}
+	env = append(env, "STOPGATE_PROMPT="+start.Prompt, "STOPGATE_RESUME="+start.Resume)
 	return a.start(ctx, o, start.ID, errand.Spec{Script: start.Run, Dir: start.Cwd, Label: start.Step, Env: env})
 }
 
@@ -143,7 +162,7 @@ func (a agents) Send(_ context.Context, agent, key, text string) error {
 		return err
 	}
 	if !errand.Runs(dir) {
-		return &errand.Failure{Why: "the agent does not run"}
+		return &errand.Failure{Why: "the agent is not running"}
 	}
 	return atomicfile.Write(path, []byte(text), 0o600)
 }

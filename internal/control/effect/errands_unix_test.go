@@ -4,8 +4,10 @@ package effect
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,47 +149,57 @@ func TestSweep(t *testing.T) {
 		check(t, e.Agents().Start(t.Context(), &engine.Owner{ID: owner}, engine.AgentStart{ID: name, Run: script, Cwd: cwd}))
 	}
 	for owner, names := range map[string][]string{
-		"unknown": {"forgotten"},
-		"known":   {"now", "replaced", "yet-to-be-killed", "starting"},
-		"ended":   {"was-its-last"},
+		"unknown": {"f0-forgotten"},
+		"known":   {"a1-now", "a2-replaced", "a3-yet-to-be-killed", "a4-starting"},
+		"ended":   {"e1-was-its-last"},
 	} {
 		for _, name := range names {
-			start(owner, name, "true")
-			_, err := e.Agents().Wait(t.Context(), name)
+			start(owner, id(name), "true")
+			_, err := e.Agents().Wait(t.Context(), id(name))
 			check(t, err)
 		}
 	}
-	start("unknown", "runs", "sleep 1000")
-	check(t, os.MkdirAll(filepath.Join(e.StateDir, "errands", "without-spec"), 0o700))
-	check(t, os.MkdirAll(filepath.Join(e.StateDir, "agents", "without-errand"), 0o700))
-	owners := map[string]*engine.Owner{
-		"known": {ID: "known", Agent: &engine.Agent{ID: "now"}, Effects: []engine.OpenEffect{
-			fresh(aim("1", engine.KillAgent, "yet-to-be-killed")), fresh(agent("2", "starting", 0)),
-		}},
-		"ended": {ID: "ended", Step: runbook.EndDone, Status: engine.Ended, Agent: &engine.Agent{ID: "was-its-last"}},
+	start("unknown", id("f1-runs"), "sleep 1000")
+	for _, dir := range []string{"errands/f2-", "agents/f3-", "errands/not-ours", "errands/ab12", "agents/notes"} { // the first two without spec and errand
+		check(t, os.MkdirAll(filepath.Join(e.StateDir, dir), 0o700))
 	}
-	all := []string{"now", "replaced", "yet-to-be-killed", "starting", "was-its-last", "runs", "forgotten", "without-spec", "without-errand"}
-	left := func() (names []string) {
-		for _, name := range all {
-			_, errands := os.Stat(filepath.Join(e.StateDir, "errands", name))
-			_, agents := os.Stat(filepath.Join(e.StateDir, "agents", name))
-			if errands == nil || agents == nil {
-				names = append(names, name)
+	check(t, os.WriteFile(filepath.Join(e.StateDir, "errands", "f4-0"), []byte("a file"), 0o600))
+	elsewhere := t.TempDir()
+	check(t, os.Symlink(elsewhere, filepath.Join(e.StateDir, "errands", "f5-0")))
+	owners := map[string]*engine.Owner{
+		"known": {ID: "known", Agent: &engine.Agent{ID: id("a1-now")}, Effects: []engine.OpenEffect{
+			fresh(aim("1", engine.KillAgent, id("a3-yet-to-be-killed"))), fresh(agent("2", id("a4-starting"), 0)),
+		}},
+		"ended": {ID: "ended", Step: runbook.EndDone, Status: engine.Ended, Agent: &engine.Agent{ID: id("e1-was-its-last")}},
+	}
+	left := func() []string {
+		names := map[string]bool{}
+		for _, kind := range []string{"errands", "agents"} {
+			entries, err := os.ReadDir(filepath.Join(e.StateDir, kind))
+			check(t, err)
+			for _, entry := range entries {
+				names[entry.Name()] = true
 			}
 		}
-		return names
+		return slices.Sorted(maps.Keys(names))
 	}
 	for _, round := range []struct {
 		after time.Duration
-		want  []string
+		want  string
 	}{
-		{0, []string{"now", "replaced", "yet-to-be-killed", "starting", "was-its-last", "runs", "without-spec", "without-errand"}},
-		{25 * time.Hour, []string{"now", "yet-to-be-killed", "starting", "runs"}},
+		{0, "a1- a2- a3- a4- ab12 e1- f1- f2- f3- f4-0 f5-0 not-ours notes"},
+		{25 * time.Hour, "a1- a2- a3- a4- ab12 f1- f4-0 f5-0 not-ours notes"}, // of what has not ended nothing goes
 	} {
 		check(t, e.Sweep(time.Now().Add(round.after), func(id string) *engine.Owner { return owners[id] }))
-		if diff := cmp.Diff(round.want, left()); diff != "" {
+		if diff := cmp.Diff(round.want, strings.Join(left(), " ")); diff != "" {
 			t.Errorf("after %v: %s", round.after, diff)
 		}
 	}
-	check(t, e.Agents().Kill(t.Context(), "runs"))
+	check(t, e.Agents().Kill(t.Context(), id("f1-runs")))
+}
+
+// id is the part of a name that can be one of ours.
+func id(name string) string {
+	first, _, _ := strings.Cut(name, "-")
+	return first + "-"
 }

@@ -35,7 +35,7 @@ func input(name string, what engine.Happening, now time.Time) engine.Input {
 // watchShell reports the end of a command.
 func (w *Worker) watchShell(owner, key string) {
 	w.watch(owner, key, w.opts.Shells.Wait, func(r errand.Result) engine.Happening {
-		return engine.ShellExited{Key: key, Code: r.Code, Tail: r.Tail, Lost: r.Lost}
+		return engine.ShellExited{Key: key, Code: r.Code, Tail: r.Tail, Lost: r.Lost, Output: r.Output, Fault: r.Fault}
 	})
 }
 

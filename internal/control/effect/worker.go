@@ -17,6 +17,8 @@ type Options struct {
 	Shells   Shells
 	Agents   Agents
 	Notifier Notifier
+	// Workspaces may be nil where no runbook has any.
+	Workspaces Workspaces
 	// Report hands an input, complete with id and time, to its owner, and returns when
 	// it is durable. A *engine.Refusal is for good: an effect whose start is refused is
 	// not carried out. After another error it is called again, with the same input. It
@@ -31,10 +33,15 @@ type Options struct {
 	Now       func() time.Time
 }
 
+// startsAtOnce bounds how many commands and agents are being started: each waits for the disk,
+// which takes a thread, and Go keeps the threads that it has.
+const startsAtOnce = 32
+
 // Worker carries out the effects of all owners.
 type Worker struct {
-	opts  Options
-	slots slots
+	opts   Options
+	slots  slots
+	starts chan struct{} // has room for as many as may be started at once
 
 	// While it runs, new things begin. After that, only what is under way is finished,
 	// within acting.
@@ -52,7 +59,10 @@ type Worker struct {
 
 // New is a worker that has nothing to do.
 func New(o Options) *Worker {
-	w := &Worker{opts: o, slots: slots{most: o.MaxAgents}, lines: map[lane]*line{}, seen: map[string]uint64{}, watched: map[string]bool{}}
+	w := &Worker{
+		opts: o, slots: slots{most: o.MaxAgents}, starts: make(chan struct{}, startsAtOnce),
+		lines: map[lane]*line{}, seen: map[string]uint64{}, watched: map[string]bool{},
+	}
 	w.running, w.stopRunning = context.WithCancel(context.Background())
 	w.acting, w.stopActing = context.WithCancel(context.Background())
 	return w
@@ -163,7 +173,7 @@ func (w *Worker) Stop(ctx context.Context) error {
 // that may go on.
 func (w *Worker) Kill(ctx context.Context, owners []*engine.Owner) error {
 	var all errgroup.Group
-	all.SetLimit(500) // each is a thread that waits, for a few seconds
+	all.SetLimit(500) // each looks at the disk, and waits for a few seconds
 	var mu sync.Mutex
 	var failed error
 	end := func(kill func(context.Context, string) error, name string) {

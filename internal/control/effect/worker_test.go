@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -104,6 +105,8 @@ func TestAfterACrash(t *testing.T) {
 		"agent:send":       {aim("1", engine.SendAgent, "a"), false, []string{"send a 1 text", "done 1"}},
 		"agent:send, lost": {aim("1", engine.SendAgent, "a"), true, []string{"send a 1 text", "lost 1"}},
 		"notify":           {aim("1", engine.NotifyPerson, ""), false, []string{"done 1"}},
+		"workspace:make":   {space("1", engine.MakeWorkspace), false, []string{"make /ws/a", "made 1 from abc"}},
+		"workspace:remove": {space("1", engine.RemoveWorkspace), false, []string{"remove /ws/a", `removed 1 kept=""`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -342,7 +345,7 @@ func TestMessagesThatWait(t *testing.T) {
 	}{
 		"the agent is ended": {
 			func(w *world) { w.add("o", aim("2", engine.KillAgent, "a")) },
-			[]string{"started 1", "send a 1 text", "send ended: it is not wanted any more", "lost 1", "started 2", "kill a", "done 2"},
+			[]string{"started 1", "send a 1 text", "send ended: the effect was cancelled", "lost 1", "started 2", "kill a", "done 2"},
 		},
 		"another agent is ended": {
 			func(w *world) { w.add("o", aim("2", engine.KillAgent, "b")) },
@@ -458,3 +461,29 @@ func TestKillAll(t *testing.T) {
 }
 
 func sorted(lines []string) []string { return slices.Sorted(slices.Values(lines)) }
+
+// Of thousands that are to be started at once only some are being started.
+func TestStartsAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		var starting, most atomic.Int64
+		w.act = func(string) error {
+			most.Store(max(most.Load(), starting.Add(1)))
+			time.Sleep(time.Second) // of the bubble
+			starting.Add(-1)
+			return nil
+		}
+		const owners = 10 * startsAtOnce
+		for n := range owners {
+			w.put(open(strconv.Itoa(n), fresh(shell("s"+strconv.Itoa(n)))))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := most.Load(); n != startsAtOnce {
+			t.Errorf("%d were being started at once", n)
+		}
+		done := slices.DeleteFunc(w.read(), func(line string) bool { return !strings.HasPrefix(line, "done ") })
+		if len(done) != owners {
+			t.Errorf("%d of %d were started", len(done), owners)
+		}
+	})
+}

@@ -44,7 +44,12 @@ const (
 	cooldown = "cooldown" // the rest of the time that a trigger's action has to wait
 	expire   = "expire"   // the rest of the time that a person has to answer
 	budget   = "budget"   // the rest of the time that the budget has
+	timeout  = "timeout"  // the rest of the time that the step or its command has
+	retry    = "retry"    // the pause before a step is run again
 )
+
+// StepTimeout is the timer that ends what has run for too long.
+const StepTimeout = timeout
 
 // action is what the runbook wants done.
 func (d *draft) action(trigger string) runbook.Action {
@@ -201,7 +206,7 @@ func (d *draft) gateEnded(gate Shell, e ShellExited) {
 	case gate.Moot, len(d.Agent.Asking) > 0 && gate.Gate != onPrompt: // it works again
 	default:
 		command := runbook.ExpandShell(d.action(gate.Gate).Run, d.values())
-		text := fmt.Sprintf("The gate %q said no, %s", clip(command, 500), e.outcome())
+		text := fmt.Sprintf("The gate %q failed, %s", clip(command, 500), e.outcome())
 		if tail := strings.TrimSpace(e.Tail); strings.Contains(tail, "\n") {
 			text += "\n" + clipStart(tail, 2<<10)
 		}
@@ -250,9 +255,13 @@ func (d *draft) timerFired(t TimerFired) {
 	case expire:
 		d.expired()
 	case budget:
-		if d.Agent != nil && d.Status == Running && d.overBudget() {
+		if (d.Agent != nil || d.Shell != nil) && d.Status == Running && d.overBudget() {
 			d.exceed("")
 		}
+	case timeout:
+		d.timedOut()
+	case retry:
+		d.tryAgain()
 	}
 }
 

@@ -13,12 +13,17 @@ const defaultNudge = "Please continue with the task."
 
 // enterAgent begins a step that an agent runs. The agent is on record, as its owner's,
 // before it is started: its first stop finds the owner.
-func (d *draft) enterAgent(step runbook.Step, how opening) {
+func (d *draft) enterAgent(step runbook.Step, how opening, attempt int) {
 	id := agentID(d.ID, d.Serial+1)
 	d.fact(StepStarted{
 		Step: step.Name, AgentID: id, AgentName: step.Run.Agent, Session: how.session,
-		Client: d.Plan.Agents[step.Run.Agent].Client,
+		Client: d.Plan.Agents[step.Run.Agent].Client, Attempt: attempt, Timeout: step.Timeout,
 	})
+	d.needWorkspace()
+	if why := d.absentForAgent(step); why != "" {
+		d.fail(why)
+		return
+	}
 	prompt := how.message
 	if prompt == "" {
 		prompt = runbook.Expand(d.agentPlan().Prompt, d.values())
@@ -34,8 +39,9 @@ func (d *draft) agentPlan() runbook.Agent { return d.Plan.Agents[d.current().Run
 
 // startAgent lets the current agent be started, in an old session if one is given.
 func (d *draft) startAgent(prompt, session string) {
+	d.needWorkspace()
 	start := d.agentStart(prompt, session)
-	if d.fits(start, "the agent's command, prompt and environment take") {
+	if d.fits(start, "the agent's command, prompt and environment have") {
 		d.effect(Effect{Kind: StartAgent, Agent: start})
 	}
 }
@@ -57,9 +63,7 @@ func (d *draft) agentStart(prompt, session string) *AgentStart {
 		OnStop: a.StopAction(d.Kind == AgentRun), AtMost: a.MaxConcurrency,
 		Client: a.Client, Bare: strings.Contains(a.Run, "${prompt}"),
 	}
-	for name, value := range a.Env {
-		start.Env = with(start.Env, name, runbook.Expand(value, values))
-	}
+	start.Env, start.EnvFile = d.environment(a.Env, d.current().Env.Set)
 	values["prompt"] = prompt
 	start.Run = runbook.ExpandShell(a.Run, values)
 	return start
@@ -125,7 +129,7 @@ func (d *draft) say(text string, person bool) {
 		d.reopen(text, person)
 		return
 	}
-	if d.fits(text, "the message takes") {
+	if d.fits(text, "the message has") {
 		d.settleTriggers()
 		d.effect(Effect{Kind: SendAgent, Target: d.Agent.ID, Text: text, Person: person})
 	}
@@ -134,13 +138,13 @@ func (d *draft) say(text string, person bool) {
 // kill ends the agent's process. One that is not started yet has ended at once.
 func (d *draft) kill(k Kill) error {
 	if d.Agent == nil || d.Agent.ID != k.AgentID || d.Agent.Exited {
-		return &Refusal{"conflict", "the agent is not at work: it is " + d.where()}
+		return &Refusal{"conflict", "the agent is not running: it is " + d.where()}
 	}
 	for _, e := range d.Effects {
 		switch {
 		case e.Kind == StartAgent && e.Agent.ID == d.Agent.ID && !e.Started:
 			d.dropAgent()
-			d.exited(AgentExited{AgentID: d.Agent.ID, Code: -1, Tail: "a person ended it"})
+			d.exited(AgentExited{AgentID: d.Agent.ID, Code: -1, Tail: "killed by the user"})
 			return nil
 		case e.Kind == KillAgent && e.Target == d.Agent.ID:
 			return nil
@@ -153,14 +157,14 @@ func (d *draft) kill(k Kill) error {
 // tell is what a person writes to the agent.
 func (d *draft) tell(t Tell) error {
 	if size := sizeOf(t.Message); size > maxAsked {
-		return &Refusal{"invalid", fmt.Sprintf("the message takes %d bytes; at most %d", size, maxAsked)}
+		return &Refusal{"invalid", fmt.Sprintf("the message has %d bytes; at most %d", size, maxAsked)}
 	}
 	message := strings.TrimSpace(sound(t.Message))
 	switch {
 	case message == "":
-		return &Refusal{"invalid", "there is nothing to say"}
+		return &Refusal{"invalid", "the message is empty"}
 	case d.Agent == nil || d.Agent.ID != t.AgentID:
-		return &Refusal{"conflict", "the agent is not at work, and nobody could give it a message: it is " + d.where()}
+		return &Refusal{"conflict", "the agent is not running and cannot get a message: it is " + d.where()}
 	case d.Decision != nil && d.Decision.Ref != "":
 		return &Refusal{"conflict", "the agent waits for an answer: answer decision " + d.Decision.ID}
 	case d.Decision != nil:

@@ -14,9 +14,10 @@ type Agent struct {
 	Session string    `json:"session"` // the client's session now
 	Started time.Time `json:"started"`
 	Life
-	Signal *Signal `json:"signal,omitempty"`
-	Idle   string  `json:"idle,omitempty"`  // the prompt whose idle was counted
-	Erred  string  `json:"erred,omitempty"` // the prompt whose error was counted
+	Signal *Signal           `json:"signal,omitempty"`
+	Values map[string]string `json:"values,omitempty"` // what the signal hands to the steps after it; never changed
+	Idle   string            `json:"idle,omitempty"`   // the prompt whose idle was counted
+	Erred  string            `json:"erred,omitempty"`  // the prompt whose error was counted
 	Postponed
 	Requests
 	Before []string `json:"before,omitempty"` // the latest agents of the step in whose place it is
@@ -155,7 +156,7 @@ func (a *Agent) after(f Fact, now time.Time) {
 		if f.Kind == SignalContinue {
 			a.Idle = "" // the next idle is another one, also in the same prompt
 		} else {
-			a.Signal = &Signal{f.Kind, f.Message}
+			a.Signal, a.Values = &Signal{f.Kind, f.Message}, f.Values
 		}
 	case AgentIdle:
 		if f.Counted {
@@ -172,7 +173,7 @@ func (a *Agent) after(f Fact, now time.Time) {
 			a.Unsaid = nil
 		}
 	case PersonIntervened:
-		a.Signal = nil
+		a.Signal, a.Values = nil, nil
 	}
 }
 
@@ -182,9 +183,10 @@ type Signal struct {
 	Message string `json:"message,omitempty"`
 }
 
-// The kinds of signals.
+// The kinds of signals. A failure counts when the turn ends, as completion does.
 const (
 	SignalComplete = "complete"
+	SignalFail     = "fail"
 	SignalEscalate = "escalate"
 	SignalContinue = "continue"
 )

@@ -47,10 +47,10 @@ func TestRuling24Orphans(t *testing.T) {
 		want  answer
 	}{
 		{"works", atWork(t, worker()), func(s *stage) {}, answer{}},
-		{"escalated", atWork(t, worker()), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}}) }, answer{true, Signal{SignalEscalate, "help"}}},
-		{"said continue", atWork(t, worker()), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalContinue, ""}}) }, answer{}},
-		{"pipeline moved on", atWork(t, worker(), "next"), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}) }, answer{given: true}},
-		{"finished run", startRun(t, worker()), func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}) }, answer{given: true}},
+		{"escalated", atWork(t, worker()), func(s *stage) { s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalEscalate, "help"}}) }, answer{true, Signal{SignalEscalate, "help"}}},
+		{"said continue", atWork(t, worker()), func(s *stage) { s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalContinue, ""}}) }, answer{}},
+		{"pipeline moved on", atWork(t, worker(), "next"), func(s *stage) { s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}}) }, answer{given: true}},
+		{"finished run", startRun(t, worker()), func(s *stage) { s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}}) }, answer{given: true}},
 		{"cancelled", atWork(t, worker()), func(s *stage) { s.do(Cancel{}) }, answer{given: true}},
 		{"replaced", atWork(t, worker()), func(s *stage) {
 			s.do(AgentExited{AgentID: s.agent()})
@@ -76,7 +76,7 @@ func TestRuling24Orphans(t *testing.T) {
 
 func TestRuling23ContinueIsLoggedNotStored(t *testing.T) {
 	s := atWork(t, worker())
-	s.do(AgentSignal{s.agent(), Signal{SignalContinue, "on it"}})
+	s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalContinue, "on it"}})
 	if s.facts() != "agent:signal" || s.o.Agent.Signal != nil || s.effects() != "" {
 		t.Fatalf("%s %s %v", s.facts(), s.effects(), s.o.Agent.Signal)
 	}
@@ -175,7 +175,7 @@ func TestIdleAfterContinueCounts(t *testing.T) {
 	s := atWork(t, a)
 	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
 	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
-	s.do(AgentSignal{s.agent(), Signal{SignalContinue, ""}})
+	s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalContinue, ""}})
 	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p2"})
 	if len(s.o.Timers) != 1 {
 		t.Fatalf("nothing is to be done about it: %s", text(s.o))
@@ -216,7 +216,7 @@ func TestStaleAgentsChangeNothing(t *testing.T) {
 		AgentIdle{AgentID: old, Prompt: "p"},
 		AgentStop{old, "p"},
 		AgentPrompt{AgentID: old, Type: "", Text: ""},
-		AgentSignal{old, Signal{SignalComplete, ""}},
+		AgentSignal{AgentID: old, Signal: Signal{SignalComplete, ""}},
 		AgentError{AgentID: old, Kind: runbook.OtherError, Text: ""},
 		AgentExited{AgentID: old},
 		AgentWorking{AgentID: old, Prompt: "p"},
@@ -239,8 +239,8 @@ func TestStatesAndEvents(t *testing.T) {
 	}{
 		{"idle", func(a string) Happening { return AgentIdle{AgentID: a, Prompt: "p5"} }},
 		{"stop", func(a string) Happening { return AgentStop{a, "p5"} }},
-		{"complete", func(a string) Happening { return AgentSignal{a, Signal{SignalComplete, ""}} }},
-		{"escalate", func(a string) Happening { return AgentSignal{a, Signal{SignalEscalate, "help"}} }},
+		{"complete", func(a string) Happening { return AgentSignal{AgentID: a, Signal: Signal{SignalComplete, ""}} }},
+		{"escalate", func(a string) Happening { return AgentSignal{AgentID: a, Signal: Signal{SignalEscalate, "help"}} }},
 		{"exit", func(a string) Happening { return AgentExited{AgentID: a, Code: 1} }},
 	}
 	states := []struct {
@@ -256,7 +256,7 @@ func TestStatesAndEvents(t *testing.T) {
 			"idle": "work waiting stop", "stop": "work waiting stop", "complete": "next running ",
 			"escalate": "work waiting signal", "exit": "work waiting stop",
 		}},
-		{"stale", func(s *stage) { s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}) }, map[string]string{
+		{"stale", func(s *stage) { s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}}) }, map[string]string{
 			"idle": "next running ", "stop": "next running ", "complete": "next running ", "escalate": "next running ", "exit": "next running ",
 		}},
 		{"terminal", func(s *stage) { s.do(Cancel{}) }, map[string]string{
@@ -285,7 +285,7 @@ func TestStatesAndEvents(t *testing.T) {
 func TestCompleteOverridesWaiting(t *testing.T) {
 	s := atWork(t, worker(), "next")
 	s.do(AgentStop{s.agent(), ""})
-	s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+	s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}})
 	s.is("next", Running)
 	if closed := s.o.Settled[0].Closed; closed != "the agent completed" {
 		t.Fatalf("%q", closed)
@@ -299,7 +299,7 @@ func TestEscalateReplacesTheOpenDecision(t *testing.T) {
 	s := atWork(t, worker())
 	s.do(AgentStop{s.agent(), ""})
 	first := s.o.Decision.ID
-	s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "which database?"}})
+	s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalEscalate, "which database?"}})
 	if s.o.Decision.ID == first || s.o.Decision.Context != "which database?" || s.o.Settled[0].ID != first {
 		t.Fatalf("%s", text(s.o))
 	}
@@ -310,10 +310,10 @@ func TestSomebodyTypesInsteadOfAnswering(t *testing.T) {
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge}
 	s := atWork(t, a)
 	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
-	s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}})
+	s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalEscalate, "help"}})
 	s.do(AgentWorking{AgentID: s.agent(), Prompt: "p2"})
 	s.is("work", Running)
-	if s.o.Settled[0].Closed != "somebody typed into the session" || s.o.Agent.Signal != nil || len(s.o.Attempts) != 0 {
+	if s.o.Settled[0].Closed != "a prompt was typed into the session" || s.o.Agent.Signal != nil || len(s.o.Attempts) != 0 {
 		t.Fatalf("%s", text(s.o))
 	}
 }
@@ -381,7 +381,7 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 					t.Fatalf("%s: it worked, and %s", name, text(s.o))
 				}
 				fired()
-				s.late(AgentSignal{s.agent(), Signal{Kind: SignalComplete}})
+				s.late(AgentSignal{AgentID: s.agent(), Signal: Signal{Kind: SignalComplete}})
 				s.is("next", Running)
 				// It did not.
 				s = atWork(t, a)
@@ -410,7 +410,7 @@ func TestLateWordsNeitherTypeNorNotify(t *testing.T) {
 	})
 	t.Run("a signal moves", func(t *testing.T) {
 		s := atWork(t, worker(), "next")
-		s.late(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+		s.late(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}})
 		s.is("next", Running)
 	})
 }
@@ -566,7 +566,7 @@ func TestCooldownIsCancelled(t *testing.T) {
 	a.OnIdle = runbook.Action{Kind: runbook.Nudge, Attempts: 5, Cooldown: time.Hour}
 	for name, what := range map[string]func(agent string) Happening{
 		"works":   func(a string) Happening { return AgentWorking{AgentID: a, Prompt: "p"} },
-		"signals": func(a string) Happening { return AgentSignal{a, Signal{SignalContinue, ""}} },
+		"signals": func(a string) Happening { return AgentSignal{AgentID: a, Signal: Signal{SignalContinue, ""}} },
 		"exits":   func(a string) Happening { return AgentExited{AgentID: a} },
 		"stops":   func(a string) Happening { return AgentStop{a, ""} },
 	} {
@@ -758,7 +758,7 @@ func TestAttemptsOverCycles(t *testing.T) {
 	if s.o.Attempts["idle"] != 1 {
 		t.Fatalf("%v after on_fail", s.o.Attempts)
 	}
-	s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+	s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}})
 	if len(s.o.Attempts) != 0 {
 		t.Fatalf("%v after success", s.o.Attempts)
 	}
@@ -782,7 +782,7 @@ func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
 			s := ready(t, clientAgent())
 			s.do(AgentStop{s.agent(), "p"})
 			s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
-			s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+			s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}})
 			if s.o.Terminal() || s.o.Decision != nil || s.effects() != "" {
 				t.Fatalf("%s", text(s.o))
 			}
@@ -802,7 +802,7 @@ func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
 	for name, then := range map[string]by{
 		"idle":   func(a string) Happening { return AgentIdle{AgentID: a, Prompt: "q"} },
 		"exit":   func(a string) Happening { return AgentExited{AgentID: a, Code: 1} },
-		"signal": func(a string) Happening { return AgentSignal{a, Signal{SignalComplete, ""}} },
+		"signal": func(a string) Happening { return AgentSignal{AgentID: a, Signal: Signal{SignalComplete, ""}} },
 	} {
 		for _, unseen := range []by{
 			func(a string) Happening { return AgentIdle{AgentID: a, Prompt: "p"} },
@@ -811,7 +811,7 @@ func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
 			t.Run(name+" after an end that nobody saw", func(t *testing.T) {
 				s := ready(t, patient)
 				s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
-				s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+				s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}})
 				s.do(unseen(s.agent()))
 				if s.do(then(s.agent())); s.o.Step == runbook.EndDone {
 					t.Fatalf("%s", text(s.o))
@@ -822,13 +822,13 @@ func TestSignalCountsAtTheEndOfTheTurn(t *testing.T) {
 	s := ready(t, clientAgent())
 	s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
 	s.do(AgentRested{AgentID: s.agent(), Prompt: "p"})
-	if s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}}); s.o.Step != runbook.EndDone {
+	if s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}}); s.o.Step != runbook.EndDone {
 		t.Fatalf("%s", text(s.o))
 	}
 	s = ready(t, clientAgent())
 	s.do(AgentWorking{AgentID: s.agent(), Prompt: "p"})
 	s.do(AgentRested{s.agent(), "p", "gates: red"})
-	s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+	s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}})
 	if d := s.o.Decision; d == nil || d.Source != FromSignal || !strings.Contains(d.Context, "gates: red") {
 		t.Fatalf("%s", text(s.o))
 	}

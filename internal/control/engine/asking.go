@@ -70,7 +70,7 @@ func (d *draft) dialog(on Dialog) {
 
 // attach says where a person finds the agent's screen.
 func (d *draft) attach() string {
-	return "\nSee to it in its terminal: stopgate agent attach " + d.Agent.ID
+	return "\nAnswer in its terminal: stopgate agent attach " + d.Agent.ID
 }
 
 // asked keeps what an agent asks until its turn comes: one thing is asked at a time. What
@@ -106,7 +106,7 @@ func (d *draft) promptOver(w AgentPromptOver) {
 	}
 	d.fact(AgentPromptOver{d.Agent.ID, ref})
 	if open {
-		d.overtake("answered or withdrawn in the client")
+		d.overtake("answered or withdrawn in Claude Code")
 		d.runsOn()
 	}
 	if d.Agent.Pending == onPrompt && len(d.Agent.Asking) == 0 {
@@ -135,7 +135,7 @@ func (d *draft) askNext() {
 func (a Asking) words() string {
 	switch questions := a.Ask.Questions; {
 	case a.Type == typePlan:
-		return colon("The agent asks whether its plan is good", cmp.Or(a.Text, firstLine(a.Ask.Plan)))
+		return colon("The agent asks you to approve its plan", cmp.Or(a.Text, firstLine(a.Ask.Plan)))
 	case a.Type == typePermission:
 		return colon(strings.TrimSpace("The agent asks for permission to use "+cmp.Or(a.Ask.Tool, "a tool")), cmp.Or(a.Text, a.Ask.Input))
 	case len(questions) > 1:
@@ -215,7 +215,7 @@ func (d *draft) started(begun bool) {
 		d.fact(AgentBegan{d.Agent.ID})
 	}
 	if d.waitsFor(FromStart) {
-		d.overtake("the client has started")
+		d.overtake("Claude Code has started")
 		d.runsOn()
 	}
 }
@@ -231,16 +231,16 @@ func (d *draft) blocked(w AgentBlocked) {
 	w.Screen, w.Text = clip(w.Screen, maxID), clip(w.Text, maxWords)
 	d.fact(w)
 	what := map[string]string{
-		"trust":       "The client asks whether to trust the directory",
-		"login":       "The client is not logged in",
-		"api_key":     "The client asks whether to use an API key",
-		"onboarding":  "The client shows what it shows at its first start",
-		"silent":      "The client has started, and none of its hooks was heard",
-		ScreenUnbegun: "The client has started, and does not work on its prompt: it may be a command that the client does not know",
+		"trust":       "Claude Code asks whether to trust the directory",
+		"login":       "Claude Code is not logged in",
+		"api_key":     "Claude Code asks whether to use an API key",
+		"onboarding":  "Claude Code shows its first-run setup",
+		"silent":      "Claude Code has started, but has not called a hook",
+		ScreenUnbegun: "Claude Code has started, but does not work on its prompt: it may be an unknown command",
 	}[w.Screen]
-	what = cmp.Or(what, "The client did not start")
+	what = cmp.Or(what, "Claude Code did not start")
 	d.escalate(question{
-		source: FromStart, reason: "the client did not start: " + w.Screen,
+		source: FromStart, reason: "Claude Code did not start: " + w.Screen,
 		context: strings.TrimSpace(what + d.attach() + "\n" + w.Text),
 	})
 }

@@ -108,14 +108,14 @@ func TestAnswersToQuestionsThatCannotBe(t *testing.T) {
 		answer    Answer
 		says      string
 	}{
-		"no option":            {[]Question{colour}, Answer{Option: "Green"}, "choose one of Red, Blue, cancel, or give other words"},
-		"a number too high":    {[]Question{colour}, Answer{Option: "4"}, "is no option"},
+		"no option":            {[]Question{colour}, Answer{Option: "Green"}, "choose one of Red, Blue, cancel, or answer in free text"},
+		"a number too high":    {[]Question{colour}, Answer{Option: "4"}, "unknown option"},
 		"nothing":              {[]Question{colour}, Answer{}, "or give a message"},
 		"two answers to one":   {[]Question{colour}, Answer{Answers: []string{"Red", "Blue"}}, "there is one question"},
 		"one answer to two":    {[]Question{colour, fruits}, Answer{Option: "1"}, "there are 2 questions"},
 		"words to two":         {[]Question{colour, fruits}, Answer{Message: "yes"}, "there are 2 questions"},
-		"two times nothing":    {[]Question{colour, fruits}, Answer{Answers: []string{"", " "}}, "no question is answered"},
-		"several where one is": {[]Question{colour}, Answer{Option: "Red, Blue"}, "is no option"},
+		"two times nothing":    {[]Question{colour, fruits}, Answer{Answers: []string{"", " "}}, "the answers are missing"},
+		"several where one is": {[]Question{colour}, Answer{Option: "Red, Blue"}, "unknown option"},
 		"too much":             {[]Question{colour, fruits}, Answer{Answers: []string{strings.Repeat("x", maxAsked/2), strings.Repeat("x", maxAsked/2)}}, "at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestPlansAndPermissions(t *testing.T) {
 	}
 	s := ready(t, clientAgent())
 	s.do(plan(s.agent(), "r"))
-	if r := s.refused(Answer{Decision: s.o.Decision.ID, Option: "accept", Message: "but"}); !strings.Contains(r.Why, "no words reach the agent") {
+	if r := s.refused(Answer{Decision: s.o.Decision.ID, Option: "accept", Message: "but"}); !strings.Contains(r.Why, "takes no message") {
 		t.Errorf("%+v", r)
 	}
 	if r := s.refused(Resume{}); r.Code != "conflict" || !strings.Contains(r.Why, s.o.Decision.ID) {
@@ -194,7 +194,7 @@ func TestWhatIsAskedIsSaidInOneSentence(t *testing.T) {
 	for want, what := range map[string]AgentPrompt{
 		"The agent asks: Which colour?":                                    asks("", "r", colour),
 		"The agent asks 2 questions: Which colour? / Which fruits?":        asks("", "r", colour, fruits),
-		"The agent asks whether its plan is good: # Two steps":             plan("", "r"),
+		"The agent asks you to approve its plan: # Two steps":              plan("", "r"),
 		"The agent asks for permission to use Bash: rm -r x":               permission("", "r"),
 		"The agent waits for an answer (permission): Claude needs your ok": {Type: "permission", Text: "Claude needs your ok"},
 	} {
@@ -257,7 +257,7 @@ func TestPromptOver(t *testing.T) {
 		id := s.o.Decision.ID
 		s.do(AgentPromptOver{s.agent(), "r"})
 		s.is("work", Running)
-		if closed := s.o.Settled[0].Closed; closed != "answered or withdrawn in the client" || s.replied("r").State != ReplyNone || !s.replied("r").Over {
+		if closed := s.o.Settled[0].Closed; closed != "answered or withdrawn in Claude Code" || s.replied("r").State != ReplyNone || !s.replied("r").Over {
 			t.Fatalf("%q, %+v", closed, s.replied("r"))
 		}
 		if r := s.refused(Answer{Decision: id, Option: "approve"}); r.Code != "conflict" || !strings.Contains(r.Why, "withdrawn") {
@@ -334,7 +334,7 @@ func TestNotificationOfARequestWithAHook(t *testing.T) {
 	s.now = s.now.Add(time.Minute)
 	told(s)
 	s.is("work", Waiting)
-	if got := s.o.Decision.names(); got != "done, cancel" || !strings.Contains(s.o.Decision.Context, "stopgate agent attach "+s.agent()) {
+	if got := s.o.Decision.names(); got != "done, fail, cancel" || !strings.Contains(s.o.Decision.Context, "stopgate agent attach "+s.agent()) {
 		t.Fatalf("%s: %s", got, s.o.Decision.Context)
 	}
 	for _, what := range []Happening{Answer{Decision: s.o.Decision.ID, Message: "yes"}, Tell{s.agent(), "yes"}, Resume{}} {
@@ -540,7 +540,7 @@ func TestClientsThatDoNotStart(t *testing.T) {
 	s := atWork(t, clientAgent())
 	s.do(AgentBlocked{s.agent(), "login", "Select login method:"})
 	s.is("work", Waiting)
-	if d := s.o.Decision; d.Source != FromStart || d.names() != "retry, cancel" || !strings.HasPrefix(d.Context, "The client is not logged in\n") || !strings.Contains(d.Context, "attach "+s.agent()) {
+	if d := s.o.Decision; d.Source != FromStart || d.names() != "retry, cancel" || !strings.HasPrefix(d.Context, "Claude Code is not logged in\n") || !strings.Contains(d.Context, "attach "+s.agent()) {
 		t.Fatalf("%s", text(d))
 	}
 	if s.do(AgentBlocked{s.agent(), "trust", ""}); s.facts() != "" {
@@ -551,7 +551,7 @@ func TestClientsThatDoNotStart(t *testing.T) {
 			s := s.fork(t)
 			s.do(first)
 			s.is("work", Running)
-			if s.o.Settled[0].Closed != "the client has started" || !s.o.Agent.Ready {
+			if s.o.Settled[0].Closed != "Claude Code has started" || !s.o.Agent.Ready {
 				t.Fatalf("%s", text(s.o))
 			}
 			if s.do(AgentBlocked{s.agent(), "login", ""}); s.facts() != "" {
@@ -574,7 +574,7 @@ func TestClientsThatDoNotStart(t *testing.T) {
 	t.Run("it ends", func(t *testing.T) {
 		s := s.fork(t)
 		s.do(AgentExited{AgentID: s.agent(), Code: 1, Tail: "Welcome\nError: no login\n"})
-		if d := s.o.Decision; d.Source != FromDead || d.Context != "The client ended before it had started: Error: no login" {
+		if d := s.o.Decision; d.Source != FromDead || d.Context != "Claude Code ended before it had started: Error: no login" {
 			t.Fatalf("%s", text(d))
 		}
 		s.do(Answer{Decision: s.o.Decision.ID, Message: "now"})

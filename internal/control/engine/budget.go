@@ -35,9 +35,9 @@ func (o *Owner) Budget() runbook.Budget {
 	return b
 }
 
-// overBudget reports whether the budget is used up. What cleans up after a cancel has none.
+// overBudget reports whether the budget is used up. What cleans up has none.
 func (d *draft) overBudget() bool {
-	if d.Cancelling {
+	if d.cleansUp() {
 		return false
 	}
 	money, spare := d.exceeded()
@@ -69,15 +69,19 @@ func (d *draft) spent(w AgentSpent) {
 	}
 }
 
-// exceed ends the agent, whose session stays, and asks a person whether more is to be
-// spent. Words are what the agent was to be told.
+// exceed ends the agent, whose session stays, or the command, and asks a person whether more is to
+// be spent. Words are what the agent was to be told.
 func (d *draft) exceed(words string) {
 	context := d.usedUp()
 	if d.Decision != nil {
-		context += "\nIt was waiting for a person: " + d.Decision.Context
+		context += "\nIt was waiting for a decision: " + d.Decision.Context
 		d.overtake("the budget is used up")
 	}
-	if !d.Agent.Exited {
+	switch {
+	case d.Agent == nil:
+		d.endShell()
+		d.fact(ShellDropped{d.Shell.Key})
+	case !d.Agent.Exited:
 		d.endAgent()
 	}
 	d.escalate(question{source: FromBudget, reason: "the budget is used up", context: context, undone: words})
@@ -96,10 +100,10 @@ func (d *draft) usedUp() string {
 	var all []string
 	money, spare := d.exceeded()
 	if money {
-		all = append(all, fmt.Sprintf("$%.2f were spent, of $%.2f", cost.USD, b.USD))
+		all = append(all, fmt.Sprintf("spent $%.2f of $%.2f", cost.USD, b.USD))
 	}
 	if spare {
-		all = append(all, fmt.Sprintf("it ran for %s, of %s", d.Ran.Round(time.Second), b.Time.Round(time.Second)))
+		all = append(all, fmt.Sprintf("ran for %s of %s", d.Ran.Round(time.Second), b.Time.Round(time.Second)))
 	}
 	return "The budget is used up: " + strings.Join(all, "; ")
 }
@@ -117,7 +121,11 @@ func (d *draft) extend(decision Decision, words string) {
 	if more != d.Extended {
 		d.fact(BudgetExtended{more})
 	}
-	if decision.Next == "" {
+	switch {
+	case decision.Next == "" && d.Agent == nil:
+		d.runStep()
+		return
+	case decision.Next == "":
 		d.reopen(words, true)
 		return
 	}
@@ -134,22 +142,28 @@ func (d *draft) keepTime() {
 	if d.Terminal() || len(d.step.Facts)+len(d.step.Effects) == 0 && !caughtUp {
 		return
 	}
-	if e := d.Plan.Pipeline.Expire; e.After > 0 && d.Decision != nil && d.Decision.Expires.IsZero() && !d.in.Late {
+	if e := d.expiry(); e.After > 0 && d.Decision != nil && d.Decision.Expires.IsZero() && !d.in.Late {
 		d.setTimer(expire, d.in.Time.Add(e.After))
 	}
 	d.keepBudget()
+	d.keepTimeout()
 }
 
-// keepBudget sets the timer for the end of the budget's time, which passes only while the
-// owner is at work. Where clocks disagree a little it is left as it is.
+// keepBudget sets the timer for the end of the budget's time.
 func (d *draft) keepBudget() {
 	left := d.Budget().Time - d.Ran
-	if !d.AtWork() || d.Cancelling || left <= 0 {
+	if !d.AtWork() || d.cleansUp() || left <= 0 {
 		d.cancelTimer(budget)
 		return
 	}
+	d.keepTimer(budget, left)
+}
+
+// keepTimer sets a timer for the end of a time that passes only while the owner is at work. Where
+// clocks disagree a little it is left as it is.
+func (d *draft) keepTimer(name string, left time.Duration) {
 	due := d.in.Time.Add(left)
-	if set, is := d.Timers[budget]; !is || set.Sub(due).Abs() > time.Minute {
-		d.setTimer(budget, due)
+	if set, is := d.Timers[name]; !is || set.Sub(due).Abs() > time.Minute {
+		d.setTimer(name, due)
 	}
 }

@@ -37,7 +37,7 @@ func TestMoneyRunsOut(t *testing.T) {
 	}
 	t.Run("the agent is ended and a person asked", func(t *testing.T) {
 		s := spent(t)
-		if d := s.o.Decision; d.Source != FromBudget || d.names() != "extend, done, cancel" || d.Context != "The budget is used up: $2.50 were spent, of $2.00" {
+		if d := s.o.Decision; d.Source != FromBudget || d.names() != "extend, done, cancel" || d.Context != "The budget is used up: spent $2.50 of $2.00" {
 			t.Fatalf("%s", text(d))
 		}
 		if s.effects() != "agent:kill notify" || s.o.Agent == nil {
@@ -47,7 +47,7 @@ func TestMoneyRunsOut(t *testing.T) {
 		for _, what := range []Happening{
 			AgentSpent{s.agent(), 3, 2500},
 			AgentWorking{AgentID: s.agent()},
-			AgentSignal{s.agent(), Signal{SignalEscalate, "help"}},
+			AgentSignal{AgentID: s.agent(), Signal: Signal{SignalEscalate, "help"}},
 			AgentIdle{AgentID: s.agent(), Prompt: "p"},
 			AgentExited{AgentID: s.agent()},
 		} {
@@ -97,7 +97,7 @@ func TestMoneyRunsOut(t *testing.T) {
 		s := spent(t)
 		decision := s.o.Decision.ID
 		s.do(AgentWorking{AgentID: s.agent()})
-		s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+		s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}})
 		s.do(AgentExited{AgentID: s.agent()})
 		if s.is("work", Waiting); s.o.Decision.ID != decision {
 			t.Fatalf("%s", text(s.o))
@@ -105,7 +105,7 @@ func TestMoneyRunsOut(t *testing.T) {
 	})
 	t.Run("complete", func(t *testing.T) {
 		s := spent(t)
-		s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+		s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}})
 		s.is("work", Waiting) // the step is done, and the next is not entered
 		if d := s.o.Decision; d.Source != FromBudget || d.Next != "next" || s.o.History[0].Outcome != "completed" {
 			t.Fatalf("%s", text(s.o))
@@ -211,7 +211,7 @@ func TestTimeRunsOut(t *testing.T) {
 		}
 		s.elapse(budget)
 		s.is("work", Waiting)
-		if d := s.o.Decision; d.Source != FromBudget || d.Context != "The budget is used up: it ran for 1h0m0s, of 1h0m0s" || s.effect(KillAgent).Target != s.agent() {
+		if d := s.o.Decision; d.Source != FromBudget || d.Context != "The budget is used up: ran for 1h0m0s of 1h0m0s" || s.effect(KillAgent).Target != s.agent() {
 			t.Fatalf("%s", text(d))
 		}
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "extend"})
@@ -220,27 +220,29 @@ func TestTimeRunsOut(t *testing.T) {
 			t.Fatalf("%s more", left)
 		}
 	})
-	t.Run("a command is let end", func(t *testing.T) {
+	t.Run("a command is ended", func(t *testing.T) {
 		s := limitedBy(t, shells("build", "test"), runbook.Budget{Time: time.Minute})
+		first := s.o.Shell.Key
 		s.elapse(budget)
-		s.is("build", Running)
-		if s.effects() != "" || len(s.o.Timers) != 0 {
-			t.Fatalf("%s %v", s.effects(), s.o.Timers)
-		}
-		s.now = s.now.Add(time.Hour)
-		s.do(ShellExited{Key: s.o.Shell.Key})
 		s.is("build", Waiting)
+		if d := s.o.Decision; d.Source != FromBudget || s.effect(KillShell).Target != first || s.o.Shell != nil {
+			t.Fatalf("%s", text(d))
+		}
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "extend"})
-		s.is("test", Running)
-		if left := s.o.Timers[budget].Sub(s.now); left != time.Minute {
+		s.is("build", Running)
+		if left := s.o.Timers[budget].Sub(s.now); left != time.Minute || s.o.Shell.Key == first {
 			t.Fatalf("%s more", left)
 		}
-	})
-	t.Run("the last command", func(t *testing.T) {
-		s := limitedBy(t, shells("build"), runbook.Budget{Time: time.Minute})
-		s.elapse(budget)
+		s.do(ShellExited{Key: first, Code: 143})
+		s.is("build", Running) // its own command's end, not that of the first
 		s.do(ShellExited{Key: s.o.Shell.Key})
-		s.is(runbook.EndDone, Ended)
+		s.is("test", Running)
+	})
+	t.Run("a command that is done by decision", func(t *testing.T) {
+		s := limitedBy(t, shells("build", "test"), runbook.Budget{Time: time.Minute})
+		s.elapse(budget)
+		s.do(Answer{Decision: s.o.Decision.ID, Option: "done"})
+		s.is("test", Running)
 	})
 	t.Run("on_cancel has no budget", func(t *testing.T) {
 		p := work(clientAgent(), "clean")
@@ -249,7 +251,7 @@ func TestTimeRunsOut(t *testing.T) {
 		s.do(AgentSpent{s.agent(), 2, 0})
 		s.do(Cancel{})
 		s.is("clean", Running)
-		if len(s.o.Timers) != 0 {
+		if _, set := s.o.Timers[budget]; set {
 			t.Fatalf("%v", s.o.Timers)
 		}
 	})
@@ -303,7 +305,7 @@ func TestTimeRunsOut(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	const words = "Nobody answered in time: decide yourself."
+	const words = "No answer in time: decide yourself."
 	lead := map[string]func(s *stage){
 		"stop":     func(s *stage) { s.do(AgentStop{s.agent(), ""}) },
 		"dead":     func(s *stage) { s.do(AgentExited{AgentID: s.agent()}) },
@@ -348,7 +350,7 @@ func TestExpiry(t *testing.T) {
 				if got := strings.Join([]string{s.o.Step, string(s.o.Status), d.Chosen}, " "); got != expected {
 					t.Fatalf("%s, want %s", got, expected)
 				}
-				if !d.Expired || d.Message != nobody || len(s.o.Timers) != 0 {
+				if !d.Expired || d.Message != unanswered || !s.o.Timers[expire].IsZero() {
 					t.Fatalf("%s", text(s.o))
 				}
 				if name == "question" && answer == runbook.DefaultGoOn && text(s.replied("r").Answers) != text([]string{words, words}) {
@@ -357,7 +359,7 @@ func TestExpiry(t *testing.T) {
 				if name == "stop" && answer == runbook.DefaultGoOn && s.effect(SendAgent).Text != defaultNudge {
 					t.Errorf("%+v", s.last)
 				}
-				if r := s.refused(Answer{Decision: id, Option: "1"}); r.Code != "conflict" || !strings.Contains(r.Why, "since nobody answered in time") {
+				if r := s.refused(Answer{Decision: id, Option: "1"}); r.Code != "conflict" || !strings.Contains(r.Why, "by default: no answer in time") {
 					t.Errorf("%+v", r)
 				}
 			})

@@ -26,6 +26,7 @@ func (d *draft) giveUp(why string) {
 		d.fact(PipelineCancelling{clip(why, maxWords)})
 	}
 	d.leave()
+	d.leaveOwn(step, StepCancelled{})
 	d.fact(StepCancelled{step.Name})
 	if again {
 		d.end(runbook.EndCancelled)
@@ -44,12 +45,12 @@ func (d *draft) varNames() string {
 // resume lets an owner go on that failed, at the step that failed, or that waits.
 func (d *draft) resume(r Resume) error {
 	if size := sizeOf(r); size > maxAsked {
-		return &Refusal{"invalid", fmt.Sprintf("the message and the variables take %d bytes; at most %d", size, maxAsked)}
+		return &Refusal{"invalid", fmt.Sprintf("the message and the variables have %d bytes; at most %d", size, maxAsked)}
 	}
 	vars := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.Vars)) {
 		if _, has := d.Vars[name]; !has {
-			return &Refusal{"invalid", fmt.Sprintf("there is no variable %q: those of this %s are %s", clip(name, 80), d.Kind, d.varNames())}
+			return &Refusal{"invalid", fmt.Sprintf("unknown variable %q: the variables of this %s are %s", clip(name, 80), d.Kind, d.varNames())}
 		}
 		vars[name] = sound(r.Vars[name])
 	}
@@ -63,20 +64,23 @@ func (d *draft) resume(r Resume) error {
 		d.fact(PipelineResumed{Vars: vars})
 		return d.answer(Answer{Decision: d.Decision.ID, Option: d.Decision.recommended(), Message: r.Message})
 	case d.Step != runbook.EndFailed:
-		return &Refusal{"conflict", fmt.Sprintf("only what failed or waits can be resumed; this is %s", d.where())}
+		return &Refusal{"conflict", fmt.Sprintf("only a failed or waiting run can be resumed; this one is %s", d.where())}
 	}
 	step, known := d.plannedStep(d.Failed)
 	if !known {
-		return &Refusal{"conflict", "there is no step to go on with"}
+		return &Refusal{"conflict", "there is no step to resume"}
 	}
 	if r.Message != "" && step.Run.Agent == "" {
-		return &Refusal{"invalid", fmt.Sprintf("step %q runs no agent that could be given a message", step.Name)}
+		return &Refusal{"invalid", fmt.Sprintf("step %q has no agent that could get a message", step.Name)}
 	}
 	how := opening{message: sound(r.Message)}
 	if how.message != "" {
 		how.session = d.lastSession(step.Name)
 	}
 	d.fact(PipelineResumed{step.Name, vars})
+	if step.Name == d.Plan.Pipeline.Finally { // all else was done
+		d.fact(PipelineEnding{runbook.EndDone})
+	}
 	if d.Kind == AgentRun {
 		d.fact(AgentRunStatusChanged{Status: runRunning})
 	}

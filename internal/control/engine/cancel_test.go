@@ -197,7 +197,7 @@ func TestResume(t *testing.T) {
 		if r := s.refused(Resume{Message: "hello"}); r.Code != "invalid" {
 			t.Fatalf("%+v", r)
 		}
-		if r := s.refused(Resume{Vars: map[string]string{"y": "2"}}); r.Code != "invalid" || !strings.Contains(r.Why, `no variable "y"`) {
+		if r := s.refused(Resume{Vars: map[string]string{"y": "2"}}); r.Code != "invalid" || !strings.Contains(r.Why, `unknown variable "y"`) {
 			t.Fatalf("%+v", r)
 		}
 		s.do(Resume{Vars: map[string]string{"x": "2"}})
@@ -266,13 +266,13 @@ func TestStartsThatFail(t *testing.T) {
 	s := start(t, shells("a"))
 	s.do(EffectFailed{Key: s.o.Shell.Key, Why: "no such directory"})
 	s.is(runbook.EndFailed, Ended)
-	if s.o.Error != "the command could not be started: no such directory" {
+	if s.o.Error != "cannot start the command: no such directory" {
 		t.Fatalf("%q", s.o.Error)
 	}
 	s = start(t, work(worker()))
 	s.do(EffectFailed{Key: s.effect(StartAgent).Key, Why: "no claude"})
 	s.is(runbook.EndFailed, Ended)
-	if s.o.Error != "the agent could not be started: no claude" {
+	if s.o.Error != "cannot start the agent: no claude" {
 		t.Fatalf("%q", s.o.Error)
 	}
 }
@@ -311,6 +311,23 @@ func TestShellsGetValuesEscaped(t *testing.T) {
 	}
 }
 
+// A local has one value from the start to the end, and what a variable holds is not taken for a
+// template in it either.
+func TestLocalsGetTheirValuesAtTheStart(t *testing.T) {
+	p := shells("a")
+	p.Pipeline.Locals = map[string]string{"title": "fix ${var.x}: ${name} ${invoke.dir}", "lib-1.title": "of the library"}
+	p.Pipeline.Steps[0].Run.Shell = `echo "${local.title}" "${local.lib-1.title}"`
+	p.Pipeline.Notify.OnStart = "${local.title}"
+	s := newStage(t, testOwner)
+	s.do(Create{Owner: s.id, Kind: Pipeline, Name: "p", Cwd: "/w", Plan: p, Vars: map[string]string{"x": `"$(rm) ${name}${local.title}`}})
+	if got, want := s.effect(StartShell).Shell.Script, `echo "fix \"\$(rm) \${name}\${local.title}: p /w" "of the library"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := s.effect(NotifyPerson).Text, `fix "$(rm) ${name}${local.title}: p /w`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestCreateRefuses(t *testing.T) {
 	good := Create{Owner: testOwner, Kind: Pipeline, Plan: shells("a")}
 	tests := map[string]func(c *Create){
@@ -345,10 +362,11 @@ func TestTheSameStartSentAgainIsOne(t *testing.T) {
 }
 
 func TestACommandThatIsTooLargeFailsItsStep(t *testing.T) {
-	p := shells("a")
-	p.Pipeline.Steps[0].Run.Shell = strings.Repeat("${var.x}", 100)
+	p := shells("a", "b")
+	p.Pipeline.Steps[1].Run.Shell = strings.Repeat("${var.x}", 100)
 	s := newStage(t, testOwner)
 	s.do(Create{Owner: s.id, Kind: Pipeline, Plan: p, Vars: map[string]string{"x": strings.Repeat("x", 4096)}})
+	s.do(ShellExited{Key: s.o.Shell.Key})
 	s.is(runbook.EndFailed, Ended)
 }
 

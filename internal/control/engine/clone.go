@@ -9,10 +9,11 @@ import (
 // nobody changes it.
 func (o *Owner) Clone() *Owner {
 	c := *o
-	c.Vars = maps.Clone(o.Vars)
+	c.Vars, c.Passed, c.Outputs = maps.Clone(o.Vars), maps.Clone(o.Passed), maps.Clone(o.Outputs)
+	c.Failures = slices.Clone(o.Failures)
 	c.Visits, c.History = maps.Clone(o.Visits), slices.Clone(o.History)
 	c.Attempts, c.Acted, c.Timers = maps.Clone(o.Attempts), maps.Clone(o.Acted), maps.Clone(o.Timers)
-	c.Spent = maps.Clone(o.Spent)
+	c.Spent, c.Workspaces = maps.Clone(o.Spent), maps.Clone(o.Workspaces)
 	c.Settled, c.Effects, c.Seen = slices.Clone(o.Settled), slices.Clone(o.Effects), slices.Clone(o.Seen)
 	c.Agent, c.Shell, c.Decision = clone(o.Agent), clone(o.Shell), clone(o.Decision)
 	if a := c.Agent; a != nil {

@@ -106,8 +106,9 @@ func checkFormat(what string, format, known int) error {
 // check finds what no step of ours has, and what Apply could not take.
 func (s *Step) check() error {
 	for _, e := range s.Effects {
-		if e.Key == "" || (e.Kind == StartShell) != (e.Shell != nil) || (e.Kind == StartAgent) != (e.Agent != nil) {
-			return fmt.Errorf("an effect of kind %q is not whole", e.Kind)
+		if e.Key == "" || (e.Kind == StartShell) != (e.Shell != nil) || (e.Kind == StartAgent) != (e.Agent != nil) ||
+			(e.Kind == MakeWorkspace || e.Kind == RemoveWorkspace) != (e.Workspace != nil) {
+			return fmt.Errorf("an effect of kind %q is incomplete", e.Kind)
 		}
 	}
 	for _, f := range s.Facts {
@@ -151,8 +152,8 @@ func decodeFact(text []byte) (Fact, error) {
 // factTypes are the types of all facts, by their names in the store.
 var factTypes = byName(
 	Created{Kind: Pipeline}, Created{Kind: AgentRun}, OwnerDeleted{},
-	StepStarted{}, StepCompleted{}, StepFailed{}, StepCancelled{}, StepWaiting{},
-	PipelineAdvanced{}, PipelineCancelling{}, PipelineResumed{}, AgentRunStatusChanged{},
+	StepStarted{}, StepCompleted{}, StepFailed{}, StepCancelled{}, StepWaiting{}, StepRetrying{}, StepSkipped{},
+	PipelineAdvanced{}, PipelineCancelling{}, PipelineEnding{}, PipelineResumed{}, AgentRunStatusChanged{},
 	AgentSignal{}, AgentIdle{}, AgentStop{}, AgentError{}, AgentRested{}, AgentWorking{}, AgentSession{},
 	AgentPrompt{}, AgentAsked{}, AgentPromptOver{}, AgentDeferred{}, AgentResaid{},
 	AgentBlocked{}, AgentReady{}, AgentBegan{}, AgentSpent{}, AgentExited{}, AgentRestarted{},
@@ -161,6 +162,7 @@ var factTypes = byName(
 	TimerSet{}, TimerCancelled{}, TimerFired{},
 	EffectStarted{}, EffectDone{}, EffectFailed{}, EffectLost{}, EffectDropped{},
 	ShellStarted{}, ShellExited{}, ShellDropped{},
+	WorkspaceWanted{}, WorkspaceMade{}, WorkspaceFailed{}, WorkspaceLeft{}, WorkspaceRemoved{},
 )
 
 func byName(facts ...Fact) map[string]reflect.Type {

@@ -50,7 +50,7 @@ func (c *cutter) take(text string) bool {
 // text takes a string without escapes, and what comes before it.
 func (c *cutter) text(before string) string {
 	if c.take(before) && c.take(`"`) {
-		if end := bytes.IndexByte(c.rest, '"'); end >= 0 && plain(c.rest[:end]) {
+		if end := bytes.IndexByte(c.rest, '"'); end >= 0 && unescaped(c.rest[:end]) {
 			s := string(c.rest[:end])
 			c.rest = c.rest[end+1:]
 			return s
@@ -60,7 +60,7 @@ func (c *cutter) text(before string) string {
 	return ""
 }
 
-func plain(text []byte) bool {
+func unescaped(text []byte) bool {
 	for _, b := range text {
 		if b < ' ' || b == '\\' || b >= utf8.RuneSelf {
 			return false

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"path/filepath"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/runbook"
@@ -17,7 +18,7 @@ func (d *draft) create(c Create) error {
 	}
 	created := Created{
 		Kind: c.Kind, Name: c.Name, Command: c.Command, Project: c.Project, Cwd: c.Cwd,
-		Vars: c.Vars, Plan: &c.Plan,
+		Vars: c.Vars, Passed: c.Passed, Plan: &c.Plan, Site: c.Site,
 	}
 	text, err := rawjson.Marshal(created)
 	if err != nil {
@@ -37,13 +38,16 @@ func (d *draft) create(c Create) error {
 // of it.
 func (c Create) check() error {
 	if !daemonapi.IsOwnerID(c.Owner) {
-		return invalid("%q is no id: 16 hexadecimal digits", c.Owner)
+		return invalid("invalid id %q: it must have 16 hexadecimal digits", c.Owner)
 	}
 	if c.Kind != Pipeline && c.Kind != AgentRun {
-		return invalid("%q is no kind of owner", c.Kind)
+		return invalid("unknown owner kind %q", c.Kind)
 	}
 	if len(c.Plan.Pipeline.Steps) == 0 {
 		return invalid("pipeline %q has no steps", c.Name)
+	}
+	if c.Plan.UsesWorkspaces() && !filepath.IsAbs(c.Site.Root) {
+		return invalid("no directory for workspaces is known")
 	}
 	names := map[string]bool{}
 	for _, step := range c.Plan.Pipeline.Steps {
@@ -51,8 +55,8 @@ func (c Create) check() error {
 			return invalid("a step cannot be called %q", step.Name)
 		}
 		names[step.Name] = true
-		if (step.Run.Shell == "") == (step.Run.Agent == "") || step.Run.Pipeline != "" {
-			return invalid("step %q runs neither one command nor one agent", step.Name)
+		if !runsOne(step) {
+			return invalid("step %q must run one command or one agent, or ask a person", step.Name)
 		}
 		if _, known := c.Plan.Agents[step.Run.Agent]; step.Run.Agent != "" && !known {
 			return invalid("step %q runs agent %q, which is not in the plan", step.Name, step.Run.Agent)
@@ -66,19 +70,33 @@ func (c Create) check() error {
 	return nil
 }
 
+// runsOne reports whether a step runs one thing, or asks a person.
+func runsOne(s runbook.Step) bool {
+	if s.Approval != nil {
+		return s.Run == (runbook.Run{}) && s.Approval.Answerable()
+	}
+	return (s.Run.Shell == "") != (s.Run.Agent == "") && s.Run.Pipeline == ""
+}
+
 func transitions(p runbook.Pipeline) []string {
-	all := []string{p.OnDone, p.OnFail, p.OnCancel}
+	all := []string{p.OnDone, p.OnFail, p.OnCancel, p.Finally}
 	for _, s := range p.Steps {
 		all = append(all, s.OnDone, s.OnFail, s.OnCancel)
+		if s.Approval == nil {
+			continue
+		}
+		for _, o := range s.Approval.Options {
+			all = append(all, o.Step)
+		}
 	}
 	return all
 }
 
 // forget ends the record of an owner at its end, once everything is done for it.
-func (d *draft) forget() error {
+func (d *draft) forget(by string) error {
 	if !d.Terminal() || len(d.Effects) > 0 {
-		return &Refusal{"conflict", "it is not at its end"}
+		return &Refusal{"conflict", "it has not ended"}
 	}
-	d.fact(OwnerDeleted{})
+	d.fact(OwnerDeleted{By: by})
 	return nil
 }

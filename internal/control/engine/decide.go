@@ -47,7 +47,7 @@ func (o *Owner) at(in Input) time.Time {
 func (d *draft) fit(o *Owner) (*draft, error) {
 	_, creates := d.in.What.(Create)
 	asked := creates || personal(d.step.Cause)
-	if d.tooLarge != "" && worded(d.in.What) {
+	if d.tooLarge != "" && (creates || worded(d.in.What)) {
 		return nil, &Refusal{"invalid", d.tooLarge}
 	}
 	if len(d.step.Effects) == 0 && !asked {
@@ -58,10 +58,10 @@ func (d *draft) fit(o *Owner) (*draft, error) {
 	case err == nil && len(text) <= maxStep:
 		return d, nil
 	case asked:
-		return nil, &Refusal{"invalid", fmt.Sprintf("what is to be run takes %d bytes with its variables; at most %d", len(text), maxStep)}
+		return nil, &Refusal{"invalid", fmt.Sprintf("the commands and prompts have %d bytes with their variables; at most %d", len(text), maxStep)}
 	}
 	d = newDraft(o, d.in)
-	d.giveIn(fmt.Sprintf("what follows takes %d bytes; at most %d", len(text), maxStep))
+	d.giveIn(fmt.Sprintf("the next step has %d bytes; at most %d", len(text), maxStep))
 	return d, nil
 }
 
@@ -86,9 +86,13 @@ func (d *draft) giveIn(why string) {
 	case EffectLost:
 		d.fact(EffectLost{e.Key, why})
 	}
-	if d.Terminal() {
-		return
+	if !d.Terminal() {
+		d.cutOff(why)
 	}
+}
+
+// cutOff ends an owner for which no step can run.
+func (d *draft) cutOff(why string) {
 	step := d.current()
 	d.overtake("the step failed")
 	d.leave()
@@ -130,9 +134,11 @@ func (o *Owner) pass(now time.Time) {
 }
 
 // AtWork reports whether the time passes that the budget limits: not while a person is
-// waited for, nor while the agent waits for room or for the end of an error.
+// waited for, nor while the agent waits for room or for the end of an error, nor before another
+// attempt.
 func (o *Owner) AtWork() bool {
-	return o.Status == Running && !o.parked() && !slices.ContainsFunc(o.Effects, func(e OpenEffect) bool {
+	_, pauses := o.Timers[retry]
+	return o.Status == Running && !pauses && !o.parked() && !slices.ContainsFunc(o.Effects, func(e OpenEffect) bool {
 		return e.Kind == StartAgent && !e.Started && o.Agent != nil && e.Agent.ID == o.Agent.ID
 	})
 }
@@ -250,12 +256,16 @@ func (d *draft) hear(what Happening) error {
 		d.effectLost(what)
 	case ShellExited:
 		d.shellExited(what)
+	case WorkspaceMade:
+		d.workspaceMade(what)
+	case WorkspaceRemoved:
+		d.workspaceRemoved(what)
 	case TimerFired:
 		d.timerFired(what)
 	case CaughtUp:
 		d.caughtUp()
 	case Forget:
-		return d.forget()
+		return d.forget(what.By)
 	default:
 		d.agentDid(what)
 	}

@@ -35,11 +35,11 @@ func (d *draft) ask(t trigger, reason, context string) {
 	d.escalate(q)
 }
 
-// escalate asks a person. Whoever calls it has seen to it that nobody is asked already.
+// escalate asks a person. The caller makes sure that no decision is open already.
 func (d *draft) escalate(q question) {
 	d.settleTriggers()
 	decision := Decision{
-		ID: decisionID(d.ID, d.Serial+1), Source: q.source, Step: d.Step, Context: clip(q.context, maxWords),
+		ID: decisionID(d.ID, d.Serial+1), Source: q.source, Step: d.Step, Context: clip(q.context, maxWords), Reason: escalated(q.reason),
 		Trigger: q.trigger, Undone: q.undone, Next: q.next, Ref: q.asking.Ref, Options: d.options(q), Created: d.in.Time,
 	}
 	if decision.Ref != "" {
@@ -59,6 +59,18 @@ func (d *draft) escalate(q question) {
 	d.notify(title, firstLine(decision.Context), decision.ID)
 }
 
+// escalated is a reason as people read it.
+func escalated(reason string) string {
+	handler, why, found := strings.Cut(reason, ": ")
+	switch {
+	case found && why == "escalate":
+		return "escalated: " + handler
+	case found && strings.HasPrefix(handler, "on_"):
+		return "escalated: " + handler + ", " + why
+	}
+	return reason
+}
+
 // The options' names.
 const (
 	optNudge   = "nudge"
@@ -71,42 +83,46 @@ const (
 	optApprove = "approve"
 	optDeny    = "deny"
 	optExtend  = "extend"
+	optFail    = "fail"
 )
 
 // options are the answers to a question, by what led to it. The last cancels.
 func (d *draft) options(q question) []Option {
 	cancel := Option{Name: optCancel, Description: "Cancel it"}
-	skip := Option{Name: optSkip, Description: "Count the step as done and go on"}
-	done := Option{Name: optDone, Description: "The step is done: go on"}
+	skip := Option{Name: optSkip, Description: "Treat the step as done and continue"}
+	done := Option{Name: optDone, Description: "The step is done; continue"}
+	fail := Option{Name: optFail, Description: "Fail the step"}
 	retry := func(what string) []Option {
-		return []Option{{optRetry, what, true}, skip, cancel}
+		return []Option{{optRetry, what, true}, skip, fail, cancel}
 	}
 	switch q.source {
+	case FromStep:
+		return append(d.approvalOptions(), cancel)
 	case FromDead, FromError:
-		return retry("Start the agent again in its session")
+		return retry("Restart the agent in its session")
 	case FromGate:
 		return retry("Run the gate again")
 	case FromLost:
-		return retry("Do it again")
+		return retry("Try again")
 	case FromQuestion:
 		return choicesOf(q.asking.Ask, cancel)
 	case FromPlan:
-		return []Option{{optAccept, "The plan is good: go on", true}, {Name: optRevise, Description: "The plan is to be changed, as your words say"}, cancel}
+		return []Option{{optAccept, "Approve the plan and continue", true}, {Name: optRevise, Description: "Change the plan as your message says"}, cancel}
 	case FromApproval:
-		return []Option{{Name: optApprove, Description: "Allow it"}, {Name: optDeny, Description: "Do not allow it; your words reach the agent"}, cancel}
+		return []Option{{Name: optApprove, Description: "Allow it"}, {Name: optDeny, Description: "Do not allow it; your message goes to the agent"}, cancel}
 	case FromStart:
-		return []Option{{optRetry, "Start the client again", true}, cancel}
+		return []Option{{optRetry, "Restart Claude Code", true}, cancel}
 	case FromBudget:
 		if q.next != "" {
-			done.Description = "End it here, as done"
+			done.Description = "Stop here and treat it as done"
 		}
-		return []Option{{optExtend, "Go on, with as much again", true}, done, cancel}
+		return []Option{{optExtend, "Continue with the same amount again", true}, done, cancel}
 	case FromPrompt:
 		if d.Agent.Client {
-			return []Option{done, cancel}
+			return []Option{done, fail, cancel}
 		}
 	}
-	return []Option{{optNudge, "Tell the agent to go on", true}, done, cancel}
+	return []Option{{optNudge, "Tell the agent to continue", true}, done, fail, cancel}
 }
 
 // choicesOf are the choices of the only question. Several questions are answered one by one.
@@ -142,7 +158,7 @@ func (d *draft) answer(a Answer) error {
 		size += sizeOf(words)
 	}
 	if size > maxAsked {
-		return invalid("the message takes %d bytes; at most %d", size, maxAsked)
+		return invalid("the message has %d bytes; at most %d", size, maxAsked)
 	}
 	a.Message = strings.TrimSpace(sound(a.Message))
 	c, err := d.Decision.choose(a)
@@ -150,10 +166,11 @@ func (d *draft) answer(a Answer) error {
 		return err
 	}
 	if d.Decision.Ref != "" && d.Agent.Killed && c.does != optCancel {
-		return &Refusal{"conflict", "the agent is being ended: the answer would reach nobody"}
+		return &Refusal{"conflict", "the agent is being killed and cannot get the answer"}
 	}
-	if c.message != "" && d.Agent == nil && c.does != optDone && c.does != optSkip && c.does != optCancel {
-		return &Refusal{"invalid", "no agent runs that could be given a message: choose one of " + d.Decision.names()}
+	told := []string{optDone, optSkip, optFail, optCancel}
+	if c.message != "" && d.Agent == nil && d.Decision.Source != FromStep && !slices.Contains(told, c.does) {
+		return &Refusal{"invalid", "no agent is running that could get a message: choose one of " + d.Decision.names()}
 	}
 	d.resolve(c, c.message)
 	return nil
@@ -164,13 +181,19 @@ func (d *draft) resolve(c choice, words string) {
 	decision := *d.Decision
 	d.hush(decision.ID)
 	d.fact(DecisionResolved{decision.ID, c.option, c.message, c.answers, c.expired})
+	if decision.Source == FromStep && c.does != optCancel {
+		d.decided(c)
+		return
+	}
 	switch c.does {
 	case optDone, optSkip:
 		d.finish(decision)
+	case optFail:
+		d.fail(colon("failed by a person", c.message))
 	case optCancel:
-		why := "a person decided so"
+		why := "cancelled by the user"
 		if c.expired {
-			why = nobody
+			why = unanswered
 		}
 		d.giveUp(why)
 	case optExtend:
@@ -235,7 +258,7 @@ func (d *Decision) choose(a Answer) (choice, error) {
 	if option == "" && a.Message != "" {
 		option = d.worded()
 		if option == "" {
-			return choice{}, invalid("words alone do not answer it: choose one of %s", d.names())
+			return choice{}, invalid("a message alone is not an answer: choose one of %s", d.names())
 		}
 	} else if i, err := d.find(option); err != nil {
 		return choice{}, err
@@ -243,7 +266,7 @@ func (d *Decision) choose(a Answer) (choice, error) {
 		option = d.Options[i].Name
 	}
 	if a.Message != "" && (option == optAccept || option == optApprove) {
-		return choice{}, invalid("with %q no words reach the agent", option)
+		return choice{}, invalid("the answer %q takes no message", option)
 	}
 	c := choice{does: option, option: option, message: a.Message}
 	return c, nil
@@ -257,7 +280,7 @@ func (d *Decision) worded() string {
 		return optRevise
 	case FromApproval:
 		return optDeny
-	case FromStart, FromBudget:
+	case FromStart, FromBudget, FromStep:
 		return ""
 	case FromPrompt:
 		if d.Options[0].Name != optNudge {
@@ -278,23 +301,27 @@ func (d *Decision) find(chosen string) (int, error) {
 	if chosen == "" {
 		return 0, invalid("choose one of %s, or give a message", d.names())
 	}
-	return 0, invalid("%q is no option: choose one of %s", clip(chosen, 80), d.names())
+	return 0, invalid("unknown option %q: choose one of %s", clip(chosen, 80), d.names())
 }
 
 func invalid(format string, args ...any) error {
 	return &Refusal{"invalid", fmt.Sprintf(format, args...)}
 }
 
-// nobody is why a decision has the answer that the runbook gives.
-const nobody = "nobody answered in time"
+// unanswered is why a decision has the answer that the runbook gives.
+const unanswered = "no answer in time"
 
-// expired answers a decision that nobody answered, as the runbook says.
+// expired answers a decision in place of a person, as the runbook says.
 func (d *draft) expired() {
 	if d.Decision == nil {
 		return
 	}
 	c := d.Decision.byDefault(d.Plan.Pipeline.Expire.Answer)
-	c.message, c.expired = nobody, true
+	if d.Decision.Source == FromStep {
+		c = d.approvalDefault()
+	}
+	c.message, c.expired = unanswered, true
+	d.notify("Decision expired: "+d.Name, firstLine(d.Decision.Context)+": "+unanswered+"; the runbook answers "+strconv.Quote(cmp.Or(c.option, "go on")), "")
 	d.resolve(c, "")
 }
 
@@ -312,7 +339,7 @@ func (d *Decision) byDefault(answer runbook.Default) choice {
 	case d.Source == FromQuestion:
 		var c choice
 		for range d.Ask.Questions {
-			c.answers = append(c.answers, "Nobody answered in time: decide yourself.")
+			c.answers = append(c.answers, "No answer in time: decide yourself.")
 		}
 		return c
 	case d.Source == FromApproval:
@@ -355,7 +382,7 @@ func (d *draft) settled(id string) error {
 	case s.Closed != "":
 		how = "was closed: " + s.Closed
 	case s.Expired:
-		how += ", since " + nobody
+		how += " by default: " + unanswered
 	}
 	return &Refusal{"conflict", fmt.Sprintf("the decision %s (%s)", how, s.Resolved.Format(time.RFC3339))}
 }

@@ -25,7 +25,7 @@ func asked(t testing.TB, source Source) *stage {
 	case FromStop:
 		s.do(AgentStop{s.agent(), ""})
 	case FromSignal:
-		s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}})
+		s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalEscalate, "help"}})
 	case FromDead:
 		s.do(AgentExited{AgentID: s.agent(), Code: 1})
 	case FromError:
@@ -52,12 +52,12 @@ func asked(t testing.TB, source Source) *stage {
 func TestRuling22AnsweringMovesTheOwner(t *testing.T) {
 	talk := map[string]string{
 		"nudge": "work running agent:send", "done": "next running agent:kill shell:start", "cancel": "cancelled ended agent:kill",
-		"words": "work running agent:send",
+		"fail": "failed ended agent:kill", "words": "work running agent:send",
 	}
 	with := func(changes map[string]string) map[string]string {
 		want := map[string]string{
 			"retry": "work running agent:kill agent:start", "skip": "next running agent:kill shell:start",
-			"cancel": "cancelled ended agent:kill", "words": "work running agent:send",
+			"fail": "failed ended agent:kill", "cancel": "cancelled ended agent:kill", "words": "work running agent:send",
 		}
 		for option, effects := range changes {
 			want[option] = effects
@@ -153,8 +153,8 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		code   string
 		says   string
 	}{
-		{Answer{Decision: id, Option: "retry", Message: ""}, "invalid", "nudge, done, cancel"},
-		{Answer{Decision: id, Option: "7", Message: ""}, "invalid", "nudge, done, cancel"},
+		{Answer{Decision: id, Option: "retry", Message: ""}, "invalid", "nudge, done, fail, cancel"},
+		{Answer{Decision: id, Option: "7", Message: ""}, "invalid", "nudge, done, fail, cancel"},
 		{Answer{Decision: id, Option: "", Message: ""}, "invalid", "or give a message"},
 		{Answer{Decision: id, Option: "", Message: " \n"}, "invalid", "or give a message"},
 		{Answer{Decision: "nothing", Option: "done", Message: ""}, "not_found", "nothing"},
@@ -172,7 +172,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 	s.do(AgentStop{s.agent(), ""})
 	id = s.o.Decision.ID
 	s.do(AgentWorking{AgentID: s.agent(), Prompt: ""})
-	if r := s.refused(Answer{Decision: id, Option: "done", Message: ""}); r.Code != "conflict" || !strings.Contains(r.Why, "somebody typed") {
+	if r := s.refused(Answer{Decision: id, Option: "done", Message: ""}); r.Code != "conflict" || !strings.Contains(r.Why, "typed into the session") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -15,6 +15,8 @@ type Effect struct {
 	Text   string      `json:"text,omitempty"`   // of SendAgent and NotifyPerson
 	Person bool        `json:"person,omitempty"` // of SendAgent: the words are a person's, who was told that the agent gets them
 
+	Workspace *WorkspaceTask `json:"workspace,omitempty"` // of MakeWorkspace and RemoveWorkspace
+
 	// Decision is what NotifyPerson tells of. When that is settled before it was sent, the
 	// effect is dropped.
 	Decision string `json:"decision,omitempty"`
@@ -32,11 +34,14 @@ const (
 	KillAgent    EffectKind = "agent:kill"
 	SendAgent    EffectKind = "agent:send"
 	NotifyPerson EffectKind = "notify"
+
+	MakeWorkspace   EffectKind = "workspace:make"
+	RemoveWorkspace EffectKind = "workspace:remove"
 )
 
 // AtMostOnce reports whether an effect that was started before a crash counts as done, although
 // it may not have taken place. All others are carried out again under the same key: what was
-// started under a key is not started again, and a message is found where it was left, or is lost.
+// started under a key is not started again, a workspace is found as far as it was made or removed, and a message is found where it was left, or is lost.
 func (k EffectKind) AtMostOnce() bool { return k == NotifyPerson }
 
 // ShellStart is a command for sh.
@@ -44,18 +49,24 @@ type ShellStart struct {
 	Script string `json:"script"`
 	Cwd    string `json:"cwd"`
 	Step   string `json:"step"` // for the log
+
+	Env     map[string]string `json:"env,omitempty"`
+	EnvFile string            `json:"env_file,omitempty"` // read when it starts; relative to Cwd
 }
 
 // AgentStart is an agent to be started.
 type AgentStart struct {
-	ID     string             `json:"id"`
-	Name   string             `json:"name"`
-	Run    string             `json:"run"`
-	Prompt string             `json:"prompt,omitempty"`
-	Resume string             `json:"resume,omitempty"` // the session to go on with
-	Env    map[string]string  `json:"env,omitempty"`
-	Cwd    string             `json:"cwd"`
-	Step   string             `json:"step"`
+	ID     string            `json:"id"`
+	Name   string            `json:"name"`
+	Run    string            `json:"run"`
+	Prompt string            `json:"prompt,omitempty"`
+	Resume string            `json:"resume,omitempty"` // the session to go on with
+	Env    map[string]string `json:"env,omitempty"`
+	Cwd    string            `json:"cwd"`
+	Step   string            `json:"step"`
+
+	EnvFile string `json:"env_file,omitempty"` // as of ShellStart
+
 	OnStop runbook.StopAction `json:"on_stop"`
 	AtMost int                `json:"at_most,omitempty"` // agents of that name in the project at once
 

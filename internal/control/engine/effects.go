@@ -43,10 +43,15 @@ func (d *draft) effectFailed(e EffectFailed) {
 		d.agentFailed(effect, e.Why)
 	case SendAgent:
 		if !e.Kept {
-			d.undelivered(effect, "The message to the agent could not be delivered: "+e.Why)
+			d.undelivered(effect, "Cannot deliver the message to the agent: "+e.Why)
 		}
 	case KillShell, KillAgent:
-		d.notify("Something still runs: "+d.Name, "It could not be ended: "+e.Why, "")
+		d.notify("Still running: "+d.Name, "It could not be killed: "+e.Why, "")
+		d.unremovable("a process in it could not be killed: " + e.Why)
+	case MakeWorkspace:
+		d.workspaceFailed(effect, e.Why)
+	case RemoveWorkspace:
+		d.workspaceStays(effect, "it could not be removed: "+e.Why)
 	}
 }
 
@@ -65,11 +70,11 @@ func (d *draft) effectLost(e EffectLost) {
 		d.of(effect.Agent.ID, func() { d.exited(AgentExited{AgentID: effect.Agent.ID, Gone: true}) })
 	case SendAgent:
 		if d.keeps(effect) { // but not here: it may have been heard
-			d.notify("A message may be lost: "+d.Name, colon("Nobody knows whether this reached the agent", effect.Text), "")
+			d.notify("A message may be lost: "+d.Name, colon("It is unknown whether this reached the agent", effect.Text), "")
 			d.messageSettled(effect)
 			return
 		}
-		d.undelivered(effect, colon("Nobody knows whether the message reached the agent", e.Why))
+		d.undelivered(effect, colon("It is unknown whether the message reached the agent", e.Why))
 	}
 }
 
@@ -82,7 +87,7 @@ func (d *draft) shellFailed(effect OpenEffect, why string) {
 		return
 	}
 	d.fact(ShellExited{Key: effect.Key, Code: -1})
-	d.fail("the command could not be started: " + why)
+	d.fail("cannot start the command: " + why)
 }
 
 func (d *draft) agentFailed(effect OpenEffect, why string) {
@@ -91,7 +96,7 @@ func (d *draft) agentFailed(effect OpenEffect, why string) {
 	}
 	d.gone(AgentExited{Code: -1})
 	if d.Status == Running {
-		d.fail("the agent could not be started: " + why)
+		d.fail("cannot start the agent: " + why)
 	}
 }
 
@@ -137,7 +142,7 @@ func (d *draft) notifyUnheard() {
 }
 
 func (d *draft) notifyLost(words string) {
-	d.notify("A message did not arrive: "+d.Name, colon("The agent's step was over before it could be told", words), "")
+	d.notify("A message was not delivered: "+d.Name, colon("The agent's step ended before the message could be delivered", words), "")
 }
 
 // hears reports whether the agent can be told something now.

@@ -38,8 +38,9 @@ const (
 	Ended   Status = "ended"
 )
 
-// MaxVisits is how often one step may be entered before its pipeline fails: a cycle of
-// on_fail would go on for ever. A person who resumes starts the count again.
+// MaxVisits is how often one step may be entered before its pipeline fails, where the runbook
+// says nothing else: a cycle of on_fail would go on for ever. A person who resumes starts the
+// count again.
 const MaxVisits = 5
 
 // Owner is a pipeline, or an agent that runs alone (then its plan has one step). It is
@@ -52,17 +53,27 @@ type Owner struct {
 	Project string            `json:"project"` // root
 	Cwd     string            `json:"cwd"`
 	Vars    map[string]string `json:"vars,omitempty"`
-	Plan    *runbook.Plan     `json:"plan"` // shared by all owners with the same one; never changed
+	Passed  map[string]string `json:"passed,omitempty"` // environment variables of the person who started it
+	Plan    *runbook.Plan     `json:"plan"`             // shared by all owners with the same one; never changed
 	Created time.Time         `json:"created"`
 	Updated time.Time         `json:"updated"`
+	Ended   time.Time         `json:"ended,omitzero"`
 
-	Step       string         `json:"step"` // of the plan, or one of the ends
-	Status     Status         `json:"status"`
-	Error      string         `json:"error,omitempty"`  // why it failed
-	Failed     string         `json:"failed,omitempty"` // the step that failed last: there it is resumed
-	Cancelling bool           `json:"cancelling,omitempty"`
-	Visits     map[string]int `json:"visits,omitempty"`
-	History    []Visit        `json:"history,omitempty"`
+	Step       string            `json:"step"` // of the plan, or one of the ends
+	Status     Status            `json:"status"`
+	Error      string            `json:"error,omitempty"`    // why it failed
+	Failed     string            `json:"failed,omitempty"`   // the step that failed last: there it is resumed
+	Failures   []Failure         `json:"failures,omitempty"` // steps that failed and were not completed since
+	Cancelling bool              `json:"cancelling,omitempty"`
+	Cancelled  string            `json:"cancelled,omitempty"` // why it was cancelled
+	Ending     string            `json:"ending,omitempty"`    // the end that follows finally
+	Visits     map[string]int    `json:"visits,omitempty"`
+	History    []Visit           `json:"history,omitempty"`
+	Outputs    map[string]Output `json:"outputs,omitempty"` // what steps that have ended, or were skipped, left behind
+
+	Attempt int           `json:"attempt,omitempty"` // of the current step, where it is not the first
+	Timeout time.Duration `json:"timeout,omitempty"` // of the current step
+	Since   time.Duration `json:"since,omitempty"`   // Ran when the current step began
 
 	Agent    *Agent               `json:"agent,omitempty"`    // of the current step; nil in a shell step and at the end
 	Shell    *Shell               `json:"shell,omitempty"`    // the command that runs now: the step's, or a gate's
@@ -70,6 +81,9 @@ type Owner struct {
 	Acted    map[string]time.Time `json:"acted,omitempty"`    // when the trigger's action was last taken
 	Decision *Decision            `json:"decision,omitempty"` // the open one
 	Settled  []Decision           `json:"settled,omitempty"`  // the latest that were answered or overtaken
+
+	Site       Site                 `json:"site,omitzero"`
+	Workspaces map[string]Workspace `json:"workspaces,omitempty"` // by the agent whose own they are; the owner's under ""
 
 	Spent    map[string]Spent `json:"spent,omitempty"`   // by agent; those of long ago together under ""
 	Ran      time.Duration    `json:"ran,omitempty"`     // how long it was at work, as of Updated
@@ -86,14 +100,29 @@ type Owner struct {
 	Version uint64 `json:"-"`
 }
 
-// Visit is one time that a step was entered.
+// Failure is a step that failed.
+type Failure struct {
+	Step  string `json:"step"`
+	Error string `json:"error"`
+}
+
+// Output is what a step left behind for those after it.
+type Output struct {
+	Values map[string]string `json:"values,omitempty"`
+	Tail   string            `json:"tail,omitempty"`   // the last lines that its command printed
+	Signal string            `json:"signal,omitempty"` // the words of its agent's signal
+	Error  string            `json:"error,omitempty"`
+}
+
+// Visit is one time that a step was entered, or run again.
 type Visit struct {
 	Step     string    `json:"step"`
+	Attempt  int       `json:"attempt,omitempty"`  // where it is not the first
 	AgentID  string    `json:"agent_id,omitempty"` // the newest, where it was started again
 	Session  string    `json:"session,omitempty"`  // the client's when the agent was left
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
-	Outcome  string    `json:"outcome,omitempty"` // completed, failed, cancelled; empty while it goes on
+	Outcome  string    `json:"outcome,omitempty"` // completed, failed, cancelled, skipped; empty while it goes on
 	Error    string    `json:"error,omitempty"`
 }
 
@@ -116,6 +145,9 @@ type Shell struct {
 	Key  string `json:"key"`
 	Gate string `json:"gate,omitempty"` // the trigger that it is the gate of; empty for a step's own command
 	Moot bool   `json:"moot,omitempty"` // the agent works again: only success counts
+
+	Timeout time.Duration `json:"timeout,omitempty"`
+	Since   time.Duration `json:"since,omitempty"` // Ran when it began
 }
 
 // Decision is a question to a person. Answering it moves its owner.
@@ -125,6 +157,7 @@ type Decision struct {
 	AgentID  string    `json:"agent_id,omitempty"`
 	Step     string    `json:"step"`
 	Context  string    `json:"context"`            // why it is asked, in a sentence or a few
+	Reason   string    `json:"reason,omitempty"`   // the same in a few words, such as "escalated: on_stop"
 	Trigger  string    `json:"trigger,omitempty"`  // what the agent did, where that led here
 	Undone   string    `json:"undone,omitempty"`   // the message that may not have arrived: what retry sends
 	Next     string    `json:"next,omitempty"`     // the step that is not entered before it is answered
@@ -160,6 +193,7 @@ const (
 	FromApproval Source = "approval" // likewise: of the use of a tool
 	FromStart    Source = "start"    // the client did not start
 	FromBudget   Source = "budget"   // it is used up
+	FromStep     Source = "step"     // a step that a person decides
 )
 
 // Option is one answer.

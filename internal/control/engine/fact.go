@@ -40,7 +40,9 @@ type (
 		Project string            `json:"project"`
 		Cwd     string            `json:"cwd"`
 		Vars    map[string]string `json:"vars,omitempty"`
+		Passed  map[string]string `json:"passed,omitempty"`
 		Plan    *runbook.Plan     `json:"plan"`
+		Site    Site              `json:"site,omitzero"`
 	}
 	// StepStarted is a step that was entered. The agent is on record before it starts.
 	StepStarted struct {
@@ -49,6 +51,19 @@ type (
 		AgentName string `json:"agent_name,omitempty"`
 		Session   string `json:"session,omitempty"` // where it goes on with an old one
 		Client    bool   `json:"client,omitempty"`
+		Attempt   int    `json:"attempt,omitempty"` // where it is not the first
+
+		Timeout time.Duration `json:"timeout,omitempty"`
+	}
+	// StepRetrying is a step that failed, and is to be run again.
+	StepRetrying struct {
+		Step    string `json:"step"`
+		Error   string `json:"error"`
+		Attempt int    `json:"attempt"` // the next
+	}
+	// StepSkipped is a step whose condition does not hold.
+	StepSkipped struct {
+		Step string `json:"step"`
 	}
 	// StepCompleted is a step that succeeded.
 	StepCompleted struct {
@@ -84,13 +99,19 @@ type (
 	PipelineCancelling struct {
 		Why string `json:"why,omitempty"`
 	}
+	// PipelineEnding is a pipeline at its end but for its finally.
+	PipelineEnding struct {
+		At string `json:"at"`
+	}
 	// PipelineResumed is an owner that a person let go on. Step is empty when it waited.
 	PipelineResumed struct {
 		Step string            `json:"step,omitempty"`
 		Vars map[string]string `json:"vars,omitempty"`
 	}
-	// OwnerDeleted is an owner that is forgotten.
-	OwnerDeleted struct{}
+	// OwnerDeleted is an owner that is forgotten. It stays the last that is known of it.
+	OwnerDeleted struct {
+		By string `json:"by,omitempty"`
+	}
 )
 
 // The statuses of agents that run alone.
@@ -129,8 +150,8 @@ func (f Created) EventType() string {
 
 func (f Created) apply(o *Owner, s *Step) {
 	o.Kind, o.Name, o.Command = f.Kind, f.Name, f.Command
-	o.Project, o.Cwd = f.Project, f.Cwd
-	o.Vars, o.Plan = maps.Clone(f.Vars), f.Plan
+	o.Project, o.Cwd, o.Site = f.Project, f.Cwd, f.Site
+	o.Vars, o.Passed, o.Plan = maps.Clone(f.Vars), maps.Clone(f.Passed), f.Plan
 	o.Created, o.Status = s.Time, Running
 }
 
@@ -138,9 +159,12 @@ func (StepStarted) EventType() string { return "step:started" }
 
 func (f StepStarted) apply(o *Owner, s *Step) {
 	o.Step, o.Status = f.Step, Running
-	o.Visits = with(o.Visits, f.Step, o.Visits[f.Step]+1)
-	o.History = latest(append(o.History, Visit{Step: f.Step, AgentID: f.AgentID, Started: s.Time}), keptVisits)
+	if f.Attempt == 0 {
+		o.Visits = with(o.Visits, f.Step, o.Visits[f.Step]+1)
+	}
+	o.History = latest(append(o.History, Visit{Step: f.Step, Attempt: f.Attempt, AgentID: f.AgentID, Started: s.Time}), keptVisits)
 	o.Agent, o.Shell = nil, nil
+	o.Attempt, o.Timeout, o.Since = f.Attempt, f.Timeout, o.Ran
 	if f.AgentID != "" {
 		o.begin(Agent{ID: f.AgentID, Name: f.AgentName, Session: f.Session, Life: Life{Client: f.Client}}, s)
 	}
@@ -150,6 +174,7 @@ func (StepCompleted) EventType() string { return "step:completed" }
 
 func (f StepCompleted) apply(o *Owner, s *Step) {
 	o.left(f.Step, "completed", "", s)
+	o.clearFailure(f.Step)
 	o.Attempts, o.Acted = nil, nil
 }
 
@@ -158,6 +183,34 @@ func (StepFailed) EventType() string { return "step:failed" }
 func (f StepFailed) apply(o *Owner, s *Step) {
 	o.left(f.Step, "failed", f.Error, s)
 	o.Failed, o.Error = f.Step, f.Error
+	o.clearFailure(f.Step)
+	o.Failures = append(o.Failures, Failure(f))
+}
+
+// clearFailure takes a step off those that failed: it was completed, or has failed again.
+func (o *Owner) clearFailure(step string) {
+	o.Failures = slices.DeleteFunc(o.Failures, func(f Failure) bool { return f.Step == step })
+	if len(o.Failures) == 0 {
+		o.Failures = nil
+	}
+}
+
+func (StepRetrying) EventType() string { return "step:retrying" }
+
+func (f StepRetrying) apply(o *Owner, s *Step) {
+	o.left(f.Step, "failed", f.Error, s)
+	o.Error, o.Attempt = f.Error, f.Attempt
+}
+
+func (StepSkipped) EventType() string { return "step:skipped" }
+
+func (f StepSkipped) apply(o *Owner, s *Step) {
+	o.Step = f.Step
+	o.Visits = with(o.Visits, f.Step, o.Visits[f.Step]+1)
+	o.History = latest(append(o.History, Visit{Step: f.Step, Started: s.Time, Finished: s.Time, Outcome: "skipped"}), keptVisits)
+	if _, ran := o.Outputs[f.Step]; !ran {
+		o.Outputs = with(o.Outputs, f.Step, Output{})
+	}
 }
 
 func (StepCancelled) EventType() string { return "step:cancelled" }
@@ -174,8 +227,10 @@ func (o *Owner) left(step, outcome, failure string, s *Step) {
 		if o.Agent != nil {
 			last.Session = o.Agent.Session
 		}
+		o.keepOutput(step, failure)
 	}
 	o.Agent, o.Shell, o.Timers = nil, nil, nil
+	o.Attempt, o.Timeout, o.Since = 0, 0, 0
 }
 
 // visit is the newest.
@@ -194,21 +249,28 @@ func (PipelineAdvanced) EventType() string { return "pipeline:advanced" }
 
 func (f PipelineAdvanced) apply(o *Owner, s *Step) {
 	o.Step = f.Step
-	switch f.Step {
-	case runbook.EndDone, runbook.EndFailed, runbook.EndCancelled:
-		o.end()
+	if runbook.IsEnd(f.Step) {
+		o.end(s)
 	}
 }
 
+func (PipelineEnding) EventType() string { return "pipeline:ending" }
+
+func (f PipelineEnding) apply(o *Owner, s *Step) { o.Ending = f.At }
+
 // end is what remains of an owner at its end.
-func (o *Owner) end() {
-	o.Status = Ended
+func (o *Owner) end(s *Step) {
+	o.Status, o.Ended, o.Ending = Ended, s.Time, ""
 	o.Agent, o.Shell, o.Timers = nil, nil, nil
 	o.Attempts, o.Acted, o.Visits = nil, nil, nil
 	o.Seen = latest(o.Seen, keptSettled)
-	if o.Step != runbook.EndFailed {
+	switch {
+	case o.Step != runbook.EndFailed:
 		o.Error, o.Failed = "", ""
+	case len(o.Failures) > 0: // what it failed for, not what its clean-up did
+		o.Failed, o.Error = o.Failures[0].Step, o.Failures[0].Error
 	}
+	o.Failures = nil
 }
 
 func (AgentRunStatusChanged) EventType() string { return "agent_run:status_changed" }
@@ -221,20 +283,20 @@ func (f AgentRunStatusChanged) apply(o *Owner, s *Step) {
 		o.Status = Waiting
 	case runCompleted:
 		o.Step = runbook.EndDone
-		o.end()
+		o.end(s)
 	case runFailed:
 		o.Step = runbook.EndFailed
-		o.end()
+		o.end(s)
 	case runCancelled:
 		o.Step = runbook.EndCancelled
-		o.end()
+		o.end(s)
 	}
 }
 
 func (PipelineCancelling) EventType() string { return "pipeline:cancelling" }
 
 func (f PipelineCancelling) apply(o *Owner, s *Step) {
-	o.Cancelling, o.Visits = true, nil
+	o.Cancelling, o.Cancelled, o.Visits = true, f.Why, nil
 }
 
 func (PipelineResumed) EventType() string { return "pipeline:resumed" }
@@ -245,8 +307,8 @@ func (f PipelineResumed) apply(o *Owner, s *Step) {
 	}
 	o.Visits, o.Attempts, o.Acted = nil, nil, nil
 	if f.Step != "" {
-		o.Status, o.Step = Running, f.Step
-		o.Error, o.Failed, o.Cancelling = "", "", false
+		o.Status, o.Step, o.Ended, o.Ending = Running, f.Step, time.Time{}, ""
+		o.Error, o.Failed, o.Cancelling, o.Cancelled = "", "", false, ""
 	}
 }
 

@@ -19,6 +19,7 @@ type (
 	AgentSignal struct {
 		AgentID string `json:"agent_id"`
 		Signal
+		Values map[string]string `json:"values,omitempty"`
 	}
 	// AgentIdle is an agent that waits for input. Prompt is the client's prompt id: one idle
 	// counts once.

@@ -38,6 +38,9 @@ func (f DecisionCreated) apply(o *Owner, s *Step) {
 func (DecisionResolved) EventType() string { return "decision:resolved" }
 
 func (f DecisionResolved) apply(o *Owner, s *Step) {
+	if o.Decision != nil && o.Decision.Source == FromStep {
+		o.Outputs = with(o.Outputs, o.Step, Output{Values: map[string]string{"answer": f.Chosen}, Signal: f.Message})
+	}
 	o.settle(s, func(d *Decision) {
 		d.Chosen, d.Message, d.Answers, d.Expired = f.Chosen, f.Message, f.Answers, f.Expired
 	})

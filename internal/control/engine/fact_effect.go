@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // What becomes of effects, and of the commands that they start.
 type (
@@ -32,6 +35,8 @@ type (
 	ShellStarted struct {
 		Key  string `json:"key"`
 		Gate string `json:"gate,omitempty"`
+
+		Timeout time.Duration `json:"timeout,omitempty"`
 	}
 	// ShellExited is a command that has ended. Lost means that it is not known how.
 	ShellExited struct {
@@ -39,6 +44,9 @@ type (
 		Code int    `json:"code"`
 		Lost bool   `json:"lost,omitempty"`
 		Tail string `json:"tail,omitempty"` // the end of what it printed
+
+		Output map[string]string `json:"output,omitempty"` // what it wrote for other steps
+		Fault  string            `json:"fault,omitempty"`  // why that cannot be read
 	}
 	// ShellDropped is a gate whose answer is no longer wanted.
 	ShellDropped struct {
@@ -66,9 +74,18 @@ func (f EffectFailed) apply(o *Owner, s *Step)  { o.closeEffect(f.Key, f.Kept) }
 func (f EffectLost) apply(o *Owner, s *Step)    { o.closeEffect(f.Key, false) }
 func (f EffectDropped) apply(o *Owner, s *Step) { o.closeEffect(f.Key, f.Kept) }
 
-func (f ShellStarted) apply(o *Owner, s *Step) { o.Shell = &Shell{Key: f.Key, Gate: f.Gate} }
-func (ShellExited) apply(o *Owner, s *Step)    { o.Shell = nil }
-func (ShellDropped) apply(o *Owner, s *Step)   { o.Shell = nil }
+func (f ShellStarted) apply(o *Owner, s *Step) {
+	o.Shell = &Shell{Key: f.Key, Gate: f.Gate, Timeout: f.Timeout, Since: o.Ran}
+}
+
+func (f ShellExited) apply(o *Owner, s *Step) {
+	if o.Shell != nil && o.Shell.Gate == "" && !f.Lost {
+		o.Outputs = with(o.Outputs, o.Step, Output{Values: f.Output, Tail: lastLines(f.Tail)})
+	}
+	o.Shell = nil
+}
+
+func (ShellDropped) apply(o *Owner, s *Step) { o.Shell = nil }
 
 // closeEffect takes an effect off the open ones. The words of a message that did not arrive can
 // be kept for the agent.

@@ -64,15 +64,15 @@ func (d *draft) of(agent string, do func()) {
 func (d *draft) listens() bool { return d.Status == Running && !d.Agent.Exited }
 
 func (d *draft) signalled(w AgentSignal) {
-	w.Message = clip(w.Message, maxWords)
+	w.Message, w.Values = clip(w.Message, maxWords), soundOutput(w.Values)
 	switch w.Kind {
-	case SignalComplete:
+	case SignalComplete, SignalFail:
 		d.fact(w)
 		if d.Agent.Busy && (d.Agent.Exited || d.waitsFor(FromBudget)) {
 			return // its turn is cut off: nobody will look at what it leaves
 		}
 		if d.Decision != nil {
-			d.overtake("the agent completed")
+			d.overtake(map[string]string{SignalComplete: "the agent completed", SignalFail: "the agent failed"}[w.Kind])
 			d.runsOn()
 		}
 		d.leaveOff()
@@ -84,7 +84,7 @@ func (d *draft) signalled(w AgentSignal) {
 		d.overtake("the agent escalated again")
 		d.escalate(question{
 			source: FromSignal, reason: "agent:signal escalate",
-			context: cmp.Or(w.Message, "The agent asks for a person"),
+			context: cmp.Or(w.Message, "The agent asks for your help"),
 		})
 	case SignalContinue:
 		d.fact(w)
@@ -92,21 +92,26 @@ func (d *draft) signalled(w AgentSignal) {
 	}
 }
 
-// leaveOff completes the step of an agent that has said that it is complete. One that is in a
+// leaveOff ends the step of an agent that has said that it is complete, or has failed. One that is in a
 // turn ends that first, by a stop: whoever else looks at it, such as the project's gates, may
 // send it back to work. A turn that ends without one was seen by nobody. Where they have given
 // up, a person decides. Who was told that the agent gets their words is not left out of it.
 func (d *draft) leaveOff() bool {
-	if s := d.Agent.Signal; s == nil || s.Kind != SignalComplete || d.Agent.Busy || d.Status != Running || d.wordsComing() {
+	s := d.Agent.Signal
+	if s == nil || s.Kind == SignalEscalate || d.Agent.Busy || d.Status != Running || d.wordsComing() {
 		return false
 	}
-	if d.Agent.Unmet == "" {
+	switch {
+	case s.Kind == SignalFail:
+		d.fail(colon("the agent signalled fail", s.Message))
+		return true
+	case d.Agent.Unmet == "":
 		d.complete()
 		return true
 	}
 	d.escalate(question{
-		source: FromSignal, reason: "agent:signal complete, and it is not fixed",
-		context: "The agent says that it is complete, and was let go with this: " + d.Agent.Unmet,
+		source: FromSignal, reason: "agent:signal complete, with open failures",
+		context: "The agent says that it is done, but was allowed to stop with open failures: " + d.Agent.Unmet,
 	})
 	return true
 }
@@ -210,7 +215,7 @@ func (d *draft) working(w AgentWorking) {
 	}
 	d.calm()
 	if d.Status == Waiting && w.Source != sourceTask && !w.Ours && !d.waitsFor(FromBudget) && !d.Decision.Subagent {
-		d.overtake("somebody typed into the session")
+		d.overtake("a prompt was typed into the session")
 		d.intervened()
 	}
 }
@@ -251,9 +256,9 @@ func (w AgentExited) outcome(early bool) string {
 	text := fmt.Sprintf("The agent exited with status %d", w.Code)
 	switch {
 	case early:
-		text = "The client ended before it had started"
+		text = "Claude Code ended before it had started"
 	case w.Gone:
-		text = "The agent is gone: nobody knows how it ended"
+		text = "The agent is gone; its exit status is unknown"
 	}
 	return colon(text, clip(lastLine(w.Tail), 500))
 }

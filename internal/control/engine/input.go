@@ -40,7 +40,9 @@ type (
 		Project string
 		Cwd     string
 		Vars    map[string]string
+		Passed  map[string]string
 		Plan    runbook.Plan
+		Site    Site
 	}
 	// Cancel ends an owner by way of its on_cancel.
 	Cancel struct{ Why string }
@@ -68,7 +70,9 @@ type (
 	// happened while it was away: from here on things happen now.
 	CaughtUp struct{}
 	// Forget ends the record of an owner that is at its end.
-	Forget struct{}
+	Forget struct {
+		By string // who wants it
+	}
 )
 
 func (Create) EventType() string   { return "create" }

@@ -31,7 +31,7 @@ func newHistory(t fataler, pick picker) *history {
 	h := &history{stage: newStage(t, testOwner), outside: newOutside(t), pick: pick}
 	create := Create{
 		Owner: h.id, Kind: Pipeline, Name: "fix", Command: "fix", Project: "/p", Cwd: "/p",
-		Vars: map[string]string{"x": "$(1)"}, Plan: randomPlan(pick),
+		Vars: map[string]string{"x": "$(1)"}, Plan: randomPlan(pick), Site: testSite,
 	}
 	if pick.chance(25, "alone") {
 		create.Kind, create.Plan = AgentRun, solo(randomAgent(pick, "worker"))
@@ -94,12 +94,19 @@ func (h *history) carry() {
 		h.happens(EffectFailed{Key: e.Key, Why: "no such directory"})
 		return
 	}
+	if made := e.Kind == MakeWorkspace && h.spaces[e.Workspace.Dir] == nil; h.pick.chance(5, "no workspace") && (made || e.Kind == RemoveWorkspace && h.spaces[e.Workspace.Dir] != nil) {
+		h.happens(EffectFailed{Key: e.Key, Why: "no space left on device"})
+		return
+	}
 	h.happens(EffectStarted{e.Key})
 	if h.pick.chance(5, "dies before it acts") {
 		h.restart()
 		return
 	}
-	result := h.act(e.Effect)
+	result := Happening(EffectDone{e.Key})
+	if !unwanted(h.o, e.Effect) || h.pick.chance(50, "at once") {
+		result = h.act(e.Effect)
+	}
 	if h.pick.chance(5, "dies after it acted") {
 		h.restart()
 		return
@@ -136,6 +143,9 @@ func (h *history) shellEnds() {
 	key := oneOf(h.pick, "shell", running...)
 	p := h.shells[key]
 	p.alive, p.ended = false, true
+	if h.pick.chance(20, "leaves work") {
+		h.soil(p)
+	}
 	p.code, p.lost = oneOf(h.pick, "code", 0, 0, 1, 3), h.pick.chance(10, "lost")
 	if !h.pick.chance(10, "nobody heard") {
 		h.happens(ShellExited{Key: key, Code: p.code, Tail: "some\noutput\xff", Lost: p.lost})
@@ -177,7 +187,7 @@ func (h *history) agentSpeaks() {
 			Reset: oneOf(h.pick, "reset", time.Time{}, h.now.Add(time.Hour), h.now.Add(-time.Hour)), Prompt: oneOf(h.pick, "prompt", "", h.prompt()),
 		})
 	case 5:
-		h.says(AgentSignal{id, Signal{oneOf(h.pick, "signal", SignalComplete, SignalEscalate, SignalContinue), "so"}})
+		h.says(AgentSignal{AgentID: id, Signal: Signal{oneOf(h.pick, "signal", SignalComplete, SignalFail, SignalEscalate, SignalContinue), "so"}})
 	case 6:
 		h.says(AgentWorking{AgentID: id, Prompt: h.prompt(), Source: oneOf(h.pick, "source", "", sourceTask), Ours: h.pick.chance(20, "ours")})
 	case 7:
@@ -334,6 +344,7 @@ func (h *history) settle() {
 			if !h.alone() {
 				h.stage.t.Fatalf("it is at its end, and something still runs:\n%v %v", living(h.shells), living(h.agents))
 			}
+			h.tidy(h.o)
 			return
 		case h.o.Decision != nil:
 			h.ask(randomAnswer(h.pick, *h.o.Decision))
@@ -342,9 +353,11 @@ func (h *history) settle() {
 			h.hear()
 		case !h.o.Timers[cooldown].IsZero():
 			h.fires(cooldown)
+		case !h.o.Timers[retry].IsZero():
+			h.fires(retry)
 		case h.o.Agent != nil && !h.o.Agent.Exited:
 			id := h.o.Agent.ID
-			h.says(AgentSignal{id, Signal{Kind: SignalComplete}})
+			h.says(AgentSignal{AgentID: id, Signal: Signal{Kind: SignalComplete}})
 			h.says(AgentRested{AgentID: id, Prompt: h.prompt()})
 		default:
 			h.stage.t.Fatalf("nothing moves it:\n%s", text(h.o))

@@ -33,7 +33,7 @@ func (d *Decision) reply(a Answer) (choice, error) {
 	case len(given) == 0 && a.Message != "":
 		return choice{message: a.Message, answers: []string{a.Message}}, nil
 	case len(given) > 1:
-		return choice{}, invalid("there is one question: choose one of %s, or several with commas between", d.names())
+		return choice{}, invalid("there is one question: choose one of %s, or several separated by commas", d.names())
 	case len(given) == 0:
 		return choice{}, invalid("choose one of %s, or give a message", d.names())
 	}
@@ -48,7 +48,7 @@ func (d *Decision) reply(a Answer) (choice, error) {
 	}
 	i, err := d.find(strings.TrimSpace(sound(given[0])))
 	if err != nil || i != cancel {
-		return choice{}, invalid("%q is no option: choose one of %s, or give other words as a message", clip(given[0], 80), d.names())
+		return choice{}, invalid("unknown option %q: choose one of %s, or answer in free text with a message", clip(given[0], 80), d.names())
 	}
 	return choice{does: optCancel, option: d.Options[cancel].Name, message: a.Message}, nil
 }
@@ -68,7 +68,7 @@ func (d *Decision) replies(questions []Question, given []string, message string)
 		c.answers = append(c.answers, words)
 	}
 	if strings.Join(c.answers, "") == "" {
-		return choice{}, invalid("no question is answered")
+		return choice{}, invalid("the answers are missing")
 	}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,9 +16,20 @@ func (d *draft) startGate(trigger string) { d.startShell(d.action(trigger).Run, 
 
 // startShell starts a command: the step's, or the gate of a trigger.
 func (d *draft) startShell(script, what, gate string) {
+	d.needWorkspace()
+	step := d.current()
+	limit := runbook.DefaultTimeout
+	if gate == "" {
+		limit = cmp.Or(step.Timeout, limit)
+	}
+	if why := d.absent(append(d.environmentTexts(step), script)...); why != "" {
+		d.fail(why)
+		return
+	}
 	start := &ShellStart{Script: runbook.ExpandShell(script, d.values()), Cwd: d.cwd(), Step: d.Step}
-	if d.fits(start, "the "+what+" with its variables takes") {
-		d.fact(ShellStarted{d.nextKey(), gate})
+	start.Env, start.EnvFile = d.environment(step.Env.Set)
+	if d.fits(start, "the "+what+" with its variables has") {
+		d.fact(ShellStarted{d.nextKey(), gate, limit})
 		d.effect(Effect{Kind: StartShell, Shell: start})
 	}
 }
@@ -34,7 +46,8 @@ func (d *draft) shellExited(e ShellExited) {
 		return
 	}
 	shell := *d.Shell
-	e.Tail = clipStart(e.Tail, maxWords)
+	e.Tail, e.Fault = clipStart(e.Tail, maxWords), clip(e.Fault, maxWords)
+	e.Output = soundOutput(e.Output)
 	d.fact(e)
 	switch {
 	case shell.Gate != "":
@@ -42,8 +55,10 @@ func (d *draft) shellExited(e ShellExited) {
 	case e.Lost:
 		d.escalate(question{
 			source: FromLost, reason: "the command's result is unknown",
-			context: fmt.Sprintf("Nobody knows how the command of step %q ended: it was cut off", d.Step),
+			context: fmt.Sprintf("The result of the command of step %q is unknown: it was interrupted", d.Step),
 		})
+	case e.Code == 0 && e.Fault != "":
+		d.fail(e.Fault)
 	case e.Code == 0:
 		d.complete()
 	default:

@@ -181,7 +181,7 @@ func (s *simulation) person(a *actor, in Input) {
 }
 
 func (s *simulation) create(a *actor) {
-	c := Create{Owner: a.id, Kind: Pipeline, Name: "p", Command: "c", Project: "/p", Cwd: "/p", Vars: map[string]string{"x": "1"}, Plan: randomPlan(s.pick)}
+	c := Create{Owner: a.id, Kind: Pipeline, Name: "p", Command: "c", Project: "/p", Cwd: "/p", Vars: map[string]string{"x": "1"}, Plan: randomPlan(s.pick), Site: testSite}
 	if s.chance(30) {
 		c.Kind, c.Plan = AgentRun, solo(randomAgent(s.pick, "worker"))
 	}
@@ -250,8 +250,14 @@ func (s *simulation) act(a *actor, e Effect) Happening {
 	if fresh && s.chance(1) {
 		return EffectFailed{Key: e.Key, Why: "no such directory"}
 	}
-	if failed := a.world.act(e); failed != nil {
-		return failed
+	if e.Kind == MakeWorkspace && a.world.spaces[e.Workspace.Dir] == nil && s.chance(3) {
+		return EffectFailed{Key: e.Key, Why: "no space left on device"}
+	}
+	if unwanted(a.o, e) {
+		return EffectDone{e.Key}
+	}
+	if result := a.world.act(e); result != nil {
+		return result
 	}
 	switch {
 	case fresh && e.Kind == StartShell:
@@ -280,6 +286,9 @@ func (s *simulation) shellEnds(a *actor, key string) {
 		return
 	}
 	p.alive, p.ended, p.lost = false, true, s.chance(3)
+	if s.chance(20) {
+		a.world.soil(p)
+	}
 	if s.chance(25) {
 		p.code = 1
 	}
@@ -309,10 +318,10 @@ func (s *simulation) live(a *actor, id string) {
 				Prompt: prompt, Reset: oneOf(s.pick, "", time.Time{}, s.now.Add(3*time.Hour)),
 			})
 		case 6, 7:
-			s.says(a, AgentSignal{id, Signal{SignalComplete, ""}})
+			s.says(a, AgentSignal{AgentID: id, Signal: Signal{SignalComplete, ""}})
 			s.says(a, AgentRested{AgentID: id})
 		case 8:
-			s.says(a, AgentSignal{id, Signal{oneOf(s.pick, "", SignalEscalate, SignalContinue), "so"}})
+			s.says(a, AgentSignal{AgentID: id, Signal: Signal{oneOf(s.pick, "", SignalFail, SignalEscalate, SignalContinue), "so"}})
 		case 9:
 			p.alive, p.ended = false, true
 			s.hear(a, AgentExited{AgentID: id, Code: 1})
@@ -478,6 +487,7 @@ func (s *simulation) report() {
 		if !a.o.Terminal() || len(a.o.Effects) > 0 || !a.world.alone() {
 			s.t.Errorf("owner %s is %s at %q, with %d effects open:\n%s", a.id, a.o.Status, a.o.Step, len(a.o.Effects), text(a.o))
 		}
+		a.world.tidy(a.o)
 		ends[a.o.Step]++
 		steps += len(a.log)
 		a.count(outcomes)
@@ -503,6 +513,10 @@ func (a *actor) count(outcomes map[string]int) {
 		for _, f := range step.Facts {
 			switch f := f.(type) {
 			case EffectDone:
+				became[f.Key] += "done"
+			case WorkspaceMade:
+				became[f.Key] += "done"
+			case WorkspaceRemoved:
 				became[f.Key] += "done"
 			case EffectFailed:
 				became[f.Key] += "failed"

@@ -40,7 +40,7 @@ func TestStartsThatDoNotFit(t *testing.T) {
 				s.do(create)
 				return
 			}
-			if r := s.refused(create); r.Code != "invalid" || !strings.Contains(r.Why, "at most 262144") {
+			if r := s.refused(create); r.Code != "invalid" || !strings.Contains(r.Why, "bytes; at most ") && !strings.Contains(r.Why, "at most 262144") {
 				t.Fatalf("%+v", r)
 			}
 		})
@@ -104,7 +104,7 @@ func TestMessageThatDoesNotFit(t *testing.T) {
 	s.carryOut()
 	s.do(AgentIdle{AgentID: s.agent(), Prompt: "p1"})
 	s.is(runbook.EndFailed, Ended)
-	if !strings.Contains(s.o.Error, "the message takes") {
+	if !strings.Contains(s.o.Error, "the message has") {
 		t.Errorf("%q", s.o.Error)
 	}
 }

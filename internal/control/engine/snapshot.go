@@ -53,6 +53,7 @@ type snapshot struct {
 	Format int                        `json:"v"`
 	Plans  map[string]json.RawMessage `json:"plans"`
 	Owners []storedOwner              `json:"owners"`
+	Held   map[string]string          `json:"held,omitempty"`
 }
 
 // storedOwner is an owner with its plan's key in the place of the plan.
@@ -62,9 +63,10 @@ type storedOwner struct {
 	Version uint64 `json:"version"`
 }
 
-// EncodeState is a snapshot of a state with these owners. None of them is changed.
-func EncodeState(owners []*Owner) ([]byte, error) {
-	all := snapshot{Format: snapshotFormat, Plans: map[string]json.RawMessage{}}
+// EncodeState is a snapshot of a state with these owners, some of them held. It changes none of
+// them.
+func EncodeState(owners []*Owner, held map[string]string) ([]byte, error) {
+	all := snapshot{Format: snapshotFormat, Plans: map[string]json.RawMessage{}, Held: held}
 	keys := map[*runbook.Plan]string{}
 	for _, o := range owners {
 		key, known := keys[o.Plan]
@@ -91,6 +93,7 @@ func DecodeState(text []byte) (*State, error) {
 		return nil, err
 	}
 	s := NewState()
+	s.Held = all.Held
 	known := map[string]*runbook.Plan{}
 	for key, text := range all.Plans {
 		var plan runbook.Plan

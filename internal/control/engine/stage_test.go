@@ -40,7 +40,9 @@ type stage struct {
 	told   map[string]bool  // decisions that people were told of
 	said   map[string]Reply // what agents were told that became of their questions
 	last   Step
-	quick  bool // owners are compared now and then only, and at the end
+	// cleaned says that finally was entered since the pipeline was started, or resumed.
+	cleaned bool
+	quick   bool // owners are compared now and then only, and at the end
 }
 
 func newStage(t fataler, id string) *stage {
@@ -174,6 +176,37 @@ func (s *stage) check(in Input, before *Owner, step Step, o *Owner) {
 	s.checkAttempts(before, step)
 	s.checkAsking(in, o)
 	s.checkBudget(in, step, o)
+	s.checkFinally(step, o)
+	s.checkOutputs(o)
+}
+
+// checkFinally holds that no pipeline ends before its finally was entered.
+func (s *stage) checkFinally(step Step, o *Owner) {
+	s.t.Helper()
+	for _, f := range step.Facts {
+		switch f := f.(type) {
+		case PipelineResumed:
+			s.cleaned = s.cleaned && f.Step == ""
+		case PipelineEnding:
+			s.cleaned = true
+		}
+	}
+	if o.Terminal() && o.Plan.Pipeline.Finally != "" && !s.cleaned {
+		s.t.Fatalf("it ended without its finally:\n%s", text(step))
+	}
+}
+
+// checkOutputs holds that only steps which have ended left something behind.
+func (s *stage) checkOutputs(o *Owner) {
+	s.t.Helper()
+	for name := range o.Outputs {
+		ended := func(v Visit) bool {
+			return v.Step == name && (!v.Finished.IsZero() || o.Shell == nil && o.Step == name)
+		}
+		if !slices.ContainsFunc(o.History, ended) && len(o.History) < keptVisits {
+			s.t.Fatalf("step %q left something behind before it ended:\n%s", name, text(o))
+		}
+	}
 }
 
 // checkAsking holds that nothing that an agent asks is left lying, and that it gets one
@@ -208,7 +241,7 @@ func (s *stage) checkAsking(in Input, o *Owner) {
 // checkBudget holds that nothing more is spent than a person allows.
 func (s *stage) checkBudget(in Input, step Step, o *Owner) {
 	s.t.Helper()
-	if o.Cancelling || o.Plan == nil {
+	if o.Cancelling || o.Ending != "" || o.Plan == nil {
 		return
 	}
 	money, spare := o.exceeded()
@@ -225,7 +258,8 @@ func (s *stage) checkBudget(in Input, step Step, o *Owner) {
 // moves reports whether something will happen to an owner that is not at its end.
 func moves(o *Owner) bool {
 	_, cools := o.Timers[cooldown]
-	return o.Decision != nil || o.Shell != nil || cools || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
+	_, pauses := o.Timers[retry]
+	return o.Decision != nil || o.Shell != nil || cools || pauses || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
 }
 
 func (s *stage) checkEffects(in Input, step Step) {

@@ -14,6 +14,10 @@ type State struct {
 	agents   map[string]string // the owner's id, by its current agent's id
 	sessions map[string]string // the owner's id, by its current agent's session
 	plans    plans
+
+	// Held are the owners whose events cannot all be read, by their subjects, with why. Such an
+	// owner is as it was before, or not known at all, and nothing moves it.
+	Held map[string]string
 }
 
 // entry is an owner with what it is found by.
@@ -121,7 +125,7 @@ func one(n int, what, prefix string) error {
 	case 1:
 		return nil
 	}
-	return &Refusal{"conflict", fmt.Sprintf("%d ids begin with %q: give more of it", n, clip(prefix, 80))}
+	return &Refusal{"conflict", fmt.Sprintf("%[2]q is ambiguous (%[1]d matches)", n, clip(prefix, 80))}
 }
 
 // OwnerOfAgent is the owner whose current agent has the id, or nil. An agent that was replaced

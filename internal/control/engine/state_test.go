@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -39,7 +40,7 @@ func TestStateFindsOwnersByTheBeginningOfTheirIDs(t *testing.T) {
 func TestStateFindsDecisions(t *testing.T) {
 	s := asked(t, FromStop)
 	first := s.o.Decision.ID
-	s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "x"}})
+	s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalEscalate, "x"}})
 	state := NewState()
 	state.Put(s.o)
 	for _, id := range []string{first, first[:12], s.o.Decision.ID} {
@@ -102,12 +103,16 @@ func TestSnapshot(t *testing.T) {
 		o.ID, o.Version = fmt.Sprintf("%016x", i), uint64(i+7)
 		state.Put(o)
 	}
-	encoded, err := EncodeState(state.Owners())
+	state.Held = map[string]string{"pipeline.0000000000000003": "an event was changed", "run.00000000000000ff": "all are missing"}
+	encoded, err := EncodeState(state.Owners(), state.Held)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, err := DecodeState(encoded)
 	check(t, err)
+	if !maps.Equal(again.Held, state.Held) {
+		t.Errorf("held are %v", again.Held)
+	}
 	plans := map[any]bool{}
 	for _, o := range state.Owners() {
 		restored := again.Owner(o.ID)
@@ -223,7 +228,7 @@ func FuzzDecodeState(f *testing.F) {
 	s := asked(f, FromGate)
 	state := NewState()
 	state.Put(s.o)
-	seed, err := EncodeState(state.Owners())
+	seed, err := EncodeState(state.Owners(), state.Held)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -234,7 +239,7 @@ func FuzzDecodeState(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := EncodeState(state.Owners()); err != nil {
+		if _, err := EncodeState(state.Owners(), state.Held); err != nil {
 			t.Fatal(err)
 		}
 	})

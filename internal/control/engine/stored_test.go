@@ -56,8 +56,17 @@ var storedFacts = []string{
 	`{"type":"effect:lost","key":"k","why":"w"}`,
 	`{"type":"effect:dropped","key":"k","kept":true}`,
 	`{"type":"shell:started","key":"k","gate":"idle"}`,
+	`{"type":"shell:started","key":"k","timeout":3600000000000}`,
+	`{"type":"step:retrying","step":"s","error":"e","attempt":2}`,
+	`{"type":"step:skipped","step":"s"}`,
+	`{"type":"pipeline:ending","at":"failed"}`,
 	`{"type":"shell:exited","key":"k","code":1,"lost":true,"tail":"t"}`,
 	`{"type":"shell:dropped","key":"k"}`,
+	`{"type":"workspace:wanted","name":"a","dir":"/w/p-1","kind":"worktree","branch":"b","base":"main","keep":"never","state":"making","key":"k","commit":"c","note":"n","kept":"k","had":true}`,
+	`{"type":"workspace:made","key":"k","name":"a","commit":"c","note":"n","found":true}`,
+	`{"type":"workspace:failed","name":"a","why":"w"}`,
+	`{"type":"workspace:left","name":"a","key":"k","kept":"k"}`,
+	`{"type":"workspace:removed","key":"k","name":"a","kept":"k","note":"n"}`,
 }
 
 func TestStoredFactsAreReadAndWrittenAsTheyWere(t *testing.T) {
@@ -106,7 +115,7 @@ func TestFactsAreNamedAsTheyAreStored(t *testing.T) {
 // Agents in snapshots have one flat form, however many types they have here.
 func TestStoredAgentsAreRead(t *testing.T) {
 	const stored = `{"id":"a","name":"n","session":"s","started":"2026-01-30T12:00:00Z","client":true,"prompt":"p","ready":true,"busy":true,"unmet":"u","exited":true,
-		"signal":{"kind":"complete","message":"m"},"idle":"p1","erred":"p2","pending":"idle","detail":"d","until":"2026-01-30T12:00:00Z",
+		"signal":{"kind":"complete","message":"m"},"values":{"k":"v"},"idle":"p1","erred":"p2","pending":"idle","detail":"d","until":"2026-01-30T12:00:00Z",
 		"asking":[{"ref":"r","prompt_type":"plan","text":"t","ask":{"plan":"x"},"subagent":true}],"asked":"2026-01-30T12:00:00Z","dialog":{"prompt_type":"other","text":"t"},
 		"over":["o"],"before":["b"],"killed":true,"unsaid":["w"]}`
 	var agent Agent

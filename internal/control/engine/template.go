@@ -23,9 +23,33 @@ const (
 
 // values are what templates can name.
 func (d *draft) values() map[string]string {
-	v := map[string]string{
-		"name": d.Name, "step": d.Step, "error": d.Error, "project": d.Project, "invoke.dir": d.Cwd,
+	v := d.plainValues()
+	name, plan := d.workspaceFor(d.current())
+	if plan.Kind == "" {
+		return v
 	}
+	w, known := d.Workspaces[name]
+	if !known {
+		w = d.planWorkspace(name, plan)
+	}
+	v["workspace.path"], v["workspace.branch"], v["workspace.base"] = d.WorkspacePath(w), w.Branch, w.Base
+	d.locals(v)
+	return v
+}
+
+// locals adds the named texts of the plan, which are made of the other values.
+func (d *draft) locals(values map[string]string) {
+	for name, text := range d.Plan.Pipeline.Locals {
+		values["local."+name] = runbook.Expand(text, values)
+	}
+}
+
+// plainValues are those that need no workspace.
+func (d *draft) plainValues() map[string]string {
+	v := map[string]string{
+		"name": d.Name, "step": d.Step, "error": d.failure(), "project": d.Project, "invoke.dir": d.Cwd,
+	}
+	d.outputs(v)
 	if d.Kind == Pipeline {
 		v["pipeline_id"] = d.ID
 	} else {
@@ -37,11 +61,24 @@ func (d *draft) values() map[string]string {
 	for name, value := range d.Vars {
 		v["var."+name] = value
 	}
+	d.locals(v)
 	return v
 }
 
-// cwd is where the pipeline's commands run.
-func (d *draft) cwd() string { return within(d.Cwd, runbook.Expand(d.Plan.Pipeline.Cwd, d.values())) }
+// cwd is where the commands of the current step run. What is relative is seen from its workspace,
+// where it has one, else from where the owner was started. An agent does not leave its own
+// workspace for the pipeline's cwd.
+func (d *draft) cwd() string {
+	values, step := d.values(), d.current()
+	base, dir := d.Cwd, runbook.Expand(d.Plan.Pipeline.Cwd, values)
+	if name, plan := d.workspaceFor(step); plan.Kind != "" {
+		base = values["workspace.path"]
+		if name != "" && filepath.IsAbs(dir) {
+			dir = ""
+		}
+	}
+	return within(within(base, dir), runbook.Expand(step.Cwd, values))
+}
 
 // within is a directory as seen from another.
 func within(base, dir string) string {

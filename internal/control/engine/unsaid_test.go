@@ -44,7 +44,7 @@ func resuming() runbook.Agent {
 // it has them is no answer to them.
 func TestWordsOfAPersonComeBeforeTheEnd(t *testing.T) {
 	complete := func(s *stage) {
-		s.do(AgentSignal{s.agent(), Signal{SignalComplete, ""}})
+		s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalComplete, ""}})
 		s.do(AgentRested{AgentID: s.agent(), Prompt: "p"})
 	}
 	for name, test := range map[string]struct {
@@ -107,7 +107,7 @@ func TestWordsOfAPersonComeBeforeTheEnd(t *testing.T) {
 		s.do(AgentWorking{AgentID: s.agent(), Prompt: "q"})
 		s.do(AgentIdle{AgentID: s.agent(), Prompt: "q"})
 		gate := s.effect(StartShell)
-		s.do(EffectFailed{Key: e.Key, Why: "the agent does not run"})
+		s.do(EffectFailed{Key: e.Key, Why: "the agent is not running"})
 		if s.o.Agent.Unsaid == nil {
 			t.Fatalf("%s", text(s.o))
 		}
@@ -145,7 +145,7 @@ func TestWordsOfAPersonThatNobodyGets(t *testing.T) {
 		if typed.saysLost() {
 			t.Errorf("%s: it may have arrived: %s", kind, text(typed.last.Effects))
 		}
-		if typed.do(EffectFailed{Key: e.Key, Why: "the agent does not run"}); !typed.saysLost() {
+		if typed.do(EffectFailed{Key: e.Key, Why: "the agent is not running"}); !typed.saysLost() {
 			t.Errorf("%s, when it was being typed: %s", kind, text(typed.last.Effects))
 		}
 	}
@@ -154,7 +154,7 @@ func TestWordsOfAPersonThatNobodyGets(t *testing.T) {
 // saysLost reports whether the last step tells a person that their words have not arrived.
 func (s *stage) saysLost() bool {
 	return slices.ContainsFunc(s.last.Effects, func(e Effect) bool {
-		return e.Kind == NotifyPerson && strings.HasPrefix(e.Title, "A message did not arrive") && strings.HasSuffix(e.Text, "use the blue one")
+		return e.Kind == NotifyPerson && strings.HasPrefix(e.Title, "A message was not delivered") && strings.HasSuffix(e.Text, "use the blue one")
 	})
 }
 
@@ -167,7 +167,7 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 		if s.given() != s.agent()+": "+defaultNudge || s.agent() == e.Target {
 			t.Fatal(s.given())
 		}
-		s.do(EffectFailed{Key: e.Key, Why: "the agent does not run"})
+		s.do(EffectFailed{Key: e.Key, Why: "the agent is not running"})
 		if s.given() != s.agent()+": "+words || s.o.Agent.Unsaid != nil {
 			t.Fatalf("%q\n%s", s.given(), text(s.o))
 		}
@@ -180,7 +180,7 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 		if slices.Contains([]string{e.Target, s.o.Agent.Before[1]}, s.agent()) {
 			t.Fatalf("%s", text(s.o))
 		}
-		s.do(EffectFailed{Key: e.Key, Why: "the agent does not run"})
+		s.do(EffectFailed{Key: e.Key, Why: "the agent is not running"})
 		if s.given() != s.agent()+": "+words {
 			t.Fatalf("%q\n%s", s.given(), text(s.o))
 		}
@@ -201,7 +201,7 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 			t.Fatalf("%+v", tell)
 		}
 		s, e = answered(t, resuming())
-		s.do(EffectLost{e.Key, "its queue has disappeared"})
+		s.do(EffectLost{e.Key, "its queue file is gone"})
 		if s.is("work", Waiting); s.effects() != "notify" || s.o.Decision.Undone != words {
 			t.Fatalf("%s: %s", s.effects(), text(s.o.Decision))
 		}
@@ -218,7 +218,7 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 	t.Run("a person ends it", func(t *testing.T) {
 		s, e := answered(t, resuming())
 		s.do(Kill{s.agent()})
-		s.do(EffectFailed{Key: e.Key, Why: "it was taken back"})
+		s.do(EffectFailed{Key: e.Key, Why: "it was withdrawn"})
 		s.is("work", Running) // nobody is asked: on_dead follows
 		s.carryOut()
 		if s.given() != "" {
@@ -237,7 +237,7 @@ func TestWordsOfAPersonOutliveTheAgent(t *testing.T) {
 		e := s.effect(SendAgent)
 		s.do(EffectStarted{e.Key})
 		s.do(AgentExited{AgentID: e.Target, Code: 137})
-		s.do(EffectFailed{Key: e.Key, Why: "the agent does not run"})
+		s.do(EffectFailed{Key: e.Key, Why: "the agent is not running"})
 		if s.given() != "" { // it is said again when the successor is idle
 			t.Fatal(s.given())
 		}
@@ -258,7 +258,7 @@ func TestWordsOfAPersonOutliveDecisions(t *testing.T) {
 				}
 				s.do(AgentSpent{s.agent(), 2, 100})
 				if started {
-					s.do(EffectFailed{Key: e.Key, Why: "it was taken back"})
+					s.do(EffectFailed{Key: e.Key, Why: "it was withdrawn"})
 				}
 				s.carryOut()
 				s.do(AgentExited{AgentID: e.Target, Code: 143})
@@ -294,7 +294,7 @@ func TestWordsOfAPersonOutliveDecisions(t *testing.T) {
 		} {
 			s, e := answered(t, clientAgent())
 			s.do(permission(s.agent(), "r"))
-			s.do(EffectFailed{Key: e.Key, Why: "somebody typed something else into the client first"})
+			s.do(EffectFailed{Key: e.Key, Why: "something else was typed into Claude Code first"})
 			if s.given() != "" {
 				t.Fatal(s.given())
 			}
@@ -305,7 +305,7 @@ func TestWordsOfAPersonOutliveDecisions(t *testing.T) {
 	})
 	t.Run("a nudge", func(t *testing.T) {
 		s, e := answered(t, clientAgent())
-		s.do(AgentSignal{s.agent(), Signal{SignalEscalate, "help"}})
+		s.do(AgentSignal{AgentID: s.agent(), Signal: Signal{SignalEscalate, "help"}})
 		s.do(EffectFailed{Key: e.Key, Why: "it was cancelled"})
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "nudge"})
 		if s.given() != s.agent()+": "+words {

@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
@@ -30,19 +31,41 @@ func randomPlan(pick picker) runbook.Plan {
 		if i+1 < len(names) && pick.chance(60, "goes on") {
 			step.OnDone = names[i+1]
 		}
+		step.Timeout = oneOf(pick, "timeout", 0, 0, time.Minute, 2*time.Hour)
+		step.If = oneOf(pick, "if", "", "", "", "${var.x} == 1", "${steps.a.error} != ''", "!${var.x}")
+		if pick.chance(20, "retry") {
+			step.Retry = runbook.Retry{Attempts: 1 + pick(3, "tries"), Backoff: oneOf(pick, "backoff", 0, time.Minute)}
+		}
+		if pick.chance(15, "approval") {
+			step.Run, step.Approval = runbook.Run{}, randomApproval(pick, target("option"))
+			p.Pipeline.Steps = append(p.Pipeline.Steps, step)
+			continue
+		}
 		if pick.chance(60, "agent") {
 			agent := randomAgent(pick, "agent-"+name)
 			step.Run = runbook.Run{Agent: agent.Name}
 			p.Agents[agent.Name] = agent
 		}
+		step.Cwd = oneOf(pick, "cwd", "", "", "below", "/elsewhere")
 		p.Pipeline.Steps = append(p.Pipeline.Steps, step)
 	}
 	p.Pipeline.OnDone, p.Pipeline.OnFail, p.Pipeline.OnCancel = target("on_done"), target("on_fail"), target("on_cancel")
+	p.Pipeline.Finally = target("finally")
+	p.Pipeline.MaxVisits = oneOf(pick, "max_visits", 0, 0, 1, 8)
 	p.Pipeline.Budget, p.Pipeline.Expire = randomLimits(pick)
+	p.Pipeline.Workspace = randomWorkspace(pick, 40)
 	if pick.chance(30, "notify") {
 		p.Pipeline.Notify = runbook.Notify{OnStart: "${name} starts", OnDone: "done", OnFail: "failed: ${error}"}
 	}
 	return p
+}
+
+func randomApproval(pick picker, step string) *runbook.Approval {
+	a := &runbook.Approval{Title: "go on?", Options: []runbook.ApprovalOption{{Name: "yes"}, {Name: "elsewhere", Step: step}, {Name: "no", Fail: true}}}
+	if pick.chance(50, "approval expires") {
+		a.Expire = runbook.ApprovalExpire{After: time.Hour, Answer: oneOf(pick, "answer", "yes", "no", "cancel")}
+	}
+	return a
 }
 
 func randomAgent(pick picker, name string) runbook.Agent {
@@ -54,6 +77,7 @@ func randomAgent(pick picker, name string) runbook.Agent {
 		OnStop:   oneOf(pick, "on_stop", "", runbook.StopSignal, runbook.StopIdle, runbook.StopEscalate),
 	}
 	a.Budget, a.Expire = randomLimits(pick)
+	a.Workspace = randomWorkspace(pick, 25)
 	for range pick(3, "on_error") {
 		a.OnError = append(a.OnError, runbook.ErrorAction{
 			Match:  oneOf(pick, "match", "", runbook.RateLimited, runbook.NoInternet),
@@ -61,6 +85,17 @@ func randomAgent(pick picker, name string) runbook.Agent {
 		})
 	}
 	return a
+}
+
+// testSite is where the workspaces of this world are.
+var testSite = Site{Root: "/ws", Head: "main"}
+
+func randomWorkspace(pick picker, percent int) (w runbook.Workspace) {
+	if pick.chance(percent, "workspace") {
+		w.Kind = oneOf(pick, "kind", runbook.Worktree, runbook.FolderCopy, runbook.FolderEmpty)
+		w.Keep = oneOf(pick, "keep", "", runbook.KeepNever, runbook.KeepOnFailure, runbook.KeepAlways)
+	}
+	return w
 }
 
 func randomLimits(pick picker) (b runbook.Budget, e runbook.Expire) {
@@ -129,6 +164,7 @@ type process struct {
 	code  int
 	lost  bool // nobody knows how it ended
 	spent float64
+	cwd   string
 }
 
 // outside is the world of one owner, which outlives the daemon: errands, terminals,
@@ -139,10 +175,14 @@ type outside struct {
 	agents map[string]*process
 	typed  map[string]int // by the effect's key
 	told   map[string]int
+	spaces map[string]*space // workspaces, by their directory
 }
 
+// space is a workspace of the world.
+type space struct{ there, dirty bool }
+
 func newOutside(t fataler) *outside {
-	return &outside{t: t, shells: map[string]*process{}, agents: map[string]*process{}, typed: map[string]int{}, told: map[string]int{}}
+	return &outside{t: t, shells: map[string]*process{}, agents: map[string]*process{}, typed: map[string]int{}, told: map[string]int{}, spaces: map[string]*space{}}
 }
 
 // act carries out an effect, in the way that the effect's package promises. The result
@@ -152,7 +192,7 @@ func (w *outside) act(e Effect) Happening {
 	switch e.Kind {
 	case StartShell:
 		if w.shells[e.Key] == nil {
-			w.shells[e.Key] = &process{alive: true}
+			w.shells[e.Key] = &process{alive: true, cwd: w.enter(e.Key, e.Shell.Cwd)}
 		}
 	case StartAgent:
 		w.startAgent(e)
@@ -171,8 +211,91 @@ func (w *outside) act(e Effect) Happening {
 		if w.told[e.Key]++; w.told[e.Key] > 1 {
 			w.t.Fatalf("people were told twice of %s", e.Key)
 		}
+	case MakeWorkspace:
+		made := w.spaces[e.Workspace.Dir]
+		w.spaces[e.Workspace.Dir] = &space{there: true, dirty: made != nil && made.dirty}
+		return WorkspaceMade{Key: e.Key, Found: made != nil && made.there}
+	case RemoveWorkspace:
+		return w.remove(e)
 	}
 	return nil
+}
+
+// enter checks that the directory is there in which something starts.
+func (w *outside) enter(name, cwd string) string {
+	w.t.Helper()
+	if dir := spaceOf(cwd); dir != "" && (w.spaces[dir] == nil || !w.spaces[dir].there) {
+		w.t.Fatalf("%s starts in %s, which is not there", name, cwd)
+	}
+	return cwd
+}
+
+// spaceOf is the workspace that a directory is in, if any.
+func spaceOf(cwd string) string {
+	below, in := strings.CutPrefix(cwd, testSite.Root+"/")
+	name, _, _ := strings.Cut(below, "/")
+	if !in {
+		return ""
+	}
+	return testSite.Root + "/" + name
+}
+
+// remove removes a workspace in which nothing lives, unless work would be lost.
+func (w *outside) remove(e Effect) Happening {
+	w.t.Helper()
+	dir := e.Workspace.Dir
+	for _, all := range []map[string]*process{w.shells, w.agents} {
+		for _, name := range living(all) {
+			if spaceOf(all[name].cwd) == dir {
+				w.t.Fatalf("%s is removed while %s lives in it", dir, name)
+			}
+		}
+	}
+	s := w.spaces[dir]
+	if s != nil && s.there && s.dirty {
+		return WorkspaceRemoved{Key: e.Key, Kept: "1 uncommitted change (a.txt)"}
+	}
+	delete(w.spaces, dir)
+	return WorkspaceRemoved{Key: e.Key}
+}
+
+// soil leaves work behind in the workspace where something ran.
+func (w *outside) soil(p *process) {
+	if s := w.spaces[spaceOf(p.cwd)]; s != nil && s.there {
+		s.dirty = true
+	}
+}
+
+// tidy checks that those workspaces are there which the owner says are kept, and no others.
+func (w *outside) tidy(o *Owner) {
+	w.t.Helper()
+	kept := map[string]bool{}
+	for _, s := range o.Workspaces {
+		kept[s.Dir] = s.State == WorkspaceStays
+		if there := w.spaces[s.Dir] != nil && w.spaces[s.Dir].there; there != kept[s.Dir] {
+			w.t.Fatalf("workspace %s is there: %v\n%s", s.Dir, there, text(o))
+		}
+		if s.Keep == runbook.KeepAlways && s.Had && s.State != WorkspaceStays {
+			w.t.Fatalf("workspace %s was not kept\n%s", s.Dir, text(o))
+		}
+	}
+	for dir := range w.spaces {
+		if !kept[dir] {
+			w.t.Fatalf("workspace %s is left behind\n%s", dir, text(o))
+		}
+	}
+}
+
+// unwanted reports whether an effect makes what a later one removes: then it may be passed over.
+func unwanted(o *Owner, e Effect) bool {
+	after := false
+	for _, other := range o.Effects {
+		if after && e.Kind == MakeWorkspace && other.Kind == RemoveWorkspace && other.Workspace.Dir == e.Workspace.Dir {
+			return true
+		}
+		after = after || other.Key == e.Key
+	}
+	return false
 }
 
 // startAgent starts an agent once, and never beside another.
@@ -186,7 +309,7 @@ func (w *outside) startAgent(e Effect) {
 			w.t.Fatalf("agent %s is started while %s lives", e.Agent.ID, id)
 		}
 	}
-	w.agents[e.Agent.ID] = &process{alive: true}
+	w.agents[e.Agent.ID] = &process{alive: true, cwd: w.enter(e.Agent.ID, e.Agent.Cwd)}
 }
 
 // kill ends a process, also one that has not started yet: then it never will.

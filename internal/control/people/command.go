@@ -36,7 +36,7 @@ func (n *Notifier) command(ctx context.Context, command string, m Message) error
 	select {
 	case err := <-ended:
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			return fmt.Errorf("%v: %s says more", exit.ProcessState, filepath.Join("logs", notify.Log))
+			return fmt.Errorf("%v: see %s", exit.ProcessState, filepath.Join("logs", notify.Log))
 		}
 		return err
 	case <-time.After(glance):

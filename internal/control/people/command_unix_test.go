@@ -35,10 +35,10 @@ func TestCommand(t *testing.T) {
 
 func TestCommandThatFails(t *testing.T) {
 	s := commandScene(t, "exit 3; true")
-	if err := s.Notify(t.Context(), decided); err == nil || err.Error() != "command: exit status 3: logs/notify.log says more" {
+	if err := s.Notify(t.Context(), decided); err == nil || err.Error() != "command: exit status 3: see logs/notify.log" {
 		t.Errorf("it says %v", err)
 	}
-	s.want(t, "command: exit status 3: logs/notify.log says more")
+	s.want(t, "command: exit status 3: see logs/notify.log")
 }
 
 func TestCommandWithoutPlaceForItsLog(t *testing.T) {

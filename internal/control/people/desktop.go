@@ -20,7 +20,7 @@ type Screen struct{ Environ []string }
 // Missing looks whether there is something to show messages.
 func (s Screen) Missing() error {
 	if why := noDesktop(s.Environ); why != "" {
-		return absence("there is no desktop here: " + why)
+		return absence("no desktop is available: " + why)
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func (s Screen) Show(title, text string) error {
 	beeep.AppName = "stopgate"
 	err := beeep.Notify(noOption(title), noOption(markup(text)), "")
 	if err != nil && strings.Contains(err.Error(), "was not provided by any .service files") {
-		return absence("there is no desktop here: nothing shows notifications on its bus")
+		return absence("no desktop is available: no notification service on its bus")
 	}
 	return err
 }

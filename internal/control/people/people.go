@@ -157,7 +157,7 @@ var errSlow = errors.New("no answer within " + limit.String())
 // within sends a message, and waits no longer for that than it may take.
 func (n *Notifier) within(ctx context.Context, which way, send sending) error {
 	if n.givenUp(which, 0) >= mostStuck {
-		return errors.New("it has not answered for long: nothing more is sent before it does")
+		return errors.New("it has not answered for a long time; nothing more is sent until it does")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
 	defer cancel()
@@ -189,7 +189,7 @@ func (n *Notifier) givenUp(which way, more int) int {
 func safely(ctx context.Context, send sending) (err error) {
 	defer func() {
 		if recover() != nil { // its value may hold a token
-			err = errors.New("the code that sends it has failed")
+			err = errors.New("internal error while sending")
 		}
 	}()
 	return send(ctx)

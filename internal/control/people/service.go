@@ -66,7 +66,7 @@ func open(address string) (types.Service, error) {
 	if strings.Contains(u.Scheme, "+") {
 		custom, ok := service.(types.CustomURLService)
 		if !ok {
-			return nil, fmt.Errorf("%w: leave out what follows the +", router.ErrCustomURLsNotSupported)
+			return nil, fmt.Errorf("%w: remove what follows the +", router.ErrCustomURLsNotSupported)
 		}
 		if u, err = custom.GetConfigURLFromCustom(u); err != nil {
 			return nil, err

@@ -105,7 +105,7 @@ func TestFaultyAddresses(t *testing.T) {
 	for address, want := range map[string]string{
 		"ntfy://ntfy.sh/":               "topic is required",
 		"nonsense://secret-token":       `unknown service: "nonsense"`,
-		"ntfy+https://ntfy.sh/secret":   "custom URLs are not supported by service: leave out what follows the +",
+		"ntfy+https://ntfy.sh/secret":   "custom URLs are not supported by service: remove what follows the +",
 		"ntfy://%zz/secret":             `parse "…": invalid URL escape "%zz"`,
 		"slack://secret-token@nonsense": "",
 		"telegram://secret@telegram":    "",

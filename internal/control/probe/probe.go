@@ -22,7 +22,7 @@ type Prober struct {
 const patience = 8 * time.Second
 
 // errPatience is the cause of a context that ended by our own limit.
-var errPatience = errors.New("patience is over")
+var errPatience = errors.New("timed out")
 
 // commonModel is asked for where we do not know what a provider has. One that does
 // not know it either has still looked at the key.

@@ -277,7 +277,7 @@ func TestSlowIsUnreachable(t *testing.T) {
 		cancel()
 	}()
 	got := Prober{}.Check(ctx, endpoint.Target{BaseURL: url, APIKey: key})
-	if got.Verdict != endpoint.Unreachable || got.Detail != "ended before an answer came" {
+	if got.Verdict != endpoint.Unreachable || got.Detail != "interrupted before an answer came" {
 		t.Errorf("%+v", got)
 	}
 	got = Prober{limit: time.Millisecond}.Check(t.Context(), endpoint.Target{BaseURL: url, APIKey: key})

@@ -61,7 +61,7 @@ func reason(cause, err error, limit time.Duration) string {
 	case errors.Is(cause, errPatience):
 		return fmt.Sprintf("no answer within %s", limit)
 	case cause != nil:
-		return "ended before an answer came"
+		return "interrupted before an answer came"
 	}
 	text := strings.TrimPrefix(exchange.WithoutURL(err).Error(), "net/http: HTTP/1.x transport connection broken: ")
 	if strings.Contains(text, "malformed") { // it quotes what came, whatever that was

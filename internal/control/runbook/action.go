@@ -33,15 +33,15 @@ func ErrorKinds() []ErrorKind {
 func (k ActionKind) WhyNot(t Trigger) string {
 	switch {
 	case k == Nudge && t == OnDead:
-		return "the agent has ended, so nobody would read the message; resume starts it again"
+		return "the agent has ended and cannot get a message; resume restarts it"
 	case k == Nudge && t == OnError:
-		return "a message does not fix an error of the model's API; resume starts the agent again"
+		return "a message does not fix an error of the model's API; resume restarts the agent"
 	case k == Nudge && t == OnPrompt:
-		return "the agent waits at a dialog, and what is typed would answer that"
+		return "the agent waits at a dialog, and typed text would answer it"
 	case k == Done && t == OnError:
-		return "an error is no sign that the work is done; a gate can tell"
+		return "an error does not mean that the work is done; use a gate to check"
 	case k == Resume && (t == OnIdle || t == OnPrompt):
-		return "resume starts an agent again after its end, and this one is still running"
+		return "resume restarts an agent that has ended, and this one is still running"
 	}
 	return ""
 }
@@ -82,7 +82,7 @@ func kindFor(t Trigger) typeOf[ActionKind] {
 	return document.Then(oneOf("action", Actions()...), func(v value, kind ActionKind) (ActionKind, bool) {
 		why := kind.WhyNot(t)
 		if why != "" {
-			wrong(v, string(kind)+" is not possible for "+string(t)+": "+why, "")
+			wrong(v, string(kind)+" cannot be used with "+string(t)+": "+why, "")
 		}
 		return kind, why == ""
 	})
@@ -97,11 +97,11 @@ type option struct {
 func (d *decoder) options(to *Action) []option {
 	repeated := []ActionKind{Nudge, Resume, Gate}
 	return []option{
-		{document.Key("message", &to.Message, d.words(), "What is typed."), []ActionKind{Nudge, Resume}},
-		{document.Key("append", &to.Append, document.Flag, "Go on in the old conversation.").Default(false), []ActionKind{Resume}},
+		{document.Key("message", &to.Message, d.words(), "The message."), []ActionKind{Nudge, Resume}},
+		{document.Key("append", &to.Append, document.Flag, "Continue the old conversation.").Default(false), []ActionKind{Resume}},
 		{document.Key("run", &to.Run, d.script(), "A shell command: exit code 0 means done."), []ActionKind{Gate}},
-		{document.Key("attempts", &to.Attempts, attempts, "How often it is done before a person is asked. Default: 1."), repeated},
-		{document.Key("cooldown", &to.Cooldown, duration, "The least time between two attempts."), repeated},
+		{document.Key("attempts", &to.Attempts, attempts, "The number of attempts before a person is asked. Default: 1."), repeated},
+		{document.Key("cooldown", &to.Cooldown, duration, "The minimum time between two attempts."), repeated},
 	}
 }
 
@@ -113,7 +113,7 @@ func checkOptions(v value, kind ActionKind, options []option) {
 		if e == nil || slices.Contains(o.kinds, kind) {
 			continue
 		}
-		v.Source.Fault(mark{v.Node.(placed).source, e.at}, o.Name+" means nothing for "+string(kind), "it is an option of: "+join(o.kinds))
+		v.Source.Fault(mark{v.Node.(placed).source, e.at}, o.Name+" has no effect for "+string(kind), "it is an option of: "+join(o.kinds))
 	}
 	if kind == Gate && table.get("run") == nil {
 		wrong(v, "gate needs a command to run", "add run = \"…\"")
@@ -150,7 +150,7 @@ func (d *decoder) tableOf(kind ActionKind, t Trigger) schema {
 		f := o.field
 		f.Required = o.Name == "run"
 		if kind == Resume && o.Name == "message" {
-			f.Says = "In place of the prompt or, with append, in the old conversation."
+			f.Says = "Replaces the prompt or, with append, continues the old conversation."
 		}
 		fields = append(fields, f)
 	}
@@ -186,7 +186,7 @@ func (d *decoder) readOnError(v value, to *[]ErrorAction) bool {
 	for _, item := range items {
 		entry := d.errorAction(item)
 		if first, all := places[""]; all && !d.Overflows() {
-			wrong(item, "this is never reached: what is on line "+strconv.Itoa(d.line(first))+" is done about every error", "put it before that")
+			wrong(item, "this is never reached: what is on line "+strconv.Itoa(d.line(first))+" handles every error", "move it before that line")
 		} else if first, again := places[entry.Match]; again && !d.Overflows() {
 			wrong(item, "this is never reached: "+quote(string(entry.Match))+" is already on line "+strconv.Itoa(d.line(first)), "")
 		}
@@ -202,7 +202,7 @@ func (d *decoder) errorAction(v value) (a ErrorAction) {
 }
 
 func matchField(a *ErrorAction) field {
-	return document.Key("match", &a.Match, oneOf("error", ErrorKinds()...), "The error that it is for. Default: every one.")
+	return document.Key("match", &a.Match, oneOf("error", ErrorKinds()...), "The kind of error. Default: all.")
 }
 
 // onStop is one of on_stop's own actions, alone or in a table.

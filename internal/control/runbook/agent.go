@@ -8,7 +8,7 @@ import (
 )
 
 func (d *decoder) agent(v value) {
-	a := &agentDraft{Agent: Agent{Name: v.Name}, at: keyOf(v)}
+	a := &agentDraft{Agent: Agent{Name: v.Name}, home: d, at: keyOf(v)}
 	if v.Mapping(d.agentFields(a)...) {
 		d.onePrompt(nodeOf(v))
 		d.secondPrompt(nodeOf(v), a)
@@ -26,18 +26,19 @@ func (d *decoder) agent(v value) {
 func (d *decoder) agentFields(a *agentDraft) []field {
 	return []field{
 		document.Key("run", a, d.agentRun(), "The command that starts the agent: claude and its flags, or another program.").Needed(),
-		document.Key("prompt", &a.Prompt, d.words(), "What the agent is to do."),
-		document.Key("prompt_file", &a.Prompt, d.promptFile(), "A file below the runbooks directory that says so."),
+		document.Key("prompt", &a.Prompt, d.words(), "The agent's task."),
+		document.Key("prompt_file", &a.Prompt, d.promptFile(), "A file below the runbooks directory with the prompt."),
 		document.Key("env", &a.Env, texts(badVariable, variableSchema, d.words()), "Environment variables."),
-		document.Key("cwd", &a.Cwd, d.words(), "Where it runs. Default: where the pipeline does."),
-		document.Key("on_idle", &a.OnIdle, d.action(OnIdle), "What is done when it waits for input.").Default(Escalate),
-		document.Key("on_dead", &a.OnDead, d.action(OnDead), "What is done when it has ended without a signal.").Default(Escalate),
-		document.Key("on_prompt", &a.OnPrompt, d.action(OnPrompt), "What is done when it asks for a permission, or something else.").Default(Escalate),
-		document.Key("on_error", &a.OnError, d.onError(), "What is done about an error of the model's API: an action, or a list of which the first that matches is taken.").Default(Escalate),
-		document.Key("on_stop", &a.OnStop, onStop, "What is done when it wants to stop and has not signalled. Default: signal in a pipeline, escalate alone."),
-		document.Key("attempts", &a.attempts, attempts, "For every action of the agent that does not say otherwise. Default: 1."),
-		document.Key("cooldown", &a.cooldown, duration, "For every action of the agent that does not say otherwise."),
-		document.Key("max_concurrency", &a.MaxConcurrency, count, "How many of it may run at once in the project. Default: no limit."),
+		document.Key("cwd", &a.Cwd, d.words(), "Working directory. Default: the pipeline's."),
+		document.Key("workspace", &a.Workspace, d.workspace(), "A workspace of its own."),
+		document.Key("on_idle", &a.OnIdle, d.action(OnIdle), "Action when it waits for input.").Default(Escalate),
+		document.Key("on_dead", &a.OnDead, d.action(OnDead), "Action when it has ended without a signal.").Default(Escalate),
+		document.Key("on_prompt", &a.OnPrompt, d.action(OnPrompt), "Action when it asks for permission or anything else.").Default(Escalate),
+		document.Key("on_error", &a.OnError, d.onError(), "Action on an error of the model's API: an action, or a list whose first match is used.").Default(Escalate),
+		document.Key("on_stop", &a.OnStop, onStop, "Action when it tries to stop without a signal. Default: signal in a pipeline, escalate alone."),
+		document.Key("attempts", &a.attempts, attempts, "Default attempts for all actions of the agent. Default: 1."),
+		document.Key("cooldown", &a.cooldown, duration, "Default cooldown for all actions of the agent."),
+		document.Key("max_concurrency", &a.MaxConcurrency, count, "How many instances may run at once in the project. Default: no limit."),
 		document.Key("notify", &a.Notify, d.notify(), ""),
 		document.Key("budget", &a.Budget, budget(), ""),
 		document.Key("expire", &a.Expire, expire(), ""),
@@ -58,7 +59,7 @@ func (d *decoder) agentRun() typeOf[agentDraft] {
 
 func (d *decoder) onePrompt(agent *node) {
 	if file := agent.get("prompt_file"); file != nil && agent.get("prompt") != nil {
-		d.fault(file.at, "prompt and prompt_file cannot both be given", "")
+		d.fault(file.at, "prompt and prompt_file cannot be combined", "")
 	}
 }
 
@@ -84,7 +85,7 @@ func (d *decoder) settle(agent *node, a *agentDraft) {
 	}
 	for _, option := range []string{"attempts", "cooldown"} {
 		if e := agent.get(option); e != nil && counted == 0 {
-			d.fault(e.at, option+" means nothing here: the agent has no nudge, resume or gate", "")
+			d.fault(e.at, option+" has no effect here: the agent has no nudge, resume or gate", "")
 		}
 	}
 	d.idleCooldowns(agent, &a.Agent)
@@ -107,7 +108,7 @@ func (d *decoder) idleCooldowns(agent *node, a *Agent) {
 			continue
 		}
 		if given := e.node.get("cooldown"); given != nil {
-			d.warn(given.at, "cooldown is between attempts, and there is only one", "add attempts = 3, or leave cooldown out")
+			d.warn(given.at, "cooldown has no effect: there is only one attempt", "add attempts = 3, or remove cooldown")
 		}
 	}
 }
@@ -123,9 +124,9 @@ func (d *decoder) oddStop(agent *node, a *Agent) {
 func badVariable(name string) string {
 	switch {
 	case !isVariable(name):
-		return strconv.Quote(name) + " is no name of an environment variable"
+		return strconv.Quote(name) + " is not a valid name of an environment variable"
 	case strings.HasPrefix(name, "STOPGATE_") || strings.HasPrefix(name, "OJ_"):
-		return name + " is for stopgate to set"
+		return name + " is set by stopgate"
 	}
 	return ""
 }

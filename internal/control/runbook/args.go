@@ -108,7 +108,7 @@ func (p *argParser) item() {
 	case p.text[p.at] == '-':
 		a = p.option()
 	default:
-		p.fail(p.at, "args: write <name>, [name], --flag or --option <value>")
+		p.fail(p.at, "args: use <name>, [name], --flag or --option <value>")
 	}
 	if p.err == nil && p.at < len(p.text) && p.text[p.at] != ' ' {
 		p.fail(p.at, "args: a space is missing")
@@ -162,14 +162,14 @@ func (p *argParser) add(a Arg, at int) {
 	for _, b := range p.args {
 		switch {
 		case a.Name == b.Name:
-			p.fail(at, "args: %q is there twice", a.Name)
+			p.fail(at, "args: duplicate %q", a.Name)
 		case a.Short != "" && a.Short == b.Short:
-			p.fail(at, "args: -%s is there twice", a.Short)
+			p.fail(at, "args: duplicate -%s", a.Short)
 		case a.Option || b.Option:
 		case b.Variadic:
-			p.fail(at, "args: nothing can follow %s, which takes all that is left", b)
+			p.fail(at, "args: nothing can follow %s, which takes all remaining arguments", b)
 		case a.Required && !b.Required:
-			p.fail(at, "args: %s must be given, so it cannot follow %s, which may be left out", a, b)
+			p.fail(at, "args: %s is required, so it cannot follow %s, which is optional", a, b)
 		}
 	}
 	p.args = append(p.args, a)
@@ -253,7 +253,7 @@ func (g *given) read(args []string) error {
 		args = args[1:]
 		switch {
 		case strings.ContainsRune(word, 0):
-			return errors.New("an argument holds a NUL")
+			return errors.New("an argument contains a NUL byte")
 		case word == "--":
 			g.words, args = append(g.words, args...), nil
 		case len(word) > 1 && word[0] == '-':
@@ -294,7 +294,7 @@ func (g *given) option(word string, rest []string) ([]string, error) {
 
 func (g *given) set(name, shown, value string) error {
 	if strings.ContainsRune(value, 0) {
-		return errors.New("an argument holds a NUL")
+		return errors.New("an argument contains a NUL byte")
 	}
 	if _, again := g.values[name]; again {
 		return fmt.Errorf("%s is given twice", shown)
@@ -313,7 +313,7 @@ func (g *given) unknown(name string) error {
 	if meant := document.Suggest(name, options); meant != "" {
 		return fmt.Errorf("unknown option: %s; did you mean %s?", name, meant)
 	}
-	return fmt.Errorf("unknown option: %s; write -- before an argument that begins with -", name)
+	return fmt.Errorf("unknown option: %s; put -- before an argument that starts with -", name)
 }
 
 // place gives the words without a name to the positional arguments.

@@ -20,11 +20,12 @@ const (
 
 // check looks at everything that one part of the runbook says about another.
 func (d *decoder) check() {
-	agents := names(d.agents, func(a *agentDraft) string { return a.Name })
-	pipelines := names(d.pipelines, func(p *pipelineDraft) string { return p.Name })
+	agents := names(d.allAgents(), func(a *agentDraft) string { return a.Name })
+	pipelines := names(d.allPipelines(), func(p *pipelineDraft) string { return p.Name })
 	for _, p := range d.pipelines {
 		d.checkMoves(p)
 		d.checkReach(p)
+		d.checkVariables(p)
 		for i, s := range p.Steps {
 			d.checkReference("agent", s.Run.Agent, p.steps[i].runAt, agents)
 		}
@@ -33,14 +34,32 @@ func (d *decoder) check() {
 		d.checkReference("agent", c.Run.Agent, c.runAt, agents)
 		d.checkReference("pipeline", c.Run.Pipeline, c.runAt, pipelines)
 	}
+	d.checkLocals()
 	d.checkVars()
 	d.checkTemplates()
+	d.checkWorkspaces()
 	d.checkScripts()
-	d.checkStarted()
-	d.checkAlone()
+	if d.from == nil { // an importer may start what nothing here does
+		d.checkStarted()
+		d.checkAlone()
+	}
+	d.checkImports()
 	if d.Count == 0 {
+		d.checkConstants()
+	}
+	if d.Count == 0 && len(d.allFaults()) == 0 {
 		d.checkSize()
 	}
+}
+
+// style is a fault that makes a runbook hard to read, and not wrong. What was written for
+// oddjobs is read as it is.
+func (d *decoder) style(at span, message, hint string) {
+	if d.oddjobs {
+		d.warn(at, message, hint)
+		return
+	}
+	d.fault(at, message, hint)
 }
 
 func names[T any](of []T, name func(T) string) []string {
@@ -57,18 +76,31 @@ func (d *decoder) checkReference(what, name string, at span, known []string) {
 		return
 	}
 	hint := document.OrValid(what, name, known)
+	if i := slices.IndexFunc(known, func(k string) bool { return strings.HasSuffix(k, nameSeparator+name) }); i >= 0 {
+		hint = "did you mean " + quote(known[i]) + "?"
+	}
 	if hint == "" {
-		hint = "the runbook has no " + what + "; what a runbook uses stands in the same file"
+		hint = "the runbook has no " + what + "; what it uses must be in the same file, or in one that it imports"
 	}
 	d.fault(at, "there is no "+what+" "+quote(name), hint)
 }
 
 // inside is the place of a word in a part of the text, or the part.
-func (d *decoder) inside(at span, word string) span {
-	if i := strings.Index(d.Text[at.at:at.at+at.size], word); i >= 0 {
-		return span{at.at + i, len(word)}
+func (d *decoder) inside(at span, word string) span { return d.insideNth(at, word, 0) }
+
+// insideNth is inside for a word that stands there several times.
+func (d *decoder) insideNth(at span, word string, nth int) span {
+	part, from := d.Text[at.at:at.at+at.size], 0
+	for ; ; nth-- {
+		i := strings.Index(part[from:], word)
+		switch from += i; {
+		case i < 0:
+			return at
+		case nth == 0:
+			return span{at.at + from, len(word)}
+		}
+		from += len(word)
 	}
-	return at
 }
 
 // checkMoves sees to it that every transition leads to a step.
@@ -87,7 +119,7 @@ func (d *decoder) checkMoves(p *pipelineDraft) {
 		}
 		hint := document.OrValid("step", m.to, steps)
 		if IsEnd(m.to) {
-			hint = "leave " + m.field + " out: where nothing follows, the pipeline ends"
+			hint = "leave " + m.field + " out: the pipeline ends when no step follows"
 		}
 		d.fault(m.at, m.field+": there is no step "+quote(m.to)+" in pipeline "+quote(p.Name), hint)
 	}
@@ -126,9 +158,9 @@ func (d *decoder) checkReach(p *pipelineDraft) {
 			reach(s.Name)
 			continue
 		}
-		hint := "nothing names it"
+		hint := "no transition leads to it"
 		if before := p.Steps[i-1]; before.OnDone == "" && before.Name != "" {
-			hint = "steps do not follow each other by themselves: add on_done = " + strconv.Quote(s.Name) + " to step " + quote(before.Name)
+			hint = "steps do not run in order by themselves: add on_done = " + strconv.Quote(s.Name) + " to step " + quote(before.Name)
 		}
 		d.fault(p.steps[i].at, "step "+quote(s.Name)+" is never reached", hint)
 		reach(s.Name)
@@ -139,29 +171,31 @@ func (d *decoder) checkReach(p *pipelineDraft) {
 type use struct {
 	names []string // each once
 	at    span
-	file  string // that it is read from, if any
-	shell string // the script, where a shell reads it
+	file  string   // that it is read from, if any
+	home  *decoder // of the file that it stands in
+	shell string   // the script, where a shell reads it
 }
 
 // checkVars looks for variables that nobody gives a value when a command starts what it
 // runs.
 func (d *decoder) checkVars() {
-	agents := map[string][]use{}
-	for _, a := range d.agents {
-		agents[a.Name] = a.uses
+	agents := map[string]*agentDraft{}
+	for _, a := range d.allAgents() {
+		agents[a.Name] = a
 	}
 	pipelines := map[string]*pipelineDraft{}
 	uses := map[string][]use{} // of pipelines, with their agents'
-	for _, p := range d.pipelines {
+	for _, p := range d.allPipelines() {
 		pipelines[p.Name] = p
-		all, seen := slices.Clone(p.uses), map[string]bool{}
+		all, seen := p.home.through(p.uses, &p.locals), map[string]bool{"": true}
 		for _, s := range p.Steps {
-			if !seen[s.Run.Agent] {
-				all = append(all, agents[s.Run.Agent]...)
+			if a := agents[s.Run.Agent]; a != nil && !seen[s.Run.Agent] {
+				all = append(all, d.agentUses(a, p)...)
 			}
 			seen[s.Run.Agent] = true
 		}
 		uses[p.Name] = all
+		d.checkStepValues(p, all)
 	}
 	gets := map[string]map[string]string{} // to pipelines, by all commands
 	for _, c := range d.commands {
@@ -176,8 +210,12 @@ func (d *decoder) checkVars() {
 			delete(pipelines, c.Run.Pipeline) // what that is given is not known
 			continue
 		}
-		for _, u := range slices.Concat(c.uses, uses[c.Run.Pipeline], agents[c.Run.Agent]) {
-			d.checkUse(u, what, given)
+		all := slices.Concat(d.through(c.uses, &d.locals), uses[c.Run.Pipeline])
+		if a := agents[c.Run.Agent]; a != nil {
+			all = append(all, a.home.through(a.uses, &a.home.locals)...)
+		}
+		for _, u := range all {
+			d.checkUse(u, c, what, given)
 		}
 	}
 	for name, all := range gets {
@@ -185,6 +223,31 @@ func (d *decoder) checkVars() {
 			d.checkGiven(p, all)
 		}
 	}
+}
+
+// agentUses are the templates of an agent, with those of the locals that it has in a
+// pipeline: an agent from another file has only that file's.
+func (d *decoder) agentUses(a *agentDraft, p *pipelineDraft) []use {
+	if a.home == p.home {
+		return a.home.through(a.uses, &p.locals)
+	}
+	return a.home.through(a.uses, &a.home.locals)
+}
+
+// through are templates with the names that stand in the locals that they name.
+func (d *decoder) through(uses []use, in *scope) []use {
+	all := slices.Clone(uses)
+	for i, u := range all {
+		all[i].home = d
+		for _, template := range u.names {
+			if l := d.localOf(template, in); l != nil {
+				all[i].names = append(slices.Clone(all[i].names), Names(l.text)...)
+			}
+		}
+		slices.Sort(all[i].names)
+		all[i].names = slices.Compact(all[i].names)
+	}
+	return all
 }
 
 // with is a map that holds another as well.
@@ -200,14 +263,18 @@ func with(m, other map[string]string) map[string]string {
 func (d *decoder) checkGiven(p *pipelineDraft, given map[string]string) {
 	for i, name := range p.Vars {
 		if _, known := given[name]; !known && !d.Overflows() {
-			d.fault(p.vars[i], "no command gives variable "+quote(name)+" of pipeline "+quote(p.Name)+" a value, and there is no default",
-				"add it to a command's args, or a default")
+			at := p.vars[i]
+			if p.home != d {
+				at = d.importOf(p.Name)
+			}
+			d.fault(at, "no command gives variable "+quote(name)+" of pipeline "+quote(p.Name)+" a value, and it has no default",
+				"add it to a command's args, or set a default")
 		}
 	}
 }
 
 // checkUse records the variables of a template that are not among those given.
-func (d *decoder) checkUse(u use, what string, given map[string]string) {
+func (d *decoder) checkUse(u use, c *commandDraft, what string, given map[string]string) {
 	for _, name := range u.names {
 		variable, ok := strings.CutPrefix(name, "var.")
 		if _, known := given[variable]; !ok || known || d.Overflows() {
@@ -217,11 +284,15 @@ func (d *decoder) checkUse(u use, what string, given map[string]string) {
 		if u.file != "" {
 			in = " (in " + u.file + ")"
 		}
-		hint := "add it to the command's args, or a default"
+		at := u.home.inside(u.at, template)
+		if u.home != d {
+			at, in = c.runAt, " (in "+u.home.place(at)+")"
+		}
+		hint := "add it to the command's args, or set a default"
 		if meant := document.DidYouMean(variable, slices.Sorted(maps.Keys(given))); meant != "" {
 			hint = meant
 		}
-		d.fault(d.inside(u.at, template), template+in+" has no value: "+what+" has no such argument, and there is no default", hint)
+		d.fault(at, template+in+" has no value: "+what+" has no such argument, and it has no default", hint)
 	}
 }
 
@@ -229,13 +300,31 @@ func (d *decoder) checkUse(u use, what string, given map[string]string) {
 func (d *decoder) checkTemplates() {
 	for _, u := range d.allUses() {
 		for _, name := range u.names {
-			if u.shell == "" || !strings.Contains(name, ".") || strings.HasPrefix(name, "var.") || slices.Contains(Templates(), name) {
+			if u.shell == "" || !strings.Contains(name, ".") || hasSource(name) || strings.HasPrefix(name, "steps.") || slices.Contains(Templates(), name) {
 				continue
 			}
 			template := "${" + name + "}"
-			d.fault(d.inside(u.at, template), "there is no template "+template, "templates: ${var.NAME}, ${"+strings.Join(Templates(), "}, ${")+"}")
+			d.fault(d.inside(u.at, template), "unknown template "+template, templateHint(name))
 		}
 	}
+}
+
+func templateHint(name string) string {
+	prefix, rest, _ := strings.Cut(name, ".")
+	same, other := oddTemplates()
+	if ours, ok := same[prefix]; ok {
+		return "write ${" + ours + "." + rest + "}"
+	}
+	if hint, ok := other[prefix]; ok {
+		return hint
+	}
+	return "templates: ${var.NAME}, ${local.NAME}, ${const.NAME}, ${" + strings.Join(Templates(), "}, ${") + "}"
+}
+
+// hasSource reports whether a template's name says where its value comes from: then what is
+// wrong with it is found there.
+func hasSource(name string) bool {
+	return strings.HasPrefix(name, "var.") || strings.HasPrefix(name, localPrefix) || strings.HasPrefix(name, constPrefix)
 }
 
 // allUses are the templates of the whole runbook.
@@ -254,7 +343,7 @@ func (d *decoder) allUses() (uses []use) {
 
 // Templates are the names that the engine knows, beside var.NAME.
 func Templates() []string {
-	return []string{"pipeline_id", "agent_run_id", "name", "step", "agent", "agent_id", "error", "invoke.dir", "project"}
+	return []string{"pipeline_id", "agent_run_id", "name", "step", "agent", "agent_id", "error", "invoke.dir", "project", "workspace.path", "workspace.branch", "workspace.base"}
 }
 
 // checkStarted warns of pipelines that no command starts: nothing else does.
@@ -273,7 +362,7 @@ func (d *decoder) checkAlone() {
 			continue
 		}
 		for _, e := range a.alone {
-			d.warn(e.at, e.key+" of agent "+quote(a.Name)+" counts only where it runs alone, and no command runs it so", "write it in the pipeline")
+			d.warn(e.at, e.key+" of agent "+quote(a.Name)+" applies only to an agent that runs alone, and no command does that", "move it to the pipeline")
 		}
 	}
 }
@@ -289,26 +378,35 @@ func (d *decoder) checkSize() {
 		plan, _ := book.Plan(c.Command)
 		largest := 0
 		for _, s := range plan.Pipeline.Steps {
-			size := startSize(s, plan.Agents[s.Run.Agent])
+			size := startSize(s, plan.Agents[s.Run.Agent], plan.Pipeline.Locals)
 			if largest = max(largest, size); size > MaxStart {
-				d.tooLarge(c.at, "step "+quote(s.Name)+" of command "+quote(c.Name), size, MaxStart, ", the prompt also where the command names it")
+				d.tooLarge(c.at, "step "+quote(s.Name)+" of command "+quote(c.Name), size, MaxStart, ", including the prompt in the command")
 			}
 		}
 		if size := jsonSize(plan) + largest; size > maxPlan {
-			d.tooLarge(c.at, "what command "+quote(c.Name)+" runs", size, maxPlan, " with all prompts, and the largest of them once more for its start")
+			d.tooLarge(c.at, "the plan of command "+quote(c.Name), size, maxPlan, " with all prompts, counting the largest one twice")
 		}
 	}
 }
 
 func (d *decoder) tooLarge(at span, what string, size, most int, with string) {
-	d.fault(at, what+" takes "+strconv.Itoa(size>>10)+" KiB"+with+"; "+strconv.Itoa(most>>10)+" KiB are the most",
+	d.fault(at, what+" has "+strconv.Itoa(size>>10)+" KiB"+with+"; "+strconv.Itoa(most>>10)+" KiB is the limit",
 		"keep long texts in files that the agent reads")
 }
 
 // startSize is how large the start of a step is, before variables are put in.
-func startSize(s Step, a Agent) int {
-	return jsonSize(s.Run.Shell) + jsonSize(a.Prompt) + jsonSize(a.Env) +
-		jsonSize(ExpandShell(a.Run, map[string]string{"prompt": a.Prompt}))
+func startSize(s Step, a Agent, locals map[string]string) int {
+	values := map[string]string{}
+	for name, text := range locals {
+		values[localPrefix+name] = text
+	}
+	prompt := Expand(a.Prompt, values)
+	values["prompt"] = prompt
+	size := jsonSize(ExpandShell(s.Run.Shell, values)) + jsonSize(prompt) + jsonSize(ExpandShell(a.Run, values))
+	for name, text := range a.Env {
+		size += jsonSize(name) + jsonSize(Expand(text, values))
+	}
+	return size
 }
 
 // jsonSize is how large something is in the store.

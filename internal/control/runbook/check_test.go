@@ -80,14 +80,12 @@ func TestWarnings(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"[agent.a]\nrun = \"x\"\non_stop = \"idle\"\n", `x.toml:3:1: on_stop = "idle" with on_idle = "escalate" says the same as on_stop = "escalate"`},
 		{"[agent.a]\nrun = \"x\"\non_stop = \"idle\"\non_idle = \"done\"\n", ""},
-		{"[agent.a]\nrun = \"x\"\non_idle = { action = \"nudge\", cooldown = \"1m\" }\n", "x.toml:3:31: cooldown is between attempts, and there is only one"},
-		{"[agent.a]\nrun = \"x ${var.y}\"\n", "x.toml:2:10: ${var.y} stands outside of double quotes: the shell takes its value apart"},
-		{"[agent.a]\nrun = \"x '${prompt}'\"\n", "x.toml:2:11: ${prompt} stands outside of double quotes: the shell takes its value apart"},
-		{"[agent.a]\nrun = 'x \"${var.y}\" \\\" \"${prompt}\" # ${var.y}'\n", ""},
+		{"[agent.a]\nrun = \"x\"\non_idle = { action = \"nudge\", cooldown = \"1m\" }\n", "x.toml:3:31: cooldown has no effect: there is only one attempt"},
+		{"[agent.a]\nrun = 'x \"${var.y}\" \\\" \"${prompt}\" # ${step}'\n", ""},
 		{"[agent.a]\nrun = 'x \"$(y \"${var.y}\")\"'\n", ""},
 		{"[agent.a]\nrun = 'x ${step} ${HOME}'\n", ""},
-		{"[agent.a]\nrun = 'name=x; echo ${name}'\n", "x.toml:2:21: ${name} is a template: what the script gives name is not seen in it"},
-		{"[agent.a]\nrun = 'for step in a b; do echo ${step}; done'\n", "x.toml:2:33: ${step} is a template: what the script gives step is not seen in it"},
+		{"[agent.a]\nrun = 'name=x; echo ${name}'\n", "x.toml:2:21: ${name} is a template: it does not see the value that the script assigns to name"},
+		{"[agent.a]\nrun = 'for step in a b; do echo ${step}; done'\n", "x.toml:2:33: ${step} is a template: it does not see the value that the script assigns to step"},
 		{"[agent.a]\nrun = 'name=x; echo $name ${step}'\n", ""},
 		{"[pipeline.p]\n[[pipeline.p.step]]\nname = \"a\"\nrun = \"x\"\n", `x.toml:1:11: no command runs pipeline "p"`},
 	} {
@@ -183,7 +181,7 @@ func TestPromptFiles(t *testing.T) {
 		return noFile(name)
 	}
 	for name, want := range map[string]string{
-		"a.md": "", "none.md": "does not exist", "nul.md": "holds a NUL", "latin.md": "is not UTF-8", "long.md": "is longer than 100 KiB",
+		"a.md": "", "none.md": "does not exist", "nul.md": "contains a NUL byte", "latin.md": "is not UTF-8", "long.md": "is longer than 100 KiB",
 		"../a.md": "below the runbooks directory", "/a.md": "below the runbooks directory", "x/../a.md": "below the runbooks directory",
 		`x\a.md`: "below the runbooks directory", ".": "does not exist", "./a.md": "below the runbooks directory",
 	} {
@@ -267,16 +265,16 @@ func TestLimits(t *testing.T) {
 		steps += fmt.Sprintf("[[pipeline.p.step]]\nname = \"s%d\"\nrun = { agent = \"a%d\" }\non_done = \"s%d\"\n", i, i, (i+1)%3)
 	}
 	for _, test := range []struct{ name, text, want string }{
-		{"x.toml", "[command.c]\nrun = { pipeline = \"p\" }\n[pipeline.p]\n" + steps + agents, "x.toml:1:10: what command \"c\" runs takes 400 KiB"},
+		{"x.toml", "[command.c]\nrun = { pipeline = \"p\" }\n[pipeline.p]\n" + steps + agents, "x.toml:1:10: the plan of command \"c\" has 400 KiB"},
 		{"x.toml", "[agent.a]\nrun = \"" + long + "y\"\n", "x.toml:2:7: run is longer than 100 KiB"},
 		{"x.toml", "#" + strings.Repeat("x", maxFile), "x.toml: is larger than 1 MiB"},
 		{"x.toml", "#\xff", "x.toml: is not UTF-8"},
-		{"x.toml", "[agent.a]\nrun = \"a\\u0000b\"\n", "x.toml:2:7: run holds a NUL"},
-		{"x.yaml", "", "x.yaml: is no runbook"},
+		{"x.toml", "[agent.a]\nrun = \"a\\u0000b\"\n", "x.toml:2:7: run contains a NUL byte"},
+		{"x.yaml", "", "x.yaml: is not a runbook"},
 		{"x.hcl", "a = " + strings.Repeat("[", 1000), "x.hcl:1:105: nested more than 100 deep"},
-		{"x.hcl", "a = " + strings.Repeat("!", 100_000) + "true", "x.hcl:1:5: a value must be written out"},
-		{"x.hcl", "a = " + strings.Repeat("-", 100_000) + "1", "x.hcl:1:6: a value must be written out"},
-		{"x.hcl", "a = " + strings.Repeat("x ? x : ", 10_000) + "1", "x.hcl:1:7: a value must be written out"},
+		{"x.hcl", "a = " + strings.Repeat("!", 100_000) + "true", "x.hcl:1:5: a value must be a literal"},
+		{"x.hcl", "a = " + strings.Repeat("-", 100_000) + "1", "x.hcl:1:6: a value must be a literal"},
+		{"x.hcl", "a = " + strings.Repeat("x ? x : ", 10_000) + "1", "x.hcl:1:7: a value must be a literal"},
 		{"x.hcl", "a = <<E\n" + strings.Repeat("x\n", 100_000) + "E\n", "x.hcl:5002:1: heredocs have more than 5000 lines"},
 		{"x.hcl", "a = \"" + strings.Repeat("%{if a}", 140_000) + "\"\n", "x.hcl:1:706: %{ is not supported"},
 		{"x.hcl", "a = \"" + strings.Repeat("$", 1_000_000) + "\"\n", "x.hcl:1:1006: there are too many $ and % between quotes"},
@@ -298,7 +296,7 @@ func TestLimits(t *testing.T) {
 	}
 	_, faults := Parse("x.toml", []byte(many.String()), noFile)
 	const maxFaults = 100
-	if len(faults) != maxFaults+1 || faults[maxFaults].Message != "more than 100 faults, the rest is not shown" {
+	if len(faults) != maxFaults+1 || faults[maxFaults].Message != "more than 100 errors, the rest is not shown" {
 		t.Errorf("%d faults, the last: %v", len(faults), faults[len(faults)-1])
 	}
 }
@@ -359,7 +357,7 @@ func TestTemplatesInHCL(t *testing.T) {
 // names it.
 func TestVarsThatNobodyGives(t *testing.T) {
 	for _, test := range []struct{ args, vars, want string }{
-		{"", `vars = ["x"]`, `x.toml:4:9: no command gives variable "x" of pipeline "p" a value, and there is no default`},
+		{"", `vars = ["x"]`, `x.toml:4:9: no command gives variable "x" of pipeline "p" a value, and it has no default`},
 		{`args = "<x>"`, `vars = ["x"]`, ""},
 		{`defaults = { x = "1" }`, `vars = ["x"]`, ""},
 		{"", "vars = [\"x\"]\ndefaults = { x = \"\" }", ""},
@@ -410,8 +408,8 @@ func TestSizes(t *testing.T) {
 	}
 	for _, test := range []struct{ name, agents, want string }{
 		{"one large prompt", agent("a", "claude", 95) + agent("b", "claude", 1), ""},
-		{"two", agent("a", "claude", 95) + agent("b", "claude", 95), "takes 285 KiB with all prompts"},
-		{"in the command too", agent("a", `claude "${prompt}"`, 95) + agent("b", "claude", 1), `step "a" of command "c" takes 190 KiB`},
+		{"two", agent("a", "claude", 95) + agent("b", "claude", 95), "has 285 KiB with all prompts"},
+		{"in the command too", agent("a", `claude "${prompt}"`, 95) + agent("b", "claude", 1), `step "a" of command "c" has 190 KiB`},
 		{"small ones", agent("a", "claude", 50) + agent("b", "claude", 50), ""},
 	} {
 		text := "[command.c]\nrun = { pipeline = 'p' }\n[pipeline.p]\n[[pipeline.p.step]]\nname = 'a'\nrun = { agent = 'a' }\non_done = 'b'\n[[pipeline.p.step]]\nname = 'b'\nrun = { agent = 'b' }\n"

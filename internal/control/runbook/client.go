@@ -17,10 +17,10 @@ func (d *decoder) client(at span, a *agentDraft) {
 			d.clientFlag(at, w)
 		}
 	case startsClient(run):
-		d.fault(d.inside(at, "claude"), "an agent that is the client must be one simple command: claude and its flags",
-			"use cwd and env in place of cd and export, and a step for what is to run before or after it")
+		d.fault(d.inside(at, "claude"), "an agent that runs Claude Code must be one simple command: claude and its flags",
+			"use cwd and env instead of cd and export, and separate steps for commands before or after it")
 	case strings.Contains(run, "--session-id"):
-		d.fault(d.inside(at, "--session-id"), "run must not hold --session-id: the agent's id is the session's, and stopgate gives it", "")
+		d.fault(d.inside(at, "--session-id"), "run must not contain --session-id: stopgate sets it to the agent's id", "")
 	}
 }
 
@@ -34,15 +34,15 @@ func (d *decoder) clientFlag(run span, w word) {
 	at := d.inside(run, w.raw)
 	switch {
 	case flag == "--":
-		d.fault(run, "run must not hold --: the flags that stopgate adds come after it", "write the prompt as prompt = \"…\"")
+		d.fault(run, "run must not contain --: stopgate adds flags after it", "write the prompt as prompt = \"…\"")
 	case flag == "--session-id":
-		d.fault(at, "run must not hold --session-id: the agent's id is the session's, and stopgate gives it", "")
+		d.fault(at, "run must not contain --session-id: stopgate sets it to the agent's id", "")
 	case flag == "--settings":
-		d.fault(at, "run must not hold --settings: stopgate gives the client a file with its hooks", "the project's own settings are in force as well: .claude/settings.json")
+		d.fault(at, "run must not contain --settings: stopgate passes its own settings file with the hooks", "use the project's settings, which apply too: .claude/settings.json")
 	case slices.Contains([]string{"--resume", "--continue", "--fork-session"}, flag), strings.HasPrefix(short, "c"), strings.HasPrefix(short, "r"):
-		d.fault(at, "run must not hold "+quote(flag)+": stopgate says which conversation goes on", `on_dead = "resume" goes on with the old one`)
+		d.fault(at, "run must not contain "+quote(flag)+": stopgate chooses the conversation", `on_dead = "resume" continues the old one`)
 	case flag == "--print" || strings.HasPrefix(flag, "-p"):
-		d.warn(at, "with "+quote(flag)+" nobody can type to the client: no nudge reaches it, and nobody can attach", "leave it out: an agent may run for as long as it needs")
+		d.warn(at, "with "+quote(flag)+" Claude Code takes no input: nudge and stopgate agent attach do not work", "remove it: an agent may run as long as it needs")
 	}
 }
 
@@ -57,8 +57,8 @@ func (d *decoder) secondPrompt(agent *node, a *agentDraft) {
 	for i, w := range a.args {
 		after := i == 0 || slices.Contains(switches, a.args[i-1].text)
 		if after && !w.open && w.text != "" && !strings.HasPrefix(w.text, "-") {
-			d.fault(d.inside(run.node.at, w.raw), quote(w.text)+" would be a prompt, and the agent has one",
-				"put it into prompt, or write \"${prompt}\" in run where that is to stand")
+			d.fault(d.inside(run.node.at, w.raw), quote(w.text)+" would be a second prompt",
+				"put it into prompt, or use \"${prompt}\" in run")
 		}
 	}
 }

@@ -82,19 +82,19 @@ func TestClientsThatAreNoSimpleCommand(t *testing.T) {
 
 func TestFlagsOfClients(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--session-id x":    "must not hold --session-id",
-		"--session-id=x":    "must not hold --session-id",
-		"--settings {}":     "must not hold --settings",
-		"--resume":          `must not hold "--resume"`,
-		"--resume=abc":      `must not hold "--resume"`,
-		"-r abc":            `must not hold "-r"`,
-		"-rabc":             `must not hold "-rabc"`,
-		"--continue":        `must not hold "--continue"`,
-		"-c":                `must not hold "-c"`,
-		"-pc":               `must not hold "-pc"`,
-		"--fork-session":    `must not hold "--fork-session"`,
-		"--model x --":      "must not hold --",
-		"'--'":              "must not hold --",
+		"--session-id x":    "must not contain --session-id",
+		"--session-id=x":    "must not contain --session-id",
+		"--settings {}":     "must not contain --settings",
+		"--resume":          `must not contain "--resume"`,
+		"--resume=abc":      `must not contain "--resume"`,
+		"-r abc":            `must not contain "-r"`,
+		"-rabc":             `must not contain "-rabc"`,
+		"--continue":        `must not contain "--continue"`,
+		"-c":                `must not contain "-c"`,
+		"-pc":               `must not contain "-pc"`,
+		"--fork-session":    `must not contain "--fork-session"`,
+		"--model x --":      "must not contain --",
+		"'--'":              "must not contain --",
 		"--settings-file x": "",
 		"--append-system-prompt '--resume is not for you'": "",
 		"--permission-mode plan -d":                        "",
@@ -107,7 +107,7 @@ func TestFlagsOfClients(t *testing.T) {
 		}
 	}
 	for _, flags := range []string{"-p", "--print", "-p --model x"} {
-		if book, faults := bookOf(t, "claude "+flags, ""); len(faults) > 0 || len(book.Warnings) != 1 || !strings.Contains(book.Warnings[0].Message, "nobody can type") {
+		if book, faults := bookOf(t, "claude "+flags, ""); len(faults) > 0 || len(book.Warnings) != 1 || !strings.Contains(book.Warnings[0].Message, "takes no input") {
 			t.Errorf("%s: %v, %v", flags, faults, book.Warnings)
 		}
 	}
@@ -201,7 +201,7 @@ expire = { after = "1h", answer = "done" }
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	if len(book.Warnings) != 2 || !strings.Contains(book.Warnings.Error(), "no command runs it so") {
+	if len(book.Warnings) != 2 || !strings.Contains(book.Warnings.Error(), "no command does that") {
 		t.Error(book.Warnings)
 	}
 	pipeline, _ := book.Plan(book.Commands["p"])

@@ -53,7 +53,7 @@ func unfit(text string) string {
 	case len(text) > maxText:
 		return "is longer than " + strconv.Itoa(maxText>>10) + " KiB"
 	case strings.ContainsRune(text, 0):
-		return "holds a NUL"
+		return "contains a NUL byte"
 	case !utf8.ValidString(text):
 		return "is not UTF-8"
 	}
@@ -71,7 +71,7 @@ func (d *decoder) script() typeOf[string] {
 
 // use remembers a template, whose names are looked at when all of them are known.
 func (d *decoder) use(v value, text, shell string) bool {
-	names := namesIn(text)
+	names := Names(text)
 	slices.Sort(names)
 	d.uses = append(d.uses, use{names: slices.Compact(names), at: nodeOf(v).at, shell: shell})
 	return true
@@ -112,7 +112,7 @@ func readDuration(v value, to *time.Duration) bool {
 	length, err := time.ParseDuration(v.Node.Text())
 	switch {
 	case err != nil:
-		v.Fault(quote(v.Node.Text())+" is no duration", hint)
+		v.Fault(quote(v.Node.Text())+" is not a valid duration", hint)
 	case length <= 0 || length > maxDuration:
 		v.Fault("must be more than 0 and at most "+strconv.Itoa(int(maxDuration.Hours()))+"h", hint)
 	default:
@@ -176,9 +176,9 @@ func badName(name string) string {
 	case len(name) > maxName:
 		return "a name is longer than " + strconv.Itoa(maxName) + " letters"
 	case strings.Trim(name, nameLetters) != "":
-		return "the name " + quote(name) + " may hold letters a to z, digits, _ and - only"
+		return "the name " + quote(name) + " may only contain letters a to z, digits, _ and -"
 	case name[0] == '-':
-		return "the name " + quote(name) + " begins like an option"
+		return "the name " + quote(name) + " starts like an option"
 	}
 	return ""
 }
@@ -191,6 +191,9 @@ func nameSchema() schema {
 
 // checkName records what is wrong with a name.
 func (d *decoder) checkName(name string, at document.Place) bool {
+	if d.oddjobs { // whose names have colons in them
+		name = strings.ReplaceAll(name, nameSeparator, "-")
+	}
 	message := badName(name)
 	if message != "" {
 		d.Fault(at, message, "")

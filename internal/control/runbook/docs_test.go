@@ -24,13 +24,24 @@ func pageText(t *testing.T) string {
 // Every example of the page is sound, and the first two are the same.
 func TestExamplesOfThePage(t *testing.T) {
 	found := map[string]int{}
+	files := map[string]string{} // that blocks begin with the names of
+	read := func(name string) ([]byte, error) {
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
+		}
+		return noFile(name)
+	}
 	for i, part := range strings.Split(pageText(t), "```") {
 		format, text, _ := strings.Cut(part, "\n")
 		if i%2 == 0 || format != "toml" && format != "hcl" {
 			continue
 		}
 		found[format]++
-		book, faults := Parse("example "+strconv.Itoa(i/2)+"."+format, []byte(text), noFile)
+		if name, ok := strings.CutPrefix(text, "# .gauntlet/runbooks/"); ok {
+			name, _, _ = strings.Cut(name, "\n")
+			files[name] = text
+		}
+		book, faults := Parse("example "+strconv.Itoa(i/2)+"."+format, []byte(text), read)
 		if len(faults)+len(book.Warnings) > 0 {
 			t.Errorf("%s\n%s", faults.Detail(), book.Warnings.Detail())
 		}
@@ -119,7 +130,7 @@ func TestEachStopActionIsExplained(t *testing.T) {
 		t.Fatal("there is no section on_stop")
 	}
 	said := map[string]StopAction{}
-	for action, word := range map[StopAction]string{"signal": "signalled", "idle": "`on_idle`", "escalate": "a person is asked"} {
+	for action, word := range map[StopAction]string{"signal": "until it signals", "idle": "`on_idle`", "escalate": "a person is asked"} {
 		_, row, found := strings.Cut(section, "\n| `"+string(action)+"` |")
 		what, _, _ := strings.Cut(row, "|\n")
 		if what = strings.TrimSpace(what); !found || !strings.Contains(what, word) {
@@ -155,7 +166,7 @@ func TestStopActionsOfThePage(t *testing.T) {
 	if n := strings.Count(text, "**on_stop**"); n != 2 {
 		t.Errorf("%d lines say what on_stop is", n)
 	}
-	_, table, _ := strings.Cut(text, "For one that has not, `on_stop` decides:\n\n| action | what |\n|---|---|\n")
+	_, table, _ := strings.Cut(text, "For an agent that has not, `on_stop` decides:\n\n| action | what |\n|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	var explained []string
 	for line := range strings.Lines(table) {
@@ -164,7 +175,7 @@ func TestStopActionsOfThePage(t *testing.T) {
 	if !slices.Equal(explained, actions) {
 		t.Errorf("explained are %q", explained)
 	}
-	if want := fmt.Sprintf("\nWhere a runbook says nothing, it is `%s` in a pipeline and `%s` for an agent that runs alone.", agent.StopAction(false), agent.StopAction(true)); !strings.Contains(text, want) {
+	if want := fmt.Sprintf("\nThe default is `%s` in a pipeline and `%s` for an agent that runs alone.", agent.StopAction(false), agent.StopAction(true)); !strings.Contains(text, want) {
 		t.Errorf("not on the page: %s", want)
 	}
 }

@@ -54,8 +54,8 @@ func replace(text string, value func(name string) (string, bool)) string {
 	}
 }
 
-// namesIn are the names of the templates in a text, in their order.
-func namesIn(text string) []string {
+// Names are the names of the templates in a text, in their order.
+func Names(text string) []string {
 	var names []string
 	replace(text, func(name string) (string, bool) {
 		names = append(names, name)

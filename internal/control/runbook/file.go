@@ -2,7 +2,6 @@ package runbook
 
 import (
 	"errors"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,15 +19,38 @@ const maxFile = 1 << 20
 // names, a path below the runbooks directory with slashes in it. The runbook is complete
 // only where there is no fault.
 func Parse(name string, text []byte, readFile func(name string) ([]byte, error)) (Runbook, Faults) {
-	d := &decoder{source: newSource(name, text), readFile: readFile}
+	d := newDecoder(origin{dir: filepath.Dir(name), read: readFile}, filepath.Base(name), name, text)
+	d.read()
+	return d.book(), d.allFaults()
+}
+
+// newDecoder reads the file of a name in a runbooks directory, which is shown as a path.
+func newDecoder(from origin, name, shown string, text []byte) *decoder {
+	s := newSource(shown, text)
+	s.expansions = from.oddjobs
+	return &decoder{source: s, origin: from, name: name, readFile: from.read, files: new(int)}
+}
+
+// read reads the file and all that it imports.
+func (d *decoder) read() {
 	tree := d.parse()
 	if tree == nil {
-		return Runbook{}, d.Faults()
+		return
 	}
+	d.fromOddjobs(tree)
+	d.scopeLocals(tree)
+	d.constants(tree)
 	root := value{Source: d.Source, Name: "the runbook", Node: placed{d.source, tree}}
 	root.Mapping(d.fields()...)
-	d.check()
-	return d.book(), d.Faults()
+	d.link()
+	for _, c := range d.missing() {
+		if d.from == nil {
+			d.warn(c.at, "const "+quote(c.name)+" has no value, so that this file can only be imported", "give it a default to start its commands")
+		}
+	}
+	if len(d.missing()) == 0 {
+		d.check()
+	}
 }
 
 // parse reads the tree; nil means that a fault says why there is none.
@@ -46,15 +68,30 @@ func (d *decoder) parse() *node {
 		return d.parseTOML()
 	case ".hcl":
 		return d.parseHCL()
+	case ".json":
+		if d.oddjobs {
+			return d.parseJSON()
+		}
 	}
-	d.faultOfFile("is no runbook: its name must end in .toml or .hcl")
+	d.faultOfFile("is not a runbook: its name must end in .toml or .hcl")
 	return nil
 }
 
 // decoder makes a runbook of a tree. References are looked at when everything is read.
 type decoder struct {
 	*source
+	origin
+	name     string // of the file, below the runbooks directory
 	readFile func(string) ([]byte, error)
+
+	from     *importing // that the file is read for; nil for a runbook of its own
+	files    *int       // that were imported, by all files of the runbook
+	imports  []*importing
+	imported shelfOf
+	given    []use // templates in the values that imports get
+	consts   []*constant
+	locals   scope
+	space    string // that the names of its locals begin with, outside of this file
 
 	commands  []*commandDraft
 	pipelines []*pipelineDraft
@@ -68,6 +105,7 @@ type decoder struct {
 // later faults are about.
 type commandDraft struct {
 	Command
+	home   *decoder
 	at     span // of its name
 	runAt  span
 	uses   []use
@@ -76,11 +114,13 @@ type commandDraft struct {
 
 type pipelineDraft struct {
 	Pipeline
-	at    span
-	vars  []span // of the names in Vars
-	steps []stepDraft
-	moves []move // its own
-	uses  []use
+	home   *decoder
+	at     span
+	locals scope
+	vars   []span // of the names in Vars
+	steps  []stepDraft
+	moves  []move // its own
+	uses   []use
 }
 
 type stepDraft struct {
@@ -98,6 +138,7 @@ type move struct {
 
 type agentDraft struct {
 	Agent
+	home *decoder
 	at   span
 	args []word // of a client
 	uses []use
@@ -110,9 +151,12 @@ type agentDraft struct {
 
 func (d *decoder) fields() []field {
 	return []field{
-		d.named("command", d.command, "What people start by name: stopgate start NAME."),
-		d.named("pipeline", d.pipeline, "Steps and what leads from one to the next."),
-		d.named("agent", d.agent, "How an agent is started, and what is done when something happens to it."),
+		d.named("command", d.command, "Commands for stopgate start NAME."),
+		d.named("pipeline", d.pipeline, "Steps and the transitions between them."),
+		d.named("agent", d.agent, "How an agent is started, and its actions."),
+		d.importField(),
+		d.constField(),
+		d.localsField(&d.locals),
 		document.Key("max_agents", &d.maxAgents, count, "How many agents of this runbook run at once in the project. Default: no limit."),
 	}
 }
@@ -132,7 +176,7 @@ func (d *decoder) named(what string, read func(value), says string) field {
 }
 
 func (d *decoder) command(v value) {
-	c := &commandDraft{Command: Command{Name: v.Name}, at: keyOf(v)}
+	c := &commandDraft{Command: Command{Name: v.Name}, home: d, at: keyOf(v)}
 	v.Mapping(d.commandFields(c)...)
 	c.uses = d.uses
 	d.commands = append(d.commands, c)
@@ -140,9 +184,9 @@ func (d *decoder) command(v value) {
 
 func (d *decoder) commandFields(c *commandDraft) []field {
 	return []field{
-		document.Key("description", &c.Description, text, "What it is for, in a line."),
-		document.Key("args", c, args, "What it takes: <name> [name] <names...> --flag -f/--flag --option <value> [--option <value>]."),
-		document.Key("defaults", &c.Defaults, texts(badName, nameSchema, text), "Values of arguments that are not given."),
+		document.Key("description", &c.Description, text, "A description in one line."),
+		document.Key("args", c, args, "Arguments: <name> [name] <names...> --flag -f/--flag --option <value> [--option <value>]."),
+		document.Key("defaults", &c.Defaults, texts(badName, nameSchema, text), "Default values of arguments."),
 		d.run(&c.Run, &c.runAt, "A shell command, { pipeline = \"NAME\" } or { agent = \"NAME\" }.", "pipeline", "agent"),
 	}
 }
@@ -158,15 +202,20 @@ func readArgs(v value, to *commandDraft) bool {
 	spec, err := ParseArgSpec(v.Node.Text())
 	var bad *ArgSpecError
 	if errors.As(err, &bad) {
-		at := mark{v.Node.(placed).source, nodeOf(v).at}
-		if at.size == len(v.Node.Text())+2 { // one line between quotes, as it is
-			at.span = span{at.at + 1 + bad.At, 1}
-		}
-		v.Source.Fault(at, bad.Message, "such as: <name> [--base <branch>] [files...]")
+		v.Source.Fault(insideText(v, bad.At), bad.Message, "such as: <name> [--base <branch>] [files...]")
 		return false
 	}
 	to.Args, to.broken = spec, false
 	return true
+}
+
+// insideText is the place of a byte of a text, or the text where it is not written as it is.
+func insideText(v value, at int) mark {
+	m := mark{v.Node.(placed).source, nodeOf(v).at}
+	if m.size == len(v.Node.Text())+2 { // one line between quotes
+		m.span = span{m.at + 1 + at, 1}
+	}
+	return m
 }
 
 // run reads what is to be run, a script or a table with one of the kinds, and the place of
@@ -180,7 +229,7 @@ func (d *decoder) run(to *Run, at *span, says string, kinds ...string) field {
 		case v.Node.Kind() != document.Mapping && v.Node.Kind() != document.Broken:
 			wrong(v, "run must be a shell command, or { "+kinds[0]+" = \"NAME\" }", "")
 		case nested != nil && !slices.Contains(kinds, "pipeline"):
-			d.fault(nested.at, "a step cannot run a pipeline", "put its steps into this pipeline, or start it with a command: stopgate start NAME")
+			d.fault(nested.at, "a step cannot run a pipeline", "put its steps into this pipeline, or start it with stopgate start NAME")
 		default:
 			readReference(v, to, at, kinds)
 		}
@@ -219,16 +268,16 @@ func (d *decoder) readPromptFile(v value, to *string) bool {
 	if !readText(v, &name) {
 		return false
 	}
-	if !filepath.IsLocal(name) || path.Clean(name) != name || strings.ContainsAny(name, `\:`) {
+	if !isBelow(name) {
 		wrong(v, "prompt_file must be a path below the runbooks directory, without ..", "such as: prompts/review.md")
 		return false
 	}
 	data, err := d.readFile(name)
 	if err != nil {
-		wrong(v, "prompt_file "+quote(name)+" "+document.WhyUnread(err), "it is looked for in the runbooks directory")
+		wrong(v, "prompt_file "+quote(name)+" "+document.WhyUnread(err), "it must be in the runbooks directory")
 		return false
 	}
-	text := string(data)
+	text := d.withConstants(d.scoped(string(data)), nodeOf(v).at)
 	if message := unfit(text); message != "" {
 		wrong(v, "prompt_file "+quote(name)+" "+message, "")
 		return false
@@ -242,18 +291,22 @@ func (d *decoder) readPromptFile(v value, to *string) bool {
 // book is what was read, without the places.
 func (d *decoder) book() Runbook {
 	book := Runbook{
-		Path: d.path, Name: filepath.Base(d.path), MaxAgents: d.maxAgents,
+		Path: d.path, Name: d.name, MaxAgents: d.maxAgents, Oddjobs: d.oddjobs,
 		Commands: map[string]Command{}, Pipelines: map[string]Pipeline{}, Agents: map[string]Agent{},
-		Warnings: d.Warnings(),
+		Imports: d.allImports(), Locals: d.allLocals(), Warnings: d.allWarnings(),
 	}
-	for _, c := range d.commands {
+	for _, c := range slices.Concat(d.commands, inOrder(d.imported.commands)) {
 		book.Commands[c.Name] = c.Command
 	}
-	for _, p := range d.pipelines {
+	for _, p := range d.allPipelines() {
+		p.Pipeline.Locals = p.home.localsOf(&p.locals)
 		book.Pipelines[p.Name] = p.Pipeline
 	}
-	for _, a := range d.agents {
+	for _, a := range d.allAgents() {
 		book.Agents[a.Name] = a.Agent
+	}
+	if len(d.missing()) > 0 { // nothing of it can run
+		book.Commands = map[string]Command{}
 	}
 	return book
 }

@@ -13,6 +13,24 @@ func FuzzTOML(f *testing.F) { fuzzRunbook(f, "toml") }
 
 func FuzzHCL(f *testing.F) { fuzzRunbook(f, "hcl") }
 
+// FuzzOddjobs reads HCL as oddjobs writes it.
+func FuzzOddjobs(f *testing.F) {
+	for _, name := range []string{"sound/release.hcl", "refused/everything.hcl"} {
+		text, err := os.ReadFile("testdata/oddjobs/" + name)
+		check(f, err)
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d := newDecoder(origin{read: noFile, oddjobs: true}, "x.hcl", "x.hcl", text)
+		d.read()
+		if book := d.book(); len(d.allFaults()) == 0 {
+			for _, c := range book.Commands {
+				complete(t, book, c)
+			}
+		}
+	})
+}
+
 func fuzzRunbook(f *testing.F, format string) {
 	for _, name := range []string{"testdata/sound/build.", "testdata/faults/every."} {
 		text, err := os.ReadFile(name + format)
@@ -24,6 +42,9 @@ func fuzzRunbook(f *testing.F, format string) {
 	f.Add([]byte(`a = "` + strings.Repeat("$", 3000) + `"`))
 	f.Add([]byte(`a = "` + strings.Repeat(`$$$${""}`, 500) + `"`))
 	f.Add([]byte("[command.c]\nargs = \"<a"))
+	f.Add([]byte(importingBook[format]))
+	f.Add([]byte(libraryBook[format]))
+	f.Add([]byte("[[import]]\nlibrary = \"wait\"\nconst = { until = \"true\", tries = [1] }\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		read := func(name string) ([]byte, error) {
 			if strings.Contains(name, "..") {
@@ -38,7 +59,7 @@ func fuzzRunbook(f *testing.F, format string) {
 		}
 		lines := strings.Count(string(text), "\n") + 1
 		for _, fault := range append(faults, book.Warnings...) {
-			if fault.Line > lines || (fault.Line > 0) != (fault.Column > 0) || fault.Message == "" || !utf8.ValidString(fault.Detail()) {
+			if fault.File == "x."+format && fault.Line > lines || (fault.Line > 0) != (fault.Column > 0) || fault.Message == "" || !utf8.ValidString(fault.Detail()) {
 				t.Fatalf("%+v", fault)
 			}
 		}

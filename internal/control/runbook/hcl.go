@@ -13,14 +13,19 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
 )
 
 // parseHCL reads HCL; nil means that it cannot be read, and that a fault says why.
 func (s *source) parseHCL() *node {
-	if !s.tame() {
+	text := []byte(s.Text)
+	if s.expansions {
+		text = hideExpansions(text)
+	}
+	if !s.tame(text) {
 		return nil
 	}
-	file, diagnostics := hclsyntax.ParseConfig([]byte(s.Text), s.path, hcl.InitialPos)
+	file, diagnostics := hclsyntax.ParseConfig(text, s.path, hcl.InitialPos)
 	for _, d := range diagnostics {
 		at := span{}
 		if d.Subject != nil {
@@ -40,7 +45,7 @@ func (s *source) parseHCL() *node {
 
 func hintOf(d *hcl.Diagnostic) string {
 	if strings.Contains(d.Summary, "template") || strings.Contains(d.Summary, "control") {
-		return d.Detail + " Write $${ for ${ and %%{ for %{ where the shell is to see it."
+		return d.Detail + " For the shell, write $${ instead of ${ and %%{ instead of %{."
 	}
 	return d.Detail
 }
@@ -54,8 +59,8 @@ func spanOf(r hcl.Range) span { return span{r.Start.Byte, r.End.Byte - r.Start.B
 
 // tame looks at the tokens, since the parser recurses with what they nest, and takes
 // quadratic time for what a text is made of.
-func (s *source) tame() bool {
-	tokens, _ := hclsyntax.LexConfig([]byte(s.Text), s.path, hcl.InitialPos)
+func (s *source) tame(text []byte) bool {
+	tokens, _ := hclsyntax.LexConfig(text, s.path, hcl.InitialPos)
 	var t tamer
 	for i, token := range tokens {
 		message, hint := t.next(token.Type)
@@ -86,7 +91,7 @@ func (t *tamer) next(token hclsyntax.TokenType) (message, hint string) {
 	case hclsyntax.TokenTemplateControl: // a few are named together with all other faults
 		t.depth++
 		if t.controls++; t.controls > maxDepth {
-			return "%{ is not supported", "write %%{ for %{ where the shell is to see it"
+			return "%{ is not supported", "for the shell, write %%{ instead of %{"
 		}
 	case hclsyntax.TokenBang, hclsyntax.TokenQuestion:
 		return noExpressions, ""
@@ -121,7 +126,7 @@ func (t *tamer) next(token hclsyntax.TokenType) (message, hint string) {
 	return "", ""
 }
 
-const noExpressions = "a value must be written out: expressions, functions and variables are not supported"
+const noExpressions = "a value must be a literal: expressions, functions and variables are not supported"
 
 // body is a table of a block's attributes and blocks, in the order of the file.
 func (s *source) body(b *hclsyntax.Body, at span, first ...entry) *node {
@@ -149,28 +154,31 @@ func (s *source) body(b *hclsyntax.Body, at span, first ...entry) *node {
 	return table
 }
 
-// block adds a block to its table: under its label, to the list of steps, or as it is.
+// block adds a block to its table: under its label, to a list, or as it is.
 func (s *source) block(table *node, b *hclsyntax.Block) {
 	at := spanOf(b.TypeRange)
-	named := slices.Contains([]string{"command", "pipeline", "agent", "step"}, b.Type)
+	named := slices.Contains([]string{"command", "pipeline", "job", "agent", "step"}, b.Type)
 	switch {
+	case b.Type == "import":
+		s.importBlock(table, at, b)
+		return
 	case named && len(b.Labels) == 0:
 		s.fault(at, b.Type+" needs a name", "write "+b.Type+" \"NAME\" {")
 		return
-	case named && len(b.Labels) > 1:
+	case len(b.Labels) > 1:
 		s.fault(spanOf(b.LabelRanges[1]), b.Type+" has one name", "")
 		return
-	case !named && len(b.Labels) > 0:
+	case !named && len(b.Labels) == 1 && slices.Contains(nameless(), b.Type):
 		s.fault(spanOf(b.LabelRanges[0]), b.Type+" has no name", "write "+b.Type+" {")
 		return
-	case !named:
+	case len(b.Labels) == 0:
 		s.put(table, entry{b.Type, at, s.body(b.Body, at)})
 		return
 	}
 	label := spanOf(b.LabelRanges[0])
 	if b.Type == "step" {
 		name := &node{kind: document.Text, at: label, text: b.Labels[0]}
-		s.step(table, at, s.body(b.Body, label, entry{"name", label, name}))
+		s.item(table, "step", at, s.body(b.Body, label, entry{"name", label, name}))
 		return
 	}
 	if table.get(b.Type) == nil {
@@ -183,13 +191,42 @@ func (s *source) block(table *node, b *hclsyntax.Block) {
 	s.fault(at, "duplicate "+quote(b.Type), "")
 }
 
-func (s *source) step(table *node, at span, body *node) {
-	table.put(entry{"step", at, &node{kind: document.List, at: at}})
-	if list := table.get("step").node; list.kind == document.List {
+// nameless are the blocks without a label. Any other block with one is read as a definition:
+// that there is no such kind is said where the kinds are known.
+func nameless() []string {
+	return []string{
+		"notify", "budget", "expire", "env", "defaults", "locals", "run", "workspace",
+		"on_done", "on_fail", "on_cancel", "on_idle", "on_dead", "on_prompt", "on_error", "on_stop",
+	}
+}
+
+// importBlock adds an import to the list of them. Its label is a file or a library: a file's
+// name ends like one.
+func (s *source) importBlock(table *node, at span, b *hclsyntax.Block) {
+	var first []entry
+	if len(b.Labels) > 0 {
+		label := spanOf(b.LabelRanges[0])
+		key := "library"
+		if isRunbook(b.Labels[0]) {
+			key = "file"
+		}
+		first = []entry{{key, label, &node{kind: document.Text, at: label, text: b.Labels[0]}}}
+	}
+	if len(b.Labels) > 1 {
+		s.fault(spanOf(b.LabelRanges[1]), "import has one file", "write one import for each")
+		return
+	}
+	s.item(table, "import", at, s.body(b.Body, at, first...))
+}
+
+// item adds a block to a list.
+func (s *source) item(table *node, key string, at span, body *node) {
+	table.put(entry{key, at, &node{kind: document.List, at: at}})
+	if list := table.get(key).node; list.kind == document.List {
 		list.items = append(list.items, body)
 		return
 	}
-	s.fault(at, `duplicate "step"`, "")
+	s.fault(at, "duplicate "+quote(key), "")
 }
 
 // expression is a value that is written out.
@@ -222,7 +259,7 @@ func (s *source) expression(e hclsyntax.Expression) *node {
 		return s.object(e, n)
 	case *hclsyntax.ScopeTraversalExpr:
 		n.kind = document.Broken
-		s.fault(n.at, noExpressions, "write it between quotes: "+quote(n.text))
+		s.fault(n.at, noExpressions, "put it in quotes: "+quote(n.text))
 		return n
 	}
 	n.kind = document.Broken
@@ -285,12 +322,22 @@ func (s *source) template(parts []hclsyntax.Expression) (string, document.Kind) 
 			continue
 		}
 		name, isName := dotted(part)
+		if raw, ok := rawConst(part); ok {
+			name, isName = raw, true
+		}
+		if written := s.Text[at.at : at.at+at.size]; s.expansions && strings.Contains(written, ":") {
+			name = written
+		}
 		if isLiteral { // a number: $1 of the shell
 			name = s.Text[at.at : at.at+at.size]
 		}
+		if strings.HasPrefix(s.Text[at.at:], "%{") {
+			s.fault(span{at.at, 2}, "%{ is not supported", "for a condition on a const, give the whole text as a const; for the shell, write %%{ instead of %{")
+			return "", document.Broken
+		}
 		if !isLiteral && !isName {
-			s.fault(at, "only names may stand between ${ and }: "+quote(s.Text[at.at:at.at+at.size])+" is an expression",
-				"write $${ for ${ and %%{ for %{ where the shell is to see it")
+			s.fault(at, "only names are allowed between ${ and }: "+quote(s.Text[at.at:at.at+at.size])+" is an expression",
+				"for the shell, write $${ instead of ${ and %%{ instead of %{")
 			return "", document.Broken
 		}
 		if s.trimmed(at) {
@@ -300,6 +347,28 @@ func (s *source) template(parts []hclsyntax.Expression) (string, document.Kind) 
 		b.WriteString("${" + name + "}")
 	}
 	return b.String(), document.Text
+}
+
+// anExpansion is one of the shell with more than a name in it, which HCL cannot read.
+var anExpansion = lazyregexp.New(`[^$]\$\{[A-Za-z_][A-Za-z0-9_.]*:[^{}"\n]*\}`)
+
+// hideExpansions puts names of the same length in the place of what HCL cannot read.
+func hideExpansions(text []byte) []byte {
+	return anExpansion().ReplaceAllFunc(text, func(found []byte) []byte {
+		const before = len("x${")
+		name := strings.Repeat("x", len(found)-before-len("}"))
+		return slices.Concat(found[:before], []byte(name), []byte("}"))
+	})
+}
+
+// rawConst is the const in ${raw(const.NAME)}: consts are always put in as they are.
+func rawConst(e hclsyntax.Expression) (string, bool) {
+	call, ok := e.(*hclsyntax.FunctionCallExpr)
+	if !ok || call.Name != "raw" || len(call.Args) != 1 {
+		return "", false
+	}
+	name, ok := dotted(call.Args[0])
+	return name, ok && strings.HasPrefix(name, constPrefix)
 }
 
 // dotted is a name, or names with dots between them.

@@ -11,7 +11,7 @@ func DefaultAnswers() []Default { return []Default{DefaultGoOn, DefaultDone, Def
 func (b *Budget) fields() []field {
 	return []field{
 		document.Key("usd", &b.USD, document.Amount(false, maxUSD), "US dollars, by the prices of the global config."),
-		document.Key("time", &b.Time, duration, "Of running; waiting for a person does not count."),
+		document.Key("time", &b.Time, duration, "Running time; waiting for a person does not count."),
 	}
 }
 
@@ -29,7 +29,7 @@ func budget() typeOf[Budget] {
 func (e *Expire) fields() []field {
 	return []field{
 		document.Key("after", &e.After, duration, "How long a decision waits for a person.").Needed(),
-		document.Key("answer", &e.Answer, oneOf("answer", DefaultAnswers()...), "What holds then.").Needed(),
+		document.Key("answer", &e.Answer, oneOf("answer", DefaultAnswers()...), "The answer then.").Needed(),
 	}
 }
 
@@ -42,8 +42,9 @@ func (d *decoder) notify() typeOf[Notify] {
 
 func (d *decoder) notifyFields(n *Notify) []field {
 	return []field{
-		document.Key("on_start", &n.OnStart, d.words(), "When it begins."),
+		document.Key("on_start", &n.OnStart, d.words(), "When it starts."),
 		document.Key("on_done", &n.OnDone, d.words(), "When it is done."),
-		document.Key("on_fail", &n.OnFail, d.words(), "When it has failed; ${error} says why."),
+		document.Key("on_fail", &n.OnFail, d.words(), "When it has failed; ${error} is the reason."),
+		document.Key("on_cancel", &n.OnCancel, d.words(), "When it was cancelled; ${error} is the reason."),
 	}
 }

@@ -82,7 +82,7 @@ func TestFindCommand(t *testing.T) {
 		{"lint", a, a},
 		{"lint", "b/a", deep},
 		{"lint", "b/a.toml", deep},
-		{"lint", "", "error: command \"lint\" is in several runbooks, " + a + " and " + deep + ": say which with --runbook FILE"},
+		{"lint", "", "error: command \"lint\" is in several runbooks, " + a + " and " + deep + ": choose one with --runbook FILE"},
 		{"lint", "a", "error: command \"lint\" is in several runbooks"},
 		{"lint", "c.toml", "error: there is no command \"lint\" in c.toml; valid commands: build"},
 		{"lint", "d.toml", "error: there is no runbook \"d.toml\""},

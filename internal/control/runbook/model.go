@@ -14,7 +14,10 @@ type Runbook struct {
 	Commands  map[string]Command
 	Pipelines map[string]Pipeline
 	Agents    map[string]Agent
-	Warnings  Faults // what is valid and was hardly meant
+	Imports   []Import
+	Locals    map[string]string // the file's, and those of what it imports
+	Oddjobs   bool              // it was written for oddjobs, and lies in .oj/runbooks
+	Warnings  Faults            // what is valid and was hardly meant
 }
 
 // Command is what a person starts by name.
@@ -38,14 +41,27 @@ type Pipeline struct {
 	Name     string            `json:"name"`
 	Vars     []string          `json:"vars,omitempty"`
 	Defaults map[string]string `json:"defaults,omitempty"`
+	Locals   map[string]string `json:"locals,omitempty"` // templates of what is known at the start
 	Cwd      string            `json:"cwd,omitempty"`
 	Steps    []Step            `json:"steps"` // the first is where it begins
 	OnDone   string            `json:"on_done,omitempty"`
 	OnFail   string            `json:"on_fail,omitempty"`
 	OnCancel string            `json:"on_cancel,omitempty"`
+	Finally  string            `json:"finally,omitempty"` // the step before every end
 	Notify   Notify            `json:"notify,omitzero"`
 	Budget   Budget            `json:"budget,omitzero"`
 	Expire   Expire            `json:"expire,omitzero"`
+
+	MaxVisits int         `json:"max_visits,omitempty"` // how often one step may be entered; 0 is the default
+	Env       Environment `json:"environment,omitzero"` // of all steps
+	Workspace Workspace   `json:"workspace,omitzero"`   // made before the first step, which runs in it like the others
+}
+
+// Environment is what a step adds to the environment of its command.
+type Environment struct {
+	Set  map[string]string `json:"set,omitempty"`
+	File string            `json:"file,omitempty"` // has lines of NAME=VALUE, read when the step starts
+	Pass []string          `json:"pass,omitempty"` // variables of the person's shell, taken at the start
 }
 
 // Budget is what something may cost before a person is asked. What is 0 has no limit.
@@ -72,12 +88,40 @@ const (
 
 // Step runs a shell command or an agent. Its transitions name steps.
 type Step struct {
-	Name     string `json:"name"`
-	Run      Run    `json:"run"`
-	OnDone   string `json:"on_done,omitempty"`
-	OnFail   string `json:"on_fail,omitempty"`
-	OnCancel string `json:"on_cancel,omitempty"`
+	Name     string        `json:"name"`
+	Run      Run           `json:"run"`
+	Approval *Approval     `json:"approval,omitempty"` // in place of run; never changed
+	If       string        `json:"if,omitempty"`       // a condition: where it does not hold, the step is skipped
+	Timeout  time.Duration `json:"timeout,omitempty"`
+	Retry    Retry         `json:"retry,omitzero"`
+	Env      Environment   `json:"environment,omitzero"`
+	Cwd      string        `json:"cwd,omitempty"` // as seen from the workspace or the pipeline's cwd
+	OnDone   string        `json:"on_done,omitempty"`
+	OnFail   string        `json:"on_fail,omitempty"`
+	OnCancel string        `json:"on_cancel,omitempty"`
 }
+
+// Retry is how often a step that fails is run, and how long it waits before the next time: that
+// long before the second, twice as long before each one after it.
+type Retry struct {
+	Attempts int           `json:"attempts,omitempty"` // in all
+	Backoff  time.Duration `json:"backoff,omitempty"`
+}
+
+// Pause is the time between an attempt and the next.
+func (r Retry) Pause(attempt int) time.Duration {
+	const longest = time.Hour
+	pause := r.Backoff
+	for range attempt - 1 {
+		if pause *= 2; pause >= longest {
+			break
+		}
+	}
+	return min(pause, max(longest, r.Backoff))
+}
+
+// DefaultTimeout is how long a shell command may run where its step says nothing.
+const DefaultTimeout = time.Hour
 
 // The ends of pipelines: no step is called so.
 const (
@@ -93,9 +137,10 @@ func IsEnd(name string) bool {
 
 // Notify holds templates of what people are told.
 type Notify struct {
-	OnStart string `json:"on_start,omitempty"`
-	OnDone  string `json:"on_done,omitempty"`
-	OnFail  string `json:"on_fail,omitempty"`
+	OnStart  string `json:"on_start,omitempty"`
+	OnDone   string `json:"on_done,omitempty"`
+	OnFail   string `json:"on_fail,omitempty"`
+	OnCancel string `json:"on_cancel,omitempty"`
 }
 
 // Agent is how an agent is started, and what happens to it.
@@ -115,6 +160,8 @@ type Agent struct {
 	Notify         Notify            `json:"notify,omitzero"`
 	Budget         Budget            `json:"budget,omitzero"` // where it runs alone; else the pipeline's counts
 	Expire         Expire            `json:"expire,omitzero"` // likewise
+
+	Workspace Workspace `json:"workspace,omitzero"` // its own, made before its step
 }
 
 // ActionKind is what can be done when something happens to an agent.

@@ -8,7 +8,7 @@ import (
 )
 
 func (d *decoder) pipeline(v value) {
-	p := &pipelineDraft{Pipeline: Pipeline{Name: v.Name}, at: keyOf(v)}
+	p := &pipelineDraft{Pipeline: Pipeline{Name: v.Name}, home: d, at: keyOf(v), locals: scope{outer: &d.locals}}
 	ok := v.Mapping(d.pipelineFields(p)...)
 	if steps := nodeOf(v).get("step"); ok && (steps == nil || steps.node.kind == document.List && len(steps.node.items) == 0) {
 		d.fault(p.at, "pipeline "+quote(p.Name)+" has no step", "")
@@ -18,20 +18,24 @@ func (d *decoder) pipeline(v value) {
 }
 
 func (d *decoder) pipelineFields(p *pipelineDraft) []field {
-	return append([]field{
+	fields := slices.Concat(d.environment(&p.Env), []field{
 		document.Key("vars", p, d.vars(), "Names that templates use as ${var.NAME}."),
-		document.Key("defaults", &p.Defaults, texts(badName, nameSchema, text), "Values of variables that no argument gives."),
-		document.Key("cwd", &p.Cwd, d.words(), "Where the steps run. Default: where the command was started."),
+		document.Key("defaults", &p.Defaults, texts(badName, nameSchema, text), "Default values of variables."),
+		d.localsField(&p.locals),
+		document.Key("cwd", &p.Cwd, d.words(), "Working directory of the steps. Default: where the command was started."),
+		document.Key("workspace", &p.Workspace, d.workspace(), ""),
 		document.Key("notify", &p.Notify, d.notify(), ""),
+		document.Key("max_visits", &p.MaxVisits, count, "How often one step may be entered before the pipeline fails. Default: 5."),
 		document.Key("budget", &p.Budget, budget(), ""),
 		document.Key("expire", &p.Expire, expire(), ""),
-		document.Key("step", p, d.steps(), "The steps. It begins with the first; after that only transitions lead from one to another."),
-	}, d.transitions(&p.OnDone, &p.OnFail, &p.OnCancel, &p.moves)...)
+		document.Key("step", p, d.steps(), "The steps. The pipeline starts with the first; transitions lead to the others."),
+	}, d.transitions(&p.OnDone, &p.OnFail, &p.OnCancel, &p.moves))
+	return append(fields, d.transition("finally", &p.Finally, &p.moves, "The step before every end: done, failed or cancelled."))
 }
 
 func (d *decoder) steps() typeOf[pipelineDraft] {
 	return document.New(func(v value, p *pipelineDraft) bool {
-		items, ok := v.List("their order matters: write [[pipeline." + p.Name + ".step]] with name = \"…\" for each")
+		items, ok := v.List("their order matters: use [[pipeline." + p.Name + ".step]] with name = \"…\" for each")
 		for _, item := range items {
 			d.step(item, p)
 		}
@@ -43,12 +47,13 @@ func (d *decoder) step(v value, p *pipelineDraft) {
 	var s Step
 	draft := stepDraft{at: nodeOf(v).at}
 	if v.Mapping(d.stepFields(p, &s, &draft)...) {
+		d.oneRun(v)
 		p.Steps, p.steps = append(p.Steps, s), append(p.steps, draft)
 	}
 }
 
 func (d *decoder) stepFields(p *pipelineDraft, s *Step, draft *stepDraft) []field {
-	return append([]field{
+	return slices.Concat([]field{
 		document.Key("name", s, document.New(func(v value, s *Step) bool {
 			draft.at = nodeOf(v).at
 			ok := is(v, document.Text, "")
@@ -58,8 +63,28 @@ func (d *decoder) stepFields(p *pipelineDraft, s *Step, draft *stepDraft) []fiel
 			}
 			return ok
 		}, func() schema { return nameSchema().With("not", document.Enum(EndDone, EndFailed, EndCancelled)) }), "The step's name.").Needed(),
-		d.run(&s.Run, &draft.runAt, "A shell command, or { agent = \"NAME\" }.", "agent"),
-	}, d.transitions(&s.OnDone, &s.OnFail, &s.OnCancel, &draft.moves)...)
+		d.stepRun(&s.Run, &draft.runAt),
+		document.Key("approval", &s.Approval, d.approval(draft), "A question to a person, in place of run."),
+		document.Key("cwd", &s.Cwd, d.words(), "Working directory, relative to the workspace or the pipeline's cwd."),
+	}, d.conduct(s), d.transitions(&s.OnDone, &s.OnFail, &s.OnCancel, &draft.moves))
+}
+
+// stepRun is what a step runs, unless a person decides it.
+func (d *decoder) stepRun(to *Run, at *span) field {
+	f := d.run(to, at, "A shell command, or { agent = \"NAME\" }.", "agent")
+	f.Required = false
+	return f
+}
+
+// oneRun sees to it that a step either runs something or asks a person.
+func (d *decoder) oneRun(v value) {
+	run, approval := nodeOf(v).get("run"), nodeOf(v).get("approval")
+	switch {
+	case run == nil && approval == nil:
+		wrong(v, "a step needs run or approval", `such as: run = "make test"`)
+	case run != nil && approval != nil:
+		d.fault(approval.at, "run and approval cannot be combined", "make them two steps")
+	}
 }
 
 func (d *decoder) stepName(name string, at span, p *pipelineDraft) {
@@ -67,7 +92,7 @@ func (d *decoder) stepName(name string, at span, p *pipelineDraft) {
 		return
 	}
 	if IsEnd(name) {
-		d.fault(at, "a step cannot be called "+quote(name)+": that is how a pipeline ends", "")
+		d.fault(at, "a step cannot be called "+quote(name)+": that is the end of a pipeline", "rename it, and the transitions that lead to it")
 	}
 	if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == name }); i >= 0 {
 		d.fault(at, "duplicate step "+quote(name), "it is already on line "+strconv.Itoa(d.line(p.steps[i].at)))
@@ -76,25 +101,27 @@ func (d *decoder) stepName(name string, at span, p *pipelineDraft) {
 
 // transitions are the fields that lead to another step.
 func (d *decoder) transitions(done, fail, cancel *string, moves *[]move) []field {
-	one := func(key string, to *string, says string) field {
-		target := field{Name: "step", Required: true, Type: nameSchema, Read: func(v value) {
-			if readText(v, to) {
-				*moves = append(*moves, move{key, *to, nodeOf(v).at})
-			}
-		}}
-		return field{Name: key, Read: func(v value) {
-			if v.Node.Kind() == document.Mapping {
-				v.Mapping(target)
-				return
-			}
-			target.Read(v)
-		}, Type: func() schema { return document.AnyOf(nameSchema(), document.Properties(target)) }, Says: says}
-	}
 	return []field{
-		one("on_done", done, "The step after this one. Where there is none, the pipeline is done."),
-		one("on_fail", fail, "The step after a failure. Where there is none, the pipeline has failed."),
-		one("on_cancel", cancel, "The step after a cancel, to clean up."),
+		d.transition("on_done", done, moves, "The next step. Without it, the pipeline is done."),
+		d.transition("on_fail", fail, moves, "The step after a failure. Without it, the pipeline fails."),
+		d.transition("on_cancel", cancel, moves, "The step after a cancel, for cleanup."),
 	}
+}
+
+// transition is a field that leads to another step.
+func (d *decoder) transition(key string, to *string, moves *[]move, says string) field {
+	target := field{Name: "step", Required: true, Type: nameSchema, Read: func(v value) {
+		if readText(v, to) {
+			*moves = append(*moves, move{key, *to, nodeOf(v).at})
+		}
+	}}
+	return field{Name: key, Read: func(v value) {
+		if v.Node.Kind() == document.Mapping {
+			v.Mapping(target)
+			return
+		}
+		target.Read(v)
+	}, Type: func() schema { return document.AnyOf(nameSchema(), document.Properties(target)) }, Says: says}
 }
 
 func (d *decoder) vars() typeOf[pipelineDraft] {

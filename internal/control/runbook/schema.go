@@ -1,24 +1,97 @@
 package runbook
 
-import "github.com/stopgate/stopgate/internal/project/document"
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
 
 //go:generate go run ./schemagen
 
 // MakeSchema makes the JSON Schema of runbooks out of the tables that they are decoded by,
 // for editors that know TOML.
 func MakeSchema() document.Schema {
-	d := &decoder{}
+	d := &decoder{files: new(int)}
 	agent := document.Properties(d.agentFields(&agentDraft{})...)
 	agent["not"] = schema{"required": []string{"prompt", "prompt_file"}}
 	s := document.Properties(d.fields()...).With("title", ".gauntlet/runbooks/NAME.toml")
 	s["$defs"] = schema{
 		"command":  document.Properties(d.commandFields(&commandDraft{})...),
 		"pipeline": document.Properties(d.pipelineFields(&pipelineDraft{})...).With("required", []string{"step"}),
-		"step":     document.Properties(d.stepFields(nil, &Step{}, &stepDraft{})...),
+		"step":     stepSchema(d),
+		"approval": document.Properties(d.approvalFields(&Approval{}, &stepDraft{})...).Says("A question to a person."),
 		"agent":    agent,
-		"notify":   document.Properties(d.notifyFields(&Notify{})...).Says("What people are told."),
-		"budget":   document.Properties(new(Budget).fields()...).With("minProperties", 1).Says("What may be spent before a person is asked."),
-		"expire":   document.Properties(new(Expire).fields()...).Says("What becomes of decisions that nobody answers."),
+		"import":   importSchema(d),
+		"const":    document.Properties(constFields(&constant{})...).Says("A const, whose value an importer gives."),
+		"workspace": document.Properties(d.workspaceFields(&Workspace{})...).Says("A git worktree or a folder of its own.").
+			With("oneOf", workspaceForms()),
+		"notify": document.Properties(d.notifyFields(&Notify{})...).Says("Notifications."),
+		"budget": document.Properties(new(Budget).fields()...).With("minProperties", 1).Says("Budget before a person is asked."),
+		"retry":  document.Properties(new(Retry).fields()...),
+		"expire": document.Properties(new(Expire).fields()...).Says("What happens to decisions without an answer."),
+	}
+	allowConsts(s)
+	for name, def := range s["$defs"].(schema) {
+		if name != "const" { // whose values are what others contain
+			allowConsts(def)
+		}
 	}
 	return s
+}
+
+// allowConsts lets a text with a const stand for what the fields of a table hold: what comes of
+// it is not known before it is put in.
+func allowConsts(part any) {
+	switch part := part.(type) {
+	case []schema:
+		for _, form := range part {
+			allowConsts(form)
+		}
+	case schema:
+		fields, _ := part["properties"].(map[string]schema)
+		for name, field := range fields {
+			allowConsts(field)
+			fields[name] = orConst(field)
+		}
+		for _, keyword := range []string{"anyOf", "items", "additionalProperties"} {
+			allowConsts(part[keyword])
+		}
+	}
+}
+
+// orConst is a schema that takes a text with a const, too, where it would not.
+func orConst(s schema) schema {
+	kind, _ := s["type"].(string)
+	forms, isChoice := s["anyOf"].([]schema)
+	text := document.Matching(`\$\{const\.[A-Za-z0-9_][A-Za-z0-9_-]*\}`)
+	switch {
+	case isChoice && forms[len(forms)-1]["pattern"] == text["pattern"]: // forms are shared
+		return s
+	case isChoice:
+		return s.With("anyOf", append(slices.Clone(forms), text))
+	case kind == "object" || kind == "array" || s["$ref"] != nil, kind == "string" && s["pattern"] == nil && s["enum"] == nil:
+		return s
+	}
+	either := document.AnyOf(s, text)
+	for _, keyword := range []string{"description", "default"} {
+		if value, has := s[keyword]; has {
+			either = either.With(keyword, value)
+			delete(s, keyword)
+		}
+	}
+	return either
+}
+
+// importSchema describes an import: of a file or of a library.
+func importSchema(d *decoder) schema {
+	one := document.Properties(d.importFields(&importing{})...)
+	one["oneOf"] = []schema{{"required": []string{"file"}}, {"required": []string{"library"}}}
+	return one
+}
+
+// stepSchema describes a step, which runs something or asks a person.
+func stepSchema(d *decoder) schema {
+	return document.Properties(d.stepFields(nil, &Step{}, &stepDraft{})...).With("oneOf", []schema{
+		{"required": []string{"run"}}, {"required": []string{"approval"}},
+	})
 }

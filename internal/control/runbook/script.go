@@ -2,51 +2,118 @@ package runbook
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
-// checkScripts warns of templates that a shell would hardly see as they were meant.
+// checkScripts finds templates that a shell would not see as they were meant.
 func (d *decoder) checkScripts() {
 	for _, u := range d.allUses() {
-		for _, name := range unquoted(u.shell) {
-			template := "${" + name + "}"
-			d.warn(d.inside(u.at, template), template+" stands outside of double quotes: the shell takes its value apart", `write "`+template+`"`)
+		for _, e := range exposed(u.shell) {
+			name, template := e.name, "${"+e.name+"}"
+			hint := `write "` + template + `"`
+			if variable, is := strings.CutPrefix(name, "var."); is {
+				hint += `, or "$` + VarVariable(variable) + `"`
+			}
+			d.style(d.insideNth(u.at, template, e.nth), template+" is not in double quotes, so the shell may run what its value says", hint)
 		}
 		for _, name := range assigned(u.shell) {
 			template := "${" + name + "}"
 			if slices.Contains(u.names, name) {
-				d.warn(d.inside(u.at, template), template+" is a template: what the script gives "+name+" is not seen in it", "write $"+name+" for the shell's own")
+				d.warn(d.inside(u.at, template), template+" is a template: it does not see the value that the script assigns to "+name, "write $"+name+" for the shell variable")
 			}
 		}
 	}
 }
 
-// unquoted are the names of templates with other people's words that stand outside of
-// double quotes. Of scripts in which that is hard to tell it finds none.
-func unquoted(script string) (names []string) {
-	if strings.Contains(script, "<<") || strings.Contains(script, "$(") || strings.Contains(script, "`") {
+// exposure is a template in a script.
+type exposure struct {
+	name string
+	nth  int // of that name
+}
+
+// exposed are the templates with other people's words that a shell would not take as text: all
+// that do not stand between double quotes, also those in a here-document, in a comment and in a
+// script that cannot be read.
+func exposed(script string) (found []exposure) {
+	const marker = "stopgate_template_"
+	var all []exposure
+	times := map[string]int{}
+	marked := replace(script, func(name string) (string, bool) {
+		if harmless(name) {
+			return "x", strings.Contains(name, ".") // which no shell could read
+		}
+		all = append(all, exposure{name, times[name]})
+		times[name]++
+		return "${" + marker + strconv.Itoa(len(all)-1) + "}", true
+	})
+	if len(all) == 0 {
 		return nil
 	}
-	var quote byte
-	for i := 0; i < len(script); i++ {
-		switch c := script[i]; {
-		case c == '\\' && quote != '\'':
-			i++
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
-			quote = c
-		case quote == 0 && c == '#' && (i == 0 || strings.IndexByte(" \t\n;", script[i-1]) >= 0):
-			line, _, _ := strings.Cut(script[i:], "\n")
-			i += len(line) - 1
-		case quote != '"' && c == '$':
-			if name := templateAt(script[i:]); name == "prompt" || strings.HasPrefix(name, "var.") {
-				names = append(names, name)
-			}
+	quoted := quotedVariables(marked)
+	for i, e := range all {
+		if !slices.Contains(quoted, marker+strconv.Itoa(i)) {
+			found = append(found, e)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return found
+}
+
+// harmless reports whether the value of a template is an id or a name of the runbook, or the name
+// is none of ours.
+func harmless(name string) bool {
+	switch {
+	case name == "prompt", strings.HasPrefix(name, "var."), strings.HasPrefix(name, "steps."), strings.HasPrefix(name, localPrefix), strings.HasPrefix(name, "workspace."):
+		return false
+	case name == "error", name == "project", name == "invoke.dir":
+		return false
+	}
+	return true
+}
+
+// quotedVariables are the variables that a script expands between double quotes, each as often as it
+// does. There are none in a script that cannot be read.
+func quotedVariables(script string) []string {
+	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
+	if err != nil {
+		return nil
+	}
+	q := quotes{bare: map[syntax.Node]bool{}}
+	syntax.Walk(file, q.visit)
+	return q.variables
+}
+
+// quotes follows the double quotes of a script.
+type quotes struct {
+	open      []bool               // for each node that we are in: between double quotes
+	bare      map[syntax.Node]bool // the texts of here-documents
+	variables []string
+}
+
+func (q *quotes) visit(node syntax.Node) bool {
+	if node == nil {
+		q.open = q.open[:len(q.open)-1]
+		return true
+	}
+	inside := len(q.open) > 0 && q.open[len(q.open)-1]
+	switch n := node.(type) {
+	case *syntax.DblQuoted:
+		inside = true
+	case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+		inside = false
+	case *syntax.Redirect:
+		if n.Hdoc != nil {
+			q.bare[n.Hdoc] = true
+		}
+	case *syntax.ParamExp:
+		if inside && n.Param != nil {
+			q.variables = append(q.variables, n.Param.Value)
+		}
+	}
+	q.open = append(q.open, inside && !q.bare[node])
+	return true
 }
 
 // templateAt is the name of the template that a text begins with, or "".

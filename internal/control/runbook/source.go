@@ -19,10 +19,12 @@ func quote(word string) string { return document.Quote(word, longestQuote) }
 type source struct {
 	*document.Source
 	path string
+	// expansions of the shell, ${NAME:-word}, may stand in HCL as they are.
+	expansions bool
 }
 
 func newSource(path string, data []byte) *source {
-	return &source{document.NewSource(plain.Line(path), data, dialect), path}
+	return &source{Source: document.NewSource(plain.Line(path), data, dialect), path: path}
 }
 
 // span is a part of the text, in bytes.

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/project/document"
@@ -136,6 +137,19 @@ func (n *node) put(e entry) bool {
 	n.index[e.key] = len(n.entries)
 	n.entries = append(n.entries, e)
 	return true
+}
+
+// remove takes a field out.
+func (n *node) remove(key string) {
+	at, ok := n.index[key]
+	if !ok {
+		return
+	}
+	n.entries = slices.Delete(n.entries, at, at+1)
+	delete(n.index, key)
+	for i, e := range n.entries[at:] {
+		n.index[e.key] = at + i
+	}
 }
 
 // put adds a field to a table, or records that it is there already.

@@ -19,7 +19,7 @@ type carrier struct {
 }
 
 // errTaken says that another sender has come since and waits in our place.
-var errTaken = errors.New("another sender waits")
+var errTaken = errors.New("another sender is waiting")
 
 // try is one try to deliver a letter.
 type try struct {

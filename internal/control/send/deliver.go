@@ -28,7 +28,7 @@ func (s Sender) deliver(ctx context.Context, a registry.Agent, l wake.Letter) (n
 	case registry.ViaSession:
 		return "", s.typeInto(ctx, a, l)
 	}
-	return "", fixable("the registry names the transport %q, which there is not", a.Gateway.Transport)
+	return "", fixable("the registry names an unknown transport %q", a.Gateway.Transport)
 }
 
 // typeInto has the message typed into the session of another client.
@@ -123,7 +123,7 @@ func (s Sender) secret(variable, file string) (string, error) {
 		return "", fixable("%s is empty or not set", file)
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", fixable("%s holds more than one line", file)
+		return "", fixable("%s has more than one line", file)
 	}
 	return text, nil
 }

@@ -108,7 +108,7 @@ func (t *try) giveUp(since, now time.Time) string {
 	case t.before.Tries+1 < fewest:
 		return ""
 	case !since.IsZero() && min(now.Sub(since), age) >= mendTime:
-		return fmt.Sprintf("not put right within %s: %v", mendTime, t.err)
+		return fmt.Sprintf("not fixed within %s: %v", mendTime, t.err)
 	case age >= lifetime:
 		return fmt.Sprintf("not delivered within %s: %v", lifetime, t.err)
 	}

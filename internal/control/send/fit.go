@@ -26,7 +26,7 @@ func (s Sender) fit(l wake.Letter, limit int, size func(message string) int) (st
 	}
 	// An override that cannot be read has an embedded prompt in its place.
 	instructions, _ := wake.Instructions(s.ConfigDir, l.Kind)
-	instructions = "This message was cut to fit. The whole of it is in the file " + path + ".\n\n" + strings.TrimSpace(instructions)
+	instructions = "This message was shortened. The full text is in the file " + path + ".\n\n" + strings.TrimSpace(instructions)
 	var text string
 	if l.LastAssistantMessage != nil {
 		text = *l.LastAssistantMessage
@@ -42,7 +42,7 @@ func (s Sender) fit(l wake.Letter, limit int, size func(message string) int) (st
 	if message := wake.Compose(l, instructions); size(message) <= limit {
 		return message, nil
 	}
-	return "", refused("the message cannot be cut to %d bytes", limit)
+	return "", refused("the message cannot be shortened to %d bytes", limit)
 }
 
 // shortestText is the least of a text that is worth showing.

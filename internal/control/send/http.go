@@ -80,7 +80,7 @@ func (s Sender) postOpenClaw(ctx context.Context, a registry.Agent, l wake.Lette
 	case r.Status != http.StatusOK && r.Status != http.StatusAccepted:
 		return "", r.failure()
 	case r.IsWebPage():
-		return "", fixable("the gateway answers with a web page: are its hooks enabled, and is the url right?")
+		return "", fixable("the gateway answered with a web page: check that its hooks are enabled and that the url is right")
 	case r.saysNo():
 		return "", passing("%s", r.words())
 	}
@@ -151,9 +151,9 @@ func (s Sender) post(ctx context.Context, address string, l wake.Letter, header 
 // noReply is why no answer came.
 func (s Sender) noReply(cause, err error) error {
 	if errors.Is(cause, errSlow) {
-		return passing("the gateway gave no answer within %s", s.request)
+		return passing("the gateway did not answer within %s", s.request)
 	}
-	return passing("no answer of the gateway: %v", exchange.WithoutURL(err))
+	return passing("cannot reach the gateway: %v", exchange.WithoutURL(err))
 }
 
 // reply is what came back.
@@ -176,7 +176,7 @@ func (r reply) failure() error {
 	case r.Status >= 500:
 		return &failure{reason: r.words(), after: r.retryAfter()}
 	case r.Status < 400 && r.Location != "":
-		return fixable("the gateway redirects to %s, where letters are not sent", r.Location)
+		return fixable("the gateway redirects to %s; redirects are not followed", r.Location)
 	}
 	return fixable("%s", r.words())
 }

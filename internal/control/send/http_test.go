@@ -225,13 +225,13 @@ func TestAnswers(t *testing.T) {
 		{"no time at all", says(503, "", "Retry-After", "-5"), soon, "HTTP 503 Service Unavailable"},
 		{"broken", says(500, "<html>"), soon, "HTTP 500 Internal Server Error"},
 		{"bad gateway", says(502, `{"error":"no\nupstream"}`), soon, "HTTP 502: no upstream"},
-		{"a redirect", says(307, "", "Location", "http://elsewhere.example/hooks"), later, "the gateway redirects to elsewhere.example, where letters are not sent"},
+		{"a redirect", says(307, "", "Location", "http://elsewhere.example/hooks"), later, "the gateway redirects to elsewhere.example; redirects are not followed"},
 		{"a redirect to nowhere", says(304, ""), later, "HTTP 304 Not Modified"},
-		{"a web page", says(200, "<html>", "Content-Type", "text/html; charset=utf-8"), later, "the gateway answers with a web page: are its hooks enabled, and is the url right?"},
+		{"a web page", says(200, "<html>", "Content-Type", "text/html; charset=utf-8"), later, "the gateway answered with a web page: check that its hooks are enabled and that the url is right"},
 		{"yes and no", says(200, `{"ok":false,"error":"queue full"}`), soon, "HTTP 200: queue full"},
 		{"the token comes back", says(401, `{"error":"bad token tok-3f9a-secret"}`), later, "HTTP 401: bad token […]"},
-		{"hangs up", dies, soon, "no answer of the gateway: EOF"},
-		{"hangs", hangs, soon, "the gateway gave no answer within 100ms"},
+		{"hangs up", dies, soon, "cannot reach the gateway: EOF"},
+		{"hangs", hangs, soon, "the gateway did not answer within 100ms"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g := newGateway(t, test.answer)
@@ -424,7 +424,7 @@ func TestGivingUp(t *testing.T) {
 		after  time.Duration
 		why    string
 	}{
-		{"a person does not put it right", 401, time.Hour, "not put right within 1h0m0s: HTTP 401 Unauthorized"},
+		{"a person does not put it right", 401, time.Hour, "not fixed within 1h0m0s: HTTP 401 Unauthorized"},
 		{"it does not pass", 503, 24 * time.Hour, "not delivered within 24h0m0s: HTTP 503 Service Unavailable"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -659,7 +659,7 @@ func TestRecipient(t *testing.T) {
 		{"gideon-7", "gideon", "gideon-*", ""},
 		{"renamed", "gideon", "gideon-*", ""},
 		{"warden-main", "gideon", "gideon-*", ""},
-		{"warden-main", "nobody", "", `the registry has no enabled entry of agent "nobody"`},
+		{"warden-main", "nobody", "", `the registry has no enabled entry for agent "nobody"`},
 	} {
 		o := newOffice(t, g.openClaw())
 		a, err := o.recipient(wake.Letter{Session: test.session, AgentID: test.agent})
@@ -673,12 +673,12 @@ func TestRecipient(t *testing.T) {
 func TestFaultyGateways(t *testing.T) {
 	for _, test := range []struct{ gateway, reason string }{
 		{`{"transport":"openclaw-http","url":"http://h","token_env":"NOT_SET"}`, "the variable NOT_SET is empty or not set"},
-		{`{"transport":"openclaw-http","url":"http://h","token_env":"TWO_LINES"}`, "the variable TWO_LINES holds more than one line"},
+		{`{"transport":"openclaw-http","url":"http://h","token_env":"TWO_LINES"}`, "the variable TWO_LINES has more than one line"},
 		{`{"transport":"webhook","url":"http://h","secret_file":"no-such-file"}`, "no-such-file"},
 		{`{"transport":"webhook","url":"ftp://h"}`, "gateway.url"},
 		{`{"transport":"pigeon"}`, "gateway.transport"},
 		{`{"transport":"command","command":["no-such-program-9f"]}`, `the program "no-such-program-9f" is not on the PATH`},
-		{`{"transport":"command","command":["./no-such-program"]}`, "no-such-program could not be started"},
+		{`{"transport":"command","command":["./no-such-program"]}`, "cannot start no-such-program"},
 		{`{"transport":"openclaw","program":"no-such-program-9f"}`, `the program "no-such-program-9f" is not on the PATH`},
 		{`{"transport":"session","session":"other"}`, "typing into a session is not available here"},
 	} {
@@ -720,7 +720,7 @@ func TestLargeMessage(t *testing.T) {
 	}
 	var hook agentHook
 	check(t, json.Unmarshal([]byte(g.got[0].Body), &hook))
-	_, told, _ := strings.Cut(hook.Message, "The whole of it is in the file ")
+	_, told, _ := strings.Cut(hook.Message, "The full text is in the file ")
 	path, _, _ := strings.Cut(told, ".\n")
 	if got := readFile(t, path); got != l.Body {
 		t.Errorf("%q holds %d bytes, not the %d of the message", path, len(got), len(l.Body))

@@ -41,7 +41,7 @@ func (s Sender) runOpenClaw(ctx context.Context, a registry.Agent, l wake.Letter
 		note, err = s.start(ctx, cmd, r)
 	}
 	if errors.Is(err, errLeft) && ctx.Err() == nil {
-		return "still runs after " + s.turn.String() + ", taken for delivered", nil
+		return "still runs after " + s.turn.String() + ", treated as delivered", nil
 	}
 	return note, err
 }
@@ -106,9 +106,9 @@ func (s Sender) start(ctx context.Context, cmd *exec.Cmd, r *run) (note string, 
 // notStarted is why a program could not be started.
 func notStarted(program string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return fixable("%s could not be started: %v", filepath.Base(program), err)
+		return fixable("cannot start %s: %v", filepath.Base(program), err)
 	}
-	return passing("%s could not be started: %v", filepath.Base(program), err)
+	return passing("cannot start %s: %v", filepath.Base(program), err)
 }
 
 // takeOver sees to a program that a former sender started for this letter and did not
@@ -123,7 +123,7 @@ func (s Sender) takeOver(ctx context.Context, r *run) (note string, err error) {
 		}
 	}
 	if said := r.said(); said.delivered() && !said.embedded() {
-		return "by a program that a former sender had started", nil
+		return "by a program that an earlier sender had started", nil
 	}
 	return "", r.restart()
 }
@@ -229,9 +229,9 @@ func (r *run) outcome(err error) (note string, failed error) {
 	said := r.said()
 	switch {
 	case r.dropped || said.embedded():
-		return "", &failure{reason: "openclaw did not reach its gateway and ran the message by itself", pace: costly}
+		return "", &failure{reason: "openclaw did not reach its gateway and processed the message itself", pace: costly}
 	case said.inFlight():
-		return "is being worked on already", nil
+		return "is already being processed", nil
 	case err == nil:
 		return "", nil
 	case said.unknownAgent():

@@ -58,7 +58,7 @@ const fine = `echo '{"runId":"r","status":"ok","result":{"payloads":[{"text":"me
 
 // What openclaw prints and how it ends decides whether the message was delivered.
 func TestOpenClawOutcomes(t *testing.T) {
-	const byItself = "openclaw did not reach its gateway and ran the message by itself"
+	const byItself = "openclaw did not reach its gateway and processed the message itself"
 	for _, test := range []struct {
 		name, script string
 		wait         time.Duration // 0: delivered
@@ -173,7 +173,7 @@ func TestOpenClawLargeMessage(t *testing.T) {
 	p.run()
 	args := readFile(t, filepath.Join(p.here, "args"))
 	path := filepath.Join(p.runDir(l), "message.md")
-	if len(args) > 128<<10 || !strings.Contains(args, "The whole of it is in the file "+path+".") || !strings.Contains(args, "begin ") || !strings.Contains(args, " end\n") {
+	if len(args) > 128<<10 || !strings.Contains(args, "The full text is in the file "+path+".") || !strings.Contains(args, "begin ") || !strings.Contains(args, " end\n") {
 		t.Errorf("%d bytes of arguments", len(args))
 	}
 	if readFile(t, path) != l.Body {
@@ -253,7 +253,7 @@ func TestOpenClawTakesTooLong(t *testing.T) {
 	p.put(letter(1))
 	p.run()
 	p.started()
-	if p.outbox().Waiting() || !strings.Contains(p.logged(), "delivered: still runs after 1ms, taken for delivered") {
+	if p.outbox().Waiting() || !strings.Contains(p.logged(), "delivered: still runs after 1ms, treated as delivered") {
 		t.Errorf("%s", p.logged())
 	}
 	if session, err := unix.Getsid(p.pid()); err != nil || session != p.pid() {
@@ -378,7 +378,7 @@ func TestOpenClawOutputIsBounded(t *testing.T) {
 		}
 		return p.pid() > 0 && size <= maxOutput // it has printed all
 	}, func() { _ = os.WriteFile(filepath.Join(p.here, "gate"), nil, 0o600) })
-	if wait, reason, _ := p.try(); wait == 0 || !strings.Contains(reason, "ran the message by itself") {
+	if wait, reason, _ := p.try(); wait == 0 || !strings.Contains(reason, "processed the message itself") {
 		t.Errorf("a fallback that was dropped is forgotten: %q", reason)
 	}
 	if size > maxOutput {

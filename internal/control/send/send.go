@@ -112,7 +112,7 @@ func (s Sender) recipient(l wake.Letter) (registry.Agent, error) {
 	case err != nil:
 		return agent, fixable("%v", err)
 	}
-	return agent, fixable("the registry has no enabled entry of agent %q", l.AgentID)
+	return agent, fixable("the registry has no enabled entry for agent %q", l.AgentID)
 }
 
 // find finds the entry of the letter's session, else any of its agent.

@@ -104,7 +104,7 @@ func TestLog(t *testing.T) {
 	l := letter(1)
 	l.Session = "two\nlines\x1b[2J"
 	o.logTry(try{letter: l, note: "why\nso"}, "failed")
-	want := "2026-03-01T12:00:00Z key-1 stop of session \"two\\nlines\\x1b[2J\" for \"warden\" by nobody: failed: why so\n"
+	want := "2026-03-01T12:00:00Z key-1 stop of session \"two\\nlines\\x1b[2J\" for \"warden\" by no transport: failed: why so\n"
 	if diff := cmp.Diff(want, o.logged()); diff != "" {
 		t.Error(diff)
 	}

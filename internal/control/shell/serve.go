@@ -12,7 +12,7 @@ import (
 func Serve(in io.Reader, out io.Writer) error {
 	var question need.Question
 	if err := json.NewDecoder(in).Decode(&question); err != nil {
-		return fmt.Errorf("read the command lines: %w", err)
+		return fmt.Errorf("cannot read the command lines: %w", err)
 	}
 	answer := make([][]need.Need, len(question.Lines))
 	for i, line := range question.Lines {

@@ -3,6 +3,9 @@ package store
 import (
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Report is what a check of a whole store came to.
@@ -13,6 +16,28 @@ type Report struct {
 	Findings []Finding `json:"findings"` // what is not as it was; empty for a sound store
 	Omitted  int       `json:"omitted"`  // findings beyond MaxFindings
 	Notes    []string  `json:"notes"`    // what could not be checked, and why
+	Trimmed  *Trimmed  `json:"trimmed,omitempty"`
+}
+
+// Trimmed is the last trim of a store.
+type Trimmed struct {
+	To     Position  `json:"to"`               // events up to there are gone, but for the last of each subject
+	Events int       `json:"events,omitempty"` // that this trim removed
+	Total  int       `json:"total,omitempty"`  // that all trims removed
+	Time   time.Time `json:"time,omitzero"`    // zero in what an older stopgate wrote, as are the others
+	By     string    `json:"by,omitempty"`
+}
+
+func (t Trimmed) String() string {
+	if t.Time.IsZero() {
+		return fmt.Sprintf("the events up to %d were trimmed, except the last of each subject", t.To)
+	}
+	text := fmt.Sprintf("the events up to %d were trimmed, except the last of each subject: %s, on %s, by %s",
+		t.To, plain.Count(t.Events, "event"), t.Time.UTC().Format(time.RFC3339), t.By)
+	if t.Total > t.Events {
+		text += fmt.Sprintf("; %d since the first trim", t.Total)
+	}
+	return text
 }
 
 // Finding is one thing that is wrong, in words for a person. Position and Subject are there

@@ -27,7 +27,7 @@ func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 func (h *Hash) UnmarshalText(text []byte) error {
 	if len(text) != 2*len(h) {
-		return errors.New("a hash has 64 digits")
+		return errors.New("a hash must have 64 digits")
 	}
 	_, err := hex.Decode(h[:], text)
 	return err
@@ -70,6 +70,9 @@ type Head struct {
 type Snapshot struct {
 	Position Position
 	Data     []byte
+	// Damaged is the position of a newer snapshot that is not sound: LoadSnapshot passed over it.
+	// Zero is none.
+	Damaged Position
 }
 
 // MaxData is how large an event's data may be.
@@ -82,10 +85,10 @@ var (
 	ErrConflict = errors.New("the subject has changed")
 	// ErrUnknown says that the event may have been appended or not. Whoever gets it
 	// reads the subject past the expected version: the own ID there means success.
-	ErrUnknown = errors.New("it is not known whether the event was appended")
+	ErrUnknown = errors.New("append with unknown outcome")
 	// ErrDuplicate says that the ID is in the store already. Not every backend finds
 	// out; who needs to know reads the subject.
-	ErrDuplicate = errors.New("an event with this ID was appended before")
+	ErrDuplicate = errors.New("an event with this ID exists")
 	// ErrInvalid says that the event breaks a rule of NewEvent, and would each time.
 	ErrInvalid = errors.New("invalid event")
 	// ErrNewer says that a newer stopgate wrote the store: it is not opened.
@@ -126,6 +129,10 @@ type Store interface {
 	// Head returns the end of the subject's chain.
 	Head(ctx context.Context, subject string) (Head, error)
 
+	// Heads returns the ends of the chains of all subjects but the store's own. With ErrDamaged
+	// come those that can be read.
+	Heads(ctx context.Context) (map[string]Head, error)
+
 	// Read returns the subject's events after a position, in order, as they are when
 	// it begins. Where events after that position may have been trimmed, it returns
 	// ErrTrimmed.
@@ -145,7 +152,7 @@ type Store interface {
 	// SaveSnapshot keeps a snapshot. The two newest are kept, older ones go.
 	SaveSnapshot(ctx context.Context, s Snapshot) error
 
-	// LoadSnapshot returns the newest sound snapshot, the zero Snapshot when there is
+	// LoadSnapshot returns the newest sound snapshot, one without a position when there is
 	// none. It returns ErrDamaged when the events below were trimmed and no snapshot
 	// that stands for them is sound.
 	LoadSnapshot(ctx context.Context) (Snapshot, error)
@@ -153,8 +160,9 @@ type Store interface {
 	// Trim removes the events up to the position of the older of the two snapshots,
 	// except the last of each subject: chains go on, and each of the snapshots is
 	// enough to begin with. It MUST read both back first, and removes nothing when one
-	// of them is not sound, or when there is only one.
-	Trim(ctx context.Context) error
+	// of them is not sound, or when there is only one. Who trims is on record, with what is
+	// removed and when; where nothing was, the answer is zero.
+	Trim(ctx context.Context, by string) (Trimmed, error)
 
 	// Close ends all watches. What was appended is there at the next opening.
 	Close() error

@@ -120,7 +120,7 @@ func operation(r api.Route, s *schemas) node {
 		"summary":     r.Summary,
 		"responses": node{
 			"200":     node{"description": "Done.", "content": content(r, s)},
-			"default": node{"description": "It could not be done.", "content": asJSON(s.of(daemonapi.Failure{}, &s.answers))},
+			"default": node{"description": "The request failed.", "content": asJSON(s.of(daemonapi.Failure{}, &s.answers))},
 		},
 	}
 	var parameters []node

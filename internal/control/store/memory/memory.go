@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -124,6 +125,16 @@ func (s *Store) Head(ctx context.Context, subject string) (store.Head, error) {
 		return store.Head{}, fmt.Errorf("%w: subject %q", store.ErrInvalid, subject)
 	}
 	return s.log.heads[subject], nil
+}
+
+// Heads returns the ends of all chains.
+func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	return maps.Clone(s.log.heads), nil
 }
 
 // Read returns the events of one subject.
@@ -270,12 +281,12 @@ func (s *Store) LoadSnapshot(ctx context.Context) (store.Snapshot, error) {
 }
 
 // Trim removes the events that two snapshots stand for.
-func (s *Store) Trim(ctx context.Context) error {
+func (s *Store) Trim(ctx context.Context, by string) (store.Trimmed, error) {
 	l := s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := s.usable(ctx); err != nil || len(l.snapshots) < 2 {
-		return err
+		return store.Trimmed{}, err
 	}
 	l.trimmed = max(l.trimmed, l.snapshots[1].Position)
 	var left []store.Event // not in place: readers hold the old ones
@@ -286,8 +297,12 @@ func (s *Store) Trim(ctx context.Context) error {
 			delete(l.ids, e.ID)
 		}
 	}
+	removed := len(l.events) - len(left)
 	l.events = left
-	return nil
+	if removed == 0 {
+		return store.Trimmed{}, nil
+	}
+	return store.Trimmed{To: l.trimmed, Events: removed, By: by}, nil
 }
 
 // Close ends all watches.

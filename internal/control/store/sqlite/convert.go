@@ -44,7 +44,7 @@ func (w *writer) convert() error {
 	} {
 		err := step()
 		if code(err)&0xff == sqlite3.SQLITE_CONSTRAINT {
-			err = fmt.Errorf("%w: an event is there twice: %w", store.ErrDamaged, err)
+			err = fmt.Errorf("%w: duplicate event: %w", store.ErrDamaged, err)
 		}
 		if err != nil {
 			return err
@@ -84,14 +84,14 @@ func (w *writer) checkConverted() error {
 		var subject string
 		var at any
 		err := row.Scan(&subject, &at)
-		v.report.Add(position(at), subject, "it was once the last of its subject, and is not there")
+		v.report.Add(position(at), subject, "it was the last event of its subject, and is missing")
 		return err
 	}, "SELECT h.subject, h.position FROM old_heads h LEFT JOIN events e USING (position) WHERE e.hash IS NOT h.hash OR e.subject IS NOT h.subject")
 	if err != nil {
 		return err
 	}
 	if !v.report.Sound() {
-		return fmt.Errorf("%w: it has the format of an older stopgate, and is not converted: %s", store.ErrDamaged, v.report.Findings[0])
+		return fmt.Errorf("%w: it has the format of an older stopgate, and cannot be converted: %s", store.ErrDamaged, v.report.Findings[0])
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func decodeAll(body []byte) (entries []entry, err error) {
 		e.ID = string(d.bytes(d.number()))
 		e.Data = append([]byte{}, d.bytes(d.number())...)
 		if d.failed || e.Position == 0 || e.prior >= e.Position {
-			return entries, fmt.Errorf("%w: a row of the database is not what was written", store.ErrDamaged)
+			return entries, fmt.Errorf("%w: a row of the database was changed", store.ErrDamaged)
 		}
 		entries = append(entries, e)
 	}

@@ -104,7 +104,7 @@ func TestConvert(t *testing.T) {
 	}
 	appendTo(t, s, 3, "run.a", "run.new")
 	saveSnapshot(t, s, s.end(), 10)
-	if err := s.Trim(t.Context()); err != nil {
+	if err := trimBy(t.Context(), s, "test"); err != nil {
 		t.Error(err)
 	}
 	if report := verify(t, path); !report.Sound() {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -123,21 +124,21 @@ func TestVerify(t *testing.T) {
 		want   string // empty: sound
 	}{
 		"sound":              {func(*testing.T, string) {}, ""},
-		"data changed":       {func(t *testing.T, path string) { editEntry(t, path, 5, func(e *entry) { e.Data[3] ^= 4 }) }, "event 5 of run.b: it is not what was appended"},
-		"id changed":         {func(t *testing.T, path string) { editEntry(t, path, 5, func(e *entry) { e.ID += "x" }) }, "event 5 of run.b: it is not what was appended"},
-		"subject changed":    {func(t *testing.T, path string) { editEntry(t, path, 5, func(e *entry) { e.Subject = "run.a" }) }, "event 5 of run.a: it is not what was appended"},
+		"data changed":       {func(t *testing.T, path string) { editEntry(t, path, 5, func(e *entry) { e.Data[3] ^= 4 }) }, "event 5 of run.b: it was changed"},
+		"id changed":         {func(t *testing.T, path string) { editEntry(t, path, 5, func(e *entry) { e.ID += "x" }) }, "event 5 of run.b: it was changed"},
+		"subject changed":    {func(t *testing.T, path string) { editEntry(t, path, 5, func(e *entry) { e.Subject = "run.a" }) }, "event 5 of run.a: it was changed"},
 		"changed and sealed": {reseal, "event 29 of run.b: it is not the one that was recorded"},
-		"event removed":      {func(t *testing.T, path string) { remove(t, path, 5) }, "event 8 of run.b: it does not go on from event 2"},
+		"event removed":      {func(t *testing.T, path string) { remove(t, path, 5) }, "event 8 of run.b: it does not follow event 2"},
 		"a gap":              {func(t *testing.T, path string) { remove(t, path, 5) }, "the events 5 to 5 are missing"},
 		"first removed":      {func(t *testing.T, path string) { remove(t, path, 2) }, "event 5 of run.b: the events before it are missing"},
-		"last removed":       {func(t *testing.T, path string) { remove(t, path, 30) }, "run.c: it ends at event 27: those up to 30 are missing"},
+		"last removed":       {func(t *testing.T, path string) { remove(t, path, 30) }, "run.c: it ends at event 27: events up to 30 are missing"},
 		"subject removed": {func(t *testing.T, path string) {
 			for at := store.Position(3); at <= 30; at += 3 {
 				remove(t, path, at)
 			}
 		}, "run.c: all its events are missing"},
-		"link changed": {func(t *testing.T, path string) { editEntry(t, path, 8, func(e *entry) { e.prior = 3 }) }, "event 8 of run.b: it does not go on"},
-		"tail removed": {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM events WHERE position > 20") }, "an older copy of itself"},
+		"link changed": {func(t *testing.T, path string) { editEntry(t, path, 8, func(e *entry) { e.prior = 3 }) }, "event 8 of run.b: it does not follow"},
+		"tail removed": {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM events WHERE position > 20") }, "an older copy"},
 		"head changed": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE heads SET position = 3 WHERE subject = 'run.a'")
 		}, "the table of heads says"},
@@ -159,10 +160,10 @@ func TestVerify(t *testing.T) {
 		}, "the events 31 to 94 are missing"},
 		"row without events": {func(t *testing.T, path string) {
 			tamper(t, path, "INSERT INTO events VALUES (32, '', '', 0, x'', x'', x'')")
-		}, "event 32: it is not what was appended"},
+		}, "event 32: it was changed"},
 		"event twice": {func(t *testing.T, path string) {
 			tamperLoosely(t, path, "INSERT INTO events SELECT 32, subject, id, prior, previous, hash, data FROM events WHERE position = 31")
-		}, "event 32 of store.heads: it does not go on from event 31"},
+		}, "event 32 of store.heads: it does not follow event 31"},
 		"first with a link": {func(t *testing.T, path string) {
 			editEntry(t, path, 2, func(e *entry) { e.prior = 1 })
 		}, "event 2 of run.b: its link to the previous event"},
@@ -174,17 +175,17 @@ func TestVerify(t *testing.T) {
 		"no rows":          {func(t *testing.T, path string) { tamper(t, path, "DELETE FROM events") }, "run.a: all its events are missing"},
 		"row replaced": {func(t *testing.T, path string) {
 			tamper(t, path, "UPDATE events SET data = x'aabb' WHERE position = 7")
-		}, "event 7 of run.a: it is not what was appended"},
+		}, "event 7 of run.a: it was changed"},
 		"row of a number": {func(t *testing.T, path string) {
 			tamperLoosely(t, path, "UPDATE events SET data = 12 WHERE position = 7")
-		}, "event 7 of run.a: it is not what was appended"},
-		"no header":     {func(t *testing.T, path string) { overwrite(t, path, 0, []byte("SQLite format 9")) }, "the database cannot be"},
+		}, "event 7 of run.a: it was changed"},
+		"no header":     {func(t *testing.T, path string) { overwrite(t, path, 0, []byte("SQLite format 9")) }, "cannot read the database"},
 		"truncated":     {func(t *testing.T, path string) { truncate(t, path, 6000) }, "the database"},
-		"side file":     {func(t *testing.T, path string) { overwrite(t, sidePath(path), 20, []byte("9")) }, "stopgate.heads is not what was written"},
-		"an older copy": {older, "the database is an older copy of itself: the events 32 to 37, which were once known, are not in it"},
-		"another copy":  {another, "is another copy"},
-		"emptied":       {func(t *testing.T, path string) { truncate(t, path, 0) }, "it is empty: the events up to 31 were once known"},
-		"removed":       {func(t *testing.T, path string) { os.Remove(path) }, "it is not there: the events up to 31 were once known"},
+		"side file":     {func(t *testing.T, path string) { overwrite(t, sidePath(path), 20, []byte("9")) }, "stopgate.heads was changed"},
+		"an older copy": {older, "the database is an older copy: events 32 to 37 are missing"},
+		"another copy":  {another, "is a different copy"},
+		"emptied":       {func(t *testing.T, path string) { truncate(t, path, 0) }, "it is empty: events up to 31 were recorded"},
+		"removed":       {func(t *testing.T, path string) { os.Remove(path) }, "it does not exist: events up to 31 were recorded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := copied(t, whole)
@@ -246,7 +247,7 @@ func TestVerifyWhatATrimHasLeft(t *testing.T) {
 	appendTo(t, s, 1, "run.b")
 	saveSnapshot(t, s, 8, 10)
 	appendTo(t, s, 1, "run.a")
-	check(t, errors.Join(s.Trim(t.Context()), s.Close()))
+	check(t, errors.Join(trimBy(t.Context(), s, "test"), s.Close()))
 	if report := verify(t, whole); !report.Sound() {
 		t.Fatal(report.Findings)
 	}
@@ -278,7 +279,7 @@ func TestVerifyBehindALostPage(t *testing.T) {
 	breakPage(t, path, leaf, "run-a-29", func(page []byte) { clear(page) })
 
 	report := verify(t, path)
-	wantFinding(t, report, "cannot be read")
+	wantFinding(t, report, "cannot read the events after")
 	if report.Events < 50 || report.Last != 61 {
 		t.Errorf("%d events, the last is %d", report.Events, report.Last)
 	}
@@ -306,7 +307,7 @@ func TestChangedLinkToTheTrimmed(t *testing.T) {
 	appendTo(t, s, 12, "run.a", "run.b")
 	saveSnapshot(t, s, 6, 10)
 	saveSnapshot(t, s, 8, 10)
-	check(t, s.Trim(t.Context()))
+	check(t, trimBy(t.Context(), s, "test"))
 	read := func(s *Store, want error) {
 		t.Helper()
 		n := 0
@@ -481,7 +482,7 @@ func TestSideFileIsMended(t *testing.T) {
 	for _, events := range []int{0, 10} {
 		path, _ := filled(t, events)
 		check(t, os.WriteFile(sidePath(path), []byte("garbage"), 0o600))
-		if report := verify(t, path); len(report.Findings) != 1 || report.Damaged() || !strings.Contains(report.Findings[0].Remedy, "the daemon writes it anew") {
+		if report := verify(t, path); len(report.Findings) != 1 || report.Damaged() || !strings.Contains(report.Findings[0].Remedy, "the daemon writes it again") {
 			t.Errorf("%+v", report)
 		}
 		check(t, mustOpen(t, path).Close())
@@ -502,7 +503,7 @@ func TestVerifyWhileTrimmed(t *testing.T) {
 	v := newVerifier(path)
 	check(t, errors.Join(v.readSide(), s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()})))
 	appendTo(t, s, 1, "run.a")
-	check(t, errors.Join(s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}), s.Trim(t.Context())))
+	check(t, errors.Join(s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}), trimBy(t.Context(), s, "test")))
 	if s.gone() < v.known.Position {
 		t.Fatalf("trimmed up to %d, and %d is known", s.gone(), v.known.Position)
 	}
@@ -517,7 +518,7 @@ func TestTrimmedStoreVerifies(t *testing.T) {
 	for range 3 {
 		appendTo(t, s, 500, "run.a", "run.b", fmt.Sprintf("run.%d", s.end()))
 		check(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end() - 100}))
-		check(t, s.Trim(t.Context()))
+		check(t, trimBy(t.Context(), s, "test"))
 		if report := verify(t, path); !report.Sound() {
 			t.Fatalf("%v", report.Findings)
 		}
@@ -537,7 +538,7 @@ func TestTrimmedStoreVerifies(t *testing.T) {
 	wantFinding(t, report, "are missing")
 	s = mustOpen(t, path)
 	check(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: s.end()}))
-	if err := s.Trim(t.Context()); !errors.Is(err, store.ErrDamaged) {
+	if err := trimBy(t.Context(), s, "test"); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("of a damaged store: %v", err)
 	}
 }
@@ -672,4 +673,9 @@ func FuzzRecords(f *testing.F) {
 		}
 		_ = v.record(store.Event{Subject: subject, Data: data}) // it does not panic
 	})
+}
+
+func trimBy(ctx context.Context, s *Store, by string) error {
+	_, err := s.Trim(ctx, by)
+	return err
 }

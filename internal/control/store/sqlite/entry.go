@@ -78,7 +78,7 @@ func headOf(ctx context.Context, db asker, subject string) (entry, error) {
 	case errors.Is(err, sql.ErrNoRows):
 		return entry{}, nil
 	case err == nil && (e.Subject != subject || !e.Sound()):
-		err = fmt.Errorf("%w: event %d, the last of %s, is missing, or not what was appended", store.ErrDamaged, position(at), subject)
+		err = fmt.Errorf("%w: event %d, the last of %s, is missing or was changed", store.ErrDamaged, position(at), subject)
 	}
 	return e, err
 }

@@ -32,17 +32,17 @@ func explain(path string, err error) error {
 
 func hint(err error) string {
 	if errors.Is(err, store.ErrDamaged) {
-		return `: "stopgate log verify" names what is damaged; put a backup in its place, or move it away to begin anew`
+		return `: "stopgate log verify" names what is damaged; restore a backup, or move it away to start with an empty store`
 	}
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_FULL:
 		return ": free some disk space"
 	case sqlite3.SQLITE_IOERR:
-		return ": the disk is full, or fails"
+		return ": the disk is full or failing"
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return ": make it and its directory writable for you"
+		return ": make it and its directory writable"
 	case sqlite3.SQLITE_BUSY:
-		return ": another program has it open; end that"
+		return ": another program has it open; stop that program"
 	}
 	return ""
 }

@@ -58,7 +58,7 @@ func childWrite(args []string) error {
 			if err := s.SaveSnapshot(ctx, store.Snapshot{Position: s.end(), Data: []byte("state")}); err != nil {
 				failed <- err
 			}
-			if err := s.Trim(ctx); err != nil {
+			if err := trimBy(ctx, s, "test"); err != nil {
 				failed <- err
 			}
 		}

@@ -47,7 +47,7 @@ var shapes = map[string]struct {
 			appendSized(t, s, 100, 8, "run.a", "run.b", "run.c")
 			saveSnapshot(t, s, s.end()-2, 50)
 		}
-		check(t, s.Trim(t.Context()))
+		check(t, trimBy(t.Context(), s, "test"))
 		appendSized(t, s, 10, 1, "run.a")
 	}},
 }

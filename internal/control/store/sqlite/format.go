@@ -107,7 +107,7 @@ func format(ctx context.Context, db asker) (int, error) {
 	case id == 0 && version == 0 && objects == 0:
 		return 0, nil
 	case id != applicationID:
-		return 0, errors.New("it is the database of another program")
+		return 0, errors.New("it is another program's database")
 	case version > formatVersion:
 		return 0, fmt.Errorf("%w: format %d; this one knows %d", store.ErrNewer, version, formatVersion)
 	case version < 1:
@@ -124,7 +124,7 @@ func checkSchema(ctx context.Context, db asker) error {
 	var text sql.NullString
 	err := db.QueryRowContext(ctx, "SELECT group_concat(sql || ';', '\n') FROM (SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid)").Scan(&text)
 	if err == nil && text.String != strings.TrimSpace(tables+indexes) {
-		err = fmt.Errorf("%w: its tables are not what they were made", store.ErrDamaged)
+		err = fmt.Errorf("%w: its tables were changed", store.ErrDamaged)
 	}
 	return err
 }

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -22,6 +24,37 @@ func (s *Store) Head(ctx context.Context, subject string) (store.Head, error) {
 	}
 	e, err := headOf(ctx, s.readers, subject)
 	return e.head(), explain(s.path, err)
+}
+
+// Heads returns the ends of all chains but our own.
+func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
+	if err := s.usable("all"); err != nil {
+		return nil, err
+	}
+	heads, wrong := map[string]store.Head{}, error(nil)
+	err := each(ctx, s.readers, func(row *sql.Rows) error {
+		subject, head, err := scanHead(row)
+		switch {
+		case err != nil:
+			return err
+		case !store.ValidSubject(subject) || head.Position == 0 || head.Hash == store.Hash{}:
+			wrong = fmt.Errorf("%w: the table of heads was changed at %q", store.ErrDamaged, subject)
+		case !store.Own(subject):
+			heads[subject] = head
+		}
+		return nil
+	}, headsQuery)
+	return heads, explain(s.path, cmp.Or(err, wrong))
+}
+
+const headsQuery = "SELECT subject, position, hash FROM heads"
+
+// scanHead reads a row of headsQuery. A value of the wrong type is taken for none.
+func scanHead(row *sql.Rows) (subject string, head store.Head, err error) {
+	var values [3]any
+	err = row.Scan(&values[0], &values[1], &values[2])
+	subject, _ = values[0].(string)
+	return subject, store.Head{Position: position(values[1]), Hash: hash(values[2])}, err
 }
 
 // Read returns the events of one subject.
@@ -98,7 +131,7 @@ func (s *Store) entryOf(ctx context.Context, subject string, at store.Head) (ent
 	case e.Position == 0 && at.Position <= s.gone():
 		return entry{}, fmt.Errorf("%w: those of %s up to %d", store.ErrTrimmed, subject, at.Position)
 	case e.head() != at || e.Subject != subject || !e.linked():
-		return entry{}, fmt.Errorf("%w: event %d of %s is missing, or not what was appended", store.ErrDamaged, at.Position, subject)
+		return entry{}, fmt.Errorf("%w: event %d of %s is missing or was changed", store.ErrDamaged, at.Position, subject)
 	}
 	return e, nil
 }
@@ -218,5 +251,5 @@ func sound(e store.Event) error {
 	if e.Sound() {
 		return nil
 	}
-	return fmt.Errorf("%w: event %d is not what was appended", store.ErrDamaged, e.Position)
+	return fmt.Errorf("%w: event %d was changed", store.ErrDamaged, e.Position)
 }

@@ -102,9 +102,9 @@ func staleCopy(known store.Head, at store.Event, last store.Position) string {
 	case known.Position == 0 || at.Subject == headsSubject && at.Hash == known.Hash:
 		return ""
 	case known.Position > last:
-		return fmt.Sprintf("the database is an older copy of itself: the events %d to %d, which were once known, are not in it", last+1, known.Position)
+		return fmt.Sprintf("the database is an older copy: events %d to %d are missing", last+1, known.Position)
 	}
-	return fmt.Sprintf("the database is another copy of itself: event %d is not the one that was once known", known.Position)
+	return fmt.Sprintf("the database is a different copy: event %d is not the recorded one", known.Position)
 }
 
 // formatSide and parseSide turn a head into a line like those of the journal and back.

@@ -47,16 +47,18 @@ func (s *Store) LoadSnapshot(ctx context.Context) (store.Snapshot, error) {
 	if err != nil && !malformed(err) && !errors.Is(err, store.ErrDamaged) {
 		return store.Snapshot{}, explain(s.path, err)
 	}
-	trimmed := s.gone()
+	trimmed, damaged := s.gone(), store.Position(0)
 	for _, snap := range snaps {
 		if snap.sound && snap.Position >= trimmed {
+			snap.Damaged = damaged
 			return snap.Snapshot, nil
 		}
+		damaged = max(damaged, snap.Position)
 	}
 	if trimmed > 0 {
-		return store.Snapshot{}, explain(s.path, fmt.Errorf("%w: no snapshot is sound that stands for the events up to %d, which were trimmed", store.ErrDamaged, trimmed))
+		return store.Snapshot{}, explain(s.path, fmt.Errorf("%w: no valid snapshot covers the trimmed events up to %d", store.ErrDamaged, trimmed))
 	}
-	return store.Snapshot{}, nil
+	return store.Snapshot{Damaged: damaged}, nil
 }
 
 // kept is a snapshot as it is in the file.

@@ -29,6 +29,7 @@ import (
 // Store is an open database. It is a [store.Store].
 type Store struct {
 	path     string
+	despite  bool   // it is opened although it is damaged
 	release  func() // the lock on the file
 	readers  *sql.DB
 	rows     *sql.Stmt
@@ -47,7 +48,17 @@ type Store struct {
 
 // Open opens the database at path, which is made where there is none. It belongs to one
 // process at a time.
-func Open(ctx context.Context, path string) (*Store, error) {
+func Open(ctx context.Context, path string) (*Store, error) { return acquire(ctx, path, false) }
+
+// OpenDespiteDamage is Open for a database that Open refuses, and that nothing better is known
+// for. Of a log that is damaged in its middle it keeps what comes before, and puts the whole of
+// it aside; it goes on without the record of how far the store had come. What was lost is in
+// Found.
+func OpenDespiteDamage(ctx context.Context, path string) (*Store, error) {
+	return acquire(ctx, path, true)
+}
+
+func acquire(ctx context.Context, path string, despite bool) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -61,7 +72,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", path, err)
 	}
-	s, err := open(ctx, path, release)
+	s, err := open(ctx, path, despite, release)
 	if err != nil {
 		release()
 		return nil, explain(path, err)
@@ -69,17 +80,16 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-func open(ctx context.Context, path string, release func()) (*Store, error) {
+func open(ctx context.Context, path string, despite bool, release func()) (*Store, error) {
 	if err := makeFile(path); err != nil {
 		return nil, err
 	}
-	if damage, err := checkLog(path); err != nil {
+	found, err := settleLog(path, despite)
+	if err != nil {
 		return nil, err
-	} else if damage != nil {
-		return nil, damage.refusal(path + "-wal")
 	}
 	s := &Store{
-		path: path, release: release,
+		path: path, despite: despite, found: found, release: release,
 		requests: make(chan request, maxBatch), closing: make(chan struct{}), ended: make(chan struct{}),
 		commit: func(w *writer) error { return w.exec("COMMIT") },
 	}
@@ -101,7 +111,7 @@ func open(ctx context.Context, path string, release func()) (*Store, error) {
 }
 
 // Found is what opening found amiss and went on with: that the database is an older copy
-// of itself. It is on record, for Verify.
+// of itself, which is on record for Verify, and what OpenDespiteDamage has passed over.
 func (s *Store) Found() []store.Finding { return s.found }
 
 // Close makes what waits durable, records how far it has come, and lets the file go.
@@ -129,7 +139,7 @@ func makeFile(path string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file: %w", path, fs.ErrInvalid)
+		return fmt.Errorf("%s is not a file: %w", path, fs.ErrInvalid)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return os.Chmod(path, 0o600)

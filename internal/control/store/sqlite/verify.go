@@ -65,7 +65,7 @@ type chain struct {
 
 func (v *verifier) run(ctx context.Context) error {
 	if _, err := os.Stat(v.path); err != nil {
-		if errors.Is(err, fs.ErrNotExist) && v.gone("it is not there") {
+		if errors.Is(err, fs.ErrNotExist) && v.gone("it does not exist") {
 			return nil
 		}
 		return err
@@ -82,24 +82,24 @@ func (v *verifier) run(ctx context.Context) error {
 	}
 	defer db.Close()
 	if v.conn, err = db.Conn(ctx); err != nil {
-		return v.damage(err, "the database cannot be opened")
+		return v.damage(err, "cannot open the database")
 	}
 	defer v.conn.Close()
 	// One transaction: all is seen as of one moment.
 	if _, err := v.conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return v.damage(err, "the database cannot be read")
+		return v.damage(err, "cannot read the database")
 	}
 	defer v.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	version, err := format(ctx, v.conn)
 	switch {
 	case err != nil:
-		return v.damage(err, "the database cannot be read")
+		return v.damage(err, "cannot read the database")
 	case version == 0:
 		v.gone("it is empty")
 		return nil
 	case version < formatVersion:
 		v.report.Found(store.Finding{
-			Text:   fmt.Sprintf("it has format %d, which an older stopgate wrote, and is not checked", version),
+			Text:   fmt.Sprintf("it has format %d of an older stopgate, and was not checked", version),
 			Remedy: "start the daemon once: it checks every event and converts it",
 		})
 		return nil
@@ -121,7 +121,7 @@ func (v *verifier) check(ctx context.Context) error {
 // gone reports, and tells, that there were once events where there is nothing.
 func (v *verifier) gone(what string) bool {
 	if v.known.Position > 0 {
-		v.report.Add(0, "", "%s: the events up to %d were once known", what, v.known.Position)
+		v.report.Add(0, "", "%s: events up to %d were recorded", what, v.known.Position)
 	}
 	return v.known.Position > 0
 }
@@ -140,12 +140,12 @@ func (v *verifier) readSide() error {
 	v.known, err = readSide(v.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		v.report.Notes = append(v.report.Notes, fmt.Sprintf("%s is not there: whether the database is an older copy of itself cannot be told", sidePath(v.path)))
+		v.report.Notes = append(v.report.Notes, fmt.Sprintf("%s is missing: cannot tell whether the database is an older copy", sidePath(v.path)))
 		return nil
 	case errors.Is(err, store.ErrDamaged):
 		v.report.Found(store.Finding{
-			Text:   fmt.Sprintf("%s is not what was written: whether the database is an older copy of itself cannot be told", sidePath(v.path)),
-			Remedy: "the daemon writes it anew when it starts",
+			Text:   fmt.Sprintf("%s was changed: cannot tell whether the database is an older copy", sidePath(v.path)),
+			Remedy: "the daemon writes it again when it starts",
 		})
 		return nil
 	}
@@ -195,18 +195,19 @@ func (v *verifier) integrity(ctx context.Context) error {
 
 func (v *verifier) readTrim(ctx context.Context) (err error) {
 	v.trim, err = loadTrim(ctx, v.conn)
-	return v.damage(err, "what was trimmed cannot be read")
+	if v.trim.to > 0 {
+		v.report.Trimmed = &v.trim.said
+	}
+	return v.damage(err, "cannot read what was trimmed")
 }
 
 func (v *verifier) readHeads(ctx context.Context) error {
 	err := each(ctx, v.conn, func(row *sql.Rows) error {
-		var values [3]any
-		err := row.Scan(&values[0], &values[1], &values[2])
-		subject, _ := values[0].(string)
-		v.heads[subject] = store.Head{Position: position(values[1]), Hash: hash(values[2])}
+		subject, head, err := scanHead(row)
+		v.heads[subject] = head
 		return err
-	}, "SELECT subject, position, hash FROM heads")
-	return v.damage(err, "the table of heads cannot be read")
+	}, headsQuery)
+	return v.damage(err, "cannot read the table of heads")
 }
 
 // whichCopy finds out whether the database is an older copy of itself. The record that the
@@ -222,12 +223,12 @@ func (v *verifier) whichCopy(ctx context.Context) error {
 		}
 		at, err := entryAt(ctx, v.conn, again.Position)
 		if err != nil {
-			return v.damage(err, fmt.Sprintf("event %d cannot be read", again.Position))
+			return v.damage(err, fmt.Sprintf("cannot read event %d", again.Position))
 		}
 		text = staleCopy(again, at.Event, v.last)
 	}
 	if text != "" {
-		v.report.Found(store.Finding{Text: text, Remedy: "if you have put a backup back, start the daemon once: it takes note of it and goes on from there"})
+		v.report.Found(store.Finding{Text: text, Remedy: "if you have restored a backup, start the daemon once: it continues from there"})
 	}
 	return nil
 }
@@ -235,18 +236,18 @@ func (v *verifier) whichCopy(ctx context.Context) error {
 func (v *verifier) snapshots(ctx context.Context) error {
 	snaps, err := snapshots(ctx, v.conn)
 	if err != nil {
-		return v.damage(err, "the snapshots cannot be read")
+		return v.damage(err, "cannot read the snapshots")
 	}
 	standing := v.trim.to == 0
 	for _, k := range snaps {
 		if !k.sound {
-			v.report.Add(0, "", "the snapshot at %d is not what was saved", k.Position)
+			v.report.Add(0, "", "the snapshot at %d was changed", k.Position)
 			continue
 		}
 		standing = standing || k.Position >= v.trim.to
 	}
 	if !standing {
-		v.report.Add(0, "", "no sound snapshot stands for the events up to %d, which were trimmed", v.trim.to)
+		v.report.Add(0, "", "no valid snapshot covers the trimmed events up to %d", v.trim.to)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (v *verifier) events(ctx context.Context) error {
 		if err == nil || !malformed(err) {
 			return err
 		}
-		v.report.Add(0, "", "what comes after event %d cannot be read: %v", after, err)
+		v.report.Add(0, "", "cannot read the events after %d: %v", after, err)
 		next, ok := v.skip(ctx, after)
 		if skips++; !ok || skips > maxSkips {
 			return ctx.Err()
@@ -74,7 +74,7 @@ func (v *verifier) skip(ctx context.Context, after store.Position) (store.Positi
 func (v *verifier) event(e entry) {
 	v.place(e)
 	if !e.Sound() {
-		v.report.Add(e.Position, e.Subject, "it is not what was appended")
+		v.report.Add(e.Position, e.Subject, "it was changed")
 		v.chains[e.Subject] = chain{head: store.Head{Position: e.Position}, broken: true}
 		return
 	}
@@ -83,7 +83,7 @@ func (v *verifier) event(e entry) {
 	if !store.Own(e.Subject) {
 		v.report.Events++
 	} else if err := v.record(e.Event); err != nil {
-		v.report.Add(e.Position, e.Subject, "it cannot be understood: %v", err)
+		v.report.Add(e.Position, e.Subject, "invalid event: %v", err)
 	}
 }
 
@@ -114,7 +114,7 @@ func (v *verifier) link(e entry) {
 	case !seen && !v.mayBegin(e):
 		v.report.Add(e.Position, e.Subject, "the events before it are missing")
 	case seen && !before.broken && !e.follows(before.head):
-		v.report.Add(e.Position, e.Subject, "it does not go on from event %d: one between them is missing", before.head.Position)
+		v.report.Add(e.Position, e.Subject, "it does not follow event %d: an event between them is missing", before.head.Position)
 	}
 }
 
@@ -141,7 +141,7 @@ func (v *verifier) record(e store.Event) error {
 	}
 	if r.Lost != 0 {
 		v.report.Notes = append(v.report.Notes, fmt.Sprintf(
-			"before event %d the database was put back to an older copy of itself: event %d was once known", e.Position, r.Lost))
+			"the database was restored from an older copy before event %d: event %d is missing", e.Position, r.Lost))
 	}
 	return nil
 }
@@ -154,9 +154,9 @@ func (v *verifier) ends() {
 		case !seen:
 			v.report.Add(0, subject, "all its events are missing: the last known one was %d", head.Position)
 		case c.head.Position < head.Position:
-			v.report.Add(0, subject, "it ends at event %d: those up to %d are missing", c.head.Position, head.Position)
+			v.report.Add(0, subject, "it ends at event %d: events up to %d are missing", c.head.Position, head.Position)
 		case c.head.Position > head.Position:
-			v.report.Add(0, subject, "the table of heads says that it ends at event %d, and it ends at event %d", head.Position, c.head.Position)
+			v.report.Add(0, subject, "the table of heads says that it ends at event %d, but it ends at event %d", head.Position, c.head.Position)
 		case !c.broken && c.head.Hash != head.Hash:
 			v.report.Add(head.Position, subject, "it is not the one that was recorded")
 		}

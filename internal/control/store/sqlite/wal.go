@@ -8,8 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
 // SQLite's write-ahead log: a header, then frames of one page each. A frame's checksum
@@ -32,12 +34,37 @@ func (d *logDamage) String() string {
 	if d.offset == 0 {
 		return "the write-ahead log's header is damaged: nothing in it can be read"
 	}
-	return fmt.Sprintf("the write-ahead log is damaged at byte %d: %d transactions from there on cannot be read", d.offset, d.transactions)
+	return fmt.Sprintf("the write-ahead log is damaged at byte %d: %d transactions after that cannot be read", d.offset, d.transactions)
 }
 
 // refusal says why the store is not opened: SQLite would write over what is left.
 func (d *logDamage) refusal(path string) error {
-	return fmt.Errorf("%w: %s; to go on without them, keep a copy and run: truncate -s %d '%s'", store.ErrDamaged, d, d.offset, path)
+	return fmt.Errorf("%w: %s; to continue without them, make a copy and run: truncate -s %d '%s'", store.ErrDamaged, d, d.offset, path)
+}
+
+// settleLog refuses a log that is damaged in its middle. Despite that, it is put aside, and what
+// comes before the damage is kept.
+func settleLog(database string, despite bool) ([]store.Finding, error) {
+	damage, err := checkLog(database)
+	if err != nil || damage == nil {
+		return nil, err
+	}
+	log := database + "-wal"
+	if !despite {
+		return nil, damage.refusal(log)
+	}
+	aside := fmt.Sprintf("%s.damaged-%d", log, time.Now().UnixNano())
+	whole, err := os.ReadFile(log)
+	if err == nil {
+		err = atomicfile.Write(aside, whole, 0o600)
+	}
+	if err == nil {
+		err = os.Truncate(log, damage.offset)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []store.Finding{{Text: fmt.Sprintf("%s; the log as it was is %s", damage, aside)}}, nil
 }
 
 // checkLog looks for damage in a database's log. None is what a crash leaves: a last

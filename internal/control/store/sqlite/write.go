@@ -372,8 +372,9 @@ func (w *writer) refresh() error {
 	return w.resume()
 }
 
-// resume finds out where the store stands. The last event must be the last of its subject,
-// and the last record must be there: events would be appended behind a gap, or over others.
+// resume finds out where the store stands. The last record must be there: events would be
+// appended behind a gap, or over others. A last event that was changed concerns its subject
+// alone, which takes no more; the others go on behind it.
 func (w *writer) resume() error {
 	ctx := context.Background()
 	clear(w.heads)
@@ -382,13 +383,48 @@ func (w *writer) resume() error {
 	if err != nil && !empty {
 		return err
 	}
-	if _, err := w.head(headsSubject); err != nil {
+	if _, err := w.head(headsSubject); err != nil && !w.forgive(err) {
 		return err
 	}
-	if head, err := w.head(last.Subject); err != nil || head != last.head() || !empty && last.Position == 0 {
-		return errors.Join(fmt.Errorf("%w: event %d is not the last of %q", store.ErrDamaged, last.Position, last.Subject), err)
+	recorded, err := w.recorded(ctx, last)
+	if err != nil {
+		return err
+	}
+	// So many may have been lost from the end; beyond that it is the heads that are wrong.
+	if last.Position > recorded || last.Position+headsEvery < recorded {
+		err := fmt.Errorf("%w: the last event is %d, and the table of heads says %d", store.ErrDamaged, last.Position, recorded)
+		if !w.forgive(err) {
+			return err
+		}
+		recorded = last.Position
 	}
 	w.end, w.stale = last.head(), false
-	w.s.last.Store(uint64(last.Position))
+	if recorded > last.Position {
+		w.end = store.Head{Position: recorded}
+	}
+	w.s.last.Store(uint64(w.end.Position))
 	return nil
+}
+
+// recorded is the last event that any subject is known to have had. Where not all heads can be
+// read, that of the last event must be one of them.
+func (w *writer) recorded(ctx context.Context, last entry) (store.Position, error) {
+	var at any
+	err := w.conn.QueryRowContext(ctx, "SELECT max(position) FROM heads").Scan(&at)
+	if !malformed(err) {
+		return position(at), err
+	}
+	if head, err := w.head(last.Subject); err != nil || head != last.head() {
+		return 0, errors.Join(fmt.Errorf("%w: event %d is not the last of %q", store.ErrDamaged, last.Position, last.Subject), err)
+	}
+	return last.Position, nil
+}
+
+// forgive reports whether the store is opened in spite of an error, and keeps what is wrong.
+func (w *writer) forgive(err error) bool {
+	if !w.s.despite || !errors.Is(err, store.ErrDamaged) && !malformed(err) {
+		return false
+	}
+	w.s.found = append(w.s.found, store.Finding{Text: err.Error()})
+	return true
 }

@@ -42,6 +42,7 @@ func Run(t *testing.T, backend func(t *testing.T) Backend) {
 		"a read sees what was acknowledged":              readYourWrites,
 		"a read is as of its beginning":                  asOfBeginning,
 		"the chain is linked":                            linked,
+		"heads are those of all subjects":                heads,
 		"ids are unique in the store":                    duplicates,
 		"subjects and ids are tokens":                    invalid,
 		"data up to 256 KiB":                             sizes,
@@ -60,7 +61,7 @@ func Run(t *testing.T, backend func(t *testing.T) Backend) {
 		"trim keeps the last of each subject":            trim,
 		"trim needs two sound snapshots":                 trimRefused,
 		"trim: chains go on":                             trimContinues,
-		"trim: nobody reads over the hole":               trimHole,
+		"trim: no read skips the hole":                   trimHole,
 		"the store's own subjects are hidden":            hidden,
 		"callers may change their data":                  aliasing,
 	} {
@@ -592,7 +593,9 @@ func closed(t *testing.T, b Backend) {
 	_, err = s.LoadSnapshot(t.Context())
 	wantError(t, "load", err, store.ErrClosed)
 	wantError(t, "save", s.SaveSnapshot(t.Context(), store.Snapshot{}), store.ErrClosed)
-	wantError(t, "trim", s.Trim(t.Context()), store.ErrClosed)
+	wantError(t, "trim", trimBy(t.Context(), s, "test"), store.ErrClosed)
+	_, err = s.Heads(t.Context())
+	wantError(t, "heads", err, store.ErrClosed)
 }
 
 func damaged(t *testing.T, b Backend) {
@@ -663,12 +666,31 @@ func snapshotDamaged(t *testing.T, b Backend) {
 		checktest.OK(t, s.Close())
 		b.DamageSnapshot(t, newest.Position)
 		s = open(t, b)
-		if got, err := s.LoadSnapshot(t.Context()); err != nil || got.Position != want {
-			t.Errorf("loaded the one at %d, %v; want %d", got.Position, err, want)
+		if got, err := s.LoadSnapshot(t.Context()); err != nil || got.Position != want || got.Damaged < newest.Position {
+			t.Errorf("loaded the one at %d, behind a damaged one at %d, %v; want %d", got.Position, got.Damaged, err, want)
 		}
-		wantError(t, "trim", s.Trim(t.Context()), store.ErrDamaged)
+		wantError(t, "trim", trimBy(t.Context(), s, "test"), store.ErrDamaged)
 	}
 	same(t, "events", collect(t, s.ReadAll(t.Context(), 0)), l.want)
+}
+
+func heads(t *testing.T, b Backend) {
+	s, l := trimmed(t, b)
+	for range 2 {
+		l.fill(3, "run.a", "run.new")
+		got, err := s.Heads(t.Context())
+		checktest.OK(t, err)
+		if len(got) != len(l.versions) {
+			t.Errorf("%d heads of %d subjects", len(got), len(l.versions))
+		}
+		for subject, head := range got {
+			if one, err := s.Head(t.Context(), subject); err != nil || one != head || head.Position != l.versions[subject] {
+				t.Errorf("%s: %v, not %v at %d, %v", subject, head, one, l.versions[subject], err)
+			}
+		}
+		s = reopen(t, b, s)
+		l.s = s
+	}
 }
 
 // trimmed is a store of 30 events on run.a, run.b and run.c, the last one on run.old at the
@@ -684,7 +706,7 @@ func trimmed(t *testing.T, b Backend) (store.Store, *log) {
 	for _, at := range []int{19, 24} {
 		checktest.OK(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position, Data: []byte("all")}))
 	}
-	checktest.OK(t, s.Trim(t.Context()))
+	checktest.OK(t, trimBy(t.Context(), s, "test"))
 	return s, l
 }
 
@@ -701,7 +723,7 @@ func trim(t *testing.T, b Backend) {
 		if snap, err := s.LoadSnapshot(t.Context()); err != nil || snap.Position != l.want[24].Position {
 			t.Errorf("snapshot at %d, %v", snap.Position, err)
 		}
-		if err := s.Trim(t.Context()); err != nil {
+		if err := trimBy(t.Context(), s, "test"); err != nil {
 			t.Errorf("once more: %v", err)
 		}
 		s = reopen(t, b, s)
@@ -716,7 +738,7 @@ func trimRefused(t *testing.T, b Backend) {
 		if at >= 0 {
 			checktest.OK(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position}))
 		}
-		if err := s.Trim(t.Context()); err != nil {
+		if err := trimBy(t.Context(), s, "test"); err != nil {
 			t.Errorf("trim: %v", err)
 		}
 		same(t, "events", collect(t, s.ReadAll(t.Context(), 0)), l.want)
@@ -739,7 +761,7 @@ func trimContinues(t *testing.T, b Backend) {
 	for _, at := range []int{33, 40} {
 		checktest.OK(t, s.SaveSnapshot(t.Context(), store.Snapshot{Position: l.want[at].Position}))
 	}
-	checktest.OK(t, s.Trim(t.Context()))
+	checktest.OK(t, trimBy(t.Context(), s, "test"))
 	after = l.want[33].Position
 	same(t, "all, trimmed again", collect(t, s.ReadAll(t.Context(), after)), l.of("", after))
 }
@@ -790,4 +812,9 @@ func aliasing(t *testing.T, b Backend) {
 			copy(e.Data, "YYYY")
 		}
 	}
+}
+
+func trimBy(ctx context.Context, s store.Store, by string) error {
+	_, err := s.Trim(ctx, by)
+	return err
 }

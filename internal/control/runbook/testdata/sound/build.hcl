@@ -31,6 +31,13 @@ pipeline "build" {
     answer = "cancel"
   }
 
+  workspace {
+    git    = "worktree"
+    branch = "fix/${var.branch}-${pipeline_id}"
+    base   = "${var.base}"
+    keep   = "always"
+  }
+
   notify {
     on_start = "${name} begins"
     on_done  = "${name} is done"
@@ -53,6 +60,7 @@ pipeline "build" {
 
   step "check" {
     run     = "make test"
+    cwd     = "tests"
     on_fail = "work"
   }
 
@@ -92,5 +100,6 @@ agent "worker" {
 
 agent "reviewer" {
   run         = "claude"
+  workspace   = { folder = "copy" }
   prompt_file = "prompts/review.md"
 }

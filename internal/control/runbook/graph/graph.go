@@ -1,0 +1,132 @@
+// Package graph draws pipelines: their steps, and what leads from one to another.
+package graph
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// Graph is a pipeline's steps and transitions.
+type Graph struct {
+	Name  string `json:"name"`
+	Nodes []Node `json:"nodes"` // in the order of the runbook; the first is where it begins
+	Edges []Edge `json:"edges"` // by the nodes that they lead from
+}
+
+// Node is a step.
+type Node struct {
+	Name string `json:"name"`
+	What string `json:"what"` // it runs, in one line
+}
+
+// Edge leads from a step to another, or to an end of the pipeline.
+type Edge struct {
+	From string `json:"from"` // AnyStep: every step without such an edge
+	To   string `json:"to"`
+	On   string `json:"on"` // done, fail, cancel or finally; of a step that a person decides, the answer
+}
+
+// class is how the edge is drawn.
+func (e Edge) class() string {
+	switch e.On {
+	case "fail", "cancel":
+		return e.On
+	case "finally":
+		return "cancel"
+	}
+	return "done"
+}
+
+// AnyStep is where a transition of the pipeline itself begins. No step is called so.
+const AnyStep = "any step"
+
+// Of is the graph of a pipeline. Where a step has no transition of its own, a pipeline's
+// on_done is drawn for each step; its on_fail and on_cancel are drawn once. A failure without
+// an edge fails the pipeline, a cancel without one cancels it.
+func Of(p runbook.Pipeline) Graph {
+	g := Graph{Name: p.Name, Nodes: []Node{}, Edges: []Edge{}}
+	for _, s := range p.Steps {
+		g.Nodes = append(g.Nodes, Node{s.Name, whatOf(s)})
+		g.follow(p, s)
+		g.add(s.Name, s.OnFail, "fail")
+		g.add(s.Name, s.OnCancel, "cancel")
+	}
+	g.add(AnyStep, p.OnFail, "fail")
+	g.add(AnyStep, p.OnCancel, "cancel")
+	g.add(AnyStep, p.Finally, "finally")
+	return g
+}
+
+// follow adds what follows a step that is done: one step, or one for each answer of a person.
+func (g *Graph) follow(p runbook.Pipeline, s runbook.Step) {
+	if s.Approval == nil {
+		g.add(s.Name, done(p, s), "done")
+		return
+	}
+	for _, o := range s.Approval.Options {
+		switch {
+		case o.Step != "":
+			g.add(s.Name, o.Step, o.Name)
+		case !o.Fail:
+			g.add(s.Name, done(p, s), o.Name)
+		}
+	}
+}
+
+// whatOf is what a step does, in one line.
+func whatOf(s runbook.Step) string {
+	if s.Approval != nil {
+		return "asks: " + Short(s.Approval.Title)
+	}
+	return What(s.Run)
+}
+
+func (g *Graph) add(from, to, on string) {
+	if to != "" {
+		g.Edges = append(g.Edges, Edge{from, to, on})
+	}
+}
+
+// done is what follows a step that is done.
+func done(p runbook.Pipeline, s runbook.Step) string {
+	switch {
+	case s.OnDone != "":
+		return s.OnDone
+	case p.OnDone != "" && p.OnDone != s.Name:
+		return p.OnDone
+	}
+	return runbook.EndDone
+}
+
+// from are the edges that begin at a node.
+func (g Graph) from(name string) []Edge {
+	return slices.DeleteFunc(slices.Clone(g.Edges), func(e Edge) bool { return e.From != name })
+}
+
+// What is what is run, in one line.
+func What(r runbook.Run) string {
+	switch {
+	case r.Pipeline != "":
+		return "pipeline " + r.Pipeline
+	case r.Agent != "":
+		return "agent " + r.Agent
+	}
+	return "sh: " + Short(r.Shell)
+}
+
+// Short is the first line of a text, as far as it is worth reading.
+func Short(text string) string {
+	const most = 40
+	first, more, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line := []rune(plain.Line(first))
+	if len(line) > most {
+		return string(line[:most]) + "…"
+	}
+	if more != "" {
+		return string(line) + " …"
+	}
+	return string(line)
+}
