@@ -2,7 +2,9 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
-LDFLAGS := -s -w -X github.com/stopgate/stopgate/internal/sys/program.version=$(VERSION)
+COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
+PROGRAM := github.com/stopgate/stopgate/internal/sys/program
+LDFLAGS := -s -w -X $(PROGRAM).version=$(VERSION) -X $(PROGRAM).commit=$(COMMIT)
 BUILD   := $(GO) build -ldflags '$(LDFLAGS)'
 
 # No part of the program is C, and the tests look at what is shipped. The race detector alone
@@ -21,7 +23,7 @@ TIMEOUT := 60m
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build run test format check unit e2e cross bench test-environments test-programs fuzz simulate chaos chaos-agents stress generate setup clean
+.PHONY: build install uninstall run test format check unit e2e cross bench test-environments test-programs fuzz simulate chaos chaos-agents stress pictures site generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -29,6 +31,18 @@ build: ## bin/stopgate and bin/stopgated, static
 	@mkdir -p bin
 	$(BUILD) -o bin/linked/ ./cmd/stopgate ./cmd/stopgated
 	@cd bin && for program in stopgate stopgated; do cp linked/$$program .$$program && mv .$$program $$program; done && rm -r linked
+
+# Under sudo nothing is built: root often has no Go, and what it builds is not the user's to clean.
+PREFIX ?= /usr/local
+install uninstall: export PREFIX := $(PREFIX)
+install uninstall: export DESTDIR := $(DESTDIR)
+install: export LINKS := $(LINKS)
+install: ## to PREFIX/bin (/usr/local/bin); LINKS=1 adds the names ccc and oj
+	@{ [ -n "$$SUDO_USER" ] && [ -x bin/stopgated ]; } || $(MAKE) --no-print-directory build
+	@scripts/install install bin
+
+uninstall: ## removes what install made
+	@scripts/install uninstall
 
 run: build ## the main job, told line by line on a throw-away project
 	@scripts/demo bin/stopgate
@@ -111,8 +125,15 @@ chaos-agents: ## twenty real clients, killed with their tmux and the daemon; CLA
 stress: ## the suite ROUNDS times beside LOAD busy processes; stops at the first failure
 	@scripts/stress "$(ROUNDS)" "$(LOAD)"
 
+# CI does not record; it checks that the pictures show what the program says.
+pictures: setup ## docs/pictures: the real client and the commands, recorded in a terminal
+	$(GO) test ./test/pictures -count=1 -update
+
+site: ## README and docs/ as web pages, in site/
+	@scripts/site
+
 generate: ## schemas
 	$(GO) generate ./...
 
 clean:
-	rm -rf bin e2e.log beside.log stress.log
+	rm -rf bin site tools/site/pages e2e.log beside.log stress.log

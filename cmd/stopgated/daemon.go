@@ -31,14 +31,14 @@ import (
 // one line of JSON from it: {"ready":true}, or {"error":"…"}.
 const readyVariable = "STOPGATED_READY_FD"
 
-// maxThreads is where Go ends the process, which is at 10,000 if nobody says otherwise. For
-// each command that runs, a thread or two sleep until its end, and a daemon that has ended
-// of it would end of it again.
+// maxThreads is the number of threads at which Go ends the process; its own limit is 10,000. On
+// systems other than Linux a thread sleeps for each running command, and a daemon that reached the
+// limit would reach it again after its restart.
 const maxThreads = 100_000
 
 // runDaemon is the daemon, until a signal or a request ends it. A second signal ends it
 // at once, which loses nothing either.
-func runDaemon(errOut io.Writer) error {
+func runDaemon(errOut io.Writer, despite bool) error {
 	state, err := paths.StateDir()
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func runDaemon(errOut io.Writer) error {
 	context.AfterFunc(ctx, stop)
 	err = daemon.Run(ctx, daemon.Options{
 		StateDir: state, Config: config, Environ: childEnviron(os.Environ()), Version: program.Version(), Stopgate: stopgate,
-		Log: log, Now: time.Now, Ready: ready, OpenStore: openStore,
+		Log: log, Now: time.Now, Ready: ready, DespiteDamage: despite, OpenStore: openStore(despite),
 	})
 	if err != nil && background {
 		log.Error("ended", "error", err)
@@ -84,12 +84,19 @@ func runDaemon(errOut io.Writer) error {
 	return err
 }
 
-func openStore(ctx context.Context, path string) (store.Store, error) {
-	s, err := sqlite.Open(ctx, path)
-	if err != nil {
-		return nil, err // and no store, not even one that is nil
+// openStore opens the daemon's store, also where that is damaged if it is to.
+func openStore(despite bool) func(ctx context.Context, path string) (store.Store, error) {
+	open := sqlite.Open
+	if despite {
+		open = sqlite.OpenDespiteDamage
 	}
-	return s, nil
+	return func(ctx context.Context, path string) (store.Store, error) {
+		s, err := open(ctx, path)
+		if err != nil {
+			return nil, err // and no store, not even one that is nil
+		}
+		return s, nil
+	}
 }
 
 // readyLine is where to say that the daemon is ready, and whether somebody waits for
@@ -101,7 +108,7 @@ func readyLine(env []string) (ready func(error), waited bool, err error) {
 	}
 	fd, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || fd < 3 {
-		return nil, false, fmt.Errorf("%s=%q is not the number of a file descriptor above 2", readyVariable, text)
+		return nil, false, fmt.Errorf("%s=%q must be the number of a file descriptor above 2", readyVariable, text)
 	}
 	out := os.NewFile(uintptr(fd), readyVariable)
 	closeOnExec(fd)
@@ -135,5 +142,5 @@ func findStopgate(env []string) (string, error) {
 	if path, found := environ.LookPath(env, "stopgate"); found {
 		return path, nil
 	}
-	return "", errors.New("the program stopgate was not found: it belongs beside stopgated, or on the PATH")
+	return "", errors.New("the program stopgate was not found: put it next to stopgated, or on the PATH")
 }

@@ -237,7 +237,7 @@ func TestTwoDaemonsAtOnce(t *testing.T) {
 	p := newPlace(t)
 	first := p.ready(t)
 	second := p.start(t)
-	want := fmt.Sprintf("a daemon runs already for %s, process %d", p.state, first.Process.Pid)
+	want := fmt.Sprintf("a daemon is already running for %s, process %d", p.state, first.Process.Pid)
 	if second.ready["error"] != want {
 		t.Errorf("%v", second.ready)
 	}

@@ -22,11 +22,12 @@ import (
 )
 
 const usage = `usage: stopgated daemon                 run pipelines and agents, until a signal or "stopgate daemon stop"
+       stopgated daemon --despite-damage  the same, without what is damaged in the store
        stopgated runbook check|show     check or show a project's runbooks
        stopgated store-verify [--json]  check the daemon's store
-       stopgated provider-check         read a JSON list of providers, print one answer per line
-       stopgated command-needs          read command lines as JSON, print what each needs
-       stopgated wake-send              send the letters that wait for agents, until there is none
+       stopgated provider-check         read a JSON list of providers, print one result per line
+       stopgated command-needs          read command lines as JSON, print the programs each needs
+       stopgated wake-send              send the queued messages to agents, then exit
        stopgated version                print the version
 `
 
@@ -39,7 +40,9 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	var err error
 	switch {
 	case slices.Equal(args, []string{"daemon"}):
-		err = runDaemon(errOut)
+		err = runDaemon(errOut, false)
+	case slices.Equal(args, []string{"daemon", "--despite-damage"}):
+		err = runDaemon(errOut, true)
 	case slices.Equal(args, []string{"store-verify"}):
 		return storeVerify(false, out, errOut)
 	case slices.Equal(args, []string{"store-verify", "--json"}):

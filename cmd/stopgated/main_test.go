@@ -24,7 +24,7 @@ func TestRun(t *testing.T) {
 	}{
 		{"version", "", 0, "stopgated ", ""},
 		{"provider-check", "[]", 0, "", ""},
-		{"provider-check", `[{"name":"a"}]`, 0, `{"name":"a","verdict":"rejected","detail":"no ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY","milliseconds":0}` + "\n", ""},
+		{"provider-check", `[{"name":"a"}]`, 0, `{"name":"a","verdict":"rejected","detail":"no ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY","milliseconds":`, ""},
 		{"provider-check", `[{"api_key":"hush"`, 1, "", "stopgated: standard input: not a JSON list of targets\n"},
 		{"wake-send", "", 0, "", ""},
 		{"daemon now", "", 2, "", "usage: stopgated daemon"},

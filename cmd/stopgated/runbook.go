@@ -17,44 +17,55 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
-const runbookUsage = `usage: stopgated runbook check [FILE…] [--json]   find every fault in the project's runbooks, or in these files
-       stopgated runbook show [NAME] [--json]     show commands, pipelines and agents, or those of that name
+const runbookUsage = `usage: stopgated runbook check [FILE…] [--json]   check the project's runbooks, or these files
+       stopgated runbook show [NAME] [--json]     show commands, pipelines and agents, or only NAME
+       stopgated runbook show [NAME] --svg=FILE   draw the pipelines
 
-Runbooks are the *.toml and *.hcl below .gauntlet/runbooks. The shell's syntax in them is not checked.
-Exit code 0: sound. 1: there are faults. 2: usage.
+Runbooks are the *.toml and *.hcl files below .gauntlet/runbooks, and those of oddjobs below .oj/runbooks. The
+shell's syntax in them is not checked.
+Exit code 0: valid. 1: errors. 2: invalid command line.
 `
+
+// runbookOptions are the options of stopgated runbook.
+type runbookOptions struct {
+	json bool
+	svg  string // the file to draw to
+}
 
 // runRunbook is stopgated runbook check and show, and returns the exit code.
 func runRunbook(args []string, out, errOut io.Writer) int {
-	words, asJSON, ok := runbookArgs(args)
+	words, o, ok := runbookArgs(args)
 	switch {
-	case ok && len(words) > 0 && words[0] == "check":
-		return checkRunbooks(words[1:], asJSON, out, errOut)
+	case ok && len(words) > 0 && words[0] == "check" && o.svg == "":
+		return checkRunbooks(words[1:], o.json, out, errOut)
 	case ok && len(words) > 0 && len(words) < 3 && words[0] == "show":
-		return showRunbooks(append(words[1:], "")[0], asJSON, out, errOut)
+		return showRunbooks(append(words[1:], "")[0], o, out, errOut)
 	}
 	fmt.Fprint(errOut, runbookUsage)
 	return 2
 }
 
-// runbookArgs takes the option out of the words; a word after -- is none.
-func runbookArgs(args []string) (words []string, asJSON, ok bool) {
+// runbookArgs takes the options out of the words; a word after -- is none.
+func runbookArgs(args []string) (words []string, o runbookOptions, ok bool) {
 	for i, arg := range args {
+		svg, drawn := strings.CutPrefix(arg, "--svg=")
 		switch {
 		case arg == "--":
-			return append(words, args[i+1:]...), asJSON, true
+			return append(words, args[i+1:]...), o, true
 		case arg == "--json":
-			asJSON = true
+			o.json = true
+		case drawn && svg != "":
+			o.svg = svg
 		case strings.HasPrefix(arg, "-"):
-			return nil, false, false
+			return nil, o, false
 		default:
 			words = append(words, arg)
 		}
 	}
-	return words, asJSON, true
+	return words, o, !(o.json && o.svg != "")
 }
 
-var errNoRunbooks = errors.New("no .gauntlet/runbooks here or above")
+var errNoRunbooks = errors.New("no .gauntlet/runbooks or .oj/runbooks here or above")
 
 // checkRunbooks says what is wrong, or what was looked at.
 func checkRunbooks(files []string, asJSON bool, out, errOut io.Writer) int {
@@ -86,7 +97,7 @@ func printCheck(out io.Writer, set runbook.Set, faults runbook.Faults) error {
 		b.WriteString(warning.Detail() + "\n")
 	}
 	if len(faults) > 0 {
-		b.WriteString(colour(out, "31", number(len(faults), "fault")+" in "+number(len(filesOf(faults)), "file")) + "\n")
+		b.WriteString(colour(out, "31", number(len(faults), "error")+" in "+number(len(filesOf(faults)), "file")) + "\n")
 	} else {
 		b.WriteString(colour(out, "32", checked(set)) + "\n")
 	}
@@ -97,16 +108,15 @@ func printCheck(out io.Writer, set runbook.Set, faults runbook.Faults) error {
 // loadRunbooks reads the project's runbooks, or some files.
 func loadRunbooks(files []string) (set runbook.Set, faults runbook.Faults, err error) {
 	if len(files) == 0 {
-		dir, err := runbooksDir()
-		if err != nil {
-			return set, nil, err
-		}
-		set, err = runbook.Load(dir)
-		errors.As(err, &faults)
-		return set, faults, nil
+		return loadProject()
 	}
 	for _, file := range files {
-		one, err := runbook.LoadFile(directoryOf(file))
+		dir, name, oddjobs := directoryOf(file)
+		load := runbook.LoadFile
+		if oddjobs {
+			load = runbook.LoadOddjobsFile
+		}
+		one, err := load(dir, name)
 		set.Runbooks = append(set.Runbooks, one.Runbooks...)
 		var wrong runbook.Faults
 		errors.As(err, &wrong)
@@ -115,34 +125,45 @@ func loadRunbooks(files []string) (set runbook.Set, faults runbook.Faults, err e
 	return set, faults, nil
 }
 
-// runbooksDir is the directory of the nearest project that has runbooks, as a person here
-// would write it.
-func runbooksDir() (string, error) {
+// loadProject reads the runbooks of the nearest project that has any: its own, and those of
+// oddjobs.
+func loadProject() (set runbook.Set, faults runbook.Faults, err error) {
 	cwd, err := os.Getwd()
 	if err != nil {
-		return "", err
+		return set, nil, err
 	}
 	root, found := paths.ProjectRoot(paths.HasRunbooks, cwd)
 	if !found {
-		return "", errNoRunbooks
+		return set, nil, errNoRunbooks
 	}
-	dir := filepath.Join(root, paths.GauntletDir, runbook.Dir)
-	if short, err := filepath.Rel(cwd, dir); err == nil && filepath.IsLocal(short) {
-		return short, nil
-	}
-	return dir, nil
+	own, err := runbook.Load(shortened(cwd, filepath.Join(root, paths.GauntletDir, runbook.Dir)))
+	errors.As(err, &faults)
+	oddjobs, err := runbook.LoadOddjobs(shortened(cwd, paths.OddjobsRunbooks(root)))
+	var wrong runbook.Faults
+	errors.As(err, &wrong)
+	return own.Beside(oddjobs), append(faults, wrong...), nil
 }
 
-// directoryOf splits a path into the runbooks directory, where prompts are looked for, and
-// the rest. A file that lies in none is in its own.
-func directoryOf(file string) (dir, name string) {
+// shortened is a directory as a person in cwd would write it.
+func shortened(cwd, dir string) string {
+	if short, err := filepath.Rel(cwd, dir); err == nil && filepath.IsLocal(short) {
+		return short
+	}
+	return dir
+}
+
+// directoryOf splits a path into the runbooks directory, where prompts and imports are looked
+// for, and the rest. A file that lies in none is in its own.
+func directoryOf(file string) (dir, name string, oddjobs bool) {
 	sep := string(filepath.Separator)
 	file = filepath.Clean(file)
-	inside := filepath.Join(paths.GauntletDir, runbook.Dir) + sep
-	if i := strings.LastIndex(sep+file, sep+inside); i >= 0 {
-		return file[:i+len(inside)-1], filepath.ToSlash(file[i+len(inside):])
+	for _, parent := range []string{paths.GauntletDir, paths.OddjobsDir} {
+		inside := filepath.Join(parent, runbook.Dir) + sep
+		if i := strings.LastIndex(sep+file, sep+inside); i >= 0 {
+			return file[:i+len(inside)-1], filepath.ToSlash(file[i+len(inside):]), parent == paths.OddjobsDir
+		}
 	}
-	return filepath.Dir(file), filepath.Base(file)
+	return filepath.Dir(file), filepath.Base(file), false
 }
 
 // checked is what was looked at, counted.
@@ -154,7 +175,7 @@ func checked(set runbook.Set) string {
 	return strings.Join([]string{
 		number(len(set.Runbooks), "runbook"), number(commands, "command"),
 		number(pipelines, "pipeline"), number(agents, "agent"),
-	}, ", ") + ": no fault"
+	}, ", ") + ": no errors"
 }
 
 func checkedFiles(set runbook.Set, faults runbook.Faults) []string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,12 +10,16 @@ import (
 	"text/tabwriter"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/control/runbook/graph"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // shownBook is a runbook in JSON.
 type shownBook struct {
 	Path      string             `json:"path"`
+	Imports   []runbook.Import   `json:"imports,omitempty"`
+	Locals    map[string]string  `json:"locals,omitempty"`
 	MaxAgents int                `json:"max_agents,omitempty"`
 	Commands  []shownCommand     `json:"commands"`
 	Pipelines []runbook.Pipeline `json:"pipelines"`
@@ -30,7 +35,7 @@ type shownCommand struct {
 }
 
 // showRunbooks shows what is sound; faults go to stderr.
-func showRunbooks(name string, asJSON bool, out, errOut io.Writer) int {
+func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 	set, faults, err := loadRunbooks(nil)
 	if err != nil {
 		fmt.Fprintf(errOut, "stopgated: %v\n", err)
@@ -48,20 +53,43 @@ func showRunbooks(name string, asJSON bool, out, errOut io.Writer) int {
 		}
 	}
 	if name != "" && len(books) == 0 && code == 0 {
-		fmt.Fprintf(errOut, "stopgated: no runbook has a command, a pipeline or an agent %q\n", name)
+		fmt.Fprintf(errOut, "stopgated: no runbook defines a command, pipeline or agent %q\n", name)
 		return 1
 	}
-	if asJSON {
+	switch {
+	case o.svg != "":
+		return printed(errOut, code, writeSVG(o.svg, books, out))
+	case o.json:
 		return printed(errOut, code, printJSON(out, books))
 	}
 	return printed(errOut, code, printBooks(out, books))
+}
+
+// writeSVG draws the pipelines into a file; - is stdout. A command stands for the pipeline that
+// it runs.
+func writeSVG(file string, books []shownBook, out io.Writer) error {
+	var graphs []graph.Graph
+	for _, book := range books {
+		for _, p := range book.Pipelines {
+			graphs = append(graphs, graph.Of(p))
+		}
+	}
+	if len(graphs) == 0 {
+		return errors.New("there is no pipeline to draw")
+	}
+	picture := graph.SVG(graphs)
+	if file == "-" {
+		_, err := out.Write(picture)
+		return err
+	}
+	return atomicfile.Write(file, picture, 0o644)
 }
 
 func (b shownBook) size() int { return len(b.Commands) + len(b.Pipelines) + len(b.Agents) }
 
 // pick is what has a name, or everything.
 func pick(book runbook.Runbook, name string) shownBook {
-	shown := shownBook{book.Path, book.MaxAgents, []shownCommand{}, []runbook.Pipeline{}, []runbook.Agent{}}
+	shown := shownBook{book.Path, book.Imports, book.Locals, book.MaxAgents, []shownCommand{}, []runbook.Pipeline{}, []runbook.Agent{}}
 	wanted := func(n string) bool { return name == "" || n == name }
 	for _, n := range slices.Sorted(maps.Keys(book.Commands)) {
 		if c := book.Commands[n]; wanted(n) {
@@ -91,6 +119,10 @@ func printBooks(out io.Writer, books []shownBook) error {
 		if book.MaxAgents > 0 {
 			fmt.Fprintf(table, "  at most %d agents at once\n", book.MaxAgents)
 		}
+		for _, i := range book.Imports {
+			printImport(table, i)
+		}
+		printLocals(table, book.Locals)
 		for _, c := range book.Commands {
 			printCommand(table, c)
 		}
@@ -104,77 +136,51 @@ func printBooks(out io.Writer, books []shownBook) error {
 	return table.Flush()
 }
 
+// printImport tells where definitions come from. What is part of the program has its version.
+func printImport(out io.Writer, i runbook.Import) {
+	from := plain.Line(i.File)
+	if i.Library != "" {
+		from = "library " + i.Library + " (stopgate " + i.Version + ")"
+	}
+	if i.Alias != "" {
+		from += " as " + i.Alias
+	}
+	fmt.Fprintf(out, "  imports %s\n", from)
+}
+
 func printCommand(out io.Writer, c shownCommand) {
 	fmt.Fprintf(out, "\n  command %s\n", strings.TrimSpace(c.Name+" "+c.Usage))
 	if c.Description != "" {
 		fmt.Fprintf(out, "    %s\n", plain.Line(c.Description))
 	}
-	fmt.Fprintf(out, "    runs %s\n", runs(c.Run))
-}
-
-// runs is what is run, in one line.
-func runs(r runbook.Run) string {
-	switch {
-	case r.Pipeline != "":
-		return "pipeline " + r.Pipeline
-	case r.Agent != "":
-		return "agent " + r.Agent
-	}
-	return "sh: " + short(r.Shell)
-}
-
-// short is the first line of a script, as far as it is worth reading.
-func short(script string) string {
-	const most = 40
-	first, more, _ := strings.Cut(strings.TrimSpace(script), "\n")
-	line := []rune(plain.Line(first))
-	if len(line) > most {
-		return string(line[:most]) + "…"
-	}
-	if more != "" {
-		return string(line) + " …"
-	}
-	return string(line)
+	fmt.Fprintf(out, "    runs %s\n", graph.What(c.Run))
 }
 
 // printPipeline draws steps and where each leads: on its own word, or the pipeline's.
 func printPipeline(out io.Writer, p runbook.Pipeline) {
 	fmt.Fprintf(out, "\n  pipeline %s\n", p.Name)
 	printBounds(out, p.Budget, p.Expire, "")
-	for i, s := range p.Steps {
-		mark := "│"
-		switch {
-		case len(p.Steps) == 1:
-			mark = "─"
-		case i == 0:
-			mark = "┌"
-		case i == len(p.Steps)-1:
-			mark = "└"
-		}
-		fmt.Fprintf(out, "    %s %s\t%s\t→ %s\tfail → %s\tcancel → %s\n", mark, s.Name, runs(s.Run),
-			next(s, s.OnDone, p.OnDone, "(done)"), next(s, s.OnFail, p.OnFail, "(failed)"), next(s, s.OnCancel, p.OnCancel, "(cancelled)"))
+	printLocals(out, p.Locals)
+	for _, line := range graph.Of(p).Text() {
+		fmt.Fprintf(out, "    %s\n", line)
 	}
 }
 
-func next(s runbook.Step, own, shared, end string) string {
-	switch {
-	case own != "":
-		return own
-	case shared != "" && shared != s.Name:
-		return shared
+func printLocals(out io.Writer, locals map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(locals)) {
+		fmt.Fprintf(out, "    local %s: %s\n", name, graph.Short(locals[name]))
 	}
-	return end
 }
 
 func printAgent(out io.Writer, a runbook.Agent) {
-	fmt.Fprintf(out, "\n  agent %s\n    sh: %s\n", a.Name, short(a.Run))
+	fmt.Fprintf(out, "\n  agent %s\n    sh: %s\n", a.Name, graph.Short(a.Run))
 	if a.Prompt != "" {
-		fmt.Fprintf(out, "    prompt: %s\n", short(a.Prompt))
+		fmt.Fprintf(out, "    prompt: %s\n", graph.Short(a.Prompt))
 	}
 	if a.MaxConcurrency > 0 {
 		fmt.Fprintf(out, "    at most %d at once\n", a.MaxConcurrency)
 	}
-	printBounds(out, a.Budget, a.Expire, " where it runs alone")
+	printBounds(out, a.Budget, a.Expire, " when it runs alone")
 	stop := string(a.OnStop)
 	if stop == "" {
 		stop = fmt.Sprintf("%s in a pipeline, %s alone", a.StopAction(false), a.StopAction(true))
@@ -203,7 +209,7 @@ func printBounds(out io.Writer, b runbook.Budget, e runbook.Expire, where string
 		most = append(most, plain.Duration(b.Time))
 	}
 	if len(most) > 0 {
-		fmt.Fprintf(out, "    may cost %s%s\n", strings.Join(most, " and "), where)
+		fmt.Fprintf(out, "    budget %s%s\n", strings.Join(most, " and "), where)
 	}
 	if e.After > 0 {
 		fmt.Fprintf(out, "    a decision expires after %s: %s%s\n", plain.Duration(e.After), e.Answer, where)
@@ -214,14 +220,14 @@ func printBounds(out io.Writer, b runbook.Budget, e runbook.Expire, where string
 func action(a runbook.Action) string {
 	text := string(a.Kind)
 	if a.Run != "" {
-		text += " " + short(a.Run)
+		text += " " + graph.Short(a.Run)
 	}
 	if a.Message != "" {
-		text += " “" + short(a.Message) + "”"
+		text += " “" + graph.Short(a.Message) + "”"
 	}
 	switch {
 	case a.Attempts == runbook.Forever:
-		text += ", again and again"
+		text += ", without limit"
 	case a.Attempts > 1:
 		text += fmt.Sprintf(", %d times", a.Attempts)
 	}

@@ -73,7 +73,7 @@ func sound() map[string]string {
 func TestRunbookCheck(t *testing.T) {
 	inProject(t, sound())
 	for _, args := range []string{"check", "check .gauntlet/runbooks/build.toml .gauntlet/runbooks/lint.hcl", "check -- .gauntlet/runbooks/lint.hcl .gauntlet/runbooks/build.toml"} {
-		if code, out, errOut := runbookCommand(args); code != 0 || out != "2 runbooks, 2 commands, 1 pipeline, 1 agent: no fault\n" || errOut != "" {
+		if code, out, errOut := runbookCommand(args); code != 0 || out != "2 runbooks, 2 commands, 1 pipeline, 1 agent: no errors\n" || errOut != "" {
 			t.Errorf("%s: exit %d, %s%s", args, code, out, errOut)
 		}
 	}
@@ -96,7 +96,7 @@ func TestRunbookCheckFaults(t *testing.T) {
   3 | on_stop = "idle"
     | ^^^^^^^
 
-1 fault in 1 file
+1 error in 1 file
 `
 	if diff := cmp.Diff(want, out); diff != "" || code != 1 || errOut != "" {
 		t.Errorf("exit %d, %s (-want +got)\n%s", code, errOut, diff)
@@ -109,7 +109,7 @@ func TestRunbookCheckFaults(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 1 || len(got.Files) != 2 || len(got.Faults) != 1 || len(got.Warnings) != 1 {
 		t.Errorf("exit %d, %v: %s", code, err, out)
 	}
-	if code, out, _ := runbookCommand("check .gauntlet/runbooks/odd.toml"); code != 0 || !strings.HasSuffix(out, "1 runbook, 0 commands, 0 pipelines, 1 agent: no fault\n") {
+	if code, out, _ := runbookCommand("check .gauntlet/runbooks/odd.toml"); code != 0 || !strings.HasSuffix(out, "1 runbook, 0 commands, 0 pipelines, 1 agent: no errors\n") {
 		t.Errorf("a warning alone: exit %d, %s", code, out)
 	}
 	if code, out, _ := runbookCommand("check nowhere.toml"); code != 1 || !strings.HasPrefix(out, "nowhere.toml: does not exist") {
@@ -120,13 +120,13 @@ func TestRunbookCheckFaults(t *testing.T) {
 func TestRunbookWithoutRunbooks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	check(t, os.Mkdir(".git", 0o755))
-	if code, out, _ := runbookCommand("check"); code != 0 || out != "nothing to check: no .gauntlet/runbooks here or above\n" {
+	if code, out, _ := runbookCommand("check"); code != 0 || out != "nothing to check: no .gauntlet/runbooks or .oj/runbooks here or above\n" {
 		t.Errorf("exit %d, %s", code, out)
 	}
 	if code, out, _ := runbookCommand("check --json"); code != 0 || !strings.Contains(out, `"files": []`) {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if code, _, errOut := runbookCommand("show"); code != 1 || errOut != "stopgated: no .gauntlet/runbooks here or above\n" {
+	if code, _, errOut := runbookCommand("show"); code != 1 || errOut != "stopgated: no .gauntlet/runbooks or .oj/runbooks here or above\n" {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 }
@@ -142,11 +142,16 @@ func TestRunbookShow(t *testing.T) {
     runs pipeline build
 
   pipeline build
-    may cost $2.50 and 1h
+    budget $2.50 and 1h
     a decision expires after 30m: cancel
-    ┌ make   sh: make "${var.branch}" …  → look    fail → clean     cancel → (cancelled)
-    │ look   agent a                     → (done)  fail → clean     cancel → (cancelled)
-    └ clean  sh: make clean              → (done)  fail → (failed)  cancel → (cancelled)
+    make   sh: make "${var.branch}" …
+      done ↓
+    look   agent a
+      done → (done)
+    clean  sh: make clean ◀──────────────╮
+      done → (done)                      │
+    any step                             │
+      fail ──────────────────────────────╯
 
   agent a
     sh: claude
@@ -155,7 +160,7 @@ func TestRunbookShow(t *testing.T) {
     on_idle    nudge “Go on.”, 3 times, 1h apart
     on_dead    escalate
     on_prompt  escalate
-    on_error   rate_limited: resume, again and again, 1m30s apart
+    on_error   rate_limited: resume, without limit, 1m30s apart
 
 .gauntlet/runbooks/lint.hcl
 
@@ -168,13 +173,71 @@ func TestRunbookShow(t *testing.T) {
 	if code, out, _ := runbookCommand("show lint"); code != 0 || !strings.HasPrefix(out, ".gauntlet/runbooks/lint.hcl\n\n  command lint\n") {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if code, _, errOut := runbookCommand("show nobody"); code != 1 || !strings.Contains(errOut, `no runbook has a command, a pipeline or an agent "nobody"`) {
+	if code, _, errOut := runbookCommand("show nobody"); code != 1 || !strings.Contains(errOut, `no runbook defines a command, pipeline or agent "nobody"`) {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 	code, out, _ = runbookCommand("show build --json")
 	var got []shownBook
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 || len(got) != 1 || len(got[0].Commands) != 1 || len(got[0].Pipelines[0].Steps) != 3 || len(got[0].Agents) != 0 {
 		t.Errorf("exit %d, %v: %s", code, err, out)
+	}
+}
+
+func TestRunbookPicture(t *testing.T) {
+	inProject(t, sound())
+	if code, out, errOut := runbookCommand("show build --svg=build.svg"); code != 0 || out+errOut != "" {
+		t.Fatalf("exit %d, %s%s", code, out, errOut)
+	}
+	written, err := os.ReadFile("build.svg")
+	check(t, err)
+	if code, out, _ := runbookCommand("show --svg=-"); code != 0 || out != string(written) || !strings.HasPrefix(out, "<svg ") || !strings.Contains(out, ">look<") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if code, _, errOut := runbookCommand("show lint --svg=-"); code != 1 || errOut != "stopgated: there is no pipeline to draw\n" {
+		t.Errorf("exit %d, %s", code, errOut)
+	}
+}
+
+// Where definitions come from is shown, with the version of what is part of the program.
+func TestRunbookShowsImports(t *testing.T) {
+	inProject(t, map[string]string{
+		"ci.hcl":      "import \"wait\" {\n  alias = \"ci\"\n  const = { until = \"true\" }\n}\nimport \"lib/x.hcl\" {\n}\n",
+		"lib/x.hcl":   "locals {\n  word = \"hello\"\n}\ncommand \"hi\" {\n  run = \"echo \\\"${local.word}\\\"\"\n}\n",
+		"other.toml":  "[command.o]\nrun = \"true\"\n",
+		"lib/note.md": "",
+	})
+	code, out, errOut := runbookCommand("show")
+	if code != 0 || errOut != "" {
+		t.Fatalf("exit %d, %s", code, errOut)
+	}
+	for _, want := range []string{"imports library wait (stopgate ", ") as ci\n", "imports lib/x.hcl\n", "local x-2.word: hello", "command ci:wait\n", "command hi\n", "pipeline ci:wait\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("not shown: %q in\n%s", want, out)
+		}
+	}
+	if code, out, _ := runbookCommand("check"); code != 0 || out != "2 runbooks, 3 commands, 1 pipeline, 0 agents: no errors\n" {
+		t.Errorf("exit %d, %s", code, out)
+	}
+}
+
+// Runbooks of oddjobs are checked and shown beside the project's own, which win.
+func TestRunbooksOfOddjobs(t *testing.T) {
+	inProject(t, map[string]string{"a.toml": "[command.build]\nrun = \"make\"\n", "../../.oj/runbooks/b.hcl": "job \"p\" {\n  step \"a\" {\n    run = \"make ${var.x}\"\n  }\n}\ncommand \"build\" {\n  args = \"<x>\"\n  run = { job = \"p\" }\n}\n"})
+	code, out, _ := runbookCommand("check")
+	if code != 0 || !strings.Contains(out, "2 runbooks, 2 commands, 1 pipeline, 0 agents: no errors") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	for _, want := range []string{".oj/runbooks/b.hcl:3:17: warning: ${var.x} is not in double quotes", ".oj/runbooks/b.hcl: warning: command \"build\" is hidden by .gauntlet/runbooks/a.toml"} {
+		if !strings.Contains(strings.ReplaceAll(out, `\`, "/"), want) {
+			t.Errorf("not told: %s in\n%s", want, out)
+		}
+	}
+	if code, out, _ := runbookCommand("check .oj/runbooks/b.hcl"); code != 0 || !strings.Contains(out, "1 runbook, 1 command, 1 pipeline") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	check(t, os.RemoveAll(".gauntlet"))
+	if code, out, errOut := runbookCommand("show"); code != 0 || !strings.Contains(out, "pipeline p") {
+		t.Errorf("alone: exit %d, %s%s", code, out, errOut)
 	}
 }
 
@@ -187,7 +250,7 @@ func TestRunbookShowWithFaults(t *testing.T) {
 }
 
 func TestRunbookUsage(t *testing.T) {
-	for _, args := range []string{"", "chekc", "check --jsn", "show a b", "--json"} {
+	for _, args := range []string{"", "chekc", "check --jsn", "show a b", "--json", "check --svg=x", "show --svg=", "show --svg=x --json"} {
 		if code, out, errOut := runbookCommand(args); code != 2 || out != "" || !strings.HasPrefix(errOut, "usage: stopgated runbook check") {
 			t.Errorf("%q: exit %d, %s%s", args, code, out, errOut)
 		}

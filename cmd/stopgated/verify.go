@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/store/sqlite"
@@ -15,10 +17,10 @@ import (
 )
 
 // errDamage says that a report, which was printed, names damage.
-var errDamage = errors.New("the store is damaged: put a backup in its place (stopgate daemon backup makes them)")
+var errDamage = errors.New("the store is damaged: restore a backup (created by stopgate daemon backup)")
 
 // errAmiss says that what the report names can be fixed as it says.
-var errAmiss = errors.New("the store is not as it was left")
+var errAmiss = errors.New("the store has changed since the daemon stopped")
 
 // storeVerify checks the daemon's store, also while a daemon uses it. The exit code is 1
 // for damage, and 3 where nobody knows.
@@ -76,13 +78,31 @@ func printReport(out io.Writer, path string, r store.Report) error {
 	for _, note := range r.Notes {
 		fmt.Fprintln(out, note)
 	}
+	for _, subject := range heldSubjects(r) {
+		fmt.Fprintf(out, "%s is held: the daemon does nothing for it any more, and goes on with the others\n", subject)
+	}
+	if r.Trimmed != nil {
+		fmt.Fprintln(out, *r.Trimmed)
+	}
 	verdict := "sound"
 	switch {
 	case r.Damaged():
 		verdict = "damaged"
 	case !r.Sound():
-		verdict = "not as it was left"
+		verdict = "changed since the daemon stopped"
 	}
 	_, err := fmt.Fprintf(out, "%s: %s on %s, %s\n", path, number(r.Events, "event"), number(r.Subjects, "subject"), verdict)
 	return err
+}
+
+// heldSubjects are the pipelines and agent runs that a report finds damage in.
+func heldSubjects(r store.Report) (names []string) {
+	for _, f := range r.Findings {
+		kind, id, _ := strings.Cut(f.Subject, ".")
+		name := map[string]string{"pipeline": "pipeline ", "run": "agent run "}[kind] + id
+		if f.Remedy == "" && name != id && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -1,6 +1,6 @@
-# No line ends in white space, and the shell understands all of them.
+# No trailing white space, and no syntax errors.
 if grep -n '[[:space:]]$' greet.sh; then
-  echo "white space at the end of a line"
+  echo "trailing white space"
   exit 1
 fi
 sh -n greet.sh

@@ -1,4 +1,4 @@
-# Says what is wrong, and exits with 1 then.
+# Prints what is wrong, and exits with 1.
 failed=0
 expect() {
   [ "$2" = "$1" ] || { echo "expected '$1', got '$2'"; failed=1; }

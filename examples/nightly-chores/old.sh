@@ -1,2 +1,2 @@
-# Nobody calls this any more.
+# Nothing calls this any more.
 echo old

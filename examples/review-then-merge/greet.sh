@@ -1,2 +1,2 @@
-# Greets somebody.
+# Greets a person.
 echo "Hello, $1!"

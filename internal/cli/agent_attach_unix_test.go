@@ -92,7 +92,7 @@ func TestAttach(t *testing.T) {
 	a.begin()
 	a.person("new-session", "-d", "-x", "90", "-y", "24", "-s", "person", "stopgate agent attach 0d9a; echo left=$?; exec cat")
 	a.sees("THE-AGENT")
-	a.sees("Ctrl-b Ctrl-b d leaves it")
+	a.sees("Ctrl-b Ctrl-b d detaches")
 	a.person("send-keys", "-t", "person:", "typed", "Enter")
 	a.sees("typed\ntyped")
 	a.person("send-keys", "-t", "person:", "C-b")
@@ -108,7 +108,7 @@ func TestAttachReadOnly(t *testing.T) {
 	a.begin()
 	a.person("new-session", "-d", "-x", "90", "-y", "24", "-s", "person", "stopgate agent attach --read-only 0d9a; echo left=$?; exec cat")
 	a.sees("THE-AGENT")
-	a.sees("leaves it")
+	a.sees("detaches")
 	a.person("send-keys", "-t", "person:", "typed", "Enter")
 	a.sees("[stopgate-") // the first key was taken: it ends the message
 	a.person("send-keys", "-t", "person:", "C-b")
@@ -130,7 +130,7 @@ func TestAttachTooLate(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(dir, "last.json"), []byte(last), 0o600))
 	a.person("new-session", "-d", "-x", "90", "-y", "24", "-s", "person", "stopgate agent attach 0d9a; echo left=$?; exec cat")
 	screen := a.sees("left=1")
-	for _, want := range []string{"what it said last:\n  I am done.", "stopgate: agent 0d9a4d52 worker has ended", "stopgate agent logs 0d9a4d52"} {
+	for _, want := range []string{"its last message:\n  I am done.", "stopgate: agent 0d9a4d52 worker has ended", "stopgate agent logs 0d9a4d52"} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("%q is not to be seen:\n%s", want, screen)
 		}

@@ -4,24 +4,22 @@ package cli
 import (
 	"fmt"
 	"os"
-	"runtime"
+	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/cli/entry"
-	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
 	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/session"
-	"github.com/stopgate/stopgate/internal/cli/setup"
-	"github.com/stopgate/stopgate/internal/cli/status"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // Main runs the command line and returns the exit code. Hooks come first, before
-// the command tree is even built: the client waits for them.
+// the command tree is even built: Claude Code waits for them.
 func Main(args []string) int {
 	if rest, isLaunch := launcher.LaunchCall(args); isLaunch {
 		return launcher.RunLaunch(args[0], rest, func() error {
@@ -42,27 +40,52 @@ func Main(args []string) int {
 	}
 	root := newProgram(args)
 	root.SetArgs(args[1:])
-	code := complainAs(root.Name(), root.Execute())
-	if code == term.ExitUsage && forClient(args) {
-		return term.ExitFailed
+	cmd, err := root.ExecuteC()
+	complaint := explainAs(root.Name(), err)
+	for _, line := range complaint.Lines() {
+		fmt.Fprintln(os.Stderr, term.Tame(line))
 	}
-	return code
+	if forClient(args) {
+		if complaint.Code == term.ExitUsage {
+			return term.ExitFailed
+		}
+		return complaint.Code
+	}
+
+	if complaint.Message != "" && asksForJSON(cmd, args[1:], err) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that is gone shall not end us: the exit code tells
+		_ = complaint.PrintJSON(cmd.OutOrStdout())
+	}
+	return complaint.Code
 }
 
-// complainAs is complain that names the commands as the program has them that was called by that
-// name.
-func complainAs(name string, err error) int {
-	if name != oddjobs {
-		return term.Complain(err)
+// explainAs is term.Explain with the commands by the names that the program has them by.
+func explainAs(name string, err error) term.Complaint {
+	complaint := term.Explain(err)
+	if name == oddjobs {
+		complaint.Name = oddjobs
+		complaint.Message, complaint.Hint = inOddjobs(complaint.Message), inOddjobs(complaint.Hint)
 	}
-	lines, code := term.Explain(err)
-	for _, line := range lines {
-		fmt.Fprintln(os.Stderr, term.Tame(inOddjobs(line)))
-	}
-	return code
+	return complaint
 }
 
-// forClient reports whether the command line is one that stands in the client's
+// asksForJSON reports whether the command that failed was called with --json. Where it is the
+// flags that were not understood, the words tell.
+func asksForJSON(cmd *cobra.Command, words []string, err error) bool {
+	flag := cmd.Flags().Lookup("json")
+	if flag != nil && !term.IsFlagError(err) {
+		return flag.Value.String() == "true"
+	}
+	if flag == nil && !cmd.HasSubCommands() {
+		return false
+	}
+	if end := slices.Index(words, "--"); end >= 0 {
+		words = words[:end]
+	}
+	return slices.Contains(words, "--json")
+}
+
+// forClient reports whether the command line is one that stands in Claude Code's
 // settings.
 func forClient(args []string) bool {
 	return program.Called(args[0]) == "conclaude" || len(args) > 1 && args[1] == "hook" || len(args) > 2 && args[1] == "agent" && args[2] == "hook"
@@ -82,23 +105,18 @@ func newProgram(args []string) *cobra.Command {
 func newRoot(name string) *cobra.Command {
 	root := newTop(name)
 	root.Short = "Decides whether a coding agent may stop"
-	root.Long = `stopgate answers Claude Code's hooks: an agent may stop when the work is done,
-and anyone can see why.
-
-Exit codes of all commands but hooks: 0 done, 1 failed, 2 the command line or a
-configuration was not understood, 3 could not run, 4 failed too often or was cancelled, 130
-interrupted.`
-	root.Example = `  stopgate init        set this project up
-  stopgate doctor      prove that a block blocks
-  stopgate log -f      watch what is decided
-  stopgate start       see what this project's runbooks can do`
-	root.AddCommand(
-		setup.NewInit(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewDoctor(), status.NewStatus(), setup.NewValidate(), setup.NewOff(), setup.NewOn(), status.NewLog(),
-		gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewHealth(), gates.NewViolations(), gates.NewClean(), gates.NewCI(),
-		launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(), session.NewRegistry(),
-		plane.NewStart(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewEmit(), plane.NewRunbook(), plane.NewDaemon(),
-		setup.NewSchema(), entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), setup.NewUninstall(), newVersion(),
-	)
+	root.Long = whatItIs
+	root.Example = "  stopgate init"
+	for _, g := range groups() {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title + ":"})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newExitCodes())
+	addCompletion(root, groupSetup)
+	showFirstScreen(root)
 	return root
 }
 
@@ -123,7 +141,7 @@ func newTop(name string) *cobra.Command {
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:                   "help [COMMAND]",
-		Short:                 "Explain a command",
+		Short:                 "Show the help of a command",
 		Example:               "  stopgate help hooks install",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -136,20 +154,6 @@ func newHelp() *cobra.Command {
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
-		},
-	}
-}
-
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:                   "version",
-		Short:                 "Print the version",
-		Example:               "  stopgate version",
-		DisableFlagsInUseLine: true,
-		Args:                  term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "stopgate %s %s/%s %s\n", program.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
-			return err
 		},
 	}
 }

@@ -1,60 +1,36 @@
 package cli
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/cli/launcher"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/test/docs"
 )
 
 var check = checktest.OK
 
-// Every command line that the documentation shows is one that we have.
+// Every command line that a page shows is one that we have: in blocks, run by test/docs or not, and in the text.
 func TestDocumentedCommands(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
+	pages, err := docs.Pages("../..")
 	check(t, err)
 	found := 0
-	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md") {
-		for _, line := range shownCommands(t, page) {
+	for _, page := range pages {
+		if strings.HasPrefix(page.Name, "docs/adr/") {
+			continue // decisions of their time, about commands that users never see
+		}
+		commands, err := page.Commands("stopgate", launcher.ShortName)
+		check(t, err)
+		for _, c := range commands {
 			found++
-			checkCommand(t, filepath.Base(page), line)
+			checkCommand(t, fmt.Sprintf("%s:%d", page.Name, c.Line), c.Words)
 		}
 	}
-	if found < 10 {
+	if found < 100 {
 		t.Errorf("only %d command lines found", found)
 	}
-}
-
-// shownCommands are the words of our command lines in the blocks of a page that have
-// no language, without variables in front and comments behind.
-func shownCommands(t *testing.T, page string) (all [][]string) {
-	t.Helper()
-	text, err := os.ReadFile(page)
-	check(t, err)
-	plain, fenced := false, false
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
-			plain = fenced && strings.TrimSpace(line) == "```"
-			continue
-		}
-		if !plain {
-			continue
-		}
-		command, _, _ := strings.Cut(line, " #")
-		words := strings.Fields(command)
-		for len(words) > 0 && strings.Contains(words[0], "=") {
-			words = words[1:]
-		}
-		if len(words) > 0 && (words[0] == "stopgate" || words[0] == launcher.ShortName) {
-			all = append(all, words)
-		}
-	}
-	return all
 }
 
 func checkCommand(t *testing.T, page string, words []string) {
@@ -65,19 +41,24 @@ func checkCommand(t *testing.T, page string, words []string) {
 		}
 		return // the rest is the client's
 	}
-	cmd, rest, err := newRoot(words[0]).Find(words[1:])
-	if err != nil || !cmd.Runnable() || cmd == cmd.Root() {
-		t.Errorf("%s: %q is no command: %v", page, words, err)
+	asked := words[1:]
+	topic := len(asked) > 1 && asked[0] == "help" // also of something that is not a command
+	if topic {
+		asked = asked[1:]
+	}
+	cmd, rest, err := newRoot(words[0]).Find(asked)
+	if err != nil || !cmd.Runnable() && !topic || cmd == cmd.Root() {
+		t.Errorf("%s: %q is not a command: %v", page, words, err)
 		return
 	}
-	for _, word := range rest {
-		name, long := strings.CutPrefix(word, "--")
-		name, _, _ = strings.Cut(name, "=")
-		if long && cmd.Flags().Lookup(name) == nil {
-			t.Errorf("%s: %q: there is no flag --%s", page, words, name)
-		}
+	if cmd.DisableFlagParsing {
+		return
 	}
-	if cmd.HasSubCommands() && slices.ContainsFunc(rest, func(w string) bool { return !strings.HasPrefix(w, "-") }) {
+	if err := cmd.ParseFlags(rest); err != nil {
+		t.Errorf("%s: %q: %v", page, words, err)
+		return
+	}
+	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
 		t.Errorf("%s: %q: no such sub-command", page, words)
 	}
 }

@@ -138,7 +138,7 @@ func (f *fakePlane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Own
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(s.Args) > 0 && s.Args[0] == "--watch" {
-		return daemonapi.Owner{}, refusal("invalid", "unknown option: --watch; write -- before an argument that begins with -", "usage: stopgate start build <target>")
+		return daemonapi.Owner{}, refusal("invalid", "unknown option: --watch; put -- before an argument that starts with -", "usage: stopgate start build <target>")
 	}
 	o := &daemonapi.Owner{
 		ID: s.ID, Kind: "pipeline", Name: s.Command, Command: s.Command, Project: s.Project, Cwd: s.Cwd,
@@ -150,7 +150,7 @@ func (f *fakePlane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Own
 		o.Kind = "run"
 		o.Agent = &daemonapi.Agent{ID: "a9e1" + s.ID, Name: "helper", Owner: s.ID, Step: "one", Status: "running", OnStop: "escalate", Started: time.Now()}
 	case "secret":
-		return daemonapi.Owner{}, refusal("untrusted", "nobody approved the runbooks", "approve them with: stopgate trust")
+		return daemonapi.Owner{}, refusal("untrusted", "the runbooks are not approved", "approve them with: stopgate trust")
 	case "full":
 		return daemonapi.Owner{}, refusal("unavailable", "the disk is full", "")
 	default:
@@ -318,7 +318,11 @@ func (f *fakePlane) find(id string) (*daemonapi.Owner, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, refusal("conflict", fmt.Sprintf("%d ids begin so", len(found)), "")
+	var lines []string
+	for _, o := range found {
+		lines = append(lines, fmt.Sprintf("  %s  pipeline %s, %s", o.ID, o.Name, o.Status))
+	}
+	return nil, refusal("conflict", fmt.Sprintf("%d ids begin so", len(found)), strings.Join(lines, "\n"))
 }
 
 func (f *fakePlane) Cancel(_ context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error) {
@@ -346,7 +350,7 @@ func (f *fakePlane) Resume(_ context.Context, id string, r daemonapi.Resume) (da
 		return daemonapi.Owner{}, err
 	}
 	if o.Status == "done" {
-		return daemonapi.Owner{}, refusal("conflict", "only what failed or waits can be resumed; this is done", "")
+		return daemonapi.Owner{}, refusal("conflict", "only a failed or waiting run can be resumed; this one is done", "")
 	}
 	for name, value := range r.Vars {
 		o.Vars[name] = value
@@ -480,6 +484,7 @@ func (f *fakePlane) Decisions(_ context.Context, settled bool) []daemonapi.Decis
 
 func (f *fakePlane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
 	found := slices.DeleteFunc(append(f.Decisions(ctx, false), f.Decisions(ctx, true)...), func(d daemonapi.Decision) bool { return !strings.HasPrefix(d.ID, id) })
+	slices.SortFunc(found, func(a, b daemonapi.Decision) int { return strings.Compare(a.ID, b.ID) })
 	found = slices.CompactFunc(found, func(a, b daemonapi.Decision) bool { return a.ID == b.ID })
 	switch len(found) {
 	case 0:
@@ -487,7 +492,11 @@ func (f *fakePlane) Decision(ctx context.Context, id string) (daemonapi.Decision
 	case 1:
 		return found[0], nil
 	}
-	return daemonapi.Decision{}, refusal("conflict", fmt.Sprintf("%d ids begin so", len(found)), "")
+	var lines []string
+	for _, d := range found {
+		lines = append(lines, "  "+d.ID+"  "+d.Name)
+	}
+	return daemonapi.Decision{}, refusal("conflict", fmt.Sprintf("%d ids begin so", len(found)), strings.Join(lines, "\n"))
 }
 
 func (f *fakePlane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
@@ -566,6 +575,29 @@ func (f *fakePlane) Backup(_ context.Context, path string) error {
 		return refusal("invalid", errors.Unwrap(err).Error(), "")
 	}
 	return nil
+}
+
+// Prune removes those that have ended. Only those of now are young.
+func (f *fakePlane) Prune(_ context.Context, b daemonapi.Prune) (daemonapi.Pruned, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	report := daemonapi.Pruned{DryRun: b.DryRun, Before: time.Now().Add(-30 * 24 * time.Hour), KeepSize: 1 << 30, Owners: []daemonapi.PrunedOwner{}}
+	if b.Before != nil {
+		report.Before = *b.Before
+	}
+	f.owners = slices.DeleteFunc(f.owners, func(o *daemonapi.Owner) bool {
+		if o.Status == "running" || o.Status == "waiting" || !o.Updated.Before(report.Before) {
+			return false
+		}
+		report.Owners = append(report.Owners, daemonapi.PrunedOwner{ID: o.ID, Kind: o.Kind, Name: o.Name, Project: o.Project, Status: o.Status, Ended: o.Updated, Files: 6, Bytes: 24 << 10, Why: "age"})
+		report.Files += 6
+		report.Bytes += 24 << 10
+		return !b.DryRun
+	})
+	if !b.DryRun {
+		report.Events = 8 * len(report.Owners)
+	}
+	return report, nil
 }
 
 func (f *fakePlane) Stop(_ context.Context, kill bool) error {

@@ -17,6 +17,28 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	}
 }
 
+// All commands fit one screen of 80 columns and 50 lines.
+func TestTheFirstScreenFits(t *testing.T) {
+	root := newRoot("stopgate")
+	var screen strings.Builder
+	printFirstScreen(root, &screen)
+
+	lines := strings.Split(strings.TrimRight(screen.String(), "\n"), "\n")
+	if len(lines) > 49 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, line := range lines {
+		if term.Cells(line) > 80 {
+			t.Errorf("%d columns: %s", term.Cells(line), line)
+		}
+	}
+	for _, cmd := range root.Commands() {
+		if cmd.Runnable() && cmd.Name() != "help" && !strings.Contains(screen.String(), cmd.Name()) {
+			t.Errorf("%s is missing", cmd.Name())
+		}
+	}
+}
+
 func explains(t *testing.T, cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		explains(t, sub)

@@ -21,11 +21,11 @@ const oddjobs = "oj"
 func newOddjobs() *cobra.Command {
 	root := newTop(oddjobs)
 	root.Short = "Runs pipelines and agents"
-	root.Long = `oj runs the commands of a project's runbooks: pipelines and agents. It is stopgate by
-another name; what is not here, stopgate has.
+	root.Long = `oj runs the commands of a project's runbooks: pipelines and agents. It is stopgate under
+another name; stopgate has the commands that are missing here.
 
-Exit codes of all commands but emit: 0 done, 1 failed, 2 the command line or a runbook was not
-understood, 3 could not run, 4 cancelled, 130 interrupted.`
+Exit codes of all commands but emit: 0 done, 1 failed, 2 usage error or invalid runbook, 3 could
+not run, 4 cancelled, 130 interrupted.`
 	root.Example = `  oj run build
   oj pipeline list --watch
   oj decision resolve 9f8e7d6c 1`

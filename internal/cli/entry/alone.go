@@ -10,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/agents/agentdir"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 // The commands here answer a stop by one keeper alone. Whatever stands behind their names, the
@@ -22,9 +24,9 @@ import (
 func NewStopHook() *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop-hook",
-		Short: "Answer a stop by the gates alone (payload on stdin, answer on stdout)",
-		Long: `Answer the client's Stop hook by the gates alone. The answer is one JSON object on
-one line for every outcome, with decision, status and message, and on a block
+		Short: "Answer a stop with the gates alone (payload on stdin, answer on stdout)",
+		Long: `Answer Claude Code's Stop hook with the gates alone. The answer is one JSON object on
+one line for every outcome, with decision, status and message; a block also has
 reason and stopReason.
 
 Exit code: always 0.`,
@@ -43,13 +45,13 @@ func stopHook() int {
 func NewSupervisorHook() *cobra.Command {
 	return &cobra.Command{
 		Use:   "supervisor-hook",
-		Short: "Answer a stop by a second Claude's review alone (payload on stdin, answer on stdout)",
-		Long: `Answer the client's Stop hook by the supervisor alone: a copy of the session looks
-at the work and says whether it is complete. If it is not, the agent goes on with
-its feedback. "stopgate claude" with CCC_SUPERVISOR=1 installs this hook.
+		Short: "Answer a stop with a supervisor review alone (payload on stdin, answer on stdout)",
+		Long: `Answer Claude Code's Stop hook with the supervisor alone: a fork of the session reviews
+the work and says whether it is complete. If it is not, the agent continues with the
+feedback. "stopgate claude" with CCC_SUPERVISOR=1 installs this hook.
 
-Where "stopgate hook" is installed too, that has the stop reviewed, after the
-gates, and this command answers {}.
+If "stopgate hook" is installed too, it runs the review after the gates, and this
+command answers {}.
 
 Exit code: always 0.`,
 		Example:               "  ccc supervisor-hook < payload.json",
@@ -67,17 +69,18 @@ func supervisorHook() int {
 func NewAgentHook() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "hook",
-		Short: "Answer a hook of an agent's client",
-		Long: `Answer a hook of an agent's client by the agent's lifecycle alone, for settings that you write
-yourself. The daemon gives the agents that it starts "stopgate hook", which does the same, after
-the gates.`,
+		Short: "Answer a hook of an agent",
+		Long: `Answer a hook of an agent with the agent's lifecycle alone, for settings that you write
+yourself. The agents that the daemon starts call "stopgate hook", which does the same after the
+gates.`,
 		Example: `  stopgate agent hook stop ID < payload.json`,
 	}, &cobra.Command{
 		Use:   "stop ID",
-		Short: "Answer a stop by the agent's lifecycle alone (payload on stdin, answer on stdout)",
-		Long: `Answer the client's Stop hook by the lifecycle of one agent: it may stop when it has signalled;
-otherwise its on_stop says what follows. An agent that the daemon did not start may stop, and so
-may every agent whose daemon does not run, unless lifecycle.when_daemon_down is block.
+		Short: "Answer a stop with the agent's lifecycle alone (payload on stdin, answer on stdout)",
+		Long: `Answer Claude Code's Stop hook with the lifecycle of one agent. The stop is allowed once the
+agent has signalled; until then on_stop decides. It is also allowed for an agent that the daemon
+did not start, and while the daemon is not running, unless lifecycle.when_daemon_down is block. An
+id prefix is enough.
 
 Exit code: always 0.`,
 		Example:               "  stopgate agent hook stop ID < payload.json",
@@ -90,8 +93,18 @@ Exit code: always 0.`,
 }
 
 func agentHook(agent string) int {
-	return answerAlone("stopgate: the agent was not held: ", `{"systemMessage":%s}`,
-		func(s *stop.Service) stop.Reply { return s.AgentStop(context.Background(), agent, os.Stdin) })
+	return answerAlone("stopgate: the stop was not checked: ", `{"systemMessage":%s}`,
+		func(s *stop.Service) stop.Reply {
+			switch ids := agentdir.Find(s.StateDir, agent); len(ids) {
+			case 0: // the daemon did not start it
+			case 1:
+				agent = ids[0]
+			default:
+				text := fmt.Sprintf("stopgate: the stop was not checked: agent %s is ambiguous (%d matches)", agent, len(ids))
+				return stop.Reply{Stdout: hook.Answer{}.Tell(text).Bytes()}
+			}
+			return s.AgentStop(context.Background(), agent, os.Stdin)
+		})
 }
 
 // answerAlone prints the answer of one keeper. Where it cannot even be asked, that is told in an

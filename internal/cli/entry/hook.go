@@ -51,27 +51,27 @@ func Answer(args []string) (code int, isHook bool) {
 func NewHook() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook [EVENT]",
-		Short: "Answer one hook call of the client (payload on stdin, answer on stdout)",
-		Long: `Answer one hook call of the client. The payload comes on standard input; the
+		Short: "Answer a Claude Code hook (payload on stdin, answer on stdout)",
+		Long: `Answer one hook call of Claude Code. The payload is read from standard input; the
 answer is one JSON object on standard output, or nothing.
 
-Exit code 0: answered. 1: the payload is invalid, nothing was checked. To another
-program than Claude Code, which may take a failure for a no, it is always 0.`,
+Exit code 0: answered. 1: the payload is invalid, nothing was checked. For other programs,
+which may treat an error as a denial, it is always 0.`,
 		Example: `  stopgate hook Stop < payload.json
-  stopgate hook < payload.json          the payload's hook_event_name decides`,
+  stopgate hook < payload.json          the event is the payload's hook_event_name`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return term.WithHint(fmt.Errorf("hook takes one event, got %q", args), "usage: "+cmd.UseLine())
 		},
 	}
-	cmd.Flags().Duration("timeout", 0, "how long the caller waits; the answer comes before")
-	cmd.Flags().String("for", "", "the program that calls; only claude is known")
+	cmd.Flags().Duration("timeout", 0, "timeout of the caller; the answer comes earlier")
+	cmd.Flags().String("for", "", "the calling program; only claude is supported")
 	return cmd
 }
 
 func (c hookCall) run() int {
 	if c.harness != "" && c.harness != claudeCode {
-		fmt.Fprintf(os.Stderr, "stopgate: --for %s is unknown to this version; nothing was checked\n", plain.Line(c.harness))
+		fmt.Fprintf(os.Stderr, "stopgate: --for %s is not supported by this version; nothing was checked\n", plain.Line(c.harness))
 		return term.ExitOK
 	}
 	service, err := newService()

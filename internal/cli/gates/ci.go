@@ -24,8 +24,8 @@ func NewCI() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "ci",
 		Short: "Run the checks in GitHub Actions",
-		Long: `Run the checks in GitHub Actions: init writes a workflow, which asks list-jobs for
-the jobs of each run.`,
+		Long: `Run the checks in GitHub Actions: init writes a workflow, which calls list-jobs to find the
+jobs of each run.`,
 		Example: `  stopgate ci init
   stopgate ci list-jobs | jq -r '.matrix[].id'`,
 	}, newCIInit(), newCIListJobs())
@@ -38,7 +38,7 @@ func showFaults(errOut io.Writer, err error) error {
 		return err
 	}
 	here.PrintFaults(errOut, nil, faults.All)
-	return term.WithCode(nil, term.ExitUsage)
+	return term.AlreadyTold(err, term.ExitUsage)
 }
 
 func newCIInit() *cobra.Command {
@@ -46,11 +46,14 @@ func newCIInit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write .gauntlet/ci.yml and the workflow",
-		Long: `Write .gauntlet/ci.yml, where there is none, with the checks that run in CI; and
-.github/workflows/gauntlet.yml, which follows from it. Run it again when the
-services in ci.yml have changed; the rest is read at each run.`,
+		Long: `Write .gauntlet/ci.yml with the checks that run in CI, unless it exists, and generate
+.github/workflows/gauntlet.yml from it. Run it again after you change the services in
+ci.yml; everything else is read at each run.
+
+Exit code 0: written. 1: the workflow was edited, and --force is missing. 2: no project here,
+or invalid configuration.`,
 		Example: `  stopgate ci init
-  stopgate ci init --force   replace a workflow that was changed by hand`,
+  stopgate ci init --force   overwrite a workflow that was edited`,
 		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := here.MustExist(here.FindNearest())
@@ -60,7 +63,7 @@ services in ci.yml have changed; the rest is read at each run.`,
 			return showFaults(cmd.ErrOrStderr(), initCI(h, cmd.OutOrStdout(), force))
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace a workflow that was changed by hand")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite a workflow that was edited")
 	return cmd
 }
 
@@ -108,10 +111,10 @@ func writeWorkflow(h *here.Place, out io.Writer, path string, flow workflow, for
 		return err
 	}
 	if err == nil && !force && !isStamped(there) {
-		return term.WithHint(fmt.Errorf("%s was changed by hand and is kept", h.Short(path)), "to replace it: stopgate ci init --force")
+		return term.WithHint(fmt.Errorf("%s was edited and is not overwritten", h.Short(path)), "to overwrite it: stopgate ci init --force")
 	}
 	for _, name := range flow.unknownRuntimes() {
-		fmt.Fprintf(out, "note: the workflow does not know how to install the runtime %s; add a step for it under setup in ci.yml\n", term.Shown(name))
+		fmt.Fprintf(out, "note: the workflow cannot install the runtime %s; add a step for it under setup in ci.yml\n", term.Shown(name))
 	}
 	return writeNew(h, out, path, stamp(flow.yaml()))
 }

@@ -26,7 +26,7 @@ func newCIListJobs() *cobra.Command {
 		Long: `Print one line of JSON: the matrix of jobs, one for each check of ci.yml at each
 entry point that lists it, and the services and runtimes of ci.yml.
 
-Exit code 0: printed. 2: the configuration is wrong.`,
+Exit code 0: printed. 2: no project here, or invalid configuration. 3: not approved.`,
 		Example: `  stopgate ci list-jobs | jq -r '.matrix[].command'`,
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -20,12 +20,12 @@ import (
 func NewClean() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean",
-		Short: "Put the logs of earlier runs away and count retries afresh",
-		Long: `Move the logs of earlier runs into previous/ in the log directory, and end the
-series of retries. What has failed stays failed until it passes. In an agent's
-shell the logs are put away and the retries go on counting.
+		Short: "Archive old logs and reset the retry count",
+		Long: `Move the logs of earlier runs into previous/ in the log directory, and reset the retry
+count. Open failures stay open until they pass. In an agent's shell only the logs are
+archived; the retry count stays.
 
-Exit code 0: done, or nothing to do. 3: a run is going on.`,
+Exit code 0: done, or nothing to do. 2: no project here. 3: another run is in progress.`,
 		Example: `  stopgate clean`,
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,21 +45,21 @@ func clean(h *here.Place, cmd *cobra.Command) error {
 	var held *logdir.HeldError
 	switch {
 	case errors.As(err, &held):
-		return term.CannotRun(fmt.Errorf("nothing was cleaned: a run is going on (%s)", held.Owner), "wait for it to end, then try again")
+		return term.CannotRun(fmt.Errorf("nothing was cleaned: another run is in progress (%s)", held.Owner), "wait for it to finish, then try again")
 	case err != nil:
 		return term.WithCode(fmt.Errorf("clean: %w", err), term.ExitCouldNotRun)
 	}
 	out := cmd.OutOrStdout()
 	if moved {
-		fmt.Fprintf(out, "Logs archived successfully: they are in %s now.\n", path.Join(logDir, "previous"))
+		fmt.Fprintf(out, "Logs archived successfully to %s.\n", path.Join(logDir, "previous"))
 	} else {
 		fmt.Fprintf(out, "No logs to archive in %s.\n", logDir)
 	}
 	if agent != "" {
-		fmt.Fprintf(out, "Retries go on counting while something fails: only a person starts them afresh (%s is set).\n", agent)
+		fmt.Fprintf(out, "The retry count stays: only a person can reset it (%s is set).\n", agent)
 		return nil
 	}
-	fmt.Fprintln(out, "Retries count afresh; what has failed stays failed until it passes.")
+	fmt.Fprintln(out, "The retry count is reset; open failures stay open until they pass.")
 	return nil
 }
 
@@ -71,7 +71,7 @@ func LogDir(h *here.Place, errOut io.Writer) string {
 	if err == nil {
 		return project.Config.Gauntlet.LogDir
 	}
-	fmt.Fprintf(errOut, "stopgate: no configuration is in force (see: stopgate validate), so %s is cleaned\n", DefaultLogDir)
+	fmt.Fprintf(errOut, "stopgate: no configuration is in force (see: stopgate validate); cleaning the default log directory %s\n", DefaultLogDir)
 	return DefaultLogDir
 }
 

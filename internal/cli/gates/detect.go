@@ -16,12 +16,10 @@ func NewDetect() *cobra.Command {
 	var changes here.ChangeFlags
 	cmd := untilShown(term.Shows(&cobra.Command{
 		Use:   "detect",
-		Short: "Show what has changed and which gates that touches",
-		Long: `Show the files that count as changed, and the gates that would look at them. It
-runs none.
+		Short: "Show what changed and which gates would run",
+		Long: `Show the changed files and the gates that would run for them. Nothing runs.
 
-Exit code 0: shown. 2: the command line or the configuration is wrong. 3: could not
-look.`,
+Exit code 0: shown. 2: usage or configuration error. 3: could not read the changes.`,
 		Example: `  stopgate detect
   stopgate detect --base-branch origin/release --json | jq -r '.files[]'`,
 		Args: term.NoArgs,
@@ -101,7 +99,7 @@ func (found detection) Print(out io.Writer) {
 		fmt.Fprintf(out, "    %s %s\n", job.Kind, job.Gate().Name)
 	}
 	if len(found.Open) > 0 {
-		fmt.Fprintln(out, p.Yellow("Failed before, so they run whatever changed:"))
+		fmt.Fprintln(out, p.Yellow("Open failures, which always run:"))
 	}
 	for _, id := range found.Open {
 		fmt.Fprintln(out, "  "+term.Shown(id))

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// untilEnded gives a context that ends when somebody ends the program: by Ctrl-C,
+// untilEnded gives a context that ends when the program is to end: by Ctrl-C,
 // kill, closing the terminal, or closing the pipe that we write to. Further
 // signals do nothing until stop is called, so that a second Ctrl-C does not leave
 // behind what the run has started. What we were started to ignore, as by nohup,

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readersStay waits for a while, and reports whether there still is somebody who reads
-// what we write there. What is no pipe always has somebody.
+// readersStay waits for a while, and reports whether what we write there still has a
+// reader. What is not a pipe always has one.
 func readersStay(stopped <-chan struct{}, files ...*os.File) bool {
 	const while = 100 // milliseconds
 	fds := make([]unix.PollFd, len(files))

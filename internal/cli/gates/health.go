@@ -23,12 +23,12 @@ func NewHealth() *cobra.Command {
 	return untilShown(term.Shows(&cobra.Command{
 		Use:   "health",
 		Short: "Check the configuration and the programs that gates need",
-		Long: `Check the configuration, git, and the reviewers that the configuration prefers:
-whether they are installed, and whether their quota is used up. With
-"check_usage_limit: true" each of them is asked for a word.
+		Long: `Check the configuration, git, the programs that checks need, and whether
+reviewers are installed and have quota left. With "check_usage_limit: true"
+each reviewer is sent a short prompt. stopgate doctor shows all of this too.
 
-Exit code 0: every gate can run. 1: a gate lacks something, or that cannot be told.
-2: the configuration is wrong. 3: it was never approved.`,
+Exit code 0: every gate can run. 1: a gate lacks something, or health cannot
+tell. 2: the configuration is not valid. 3: it was never approved.`,
 		Example: `  stopgate health
   stopgate health --json | jq '.reviewers[] | select(.ok | not)'`,
 		Args: term.NoArgs,
@@ -84,20 +84,20 @@ func (h health) Print(out io.Writer) {
 	}
 	fmt.Fprintln(out, p.Bold("CLI Tool Health Check:"))
 	if len(h.Reviewers) == 0 {
-		fmt.Fprintln(out, p.Faint("   none is configured"))
+		fmt.Fprintln(out, p.Faint("   none configured"))
 	}
 	for _, r := range h.Reviewers {
 		row(r.OK, r.Name, r.Words())
 	}
 	switch {
 	case h.Healthy:
-		fmt.Fprintln(out, p.Green("Nothing is missing that gates need."))
+		fmt.Fprintln(out, p.Green("Every gate has what it needs."))
 	case !h.Git.OK:
-		fmt.Fprintln(out, p.Red("Without git no change can be seen: install it."))
+		fmt.Fprintln(out, p.Red("Install git: without it, changes cannot be detected."))
 	}
 	if len(h.Stranded) > 0 {
-		fmt.Fprintf(out, "%s: install one of their reviewers, or name another in cli_preference\n",
-			p.Red("No reviewer can be asked for "+strings.Join(h.Stranded, ", ")))
+		fmt.Fprintf(out, "%s: install one, or name another in cli_preference\n",
+			p.Red("No reviewer is available for "+strings.Join(h.Stranded, ", ")))
 	}
 }
 

@@ -18,9 +18,9 @@ func NewList() *cobra.Command {
 	return term.Shows(&cobra.Command{
 		Use:   "list",
 		Short: "List the gates and where they apply",
-		Long: `List the checks, the reviews, and the entry points that lead to them.
+		Long: `List the checks, the reviews and the entry points that use them.
 
-Exit code 0: listed. 2: the configuration is wrong. 3: it was never approved.`,
+Exit code 0: listed. 2: invalid configuration. 3: the configuration is not approved.`,
 		Example: `  stopgate list
   stopgate list --json | jq -r '.checks[].command'`,
 		Args: term.NoArgs,

@@ -68,7 +68,7 @@ func (g *liveGate) interest() int {
 // tally is the line below the gates.
 func (l *live) tally(rest int, now time.Time) string {
 	if len(l.gates) == 0 {
-		return term.Spinner(l.begun, now) + " looking at what has changed"
+		return term.Spinner(l.begun, now) + " looking for changes"
 	}
 	done := 0
 	for _, gate := range l.gates {
@@ -78,10 +78,10 @@ func (l *live) tally(rest int, now time.Time) string {
 	}
 	text := fmt.Sprintf("%d of %d done, %s", done, len(l.gates), term.Elapsed(now.Sub(l.begun)))
 	if rest > 0 {
-		text += fmt.Sprintf(", %d more not shown", rest)
+		text += fmt.Sprintf(", %d not shown", rest)
 	}
 	if l.ending {
-		text += ", interrupted: ending what still runs"
+		text += ", interrupted: stopping what still runs"
 	}
 	return text
 }

@@ -43,7 +43,7 @@ func TestFrame(t *testing.T) {
 			t.Errorf("%dx%d:\n%s", width, height, diff)
 		}
 	}
-	want(40, 24, "⠋ looking at what has changed")
+	want(40, 24, "⠋ looking for changes")
 
 	format, lint, unit, review := testJob(gauntlet.KindCheck, "format", "."), testJob(gauntlet.KindCheck, "lint", "."),
 		testJob(gauntlet.KindCheck, "unit", "src"), testJob(gauntlet.KindReview, "security", ".")
@@ -53,7 +53,7 @@ func TestFrame(t *testing.T) {
 	l.watch(gauntlet.Event{Printed: lint, Line: "\n"})
 	now = now.Add(1300 * time.Millisecond)
 	want(60, 24,
-		"= format                  proven: it passed for exactly thi…",
+		"= format                  unchanged since it passed",
 		"⠸ lint              1.3s  one.go looks fine",
 		"· unit in src             waiting",
 		"· review security         waiting",
@@ -63,7 +63,7 @@ func TestFrame(t *testing.T) {
 	l.watch(gauntlet.Event{Finished: &gauntlet.GateResult{Job: unit.ID(), Outcome: gauntlet.GateFailed, Message: "Exited with code 1", Duration: 65 * time.Second}})
 	l.watch(gauntlet.Event{Finished: &gauntlet.GateResult{Job: review.ID(), Outcome: gauntlet.GateCouldNotRun, Message: "claude: not found"}})
 	want(60, 24,
-		"= format                  proven: it passed for exactly thi…",
+		"= format                  unchanged since it passed",
 		"⠸ lint              1.3s  one.go looks fine",
 		"✗ unit in src      1m05s  Exited with code 1",
 		"! review security   0.0s  could not run: claude: not found",
@@ -77,12 +77,12 @@ func TestFrame(t *testing.T) {
 	want(60, 4, // what is at work, then what did not pass
 		"⠸ lint              1.3s  one.go looks fine",
 		"✗ unit in src      1m05s  Exited with code 1",
-		"3 of 4 done, 1.3s, 2 more not shown")
+		"3 of 4 done, 1.3s, 2 not shown")
 	l.ending = true
 	want(80, 4,
 		"⠸ lint              1.3s  one.go looks fine",
 		"✗ unit in src      1m05s  Exited with code 1",
-		"3 of 4 done, 1.3s, 2 more not shown, interrupted: ending what still runs")
+		"3 of 4 done, 1.3s, 2 not shown, interrupted: stopping what still runs")
 }
 
 // TestFrameFits: a frame never has more lines than the screen, nor longer ones,
@@ -184,7 +184,7 @@ func TestWatchedSaysWhenItIsInterrupted(t *testing.T) {
 	execute := func(ctx context.Context, o gauntlet.Options) gauntlet.Result {
 		o.Watch(gauntlet.Event{Planned: []*gauntlet.Job{testJob(gauntlet.KindCheck, "lint", ".")}})
 		interrupt()
-		for !strings.Contains(out.String(), "interrupted: ending") {
+		for !strings.Contains(out.String(), "interrupted: stopping") {
 			<-out.came
 		}
 		return gauntlet.Result{Interrupted: ctx.Err() != nil}

@@ -18,17 +18,17 @@ func nextSteps(g *gauntlet.GateResult, short func(path string) string) []string 
 		steps = append(steps, term.PrintableLines(strings.TrimSpace(g.FixInstructions)))
 	}
 	if g.Log != "" && len(g.Reviews) == 0 {
-		steps = append(steps, "all of its output: "+plain.Line(short(g.Log)))
+		steps = append(steps, "full output: "+plain.Line(short(g.Log)))
 	}
 	switch {
 	case g.Outcome == gauntlet.GateCouldNotRun && g.Kind == gauntlet.KindReview:
-		steps = append(steps, "see which reviewers can be asked: stopgate health")
+		steps = append(steps, "see which reviewers are available: stopgate health")
 	case g.Outcome == gauntlet.GateCouldNotRun:
-		steps = append(steps, "fix what it needs, then: "+again(g))
+		steps = append(steps, "install what it needs, then run: "+again(g))
 	case len(g.Violations) > 0:
 		steps = append(steps, reviewSteps(g, short)...)
 	default:
-		steps = append(steps, "once it is fixed: "+again(g))
+		steps = append(steps, "after the fix, run: "+again(g))
 	}
 	return steps
 }
@@ -36,20 +36,20 @@ func nextSteps(g *gauntlet.GateResult, short func(path string) string) []string 
 func reviewSteps(g *gauntlet.GateResult, short func(path string) string) []string {
 	var steps []string
 	for _, file := range g.Reviews {
-		steps = append(steps, "what the reviewer said: "+plain.Line(short(file)))
+		steps = append(steps, "full review: "+plain.Line(short(file)))
 	}
-	steps = append(steps, "fix them; the next run has the reviewer verify it: "+again(g))
+	steps = append(steps, "fix them, then have the reviewer verify: "+again(g))
 	if v := skippable(g.Violations); v != nil {
-		who := "to leave one as it is"
+		who := "to skip one"
 		if v.Priority.AtLeast(config.Critical) {
-			who = "a person can leave one as it is"
+			who = "a person can skip one"
 		}
 		steps = append(steps, fmt.Sprintf("%s: stopgate violations skip %s --why REASON", who, v.ID))
 	}
 	return steps
 }
 
-// skippable is a violation that nobody has answered: one that is not critical, if
+// skippable is a violation without an answer: one that is not critical, if
 // there is any.
 func skippable(violations []review.Violation) *review.Violation {
 	var critical *review.Violation
@@ -74,7 +74,7 @@ func again(g *gauntlet.GateResult) string {
 func afterRun(r *gauntlet.Result) string {
 	switch r.Status {
 	case gauntlet.LockExists:
-		return "wait for that run to end, then try again"
+		return "wait for that run to finish, then try again"
 	case gauntlet.InfrastructureError:
 		if len(r.Gates) == 0 {
 			return "see what is missing: stopgate health"

@@ -29,10 +29,10 @@ func reportsFor(paths []string) ([]report, error) {
 		case ".md":
 			r.encode = markdown
 		default:
-			return nil, term.BadUsage(fmt.Errorf("--report %s: its name must end in .xml (JUnit) or .md (Markdown)", path), "for example: --report gates.xml")
+			return nil, term.BadUsage(fmt.Errorf("--report %s: the name must end in .xml (JUnit) or .md (Markdown)", path), "for example: --report gates.xml")
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-			return nil, term.BadUsage(fmt.Errorf("--report %s: there is no such folder", path), "make it first: mkdir -p "+term.Quote(filepath.Dir(path)))
+			return nil, term.BadUsage(fmt.Errorf("--report %s: no such directory", path), "create it first: mkdir -p "+term.Quote(filepath.Dir(path)))
 		}
 		reports = append(reports, r)
 	}
@@ -46,13 +46,13 @@ func (r report) write(result *gauntlet.Result) error {
 // markdown is the report for people, such as the summary of a CI job.
 func markdown(r *gauntlet.Result) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Gauntlet: %s\n\n%s\n", strings.ToLower(verdictWord(r)), inline(r.Message))
+	fmt.Fprintf(&b, "# stopgate: %s\n\n%s\n", strings.ToLower(verdictWord(r)), inline(r.Sentence()))
 	if len(r.Gates) > 0 {
 		b.WriteString("\n| gate | result | time | |\n|---|---|---:|---|\n")
 	}
 	for i := range r.Gates {
 		g := &r.Gates[i]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", inline(gateName(g)), strings.ReplaceAll(string(g.Outcome), "_", " "), took(g), inline(g.Message))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", inline(gateName(g)), outcomeWord(g.Outcome), took(g), inline(g.Message))
 	}
 	for _, g := range troubled(r) {
 		b.WriteString(chapter(g))
@@ -77,7 +77,8 @@ func chapter(g *gauntlet.GateResult) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", inline(string(v.Priority)), inline(v.Location()), inline(v.Issue), inline(v.ID))
 	}
 	if g.Tail != "" {
-		b.WriteString("\n" + fenced(term.PrintableLines(g.Tail)))
+		output, _ := plain.Fence("text", term.PrintableLines(g.Tail))
+		b.WriteString("\n" + output)
 	}
 	if g.FixInstructions != "" {
 		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(g.FixInstructions))
@@ -86,15 +87,6 @@ func chapter(g *gauntlet.GateResult) string {
 		fmt.Fprintf(&b, "\nLog: %s\n", inline(g.Log))
 	}
 	return b.String()
-}
-
-// fenced puts text between fences that are longer than any in it.
-func fenced(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
 // inline makes one line of text that means nothing to Markdown or HTML.

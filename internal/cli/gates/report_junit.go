@@ -32,9 +32,8 @@ func junit(r *gauntlet.Result) []byte {
 		suite.add(caseOf(&r.Gates[i]))
 	}
 	if suite.failures == 0 && exitFor(r) != term.ExitOK {
-		// Nobody may take a report for good that has nothing bad to show only
-		// because nothing ran.
-		suite.add(junitCase{class: "stopgate", name: "run", time: suite.time, trouble: "error", message: r.Message, text: term.PrintableLines(r.ErrorMessage)})
+		// A report without a failure must not look good only because nothing ran.
+		suite.add(junitCase{class: "stopgate", name: "run", time: suite.time, trouble: "error", message: r.Sentence(), text: term.PrintableLines(r.ErrorMessage)})
 	}
 	return suite.encode()
 }
@@ -129,7 +128,7 @@ func caseOf(g *gauntlet.GateResult) junitCase {
 	case gauntlet.GateNotStarted:
 		c.trouble = "skipped"
 	case gauntlet.GateProven:
-		c.output = "proven: it passed for exactly this content"
+		c.output = unchanged
 	}
 	return c
 }

@@ -91,7 +91,7 @@ func TestReportsFor(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if text, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(text), "# Gauntlet: failed\n") {
+	if text, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(text), "# stopgate: failed\n") {
 		t.Errorf("%s, %v", text, err)
 	}
 	for _, path := range []string{"", "report", "report.txt", ".xml.gz", "r.XML", filepath.Join(dir, "not", "there", "r.md")} {

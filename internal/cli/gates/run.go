@@ -34,7 +34,7 @@ type runOptions struct {
 func NewRun() *cobra.Command {
 	return runCommand("", &cobra.Command{
 		Use:   "run",
-		Short: "Run the gates that the changes touch",
+		Short: "Run the gates for what changed",
 		Example: `  stopgate run
   stopgate run --uncommitted --report /tmp/gates.md
   stopgate run --json | jq '.gates[] | select(.outcome == "failed")'`,
@@ -44,7 +44,7 @@ func NewRun() *cobra.Command {
 func NewCheck() *cobra.Command {
 	return runCommand(gauntlet.KindCheck, &cobra.Command{
 		Use:   "check",
-		Short: "Run only the checks that the changes touch",
+		Short: "Run only the checks for what changed",
 		Example: `  stopgate check
   stopgate check --gate lint --no-cache`,
 	})
@@ -53,20 +53,20 @@ func NewCheck() *cobra.Command {
 func NewReview() *cobra.Command {
 	return runCommand(gauntlet.KindReview, &cobra.Command{
 		Use:   "review",
-		Short: "Run only the reviews that the changes touch",
+		Short: "Run only the reviews for what changed",
 		Example: `  stopgate review
   stopgate review --gate security --commit HEAD`,
 	})
 }
 
 const runHelp = `
-Changes count from the base branch: --base-branch, else the CI's, else the one of
-.gauntlet/config.yml, else the remote's default branch. A gate that passed for
-exactly this content is not run again; one that failed before is, whatever
-changed. A report in a place that git does not ignore is a change by itself.
+Changes are counted from the base branch: --base-branch, else the base branch of the CI
+job, else base_branch in .gauntlet/config.yml, else the remote's default branch. A gate that
+passed does not run again while nothing changes. A gate with an open failure always runs.
+A report in a folder that git does not ignore counts as a change itself.
 
-Exit code 0: passed, or nothing to do. 1: failed. 2: the command line or the
-configuration is wrong. 3: could not run. 130: interrupted.`
+Exit code 0: passed, or nothing to do. 1: failed. 2: usage or configuration error. 3: could
+not run. 130: interrupted.`
 
 func runCommand(kind gauntlet.Kind, cmd *cobra.Command) *cobra.Command {
 	o := &runOptions{kind: kind}
@@ -74,10 +74,11 @@ func runCommand(kind gauntlet.Kind, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = term.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
 	o.changes.Register(cmd)
-	cmd.Flags().StringVarP(&o.gate, "gate", "g", "", "only the gate of this name")
-	cmd.Flags().BoolVar(&o.noCache, "no-cache", false, "also run what is proven")
-	cmd.Flags().StringArrayVar(&o.reports, "report", nil, "write a report: NAME.xml for JUnit, NAME.md for Markdown; may be repeated")
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the result as JSON, and nothing else")
+	cmd.Flags().StringVarP(&o.gate, "gate", "g", "", "run only the gate with this name")
+	term.CompleteFlag(cmd, "gate", func(context.Context) []string { return gateNames(kind) })
+	cmd.Flags().BoolVar(&o.noCache, "no-cache", false, "also run gates that are unchanged since they passed")
+	cmd.Flags().StringArrayVar(&o.reports, "report", nil, "write a report: NAME.xml for JUnit, NAME.md for Markdown; can be repeated")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the result as JSON and nothing else")
 	return cmd
 }
 
@@ -107,7 +108,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	code := exitFor(&result)
 	for _, r := range reports {
 		if err := r.write(&result); err != nil {
-			return term.WithCode(fmt.Errorf("the report was not written: %w", err), cmp.Or(code, term.ExitCouldNotRun))
+			return term.WithCode(fmt.Errorf("cannot write the report: %w", err), cmp.Or(code, term.ExitCouldNotRun))
 		}
 	}
 	if code != term.ExitOK {
@@ -116,7 +117,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// badRevision is the error for a revision that somebody named and that is none.
+// badRevision is the error for a revision that the user named and that does not exist.
 func badRevision(err error) error {
 	hint := "see: git log --oneline"
 	if base, ok := errors.AsType[*change.BaseError](err); ok {
@@ -129,7 +130,7 @@ func badRevision(err error) error {
 func gauntletHere(errOut io.Writer) (*here.Place, gauntlet.Options, error) {
 	h, err := here.MustExist(here.FindHere())
 	if err != nil {
-		return nil, gauntlet.Options{}, term.WithCode(err, term.ExitUsage)
+		return nil, gauntlet.Options{}, err
 	}
 	project, notices, err := h.Gates()
 	for _, notice := range notices {
@@ -154,7 +155,7 @@ func knownGate(gates *config.Gates, kind gauntlet.Kind, name string) error {
 	if kind != "" {
 		noun = string(kind)
 	}
-	return term.BadUsage(errors.New("there is no "+noun+" "+strconv.Quote(name)), document.Hint(name, names, "see: stopgate list"))
+	return term.BadUsage(errors.New("unknown "+noun+" "+strconv.Quote(name)), document.Hint(name, names, "see: stopgate list"))
 }
 
 // show runs the gates in the manner that suits whoever looks: in place on a
@@ -165,7 +166,9 @@ func (o *runOptions) show(cmd *cobra.Command, h *here.Place, options gauntlet.Op
 	out := cmd.OutOrStdout()
 	if o.asJSON {
 		result := gauntlet.Execute(ctx, options)
-		_ = term.PrintJSON(out, result) // whoever reads it is gone; the exit code still tells
+		if result.Err == nil { // else it is the caller's to tell
+			_ = term.PrintJSON(out, result) // a reader that is gone still has the exit code
+		}
 		return result
 	}
 	if file, ok := term.IsScreen(out); ok {
@@ -184,7 +187,7 @@ func (o *runOptions) show(cmd *cobra.Command, h *here.Place, options gauntlet.Op
 	}
 	if result.Status.CouldNotRun() && result.ConsoleLogPath == "" {
 		out = cmd.ErrOrStderr() // it ended before there was a console to print to
-		fmt.Fprintln(out, "stopgate: "+plain.Line(result.Message))
+		fmt.Fprintln(out, "stopgate: "+plain.Line(result.Sentence()))
 	}
 	summary{out: out, paint: term.PaintFor(out), short: h.Short}.follow(&result)
 	return result

@@ -37,7 +37,7 @@ func (s summary) print(r *gauntlet.Result) {
 	s.verdict(r)
 }
 
-// troubled lists the gates that somebody has to do something about. In a run that
+// troubled lists the gates that need something to be done. In a run that
 // was interrupted, those that could not run are none.
 func troubled(r *gauntlet.Result) []*gauntlet.GateResult {
 	var all []*gauntlet.GateResult
@@ -134,7 +134,7 @@ func (s summary) verdict(r *gauntlet.Result) {
 	if len(r.Gates) > 0 {
 		fmt.Fprintf(s.out, "%s: %s in %s\n", s.paint.Bold(word), tallyOf(r.Gates), term.Elapsed(r.Duration))
 	} else {
-		fmt.Fprintln(s.out, plain.Line(r.Message))
+		fmt.Fprintln(s.out, plain.Line(r.Sentence()))
 	}
 	if step := afterRun(r); step != "" {
 		fmt.Fprintf(s.out, "%s %s\n", s.paint.Faint("→"), step)
@@ -166,7 +166,7 @@ func tallyOf(gates []gauntlet.GateResult) string {
 			counts[at]++
 		}
 	}
-	return term.Tally([]string{"passed", "proven", "failed", "could not run", "not started"}, counts)
+	return term.Tally([]string{"passed", string(gauntlet.Unchanged), "failed", "could not run", "not started"}, counts)
 }
 
 // follow adds what to do next to what the run has printed line by line.

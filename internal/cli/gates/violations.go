@@ -18,9 +18,9 @@ import (
 func NewViolations() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "violations",
-		Short: "Answer what reviews have found",
-		Long: `List what reviews have found and nobody has settled, and answer it: fixed, for the
-next review to verify, or skipped, for a reason.`,
+		Short: "List and answer what reviews found",
+		Long: `List the open violations that reviews found, and answer them: fixed, which the next
+review verifies, or skipped, with a reason.`,
 		Example: `  stopgate violations list
   stopgate violations fix 3fa9 --why "the query is prepared now"`,
 	}, newViolationsList(), newViolationsFix(), newViolationsSkip())
@@ -29,8 +29,8 @@ next review to verify, or skipped, for a reason.`,
 func newViolationsList() *cobra.Command {
 	return term.Shows(&cobra.Command{
 		Use:   "list",
-		Short: "List the open violations",
-		Long:  "List the violations that are open, with what has been said about them.",
+		Short: "List open violations",
+		Long:  "List open violations and their answers.",
 		Example: `  stopgate violations list
   stopgate violations list --json | jq -r '.[] | select(.priority == "critical").id'`,
 		Args: term.NoArgs,
@@ -105,7 +105,7 @@ func (all violationList) Print(out io.Writer) {
 		s.violation(&v.Violation)
 	}
 	if slices.ContainsFunc(all, func(v openViolation) bool { return v.Status == review.New }) {
-		fmt.Fprintf(out, "\n%s once one is fixed: stopgate violations fix ID --why \"what was done\"\n", s.paint.Faint("→"))
-		fmt.Fprintf(out, "%s to leave one as it is: stopgate violations skip ID --why REASON\n", s.paint.Faint("→"))
+		fmt.Fprintf(out, "\n%s to mark one as fixed: stopgate violations fix ID --why \"what was done\"\n", s.paint.Faint("→"))
+		fmt.Fprintf(out, "%s to skip one: stopgate violations skip ID --why REASON\n", s.paint.Faint("→"))
 	}
 }

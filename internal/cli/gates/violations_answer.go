@@ -24,7 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
-// answerOptions are what somebody says about a violation.
+// answerOptions are what a user or an agent says about a violation.
 type answerOptions struct {
 	standing review.Standing
 	why      string
@@ -35,12 +35,11 @@ type answerOptions struct {
 func newViolationsFix() *cobra.Command {
 	return answerCommand(&answerOptions{standing: review.Fixed}, &cobra.Command{
 		Use:   "fix ID",
-		Short: "Say that a violation is fixed",
-		Long: `Say that a violation is fixed, and how. It stays open until the next review has
-verified it.
+		Short: "Mark a violation as fixed",
+		Long: `Mark a violation as fixed, and say how. It stays open until the next review verifies
+the fix.
 
-ID may be the beginning of one. Exit code 2: there is no such violation. 3: a run
-is going on.`,
+An id prefix is enough. Exit code 2: unknown violation. 3: another run is in progress.`,
 		Example: `  stopgate violations fix 3fa9 --why "the query is prepared now"`,
 	})
 }
@@ -49,23 +48,23 @@ func newViolationsSkip() *cobra.Command {
 	o := &answerOptions{standing: review.Skipped}
 	cmd := answerCommand(o, &cobra.Command{
 		Use:   "skip ID",
-		Short: "Leave a violation as it is, for a reason",
-		Long: `Leave a violation as it is, for a reason that the next run shows as a warning. A
-critical one is for a person to skip, unless the configuration says
-"violations: {skip_critical: anyone}".
+		Short: "Skip a violation, with a reason",
+		Long: `Skip a violation, with a reason that the next run shows as a warning. Only a person can
+skip a critical one, unless the configuration has "violations: {skip_critical: anyone}".
 
-ID may be the beginning of one. Exit code 1: it needs a person. 2: there is no such
-violation. 3: a run is going on.`,
+An id prefix is enough. Exit code 1: only a person can skip it. 2: unknown violation.
+3: another run is in progress.`,
 		Example: `  stopgate violations skip 3fa9 --why "the input is a constant"`,
 	})
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "for scripts outside Claude Code: do not require a terminal")
 	return cmd
 }
 
 func answerCommand(o *answerOptions, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = term.OneArg
+	term.CompleteArgs(cmd, 1, violationIDs)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) }
-	cmd.Flags().StringVar(&o.why, "why", "", "what was done, or the reason; required")
+	cmd.Flags().StringVar(&o.why, "why", "", "what was done, or the reason (required)")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the violation as JSON")
 	return cmd
 }
@@ -79,7 +78,7 @@ func (o *answerOptions) run(cmd *cobra.Command, id string) error {
 		return err
 	}
 	if owner, held, err := logdir.At(filepath.Join(h.Root, filepath.FromSlash(options.Project.Config.Gauntlet.LogDir))).Held(); err == nil && held {
-		return term.CannotRun(fmt.Errorf("a run is going on (%s) and has read the answers already", owner), "wait for it to end, then try again")
+		return term.CannotRun(fmt.Errorf("another run is in progress (%s) and has already read the answers", owner), "wait for it to finish, then try again")
 	}
 	var answered openViolation
 	err = ledger.Open(h.StateDir, h.Root).Update(cmd.Context(), func(state *ledger.State) (err error) {
@@ -90,14 +89,14 @@ func (o *answerOptions) run(cmd *cobra.Command, id string) error {
 		return err
 	}
 	for _, err := range answered.write() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "stopgate: the answer counts, but it is not in the review's file: %v\n", err)
+		fmt.Fprintf(cmd.ErrOrStderr(), "stopgate: the answer is recorded, but cannot be written to the review file: %v\n", err)
 	}
 	if o.asJSON {
 		return term.PrintJSON(cmd.OutOrStdout(), answered)
 	}
 	after := "the next review verifies it"
 	if o.standing == review.Skipped {
-		after = "the next run names it as a warning"
+		after = "the next run shows it as a warning"
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s %s; %s\n", o.standing, answered.ID, term.Shown(answered.Location()), after)
 	return nil
@@ -125,35 +124,30 @@ func (o *answerOptions) answer(state *ledger.State, id string, who config.SkipCr
 
 // findViolation finds the one violation whose ID begins so.
 func findViolation(all []openViolation, id string) (openViolation, error) {
-	var found, near []string
-	var last openViolation
+	found := map[string]string{}
+	var known []string
 	for _, v := range all {
-		switch {
-		case v.ID == id:
-			return v, nil
-		case id != "" && strings.HasPrefix(v.ID, id):
-			found, last = append(found, v.ID), v
+		if id != "" && strings.HasPrefix(v.ID, id) {
+			found[v.ID] = term.Shown(v.Location())
 		}
-		near = append(near, v.ID)
+		known = append(known, v.ID)
 	}
-	switch {
-	case len(found) == 1:
-		return last, nil
-	case len(found) > 1:
-		return last, term.BadUsage(fmt.Errorf("%q is the beginning of several: %s", id, strings.Join(found, ", ")), "write more of it")
-	case len(all) == 0:
-		return last, term.BadUsage(fmt.Errorf("there is no open violation %q, nor any other", id), "see: stopgate violations list")
+	whole, err := term.OnlyOne(id, found, "open violation", document.Hint(id, known, "list them with: stopgate violations list"))
+	for _, v := range all {
+		if err == nil && v.ID == whole {
+			return v, nil
+		}
 	}
-	return last, term.BadUsage(fmt.Errorf("there is no open violation %q", id), document.Hint(id, near, "see: stopgate violations list"))
+	return openViolation{}, err
 }
 
 // write puts the violation's status and result into every review file that has
-// it, for whoever reads it there.
+// it, for those who read it there.
 func (v openViolation) write() (errs []error) {
 	for _, path := range v.files {
 		text, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // a clean has put it away
+			continue // a clean has archived it
 		}
 		edited, found, err := text, false, err
 		if err == nil {
@@ -204,7 +198,7 @@ func answerIn(text []byte, v *review.Violation) (edited []byte, found bool, err 
 		return nil, false, err
 	}
 	if got := file.Violations[i]; got.Status != v.Status || got.Result != v.Result {
-		return nil, false, errors.New("it names a field twice")
+		return nil, false, errors.New("it has a duplicate field")
 	}
 	return edited, true, nil
 }

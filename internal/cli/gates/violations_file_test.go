@@ -114,7 +114,7 @@ func TestFindViolation(t *testing.T) {
 		}
 	}
 	for id, hint := range map[string]string{
-		"3f": "write more of it", "": "see: stopgate violations list", "zz": "see: stopgate violations list", "3fa91c02bexf": "did you mean 3fa91c02beef?",
+		"3f": "  3fa\n  3fa91c02beef\n  3fb000000000", "": "list them with: stopgate violations list", "zz": "list them with: stopgate violations list", "3fa91c02bexf": "did you mean 3fa91c02beef?",
 	} {
 		_, err := findViolation(all, id)
 		if usage, ok := err.(term.UsageError); !ok || usage.Hint != hint {

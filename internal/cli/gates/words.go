@@ -1,6 +1,8 @@
 package gates
 
 import (
+	"strings"
+
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -41,13 +43,24 @@ func mark(p term.Paint, o gauntlet.Outcome) string {
 	return p.Yellow("!")
 }
 
+// unchanged is what people read of a gate that is proven.
+const unchanged = "unchanged since it passed"
+
+// outcomeWord is how a gate ended, in one or two words.
+func outcomeWord(o gauntlet.Outcome) string {
+	if o == gauntlet.GateProven {
+		return string(gauntlet.Unchanged)
+	}
+	return strings.ReplaceAll(string(o), "_", " ")
+}
+
 // endWords say more about how a gate ended; nothing where it passed.
 func endWords(g *gauntlet.GateResult) string {
 	switch g.Outcome {
 	case gauntlet.GatePassed:
 		return ""
 	case gauntlet.GateProven:
-		return "proven: it passed for exactly this content"
+		return unchanged
 	case gauntlet.GateCouldNotRun:
 		return "could not run: " + plain.Line(g.Message)
 	}

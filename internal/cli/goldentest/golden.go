@@ -15,7 +15,12 @@ var update = flag.Bool("update", false, "write the golden files")
 // Check compares text with a file in testdata/golden.
 func Check(t *testing.T, name, text string) {
 	t.Helper()
-	path := filepath.Join("testdata", "golden", name)
+	CheckFile(t, filepath.Join("testdata", "golden", name), text)
+}
+
+// CheckFile compares text with the file at a path.
+func CheckFile(t *testing.T, path, text string) {
+	t.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ func PrintFaults(out io.Writer, checked []string, faults []document.Fault) {
 	}
 	switch {
 	case len(faults) > 0:
-		fmt.Fprintln(out, p.Red(plain.Count(len(faults), "fault")+" in "+plain.Count(faultyFiles(faults), "file")))
+		fmt.Fprintln(out, p.Red(plain.Count(len(faults), "problem")+" in "+plain.Count(faultyFiles(faults), "file")))
 	case len(checked) == 0:
 		fmt.Fprintln(out, "nothing to check: no global config, no ccc.json, and no .gauntlet/config.yml here or above")
 	default:
@@ -57,8 +57,21 @@ func (h *Place) Validate() (checked []string, faults []document.Fault) {
 	dir, shown := h.ConfigDir(), h.Short(h.ConfigDir())
 	checked = append(append(checked, filepath.Join(shown, paths.ConfigFile)), config.GateFiles(dir, shown)...)
 	faults = append(faults, config.Validate(dir, shown)...)
-	if _, err := config.LoadCI(dir, shown); !errors.Is(err, fs.ErrNotExist) {
-		add(err, filepath.Join(shown, config.CIFile))
+	if file, wrong := h.ValidateCI(); file != "" {
+		checked, faults = append(checked, file), append(faults, wrong...)
 	}
 	return checked, faults
+}
+
+// ValidateCI checks ci.yml; the name is empty where there is none.
+func (h *Place) ValidateCI() (file string, faults []document.Fault) {
+	shown := h.Short(h.ConfigDir())
+	_, err := config.LoadCI(h.ConfigDir(), shown)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if found, ok := errors.AsType[*document.Faults](err); ok {
+		faults = found.All
+	}
+	return filepath.Join(shown, config.CIFile), faults
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// here is where a person runs a command: the directories and the files that
+// Place is where a person runs a command: the directories and the files that
 // matter there.
 type Place struct {
 	StateDir   string
@@ -48,7 +49,7 @@ func FindRunbooks() (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	if root, found := paths.ProjectRoot(h.Trust().Claims, h.Cwd); found && h.Enforces() {
+	if root, found := paths.ProjectRoot(h.Claims, h.Cwd); found && h.Enforces() {
 		h.Root = root
 	} else if root, found := paths.ProjectRoot(paths.HasRunbooks, h.Cwd); found {
 		h.Root = root
@@ -60,7 +61,7 @@ func FindRunbooks() (*Place, error) {
 // configuration or its runbooks.
 func FindApprovable() (*Place, error) {
 	return find(func(h *Place, dir string) bool {
-		return h.isProject(dir) || paths.HasRunbooks(dir) || h.Trust().Claims(dir)
+		return h.isProject(dir) || paths.HasRunbooks(dir) || h.Claims(dir)
 	})
 }
 
@@ -96,7 +97,7 @@ func find(isProject func(h *Place, dir string) bool) (*Place, error) {
 // MustExist refuses a place without a project.
 func MustExist(h *Place, err error) (*Place, error) {
 	if err == nil && !h.HasProject {
-		err = term.WithHint(
+		err = term.BadUsage(
 			errors.New("no project: there is no "+filepath.Join(paths.GauntletDir, paths.ConfigFile)+" here or above"),
 			"set this project up with: stopgate init",
 		)
@@ -107,6 +108,11 @@ func MustExist(h *Place, err error) (*Place, error) {
 // isProject also knows a project whose approved configuration was deleted.
 func (h *Place) isProject(dir string) bool {
 	return paths.HasConfig(dir) || h.Enforces() && h.Trust().Gated(dir)
+}
+
+// Claims reports whether something of the project at root was ever approved.
+func (h *Place) Claims(root string) bool {
+	return h.Trust().Claims(root) || h.Trust().Oddjobs().Claims(root)
 }
 
 func (h *Place) Trust() trust.Store { return trust.NewStore(h.StateDir) }
@@ -128,7 +134,7 @@ func (h *Place) Gates() (project *keeper.Project, notices []string, err error) {
 		return place.Project, notices, nil
 	}
 	if len(place.Verdicts) == 0 {
-		return nil, nil, term.CannotRun(errors.New(h.ConfigDir()+" was never approved"), "read it, then approve it with: stopgate trust")
+		return nil, nil, term.CannotRun(errors.New(h.ConfigDir()+" was never approved"), "review it with: stopgate trust --show; then approve it with: stopgate trust")
 	}
 	last := place.Verdicts[len(place.Verdicts)-1]
 	if last.Status != "invalid_config" {
@@ -136,7 +142,7 @@ func (h *Place) Gates() (project *keeper.Project, notices []string, err error) {
 	}
 	if _, faults := h.Validate(); len(faults) > 0 {
 		PrintFaults(os.Stderr, nil, faults)
-		return nil, nil, term.WithCode(nil, term.ExitUsage)
+		return nil, nil, term.AlreadyTold(&document.Faults{All: faults}, term.ExitUsage)
 	}
 	return nil, nil, term.WithCode(errors.New(last.Message), term.ExitUsage)
 }
@@ -156,6 +162,9 @@ func (h *Place) Options(project *keeper.Project) gauntlet.Options {
 
 // ConfigDir is the project's .gauntlet.
 func (h *Place) ConfigDir() string { return filepath.Join(h.Root, paths.GauntletDir) }
+
+// OddjobsDir is the project's directory of oddjobs.
+func (h *Place) OddjobsDir() string { return filepath.Join(h.Root, paths.OddjobsDir) }
 
 // Short shows a path as a person would type it here.
 func (h *Place) Short(path string) string {

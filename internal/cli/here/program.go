@@ -11,7 +11,7 @@ import (
 func FindProgram(name string, env []string) (string, error) {
 	path, err := program.Find(name, env)
 	if missing, ok := errors.AsType[*program.MissingError](err); ok {
-		hint := "stopgate and stopgated belong together: put it into " + missing.Dir + " or on the PATH"
+		hint := "install it next to stopgate, in " + missing.Dir + ", or on the PATH"
 		return "", term.CannotRun(err, hint)
 	}
 	return path, err

@@ -18,7 +18,7 @@ type ChangeFlags struct {
 func (f *ChangeFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.base, "base-branch", "b", "", "count changes from this branch or commit")
 	cmd.Flags().StringVarP(&f.commit, "commit", "c", "", "only what this commit changed")
-	cmd.Flags().BoolVarP(&f.uncommitted, "uncommitted", "u", false, "only what is not committed")
+	cmd.Flags().BoolVarP(&f.uncommitted, "uncommitted", "u", false, "only uncommitted changes")
 }
 
 // Apply puts the flags over what the environment says.

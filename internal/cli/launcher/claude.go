@@ -17,32 +17,32 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
-// launcher is the link name under which the program only starts the client.
+// ShortName is the link name under which the program only starts Claude Code.
 const ShortName = "ccc"
 
 // NewClaude documents the command; Main runs it before the tree is built.
 func NewClaude() *cobra.Command {
 	return &cobra.Command{
 		Use:   "claude [PROVIDER] [ARGS…]",
-		Short: "Start Claude Code with a provider, and a supervisor where CCC_SUPERVISOR=1",
-		Long: `Start Claude Code with a provider of ccc.json: its endpoint, key and settings. Without
-one, or where the first argument is a flag, it is the provider of the last time. Everything
-behind the provider goes to the client as it is. "--" in the provider's place says that what
-follows is the client's, though it looks like a name.
-A link to the program by the name ccc is the same command.
+		Short: "Start Claude Code with a provider, supervised if you like",
+		Long: `Start Claude Code with a provider of ccc.json: its endpoint, key and settings. Without a
+provider, or if the first argument is a flag, the last provider is used. All arguments after
+the provider are passed to Claude Code. With "--" in place of the provider, all arguments are
+passed on.
+A link to the program with the name ccc is the same command.
 
-With CCC_SUPERVISOR=1 in the environment a second agent looks at the work each time the
-first one stops, and says whether it is done.
+With CCC_SUPERVISOR=1 in the environment, a supervisor reviews the work each time the agent
+stops, and says whether it is complete.
 
-  CCC_CONFIG_DIR   where ccc.json and the client's settings lie; ~/.claude without it
-  CCC_WORK_DIR     where the supervisor keeps its state and its logs
-  CCC_CLAUDE       the client; else CLAUDE_BIN, else claude on the PATH
+  CCC_CONFIG_DIR   directory of ccc.json and of Claude Code's settings (default ~/.claude)
+  CCC_WORK_DIR     directory of the supervisor's state and logs
+  CCC_CLAUDE       path of Claude Code (default: CLAUDE_BIN, then claude on the PATH)
 
-Exit code: the client's. 2: the command line or ccc.json must change first. 3: there is no
-client. 1: the launch failed otherwise.`,
-		Example: `  stopgate claude glm                       start it with the provider glm, from now on
-  stopgate claude --resume                  the provider of the last time
-  stopgate claude glm -p "fix the tests"    arguments for the client
+Exit code: that of Claude Code. 2: usage error, or invalid ccc.json. 3: Claude Code was not
+found. 1: any other error.`,
+		Example: `  stopgate claude glm                       start with the provider glm, and make it the default
+  stopgate claude --resume                  use the last provider
+  stopgate claude glm -p "fix the tests"    pass arguments to Claude Code
   CCC_SUPERVISOR=1 stopgate claude`,
 		DisableFlagsInUseLine: true,
 		DisableFlagParsing:    true,
@@ -99,8 +99,8 @@ func RunLaunch(arg0 string, args []string, help func() error) int {
 func launchHelp() error {
 	cmd := NewClaude()
 	cmd.Use = strings.Replace(cmd.Use, "claude", ShortName, 1)
-	cmd.Long = strings.Replace(cmd.Long, "A link to the program by the name ccc is the same command.",
-		"Its own words in place of a provider are provider, supervisor and supervisor-hook, as of stopgate.", 1)
+	cmd.Long = strings.Replace(cmd.Long, "A link to the program with the name ccc is the same command.",
+		"The commands provider, supervisor and supervisor-hook are those of stopgate.", 1)
 	cmd.Example = strings.ReplaceAll(cmd.Example, "stopgate claude", ShortName)
 	return cmd.Help()
 }

@@ -53,7 +53,7 @@ func TestLinkNamedCCC(t *testing.T) {
 		{[]string{"--version"}, "ccc version ", "", 0},
 		{[]string{"-v"}, "ccc version ", "", 0},
 		{[]string{"-h"}, "Start Claude Code", "", 0},
-		{[]string{"gml"}, "", "there are: glm, hook\ndid you mean glm?\n", 2},
+		{[]string{"gml"}, "", "available: glm, hook\ndid you mean glm?\n", 2},
 	} {
 		stdout, stderr, code := run("", tt.args...)
 		if code != tt.code || !strings.HasPrefix(stdout, tt.stdout) || !strings.HasSuffix(stderr, tt.stderr) || tt.stderr == "" && stderr != "" {

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +20,9 @@ import (
 func NewProvider() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "provider",
-		Short: "List, choose and check the providers that stopgate claude starts with",
-		Long: `List, choose and check the providers in ccc.json, which stopgate claude starts the client
-with. Nothing here shows a key or a token.`,
+		Short: "List, choose and check the providers of stopgate claude",
+		Long: `List, choose and check the providers in ccc.json, with which stopgate claude starts Claude
+Code. No command shows a key or a token.`,
 		Example: `  stopgate provider list
   stopgate provider use glm
   stopgate provider check`,
@@ -31,9 +32,9 @@ with. Nothing here shows a key or a token.`,
 func newProviderList() *cobra.Command {
 	return term.Shows(&cobra.Command{
 		Use:   "list",
-		Short: "List the providers, where each leads and what it sets",
-		Long: `List the providers of ccc.json, the current one marked, with the host that each leads to
-and the names of what it sets.`,
+		Short: "List the providers, their hosts and what they set",
+		Long: `List the providers of ccc.json with their hosts and the names of the variables and settings
+that they set. The current one is marked.`,
 		Example: `  stopgate provider list
   stopgate provider list --json | jq -r '.[].name'`,
 		Args: term.NoArgs,
@@ -47,10 +48,10 @@ and the names of what it sets.`,
 }
 
 func newProviderUse() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:                   "use NAME",
 		Short:                 "Make a provider the current one",
-		Long:                  "Make a provider the one that stopgate claude takes when none is named.",
+		Long:                  "Make a provider the default of stopgate claude.",
 		Example:               "  stopgate provider use glm",
 		DisableFlagsInUseLine: true,
 		Args:                  term.OneArg,
@@ -60,7 +61,7 @@ func newProviderUse() *cobra.Command {
 				return forLaunch(err)
 			}
 			if args[0] == "" {
-				return term.BadUsage(errors.New("a provider has a name"), "usage: "+cmd.UseLine())
+				return term.BadUsage(errors.New("the provider's name is empty"), "usage: "+cmd.UseLine())
 			}
 			name, err := c.Choose(args[0])
 			if err != nil {
@@ -73,6 +74,17 @@ func newProviderUse() *cobra.Command {
 			return nil
 		},
 	}
+	term.CompleteArgs(cmd, 1, providerNames)
+	return cmd
+}
+
+// providerNames are the providers for the shell to complete.
+func providerNames(context.Context) []string {
+	c, err := loadProviders()
+	if err != nil {
+		return nil
+	}
+	return c.Names()
 }
 
 // loadProviders reads ccc.json.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -26,17 +27,17 @@ func newProviderCheck() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check [NAME...]",
-		Short: "Ask providers whether they take your key",
-		Long: `Ask the endpoint of each provider, or of those that are named, one small question
-with the provider's own key: all at once, for at most eight seconds.
+		Short: "Check that providers accept your key",
+		Long: `Send one short request to each provider, or to those that you name, with the provider's own
+key: all at once, for at most eight seconds.
 
-  valid        it answered, or would if it were asked less often
-  rejected     it does not take the key or the model, or something is missing
+  valid        it answered, or only limits the rate
+  rejected     it does not accept the key or the model, or something is missing
   unreachable  no answer, or one that says nothing about the key
-  login        it has neither endpoint nor key: the client uses its own login
+  login        it has neither endpoint nor key: Claude Code uses its own login
 
-Exit code 0: none is rejected or unreachable. 1: one is rejected. 2: there is no such provider, or the
-configuration is wrong. 3: none is rejected, but one could not be reached.`,
+Exit code 0: none is rejected or unreachable. 1: one is rejected. 2: unknown provider, or invalid
+ccc.json. 3: none is rejected, but one could not be reached.`,
 		Example: `  stopgate provider check
   stopgate provider check glm kimi
   stopgate provider check --json | jq -r '.[] | select(.verdict != "valid") | .name'`,
@@ -53,6 +54,7 @@ configuration is wrong. 3: none is rejected, but one could not be reached.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	term.CompleteArgs(cmd, math.MaxInt, providerNames)
 	return cmd
 }
 
@@ -81,7 +83,7 @@ func checksFor(names, env []string) (providerChecks, error) {
 	}
 	for _, name := range names {
 		if name == "" {
-			return nil, term.BadUsage(errors.New("a provider has a name"), "see: stopgate provider list")
+			return nil, term.BadUsage(errors.New("the provider's name is empty"), "see: stopgate provider list")
 		}
 		if _, err := config.Choose(name); err != nil {
 			return nil, forLaunch(err)
@@ -102,7 +104,7 @@ func checkFor(config *launch.Config, name string, env []string) *providerCheck {
 	if err == nil {
 		c.target = endpoint.TargetOf(name, client)
 		if c.target.UsesLogin() {
-			c.Verdict, c.Detail = endpoint.Login, "the client's own, which is not checked"
+			c.Verdict, c.Detail = endpoint.Login, "Claude Code's own login, which is not checked"
 			return c
 		}
 		c.Endpoint = c.target.Endpoint()
@@ -151,7 +153,7 @@ func (l providerChecks) ask(cmd *cobra.Command, env []string, quiet bool) error 
 		}},
 	})
 	if ctx.Err() != nil {
-		return term.WithCode(nil, term.ExitInterrupted)
+		return term.Interrupted()
 	}
 	l.giveUp(result)
 	return nil

@@ -57,7 +57,7 @@ func InstallSlashCommands(out io.Writer, scope settings.Scope, root, program str
 	}
 	for _, c := range slashCommands {
 		if text, err := os.ReadFile(c.path(dir)); err == nil && !isOurSlashCommand(text) {
-			return term.WithHint(fmt.Errorf("%s is there already and is not ours", c.path(dir)), "move it away, then run this again")
+			return term.WithHint(fmt.Errorf("%s exists and was not written by stopgate", c.path(dir)), "move it, then run this again")
 		}
 	}
 	for _, c := range slashCommands {

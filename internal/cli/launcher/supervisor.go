@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -28,10 +29,10 @@ import (
 func NewSupervisor() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "supervisor",
-		Short: "Have a running session's work reviewed, or not",
-		Long: `The supervisor is a second Claude that looks at the work before an agent stops. It
-is on for clients that were started with CCC_SUPERVISOR=1 stopgate claude, and for
-sessions in which a person switched it on.`,
+		Short: "Turn reviews of a session on or off, and show their cost",
+		Long: `The supervisor is a second Claude that reviews the work before an agent stops. It is on
+for sessions that were started with CCC_SUPERVISOR=1 stopgate claude, and for sessions in
+which a person turned it on.`,
 		Example: `  stopgate supervisor status
   stopgate supervisor on --session 0f3a…`,
 	}, newSupervisorSwitch("on", true), newSupervisorSwitch("off", false), newSupervisorStatus())
@@ -40,20 +41,20 @@ sessions in which a person switched it on.`,
 // inSession is the variable by which the client tells its commands their session.
 const inSession = "CLAUDE_CODE_SESSION_ID"
 
-const sessionUsage = "the session's id (default: the session that this runs in)"
+const sessionUsage = "session id, or a prefix of it (default: the session in which the command runs)"
 
 func newSupervisorSwitch(word string, on bool) *cobra.Command {
 	var id string
-	short := "Have the stops of a session reviewed"
+	short := "Turn reviews of a session on"
 	if !on {
-		short = "Let a session stop without a review"
+		short = "Turn reviews of a session off"
 	}
 	cmd := &cobra.Command{
 		Use:   word,
 		Short: short,
-		Long: short + `, however it was started. It holds for that
-session, also when it is resumed, until it is switched again. Inside a client the slash
-commands /supervisor and /supervisoroff do it: stopgate hooks install --slash-commands`,
+		Long: short + `, no matter how it was started. This stays so when the
+session is resumed. Inside Claude Code, the slash commands /supervisor and /supervisoroff
+do the same; install them with: stopgate hooks install --slash-commands`,
 		Example: "  stopgate supervisor " + word + " --session 5d8ff7a1-3c2b-4d1e-9f60-0a2b4c6d8e01",
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,6 +73,7 @@ commands /supervisor and /supervisoroff do it: stopgate hooks install --slash-co
 		},
 	}
 	cmd.Flags().StringVar(&id, "session", "", sessionUsage)
+	term.CompleteFlag(cmd, "session", reviewedSessions)
 	return cmd
 }
 
@@ -108,7 +110,7 @@ func warnUncalled(out io.Writer) {
 	if slices.ContainsFunc(settings.InForce(files), func(e settings.Entry) bool { return e.Event == hook.Stop }) {
 		return
 	}
-	fmt.Fprintln(out, "note: no hook of ours is installed here, so nothing is reviewed: stopgate hooks install")
+	fmt.Fprintln(out, "note: no stopgate hook is installed here, so nothing is reviewed; run: stopgate hooks install")
 }
 
 // findSession is the session that is meant, and where its state lies.
@@ -120,21 +122,30 @@ func findSession(id string) (session string, dir supervisor.Dir, err error) {
 	dir = supervisor.At(path)
 	session = cmp.Or(id, os.Getenv(inSession))
 	if session == "" {
-		return "", dir, term.BadUsage(errors.New("which session? This is not run inside one"), "name it with --session; ids are in: stopgate log")
+		return "", dir, term.BadUsage(errors.New("no session: this does not run inside Claude Code"), "name one with --session; ids are in: stopgate log")
 	}
 	if err := supervisor.CheckSession(session); err != nil {
 		return "", dir, term.BadUsage(err, "ids are in: stopgate log")
 	}
-	return session, dir, nil
+	if id == "" {
+		return session, dir, nil // the client's own word for it
+	}
+
+	state, err := paths.StateDir()
+	if err != nil {
+		return "", dir, err
+	}
+	session, err = here.Session(state, id, reviewedSessions(context.Background())...)
+	return session, dir, err
 }
 
 func newSupervisorStatus() *cobra.Command {
 	var id string
 	cmd := term.Shows(&cobra.Command{
 		Use:   "status",
-		Short: "Show whether a session is reviewed, how often it was and what that cost",
-		Long: `Show whether a session is reviewed, how often it was and what that cost. Outside a
-session and without --session it lists the sessions that were reviewed.`,
+		Short: "Show whether a session is reviewed, and what reviews cost",
+		Long: `Show whether a session is reviewed, the number of its reviews and their cost. Outside a
+session and without --session, list the sessions that were reviewed.`,
 		Example: `  stopgate supervisor status
   stopgate supervisor status --json`,
 		Args: term.NoArgs,
@@ -153,6 +164,7 @@ session and without --session it lists the sessions that were reviewed.`,
 		return readSupervised(dir, session)
 	})
 	cmd.Flags().StringVar(&id, "session", "", sessionUsage)
+	term.CompleteFlag(cmd, "session", reviewedSessions)
 	return cmd
 }
 
@@ -238,7 +250,7 @@ func (s *supervised) Print(out io.Writer) {
 }
 
 func (s *supervised) tally() string {
-	return fmt.Sprintf("%s, %d refused; %d of at most %d in this series", plain.Count(s.Reviews, "review"), s.Refusals, s.Series, s.Limit)
+	return fmt.Sprintf("%s, %d refused; %d of at most %d in the current series", plain.Count(s.Reviews, "review"), s.Refusals, s.Series, s.Limit)
 }
 
 func (s *supervised) verdict(p term.Paint) string {
@@ -251,6 +263,19 @@ func (s *supervised) verdict(p term.Paint) string {
 		text += " …"
 	}
 	return p.Yellow("not complete") + " at " + when + ": " + text
+}
+
+// reviewedSessions are the sessions with a state of the supervisor's, for the shell to complete.
+func reviewedSessions(context.Context) []string {
+	path, err := paths.SupervisorDir(os.Getenv)
+	if err != nil {
+		return nil
+	}
+	ids, err := supervisor.At(path).Sessions()
+	if err != nil {
+		return nil
+	}
+	return ids
 }
 
 type supervisedList []*supervised
@@ -275,7 +300,7 @@ func listSupervised(dir supervisor.Dir) (supervisedList, error) {
 // Print implements term.View.
 func (all supervisedList) Print(out io.Writer) {
 	if len(all) == 0 {
-		fmt.Fprintln(out, "no session was reviewed yet; start one with: CCC_SUPERVISOR=1 stopgate claude")
+		fmt.Fprintln(out, "no reviewed sessions yet; start one with: CCC_SUPERVISOR=1 stopgate claude")
 	}
 	p := term.PaintFor(out)
 	for _, s := range all {

@@ -20,9 +20,9 @@ import (
 func NewAgent(hook *cobra.Command) *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "agent",
-		Short: "Look after agents: those of pipelines, and those that run alone",
-		Long: `Look after the agents that the daemon started: those that work on a step of a pipeline, and
-those that run alone. An id may be cut: its beginning will do.`,
+		Short: "List, attach to, message and stop agents",
+		Long: `List, attach to, message and stop the agents that the daemon started: those that work on a
+step of a pipeline, and those that run alone. An id prefix is enough.`,
 		Example: `  stopgate agent list
   stopgate agent attach 3f9a12bc
   stopgate agent send 3f9a12bc use the staging database`,
@@ -32,17 +32,16 @@ those that run alone. An id may be cut: its beginning will do.`,
 func newAgentList() *cobra.Command {
 	return lists(&cobra.Command{
 		Use:   "list",
-		Short: "List the agents that there are now",
-		Long: `List the agents that there are now, with the pipeline that they work for, or the agent run.
-STATUS is running, starting (its client was not heard of yet), parked (until an error of the API is
-over), waiting (for a person), queued (until there is room for it) or exited. With --all also those
-that ran alone and are at their end.
+		Short: "List agents and their status",
+		Long: `List agents with the pipeline or agent run that they belong to. STATUS is running, starting
+(Claude Code has not called a hook yet), parked (until the model's API works again), waiting (for
+your decision), queued (until another agent ends) or exited. --all adds agent runs that have ended.
 
-Exit code 0: listed. 3: the daemon does not run.`,
+Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate agent list
   stopgate agent list --watch
   stopgate agent list --json | jq -r '.[].id'`,
-	}, "also those that ran alone and are at their end", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+	}, "include agent runs that have ended", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
 		agents, err := p.agents(ctx, all)
 		return agentList(agents, time.Now), err
 	})
@@ -97,7 +96,7 @@ func agentRow(a *daemonapi.Agent) []string {
 
 func agentLines(agents []daemonapi.Agent, now time.Time, p term.Paint, width, height int) []string {
 	if len(agents) == 0 {
-		return []string{term.Cut("no agents", width), p.Faint(term.Cut("see what can be started with: stopgate start", width))}
+		return []string{term.Cut("no agents", width), p.Faint(term.Cut("list what you can start: stopgate start", width))}
 	}
 	head := []string{"ID", "NAME", "OWNER", "STEP", "STATUS", "SIGNAL", "AGE"}
 	costs := slices.ContainsFunc(agents, func(a daemonapi.Agent) bool { return a.USD > 0 })
@@ -129,21 +128,16 @@ func agentTitle(a *daemonapi.Agent) string {
 // the pipeline or agent run that has it, or had it last. One that never had any gives an
 // agent without an id.
 func (p *Plane) findAgent(ctx context.Context, id string) (daemonapi.Agent, error) {
-	if err := checkID(id); err != nil {
-		return daemonapi.Agent{}, err
-	}
-	if !daemonapi.IsOwnerID(id) {
-		if a, err := p.Agent(ctx, id); daemonapi.Code(err) != "not_found" {
-			return a, err
-		}
-	}
-	owner, err := p.resolve(ctx, id)
+	m, err := p.meant(ctx, id)
 	if err != nil {
 		return daemonapi.Agent{}, err
 	}
-	o, err := p.Owner(ctx, owner)
-	if err != nil || o.Agent != nil {
-		return *cmp.Or(o.Agent, &daemonapi.Agent{}), err
+	if m.agent != nil {
+		return *m.agent, nil
+	}
+	o := &m.owner
+	if o.Agent != nil {
+		return *o.Agent, nil
 	}
 	for _, visit := range slices.Backward(o.Steps) {
 		if visit.Agent != "" {
@@ -160,19 +154,17 @@ var errNoAgent = errors.New("it has no agent")
 func (p *Plane) someAgent(ctx context.Context, id string) (daemonapi.Agent, error) {
 	a, err := p.findAgent(ctx, id)
 	if err == nil && a.ID == "" {
-		err = term.WithHint(fmt.Errorf("%s: %w", id, errNoAgent), "see those there are with: stopgate agent list")
+		err = term.WithHint(fmt.Errorf("%s: %w", id, errNoAgent), "list agents with: stopgate agent list")
 	}
 	return a, err
 }
 
-// agentIDs completes the ids of agents.
-func agentIDs() cobra.CompletionFunc {
-	return completing(func(ctx context.Context, p *Plane, _ []string, begun string) (words []string) {
+// agentIDs completes the ids of agents, in at most so many arguments.
+func agentIDs(most int) cobra.CompletionFunc {
+	return completing(most, func(ctx context.Context, p *Plane, _ []string) (words []string) {
 		all, _ := p.Agents(ctx)
 		for i := range all {
-			if strings.HasPrefix(all[i].ID, begun) {
-				words = append(words, shortID(all[i].ID)+"\t"+plain.Line(all[i].Name)+" "+all[i].Status)
-			}
+			words = append(words, shortID(all[i].ID)+"\t"+plain.Line(all[i].Name)+" "+all[i].Status)
 		}
 		return words
 	})

@@ -23,13 +23,13 @@ func newAgentAttach() *cobra.Command {
 	var readOnly bool
 	cmd := &cobra.Command{
 		Use:   "attach ID",
-		Short: "Go to an agent's terminal",
-		Long: `Go to the terminal of an agent, which is a tmux session of its own: see what it does, type to it,
-answer what it asks. Ctrl-b d leaves it, and the agent goes on; inside of a tmux of your own it is
-Ctrl-b Ctrl-b d. With --read-only nothing that you type reaches it.
+		Short: "Attach to an agent's terminal",
+		Long: `Attach to the tmux session in which an agent runs: watch it, type to it, answer its questions.
+Detach with Ctrl-b d (inside your own tmux: Ctrl-b Ctrl-b d); the agent keeps running. With
+--read-only, nothing you type reaches the agent.
 
-Exit code 0: you have left it. 1: the agent has ended, has no terminal, or there is none. 3: this
-is no terminal or an agent's shell, tmux is missing, or the daemon does not run.`,
+Exit code 0: you detached. 1: the agent has ended or has no terminal, or this is an agent's shell.
+2: no such agent. 3: this is not a terminal, tmux is not installed, or the daemon is not running.`,
 		Example: `  stopgate agent attach 3f9a12bc
   stopgate agent attach 3f9a12bc --read-only`,
 		Args: ids(term.OneArg, 1),
@@ -52,9 +52,9 @@ is no terminal or an agent's shell, tmux is missing, or the daemon does not run.
 			}
 			return attach(where, readOnly, os.Environ())
 		},
-		ValidArgsFunction: agentIDs(),
+		ValidArgsFunction: agentIDs(1),
 	}
-	cmd.Flags().BoolVar(&readOnly, "read-only", false, "only look")
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "watch only; ignore what is typed")
 	return cmd
 }
 
@@ -63,8 +63,8 @@ func needsTerminal(cmd *cobra.Command, id string) error {
 	if xterm.IsTerminal(int(os.Stdin.Fd())) && xterm.IsTerminal(int(os.Stdout.Fd())) {
 		return nil
 	}
-	err := fmt.Errorf("%s needs a terminal, and this is none", cmd.CommandPath())
-	return term.CannotRun(err, "see what the agent does with: stopgate agent logs "+id+" -f")
+	err := fmt.Errorf("%s needs a terminal", cmd.CommandPath())
+	return term.CannotRun(err, "follow the agent with: stopgate agent logs "+id+" -f")
 }
 
 // terminalOf is where the agent that somebody means is to be seen. One that has ended has
@@ -74,17 +74,17 @@ func (p *Plane) terminalOf(ctx context.Context, id string) (daemonapi.Terminal, 
 	if err != nil {
 		return daemonapi.Terminal{}, err
 	}
-	logs := "see what it did with: stopgate agent logs " + shortID(a.ID)
+	logs := "see what it did: stopgate agent logs " + shortID(a.ID)
 	switch {
 	case !a.Client:
-		return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s is no client: it has no terminal", agentTitle(&a)), logs)
+		return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s has no terminal: it is not Claude Code", agentTitle(&a)), logs)
 	case a.Status == "queued":
-		return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s is not started yet: it waits until there is room for it", agentTitle(&a)), "see who runs with: stopgate agent list")
+		return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s has not started yet: it is queued until another agent ends", agentTitle(&a)), "list agents with: stopgate agent list")
 	case a.Terminal != nil:
 		server := terminal.Server{Socket: a.Terminal.Socket, Environ: os.Environ()}
 		there, err := server.HasSession(ctx, a.Terminal.Session)
 		if errors.Is(err, terminal.ErrNotInstalled) {
-			return daemonapi.Terminal{}, term.CannotRun(err, "install tmux, or add it to the PATH")
+			return daemonapi.Terminal{}, term.CannotRun(err, "install tmux, or add it to PATH")
 		}
 		if there || err != nil {
 			return *a.Terminal, err
@@ -104,7 +104,7 @@ func (p *Plane) tellLast(a *daemonapi.Agent) {
 	if err != nil || last.Message == "" {
 		return
 	}
-	fmt.Fprintln(p.out, term.PaintFor(p.out).Faint("what it said last:"))
+	fmt.Fprintln(p.out, term.PaintFor(p.out).Faint("its last message:"))
 	for _, line := range term.Wrapped("  ", last.Message, term.WidthOf(p.out)) {
 		fmt.Fprintln(p.out, line)
 	}
@@ -118,7 +118,7 @@ func (p *Plane) tellLast(a *daemonapi.Agent) {
 func attach(where daemonapi.Terminal, readOnly bool, env []string) error {
 	program, found := environ.LookPath(env, "tmux")
 	if !found {
-		return term.CannotRun(terminal.ErrNotInstalled, "install tmux, or add it to the PATH")
+		return term.CannotRun(terminal.ErrNotInstalled, "install tmux, or add it to PATH")
 	}
 	err := become(program, attachArgs(where, readOnly, environ.Get(env, "TMUX") != ""), withoutTmux(env))
 	var coded term.CodeError
@@ -138,7 +138,7 @@ func attachArgs(where daemonapi.Terminal, readOnly, inside bool) []string {
 	if readOnly {
 		args = append(args, "-r")
 	}
-	return append(args, ";", "display-message", leave+" leaves it; the agent goes on")
+	return append(args, ";", "display-message", leave+" detaches; the agent keeps running")
 }
 
 // withoutTmux is an environment in which tmux does not know that it is inside another.

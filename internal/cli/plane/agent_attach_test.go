@@ -15,8 +15,8 @@ func TestAttachArgs(t *testing.T) {
 		readOnly, inside bool
 		want             string
 	}{
-		{false, false, "attach-session|-t|=stopgate-worker-0d9a4d52:|;|display-message|Ctrl-b d leaves it; the agent goes on"},
-		{true, true, "attach-session|-t|=stopgate-worker-0d9a4d52:|-r|;|display-message|Ctrl-b Ctrl-b d leaves it; the agent goes on"},
+		{false, false, "attach-session|-t|=stopgate-worker-0d9a4d52:|;|display-message|Ctrl-b d detaches; the agent keeps running"},
+		{true, true, "attach-session|-t|=stopgate-worker-0d9a4d52:|-r|;|display-message|Ctrl-b Ctrl-b d detaches; the agent keeps running"},
 	} {
 		got := strings.Join(attachArgs(where, test.readOnly, test.inside), "|")
 		want := "-u|-S|/a b/tmux.sock|set-option|-q|-t|=stopgate-worker-0d9a4d52:|display-time|5000|;|" + test.want

@@ -21,13 +21,12 @@ func newAgentLogs() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "logs ID",
-		Short: "Print what an agent said and did",
-		Long: `Print the conversation of an agent that is a client: what it was told (>), what it said, its tools in
-a line each (·), those that failed (✗), the answers it got (<), and what hooks and the client told
-it (!). Of an agent that is a plain process, print what it printed. This works also when the agent
-has ended.
+		Short: "Print an agent's conversation or output",
+		Long: `Print an agent's conversation: prompts (>), messages, tool calls (·), failed tool calls (✗),
+answers it got (<), and notes from hooks and Claude Code (!). For an agent that is not Claude
+Code, print its output. Agents that have ended are included.
 
-Exit code 0: printed. 1: there is no such agent. 3: the daemon does not run.`,
+Exit code 0: printed. 2: no such agent. 3: the daemon is not running.`,
 		Example: `  stopgate agent logs 3f9a12bc
   stopgate agent logs 3f9a12bc --follow`,
 		Args: ids(term.OneArg, 1),
@@ -45,9 +44,9 @@ Exit code 0: printed. 1: there is no such agent. 3: the daemon does not run.`,
 			}
 			return t.print(ctx)
 		}),
-		ValidArgsFunction: agentIDs(),
+		ValidArgsFunction: agentIDs(1),
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as it says more, until it has ended")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the agent ends")
 	return cmd
 }
 
@@ -78,7 +77,7 @@ func newTalk(p *Plane, a daemonapi.Agent) *talk {
 func (t *talk) print(ctx context.Context) error {
 	err := t.more()
 	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(t.errOut, "stopgate: %s has said nothing that is on record; this is the log of what it works for\n", agentTitle(&t.agent))
+		fmt.Fprintf(t.errOut, "stopgate: %s has no conversation yet; this is the log of its pipeline\n", agentTitle(&t.agent))
 		return t.printLog(ctx, t.agent.Owner, false)
 	}
 	return err
@@ -142,7 +141,7 @@ func (t *talk) ask(ctx context.Context) (err error) {
 func (t *talk) more() error {
 	if path := t.path(); path != "" && path != t.follower.Path {
 		if t.follower.Path != "" {
-			fmt.Fprintln(t.out, t.paint.Faint("another conversation"))
+			fmt.Fprintln(t.out, t.paint.Faint("new conversation"))
 		}
 		t.follower = transcript.Follower{Path: path}
 		t.convo = transcript.Conversation{}

@@ -22,28 +22,29 @@ import (
 func NewDaemon() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "daemon",
-		Short: "Look after the process that runs pipelines",
-		Long: `Look after the daemon: the process, one for each user, that runs pipelines and agents. The
-commands that start something start it where it does not run; hooks never do. What it
-started goes on when it ends, and it goes on with that when it runs again.`,
+		Short: "Start, stop and inspect the daemon that runs pipelines",
+		Long: `Start, stop and inspect the daemon: one process per user that runs pipelines and agents.
+Commands that start a pipeline start the daemon too; hooks never do. Commands and agents keep
+running while the daemon is stopped, and it picks them up when it starts again.`,
 		Example: `  stopgate daemon status
   stopgate daemon restart
-  stopgate daemon install     have systemd run it`,
+  stopgate daemon install     # run it under systemd`,
 	}, newDaemonRun(), newDaemonStart(), newDaemonStop(), newDaemonRestart(), newDaemonStatus(),
 		newDaemonInstall(), newDaemonUninstall(), newDaemonBackup())
 }
 
 func newDaemonRun() *cobra.Command {
-	return &cobra.Command{
+	var despite bool
+	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the daemon in the foreground",
-		Long: `Run the daemon in the foreground, for those who start processes themselves. Ctrl-C ends it.
-This process becomes stopgated.
+		Long: `Run the daemon in the foreground, for your own process manager. Ctrl-C stops it. This process
+becomes stopgated.
 
-Exit code 0: it was ended. 1: it could not go on, or another one runs.`,
-		Example:               "  stopgate daemon run",
-		DisableFlagsInUseLine: true,
-		Args:                  term.NoArgs,
+Exit code 0: stopped. 1: it could not run, or another daemon is running.`,
+		Example:           "  stopgate daemon run",
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := newPlane(cmd)
 			if err != nil {
@@ -53,32 +54,45 @@ Exit code 0: it was ended. 1: it could not go on, or another one runs.`,
 			if err != nil {
 				return err
 			}
-			return become(program, []string{"daemon"}, p.daemonEnviron(os.Environ()))
+			p.despite = despite
+			return become(program, p.daemonArgs(), p.daemonEnviron(os.Environ()))
 		},
 	}
+	cmd.Flags().BoolVar(&despite, "despite-damage", false, "start without what is damaged in the store (see stopgate daemon start)")
+	return cmd
 }
 
 func newDaemonStart() *cobra.Command {
-	return asks(&cobra.Command{
+	var despite bool
+	cmd := asks(&cobra.Command{
 		Use:   "start",
 		Short: "Start the daemon in the background",
-		Long: `Start the daemon in the background and wait until it can be asked. One that runs already is
-left alone.
+		Long: `Start the daemon in the background and wait until it is ready. Do nothing if it is running.
 
-Exit code 0: it runs. 3: it could not be started.`,
-		Example: `  stopgate daemon start`,
-		Args:    term.NoArgs,
+The daemon does not start if its store is damaged so that it cannot tell what is missing. Restore a
+backup then. Without one, --despite-damage starts it with what can still be read: pipelines whose
+record is damaged are held, and what was recorded in a damaged part of the store is lost. Before that,
+copy stopgate.db and the files next to it. stopgate daemon status shows what was lost.
+
+Exit code 0: running. 3: it could not be started.`,
+		Example: `  stopgate daemon start
+  stopgate daemon start --despite-damage`,
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(ctx context.Context, p *Plane, _ []string) error {
+		p.despite = despite
 		started, err := p.wake(ctx)
 		if err != nil {
 			return err
 		}
-		word := "runs already"
+		word := "is already running"
 		if started {
 			word = "started"
 		}
 		return p.tellRunning(ctx, word)
 	})
+	cmd.Flags().BoolVar(&despite, "despite-damage", false, "start without what is damaged in the store")
+	return cmd
 }
 
 // tellRunning says which daemon runs.
@@ -94,17 +108,18 @@ func newDaemonStop() *cobra.Command {
 	var kill bool
 	cmd := &cobra.Command{
 		Use:   "stop",
-		Short: "End the daemon",
-		Long: `End the daemon and wait until it has ended. The commands and agents that it started go on;
-with --kill they are ended too, and their pipelines see to that when the daemon runs again.
-The daemon's own agents may not do it.
+		Short: "Stop the daemon",
+		Long: `Stop the daemon and wait until it has stopped. Commands and agents that it started keep running;
+with --kill they are killed too, and their pipelines handle that when the daemon starts again.
+The daemon's own agents cannot run this command.
 
-Exit code 0: it does not run, also where it did not before. 3: it has not ended, or, with
---kill, what it started has not; or this is an agent's shell.`,
+Exit code 0: not running, or it was not running before. 1: this is an agent's shell. 3: the daemon
+has not stopped, or with --kill something it started still runs.`,
 		Example: `  stopgate daemon stop
   stopgate daemon stop --kill`,
-		Args:    term.NoArgs,
-		PreRunE: notForAgents,
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		PreRunE:           notForAgents,
 		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
 			stopped, err := p.Halt(ctx, kill)
 			if err != nil {
@@ -118,21 +133,22 @@ Exit code 0: it does not run, also where it did not before. 3: it has not ended,
 			return err
 		}),
 	}
-	cmd.Flags().BoolVar(&kill, "kill", false, "end what it started as well")
+	cmd.Flags().BoolVar(&kill, "kill", false, "also kill the commands and agents it started")
 	return cmd
 }
 
 func newDaemonRestart() *cobra.Command {
 	return &cobra.Command{
 		Use:   "restart",
-		Short: "End the daemon and start it again",
-		Long: `End the daemon and start it again, as after an update. What it started goes on meanwhile.
-The daemon's own agents may not do it.
+		Short: "Stop and start the daemon",
+		Long: `Stop the daemon and start it again, for example after an update. Commands and agents keep
+running. The daemon's own agents cannot run this command.
 
-Exit code 0: it runs. 3: it has not ended, or could not be started; or this is an agent's shell.`,
+Exit code 0: running. 1: this is an agent's shell. 3: it did not stop or could not be started.`,
 		Example:               "  stopgate daemon restart",
 		DisableFlagsInUseLine: true,
 		Args:                  term.NoArgs,
+		ValidArgsFunction:     cobra.NoFileCompletions,
 		PreRunE:               notForAgents,
 		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
 			if _, err := p.Halt(ctx, false); err != nil {
@@ -149,14 +165,14 @@ Exit code 0: it runs. 3: it has not ended, or could not be started; or this is a
 func newDaemonStatus() *cobra.Command {
 	return asks(&cobra.Command{
 		Use:   "status",
-		Short: "Show how the daemon is",
-		Long: `Show whether the daemon runs, what it has under way, and what keeps it from its work.
+		Short: "Show the daemon's status",
+		Long: `Show whether the daemon is running, what it runs, and its problems.
 
-Exit code 0: it runs. 1: it runs, and something keeps it from its work. 3: it does not run, or
-cannot be asked yet.`,
+Exit code 0: running. 1: running, with problems. 3: not running, or not ready yet.`,
 		Example: `  stopgate daemon status
   stopgate daemon status --json | jq .pipelines`,
-		Args: term.NoArgs,
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(ctx context.Context, p *Plane, _ []string) error {
 		status, err := p.StatusSoon(ctx)
 		switch {
@@ -195,7 +211,7 @@ func (s runningStatus) Failure() error { return term.FailedIf(len(s.Trouble) > 0
 func (p *Plane) tellDown() error {
 	state, text, hint := "not_running", "not running", "start it with: stopgate daemon start"
 	if held, _ := p.held(); held { // else it cannot be running
-		state, text, hint = "not_ready", "not ready: it starts or ends"+p.holder(), "wait for it with: stopgate daemon start"
+		state, text, hint = "not_ready", "not ready: it is starting or stopping"+p.holder(), "wait for it with: stopgate daemon start"
 	}
 	_ = p.tell(map[string]string{"status": state}, text) // the exit code says it, too
 	if !p.asJSON {
@@ -217,33 +233,33 @@ func (s runningStatus) Print(out io.Writer) {
 		agents += fmt.Sprintf(", %d queued", s.Queued)
 	}
 	row("agents", agents)
-	decisions := plain.Count(s.Decisions, "decision") + " to make"
+	decisions := plain.Count(s.Decisions, "decision") + " to answer"
 	if s.Decisions > 0 {
 		decisions = p.Yellow(decisions) + "  " + p.Faint("→ stopgate decision list")
 	}
 	row("decisions", decisions)
-	row("store", fmt.Sprintf("%s, at position %d", term.Shown(s.Store), s.Events))
+	row("store", fmt.Sprintf("%s, at event %d", term.Shown(s.Store), s.Events))
 	for _, trouble := range s.Trouble {
-		row("trouble", p.Red(plain.Line(trouble)))
+		row("problem", p.Red(plain.Line(trouble)))
 	}
 }
 
 // countsLine names those that there are.
 func countsLine(c daemonapi.Counts) string {
 	return cmp.Or(term.Tally(
-		[]string{ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled},
-		[]int{c.Running, c.Waiting, c.Done, c.Failed, c.Cancelled},
+		[]string{ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld},
+		[]int{c.Running, c.Waiting, c.Done, c.Failed, c.Cancelled, c.Held},
 	), "none")
 }
 
 func newDaemonBackup() *cobra.Command {
 	return asks(&cobra.Command{
 		Use:   "backup FILE",
-		Short: "Copy the daemon's store while it runs",
-		Long: `Copy everything that the daemon knows into one new file, while it goes on. To go back to it,
-stop the daemon and put the file in the store's place.
+		Short: "Back up the daemon's store",
+		Long: `Copy the daemon's store to a new file while the daemon runs. To restore it, stop the daemon and
+replace the store with the copy.
 
-Exit code 0: the copy is complete and on disk. 1: there is none. 3: the daemon does not run.`,
+Exit code 0: the copy is complete and on disk. 1: the copy failed. 3: the daemon is not running.`,
 		Example: `  stopgate daemon backup stopgate-backup.db`,
 		Args:    term.OneArg,
 	}, func(ctx context.Context, p *Plane, args []string) error {
@@ -252,10 +268,10 @@ Exit code 0: the copy is complete and on disk. 1: there is none. 3: the daemon d
 			return err
 		}
 		if _, err := os.Lstat(path); err == nil {
-			return term.WithHint(fmt.Errorf("%s exists already", term.Shown(path)), "a backup never takes the place of another file: name a new one")
+			return term.WithHint(fmt.Errorf("%s already exists", term.Shown(path)), "a backup does not overwrite files; choose another name")
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-			return term.WithHint(fmt.Errorf("%s is no directory", term.Shown(filepath.Dir(path))), "make it first, or name another place")
+			return term.WithHint(fmt.Errorf("%s is not a directory", term.Shown(filepath.Dir(path))), "create it first, or choose another path")
 		}
 		if err := p.Backup(ctx, path); err != nil {
 			return p.noBackup(ctx, err)
@@ -276,23 +292,10 @@ func (p *Plane) noBackup(ctx context.Context, err error) error {
 func (p *Plane) tellBackup(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("the daemon says that it made the backup, but: %w", err)
+		return fmt.Errorf("the daemon reported a backup that cannot be read: %w", err)
 	}
 	return p.tell(struct {
 		Path string `json:"path"`
 		Size int64  `json:"size"`
-	}{path, info.Size()}, "saved "+bytesOf(info.Size())+" in "+term.Shown(path))
-}
-
-// bytesOf is a size in words.
-func bytesOf(n int64) string {
-	switch {
-	case n < 1<<10:
-		return strconv.FormatInt(n, 10) + " bytes"
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	}{path, info.Size()}, "saved "+plain.Size(info.Size())+" in "+term.Shown(path))
 }

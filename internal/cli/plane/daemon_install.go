@@ -29,19 +29,20 @@ func newDaemonInstall() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Have systemd run the daemon",
-		Long: `Write a unit for the user's systemd, enable it and start it: the daemon then runs from login
-on, and again after a crash. A daemon that runs already makes room. The unit carries the PATH
-of now, because the commands of runbooks are looked for there.
+		Short: "Install a systemd unit for the daemon",
+		Long: `Write, enable and start a systemd user unit: the daemon then starts at login and restarts after
+a crash. A running daemon is stopped first. The unit contains the current PATH, in which the
+commands of runbooks are looked up.
 
-Exit code 0: installed, or it was already. 1: the unit was edited by somebody; --force puts
-ours in its place. 3: systemd could not be told.`,
+Exit code 0: installed, or already installed. 1: the unit was edited; --force overwrites it.
+3: systemd is not available.`,
 		Example: `  stopgate daemon install
   systemctl --user status stopgated`,
-		Args: term.NoArgs,
-		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error { return p.install(ctx, force) }),
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              Asking(func(ctx context.Context, p *Plane, _ []string) error { return p.install(ctx, force) }),
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also where somebody edited the unit")
+	cmd.Flags().BoolVar(&force, "force", false, "even if the unit was edited")
 	return cmd
 }
 
@@ -49,17 +50,18 @@ func newDaemonUninstall() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Have systemd run the daemon no more",
-		Long: `Stop the daemon's systemd unit, disable it and remove its file. What the daemon started goes
-on, and so do pipelines when the daemon runs again.
+		Short: "Remove the systemd unit",
+		Long: `Stop and disable the daemon's systemd unit, and remove its file. Commands and agents keep
+running; pipelines continue when the daemon starts again.
 
-Exit code 0: it is gone, also where it was not there. 1: the unit was edited by somebody;
---force removes it all the same. 3: systemd could not be told.`,
-		Example: `  stopgate daemon uninstall`,
-		Args:    term.NoArgs,
-		RunE:    Asking(func(ctx context.Context, p *Plane, _ []string) error { return p.Uninstall(ctx, force) }),
+Exit code 0: removed, or not installed. 1: the unit was edited; --force removes it anyway.
+3: systemd is not available.`,
+		Example:           `  stopgate daemon uninstall`,
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              Asking(func(ctx context.Context, p *Plane, _ []string) error { return p.Uninstall(ctx, force) }),
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also where somebody edited the unit")
+	cmd.Flags().BoolVar(&force, "force", false, "even if the unit was edited")
 	return cmd
 }
 
@@ -77,7 +79,7 @@ func (p *Plane) install(ctx context.Context, force bool) error {
 		return err
 	}
 	if old == unit {
-		fmt.Fprintf(p.out, "%s is there already\n", term.Shown(path))
+		fmt.Fprintf(p.out, "%s is already installed\n", term.Shown(path))
 	} else {
 		if err := atomicfile.Write(path, []byte(unit), 0o644); err != nil {
 			return err
@@ -85,7 +87,7 @@ func (p *Plane) install(ctx context.Context, force bool) error {
 		fmt.Fprintf(p.out, "wrote %s\n", term.Shown(path))
 	}
 	if old == unit && systemctl(ctx, "is-active", "--quiet", unitName) == nil {
-		fmt.Fprintln(p.out, "the daemon runs by it")
+		fmt.Fprintln(p.out, "the daemon is running under systemd")
 		return nil
 	}
 	if !hasSystemctl() {
@@ -93,13 +95,13 @@ func (p *Plane) install(ctx context.Context, force bool) error {
 	}
 	// The daemon that runs makes room only for one that systemd can start.
 	if err := systemctl(ctx, "show-environment"); err != nil {
-		hint := "nothing else was changed; once systemd runs for this user: systemctl --user daemon-reload, stopgate daemon stop, systemctl --user enable --now " + unitName
-		return term.CannotRun(fmt.Errorf("systemd cannot be asked to run anything for this user: %w", err), hint)
+		hint := "nothing else was changed; once systemd runs for this user, run: systemctl --user daemon-reload, stopgate daemon stop, systemctl --user enable --now " + unitName
+		return term.CannotRun(fmt.Errorf("systemd does not run for this user: %w", err), hint)
 	}
 	if stopped, err := p.Halt(ctx, false); err != nil {
 		return err
 	} else if stopped {
-		fmt.Fprintln(p.out, "stopped the daemon that ran without it")
+		fmt.Fprintln(p.out, "stopped the daemon that ran without systemd")
 	}
 	return p.tellSystemd(ctx, []string{"daemon-reload"}, []string{"enable", "--now", unitName})
 }
@@ -114,7 +116,7 @@ func (p *Plane) Uninstall(ctx context.Context, force bool) error {
 		return err
 	}
 	if old == "" {
-		fmt.Fprintf(p.out, "there is no %s\n", term.Shown(path))
+		fmt.Fprintf(p.out, "%s is not installed\n", term.Shown(path))
 		return nil
 	}
 	if !hasSystemctl() {
@@ -161,7 +163,7 @@ func ourUnit() (string, error) {
 // started is to go on.
 func unitText(program string, env map[string]string) (string, error) {
 	if strings.ContainsFunc(program+env["PATH"]+env["STOPGATE_STATE_DIR"], func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", errors.New("a path with a control character cannot stand in a unit of systemd")
+		return "", errors.New("a systemd unit cannot contain a path with a control character")
 	}
 	var b strings.Builder
 	b.WriteString("[Unit]\nDescription=stopgate: runs pipelines and agents\n\n[Service]\n")
@@ -198,7 +200,7 @@ func readUnit(path string, force bool) (string, error) {
 	}
 	_, rest, _ := strings.Cut(string(text), "\n")
 	if !force && string(text) != unitHead(rest)+rest {
-		return "", term.WithHint(fmt.Errorf("%s was edited, or written by somebody else", term.Shown(path)), "to do it all the same, add: --force")
+		return "", term.WithHint(fmt.Errorf("%s was edited, or was not written by stopgate", term.Shown(path)), "to overwrite or remove it anyway, add: --force")
 	}
 	return string(text), nil
 }
@@ -222,7 +224,7 @@ func (p *Plane) tellSystemd(ctx context.Context, all ...[]string) error {
 	for _, args := range all {
 		line := "systemctl --user " + strings.Join(args, " ")
 		if err := systemctl(ctx, args...); err != nil {
-			return term.CannotRun(fmt.Errorf("%s: %w", line, err), "once systemd runs for this user, do it by hand")
+			return term.CannotRun(fmt.Errorf("%s: %w", line, err), "run it again once systemd runs for this user")
 		}
 		fmt.Fprintf(p.out, "ran %s\n", line)
 	}
@@ -231,9 +233,9 @@ func (p *Plane) tellSystemd(ctx context.Context, all ...[]string) error {
 
 // byHand says what to do where there is no systemctl.
 func (p *Plane) byHand(what string) error {
-	fmt.Fprintf(p.errOut, "stopgate: there is no systemctl here; where systemd is, run: systemctl --user daemon-reload\n")
+	fmt.Fprintf(p.errOut, "stopgate: systemctl was not found; on a machine with systemd, run: systemctl --user daemon-reload\n")
 	if what != "daemon-reload" {
-		fmt.Fprintf(p.errOut, "and then: systemctl --user %s %s\n", what, unitName)
+		fmt.Fprintf(p.errOut, "then run: systemctl --user %s %s\n", what, unitName)
 	}
 	return nil
 }
@@ -303,7 +305,7 @@ func UnitPath(getenv func(string) string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		home := getenv("HOME")
 		if home == "" {
-			return "", errors.New("no place for the unit: set HOME")
+			return "", errors.New("cannot find the directory for systemd units: HOME is not set")
 		}
 		dir = filepath.Join(home, ".config")
 	}

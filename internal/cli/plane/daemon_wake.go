@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/logfile"
@@ -36,7 +37,7 @@ const startPatience = 2 * time.Minute
 // wake starts the daemon where there is none, and reports whether it did.
 func (p *Plane) wake(ctx context.Context) (started bool, err error) {
 	if err := daemonapi.CheckSocket(daemonapi.Socket(p.stateDir)); err != nil {
-		return false, term.CannotRun(err, "a shorter one can be had with: export STOPGATE_STATE_DIR=$HOME/.stopgate")
+		return false, term.CannotRun(err, "use a shorter path: export STOPGATE_STATE_DIR=$HOME/.stopgate")
 	}
 	switch _, err := p.Version(ctx); {
 	case errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission):
@@ -53,11 +54,11 @@ func (p *Plane) wake(ctx context.Context) (started bool, err error) {
 	if running, _, err := p.settle(ctx, startPatience); running != nil || err != nil {
 		return false, err
 	}
-	if hasUnit(os.Getenv) {
+	if hasUnit(os.Getenv) && !p.despite { // the unit has no such flag; its next start needs none
 		if hasManager(ctx) {
 			return true, p.launchUnit(ctx)
 		}
-		fmt.Fprintln(p.errOut, "stopgate: systemd cannot be asked here, so the daemon is started without it")
+		fmt.Fprintln(p.errOut, "stopgate: systemd is not available here; starting the daemon without it")
 	}
 	return true, p.launch(ctx)
 }
@@ -67,7 +68,7 @@ func (p *Plane) noPlace(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	hint := "its files are to be in " + term.Shown(p.stateDir) + "; another directory can be named by STOPGATE_STATE_DIR"
+	hint := "its state directory is " + term.Shown(p.stateDir) + "; set STOPGATE_STATE_DIR to use another one"
 	return term.CannotRun(fmt.Errorf("the daemon cannot be started: %w", err), hint)
 }
 
@@ -75,7 +76,7 @@ func (p *Plane) noPlace(ctx context.Context, err error) error {
 func (p *Plane) hung() error {
 	hint := "its log is " + filepath.Join(p.stateDir, "logs", daemonLog)
 	if pid := p.holderPID(); pid > 0 {
-		hint = fmt.Sprintf("if it was halted, let it go on with: kill -CONT %[1]d\nelse end it with: kill %[1]d, or at last: kill -KILL %[1]d; then: stopgate daemon start\n%[2]s", pid, hint)
+		hint = fmt.Sprintf("if it is suspended, continue it with: kill -CONT %[1]d\notherwise stop it with: kill %[1]d (or kill -KILL %[1]d), then: stopgate daemon start\n%[2]s", pid, hint)
 	}
 	return term.CannotRun(fmt.Errorf("the daemon%s does not answer", p.holder()), hint)
 }
@@ -107,7 +108,7 @@ func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *da
 			if ctx.Err() != nil {
 				return nil, was, ctx.Err()
 			}
-			return nil, was, term.CannotRun(fmt.Errorf("a daemon%s has neither ended nor answered for %s", p.holder(), plain.Duration(patience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
+			return nil, was, term.CannotRun(fmt.Errorf("a daemon%s has neither answered nor stopped within %s", p.holder(), plain.Duration(patience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
 		case <-time.After(pause):
 		}
 	}
@@ -116,6 +117,23 @@ func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *da
 // held reports whether a daemon has the state directory, also one that cannot be asked.
 // A daemon that starts has the patience for those who look.
 func (p *Plane) held() (bool, error) { return lockfile.Held(p.lockPath()) }
+
+// remains says what is left of a daemon that does not answer and has not stopped as it should;
+// "" where none is expected to run.
+func (p *Plane) remains() string {
+	held, err := p.held()
+	switch {
+	case err != nil:
+		return ": " + err.Error()
+	case held:
+		return " yet: it is starting or stopping" + p.holder()
+	case disk.Exists(daemonapi.Socket(p.stateDir)):
+		return ": it was killed or has crashed, and left its socket behind"
+	case p.leftRunning():
+		return ", but commands that it started still run"
+	}
+	return ""
+}
 
 // lockPath is held by a daemon for as long as it lives.
 func (p *Plane) lockPath() string { return filepath.Join(p.stateDir, "daemon.lock") }
@@ -146,7 +164,7 @@ func (p *Plane) launch(ctx context.Context) error {
 		return p.noPlace(ctx, err)
 	}
 	defer log.Close()
-	ready, ended, err := startDaemon(program, p.daemonEnviron(os.Environ()), log)
+	ready, ended, err := startDaemon(program, p.daemonArgs(), p.daemonEnviron(os.Environ()), log)
 	if err != nil {
 		return term.WithCode(err, term.ExitCouldNotRun)
 	}
@@ -158,6 +176,14 @@ func (p *Plane) launch(ctx context.Context) error {
 		_ = ready.SetReadDeadline(time.Now()) // it is closed, or ends the reading
 	}()
 	return p.readReady(ctx, ready, ended, log.Name())
+}
+
+// daemonArgs are the arguments of stopgated.
+func (p *Plane) daemonArgs() []string {
+	if p.despite {
+		return []string{"daemon", "--despite-damage"}
+	}
+	return []string{"daemon"}
 }
 
 // daemonEnviron is the environment of the daemon, which may stand elsewhere: where the
@@ -192,7 +218,7 @@ func (p *Plane) readReady(ctx context.Context, ready io.Reader, ended func() str
 	case ctx.Err() != nil:
 		err = fmt.Errorf("the daemon was not ready after %s", plain.Duration(startPatience))
 	default:
-		err = fmt.Errorf("the daemon ended before it was ready (%s)%s", ended(), lastWords(log))
+		err = fmt.Errorf("the daemon exited before it was ready (%s)%s", ended(), lastWords(log))
 	}
 	return term.CannotRun(err, hint)
 }
@@ -234,7 +260,7 @@ func (p *Plane) Halt(ctx context.Context, kill bool) (stopped bool, err error) {
 	case err != nil || !was:
 		return false, err
 	case running == nil && kill:
-		return true, mayGoOn("the daemon was ending already, so that what it started goes on")
+		return true, mayGoOn("the daemon was already stopping, so the commands and agents that it started keep running")
 	case running == nil:
 		return true, nil
 	}
@@ -267,7 +293,7 @@ func (p *Plane) awaitEnd(ctx context.Context, pid int) error {
 			return nil
 		}
 		if time.Now().After(end) {
-			return term.CannotRun(fmt.Errorf("the daemon (process %d) has not ended after %s", pid, plain.Duration(stopPatience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
+			return term.CannotRun(fmt.Errorf("the daemon (process %d) has not stopped after %s", pid, plain.Duration(stopPatience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
 		}
 	}
 }
@@ -286,12 +312,12 @@ func (p *Plane) left(answer error, kill bool) error {
 	case errors.As(answer, &refusal):
 		return term.WithCode(explainRefusal(refusal, p.Skew()), term.ExitCouldNotRun)
 	case answer != nil && kill:
-		return mayGoOn("the daemon ended before it said whether what it started has")
+		return mayGoOn("the daemon stopped before it reported whether its commands and agents have ended")
 	}
 	return nil
 }
 
 func mayGoOn(why string) error {
-	hint := "to end what goes on: stopgate daemon start, then stopgate daemon stop --kill"
+	hint := "to kill what still runs: stopgate daemon start, then stopgate daemon stop --kill"
 	return term.CannotRun(errors.New(why), hint)
 }

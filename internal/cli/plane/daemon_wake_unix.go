@@ -10,13 +10,13 @@ import (
 
 // startDaemon starts the daemon in a session of its own. It says on ready when it can be
 // asked; ended waits for its end and says how it was.
-func startDaemon(program string, env []string, log *os.File) (ready *os.File, ended func() string, err error) {
+func startDaemon(program string, args, env []string, log *os.File) (ready *os.File, ended func() string, err error) {
 	ready, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer theirs.Close()
-	cmd := exec.Command(program, "daemon")
+	cmd := exec.Command(program, args...)
 	cmd.Dir = "/" // no file system is kept from being unmounted
 	cmd.Env = append(env, "STOPGATED_READY_FD=3")
 	cmd.Stdout, cmd.Stderr = log, log

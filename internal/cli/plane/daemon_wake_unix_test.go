@@ -80,7 +80,7 @@ func TestLeft(t *testing.T) {
 	}{
 		{nil, true, ""},
 		{daemonapi.ErrCut, false, ""},
-		{daemonapi.ErrCut, true, "the daemon ended before it said whether what it started has"},
+		{daemonapi.ErrCut, true, "the daemon stopped before it reported whether its commands and agents have ended"},
 		{refusal, true, "1 command may go on"},
 	} {
 		err := p.left(test.told, test.kill)

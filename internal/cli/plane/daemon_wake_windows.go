@@ -9,8 +9,8 @@ import (
 )
 
 // startDaemon cannot hand a pipe to a process that outlives this one.
-func startDaemon(string, []string, *os.File) (ready *os.File, ended func() string, err error) {
-	return nil, nil, term.WithHint(errors.New("the daemon cannot be started in the background on this system"), "run it with: stopgate daemon run")
+func startDaemon(string, []string, []string, *os.File) (ready *os.File, ended func() string, err error) {
+	return nil, nil, term.WithHint(errors.New("the daemon cannot be started in the background on this system"), "run it in the foreground with: stopgate daemon run")
 }
 
 // become runs another program in place of this one.

@@ -23,9 +23,9 @@ import (
 func NewDecision() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "decision",
-		Short: "Decide what pipelines and agents wait for",
-		Long: `Decide what a pipeline or an agent waits for. An id may be cut: its beginning will do.
-Answering moves the pipeline on; nothing else has to be done.`,
+		Short: "List and answer the decisions that pipelines wait for",
+		Long: `List, show and answer the decisions that pipelines and agents wait for. The pipeline continues
+as soon as you answer. An id prefix is enough.`,
 		Example: `  stopgate decision list
   stopgate decision answer 9f8e7d6c retry`,
 	}, newDecisionList(), newDecisionShow(), newDecisionAnswer())
@@ -34,15 +34,15 @@ Answering moves the pipeline on; nothing else has to be done.`,
 func newDecisionList() *cobra.Command {
 	return lists(&cobra.Command{
 		Use:   "list",
-		Short: "List the decisions that somebody has to make",
-		Long: `List the decisions that somebody has to make: how long they have waited, what led to them,
-and how to answer. With --all also those that are settled.
+		Short: "List open decisions",
+		Long: `List open decisions: how long each has waited, what it is about, and its answers. --all adds
+decisions that are already settled.
 
-Exit code 0: listed. 3: the daemon does not run.`,
+Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate decision list
   stopgate decision list --watch
   stopgate decision list --json | jq -r '.[].id'`,
-	}, "also those that are settled", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+	}, "include settled decisions", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
 		decisions, err := p.decisions(ctx, all)
 		return decisionList(decisions, time.Now), err
 	})
@@ -64,42 +64,29 @@ func (p *Plane) decisions(ctx context.Context, all bool) ([]daemonapi.Decision, 
 	return list, err
 }
 
-// findDecision finds the decision that somebody means by an id or the beginning of one.
+// findDecision finds the decision that an id, or a prefix of one, stands for.
 func (p *Plane) findDecision(ctx context.Context, id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
-	if daemonapi.IsOwnerID(id) {
-		return id, nil
-	}
 	d, err := p.Decision(ctx, id)
-	found := map[string]string{}
 	switch daemonapi.Code(err) {
 	case "conflict":
-		var all []daemonapi.Decision
-		if all, err = p.decisions(ctx, true); err != nil {
-			return "", err
-		}
-		for i := range all {
-			if strings.HasPrefix(all[i].ID, id) {
-				found[all[i].ID] = decisionAbout(&all[i])
-			}
-		}
+		return "", term.Ambiguous(id, candidates(err))
 	case "not_found":
-	default:
-		return d.ID, err
+		return "", term.Unknown("decision", id, "list decisions with: stopgate decision list --all")
 	}
-	return onlyOne(id, found, "decision", "see those there are with: stopgate decision list --all")
+	return d.ID, err
 }
 
 func newDecisionShow() *cobra.Command {
 	return asks(&cobra.Command{
 		Use:   "show ID",
-		Short: "Show a decision: what it is about, and how to answer it",
-		Long: `Show what a decision is about: what the agent said last, what it changed and what it cost, which
-gates are red, what is asked, and the commands that answer it; or how it was settled.
+		Short: "Show a decision and how to answer it",
+		Long: `Show a decision: the agent's last message, its changes and cost, failed gates, the question, and
+the commands that answer it; or how it was settled.
 
-Exit code 0: shown. 1: there is none. 3: the daemon does not run.`,
+Exit code 0: shown. 2: no such decision. 3: the daemon is not running.`,
 		Example:           `  stopgate decision show 9f8e7d6c`,
 		Args:              term.OneArg,
 		ValidArgsFunction: decisionIDs(false),
@@ -125,14 +112,14 @@ func newDecisionAnswer() *cobra.Command {
 		Use:     "answer ID [ANSWER…]",
 		Aliases: []string{"resolve"},
 		Short:   "Answer a decision",
-		Long: `Answer a decision with one of its options, by name or number, or with words for the agent, or
-both. Where an agent asks several questions, give an answer for each: a choice by its label or
-number, several with commas between where that is allowed, or words of your own.
+		Long: `Answer a decision with one of its options (by name or number), with a message for the agent, or
+with both. If an agent asks several questions, give one answer per question: the label or number
+of a choice (comma-separated where several are allowed), or free text.
 
-An agent is refused: it must not decide about its own work.
+Agents cannot run this command: they must not decide about their own work.
 
-Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no such option.
-3: the daemon could not be started, or this is an agent's shell.`,
+Exit code 0: answered. 1: it is already settled, or this is an agent's shell. 2: no such decision
+or option. 3: the daemon could not be started.`,
 		Example: `  stopgate decision answer 9f8e7d6c done
   stopgate decision answer 9f8e7d6c 1,3 "only on Mondays"
   stopgate decision answer 9f8e7d6c -m "use the staging database"`,
@@ -148,7 +135,7 @@ Exit code 0: answered. 1: it is settled already, or there is none. 2: it has no 
 		}
 		return p.answer(ctx, args[0], answer)
 	})
-	cmd.Flags().StringVarP(&message, "message", "m", "", "words for the agent")
+	cmd.Flags().StringVarP(&message, "message", "m", "", "a message for the agent")
 	return cmd
 }
 
@@ -174,8 +161,8 @@ func refused(cmd *cobra.Command, marker string) error {
 	if marker == "" {
 		return nil
 	}
-	err := fmt.Errorf("%s is for people, and this is an agent's shell (%s is set)", cmd.CommandPath(), marker)
-	return term.CannotRun(err, "a person does it in a terminal of their own; an agent says what it needs with: stopgate emit agent:signal")
+	err := fmt.Errorf("agents cannot run %s (this is an agent's shell: %s is set)", cmd.CommandPath(), marker)
+	return term.WithHint(err, "run it in your own terminal; an agent asks for it with: stopgate emit agent:signal")
 }
 
 func (p *Plane) answer(ctx context.Context, arg string, answer daemonapi.Answer) error {
@@ -188,13 +175,13 @@ func (p *Plane) answer(ctx context.Context, arg string, answer daemonapi.Answer)
 		if err != nil {
 			return err
 		}
-		return term.BadUsage(errors.New("there is no answer"), strings.Join(answers(&d), "\n"))
+		return term.BadUsage(errors.New("the answer is missing"), strings.Join(answers(&d), "\n"))
 	}
 	d, err := insist(ctx, p, func() (daemonapi.Decision, error) { return p.Answer(ctx, id, answer) })
 	if err != nil {
 		return err
 	}
-	return p.tell(d, "decision "+shortID(d.ID)+" answered: "+cmp.Or(plain.Line(d.Chosen), plain.Line(strings.Join(d.Answers, "; ")), plain.Line(answer.Option), "your words"))
+	return p.tell(d, "decision "+shortID(d.ID)+" answered: "+cmp.Or(plain.Line(d.Chosen), plain.Line(strings.Join(d.Answers, "; ")), plain.Line(answer.Option), "your message"))
 }
 
 // decisionAbout is what a decision is about: "build, step test (idle)".
@@ -230,7 +217,7 @@ func decisionState(d *daemonapi.Decision) string {
 
 func decisionRows(decisions []daemonapi.Decision, now time.Time, p term.Paint, width, height int) []string {
 	if len(decisions) == 0 {
-		return []string{term.Cut("no decisions to make", width)}
+		return []string{term.Cut("no open decisions", width)}
 	}
 	rows := [][]string{{"ID", "AGE", "SOURCE", "OF", "STEP", "ANSWERS", "WHAT"}}
 	for i := range decisions {
@@ -243,7 +230,7 @@ func decisionRows(decisions []daemonapi.Decision, now time.Time, p term.Paint, w
 		}
 		return text
 	}))
-	hint := p.Faint(term.Cut("see one with: stopgate decision show ID", width))
+	hint := p.Faint(term.Cut("show one with: stopgate decision show ID", width))
 	return append(term.Fit(lines, max(1, height-1)), hint)
 }
 
@@ -272,15 +259,19 @@ func decisionTable(rows [][]string, width int, colour func(row, column int, text
 // decisionIDs completes the ids of open decisions, and then their options where these are asked
 // for.
 func decisionIDs(options bool) cobra.CompletionFunc {
-	return completing(func(ctx context.Context, p *Plane, args []string, begun string) (words []string) {
+	most := 1
+	if options {
+		most = math.MaxInt
+	}
+	return completing(most, func(ctx context.Context, p *Plane, typed []string) (words []string) {
 		open, _ := p.decisions(ctx, false)
 		for i := range open {
 			d := &open[i]
 			switch {
-			case len(args) == 0 && strings.HasPrefix(d.ID, begun):
+			case len(typed) == 0:
 				words = append(words, shortID(d.ID)+"\t"+decisionAbout(d))
-			case len(args) > 0 && options && strings.HasPrefix(d.ID, args[0]):
-				words = append(words, possible(d, len(args)-1)...)
+			case strings.HasPrefix(d.ID, typed[0]):
+				words = append(words, possible(d, len(typed)-1)...)
 			}
 		}
 		return words

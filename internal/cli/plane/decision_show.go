@@ -69,17 +69,22 @@ func (s *decisionShow) details() (lines []string) {
 		}
 		lines = append(lines, "", s.paint.Faint(term.Cut(title, s.width)))
 		if before := len(text) - most; before > 0 && s.width < 1<<20 { // what is said last says most
-			lines = append(lines, s.paint.Faint(fmt.Sprintf("  … %s before", plain.Count(before, "line"))))
+			lines = append(lines, s.paint.Faint(fmt.Sprintf("  … %s more above", plain.Count(before, "line"))))
 			text = text[before:]
 		}
 		lines = append(lines, text...)
 	}
 	const most = 30 // lines on a terminal
 	if words := strings.TrimSpace(s.Details.LastMessage); words != "" {
-		part("what the agent said last", term.Wrapped("  ", words, s.width), most)
+		part("the agent's last message", term.Wrapped("  ", words, s.width), most)
 	}
-	part("what has changed and is not committed", s.each(s.Details.Changes), most)
-	part("red gates", s.each(s.Details.Gates), most)
+	if w := s.Details.Workspace; w != nil {
+		part("workspace", s.each([]string{w.Path + ", branch " + w.Branch}), most)
+		part("commits since "+plain.Line(w.Base), s.each(s.Details.Commits), most)
+		part("changes since "+plain.Line(w.Base), s.each(s.Details.Diff), most)
+	}
+	part("uncommitted changes", s.each(s.Details.Changes), most)
+	part("failed gates", s.each(s.Details.Gates), most)
 	return lines
 }
 
@@ -99,7 +104,7 @@ func (s *decisionShow) facts() (lines []string) {
 		if text := spent(d.USD, d.Tokens); text != "" {
 			fact("spent", text)
 		}
-		fact("worked", term.Elapsed(time.Duration(d.Running)*time.Second)+", and has waited for "+term.Age(s.Created, s.now))
+		fact("worked", term.Elapsed(time.Duration(d.Running)*time.Second)+", waiting for "+term.Age(s.Created, s.now))
 	}
 	if s.Expires != nil {
 		fact("expires", "at "+term.Clock(*s.Expires, s.now)+" (in "+term.Elapsed(s.Expires.Sub(s.now))+"): "+onExpiry(s.Decision))
@@ -119,7 +124,7 @@ func onExpiry(d *daemonapi.Decision) string {
 	case d.OnExpiry != "go_on", d.Source == "budget":
 		return cancelled
 	case d.Source == "question":
-		return "then the agent is told to decide itself"
+		return "then the agent is told to decide by itself"
 	case d.Source == "approval":
 		return "then it is denied"
 	case len(d.Options) > 0 && d.Options[0].Name != "done":
@@ -141,7 +146,7 @@ func (s *decisionShow) asked() (lines []string) {
 	case len(a.Questions) == 1:
 		lines = s.question(&a.Questions[0], "  ")
 	case a.Plan != "":
-		head, text = "The agent asks whether its plan is good:", a.Plan
+		head, text = "The agent asks you to approve its plan:", a.Plan
 	case s.Source == "approval":
 		head = "The agent asks for permission to use " + cmp.Or(plain.Line(a.Tool), "a tool") + ":"
 	}
@@ -239,15 +244,15 @@ func howToAnswer(d *daemonapi.Decision) string {
 	asked := questions(d)
 	several := ""
 	if slices.ContainsFunc(asked, func(q daemonapi.Question) bool { return q.Multi }) {
-		several = ", several with commas between"
+		several = " (comma-separated for several)"
 	}
 	switch len(asked) {
 	case 0:
 		return "answer with:"
 	case 1:
-		return "answer by number or label" + several + ", or with words of your own:"
+		return "answer by number or label" + several + ", or in free text:"
 	}
-	return "answer each question, in their order, by number or label" + several + ", or with words of your own:"
+	return "answer the questions in order, each by number or label" + several + ", or in free text:"
 }
 
 // more are the ways to find out more.
@@ -257,9 +262,9 @@ func (s *decisionShow) more() (lines []string) {
 	}
 	id := shortID(s.agent.ID)
 	if s.agent.Terminal != nil {
-		lines = append(lines, s.paint.Faint("see its terminal: stopgate agent attach "+id))
+		lines = append(lines, s.paint.Faint("its terminal:     stopgate agent attach "+id))
 	}
-	return append(lines, s.paint.Faint("see what it did:  stopgate agent logs "+id))
+	return append(lines, s.paint.Faint("its conversation: stopgate agent logs "+id))
 }
 
 // answers are the commands that answer a decision. They can be pasted; only words have to
@@ -273,7 +278,7 @@ func answers(d *daemonapi.Decision) []string {
 	for _, o := range d.Options {
 		line := command + " " + term.ShellWord(plain.Line(o.Name))
 		if o.Name == "revise" || o.Name == "deny" {
-			line += " -m 'WORDS'"
+			line += " -m 'TEXT'"
 		}
 		all = append(all, line)
 	}
@@ -288,7 +293,7 @@ func wordsFor(d *daemonapi.Decision, command string) []string {
 	if !takesWords(d) {
 		return nil
 	}
-	return []string{command + " -m 'WORDS'"}
+	return []string{command + " -m 'TEXT'"}
 }
 
 // example is an answer to each question: its first choices, or words.
@@ -297,7 +302,7 @@ func example(asked []daemonapi.Question) string {
 	for _, q := range asked {
 		switch {
 		case len(q.Options) == 0:
-			words = append(words, "'WORDS'")
+			words = append(words, "'TEXT'")
 		case q.Multi && len(q.Options) > 1:
 			words = append(words, "1,2")
 		default:

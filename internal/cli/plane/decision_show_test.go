@@ -34,19 +34,20 @@ func TestAnswers(t *testing.T) {
 		choices  string
 		line     string
 	}{
-		{"idle", daemonapi.Decision{Source: "idle", Options: options("nudge", "done", "cancel")}, "nudge, done, cancel, -m 'WORDS'", "nudge|done|cancel", "answer d nudge|done|cancel"},
+		{"idle", daemonapi.Decision{Source: "idle", Options: options("nudge", "done", "cancel")}, "nudge, done, cancel, -m 'TEXT'", "nudge|done|cancel", "answer d nudge|done|cancel"},
 		{"of a command", daemonapi.Decision{Source: "error", Options: options("retry", "skip", "cancel")}, "retry, skip, cancel", "retry|skip|cancel", "answer d retry|skip|cancel"},
-		{"of an agent", daemonapi.Decision{Source: "error", Agent: "a", Options: options("retry", "skip", "cancel")}, "retry, skip, cancel, -m 'WORDS'", "retry|skip|cancel", "answer d retry|skip|cancel"},
+		{"of an agent", daemonapi.Decision{Source: "error", Agent: "a", Options: options("retry", "skip", "cancel")}, "retry, skip, cancel, -m 'TEXT'", "retry|skip|cancel", "answer d retry|skip|cancel"},
 		{"start", daemonapi.Decision{Source: "start", Agent: "a", Options: options("retry", "cancel")}, "retry, cancel", "retry|cancel", "answer d retry|cancel"},
+		{"a step of the runbook", daemonapi.Decision{Source: "step", Options: options("merge", "reject", "cancel")}, "merge, reject, cancel", "merge|reject|cancel", "answer d merge|reject|cancel"},
 		{"at its terminal", daemonapi.Decision{Source: "prompt", Agent: "a", Options: options("done", "cancel")}, "done, cancel", "done|cancel", "answer d done|cancel"},
-		{"of a plain process", daemonapi.Decision{Source: "prompt", Agent: "a", Options: options("nudge", "done", "cancel")}, "nudge, done, cancel, -m 'WORDS'", "nudge|done|cancel", "answer d nudge|done|cancel"},
-		{"plan", daemonapi.Decision{Source: "plan", Agent: "a", Options: options("accept", "revise", "cancel")}, "accept, revise -m 'WORDS', cancel", "accept|revise|cancel", "answer d accept|revise|cancel"},
-		{"approval", daemonapi.Decision{Source: "approval", Agent: "a", Options: options("approve", "deny", "cancel")}, "approve, deny -m 'WORDS', cancel", "approve|deny|cancel", "answer d approve|deny|cancel"},
-		{"question", daemonapi.Decision{Source: "question", Ask: asking(colour), Options: options("Red one", "Blue", "cancel")}, "1, -m 'WORDS', cancel", "1|2|cancel", "show d"},
-		{"a choice named cancel", daemonapi.Decision{Source: "question", Ask: asking(colour), Options: options("cancel", "Blue", "cancel it")}, "1, -m 'WORDS', 'cancel it'", "1|2|'cancel it'", "show d"},
-		{"several choices", daemonapi.Decision{Source: "question", Ask: asking(days), Options: options("Monday", "Tuesday", "Sunday", "cancel")}, "1,2, -m 'WORDS', cancel", "1|2|3|cancel", "show d"},
-		{"questions", daemonapi.Decision{Source: "question", Ask: asking(colour, days, daemonapi.Question{Question: "Why?"}), Options: options("cancel")}, "1 1,2 'WORDS', cancel", "3 answers|cancel", "show d"},
-		{"a question that could not be read", daemonapi.Decision{Source: "question", Ask: &daemonapi.Ask{}, Options: options("cancel")}, "cancel, -m 'WORDS'", "cancel", "answer d cancel"},
+		{"of a plain process", daemonapi.Decision{Source: "prompt", Agent: "a", Options: options("nudge", "done", "cancel")}, "nudge, done, cancel, -m 'TEXT'", "nudge|done|cancel", "answer d nudge|done|cancel"},
+		{"plan", daemonapi.Decision{Source: "plan", Agent: "a", Options: options("accept", "revise", "cancel")}, "accept, revise -m 'TEXT', cancel", "accept|revise|cancel", "answer d accept|revise|cancel"},
+		{"approval", daemonapi.Decision{Source: "approval", Agent: "a", Options: options("approve", "deny", "cancel")}, "approve, deny -m 'TEXT', cancel", "approve|deny|cancel", "answer d approve|deny|cancel"},
+		{"question", daemonapi.Decision{Source: "question", Ask: asking(colour), Options: options("Red one", "Blue", "cancel")}, "1, -m 'TEXT', cancel", "1|2|cancel", "show d"},
+		{"a choice named cancel", daemonapi.Decision{Source: "question", Ask: asking(colour), Options: options("cancel", "Blue", "cancel it")}, "1, -m 'TEXT', 'cancel it'", "1|2|'cancel it'", "show d"},
+		{"several choices", daemonapi.Decision{Source: "question", Ask: asking(days), Options: options("Monday", "Tuesday", "Sunday", "cancel")}, "1,2, -m 'TEXT', cancel", "1|2|3|cancel", "show d"},
+		{"questions", daemonapi.Decision{Source: "question", Ask: asking(colour, days, daemonapi.Question{Question: "Why?"}), Options: options("cancel")}, "1 1,2 'TEXT', cancel", "3 answers|cancel", "show d"},
+		{"a question that could not be read", daemonapi.Decision{Source: "question", Ask: &daemonapi.Ask{}, Options: options("cancel")}, "cancel, -m 'TEXT'", "cancel", "answer d cancel"},
 	} {
 		d := test.decision
 		d.ID = "d"
@@ -76,7 +77,7 @@ func TestOnExpiry(t *testing.T) {
 		{"idle", "done", "nudge", "then the step counts as done"},
 		{"idle", "cancel", "nudge", "then it is cancelled"},
 		{"prompt", "go_on", "done", "then it is cancelled"},
-		{"question", "go_on", "Red", "then the agent is told to decide itself"},
+		{"question", "go_on", "Red", "then the agent is told to decide by itself"},
 		{"plan", "go_on", "accept", "then the answer is accept"},
 		{"approval", "go_on", "approve", "then it is denied"},
 		{"budget", "go_on", "extend", "then it is cancelled"},

@@ -76,7 +76,7 @@ func decisionLines(p term.Paint, d *daemonapi.Decision, width int) []string {
 	}
 	line := "  → " + answerLine(d)
 	if takesWords(d) && len(questions(d)) == 0 {
-		line += "   or: -m WORDS"
+		line += "   or: -m TEXT"
 	}
 	return append(lines, p.Faint(term.Cut(line, width)))
 }
@@ -101,7 +101,7 @@ func lastOption(d *daemonapi.Decision) string {
 // takesWords reports whether words alone are an answer.
 func takesWords(d *daemonapi.Decision) bool {
 	switch d.Source {
-	case "start", "budget":
+	case "start", "budget", "step":
 		return false
 	case "question":
 		return len(questions(d)) <= 1

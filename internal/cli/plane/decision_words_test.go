@@ -8,12 +8,12 @@ import (
 
 func TestSettledBy(t *testing.T) {
 	for want, d := range map[string]daemonapi.Decision{
-		"done":                            {Chosen: "done"},
-		"nudge: use it":                   {Chosen: "nudge", Message: "use it"},
-		"Red; Monday, Tuesday":            {Answers: []string{"Red", "Monday, Tuesday"}},
-		"words":                           {Answers: []string{"words"}, Message: "words"},
-		"cancel: nobody answered in time": {Chosen: "cancel", Message: "nobody answered in time"},
-		"the client has started":          {Closed: "the client has started"},
+		"done":                      {Chosen: "done"},
+		"nudge: use it":             {Chosen: "nudge", Message: "use it"},
+		"Red; Monday, Tuesday":      {Answers: []string{"Red", "Monday, Tuesday"}},
+		"words":                     {Answers: []string{"words"}, Message: "words"},
+		"cancel: no answer in time": {Chosen: "cancel", Message: "no answer in time"},
+		"Claude Code has started":   {Closed: "Claude Code has started"},
 		"answered: only words, of an older daemon's": {Message: "only words, of an older daemon's"},
 	} {
 		if got := settledBy(&d); got != want {

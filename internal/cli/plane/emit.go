@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -28,9 +29,9 @@ import (
 func NewEmit() *cobra.Command {
 	cmd := term.Group(&cobra.Command{
 		Use:   "emit",
-		Short: "Tell the daemon something about an agent",
-		Long: `Tell the daemon something about an agent that it started. Agents call this themselves. What
-is told goes into the journal, so that nothing is lost where no daemon runs; none is started.`,
+		Short: "Report an event of an agent to the daemon",
+		Long: `Report an event of an agent to the daemon. Agents call this themselves. Events are written to the
+journal, so none is lost while the daemon is not running. This does not start the daemon.`,
 		Example: `  stopgate emit agent:signal --agent ID complete
   stopgate emit agent:idle --agent ID`,
 	}, newEmitSignal(), newEmitIdle(), newEmitPrompt())
@@ -41,22 +42,26 @@ is told goes into the journal, so that nothing is lost where no daemon runs; non
 func newEmitSignal() *cobra.Command {
 	return emits(&cobra.Command{
 		Use:   event.AgentSignal + " --agent ID [SIGNAL]",
-		Short: "Say that the work is complete, or that a person is needed",
-		Long: `Say how the work stands. SIGNAL is one of
+		Short: "Signal that the work is complete, has failed or needs a person",
+		Long: `Signal the state of the work. SIGNAL is one of
 
-  complete     the work is done: the step is completed
+  complete     the work is done; completes the step
+  fail         the work cannot be done; fails the step
   escalate     a person has to decide something
-  continue     it goes on; this is only logged
+  continue     still working; only logged
 
-or JSON: {"kind": "complete", "message": "what a person should know"}; "action" may stand
-for "kind". "-" means standard input, and so does no SIGNAL where that is no terminal.
+or JSON: {"kind": "complete", "message": "what a person should know", "data": {"pr": "12"}}.
+Later steps see the message as ${steps.STEP.signal} and the data as ${steps.STEP.output.pr}.
+"action" is accepted instead of "kind". "-" reads SIGNAL from standard input, and so does leaving
+it out unless standard input is a terminal.
 
-Exit code 0: it is on record. 1: it could not be written. 2: it was not understood; nothing
-was written.`,
+Exit code 0: recorded. 1: it could not be written, or it is about another agent than the one that
+runs this. 2: invalid signal, or no such agent; nothing was written.`,
 		Example: `  stopgate emit agent:signal --agent ID complete
   stopgate emit agent:signal --agent ID '{"kind": "escalate", "message": "Which database?"}'
   echo complete | stopgate emit agent:signal --agent ID -`,
-		Args: term.AtMostOneArg,
+		Args:              term.AtMostOneArg,
+		ValidArgsFunction: term.Completion(1, func(context.Context, []string) []string { return signals() }),
 	}, func(args []string) (event.Word, string, error) {
 		text, err := signalText(args)
 		if err != nil {
@@ -66,7 +71,7 @@ was written.`,
 		if err != nil {
 			return event.Word{}, "", term.BadUsage(err, signalForms)
 		}
-		return event.Word{Kind: s.kind, Message: s.message}, "signalled " + s.kind, nil
+		return event.Word{Kind: s.kind, Message: s.message, Data: s.data}, "signalled " + s.kind, nil
 	})
 }
 
@@ -74,19 +79,21 @@ func newEmitIdle() *cobra.Command {
 	var prompt string
 	cmd := emits(&cobra.Command{
 		Use:   event.AgentIdle + " --agent ID",
-		Short: "Say that an agent has nothing to do",
-		Long: `Say that an agent has nothing to do: what its runbook has for on_idle is done.
+		Short: "Report that an agent is idle",
+		Long: `Report that an agent is idle, which triggers the runbook's on_idle action.
 
-Exit code 0: it is on record. 1: it could not be written. 2: the command line was not understood.`,
-		Example: `  stopgate emit agent:idle --agent ID`,
-		Args:    term.NoArgs,
+Exit code 0: recorded. 1: it could not be written, or it is about another agent than the one that
+runs this. 2: invalid command line, or no such agent; nothing was written.`,
+		Example:           `  stopgate emit agent:idle --agent ID`,
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func([]string) (word event.Word, said string, err error) {
 		if prompt != "" && !isToken(prompt) {
-			err = term.BadUsage(fmt.Errorf("--prompt %s is no id of a prompt", term.Shown(prompt)), "it is what the client calls prompt_id")
+			err = term.BadUsage(fmt.Errorf("invalid --prompt %s", term.Shown(prompt)), "it is the prompt_id that Claude Code passes to hooks")
 		}
-		return event.Word{Prompt: prompt}, "told: idle", err
+		return event.Word{Prompt: prompt}, "recorded: idle", err
 	})
-	cmd.Flags().StringVar(&prompt, "prompt", "", "the client's prompt_id: several for one prompt count once")
+	cmd.Flags().StringVar(&prompt, "prompt", "", "prompt_id of Claude Code; repeated reports for one prompt count once")
 	return cmd
 }
 
@@ -99,24 +106,28 @@ func newEmitPrompt() *cobra.Command {
 	var kind string
 	cmd := emits(&cobra.Command{
 		Use:   event.AgentPrompt + " --agent ID --type TYPE",
-		Short: "Say that an agent's client asks for something",
-		Long: `Say that an agent's client asks for something and waits: what its runbook has for on_prompt
-is done. TYPE is ` + strings.Join(promptTypes(), ", ") + `.
+		Short: "Report that an agent is asking for something",
+		Long: `Report that an agent asks for something and waits, which triggers the runbook's on_prompt
+action. TYPE is ` + strings.Join(promptTypes(), ", ") + `.
 
-Exit code 0: it is on record. 1: it could not be written. 2: the command line was not understood.`,
-		Example: `  stopgate emit agent:prompt --agent ID --type permission`,
-		Args:    term.NoArgs,
+Exit code 0: recorded. 1: it could not be written, or it is about another agent than the one that
+runs this. 2: invalid command line, or no such agent; nothing was written.`,
+		Example:           `  stopgate emit agent:prompt --agent ID --type permission`,
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func([]string) (word event.Word, said string, err error) {
-		return event.Word{Type: kind}, "told: " + kind + " prompt", oneOf("--type", kind, promptTypes())
+		return event.Word{Type: kind}, "recorded: " + kind + " prompt", oneOf("--type", kind, promptTypes())
 	})
 	cmd.Flags().StringVar(&kind, "type", "other", "what it asks for")
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(promptTypes(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
 
 // emits makes a command that puts a word about an agent on record: an event of the command's
 // name. said is what its caller reads then.
 func emits(cmd *cobra.Command, say func(args []string) (word event.Word, said string, err error)) *cobra.Command {
-	agent := cmd.Flags().String("agent", "", "the agent's id")
+	agent := cmd.Flags().String("agent", "", "the agent's id (an id prefix is enough)")
+	_ = cmd.RegisterFlagCompletionFunc("agent", agentIDs(math.MaxInt)) // the flag is there
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		word, said, err := say(args)
 		if err != nil {
@@ -133,7 +144,7 @@ func oneOf(flag, value string, words []string) error {
 	if slices.Contains(words, value) {
 		return nil
 	}
-	hint := document.Hint(value, words, "it is one of: "+strings.Join(words, ", "))
+	hint := document.Hint(value, words, "use one of: "+strings.Join(words, ", "))
 	return term.BadUsage(fmt.Errorf("unknown %s %s", flag, term.Shown(value)), hint)
 }
 
@@ -151,7 +162,7 @@ func signalText(args []string) (string, error) {
 		return args[0], nil
 	}
 	if len(args) == 0 && xterm.IsTerminal(int(os.Stdin.Fd())) {
-		return "", term.BadUsage(errors.New("there is no signal"), signalForms)
+		return "", term.BadUsage(errors.New("the signal is missing"), signalForms)
 	}
 	text, err := hook.Read(os.Stdin, stdinPatience)
 	if err != nil {
@@ -164,9 +175,9 @@ func signalText(args []string) (string, error) {
 func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 	switch {
 	case word.Agent == "":
-		return term.BadUsage(errors.New("--agent is missing"), "it is the id of the agent, as in STOPGATE_AGENT_ID")
+		return term.BadUsage(errors.New("--agent is missing"), "it is the agent's id; in an agent's shell: $STOPGATE_AGENT_ID")
 	case !isToken(word.Agent):
-		return term.BadUsage(fmt.Errorf("--agent %s is no id of an agent", term.Shown(word.Agent)), "see: stopgate agent list")
+		return term.BadUsage(fmt.Errorf("invalid --agent %s", term.Shown(word.Agent)), "list agents with: stopgate agent list")
 	}
 	state, err := paths.StateDir()
 	if err != nil {
@@ -183,11 +194,8 @@ func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 		return err
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), said)
-	if !agents.known(word.Agent) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "stopgate: no agent %s is known here\n", word.Agent)
-	}
 	if !daemonRuns(cmd.Context(), state) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "stopgate: no daemon is running; it will be read when one does")
+		fmt.Fprintln(cmd.ErrOrStderr(), "stopgate: the daemon is not running; it reads this when it starts")
 	}
 	return nil
 }

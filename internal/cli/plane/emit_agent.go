@@ -2,9 +2,6 @@ package plane
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
 	"github.com/stopgate/stopgate/internal/cli/term"
@@ -16,41 +13,33 @@ type emitters struct {
 	own   string // the agent in whose shell we are; "" outside
 }
 
-// meant is the agent that an id names, which may be cut. An agent speaks for itself alone:
-// by its own id, or by that of the one before it, which is the one that its conversation
-// knows.
+// meant is the agent that an id names, or a prefix of it. An agent speaks for itself alone: by
+// its own id, or by that of the one before it, which is the one that its conversation knows.
 func (e emitters) meant(id string) (string, error) {
-	id = e.whole(id)
+	id, err := e.whole(id)
 	switch {
+	case err != nil:
+		return "", err
 	case e.own == "" || id == e.own || !e.known(e.own):
 		return id, nil
 	case e.session(id) != "" && e.session(id) == e.session(e.own):
 		return e.own, nil
 	}
-	err := fmt.Errorf("an agent speaks for itself only, and agent %s is another one", term.Shown(id))
-	return "", term.CannotRun(err, "yours is "+e.own)
+	err = fmt.Errorf("an agent can only report its own events, and agent %s is another agent", term.Shown(id))
+	return "", term.WithHint(err, "your id is "+e.own)
 }
 
-// whole is the id that begins so, if only one does.
-func (e emitters) whole(id string) string {
-	if e.known(id) {
-		return id
+// whole is the only id that begins so. An event of an unknown agent would never be read.
+func (e emitters) whole(id string) (string, error) {
+	found := map[string]string{}
+	for _, one := range agentdir.Find(e.state, id) {
+		found[one] = ""
 	}
-	entries, _ := os.ReadDir(filepath.Join(e.state, "agents")) // none: there are no agents
-	found := ""
-	for _, entry := range entries {
-		switch {
-		case !strings.HasPrefix(entry.Name(), id):
-		case found != "":
-			return id
-		default:
-			found = entry.Name()
-		}
+	hint := "list agents with: stopgate agent list --all"
+	if e.own != "" && e.known(e.own) {
+		hint = "your id is " + e.own
 	}
-	if found == "" {
-		return id
-	}
-	return found
+	return term.OnlyOne(id, found, "agent", hint)
 }
 
 func (e emitters) known(id string) bool {

@@ -18,8 +18,8 @@ func TestWhoIsMeant(t *testing.T) {
 	for _, test := range []struct{ own, id, want string }{
 		{"", "aa11-first", "aa11-first"},
 		{"", "aa33", "aa33-other"},
-		{"", "aa", "aa"}, // two begin so
-		{"", "nobody", "nobody"},
+		{"", "aa", ""}, // two begin so
+		{"", "nobody", ""},
 		{"bb22-second", "bb22-second", "bb22-second"},
 		{"bb22-second", "bb", "bb22-second"},
 		{"bb22-second", "aa11-first", "bb22-second"}, // its conversation knows the one before it

@@ -16,14 +16,18 @@ import (
 type agentSignal struct {
 	kind    string
 	message string
+	data    string // JSON
 }
 
 // signalForms is for an agent that said something else.
-const signalForms = `write one of: complete, escalate, continue
-or JSON: {"kind": "complete", "message": "…"}`
+const signalForms = `write one of: complete, fail, escalate, continue
+or JSON: {"kind": "complete", "message": "…", "data": {"NAME": "VALUE"}}`
 
 // longestMessage is more than anybody reads, and less than the daemon keeps.
 const longestMessage = 64 << 10
+
+// longestData is what fits into a step of the daemon, whatever it consists of.
+const longestData = 16 << 10
 
 // parseSignal understands a bare word, also in quotes, and a JSON object. Fields of
 // the object that it does not know are left alone: what counts is that the agent is
@@ -42,18 +46,19 @@ func parseSignal(text string) (agentSignal, error) {
 	}
 	var object struct {
 		Kind, Action, Message *string
+		Data                  map[string]json.RawMessage
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
 	if err := dec.Decode(&object); err != nil {
-		return agentSignal{}, fmt.Errorf("the signal is no valid JSON: %w", err)
+		return agentSignal{}, fmt.Errorf("the signal is not valid JSON: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return agentSignal{}, errors.New("the signal has something behind its JSON object")
+		return agentSignal{}, errors.New("unexpected text after the signal's JSON object")
 	}
 	s := agentSignal{}
 	switch {
 	case object.Kind != nil && object.Action != nil && *object.Kind != *object.Action:
-		return agentSignal{}, fmt.Errorf("the signal's kind is %q and its action %q", *object.Kind, *object.Action)
+		return agentSignal{}, fmt.Errorf("the signal's kind is %q, but its action is %q", *object.Kind, *object.Action)
 	case object.Kind != nil:
 		s.kind = *object.Kind
 	case object.Action != nil:
@@ -64,16 +69,29 @@ func parseSignal(text string) (agentSignal, error) {
 	if object.Message != nil {
 		s.message = *object.Message
 	}
+	if object.Data != nil {
+		data, err := json.Marshal(object.Data)
+		if err != nil {
+			return agentSignal{}, fmt.Errorf("the signal's data: %w", err)
+		}
+		s.data = string(data)
+	}
 	return checkSignal(s)
 }
 
+// signals are what an agent can say.
+func signals() []string { return []string{"complete", "fail", "escalate", "continue"} }
+
 func checkSignal(s agentSignal) (agentSignal, error) {
 	s.kind = strings.ToLower(strings.TrimSpace(s.kind))
-	if !slices.Contains([]string{"complete", "escalate", "continue"}, s.kind) {
+	if !slices.Contains(signals(), s.kind) {
 		return agentSignal{}, fmt.Errorf("unknown signal %q", term.Cut(plain.Line(s.kind), 40))
 	}
 	if len(s.message) > longestMessage {
-		return agentSignal{}, fmt.Errorf("the message has %d bytes; %d is the most", len(s.message), longestMessage)
+		return agentSignal{}, fmt.Errorf("the message has %d bytes; the limit is %d", len(s.message), longestMessage)
+	}
+	if len(s.data) > longestData {
+		return agentSignal{}, fmt.Errorf("the data has %d bytes; the limit is %d", len(s.data), longestData)
 	}
 	return s, nil
 }

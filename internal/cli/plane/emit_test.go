@@ -8,35 +8,40 @@ import (
 
 func TestParseSignal(t *testing.T) {
 	for text, want := range map[string]agentSignal{
-		"complete":                            {"complete", ""},
-		" escalate\n":                         {"escalate", ""},
-		"CONTINUE":                            {"continue", ""},
-		`"complete"`:                          {"complete", ""},
-		`{"kind":"complete"}`:                 {"complete", ""},
-		`{"action":"escalate","message":"a"}`: {"escalate", "a"},
-		`{"kind":"complete","action":"complete"}`: {"complete", ""},
-		`{"kind":"complete","more":[1]}`:          {"complete", ""},
-		`{"kind":"complete","message":null}`:      {"complete", ""},
-		`{"kind":"escalate","message":"a\nb"}`:    {"escalate", "a\nb"},
+		"complete":                            {"complete", "", ""},
+		" escalate\n":                         {"escalate", "", ""},
+		"CONTINUE":                            {"continue", "", ""},
+		`"complete"`:                          {"complete", "", ""},
+		`{"kind":"complete"}`:                 {"complete", "", ""},
+		`{"action":"escalate","message":"a"}`: {"escalate", "a", ""},
+		`{"kind":"complete","action":"complete"}`:        {"complete", "", ""},
+		`{"kind":"complete","more":[1]}`:                 {"complete", "", ""},
+		`{"kind":"complete","message":null}`:             {"complete", "", ""},
+		`{"kind":"escalate","message":"a\nb"}`:           {"escalate", "a\nb", ""},
+		"fail":                                           {"fail", "", ""},
+		`{"kind":"complete","data":{"pr":12,"url":"u"}}`: {"complete", "", `{"pr":12,"url":"u"}`},
+		`{"kind":"complete","data":null}`:                {"complete", "", ""},
 	} {
 		if got, err := parseSignal(text); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
 	for text, want := range map[string]string{
-		"":                                    "the signal is empty",
-		" \n":                                 "the signal is empty",
-		"done":                                `unknown signal "done"`,
-		"complete now":                        `unknown signal "complete now"`,
-		"{":                                   "no valid JSON",
-		`{"kind":7}`:                          "no valid JSON",
-		`{"kind":"complete"} x`:               "something behind",
-		`{}`:                                  `has no "kind"`,
-		`[]`:                                  "unknown signal",
+		"":                               "the signal is empty",
+		" \n":                            "the signal is empty",
+		"done":                           `unknown signal "done"`,
+		"complete now":                   `unknown signal "complete now"`,
+		"{":                              "not valid JSON",
+		`{"kind":7}`:                     "not valid JSON",
+		`{"kind":"complete"} x`:          "unexpected text after",
+		`{}`:                             `has no "kind"`,
+		`[]`:                             "unknown signal",
+		`{"kind":"complete","data":[1]}`: "not valid JSON",
+		`{"kind":"complete","data":{"x":"` + strings.Repeat("x", longestData) + `"}}`: "the limit is 16384",
 		`{"kind":"stop"}`:                     `unknown signal "stop"`,
-		`{"kind":"complete","action":"stop"}`: `its action "stop"`,
+		`{"kind":"complete","action":"stop"}`: `its action is "stop"`,
 		strings.Repeat("x", 100):              `unknown signal "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"`,
-		`{"kind":"complete","message":"` + strings.Repeat("x", longestMessage+1) + `"}`: "65537 bytes; 65536 is the most",
+		`{"kind":"complete","message":"` + strings.Repeat("x", longestMessage+1) + `"}`: "65537 bytes; the limit is 65536",
 	} {
 		if got, err := parseSignal(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %+v, %v", text, got, err)

@@ -3,6 +3,7 @@ package plane
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,10 +22,11 @@ const (
 	ownerDone      = "done"
 	ownerFailed    = "failed"
 	ownerCancelled = "cancelled"
+	ownerHeld      = "held" // its record is damaged
 )
 
 func ownerStates() []string {
-	return []string{ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled}
+	return []string{ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld}
 }
 
 // atEnd reports whether nothing moves the owner any more.
@@ -69,85 +71,98 @@ func (p *Plane) owners(ctx context.Context) ([]daemonapi.Owner, error) {
 	return all, nil
 }
 
-// resolve finds the owner that somebody means by an id, the beginning of one, or that of
+// meaning is what a person means by an id: a pipeline or agent run, or one of its agents.
+type meaning struct {
+	owner daemonapi.Owner  // without an id where only the agent is known
+	agent *daemonapi.Agent // where the id is that of an agent
+}
+
+// ownerID is that of the pipeline or agent run.
+func (m *meaning) ownerID() string {
+	if m.agent != nil {
+		return m.agent.Owner
+	}
+	return m.owner.ID
+}
+
+// meant is what is meant by an id or a prefix of one. It is the same for all commands: one that
+// begins the ids of different pipelines, agent runs and agents is refused by all of them.
+func (p *Plane) meant(ctx context.Context, id string) (meaning, error) {
+	if err := checkID(id); err != nil {
+		return meaning{}, err
+	}
+	o, ownerErr := p.Owner(ctx, id)
+	if ownerErr == nil && o.ID == id {
+		return meaning{owner: o}, nil
+	}
+	a, agentErr := p.Agent(ctx, id)
+	if agentErr == nil && (a.ID == id || ownerErr == nil && a.Owner == o.ID) {
+		return meaning{owner: o, agent: &a}, nil
+	}
+
+	var lines []string
+	for _, err := range []error{ownerErr, agentErr} {
+		switch daemonapi.Code(err) {
+		case "conflict":
+			lines = append(lines, candidates(err)...)
+		case "not_found":
+		default:
+			if err != nil {
+				return meaning{}, err
+			}
+		}
+	}
+	switch {
+	case ownerErr == nil && agentErr == nil:
+		lines = []string{ownerLine(&o), agentLine(&a)}
+	case ownerErr == nil && len(lines) > 0:
+		lines = append(lines, ownerLine(&o))
+	case agentErr == nil && len(lines) > 0:
+		lines = append(lines, agentLine(&a))
+	case ownerErr == nil:
+		return meaning{owner: o}, nil
+	case agentErr == nil:
+		return meaning{agent: &a}, nil
+	case len(lines) == 0:
+		return meaning{}, term.Unknown("pipeline or agent", id, "list them with: stopgate pipeline list --all, stopgate agent list --all")
+	}
+	return meaning{}, term.Ambiguous(id, lines)
+}
+
+// candidates are the lines in which the daemon lists what begins with a prefix.
+func candidates(err error) []string {
+	refusal, ok := errors.AsType[*daemonapi.Error](err)
+	switch {
+	case !ok:
+		return nil
+	case refusal.Hint == "":
+		return []string{"  " + refusal.Error()} // an older daemon only counts them
+	}
+	return strings.Split(refusal.Hint, "\n")
+}
+
+func ownerLine(o *daemonapi.Owner) string {
+	return fmt.Sprintf("  %s  %s %s, %s", o.ID, kindWord(o), plain.Line(o.Name), o.Status)
+}
+
+func agentLine(a *daemonapi.Agent) string {
+	return fmt.Sprintf("  %s  agent %s, %s", a.ID, plain.Line(a.Name), a.Status)
+}
+
+// resolve finds the pipeline or agent run that an id stands for: its own, a prefix of it, or that of
 // one of its agents.
 func (p *Plane) resolve(ctx context.Context, id string) (string, error) {
-	if err := checkID(id); err != nil {
-		return "", err
-	}
-	if daemonapi.IsOwnerID(id) {
-		return id, nil
-	}
-	o, err := p.Owner(ctx, id)
-	found := map[string]string{} // id → what it is
-	switch daemonapi.Code(err) {
-	case "conflict":
-		err = p.ownersLike(ctx, id, found)
-	case "not_found":
-		err = p.agentsLike(ctx, id, found)
-	default:
-		return o.ID, err
-	}
+	m, err := p.meant(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	return onlyOne(id, found, "pipeline or agent", "see those there are with: stopgate pipeline list --all, stopgate agent list --all")
-}
-
-// ownersLike finds those whose id begins so.
-func (p *Plane) ownersLike(ctx context.Context, id string, found map[string]string) error {
-	all, err := p.owners(ctx)
-	for i := range all {
-		if strings.HasPrefix(all[i].ID, id) {
-			found[all[i].ID] = fmt.Sprintf("%s %s, %s", kindWord(&all[i]), plain.Line(all[i].Name), all[i].Status)
-		}
-	}
-	return err
-}
-
-// agentsLike finds the owners of agents whose id begins so.
-func (p *Plane) agentsLike(ctx context.Context, id string, found map[string]string) error {
-	agents, err := p.Agents(ctx)
-	for _, a := range agents {
-		if strings.HasPrefix(a.ID, id) {
-			found[a.Owner] = "of agent " + plain.Line(a.Name)
-		}
-	}
-	if err != nil || len(found) > 0 {
-		return err
-	}
-	a, err := p.Agent(ctx, id) // also one that is no more
-	switch {
-	case err == nil:
-		found[a.Owner] = "of agent " + plain.Line(a.Name)
-	case daemonapi.Code(err) == "not_found":
-		return nil
-	}
-	return err
-}
-
-// onlyOne is the id that was meant.
-func onlyOne(id string, found map[string]string, what, hint string) (string, error) {
-	switch len(found) {
-	case 0:
-		return "", term.WithHint(fmt.Errorf("there is no %s %s", what, id), hint)
-	case 1:
-		for only := range found {
-			return only, nil
-		}
-	}
-	lines := []string{}
-	for one, words := range found {
-		lines = append(lines, "  "+one+"  "+words)
-	}
-	slices.Sort(lines)
-	return "", term.WithHint(fmt.Errorf("%s could be any of %d", id, len(found)), strings.Join(lines, "\n"))
+	return m.ownerID(), nil
 }
 
 // checkID refuses what can be no id, before anybody is asked.
 func checkID(id string) error {
 	if !daemonapi.IsID(id) {
-		return term.BadUsage(fmt.Errorf("%s is no id", term.Shown(cmp.Or(id, `""`))), "an id has the digits 0 to 9 and a to f; its beginning will do")
+		return term.BadUsage(fmt.Errorf("invalid id %s", term.Shown(cmp.Or(id, `""`))), "an id consists of the characters 0-9 and a-f; a prefix is enough")
 	}
 	return nil
 }
@@ -173,7 +188,7 @@ func someArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return nil
 	}
-	return term.BadUsage(fmt.Errorf("%s takes at least one argument", cmd.CommandPath()), "usage: "+cmd.UseLine())
+	return term.BadUsage(fmt.Errorf("%s needs at least one argument", cmd.CommandPath()), "usage: "+cmd.UseLine())
 }
 
 // inState colours a text by the state of an owner or a step.
@@ -181,7 +196,7 @@ func inState(p term.Paint, state, text string) string {
 	switch state {
 	case ownerDone, "completed":
 		return p.Green(text)
-	case ownerFailed:
+	case ownerFailed, ownerHeld:
 		return p.Red(text)
 	case ownerWaiting:
 		return p.Yellow(text)
@@ -191,13 +206,13 @@ func inState(p term.Paint, state, text string) string {
 	return text
 }
 
-// ownerIDs completes the ids of owners.
-func ownerIDs(kind string, live bool) cobra.CompletionFunc {
-	return completing(func(ctx context.Context, p *Plane, _ []string, begun string) (ids []string) {
+// ownerIDs completes the ids of owners, in at most so many arguments.
+func ownerIDs(kind string, live bool, most int) cobra.CompletionFunc {
+	return completing(most, func(ctx context.Context, p *Plane, _ []string) (ids []string) {
 		all, _ := p.owners(ctx)
 		for i := range all {
 			o := &all[i]
-			if o.Kind == kind && strings.HasPrefix(o.ID, begun) && (!live || !atEnd(o)) {
+			if o.Kind == kind && (!live || !atEnd(o)) {
 				ids = append(ids, shortID(o.ID)+"\t"+plain.Line(o.Name)+" "+o.Status)
 			}
 		}
@@ -205,24 +220,30 @@ func ownerIDs(kind string, live bool) cobra.CompletionFunc {
 	})
 }
 
-// each does something for every argument, also after one of them failed.
+// each does something for every argument, also after one of them failed. The first failure is the
+// command's exit code.
 func (p *Plane) each(ctx context.Context, args []string, do func(arg string) error) error {
 	if len(args) == 1 {
 		return do(args[0])
 	}
-	failed := 0
+	code := term.ExitOK
 	for _, arg := range args {
 		err := do(arg)
 		if IsDown(err) || ctx.Err() != nil {
 			return err
 		}
-		if err != nil {
-			failed++
-			fmt.Fprintf(p.errOut, "stopgate: %s: %s\n", term.Shown(arg), term.Tame(err.Error()))
+		if err == nil {
+			continue
 		}
+		c := term.Explain(p.explain(ctx, err))
+		fmt.Fprintf(p.errOut, "stopgate: %s: %s\n", term.Shown(arg), term.Tame(c.Message))
+		if c.Hint != "" {
+			fmt.Fprintln(p.errOut, term.Tame(c.Hint))
+		}
+		code = cmp.Or(code, c.Code)
 	}
-	if failed > 0 {
-		return term.ErrSilent
+	if code != term.ExitOK {
+		return term.WithCode(nil, code)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (s *ownerShow) Over() bool { return atEnd(&s.owner) }
 func (s *ownerShow) Facts() (all []term.Fact) {
 	o := &s.owner
 	for i, v := range o.Steps {
-		text := fmt.Sprintf("%s: step %d %s %s", title(o), i+1, plain.Line(v.Step), v.Outcome)
+		text := fmt.Sprintf("%s: step %d %s %s", title(o), i+1, visitName(&v), v.Outcome)
 		at := v.Started
 		if v.Finished != nil {
 			at = *v.Finished
@@ -81,11 +81,11 @@ func (s *ownerShow) Facts() (all []term.Fact) {
 		all = append(all, term.Fact{Text: text, At: at})
 	}
 	if d := o.Decision; d != nil && d.Resolved == nil {
-		text := fmt.Sprintf("%s waits: %s; answer with: %s", title(o), plain.Line(d.Context), answerLine(d))
+		text := fmt.Sprintf("%s waits for a decision: %s; answer with: %s", title(o), plain.Line(d.Context), answerLine(d))
 		all = append(all, term.Fact{Text: text, At: d.Created})
 	}
 	if atEnd(o) {
-		all = append(all, term.Fact{Text: title(o) + " " + ownerState(o), At: o.Updated})
+		all = append(all, term.Fact{Text: title(o) + " " + ownerState(o), At: endedAt(o)})
 	}
 	return all
 }
@@ -95,12 +95,26 @@ func ownerState(o *daemonapi.Owner) string {
 	switch {
 	case o.Status == ownerFailed && o.Error != "":
 		return "failed: " + plain.Line(o.Error)
+	case o.Status == ownerHeld:
+		return "held, because its record is damaged: " + plain.Line(o.Held)
 	case o.Status == ownerRunning && o.Step != "":
 		return "running, at " + plain.Line(o.Step)
+	case o.Status == ownerWaiting && o.Step != "" && o.Reason != "":
+		return "waiting for a decision, at " + plain.Line(o.Step) + " (" + plain.Line(o.Reason) + ")"
 	case o.Status == ownerWaiting && o.Step != "":
-		return "waits for a person, at " + plain.Line(o.Step)
+		return "waiting for a decision, at " + plain.Line(o.Step)
+	case o.Status == ownerCancelled && o.Reason != "":
+		return "cancelled: " + plain.Line(o.Reason)
 	}
 	return o.Status
+}
+
+// endedAt is when an owner came to its end. An older daemon does not say so.
+func endedAt(o *daemonapi.Owner) time.Time {
+	if o.Ended != nil {
+		return *o.Ended
+	}
+	return o.Updated
 }
 
 func (s *ownerShow) Lines(p term.Paint, width, height int) []string {
@@ -108,6 +122,7 @@ func (s *ownerShow) Lines(p term.Paint, width, height int) []string {
 	lines := []string{inState(p, o.Status, term.Cut(title(o)+": "+ownerState(o), width))}
 	lines = append(lines, p.Faint(term.Cut(s.about(now), width)))
 	lines = append(lines, s.steps(p, width, now)...)
+	lines = append(lines, s.workspaces(p, width)...)
 	lines = append(lines, s.agent(p, width)...)
 	lines = append(lines, decisionLines(p, o.Decision, width)...)
 	if s.last == nil { // who watches has seen them
@@ -122,17 +137,40 @@ func (s *ownerShow) Lines(p term.Paint, width, height int) []string {
 func (s *ownerShow) about(now time.Time) string {
 	o := &s.owner
 	text := "in " + term.Shown(o.Project) + ", started at " + term.Clock(o.Created, now)
-	if atEnd(o) {
-		return text + ", took " + term.Elapsed(o.Updated.Sub(o.Created))
+	if atEnd(o) && o.Status != ownerHeld {
+		text += ", took " + term.Elapsed(endedAt(o).Sub(o.Created))
+	} else {
+		text += ", " + term.Age(o.Created, now) + " ago"
 	}
-	return text + ", " + term.Age(o.Created, now) + " ago"
+	if cost := spent(o.USD, o.Tokens); cost != "" {
+		text += ", " + cost
+	}
+	return text
+}
+
+// workspaces are a line each.
+func (s *ownerShow) workspaces(p term.Paint, width int) (lines []string) {
+	for _, w := range s.owner.Workspaces {
+		text := "workspace " + term.Shown(w.Path)
+		if w.Branch != "" {
+			text += ", branch " + plain.Line(w.Branch)
+		}
+		text += ": " + w.State
+		for _, why := range []string{w.Kept, w.Note} {
+			if why != "" {
+				text += ", " + plain.Line(why)
+			}
+		}
+		lines = append(lines, p.Faint(term.Cut(text, width)))
+	}
+	return lines
 }
 
 // steps are a line each time that a step was entered.
 func (s *ownerShow) steps(p term.Paint, width int, now time.Time) []string {
 	names := 0
 	for _, v := range s.owner.Steps {
-		names = max(names, term.Cells(plain.Line(v.Step)))
+		names = max(names, term.Cells(visitName(&v)))
 	}
 	names = min(names, max(8, width/2), max(1, width-term.TimeColumn-3))
 	var lines []string
@@ -141,13 +179,21 @@ func (s *ownerShow) steps(p term.Paint, width int, now time.Time) []string {
 		if v.Finished != nil {
 			end = *v.Finished
 		}
-		line := fmt.Sprintf("%s %s %*s", s.mark(p, &v, now), term.Pad(plain.Line(v.Step), names), term.TimeColumn, term.Elapsed(end.Sub(v.Started)))
+		line := fmt.Sprintf("%s %s %*s", s.mark(p, &v, now), term.Pad(visitName(&v), names), term.TimeColumn, term.Elapsed(end.Sub(v.Started)))
 		if room := width - 2 - names - 1 - term.TimeColumn - 2; room > 4 {
 			line += s.says(p, &v, room)
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// visitName is the step's name, and which attempt it is.
+func visitName(v *daemonapi.Visit) string {
+	if v.Attempt > 1 {
+		return fmt.Sprintf("%s (attempt %d)", plain.Line(v.Step), v.Attempt)
+	}
+	return plain.Line(v.Step)
 }
 
 // says is what there is to say about a step; nothing where it is completed. Of one at
@@ -174,7 +220,7 @@ func (s *ownerShow) mark(p term.Paint, v *daemonapi.Visit, now time.Time) string
 		return p.Red("✗")
 	case ownerWaiting:
 		return p.Yellow("!")
-	case ownerCancelled:
+	case ownerCancelled, "skipped":
 		return p.Faint("-")
 	}
 	if s.last == nil {
@@ -235,7 +281,7 @@ func (p *Plane) showOwner(ctx context.Context, id string) error {
 		return err
 	}
 	if o.Decision == nil && o.Status == ownerFailed {
-		fmt.Fprintln(p.errOut, term.PaintFor(p.errOut).Faint("let it go on with: stopgate "+groupWord(&o)+" resume "+shortID(o.ID)))
+		fmt.Fprintln(p.errOut, term.PaintFor(p.errOut).Faint("resume it with: stopgate "+groupWord(&o)+" resume "+shortID(o.ID)))
 	}
 	return nil
 }
@@ -267,12 +313,9 @@ func endOf(o *daemonapi.Owner) error {
 	case ownerDone:
 		return nil
 	case ownerCancelled:
-		return term.WithCode(nil, exitCancelled)
-	case ownerWaiting:
+		return term.WithCode(nil, term.ExitCancelled)
+	case ownerWaiting, ownerHeld:
 		return term.WithCode(nil, term.ExitCouldNotRun)
 	}
 	return term.WithCode(nil, term.ExitFailed)
 }
-
-// exitCancelled is the exit code of those who waited for what somebody cancelled.
-const exitCancelled = 4

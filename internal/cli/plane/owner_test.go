@@ -31,20 +31,6 @@ func TestLogText(t *testing.T) {
 	}
 }
 
-func TestOnlyOne(t *testing.T) {
-	if _, err := onlyOne("3f", nil, "pipeline", "look"); err == nil || err.Error() != "there is no pipeline 3f" {
-		t.Errorf("none: %v", err)
-	}
-	if id, err := onlyOne("3f", map[string]string{"3f9a": "x"}, "pipeline", ""); id != "3f9a" || err != nil {
-		t.Errorf("one: %q, %v", id, err)
-	}
-	_, err := onlyOne("3f", map[string]string{"3f9a": "pipeline a", "3f00": "pipeline b"}, "pipeline", "")
-	var hinted term.HintError
-	if !errors.As(err, &hinted) || hinted.Error() != "3f could be any of 2" || hinted.Hint != "  3f00  pipeline b\n  3f9a  pipeline a" {
-		t.Errorf("two: %v, %q", err, hinted.Hint)
-	}
-}
-
 func TestCheckID(t *testing.T) {
 	for _, id := range []string{"3", "3f9a12bc", "0d9a4d52-6f1e-5c3b-9a77-2f1d3c4b5a69"} {
 		if err := checkID(id); err != nil {
@@ -102,8 +88,8 @@ func TestChoose(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for code, want := range map[string]int{
-		"invalid": term.ExitUsage, "too_large": term.ExitUsage, "not_found": term.ExitFailed, "conflict": term.ExitFailed,
-		"untrusted": term.ExitCouldNotRun, "unavailable": term.ExitCouldNotRun, "forbidden": term.ExitCouldNotRun, "internal": term.ExitFailed,
+		"invalid": term.ExitUsage, "too_large": term.ExitUsage, "not_found": term.ExitUsage, "conflict": term.ExitFailed,
+		"untrusted": term.ExitCouldNotRun, "unavailable": term.ExitCouldNotRun, "forbidden": term.ExitFailed, "internal": term.ExitFailed,
 	} {
 		err := explainRefusal(&daemonapi.Error{Failure: daemonapi.Failure{Code: code, Error: "no", Hint: "do this"}}, "")
 		got := term.ExitFailed
@@ -119,7 +105,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestEndOf(t *testing.T) {
-	for status, want := range map[string]int{ownerDone: term.ExitOK, ownerFailed: term.ExitFailed, ownerWaiting: term.ExitCouldNotRun, ownerCancelled: exitCancelled} {
+	for status, want := range map[string]int{ownerDone: term.ExitOK, ownerFailed: term.ExitFailed, ownerWaiting: term.ExitCouldNotRun, ownerCancelled: term.ExitCancelled} {
 		got := term.ExitOK
 		var coded term.CodeError
 		if errors.As(endOf(&daemonapi.Owner{Status: status}), &coded) {

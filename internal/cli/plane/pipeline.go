@@ -17,10 +17,9 @@ import (
 func NewPipeline() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "pipeline",
-		Short: "Look after pipelines: list, show, logs, cancel, resume, wait",
-		Long: `Look after pipelines, which stopgate start starts. An id may be cut: its beginning will do.
-Wherever a pipeline can be named, so can an agent run, or an agent for the pipeline that it
-works for.`,
+		Short: "List, show, cancel and resume pipelines",
+		Long: `List, show, cancel and resume the pipelines that stopgate start starts. An id prefix is enough.
+The id of an agent run is accepted too, and so is that of an agent: it stands for its pipeline.`,
 		Example: `  stopgate pipeline list --watch
   stopgate pipeline show 3f9a12bc
   stopgate pipeline logs 3f9a12bc -f`,
@@ -35,21 +34,29 @@ func kindOf(group string) string {
 	return "pipeline"
 }
 
+// anOwner is how help names what a group of commands is about.
+func anOwner(group string) string {
+	if group == "agent" {
+		return "an agent run"
+	}
+	return "a pipeline"
+}
+
 func newOwnerShow(group string) *cobra.Command {
 	var follow bool
 	cmd := asks(&cobra.Command{
 		Use:   "show ID",
-		Short: "Show its steps, its agent, and what it waits for",
-		Long: `Show the steps that it went through and how long they took, its agent, the decision that it
-waits for, why it failed, and its variables. With --watch it is shown until it is at its end.
+		Short: "Show the steps, agent and open decision of " + anOwner(group),
+		Long: `Show the steps of ` + anOwner(group) + ` and how long they took, the agent, the open decision, the error, and the
+variables. With --watch, keep showing them until it has ended.
 
-Exit code 0: shown; with --watch: it is done. 1: there is none, or with --watch: it failed.
-3: the daemon does not run. 4: with --watch, it was cancelled.`,
+Exit code 0: shown; with --watch: done. 1: with --watch: failed. 2: not found. 3: the daemon is not
+running. 4: with --watch: cancelled.`,
 		Example: fmt.Sprintf(`  stopgate %[1]s show 3f9a12bc
   stopgate %[1]s show 3f9a12bc --watch
   stopgate %[1]s show 3f9a12bc --json | jq -r .status`, group),
 		Args:              term.OneArg,
-		ValidArgsFunction: ownerIDs(kindOf(group), false),
+		ValidArgsFunction: ownerIDs(kindOf(group), false, 1),
 	}, func(ctx context.Context, p *Plane, args []string) error {
 		id, err := p.resolve(ctx, args[0])
 		if err != nil {
@@ -60,7 +67,7 @@ Exit code 0: shown; with --watch: it is done. 1: there is none, or with --watch:
 		}
 		return p.showOwner(ctx, id)
 	})
-	cmd.Flags().BoolVar(&follow, "watch", false, "go on as it changes, until it is at its end")
+	cmd.Flags().BoolVar(&follow, "watch", false, "keep showing changes until it has ended")
 	return cmd
 }
 
@@ -68,11 +75,10 @@ func newOwnerLogs(group string) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "logs ID",
-		Short: "Print what its steps have printed",
-		Long: `Print what its steps have printed, and what happened to it, each line with its time and its
-step.
+		Short: "Print the output of the steps of " + anOwner(group),
+		Long: `Print the output of the steps and what happened, each line with its time and step.
 
-Exit code 0: printed. 1: there is no such pipeline or agent. 3: the daemon does not run.`,
+Exit code 0: printed. 2: no such pipeline or agent. 3: the daemon is not running.`,
 		Example: fmt.Sprintf(`  stopgate %[1]s logs 3f9a12bc
   stopgate %[1]s logs 3f9a12bc --follow`, group),
 		Args: term.OneArg,
@@ -83,9 +89,9 @@ Exit code 0: printed. 1: there is no such pipeline or agent. 3: the daemon does 
 			}
 			return p.printLog(ctx, id, follow)
 		}),
-		ValidArgsFunction: ownerIDs(kindOf(group), false),
+		ValidArgsFunction: ownerIDs(kindOf(group), false, 1),
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as lines come, until it is at its end")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until it has ended")
 	return cmd
 }
 
@@ -127,16 +133,16 @@ func (p *Plane) ended(ctx context.Context, id string) error {
 func newOwnerCancel(group string) *cobra.Command {
 	return acts(&cobra.Command{
 		Use:   "cancel ID…",
-		Short: "End what it does, and let it go no further",
-		Long: `End what it does now and let it go no further, except to the step that its runbook has for
-on_cancel. One that is at its end stays as it is. The daemon's own agents may not do it.
+		Short: "Cancel " + anOwner(group),
+		Long: `Cancel ` + anOwner(group) + `: stop the current step, then run only what the runbook defines as on_cancel. One that
+has ended stays as it is. The daemon's own agents cannot run this command.
 
-Exit code 0: it is cancelled, or was at its end. 1: there is none of that id; the others are
-cancelled all the same. 3: the daemon could not be started, or this is an agent's shell.`,
+Exit code 0: cancelled, or it had already ended. 1: this is an agent's shell. 2: no such id; the
+others are cancelled anyway. 3: the daemon could not be started.`,
 		Example:           fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
 		Args:              ids(someArgs, math.MaxInt),
 		PreRunE:           notForAgents,
-		ValidArgsFunction: ownerIDs(kindOf(group), true),
+		ValidArgsFunction: ownerIDs(kindOf(group), true, math.MaxInt),
 	}, func(ctx context.Context, p *Plane, args []string) error {
 		return p.each(ctx, args, func(arg string) error {
 			id, err := p.resolve(ctx, arg)
@@ -155,7 +161,7 @@ cancelled all the same. 3: the daemon could not be started, or this is an agent'
 func (p *Plane) runsAlone(ctx context.Context, id string) error {
 	o, err := p.Owner(ctx, id)
 	if err == nil && o.Kind != "run" {
-		err = term.WithHint(fmt.Errorf("the agent works for %s", title(&o)), "cancel that with: stopgate pipeline cancel "+shortID(o.ID))
+		err = term.WithHint(fmt.Errorf("the agent belongs to %s", title(&o)), "cancel the pipeline with: stopgate pipeline cancel "+shortID(o.ID))
 	}
 	return err
 }
@@ -165,7 +171,7 @@ func (p *Plane) cancel(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	word := "was at its end already: " + before.Status
+	word := "had already ended: " + before.Status
 	after := before
 	if !atEnd(&before) {
 		request := daemonapi.Cancel{ID: daemonapi.NewID()}
@@ -186,14 +192,14 @@ func newOwnerResume(group string) *cobra.Command {
 	var vars []string
 	cmd := acts(&cobra.Command{
 		Use:   "resume ID",
-		Short: "Let it go on: after a failure, or with an answer",
-		Long: `Let it go on. One that failed goes on with the step that failed. One that waits for a person
-takes this as the answer; with -m the words go to its agent.
+		Short: "Resume " + anOwner(group) + " after a failure, or answer its decision",
+		Long: `Resume ` + anOwner(group) + `. A failed one continues with the step that failed. If it waits for a decision, this
+is the answer; the message of -m goes to its agent.
 
-An agent is refused: it must not decide about its own work.
+Agents cannot run this command: they must not decide about their own work.
 
-Exit code 0: it goes on. 1: it cannot, since it runs, is done or was cancelled. 2: the command
-line was not understood. 3: the daemon could not be started, or this is an agent's shell.`,
+Exit code 0: resumed. 1: it is running, done or cancelled, or this is an agent's shell. 2: not found,
+or invalid command line. 3: the daemon could not be started.`,
 		Example: fmt.Sprintf(`  stopgate %[1]s resume 3f9a12bc
   stopgate %[1]s resume 3f9a12bc -m "use the staging database"
   stopgate %[1]s resume 3f9a12bc --var branch=main`, group),
@@ -206,7 +212,7 @@ line was not understood. 3: the daemon could not be started, or this is an agent
 			request.Vars, err = varsOf(vars)
 			return err
 		},
-		ValidArgsFunction: ownerIDs(kindOf(group), false),
+		ValidArgsFunction: ownerIDs(kindOf(group), false, 1),
 	}, func(ctx context.Context, p *Plane, args []string) error {
 		id, err := p.resolve(ctx, args[0])
 		if err != nil {
@@ -216,10 +222,10 @@ line was not understood. 3: the daemon could not be started, or this is an agent
 		if err != nil {
 			return err
 		}
-		return p.tell(o, title(&o)+" goes on at "+plain.Line(o.Step))
+		return p.tell(o, title(&o)+" resumed at "+plain.Line(o.Step))
 	})
-	cmd.Flags().StringVarP(&request.Message, "message", "m", "", "words for its agent")
-	cmd.Flags().StringArrayVar(&vars, "var", nil, "set a variable: NAME=VALUE; may be given again")
+	cmd.Flags().StringVarP(&request.Message, "message", "m", "", "a message for its agent")
+	cmd.Flags().StringArrayVar(&vars, "var", nil, "set a variable, as NAME=VALUE (repeatable)")
 	return cmd
 }
 
@@ -229,10 +235,10 @@ func varsOf(pairs []string) (map[string]string, error) {
 	for _, pair := range pairs {
 		name, value, found := strings.Cut(pair, "=")
 		if !found || name == "" {
-			return nil, term.BadUsage(fmt.Errorf("--var %s is no variable", term.Shown(pair)), "write: --var NAME=VALUE")
+			return nil, term.BadUsage(fmt.Errorf("invalid --var %s", term.Shown(pair)), "use: --var NAME=VALUE")
 		}
 		if _, twice := vars[name]; twice {
-			return nil, term.BadUsage(fmt.Errorf("--var sets %s twice", term.Shown(name)), "leave one of them out")
+			return nil, term.BadUsage(fmt.Errorf("--var sets %s twice", term.Shown(name)), "remove one of them")
 		}
 		vars[name] = value
 	}

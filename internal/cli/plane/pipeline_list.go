@@ -20,11 +20,11 @@ func newPipelineList() *cobra.Command {
 	var status string
 	cmd := lists(&cobra.Command{
 		Use:   "list",
-		Short: "List the pipelines that are under way, and the latest that ended",
-		Long: fmt.Sprintf(`List the pipelines of all projects, the newest first: those that are under way, and as many of
-those that are at their end as make %d. STATUS is %s, %s, %s, %s or %s.
+		Short: "List running and recent pipelines",
+		Long: fmt.Sprintf(`List the pipelines of all projects, newest first: all that have not ended, and recent ones up to
+a total of %d. STATUS is %s, %s, %s, %s, %s, or %s if its record is damaged.
 
-Exit code 0: listed. 3: the daemon does not run.`, listLength, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled),
+Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`, listLength, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld),
 		Example: `  stopgate pipeline list
   stopgate pipeline list --status waiting
   stopgate pipeline list --watch
@@ -35,11 +35,11 @@ Exit code 0: listed. 3: the daemon does not run.`, listLength, ownerRunning, own
 			}
 			return oneOf("--status", status, ownerStates())
 		},
-	}, "all that the daemon knows", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+	}, "list all pipelines", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
 		owners, err := p.Pipelines(ctx, daemonapi.Filter{Status: status})
 		return ownerList(choose(owners, all), status, time.Now), err
 	})
-	cmd.Flags().StringVar(&status, "status", "", "only those in this state")
+	cmd.Flags().StringVar(&status, "status", "", "list only pipelines with this status")
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(ownerStates(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
@@ -48,19 +48,33 @@ Exit code 0: listed. 3: the daemon does not run.`, listLength, ownerRunning, own
 // --all adds to it.
 func lists(cmd *cobra.Command, more string, look func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error)) *cobra.Command {
 	all := cmd.Flags().Bool("all", false, more)
-	follow := cmd.Flags().Bool("watch", false, "go on as they change, until Ctrl-C")
-	cmd.Args = term.NoArgs
+	follow := cmd.Flags().Bool("watch", false, "keep showing changes until Ctrl-C")
+	cmd.Args, cmd.ValidArgsFunction = term.NoArgs, cobra.NoFileCompletions
 	return asks(cmd, func(ctx context.Context, p *Plane, _ []string) error {
 		look := func(ctx context.Context) (term.Glimpse, error) { return look(ctx, p, *all) }
 		if *follow {
 			return p.Watch(ctx, "", look)
 		}
 		seen, err := look(ctx)
-		if err != nil {
+		switch {
+		case IsDown(err) && p.remains() == "":
+			return p.listNothing()
+		case err != nil:
 			return err
 		}
 		return term.Once(p.out, p.asJSON, seen)
 	})
+}
+
+// listNothing is a list where no daemon runs, and nothing says that one should.
+func (p *Plane) listNothing() error {
+	const why = "the daemon is not running; start it with: stopgate daemon start"
+	if !p.asJSON {
+		_, err := fmt.Fprintln(p.out, why)
+		return err
+	}
+	fmt.Fprintln(p.errOut, "stopgate: "+why)
+	return term.PrintJSON(p.out, []struct{}{})
 }
 
 // choose keeps those that are under way and the newest others.
@@ -68,13 +82,13 @@ func choose(owners []daemonapi.Owner, all bool) []daemonapi.Owner {
 	kept := []daemonapi.Owner{}
 	live := 0
 	for i := range owners {
-		if !atEnd(&owners[i]) {
+		if !past(&owners[i]) {
 			live++
 		}
 	}
 	room := max(0, listLength-live)
 	for i := range owners {
-		if atEnd(&owners[i]) && !all {
+		if past(&owners[i]) && !all {
 			if room == 0 {
 				continue
 			}
@@ -84,6 +98,9 @@ func choose(owners []daemonapi.Owner, all bool) []daemonapi.Owner {
 	}
 	return kept
 }
+
+// past reports whether an owner is one that people need not see: one that is held they do.
+func past(o *daemonapi.Owner) bool { return atEnd(o) && o.Status != ownerHeld }
 
 // ownerList is pipelines at one moment; status is that of those that were asked for, else "".
 func ownerList(owners []daemonapi.Owner, status string, now func() time.Time) term.Glimpse {
@@ -98,10 +115,10 @@ func ownerList(owners []daemonapi.Owner, status string, now func() time.Time) te
 
 func ownerLines(owners []daemonapi.Owner, status string, now time.Time, p term.Paint, width, height int) []string {
 	if len(owners) == 0 && status != "" {
-		return []string{term.Cut("no pipelines with the status "+status, width)}
+		return []string{term.Cut("no pipelines with status "+status, width)}
 	}
 	if len(owners) == 0 {
-		return []string{term.Cut("no pipelines", width), p.Faint(term.Cut("see what can be started with: stopgate start", width))}
+		return []string{term.Cut("no pipelines", width), p.Faint(term.Cut("list what you can start: stopgate start", width))}
 	}
 	rows := [][]string{{"ID", "NAME", "PROJECT", "STEP", "STATUS", "AGE", ""}}
 	for i := range owners {
@@ -127,6 +144,10 @@ func what(o *daemonapi.Owner) string {
 		return "decision " + shortID(o.Decision.ID) + ": " + plain.Line(o.Decision.Context)
 	case o.Status == ownerFailed:
 		return plain.Line(o.Error)
+	case o.Status == ownerCancelled:
+		return plain.Line(o.Reason)
+	case o.Status == ownerHeld:
+		return "record damaged: " + plain.Line(o.Held)
 	}
 	return ""
 }

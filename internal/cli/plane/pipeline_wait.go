@@ -3,6 +3,7 @@ package plane
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,16 +15,17 @@ import (
 func newOwnerWait(group string) *cobra.Command {
 	cmd := asks(&cobra.Command{
 		Use:   "wait ID…",
-		Short: "Wait until it is at its end, or waits for a person",
-		Long: `Wait until each of them is at its end or waits for a person, for scripts. What happens
-meanwhile is printed.
+		Short: "Wait until " + anOwner(group) + " ends or needs a decision",
+		Long: `Wait until ` + anOwner(group) + ` has ended or waits for a decision, and print what happens. With
+several ids, wait for all of them.
 
-Exit code, of several the first of these that there is: 1, it failed. 4: it was cancelled. 3:
-it waits for a person (see stopgate decision list), or the daemon does not run. 0: done.`,
+Exit code 1: failed. 4: cancelled. 3: held because its record is damaged, waiting for a decision
+(see stopgate decision list), or the daemon is not running. 0: done. With several ids, the first of
+these that applies.`,
 		Example: fmt.Sprintf(`  stopgate %s wait 3f9a12bc && ./deploy
   stopgate %s wait 3f9a12bc 77d00b1e --json`, group, group),
 		Args:              someArgs,
-		ValidArgsFunction: ownerIDs(kindOf(group), true),
+		ValidArgsFunction: ownerIDs(kindOf(group), true, math.MaxInt),
 	}, func(ctx context.Context, p *Plane, args []string) error {
 		var w waiting
 		for _, arg := range args {
@@ -35,7 +37,7 @@ it waits for a person (see stopgate decision list), or the daemon does not run. 
 		}
 		return w.run(ctx, p)
 	})
-	cmd.Flags().Lookup("json").Usage = "print JSON, a line for each change"
+	cmd.Flags().Lookup("json").Usage = "print JSON, one line per change"
 	return cmd
 }
 
@@ -53,7 +55,7 @@ func (w *waiting) run(ctx context.Context, p *Plane) error {
 	if err := p.Watch(ctx, news, func(ctx context.Context) (term.Glimpse, error) { return w.look(ctx, p) }); err != nil {
 		return err
 	}
-	for _, status := range []string{ownerFailed, ownerCancelled, ownerWaiting} {
+	for _, status := range []string{ownerFailed, ownerCancelled, ownerHeld, ownerWaiting} {
 		for i := range w.seen {
 			if w.seen[i].Status == status {
 				return endOf(&w.seen[i])

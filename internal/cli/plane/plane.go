@@ -25,6 +25,7 @@ type Plane struct {
 	out      io.Writer
 	errOut   io.Writer
 	asJSON   bool // --json, where the command has that flag
+	despite  bool // a daemon that is started goes on without what is damaged
 }
 
 // IsDown reports whether there is no daemon to ask.
@@ -36,7 +37,7 @@ func newPlane(cmd *cobra.Command) (*Plane, error) {
 		return nil, err
 	}
 	asJSON, _ := cmd.Flags().GetBool("json") // no such flag: no JSON
-	return &Plane{daemonapi.At(state), state, cmd.OutOrStdout(), cmd.ErrOrStderr(), asJSON}, nil
+	return &Plane{Client: daemonapi.At(state), stateDir: state, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr(), asJSON: asJSON}, nil
 }
 
 // action is what a command asks of the daemon.
@@ -72,15 +73,16 @@ func (p *Plane) tell(came any, line string) error {
 	return err
 }
 
-// completing completes an argument by what the daemon knows. It starts none: then there is
+// completing completes up to most arguments by what the daemon knows. It starts none: then there is
 // nothing to complete.
-func completing(words func(ctx context.Context, p *Plane, args []string, begun string) []string) cobra.CompletionFunc {
+func completing(most int, words func(ctx context.Context, p *Plane, typed []string) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		p, err := newPlane(cmd)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return words(cmd.Context(), p, args, begun), cobra.ShellCompDirectiveNoFileComp
+		complete := term.Completion(most, func(ctx context.Context, typed []string) []string { return words(ctx, p, typed) })
+		return complete(cmd, args, begun)
 	}
 }
 
@@ -111,7 +113,7 @@ func withPlane(wake bool, run action) func(*cobra.Command, []string) error {
 func checkText(cmd *cobra.Command, args []string) (err error) {
 	check := func(what, text string) {
 		if err == nil && !utf8.ValidString(text) {
-			err = term.BadUsage(fmt.Errorf("%s %q is not UTF-8", what, text), "the daemon would get other words than these")
+			err = term.BadUsage(fmt.Errorf("%s %q is not UTF-8", what, text), "the daemon accepts UTF-8 only")
 		}
 	}
 	for _, arg := range args {
@@ -150,7 +152,7 @@ func doubtful(err error) bool {
 // tellSkew says that the daemon is of another version than this program.
 func (p *Plane) tellSkew() {
 	if other := p.Skew(); other != "" {
-		fmt.Fprintf(p.errOut, "stopgate: this is %s, the daemon is %s; put that right with: stopgate daemon restart\n", program.Version(), other)
+		fmt.Fprintf(p.errOut, "stopgate: this is version %s, the daemon is version %s; update it with: stopgate daemon restart\n", program.Version(), other)
 	}
 }
 
@@ -161,15 +163,15 @@ func (p *Plane) explain(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case IsDown(err):
-		return term.CannotRun(errors.New("the daemon is not running"), "start it with: stopgate daemon start")
+		return term.CannotRun(errors.New("the daemon is not running"+p.remains()), "start it with: stopgate daemon start")
 	case errors.As(err, &refusal):
 		return explainRefusal(refusal, p.Skew())
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return term.WithCode(nil, term.ExitInterrupted)
 	case errors.Is(err, daemonapi.ErrForeign):
-		return term.CannotRun(err, "nothing was sent; set STOPGATE_STATE_DIR to a directory of your own")
+		return term.CannotRun(err, "nothing was sent; set STOPGATE_STATE_DIR to a directory that you own")
 	case errors.Is(err, daemonapi.ErrCut), errors.Is(err, daemonapi.ErrAnswer), errors.Is(err, context.DeadlineExceeded):
-		return term.CannotRun(err, "see how it is with: stopgate daemon status")
+		return term.CannotRun(err, "check it with: stopgate daemon status")
 	}
 	return err
 }
@@ -178,13 +180,13 @@ func (p *Plane) explain(ctx context.Context, err error) error {
 func explainRefusal(refusal *daemonapi.Error, other string) error {
 	err := errors.New(strings.TrimRight(refusal.Error(), "\n"))
 	if other != "" {
-		err = fmt.Errorf("%w (this is %s, the daemon %s)", err, program.Version(), other)
+		err = fmt.Errorf("%w (this is version %s, the daemon is version %s)", err, program.Version(), other)
 	}
 	hinted := term.WithHint(err, refusal.Hint)
 	switch refusal.Code {
-	case "invalid", "too_large":
+	case "invalid", "too_large", "not_found":
 		return term.WithCode(hinted, term.ExitUsage)
-	case "untrusted", "unavailable", "forbidden":
+	case "untrusted", "unavailable":
 		return term.WithCode(hinted, term.ExitCouldNotRun)
 	}
 	return hinted

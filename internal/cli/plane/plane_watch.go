@@ -16,7 +16,7 @@ import (
 const reconnectPatience = 15 * time.Second
 
 // errGone says that the daemon ended while somebody watched.
-var errGone = errors.New("the daemon has ended meanwhile")
+var errGone = errors.New("the daemon has stopped")
 
 // isLost reports whether the daemon was there and is no more: it ended, or was killed in
 // the middle of an answer.
@@ -25,7 +25,7 @@ func isLost(err error) bool {
 }
 
 func gone() error {
-	return term.CannotRun(errGone, "what it started goes on; start it again with: stopgate daemon start")
+	return term.CannotRun(errGone, "what it started keeps running; start it again with: stopgate daemon start")
 }
 
 // Watch shows something again each time the daemon has news of an owner, or with "" of
@@ -47,7 +47,7 @@ func (p *Plane) Watch(ctx context.Context, owner string, look func(context.Conte
 		case !IsDown(err):
 			lost = time.Now() // it was there until now
 			v.Renew()
-			fmt.Fprintf(p.errOut, "stopgate: the daemon has ended; waiting %s for it to run again\n", plain.Duration(reconnectPatience))
+			fmt.Fprintf(p.errOut, "stopgate: the daemon has stopped; waiting up to %s for it to start again\n", plain.Duration(reconnectPatience))
 		case lost.IsZero():
 			return err
 		}

@@ -13,8 +13,8 @@ func NewRunbook() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "runbook",
 		Short: "Check and show this project's runbooks",
-		Long: `Check and show the runbooks of this project: the files in .gauntlet/runbooks that say what
-can be started, in TOML or HCL.`,
+		Long: `Check and show this project's runbooks: the TOML and HCL files in .gauntlet/runbooks that define
+commands, pipelines and agents, and those of oddjobs in .oj/runbooks.`,
 		Example: `  stopgate runbook check
   stopgate runbook show build`,
 	}, newRunbookCheck(), newRunbookShow())
@@ -23,35 +23,46 @@ can be started, in TOML or HCL.`,
 func newRunbookCheck() *cobra.Command {
 	return hands(&cobra.Command{
 		Use:   "check [FILE…]",
-		Short: "Find every mistake in runbooks, before anything runs",
-		Long: `Find every mistake in this project's runbooks, or in those files: each with its place and,
-where there is one, what to write instead.
+		Short: "Check runbooks for errors",
+		Long: `Check this project's runbooks, or the given files, and print all errors with their position and,
+if there is one, the fix.
 
-Exit code 0: there is none. 1: there are mistakes. 2: the command line was not understood.`,
+Exit code 0: no errors. 1: errors. 2: invalid command line.`,
 		Example: `  stopgate runbook check
   stopgate runbook check build.toml --json`,
 	})
 }
 
 func newRunbookShow() *cobra.Command {
-	return hands(&cobra.Command{
+	cmd := hands(&cobra.Command{
 		Use:   "show [NAME]",
-		Short: "Show commands, pipelines and agents",
-		Long: `Show what this project's runbooks hold, or what they have of that name: commands and how they
-are called, pipelines with where their steps lead, agents with what happens to them.
+		Short: "Show commands, agents and the graphs of pipelines",
+		Long: `Show everything in this project's runbooks, or only NAME: commands with their arguments,
+pipelines as graphs of their steps, agents with their actions. With --svg, draw the pipelines,
+or only the one called NAME, into an SVG file.
 
-Exit code 0: shown. 1: there are mistakes, or there is nothing of that name. 2: the command
-line was not understood.`,
+A failure without a line fails the pipeline, a cancel without one cancels it.
+
+Exit code 0: shown. 1: a runbook has errors, NAME does not exist, or there is no pipeline to
+draw. 2: invalid command line.`,
 		Example: `  stopgate runbook show
-  stopgate runbook show build`,
-		Args: term.AtMostOneArg,
-	})
+  stopgate runbook show build
+  stopgate runbook show build --svg build.svg`,
+		Args:              term.AtMostOneArg,
+		ValidArgsFunction: completeDefinition,
+	}, "svg")
+	cmd.Flags().String("svg", "", "draw the pipelines into this `file`; - is standard output")
+	return cmd
 }
 
-// hands makes a command that stopgated does, which can read runbooks.
-func hands(cmd *cobra.Command) *cobra.Command {
+// hands makes a command that stopgated does, which can read runbooks. It hands on the named
+// options.
+func hands(cmd *cobra.Command, options ...string) *cobra.Command {
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := term.AtMostOne(cmd, append(options, "json")...); err != nil {
+			return err
+		}
 		program, err := here.FindProgram("stopgated", os.Environ())
 		if err != nil {
 			return err
@@ -59,6 +70,11 @@ func hands(cmd *cobra.Command) *cobra.Command {
 		words := []string{"runbook", cmd.Name()}
 		if *asJSON {
 			words = append(words, "--json")
+		}
+		for _, name := range options {
+			if value, err := cmd.Flags().GetString(name); err == nil && value != "" {
+				words = append(words, "--"+name+"="+value)
+			}
 		}
 		if len(args) > 0 {
 			words = append(append(words, "--"), args...) // one of them may begin with a dash

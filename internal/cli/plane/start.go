@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,19 +27,17 @@ func NewStart() *cobra.Command {
 	var o startOptions
 	cmd := &cobra.Command{
 		Use:   "start [COMMAND [ARGS…]]",
-		Short: "Run a command of this project's runbooks; without one, list them",
-		Long: `Run a command of the runbooks in this project's .gauntlet/runbooks: a pipeline, an agent or
-a shell command. The daemon runs it, and is started where it does not run. Everything behind
-COMMAND is its own, but for --help, which starts nothing: write -- before it to pass it on.
-Without COMMAND those that there are are listed.
+		Short: "Run a runbook command, or list the commands",
+		Long: `Run a command from this project's runbooks: a pipeline, an agent or a shell command.
+Without COMMAND, list the commands. The daemon runs it, and is started if needed. Arguments after
+COMMAND belong to the command, except --help, which starts nothing (use -- --help to pass it).
 
-With --watch its steps are shown until it is at its end, also while it waits for a person.
-Ctrl-C then ends only the watching.
+With --watch, show the steps until it has ended, also while it waits for a decision. Ctrl-C stops
+watching, not the run.
 
-Exit code 0: it was started; with --watch: it is done. 1: it was refused; with --watch: it
-failed. 2: the command line or a runbook must change first. 3: the daemon could not be
-started, or the runbooks were never approved. 4: with --watch, it was cancelled. 130: with
---watch, by Ctrl-C.`,
+Exit code 0: started; with --watch: done. 1: refused; with --watch: failed. 2: the command line or
+a runbook is invalid. 3: the daemon could not be started, or the runbooks are not approved. 4: with
+--watch: cancelled. 130: with --watch: Ctrl-C.`,
 		Example: `  stopgate start
   stopgate start build
   stopgate start --watch fix 1234 --priority high`,
@@ -52,9 +51,9 @@ started, or the runbooks were never approved. 4: with --watch, it was cancelled.
 			case err != nil:
 				return err
 			case !utf8.ValidString(h.Root) || !utf8.ValidString(h.Cwd):
-				return term.BadUsage(fmt.Errorf("the directory %s is not UTF-8", term.Shown(h.Cwd)), "the daemon can only be told of directories whose names are")
+				return term.BadUsage(fmt.Errorf("the name of the directory %s is not UTF-8", term.Shown(h.Cwd)), "rename it: the daemon accepts UTF-8 names only")
 			case len(args) == 0 && o.follow:
-				return term.BadUsage(errors.New("--watch needs a command"), "see those there are with: stopgate start")
+				return term.BadUsage(errors.New("--watch needs a command"), "list commands with: stopgate start")
 			case len(args) == 0:
 				return acting(func(ctx context.Context, p *Plane, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
 			}
@@ -62,11 +61,11 @@ started, or the runbooks were never approved. 4: with --watch, it was cancelled.
 				return ownFlag(cmd, args[0], o.run(ctx, p, h, args))
 			})(cmd, args)
 		},
-		ValidArgsFunction: commandNames,
+		ValidArgsFunction: completeCommand,
 	}
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the file, where several have the command")
-	cmd.Flags().BoolVar(&o.follow, "watch", false, "show its steps until it is at its end")
+	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the runbook file, if several define the command")
+	cmd.Flags().BoolVar(&o.follow, "watch", false, "show the steps until it has ended")
 	cmd.Flags().Bool("json", false, "print JSON")
 	return cmd
 }
@@ -88,7 +87,7 @@ func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error 
 		return term.PrintJSON(p.out, append([]daemonapi.Command{}, all...))
 	}
 	if len(all) == 0 {
-		fmt.Fprintf(p.errOut, "stopgate: no runbook in %s has a command\n", term.Shown(h.ConfigDir()))
+		fmt.Fprintf(p.errOut, "stopgate: the runbooks in %s define no command\n", term.Shown(h.ConfigDir()))
 		return nil
 	}
 	rows := make([][]string, len(all))
@@ -104,7 +103,7 @@ func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error 
 func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []string) error {
 	request := daemonapi.Start{
 		ID: daemonapi.NewID(), Project: h.Root, Cwd: h.Cwd,
-		Command: args[0], Args: args[1:], Runbook: o.runbook,
+		Command: args[0], Args: args[1:], Runbook: o.runbook, Env: p.passed(ctx, h, args[0]),
 	}
 	owner, err := insist(ctx, p, func() (daemonapi.Owner, error) { return p.Start(ctx, request) })
 	if err != nil {
@@ -119,10 +118,28 @@ func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []
 	}
 	err = p.watchOwner(ctx, owner.ID)
 	if ctx.Err() != nil {
-		fmt.Fprintf(p.errOut, "\nthe %s goes on; see it with: stopgate %s show %s --watch\n", kindWord(&owner), groupWord(&owner), shortID(owner.ID))
+		fmt.Fprintf(p.errOut, "\nthe %s keeps running; watch it with: stopgate %s show %s --watch\n", kindWord(&owner), groupWord(&owner), shortID(owner.ID))
 		return term.WithCode(nil, term.ExitInterrupted)
 	}
 	return err
+}
+
+// passed are the variables of our environment that a command asks for. A daemon that cannot say
+// so says why when the command is started.
+func (p *Plane) passed(ctx context.Context, h *here.Place, command string) map[string]string {
+	all, err := p.Commands(ctx, h.Root)
+	if err != nil {
+		return nil
+	}
+	env := map[string]string{}
+	for _, c := range all {
+		for _, name := range c.PassEnv {
+			if value, set := os.LookupEnv(name); set && c.Name == command {
+				env[name] = value
+			}
+		}
+	}
+	return env
 }
 
 // ownFlag adds to a refusal that the option which the command does not know is one of
@@ -134,7 +151,7 @@ func ownFlag(cmd *cobra.Command, command string, err error) error {
 	}
 	for _, name := range []string{"--runbook", "--watch", "--json"} {
 		if strings.Contains(refusal.Failure.Error, "unknown option: "+name+";") {
-			hint := fmt.Sprintf("%s is an option of %s: write it before %s", name, cmd.CommandPath(), plain.Line(command))
+			hint := fmt.Sprintf("%s is an option of %s: put it before %s", name, cmd.CommandPath(), plain.Line(command))
 			refusal.Hint = strings.TrimPrefix(refusal.Hint+"\n"+hint, "\n")
 		}
 	}
@@ -155,7 +172,7 @@ func (p *Plane) tellStarted(owner *daemonapi.Owner) error {
 	}
 	group, id := groupWord(owner), shortID(owner.ID)
 	faint := term.PaintFor(p.errOut).Faint
-	for _, hint := range [][2]string{{"see it", "show " + id + " --watch"}, {"its output", "logs " + id + " -f"}, {"cancel it", "cancel " + id}} {
+	for _, hint := range [][2]string{{"watch it", "show " + id + " --watch"}, {"its output", "logs " + id + " -f"}, {"cancel it", "cancel " + id}} {
 		fmt.Fprintln(p.errOut, faint(fmt.Sprintf("  %-11s stopgate %s %s", hint[0]+":", group, hint[1])))
 	}
 	return nil
@@ -172,22 +189,6 @@ func (p *Plane) otherCommand(ctx context.Context, err error, h *here.Place, name
 	for _, c := range all {
 		names = append(names, c.Name)
 	}
-	refusal.Hint = document.Hint(name, names, "see those there are with: stopgate start")
+	refusal.Hint = document.Hint(name, names, "list commands with: stopgate start")
 	return term.WithCode(explainRefusal(refusal, p.Skew()), term.ExitUsage)
-}
-
-// commandNames completes a command. It starts no daemon.
-func commandNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	h, err := here.FindRunbooks()
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault // the command's own may be files
-	}
-	all, _ := daemonapi.At(h.StateDir).Commands(cmd.Context(), h.Root) // then there is nothing to complete
-	var names []string
-	for _, c := range all {
-		if strings.HasPrefix(c.Name, begun) {
-			names = append(names, c.Name+"\t"+plain.Line(c.Description))
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

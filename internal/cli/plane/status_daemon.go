@@ -68,14 +68,14 @@ func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 		row("daemon", d.line(), "")
 	}
 	if d.Fault != "" {
-		row("daemon", p.Red("runs, but does not answer: "+plain.Line(d.Fault)), "stopgate daemon status")
+		row("daemon", p.Red("running, but does not answer: "+plain.Line(d.Fault)), "stopgate daemon status")
 	}
 	if d.other != "" {
 		row("daemon", p.Yellow(fmt.Sprintf("is version %s, this is %s", d.other, program.Version())), "stopgate daemon restart")
 	}
 	if d.Status != nil {
 		for _, trouble := range d.Status.Trouble {
-			row("trouble", p.Red(plain.Line(trouble)), "stopgate daemon status")
+			row("problem", p.Red(plain.Line(trouble)), "stopgate daemon status")
 		}
 	}
 	if len(d.Agents) > 0 {
@@ -117,7 +117,7 @@ func (d *DaemonStatus) line() string {
 		}
 	}
 	if len(parts) == 0 {
-		return "running, with nothing under way"
+		return "running, idle"
 	}
-	return "running, with " + strings.Join(parts, ", ") + " under way"
+	return "running " + strings.Join(parts, ", ")
 }

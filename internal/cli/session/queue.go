@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,17 +20,17 @@ import (
 func NewQueue() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "queue",
-		Short: "Type commands into a client's tmux session, one after the other",
-		Long: `Give the client in a tmux session commands to work off. The first is typed at once, each
-other when the client's hooks say that the one before it is done. Somebody who types a prompt
-of their own in between ends the queue.
+		Short: "Queue commands for Claude Code in a tmux session",
+		Long: `Queue commands for Claude Code in a tmux session. The first command is typed at once, each later
+one when Claude Code's hooks report that the one before it is done. Typing your own prompt in the
+session cancels the queue.
 
-A session is called by its name in tmux. Its agent in the registry is woken when the queue
-ends, however that is.`,
-		Example: `  stopgate queue create --session main '["/clear", "/gsd:plan-phase 3"]'
+SESSION is the name of the tmux session. When the queue ends, the session's agent in the registry
+is woken.`,
+		Example: `  stopgate queue add main /clear "/gsd:plan-phase 3"
   stopgate queue list --watch
   stopgate queue cancel main`,
-	}, newQueueCreate("stopgate queue create"), newQueueList(), newQueueShow(), newQueueCancel(), newQueueRetry(), newQueueDrive())
+	}, newQueueAdd(), newQueueCreate("stopgate queue create"), newQueueList(), newQueueShow(), newQueueCancel(), newQueueRetry(), newQueueDrive(), newQueueWatch())
 }
 
 // desk is where a person looks after queues.
@@ -75,11 +73,11 @@ func forQueue(err error, session string) error {
 	case errors.Is(err, context.Canceled):
 		return term.WithCode(err, term.ExitInterrupted)
 	case errors.Is(err, terminal.ErrNotInstalled):
-		return term.CannotRun(err, "install tmux, or add it to the PATH")
+		return term.CannotRun(err, "install tmux, or add it to PATH")
 	case errors.Is(err, queue.ErrExists):
-		return term.WithHint(fmt.Errorf("session %s has a queue already", term.Shown(session)), "see it with: stopgate queue show "+name+"\nput yours in its place with: --replace")
+		return term.WithHint(fmt.Errorf("session %s already has a queue", term.Shown(session)), "add to it with: stopgate queue add "+name+" COMMAND…\nshow it with: stopgate queue show "+name+"; replace it with: --replace")
 	case errors.Is(err, queue.ErrNone):
-		return term.WithHint(fmt.Errorf("session %s has no queue", term.Shown(session)), "see those there are with: stopgate queue list")
+		return term.WithHint(fmt.Errorf("session %s has no queue", term.Shown(session)), "list queues with: stopgate queue list")
 	case errors.Is(err, terminal.ErrNoSession):
 		return term.WithHint(fmt.Errorf("there is no tmux session %s", term.Shown(session)), otherName(session))
 	}
@@ -91,42 +89,20 @@ func otherName(session string) string {
 	if name := registry.TmuxName(session); name != session {
 		return fmt.Sprintf("tmux calls it %q", name)
 	}
-	return "see those there are with: tmux list-sessions"
-}
-
-// sessionNames completes the name of a session.
-func sessionNames(names func(queue.Store) []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		state, err := paths.StateDir()
-		if err != nil || len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		fits := slices.DeleteFunc(names(queue.NewStore(state)), func(name string) bool { return !strings.HasPrefix(name, begun) })
-		return fits, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// underWay are the sessions that have a queue.
-func underWay(s queue.Store) []string {
-	all, _ := s.List() // then there is nothing to complete
-	var names []string
-	for _, l := range all {
-		names = append(names, l.Session)
-	}
-	return names
+	return "list sessions with: tmux list-sessions"
 }
 
 func newQueueCancel() *cobra.Command {
 	return atDesk(&cobra.Command{
 		Use:   "cancel SESSION",
-		Short: "End a session's queue",
-		Long: `End a session's queue: nothing more of it is typed, its agent is told, and its file gets
-another name. What the client works on now, it goes on with.
+		Short: "Cancel a session's queue",
+		Long: `Cancel a session's queue: type no more of its commands, notify its agent, and archive its file.
+Claude Code finishes what it is working on.
 
-Exit code 1: there is no queue.`,
+Exit code 1: the session has no queue.`,
 		Example:           `  stopgate queue cancel main`,
 		Args:              term.OneArg,
-		ValidArgsFunction: sessionNames(underWay),
+		ValidArgsFunction: sessionNames(withQueue),
 	}, (*desk).cancel)
 }
 
@@ -143,7 +119,7 @@ func (d *desk) cancel(cmd *cobra.Command, args []string, asJSON bool) error {
 	if asJSON {
 		return term.PrintJSON(cmd.OutOrStdout(), v)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "cancelled the queue of session %s with %d of %s done%s\nits file is now %s; what is left can be typed with: stopgate queue retry %s\n",
+	fmt.Fprintf(cmd.OutOrStdout(), "cancelled the queue of session %s with %d of %s done%s\nits file is now %s; resume it with: stopgate queue retry %s\n",
 		term.Shown(session), v.Completed, plain.Count(v.Total, "command"), goesOn(q), v.Path, term.ShellWord(session))
 	return nil
 }
@@ -151,7 +127,7 @@ func (d *desk) cancel(cmd *cobra.Command, args []string, asJSON bool) error {
 // goesOn tells of what a cancelled queue's client still works on.
 func goesOn(q queue.Queue) string {
 	if active := q.Active(); active != nil && active.Confirmed() {
-		return fmt.Sprintf("; the client goes on with command %d", active.ID)
+		return fmt.Sprintf("; Claude Code still works on command %d", active.ID)
 	}
 	return ""
 }
@@ -159,17 +135,17 @@ func goesOn(q queue.Queue) string {
 func newQueueRetry() *cobra.Command {
 	return atDesk(&cobra.Command{
 		Use:   "retry SESSION",
-		Short: "Type a queue's command that waits, or what the last queue left",
-		Long: `Go on with a session's queue: type the command that waits now, also where the client was
-busy when it was last heard of. Where the session has no queue, make one of what its last one
-left undone; the results that there are stay.
+		Short: "Resume a session's queue",
+		Long: `Resume a session's queue: type the waiting command now, even if Claude Code last reported that it
+is busy. If the session has no queue, make one from the unfinished commands of its last queue and
+keep the results.
 
-A command that the client works on is not typed again.
+A command that Claude Code is working on is not typed again.
 
-Exit code 1: there is nothing to go on with, or it cannot be typed now. 3: there is no tmux.`,
+Exit code 1: nothing to resume, or it cannot be typed now. 3: tmux is not installed.`,
 		Example:           `  stopgate queue retry main`,
 		Args:              term.OneArg,
-		ValidArgsFunction: sessionNames(queue.Store.Sessions),
+		ValidArgsFunction: sessionNames(known),
 	}, (*desk).retry)
 }
 
@@ -178,8 +154,8 @@ func (d *desk) retry(cmd *cobra.Command, args []string, asJSON bool) error {
 	if q, err := d.queues.Load(session); err == nil {
 		if active := q.Active(); active != nil && active.Confirmed() {
 			return term.WithHint(
-				&driver.RefusedError{Err: fmt.Errorf("session %s: the client has command %d already", term.Shown(session), active.ID)},
-				"see how far it is with: stopgate queue show "+term.ShellWord(session),
+				&driver.RefusedError{Err: fmt.Errorf("session %s: Claude Code is already working on command %d", term.Shown(session), active.ID)},
+				"show it with: stopgate queue show "+term.ShellWord(session),
 			)
 		}
 	}

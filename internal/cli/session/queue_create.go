@@ -48,20 +48,19 @@ func newQueueCreate(words string) *cobra.Command {
 	var o createOptions
 	cmd := &cobra.Command{
 		Use:   "create [ORDER]",
-		Short: "Give a session commands, and type the first",
-		Long: `Give the client in a tmux session commands, and type the first one, unless the client is
-busy: then it is typed when the client stops.
+		Short: "Create a queue from JSON",
+		Long: `Create a queue for Claude Code in a tmux session and type its first command; if Claude Code is
+busy, the command is typed when it stops.
 
-ORDER is JSON: an object with the session and its commands, or only the array of commands
-where --session names the session. "-" means standard input, and so does no ORDER where that
-is no terminal. One argument holds at most 128 kB on some systems; standard input and files
-may have 10 MB.
+ORDER is JSON: an object with the session and its commands, or an array of commands together with
+--session. "-" reads it from standard input, and so does leaving it out unless standard input is a
+terminal. Some systems limit an argument to 128 kB; standard input and files may have 10 MB.
 
-A command is whatever a person could type: a slash command, or a prompt of any length and
-number of lines, up to 1 MiB.
+A command is anything you could type: a slash command, or a prompt of any number of lines, up to
+1 MiB.
 
-Exit code 1: refused; the session has a queue, there is no such session or no client in it,
-or a command may not be typed. 2: the order was not understood. 3: there is no tmux.`,
+Exit code 1: refused; the session has a queue, does not exist or does not run Claude Code, or a
+command cannot be typed. 2: invalid JSON or command line. 3: tmux is not installed.`,
 		Example: strings.ReplaceAll(`  PROGRAM '{"session": "main", "commands": ["/clear", "/gsd:plan-phase 3"]}'
   PROGRAM --session main '["Run the tests.\nThen fix what fails."]'
   PROGRAM --replace --file order.json
@@ -71,10 +70,11 @@ or a command may not be typed. 2: the order was not understood. 3: there is no t
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.session, "session", "s", "", "the tmux session, where ORDER does not name it")
-	flags.StringVar(&o.file, "file", "", "read the order from this file")
+	flags.StringVarP(&o.session, "session", "s", "", "the tmux session, if ORDER does not name it")
+	flags.StringVar(&o.file, "file", "", "read ORDER from this file")
 	flags.BoolVar(&o.replace, "replace", false, "cancel the queue that the session has")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
+	sessionFlag(cmd, "session")
 	return cmd
 }
 
@@ -110,9 +110,9 @@ func (o *createOptions) read(cmd *cobra.Command, args []string) (name string, te
 	in := cmd.InOrStdin()
 	switch {
 	case len(args) > 1:
-		return "", nil, term.BadUsage(fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "put the JSON into single quotes: '"+orderExample+"'")
+		return "", nil, term.BadUsage(fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "put the JSON in single quotes: '"+orderExample+"'")
 	case len(args) == 1 && o.file != "":
-		return "", nil, term.BadUsage(errors.New("an argument and --file exclude each other"), hint)
+		return "", nil, term.BadUsage(errors.New("an argument and --file cannot be combined"), hint)
 	case len(args) == 1 && args[0] != "-":
 		return "argument", []byte(args[0]), nil
 	case o.file != "":
@@ -124,7 +124,7 @@ func (o *createOptions) read(cmd *cobra.Command, args []string) (name string, te
 		text, err := readOrder(file, o.file)
 		return o.file, text, err
 	case len(args) == 0 && isTerminal(in):
-		return "", nil, term.BadUsage(errors.New("there is no order"), "for example: "+cmd.CommandPath()+" '"+orderExample+"'")
+		return "", nil, term.BadUsage(errors.New("ORDER is missing"), "for example: "+cmd.CommandPath()+" '"+orderExample+"'")
 	}
 	text, err = readOrder(in, "standard input")
 	return "standard input", text, err
@@ -136,7 +136,7 @@ func readOrder(in io.Reader, name string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	case len(text) > maxOrder:
-		return nil, term.BadUsage(fmt.Errorf("%s has more than %d MB", name, maxOrder>>20), "what is that long belongs into a file that a command names")
+		return nil, term.BadUsage(fmt.Errorf("%s has more than %d MB", name, maxOrder>>20), "put long texts in a file and name it in a command")
 	}
 	return text, nil
 }
@@ -155,7 +155,7 @@ func (d *desk) report(cmd *cobra.Command, session string, q queue.Queue, err err
 	case err != nil && (!found || errors.As(err, &refused)):
 		return forQueue(err, session)
 	case err != nil:
-		return term.WithHint(forQueue(err, session), "its queue is there: stopgate queue show "+term.ShellWord(session))
+		return term.WithHint(forQueue(err, session), "its queue exists: stopgate queue show "+term.ShellWord(session))
 	case !found: // it has come to its end, and others after it
 		return nil
 	}
@@ -166,7 +166,7 @@ func (d *desk) report(cmd *cobra.Command, session string, q queue.Queue, err err
 		return term.ErrSilent
 	}
 	if v.broken() {
-		return term.WithHint(fmt.Errorf("session %s: %s", term.Shown(session), v.State), "its queue is now "+v.Path+"\ntry again with: stopgate queue retry "+term.ShellWord(session))
+		return term.WithHint(fmt.Errorf("session %s: %s", term.Shown(session), v.State), "its queue file is now "+v.Path+"\ntry again with: stopgate queue retry "+term.ShellWord(session))
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "session %s%s: %s\nwatch it with: stopgate queue show %s --watch (its file is %s)\n", term.Shown(session), inPane(q), v.begun(q.Active()), term.ShellWord(session), v.Path)
 	return nil

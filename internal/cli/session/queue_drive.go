@@ -23,7 +23,7 @@ func newQueueDrive() *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use:    "drive --session NAME",
-		Short:  "Type a queue's active command and see to its confirmation",
+		Short:  "Type a queue's active command and confirm it",
 		Hidden: true,
 		Args:   term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -42,9 +42,7 @@ func drive(cmd *cobra.Command, session string) error {
 	if err != nil {
 		return err
 	}
-	log := func(format string, args ...any) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s session %s: %s\n", time.Now().UTC().Format(time.RFC3339), term.Shown(session), fmt.Sprintf(format, args...))
-	}
+	log := logTo(cmd.ErrOrStderr(), "session "+term.Shown(session)+": ")
 	desk.driver.Log = log
 	ctx, stop := term.UntilSignal(cmd)
 	defer stop()
@@ -58,6 +56,13 @@ func drive(cmd *cobra.Command, session string) error {
 		return term.WithCode(nil, coded.Code)
 	}
 	return term.ErrSilent
+}
+
+// logTo writes lines with the time, and what they are about.
+func logTo(out io.Writer, about string) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		fmt.Fprintf(out, "%s %s%s\n", time.Now().UTC().Format(time.RFC3339), about, fmt.Sprintf(format, args...))
+	}
 }
 
 // awaitEnd waits until whoever holds the other end of our input has ended: as long as a

@@ -16,13 +16,13 @@ func newQueueList() *cobra.Command {
 	var follow bool
 	cmd := atDesk(&cobra.Command{
 		Use:   "list",
-		Short: "List the queues that are under way",
-		Long: `List the sessions that have a queue: how much of it is done, which command it is at, and
-what that one waits for.`,
+		Short: "List queues",
+		Long:  `List the queues of all sessions: progress, active command, and what it waits for.`,
 		Example: `  stopgate queue list
   stopgate queue list --watch
   stopgate queue list --json | jq -r '.[] | select(.waits) | .session'`,
-		Args: term.NoArgs,
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(d *desk, cmd *cobra.Command, _ []string, asJSON bool) error {
 		if follow {
 			ctx, stop := term.UntilSignal(cmd)
@@ -35,7 +35,7 @@ what that one waits for.`,
 		}
 		return term.Once(cmd.OutOrStdout(), asJSON, list)
 	})
-	cmd.Flags().BoolVar(&follow, "watch", false, "go on as they change, until Ctrl-C")
+	cmd.Flags().BoolVar(&follow, "watch", false, "keep showing changes until Ctrl-C")
 	return cmd
 }
 
@@ -109,8 +109,8 @@ const pipeCommand = 60
 func (l *queueList) Lines(p term.Paint, width, height int) []string {
 	if len(l.queues) == 0 {
 		return []string{
-			term.Cut("no session has a queue", width),
-			p.Faint(term.Cut("give one to a session with: stopgate queue create --session NAME '[\"/clear\"]'", width)),
+			term.Cut("no queues", width),
+			p.Faint(term.Cut("queue a command with: stopgate queue add SESSION COMMAND", width)),
 		}
 	}
 	rows := [][]string{{"SESSION", "DONE", "COMMAND", "STATE", "AGE"}}

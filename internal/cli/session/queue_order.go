@@ -46,7 +46,7 @@ func (r *orderReader) parse(name string, text []byte) error {
 	case len(start) == 0:
 		return errors.New(name + " is empty")
 	case start[0] != '{' && start[0] != '[':
-		return errors.New(name + " is no JSON object or array")
+		return errors.New(name + " is not a JSON object or array")
 	}
 	doc, err := jsonfile.Parse(name, text)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *orderReader) parse(name string, text []byte) error {
 		return r.object()
 	}
 	if r.order.Session == "" {
-		return term.BadUsage(doc.Refuse(doc.Root(), "an array does not say whose commands these are"), "name the session with: --session NAME")
+		return term.BadUsage(doc.Refuse(doc.Root(), "an array of commands does not name the session"), "name the session with: --session NAME")
 	}
 	return r.commands(doc.Root(), "commands")
 }
@@ -137,7 +137,7 @@ func (r *orderReader) text(v *hujson.Value, at string) (string, error) {
 	text := jsonfile.StringOf(v)
 	written := strings.ToLower(string(v.Value.(hujson.Literal)))
 	if strings.Count(text, "\uFFFD") > strings.Count(written, "\uFFFD")+strings.Count(written, `\ufffd`) {
-		return "", r.doc.Refuse(v, at+` has half of a character: \ud800 to \udfff mean one only in pairs`)
+		return "", r.doc.Refuse(v, at+` has an unpaired surrogate: \ud800 to \udfff are valid only in pairs`)
 	}
 	return text, nil
 }

@@ -39,13 +39,13 @@ func TestParseOrderRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, session, want, hint string }{
 		{"nothing", " \n", "", "argument is empty", orderExample},
 		{"only a mark", "\uFEFF", "", "argument is empty", orderExample},
-		{"no JSON", "/clear", "a", "argument is no JSON object or array", orderExample},
+		{"no JSON", "/clear", "a", "argument is not a JSON object or array", orderExample},
 		{"cut off", `{"session":"a","commands":["x"`, "", "argument:1:30: unexpected end of JSON input", orderExample},
 		{"trailing comma", "[\n\"x\",\n]", "a", "argument:3:1: JSON has no trailing comma", orderExample},
 		{"trailing data", `["x"] ["y"]`, "a", "argument:1:7: invalid character '[' after top-level value", orderExample},
-		{"another kind", `"x"`, "a", "argument is no JSON object or array", orderExample},
-		{"null", `null`, "", "argument is no JSON object or array", orderExample},
-		{"whose", `["x"]`, "", "argument:1:1: an array does not say whose commands these are", "--session NAME"},
+		{"another kind", `"x"`, "a", "argument is not a JSON object or array", orderExample},
+		{"null", `null`, "", "argument is not a JSON object or array", orderExample},
+		{"whose", `["x"]`, "", "argument:1:1: an array of commands does not name the session", "--session NAME"},
 		{"no session", `{"commands":["x"]}`, "", "argument:1:1: session is missing", orderExample},
 		{"no commands", `{"session":"a"}`, "", "argument:1:1: commands is missing", orderExample},
 		{"empty object", `{}`, "", "argument:1:1: session is missing", orderExample},
@@ -62,8 +62,8 @@ func TestParseOrderRefuses(t *testing.T) {
 		{"twice", `{"session":"a","commands":["x"],"commands":["y"]}`, "", `argument:1:33: duplicate key "commands"`, orderExample},
 		{"two sessions", `{"session":"a","commands":["x"]}`, "b", `argument:1:12: session is "a", but --session "b"`, "name it once"},
 		{"not UTF-8", "[\"x\xff\"]", "a", "argument: byte 4 is not UTF-8", orderExample},
-		{"half of a character", `["x\ud800"]`, "a", `argument:1:2: commands[0] has half of a character: \ud800 to \udfff mean one only in pairs`, orderExample},
-		{"half of a character beside a sign for one", `["\uFFFD\uDC00"]`, "a", `argument:1:2: commands[0] has half of a character: \ud800 to \udfff mean one only in pairs`, orderExample},
+		{"half of a character", `["x\ud800"]`, "a", `argument:1:2: commands[0] has an unpaired surrogate: \ud800 to \udfff are valid only in pairs`, orderExample},
+		{"half of a character beside a sign for one", `["\uFFFD\uDC00"]`, "a", `argument:1:2: commands[0] has an unpaired surrogate: \ud800 to \udfff are valid only in pairs`, orderExample},
 		{"deep", strings.Repeat("[", 20000), "a", "argument:1:10001: invalid character '[' exceeded max depth", orderExample},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,17 +18,17 @@ func newQueueShow() *cobra.Command {
 	var follow bool
 	cmd := atDesk(&cobra.Command{
 		Use:   "show SESSION",
-		Short: "Show a session's queue, and what its commands came to",
-		Long: `Show every command of a session's queue: how far it is and the beginning of its result.
-Where the session has none, its last one is shown. --json prints the whole file.
+		Short: "Show a session's queue and its results",
+		Long: `Show the commands of a session's queue with their status and the start of their results. If the
+session has no queue, show its last one. --json prints the whole file.
 
-Exit code 1: the session never had a queue, or its file is damaged. With --watch also: the
-queue ended without being complete.`,
+Exit code 1: the session never had a queue, or its file is damaged. With --watch: the queue ended
+before it was complete.`,
 		Example: `  stopgate queue show main
   stopgate queue show main --watch
   stopgate queue show main --json | jq -r '.commands[-1].result'`,
 		Args:              term.OneArg,
-		ValidArgsFunction: sessionNames(queue.Store.Sessions),
+		ValidArgsFunction: sessionNames(known),
 	}, func(d *desk, cmd *cobra.Command, args []string, asJSON bool) error {
 		if follow {
 			return d.follow(cmd, args[0], asJSON)
@@ -39,7 +39,7 @@ queue ended without being complete.`,
 		}
 		return term.Once(cmd.OutOrStdout(), asJSON, s)
 	})
-	cmd.Flags().BoolVar(&follow, "watch", false, "go on as it changes, until it ends")
+	cmd.Flags().BoolVar(&follow, "watch", false, "keep showing changes until it ends")
 	return cmd
 }
 
@@ -111,7 +111,7 @@ func (s *queueShow) title() string {
 	tally := fmt.Sprintf("%d of %s done", s.view.Completed, plain.Count(s.view.Total, "command"))
 	switch {
 	case !s.live:
-		return name + " has no queue now; its last one: " + tally + ", " + s.view.State
+		return name + " has no queue; its last one: " + tally + ", " + s.view.State
 	case s.view.Ended != "":
 		return name + ": " + tally + ", " + s.view.State
 	}
@@ -145,7 +145,7 @@ func (s *queueShow) Lines(p term.Paint, width, height int) []string {
 
 // head tells of the queue as a whole. The path is never cut: nobody could use it.
 func (s *queueShow) head(p term.Paint, width int) []string {
-	made, title := "made at "+term.Clock(s.view.CreatedAt, s.now), s.title()
+	made, title := "created at "+term.Clock(s.view.CreatedAt, s.now), s.title()
 	if term.Cells(made)+2+term.Cells(s.view.Path) <= width {
 		return []string{s.view.paint(p, title), p.Faint(made + "  " + s.view.Path)}
 	}

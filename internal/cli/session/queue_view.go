@@ -86,13 +86,13 @@ func (d *desk) standing(l queue.Listed, now time.Time) (state, waits string) {
 	}
 	switch {
 	case q.Stopgate != nil && q.Stopgate.EndedAt != nil:
-		waits = "the client has ended"
+		waits = "Claude Code has ended"
 	case active.Confirmed() && d.asking(l):
-		waits = "the client waits for an answer"
+		waits = "Claude Code waits for an answer"
 	case !active.Confirmed() && active.Stopgate.Tries > 0:
 		return deliveryWords(active, now), plain.Line(active.Stopgate.Why)
 	case !active.Confirmed() && active.Stopgate.Why == "" && now.Sub(touched(q)) > handOver && d.left(l.Session):
-		waits = "whoever types it was ended"
+		waits = "the process that types it was killed"
 	default:
 		return deliveryWords(active, now), ""
 	}
@@ -173,7 +173,7 @@ func endingWords(e queue.Ending) string {
 	case queue.Cancel:
 		return "cancelled by " + plain.Line(e.Why)
 	case queue.Stale:
-		return "left over: the client was started anew"
+		return "left over: Claude Code was restarted"
 	}
 	if e.Detail != "" {
 		return plain.Line(e.Why + ": " + e.Detail)
@@ -194,9 +194,9 @@ func (v *queueView) begun(c *queue.Command) string {
 	case a == nil || a.ID != c.ID || a.Delivery != queue.Waiting:
 		return fmt.Sprintf("%s typed: %s", text, term.Cut(plain.Line(c.Command), pipeCommand))
 	case a.tries > 0:
-		return fmt.Sprintf("%s is %s; it is tried once more when the client says that it is free", text, v.State)
+		return fmt.Sprintf("%s is %s; it is typed as soon as the input box is free", text, v.State)
 	}
-	return fmt.Sprintf("%s is %s; it is typed when the client stops", text, v.State)
+	return fmt.Sprintf("%s is %s; it is typed when Claude Code stops", text, v.State)
 }
 
 // find is a session's queue, which may have come to its end meanwhile.
@@ -207,7 +207,7 @@ func (d *desk) find(session, id string) (queueView, error) {
 			return d.view(l, time.Now()), nil
 		}
 	}
-	return queueView{}, errors.New("the queue of session " + term.Shown(session) + " is no longer there")
+	return queueView{}, errors.New("the queue of session " + term.Shown(session) + " no longer exists")
 }
 
 // live is the queue that a session has.

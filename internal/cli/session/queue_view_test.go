@@ -44,7 +44,7 @@ func testQueues() map[string]queue.Queue {
 	}
 	return map[string]queue.Queue{
 		"fresh":   make(0, nil),
-		"held":    make(70*time.Second, func(q *queue.Queue) { q.Commands[0].Stopgate.Why = "the client is busy" }),
+		"held":    make(70*time.Second, func(q *queue.Queue) { q.Commands[0].Stopgate.Why = "Claude Code is busy" }),
 		"not-yet": make(3*time.Hour, func(q *queue.Queue) { d := q.Commands[0].Stopgate; d.Why, d.Tries = "a dialog is open", 1 }),
 		"typing":  make(9*time.Second, func(q *queue.Queue) { reached(q, queue.Delivery{State: queue.Typing}) }),
 		"entered": make(9*time.Second, func(q *queue.Queue) { reached(q, queue.Delivery{State: queue.Entered, Enters: 1}) }),
@@ -71,8 +71,8 @@ func testQueues() map[string]queue.Queue {
 		"cancelled": make(time.Minute, ended(queue.Cancel, "manual input")),
 		"stale":     make(time.Minute, ended(queue.Stale, "")),
 		"failed": make(time.Minute, func(q *queue.Queue) {
-			ended(queue.Broken, "command 2 failed: no hook of the client confirmed it")(q)
-			q.Commands[1].Status, q.Commands[1].Stopgate.Why = queue.Failed, "no hook of the client confirmed it"
+			ended(queue.Broken, "command 2 failed: no hook of Claude Code confirmed it")(q)
+			q.Commands[1].Status, q.Commands[1].Stopgate.Why = queue.Failed, "no hook of Claude Code confirmed it"
 		}),
 	}
 }
@@ -100,7 +100,7 @@ func testList(t *testing.T) *queueList {
 	for _, session := range []string{"fresh", "held", "not-yet", "typing", "entered", "running", "asking", "gone", "by-hand", "lingers"} {
 		l.queues = append(l.queues, d.view(listed(t, session), noon()))
 	}
-	damaged := queue.Listed{Session: "dam\x1bged", Path: "/q", Err: errors.New("this is no queue: unexpected end of JSON input")}
+	damaged := queue.Listed{Session: "dam\x1bged", Path: "/q", Err: errors.New("invalid queue file: unexpected end of JSON input")}
 	l.queues = append(l.queues, d.view(damaged, noon()))
 	return l
 }
@@ -128,7 +128,7 @@ func TestQueueListColours(t *testing.T) {
 func TestQueueListIsEmpty(t *testing.T) {
 	for name, size := range sizes() {
 		checkFits(t, (&queueList{}).Lines(false, size[0], size[1]), size)
-		if text := (&queueList{}).Lines(false, size[0], size[1])[0]; text != "no session has a queue" {
+		if text := (&queueList{}).Lines(false, size[0], size[1])[0]; text != "no queues" {
 			t.Errorf("%s: %q", name, text)
 		}
 	}
@@ -198,7 +198,7 @@ func TestTellerTellsWhatIsNew(t *testing.T) {
 		return lines
 	}
 	list := testList(t)
-	if lines := told(list); len(lines) != len(list.queues) || lines[1] != "held  0/3  /clear  waiting: the client is busy" {
+	if lines := told(list); len(lines) != len(list.queues) || lines[1] != "held  0/3  /clear  waiting: Claude Code is busy" {
 		t.Errorf("%q", lines)
 	}
 	list.now = list.now.Add(time.Hour)
@@ -206,7 +206,7 @@ func TestTellerTellsWhatIsNew(t *testing.T) {
 		t.Errorf("nothing is new: %q", lines)
 	}
 	list.queues[1].Completed++
-	if lines := told(list); len(lines) != 1 || lines[0] != "held  1/3  /clear  waiting: the client is busy" {
+	if lines := told(list); len(lines) != 1 || lines[0] != "held  1/3  /clear  waiting: Claude Code is busy" {
 		t.Errorf("%q", lines)
 	}
 }

@@ -23,9 +23,9 @@ import (
 func NewRegistry() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "registry",
-		Short: "List, add and check the agents that look after sessions",
-		Long: `List, add and check the entries of agent-registry.json: which agent is woken for the
-client in which tmux session, and how. A session without an entry is left alone.`,
+		Short: "List, add and check the agents that sessions wake",
+		Long: `List, add and check the entries of agent-registry.json: which agent is woken for Claude Code in
+which tmux session, and how. Sessions without an entry wake no agent.`,
 		Example: `  stopgate registry list
   stopgate registry add warden --session warden-main
   stopgate registry check`,
@@ -45,14 +45,15 @@ func newRegistryList() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the agents, their sessions and what wakes them",
-		Long: `List the agents, in the order in which their sessions are looked up: exact names first,
-then the first pattern that fits.
+		Short: "List agents, their sessions and what wakes them",
+		Long: `List agents in the order in which a session is looked up: exact names first, then the first
+pattern that matches.
 
-Exit code 1: a part of the file cannot be read. What can be is listed all the same.`,
+Exit code 2: part of the file is invalid; the rest is listed.`,
 		Example: `  stopgate registry list
   stopgate registry list --json | jq -r '.[] | select(.enabled) | .session'`,
-		Args: term.NoArgs,
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, err := registryPath()
 			if err != nil {
@@ -75,7 +76,7 @@ Exit code 1: a part of the file cannot be read. What can be is listed all the sa
 // withHintOf says how to see more of a registry's faults.
 func withHintOf(err error) error {
 	if _, ok := errors.AsType[*document.Faults](err); ok {
-		return term.WithHint(err, "see: stopgate registry check")
+		return term.WithCode(term.WithHint(err, "see: stopgate registry check"), term.ExitUsage)
 	}
 	return err
 }
@@ -148,17 +149,18 @@ func yesNo(yes bool) string {
 func newRegistryCheck() *cobra.Command {
 	return term.Shows(&cobra.Command{
 		Use:   "check",
-		Short: "Find everything that is wrong with the registry",
-		Long: `Find every fault of agent-registry.json at once, each with its place: what cannot be
-read, names that nobody knows, programs, directories, variables and files that are not there,
-entries that never apply. Nobody is contacted, and no secret is shown.
+		Short: "Check the registry for problems",
+		Long: `Check agent-registry.json and print all problems with their position: syntax errors, unknown
+names, missing programs, directories, variables and files, entries that never apply. No agent is
+contacted, and no secret is printed.
 
-A warning is something that works, but hardly as it was meant.
+A warning is an entry that works, but probably not as intended.
 
-Exit code 0: no faults, or no registry. 1: there are faults.`,
+Exit code 0: no problems, or no registry. 1: problems.`,
 		Example: `  stopgate registry check
   stopgate registry check --json | jq '.faults[].message'`,
-		Args: term.NoArgs,
+		Args:              term.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(*cobra.Command, []string) (registryReport, error) {
 		path, err := registryPath()
 		if err != nil {
@@ -198,7 +200,7 @@ func (r registryReport) Print(out io.Writer) {
 	}
 	switch {
 	case len(r.Faults) > 0:
-		fmt.Fprintln(out, p.Red(plain.Count(len(r.Faults), "fault")))
+		fmt.Fprintln(out, p.Red(plain.Count(len(r.Faults), "problem")))
 	case r.Agents == 0:
 		fmt.Fprintf(out, "no agents in %s\nadd one with: stopgate registry add AGENT_ID --session NAME\n", r.path)
 	default:

@@ -23,12 +23,12 @@ func newRegistryAdd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add AGENT_ID --session NAME",
 		Short: "Add an agent for a session",
-		Long: `Add an agent to agent-registry.json: it is woken when the client in that tmux session
-stops, asks or fails. NAME may be a pattern for several sessions: warden-*
+		Long: `Add an agent to agent-registry.json. It is woken when Claude Code in that tmux session stops,
+asks or fails. NAME may be a pattern for several sessions: warden-*
 
-It is woken through the openclaw program, or as --transport, --url, --command and --to say.
-Everything else is for an editor: what wakes it (wake_on), what may be typed into its session
-(commands), questions it need not be asked (answers), where a token or secret is found.`,
+The openclaw program wakes it, unless --transport, --url, --command or --to say otherwise. Edit
+the file for everything else: what wakes it (wake_on), which commands may be typed into its
+session (commands), automatic answers (answers), and where to find a token or secret.`,
 		Example: `  stopgate registry add warden --session warden-main --workspace ~/project
   stopgate registry add warden --session 'warden-*' --transport openclaw-http
   stopgate registry add ops --session deploy --transport webhook --url https://ops.example/hook
@@ -47,18 +47,21 @@ Everything else is for an editor: what wakes it (wake_on), what may be typed int
 			if err := registry.Add(path, e); err != nil {
 				return forTaken(err, path)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "added %s for the session %s to %s\nprove it with: stopgate registry check\n", term.Shown(e.AgentID), term.Shown(e.SessionName), path)
+			fmt.Fprintf(cmd.OutOrStdout(), "added %s for session %s to %s\ncheck it with: stopgate registry check\n", term.Shown(e.AgentID), term.Shown(e.SessionName), path)
 			return nil
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.session, "session", "", "the tmux session, or a pattern for several")
-	flags.StringVar(&f.workspace, "workspace", "", "the directory that the client works in")
+	flags.StringVar(&f.workspace, "workspace", "", "the directory in which Claude Code works")
 	flags.StringVar(&f.openclaw, "openclaw-session", "", "the agent's session id in OpenClaw")
 	flags.StringVar(&f.transport, "transport", "", "openclaw, openclaw-http, webhook, command or session")
-	flags.StringVar(&f.url, "url", "", "where openclaw-http or webhook sends to")
-	flags.StringVar(&f.to, "to", "", "wake the client in this tmux session")
-	flags.StringArrayVar(&f.command, "command", nil, "run this program, with the message on its input; once for each argument")
+	flags.StringVar(&f.url, "url", "", "the URL for openclaw-http or webhook")
+	flags.StringVar(&f.to, "to", "", "wake Claude Code in this tmux session")
+	flags.StringArrayVar(&f.command, "command", nil, "run this program with the message on its standard input (repeat for each argument)")
+	sessionFlag(cmd, "session")
+	sessionFlag(cmd, "to")
+	_ = cmd.RegisterFlagCompletionFunc("transport", cobra.FixedCompletions(transports(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
 
@@ -110,7 +113,7 @@ func (f *agentFlags) gateway() (registry.EntryGateway, error) {
 		{"--to", f.to != "", g.Transport == registry.ViaSession},
 	} {
 		if flag.set && !flag.fit {
-			return g, fmt.Errorf("%s does not go with the transport %s", flag.name, g.Transport)
+			return g, fmt.Errorf("%s cannot be used with the transport %s", flag.name, g.Transport)
 		}
 	}
 	return g, nil
@@ -122,4 +125,9 @@ func forTaken(err error, path string) error {
 		return term.WithHint(err, "change or remove that entry in "+path)
 	}
 	return err
+}
+
+// transports are what --transport can be.
+func transports() []string {
+	return []string{registry.ViaOpenClaw, registry.ViaOpenClawHTTP, registry.ViaWebhook, registry.ViaCommand, registry.ViaSession}
 }

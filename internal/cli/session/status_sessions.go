@@ -66,10 +66,10 @@ func mailboxOf(a wake.AgentSummary) mailbox {
 // Print shows what is under way, and what waits for somebody.
 func (s *SessionsStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	if s.Registry != "" {
-		row("registry", p.Red("at fault: agents may not be told"), "stopgate registry check")
+		row("registry", p.Red("has problems: agents may not be woken"), "stopgate registry check")
 	}
 	if len(s.Queues) > 0 {
-		row("queues", plain.Count(len(s.Queues), "session")+" with commands to work off", "stopgate queue list")
+		row("queues", plain.Count(len(s.Queues), "session")+" with queued commands", "stopgate queue list")
 	}
 	for _, v := range s.Queues {
 		switch {
@@ -92,7 +92,7 @@ func (s *SessionsStatus) Print(p term.Paint, row func(name, text, hint string)) 
 // waiting colours only what was tried in vain: a letter is on its way for a moment
 // each time.
 func (m *mailbox) waiting(p term.Paint) string {
-	text := fmt.Sprintf("%s for %s since %s", plain.Count(m.Waiting, "letter"), term.Shown(m.Agent), m.Oldest.Local().Format(time.DateTime))
+	text := fmt.Sprintf("%s for %s waiting since %s", plain.Count(m.Waiting, "message"), term.Shown(m.Agent), m.Oldest.Local().Format(time.DateTime))
 	if m.LastError == "" {
 		return text
 	}
@@ -104,5 +104,5 @@ func (m *mailbox) waiting(p term.Paint) string {
 }
 
 func (m *mailbox) dead(p term.Paint) string {
-	return p.Red(fmt.Sprintf("%s for %s given up, the newest: %s", plain.Count(m.Dead, "letter"), term.Shown(m.Agent), plain.Line(m.Newest.Why)))
+	return p.Red(fmt.Sprintf("%s for %s could not be delivered; the last error: %s", plain.Count(m.Dead, "message"), term.Shown(m.Agent), plain.Line(m.Newest.Why)))
 }

@@ -27,20 +27,22 @@ func NewApprove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve [PATH...]",
 		Short: "Approve protected files that an agent changed",
-		Long: `Show what agents have changed in protected files (protect in .gauntlet/config.yml)
-and approve it: each file with the content that is shown, also that it is deleted, in
-all worktrees of the repository. Another content of the file is not approved by that.
+		Long: `Show what agents changed in protected files (protect in .gauntlet/config.yml),
+and approve it. The approval is for the content that is shown, or for the
+deletion, in all worktrees of the repository; if the file changes again, it
+needs approval again.
 
-With paths only those are approved; a folder stands for all that waits in it. A file for
-which nothing waits is approved as it is now.
+With paths, only those are approved; a folder means every file in it that is
+waiting. A file that is not waiting is approved as it is now.
 
-Exit code 0: approved, or nothing waits. 1: not approved. 3: could not look.`,
-		Example: `  stopgate approve --list          what waits
-  stopgate approve                 look at it and approve
+Exit code 0: approved, or nothing is waiting. 1: not approved. 3: could not
+run.`,
+		Example: `  stopgate approve --list          list what is waiting
+  stopgate approve                 review and approve it
   stopgate approve api/v1_test.go  only this file`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if asJSON && !list {
-				return term.BadUsage(errors.New("--json goes with --list"), "see: stopgate approve --help")
+				return term.BadUsage(errors.New("--json needs --list"), "see: stopgate approve --help")
 			}
 			h, err := here.MustExist(here.FindHere())
 			if err != nil {
@@ -56,8 +58,8 @@ Exit code 0: approved, or nothing waits. 1: not approved. 3: could not look.`,
 			return a.approve(yes)
 		},
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "only list what waits for approval")
-	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask, and not for a terminal")
+	cmd.Flags().BoolVar(&list, "list", false, "only list what is waiting for approval")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; for scripts (agents are refused)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --list: print JSON")
 	return cmd
 }
@@ -84,7 +86,7 @@ func findApproval(h *here.Place, cmd *cobra.Command, args []string) (*approval, 
 	}
 	if !protect.Protects(project) {
 		err := errors.New("this project protects no files")
-		return nil, term.CannotRun(err, "name some under protect in .gauntlet/config.yml")
+		return nil, term.CannotRun(err, "list them under protect: in .gauntlet/config.yml, then run: stopgate trust")
 	}
 	a := &approval{cmd: cmd, here: h}
 	a.place, a.all = Waiting(cmd.Context(), h, project)
@@ -107,7 +109,7 @@ func within(h *here.Place, path string) (string, error) {
 	}
 	rel, err := filepath.Rel(h.Root, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", fmt.Errorf("%s is not in the project %s", term.Shown(path), term.Shown(h.Root))
+		return "", term.BadUsage(fmt.Errorf("%s is not in the project %s", term.Shown(path), term.Shown(h.Root)), "list what waits with: stopgate approve --list")
 	}
 	return filepath.ToSlash(rel), nil
 }
@@ -174,7 +176,7 @@ func (a *approval) list(asJSON bool) error {
 		return term.PrintJSON(out, ViewWaiting(a.all))
 	}
 	if len(a.all) == 0 {
-		fmt.Fprintln(out, "nothing waits for approval")
+		fmt.Fprintln(out, "nothing is waiting for approval")
 	}
 	for _, w := range a.all {
 		a.heading(w)
@@ -207,7 +209,7 @@ func (a *approval) approve(yes bool) error {
 	}
 	out := a.cmd.OutOrStdout()
 	if len(a.all) == 0 {
-		fmt.Fprintln(out, "nothing waits for approval")
+		fmt.Fprintln(out, "nothing is waiting for approval")
 		return nil
 	}
 	for _, w := range a.all {
@@ -220,8 +222,8 @@ func (a *approval) approve(yes bool) error {
 		}
 	}
 	if !yes {
-		ask := form{bufio.NewReader(a.cmd.InOrStdin()), out}
-		if ok, err := ask.agreed("Approve "+plain.Count(a.count(), "file")+"?", "no"); err != nil || !ok { // no answer is no
+		ask := term.Questions{In: bufio.NewReader(a.cmd.InOrStdin()), Out: out}
+		if ok, err := ask.Agreed("Approve "+plain.Count(a.count(), "file")+"?", "no"); err != nil || !ok { // no answer is no
 			fmt.Fprintln(out, "nothing was approved")
 			return term.ErrSilent
 		}
@@ -242,13 +244,13 @@ func showDiff(out io.Writer, w protect.Waiting, t protect.Touch) error {
 	after, err := w.Place.Text(t)
 	switch {
 	case t.What == protect.Unreadable:
-		return fmt.Errorf("%s cannot be read, so nothing of it can be approved", term.Shown(t.Path))
+		return fmt.Errorf("%s cannot be read, so it cannot be approved", term.Shown(t.Path))
 	case errors.Is(err, protect.ErrMoved):
 		return term.WithCode(fmt.Errorf("%s: %w", term.Shown(t.Path), err), term.ExitCouldNotRun)
 	case t.What == protect.Renamed || t.What == protect.Mode:
 		return nil
 	case !known || err != nil || strings.Contains(before, "\x00"):
-		fmt.Fprintln(out, "      (no text that can be compared)")
+		fmt.Fprintln(out, "      (not a text file: no diff)")
 		return nil
 	}
 	for _, line := range protect.Diff(before, after, lines) {

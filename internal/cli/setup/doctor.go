@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -10,17 +11,22 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/doctor"
+	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func NewDoctor() *cobra.Command {
 	return term.Shows(&cobra.Command{
 		Use:   "doctor",
-		Short: "Prove that enforcement is live, from the client's side",
-		Long: `Look at the client, at every settings file in force here, at the configuration and
-its approval; then call the installed hook as the client would, in a throw-away
-project, and see whether a block blocks. Your own commands are never run.
+		Short: "Test that stops are blocked, and find what is wrong",
+		Long: `Check Claude Code, every settings file in force here, the configuration and its
+approval (all that stopgate validate finds), and the programs and reviewers
+that gates need (all that stopgate health finds). Then call the installed hook
+as Claude Code does, in a temporary project, and test that it blocks. Your own
+commands are never run.
 
-Exit code 0: enforcement is live. 1: it is not, or that cannot be told.`,
+Exit code 0: enforcement is live and every file is valid. 1: otherwise, or
+doctor cannot tell.`,
 		Example: `  stopgate doctor
   stopgate doctor --json | jq '.findings[] | select(.level == "dead")'`,
 		Args: term.NoArgs,
@@ -31,8 +37,14 @@ Exit code 0: enforcement is live. 1: it is not, or that cannot be told.`,
 		}
 		ctx, stop := term.UntilSignal(cmd)
 		defer stop()
-		report := doctor.Examine(ctx, doctor.Place{StateDir: h.StateDir, Needs: gates.Needs, GlobalPath: h.GlobalPath, Dir: h.Cwd, Root: h.Root, HasProject: h.HasProject})
-		return examination{report, h.HasProject}, nil
+		e := examination{hasProject: h.HasProject}
+		e.Report = doctor.Examine(ctx, doctor.Place{StateDir: h.StateDir, Needs: gates.Needs, GlobalPath: h.GlobalPath, Dir: h.Cwd, Root: h.Root, HasProject: h.HasProject})
+		e.invalid = h.GlobalErr != nil
+		e.validate(h)
+		for _, pattern := range unprotected(ctx, h) {
+			e.add(doctor.Warn, "protect", "no file matches "+term.Shown(pattern), "correct the pattern under protect: in .gauntlet/config.yml")
+		}
+		return e, nil
 	})
 }
 
@@ -40,6 +52,28 @@ Exit code 0: enforcement is live. 1: it is not, or that cannot be told.`,
 type examination struct {
 	doctor.Report
 	hasProject bool
+	invalid    bool // a file in force is not valid
+}
+
+func (e *examination) add(level doctor.Level, what, text, hint string) {
+	e.Findings = append(e.Findings, doctor.Finding{Level: level, What: what, Text: plain.Line(text), Hint: plain.Line(hint)})
+}
+
+// validate adds what validate finds in the files that stops do not depend on.
+func (e *examination) validate(h *here.Place) {
+	for _, file := range []struct {
+		what string
+		look func(*here.Place) (string, []document.Fault)
+	}{{"launcher", validateLauncher}, {"agent registry", validateRegistry}, {"ci", (*here.Place).ValidateCI}} {
+		path, faults := file.look(h)
+		for _, fault := range faults {
+			e.invalid = true
+			e.add(doctor.Warn, file.what, fault.String(), cmp.Or(fault.Hint, "stopgate validate"))
+		}
+		if path != "" && len(faults) == 0 {
+			e.add(doctor.OK, file.what, path+" is valid", "")
+		}
+	}
 }
 
 // JSON is what a program gets.
@@ -49,8 +83,8 @@ func (e examination) JSON() any {
 
 var _ term.Failing = examination{}
 
-// Failure is how the command ends.
-func (e examination) Failure() error { return term.FailedIf(!e.Live()) }
+// Failure is how the command ends: as validate and health do, which it covers.
+func (e examination) Failure() error { return term.FailedIf(!e.Live() || e.invalid) }
 
 // Print implements term.View.
 func (e examination) Print(out io.Writer) {
@@ -72,11 +106,13 @@ func (e examination) Print(out io.Writer) {
 	case e.Dead():
 		fmt.Fprintln(out, p.Red("enforcement is NOT live"))
 	case !e.Live():
-		fmt.Fprintln(out, p.Yellow("enforcement is not known to be live"))
+		fmt.Fprintln(out, p.Yellow("enforcement may not be live"))
+	case e.invalid:
+		fmt.Fprintln(out, p.Yellow("enforcement is live, but a configuration file is not valid"))
 	case !e.hasProject:
-		fmt.Fprintln(out, p.Bold("the hooks work, but here is nothing to enforce"))
+		fmt.Fprintln(out, p.Bold("the hooks work, but there is nothing to enforce here"))
 	case e.Commands == 0:
-		fmt.Fprintln(out, p.Bold("the hooks work, but nothing is configured to be enforced"))
+		fmt.Fprintln(out, p.Bold("the hooks work, but no gates are configured"))
 	default:
 		fmt.Fprintln(out, p.Bold("enforcement is live"))
 	}

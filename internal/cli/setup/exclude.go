@@ -58,7 +58,7 @@ func excludeHooks(out io.Writer, to target) {
 			fmt.Fprintf(out, "note: git shows %s as a new file; do not commit it (%v)\n", e.file, err)
 			continue
 		}
-		fmt.Fprintf(out, "git ignores %s from now on, by a line in %s\n", e.file, e.list)
+		fmt.Fprintf(out, "git ignores %s from now on (added to %s)\n", e.file, e.list)
 	}
 }
 

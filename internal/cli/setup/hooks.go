@@ -18,7 +18,7 @@ import (
 func NewHooks() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "hooks",
-		Short: "Put stopgate into the client's settings, or take it out",
+		Short: "Install, remove or show the hooks in Claude Code's settings",
 		Example: `  stopgate hooks install
   stopgate hooks status`,
 	}, newHooksInstall(), newHooksUninstall(), newHooksStatus())
@@ -28,9 +28,9 @@ func NewHooks() *cobra.Command {
 type scopeFlags struct{ user, project, local bool }
 
 func (f *scopeFlags) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.user, "user", false, "your own settings, for all projects")
-	cmd.Flags().BoolVar(&f.project, "project", false, "the project's settings, which are committed")
-	cmd.Flags().BoolVar(&f.local, "local", false, "your own settings in this project")
+	cmd.Flags().BoolVar(&f.user, "user", false, "for you, in all projects: ~/.claude/settings.json")
+	cmd.Flags().BoolVar(&f.project, "project", false, "for the team: .claude/settings.json, committed")
+	cmd.Flags().BoolVar(&f.local, "local", false, "for you, in this project: .claude/settings.local.json")
 }
 
 // scope is the one that was chosen, if one was.
@@ -53,9 +53,9 @@ func newHooksUninstall() *cobra.Command {
 	var where scopeFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Take the hooks out (default: wherever they are in force here)",
-		Long: `Take stopgate's hooks out of the client's settings. A file that nobody else touched
-becomes what it was before, to the byte. An agent is refused.`,
+		Short: "Remove the hooks (default: from every settings file in force here)",
+		Long: `Remove stopgate's hooks from Claude Code's settings. A settings file without
+other changes becomes what it was before, to the byte. Agents are refused.`,
 		Example: `  stopgate hooks uninstall
   stopgate hooks uninstall --user`,
 		Args: term.NoArgs,
@@ -65,7 +65,7 @@ becomes what it was before, to the byte. An agent is refused.`,
 				return err
 			}
 			// A script may: it has no gates to escape from.
-			if err := trust.RequirePerson("take the hooks out", true); err != nil {
+			if err := trust.RequirePerson("remove the hooks", true); err != nil {
 				return err
 			}
 			h, err := here.FindNearest()
@@ -96,7 +96,7 @@ func include(h *here.Place, out io.Writer, file settings.File) (failed error) {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		fmt.Fprintf(out, "took the line for %s out of %s\n", e.file, e.list)
+		fmt.Fprintf(out, "removed the line for %s from %s\n", e.file, e.list)
 	}
 	return failed
 }
@@ -119,7 +119,7 @@ func uninstall(h *here.Place, out io.Writer, only settings.Scope, chosen bool) e
 		}
 		if failed = errors.Join(failed, err); changed {
 			found = true
-			fmt.Fprintf(out, "took the hooks out of %s\n", file.Path)
+			fmt.Fprintf(out, "removed the hooks from %s\n", file.Path)
 		}
 	}
 	if !found && failed == nil {

@@ -30,13 +30,13 @@ func newHooksInstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the hooks (default: --local)",
-		Long: `Merge stopgate's hooks into a settings file of the client. Every other key and hook
-stays as it is; installing twice changes nothing; the first change keeps a backup.
-Entries of an older stopgate are brought to today's form.
+		Long: `Merge stopgate's hooks into a settings file of Claude Code. Other keys and
+hooks stay as they are, the first change keeps a backup, and installing twice
+changes nothing. Entries of an older stopgate are updated.
 
---user also writes "trust: enforce" into the global config: from then on only
+--user also writes "trust: enforce" to the global config: from then on only
 projects that you approved run anything. --project and --local approve the
-project's .gauntlet/ as it stands.`,
+project's .gauntlet/ as it is now.`,
 		Example: `  stopgate hooks install
   stopgate hooks install --user --slash-commands
   stopgate hooks install --project     teammates need stopgate on their PATH`,
@@ -64,9 +64,9 @@ project's .gauntlet/ as it stands.`,
 		},
 	}
 	where.register(cmd)
-	cmd.Flags().Var((*term.DurationFlag)(&timeout), "timeout", "how long Claude Code waits for the answer to a stop (default 20m)")
-	cmd.Flags().BoolVar(&slash, "slash-commands", false, "also write /supervisor and /supervisoroff, which switch reviews of a session on and off")
-	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: approve without a terminal")
+	cmd.Flags().Var((*term.DurationFlag)(&timeout), "timeout", "how long Claude Code waits at a stop (default 20m)")
+	cmd.Flags().BoolVar(&slash, "slash-commands", false, "also add /supervisor and /supervisoroff")
+	cmd.Flags().BoolVar(&yes, "yes", false, "approve without a terminal; for scripts (agents are refused)")
 	return cmd
 }
 
@@ -124,16 +124,16 @@ func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
 		case file.Path == path:
 			to.installed = file.Entries
 		case living && file.Scope == settings.Managed:
-			return to, fmt.Errorf("the administrator installed the hooks already, in %s", file.Path)
+			return to, fmt.Errorf("the administrator already installed the hooks, in %s", file.Path)
 		case living:
 			return to, term.WithHint(
-				fmt.Errorf("the hooks are installed already, in the %s settings %s", file.Scope, file.Path),
+				fmt.Errorf("the hooks are already installed, in the %s settings %s", file.Scope, file.Path),
 				fmt.Sprintf("to move them, first run: stopgate hooks uninstall --%s", file.Scope),
 			)
 		}
 	}
 	if err := settings.Check(path, settings.Plan(to.command, nil, to.installed, 0)); err != nil {
-		return to, fmt.Errorf("install the hooks: %w", err)
+		return to, fmt.Errorf("cannot install the hooks: %w", err)
 	}
 	return to, nil
 }
@@ -153,7 +153,7 @@ func installHooks(h *here.Place, out io.Writer, to target) error {
 	if changed {
 		fmt.Fprintf(out, "installed the hooks in %s\n", to.path)
 	} else {
-		fmt.Fprintf(out, "the hooks are in %s already\n", to.path)
+		fmt.Fprintf(out, "the hooks are already in %s\n", to.path)
 	}
 	excludeHooks(out, to)
 	noteObstacles(h, out, to)
@@ -163,7 +163,7 @@ func installHooks(h *here.Place, out io.Writer, to target) error {
 // noteObstacles tells what keeps the hooks that are now installed from working.
 func noteObstacles(h *here.Place, out io.Writer, to target) {
 	if _, err := exec.LookPath("stopgate"); err != nil && to.scope == settings.Project {
-		fmt.Fprintln(out, "note: stopgate is not on your PATH; the client will not find it there")
+		fmt.Fprintln(out, "note: stopgate is not on your PATH, so Claude Code cannot find it")
 	}
 	if h.Cwd != h.Root && to.scope != settings.User {
 		fmt.Fprintf(out, "note: start claude in %s; started in %s it may not read this file\n", h.Root, h.Cwd)

@@ -19,7 +19,7 @@ import (
 func newHooksStatus() *cobra.Command {
 	return term.Shows(&cobra.Command{
 		Use:   "status",
-		Short: "Show which settings files are in force and what they hold",
+		Short: "Show the settings files that Claude Code reads here, and the hooks in them",
 		Example: `  stopgate hooks status
   stopgate hooks status --json | jq '.[].entries[].event'`,
 		Args: term.NoArgs,
@@ -113,12 +113,12 @@ func (s hooksStatus) Print(out io.Writer) {
 		case !v.Exists:
 			fmt.Fprintf(out, "%-8s %s %s\n", v.Scope, v.Path, p.Faint("(absent)"))
 		case v.Error != "":
-			fmt.Fprintf(out, "%-8s %s %s\n", v.Scope, v.Path, p.Red("the client drops this file: "+v.Error))
+			fmt.Fprintf(out, "%-8s %s %s\n", v.Scope, v.Path, p.Red("Claude Code ignores this file: "+v.Error))
 		default:
 			fmt.Fprintf(out, "%-8s %s\n", v.Scope, v.Path)
 		}
 		for _, fault := range v.Faults {
-			fmt.Fprintf(out, "         %s\n", p.Red("the client drops this file: "+fault))
+			fmt.Fprintf(out, "         %s\n", p.Red("Claude Code ignores this file: "+fault))
 		}
 		if v.DisableAllHooks {
 			fmt.Fprintf(out, "         %s\n", p.Red("disableAllHooks is on"))
@@ -130,14 +130,14 @@ func (s hooksStatus) Print(out io.Writer) {
 			}
 			fmt.Fprintf(out, "         %-20s %-7s %s\n", e.Event, e.timeout(), p.Faint(command))
 			if len(e.Spoilt) > 0 {
-				fmt.Fprintf(out, "         %-20s %s\n", "", p.Red("it decides nothing, because of "+strings.Join(e.Spoilt, ", ")))
+				fmt.Fprintf(out, "         %-20s %s\n", "", p.Red("it has no effect, because of "+strings.Join(e.Spoilt, ", ")))
 			}
 			if e.Gone {
-				fmt.Fprintf(out, "         %-20s %s\n", "", p.Red("there is no such program any more"))
+				fmt.Fprintf(out, "         %-20s %s\n", "", p.Red("this program no longer exists"))
 			}
 			if e.Answerable > 0 {
 				long := plain.Duration(time.Duration(e.Answerable * float64(time.Second)))
-				fmt.Fprintf(out, "         %-20s %s  %s\n", "", p.Yellow("what an agent asks can be answered for "+long+" only"), p.Faint("→ stopgate hooks install"))
+				fmt.Fprintf(out, "         %-20s %s  %s\n", "", p.Yellow("an agent's question can be answered for "+long+" only"), p.Faint("→ stopgate hooks install"))
 			}
 		}
 	}

@@ -3,33 +3,38 @@ package setup
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 type initOptions struct {
-	scope  settings.Scope
-	chosen bool // the scope was
-	check  string
-	yes    bool
+	scope     settings.Scope
+	chosen    bool // the scope was
+	given     []string
+	yes       bool
+	checks    []newCheck
+	worktrees int
 }
 
 func NewInit() *cobra.Command {
@@ -37,97 +42,162 @@ func NewInit() *cobra.Command {
 	var where scopeFlags
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Set this project up",
-		Long: `Write a small .gauntlet/config.yml, put the hooks into the client's settings, and
-approve the configuration. On a terminal it asks a few questions first. What is
-there already is kept.`,
+		Short: "Set up this project",
+		Long: `Write .gauntlet/config.yml, install the hooks in Claude Code's settings, and
+approve the configuration. Existing files are kept.
+
+On a terminal, init asks which checks to run and shows its plan first. With
+--yes it asks nothing: it uses each --check, or else the lint and test commands
+that the project's files name (Makefile, justfile, Taskfile, package.json,
+go.mod, Cargo.toml, pyproject.toml).`,
 		Example: `  stopgate init
-  stopgate init --check "make lint" --yes`,
+  stopgate init --yes
+  stopgate init --yes --check "make lint" --check unit="npm test"`,
 		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if o.scope, o.chosen, err = where.scope(cmd); err != nil {
 				return err
 			}
+			if slices.Contains(o.given, "") {
+				return term.BadUsage(errors.New("--check is empty"), "see: stopgate init --help")
+			}
 			h, err := here.FindNearest()
 			if err != nil {
 				return err
 			}
-			return o.run(h, cmd.InOrStdin(), cmd.OutOrStdout())
+			return o.run(cmd.Context(), h, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	where.register(cmd)
-	cmd.Flags().StringVar(&o.check, "check", "", "a command that must succeed before an agent may stop")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "ask nothing, for scripts outside the client")
+	cmd.Flags().StringArrayVar(&o.given, "check", nil, "a check: `COMMAND` or NAME=COMMAND; repeatable, - for none")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask; for scripts (agents are refused)")
 	return cmd
 }
 
-func (o *initOptions) run(h *here.Place, in io.Reader, out io.Writer) error {
+func (o *initOptions) run(ctx context.Context, h *here.Place, in io.Reader, out io.Writer) error {
 	if err := trust.RequirePerson("set a project up", o.yes); err != nil {
 		return err
 	}
-	if h.GlobalErr != nil {
-		return fmt.Errorf("fix the global config first:\n%w", h.GlobalErr)
+	exists, err := o.prepare(h)
+	if err != nil {
+		return err
 	}
-	if home, _ := os.UserHomeDir(); !h.HasProject && (h.Root == filepath.Dir(h.Root) || h.Root == home) {
-		return term.WithHint(fmt.Errorf("%s is no project: everything below it would be part of it", h.Root), "go to the project's folder first")
-	}
-	exists := h.HasProject && disk.IsRegular(paths.ProjectConfig(h.Root))
-	if exists {
-		if err := o.keepable(h); err != nil {
-			return err
-		}
-	} else if standing, _ := h.Trust().Standing(h.Root); standing.ApprovedIn != paths.Canonical(h.Root) && standing.Absent(os.Environ()) {
-		return notInBranch(h) // another one would be the other worktrees', too
-	}
-	if installed, at := installedScope(h); installed && !o.chosen {
-		o.scope, o.chosen = at, true
-	}
-	f := form{bufio.NewReader(in), out}
-	if !o.yes {
+
+	f := form{term.Questions{In: bufio.NewReader(in), Out: out}}
+	if o.yes {
+		err = o.choose(out, h.Root, exists)
+	} else {
 		fmt.Fprintf(out, "Setting up %s\n\n", h.Root)
-		if err := o.ask(f, h.Root, exists); err != nil {
-			return err
-		}
+		err = o.ask(f, h.Root, exists)
 	}
+	if err != nil {
+		return err
+	}
+
 	to, err := settingsTarget(h, o.scope)
 	if err != nil {
 		return err
 	}
+	first := firstConfig{checks: o.checks, base: localBase(ctx, h.Root)}
 	if !o.yes {
-		fmt.Fprintf(out, "\nThis will\n%s", plan(h, to, exists))
-		if ok, err := f.agreed("Go on?", "yes"); err != nil || !ok {
+		fmt.Fprintf(out, "\nThis will\n%s", plan(h, to, exists, first))
+		if ok, err := f.Agreed("Continue?", "yes"); err != nil || !ok {
 			return cmp.Or(err, errors.New("nothing was changed"))
 		}
+		fmt.Fprintln(out)
 	}
-	return o.apply(h, out, to, exists)
+	if err := o.apply(h, out, to, exists, first); err != nil {
+		return err
+	}
+	o.tellNext(ctx, h, out, to)
+	return nil
 }
 
-// keepable refuses a configuration that can be neither changed nor approved,
-// before anything is written.
+// prepare refuses what could not be finished, before anything is asked or written. It reports whether
+// the project has a configuration, which is kept.
+func (o *initOptions) prepare(h *here.Place) (exists bool, err error) {
+	if h.GlobalErr != nil {
+		return false, fmt.Errorf("fix the global config first:\n%w", h.GlobalErr)
+	}
+	if home, _ := os.UserHomeDir(); !h.HasProject && (h.Root == filepath.Dir(h.Root) || h.Root == home) {
+		return false, term.WithHint(fmt.Errorf("%s is not a project: everything below it would be part of it", h.Root), "change to the project's directory first")
+	}
+
+	exists = h.HasProject && disk.IsRegular(paths.ProjectConfig(h.Root))
+	if exists {
+		err = o.keepable(h)
+	} else if standing, _ := h.Trust().Standing(h.Root); standing.ApprovedIn != paths.Canonical(h.Root) && standing.Absent(os.Environ()) {
+		err = notInBranch(h) // another one would be the other worktrees', too
+	}
+
+	if installed, at := installedScope(h); installed && !o.chosen {
+		o.scope, o.chosen = at, true
+	}
+	o.checks = parseChecks(o.given)
+	for _, root := range worktrees([]string{h.Root}) {
+		if disk.IsDir(root) {
+			o.worktrees++
+		}
+	}
+	return exists, err
+}
+
+// keepable refuses a configuration that can be neither changed nor approved.
 func (o *initOptions) keepable(h *here.Place) error {
-	if o.check != "" {
-		return term.WithHint(fmt.Errorf("%s exists", paths.ProjectConfig(h.Root)), "add the command there, then run: stopgate trust")
+	if len(o.given) > 0 {
+		return term.WithHint(fmt.Errorf("%s already exists", paths.ProjectConfig(h.Root)), "add the command there, then run: stopgate trust")
 	}
 	if _, err := ReadContents(h.ConfigDir(), h.Short(h.ConfigDir())); err != nil {
-		return fmt.Errorf("fix the configuration first (see: stopgate validate):\n%w", err)
+		return term.WithCode(fmt.Errorf("fix the configuration first (see: stopgate validate):\n%w", err), term.ExitUsage)
+	}
+	return nil
+}
+
+// choose takes the checks that the project's files name, where the command line names none.
+func (o *initOptions) choose(out io.Writer, root string, exists bool) error {
+	if exists || len(o.given) > 0 {
+		return nil
+	}
+	found := propose(root)
+	if len(found) == 0 {
+		return term.BadUsage(fmt.Errorf("no lint or test command found in %s", root),
+			`name one: stopgate init --yes --check "make test" (or start without any: --check -)`)
+	}
+	fmt.Fprintln(out, "checks found in this project:")
+	for _, p := range found {
+		o.checks = append(o.checks, p.newCheck)
+		fmt.Fprintf(out, "  %s: %s (%s)\n", p.name, p.command, p.why)
 	}
 	return nil
 }
 
 // ask fills what the command line left open.
 func (o *initOptions) ask(f form, root string, exists bool) (err error) {
-	if !exists && o.check == "" {
-		if o.check, err = f.ask("Command that must succeed before an agent may stop (- for none)", cmp.Or(guessCheck(root), none)); err != nil {
+	if !exists && len(o.given) == 0 {
+		if o.checks, err = f.checks(propose(root)); err != nil {
 			return err
-		}
-		if o.check == none {
-			o.check = ""
 		}
 	}
 	if !o.chosen {
-		o.scope, err = f.scope()
+		o.scope, err = f.scope(o.worktrees)
 	}
 	return err
+}
+
+// localBase is the branch to count changes from where the remote's default branch is not known;
+// empty where it is, and outside a repository.
+func localBase(ctx context.Context, root string) string {
+	repo := git.At(root, os.Environ())
+	for _, remote := range []string{"origin/HEAD", git.OriginMain} {
+		if _, _, err := repo.Commit(ctx, remote); err == nil {
+			return ""
+		}
+	}
+	if base := doctor.LikelyBase(ctx, repo, ""); base != "" {
+		return base
+	}
+	branch, _ := repo.UnbornBranch(ctx) // also one that has commits; none outside a repository
+	return branch
 }
 
 // trusts reports whether trust is to be turned on: always with hooks for all
@@ -136,24 +206,40 @@ func trusts(h *here.Place, scope settings.Scope) bool {
 	return !h.Global.Exists || !h.Enforces() && scope == settings.User
 }
 
-func plan(h *here.Place, to target, exists bool) string {
+func plan(h *here.Place, to target, exists bool, first firstConfig) string {
 	var b strings.Builder
+	step := func(format string, args ...any) { fmt.Fprintf(&b, "  - "+format+"\n", args...) }
 	if trusts(h, to.scope) {
-		fmt.Fprintf(&b, "  - write \"trust: enforce\" to %s: only what you approve runs\n", h.GlobalPath)
+		step("require approval before a project runs (%s)", brief(h, h.GlobalPath))
 	}
-	fmt.Fprintf(&b, "  - merge the hooks into %s\n", to.path)
+	step("add the hooks to %s", brief(h, to.path))
 	if all := exclusions(to.scope, to.path); to.scope == settings.Local && len(all) > 0 {
-		fmt.Fprintf(&b, "  - have git ignore that file, unless it does already: in %s\n", all[0].list)
+		step("add that file to %s, unless git ignores it already", brief(h, all[0].list))
 	}
-	verb := "write"
+
+	config := brief(h, paths.ProjectConfig(h.Root))
 	if exists {
-		verb = "keep"
+		step("keep %s", config)
+	} else {
+		step("write %s with %s", config, first.summary())
 	}
-	fmt.Fprintf(&b, "  - %s %s\n  - approve it as it stands\n", verb, paths.ProjectConfig(h.Root))
+	if list := ignoreListOf(h.Root); !exists && list.lacksLogs() {
+		step("add %s to %s", logsLine, brief(h, string(list)))
+	}
+	step("approve %s; later edits need your approval", brief(h, h.ConfigDir()))
 	return b.String()
 }
 
-func (o *initOptions) apply(h *here.Place, out io.Writer, to target, exists bool) error {
+// brief is a path in as few characters as tell a person which one it is.
+func brief(h *here.Place, path string) string {
+	home, err := os.UserHomeDir()
+	if rel, inHome := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && inHome && h.Short(path) == path {
+		return filepath.Join("~", rel)
+	}
+	return h.Short(path)
+}
+
+func (o *initOptions) apply(h *here.Place, out io.Writer, to target, exists bool, first firstConfig) error {
 	if trusts(h, to.scope) {
 		if err := enforceTrust(h, out); err != nil {
 			return err
@@ -162,24 +248,50 @@ func (o *initOptions) apply(h *here.Place, out io.Writer, to target, exists bool
 	if err := installHooks(h, out, to); err != nil {
 		return err
 	}
+
 	path := paths.ProjectConfig(h.Root)
 	if exists {
 		fmt.Fprintf(out, "kept %s\n", path)
-	} else {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := writeFirst(filepath.Dir(path), o.check); err != nil {
-			return err
-		}
-		h.HasProject = true
-		fmt.Fprintf(out, "wrote %s\n", path)
+		return approve(out, h, o.yes)
 	}
-	if err := approve(out, h, o.yes); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "\nnext: stopgate doctor")
-	return nil
+	if err := first.write(filepath.Dir(path)); err != nil {
+		return err
+	}
+	h.HasProject = true
+	fmt.Fprintf(out, "wrote %s\n", path)
+	ignoreListOf(h.Root).addLogs(out)
+	return approve(out, h, o.yes)
+}
+
+// tellNext tells what could be better, and what to do now.
+func (o *initOptions) tellNext(ctx context.Context, h *here.Place, out io.Writer, to target) {
+	p := term.PaintFor(out)
+	for _, m := range missing(ctx, h) {
+		fmt.Fprintf(out, "%s %s needs %s, which was not found\n", p.Yellow("warning:"), m.Gate, m.Program)
+	}
+	if to.scope == settings.Local && o.worktrees > 1 {
+		fmt.Fprintf(out, "note: this repository has %d worktrees; to have the hooks in all of them, run: stopgate hooks uninstall && stopgate hooks install --user\n", o.worktrees)
+	}
+
+	fmt.Fprintf(out, `
+%s
+  stopgate doctor    test that the hooks block a stop
+  stopgate run       run the checks now
+`, p.Bold("Next:"))
+}
+
+// missing is what the checks need and do not have, as doctor finds it.
+func missing(ctx context.Context, h *here.Place) []doctor.MissingProgram {
+	project, _, err := h.Gates()
+	if err != nil {
+		return nil // which approving has told
+	}
+	return doctor.Survey{
+		Project: project, Environ: os.Environ(), StateDir: h.StateDir, Needs: gates.Needs, ReviewDir: project.Root,
+	}.CheckHealth(ctx).Missing
 }
 
 // installedScope is where the hooks are already.
@@ -195,9 +307,8 @@ func installedScope(h *here.Place) (bool, settings.Scope) {
 // schemaFile is beside config.yml, so that an editor finds it in every clone.
 const schemaFile = "config.schema.json"
 
-// writeFirst writes a project's first configuration, and what an editor needs to
-// help with it.
-func writeFirst(dir, check string) error {
+// write writes a project's first configuration, and what an editor needs to help with it.
+func (c firstConfig) write(dir string) error {
 	schema, err := config.Schema("project")
 	if err != nil {
 		return err
@@ -205,113 +316,5 @@ func writeFirst(dir, check string) error {
 	if err := atomicfile.Write(filepath.Join(dir, schemaFile), schema, 0o644); err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(dir, paths.ConfigFile), []byte(firstConfig(check)), 0o644)
-}
-
-func firstConfig(check string) string {
-	const head = `# yaml-language-server: $schema=` + schemaFile + `
-# What stopgate does in this project. Check it with: stopgate validate
-
-# An agent may stop when the gates of what it changed pass. What has passed does
-# not run again while nothing changes.
-`
-	const tail = `
-stop_hook:
-  run_interval_minutes: 0 # look at every stop
-  verify_fixes: true      # after a failure, check again until it is fixed
-`
-	if check == "" {
-		return head + `entry_points:
-  # - path: .
-  #   checks:
-  #     - name: lint
-  #       command: make lint
-` + tail
-	}
-	return head + `entry_points:
-  - path: .
-    checks:
-      - name: ` + checkName(check) + `
-        command: ` + strconv.Quote(check) + `
-        # timeout: 240s
-` + tail
-}
-
-// checkName names a check after what it does.
-func checkName(command string) string {
-	for _, name := range []string{"test", "lint", "build"} {
-		if strings.Contains(command, name) {
-			return name
-		}
-	}
-	return "check"
-}
-
-// guessCheck proposes what projects of this kind usually run. A build file
-// without tests would make a check that always fails.
-func guessCheck(root string) string {
-	for _, g := range []struct{ file, holds, command string }{
-		{"Makefile", "\ntest:", "make test"},
-		{"go.mod", "", "go test ./..."},
-		{"package.json", `"test":`, "npm test"},
-		{"Cargo.toml", "", "cargo test"},
-		{"pyproject.toml", "pytest", "pytest -q"},
-	} {
-		text, err := os.ReadFile(filepath.Join(root, g.file))
-		if err == nil && bytes.Contains(append([]byte("\n"), text...), []byte(g.holds)) {
-			return g.command
-		}
-	}
-	return ""
-}
-
-// form asks questions, one a line. An empty answer takes the proposal.
-type form struct {
-	in  *bufio.Reader
-	out io.Writer
-}
-
-// none is the answer that declines a proposal.
-const none = "-"
-
-// ask returns an error when there is no answer: whoever closes the form has
-// agreed to nothing.
-func (f form) ask(question, proposal string) (string, error) {
-	fmt.Fprintf(f.out, "%s [%s]: ", question, proposal)
-	answer, err := f.in.ReadString('\n')
-	if err != nil {
-		fmt.Fprintln(f.out)
-		return "", errors.New("no answer; nothing was changed")
-	}
-	if answer = strings.TrimSpace(answer); answer == "" {
-		return proposal, nil
-	}
-	return answer, nil
-}
-
-// agreed asks a question that is answered by yes or no.
-func (f form) agreed(question, proposal string) (bool, error) {
-	answer, err := f.ask(question, proposal)
-	answer = strings.ToLower(answer)
-	return answer == "y" || answer == "yes", err
-}
-
-func (f form) scope() (settings.Scope, error) {
-	fmt.Fprintln(f.out, `Where shall the hooks go?
-  1  your own settings in this project
-  2  the project's settings, committed; teammates need stopgate on their PATH
-  3  your own settings, for all projects`)
-	for {
-		answer, err := f.ask("1, 2 or 3", "1")
-		switch {
-		case err != nil:
-			return settings.Local, err
-		case answer == "1":
-			return settings.Local, nil
-		case answer == "2":
-			return settings.Project, nil
-		case answer == "3":
-			return settings.User, nil
-		}
-	}
+	return atomicfile.Write(filepath.Join(dir, paths.ConfigFile), []byte(c.String()), 0o644)
 }

@@ -22,19 +22,20 @@ func NewOff() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "off --for DURATION",
-		Short: "Stand aside in this project for a while",
-		Long: `Stand aside in this project for a while: every hook allows, the journal notes it,
-the client shows it, and it ends by itself. To end it earlier: stopgate on`,
+		Short: "Turn stopgate off in this project for a while",
+		Long: `Turn stopgate off in this project for a while: every stop is allowed, the log
+records it, Claude Code shows it, and it ends by itself. To turn it on earlier:
+stopgate on`,
 		Example: `  stopgate off --for 1h --why "the build machine is down"`,
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("for") {
-				return term.BadUsage(errors.New("for how long?"), "for example: stopgate off --for 1h")
+				return term.BadUsage(errors.New("--for is missing"), "for example: stopgate off --for 1h")
 			}
 			if length <= 0 || length > longestRecess {
-				return term.BadUsage(fmt.Errorf("--for must be more than 0 and at most %s", longestRecess), "for example: stopgate off --for 1h; to end it: stopgate on")
+				return term.BadUsage(fmt.Errorf("--for must be more than 0 and at most %s", longestRecess), "for example: stopgate off --for 1h; to turn it on: stopgate on")
 			}
-			if err := trust.RequirePerson("switch stopgate off", yes); err != nil {
+			if err := trust.RequirePerson("turn stopgate off", yes); err != nil {
 				return err
 			}
 			h, err := here.MustExist(here.FindHere())
@@ -51,17 +52,17 @@ the client shows it, and it ends by itself. To end it earlier: stopgate on`,
 		},
 	}
 	cmd.Flags().Var((*term.DurationFlag)(&length), "for", "how long, such as 30m or 2h")
-	cmd.Flags().StringVar(&why, "why", "", "the reason, for the journal and for whoever wonders")
-	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
+	cmd.Flags().StringVar(&why, "why", "", "the reason, for the log and the status")
+	cmd.Flags().BoolVar(&yes, "yes", false, "work without a terminal; for scripts (agents are refused)")
 	return cmd
 }
 
 func NewOn() *cobra.Command {
 	return &cobra.Command{
 		Use:   "on",
-		Short: "End the time in which stopgate stands aside in this project",
-		Long: `End what stopgate off began before its time is over. An agent may run this, too:
-it only means that stops are checked again.`,
+		Short: "Turn stopgate on again in this project",
+		Long: `End what stopgate off began. Agents may run this too: it only means that stops
+are checked again.`,
 		Example: `  stopgate on`,
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,7 +74,7 @@ it only means that stops are checked again.`,
 			if err := stop.EndRecess(h.StateDir, h.Root); err != nil {
 				return err
 			}
-			text := "it was not off in %s\n"
+			text := "stopgate was not off in %s\n"
 			if off {
 				text = "on again in %s\n"
 			}

@@ -42,8 +42,8 @@ func newSchemaConfig() *cobra.Command {
 	return &cobra.Command{
 		Use:   "config [KIND]",
 		Short: "Print the JSON Schema of a configuration file",
-		Long: `Print the JSON Schema of a configuration file, for editors. KIND is project, which
-is .gauntlet/config.yml and the default, check, review, ci or global.`,
+		Long: `Print the JSON Schema of a configuration file, for editors. KIND is project
+(.gauntlet/config.yml, the default), check, review, ci or global.`,
 		Example: `  stopgate schema config > config.schema.json
   stopgate schema config check`,
 		DisableFlagsInUseLine: true,
@@ -61,8 +61,8 @@ func newSchemaRunbook() *cobra.Command {
 	return &cobra.Command{
 		Use:   "runbook",
 		Short: "Print the JSON Schema of a runbook",
-		Long: `Print the JSON Schema of a runbook, for editors that check TOML by it. It knows less than
-stopgate runbook check, which also sees where steps lead.`,
+		Long: `Print the JSON Schema of a runbook, for editors that validate TOML. stopgate
+runbook check finds more problems: it also follows the steps.`,
 		Example:               "  stopgate schema runbook > runbook.schema.json",
 		DisableFlagsInUseLine: true,
 		Args:                  term.NoArgs,

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,14 +28,18 @@ func NewTrust() *cobra.Command {
 	var show, revoke, restore, yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Approve this project's .gauntlet/ as it stands",
-		Long: `Approve every file under this project's .gauntlet/ as it stands now. Where the
-global config says "trust: enforce", only approved content runs; an agent that
-edits it later changes nothing until you approve again.`,
-		Example: `  stopgate trust --show     what would run, and what changed since you approved
+		Short: "Approve this project's .gauntlet/ as it is now",
+		Long: `Approve every file under this project's .gauntlet/ as it is now. Where the
+global config says "trust: enforce", only approved content runs: if an agent
+edits it later, the approved files still run until you approve again.
+Runbooks of oddjobs, in .oj/runbooks, are approved with it.
+
+--show prints what would run and, after an approval, a diff of what changed
+since. On a terminal it goes through $PAGER, or less.`,
+		Example: `  stopgate trust --show     show what would run, and what changed since the approval
   stopgate trust            approve
-  stopgate trust --restore  put the approved files back; agents may do this, too
-  stopgate trust --revoke   take it back`,
+  stopgate trust --restore  put the approved files back; agents may do this too
+  stopgate trust --revoke   revoke the approval`,
 		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := term.AtMostOne(cmd, "show", "revoke", "restore"); err != nil {
@@ -51,48 +56,79 @@ edits it later changes nothing until you approve again.`,
 			case restore:
 				return restoreApproved(out, h, asJSON)
 			case revoke:
-				if err := trust.RequirePerson("take an approval back", yes); err != nil {
+				if err := trust.RequirePerson("revoke an approval", yes); err != nil {
 					return err
 				}
-				if err := h.Trust().Revoke(h.Root); err != nil {
-					return err
-				}
-				fmt.Fprintf(out, "no longer approved: %s\n", h.ConfigDir())
-				return nil
+				return revokeApproval(out, h)
 			}
 			return approve(out, h, yes)
 		},
 	}
-	cmd.Flags().BoolVar(&show, "show", false, "only show what would run and what changed")
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the approval back")
-	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved files back and keep edited ones aside")
-	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask for a terminal")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "with --show or --restore: print JSON")
+	cmd.Flags().BoolVar(&show, "show", false, "show what would run and what changed; approve nothing")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "revoke the approval")
+	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved files back; edited files are moved aside")
+	cmd.Flags().BoolVar(&yes, "yes", false, "work without a terminal; for scripts (agents are refused)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with --show or --restore")
 	return cmd
+}
+
+func revokeApproval(out io.Writer, h *here.Place) error {
+	if !onlyOddjobs(h) {
+		if err := h.Trust().Revoke(h.Root); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "no longer approved: %s\n", h.ConfigDir())
+	}
+	if !hasOddjobs(h) {
+		return nil
+	}
+	if err := h.Trust().Oddjobs().Revoke(h.Root); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "no longer approved: %s\n", paths.OddjobsRunbooks(h.Root))
+	return nil
 }
 
 // restoreApproved puts the approved files back. Only approved content results, so
 // agents may do it too.
 func restoreApproved(out io.Writer, h *here.Place, asJSON bool) error {
-	r, err := h.Trust().Restore(h.Root)
-	if err != nil {
-		return err
+	var all trust.Restoration
+	if !onlyOddjobs(h) {
+		r, err := h.Trust().Restore(h.Root)
+		if err != nil {
+			return err
+		}
+		if all = r; !asJSON {
+			printRestored(out, h.ConfigDir(), r)
+		}
+	}
+	if store := h.Trust().Oddjobs(); store.Claims(h.Root) {
+		r, err := store.Restore(h.Root)
+		if err != nil {
+			return err
+		}
+		if all = all.And(paths.OddjobsDir+"/"+paths.RunbooksDir, r); !asJSON {
+			printRestored(out, paths.OddjobsRunbooks(h.Root), r)
+		}
 	}
 	if asJSON {
-		return term.PrintJSON(out, r)
+		return term.PrintJSON(out, all)
 	}
+	return nil
+}
+
+func printRestored(out io.Writer, dir string, r trust.Restoration) {
 	if len(r.Restored)+len(r.Moved) == 0 {
-		fmt.Fprintf(out, "%s is as approved\n", h.ConfigDir())
-		return nil
+		fmt.Fprintf(out, "%s is as approved\n", dir)
+		return
 	}
-	fmt.Fprintf(out, "restored: %s\n", h.ConfigDir())
+	fmt.Fprintf(out, "restored: %s\n", dir)
 	for _, path := range r.Restored {
 		fmt.Fprintf(out, "  %s\n", plain.Line(path))
 	}
 	if len(r.Moved) > 0 {
-		fmt.Fprintf(out, "what was there instead is in %s\n", r.Aside)
+		fmt.Fprintf(out, "the files that were there are now in %s\n", r.Aside)
 	}
-	return nil
 }
 
 // notInBranch is the error of a project whose approved configuration the branch does not have.
@@ -110,13 +146,31 @@ func approve(out io.Writer, h *here.Place, yes bool) error {
 	if foreign := (*owner.Error)(nil); errors.As(owner.Check(h.Root, os.Environ()), &foreign) {
 		return term.WithHint(foreign, "if you trust it: "+foreign.Hint())
 	}
-	snapshot, err := trust.Take(h.Root)
+	if !onlyOddjobs(h) {
+		if err := approveOwn(out, h); err != nil {
+			return err
+		}
+	}
+	if hasOddjobs(h) {
+		if err := approveOddjobs(out, h); err != nil {
+			return err
+		}
+	}
+	if h.GlobalErr == nil && h.Global.Exists && !h.Enforces() { // without the file, approving turns it on
+		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.GlobalPath)
+	}
+	return nil
+}
+
+// approveOwn approves the project's .gauntlet.
+func approveOwn(out io.Writer, h *here.Place) error {
+	snapshot, err := h.Trust().Take(h.Root)
 	if err != nil {
 		return err
 	}
 	cfg, err := readSnapshot(h, snapshot)
 	if err != nil {
-		return fmt.Errorf("not approved, because it is not valid (see: stopgate validate):\n%w", err)
+		return term.WithCode(fmt.Errorf("not approved, because it is not valid (see: stopgate validate):\n%w", err), term.ExitUsage)
 	}
 	if err := h.Trust().ApproveSnapshot(snapshot, time.Now()); err != nil {
 		return err
@@ -124,9 +178,6 @@ func approve(out io.Writer, h *here.Place, yes bool) error {
 	fmt.Fprintf(out, "approved: %s\n", plain.Name(h.ConfigDir()))
 	cfg.print(out, "it runs")
 	noteUncovered(h, out, cfg.Project)
-	if h.GlobalErr == nil && h.Global.Exists && !h.Enforces() { // without the file, approving turns it on
-		fmt.Fprintf(out, "note: %s does not say \"trust: enforce\", so any project's commands run, approved or not\n", h.GlobalPath)
-	}
 	return nil
 }
 
@@ -135,7 +186,7 @@ func approve(out io.Writer, h *here.Place, yes bool) error {
 func noteUncovered(h *here.Place, out io.Writer, cfg *config.Project) {
 	entries := settings.InForce(settings.Inspect(h.Root))
 	if missing := settings.Uncovered(entries, cfg); len(missing) > 0 {
-		fmt.Fprintf(out, "note: the client does not call stopgate for %s; run: stopgate hooks install\n", strings.Join(document.Strings(missing), ", "))
+		fmt.Fprintf(out, "note: Claude Code does not call stopgate for %s; run: stopgate hooks install\n", strings.Join(document.Strings(missing), ", "))
 	}
 }
 
@@ -155,7 +206,7 @@ func ReadContents(dir, shown string) (c contents, err error) {
 
 // readApprovable reads a project that may also have runbooks alone.
 func readApprovable(dir, shown string) (c contents, err error) {
-	runbooks, err := runbooksIn(dir)
+	runbooks, err := runbooksIn(dir, ".toml", ".hcl")
 	if err != nil {
 		return c, err
 	}
@@ -167,13 +218,13 @@ func readApprovable(dir, shown string) (c contents, err error) {
 	return c, err
 }
 
-// runbooksIn lists the runbooks of a .gauntlet.
-func runbooksIn(dir string) (found []string, err error) {
+// runbooksIn lists the runbooks of a .gauntlet or a .oj, by how their names end.
+func runbooksIn(dir string, endings ...string) (found []string, err error) {
 	err = filepath.WalkDir(filepath.Join(dir, paths.RunbooksDir), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		if ext := filepath.Ext(path); ext == ".toml" || ext == ".hcl" {
+		if slices.Contains(endings, filepath.Ext(path)) {
 			rel, err := filepath.Rel(dir, path)
 			found = append(found, filepath.ToSlash(rel))
 			return err
@@ -194,7 +245,7 @@ func (c contents) commands() []string { return append(c.Commands(), c.gates.Comm
 func readSnapshot(h *here.Place, snapshot trust.Snapshot) (contents, error) {
 	shown := h.Short(h.ConfigDir())
 	if !snapshot.Has(paths.ConfigFile) && h.Trust().Gated(h.Root) {
-		return contents{}, fmt.Errorf("%s does not exist; to take an approval back: stopgate trust --revoke", filepath.Join(shown, paths.ConfigFile))
+		return contents{}, fmt.Errorf("%s does not exist; to revoke the approval: stopgate trust --revoke", filepath.Join(shown, paths.ConfigFile))
 	}
 	dir, err := os.MkdirTemp("", "stopgate-trust-")
 	if err != nil {
@@ -215,6 +266,7 @@ type trustView struct {
 	Commands    []string     `json:"commands"`
 	Runbooks    []string     `json:"runbooks"`
 	Invalid     string       `json:"invalid,omitempty"`
+	Oddjobs     *oddjobsView `json:"oddjobs,omitempty"` // the runbooks in .oj/runbooks
 }
 
 func showTrust(out io.Writer, h *here.Place, asJSON bool) error {
@@ -227,44 +279,71 @@ func showTrust(out io.Writer, h *here.Place, asJSON bool) error {
 		remedy = standing.Content.Remedy()
 	}
 	view := trustView{Standing: standing, Enforced: h.Enforces(), WhereEdited: remedy, Commands: []string{}, Runbooks: []string{}}
-	cfg, err := readApprovable(h.ConfigDir(), h.Short(h.ConfigDir()))
-	view.Runbooks = append(view.Runbooks, cfg.runbooks...)
-	if err != nil {
-		view.Invalid = err.Error()
-	} else {
-		view.Commands = append(view.Commands, cfg.commands()...)
+	var cfg contents
+	if !onlyOddjobs(h) {
+		cfg, err = readApprovable(h.ConfigDir(), h.Short(h.ConfigDir()))
+		view.Runbooks = append(view.Runbooks, cfg.runbooks...)
+		if err != nil {
+			view.Invalid = err.Error()
+		} else {
+			view.Commands = append(view.Commands, cfg.commands()...)
+		}
+	}
+	if hasOddjobs(h) {
+		odd, err := viewOddjobs(h)
+		if err != nil {
+			return err
+		}
+		view.Oddjobs = &odd
 	}
 	if asJSON {
 		return term.PrintJSON(out, view)
 	}
-	fmt.Fprintf(out, "%s: %s\n", plain.Name(h.ConfigDir()), standing.State)
-	if standing.Absent(os.Environ()) {
-		fmt.Fprintf(out, "%s %s: %s\n", plain.Name(paths.ProjectConfig(h.Root)), trust.NotInBranch, trust.GetHere)
-		return nil
+	var text strings.Builder
+	if !onlyOddjobs(h) {
+		view.print(&text, term.PaintFor(out), h, cfg, why)
 	}
-	if len(standing.Changed) > 0 {
-		fmt.Fprintf(out, "changed since %s:\n", standing.ApprovedAt.Local().Format(time.DateTime))
-		for _, path := range standing.Changed {
+	if view.Oddjobs != nil {
+		view.Oddjobs.print(&text, term.PaintFor(out), h)
+	}
+	return term.Page(out, text.String())
+}
+
+// print shows the state, what runs, and last how the files changed.
+func (v trustView) print(out io.Writer, p term.Paint, h *here.Place, cfg contents, why error) {
+	fmt.Fprintf(out, "%s: %s\n", plain.Name(h.ConfigDir()), v.State)
+	if v.Absent(os.Environ()) {
+		fmt.Fprintf(out, "%s %s: %s\n", plain.Name(paths.ProjectConfig(h.Root)), trust.NotInBranch, trust.GetHere)
+		return
+	}
+	if len(v.Changed) > 0 {
+		fmt.Fprintf(out, "changed since %s:\n", v.ApprovedAt.Local().Format(time.DateTime))
+		for _, path := range v.Changed {
 			fmt.Fprintf(out, "  %s\n", plain.Line(path))
 		}
-		fmt.Fprintf(out, "compare: diff -r %s %s\n", term.Quote(standing.Dir), term.Quote(h.ConfigDir()))
 	}
-	if view.Enforced {
-		fmt.Fprintf(out, "where files differ from the approved ones, %s\n", remedy)
+	if v.Enforced {
+		fmt.Fprintf(out, "while .gauntlet differs from what was approved, %s\n", v.WhereEdited)
 		if why != nil {
 			fmt.Fprintf(out, "  (%v)\n", why)
 		}
 	}
-	if view.Invalid != "" {
-		fmt.Fprintf(out, "not valid: %s\n", term.Tame(view.Invalid))
-		return nil
-	}
+
 	verb := "it runs"
-	if view.Enforced && standing.State != trust.Approved {
+	if v.Enforced && v.State != trust.Approved {
 		verb = "once approved, it runs"
 	}
-	cfg.print(out, verb)
-	return nil
+	if v.Invalid == "" {
+		cfg.print(out, verb)
+	} else {
+		fmt.Fprintf(out, "not valid: %s\n", term.Tame(v.Invalid))
+	}
+
+	changes, err := v.Changes()
+	if err != nil {
+		fmt.Fprintf(out, "cannot show the changes: %s\n", plain.Line(err.Error()))
+	}
+	printChanges(out, p, paths.GauntletDir, changes)
 }
 
 // print says what runs and what is enforced. What is in runbooks only stopgated can read.
@@ -283,10 +362,14 @@ func (c contents) print(out io.Writer, verb string) {
 	for _, command := range commands {
 		fmt.Fprintf(out, "  %s\n", command)
 	}
-	if len(c.runbooks) > 0 {
-		fmt.Fprintln(out, verb+", when somebody starts it, what is in these (see it with: stopgate runbook show):")
+	printRunbooks(out, verb, c.runbooks)
+}
+
+func printRunbooks(out io.Writer, verb string, runbooks []string) {
+	if len(runbooks) > 0 {
+		fmt.Fprintln(out, verb+", when started, these runbooks (see: stopgate runbook show):")
 	}
-	for _, path := range c.runbooks {
+	for _, path := range runbooks {
 		fmt.Fprintf(out, "  %s\n", plain.Name(path))
 	}
 }

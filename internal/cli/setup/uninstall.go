@@ -38,14 +38,14 @@ func NewUninstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove stopgate from this machine",
-		Long: `Take stopgate's hooks out of your settings and out of those of this project and of every
-project that you approved, in all their worktrees, with the launcher's entry and the slash commands;
-stop the daemon and remove its systemd unit. With --purge also remove the state directory, the global
-config and the logs. It lists all of that and asks first. Files that others use too keep everything
-else.
+		Long: `Remove stopgate's hooks from your settings and from those of this project and
+every project that you approved, in all worktrees, with the launcher's entry
+and the slash commands; stop the daemon and remove its systemd unit. With
+--purge, also remove the state directory, the global config and the logs. It
+lists all of that and asks first. Everything else in shared files stays.
 
-The program itself and each project's .gauntlet/ stay; at the end it lists what is left. An agent is
-refused.`,
+The program itself and each project's .gauntlet/ stay; at the end it lists what
+is left. Agents are refused.`,
 		Example: `  stopgate uninstall
   stopgate uninstall --purge`,
 		Args: term.NoArgs,
@@ -64,7 +64,7 @@ refused.`,
 		},
 	}
 	cmd.Flags().BoolVar(&purge, "purge", false, "also remove state, global config and logs")
-	cmd.Flags().BoolVar(&yes, "yes", false, "for scripts outside the client: do not ask")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; for scripts (agents are refused)")
 	return cmd
 }
 
@@ -126,7 +126,7 @@ func (u *uninstallation) run(ctx context.Context, in io.Reader, out io.Writer, y
 		fmt.Fprintf(out, "  - %s\n", s.what)
 	}
 	if !yes {
-		if ok, err := (form{bufio.NewReader(in), out}).agreed("Go on?", "no"); err != nil || !ok {
+		if ok, err := (term.Questions{In: bufio.NewReader(in), Out: out}).Agreed("Continue?", "no"); err != nil || !ok {
 			return cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}
@@ -158,7 +158,7 @@ func (u *uninstallation) tellLeft(ctx context.Context, out io.Writer, word strin
 		fmt.Fprintf(out, "  - %s\n", s.what)
 	}
 	if purgeable {
-		fmt.Fprintln(out, "state, global config and logs go with: stopgate uninstall --purge")
+		fmt.Fprintln(out, "to remove state, global config and logs too: stopgate uninstall --purge")
 	}
 }
 
@@ -169,13 +169,16 @@ func (u *uninstallation) listKept() {
 		if dir := filepath.Join(root, paths.GauntletDir); exists(dir) {
 			u.add(dir, nil)
 		}
+		if list := ignoreListOf(root); list.hasLogsLine() {
+			u.add("the line "+logsLine+" in "+string(list), nil)
+		}
 		for _, file := range settings.Inspect(root) {
 			if seen[file.Path] {
 				continue
 			}
 			seen[file.Path] = true
 			if file.Err != nil {
-				u.add(fmt.Sprintf("what may be in %s, which cannot be read: %v", file.Path, file.Err), nil)
+				u.add(fmt.Sprintf("%s may have hooks, but cannot be read: %v", file.Path, file.Err), nil)
 			} else if file.Scope == settings.Managed && len(file.Entries) > 0 {
 				u.add("the administrator's hooks in "+file.Path, nil)
 			}
@@ -279,7 +282,7 @@ func (u *uninstallation) listLauncher() {
 		return
 	}
 	for _, path := range launch.Touched(u.StateDir, user) {
-		u.add("what the launcher put into "+path, func(context.Context) error { return launch.Withdraw(u.StateDir, path) })
+		u.add("the launcher's entries in "+path, func(context.Context) error { return launch.Withdraw(u.StateDir, path) })
 	}
 }
 
@@ -293,9 +296,9 @@ func (u *uninstallation) listDaemon(ctx context.Context) error {
 		return nil
 	}
 	if err == nil && status.Agents > 0 && u.purge {
-		return term.WithHint(fmt.Errorf("%s of the daemon would lose what they work on", plain.Count(status.Agents, "agent")), "end them first: stopgate daemon stop --kill")
+		return term.WithHint(fmt.Errorf("the daemon still runs %s, which would lose their work", plain.Count(status.Agents, "agent")), "stop them first: stopgate daemon stop --kill")
 	}
-	u.add("the daemon that runs, which is asked to end", func(ctx context.Context) error {
+	u.add("the running daemon, which is asked to stop", func(ctx context.Context) error {
 		_, err := u.plane.Halt(ctx, false)
 		return err
 	})
@@ -360,7 +363,22 @@ func isOurState(dir string) error {
 	cwd, _ := os.Getwd()
 	for _, inside := range []string{home, cwd} {
 		if rel, err := filepath.Rel(dir, inside); inside != "" && err == nil && filepath.IsLocal(rel) {
-			return term.WithHint(fmt.Errorf("the state directory is %s, which has more in it than state", dir), "set STOPGATE_STATE_DIR right, or remove the files by hand")
+			return term.WithHint(fmt.Errorf("the state directory is %s, which contains more than state", dir), "correct STOPGATE_STATE_DIR, or remove the files by hand")
+		}
+	}
+	return holdsWork(dir)
+}
+
+// holdsWork finds workspaces of pipelines and agents, in which there may be work that is nowhere else.
+func holdsWork(dir string) error {
+	spaces, err := disk.List(filepath.Join(dir, "workspaces"))
+	if err != nil {
+		return err
+	}
+	for _, space := range spaces {
+		if space.IsDir() {
+			path := filepath.Join(dir, "workspaces", space.Name())
+			return term.WithHint(fmt.Errorf("the state directory has a workspace of a pipeline: %s", path), "save what you need, and remove it with: git worktree remove "+path)
 		}
 	}
 	return nil

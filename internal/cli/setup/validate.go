@@ -27,13 +27,14 @@ import (
 func NewValidate() *cobra.Command {
 	return term.Shows(&cobra.Command{
 		Use:   "validate",
-		Short: "Check every configuration file; all faults at once",
-		Long: `Check the global config, the launcher's ccc.json, the registry of agents and this
-project's .gauntlet/: config.yml, every file in checks/ and reviews/, and ci.yml. Every
-fault is shown with its place; the client's own settings files are doctor's, and whether
-a provider takes its key is told by: stopgate provider check
+		Short: "Check every configuration file and show all problems",
+		Long: `Check the global config, the launcher's ccc.json, the registry of agents, and
+this project's .gauntlet/: config.yml, every file in checks/ and reviews/, and
+ci.yml. Every problem is shown with its file, line and column. stopgate doctor
+shows these too, and checks Claude Code's settings; stopgate provider check
+tests the keys of providers.
 
-Exit code 0: valid, or nothing to check. 1: there are faults.`,
+Exit code 0: valid, or nothing to check. 1: there are problems.`,
 		Example: `  stopgate validate
   stopgate validate --json | jq '.faults[].message'`,
 		Args: term.NoArgs,
@@ -43,8 +44,8 @@ Exit code 0: valid, or nothing to check. 1: there are faults.`,
 			return v, err
 		}
 		v.Files, v.Faults = h.Validate()
-		for _, look := range []func() (string, []document.Fault){validateLauncher, func() (string, []document.Fault) { return validateRegistry(h) }} {
-			if path, wrong := look(); path != "" {
+		for _, look := range []func(*here.Place) (string, []document.Fault){validateLauncher, validateRegistry} {
+			if path, wrong := look(h); path != "" {
 				v.Files, v.Faults = append(v.Files, path), append(v.Faults, wrong...)
 			}
 		}
@@ -86,7 +87,7 @@ func unprotected(ctx context.Context, h *here.Place) []string {
 }
 
 // validateLauncher checks ccc.json; the path is empty where there is none.
-func validateLauncher() (path string, faults []document.Fault) {
+func validateLauncher(*here.Place) (path string, faults []document.Fault) {
 	dir, err := paths.LauncherDir(os.Getenv)
 	if err != nil {
 		return "", nil // no home, no file

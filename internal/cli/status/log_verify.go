@@ -25,12 +25,11 @@ func newLogVerify() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Prove that the journal and the daemon's store are sound",
-		Long: `Read the whole journal and the daemon's whole store, and name everything that is damaged or
-missing. Nothing is changed, and the daemon may run.
+		Short: "Check that the journal and the daemon's store are intact",
+		Long: `Read the whole journal and the daemon's whole store, and report everything that is damaged
+or missing. Nothing is changed; the daemon may be running.
 
-Exit code 0: both are sound. 1: something is damaged. 3: one of them could not be looked
-at.`,
+Exit code 0: both are intact. 1: something is damaged. 3: one of them could not be read.`,
 		Example: `  stopgate log verify
   stopgate log verify --json | jq .journal.damage`,
 		Args: term.NoArgs,
@@ -97,7 +96,7 @@ func (v *verification) print(ctx context.Context) error {
 	p := term.PaintFor(v.out)
 	mark, text := p.Green("✓"), plain.Count(r.Records, "record")
 	if r.Newer > 0 {
-		text += fmt.Sprintf(", %d of a newer stopgate", r.Newer)
+		text += fmt.Sprintf(", %d written by a newer stopgate", r.Newer)
 	}
 	if len(r.Damage) > 0 {
 		mark, text = p.Red("✗"), text+", "+fmt.Sprintf("%d damaged", len(r.Damage))
@@ -144,7 +143,7 @@ func (v *verification) json(ctx context.Context) error {
 func (v *verification) store(ctx context.Context, out io.Writer, flags ...string) (code int, err error) {
 	if _, err := os.Lstat(filepath.Join(v.stateDir, "stopgate.db")); errors.Is(err, fs.ErrNotExist) && v.neverMade() {
 		if len(flags) == 0 {
-			fmt.Fprintf(out, "%s store    there is none\n", term.PaintFor(out).Green("✓"))
+			fmt.Fprintf(out, "%s store    none yet\n", term.PaintFor(out).Green("✓"))
 		}
 		return term.ExitOK, nil
 	}

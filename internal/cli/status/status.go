@@ -42,15 +42,14 @@ func NewStatus() *cobra.Command {
 	var asJSON, follow bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show what is happening in this project",
-		Long: `Show whether this project is enforced, what the supervisor's reviews have cost, and
-the latest stops; and of all tmux sessions, which queues are under way and what their agents
-have not been told yet; and whether the daemon runs, what it has under way and what it waits
-for. To prove it rather than to look: stopgate doctor
+		Short: "Show whether this project is enforced, and the latest stops",
+		Long: `Show whether this project is enforced, its open failures, what the supervisor's reviews
+cost, and the latest stops; the queues of all tmux sessions and messages that wait to be sent;
+and what the daemon is running or waiting for. To test that a block blocks: stopgate doctor
 
-With --watch it is shown again whenever the daemon has news, until Ctrl-C.
+With --watch, show it again whenever the daemon reports a change, until Ctrl-C.
 
-Exit code 0: shown. 3: with --watch, the daemon does not run.`,
+Exit code 0: shown. 3: the daemon is not running (with --watch). 130: interrupted.`,
 		Example: `  stopgate status
   stopgate status --watch
   stopgate status --json | jq .unanswered`,
@@ -74,7 +73,7 @@ Exit code 0: shown. 3: with --watch, the daemon does not run.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&follow, "watch", false, "go on as the daemon has news, until Ctrl-C")
+	cmd.Flags().BoolVar(&follow, "watch", false, "show it again on every change, until Ctrl-C")
 	return cmd
 }
 
@@ -146,7 +145,7 @@ func (g *gatesStatus) print(p term.Paint, row func(name, text, hint string)) {
 		if open.Violations > 0 {
 			hint = "stopgate violations list"
 		}
-		row("red", p.Red(plain.Line(open.Job))+" since "+open.Since.Local().Format(time.DateTime)+": "+plain.Line(open.Message), hint)
+		row("failed", p.Red(plain.Line(open.Job))+" since "+open.Since.Local().Format(time.DateTime)+": "+plain.Line(open.Message), hint)
 	}
 	if g.Limit {
 		row("limit", p.Yellow("reached after "+plain.Count(g.Failures, "failing run")+": "+ledger.LimitEnds), ledger.LimitRemedy)
@@ -248,7 +247,7 @@ func (s *status) readHooks(files []settings.File) {
 		switch {
 		case len(file.Entries) == 0:
 		case file.Dropped():
-			s.Dead = "the client drops " + file.Path + ": nothing is enforced"
+			s.Dead = "Claude Code ignores " + file.Path + ": nothing is enforced"
 		case !file.Calls(files):
 			by, _ := settings.Disabled(files)
 			s.Dead = by.Path + " switches all hooks off: nothing is enforced"
@@ -306,18 +305,18 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	case s.Config == "missing":
 		row("config", p.Yellow("missing"), "stopgate trust --restore")
 	case s.Config == "invalid" && s.Trust == string(trust.Edited): // the approved copy is another
-		row("config", p.Yellow("invalid as it stands now"), "stopgate validate")
+		row("config", p.Yellow("the current files are invalid"), "stopgate validate")
 	case s.Config == "invalid":
 		row("config", p.Red("invalid: nothing is enforced"), "stopgate validate")
 	default:
 		row("config", s.Config, "")
 	}
 	if s.Global != "" {
-		row("global", p.Yellow("the global config has faults: defaults hold in their place"), "stopgate validate")
+		row("global", p.Yellow("the global config has errors: invalid sections fall back to the defaults"), "stopgate validate")
 	}
 	switch state := trust.State(s.Trust); {
 	case state == trust.Untrusted:
-		row("trust", p.Red("never approved: nothing is enforced"), "stopgate trust --show")
+		row("trust", p.Red("not approved: nothing is enforced"), "stopgate trust --show")
 	case s.Config == "missing":
 		row("trust", p.Yellow("approved, but not here: "+s.remedy.String()), "")
 	case state == trust.Edited:
@@ -331,7 +330,7 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	case s.Dead != "":
 		row("hooks", p.Red(s.Dead), "stopgate doctor")
 	case s.launched:
-		row("hooks", p.Yellow("only the supervisor's: no gate is enforced"), "stopgate hooks install")
+		row("hooks", p.Yellow("only the supervisor's hook is installed: no gate is enforced"), "stopgate hooks install")
 	default:
 		row("hooks", p.Red("not installed: nothing is enforced"), "stopgate hooks install")
 	}
@@ -346,13 +345,13 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 		row("off", p.Yellow(text), "stopgate on")
 	}
 	if s.Open > 0 {
-		row("open", p.Yellow(plain.Count(s.Open, "stop")+" received and not answered: a hook at work, or one that was ended before it enforced anything"), "stopgate log")
+		row("pending", p.Yellow(plain.Count(s.Open, "stop")+" without an answer: the hook is still running, or was killed before it enforced anything"), "stopgate log")
 	}
 	if s.Gates != nil {
 		s.Gates.print(p, row)
 	}
 	if n := len(s.Protected); n > 0 {
-		row("protect", p.Yellow(plain.Count(n, "protected file")+" changed and not approved: "+s.Protected[0].String()+more(n-1)), "stopgate approve")
+		row("protect", p.Yellow(plain.Count(n, "protected file")+" changed without approval: "+s.Protected[0].String()+more(n-1)), "stopgate approve")
 	}
 	if s.Supervisor != nil {
 		row("reviews", s.Supervisor.String(), "stopgate supervisor status")
@@ -362,7 +361,8 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	if len(s.Stops) > 0 {
 		fmt.Fprintln(out, "\nlatest stops")
 	}
-	view := logView{out: out, paint: p, open: map[string]event.Record{}}
+	view := newLogView(out)
+	view.paint = p
 	for i := range s.Stops {
 		if err := view.line(&s.Stops[i]); err != nil {
 			return err

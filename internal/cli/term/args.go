@@ -13,8 +13,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// FlagError explains flags that were not understood. Where a command was not understood before
+// them, that is the reason.
 func FlagError(cmd *cobra.Command, err error) error {
-	return BadUsage(err, "see: "+cmd.CommandPath()+" --help")
+	usage := UsageError{error: err, Hint: "see: " + cmd.CommandPath() + " --help"}
+	if cmd.HasSubCommands() {
+		if unknown, ok := errors.AsType[UsageError](NoArgs(cmd, cmd.Flags().Args())); ok {
+			usage = unknown
+		}
+	}
+	usage.flags = true
+	return usage
 }
 
 // NoArgs refuses arguments, and guesses the command that was meant.

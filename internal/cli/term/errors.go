@@ -5,20 +5,12 @@ package term
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/plain"
-)
-
-// The exit codes. What the client calls never uses exitUsage: to it 2 means
-// block.
-const (
-	ExitOK          = 0
-	ExitFailed      = 1
-	ExitUsage       = 2
-	ExitCouldNotRun = 3
-	ExitInterrupted = 130
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // CodeError ends a command with an exit code of its own. Without an error inside
@@ -26,6 +18,7 @@ const (
 type CodeError struct {
 	error
 	Code int
+	told bool // the person has read it already
 }
 
 func (e CodeError) Unwrap() error { return e.error }
@@ -46,7 +39,14 @@ type HintError struct {
 // UsageError is a command line that cannot be understood.
 type UsageError struct {
 	error
-	Hint string
+	Hint  string
+	flags bool // it is the flags that were not understood
+}
+
+// IsFlagError reports whether flags were not understood, so that none of them may have been set.
+func IsFlagError(err error) bool {
+	usage, ok := errors.AsType[UsageError](err)
+	return ok && usage.flags
 }
 
 // Tame makes each line of a text plain, and leaves its white space at the beginning.
@@ -63,7 +63,14 @@ func Tame(text string) string {
 var ErrSilent = WithCode(nil, ExitFailed)
 
 // WithCode has an error end the command with that exit code.
-func WithCode(err error, code int) error { return CodeError{err, code} }
+func WithCode(err error, code int) error { return CodeError{error: err, Code: code} }
+
+// AlreadyTold is WithCode for an error that the person has read already. With --json a program
+// still gets it.
+func AlreadyTold(err error, code int) error { return CodeError{error: err, Code: code, told: true} }
+
+// Interrupted ends a command that was interrupted before it had a result.
+func Interrupted() error { return AlreadyTold(errors.New("interrupted"), ExitInterrupted) }
 
 // WithHint adds a line that says what to do, if there is one.
 func WithHint(err error, hint string) error {
@@ -77,37 +84,68 @@ func WithHint(err error, hint string) error {
 func CannotRun(err error, hint string) error { return WithCode(WithHint(err, hint), ExitCouldNotRun) }
 
 // BadUsage says that the command line cannot be understood.
-func BadUsage(err error, hint string) error { return UsageError{err, hint} }
+func BadUsage(err error, hint string) error { return UsageError{error: err, Hint: hint} }
 
-// Explain is what a person is told of an error, in lines, and the exit code.
-func Explain(err error) (lines []string, code int) {
+// Complaint is why a command failed and what to do about it.
+type Complaint struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Code    int    `json:"exit_code"`
+	Name    string `json:"-"` // of the program
+	told    bool
+}
+
+// Explain makes a complaint of an error. Its message is empty where everything has been said.
+func Explain(err error) (c Complaint) {
 	if err == nil {
-		return nil, ExitOK
+		return c
 	}
 	coded, isCoded := errors.AsType[CodeError](err)
 	if isCoded && coded.error == nil {
-		return nil, coded.Code
+		return Complaint{Code: coded.Code}
 	}
 
-	lines = []string{"stopgate: " + err.Error()}
-	if usage, ok := errors.AsType[UsageError](err); ok {
-		return append(lines, usage.Hint), ExitUsage
+	c = Complaint{Message: err.Error(), Code: ExitFailed, Name: "stopgate", told: coded.told}
+	if isCoded {
+		c.Code = coded.Code
 	}
 	if hinted, ok := errors.AsType[HintError](err); ok {
-		lines = append(lines, hinted.Hint)
+		c.Hint = hinted.Hint
 	}
-	if isCoded {
-		return lines, coded.Code
+	if usage, ok := errors.AsType[UsageError](err); ok {
+		c.Hint, c.Code = usage.Hint, ExitUsage
 	}
-	return lines, ExitFailed
+	return c
+}
+
+// Lines are what a person has not read yet.
+func (c Complaint) Lines() []string {
+	switch {
+	case c.Message == "" || c.told:
+		return nil
+	case c.Hint == "":
+		return []string{c.Name + ": " + c.Message}
+	}
+	return []string{c.Name + ": " + c.Message, c.Hint}
 }
 
 // Complain tells a person why a command failed and what to do about it, and returns the exit code.
 // What stands in an error may come from anywhere, and must not steer the terminal.
 func Complain(err error) int {
-	lines, code := Explain(err)
-	for _, line := range lines {
+	c := Explain(err)
+	for _, line := range c.Lines() {
 		fmt.Fprintln(os.Stderr, Tame(line))
 	}
-	return code
+	return c.Code
+}
+
+// PrintJSON tells a program why a command failed, on one line: what streams prints it last.
+func (c Complaint) PrintJSON(out io.Writer) error {
+	text, err := rawjson.Marshal(struct {
+		Error Complaint `json:"error"`
+	}{c})
+	if err == nil {
+		_, err = out.Write(append(visibleJSON(text), '\n'))
+	}
+	return err
 }

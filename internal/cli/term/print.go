@@ -96,7 +96,7 @@ func parseAge(text string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(text); err == nil {
 		return d, nil
 	}
-	return 0, fmt.Errorf("%q is no duration; write 30m, 2h or 3d", text)
+	return 0, fmt.Errorf("invalid duration %q: write 30m, 2h or 3d", text)
 }
 
 // ShellWord is a word as it is typed into a shell.

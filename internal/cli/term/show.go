@@ -31,7 +31,10 @@ func Shows[V View](cmd *cobra.Command, look func(cmd *cobra.Command, args []stri
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		view, err := look(cmd, args)
-		if err != nil {
+		switch {
+		case cmd.Context().Err() != nil: // what was found until then says nothing
+			return Interrupted()
+		case err != nil:
 			return err
 		}
 		return Show(cmd.OutOrStdout(), *asJSON, view)

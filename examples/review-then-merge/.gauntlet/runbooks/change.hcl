@@ -1,7 +1,7 @@
 # stopgate start change "Say goodbye too"
 
 command "change" {
-  description = "Have a change made, reviewed, and merged if a person says so"
+  description = "Make a change, review it, and merge it once you approve"
   args        = "<what...>"
   run         = { pipeline = "change" }
 }
@@ -26,7 +26,7 @@ pipeline "change" {
     on_done = "verdict"
   }
 
-  # What a step that fails printed last is the author's ${error}.
+  # The last line that a failed step printed is the author's ${error}.
   step "verdict" {
     run     = "test \"$(head -n 1 review.md)\" = approved || { tail -n 1 review.md; exit 1; }"
     on_done = "ask"
@@ -52,7 +52,7 @@ agent "author" {
   run     = "claude --permission-mode acceptEdits"
   prompt  = <<-END
     Make this change, and commit it: ${var.what}
-    If this is not the first try, this was said about the last one: ${error}
+    If this is not the first attempt, this is the feedback on the last one: ${error}
   END
   on_idle = { action = "nudge", attempts = 2 }
   on_dead = "resume"
@@ -68,7 +68,7 @@ agent "reviewer" {
   on_dead = "resume"
 }
 
-# It asks a person. What they say in words it prints: that is why the step fails.
+# It asks you. If you answer with a message, it prints the message, and the step fails with it.
 agent "asker" {
   run     = <<-END
     stopgate emit agent:signal --agent "$STOPGATE_AGENT_ID" '{"kind": "escalate", "message": "Merge change-${pipeline_id}? The review is in review.md."}'

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/entry"
+	"github.com/stopgate/stopgate/internal/cli/gates"
+	"github.com/stopgate/stopgate/internal/cli/launcher"
+	"github.com/stopgate/stopgate/internal/cli/plane"
+	"github.com/stopgate/stopgate/internal/cli/session"
+	"github.com/stopgate/stopgate/internal/cli/setup"
+	"github.com/stopgate/stopgate/internal/cli/status"
+)
+
+// group is a part of the help.
+type group struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+const (
+	groupSetup = "setup"
+	groupTools = "tools"
+)
+
+// groups are all commands, in the order in which a user needs them.
+func groups() []group {
+	return []group{
+		{groupSetup, "Set up", []*cobra.Command{
+			setup.NewInit(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(), setup.NewUninstall(),
+		}},
+		{"gates", "Gates", []*cobra.Command{
+			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewClean(), gates.NewCI(),
+		}},
+		{"sessions", "Sessions", []*cobra.Command{
+			launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(), session.NewRegistry(),
+		}},
+		{"pipelines", "Pipelines", []*cobra.Command{
+			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewDaemon(), plane.NewPrune(),
+		}},
+		{"diagnose", "Diagnose", []*cobra.Command{
+			setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewValidate(), gates.NewHealth(), newVersion(),
+		}},
+		{groupTools, "Called by hooks and scripts", []*cobra.Command{
+			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), plane.NewEmit(), setup.NewSchema(),
+		}},
+	}
+}

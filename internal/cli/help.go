@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/term"
+)
+
+const whatItIs = `stopgate runs your checks and reviews when Claude Code is about to stop, and
+sends the agent back to work when one fails.`
+
+// firstDay are the commands that a new user needs, in that order.
+var firstDay = []string{"init", "doctor", "run", "status", "log"}
+
+const exitCodesLine = "Exit codes: 0 done, 1 failed, 2 usage, 3 could not run; see help exit-codes."
+
+// showFirstScreen has the root show all commands on one screen; the others keep cobra's help.
+func showFirstScreen(root *cobra.Command) {
+	others := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd != root {
+			others(cmd, args)
+			return
+		}
+		printFirstScreen(root, cmd.OutOrStdout())
+	})
+}
+
+func printFirstScreen(root *cobra.Command, out io.Writer) {
+	p := term.PaintFor(out)
+	fmt.Fprintf(out, "%s\n\n%s\n", root.Long, p.Bold("The first day:"))
+	for _, name := range firstDay {
+		if cmd, _, err := root.Find([]string{name}); err == nil {
+			fmt.Fprintln(out, helpRow(root.Name()+" "+name, cmd.Short, len(root.Name())+7))
+		}
+	}
+	fmt.Fprintln(out)
+
+	for _, g := range root.Groups() {
+		printGroup(root, g, p, out)
+	}
+	fmt.Fprintf(out, "\nUsage: %[1]s COMMAND (\"%[1]s COMMAND --help\" shows flags and examples)\n%[2]s\n", root.Name(), exitCodesLine)
+}
+
+// printGroup lists the commands of a group. Those of the first day are listed already, and people
+// seldom need the ones that hooks and scripts call: their names are enough.
+func printGroup(root *cobra.Command, g *cobra.Group, p term.Paint, out io.Writer) {
+	var names []string
+	var rows []string
+	for _, cmd := range root.Commands() {
+		if cmd.GroupID == g.ID && !slices.Contains(firstDay, cmd.Name()) {
+			names = append(names, cmd.Name())
+			rows = append(rows, helpRow(cmd.Name(), cmd.Short, len("completion")))
+		}
+	}
+	if g.ID == groupTools {
+		rows = []string{"  " + strings.Join(names, ", ")}
+	}
+	fmt.Fprintln(out, p.Bold(g.Title))
+	fmt.Fprintln(out, strings.Join(rows, "\n"))
+}
+
+func helpRow(name, short string, width int) string {
+	return fmt.Sprintf("  %-*s  %s", width, name, short)
+}
+
+// newExitCodes is a page of the help, not a command.
+func newExitCodes() *cobra.Command {
+	var b strings.Builder
+	b.WriteString("The exit codes of all commands but the hooks:\n")
+	last := -1
+	for _, s := range term.Situations {
+		code := ""
+		if s.Code != last {
+			code = fmt.Sprint(s.Code)
+		}
+		fmt.Fprintf(&b, "\n  %-4s %s", code, s.What)
+		last = s.Code
+	}
+	b.WriteString("\n\nHooks end with 0, or with 1 where they could not read their input: to Claude Code\n2 means block.")
+	return &cobra.Command{
+		Use:     "exit-codes",
+		Short:   "What the exit codes mean",
+		Long:    b.String(),
+		Example: "  stopgate help exit-codes",
+	}
+}

@@ -1,0 +1,83 @@
+package setup
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// oddjobsView is how the runbooks in .oj/runbooks stand to what was approved of them.
+type oddjobsView struct {
+	trust.Standing
+	Runbooks []string `json:"runbooks"`
+}
+
+// hasOddjobs reports whether the project has runbooks of oddjobs, or an approval of them.
+func hasOddjobs(h *here.Place) bool {
+	return paths.HasOddjobs(h.Root) || h.Trust().Oddjobs().Claims(h.Root)
+}
+
+// onlyOddjobs reports whether runbooks of oddjobs are all that can be approved.
+func onlyOddjobs(h *here.Place) bool {
+	return hasOddjobs(h) && !disk.Exists(h.ConfigDir()) && !h.Trust().Claims(h.Root)
+}
+
+func viewOddjobs(h *here.Place) (v oddjobsView, err error) {
+	if v.Standing, err = h.Trust().Oddjobs().Standing(h.Root); err != nil {
+		return v, err
+	}
+	v.Runbooks, err = oddjobsIn(h)
+	return v, err
+}
+
+// oddjobsIn lists the runbooks of oddjobs, slash-separated, below .oj/.
+func oddjobsIn(h *here.Place) ([]string, error) {
+	found, err := runbooksIn(h.OddjobsDir(), ".toml", ".hcl", ".json")
+	return append([]string{}, found...), err
+}
+
+func (v oddjobsView) print(out io.Writer, p term.Paint, h *here.Place) {
+	fmt.Fprintf(out, "%s: %s\n", plain.Name(paths.OddjobsRunbooks(h.Root)), v.State)
+	if len(v.Changed) > 0 {
+		fmt.Fprintf(out, "changed since %s:\n", v.ApprovedAt.Local().Format(time.DateTime))
+	}
+	for _, path := range v.Changed {
+		fmt.Fprintf(out, "  %s\n", plain.Line(path))
+	}
+	verb := "it runs"
+	if h.Enforces() && v.State != trust.Approved {
+		verb = "once approved, it runs"
+	}
+	printRunbooks(out, verb, v.Runbooks)
+	changes, err := v.Changes()
+	if err != nil {
+		fmt.Fprintf(out, "cannot show the changes: %s\n", plain.Line(err.Error()))
+	}
+	printChanges(out, p, paths.OddjobsDir+"/"+paths.RunbooksDir, changes)
+}
+
+// approveOddjobs approves the runbooks of oddjobs as they are now.
+func approveOddjobs(out io.Writer, h *here.Place) error {
+	store := h.Trust().Oddjobs()
+	snapshot, err := store.Take(h.Root)
+	if err != nil {
+		return err
+	}
+	if err := store.ApproveSnapshot(snapshot, time.Now()); err != nil {
+		return err
+	}
+	runbooks, err := oddjobsIn(h)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "approved: %s\n", plain.Name(paths.OddjobsRunbooks(h.Root)))
+	printRunbooks(out, "it runs", runbooks)
+	return nil
+}

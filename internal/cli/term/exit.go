@@ -1,0 +1,39 @@
+package term
+
+// The exit codes. What Claude Code calls never uses ExitUsage: to Claude Code 2 means
+// block.
+const (
+	ExitOK          = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitCouldNotRun = 3
+	ExitCancelled   = 4
+	ExitInterrupted = 130
+)
+
+// Situation is a way in which a command ends, and its exit code.
+type Situation struct {
+	Code int
+	What string
+}
+
+// Situations are all ways in which a command ends. The same situation has the same exit code
+// in every command but the hooks.
+var Situations = []Situation{
+	{ExitOK, "done, or nothing to do"},
+	{ExitFailed, "a gate failed"},
+	{ExitFailed, "a check of the setup found a problem"},
+	{ExitFailed, "refused in an agent's shell"},
+	{ExitFailed, "no such tmux session, or it has no queue"},
+	{ExitFailed, "any other error"},
+	{ExitUsage, "unknown command, flag or argument"},
+	{ExitUsage, "unknown id or name"},
+	{ExitUsage, "no project here"},
+	{ExitUsage, "invalid configuration"},
+	{ExitCouldNotRun, "the configuration is not approved"},
+	{ExitCouldNotRun, "a program is missing"},
+	{ExitCouldNotRun, "another run holds the lock"},
+	{ExitCouldNotRun, "the daemon is not running"},
+	{ExitCancelled, "what the command waited for was cancelled"},
+	{ExitInterrupted, "interrupted"},
+}
