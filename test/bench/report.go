@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// report is the tables of docs/benchmarks.md.
+// report is the tables of docs/dev/benchmarks.md.
 type report struct {
 	to     io.Writer
 	failed int

@@ -302,6 +302,22 @@ func (c *crowd) sorted() (ids []string) {
 	return ids
 }
 
+// leftovers are the processes that have not ended. What watches over queues ends by itself, soon
+// after the last of them.
+func (c *crowd) leftovers(ctx context.Context) []string {
+	watcher := func(process string) bool { return strings.Contains(process, " queue watch") }
+	for {
+		left := c.processes()
+		if !slices.ContainsFunc(left, watcher) || len(slices.DeleteFunc(slices.Clone(left), watcher)) > 0 || ctx.Err() != nil {
+			return left
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
 // leave ends the daemon, and what it started.
 func (c *crowd) leave(ctx context.Context) {
 	cmd := exec.Command(filepath.Join(c.bin, "stopgate"), "daemon", "stop", "--kill")
@@ -314,7 +330,7 @@ func (c *crowd) leave(ctx context.Context) {
 	case <-ctx.Done():
 		c.Error("the daemon has not ended")
 	}
-	if left := c.processes(); len(left) > 0 {
+	if left := c.leftovers(ctx); len(left) > 0 {
 		c.Errorf("after %v there run:\n%s", cmd, strings.Join(left, "\n"))
 	}
 	if out, err := c.tmux("list-sessions").CombinedOutput(); err == nil {

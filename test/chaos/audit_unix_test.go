@@ -85,6 +85,10 @@ func (b *books) fact(f engine.Fact, at time.Time) {
 		b.acts[f.Key].started = at
 	case engine.EffectDone:
 		b.end(f.Key, "done", at)
+	case engine.WorkspaceMade:
+		b.end(f.Key, "done", at)
+	case engine.WorkspaceRemoved:
+		b.end(f.Key, "done", at)
 	case engine.EffectFailed:
 		b.end(f.Key, "failed", at)
 	case engine.EffectLost:
@@ -379,6 +383,8 @@ func (a *audit) all() {
 	a.sends()
 	a.notes()
 	a.quiet("ends of commands and agents", engine.KillShell, engine.KillAgent)
+	a.quiet("workspaces, made", engine.MakeWorkspace)
+	a.quiet("workspaces, removed", engine.RemoveWorkspace)
 	a.emits()
 	a.leftovers()
 }

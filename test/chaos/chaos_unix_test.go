@@ -190,6 +190,7 @@ func (r *run) finish(t *testing.T) {
 	check(t, r.stop(r.ctx))
 	a := newAudit(t, r.keeper)
 	a.all()
+	a.workspaces(r.owners)
 	var table strings.Builder
 	a.print(&table)
 	starting := 0

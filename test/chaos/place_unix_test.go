@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,7 +52,23 @@ func newPlace(t *testing.T, bin, runbook, seed, work string) place {
 	}
 	p.write(t, filepath.Join(p.root, ".gauntlet", "runbooks", "chaos.toml"), runbook)
 	p.write(t, filepath.Join(p.home, ".config", "agent-gauntlet", "config.yml"), "notify:\n  command: standin told\n")
+	p.write(t, filepath.Join(p.home, ".gitconfig"), "[user]\n\tname = Chaos\n\temail = chaos@example.com\n")
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"commit", "-q", "-m", "first"}} {
+		p.git(t, args...)
+	}
 	return p
+}
+
+// git is git in the project.
+func (p place) git(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = p.root, p.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return string(out)
 }
 
 func (p place) write(t *testing.T, path, text string) {

@@ -35,32 +35,3 @@ func TestDemoTellsItsStory(t *testing.T) {
 		rest = after
 	}
 }
-
-// The configuration that README and docs/format.md show is valid.
-func TestExamplesInTheDocsAreValid(t *testing.T) {
-	t.Parallel()
-	for _, file := range []string{"README.md", "docs/format.md"} {
-		text, err := os.ReadFile(filepath.Join(repository, file))
-		check(t, err)
-		examples := strings.Split(string(text), "```yaml\n")[1:]
-		if len(examples) == 0 {
-			t.Errorf("%s shows no configuration", file)
-		}
-		for _, example := range examples {
-			example, _, _ = strings.Cut(example, "```")
-			home, root := t.TempDir(), t.TempDir()
-			path := filepath.Join(root, ".gauntlet", "config.yml")
-			if strings.HasPrefix(example, "trust:") {
-				path = filepath.Join(home, ".config", "agent-gauntlet", "config.yml")
-			}
-			check(t, os.MkdirAll(filepath.Dir(path), 0o700))
-			check(t, os.WriteFile(path, []byte(example), 0o600))
-			cmd := exec.Command(stopgate, "validate")
-			cmd.Dir = root
-			cmd.Env = []string{"HOME=" + home}
-			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "valid") {
-				t.Errorf("%s: %v\n%s", file, err, out)
-			}
-		}
-	}
-}

@@ -51,7 +51,7 @@ func example(t *testing.T, name, model string) *plane {
 	p.git("init", "--quiet")
 	p.git("add", "--all")
 	p.git("commit", "--quiet", "--message", "the example")
-	if r := p.does("runbook", "check"); !strings.HasSuffix(r.stdout, ": no fault\n") || r.stderr != "" {
+	if r := p.does("runbook", "check"); !strings.HasSuffix(r.stdout, ": no errors\n") || r.stderr != "" {
 		t.Errorf("runbook check: %+v", r)
 	}
 	p.wake()

@@ -9,7 +9,7 @@ import (
 )
 
 // The tests of these files are named after the weak points of the older tool, as
-// docs/conformance.md lists them.
+// docs/dev/conformance.md lists them.
 
 // failedReview is a project whose review has failed.
 func failedReview(t *testing.T) *gated {

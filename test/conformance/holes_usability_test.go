@@ -48,7 +48,7 @@ entry_points:
 `)
 	a := g.stop()
 	a.is(t, "failed")
-	contains(t, slurp(t, g.log("console.1.log")), "[SKIP]  check:.:second", "check:.:first did not pass and fails fast", "1 not started")
+	contains(t, slurp(t, g.log("console.1.log")), "[SKIP]  check:.:second", "check:.:first did not pass and has fail_fast", "1 not started")
 }
 
 // A file directly in the parent of a wildcard is no entry point, and a pattern has
@@ -115,7 +115,7 @@ func TestHole19AnUnchangedTreeCostsNothing(t *testing.T) {
 	g := newGated(t, theCheck)
 	g.stop().is(t, "passed")
 	before := contents(t, g.path("gauntlet_logs"))
-	g.stop().is(t, "passed", "proven")
+	g.stop().is(t, "passed", "unchanged")
 	if g.runs() != 1 || len(contents(t, g.path("gauntlet_logs"))) != len(before) {
 		t.Errorf("%d runs, %q", g.runs(), g.logs())
 	}

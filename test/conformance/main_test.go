@@ -1,5 +1,5 @@
 // Package conformance holds the scenarios of the specifications, as tests of the
-// built program, and checks the table in docs/conformance.md against them.
+// built program, and checks the table in docs/dev/conformance.md against them.
 package conformance
 
 import (

@@ -295,9 +295,9 @@ func TestRuling29UnknownFieldsOfARunbook(t *testing.T) {
 		runbook string
 		want    []string
 	}{
-		"command of a gate":  {workBook(`on_idle = { action = "gate", command = "make test" }`), []string{"work.toml:20:", `unknown field "command"`, "add run ="}},
+		"command of a gate":  {workBook(`on_idle = { action = "gate", command = "make test" }`), []string{"work.toml:20:", `"command" is called "run" here`, "hint: write run"}},
 		"attempts of a step": {onFail, []string{"work.toml:13:", `unknown field "attempts"`, "hint: "}},
-		"run of an error":    {workBook(`on_error = [{ action = "resume", run = "make" }]`), []string{"work.toml:20:", "run means nothing for resume", "hint: "}},
+		"run of an error":    {workBook(`on_error = [{ action = "resume", run = "make" }]`), []string{"work.toml:20:", "run has no effect for resume", "hint: "}},
 		"a slip":             {workBook(`on_stpo = "idle"`), []string{"work.toml:20:", `unknown field "on_stpo"`, `did you mean "on_stop"?`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestPlaneWhatWasSaidWhileNoDaemonRan(t *testing.T) {
 	owner, agent := p.start("fix")
 	p.kill()
 	r := p.does("emit", "agent:signal", "--agent", agent, "escalate")
-	contains(t, r.stderr, "no daemon is running")
+	contains(t, r.stderr, "the daemon is not running")
 	payload := fmt.Sprintf(`{"hook_event_name":"Stop","session_id":%q,"transcript_path":"/t","cwd":%q,"permission_mode":"default","stop_hook_active":false}`, agent, p.root)
 	cmd := exec.Command(stopgate, "hook", "Stop")
 	cmd.Dir, cmd.Env = p.root, p.env()
@@ -425,6 +425,7 @@ func TestDesignTheSocketTakesNoFacts(t *testing.T) {
 		"post /v1/agents/{id}/kill", "post /v1/agents/{id}/send", // what people want of an agent
 		"post /v1/backup", "post /v1/decisions/{id}/answer",
 		"post /v1/pipelines/{id}/cancel", "post /v1/pipelines/{id}/resume",
+		"post /v1/prune",
 		"post /v1/runs/{id}/cancel", "post /v1/runs/{id}/resume",
 		"post /v1/start", "post /v1/stop",
 	}, changing); diff != "" {

@@ -148,10 +148,10 @@ func TestRulingC4GatesStayWithinTheClientsCap(t *testing.T) {
 	contains(t, g.journal(), "gave up")
 }
 
-// The client would end the hook after four seconds and take that for consent.
+// Claude Code would end the hook after 20 seconds, and treat that as consent.
 func TestRulingC5GatesEndBeforeTheClientsTimeout(t *testing.T) {
 	g := newGated(t, strings.ReplaceAll(theCheck, "test ! -e bad", "sleep 600"))
-	g.write(".claude/settings.json", fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"%s hook Stop","timeout":4}]}]}}`, stopgate))
+	g.write(".claude/settings.json", fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"%s hook Stop","timeout":20}]}]}}`, stopgate))
 	start := time.Now()
 	a := g.chain(nil)
 	if a.blocks() || g.runs() != 1 {

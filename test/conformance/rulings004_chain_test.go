@@ -164,8 +164,8 @@ func TestRulingC4ReviewsStayWithinTheClientsCap(t *testing.T) {
 	}
 }
 
-// The client would end the hook after four seconds and take that for consent, without
-// a word to anybody. A review may take ten minutes.
+// Claude Code would end the hook after 20 seconds and treat that as consent, without a
+// message. A review may take ten minutes.
 func TestRulingC5ReviewsEndBeforeTheClientsTimeout(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alone", "in the chain"} {
@@ -179,11 +179,11 @@ func TestRulingC5ReviewsEndBeforeTheClientsTimeout(t *testing.T) {
 				}
 			}()
 			if name == "alone" {
-				spill(t, d.claude("settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+d.ccc()+` supervisor-hook","timeout":4}]}]}}`)
+				spill(t, d.claude("settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+d.ccc()+` supervisor-hook","timeout":20}]}]}}`)
 				d.hook(nil).unreviewed(t, "time")
 				return
 			}
-			d.install(stopgate+" hook Stop", `,"timeout":4`)
+			d.install(stopgate+" hook Stop", `,"timeout":20`)
 			if a := d.chain(nil); a.blocks() || !strings.Contains(a.SystemMessage, "time") {
 				t.Errorf("%s", a.stdout)
 			}

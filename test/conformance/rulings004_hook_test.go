@@ -181,7 +181,7 @@ func TestRuling46LimitReached(t *testing.T) {
 	if a.stdout != "" || a.code != 0 || len(d.calls()) != 0 {
 		t.Errorf("%+v, %d calls", a.result, len(d.calls()))
 	}
-	inOrder(t, a.stderr, "10/10\n", "[SUPERVISOR] ", "let go", "max_iterations")
+	inOrder(t, a.stderr, "10/10\n", "[SUPERVISOR] ", "stop allowed", "max_iterations")
 	if lines := d.logLines(); !slices.ContainsFunc(lines, func(line string) bool {
 		return strings.Contains(line, "session_id=abc123") && strings.Contains(line, "status=limit_reached")
 	}) {

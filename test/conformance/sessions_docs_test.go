@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/test/docs"
 )
 
 func page(t *testing.T, name string) string {
@@ -20,18 +22,18 @@ func page(t *testing.T, name string) string {
 
 // blocks are the blocks of code of a page in that language.
 func blocks(text, language string) (all []string) {
-	for _, match := range regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
-		if match[1] == language {
-			all = append(all, match[2])
+	for _, b := range docs.Read("", text).Blocks {
+		if b.Language == language {
+			all = append(all, b.Text)
 		}
 	}
 	return all
 }
 
-// The registry that docs/sessions.md shows has no fault but what this machine lacks.
+// The registry that docs/guides/sessions.md shows has no fault but what this machine lacks.
 func TestTheRegistryInTheDocsIsValid(t *testing.T) {
 	t.Parallel()
-	examples := blocks(page(t, "docs/sessions.md"), "json")
+	examples := blocks(page(t, "docs/guides/sessions.md"), "json")
 	if len(examples) != 1 {
 		t.Fatalf("%d registries", len(examples))
 	}
@@ -62,7 +64,7 @@ func TestOrdersInTheDocsAreUnderstood(t *testing.T) {
 	check(t, err)
 	order := regexp.MustCompile(`(?:stopgate queue create|tui-driver) '(\{.*?\})'`)
 	found := 0
-	for _, name := range append(prompts, filepath.Join(repository, "docs", "sessions.md"), filepath.Join(repository, "README.md")) {
+	for _, name := range append(prompts, filepath.Join(repository, "docs", "guides", "sessions.md"), filepath.Join(repository, "README.md")) {
 		text, err := os.ReadFile(name)
 		check(t, err)
 		for _, match := range order.FindAllStringSubmatch(string(text), -1) {
@@ -82,7 +84,7 @@ func TestOrdersInTheDocsAreUnderstood(t *testing.T) {
 // The page for users names every key of an entry, every kind of letter and every prompt.
 func TestSessionsPageIsComplete(t *testing.T) {
 	t.Parallel()
-	text := page(t, "docs/sessions.md")
+	text := page(t, "docs/guides/sessions.md")
 	prompts, err := filepath.Glob(filepath.Join(repository, "internal", "session", "wake", "prompts", "*.md"))
 	if err != nil || len(prompts) == 0 {
 		t.Fatalf("%d prompts, %v", len(prompts), err)

@@ -211,7 +211,7 @@ func TestRuling36TheDriversArgument(t *testing.T) {
 	if r := s.call(tuiDriver, "--session", wardenMain, `["two\nlines","a\ttab"]`); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}
-	refused(1, "has a queue already", "--session", wardenMain, `["/clear"]`)
+	refused(1, "already has a queue", "--session", wardenMain, `["/clear"]`)
 	p.work(1)
 	p.prompt("prompt-2", p.sent(2))
 	if r := s.call(tuiDriver, "--replace", `{"session":"warden-main-4","commands":["other"]}`); r.code != 0 {
@@ -261,7 +261,7 @@ func TestRuling38AnEnterThatIsNotHeard(t *testing.T) {
 	s.wantQueue(once.session, ".done", "done")
 	once.wantBytes(pasted("/gsd:a") + "\r\r")
 	l := s.wantLetters("queue_complete", "queue_failed")
-	contains(t, l.text, "Queue failed: command 1 failed: no hook of the client confirmed it.", s.file(never.session, ".stale"))
+	contains(t, l.text, "Queue failed: command 1 failed: no hook of Claude Code confirmed it.", s.file(never.session, ".stale"))
 	eventually(t, "its file has its last name", func() bool { return exists(s.file(never.session, ".stale")) })
 	s.wantNoQueue(never.session)
 	s.wantQueue(never.session, ".stale", "failed pending")
@@ -290,7 +290,7 @@ func TestRuling39WhereNothingIsTyped(t *testing.T) {
 		place.pane.Show(place.looks)
 		create := s.command(stopgate, "queue", "create", "--session", place.session, `["rm -rf everything"]`)
 		all.Go(func() {
-			if out, err := create.CombinedOutput(); err != nil || !strings.Contains(string(out), place.why+"; it is tried once more") {
+			if out, err := create.CombinedOutput(); err != nil || !strings.Contains(string(out), place.why+"; it is typed as soon as the input box is free") {
 				t.Errorf("%s: %v: %s", place.session, err, out)
 			}
 		})
@@ -329,7 +329,7 @@ func TestRuling311TheGatewayIsNobodysBusinessInAHook(t *testing.T) {
 	if err != nil || len(waiting) != 3 || !exists(down) {
 		t.Fatalf("%d letters wait, %v", len(waiting), err)
 	}
-	contains(t, s.call(stopgate, "status").stdout, "3 letters for warden")
+	contains(t, s.call(stopgate, "status").stdout, "3 messages for warden")
 	check(t, os.Remove(down))
 	var keys []string
 	for n, l := range s.letters(3) {
@@ -440,4 +440,37 @@ func TestADamagedQueueIsSetAside(t *testing.T) {
 	s.create(wardenMain, "/gsd:b")
 	p.work(2)
 	s.wantLetters("queue_failed", "stop", "queue_complete")
+}
+
+// What a person leaves in the input box, or in a dialog, keeps a command back as long as it is
+// there. No hook tells when it is gone.
+func TestP3AQueueGoesOnWithoutAHook(t *testing.T) {
+	for name, seen := range map[string]looks{
+		"text, then Ctrl-C":  {Box: "half a thought"},
+		"a dialog, then Esc": {Screen: standin.DialogScreen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, nil)
+			p := s.open(wardenMain)
+			p.Show(seen)
+			s.create(wardenMain, "/gsd:a")
+			p.wantTyped()
+			p.Show(looks{})
+			p.work(1)
+			s.wantLetters("queue_complete")
+			p.wantTyped("/gsd:a")
+		})
+	}
+}
+
+// The agent was told of the stop. That the client waits after it is no news.
+func TestP5IdlenessAfterAStop(t *testing.T) {
+	s := newStage(t, nil)
+	p := s.open(wardenMain)
+	p.stop("p1", "Done.")
+	p.hook("notification.idle-prompt", fields{"prompt_id": "p1"})
+	s.wantLetters("stop")
+	p.prompt("p2", "go on")
+	p.hook("notification.idle-prompt", fields{"prompt_id": "p2"}) // interrupted
+	s.wantLetters("stop", "idle")
 }

@@ -222,8 +222,8 @@ func TestQuestionThatNobodyAnswers(t *testing.T) {
 		t.Errorf("it expires at %v with %q", d.Expires, d.OnExpiry)
 	}
 	m.done(o.ID)
-	m.wantResults(claudeapi.ToolResult{Text: "Nobody answered in time: decide yourself."})
-	if out := m.Stopgate("decision", "answer", d.ID, "Red"); out.Code != 1 || !strings.Contains(out.Stderr, "nobody answered in time") {
+	m.wantResults(claudeapi.ToolResult{Text: "No answer in time: decide yourself."})
+	if out := m.Stopgate("decision", "answer", d.ID, "Red"); out.Code != 1 || !strings.Contains(out.Stderr, "no answer in time") {
 		t.Errorf("exit %d: %s", out.Code, out.Stderr)
 	}
 }

@@ -144,7 +144,7 @@ func TestMessageToABusyAgent(t *testing.T) {
 	o := m.Go()
 	m.API.WaitRequest(t, claudeapi.Last("Do it."))
 	out := m.Stopgate("agent", "send", o.Agent.ID, "Do", "that", "too.").mustPass(t)
-	if !strings.Contains(out.Stdout, "as soon as it is free") {
+	if !strings.Contains(out.Stdout, "when it is idle") {
 		t.Errorf("send said %q", out.Stdout)
 	}
 	queued := func() bool {

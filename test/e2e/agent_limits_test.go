@@ -42,7 +42,7 @@ func TestAgentOverItsBudgetIsEnded(t *testing.T) {
 	o := m.Go()
 	d := m.asks(o.ID, "budget")
 	m.wantOptions(d, "extend", "done", "cancel")
-	if !strings.Contains(d.Context, "$40.00 were spent, of $35.00") {
+	if !strings.Contains(d.Context, "$40.00 of $35.00") {
 		t.Errorf("the decision says %q", d.Context)
 	}
 	if !poll(patience, func() bool { return len(m.sessions()) == 0 }) {

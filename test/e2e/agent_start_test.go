@@ -95,7 +95,7 @@ func TestClientThatDiesAtItsStart(t *testing.T) {
 	m := newManaged(t, strings.ReplaceAll(pipeline(""), "--permission-mode default", "--no-such-option"))
 	o := m.Go()
 	d := m.asks(o.ID, "dead")
-	if want := "The client ended before it had started: error: unknown option '--no-such-option'"; !strings.Contains(d.Context, want) {
+	if want := "Claude Code ended before it had started: error: unknown option '--no-such-option'"; !strings.Contains(d.Context, want) {
 		t.Errorf("the decision says %q, want %q", d.Context, want)
 	}
 	m.answers(d, "cancel")

@@ -181,7 +181,7 @@ func TestEscalatedStop(t *testing.T) {
 	if o := m.reaches(o.ID, "work", "waiting"); o.Decision.ID != d.ID {
 		t.Errorf("%+v", o)
 	}
-	m.wantOptions(d, "nudge", "done", "cancel")
+	m.wantOptions(d, "nudge", "done", "fail", "cancel")
 	m.wantStops("block escalated", "allow blocked_before")
 	m.Write(over, "")
 	m.wantStops("block escalated", "allow blocked_before", "block escalated", "allow blocked_before")

@@ -13,10 +13,11 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/test/claudeapi"
+	"github.com/stopgate/stopgate/test/docs"
 )
 
-// Whoever copies the commands of the README's section about pipelines, one block after the
-// other, comes from an empty folder to a pipeline that is done.
+// A person who copies the commands of the guide to pipelines, one block after the other, comes
+// from an empty folder to a pipeline that is done.
 func TestNewcomerCopiesEveryCommand(t *testing.T) {
 	t.Parallel()
 	n := newNewcomer(t)
@@ -52,21 +53,29 @@ func TestNewcomerCopiesEveryCommand(t *testing.T) {
 		t.Errorf("stopgate pipeline printed %q", out)
 	}
 	if len(n.blocks) > 0 {
-		t.Errorf("nobody copied %q", n.blocks)
+		t.Errorf("not copied: %q", n.blocks)
 	}
 
 	told := strings.Join(n.API.Requests()[len(n.API.Requests())-1].Texts(), "\n")
-	for _, want := range []string{"Write hello.sh, which greets Ada. Ask me first in which language.", "you cannot stop yet", "You must explicitly signal completion"} {
-		before, after, found := strings.Cut(told, want)
-		if !found {
-			t.Errorf("the agent was not told %q after %q", want, before)
-		}
-		told = after
-	}
+	inOrder(t, told, "Write hello.sh, which greets Ada. Ask me first in which language.", "you cannot stop yet", "You must explicitly signal completion")
 	n.wantDecisions(o.ID, "question")
 }
 
-// newcomer reads the README, and has nothing else.
+// inOrder wants the parts in a text, one after the other.
+func inOrder(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	rest := text
+	for _, part := range parts {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			t.Errorf("%q is not in it, or not in this order:\n%s", part, text)
+			return
+		}
+		rest = after
+	}
+}
+
+// newcomer reads the guide, and has nothing else.
 type newcomer struct {
 	*managed
 	blocks []string
@@ -89,15 +98,17 @@ func newNewcomer(t *testing.T) *newcomer {
 	for _, left := range []string{".gauntlet", ".git", "README.md"} {
 		check(t, os.RemoveAll(filepath.Join(m.Project, left)))
 	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "guides", "pipelines.md"))
 	check(t, err)
 	_, section, found := strings.Cut(string(text), "\n## From an empty project to a pipeline\n")
 	if section, _, _ = strings.Cut(section, "\n## "); !found {
-		t.Fatal("the README has no such section")
+		t.Fatal("the guide has no such section")
 	}
 	n := &newcomer{managed: m, ids: map[string]string{}}
-	for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(section, -1) {
-		n.blocks = append(n.blocks, block[1])
+	for _, b := range docs.Read("docs/guides/pipelines.md", section).Blocks {
+		if b.IsShell() {
+			n.blocks = append(n.blocks, b.Script())
+		}
 	}
 	n.trusts(filepath.Join(m.Project, "hello"))
 	return n

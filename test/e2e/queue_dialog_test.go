@@ -64,7 +64,7 @@ func TestDialogIsNeverAnswered(t *testing.T) {
 		before := d.Last()
 		tui.Send(persons)
 		seen := dialog(before)
-		if out := d.Order("main", ours, "go on").mustPass(t); !strings.Contains(out.Stdout, "the client waits for an answer") {
+		if out := d.Order("main", ours, "go on").mustPass(t); !strings.Contains(out.Stdout, "Claude Code waits for an answer") {
 			t.Errorf("create said %q", out.Stdout)
 		}
 		untouched(seen, 0)
@@ -73,7 +73,7 @@ func TestDialogIsNeverAnswered(t *testing.T) {
 		tui.Keys("Enter")
 		seen = dialog(before)
 		d.waitActive("main", 1, "confirmed")
-		if out := d.Stopgate("queue", "list").mustPass(t); !strings.Contains(out.Stdout, "the client waits for an answer") {
+		if out := d.Stopgate("queue", "list").mustPass(t); !strings.Contains(out.Stdout, "Claude Code waits for an answer") {
 			t.Errorf("queue list:\n%s", out.Stdout)
 		}
 		if i == 0 {

@@ -150,7 +150,7 @@ func TestQueueForABusyClientWaitsForItsStop(t *testing.T) {
 	tui.Send("a person's prompt")
 	d.API.WaitRequest(t, claudeapi.Last("a person's prompt"))
 	out := d.Order("busy", "the queue's").mustPass(t)
-	if !strings.Contains(out.Stdout, "typed when the client stops") {
+	if !strings.Contains(out.Stdout, "typed when Claude Code stops") {
 		t.Errorf("create said %q", out.Stdout)
 	}
 	d.waitActive("busy", 1, "waiting")
@@ -185,7 +185,7 @@ func TestQueueIsRefusedWhereThereIsNoClient(t *testing.T) {
 	typed := filepath.Join(d.Tmp, "typed")
 	tui.command = []string{"sh", "-c", "cat >" + typed}
 	tui.launch()
-	for session, want := range map[string]string{"shell": "no client waits for input", "nobody": "there is no tmux session nobody"} {
+	for session, want := range map[string]string{"shell": "does not run Claude Code", "nobody": "there is no tmux session nobody"} {
 		out := d.Order(session, "rm -rf everything")
 		if out.Code != 1 || !strings.Contains(out.Stderr, want) {
 			t.Errorf("exit %d: %s", out.Code, out.Stderr)

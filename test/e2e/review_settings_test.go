@@ -4,11 +4,13 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/test/claudeapi"
@@ -119,7 +121,7 @@ func (p planted) wantUntouched(reviews int) {
 		}
 	}
 	if mine == 0 {
-		p.t.Error("the user's own memory did not reach the reviewers")
+		p.t.Errorf("the user's own memory did not reach the reviewers:\n%s", conversation(asked[0]))
 	}
 	for _, r := range p.Evil.Requests() {
 		if byReviewer(r) {
@@ -134,6 +136,15 @@ func (p planted) wantUntouched(reviews int) {
 	if results := asked[len(asked)-1].ToolResults(); len(results) == 0 || results[0].IsError {
 		p.t.Errorf("the reviewer cannot read files: %+v", results)
 	}
+}
+
+// conversation is the beginning of each message of a request.
+func conversation(r claudeapi.Request) string {
+	var lines strings.Builder
+	for i, m := range r.Messages {
+		fmt.Fprintf(&lines, "%d %s: %.600q\n", i, m.Role, fmt.Sprint(m.Content))
+	}
+	return lines.String()
 }
 
 // reading has a reviewer read a file at the top and one below it before it answers.

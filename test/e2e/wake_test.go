@@ -27,9 +27,16 @@ func TestAgentIsWokenByAStopAndByAClientThatWaits(t *testing.T) {
 	if metadata < 0 || content < metadata || instructions < content {
 		t.Errorf("the message is in another order:\n%s", wake.Message)
 	}
+	// That the client then waits is no news to an agent that was told of the stop.
+	d.WaitEvent("Notification", with("notification_type", "idle_prompt"))
+	d.Register(map[string]any{"agent_id": "keeper", "session_name": "*", "wake_on": []string{"idle"}, "gateway": map[string]any{"transport": "webhook", "url": d.Post.URL}})
+	tui.Send("and what then")
 	idle := d.waitLetter("idle", 1)
 	if idle.Event != "Notification" {
 		t.Errorf("%+v", idle)
+	}
+	if n := len(d.Events("Notification")); n != 2 || len(d.Post.Letters()) != 2 {
+		t.Errorf("%d notifications led to %d letters", n, len(d.Post.Letters()))
 	}
 	d.wantLetters("stop")
 
