@@ -61,7 +61,7 @@ func (p *Plane) Watch(ctx context.Context, owner string, look func(context.Conte
 	}
 }
 
-// attend watches as long as the daemon stays; then it returns errGone.
+// attend watches as long as the daemon stays; then it returns errGone, whatever noticed it first.
 func (p *Plane) attend(ctx context.Context, owner string, look func(context.Context) (term.Glimpse, error), v *term.Viewer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -71,10 +71,14 @@ func (p *Plane) attend(ctx context.Context, owner string, look func(context.Cont
 		return err
 	}
 	news, ended := p.news(ctx, owner, status.Events)
-	return v.Watch(
+	err = v.Watch(
 		func() (term.Glimpse, error) { return look(ctx) },
 		func(seen term.Glimpse) error { return awaitNews(ctx, v, seen, news, ended) },
 	)
+	if isLost(err) {
+		return errGone
+	}
+	return err
 }
 
 // news tells when there is some of an owner, or with "" of any, and why there will be no more:
@@ -106,9 +110,6 @@ func awaitNews(ctx context.Context, v *term.Viewer, seen term.Glimpse, news <-ch
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-ended:
-			if isLost(err) {
-				return errGone
-			}
 			return err
 		case <-news:
 			if v.Frame == nil {
