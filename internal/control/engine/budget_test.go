@@ -350,6 +350,9 @@ func TestExpiry(t *testing.T) {
 				if got := strings.Join([]string{s.o.Step, string(s.o.Status), d.Chosen}, " "); got != expected {
 					t.Fatalf("%s, want %s", got, expected)
 				}
+				if told := s.effect(NotifyPerson); !strings.HasPrefix(told.Title, "Decision expired") || !strings.Contains(told.Text, unanswered) {
+					t.Errorf("%+v", told)
+				}
 				if !d.Expired || d.Message != unanswered || !s.o.Timers[expire].IsZero() {
 					t.Fatalf("%s", text(s.o))
 				}
