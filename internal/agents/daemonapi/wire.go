@@ -64,6 +64,10 @@ type Owner struct {
 	Decision *Decision         `json:"decision,omitempty"`
 	// Workspaces are the worktrees and folders that were made for it.
 	Workspaces []Workspace `json:"workspaces,omitempty"`
+	// Parent is the id of the pipeline whose step runs it.
+	Parent string `json:"parent,omitempty"`
+	// Children are the pipelines that its newest step of that kind runs: branches, items, or another pipeline.
+	Children []Child `json:"children,omitempty"`
 	// Notice is what the one who starts it should know, in the answer to that.
 	Notice string `json:"notice,omitempty"`
 }
@@ -78,6 +82,16 @@ type Workspace struct {
 	State  string `json:"state"`          // making, ready, failed, removing, removed, kept
 	Kept   string `json:"kept,omitempty"` // why it is still there
 	Note   string `json:"note,omitempty"` // what a person should know about it
+}
+
+// Child is a pipeline that a step of another one runs.
+type Child struct {
+	Name   string `json:"name"` // the branch, or the step with the number of the item
+	Step   string `json:"step"` // that runs it
+	ID     string `json:"id,omitempty"`
+	Item   string `json:"item,omitempty"`
+	Status string `json:"status"` // pending, running, waiting, done, failed, cancelled, skipped
+	Reason string `json:"reason,omitempty"`
 }
 
 // Visit is one time that a step was entered.

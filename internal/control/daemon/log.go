@@ -120,7 +120,7 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 		say(d.Step, "%s", settled(after, d.ID))
 	}
 	for _, fact := range facts {
-		if text := happened(was, fact); text != "" {
+		if text := cmp.Or(happened(was, fact), childHappened(after, fact)); text != "" {
 			say(cmp.Or(was.Step, after.Step), "%s", text)
 		}
 	}

@@ -166,7 +166,7 @@ func (d *daemon) attach() {
 	d.timers = newTimers(d.core)
 	d.people = d.notifier()
 	d.worker = effect.New(effect.Options{
-		Shells: d.Shells, Agents: d.Agents, Notifier: d.people, Workspaces: d.Workspaces, Now: d.Now,
+		Shells: d.Shells, Agents: d.Agents, Notifier: d.people, Workspaces: d.Workspaces, Children: children{d.core}, Now: d.Now,
 		Report:    d.report,
 		MaxAgents: func() int { return d.config.now().Lifecycle.MaxAgents },
 		Trouble: func(owner string, err error) {

@@ -32,6 +32,12 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	for _, name := range slices.Sorted(maps.Keys(o.Workspaces)) {
 		view.Workspaces = append(view.Workspaces, *workspaceView(o, name, o.Workspaces[name]))
 	}
+	if o.Parent != nil {
+		view.Parent = o.Parent.ID
+	}
+	if o.Group != nil {
+		view.Children = childViews(o.Group)
+	}
 	if whole {
 		view.Vars = o.Vars
 		for i, v := range o.History {
@@ -43,10 +49,21 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 
 // status is one word for how far an owner is: at its end, that is the step's name.
 func status(o *engine.Owner) string {
-	if o.Terminal() {
+	switch {
+	case o.Terminal():
 		return o.Step
+	case o.Waits():
+		return string(engine.Waiting)
 	}
 	return string(o.Status)
+}
+
+// childViews are the pipelines that a step runs, as others see them.
+func childViews(g *engine.Group) (views []daemonapi.Child) {
+	for _, c := range g.Children {
+		views = append(views, daemonapi.Child{Name: c.Name, Step: g.Step, ID: c.ID, Item: c.Item, Status: string(c.State), Reason: c.Why})
+	}
+	return views
 }
 
 // whyThere is why an owner is where it is, where that needs a reason.
@@ -54,6 +71,8 @@ func whyThere(o *engine.Owner) string {
 	switch {
 	case o.Decision != nil:
 		return o.Decision.Reason
+	case o.Waits():
+		return o.WaitingFor()
 	case o.Step == runbook.EndCancelled:
 		return o.Cancelled
 	}

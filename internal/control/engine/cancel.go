@@ -21,10 +21,18 @@ func (d *draft) cancel(why string) {
 
 // giveUp leaves the current step for on_cancel. Where that has been tried, it is the end.
 func (d *draft) giveUp(why string) {
-	step, again := d.current(), d.Cancelling
+	again := d.Cancelling
 	if !again {
 		d.fact(PipelineCancelling{clip(why, maxWords)})
 	}
+	if !d.awaitChildren(Leaving{Cancel: true}) {
+		d.abandon(again)
+	}
+}
+
+// abandon leaves the current step of an owner that is cancelled.
+func (d *draft) abandon(again bool) {
+	step := d.current()
 	d.leave()
 	d.leaveOwn(step, StepCancelled{})
 	d.fact(StepCancelled{step.Name})
@@ -63,6 +71,8 @@ func (d *draft) resume(r Resume) error {
 	case d.Status == Waiting:
 		d.fact(PipelineResumed{Vars: vars})
 		return d.answer(Answer{Decision: d.Decision.ID, Option: d.Decision.recommended(), Message: r.Message})
+	case d.Parent != nil && d.Terminal():
+		return &Refusal{"conflict", fmt.Sprintf("it is part of %s: resume that one", d.Parent.ID)}
 	case d.Step != runbook.EndFailed:
 		return &Refusal{"conflict", fmt.Sprintf("only a failed or waiting run can be resumed; this one is %s", d.where())}
 	}

@@ -163,6 +163,7 @@ var factTypes = byName(
 	EffectStarted{}, EffectDone{}, EffectFailed{}, EffectLost{}, EffectDropped{},
 	ShellStarted{}, ShellExited{}, ShellDropped{},
 	WorkspaceWanted{}, WorkspaceMade{}, WorkspaceFailed{}, WorkspaceLeft{}, WorkspaceRemoved{},
+	GroupPlanned{}, GroupLeaving{}, ChildStarted{}, ChildPassedOver{}, ChildReported{}, ParentTold{},
 )
 
 func byName(facts ...Fact) map[string]reflect.Type {

@@ -138,7 +138,7 @@ func (o *Owner) pass(now time.Time) {
 // attempt.
 func (o *Owner) AtWork() bool {
 	_, pauses := o.Timers[retry]
-	return o.Status == Running && !pauses && !o.parked() && !slices.ContainsFunc(o.Effects, func(e OpenEffect) bool {
+	return o.Status == Running && !pauses && !o.parked() && (!o.grouped() || o.Group.runsOn()) && !slices.ContainsFunc(o.Effects, func(e OpenEffect) bool {
 		return e.Kind == StartAgent && !e.Started && o.Agent != nil && e.Agent.ID == o.Agent.ID
 	})
 }
@@ -230,6 +230,7 @@ func (d *draft) decide(what Happening) error {
 	d.askNext()
 	d.sayUnsaid()
 	d.keepTime()
+	d.tellParent()
 	return nil
 }
 
@@ -262,6 +263,8 @@ func (d *draft) hear(what Happening) error {
 		d.workspaceRemoved(what)
 	case TimerFired:
 		d.timerFired(what)
+	case ChildReported:
+		d.childReported(what)
 	case CaughtUp:
 		d.caughtUp()
 	case Forget:

@@ -70,6 +70,9 @@ type Owner struct {
 	Visits     map[string]int    `json:"visits,omitempty"`
 	History    []Visit           `json:"history,omitempty"`
 	Outputs    map[string]Output `json:"outputs,omitempty"` // what steps that have ended, or were skipped, left behind
+	Group      *Group            `json:"group,omitempty"`   // the newest of its steps that ran pipelines
+	Parent     *Parent           `json:"parent,omitempty"`  // what started it; never changed
+	Told       ChildState        `json:"told,omitempty"`    // what the parent was told last
 
 	Attempt int           `json:"attempt,omitempty"` // of the current step, where it is not the first
 	Timeout time.Duration `json:"timeout,omitempty"` // of the current step

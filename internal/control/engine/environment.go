@@ -11,6 +11,9 @@ import (
 // 128 KiB, with the name.
 const longestVariable = 100 << 10
 
+// ItemVariable is the environment variable in which a step finds the item that it runs for.
+const ItemVariable = "STOPGATE_ITEM"
+
 // environment is what the commands of the current step find in their environment besides the
 // daemon's: the pipeline's variables, what the person passed on who started it, what the pipeline
 // says and what each of the others says; and the file with more of it.
@@ -20,6 +23,9 @@ func (d *draft) environment(others ...map[string]string) (env map[string]string,
 		if len(value) <= longestVariable {
 			env = with(env, runbook.VarVariable(name), value)
 		}
+	}
+	if item := d.item(); item != nil && len(*item) <= longestVariable {
+		env = with(env, ItemVariable, *item)
 	}
 	for _, name := range d.passes() {
 		if value, given := d.Passed[name]; given {

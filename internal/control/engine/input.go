@@ -43,6 +43,8 @@ type (
 		Passed  map[string]string
 		Plan    runbook.Plan
 		Site    Site
+		Parent  *Parent           // of a child
+		Outputs map[string]Output // of a child: what its parent's steps left behind
 	}
 	// Cancel ends an owner by way of its on_cancel.
 	Cancel struct{ Why string }

@@ -256,6 +256,9 @@ func (s *simulation) act(a *actor, e Effect) Happening {
 	if unwanted(a.o, e) {
 		return EffectDone{e.Key}
 	}
+	if result, is := s.relate(a, e); is {
+		return result
+	}
 	if result := a.world.act(e); result != nil {
 		return result
 	}
@@ -273,6 +276,47 @@ func (s *simulation) act(a *actor, e Effect) Happening {
 		s.says(a, AgentWorking{AgentID: e.Target, Prompt: a.input(nil).ID})
 	}
 	return EffectDone{e.Key}
+}
+
+// relate carries out what an owner has to do with its children, or with its parent.
+func (s *simulation) relate(a *actor, e Effect) (result Happening, is bool) {
+	switch e.Kind {
+	case StartChild:
+		if s.actor(e.Target) == nil {
+			s.bear(a, e.Target)
+		}
+	case CancelChild:
+		child := s.actor(e.Target)
+		s.tell(child, Input{ID: e.Key, What: Cancel{e.Text}})
+	case ReportToParent:
+		s.tell(s.actor(e.Target), Input{ID: e.Key, What: a.o.Report()})
+	default:
+		return nil, false
+	}
+	return EffectDone{e.Key}, true
+}
+
+// bear makes a child.
+func (s *simulation) bear(parent *actor, id string) {
+	child := &actor{stage: newStage(s.t, id), seen: map[string]bool{}, resumed: 3}
+	child.world, child.quick = newOutside(s.t), true
+	child.world.spaces = parent.world.spaces
+	parent.world.family = append(parent.world.family, child.world)
+	child.forget()
+	s.owners = append(s.owners, child)
+	create, _ := parent.o.Child(id)
+	s.tell(child, child.input(create))
+	if child.o == nil {
+		s.t.Fatalf("child %s of\n%s\nwas refused: %s", id, text(parent.o), text(create))
+	}
+}
+
+func (s *simulation) actor(id string) *actor {
+	i := slices.IndexFunc(s.owners, func(a *actor) bool { return a.id == id })
+	if i < 0 {
+		return nil
+	}
+	return s.owners[i]
 }
 
 // hear is the end of a process, which the daemon hears of a moment later.
@@ -451,13 +495,17 @@ func (s *simulation) restart() {
 	s.up = true
 	s.read -= s.random.IntN(min(s.read, 500) + 1)
 	s.ingest(true)
-	for _, a := range s.owners {
+	for _, a := range slices.Clone(s.owners) {
 		if a.o == nil {
 			continue
 		}
 		s.happens(a, CaughtUp{})
 		for _, e := range slices.Clone(a.o.Effects) {
 			if open, is := a.o.Effect(e.Key); is && open.Started {
+				if result, is := s.relate(a, open.Effect); is {
+					s.happens(a, result)
+					continue
+				}
 				s.happens(a, a.world.afterCrash(open))
 				if e.Kind == StartShell {
 					s.in(time.Second, time.Minute, func() { s.shellEnds(a, e.Key) })

@@ -67,6 +67,12 @@ var storedFacts = []string{
 	`{"type":"workspace:failed","name":"a","why":"w"}`,
 	`{"type":"workspace:left","name":"a","key":"k","kept":"k"}`,
 	`{"type":"workspace:removed","key":"k","name":"a","kept":"k","note":"n"}`,
+	`{"type":"group:planned","step":"s","children":[{"name":"n","item":"i","id":"c","state":"pending","why":"w","usd":1,"values":{"k":"v"}}]}`,
+	`{"type":"group:leaving","cancel":true,"why":"w"}`,
+	`{"type":"child:started","child":1,"id":"c","usd":0.5}`,
+	`{"type":"child:passed_over","child":"n","why":"w"}`,
+	`{"type":"child:reported","id":"c","state":"done","why":"w","output":{"values":{"k":"v"},"tail":"t","signal":"s","error":"e"},"cost":{"usd":1,"tokens":2}}`,
+	`{"type":"parent:told","state":"waiting"}`,
 }
 
 func TestStoredFactsAreReadAndWrittenAsTheyWere(t *testing.T) {

@@ -22,6 +22,9 @@ func (p Plan) UsesWorkspaces() bool {
 	for _, a := range p.Agents {
 		uses = uses || a.Workspace.Kind != ""
 	}
+	for _, used := range p.Pipelines {
+		uses = uses || used.Workspace.Kind != ""
+	}
 	return uses
 }
 
