@@ -89,9 +89,11 @@ func importSchema(d *decoder) schema {
 	return one
 }
 
-// stepSchema describes a step, which runs something or asks a person.
+// stepSchema describes a step, which does one thing.
 func stepSchema(d *decoder) schema {
-	return document.Properties(d.stepFields(nil, &Step{}, &stepDraft{})...).With("oneOf", []schema{
-		{"required": []string{"run"}}, {"required": []string{"approval"}},
-	})
+	var forms []schema
+	for _, key := range doings {
+		forms = append(forms, schema{"required": []string{key}})
+	}
+	return document.Properties(d.stepFields(nil, &Step{}, &stepDraft{})...).With("oneOf", forms)
 }

@@ -109,10 +109,10 @@ func workspaceForms() []schema {
 func (d *decoder) refName(branch bool) typeOf[string] {
 	return document.Then(d.words(), func(v value, name string) (string, bool) {
 		for _, template := range Names(name) {
-			if hasSource(template) || slices.Contains(refTemplates, template) {
+			if hasSource(template) || isItem(template) || slices.Contains(refTemplates, template) {
 				continue
 			}
-			wrong(v, "${"+template+"} cannot be used in "+v.Name, "templates: ${var.NAME}, ${"+strings.Join(refTemplates, "}, ${")+"}")
+			wrong(v, "${"+template+"} cannot be used in "+v.Name, "templates: ${var.NAME}, ${item}, ${"+strings.Join(refTemplates, "}, ${")+"}")
 			return "", false
 		}
 		sample := replace(name, func(string) (string, bool) { return "x", true })
@@ -155,7 +155,7 @@ func badRef(name string) string {
 // checkWorkspaces finds templates of workspaces where there is none.
 func (d *decoder) checkWorkspaces() {
 	for _, p := range d.allPipelines() {
-		d.checkWorkspaceUses(p.uses, p.Workspace.Kind, "pipeline "+quote(p.Name))
+		d.checkWorkspaceUses(p.uses, d.worksIn(p), "pipeline "+quote(p.Name))
 	}
 	for _, a := range d.allAgents() {
 		if a.Workspace.Kind != "" {
@@ -171,6 +171,21 @@ func (d *decoder) checkWorkspaces() {
 	}
 }
 
+// worksIn is the kind of workspace that a pipeline works in: its own, else that of a pipeline which
+// runs it as a step, where no command runs it without one.
+func (d *decoder) worksIn(p *pipelineDraft) WorkspaceKind {
+	started := func(c *commandDraft) bool { return c.Run.Pipeline == p.Name }
+	if p.Workspace.Kind != "" || slices.ContainsFunc(d.commands, started) {
+		return p.Workspace.Kind
+	}
+	for _, other := range d.allPipelines() {
+		if other.runs(p.Name) && other.Workspace.Kind != "" {
+			return other.Workspace.Kind
+		}
+	}
+	return ""
+}
+
 type startOf struct {
 	what string
 	kind WorkspaceKind
@@ -180,7 +195,7 @@ type startOf struct {
 func (d *decoder) startsOf(a *agentDraft) (all []startOf) {
 	for _, p := range d.pipelines {
 		if slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Run.Agent == a.Name }) {
-			all = append(all, startOf{"pipeline " + quote(p.Name), p.Workspace.Kind})
+			all = append(all, startOf{"pipeline " + quote(p.Name), d.worksIn(p)})
 		}
 	}
 	for _, c := range d.commands {
