@@ -3,6 +3,8 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
@@ -41,3 +43,25 @@ func forGood(err error) error {
 	}
 	return err
 }
+
+// parentsHear waits until the parents of an owner know how far it is, for a moment: a person who
+// answers for a child, and then looks at its parent, sees that it goes on.
+func (c *core) parentsHear(ctx context.Context, o *engine.Owner) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for o != nil && o.Parent != nil {
+		news := c.news.rung()
+		now := c.owner(o.ID)
+		if now == nil || !slices.ContainsFunc(now.Effects, reports) {
+			o = c.owner(o.Parent.ID)
+			continue
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func reports(e engine.OpenEffect) bool { return e.Kind == engine.ReportToParent }

@@ -120,8 +120,13 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 		say(d.Step, "%s", settled(after, d.ID))
 	}
 	for _, fact := range facts {
-		if text := cmp.Or(happened(was, fact), childHappened(after, fact)); text != "" {
+		if text := happened(was, fact); text != "" {
 			say(cmp.Or(was.Step, after.Step), "%s", text)
+		}
+	}
+	for _, fact := range facts {
+		if report, is := fact.(engine.ChildReported); is { // before what it leads to
+			say(was.Step, "%s", childReported(was, report))
 		}
 	}
 	for _, visit := range after.History {
@@ -134,6 +139,11 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 		}
 		if visit.Outcome != "" && old.Outcome == "" {
 			say(visit.Step, "step %s%s", visit.Outcome, because(visit.Error))
+		}
+	}
+	for _, fact := range facts {
+		if text := childStarted(after, fact); text != "" {
+			say(after.Group.Step, "%s", text)
 		}
 	}
 	for _, e := range after.Effects {

@@ -365,6 +365,7 @@ func (p *plane) do(ctx context.Context, owner string, in engine.Input) (daemonap
 	if err != nil {
 		return daemonapi.Owner{}, asFailure(err)
 	}
+	p.core.parentsHear(ctx, o)
 	return p.ownerView(o, true), nil
 }
 
