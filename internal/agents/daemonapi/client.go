@@ -92,21 +92,14 @@ func (c *Client) Start(ctx context.Context, s Start) (Owner, error) {
 	return post[Owner](ctx, c, "/v1/start", s)
 }
 
-// Filter says which owners one wants to see. The zero Filter lets all through.
-type Filter struct {
-	Status string
-}
-
-func (f Filter) query() string { return query("status", f.Status) }
-
 // Pipelines are listed without their steps and variables, the newest first.
 func (c *Client) Pipelines(ctx context.Context, f Filter) ([]Owner, error) {
-	return get[[]Owner](ctx, c, "/v1/pipelines"+f.query())
+	return list[Owner](ctx, c, "/v1/pipelines"+f.query(), f.Limit)
 }
 
 // Runs are the agents that run alone, the newest first.
 func (c *Client) Runs(ctx context.Context, f Filter) ([]Owner, error) {
-	return get[[]Owner](ctx, c, "/v1/runs"+f.query())
+	return list[Owner](ctx, c, "/v1/runs"+f.query(), f.Limit)
 }
 
 // Owner finds a pipeline or a run by its id or the beginning of it.
@@ -138,7 +131,7 @@ func ofEither(id string, ask func(path string) (Owner, error)) (Owner, error) {
 
 // Agents are those that owners have now.
 func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
-	return get[[]Agent](ctx, c, "/v1/agents")
+	return list[Agent](ctx, c, "/v1/agents", 0)
 }
 
 // Agent finds an agent by its id.
@@ -195,7 +188,7 @@ func (c *Client) Await(ctx context.Context, agent, ref string, through journal.P
 
 // Decisions are those that are open, or those that are settled.
 func (c *Client) Decisions(ctx context.Context, settled bool) ([]Decision, error) {
-	return get[[]Decision](ctx, c, "/v1/decisions"+query("settled", flag(settled)))
+	return list[Decision](ctx, c, "/v1/decisions"+query("settled", flag(settled)), 0)
 }
 
 // Decision finds a decision by its id or the beginning of it.

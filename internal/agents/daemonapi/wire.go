@@ -56,6 +56,7 @@ type Owner struct {
 	Created  time.Time         `json:"created"`
 	Updated  time.Time         `json:"updated"`
 	Ended    *time.Time        `json:"ended,omitempty"`
+	Duration float64           `json:"duration,omitempty"` // seconds from its start to its end
 	Worked   float64           `json:"worked"`        // seconds, without waiting for a person or for room
 	USD      float64           `json:"usd,omitempty"` // what its agents have cost
 	Tokens   int64             `json:"tokens,omitempty"`
@@ -93,15 +94,17 @@ type Visit struct {
 
 // Agent is one of GET /v1/agents.
 type Agent struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Owner   string    `json:"owner"`
-	Step    string    `json:"step"`
-	Session string    `json:"session"`
-	OnStop  string    `json:"on_stop"`
-	Status  string    `json:"status"` // queued, running, parked, waiting, exited
-	Signal  string    `json:"signal,omitempty"`
-	Started time.Time `json:"started"`
+	ID      string     `json:"id"`
+	Name    string     `json:"name"`
+	Owner   string     `json:"owner"`
+	Project string     `json:"project"`
+	Step    string     `json:"step"`
+	Session string     `json:"session"`
+	OnStop  string     `json:"on_stop"`
+	Status  string     `json:"status"` // queued, running, parked, waiting, exited
+	Signal  string     `json:"signal,omitempty"`
+	Started time.Time  `json:"started"`
+	Ended   *time.Time `json:"ended,omitempty"` // when its step ended
 	// Until is when what an agent that is parked waits for is to be over.
 	Until *time.Time `json:"until,omitempty"`
 	// Client means that it is a client in a terminal, and no plain process.

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -86,9 +88,9 @@ func owner(kind, id string) daemonapi.Owner {
 	later := when.Add(time.Second)
 	return daemonapi.Owner{
 		ID: id, Kind: kind, Name: "build", Command: "build it", Project: "/p", Cwd: "/p/q",
-		Vars: map[string]string{"x": "a\nb"}, Step: "one", Status: "waiting", Error: "é", Created: when, Updated: later,
+		Vars: map[string]string{"x": "a\nb"}, Step: "one", Status: "waiting", Error: "é", Created: when, Updated: later, Ended: &later, Duration: 1,
 		Steps:    []daemonapi.Visit{{Step: "one", Agent: "a1", Started: when, Finished: &later, Outcome: "failed", Error: "exit status 3"}},
-		Agent:    &daemonapi.Agent{ID: "a1", Name: "worker", Owner: id, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when, Client: true, Ready: true, Terminal: &daemonapi.Terminal{Socket: "/s", Session: "t"}, Transcript: "/t.jsonl", USD: 0.25, Tokens: 1 << 60},
+		Agent:    &daemonapi.Agent{ID: "a1", Name: "worker", Owner: id, Project: "/p", Ended: &later, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when, Client: true, Ready: true, Terminal: &daemonapi.Terminal{Socket: "/s", Session: "t"}, Transcript: "/t.jsonl", USD: 0.25, Tokens: 1 << 60},
 		Decision: decision("d1"),
 	}
 }
@@ -106,11 +108,29 @@ func decision(id string) *daemonapi.Decision {
 	}
 }
 
-func (p *fakePlane) Owners(context.Context) []daemonapi.Owner {
-	p.called("owners")
+// owners are those that it knows, the newest first.
+func owners() []daemonapi.Owner {
 	done := owner("pipeline", "cc")
 	done.Status, done.Name = "done", "test"
 	return []daemonapi.Owner{owner("pipeline", "aa"), owner("run", "bb"), done}
+}
+
+func (p *fakePlane) Owners(_ context.Context, q *Query) (Page[daemonapi.Owner], error) {
+	p.called("owners %s", asked(q))
+	some := slices.DeleteFunc(owners(), func(o daemonapi.Owner) bool { return !Is(q.Kind, o.Kind) || !q.Allows(o.Status) })
+	return PageOf(slices.Values(some), func(o daemonapi.Owner) Place { return Place{o.Created, o.ID} }, q), p.failWith
+}
+
+// asked is what a query asks for, without what every list has where nothing is said.
+func asked(q *Query) string {
+	zero, text := Query{Limit: defaultLimit}, []string{}
+	now, none := reflect.ValueOf(*q), reflect.ValueOf(zero)
+	for i := range now.NumField() {
+		if value := now.Field(i).Interface(); !reflect.DeepEqual(value, none.Field(i).Interface()) {
+			text = append(text, fmt.Sprintf("%s=%v", now.Type().Field(i).Name, value))
+		}
+	}
+	return strings.Join(text, " ")
 }
 
 func (p *fakePlane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
@@ -139,9 +159,9 @@ func (p *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Write
 	return p.log(ctx, to)
 }
 
-func (p *fakePlane) Agents(context.Context) []daemonapi.Agent {
-	p.called("agents")
-	return []daemonapi.Agent{*owner("run", "bb").Agent}
+func (p *fakePlane) Agents(_ context.Context, q *Query) (Page[daemonapi.Agent], error) {
+	p.called("agents %s", asked(q))
+	return Page[daemonapi.Agent]{Items: []daemonapi.Agent{*owner("run", "bb").Agent}}, p.failWith
 }
 
 func (p *fakePlane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
@@ -172,9 +192,9 @@ func (p *fakePlane) Kill(_ context.Context, agent string, k daemonapi.Kill) (dae
 	return *owner("run", "bb").Agent, p.failWith
 }
 
-func (p *fakePlane) Decisions(_ context.Context, settled bool) []daemonapi.Decision {
-	p.called("decisions %v", settled)
-	return []daemonapi.Decision{*decision("d1")}
+func (p *fakePlane) Decisions(_ context.Context, q *Query) (Page[daemonapi.Decision], error) {
+	p.called("decisions %s", asked(q))
+	return Page[daemonapi.Decision]{Items: []daemonapi.Decision{*decision("d1")}}, p.failWith
 }
 
 func (p *fakePlane) Decision(_ context.Context, id string) (daemonapi.Decision, error) {

@@ -93,18 +93,6 @@ func stop(p Plane, ctx context.Context, _ string, body daemonapi.Stop) (struct{}
 	return struct{}{}, p.Stop(ctx, body.Kill)
 }
 
-func listOf(kind string) handler {
-	return func(s *server, r *request) (any, error) {
-		owners := []daemonapi.Owner{}
-		for _, o := range s.plane.Owners(r.Context()) {
-			if o.Kind == kind && (r.query["status"] == "" || r.query["status"] == o.Status) {
-				owners = append(owners, o)
-			}
-		}
-		return owners, nil
-	}
-}
-
 func oneOf(kind string) handler {
 	return func(s *server, r *request) (any, error) { return s.owner(r, kind) }
 }
@@ -120,8 +108,6 @@ func (s *server) owner(r *request, kind string) (daemonapi.Owner, error) {
 	}
 	return owner, err
 }
-
-func (s *server) agents(r *request) (any, error) { return list(s.plane.Agents(r.Context())), nil }
 
 func (s *server) signal(r *request) (any, error) {
 	return s.plane.Signal(r.Context(), r.id, r.through())
@@ -146,8 +132,4 @@ func (s *server) reply(r *request) (any, error) {
 	}
 	defer end()
 	return s.plane.Reply(r.Context(), r.id, r.query["ref"], r.through())
-}
-
-func (s *server) decisions(r *request) (any, error) {
-	return list(s.plane.Decisions(r.Context(), r.query["settled"] == "1")), nil
 }

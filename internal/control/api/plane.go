@@ -18,7 +18,8 @@ type Plane interface {
 	Commands(ctx context.Context, project string) ([]daemonapi.Command, error)
 
 	Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error)
-	Owners(ctx context.Context) []daemonapi.Owner // without steps and variables, the newest first
+	// Owners are listed without steps and variables.
+	Owners(ctx context.Context, q *Query) (Page[daemonapi.Owner], error)
 	Owner(ctx context.Context, id string) (daemonapi.Owner, error)
 	Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error)
 	Resume(ctx context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error)
@@ -26,7 +27,8 @@ type Plane interface {
 	// or the context ends.
 	Log(ctx context.Context, id string, follow bool, to io.Writer) error
 
-	Agents(ctx context.Context) []daemonapi.Agent
+	// Agents are those that owners have now, with q.Past also those that they had.
+	Agents(ctx context.Context, q *Query) (Page[daemonapi.Agent], error)
 	Agent(ctx context.Context, id string) (daemonapi.Agent, error)
 	// Signal answers after the journal was ingested through the position.
 	Signal(ctx context.Context, agent string, through journal.Position) (daemonapi.Signal, error)
@@ -37,7 +39,8 @@ type Plane interface {
 	Send(ctx context.Context, agent string, s daemonapi.Send) (daemonapi.Agent, error)
 	Kill(ctx context.Context, agent string, k daemonapi.Kill) (daemonapi.Agent, error)
 
-	Decisions(ctx context.Context, settled bool) []daemonapi.Decision
+	// Decisions are those that are open, with q.Past those that are settled.
+	Decisions(ctx context.Context, q *Query) (Page[daemonapi.Decision], error)
 	Decision(ctx context.Context, id string) (daemonapi.Decision, error)
 	Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error)
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
@@ -31,6 +32,9 @@ type Parameter struct {
 	check   func(value string) error
 }
 
+// linked is what the summary of a list says about its pages.
+const linked = " The header Link names the next page, with rel=\"next\", where there is one."
+
 // Routes are all there are.
 func Routes() []Route {
 	routes := []Route{
@@ -45,7 +49,14 @@ func Routes() []Route {
 	routes = append(routes, ownerRoutes("pipeline", "/v1/pipelines", "pipeline")...)
 	routes = append(routes, ownerRoutes("run", "/v1/runs", "agent that runs alone")...)
 	return append(routes,
-		Route{Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now.", Answer: []daemonapi.Agent{}, handle: (*server).agents},
+		Route{
+			Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now, the one that started last first." + linked, Answer: []daemonapi.Agent{}, handle: pages(Plane.Agents),
+			Query: paged(
+				Parameter{"all", "1 for those that they had before as well.", oneOrZero}, projectParam, nameParameter,
+				Parameter{"owner", "Only those of this pipeline or run.", ownerID},
+				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(agentStatuses, ", ") + ".", several(agentStatus)},
+			),
+		},
 		Route{Method: "GET", Path: "/v1/agents/{id}", Summary: "One agent.", Answer: daemonapi.Agent{}, handle: one(Plane.Agent)},
 		Route{
 			Method: "GET", Path: "/v1/agents/{id}/signal", Summary: "Whether an agent may stop because it has signalled.", Answer: daemonapi.Signal{}, handle: (*server).signal,
@@ -61,8 +72,12 @@ func Routes() []Route {
 		Route{Method: "POST", Path: "/v1/agents/{id}/send", Summary: "Send a message to an agent.", Body: daemonapi.Send{}, Answer: daemonapi.Agent{}, handle: posted(inPath, checkSend, Plane.Send)},
 		Route{Method: "POST", Path: "/v1/agents/{id}/kill", Summary: "Kill an agent's process.", Body: daemonapi.Kill{}, Answer: daemonapi.Agent{}, handle: posted(inPath, checkKill, Plane.Kill)},
 		Route{
-			Method: "GET", Path: "/v1/decisions", Summary: "Open decisions, or settled ones.", Answer: []daemonapi.Decision{}, handle: (*server).decisions,
-			Query: []Parameter{{"settled", "1 for settled decisions.", oneOrZero}},
+			Method: "GET", Path: "/v1/decisions", Summary: "Open decisions, or settled ones, newest first." + linked, Answer: []daemonapi.Decision{}, handle: pages(Plane.Decisions),
+			Query: paged(
+				Parameter{"settled", "1 for settled decisions.", oneOrZero}, projectParam,
+				Parameter{"name", "Only those of pipelines and runs of this name.", isText},
+				Parameter{"owner", "Only those of this pipeline or run.", ownerID},
+			),
 		},
 		Route{Method: "GET", Path: "/v1/decisions/{id}", Summary: "One decision, by id or id prefix.", Answer: daemonapi.Decision{}, handle: one(Plane.Decision)},
 		Route{Method: "POST", Path: "/v1/decisions/{id}/answer", Summary: "Answer a decision.", Body: daemonapi.Answer{}, Answer: daemonapi.Decision{}, handle: posted(inPath, checkAnswer, Plane.Answer)},
@@ -82,8 +97,11 @@ func Routes() []Route {
 func ownerRoutes(kind, path, what string) []Route {
 	return []Route{
 		{
-			Method: "GET", Path: path, Summary: "Every " + what + ", without steps and variables, newest first.", Answer: []daemonapi.Owner{}, handle: listOf(kind),
-			Query: []Parameter{{"status", "running, waiting, done, failed, cancelled or held.", status}},
+			Method: "GET", Path: path, Summary: "Every " + what + ", without steps and variables, newest first." + linked, Answer: []daemonapi.Owner{}, handle: pagesOf(kind, Plane.Owners),
+			Query: paged(
+				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(statuses, ", ") + ".", several(status)},
+				projectParam, nameParameter, Parameter{"command", "Only those that this command started.", isText},
+			),
 		},
 		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by id or id prefix.", Answer: daemonapi.Owner{}, handle: oneOf(kind)},
 		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: daemonapi.Cancel{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkCancel, Plane.Cancel)},

@@ -80,14 +80,6 @@ const scarce = 1 << 20
 
 func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !o.Terminal() }
 
-func (p *plane) Owners(context.Context) []daemonapi.Owner {
-	views := []daemonapi.Owner{}
-	for _, o := range append(p.core.unknown(), p.core.owners()...) {
-		views = append(views, p.ownerView(o, false))
-	}
-	return views
-}
-
 func (p *plane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
 	o, err := p.resolve(id)
 	if err != nil {
@@ -160,16 +152,6 @@ func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) e
 	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.news.rung, p.growth.news.rung, to)
 }
 
-func (p *plane) Agents(context.Context) []daemonapi.Agent {
-	views := []daemonapi.Agent{}
-	for _, o := range p.core.owners() {
-		if o.Agent != nil {
-			views = append(views, p.around(agentView(o), false))
-		}
-	}
-	return views
-}
-
 func (p *plane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
 	var o *engine.Owner
 	p.core.look(func(s *engine.State) { o = s.OwnerOf(id) })
@@ -228,21 +210,6 @@ func (p *plane) Signal(ctx context.Context, agent string, through journal.Positi
 		answer = daemonapi.Signal{Signaled: given, Kind: signal.Kind, Message: signal.Message}
 	})
 	return answer, nil
-}
-
-func (p *plane) Decisions(_ context.Context, settled bool) []daemonapi.Decision {
-	views := []daemonapi.Decision{}
-	for _, o := range p.core.owners() {
-		if o.Decision != nil && !settled {
-			views = append(views, decisionView(o, *o.Decision))
-		}
-		if settled {
-			for _, d := range slices.Backward(o.Settled) {
-				views = append(views, decisionView(o, d))
-			}
-		}
-	}
-	return views
 }
 
 func (p *plane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {

@@ -19,7 +19,7 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 		Worked: o.Ran.Seconds(), USD: o.Cost().USD, Tokens: o.Cost().Tokens,
 	}
 	if !o.Ended.IsZero() {
-		view.Ended = &o.Ended
+		view.Ended, view.Duration = &o.Ended, o.Ended.Sub(o.Created).Seconds()
 	}
 	if o.Agent != nil {
 		agent := agentView(o)
@@ -85,7 +85,7 @@ func visitView(o *engine.Owner, v engine.Visit, last bool) daemonapi.Visit {
 func anyAgent(o *engine.Owner, step, name, id string) daemonapi.Agent {
 	planned, spent := o.Plan.Agents[name], o.Spent[id]
 	return daemonapi.Agent{
-		ID: id, Name: name, Owner: o.ID, Step: step, Client: planned.Client,
+		ID: id, Name: name, Owner: o.ID, Project: o.Project, Step: step, Client: planned.Client,
 		OnStop: string(planned.StopAction(o.Kind == engine.AgentRun)),
 		USD:    spent.USD, Tokens: spent.Tokens,
 	}
@@ -123,6 +123,9 @@ func pastView(o *engine.Owner, v engine.Visit) daemonapi.Agent {
 	}
 	view := anyAgent(o, v.Step, name, v.AgentID)
 	view.Session, view.Status, view.Started = cmp.Or(v.Session, v.AgentID), "exited", v.Started
+	if !v.Finished.IsZero() {
+		view.Ended = &v.Finished
+	}
 	return view
 }
 
