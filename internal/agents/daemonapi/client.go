@@ -130,8 +130,11 @@ func ofEither(id string, ask func(path string) (Owner, error)) (Owner, error) {
 }
 
 // Agents are those that owners have now.
-func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
-	return list[Agent](ctx, c, "/v1/agents", 0)
+func (c *Client) Agents(ctx context.Context) ([]Agent, error) { return c.SomeAgents(ctx, Filter{}) }
+
+// SomeAgents are those of Agents that a filter lets through.
+func (c *Client) SomeAgents(ctx context.Context, f Filter) ([]Agent, error) {
+	return list[Agent](ctx, c, "/v1/agents"+f.query(), f.Limit)
 }
 
 // Agent finds an agent by its id.
@@ -188,7 +191,13 @@ func (c *Client) Await(ctx context.Context, agent, ref string, through journal.P
 
 // Decisions are those that are open, or those that are settled.
 func (c *Client) Decisions(ctx context.Context, settled bool) ([]Decision, error) {
-	return list[Decision](ctx, c, "/v1/decisions"+query("settled", flag(settled)), 0)
+	return c.SomeDecisions(ctx, settled, Filter{})
+}
+
+// SomeDecisions are those of Decisions that a filter lets through, which says nothing about their
+// status.
+func (c *Client) SomeDecisions(ctx context.Context, settled bool, f Filter) ([]Decision, error) {
+	return list[Decision](ctx, c, "/v1/decisions"+f.query("settled", flag(settled)), f.Limit)
 }
 
 // Decision finds a decision by its id or the beginning of it.

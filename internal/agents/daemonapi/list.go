@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Filter says which owners one wants to see. The zero Filter lets all through.
+// Filter says which of a list one wants to see. The zero Filter lets all through.
 type Filter struct {
 	Project string
 	Status  string // one, or several separated by commas
@@ -15,7 +15,8 @@ type Filter struct {
 	Limit   int // how many of the newest; 0 is for all
 }
 
-func (f Filter) query() string {
+// query is the filter as a query, with what is asked for besides.
+func (f Filter) query(besides ...string) string {
 	since, limit := "", ""
 	if !f.Since.IsZero() {
 		since = f.Since.UTC().Format(time.RFC3339Nano)
@@ -23,7 +24,7 @@ func (f Filter) query() string {
 	if f.Limit > 0 {
 		limit = strconv.Itoa(min(f.Limit, maxPage))
 	}
-	return query("project", f.Project, "status", f.Status, "since", since, "limit", limit)
+	return query(append(besides, "project", f.Project, "status", f.Status, "since", since, "limit", limit)...)
 }
 
 // maxPage is how many of a list the daemon answers at most at once.
