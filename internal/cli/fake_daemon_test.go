@@ -564,7 +564,11 @@ func (f *fakePlane) Answer(ctx context.Context, id string, a daemonapi.Answer) (
 	return d, nil
 }
 
-func (f *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
+func (f *fakePlane) History(context.Context, *api.Query, uint64) (api.Page[daemonapi.Event], error) {
+	return api.Page[daemonapi.Event]{}, nil
+}
+
+func (f *fakePlane) Events(ctx context.Context, q *api.Query, after uint64) iter.Seq2[daemonapi.Event, error] {
 	return func(yield func(daemonapi.Event, error) bool) {
 		defer context.AfterFunc(ctx, f.wake)()
 		f.mu.Lock()
@@ -576,7 +580,7 @@ func (f *fakePlane) Events(ctx context.Context, owner string, after uint64) iter
 			}
 			e := f.events[after]
 			after++
-			if owner != "" && e.Owner != owner {
+			if !api.Is(q.Owner, e.Owner) {
 				continue
 			}
 			f.mu.Unlock()

@@ -57,8 +57,8 @@ type Owner struct {
 	Updated  time.Time         `json:"updated"`
 	Ended    *time.Time        `json:"ended,omitempty"`
 	Duration float64           `json:"duration,omitempty"` // seconds from its start to its end
-	Worked   float64           `json:"worked"`        // seconds, without waiting for a person or for room
-	USD      float64           `json:"usd,omitempty"` // what its agents have cost
+	Worked   float64           `json:"worked"`             // seconds, without waiting for a person or for room
+	USD      float64           `json:"usd,omitempty"`      // what its agents have cost
 	Tokens   int64             `json:"tokens,omitempty"`
 	Steps    []Visit           `json:"steps,omitempty"`
 	Agent    *Agent            `json:"agent,omitempty"`
@@ -273,16 +273,24 @@ type Counts struct {
 	Held      int `json:"held,omitempty"` // their records are damaged
 }
 
-// Event is one of GET /v1/events, a stream of server-sent events: its id is the
-// position.
+// Event is one of GET /v1/events, a stream of server-sent events whose ids are positions, and of GET
+// /v1/events/history, a list.
 type Event struct {
 	Position uint64    `json:"position"`
 	Owner    string    `json:"owner"`
 	Cause    string    `json:"cause"`
 	Time     time.Time `json:"time"`
-	Facts    []string  `json:"facts"` // their names
+	Facts    []string  `json:"facts"` // their types
+	// Data are the facts with what they say, where data=1 asks for that.
+	Data []Fact `json:"data,omitempty"`
 	// Now is the owner after the event.
 	Now *Owner `json:"now,omitempty"`
+}
+
+// Fact is what an event says. Values of environment variables are left out of it, and plans.
+type Fact struct {
+	Type string         `json:"type"` // such as step:failed
+	Data map[string]any `json:"data"` // as docs/dev/format.md has it
 }
 
 // Backup is the body of POST /v1/backup, and the answer.

@@ -350,7 +350,7 @@ func TestEvents(t *testing.T) {
 			break
 		}
 	}
-	if calls := p.took(); !slices.Equal(calls, []string{`events "aa" 41`}) {
+	if calls := p.took(); !slices.Equal(calls, []string{`events Owner=aa 41`}) {
 		t.Errorf("calls %q", calls)
 	}
 	// An event may be larger than any buffer.
@@ -427,7 +427,7 @@ func TestLastEventIDCounts(t *testing.T) {
 	p := &fakePlane{events: counting}
 	socket, _ := serve(t, p)
 	got := raw(t, socket, "GET /v1/events?after=3 HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 7\r\n\r\n", "id: 8\n")
-	if !strings.Contains(got, "text/event-stream") || !slices.Equal(p.took(), []string{`events "" 7`}) {
+	if !strings.Contains(got, "text/event-stream") || !slices.Equal(p.took(), []string{`events  7`}) {
 		t.Errorf("%s", got)
 	}
 }

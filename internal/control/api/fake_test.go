@@ -207,8 +207,14 @@ func (p *fakePlane) Answer(_ context.Context, id string, a daemonapi.Answer) (da
 	return *decision(id), p.failWith
 }
 
-func (p *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
-	p.called("events %q %d", owner, after)
+func (p *fakePlane) History(_ context.Context, q *Query, before uint64) (Page[daemonapi.Event], error) {
+	p.called("history %s %d", asked(q), before)
+	e := daemonapi.Event{Position: 40, Owner: "aa", Cause: "c", Time: when, Facts: []string{"step:failed"}, Data: []daemonapi.Fact{{Type: "step:failed", Data: map[string]any{"step": "one"}}}}
+	return Page[daemonapi.Event]{Items: []daemonapi.Event{e}, Next: Place{ID: "40"}}, p.failWith
+}
+
+func (p *fakePlane) Events(ctx context.Context, q *Query, after uint64) iter.Seq2[daemonapi.Event, error] {
+	p.called("events %s %d", asked(q), after)
 	if p.events == nil {
 		return func(func(daemonapi.Event, error) bool) { <-ctx.Done() }
 	}

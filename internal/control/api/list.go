@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -216,18 +215,34 @@ func pagesOf[T any](kind string, ask func(p Plane, ctx context.Context, q *Query
 			return nil, err
 		}
 		if page.Next != (Place{}) {
-			r.w.Header().Set("Link", "<"+r.next(page.Next)+`>; rel="next"`)
+			r.link("cursor", page.Next.cursor())
 		}
 		return list(page.Items), nil
 	}
 }
 
-// next is the request for the page that begins behind a place.
-func (r *request) next(at Place) string {
+// link names the next page: it is the same request, but for one parameter.
+func (r *request) link(name, value string) {
 	values := url.Values{}
-	for name, value := range maps.All(r.query) {
+	for name, value := range r.query {
 		values.Set(name, value)
 	}
-	values.Set("cursor", at.cursor())
-	return r.URL.EscapedPath() + "?" + values.Encode()
+	values.Set(name, value)
+	r.w.Header().Set("Link", "<"+r.URL.EscapedPath()+"?"+values.Encode()+`>; rel="next"`)
+}
+
+// history is the list of past events, whose positions are their places.
+func (s *server) history(r *request) (any, error) {
+	before := uint64(Now)
+	if text := r.query["before"]; text != "" {
+		before, _ = strconv.ParseUint(text, 10, 64) // was checked
+	}
+	page, err := s.plane.History(r.Context(), r.wanted(), before)
+	if err != nil {
+		return nil, err
+	}
+	if page.Next != (Place{}) {
+		r.link("before", page.Next.ID)
+	}
+	return list(page.Items), nil
 }

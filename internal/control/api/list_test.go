@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -74,6 +76,33 @@ func TestPagesAreLinked(t *testing.T) {
 	}
 	if !slices.Equal(sizes, []int{50, 50, 20}) {
 		t.Errorf("pages of %v", sizes)
+	}
+}
+
+// The history goes on before a position, and a stream begins now or after one.
+func TestPositionsOfEvents(t *testing.T) {
+	p := &fakePlane{}
+	w := get(t, p, "/v1/events/history?type=step:failed,step:waiting&owner=aa&data=1&limit=7")
+	if link := w.Header().Get("Link"); link != `</v1/events/history?before=40&data=1&limit=7&owner=aa&type=step%3Afailed%2Cstep%3Awaiting>; rel="next"` {
+		t.Errorf("%s, %s", link, w.Body)
+	}
+	get(t, p, "/v1/events/history?before=40")
+	p.events = func(context.Context, uint64) iter.Seq2[daemonapi.Event, error] {
+		return func(func(daemonapi.Event, error) bool) {}
+	}
+	get(t, p, "/v1/events?after=now&project=/p")
+	get(t, p, "/v1/events?after=12")
+	want := []string{
+		"history Owner=aa Types=[step:failed step:waiting] Data=true Limit=7 " + fmt.Sprint(uint64(Now)), "history  40",
+		"events Project=/p " + fmt.Sprint(uint64(Now)), "events  12",
+	}
+	if diff := cmp.Diff(want, p.took()); diff != "" {
+		t.Error(diff)
+	}
+	for _, query := range []string{"after=later", "after=-1", "type=Step", "type=a,,b", "cursor=x"} {
+		if w := get(t, p, "/v1/events?"+query); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d", query, w.Code)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"math"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -44,9 +45,11 @@ type Plane interface {
 	Decision(ctx context.Context, id string) (daemonapi.Decision, error)
 	Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error)
 
-	// Events are those after a position, of one owner or, with "", of all, until the
-	// context ends.
-	Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error]
+	// Events are those after a position, or Now, until the context ends.
+	Events(ctx context.Context, q *Query, after uint64) iter.Seq2[daemonapi.Event, error]
+	// History are the events before a position, the newest first. The next page is before the number
+	// that is the ID of its place.
+	History(ctx context.Context, q *Query, before uint64) (Page[daemonapi.Event], error)
 
 	Backup(ctx context.Context, path string) error
 	// Prune removes what has ended.
@@ -55,6 +58,9 @@ type Plane interface {
 	// says that not all of that did.
 	Stop(ctx context.Context, kill bool) error
 }
+
+// Now is the position after which there are only events that are still to come.
+const Now = math.MaxUint64
 
 // Error is a failure that the client is told of. Without a status it gets that of its
 // code.

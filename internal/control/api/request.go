@@ -82,6 +82,7 @@ var (
 	reference = which("is not a valid call id", isReference)
 	number    = which("is not a valid position", func(v string) bool { _, err := strconv.ParseUint(v, 10, 64); return err == nil })
 	oneOrZero = which("is neither 0 nor 1", func(v string) bool { return v == "0" || v == "1" })
+	factType  = which("is not the type of a fact", func(v string) bool { return v != "" && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz_:") == "" })
 
 	status      = oneAmong(statuses)
 	agentStatus = oneAmong(agentStatuses)
@@ -114,6 +115,13 @@ func isAbsolute(value string) bool {
 // isReference tells the name of something that an agent asks: it is a file's name too.
 func isReference(value string) bool {
 	return len(value) <= 128 && strings.Trim(strings.ToLower(value), "0123456789abcdefghijklmnopqrstuvwxyz_-") == ""
+}
+
+func numberOrNow(value string) error {
+	if value == "now" {
+		return nil
+	}
+	return number(value)
 }
 
 func position(value string) error {

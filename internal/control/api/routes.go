@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -30,6 +31,14 @@ type Parameter struct {
 	Name    string
 	Summary string
 	check   func(value string) error
+}
+
+// eventParameters are those of both ways to read events.
+var eventParameters = []Parameter{
+	{"owner", "Only events of this pipeline or run.", ownerID},
+	{"type", "Only events with a fact of one of these types, separated by commas, such as step:failed.", several(factType)},
+	projectParam,
+	{"data", "1 to have the data of facts, and not only their types.", oneOrZero},
 }
 
 // linked is what the summary of a list says about its pages.
@@ -83,8 +92,12 @@ func Routes() []Route {
 		Route{Method: "POST", Path: "/v1/decisions/{id}/answer", Summary: "Answer a decision.", Body: daemonapi.Answer{}, Answer: daemonapi.Decision{}, handle: posted(inPath, checkAnswer, Plane.Answer)},
 		Route{
 			Method: "GET", Path: "/v1/events", Summary: "Events as server-sent events whose ids are positions. The header Last-Event-ID overrides after. An event named error reports a failure and ends the stream.",
-			Query: []Parameter{{"after", "The position after which to start.", number}, {"owner", "Only events of this pipeline or run.", ownerID}},
+			Query: append([]Parameter{{"after", "The position after which to start, or now for events that are still to come.", numberOrNow}}, eventParameters...),
 			text:  "text/event-stream", stream: (*server).events,
+		},
+		Route{
+			Method: "GET", Path: "/v1/events/history", Summary: "Past events, newest first, without now. A page may have fewer than the limit, or none, although there are more." + linked, Answer: []daemonapi.Event{}, handle: (*server).history,
+			Query: append(slices.Clone(eventParameters), Parameter{"before", "The position before which to start; without it, with the newest event.", number}, sinceParameter, untilParameter, limitParameter),
 		},
 		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store to a file.", Body: daemonapi.Backup{}, Answer: daemonapi.Backup{}, handle: posted(inPath, checkBackup, backup)},
 		Route{Method: "POST", Path: "/v1/prune", Summary: "Remove pipelines and agent runs that have ended, with their logs and files, and trim the store.", Body: daemonapi.Prune{}, Answer: daemonapi.Pruned{}, handle: posted(inPath, checkPrune, prune)},

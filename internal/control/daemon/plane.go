@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -245,29 +244,6 @@ func (p *plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daem
 		return daemonapi.Decision{}, err
 	}
 	return p.Decision(ctx, d.ID)
-}
-
-func (p *plane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
-	return func(yield func(daemonapi.Event, error) bool) {
-		for e, err := range p.core.store.Watch(ctx, "", store.Position(after)) {
-			if err != nil {
-				yield(daemonapi.Event{}, asFailure(err))
-				return
-			}
-			id, ours := ownerOf(e.Subject)
-			if !ours || owner != "" && owner != id {
-				continue
-			}
-			step, err := engine.DecodeStep(e.Data)
-			if err != nil {
-				yield(daemonapi.Event{}, asFailure(err))
-				return
-			}
-			if !yield(eventView(uint64(e.Position), step, p.core.reached(ctx, id, e.Position)), nil) {
-				return
-			}
-		}
-	}
 }
 
 // backuper is a store that can be copied while it is in use.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
@@ -163,18 +162,4 @@ func count(c *daemonapi.Counts, o *engine.Owner) {
 	default:
 		c.Running++
 	}
-}
-
-// eventView is a step as others see it. The owner is there when it is as the step left
-// it.
-func eventView(position uint64, step engine.Step, now *engine.Owner) daemonapi.Event {
-	view := daemonapi.Event{Position: position, Owner: step.Owner, Cause: step.Cause, Time: step.Time.UTC().Truncate(time.Millisecond)}
-	for _, fact := range step.Facts {
-		view.Facts = append(view.Facts, fact.EventType())
-	}
-	if now != nil && now.Version == position {
-		owner := ownerView(now, true)
-		view.Now = &owner
-	}
-	return view
 }
