@@ -442,6 +442,14 @@ func (f *fakePlane) around(a daemonapi.Agent) daemonapi.Agent {
 	return a
 }
 
+func (f *fakePlane) Conversation(context.Context, string, api.Range) (daemonapi.Conversation, error) {
+	return daemonapi.Conversation{}, nil
+}
+
+func (f *fakePlane) Screen(context.Context, string, bool) (daemonapi.Screen, error) {
+	return daemonapi.Screen{}, nil
+}
+
 // Signal is that of an agent whose id is a line in the file signaled.
 func (f *fakePlane) Signal(_ context.Context, agent string, _ journal.Position) (daemonapi.Signal, error) {
 	text, _ := os.ReadFile(filepath.Join(f.state, "signaled"))

@@ -125,6 +125,38 @@ type Terminal struct {
 	Session string `json:"session"`
 }
 
+// Conversation is GET /v1/agents/{id}/conversation: some of what an agent that is Claude Code was told,
+// said and did, by places in its transcript.
+type Conversation struct {
+	Session  string    `json:"session"` // another one has other places
+	Messages []Message `json:"messages"`
+	From     int64     `json:"from"` // before=FROM asks for the messages before these; 0 is the beginning
+	Next     int64     `json:"next"` // after=NEXT asks for those that follow, also once there are more
+	Size     int64     `json:"size"` // of the transcript; more than next where there are more
+}
+
+// Message is one of a conversation.
+type Message struct {
+	At   int64      `json:"at"` // the place of its line; several messages may have the same
+	Time *time.Time `json:"time,omitempty"`
+	// Kind is prompt (what the agent was told), note (what Claude Code or a hook said in the user's
+	// place), words (what the agent said), tool (what it did), answer (what a person answered), failed
+	// (a tool that failed) or fault (an error of the API).
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	Cut  bool   `json:"cut,omitempty"` // it is longer
+}
+
+// Screen is GET /v1/agents/{id}/screen: what the terminal of an agent that is Claude Code shows.
+type Screen struct {
+	Time time.Time `json:"time"`
+	// Text has a line for each row. With ansi=1 it has the escape sequences of colours, and no others.
+	Text string `json:"text"`
+	// Kind is what the daemon recognises: trust, login, api_key, onboarding, dialog; else it is left
+	// out.
+	Kind string `json:"kind,omitempty"`
+}
+
 // Send is the body of POST /v1/agents/{id}/send: a person's words to an agent.
 type Send struct {
 	ID      string `json:"id"` // of the request: the same one, sent again, is one

@@ -169,6 +169,19 @@ func (p *fakePlane) Agent(_ context.Context, id string) (daemonapi.Agent, error)
 	return *owner("run", "bb").Agent, p.failWith
 }
 
+func (p *fakePlane) Conversation(_ context.Context, agent string, r Range) (daemonapi.Conversation, error) {
+	p.called("conversation %q %+v", agent, r)
+	return daemonapi.Conversation{
+		Session: "s", From: 7, Next: 99, Size: 120,
+		Messages: []daemonapi.Message{{At: 7, Time: &when, Kind: "words", Text: "I am done.", Cut: true}},
+	}, p.failWith
+}
+
+func (p *fakePlane) Screen(_ context.Context, agent string, ansi bool) (daemonapi.Screen, error) {
+	p.called("screen %q %t", agent, ansi)
+	return daemonapi.Screen{Time: when, Text: "> \n", Kind: "dialog"}, p.failWith
+}
+
 func (p *fakePlane) Signal(_ context.Context, agent string, through journal.Position) (daemonapi.Signal, error) {
 	p.called("signal %q %v", agent, through)
 	return daemonapi.Signal{Signaled: true, Kind: "complete", Message: "done\n\"now\" é"}, p.failWith

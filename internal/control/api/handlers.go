@@ -1,10 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -107,6 +109,25 @@ func (s *server) owner(r *request, kind string) (daemonapi.Owner, error) {
 		return daemonapi.Owner{}, e
 	}
 	return owner, err
+}
+
+func (s *server) conversation(r *request) (any, error) {
+	after, before := r.query["after"], r.query["before"]
+	if after != "" && before != "" {
+		return nil, invalid("after and before exclude each other")
+	}
+	part := Range{Before: after == "", Limit: r.wanted().Limit}
+	part.At, _ = strconv.ParseInt(cmp.Or(after, before), 10, 64) // was checked; 0 where neither is given
+	if before != "" && part.At == 0 {
+		return nil, invalid("there is nothing before 0")
+	}
+	c, err := s.plane.Conversation(r.Context(), r.id, part)
+	c.Messages = list(c.Messages)
+	return c, err
+}
+
+func (s *server) screen(r *request) (any, error) {
+	return s.plane.Screen(r.Context(), r.id, r.query["ansi"] == "1")
 }
 
 func (s *server) signal(r *request) (any, error) {

@@ -31,6 +31,10 @@ type Plane interface {
 	// Agents are those that owners have now, with q.Past also those that they had.
 	Agents(ctx context.Context, q *Query) (Page[daemonapi.Agent], error)
 	Agent(ctx context.Context, id string) (daemonapi.Agent, error)
+	// Conversation is some of what an agent was told, said and did.
+	Conversation(ctx context.Context, agent string, r Range) (daemonapi.Conversation, error)
+	// Screen is what an agent's terminal shows, with ansi in colour.
+	Screen(ctx context.Context, agent string, ansi bool) (daemonapi.Screen, error)
 	// Signal answers after the journal was ingested through the position.
 	Signal(ctx context.Context, agent string, through journal.Position) (daemonapi.Signal, error)
 
@@ -57,6 +61,13 @@ type Plane interface {
 	// Stop ends the daemon; with kill, what it started first. It ends also when the error
 	// says that not all of that did.
 	Stop(ctx context.Context, kill bool) error
+}
+
+// Range is a part of something that has places, such as bytes.
+type Range struct {
+	At     int64
+	Before bool // it ends there, instead of beginning there; 0 is for the end of all
+	Limit  int
 }
 
 // Now is the position after which there are only events that are still to come.

@@ -82,6 +82,7 @@ var (
 	reference = which("is not a valid call id", isReference)
 	number    = which("is not a valid position", func(v string) bool { _, err := strconv.ParseUint(v, 10, 64); return err == nil })
 	oneOrZero = which("is neither 0 nor 1", func(v string) bool { return v == "0" || v == "1" })
+	place     = which("is not a place", func(v string) bool { _, err := strconv.ParseUint(v, 10, 63); return err == nil })
 	factType  = which("is not the type of a fact", func(v string) bool { return v != "" && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz_:") == "" })
 
 	status      = oneAmong(statuses)

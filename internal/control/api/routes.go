@@ -68,6 +68,18 @@ func Routes() []Route {
 		},
 		Route{Method: "GET", Path: "/v1/agents/{id}", Summary: "One agent.", Answer: daemonapi.Agent{}, handle: one(Plane.Agent)},
 		Route{
+			Method: "GET", Path: "/v1/agents/{id}/conversation", Summary: "Some of the conversation of an agent that is Claude Code, oldest first: the end of it, or what is after or before a place. Control characters and escape sequences are left out. There may be a few more messages than the limit, or fewer although there are more before them.", Answer: daemonapi.Conversation{}, handle: (*server).conversation,
+			Query: []Parameter{
+				{"after", "The place from which on to answer: next of an earlier answer.", place},
+				{"before", "The place before which to answer: from of an earlier answer.", place},
+				limitParameter,
+			},
+		},
+		Route{
+			Method: "GET", Path: "/v1/agents/{id}/screen", Summary: "What the terminal of a running agent that is Claude Code shows.", Answer: daemonapi.Screen{}, handle: (*server).screen,
+			Query: []Parameter{{"ansi", "1 for the escape sequences of colours.", oneOrZero}},
+		},
+		Route{
 			Method: "GET", Path: "/v1/agents/{id}/signal", Summary: "Whether an agent may stop because it has signalled.", Answer: daemonapi.Signal{}, handle: (*server).signal,
 			Query: []Parameter{{"journal", "A position in the journal, SEGMENT:OFFSET. The daemon reads the journal up to it before it answers.", position}},
 		},
