@@ -56,8 +56,9 @@ type Owner struct {
 	Created  time.Time         `json:"created"`
 	Updated  time.Time         `json:"updated"`
 	Ended    *time.Time        `json:"ended,omitempty"`
-	Worked   float64           `json:"worked"`        // seconds, without waiting for a person or for room
-	USD      float64           `json:"usd,omitempty"` // what its agents have cost
+	Duration float64           `json:"duration,omitempty"` // seconds from its start to its end
+	Worked   float64           `json:"worked"`             // seconds, without waiting for a person or for room
+	USD      float64           `json:"usd,omitempty"`      // what its agents have cost
 	Tokens   int64             `json:"tokens,omitempty"`
 	Steps    []Visit           `json:"steps,omitempty"`
 	Agent    *Agent            `json:"agent,omitempty"`
@@ -107,15 +108,17 @@ type Visit struct {
 
 // Agent is one of GET /v1/agents.
 type Agent struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Owner   string    `json:"owner"`
-	Step    string    `json:"step"`
-	Session string    `json:"session"`
-	OnStop  string    `json:"on_stop"`
-	Status  string    `json:"status"` // queued, running, parked, waiting, exited
-	Signal  string    `json:"signal,omitempty"`
-	Started time.Time `json:"started"`
+	ID      string     `json:"id"`
+	Name    string     `json:"name"`
+	Owner   string     `json:"owner"`
+	Project string     `json:"project"`
+	Step    string     `json:"step"`
+	Session string     `json:"session"`
+	OnStop  string     `json:"on_stop"`
+	Status  string     `json:"status"` // queued, running, parked, waiting, exited
+	Signal  string     `json:"signal,omitempty"`
+	Started time.Time  `json:"started"`
+	Ended   *time.Time `json:"ended,omitempty"` // when its step ended
 	// Until is when what an agent that is parked waits for is to be over.
 	Until *time.Time `json:"until,omitempty"`
 	// Client means that it is a client in a terminal, and no plain process.
@@ -134,6 +137,38 @@ type Agent struct {
 type Terminal struct {
 	Socket  string `json:"socket"`
 	Session string `json:"session"`
+}
+
+// Conversation is GET /v1/agents/{id}/conversation: some of what an agent that is Claude Code was told,
+// said and did, by places in its transcript.
+type Conversation struct {
+	Session  string    `json:"session"` // another one has other places
+	Messages []Message `json:"messages"`
+	From     int64     `json:"from"` // before=FROM asks for the messages before these; 0 is the beginning
+	Next     int64     `json:"next"` // after=NEXT asks for those that follow, also once there are more
+	Size     int64     `json:"size"` // of the transcript; more than next where there are more
+}
+
+// Message is one of a conversation.
+type Message struct {
+	At   int64      `json:"at"` // the place of its line; several messages may have the same
+	Time *time.Time `json:"time,omitempty"`
+	// Kind is prompt (what the agent was told), note (what Claude Code or a hook said in the user's
+	// place), words (what the agent said), tool (what it did), answer (what a person answered), failed
+	// (a tool that failed) or fault (an error of the API).
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	Cut  bool   `json:"cut,omitempty"` // it is longer
+}
+
+// Screen is GET /v1/agents/{id}/screen: what the terminal of an agent that is Claude Code shows.
+type Screen struct {
+	Time time.Time `json:"time"`
+	// Text has a line for each row. With ansi=1 it has the escape sequences of colours, and no others.
+	Text string `json:"text"`
+	// Kind is what the daemon recognises: trust, login, api_key, onboarding, dialog; else it is left
+	// out.
+	Kind string `json:"kind,omitempty"`
 }
 
 // Send is the body of POST /v1/agents/{id}/send: a person's words to an agent.
@@ -284,16 +319,24 @@ type Counts struct {
 	Held      int `json:"held,omitempty"` // their records are damaged
 }
 
-// Event is one of GET /v1/events, a stream of server-sent events: its id is the
-// position.
+// Event is one of GET /v1/events, a stream of server-sent events whose ids are positions, and of GET
+// /v1/events/history, a list.
 type Event struct {
 	Position uint64    `json:"position"`
 	Owner    string    `json:"owner"`
 	Cause    string    `json:"cause"`
 	Time     time.Time `json:"time"`
-	Facts    []string  `json:"facts"` // their names
+	Facts    []string  `json:"facts"` // their types
+	// Data are the facts with what they say, where data=1 asks for that.
+	Data []Fact `json:"data,omitempty"`
 	// Now is the owner after the event.
 	Now *Owner `json:"now,omitempty"`
+}
+
+// Fact is what an event says. Values of environment variables are left out of it, and plans.
+type Fact struct {
+	Type string         `json:"type"` // such as step:failed
+	Data map[string]any `json:"data"` // as docs/dev/format.md has it
 }
 
 // Backup is the body of POST /v1/backup, and the answer.

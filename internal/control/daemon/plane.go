@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,14 +78,6 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 const scarce = 1 << 20
 
 func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !o.Terminal() }
-
-func (p *plane) Owners(context.Context) []daemonapi.Owner {
-	views := []daemonapi.Owner{}
-	for _, o := range append(p.core.unknown(), p.core.owners()...) {
-		views = append(views, p.ownerView(o, false))
-	}
-	return views
-}
 
 func (p *plane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
 	o, err := p.resolve(id)
@@ -160,16 +151,6 @@ func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) e
 	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.news.rung, p.growth.news.rung, to)
 }
 
-func (p *plane) Agents(context.Context) []daemonapi.Agent {
-	views := []daemonapi.Agent{}
-	for _, o := range p.core.owners() {
-		if o.Agent != nil {
-			views = append(views, p.around(agentView(o), false))
-		}
-	}
-	return views
-}
-
 func (p *plane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
 	var o *engine.Owner
 	p.core.look(func(s *engine.State) { o = s.OwnerOf(id) })
@@ -230,21 +211,6 @@ func (p *plane) Signal(ctx context.Context, agent string, through journal.Positi
 	return answer, nil
 }
 
-func (p *plane) Decisions(_ context.Context, settled bool) []daemonapi.Decision {
-	views := []daemonapi.Decision{}
-	for _, o := range p.core.owners() {
-		if o.Decision != nil && !settled {
-			views = append(views, decisionView(o, *o.Decision))
-		}
-		if settled {
-			for _, d := range slices.Backward(o.Settled) {
-				views = append(views, decisionView(o, d))
-			}
-		}
-	}
-	return views
-}
-
 func (p *plane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
 	o, d, err := p.decision(id)
 	if err != nil {
@@ -278,29 +244,6 @@ func (p *plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daem
 		return daemonapi.Decision{}, err
 	}
 	return p.Decision(ctx, d.ID)
-}
-
-func (p *plane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
-	return func(yield func(daemonapi.Event, error) bool) {
-		for e, err := range p.core.store.Watch(ctx, "", store.Position(after)) {
-			if err != nil {
-				yield(daemonapi.Event{}, asFailure(err))
-				return
-			}
-			id, ours := ownerOf(e.Subject)
-			if !ours || owner != "" && owner != id {
-				continue
-			}
-			step, err := engine.DecodeStep(e.Data)
-			if err != nil {
-				yield(daemonapi.Event{}, asFailure(err))
-				return
-			}
-			if !yield(eventView(uint64(e.Position), step, p.core.reached(ctx, id, e.Position)), nil) {
-				return
-			}
-		}
-	}
 }
 
 // backuper is a store that can be copied while it is in use.

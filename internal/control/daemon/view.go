@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
@@ -19,7 +18,7 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 		Worked: o.Ran.Seconds(), USD: o.Cost().USD, Tokens: o.Cost().Tokens,
 	}
 	if !o.Ended.IsZero() {
-		view.Ended = &o.Ended
+		view.Ended, view.Duration = &o.Ended, o.Ended.Sub(o.Created).Seconds()
 	}
 	if o.Agent != nil {
 		agent := agentView(o)
@@ -104,7 +103,7 @@ func visitView(o *engine.Owner, v engine.Visit, last bool) daemonapi.Visit {
 func anyAgent(o *engine.Owner, step, name, id string) daemonapi.Agent {
 	planned, spent := o.Plan.Agents[name], o.Spent[id]
 	return daemonapi.Agent{
-		ID: id, Name: name, Owner: o.ID, Step: step, Client: planned.Client,
+		ID: id, Name: name, Owner: o.ID, Project: o.Project, Step: step, Client: planned.Client,
 		OnStop: string(planned.StopAction(o.Kind == engine.AgentRun)),
 		USD:    spent.USD, Tokens: spent.Tokens,
 	}
@@ -142,6 +141,9 @@ func pastView(o *engine.Owner, v engine.Visit) daemonapi.Agent {
 	}
 	view := anyAgent(o, v.Step, name, v.AgentID)
 	view.Session, view.Status, view.Started = cmp.Or(v.Session, v.AgentID), "exited", v.Started
+	if !v.Finished.IsZero() {
+		view.Ended = &v.Finished
+	}
 	return view
 }
 
@@ -179,18 +181,4 @@ func count(c *daemonapi.Counts, o *engine.Owner) {
 	default:
 		c.Running++
 	}
-}
-
-// eventView is a step as others see it. The owner is there when it is as the step left
-// it.
-func eventView(position uint64, step engine.Step, now *engine.Owner) daemonapi.Event {
-	view := daemonapi.Event{Position: position, Owner: step.Owner, Cause: step.Cause, Time: step.Time.UTC().Truncate(time.Millisecond)}
-	for _, fact := range step.Facts {
-		view.Facts = append(view.Facts, fact.EventType())
-	}
-	if now != nil && now.Version == position {
-		owner := ownerView(now, true)
-		view.Now = &owner
-	}
-	return view
 }

@@ -107,8 +107,7 @@ func DecodeState(text []byte) (*State, error) {
 			return nil, fmt.Errorf("not a snapshot: an owner has no plan %q", stored.Plan)
 		}
 		stored.Owner.Plan, stored.Owner.Version = known[stored.Plan], stored.Version
-		s.owners[stored.ID] = entry{owner: stored.Owner} // its plan is shared already
-		s.Put(stored.Owner)
+		s.put(stored.Owner)
 	}
 	return s, nil
 }
