@@ -85,7 +85,7 @@ var (
 	status    = which("is not one of "+strings.Join(statuses, ", "), func(v string) bool { return slices.Contains(statuses, v) })
 )
 
-var statuses = []string{"running", "waiting", "done", "failed", "cancelled", "held"}
+var statuses = []string{"queued", "running", "waiting", "done", "failed", "cancelled", "held"}
 
 // which is a check of a value, with what it says of one that is not so.
 func which(not string, is func(value string) bool) func(value string) error {

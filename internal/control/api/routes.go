@@ -83,7 +83,7 @@ func ownerRoutes(kind, path, what string) []Route {
 	return []Route{
 		{
 			Method: "GET", Path: path, Summary: "Every " + what + ", without steps and variables, newest first.", Answer: []daemonapi.Owner{}, handle: listOf(kind),
-			Query: []Parameter{{"status", "running, waiting, done, failed, cancelled or held.", status}},
+			Query: []Parameter{{"status", "queued, running, waiting, done, failed, cancelled or held.", status}},
 		},
 		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by id or id prefix.", Answer: daemonapi.Owner{}, handle: oneOf(kind)},
 		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: daemonapi.Cancel{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkCancel, Plane.Cancel)},

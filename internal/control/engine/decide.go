@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // Decide says what an input means for an owner: the step to append, and the owner as
@@ -93,6 +95,11 @@ func (d *draft) giveIn(why string) {
 
 // cutOff ends an owner for which no step can run.
 func (d *draft) cutOff(why string) {
+	if d.Status == Queued {
+		d.fact(StepFailed{d.Place.Step, why})
+		d.leaveQueue(runbook.EndFailed)
+		return
+	}
 	step := d.current()
 	d.overtake("the step failed")
 	d.leave()
@@ -262,6 +269,8 @@ func (d *draft) hear(what Happening) error {
 		d.workspaceRemoved(what)
 	case TimerFired:
 		d.timerFired(what)
+	case Admit:
+		d.admit()
 	case CaughtUp:
 		d.caughtUp()
 	case Forget:

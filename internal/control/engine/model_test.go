@@ -56,7 +56,7 @@ func (h *history) request(in Input) {
 // once lets one thing happen.
 func (h *history) once() {
 	h.now = h.now.Add(time.Duration(1+h.pick(20, "time passes")) * time.Second)
-	switch h.pick(12, "what") {
+	switch h.pick(13, "what") {
 	case 0, 1, 2:
 		h.carry()
 	case 3:
@@ -71,6 +71,8 @@ func (h *history) once() {
 		h.person()
 	case 11:
 		h.disturb()
+	case 12:
+		h.happens(Admit{})
 	}
 }
 
@@ -346,6 +348,8 @@ func (h *history) settle() {
 			}
 			h.tidy(h.o)
 			return
+		case h.o.Status == Queued:
+			h.happens(Admit{})
 		case h.o.Decision != nil:
 			h.ask(randomAnswer(h.pick, *h.o.Decision))
 		case h.o.Shell != nil:

@@ -259,7 +259,7 @@ func (s *stage) checkBudget(in Input, step Step, o *Owner) {
 func moves(o *Owner) bool {
 	_, cools := o.Timers[cooldown]
 	_, pauses := o.Timers[retry]
-	return o.Decision != nil || o.Shell != nil || cools || pauses || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
+	return o.Status == Queued || o.Decision != nil || o.Shell != nil || cools || pauses || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
 }
 
 func (s *stage) checkEffects(in Input, step Step) {

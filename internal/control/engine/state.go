@@ -14,6 +14,7 @@ type State struct {
 	agents   map[string]string // the owner's id, by its current agent's id
 	sessions map[string]string // the owner's id, by its current agent's session
 	plans    plans
+	groups   map[group]crowd
 
 	// Held are the owners whose events cannot all be read, by their subjects, with why. Such an
 	// owner is as it was before, or not known at all, and nothing moves it.
@@ -29,13 +30,14 @@ type entry struct {
 
 // NewState is a state without owners.
 func NewState() *State {
-	return &State{owners: map[string]entry{}, agents: map[string]string{}, sessions: map[string]string{}}
+	return &State{owners: map[string]entry{}, agents: map[string]string{}, sessions: map[string]string{}, groups: map[group]crowd{}}
 }
 
 // Put takes an owner, in place of its older self. One that was deleted is forgotten.
 func (s *State) Put(o *Owner) {
 	old, known := s.owners[o.ID]
 	e := indexed(o)
+	s.regroup(old.owner, o)
 	if known && !o.Deleted && s.finds(old, e) {
 		if o != old.owner {
 			s.owners[o.ID] = e

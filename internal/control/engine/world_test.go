@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,10 +55,19 @@ func randomPlan(pick picker) runbook.Plan {
 	p.Pipeline.MaxVisits = oneOf(pick, "max_visits", 0, 0, 1, 8)
 	p.Pipeline.Budget, p.Pipeline.Expire = randomLimits(pick)
 	p.Pipeline.Workspace = randomWorkspace(pick, 40)
+	if pick.chance(30, "group") {
+		p.Pipeline.Concurrency = randomGroup(pick)
+	}
 	if pick.chance(30, "notify") {
 		p.Pipeline.Notify = runbook.Notify{OnStart: "${name} starts", OnDone: "done", OnFail: "failed: ${error}"}
 	}
 	return p
+}
+
+// randomGroup is one of two groups, whose limits are their names.
+func randomGroup(pick picker) runbook.Concurrency {
+	limit := 1 + pick(2, "limit")
+	return runbook.Concurrency{Group: "${name}-" + strconv.Itoa(limit), Limit: limit, WhenFull: oneOf(pick, "when_full", runbook.FullWait, runbook.FullWait, runbook.FullWait, runbook.FullCancel)}
 }
 
 func randomApproval(pick picker, step string) *runbook.Approval {
