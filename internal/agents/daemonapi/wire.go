@@ -3,7 +3,11 @@
 // in a few lines of its own rather than with net/http.
 package daemonapi
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Version is GET /v1/version.
 type Version struct {
@@ -49,7 +53,7 @@ type Owner struct {
 	Cwd      string            `json:"cwd"`
 	Vars     map[string]string `json:"vars,omitempty"`
 	Step     string            `json:"step"`           // or done, failed, cancelled
-	Status   string            `json:"status"`         // running, waiting, done, failed, cancelled, held
+	Status   string            `json:"status"`         // queued, running, waiting, done, failed, cancelled, held
 	Held     string            `json:"held,omitempty"` // why nothing moves it any more: its record is damaged
 	Error    string            `json:"error,omitempty"`
 	Reason   string            `json:"reason,omitempty"` // why it waits, failed or was cancelled
@@ -63,6 +67,8 @@ type Owner struct {
 	Steps    []Visit           `json:"steps,omitempty"`
 	Agent    *Agent            `json:"agent,omitempty"`
 	Decision *Decision         `json:"decision,omitempty"`
+	// WaitsFor is the group that it waits for room in, while it is queued.
+	WaitsFor *Room `json:"waits_for,omitempty"`
 	// Workspaces are the worktrees and folders that were made for it.
 	Workspaces []Workspace `json:"workspaces,omitempty"`
 	// Parent is the id of the pipeline whose step runs it.
@@ -71,6 +77,26 @@ type Owner struct {
 	Children []Child `json:"children,omitempty"`
 	// Notice is what the one who starts it should know, in the answer to that.
 	Notice string `json:"notice,omitempty"`
+}
+
+// Room is a concurrency group, with a limit of how many run at once.
+type Room struct {
+	Group  string   `json:"group"`
+	Limit  int      `json:"limit"`
+	Inside []string `json:"inside,omitempty"` // the ids of those that run, the oldest first
+}
+
+// String is the group and who is in it, in words.
+func (r Room) String() string {
+	var ids []string
+	for _, id := range r.Inside {
+		ids = append(ids, id[:min(len(id), 8)])
+	}
+	const most = 3
+	if more := len(ids) - most; more > 1 {
+		ids = append(ids[:most], "and "+strconv.Itoa(more)+" more")
+	}
+	return strings.TrimSuffix("waits for "+r.Group+": "+strings.Join(ids, ", "), ": ")
 }
 
 // Workspace is a worktree or a folder of a pipeline, an agent run or an agent.
@@ -312,6 +338,7 @@ type Status struct {
 // Counts are how many owners are how far.
 type Counts struct {
 	Running   int `json:"running"`
+	Queued    int `json:"queued,omitempty"` // until there is room in their group
 	Waiting   int `json:"waiting"`
 	Done      int `json:"done"`
 	Failed    int `json:"failed"`

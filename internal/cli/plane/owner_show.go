@@ -106,6 +106,8 @@ func ownerState(o *daemonapi.Owner) string {
 		return "failed: " + plain.Line(o.Error)
 	case o.Status == ownerHeld:
 		return "held, because its record is damaged: " + plain.Line(o.Held)
+	case o.Status == ownerQueued && o.Reason != "":
+		return "queued, " + plain.Line(o.Reason)
 	case o.Status == ownerRunning && o.Step != "":
 		return "running, at " + plain.Line(o.Step)
 	case o.Status == ownerWaiting && o.Step != "" && o.Reason != "":

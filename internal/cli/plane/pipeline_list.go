@@ -26,10 +26,10 @@ func newPipelineList() *cobra.Command {
 		Use:   "list",
 		Short: "List running and recent pipelines",
 		Long: fmt.Sprintf(`List the pipelines of all projects, newest first: all that have not ended, and recent ones up to
-a total of %d, or of --limit. STATUS is %s, %s, %s, %s, %s, or %s if its record is
+a total of %d, or of --limit. STATUS is %s, %s, %s, %s, %s, %s, or %s if its record is
 damaged.
 
-Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`, listLength, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld),
+Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`, listLength, ownerQueued, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld),
 		Example: `  stopgate pipeline list
   stopgate pipeline list --status waiting
   stopgate pipeline list --project . --since 7d --limit 100
@@ -199,7 +199,7 @@ func what(o *daemonapi.Owner) string {
 		return "decision " + shortID(o.Decision.ID) + ": " + plain.Line(o.Decision.Context)
 	case o.Status == ownerFailed:
 		return plain.Line(o.Error)
-	case o.Status == ownerCancelled:
+	case o.Status == ownerCancelled || o.Status == ownerQueued:
 		return plain.Line(o.Reason)
 	case o.Status == ownerHeld:
 		return "record damaged: " + plain.Line(o.Held)

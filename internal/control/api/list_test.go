@@ -116,8 +116,8 @@ func TestWrongQueriesOfLists(t *testing.T) {
 		"cursor=MDEuMS5h":      "is not a cursor", // not as we write it
 		"since=yesterday":      "is not a time such as 2026-01-30T08:14:09Z",
 		"until=2026-01-30":     "is not a time such as",
-		"status=done,":         `"" is not one of running, waiting`,
-		"status=done,finished": `"finished" is not one of running, waiting`,
+		"status=done,":         `"" is not one of queued, running, waiting`,
+		"status=done,finished": `"finished" is not one of queued, running, waiting`,
 		"project=here":         "is not an absolute path",
 		"name=%ff":             "is not a name",
 	} {

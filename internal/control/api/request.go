@@ -95,7 +95,7 @@ func oneAmong(words []string) func(value string) error {
 }
 
 var (
-	statuses      = []string{"running", "waiting", "done", "failed", "cancelled", "held"}
+	statuses      = []string{"queued", "running", "waiting", "done", "failed", "cancelled", "held"}
 	agentStatuses = []string{"queued", "running", "parked", "waiting", "exited"}
 )
 

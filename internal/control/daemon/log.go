@@ -181,6 +181,10 @@ func happened(was *engine.Owner, fact engine.Fact) string {
 		return "the agent was restarted, replacing " + f.Replaces
 	case engine.AgentExited:
 		return fmt.Sprintf("the agent exited with status %d", f.Code)
+	case engine.PipelineQueued:
+		return "queued in group " + f.Group
+	case engine.PipelineAdmitted:
+		return "there is room in group " + f.Group
 	case engine.PipelineResumed:
 		return "resumed by the user"
 	case engine.AgentReady:

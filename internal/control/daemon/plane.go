@@ -93,6 +93,12 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	if view.Held = p.core.heldFor(o.ID); view.Held != "" {
 		view.Status = "held"
 	}
+	if o.Status == engine.Queued {
+		p.core.look(func(s *engine.State) {
+			view.WaitsFor = &daemonapi.Room{Group: o.Turn.Group, Limit: o.Turn.Limit, Inside: s.Inside(o)}
+		})
+		view.Reason = view.WaitsFor.String()
+	}
 	if view.Agent != nil {
 		*view.Agent = p.around(*view.Agent, whole)
 	}

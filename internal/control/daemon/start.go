@@ -51,7 +51,7 @@ func runs(r runbook.Run) string {
 // for.
 func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	if o := p.core.owner(s.ID); o != nil {
-		return ownerView(o, true), nil
+		return p.ownerView(o, true), nil
 	}
 	shelf, err := p.shelf(s.Project)
 	if err != nil {

@@ -178,6 +178,8 @@ func count(c *daemonapi.Counts, o *engine.Owner) {
 		c.Cancelled++
 	case string(engine.Waiting):
 		c.Waiting++
+	case string(engine.Queued):
+		c.Queued++
 	default:
 		c.Running++
 	}

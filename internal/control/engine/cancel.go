@@ -15,6 +15,11 @@ func (d *draft) cancel(why string) {
 	if d.Terminal() || d.Cancelling {
 		return
 	}
+	if d.Status == Queued {
+		d.fact(PipelineCancelling{clip(why, maxWords)})
+		d.leaveQueue(runbook.EndCancelled)
+		return
+	}
 	d.overtake("cancelled")
 	d.giveUp(why)
 }
@@ -88,13 +93,10 @@ func (d *draft) resume(r Resume) error {
 		how.session = d.lastSession(step.Name)
 	}
 	d.fact(PipelineResumed{step.Name, vars})
-	if step.Name == d.Plan.Pipeline.Finally { // all else was done
-		d.fact(PipelineEnding{runbook.EndDone})
-	}
 	if d.Kind == AgentRun {
 		d.fact(AgentRunStatusChanged{Status: runRunning})
 	}
-	d.enter(step.Name, how)
+	d.queueOr(step.Name, how)
 	return nil
 }
 
@@ -112,6 +114,9 @@ func (d *draft) lastSession(step string) string {
 func (d *draft) where() string {
 	if d.Terminal() {
 		return d.Step
+	}
+	if d.Status == Queued {
+		return string(Queued)
 	}
 	return fmt.Sprintf("%s at step %q", d.Status, d.Step)
 }

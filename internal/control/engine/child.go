@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ type Parent struct {
 	Part bool    `json:"part,omitempty"` // it is one step of the parent's pipeline, not a pipeline of its own
 	Item *string `json:"item,omitempty"` // what for_each runs it for
 
+	Groups    []string   `json:"groups,omitempty"`    // those with a limit that the parent has room in
 	Workspace *Workspace `json:"workspace,omitempty"` // the parent's, in which the child works where it has none of its own
 }
 
@@ -30,7 +32,7 @@ func (o *Owner) Child(id string) (Create, bool) {
 	c := Create{
 		Owner: id, Kind: Pipeline, Name: o.Name + "/" + child.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
 		Vars: maps.Clone(o.Vars), Passed: maps.Clone(o.Passed), Site: o.Site,
-		Parent: &Parent{ID: o.ID, Name: child.Name, Part: !part.Runs(), Item: o.item(), Workspace: d.lends()},
+		Parent: &Parent{ID: o.ID, Name: child.Name, Part: !part.Runs(), Item: o.item(), Groups: o.groups(), Workspace: d.lends()},
 	}
 	if !group.ForEach.IsZero() {
 		c.Parent.Item = &child.Item
@@ -40,7 +42,7 @@ func (o *Owner) Child(id string) (Create, bool) {
 		c.Outputs = o.outputsFor(c.Plan)
 	} else {
 		c.Plan = o.Plan.Used(part.Run.Pipeline)
-		c.Vars = d.given(part, c)
+		c.Vars, c.Parent.Item = d.given(part, c), nil // it has variables
 	}
 	d.limit(&c.Plan.Pipeline, child)
 	return c, true
@@ -56,6 +58,17 @@ func (d *draft) partOf(c Child) (group, part runbook.Step) {
 	part = group
 	part.ForEach, part.If, part.Limit, part.FailFast = runbook.ForEach{}, "", 0, false
 	return group, part
+}
+
+// groups are those with a limit that the owner has room in, or its parent.
+func (o *Owner) groups() (all []string) {
+	if o.Parent != nil {
+		all = slices.Clone(o.Parent.Groups)
+	}
+	if o.Turn != nil {
+		all = append(all, o.Turn.Group)
+	}
+	return all
 }
 
 // item is what the owner runs for, or nil.

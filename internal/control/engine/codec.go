@@ -154,6 +154,7 @@ var factTypes = byName(
 	Created{Kind: Pipeline}, Created{Kind: AgentRun}, OwnerDeleted{},
 	StepStarted{}, StepCompleted{}, StepFailed{}, StepCancelled{}, StepWaiting{}, StepRetrying{}, StepSkipped{},
 	PipelineAdvanced{}, PipelineCancelling{}, PipelineEnding{}, PipelineResumed{}, AgentRunStatusChanged{},
+	PipelineQueued{}, PipelineAdmitted{},
 	AgentSignal{}, AgentIdle{}, AgentStop{}, AgentError{}, AgentRested{}, AgentWorking{}, AgentSession{},
 	AgentPrompt{}, AgentAsked{}, AgentPromptOver{}, AgentDeferred{}, AgentResaid{},
 	AgentBlocked{}, AgentReady{}, AgentBegan{}, AgentSpent{}, AgentExited{}, AgentRestarted{},

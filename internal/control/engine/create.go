@@ -30,8 +30,7 @@ func (d *draft) create(c Create) error {
 		return &Refusal{"invalid", err.Error()}
 	}
 	d.fact(stored)
-	d.report(d.expand(d.Plan.Pipeline.Notify.OnStart, ""))
-	d.enter(d.Plan.Pipeline.Steps[0].Name, opening{})
+	d.queueOr(d.Plan.Pipeline.Steps[0].Name, opening{})
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // Decide says what an input means for an owner: the step to append, and the owner as
@@ -93,6 +95,11 @@ func (d *draft) giveIn(why string) {
 
 // cutOff ends an owner for which no step can run.
 func (d *draft) cutOff(why string) {
+	if d.Status == Queued {
+		d.fact(StepFailed{d.Turn.Step, why})
+		d.leaveQueue(runbook.EndFailed)
+		return
+	}
 	step := d.current()
 	d.overtake("the step failed")
 	d.leave()
@@ -265,6 +272,8 @@ func (d *draft) hear(what Happening) error {
 		d.timerFired(what)
 	case ChildReported:
 		d.childReported(what)
+	case Admit:
+		d.admit()
 	case CaughtUp:
 		d.caughtUp()
 	case Forget:

@@ -308,3 +308,18 @@ func TestAChildWorksInItsParentsWorkspace(t *testing.T) {
 		t.Error(c.effects())
 	}
 }
+
+// A pipeline that runs another one of its own group does not wait for itself.
+func TestAChildHasItsParentsRoom(t *testing.T) {
+	p := single(runbook.Step{Run: runbook.Run{Pipeline: "sub"}})
+	p.Pipeline.Concurrency = runbook.Concurrency{Group: "g", Limit: 1}
+	p.Pipelines = map[string]runbook.Pipeline{"sub": {
+		Name: "sub", Concurrency: runbook.Concurrency{Group: "g", Limit: 1}, Steps: []runbook.Step{{Name: "up", Run: runbook.Run{Shell: "up"}}},
+	}}
+	s := start(t, p)
+	s.do(Admit{})
+	create, _ := s.o.Child(s.child("step").ID)
+	c := newStage(t, create.Owner)
+	c.do(create)
+	c.is("up", Running)
+}

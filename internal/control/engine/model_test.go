@@ -56,7 +56,7 @@ func (h *history) request(in Input) {
 // once lets one thing happen.
 func (h *history) once() {
 	h.now = h.now.Add(time.Duration(1+h.pick(20, "time passes")) * time.Second)
-	switch h.pick(13, "what") {
+	switch h.pick(14, "what") {
 	case 0, 1, 2:
 		h.carry()
 	case 3:
@@ -73,6 +73,8 @@ func (h *history) once() {
 		h.disturb()
 	case 12:
 		h.childReports()
+	case 13:
+		h.happens(Admit{})
 	}
 }
 
@@ -383,6 +385,8 @@ func (h *history) settle() {
 				}
 			}
 			h.hear()
+		case h.o.Status == Queued:
+			h.happens(Admit{})
 		case h.o.Decision != nil:
 			h.ask(randomAnswer(h.pick, *h.o.Decision))
 		case h.o.Shell != nil:

@@ -57,6 +57,8 @@ type simulation struct {
 	life      int // counts daemons: what an old one had under way is over
 	read      int
 	ingesting bool
+	admitting bool
+	state     *State // which the owners are admitted by
 
 	crashes, twice, swapped, late int
 }
@@ -72,6 +74,7 @@ type actor struct {
 	// What people know.
 	seen    map[string]bool
 	resumed int
+	born    int
 }
 
 type entryOf struct {
@@ -105,7 +108,7 @@ func (a *agenda) Pop() any {
 }
 
 func newSimulation(t *testing.T, seed uint64) *simulation {
-	return &simulation{t: t, random: rand.New(rand.NewPCG(seed, 6)), now: noon, up: true}
+	return &simulation{t: t, random: rand.New(rand.NewPCG(seed, 6)), now: noon, up: true, state: NewState()}
 }
 
 func (s *simulation) pick(n int, what string) int { return s.random.IntN(n) }
@@ -163,6 +166,7 @@ func (s *simulation) tell(a *actor, in Input) {
 	if _, err := a.try(in); err != nil {
 		return
 	}
+	s.put(a)
 	s.wake(a)
 }
 
@@ -478,7 +482,7 @@ func (s *simulation) kill() {
 		return
 	}
 	s.crashes++
-	s.up, s.ingesting = false, false
+	s.up, s.ingesting, s.admitting = false, false, false
 	s.life++
 	for _, a := range s.owners {
 		a.forget()
@@ -493,6 +497,10 @@ func (s *simulation) kill() {
 // meanwhile.
 func (s *simulation) restart() {
 	s.up = true
+	s.state = NewState()
+	for _, a := range s.owners {
+		s.put(a)
+	}
 	s.read -= s.random.IntN(min(s.read, 500) + 1)
 	s.ingest(true)
 	for _, a := range slices.Clone(s.owners) {

@@ -307,7 +307,7 @@ func moves(o *Owner) bool {
 	if o.grouped() {
 		return o.Group.has(Child.Runs)
 	}
-	return o.Decision != nil || o.Shell != nil || cools || pauses || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
+	return o.Status == Queued || o.Decision != nil || o.Shell != nil || cools || pauses || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
 }
 
 func (s *stage) checkEffects(in Input, step Step) {

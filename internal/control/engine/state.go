@@ -15,6 +15,7 @@ type State struct {
 	agents   map[string]string // the owner's id, by its current agent's id
 	sessions map[string]string // the owner's id, by its current agent's session
 	plans    plans
+	groups   map[group]crowd
 
 	// Held are the owners whose events cannot all be read, by their subjects, with why. Such an
 	// owner is as it was before, or not known at all, and nothing moves it.
@@ -30,7 +31,7 @@ type entry struct {
 
 // NewState is a state without owners.
 func NewState() *State {
-	return &State{owners: map[string]*entry{}, agents: map[string]string{}, sessions: map[string]string{}}
+	return &State{owners: map[string]*entry{}, agents: map[string]string{}, sessions: map[string]string{}, groups: map[group]crowd{}}
 }
 
 // Put takes an owner, in place of its older self. One that was deleted is forgotten.
@@ -44,6 +45,7 @@ func (s *State) Put(o *Owner) {
 // put is Put for an owner whose plan is shared already.
 func (s *State) put(o *Owner) {
 	old, e := s.owners[o.ID], indexed(o)
+	s.regroup(s.Owner(o.ID), o)
 	if old != nil && !o.Deleted && o.Created.Equal(old.owner.Created) && s.finds(*old, e) {
 		*old = e
 		return

@@ -60,6 +60,8 @@ var storedFacts = []string{
 	`{"type":"step:retrying","step":"s","error":"e","attempt":2}`,
 	`{"type":"step:skipped","step":"s"}`,
 	`{"type":"pipeline:ending","at":"failed"}`,
+	`{"type":"pipeline:queued","group":"g","limit":2,"cancel":true,"step":"s","session":"x","message":"m","again":true}`,
+	`{"type":"pipeline:admitted","group":"g"}`,
 	`{"type":"shell:exited","key":"k","code":1,"lost":true,"tail":"t"}`,
 	`{"type":"shell:dropped","key":"k"}`,
 	`{"type":"workspace:wanted","name":"a","dir":"/w/p-1","kind":"worktree","branch":"b","base":"main","keep":"never","state":"making","key":"k","commit":"c","note":"n","kept":"k","had":true}`,

@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,6 +59,9 @@ func randomPlan(pick picker) runbook.Plan {
 	p.Pipeline.MaxVisits = oneOf(pick, "max_visits", 0, 0, 1, 8)
 	p.Pipeline.Budget, p.Pipeline.Expire = randomLimits(pick)
 	p.Pipeline.Workspace = randomWorkspace(pick, 40)
+	if pick.chance(30, "group") {
+		p.Pipeline.Concurrency = randomConcurrency(pick)
+	}
 	if pick.chance(30, "notify") {
 		p.Pipeline.Notify = runbook.Notify{OnStart: "${name} starts", OnDone: "done", OnFail: "failed: ${error}"}
 	}
@@ -98,6 +102,12 @@ func randomGroup(pick picker, step runbook.Step, p *runbook.Plan) {
 		}
 	}
 	p.Pipeline.Steps = append(p.Pipeline.Steps, step)
+}
+
+// randomConcurrency is one of two groups, whose limits are their names.
+func randomConcurrency(pick picker) runbook.Concurrency {
+	limit := 1 + pick(2, "limit")
+	return runbook.Concurrency{Group: "${name}-" + strconv.Itoa(limit), Limit: limit, WhenFull: oneOf(pick, "when_full", runbook.FullWait, runbook.FullWait, runbook.FullWait, runbook.FullCancel)}
 }
 
 func randomApproval(pick picker, step string) *runbook.Approval {

@@ -56,6 +56,8 @@ type Pipeline struct {
 	MaxVisits int         `json:"max_visits,omitempty"` // how often one step may be entered; 0 is the default
 	Env       Environment `json:"environment,omitzero"` // of all steps
 	Workspace Workspace   `json:"workspace,omitzero"`   // made before the first step, which runs in it like the others
+
+	Concurrency Concurrency `json:"concurrency,omitzero"`
 }
 
 // Environment is what a step adds to the environment of its command.
