@@ -6,6 +6,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/session/terminal"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Clients are the agents that are clients.
@@ -80,8 +82,20 @@ func (c Clients) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart
 		if err := errors.Join(runnable(a, env), c.prepare(begin)); err != nil {
 			return err
 		}
+		c.tellAnew(o, begin)
 		return c.launch(ctx, own, Session(a.Name, a.ID), argv)
 	})
+}
+
+// tellAnew says in the owner's log why an agent does not go on in its conversation.
+func (c Clients) tellAnew(o *engine.Owner, b beginning) {
+	if b.anew == "" {
+		return
+	}
+	text := fmt.Sprintf("the conversation %s cannot be resumed: %s; the agent starts a new one", b.Resume, b.anew)
+	if err := c.Errands.Tell(o.ID, errand.Line(c.Now(), b.Step, plain.Line(text))); err != nil {
+		c.Log("cannot write to the log of %s: %v", o.ID, err)
+	}
 }
 
 // prepare writes what the client and its hooks read. It is done while the client cannot

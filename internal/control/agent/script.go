@@ -25,22 +25,33 @@ type beginning struct {
 	own    agentdir.Dir
 	env    []string
 	resume bool   // the session to go on with is there
-	spent  bool   // it is, but there is nothing in it: it takes another one
+	spent  bool   // it is, but the client would not go on with it: it takes another one
+	anew   string // why it does not go on with the session that it was to go on with
 	prompt string // what the client is told first
 }
 
 // newBeginning finds out whether there is a session to go on with. One that never had a
 // prompt leaves nothing behind, and the client would end at once: then the agent is told
-// what it was told at first, and after that what it is to be told now.
+// what it was told at first, and after that what it is to be told now, unless that says it all.
+// The same holds for a session of another directory, which the client does not look at.
 func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []string) beginning {
 	b := beginning{AgentStart: a, own: own, env: env, prompt: a.Prompt}
 	if a.Resume == "" {
 		return b
 	}
 	dir := ConfigDir(a.Run, a.Cwd, env)
-	b.spent = isEmpty(a.Resume, dir)
-	b.resume = !b.spent && hasTranscript(a.Resume, dir)
-	if b.resume {
+	switch {
+	case isEmpty(a.Resume, dir):
+		b.spent, b.anew = true, "there is nothing in it"
+	case !hasTranscript(a.Resume, dir):
+		b.anew = "Claude Code has not kept it"
+	default:
+		if at := beganAt(a.Resume, dir); at != "" && !sameDir(at, a.Cwd) {
+			b.spent, b.anew = true, "it began in "+at+", and this agent runs in "+a.Cwd
+		}
+	}
+	b.resume = b.anew == ""
+	if b.resume || a.Whole {
 		return b
 	}
 	first, err := agentdir.At(stateDir, a.Resume) // a session has the id of the agent that began it

@@ -31,6 +31,23 @@ type Errands struct {
 	LogLimit func() int64
 }
 
+// Tell adds lines of ours to an owner's log.
+func (e Errands) Tell(owner, lines string) error {
+	path := e.Log(owner)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	limit := int64(0)
+	if e.LogLimit != nil {
+		limit = e.LogLimit()
+	}
+	return errors.Join(errand.Append(log, lines, errand.OwnerLimit(limit)), log.Close())
+}
+
 // Shells are commands as errands.
 func (e Errands) Shells() Shells { return shells{e} }
 

@@ -15,6 +15,9 @@ const defaultNudge = "Please continue with the task."
 // before it is started: its first stop finds the owner.
 func (d *draft) enterAgent(step runbook.Step, how opening, attempt int) {
 	id := agentID(d.ID, d.Serial+1)
+	if how.session == "" && d.Plan.Agents[step.Run.Agent].Resume {
+		how.session = d.conversation(step.Run.Agent)
+	}
 	d.fact(StepStarted{
 		Step: step.Name, AgentID: id, AgentName: step.Run.Agent, Session: how.session,
 		Client: d.Plan.Agents[step.Run.Agent].Client, Attempt: attempt, Timeout: step.Timeout,
@@ -28,7 +31,7 @@ func (d *draft) enterAgent(step runbook.Step, how opening, attempt int) {
 	if prompt == "" {
 		prompt = runbook.Expand(d.agentPlan().Prompt, d.values())
 	}
-	d.startAgent(prompt, how.session)
+	d.startTold(prompt, how.session, how.message == "")
 	if d.Agent != nil && d.Agent.ID == id {
 		d.report(d.expand(d.agentPlan().Notify.OnStart, d.Error))
 	}
@@ -37,10 +40,15 @@ func (d *draft) enterAgent(step runbook.Step, how opening, attempt int) {
 // agentPlan is the plan's agent that runs the current step.
 func (d *draft) agentPlan() runbook.Agent { return d.Plan.Agents[d.current().Run.Agent] }
 
-// startAgent lets the current agent be started, in an old session if one is given.
-func (d *draft) startAgent(prompt, session string) {
+// startAgent lets the current agent be started, in an old session if one is given: then the prompt is
+// a message to it.
+func (d *draft) startAgent(prompt, session string) { d.startTold(prompt, session, false) }
+
+// startTold is startAgent with a prompt that may be whole: it says all that the agent has to know.
+func (d *draft) startTold(prompt, session string, whole bool) {
 	d.needWorkspace()
 	start := d.agentStart(prompt, session)
+	start.Whole = whole && session != ""
 	if d.fits(start, "the agent's command, prompt and environment have") {
 		d.effect(Effect{Kind: StartAgent, Agent: start})
 	}

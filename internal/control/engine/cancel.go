@@ -110,6 +110,17 @@ func (d *draft) lastSession(step string) string {
 	return ""
 }
 
+// conversation is the client's session in which an agent of the plan worked last; none where it has
+// not worked yet.
+func (d *draft) conversation(agent string) string {
+	for _, v := range slices.Backward(d.History) {
+		if step, known := d.plannedStep(v.Step); known && step.Run.Agent == agent && v.Session != "" {
+			return v.Session
+		}
+	}
+	return ""
+}
+
 // where says how far the owner is.
 func (d *draft) where() string {
 	if d.Terminal() {

@@ -65,6 +65,7 @@ type AgentStart struct {
 	Run    string            `json:"run"`
 	Prompt string            `json:"prompt,omitempty"`
 	Resume string            `json:"resume,omitempty"` // the session to go on with
+	Whole  bool              `json:"whole,omitempty"`  // the prompt is enough where that session is gone
 	Env    map[string]string `json:"env,omitempty"`
 	Cwd    string            `json:"cwd"`
 	Step   string            `json:"step"`

@@ -34,6 +34,7 @@ func (d *decoder) agentFields(a *agentDraft) []field {
 		document.Key("env", &a.Env, texts(badVariable, variableSchema, d.words()), "Environment variables."),
 		document.Key("cwd", &a.Cwd, d.words(), "Working directory. Default: the pipeline's."),
 		document.Key("workspace", &a.Workspace, d.workspace(), "A workspace of its own."),
+		document.Key("resume", &a.Resume, document.Flag, "Continue its conversation when the pipeline comes to it again.").Default(false),
 		document.Key("on_idle", &a.OnIdle, d.action(OnIdle), "Action when it waits for input.").Default(Escalate),
 		document.Key("on_dead", &a.OnDead, d.action(OnDead), "Action when it has ended without a signal.").Default(Escalate),
 		document.Key("on_prompt", &a.OnPrompt, d.action(OnPrompt), "Action when it asks for permission or anything else.").Default(Escalate),

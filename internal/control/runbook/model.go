@@ -176,6 +176,7 @@ type Agent struct {
 	Prompt         string            `json:"prompt,omitempty"` // the text, also where the runbook names a file
 	Env            map[string]string `json:"env,omitempty"`
 	Cwd            string            `json:"cwd,omitempty"`
+	Resume         bool              `json:"resume,omitempty"` // visited again, it goes on in its conversation
 	OnIdle         Action            `json:"on_idle"`
 	OnDead         Action            `json:"on_dead"`
 	OnPrompt       Action            `json:"on_prompt"`

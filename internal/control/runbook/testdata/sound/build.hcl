@@ -87,6 +87,7 @@ agent "worker" {
   on_prompt       = "escalate"
   on_stop         = { action = "idle" }
   max_concurrency = 2
+  resume          = true
   budget          = { time = "30m" }
   expire          = { after = "10m", answer = "go_on" }
   on_error = [
