@@ -126,6 +126,7 @@ func ownerRoutes(kind, path, what string) []Route {
 			Query: paged(
 				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(statuses, ", ") + ".", several(status)},
 				projectParam, nameParameter, Parameter{"command", "Only those that this command started.", isText},
+				Parameter{"parent", "Only those that steps of this one run, or any. Without it, those that no other one runs.", isParent},
 			),
 		},
 		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by id or id prefix.", Answer: daemonapi.Owner{}, handle: oneOf(kind)},

@@ -55,7 +55,9 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 			counts.Held++
 			continue
 		}
-		count(counts, o)
+		if o.Parent == nil { // it counts its children
+			count(counts, o)
+		}
 		switch {
 		case !alive(o):
 		case p.queued(o.Agent.ID):
@@ -101,6 +103,9 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	}
 	if view.Agent != nil {
 		*view.Agent = p.around(*view.Agent, whole)
+	}
+	if whole && o.Group != nil {
+		p.core.look(func(s *engine.State) { view.Children = childViews(o, s.Children(o.ID)) })
 	}
 	return view
 }

@@ -15,6 +15,7 @@ import (
 type Parent struct {
 	ID   string  `json:"id"`
 	Name string  `json:"name"`           // of the child, among its siblings
+	Step string  `json:"step"`           // of the parent that runs it
 	Part bool    `json:"part,omitempty"` // it is one step of the parent's pipeline, not a pipeline of its own
 	Item *string `json:"item,omitempty"` // what for_each runs it for
 
@@ -32,7 +33,7 @@ func (o *Owner) Child(id string) (Create, bool) {
 	c := Create{
 		Owner: id, Kind: Pipeline, Name: o.Name + "/" + child.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
 		Vars: maps.Clone(o.Vars), Passed: maps.Clone(o.Passed), Site: o.Site,
-		Parent: &Parent{ID: o.ID, Name: child.Name, Part: !part.Runs(), Item: o.item(), Groups: o.groups(), Workspace: d.lends()},
+		Parent: &Parent{ID: o.ID, Name: child.Name, Step: group.Name, Part: !part.Runs(), Item: o.item(), Groups: o.groups(), Workspace: d.lends()},
 	}
 	if !group.ForEach.IsZero() {
 		c.Parent.Item = &child.Item
