@@ -276,7 +276,7 @@ func readJSON[T any](path string, value *T) *T {
 	return value
 }
 
-func (f *fakePlane) Owners(context.Context) []daemonapi.Owner {
+func (f *fakePlane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owner], error) {
 	_ = os.WriteFile(filepath.Join(f.state, "listed"), nil, 0o600) // then the script sees it
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -284,9 +284,24 @@ func (f *fakePlane) Owners(context.Context) []daemonapi.Owner {
 	for _, o := range f.owners {
 		view := *o
 		view.Steps, view.Vars = nil, nil
-		all = append(all, view)
+		if api.Is(q.Kind, o.Kind) && api.Is(q.Project, o.Project) && q.Allows(o.Status) && q.AllowsTime(o.Created) {
+			all = append(all, view)
+		}
 	}
-	return all
+	return inOrder(all, q), nil
+}
+
+// inOrder is the page of what is in its order already.
+func inOrder[T any](all []T, q *api.Query) api.Page[T] {
+	places := func(i int) api.Place { return api.Place{Time: time.Unix(int64(-i), 0), ID: "x"} }
+	indexes := func(yield func(int) bool) {
+		for i := range all {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+	return api.View(api.PageOf(indexes, places, q), func(i int) T { return all[i] })
 }
 
 func (f *fakePlane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
@@ -391,7 +406,7 @@ func (f *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Write
 	}
 }
 
-func (f *fakePlane) Agents(context.Context) []daemonapi.Agent {
+func (f *fakePlane) Agents(_ context.Context, q *api.Query) (api.Page[daemonapi.Agent], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := []daemonapi.Agent{}
@@ -400,7 +415,7 @@ func (f *fakePlane) Agents(context.Context) []daemonapi.Agent {
 			all = append(all, *o.Agent)
 		}
 	}
-	return all
+	return inOrder(all, q), nil
 }
 
 func (f *fakePlane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
@@ -425,6 +440,14 @@ func (f *fakePlane) around(a daemonapi.Agent) daemonapi.Agent {
 	defer looked.Close()
 	fmt.Fprintln(looked, a.ID)
 	return a
+}
+
+func (f *fakePlane) Conversation(context.Context, string, api.Range) (daemonapi.Conversation, error) {
+	return daemonapi.Conversation{}, nil
+}
+
+func (f *fakePlane) Screen(context.Context, string, bool) (daemonapi.Screen, error) {
+	return daemonapi.Screen{}, nil
 }
 
 // Signal is that of an agent whose id is a line in the file signaled.
@@ -467,7 +490,11 @@ func (f *fakePlane) Kill(ctx context.Context, id string, k daemonapi.Kill) (daem
 	return f.Agent(ctx, id)
 }
 
-func (f *fakePlane) Decisions(_ context.Context, settled bool) []daemonapi.Decision {
+func (f *fakePlane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
+	return inOrder(f.decisions(q.Past), q), nil
+}
+
+func (f *fakePlane) decisions(settled bool) []daemonapi.Decision {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := []daemonapi.Decision{}
@@ -483,7 +510,7 @@ func (f *fakePlane) Decisions(_ context.Context, settled bool) []daemonapi.Decis
 }
 
 func (f *fakePlane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
-	found := slices.DeleteFunc(append(f.Decisions(ctx, false), f.Decisions(ctx, true)...), func(d daemonapi.Decision) bool { return !strings.HasPrefix(d.ID, id) })
+	found := slices.DeleteFunc(append(f.decisions(false), f.decisions(true)...), func(d daemonapi.Decision) bool { return !strings.HasPrefix(d.ID, id) })
 	slices.SortFunc(found, func(a, b daemonapi.Decision) int { return strings.Compare(a.ID, b.ID) })
 	found = slices.CompactFunc(found, func(a, b daemonapi.Decision) bool { return a.ID == b.ID })
 	switch len(found) {
@@ -545,7 +572,11 @@ func (f *fakePlane) Answer(ctx context.Context, id string, a daemonapi.Answer) (
 	return d, nil
 }
 
-func (f *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
+func (f *fakePlane) History(context.Context, *api.Query, uint64) (api.Page[daemonapi.Event], error) {
+	return api.Page[daemonapi.Event]{}, nil
+}
+
+func (f *fakePlane) Events(ctx context.Context, q *api.Query, after uint64) iter.Seq2[daemonapi.Event, error] {
 	return func(yield func(daemonapi.Event, error) bool) {
 		defer context.AfterFunc(ctx, f.wake)()
 		f.mu.Lock()
@@ -557,7 +588,7 @@ func (f *fakePlane) Events(ctx context.Context, owner string, after uint64) iter
 			}
 			e := f.events[after]
 			after++
-			if owner != "" && e.Owner != owner {
+			if !api.Is(q.Owner, e.Owner) {
 				continue
 			}
 			f.mu.Unlock()

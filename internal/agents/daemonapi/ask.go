@@ -52,16 +52,22 @@ func decode(text []byte, answer any) error {
 
 // ask is Ask without a limit of time of its own. It returns the answer's body.
 func (c *Client) ask(ctx context.Context, method, path string, body any) ([]byte, error) {
+	text, _, err := c.fetch(ctx, method, path, body)
+	return text, err
+}
+
+// fetch returns the answer's body and, of a list, the request for its next page.
+func (c *Client) fetch(ctx context.Context, method, path string, body any) (text []byte, next string, err error) {
 	s, err := c.open(ctx, method, path, body)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer s.close()
-	text, err := s.readAll()
+	text, err = s.readAll()
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, "", s.explain(err)
 	}
-	return text, nil
+	return text, s.next, nil
 }
 
 // stream is an answer whose body is still to be read.

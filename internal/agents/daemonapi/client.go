@@ -92,21 +92,14 @@ func (c *Client) Start(ctx context.Context, s Start) (Owner, error) {
 	return post[Owner](ctx, c, "/v1/start", s)
 }
 
-// Filter says which owners one wants to see. The zero Filter lets all through.
-type Filter struct {
-	Status string
-}
-
-func (f Filter) query() string { return query("status", f.Status) }
-
 // Pipelines are listed without their steps and variables, the newest first.
 func (c *Client) Pipelines(ctx context.Context, f Filter) ([]Owner, error) {
-	return get[[]Owner](ctx, c, "/v1/pipelines"+f.query())
+	return list[Owner](ctx, c, "/v1/pipelines"+f.query(), f.Limit)
 }
 
 // Runs are the agents that run alone, the newest first.
 func (c *Client) Runs(ctx context.Context, f Filter) ([]Owner, error) {
-	return get[[]Owner](ctx, c, "/v1/runs"+f.query())
+	return list[Owner](ctx, c, "/v1/runs"+f.query(), f.Limit)
 }
 
 // Owner finds a pipeline or a run by its id or the beginning of it.
@@ -137,8 +130,11 @@ func ofEither(id string, ask func(path string) (Owner, error)) (Owner, error) {
 }
 
 // Agents are those that owners have now.
-func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
-	return get[[]Agent](ctx, c, "/v1/agents")
+func (c *Client) Agents(ctx context.Context) ([]Agent, error) { return c.SomeAgents(ctx, Filter{}) }
+
+// SomeAgents are those of Agents that a filter lets through.
+func (c *Client) SomeAgents(ctx context.Context, f Filter) ([]Agent, error) {
+	return list[Agent](ctx, c, "/v1/agents"+f.query(), f.Limit)
 }
 
 // Agent finds an agent by its id.
@@ -195,7 +191,13 @@ func (c *Client) Await(ctx context.Context, agent, ref string, through journal.P
 
 // Decisions are those that are open, or those that are settled.
 func (c *Client) Decisions(ctx context.Context, settled bool) ([]Decision, error) {
-	return get[[]Decision](ctx, c, "/v1/decisions"+query("settled", flag(settled)))
+	return c.SomeDecisions(ctx, settled, Filter{})
+}
+
+// SomeDecisions are those of Decisions that a filter lets through, which says nothing about their
+// status.
+func (c *Client) SomeDecisions(ctx context.Context, settled bool, f Filter) ([]Decision, error) {
+	return list[Decision](ctx, c, "/v1/decisions"+f.query("settled", flag(settled)), f.Limit)
 }
 
 // Decision finds a decision by its id or the beginning of it.

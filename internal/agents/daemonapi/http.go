@@ -19,6 +19,7 @@ const (
 type answer struct {
 	status  int
 	version string // of the daemon; "" where it does not say
+	next    string // the request for the next page of a list; "" where there is none
 	body    io.Reader
 	length  int64 // of the body; -1 where its end shows in the body
 }
@@ -45,6 +46,8 @@ func readAnswer(r *bufio.Reader) (*answer, error) {
 		switch {
 		case strings.EqualFold(name, VersionHeader):
 			a.version = value
+		case strings.EqualFold(name, "Link"):
+			a.next = nextPage(value)
 		case strings.EqualFold(name, "Transfer-Encoding"):
 			if !strings.EqualFold(value, "chunked") || chunked {
 				return nil, fmt.Errorf("%w: transfer encoding %.40q", ErrAnswer, value)
@@ -69,6 +72,16 @@ func readAnswer(r *bufio.Reader) (*answer, error) {
 		a.body = &exactly{from: r, left: a.length}
 	}
 	return a, nil
+}
+
+// nextPage is the target of a header Link such as "</v1/runs?cursor=x>; rel=\"next\"".
+func nextPage(link string) string {
+	target, is := strings.CutSuffix(link, `>; rel="next"`)
+	target, begins := strings.CutPrefix(target, "<")
+	if !is || !begins || !strings.HasPrefix(target, "/") || strings.ContainsAny(target, " <>") {
+		return ""
+	}
+	return target
 }
 
 // parseStatus reads a line such as "HTTP/1.1 200 OK".

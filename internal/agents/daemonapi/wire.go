@@ -3,7 +3,11 @@
 // in a few lines of its own rather than with net/http.
 package daemonapi
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Version is GET /v1/version.
 type Version struct {
@@ -49,23 +53,50 @@ type Owner struct {
 	Cwd      string            `json:"cwd"`
 	Vars     map[string]string `json:"vars,omitempty"`
 	Step     string            `json:"step"`           // or done, failed, cancelled
-	Status   string            `json:"status"`         // running, waiting, done, failed, cancelled, held
+	Status   string            `json:"status"`         // queued, running, waiting, done, failed, cancelled, held
 	Held     string            `json:"held,omitempty"` // why nothing moves it any more: its record is damaged
 	Error    string            `json:"error,omitempty"`
 	Reason   string            `json:"reason,omitempty"` // why it waits, failed or was cancelled
 	Created  time.Time         `json:"created"`
 	Updated  time.Time         `json:"updated"`
 	Ended    *time.Time        `json:"ended,omitempty"`
-	Worked   float64           `json:"worked"`        // seconds, without waiting for a person or for room
-	USD      float64           `json:"usd,omitempty"` // what its agents have cost
+	Duration float64           `json:"duration,omitempty"` // seconds from its start to its end
+	Worked   float64           `json:"worked"`             // seconds, without waiting for a person or for room
+	USD      float64           `json:"usd,omitempty"`      // what its agents have cost
 	Tokens   int64             `json:"tokens,omitempty"`
 	Steps    []Visit           `json:"steps,omitempty"`
 	Agent    *Agent            `json:"agent,omitempty"`
 	Decision *Decision         `json:"decision,omitempty"`
+	// WaitsFor is the group that it waits for room in, while it is queued.
+	WaitsFor *Room `json:"waits_for,omitempty"`
 	// Workspaces are the worktrees and folders that were made for it.
 	Workspaces []Workspace `json:"workspaces,omitempty"`
+	// Parent is the id of the pipeline whose step runs it.
+	Parent string `json:"parent,omitempty"`
+	// Children are the pipelines that its newest step of that kind runs: branches, items, or another pipeline.
+	Children []Child `json:"children,omitempty"`
 	// Notice is what the one who starts it should know, in the answer to that.
 	Notice string `json:"notice,omitempty"`
+}
+
+// Room is a concurrency group, with a limit of how many run at once.
+type Room struct {
+	Group  string   `json:"group"`
+	Limit  int      `json:"limit"`
+	Inside []string `json:"inside,omitempty"` // the ids of those that run, the oldest first
+}
+
+// String is the group and who is in it, in words.
+func (r Room) String() string {
+	var ids []string
+	for _, id := range r.Inside {
+		ids = append(ids, id[:min(len(id), 8)])
+	}
+	const most = 3
+	if more := len(ids) - most; more > 1 {
+		ids = append(ids[:most], "and "+strconv.Itoa(more)+" more")
+	}
+	return strings.TrimSuffix("waits for "+r.Group+": "+strings.Join(ids, ", "), ": ")
 }
 
 // Workspace is a worktree or a folder of a pipeline, an agent run or an agent.
@@ -78,6 +109,16 @@ type Workspace struct {
 	State  string `json:"state"`          // making, ready, failed, removing, removed, kept
 	Kept   string `json:"kept,omitempty"` // why it is still there
 	Note   string `json:"note,omitempty"` // what a person should know about it
+}
+
+// Child is a pipeline that a step of another one runs.
+type Child struct {
+	Name   string `json:"name"` // the branch, or the step with the number of the item
+	Step   string `json:"step"` // that runs it
+	ID     string `json:"id,omitempty"`
+	Item   string `json:"item,omitempty"`
+	Status string `json:"status"` // pending, running, waiting, done, failed, cancelled, skipped
+	Reason string `json:"reason,omitempty"`
 }
 
 // Visit is one time that a step was entered.
@@ -93,15 +134,17 @@ type Visit struct {
 
 // Agent is one of GET /v1/agents.
 type Agent struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Owner   string    `json:"owner"`
-	Step    string    `json:"step"`
-	Session string    `json:"session"`
-	OnStop  string    `json:"on_stop"`
-	Status  string    `json:"status"` // queued, running, parked, waiting, exited
-	Signal  string    `json:"signal,omitempty"`
-	Started time.Time `json:"started"`
+	ID      string     `json:"id"`
+	Name    string     `json:"name"`
+	Owner   string     `json:"owner"`
+	Project string     `json:"project"`
+	Step    string     `json:"step"`
+	Session string     `json:"session"`
+	OnStop  string     `json:"on_stop"`
+	Status  string     `json:"status"` // queued, running, parked, waiting, exited
+	Signal  string     `json:"signal,omitempty"`
+	Started time.Time  `json:"started"`
+	Ended   *time.Time `json:"ended,omitempty"` // when its step ended
 	// Until is when what an agent that is parked waits for is to be over.
 	Until *time.Time `json:"until,omitempty"`
 	// Client means that it is a client in a terminal, and no plain process.
@@ -120,6 +163,38 @@ type Agent struct {
 type Terminal struct {
 	Socket  string `json:"socket"`
 	Session string `json:"session"`
+}
+
+// Conversation is GET /v1/agents/{id}/conversation: some of what an agent that is Claude Code was told,
+// said and did, by places in its transcript.
+type Conversation struct {
+	Session  string    `json:"session"` // another one has other places
+	Messages []Message `json:"messages"`
+	From     int64     `json:"from"` // before=FROM asks for the messages before these; 0 is the beginning
+	Next     int64     `json:"next"` // after=NEXT asks for those that follow, also once there are more
+	Size     int64     `json:"size"` // of the transcript; more than next where there are more
+}
+
+// Message is one of a conversation.
+type Message struct {
+	At   int64      `json:"at"` // the place of its line; several messages may have the same
+	Time *time.Time `json:"time,omitempty"`
+	// Kind is prompt (what the agent was told), note (what Claude Code or a hook said in the user's
+	// place), words (what the agent said), tool (what it did), answer (what a person answered), failed
+	// (a tool that failed) or fault (an error of the API).
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	Cut  bool   `json:"cut,omitempty"` // it is longer
+}
+
+// Screen is GET /v1/agents/{id}/screen: what the terminal of an agent that is Claude Code shows.
+type Screen struct {
+	Time time.Time `json:"time"`
+	// Text has a line for each row. With ansi=1 it has the escape sequences of colours, and no others.
+	Text string `json:"text"`
+	// Kind is what the daemon recognises: trust, login, api_key, onboarding, dialog; else it is left
+	// out.
+	Kind string `json:"kind,omitempty"`
 }
 
 // Send is the body of POST /v1/agents/{id}/send: a person's words to an agent.
@@ -263,6 +338,7 @@ type Status struct {
 // Counts are how many owners are how far.
 type Counts struct {
 	Running   int `json:"running"`
+	Queued    int `json:"queued,omitempty"` // until there is room in their group
 	Waiting   int `json:"waiting"`
 	Done      int `json:"done"`
 	Failed    int `json:"failed"`
@@ -270,16 +346,24 @@ type Counts struct {
 	Held      int `json:"held,omitempty"` // their records are damaged
 }
 
-// Event is one of GET /v1/events, a stream of server-sent events: its id is the
-// position.
+// Event is one of GET /v1/events, a stream of server-sent events whose ids are positions, and of GET
+// /v1/events/history, a list.
 type Event struct {
 	Position uint64    `json:"position"`
 	Owner    string    `json:"owner"`
 	Cause    string    `json:"cause"`
 	Time     time.Time `json:"time"`
-	Facts    []string  `json:"facts"` // their names
+	Facts    []string  `json:"facts"` // their types
+	// Data are the facts with what they say, where data=1 asks for that.
+	Data []Fact `json:"data,omitempty"`
 	// Now is the owner after the event.
 	Now *Owner `json:"now,omitempty"`
+}
+
+// Fact is what an event says. Values of environment variables are left out of it, and plans.
+type Fact struct {
+	Type string         `json:"type"` // such as step:failed
+	Data map[string]any `json:"data"` // as docs/dev/format.md has it
 }
 
 // Backup is the body of POST /v1/backup, and the answer.

@@ -30,7 +30,9 @@ step of a pipeline, and those that run alone. An id prefix is enough.`,
 }
 
 func newAgentList() *cobra.Command {
-	return lists(&cobra.Command{
+	var n narrow
+	var cmd *cobra.Command
+	cmd = lists(&cobra.Command{
 		Use:   "list",
 		Short: "List agents and their status",
 		Long: `List agents with the pipeline or agent run that they belong to. STATUS is running, starting
@@ -39,22 +41,28 @@ your decision), queued (until another agent ends) or exited. --all adds agent ru
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate agent list
+  stopgate agent list --all --since 1d
   stopgate agent list --watch
   stopgate agent list --json | jq -r '.[].id'`,
+		PreRunE: func(*cobra.Command, []string) error { return n.check(cmd) },
 	}, "include agent runs that have ended", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
-		agents, err := p.agents(ctx, all)
+		agents, err := p.agents(ctx, n.filter(), all)
 		return agentList(agents, time.Now), err
 	})
+	n.flags(cmd, "agents that started", 0, "with --all, include at most this many agent runs")
+	return cmd
 }
 
 // agents are those that there are; with all also the agent runs that are at their end.
-func (p *Plane) agents(ctx context.Context, all bool) ([]daemonapi.Agent, error) {
-	agents, err := p.Agents(ctx)
+func (p *Plane) agents(ctx context.Context, f daemonapi.Filter, all bool) ([]daemonapi.Agent, error) {
+	runsFilter := f
+	f.Limit = 0
+	agents, err := p.SomeAgents(ctx, f)
 	listed := append([]daemonapi.Agent{}, agents...)
 	if err != nil || !all {
 		return listed, err
 	}
-	runs, err := p.Runs(ctx, daemonapi.Filter{})
+	runs, err := p.Runs(ctx, runsFilter)
 	if err != nil {
 		return nil, err
 	}

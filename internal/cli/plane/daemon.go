@@ -247,8 +247,8 @@ func (s runningStatus) Print(out io.Writer) {
 // countsLine names those that there are.
 func countsLine(c daemonapi.Counts) string {
 	return cmp.Or(term.Tally(
-		[]string{ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld},
-		[]int{c.Running, c.Waiting, c.Done, c.Failed, c.Cancelled, c.Held},
+		[]string{ownerRunning, ownerQueued, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld},
+		[]int{c.Running, c.Queued, c.Waiting, c.Done, c.Failed, c.Cancelled, c.Held},
 	), "none")
 }
 

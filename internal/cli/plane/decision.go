@@ -32,7 +32,9 @@ as soon as you answer. An id prefix is enough.`,
 }
 
 func newDecisionList() *cobra.Command {
-	return lists(&cobra.Command{
+	var n narrow
+	var cmd *cobra.Command
+	cmd = lists(&cobra.Command{
 		Use:   "list",
 		Short: "List open decisions",
 		Long: `List open decisions: how long each has waited, what it is about, and its answers. --all adds
@@ -40,21 +42,27 @@ decisions that are already settled.
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate decision list
+  stopgate decision list --all --project . --limit 10
   stopgate decision list --watch
   stopgate decision list --json | jq -r '.[].id'`,
+		PreRunE: func(*cobra.Command, []string) error { return n.check(cmd) },
 	}, "include settled decisions", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
-		decisions, err := p.decisions(ctx, all)
+		decisions, err := p.decisions(ctx, n.filter(), all)
 		return decisionList(decisions, time.Now), err
 	})
+	n.flags(cmd, "decisions that were asked for", 0, "with --all, include at most this many settled ones")
+	return cmd
 }
 
 // decisions are those that are open, and with all those that are settled.
-func (p *Plane) decisions(ctx context.Context, all bool) ([]daemonapi.Decision, error) {
-	open, err := p.Decisions(ctx, false)
+func (p *Plane) decisions(ctx context.Context, f daemonapi.Filter, all bool) ([]daemonapi.Decision, error) {
+	settledFilter := f
+	f.Limit = 0
+	open, err := p.SomeDecisions(ctx, false, f)
 	if err != nil || !all {
 		return append([]daemonapi.Decision{}, open...), err
 	}
-	settled, err := p.Decisions(ctx, true)
+	settled, err := p.SomeDecisions(ctx, true, settledFilter)
 	list := append([]daemonapi.Decision{}, open...)
 	for _, d := range settled {
 		if d.Resolved != nil {
@@ -264,7 +272,7 @@ func decisionIDs(options bool) cobra.CompletionFunc {
 		most = math.MaxInt
 	}
 	return completing(most, func(ctx context.Context, p *Plane, typed []string) (words []string) {
-		open, _ := p.decisions(ctx, false)
+		open, _ := p.Decisions(ctx, false)
 		for i := range open {
 			d := &open[i]
 			switch {

@@ -17,6 +17,7 @@ import (
 
 // The states of owners.
 const (
+	ownerQueued    = "queued" // until there is room in its group
 	ownerRunning   = "running"
 	ownerWaiting   = "waiting"
 	ownerDone      = "done"
@@ -26,11 +27,14 @@ const (
 )
 
 func ownerStates() []string {
-	return []string{ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld}
+	return []string{ownerQueued, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld}
 }
 
 // atEnd reports whether nothing moves the owner any more.
-func atEnd(o *daemonapi.Owner) bool { return o.Status != ownerRunning && o.Status != ownerWaiting }
+func atEnd(o *daemonapi.Owner) bool { return !underWay(o) && o.Status != ownerWaiting }
+
+// underWay reports whether the owner goes on by itself.
+func underWay(o *daemonapi.Owner) bool { return o.Status == ownerRunning || o.Status == ownerQueued }
 
 // shortID is enough of an id for people.
 func shortID(id string) string { return id[:min(len(id), 8)] }

@@ -80,6 +80,15 @@ func (s *ownerShow) Facts() (all []term.Fact) {
 		}
 		all = append(all, term.Fact{Text: text, At: at})
 	}
+	for _, c := range o.Children {
+		text := fmt.Sprintf("%s: %s %s", title(o), plain.Line(c.Name), c.Status)
+		if c.Reason != "" {
+			text += ": " + plain.Line(c.Reason)
+		}
+		if c.Status != "pending" {
+			all = append(all, term.Fact{Text: text, At: o.Updated})
+		}
+	}
 	if d := o.Decision; d != nil && d.Resolved == nil {
 		text := fmt.Sprintf("%s waits for a decision: %s; answer with: %s", title(o), plain.Line(d.Context), answerLine(d))
 		all = append(all, term.Fact{Text: text, At: d.Created})
@@ -97,6 +106,8 @@ func ownerState(o *daemonapi.Owner) string {
 		return "failed: " + plain.Line(o.Error)
 	case o.Status == ownerHeld:
 		return "held, because its record is damaged: " + plain.Line(o.Held)
+	case o.Status == ownerQueued && o.Reason != "":
+		return "queued, " + plain.Line(o.Reason)
 	case o.Status == ownerRunning && o.Step != "":
 		return "running, at " + plain.Line(o.Step)
 	case o.Status == ownerWaiting && o.Step != "" && o.Reason != "":
@@ -122,6 +133,7 @@ func (s *ownerShow) Lines(p term.Paint, width, height int) []string {
 	lines := []string{inState(p, o.Status, term.Cut(title(o)+": "+ownerState(o), width))}
 	lines = append(lines, p.Faint(term.Cut(s.about(now), width)))
 	lines = append(lines, s.steps(p, width, now)...)
+	lines = append(lines, s.children(p, width)...)
 	lines = append(lines, s.workspaces(p, width)...)
 	lines = append(lines, s.agent(p, width)...)
 	lines = append(lines, decisionLines(p, o.Decision, width)...)
@@ -146,6 +158,25 @@ func (s *ownerShow) about(now time.Time) string {
 		text += ", " + cost
 	}
 	return text
+}
+
+// children are the pipelines that a step runs, a line each.
+func (s *ownerShow) children(p term.Paint, width int) (lines []string) {
+	names := 0
+	for _, c := range s.owner.Children {
+		names = max(names, term.Cells(plain.Line(c.Name)))
+	}
+	names = min(names, max(8, width/2))
+	for _, c := range s.owner.Children {
+		text := fmt.Sprintf("  %s  %-8s  %s", term.Pad(plain.Line(c.Name), names), shortID(c.ID), c.Status)
+		for _, more := range []string{c.Item, c.Reason} {
+			if more != "" {
+				text += ", " + plain.Line(more)
+			}
+		}
+		lines = append(lines, inState(p, c.Status, term.Cut(text, width)))
+	}
+	return lines
 }
 
 // workspaces are a line each.

@@ -61,7 +61,7 @@ func TestChoose(t *testing.T) {
 	owners := func(states string) (all []daemonapi.Owner) {
 		for i, s := range states {
 			status := map[rune]string{'r': ownerRunning, 'w': ownerWaiting, 'd': ownerDone}[s]
-			all = append(all, daemonapi.Owner{ID: fmt.Sprint(i), Status: status})
+			all = append(all, daemonapi.Owner{ID: fmt.Sprint(i), Status: status, Created: time.Unix(int64(1000-i), 0)})
 		}
 		return all
 	}
@@ -70,18 +70,29 @@ func TestChoose(t *testing.T) {
 		all       bool
 		want      int
 		lastIsOld bool
+		more      bool
 	}{
-		{"", false, 0, false},
-		{strings.Repeat("d", 30), false, listLength, false},
-		{strings.Repeat("d", 30), true, 30, true},
-		{strings.Repeat("r", 30), false, 30, true},
-		{strings.Repeat("d", 30) + "w", false, listLength, true},
-		{strings.Repeat("r", 25) + "dd", false, 25, false},
+		{"", false, 0, false, false},
+		{strings.Repeat("d", 30), false, listLength, false, true},
+		{strings.Repeat("d", 20), false, listLength, true, false},
+		{strings.Repeat("d", 30), true, 30, true, false},
+		{strings.Repeat("r", 30), false, 30, true, false},
+		{strings.Repeat("d", 30) + "w", false, listLength, true, true},
+		{strings.Repeat("r", 25) + "dd", false, 25, false, true},
 	} {
-		kept := choose(owners(test.states), test.all)
+		ask := func(f daemonapi.Filter) (some []daemonapi.Owner, err error) {
+			for _, o := range owners(test.states) {
+				if (f.Limit == 0 || len(some) < f.Limit) && (f.Status == "" || slices.Contains(strings.Split(f.Status, ","), o.Status)) {
+					some = append(some, o)
+				}
+			}
+			return some, nil
+		}
+		kept, more, err := choose(ask, daemonapi.Filter{Limit: listLength}, "", test.all)
 		last := len(kept) > 0 && kept[len(kept)-1].ID == fmt.Sprint(len(test.states)-1)
-		if len(kept) != test.want || last != test.lastIsOld {
-			t.Errorf("%q: %d kept, the oldest: %t", test.states, len(kept), last)
+		sorted := slices.IsSortedFunc(kept, func(a, b daemonapi.Owner) int { return b.Created.Compare(a.Created) })
+		if len(kept) != test.want || last != test.lastIsOld || more != test.more || !sorted || err != nil {
+			t.Errorf("%q: %d kept, the oldest: %t, more: %t, %v", test.states, len(kept), last, more, err)
 		}
 	}
 }
@@ -166,7 +177,7 @@ func TestViewsFitTheScreen(t *testing.T) {
 		width, height := rapid.IntRange(20, 200).Draw(t, "width"), rapid.IntRange(5, 60).Draw(t, "height")
 		for _, seen := range []term.Glimpse{
 			show,
-			ownerList(owners, "", clock),
+			ownerList(owners, "", true, clock),
 			ownersShow{show},
 			decisionList(rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), clock),
 			agentList([]daemonapi.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", Client: true, USD: 1}}, clock),

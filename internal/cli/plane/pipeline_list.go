@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,28 +20,34 @@ const listLength = 20
 
 func newPipelineList() *cobra.Command {
 	var status string
-	cmd := lists(&cobra.Command{
+	var n narrow
+	var cmd *cobra.Command
+	cmd = lists(&cobra.Command{
 		Use:   "list",
 		Short: "List running and recent pipelines",
 		Long: fmt.Sprintf(`List the pipelines of all projects, newest first: all that have not ended, and recent ones up to
-a total of %d. STATUS is %s, %s, %s, %s, %s, or %s if its record is damaged.
+a total of %d, or of --limit. STATUS is %s, %s, %s, %s, %s, %s, or %s if its record is
+damaged.
 
-Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`, listLength, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld),
+Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`, listLength, ownerQueued, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld),
 		Example: `  stopgate pipeline list
   stopgate pipeline list --status waiting
+  stopgate pipeline list --project . --since 7d --limit 100
   stopgate pipeline list --watch
   stopgate pipeline list --all --json | jq -r '.[] | select(.status == "failed") | .id'`,
 		PreRunE: func(*cobra.Command, []string) error {
-			if status == "" {
-				return nil
+			if err := n.check(cmd); err != nil || status == "" {
+				return err
 			}
 			return oneOf("--status", status, ownerStates())
 		},
 	}, "list all pipelines", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
-		owners, err := p.Pipelines(ctx, daemonapi.Filter{Status: status})
-		return ownerList(choose(owners, all), status, time.Now), err
+		ask := func(f daemonapi.Filter) ([]daemonapi.Owner, error) { return p.Pipelines(ctx, f) }
+		owners, more, err := choose(ask, n.filter(), status, all)
+		return ownerList(owners, status, more, time.Now), err
 	})
 	cmd.Flags().StringVar(&status, "status", "", "list only pipelines with this status")
+	n.flags(cmd, "pipelines that started", listLength, "list at most this many, and all that have not ended")
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(ownerStates(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
@@ -77,38 +85,85 @@ func (p *Plane) listNothing() error {
 	return term.PrintJSON(p.out, []struct{}{})
 }
 
-// choose keeps those that are under way and the newest others.
-func choose(owners []daemonapi.Owner, all bool) []daemonapi.Owner {
-	kept := []daemonapi.Owner{}
-	live := 0
-	for i := range owners {
-		if !past(&owners[i]) {
-			live++
+// choose are the owners that have not ended and the newest others, up to the filter's limit; or all
+// of them. It reports whether there are more.
+func choose(ask func(daemonapi.Filter) ([]daemonapi.Owner, error), f daemonapi.Filter, status string, all bool) (owners []daemonapi.Owner, more bool, err error) {
+	room := f.Limit
+	f.Limit = 0
+	if all {
+		f.Status = status
+		owners, err = ask(f)
+		return owners, false, err
+	}
+
+	live, ended := statesOf(status)
+	owners = []daemonapi.Owner{}
+	if f.Status = live; live != "" {
+		if owners, err = ask(f); err != nil {
+			return nil, false, err
 		}
 	}
-	room := max(0, listLength-live)
-	for i := range owners {
-		if past(&owners[i]) && !all {
-			if room == 0 {
-				continue
-			}
-			room--
-		}
-		kept = append(kept, owners[i])
+	if ended == "" {
+		return owners, false, nil
 	}
-	return kept
+
+	room = max(0, room-len(owners))
+	f.Status, f.Limit = ended, room+1
+	others, err := ask(f)
+	if more = len(others) > room; more {
+		others = others[:room]
+	}
+	return newestFirst(others, owners), more, err
+}
+
+// statesOf are the states of owners that are listed in any case, and of the others, each separated
+// by commas: all states, or the one that was asked for.
+func statesOf(status string) (live, ended string) {
+	var lives, ends []string
+	for _, state := range ownerStates() {
+		switch {
+		case status != "" && status != state:
+		case past(&daemonapi.Owner{Status: state}):
+			ends = append(ends, state)
+		default:
+			lives = append(lives, state)
+		}
+	}
+	return strings.Join(lives, ","), strings.Join(ends, ",")
+}
+
+// newestFirst are all of both. One that ended between two looks is in both, and the later counts.
+func newestFirst(later, earlier []daemonapi.Owner) []daemonapi.Owner {
+	all := slices.Clone(later)
+	for _, o := range earlier {
+		if !slices.ContainsFunc(later, func(other daemonapi.Owner) bool { return other.ID == o.ID }) {
+			all = append(all, o)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b daemonapi.Owner) int {
+		if a.Created.IsZero() || b.Created.IsZero() { // of a damaged one nothing may be known: it comes first
+			return a.Created.Compare(b.Created)
+		}
+		return b.Created.Compare(a.Created)
+	})
+	return all
 }
 
 // past reports whether an owner is one that people need not see: one that is held they do.
 func past(o *daemonapi.Owner) bool { return atEnd(o) && o.Status != ownerHeld }
 
-// ownerList is pipelines at one moment; status is that of those that were asked for, else "".
-func ownerList(owners []daemonapi.Owner, status string, now func() time.Time) term.Glimpse {
+// ownerList is pipelines at one moment; status is that of those that were asked for, else "". There
+// may be more than are listed.
+func ownerList(owners []daemonapi.Owner, status string, more bool, now func() time.Time) term.Glimpse {
 	return term.List[daemonapi.Owner]{
 		All:  owners,
 		Fact: func(o *daemonapi.Owner) string { return title(o) + ": " + ownerState(o) },
 		Draw: func(p term.Paint, width, height int) []string {
-			return ownerLines(owners, status, now(), p, width, height)
+			lines := ownerLines(owners, status, now(), p, width, height)
+			if more {
+				lines = append(term.Fit(lines, height-1), p.Faint(term.Cut("there are more: stopgate pipeline list --all, or --limit", width)))
+			}
+			return lines
 		},
 	}
 }
@@ -144,7 +199,7 @@ func what(o *daemonapi.Owner) string {
 		return "decision " + shortID(o.Decision.ID) + ": " + plain.Line(o.Decision.Context)
 	case o.Status == ownerFailed:
 		return plain.Line(o.Error)
-	case o.Status == ownerCancelled:
+	case o.Status == ownerCancelled || o.Status == ownerQueued:
 		return plain.Line(o.Reason)
 	case o.Status == ownerHeld:
 		return "record damaged: " + plain.Line(o.Held)

@@ -113,7 +113,7 @@ func (s ownersShow) JSON() any {
 
 func (s ownersShow) Over() bool {
 	for _, one := range s {
-		if one.owner.Status == ownerRunning {
+		if underWay(&one.owner) {
 			return false
 		}
 	}

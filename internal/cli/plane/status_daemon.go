@@ -106,7 +106,7 @@ func (d *DaemonStatus) agents() string {
 // line is what the daemon has under way.
 func (d *DaemonStatus) line() string {
 	s := d.Status
-	live := func(c daemonapi.Counts) int { return c.Running + c.Waiting }
+	live := func(c daemonapi.Counts) int { return c.Running + c.Queued + c.Waiting }
 	var parts []string
 	for _, part := range []struct {
 		n    int

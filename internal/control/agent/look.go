@@ -16,19 +16,24 @@ type Screen struct {
 
 // Look looks at a client's screen. Nothing is typed.
 func (c Clients) Look(ctx context.Context, agent string) (Screen, error) {
-	at, err := c.terminal(agent)
-	if err != nil {
-		return Screen{}, err
-	}
-	panes, err := c.server().Panes(ctx, at.Session)
-	if err != nil {
-		return Screen{}, err
-	}
-	captured, err := panes[0].Capture(ctx) // the first is the client's; others are a person's
+	captured, err := c.Capture(ctx, agent)
 	if err != nil {
 		return Screen{}, err
 	}
 	return Screen{Kind: terminal.Recognise(captured), Text: lastLines(plain.Text(captured), 30)}, nil
+}
+
+// Capture is a client's whole screen, with the escape sequences that colour it.
+func (c Clients) Capture(ctx context.Context, agent string) (string, error) {
+	at, err := c.terminal(agent)
+	if err != nil {
+		return "", err
+	}
+	panes, err := c.server().Panes(ctx, at.Session)
+	if err != nil {
+		return "", err
+	}
+	return panes[0].Capture(ctx) // the first is the client's; others are a person's
 }
 
 func lastLines(text string, most int) string {

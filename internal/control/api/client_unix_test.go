@@ -40,9 +40,9 @@ func TestClientAndServerAgree(t *testing.T) {
 		"status":   {func() (any, error) { return value(c.Status(ctx)) }, p.Status(ctx), []string{"status"}},
 		"commands": {func() (any, error) { return value(c.Commands(ctx, "/a b&c")) }, []daemonapi.Command{}, []string{`commands "/a b&c"`}},
 		"start":    {func() (any, error) { return value(c.Start(ctx, start)) }, owner("pipeline", start.ID), []string{fmt.Sprintf("start %+v", start)}},
-		"some":     {func() (any, error) { return value(c.Pipelines(ctx, daemonapi.Filter{Status: "done"})) }, p.Owners(ctx)[2:], []string{"owners"}},
-		"none":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{Status: "done"})) }, []daemonapi.Owner{}, []string{"owners"}},
-		"runs":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{})) }, []daemonapi.Owner{run}, []string{"owners"}},
+		"some":     {func() (any, error) { return value(c.Pipelines(ctx, daemonapi.Filter{Status: "done"})) }, owners()[2:], []string{"owners Kind=pipeline Status=[done]"}},
+		"none":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{Status: "done"})) }, []daemonapi.Owner{}, []string{"owners Kind=run Status=[done]"}},
+		"runs":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{})) }, []daemonapi.Owner{run}, []string{"owners Kind=run"}},
 		"pipeline": {func() (any, error) { return value(c.Owner(ctx, "a")) }, owner("pipeline", "aa"), []string{`owner "a"`}},
 		"run":      {func() (any, error) { return value(c.Owner(ctx, "b")) }, run, []string{`owner "b"`, `owner "b"`}},
 		"cancel":   {func() (any, error) { return value(c.Cancel(ctx, "a", daemonapi.Cancel{ID: "1"})) }, owner("pipeline", "aa"), []string{`owner "a"`, `cancel "aa" {ID:1}`}},
@@ -53,10 +53,10 @@ func TestClientAndServerAgree(t *testing.T) {
 			owner("pipeline", "bb"),
 			[]string{`owner "b"`, `owner "b"`, `resume "bb" {ID:2 Message:go Vars:map[k:v]}`},
 		},
-		"agents":    {func() (any, error) { return value(c.Agents(ctx)) }, []daemonapi.Agent{agent}, []string{"agents"}},
+		"agents":    {func() (any, error) { return value(c.Agents(ctx)) }, []daemonapi.Agent{agent}, []string{"agents "}},
 		"agent":     {func() (any, error) { return value(c.Agent(ctx, "a1")) }, agent, []string{`agent "a1"`}},
-		"decisions": {func() (any, error) { return value(c.Decisions(ctx, false)) }, []daemonapi.Decision{*decision("d1")}, []string{"decisions false"}},
-		"settled":   {func() (any, error) { return value(c.Decisions(ctx, true)) }, []daemonapi.Decision{*decision("d1")}, []string{"decisions true"}},
+		"decisions": {func() (any, error) { return value(c.Decisions(ctx, false)) }, []daemonapi.Decision{*decision("d1")}, []string{"decisions "}},
+		"settled":   {func() (any, error) { return value(c.Decisions(ctx, true)) }, []daemonapi.Decision{*decision("d1")}, []string{"decisions Past=true"}},
 		"decision":  {func() (any, error) { return value(c.Decision(ctx, "d1")) }, *decision("d1"), []string{`decision "d1"`}},
 		"answer":    {func() (any, error) { return value(c.Answer(ctx, "d1", daemonapi.Answer{ID: "3", Option: "1"})) }, *decision("d1"), []string{`answer "d1" {ID:3 Option:1 Message: Answers:[]}`}},
 		"answers": {func() (any, error) {
@@ -350,7 +350,7 @@ func TestEvents(t *testing.T) {
 			break
 		}
 	}
-	if calls := p.took(); !slices.Equal(calls, []string{`events "aa" 41`}) {
+	if calls := p.took(); !slices.Equal(calls, []string{`events Owner=aa 41`}) {
 		t.Errorf("calls %q", calls)
 	}
 	// An event may be larger than any buffer.
@@ -427,7 +427,7 @@ func TestLastEventIDCounts(t *testing.T) {
 	p := &fakePlane{events: counting}
 	socket, _ := serve(t, p)
 	got := raw(t, socket, "GET /v1/events?after=3 HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 7\r\n\r\n", "id: 8\n")
-	if !strings.Contains(got, "text/event-stream") || !slices.Equal(p.took(), []string{`events "" 7`}) {
+	if !strings.Contains(got, "text/event-stream") || !slices.Equal(p.took(), []string{`events  7`}) {
 		t.Errorf("%s", got)
 	}
 }
@@ -526,4 +526,20 @@ type quickPlane struct{ fakePlane }
 
 func (*quickPlane) Signal(context.Context, string, journal.Position) (daemonapi.Signal, error) {
 	return daemonapi.Signal{}, nil
+}
+
+// The client reads lists to their ends, or as far as it wants them.
+func TestListsAreReadToTheirEnds(t *testing.T) {
+	for want, most := range map[int]int{1234: 0, 7: 7, 1000: 1000, 1: 1} {
+		p := &manyOwners{n: 1234}
+		socket, _ := serve(t, p)
+		owners, err := daemonapi.New(socket, "v1").Pipelines(t.Context(), daemonapi.Filter{Limit: most})
+		check(t, err)
+		if len(owners) != want || owners[want-1].ID != fmt.Sprintf("%04x", want-1) {
+			t.Errorf("%d of %d", len(owners), want)
+		}
+		if calls := p.took(); len(calls) > 4 {
+			t.Errorf("%d requests: %v", len(calls), calls)
+		}
+	}
 }

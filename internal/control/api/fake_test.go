@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -86,9 +88,9 @@ func owner(kind, id string) daemonapi.Owner {
 	later := when.Add(time.Second)
 	return daemonapi.Owner{
 		ID: id, Kind: kind, Name: "build", Command: "build it", Project: "/p", Cwd: "/p/q",
-		Vars: map[string]string{"x": "a\nb"}, Step: "one", Status: "waiting", Error: "é", Created: when, Updated: later,
+		Vars: map[string]string{"x": "a\nb"}, Step: "one", Status: "waiting", Error: "é", Created: when, Updated: later, Ended: &later, Duration: 1,
 		Steps:    []daemonapi.Visit{{Step: "one", Agent: "a1", Started: when, Finished: &later, Outcome: "failed", Error: "exit status 3"}},
-		Agent:    &daemonapi.Agent{ID: "a1", Name: "worker", Owner: id, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when, Client: true, Ready: true, Terminal: &daemonapi.Terminal{Socket: "/s", Session: "t"}, Transcript: "/t.jsonl", USD: 0.25, Tokens: 1 << 60},
+		Agent:    &daemonapi.Agent{ID: "a1", Name: "worker", Owner: id, Project: "/p", Ended: &later, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when, Client: true, Ready: true, Terminal: &daemonapi.Terminal{Socket: "/s", Session: "t"}, Transcript: "/t.jsonl", USD: 0.25, Tokens: 1 << 60},
 		Decision: decision("d1"),
 	}
 }
@@ -106,11 +108,29 @@ func decision(id string) *daemonapi.Decision {
 	}
 }
 
-func (p *fakePlane) Owners(context.Context) []daemonapi.Owner {
-	p.called("owners")
+// owners are those that it knows, the newest first.
+func owners() []daemonapi.Owner {
 	done := owner("pipeline", "cc")
 	done.Status, done.Name = "done", "test"
 	return []daemonapi.Owner{owner("pipeline", "aa"), owner("run", "bb"), done}
+}
+
+func (p *fakePlane) Owners(_ context.Context, q *Query) (Page[daemonapi.Owner], error) {
+	p.called("owners %s", asked(q))
+	some := slices.DeleteFunc(owners(), func(o daemonapi.Owner) bool { return !Is(q.Kind, o.Kind) || !q.Allows(o.Status) })
+	return PageOf(slices.Values(some), func(o daemonapi.Owner) Place { return Place{o.Created, o.ID} }, q), p.failWith
+}
+
+// asked is what a query asks for, without what every list has where nothing is said.
+func asked(q *Query) string {
+	zero, text := Query{Limit: defaultLimit}, []string{}
+	now, none := reflect.ValueOf(*q), reflect.ValueOf(zero)
+	for i := range now.NumField() {
+		if value := now.Field(i).Interface(); !reflect.DeepEqual(value, none.Field(i).Interface()) {
+			text = append(text, fmt.Sprintf("%s=%v", now.Type().Field(i).Name, value))
+		}
+	}
+	return strings.Join(text, " ")
 }
 
 func (p *fakePlane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
@@ -139,14 +159,27 @@ func (p *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Write
 	return p.log(ctx, to)
 }
 
-func (p *fakePlane) Agents(context.Context) []daemonapi.Agent {
-	p.called("agents")
-	return []daemonapi.Agent{*owner("run", "bb").Agent}
+func (p *fakePlane) Agents(_ context.Context, q *Query) (Page[daemonapi.Agent], error) {
+	p.called("agents %s", asked(q))
+	return Page[daemonapi.Agent]{Items: []daemonapi.Agent{*owner("run", "bb").Agent}}, p.failWith
 }
 
 func (p *fakePlane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
 	p.called("agent %q", id)
 	return *owner("run", "bb").Agent, p.failWith
+}
+
+func (p *fakePlane) Conversation(_ context.Context, agent string, r Range) (daemonapi.Conversation, error) {
+	p.called("conversation %q %+v", agent, r)
+	return daemonapi.Conversation{
+		Session: "s", From: 7, Next: 99, Size: 120,
+		Messages: []daemonapi.Message{{At: 7, Time: &when, Kind: "words", Text: "I am done.", Cut: true}},
+	}, p.failWith
+}
+
+func (p *fakePlane) Screen(_ context.Context, agent string, ansi bool) (daemonapi.Screen, error) {
+	p.called("screen %q %t", agent, ansi)
+	return daemonapi.Screen{Time: when, Text: "> \n", Kind: "dialog"}, p.failWith
 }
 
 func (p *fakePlane) Signal(_ context.Context, agent string, through journal.Position) (daemonapi.Signal, error) {
@@ -172,9 +205,9 @@ func (p *fakePlane) Kill(_ context.Context, agent string, k daemonapi.Kill) (dae
 	return *owner("run", "bb").Agent, p.failWith
 }
 
-func (p *fakePlane) Decisions(_ context.Context, settled bool) []daemonapi.Decision {
-	p.called("decisions %v", settled)
-	return []daemonapi.Decision{*decision("d1")}
+func (p *fakePlane) Decisions(_ context.Context, q *Query) (Page[daemonapi.Decision], error) {
+	p.called("decisions %s", asked(q))
+	return Page[daemonapi.Decision]{Items: []daemonapi.Decision{*decision("d1")}}, p.failWith
 }
 
 func (p *fakePlane) Decision(_ context.Context, id string) (daemonapi.Decision, error) {
@@ -187,8 +220,14 @@ func (p *fakePlane) Answer(_ context.Context, id string, a daemonapi.Answer) (da
 	return *decision(id), p.failWith
 }
 
-func (p *fakePlane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
-	p.called("events %q %d", owner, after)
+func (p *fakePlane) History(_ context.Context, q *Query, before uint64) (Page[daemonapi.Event], error) {
+	p.called("history %s %d", asked(q), before)
+	e := daemonapi.Event{Position: 40, Owner: "aa", Cause: "c", Time: when, Facts: []string{"step:failed"}, Data: []daemonapi.Fact{{Type: "step:failed", Data: map[string]any{"step": "one"}}}}
+	return Page[daemonapi.Event]{Items: []daemonapi.Event{e}, Next: Place{ID: "40"}}, p.failWith
+}
+
+func (p *fakePlane) Events(ctx context.Context, q *Query, after uint64) iter.Seq2[daemonapi.Event, error] {
+	p.called("events %s %d", asked(q), after)
 	if p.events == nil {
 		return func(func(daemonapi.Event, error) bool) { <-ctx.Done() }
 	}

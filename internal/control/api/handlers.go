@@ -1,10 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -93,18 +95,6 @@ func stop(p Plane, ctx context.Context, _ string, body daemonapi.Stop) (struct{}
 	return struct{}{}, p.Stop(ctx, body.Kill)
 }
 
-func listOf(kind string) handler {
-	return func(s *server, r *request) (any, error) {
-		owners := []daemonapi.Owner{}
-		for _, o := range s.plane.Owners(r.Context()) {
-			if o.Kind == kind && (r.query["status"] == "" || r.query["status"] == o.Status) {
-				owners = append(owners, o)
-			}
-		}
-		return owners, nil
-	}
-}
-
 func oneOf(kind string) handler {
 	return func(s *server, r *request) (any, error) { return s.owner(r, kind) }
 }
@@ -121,7 +111,24 @@ func (s *server) owner(r *request, kind string) (daemonapi.Owner, error) {
 	return owner, err
 }
 
-func (s *server) agents(r *request) (any, error) { return list(s.plane.Agents(r.Context())), nil }
+func (s *server) conversation(r *request) (any, error) {
+	after, before := r.query["after"], r.query["before"]
+	if after != "" && before != "" {
+		return nil, invalid("after and before exclude each other")
+	}
+	part := Range{Before: after == "", Limit: r.wanted().Limit}
+	part.At, _ = strconv.ParseInt(cmp.Or(after, before), 10, 64) // was checked; 0 where neither is given
+	if before != "" && part.At == 0 {
+		return nil, invalid("there is nothing before 0")
+	}
+	c, err := s.plane.Conversation(r.Context(), r.id, part)
+	c.Messages = list(c.Messages)
+	return c, err
+}
+
+func (s *server) screen(r *request) (any, error) {
+	return s.plane.Screen(r.Context(), r.id, r.query["ansi"] == "1")
+}
 
 func (s *server) signal(r *request) (any, error) {
 	return s.plane.Signal(r.Context(), r.id, r.through())
@@ -146,8 +153,4 @@ func (s *server) reply(r *request) (any, error) {
 	}
 	defer end()
 	return s.plane.Reply(r.Context(), r.id, r.query["ref"], r.through())
-}
-
-func (s *server) decisions(r *request) (any, error) {
-	return list(s.plane.Decisions(r.Context(), r.query["settled"] == "1")), nil
 }

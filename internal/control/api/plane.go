@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"math"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -18,7 +19,8 @@ type Plane interface {
 	Commands(ctx context.Context, project string) ([]daemonapi.Command, error)
 
 	Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error)
-	Owners(ctx context.Context) []daemonapi.Owner // without steps and variables, the newest first
+	// Owners are listed without steps and variables.
+	Owners(ctx context.Context, q *Query) (Page[daemonapi.Owner], error)
 	Owner(ctx context.Context, id string) (daemonapi.Owner, error)
 	Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error)
 	Resume(ctx context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error)
@@ -26,8 +28,13 @@ type Plane interface {
 	// or the context ends.
 	Log(ctx context.Context, id string, follow bool, to io.Writer) error
 
-	Agents(ctx context.Context) []daemonapi.Agent
+	// Agents are those that owners have now, with q.Past also those that they had.
+	Agents(ctx context.Context, q *Query) (Page[daemonapi.Agent], error)
 	Agent(ctx context.Context, id string) (daemonapi.Agent, error)
+	// Conversation is some of what an agent was told, said and did.
+	Conversation(ctx context.Context, agent string, r Range) (daemonapi.Conversation, error)
+	// Screen is what an agent's terminal shows, with ansi in colour.
+	Screen(ctx context.Context, agent string, ansi bool) (daemonapi.Screen, error)
 	// Signal answers after the journal was ingested through the position.
 	Signal(ctx context.Context, agent string, through journal.Position) (daemonapi.Signal, error)
 
@@ -37,13 +44,16 @@ type Plane interface {
 	Send(ctx context.Context, agent string, s daemonapi.Send) (daemonapi.Agent, error)
 	Kill(ctx context.Context, agent string, k daemonapi.Kill) (daemonapi.Agent, error)
 
-	Decisions(ctx context.Context, settled bool) []daemonapi.Decision
+	// Decisions are those that are open, with q.Past those that are settled.
+	Decisions(ctx context.Context, q *Query) (Page[daemonapi.Decision], error)
 	Decision(ctx context.Context, id string) (daemonapi.Decision, error)
 	Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error)
 
-	// Events are those after a position, of one owner or, with "", of all, until the
-	// context ends.
-	Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error]
+	// Events are those after a position, or Now, until the context ends.
+	Events(ctx context.Context, q *Query, after uint64) iter.Seq2[daemonapi.Event, error]
+	// History are the events before a position, the newest first. The next page is before the number
+	// that is the ID of its place.
+	History(ctx context.Context, q *Query, before uint64) (Page[daemonapi.Event], error)
 
 	Backup(ctx context.Context, path string) error
 	// Prune removes what has ended.
@@ -52,6 +62,16 @@ type Plane interface {
 	// says that not all of that did.
 	Stop(ctx context.Context, kill bool) error
 }
+
+// Range is a part of something that has places, such as bytes.
+type Range struct {
+	At     int64
+	Before bool // it ends there, instead of beginning there; 0 is for the end of all
+	Limit  int
+}
+
+// Now is the position after which there are only events that are still to come.
+const Now = math.MaxUint64
 
 // Error is a failure that the client is told of. Without a status it gets that of its
 // code.

@@ -82,10 +82,22 @@ var (
 	reference = which("is not a valid call id", isReference)
 	number    = which("is not a valid position", func(v string) bool { _, err := strconv.ParseUint(v, 10, 64); return err == nil })
 	oneOrZero = which("is neither 0 nor 1", func(v string) bool { return v == "0" || v == "1" })
-	status    = which("is not one of "+strings.Join(statuses, ", "), func(v string) bool { return slices.Contains(statuses, v) })
+	place     = which("is not a place", func(v string) bool { _, err := strconv.ParseUint(v, 10, 63); return err == nil })
+	factType  = which("is not the type of a fact", func(v string) bool { return v != "" && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz_:") == "" })
+
+	status      = oneAmong(statuses)
+	agentStatus = oneAmong(agentStatuses)
 )
 
-var statuses = []string{"running", "waiting", "done", "failed", "cancelled", "held"}
+// oneAmong is a check for one of some words.
+func oneAmong(words []string) func(value string) error {
+	return which("is not one of "+strings.Join(words, ", "), func(v string) bool { return slices.Contains(words, v) })
+}
+
+var (
+	statuses      = []string{"queued", "running", "waiting", "done", "failed", "cancelled", "held"}
+	agentStatuses = []string{"queued", "running", "parked", "waiting", "exited"}
+)
 
 // which is a check of a value, with what it says of one that is not so.
 func which(not string, is func(value string) bool) func(value string) error {
@@ -104,6 +116,13 @@ func isAbsolute(value string) bool {
 // isReference tells the name of something that an agent asks: it is a file's name too.
 func isReference(value string) bool {
 	return len(value) <= 128 && strings.Trim(strings.ToLower(value), "0123456789abcdefghijklmnopqrstuvwxyz_-") == ""
+}
+
+func numberOrNow(value string) error {
+	if value == "now" {
+		return nil
+	}
+	return number(value)
 }
 
 func position(value string) error {

@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
@@ -31,6 +33,17 @@ type Parameter struct {
 	check   func(value string) error
 }
 
+// eventParameters are those of both ways to read events.
+var eventParameters = []Parameter{
+	{"owner", "Only events of this pipeline or run.", ownerID},
+	{"type", "Only events with a fact of one of these types, separated by commas, such as step:failed.", several(factType)},
+	projectParam,
+	{"data", "1 to have the data of facts, and not only their types.", oneOrZero},
+}
+
+// linked is what the summary of a list says about its pages.
+const linked = " The header Link names the next page, with rel=\"next\", where there is one."
+
 // Routes are all there are.
 func Routes() []Route {
 	routes := []Route{
@@ -45,8 +58,27 @@ func Routes() []Route {
 	routes = append(routes, ownerRoutes("pipeline", "/v1/pipelines", "pipeline")...)
 	routes = append(routes, ownerRoutes("run", "/v1/runs", "agent that runs alone")...)
 	return append(routes,
-		Route{Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now.", Answer: []daemonapi.Agent{}, handle: (*server).agents},
+		Route{
+			Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now, the one that started last first." + linked, Answer: []daemonapi.Agent{}, handle: pages(Plane.Agents),
+			Query: paged(
+				Parameter{"all", "1 for those that they had before as well.", oneOrZero}, projectParam, nameParameter,
+				Parameter{"owner", "Only those of this pipeline or run.", ownerID},
+				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(agentStatuses, ", ") + ".", several(agentStatus)},
+			),
+		},
 		Route{Method: "GET", Path: "/v1/agents/{id}", Summary: "One agent.", Answer: daemonapi.Agent{}, handle: one(Plane.Agent)},
+		Route{
+			Method: "GET", Path: "/v1/agents/{id}/conversation", Summary: "Some of the conversation of an agent that is Claude Code, oldest first: the end of it, or what is after or before a place. Control characters and escape sequences are left out. There may be a few more messages than the limit, or fewer although there are more before them.", Answer: daemonapi.Conversation{}, handle: (*server).conversation,
+			Query: []Parameter{
+				{"after", "The place from which on to answer: next of an earlier answer.", place},
+				{"before", "The place before which to answer: from of an earlier answer.", place},
+				limitParameter,
+			},
+		},
+		Route{
+			Method: "GET", Path: "/v1/agents/{id}/screen", Summary: "What the terminal of a running agent that is Claude Code shows.", Answer: daemonapi.Screen{}, handle: (*server).screen,
+			Query: []Parameter{{"ansi", "1 for the escape sequences of colours.", oneOrZero}},
+		},
 		Route{
 			Method: "GET", Path: "/v1/agents/{id}/signal", Summary: "Whether an agent may stop because it has signalled.", Answer: daemonapi.Signal{}, handle: (*server).signal,
 			Query: []Parameter{{"journal", "A position in the journal, SEGMENT:OFFSET. The daemon reads the journal up to it before it answers.", position}},
@@ -61,15 +93,23 @@ func Routes() []Route {
 		Route{Method: "POST", Path: "/v1/agents/{id}/send", Summary: "Send a message to an agent.", Body: daemonapi.Send{}, Answer: daemonapi.Agent{}, handle: posted(inPath, checkSend, Plane.Send)},
 		Route{Method: "POST", Path: "/v1/agents/{id}/kill", Summary: "Kill an agent's process.", Body: daemonapi.Kill{}, Answer: daemonapi.Agent{}, handle: posted(inPath, checkKill, Plane.Kill)},
 		Route{
-			Method: "GET", Path: "/v1/decisions", Summary: "Open decisions, or settled ones.", Answer: []daemonapi.Decision{}, handle: (*server).decisions,
-			Query: []Parameter{{"settled", "1 for settled decisions.", oneOrZero}},
+			Method: "GET", Path: "/v1/decisions", Summary: "Open decisions, or settled ones, newest first." + linked, Answer: []daemonapi.Decision{}, handle: pages(Plane.Decisions),
+			Query: paged(
+				Parameter{"settled", "1 for settled decisions.", oneOrZero}, projectParam,
+				Parameter{"name", "Only those of pipelines and runs of this name.", isText},
+				Parameter{"owner", "Only those of this pipeline or run.", ownerID},
+			),
 		},
 		Route{Method: "GET", Path: "/v1/decisions/{id}", Summary: "One decision, by id or id prefix.", Answer: daemonapi.Decision{}, handle: one(Plane.Decision)},
 		Route{Method: "POST", Path: "/v1/decisions/{id}/answer", Summary: "Answer a decision.", Body: daemonapi.Answer{}, Answer: daemonapi.Decision{}, handle: posted(inPath, checkAnswer, Plane.Answer)},
 		Route{
 			Method: "GET", Path: "/v1/events", Summary: "Events as server-sent events whose ids are positions. The header Last-Event-ID overrides after. An event named error reports a failure and ends the stream.",
-			Query: []Parameter{{"after", "The position after which to start.", number}, {"owner", "Only events of this pipeline or run.", ownerID}},
+			Query: append([]Parameter{{"after", "The position after which to start, or now for events that are still to come.", numberOrNow}}, eventParameters...),
 			text:  "text/event-stream", stream: (*server).events,
+		},
+		Route{
+			Method: "GET", Path: "/v1/events/history", Summary: "Past events, newest first, without now. A page may have fewer than the limit, or none, although there are more." + linked, Answer: []daemonapi.Event{}, handle: (*server).history,
+			Query: append(slices.Clone(eventParameters), Parameter{"before", "The position before which to start; without it, with the newest event.", number}, sinceParameter, untilParameter, limitParameter),
 		},
 		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store to a file.", Body: daemonapi.Backup{}, Answer: daemonapi.Backup{}, handle: posted(inPath, checkBackup, backup)},
 		Route{Method: "POST", Path: "/v1/prune", Summary: "Remove pipelines and agent runs that have ended, with their logs and files, and trim the store.", Body: daemonapi.Prune{}, Answer: daemonapi.Pruned{}, handle: posted(inPath, checkPrune, prune)},
@@ -82,8 +122,11 @@ func Routes() []Route {
 func ownerRoutes(kind, path, what string) []Route {
 	return []Route{
 		{
-			Method: "GET", Path: path, Summary: "Every " + what + ", without steps and variables, newest first.", Answer: []daemonapi.Owner{}, handle: listOf(kind),
-			Query: []Parameter{{"status", "running, waiting, done, failed, cancelled or held.", status}},
+			Method: "GET", Path: path, Summary: "Every " + what + ", without steps and variables, newest first." + linked, Answer: []daemonapi.Owner{}, handle: pagesOf(kind, Plane.Owners),
+			Query: paged(
+				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(statuses, ", ") + ".", several(status)},
+				projectParam, nameParameter, Parameter{"command", "Only those that this command started.", isText},
+			),
 		},
 		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by id or id prefix.", Answer: daemonapi.Owner{}, handle: oneOf(kind)},
 		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: daemonapi.Cancel{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkCancel, Plane.Cancel)},

@@ -128,7 +128,7 @@ func (s *server) collect(ctx context.Context, r *request, after uint64, found ch
 			pass(s.serverSent(r, daemonapi.Event{}, panicked(trouble)))
 		}
 	}()
-	for e, err := range s.plane.Events(ctx, r.query["owner"], after) {
+	for e, err := range s.plane.Events(ctx, r.wanted(), after) {
 		if !pass(s.serverSent(r, e, err)) || err != nil {
 			return
 		}
@@ -144,6 +144,9 @@ func (r *request) after() (uint64, error) {
 			return 0, invalid("Last-Event-ID: %v", err)
 		}
 		text = last
+	}
+	if text == "now" {
+		return Now, nil
 	}
 	after, _ := strconv.ParseUint(text, 10, 64) // was checked
 	return after, nil

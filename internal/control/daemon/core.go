@@ -224,6 +224,9 @@ func appendEvent(ctx context.Context, s store.Store, event store.NewEvent) (stor
 // put is where the state changes.
 func (c *core) put(before, after *engine.Owner, facts []engine.Fact, position store.Position) {
 	after.Version = uint64(position)
+	if after.Born == 0 {
+		after.Born = after.Version
+	}
 	c.note(before, after, facts)
 	c.mu.Lock()
 	c.state.Put(after)
@@ -304,6 +307,9 @@ func fold(owner *engine.Owner, e store.Event) (*engine.Owner, error) {
 		return nil, fmt.Errorf("event %d on %s: %w", e.Position, e.Subject, err)
 	}
 	owner.Version = uint64(e.Position)
+	if owner.Born == 0 {
+		owner.Born = owner.Version
+	}
 	return owner, nil
 }
 

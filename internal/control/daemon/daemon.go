@@ -63,6 +63,8 @@ type Options struct {
 	// Look is what the terminal of an agent's client shows: trust, login, api_key,
 	// onboarding, dialog or nothing special, and its text. Without it nobody looks.
 	Look func(ctx context.Context, agent string) (screen, text string, err error)
+	// Capture is that terminal's whole screen, with escape sequences.
+	Capture func(ctx context.Context, agent string) (string, error)
 }
 
 // errands are how commands and agents are run.
@@ -97,6 +99,7 @@ func (o Options) complete() Options {
 			s, err := o.clients().Look(ctx, agent)
 			return s.Kind, s.Text, err
 		}
+		o.Capture = o.clients().Capture
 	}
 	if o.Workspaces == nil {
 		o.Workspaces = workspace.New(o.StateDir, o.Environ)

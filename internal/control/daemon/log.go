@@ -124,6 +124,11 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 			say(cmp.Or(was.Step, after.Step), "%s", text)
 		}
 	}
+	for _, fact := range facts {
+		if report, is := fact.(engine.ChildReported); is { // before what it leads to
+			say(was.Step, "%s", childReported(was, report))
+		}
+	}
 	for _, visit := range after.History {
 		old, known := sameVisit(was.History, visit)
 		if !known {
@@ -134,6 +139,11 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 		}
 		if visit.Outcome != "" && old.Outcome == "" {
 			say(visit.Step, "step %s%s", visit.Outcome, because(visit.Error))
+		}
+	}
+	for _, fact := range facts {
+		if text := childStarted(after, fact); text != "" {
+			say(after.Group.Step, "%s", text)
 		}
 	}
 	for _, e := range after.Effects {
@@ -171,6 +181,10 @@ func happened(was *engine.Owner, fact engine.Fact) string {
 		return "the agent was restarted, replacing " + f.Replaces
 	case engine.AgentExited:
 		return fmt.Sprintf("the agent exited with status %d", f.Code)
+	case engine.PipelineQueued:
+		return "queued in group " + f.Group
+	case engine.PipelineAdmitted:
+		return "there is room in group " + f.Group
 	case engine.PipelineResumed:
 		return "resumed by the user"
 	case engine.AgentReady:

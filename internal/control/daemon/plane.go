@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,14 +79,6 @@ const scarce = 1 << 20
 
 func alive(o *engine.Owner) bool { return o.Agent != nil && !o.Agent.Exited && !o.Terminal() }
 
-func (p *plane) Owners(context.Context) []daemonapi.Owner {
-	views := []daemonapi.Owner{}
-	for _, o := range append(p.core.unknown(), p.core.owners()...) {
-		views = append(views, p.ownerView(o, false))
-	}
-	return views
-}
-
 func (p *plane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
 	o, err := p.resolve(id)
 	if err != nil {
@@ -101,6 +92,12 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	view := ownerView(o, whole)
 	if view.Held = p.core.heldFor(o.ID); view.Held != "" {
 		view.Status = "held"
+	}
+	if o.Status == engine.Queued {
+		p.core.look(func(s *engine.State) {
+			view.WaitsFor = &daemonapi.Room{Group: o.Turn.Group, Limit: o.Turn.Limit, Inside: s.Inside(o)}
+		})
+		view.Reason = view.WaitsFor.String()
 	}
 	if view.Agent != nil {
 		*view.Agent = p.around(*view.Agent, whole)
@@ -158,16 +155,6 @@ func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) e
 		defer p.growth.follow()()
 	}
 	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.news.rung, p.growth.news.rung, to)
-}
-
-func (p *plane) Agents(context.Context) []daemonapi.Agent {
-	views := []daemonapi.Agent{}
-	for _, o := range p.core.owners() {
-		if o.Agent != nil {
-			views = append(views, p.around(agentView(o), false))
-		}
-	}
-	return views
 }
 
 func (p *plane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
@@ -230,21 +217,6 @@ func (p *plane) Signal(ctx context.Context, agent string, through journal.Positi
 	return answer, nil
 }
 
-func (p *plane) Decisions(_ context.Context, settled bool) []daemonapi.Decision {
-	views := []daemonapi.Decision{}
-	for _, o := range p.core.owners() {
-		if o.Decision != nil && !settled {
-			views = append(views, decisionView(o, *o.Decision))
-		}
-		if settled {
-			for _, d := range slices.Backward(o.Settled) {
-				views = append(views, decisionView(o, d))
-			}
-		}
-	}
-	return views
-}
-
 func (p *plane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
 	o, d, err := p.decision(id)
 	if err != nil {
@@ -278,29 +250,6 @@ func (p *plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daem
 		return daemonapi.Decision{}, err
 	}
 	return p.Decision(ctx, d.ID)
-}
-
-func (p *plane) Events(ctx context.Context, owner string, after uint64) iter.Seq2[daemonapi.Event, error] {
-	return func(yield func(daemonapi.Event, error) bool) {
-		for e, err := range p.core.store.Watch(ctx, "", store.Position(after)) {
-			if err != nil {
-				yield(daemonapi.Event{}, asFailure(err))
-				return
-			}
-			id, ours := ownerOf(e.Subject)
-			if !ours || owner != "" && owner != id {
-				continue
-			}
-			step, err := engine.DecodeStep(e.Data)
-			if err != nil {
-				yield(daemonapi.Event{}, asFailure(err))
-				return
-			}
-			if !yield(eventView(uint64(e.Position), step, p.core.reached(ctx, id, e.Position)), nil) {
-				return
-			}
-		}
-	}
 }
 
 // backuper is a store that can be copied while it is in use.
@@ -365,6 +314,7 @@ func (p *plane) do(ctx context.Context, owner string, in engine.Input) (daemonap
 	if err != nil {
 		return daemonapi.Owner{}, asFailure(err)
 	}
+	p.core.parentsHear(ctx, o)
 	return p.ownerView(o, true), nil
 }
 

@@ -26,7 +26,7 @@ func TestWhereAConversationIs(t *testing.T) {
 			}
 			return filepath.Join(a.dir, "projects", name)
 		}
-		if got := p.Agents(t.Context())[0].Transcript; got != place(listed) {
+		if got := agentsNow(t, p)[0].Transcript; got != place(listed) {
 			t.Errorf("in a list: %q", got)
 		}
 		if got, err := p.Agent(t.Context(), agent); err != nil || got.Transcript != place(shown) {
@@ -71,7 +71,7 @@ func TestAmbiguousPrefixesAreListed(t *testing.T) {
 		!strings.HasPrefix(e.Hint, "  "+newID(0)+"  pipeline work, running\n") || strings.Count(e.Hint, "\n") != 20 {
 		t.Errorf("%s: %s\n%s", e.Code, e.Error(), e.Hint)
 	}
-	agents := p.Agents(t.Context())
+	agents := agentsNow(t, p)
 	first := map[string]int{}
 	for _, a := range agents {
 		first[a.ID[:1]]++

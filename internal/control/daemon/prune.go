@@ -27,19 +27,25 @@ import (
 type finished struct {
 	*engine.Owner
 	effect.Usage
-	why string // it goes by its age or by its size
+	why    string          // it goes by its age or by its size
+	family []*engine.Owner // the pipelines that its steps ran, and theirs: they go with it
 }
 
 // finished are those that have ended, the oldest first. Those that are held are not among them.
 func (d *daemon) finished() ([]finished, error) {
 	var all []finished
 	agents := map[string]string{}
+	families := d.families()
 	for _, o := range d.core.owners() {
 		for _, visit := range o.History {
 			agents[visit.AgentID] = o.ID
 		}
-		if o.Terminal() && len(o.Effects) == 0 && d.core.heldFor(o.ID) == "" {
-			all = append(all, finished{Owner: o})
+		if o.Parent != nil && d.core.known(o.Parent.ID) != nil {
+			continue
+		}
+		f := finished{Owner: o, family: families.of(o.ID)}
+		if d.over(o) && !slices.ContainsFunc(f.family, func(o *engine.Owner) bool { return !d.over(o) }) {
+			all = append(all, f)
 		}
 	}
 	slices.SortFunc(all, func(a, b finished) int { return a.Updated.Compare(b.Updated) })
@@ -47,13 +53,42 @@ func (d *daemon) finished() ([]finished, error) {
 
 	used, err := d.errands().Usage(agents)
 	for i := range all {
-		all[i].Usage = used[all[i].ID]
-		if info, gone := os.Lstat(logPath(d.StateDir, all[i].ID)); gone == nil {
-			all[i].Files++
-			all[i].Bytes += disk.Used(info)
+		for _, o := range append(slices.Clone(all[i].family), all[i].Owner) {
+			all[i].Files += used[o.ID].Files
+			all[i].Bytes += used[o.ID].Bytes
+			if info, gone := os.Lstat(logPath(d.StateDir, o.ID)); gone == nil {
+				all[i].Files++
+				all[i].Bytes += disk.Used(info)
+			}
 		}
 	}
 	return all, err
+}
+
+// over reports whether an owner has ended, and nothing is to be done for it.
+func (d *daemon) over(o *engine.Owner) bool {
+	return o.Terminal() && len(o.Effects) == 0 && d.core.heldFor(o.ID) == ""
+}
+
+// families are the children of owners, by the parent's id.
+type families map[string][]*engine.Owner
+
+func (d *daemon) families() families {
+	all := families{}
+	for _, o := range d.core.owners() {
+		if o.Parent != nil {
+			all[o.Parent.ID] = append(all[o.Parent.ID], o)
+		}
+	}
+	return all
+}
+
+// of are the children of an owner, and theirs.
+func (f families) of(id string) (all []*engine.Owner) {
+	for _, child := range f[id] {
+		all = append(append(all, child), f.of(child.ID)...)
+	}
+	return all
 }
 
 // chosen are those that go: what ended before a moment, and then the oldest until the rest takes
@@ -151,6 +186,11 @@ func (d *daemon) remove(ctx context.Context, gone []finished, by string, report 
 	for i, f := range gone {
 		all.Go(func() error {
 			errs[i] = d.forgetOne(ctx, f.Owner, by)
+			for _, child := range f.family { // those that stay go by themselves, as they have no parent then
+				if errs[i] == nil {
+					errs[i] = d.forgetOne(ctx, child, by)
+				}
+			}
 			return nil // the others are to go as well
 		})
 	}

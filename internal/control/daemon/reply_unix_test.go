@@ -471,7 +471,7 @@ func TestViewsOfClients(t *testing.T) {
 	agents, err := a.Agents(t.Context())
 	check(t, err)
 	want := daemonapi.Agent{
-		ID: a.agent, Name: "coder", Owner: anID, Step: "do", Session: a.agent, OnStop: "signal", Status: "running",
+		ID: a.agent, Name: "coder", Owner: anID, Project: "/p", Step: "do", Session: a.agent, OnStop: "signal", Status: "running",
 		Client: true, Ready: true, Transcript: "/t/x.jsonl",
 		Terminal: &daemonapi.Terminal{Socket: a.opts.StateDir + "/tmux.sock", Session: "stopgate-coder-" + a.agent[:8]},
 	}

@@ -32,6 +32,7 @@ type daemon struct {
 	worker *effect.Worker
 	people effect.Notifier
 	starts *starts
+	groups *admission
 	spent  *spending
 	logs   *logs
 	config *globalConfig
@@ -166,7 +167,7 @@ func (d *daemon) attach() {
 	d.timers = newTimers(d.core)
 	d.people = d.notifier()
 	d.worker = effect.New(effect.Options{
-		Shells: d.Shells, Agents: d.Agents, Notifier: d.people, Workspaces: d.Workspaces, Now: d.Now,
+		Shells: d.Shells, Agents: d.Agents, Notifier: d.people, Workspaces: d.Workspaces, Children: children{d.core}, Now: d.Now,
 		Report:    d.report,
 		MaxAgents: func() int { return d.config.now().Lifecycle.MaxAgents },
 		Trouble: func(owner string, err error) {
@@ -177,6 +178,7 @@ func (d *daemon) attach() {
 		},
 	})
 	d.starts = newStarts(d.core, d.Look, d.configDir)
+	d.groups = newAdmission(d.core)
 	d.core.changed, d.core.held = d.changed, d.tellHeld
 	for subject, why := range d.core.heldOwners() {
 		d.tellHeld(subject, why)
@@ -225,6 +227,7 @@ func (d *daemon) changed(before, after *engine.Owner) {
 	d.worker.Wake(after)
 	d.starts.changed(after)
 	d.spent.changed(before, after)
+	d.groups.changed(before, after)
 	if d.core.due() {
 		nudge(d.full)
 	}
@@ -262,6 +265,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	all.Go(func() { d.ingest.follow(reading) })
 	all.Go(func() { d.timers.run(ctx) })
 	all.Go(func() { d.spent.run(ctx) })
+	all.Go(func() { d.groups.run(ctx) })
 	defer d.starts.end()
 	all.Go(func() { d.keepHouse(ctx) })
 	handler := api.New(p, d.Version)

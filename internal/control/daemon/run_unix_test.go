@@ -563,7 +563,7 @@ func TestDecisionsThatAreSettled(t *testing.T) {
 	agent := working(t, p.core, anID)
 	do(t, p.core, anID, engine.Input{ID: "1", What: engine.AgentSignal{AgentID: agent, Signal: engine.Signal{Kind: engine.SignalEscalate, Message: "help"}}})
 	do(t, p.core, anID, engine.Input{ID: "2", What: engine.AgentSignal{AgentID: agent, Signal: engine.Signal{Kind: engine.SignalEscalate, Message: "more help"}}})
-	open, settled := p.Decisions(t.Context(), false), p.Decisions(t.Context(), true)
+	open, settled := decisionsNow(t, p, false), decisionsNow(t, p, true)
 	if len(open) != 1 || open[0].Resolved != nil || len(settled) != 1 || settled[0].Resolved == nil || settled[0].ID == open[0].ID {
 		t.Errorf("open: %+v\nsettled: %+v", open, settled)
 	}

@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
@@ -46,18 +48,38 @@ func (s shelf) placed(w runbook.Workspace, cwd string, pinned []tree) (from stri
 	}
 }
 
-// pinAgentDir is an agent's directory, or its approved copy. The directory is seen from those of the
+// pinAgentDirs are the directories of agents, or their approved copies. They are seen from those of the
 // steps, which differ: where one does, only what does not depend on it is known.
-func (s shelf) pinAgentDir(plan runbook.Plan, agent runbook.Agent, base, cwd string, pinned []tree) string {
-	w := plan.Pipeline.Workspace
-	if agent.Workspace.Kind != "" {
-		w, base = agent.Workspace, s.seen(s.root, plan.Pipeline.Cwd, cwd)
+func (s shelf) pinAgentDirs(plan runbook.Plan, cwd string, pinned []tree) map[string]string {
+	dirs := map[string]string{}
+	for name, agent := range plan.Agents {
+		w := plan.Pipeline.Workspace
+		if agent.Workspace.Kind != "" {
+			w = agent.Workspace
+		}
+		_, pinDir := s.placed(w, cwd, pinned)
+		dirs[name] = pinDir(agent.Cwd, s.seen(s.agentBase(plan, agent, cwd, pinned), agent.Cwd, cwd))
 	}
-	for _, step := range plan.Pipeline.Steps {
-		if step.Run.Agent == agent.Name && step.Cwd != "" {
-			base = ""
+	return dirs
+}
+
+// agentBase is from where an agent's directory is seen, or "" where its steps differ in that.
+func (s shelf) agentBase(plan runbook.Plan, agent runbook.Agent, cwd string, pinned []tree) string {
+	base := ""
+	for i, p := range append([]runbook.Pipeline{plan.Pipeline}, slices.Collect(maps.Values(plan.Pipelines))...) {
+		from, _ := s.placed(p.Workspace, cwd, pinned)
+		if agent.Workspace.Kind != "" {
+			from = s.root
+		}
+		seen := s.seen(from, p.Cwd, cwd)
+		for _, step := range p.Steps {
+			if step.Run.Agent == agent.Name && (step.Cwd != "" || base != "" && base != seen || i > 0 && p.Workspace.Kind == "") {
+				return ""
+			}
+			if step.Run.Agent == agent.Name {
+				base = seen
+			}
 		}
 	}
-	_, pinDir := s.placed(w, cwd, pinned)
-	return pinDir(agent.Cwd, s.seen(base, agent.Cwd, cwd))
+	return base
 }

@@ -51,7 +51,7 @@ func runs(r runbook.Run) string {
 // for.
 func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	if o := p.core.owner(s.ID); o != nil {
-		return ownerView(o, true), nil
+		return p.ownerView(o, true), nil
 	}
 	shelf, err := p.shelf(s.Project)
 	if err != nil {
@@ -229,24 +229,20 @@ func (s shelf) pin(plan runbook.Plan, cwd string) runbook.Plan {
 		}
 		return script
 	}
-	from, pinDir := s.placed(plan.Pipeline.Workspace, cwd, pinned)
-	base := s.seen(from, plan.Pipeline.Cwd, cwd)
-	plan.Pipeline.Cwd = pinDir(plan.Pipeline.Cwd, base)
-	steps := make([]runbook.Step, len(plan.Pipeline.Steps))
-	for i, step := range plan.Pipeline.Steps {
-		step.Run.Shell = pin(step.Run.Shell)
-		step.Cwd = pinDir(step.Cwd, s.seen(base, step.Cwd, cwd))
-		steps[i] = step
+	agentDirs := s.pinAgentDirs(plan, cwd, pinned) // as seen from the directories that the plan has now
+	plan.Pipelines = maps.Clone(plan.Pipelines)
+	for name, p := range plan.Pipelines {
+		in := plan.Pipeline.Workspace // it works there, unless it has its own
+		if p.Workspace.Kind != "" {
+			in = p.Workspace
+		}
+		plan.Pipelines[name] = s.pinPipeline(p, in, cwd, pinned, pin)
 	}
-	plan.Pipeline.Steps = steps
-	plan.Pipeline.Locals = maps.Clone(plan.Pipeline.Locals)
-	for name, text := range plan.Pipeline.Locals {
-		plan.Pipeline.Locals[name] = pinText(text, pin)
-	}
+	plan.Pipeline = s.pinPipeline(plan.Pipeline, plan.Pipeline.Workspace, cwd, pinned, pin)
 	plan.Agents = maps.Clone(plan.Agents)
 	for name, agent := range plan.Agents {
 		agent.Run = pin(agent.Run)
-		agent.Cwd = s.pinAgentDir(plan, agent, base, cwd, pinned)
+		agent.Cwd = agentDirs[name]
 		for _, action := range []*runbook.Action{&agent.OnIdle, &agent.OnDead, &agent.OnPrompt} {
 			action.Run = pin(action.Run)
 		}
@@ -259,6 +255,23 @@ func (s shelf) pin(plan runbook.Plan, cwd string) runbook.Plan {
 		plan.Agents[name] = agent
 	}
 	return plan
+}
+
+// pinPipeline pins what a pipeline says that works in a workspace, or in none.
+func (s shelf) pinPipeline(p runbook.Pipeline, in runbook.Workspace, cwd string, pinned []tree, pin func(string) string) runbook.Pipeline {
+	from, pinDir := s.placed(in, cwd, pinned)
+	base := s.seen(from, p.Cwd, cwd)
+	p.Cwd = pinDir(p.Cwd, base)
+	p.Steps = slices.Clone(p.Steps)
+	for i, step := range p.Steps {
+		p.Steps[i].Run.Shell = pin(step.Run.Shell)
+		p.Steps[i].Cwd = pinDir(step.Cwd, s.seen(base, step.Cwd, cwd))
+	}
+	p.Locals = maps.Clone(p.Locals)
+	for name, text := range p.Locals {
+		p.Locals[name] = pinText(text, pin)
+	}
+	return p
 }
 
 // pinText pins a text that stands between double quotes in the end.

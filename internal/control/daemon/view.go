@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
@@ -19,7 +18,7 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 		Worked: o.Ran.Seconds(), USD: o.Cost().USD, Tokens: o.Cost().Tokens,
 	}
 	if !o.Ended.IsZero() {
-		view.Ended = &o.Ended
+		view.Ended, view.Duration = &o.Ended, o.Ended.Sub(o.Created).Seconds()
 	}
 	if o.Agent != nil {
 		agent := agentView(o)
@@ -32,6 +31,12 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	for _, name := range slices.Sorted(maps.Keys(o.Workspaces)) {
 		view.Workspaces = append(view.Workspaces, *workspaceView(o, name, o.Workspaces[name]))
 	}
+	if o.Parent != nil {
+		view.Parent = o.Parent.ID
+	}
+	if o.Group != nil {
+		view.Children = childViews(o.Group)
+	}
 	if whole {
 		view.Vars = o.Vars
 		for i, v := range o.History {
@@ -43,10 +48,21 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 
 // status is one word for how far an owner is: at its end, that is the step's name.
 func status(o *engine.Owner) string {
-	if o.Terminal() {
+	switch {
+	case o.Terminal():
 		return o.Step
+	case o.Waits():
+		return string(engine.Waiting)
 	}
 	return string(o.Status)
+}
+
+// childViews are the pipelines that a step runs, as others see them.
+func childViews(g *engine.Group) (views []daemonapi.Child) {
+	for _, c := range g.Children {
+		views = append(views, daemonapi.Child{Name: c.Name, Step: g.Step, ID: c.ID, Item: c.Item, Status: string(c.State), Reason: c.Why})
+	}
+	return views
 }
 
 // whyThere is why an owner is where it is, where that needs a reason.
@@ -54,6 +70,8 @@ func whyThere(o *engine.Owner) string {
 	switch {
 	case o.Decision != nil:
 		return o.Decision.Reason
+	case o.Waits():
+		return o.WaitingFor()
 	case o.Step == runbook.EndCancelled:
 		return o.Cancelled
 	}
@@ -85,7 +103,7 @@ func visitView(o *engine.Owner, v engine.Visit, last bool) daemonapi.Visit {
 func anyAgent(o *engine.Owner, step, name, id string) daemonapi.Agent {
 	planned, spent := o.Plan.Agents[name], o.Spent[id]
 	return daemonapi.Agent{
-		ID: id, Name: name, Owner: o.ID, Step: step, Client: planned.Client,
+		ID: id, Name: name, Owner: o.ID, Project: o.Project, Step: step, Client: planned.Client,
 		OnStop: string(planned.StopAction(o.Kind == engine.AgentRun)),
 		USD:    spent.USD, Tokens: spent.Tokens,
 	}
@@ -123,6 +141,9 @@ func pastView(o *engine.Owner, v engine.Visit) daemonapi.Agent {
 	}
 	view := anyAgent(o, v.Step, name, v.AgentID)
 	view.Session, view.Status, view.Started = cmp.Or(v.Session, v.AgentID), "exited", v.Started
+	if !v.Finished.IsZero() {
+		view.Ended = &v.Finished
+	}
 	return view
 }
 
@@ -157,21 +178,9 @@ func count(c *daemonapi.Counts, o *engine.Owner) {
 		c.Cancelled++
 	case string(engine.Waiting):
 		c.Waiting++
+	case string(engine.Queued):
+		c.Queued++
 	default:
 		c.Running++
 	}
-}
-
-// eventView is a step as others see it. The owner is there when it is as the step left
-// it.
-func eventView(position uint64, step engine.Step, now *engine.Owner) daemonapi.Event {
-	view := daemonapi.Event{Position: position, Owner: step.Owner, Cause: step.Cause, Time: step.Time.UTC().Truncate(time.Millisecond)}
-	for _, fact := range step.Facts {
-		view.Facts = append(view.Facts, fact.EventType())
-	}
-	if now != nil && now.Version == position {
-		owner := ownerView(now, true)
-		view.Now = &owner
-	}
-	return view
 }

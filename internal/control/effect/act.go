@@ -197,6 +197,8 @@ func (t *task) act() error {
 		return t.makeWorkspace()
 	case engine.RemoveWorkspace:
 		return t.removeWorkspace()
+	case engine.StartChild, engine.CancelChild, engine.ReportToParent:
+		return t.relate()
 	}
 	return &errand.Failure{Why: fmt.Sprintf("unknown effect kind %q", e.Kind)}
 }

@@ -49,6 +49,16 @@ type Workspaces interface {
 	Remove(ctx context.Context, t engine.WorkspaceTask) (engine.WorkspaceRemoved, error)
 }
 
+// Children are the pipelines that steps of others run. Each call may be repeated.
+type Children interface {
+	// Start starts a child of an owner, unless it was started before. An *errand.Failure is for good.
+	Start(ctx context.Context, parent *engine.Owner, id string) error
+	// Cancel cancels a child. An *errand.Failure says that it cannot be.
+	Cancel(ctx context.Context, id, key, why string) error
+	// Report tells the parent of an owner how far that is.
+	Report(ctx context.Context, child *engine.Owner, key string) error
+}
+
 // Lost is something of which nobody knows, nor will, whether it was done.
 type Lost struct{ Why string }
 

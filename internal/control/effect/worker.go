@@ -19,6 +19,8 @@ type Options struct {
 	Notifier Notifier
 	// Workspaces may be nil where no runbook has any.
 	Workspaces Workspaces
+	// Children may be nil where no runbook has any.
+	Children Children
 	// Report hands an input, complete with id and time, to its owner, and returns when
 	// it is durable. A *engine.Refusal is for good: an effect whose start is refused is
 	// not carried out. After another error it is called again, with the same input. It

@@ -65,6 +65,9 @@ func (d *draft) skips(step runbook.Step) bool {
 // begin starts what a step runs: for the first time, or for another attempt.
 func (d *draft) begin(step runbook.Step, how opening, attempt int) {
 	switch {
+	case step.Group():
+		d.enterGroup(step, attempt)
+		return
 	case step.Approval != nil:
 		d.enterApproval(step, attempt)
 		return
@@ -97,7 +100,7 @@ func (d *draft) followDone(step runbook.Step) {
 func (d *draft) fail(why string) {
 	step := d.current()
 	why = clip(why, maxWords)
-	if d.retries(step, why) {
+	if d.awaitChildren(Leaving{Why: why}) || d.retries(step, why) {
 		return
 	}
 	d.leaveAs(StepFailed{step.Name, why}, d.expand(d.agentPlan().Notify.OnFail, why))
@@ -155,6 +158,9 @@ func (d *draft) leave() {
 	}
 	if d.Agent != nil {
 		d.endAgent()
+	}
+	if d.grouped() {
+		d.cancelChildren()
 	}
 }
 

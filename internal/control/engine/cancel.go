@@ -15,16 +15,29 @@ func (d *draft) cancel(why string) {
 	if d.Terminal() || d.Cancelling {
 		return
 	}
+	if d.Status == Queued {
+		d.fact(PipelineCancelling{clip(why, maxWords)})
+		d.leaveQueue(runbook.EndCancelled)
+		return
+	}
 	d.overtake("cancelled")
 	d.giveUp(why)
 }
 
 // giveUp leaves the current step for on_cancel. Where that has been tried, it is the end.
 func (d *draft) giveUp(why string) {
-	step, again := d.current(), d.Cancelling
+	again := d.Cancelling
 	if !again {
 		d.fact(PipelineCancelling{clip(why, maxWords)})
 	}
+	if !d.awaitChildren(Leaving{Cancel: true}) {
+		d.abandon(again)
+	}
+}
+
+// abandon leaves the current step of an owner that is cancelled.
+func (d *draft) abandon(again bool) {
+	step := d.current()
 	d.leave()
 	d.leaveOwn(step, StepCancelled{})
 	d.fact(StepCancelled{step.Name})
@@ -63,6 +76,8 @@ func (d *draft) resume(r Resume) error {
 	case d.Status == Waiting:
 		d.fact(PipelineResumed{Vars: vars})
 		return d.answer(Answer{Decision: d.Decision.ID, Option: d.Decision.recommended(), Message: r.Message})
+	case d.Parent != nil && d.Terminal():
+		return &Refusal{"conflict", fmt.Sprintf("it is part of %s: resume that one", d.Parent.ID)}
 	case d.Step != runbook.EndFailed:
 		return &Refusal{"conflict", fmt.Sprintf("only a failed or waiting run can be resumed; this one is %s", d.where())}
 	}
@@ -78,13 +93,10 @@ func (d *draft) resume(r Resume) error {
 		how.session = d.lastSession(step.Name)
 	}
 	d.fact(PipelineResumed{step.Name, vars})
-	if step.Name == d.Plan.Pipeline.Finally { // all else was done
-		d.fact(PipelineEnding{runbook.EndDone})
-	}
 	if d.Kind == AgentRun {
 		d.fact(AgentRunStatusChanged{Status: runRunning})
 	}
-	d.enter(step.Name, how)
+	d.queueOr(step.Name, how)
 	return nil
 }
 
@@ -113,6 +125,9 @@ func (d *draft) conversation(agent string) string {
 func (d *draft) where() string {
 	if d.Terminal() {
 		return d.Step
+	}
+	if d.Status == Queued {
+		return string(Queued)
 	}
 	return fmt.Sprintf("%s at step %q", d.Status, d.Step)
 }

@@ -154,6 +154,7 @@ var factTypes = byName(
 	Created{Kind: Pipeline}, Created{Kind: AgentRun}, OwnerDeleted{},
 	StepStarted{}, StepCompleted{}, StepFailed{}, StepCancelled{}, StepWaiting{}, StepRetrying{}, StepSkipped{}, FailuresOverruled{},
 	PipelineAdvanced{}, PipelineCancelling{}, PipelineEnding{}, PipelineResumed{}, AgentRunStatusChanged{},
+	PipelineQueued{}, PipelineAdmitted{},
 	AgentSignal{}, AgentIdle{}, AgentStop{}, AgentError{}, AgentRested{}, AgentWorking{}, AgentSession{},
 	AgentPrompt{}, AgentAsked{}, AgentPromptOver{}, AgentDeferred{}, AgentResaid{},
 	AgentBlocked{}, AgentReady{}, AgentBegan{}, AgentSpent{}, AgentExited{}, AgentRestarted{},
@@ -163,6 +164,7 @@ var factTypes = byName(
 	EffectStarted{}, EffectDone{}, EffectFailed{}, EffectLost{}, EffectDropped{},
 	ShellStarted{}, ShellExited{}, ShellDropped{},
 	WorkspaceWanted{}, WorkspaceMade{}, WorkspaceFailed{}, WorkspaceLeft{}, WorkspaceRemoved{},
+	GroupPlanned{}, GroupLeaving{}, ChildStarted{}, ChildPassedOver{}, ChildReported{}, ParentTold{},
 )
 
 func byName(facts ...Fact) map[string]reflect.Type {

@@ -19,6 +19,7 @@ func (d *draft) create(c Create) error {
 	created := Created{
 		Kind: c.Kind, Name: c.Name, Command: c.Command, Project: c.Project, Cwd: c.Cwd,
 		Vars: c.Vars, Passed: c.Passed, Plan: &c.Plan, Site: c.Site,
+		Parent: c.Parent, Outputs: c.Outputs,
 	}
 	text, err := rawjson.Marshal(created)
 	if err != nil {
@@ -29,8 +30,7 @@ func (d *draft) create(c Create) error {
 		return &Refusal{"invalid", err.Error()}
 	}
 	d.fact(stored)
-	d.report(d.expand(d.Plan.Pipeline.Notify.OnStart, ""))
-	d.enter(d.Plan.Pipeline.Steps[0].Name, opening{})
+	d.queueOr(d.Plan.Pipeline.Steps[0].Name, opening{})
 	return nil
 }
 
@@ -56,7 +56,10 @@ func (c Create) check() error {
 		}
 		names[step.Name] = true
 		if !runsOne(step) {
-			return invalid("step %q must run one command or one agent, or ask a person", step.Name)
+			return invalid("step %q must run one command, one agent or one pipeline, or ask a person", step.Name)
+		}
+		if _, known := c.Plan.Pipelines[step.Run.Pipeline]; step.Run.Pipeline != "" && !known {
+			return invalid("step %q runs pipeline %q, which is not in the plan", step.Name, step.Run.Pipeline)
 		}
 		if _, known := c.Plan.Agents[step.Run.Agent]; step.Run.Agent != "" && !known {
 			return invalid("step %q runs agent %q, which is not in the plan", step.Name, step.Run.Agent)
@@ -72,10 +75,19 @@ func (c Create) check() error {
 
 // runsOne reports whether a step runs one thing, or asks a person.
 func runsOne(s runbook.Step) bool {
-	if s.Approval != nil {
+	switch {
+	case s.Approval != nil:
 		return s.Run == (runbook.Run{}) && s.Approval.Answerable()
+	case s.Parallel:
+		return s.Run == (runbook.Run{})
 	}
-	return (s.Run.Shell == "") != (s.Run.Agent == "") && s.Run.Pipeline == ""
+	runs := 0
+	for _, what := range []string{s.Run.Shell, s.Run.Agent, s.Run.Pipeline} {
+		if what != "" {
+			runs++
+		}
+	}
+	return runs == 1
 }
 
 func transitions(p runbook.Pipeline) []string {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // Decide says what an input means for an owner: the step to append, and the owner as
@@ -93,6 +95,11 @@ func (d *draft) giveIn(why string) {
 
 // cutOff ends an owner for which no step can run.
 func (d *draft) cutOff(why string) {
+	if d.Status == Queued {
+		d.fact(StepFailed{d.Turn.Step, why})
+		d.leaveQueue(runbook.EndFailed)
+		return
+	}
 	step := d.current()
 	d.overtake("the step failed")
 	d.leave()
@@ -138,7 +145,7 @@ func (o *Owner) pass(now time.Time) {
 // attempt.
 func (o *Owner) AtWork() bool {
 	_, pauses := o.Timers[retry]
-	return o.Status == Running && !pauses && !o.parked() && !slices.ContainsFunc(o.Effects, func(e OpenEffect) bool {
+	return o.Status == Running && !pauses && !o.parked() && (!o.grouped() || o.Group.runsOn()) && !slices.ContainsFunc(o.Effects, func(e OpenEffect) bool {
 		return e.Kind == StartAgent && !e.Started && o.Agent != nil && e.Agent.ID == o.Agent.ID
 	})
 }
@@ -230,6 +237,7 @@ func (d *draft) decide(what Happening) error {
 	d.askNext()
 	d.sayUnsaid()
 	d.keepTime()
+	d.tellParent()
 	return nil
 }
 
@@ -262,6 +270,10 @@ func (d *draft) hear(what Happening) error {
 		d.workspaceRemoved(what)
 	case TimerFired:
 		d.timerFired(what)
+	case ChildReported:
+		d.childReported(what)
+	case Admit:
+		d.admit()
 	case CaughtUp:
 		d.caughtUp()
 	case Forget:

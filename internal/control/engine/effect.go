@@ -10,9 +10,9 @@ type Effect struct {
 
 	Shell  *ShellStart `json:"shell,omitempty"`  // of StartShell
 	Agent  *AgentStart `json:"agent,omitempty"`  // of StartAgent
-	Target string      `json:"target,omitempty"` // the key of a shell or the id of an agent: KillShell, KillAgent, SendAgent
+	Target string      `json:"target,omitempty"` // the key of a shell, the id of an agent, of a child or of the parent
 	Title  string      `json:"title,omitempty"`  // of NotifyPerson
-	Text   string      `json:"text,omitempty"`   // of SendAgent and NotifyPerson
+	Text   string      `json:"text,omitempty"`   // of SendAgent and NotifyPerson; of CancelChild: why
 	Person bool        `json:"person,omitempty"` // of SendAgent: the words are a person's, who was told that the agent gets them
 
 	Workspace *WorkspaceTask `json:"workspace,omitempty"` // of MakeWorkspace and RemoveWorkspace
@@ -37,6 +37,10 @@ const (
 
 	MakeWorkspace   EffectKind = "workspace:make"
 	RemoveWorkspace EffectKind = "workspace:remove"
+
+	StartChild     EffectKind = "child:start"
+	CancelChild    EffectKind = "child:cancel"
+	ReportToParent EffectKind = "parent:report"
 )
 
 // AtMostOnce reports whether an effect that was started before a crash counts as done, although

@@ -52,6 +52,10 @@ func (d *draft) effectFailed(e EffectFailed) {
 		d.workspaceFailed(effect, e.Why)
 	case RemoveWorkspace:
 		d.workspaceStays(effect, "it could not be removed: "+e.Why)
+	case StartChild:
+		d.childReported(ChildReported{ID: effect.Target, State: ChildFailed, Why: "it could not be started: " + e.Why})
+	case CancelChild:
+		d.childReported(ChildReported{ID: effect.Target, State: ChildFailed, Why: "it could not be cancelled: " + e.Why})
 	}
 }
 

@@ -30,10 +30,11 @@ const (
 // Status is how far the current step is.
 type Status string
 
-// The statuses. Waiting means: for a person. An owner is at its end exactly when its
+// The statuses. Waiting means: for a person; queued: for room in its group. An owner is at its end exactly when its
 // step is one of a runbook's ends.
 const (
 	Running Status = "running"
+	Queued  Status = "queued"
 	Waiting Status = "waiting"
 	Ended   Status = "ended"
 )
@@ -70,6 +71,9 @@ type Owner struct {
 	Visits     map[string]int    `json:"visits,omitempty"`
 	History    []Visit           `json:"history,omitempty"`
 	Outputs    map[string]Output `json:"outputs,omitempty"` // what steps that have ended, or were skipped, left behind
+	Group      *Group            `json:"group,omitempty"`   // the newest of its steps that ran pipelines
+	Parent     *Parent           `json:"parent,omitempty"`  // what started it; never changed
+	Told       ChildState        `json:"told,omitempty"`    // what the parent was told last
 
 	Attempt int           `json:"attempt,omitempty"` // of the current step, where it is not the first
 	Timeout time.Duration `json:"timeout,omitempty"` // of the current step
@@ -81,6 +85,8 @@ type Owner struct {
 	Acted    map[string]time.Time `json:"acted,omitempty"`    // when the trigger's action was last taken
 	Decision *Decision            `json:"decision,omitempty"` // the open one
 	Settled  []Decision           `json:"settled,omitempty"`  // the latest that were answered or overtaken
+
+	Turn *Turn `json:"turn,omitempty"` // in a group with a limit of how many run at once; never changed
 
 	Site       Site                 `json:"site,omitzero"`
 	Workspaces map[string]Workspace `json:"workspaces,omitempty"` // by the agent whose own they are; the owner's under ""
@@ -98,6 +104,8 @@ type Owner struct {
 	// Version is the position of the owner's last step. The store gives it; it is not
 	// part of the fold's data.
 	Version uint64 `json:"-"`
+	// Born is the position of its first step, likewise.
+	Born uint64 `json:"-"`
 }
 
 // Failure is a step that failed.

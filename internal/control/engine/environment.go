@@ -19,6 +19,9 @@ var workspaceVariables = map[string]string{
 	"workspace.base":   "STOPGATE_WORKSPACE_BASE",
 }
 
+// ItemVariable is the environment variable in which a step finds the item that it runs for.
+const ItemVariable = "STOPGATE_ITEM"
+
 // environment is what the commands of the current step find in their environment besides the
 // daemon's: the workspace, the pipeline's variables, what the person passed on who started it, what the pipeline
 // says and what each of the others says; and the file with more of it.
@@ -33,6 +36,9 @@ func (d *draft) environment(others ...map[string]string) (env map[string]string,
 		if len(value) <= longestVariable {
 			env = with(env, runbook.VarVariable(name), value)
 		}
+	}
+	if item := d.item(); item != nil && len(*item) <= longestVariable {
+		env = with(env, ItemVariable, *item)
 	}
 	for _, name := range d.passes() {
 		if value, given := d.Passed[name]; given {

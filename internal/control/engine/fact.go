@@ -43,6 +43,8 @@ type (
 		Passed  map[string]string `json:"passed,omitempty"`
 		Plan    *runbook.Plan     `json:"plan"`
 		Site    Site              `json:"site,omitzero"`
+		Parent  *Parent           `json:"parent,omitempty"`
+		Outputs map[string]Output `json:"outputs,omitempty"`
 	}
 	// StepStarted is a step that was entered. The agent is on record before it starts.
 	StepStarted struct {
@@ -154,7 +156,11 @@ func (f Created) apply(o *Owner, s *Step) {
 	o.Kind, o.Name, o.Command = f.Kind, f.Name, f.Command
 	o.Project, o.Cwd, o.Site = f.Project, f.Cwd, f.Site
 	o.Vars, o.Passed, o.Plan = maps.Clone(f.Vars), maps.Clone(f.Passed), f.Plan
+	o.Parent, o.Outputs = f.Parent, maps.Clone(f.Outputs)
 	o.Created, o.Status = s.Time, Running
+	if f.Parent != nil {
+		o.Told = ChildRunning // it knows that it started it
+	}
 }
 
 func (StepStarted) EventType() string { return "step:started" }
@@ -237,6 +243,9 @@ func (o *Owner) left(step, outcome, failure string, s *Step) {
 	}
 	o.Agent, o.Shell, o.Timers = nil, nil, nil
 	o.Attempt, o.Timeout, o.Since = 0, 0, 0
+	if o.grouped() {
+		o.Group.close()
+	}
 }
 
 // visit is the newest.
@@ -312,6 +321,9 @@ func (f PipelineResumed) apply(o *Owner, s *Step) {
 		o.Vars = with(o.Vars, name, value)
 	}
 	o.Visits, o.Attempts, o.Acted = nil, nil, nil
+	if o.Group != nil && o.Group.Step == f.Step {
+		o.Group.Resumed = true
+	}
 	if f.Step != "" {
 		o.Status, o.Step, o.Ended, o.Ending = Running, f.Step, time.Time{}, ""
 		o.Error, o.Failed, o.Cancelling, o.Cancelled = "", "", false, ""

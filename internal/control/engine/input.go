@@ -43,6 +43,8 @@ type (
 		Passed  map[string]string
 		Plan    runbook.Plan
 		Site    Site
+		Parent  *Parent           // of a child
+		Outputs map[string]Output // of a child: what its parent's steps left behind
 	}
 	// Cancel ends an owner by way of its on_cancel.
 	Cancel struct{ Why string }
@@ -69,6 +71,8 @@ type (
 	// CaughtUp comes once to each owner when the daemon has read everything that
 	// happened while it was away: from here on things happen now.
 	CaughtUp struct{}
+	// Admit lets an owner begin that waits for room in its group.
+	Admit struct{}
 	// Forget ends the record of an owner that is at its end.
 	Forget struct {
 		By string // who wants it
@@ -82,4 +86,5 @@ func (Answer) EventType() string   { return "answer" }
 func (Tell) EventType() string     { return "tell" }
 func (Kill) EventType() string     { return "kill" }
 func (CaughtUp) EventType() string { return "caught_up" }
+func (Admit) EventType() string    { return "admit" }
 func (Forget) EventType() string   { return "forget" }

@@ -56,7 +56,7 @@ func (h *history) request(in Input) {
 // once lets one thing happen.
 func (h *history) once() {
 	h.now = h.now.Add(time.Duration(1+h.pick(20, "time passes")) * time.Second)
-	switch h.pick(12, "what") {
+	switch h.pick(14, "what") {
 	case 0, 1, 2:
 		h.carry()
 	case 3:
@@ -71,7 +71,30 @@ func (h *history) once() {
 		h.person()
 	case 11:
 		h.disturb()
+	case 12:
+		h.childReports()
+	case 13:
+		h.happens(Admit{})
 	}
+}
+
+// childReports lets a child come further.
+func (h *history) childReports() {
+	running := living(h.children)
+	if len(running) == 0 {
+		return
+	}
+	id := oneOf(h.pick, "child", running...)
+	p := h.children[id]
+	p.state = oneOf(h.pick, "state", ChildRunning, ChildWaiting, ChildDone, ChildDone, ChildFailed, ChildCancelled)
+	p.alive = p.state == ChildRunning || p.state == ChildWaiting
+	if p.ended = !p.alive; !h.pick.chance(10, "nobody heard") {
+		h.happens(h.childReport(id))
+	}
+}
+
+func (h *history) childReport(id string) ChildReported {
+	return ChildReported{ID: id, State: h.children[id].state, Why: "so\xff", Output: Output{Values: map[string]string{"n": "1"}, Tail: "t"}, Cost: Spent{USD: 0.1}}
 }
 
 // carry lets the next effect take place, unless the daemon dies before, between or after.
@@ -90,7 +113,7 @@ func (h *history) carry() {
 	if e.Started {
 		return
 	}
-	if h.pick.chance(3, "impossible") && (e.Kind == StartShell || e.Kind == StartAgent) {
+	if h.pick.chance(3, "impossible") && (e.Kind == StartShell || e.Kind == StartAgent || e.Kind == StartChild) {
 		h.happens(EffectFailed{Key: e.Key, Why: "no such directory"})
 		return
 	}
@@ -116,6 +139,8 @@ func (h *history) carry() {
 		h.happens(AgentExited{AgentID: e.Target, Code: -1})
 	case KillShell:
 		h.happens(ShellExited{Key: e.Target, Code: -1})
+	case CancelChild:
+		h.happens(h.childReport(e.Target))
 	}
 	if e.Kind == SendAgent && result == nil {
 		h.says(AgentWorking{AgentID: e.Target, Prompt: h.prompt()})
@@ -328,6 +353,13 @@ func (h *history) hear() {
 	if a := h.o.Agent; a != nil && h.agents[a.ID] != nil && h.agents[a.ID].ended {
 		h.happens(AgentExited{AgentID: a.ID, Gone: true})
 	}
+	if h.o.grouped() {
+		for _, c := range slices.Clone(h.o.Group.Children) {
+			if p := h.children[c.ID]; c.Runs() && p != nil && p.ended {
+				h.happens(h.childReport(c.ID))
+			}
+		}
+	}
 }
 
 // settle lets the world come to rest: agents complete, commands succeed, people answer.
@@ -342,10 +374,19 @@ func (h *history) settle() {
 			h.finish(h.o.Effects[0])
 		case h.o.Terminal():
 			if !h.alone() {
-				h.stage.t.Fatalf("it is at its end, and something still runs:\n%v %v", living(h.shells), living(h.agents))
+				h.stage.t.Fatalf("it is at its end, and something still runs:\n%v %v %v", living(h.shells), living(h.agents), living(h.children))
 			}
 			h.tidy(h.o)
 			return
+		case h.o.grouped():
+			for _, p := range h.children {
+				if p.alive {
+					p.alive, p.ended, p.state = false, true, ChildDone
+				}
+			}
+			h.hear()
+		case h.o.Status == Queued:
+			h.happens(Admit{})
 		case h.o.Decision != nil:
 			h.ask(randomAnswer(h.pick, *h.o.Decision))
 		case h.o.Shell != nil:

@@ -57,6 +57,8 @@ type simulation struct {
 	life      int // counts daemons: what an old one had under way is over
 	read      int
 	ingesting bool
+	admitting bool
+	state     *State // which the owners are admitted by
 
 	crashes, twice, swapped, late int
 }
@@ -72,6 +74,7 @@ type actor struct {
 	// What people know.
 	seen    map[string]bool
 	resumed int
+	born    int
 }
 
 type entryOf struct {
@@ -105,7 +108,7 @@ func (a *agenda) Pop() any {
 }
 
 func newSimulation(t *testing.T, seed uint64) *simulation {
-	return &simulation{t: t, random: rand.New(rand.NewPCG(seed, 6)), now: noon, up: true}
+	return &simulation{t: t, random: rand.New(rand.NewPCG(seed, 6)), now: noon, up: true, state: NewState()}
 }
 
 func (s *simulation) pick(n int, what string) int { return s.random.IntN(n) }
@@ -163,6 +166,7 @@ func (s *simulation) tell(a *actor, in Input) {
 	if _, err := a.try(in); err != nil {
 		return
 	}
+	s.put(a)
 	s.wake(a)
 }
 
@@ -256,6 +260,9 @@ func (s *simulation) act(a *actor, e Effect) Happening {
 	if unwanted(a.o, e) {
 		return EffectDone{e.Key}
 	}
+	if result, is := s.relate(a, e); is {
+		return result
+	}
 	if result := a.world.act(e); result != nil {
 		return result
 	}
@@ -273,6 +280,47 @@ func (s *simulation) act(a *actor, e Effect) Happening {
 		s.says(a, AgentWorking{AgentID: e.Target, Prompt: a.input(nil).ID})
 	}
 	return EffectDone{e.Key}
+}
+
+// relate carries out what an owner has to do with its children, or with its parent.
+func (s *simulation) relate(a *actor, e Effect) (result Happening, is bool) {
+	switch e.Kind {
+	case StartChild:
+		if s.actor(e.Target) == nil {
+			s.bear(a, e.Target)
+		}
+	case CancelChild:
+		child := s.actor(e.Target)
+		s.tell(child, Input{ID: e.Key, What: Cancel{e.Text}})
+	case ReportToParent:
+		s.tell(s.actor(e.Target), Input{ID: e.Key, What: a.o.Report()})
+	default:
+		return nil, false
+	}
+	return EffectDone{e.Key}, true
+}
+
+// bear makes a child.
+func (s *simulation) bear(parent *actor, id string) {
+	child := &actor{stage: newStage(s.t, id), seen: map[string]bool{}, resumed: 3}
+	child.world, child.quick = newOutside(s.t), true
+	child.world.spaces = parent.world.spaces
+	parent.world.family = append(parent.world.family, child.world)
+	child.forget()
+	s.owners = append(s.owners, child)
+	create, _ := parent.o.Child(id)
+	s.tell(child, child.input(create))
+	if child.o == nil {
+		s.t.Fatalf("child %s of\n%s\nwas refused: %s", id, text(parent.o), text(create))
+	}
+}
+
+func (s *simulation) actor(id string) *actor {
+	i := slices.IndexFunc(s.owners, func(a *actor) bool { return a.id == id })
+	if i < 0 {
+		return nil
+	}
+	return s.owners[i]
 }
 
 // hear is the end of a process, which the daemon hears of a moment later.
@@ -434,7 +482,7 @@ func (s *simulation) kill() {
 		return
 	}
 	s.crashes++
-	s.up, s.ingesting = false, false
+	s.up, s.ingesting, s.admitting = false, false, false
 	s.life++
 	for _, a := range s.owners {
 		a.forget()
@@ -449,15 +497,23 @@ func (s *simulation) kill() {
 // meanwhile.
 func (s *simulation) restart() {
 	s.up = true
+	s.state = NewState()
+	for _, a := range s.owners {
+		s.put(a)
+	}
 	s.read -= s.random.IntN(min(s.read, 500) + 1)
 	s.ingest(true)
-	for _, a := range s.owners {
+	for _, a := range slices.Clone(s.owners) {
 		if a.o == nil {
 			continue
 		}
 		s.happens(a, CaughtUp{})
 		for _, e := range slices.Clone(a.o.Effects) {
 			if open, is := a.o.Effect(e.Key); is && open.Started {
+				if result, is := s.relate(a, open.Effect); is {
+					s.happens(a, result)
+					continue
+				}
 				s.happens(a, a.world.afterCrash(open))
 				if e.Kind == StartShell {
 					s.in(time.Second, time.Minute, func() { s.shellEnds(a, e.Key) })

@@ -61,6 +61,7 @@ type storedOwner struct {
 	*Owner
 	Plan    string `json:"plan"`
 	Version uint64 `json:"version"`
+	Born    uint64 `json:"born,omitempty"`
 }
 
 // EncodeState is a snapshot of a state with these owners, some of them held. It changes none of
@@ -78,7 +79,7 @@ func EncodeState(owners []*Owner, held map[string]string) ([]byte, error) {
 			}
 			keys[o.Plan], all.Plans[key] = key, text
 		}
-		all.Owners = append(all.Owners, storedOwner{o, key, o.Version})
+		all.Owners = append(all.Owners, storedOwner{o, key, o.Version, o.Born})
 	}
 	return json.Marshal(all)
 }
@@ -106,9 +107,8 @@ func DecodeState(text []byte) (*State, error) {
 		if stored.Owner == nil || known[stored.Plan] == nil {
 			return nil, fmt.Errorf("not a snapshot: an owner has no plan %q", stored.Plan)
 		}
-		stored.Owner.Plan, stored.Owner.Version = known[stored.Plan], stored.Version
-		s.owners[stored.ID] = entry{owner: stored.Owner} // its plan is shared already
-		s.Put(stored.Owner)
+		stored.Owner.Plan, stored.Owner.Version, stored.Owner.Born = known[stored.Plan], stored.Version, stored.Born
+		s.put(stored.Owner)
 	}
 	return s, nil
 }

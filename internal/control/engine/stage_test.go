@@ -178,6 +178,44 @@ func (s *stage) check(in Input, before *Owner, step Step, o *Owner) {
 	s.checkBudget(in, step, o)
 	s.checkFinally(step, o)
 	s.checkOutputs(o)
+	s.checkGroup(before, step, o)
+}
+
+// checkGroup holds that no more children run than may, that none starts before what it needs is done,
+// and that none is left behind.
+func (s *stage) checkGroup(before *Owner, step Step, o *Owner) {
+	s.t.Helper()
+	if o.Group == nil {
+		return
+	}
+	planned, _ := (&draft{Owner: o}).plannedStep(o.Group.Step)
+	running := 0
+	for _, c := range o.Group.Children {
+		if c.Runs() {
+			running++
+		}
+	}
+	if planned.Limit > 0 && running > planned.Limit {
+		s.t.Fatalf("%d children run; the limit is %d\n%s", running, planned.Limit, text(o))
+	}
+	if running > 0 && (o.Terminal() || o.Step != o.Group.Step) {
+		s.t.Fatalf("the step was left, and children run:\n%s", text(o))
+	}
+	done := func(name string) bool {
+		return slices.ContainsFunc(o.Group.Children, func(c Child) bool { return c.Name == name && c.State == ChildDone })
+	}
+	for _, f := range step.Facts {
+		started, is := f.(ChildStarted)
+		if !is || !planned.Parallel {
+			continue
+		}
+		branch, _ := (&draft{Owner: o}).plannedStep(o.Group.Children[started.Child].Name)
+		for _, need := range branch.Needs {
+			if !done(need) {
+				s.t.Fatalf("branch %q was started before %q was done", branch.Name, need)
+			}
+		}
+	}
 }
 
 // checkFinally holds that no pipeline ends before its finally was entered.
@@ -202,6 +240,13 @@ func (s *stage) checkOutputs(o *Owner) {
 	for name := range o.Outputs {
 		ended := func(v Visit) bool {
 			return v.Step == name && (!v.Finished.IsZero() || o.Shell == nil && o.Step == name)
+		}
+		left := func(c Child) bool { return c.Name == name && !c.Runs() && c.State != ChildPending }
+		if o.Parent != nil || o.Group != nil && o.Group.has(left) {
+			continue // it is the parent's, or a branch's
+		}
+		if planned, _ := (&draft{Owner: o}).plannedStep(name); planned.Of != "" {
+			name = planned.Of
 		}
 		if !slices.ContainsFunc(o.History, ended) && len(o.History) < keptVisits {
 			s.t.Fatalf("step %q left something behind before it ended:\n%s", name, text(o))
@@ -259,7 +304,10 @@ func (s *stage) checkBudget(in Input, step Step, o *Owner) {
 func moves(o *Owner) bool {
 	_, cools := o.Timers[cooldown]
 	_, pauses := o.Timers[retry]
-	return o.Decision != nil || o.Shell != nil || cools || pauses || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
+	if o.grouped() {
+		return o.Group.has(Child.Runs)
+	}
+	return o.Status == Queued || o.Decision != nil || o.Shell != nil || cools || pauses || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
 }
 
 func (s *stage) checkEffects(in Input, step Step) {

@@ -10,10 +10,12 @@ import (
 // State is all owners, found by what people and hooks know of them. It holds no lock:
 // owners are never changed once they are put in, but the state itself is.
 type State struct {
-	owners   map[string]entry
+	owners   map[string]*entry
+	order    order
 	agents   map[string]string // the owner's id, by its current agent's id
 	sessions map[string]string // the owner's id, by its current agent's session
 	plans    plans
+	groups   map[group]crowd
 
 	// Held are the owners whose events cannot all be read, by their subjects, with why. Such an
 	// owner is as it was before, or not known at all, and nothing moves it.
@@ -29,31 +31,54 @@ type entry struct {
 
 // NewState is a state without owners.
 func NewState() *State {
-	return &State{owners: map[string]entry{}, agents: map[string]string{}, sessions: map[string]string{}}
+	return &State{owners: map[string]*entry{}, agents: map[string]string{}, sessions: map[string]string{}, groups: map[group]crowd{}}
 }
 
 // Put takes an owner, in place of its older self. One that was deleted is forgotten.
 func (s *State) Put(o *Owner) {
-	old, known := s.owners[o.ID]
-	e := indexed(o)
-	if known && !o.Deleted && s.finds(old, e) {
-		if o != old.owner {
-			s.owners[o.ID] = e
-		}
-		return
-	}
-	s.unlink(o.ID, old)
-	if o.Deleted {
-		delete(s.owners, o.ID)
-		return
-	}
-	if !known {
+	if s.owners[o.ID] == nil && !o.Deleted {
 		o.Plan = s.plans.share(o.Plan)
 	}
-	if e.agent != "" {
-		s.agents[e.agent], s.sessions[e.session] = o.ID, o.ID
+	s.put(o)
+}
+
+// put is Put for an owner whose plan is shared already.
+func (s *State) put(o *Owner) {
+	old, e := s.owners[o.ID], indexed(o)
+	s.regroup(s.Owner(o.ID), o)
+	if old != nil && !o.Deleted && o.Created.Equal(old.owner.Created) && s.finds(*old, e) {
+		*old = e
+		return
 	}
-	s.owners[o.ID] = e
+	if old != nil {
+		s.forget(old)
+	}
+	if !o.Deleted {
+		s.add(&e)
+	}
+}
+
+// add has an owner be found.
+func (s *State) add(e *entry) {
+	id := e.owner.ID
+	if e.agent != "" {
+		s.agents[e.agent], s.sessions[e.session] = id, id
+	}
+	s.owners[id] = e
+	s.order.add(e)
+}
+
+// forget is add undone.
+func (s *State) forget(e *entry) {
+	id := e.owner.ID
+	if s.agents[e.agent] == id {
+		delete(s.agents, e.agent)
+	}
+	if s.sessions[e.session] == id {
+		delete(s.sessions, e.session)
+	}
+	delete(s.owners, id)
+	s.order.remove(e)
 }
 
 // indexed is an owner with what it is to be found by.
@@ -71,32 +96,15 @@ func (s *State) finds(old, e entry) bool {
 		(e.agent == "" || s.agents[e.agent] == e.owner.ID && s.sessions[e.session] == e.owner.ID)
 }
 
-// unlink forgets what an owner was found by.
-func (s *State) unlink(id string, e entry) {
-	if s.agents[e.agent] == id {
-		delete(s.agents, e.agent)
-	}
-	if s.sessions[e.session] == id {
-		delete(s.sessions, e.session)
-	}
-}
-
 // Len is how many owners there are.
 func (s *State) Len() int { return len(s.owners) }
 
 // Owner is the owner with an id, or nil.
-func (s *State) Owner(id string) *Owner { return s.owners[id].owner }
-
-// Owners are all, the newest first.
-func (s *State) Owners() []*Owner {
-	owners := make([]*Owner, 0, len(s.owners))
-	for _, e := range s.owners {
-		owners = append(owners, e.owner)
+func (s *State) Owner(id string) *Owner {
+	if e := s.owners[id]; e != nil {
+		return e.owner
 	}
-	slices.SortFunc(owners, func(a, b *Owner) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
-	})
-	return owners
+	return nil
 }
 
 // Resolve finds an owner by the beginning of its id. The error is a *Refusal: no such

@@ -61,6 +61,8 @@ var storedFacts = []string{
 	`{"type":"step:skipped","step":"s"}`,
 	`{"type":"failures:overruled"}`,
 	`{"type":"pipeline:ending","at":"failed"}`,
+	`{"type":"pipeline:queued","group":"g","limit":2,"cancel":true,"step":"s","session":"x","message":"m","again":true}`,
+	`{"type":"pipeline:admitted","group":"g"}`,
 	`{"type":"shell:exited","key":"k","code":1,"lost":true,"tail":"t"}`,
 	`{"type":"shell:dropped","key":"k"}`,
 	`{"type":"workspace:wanted","name":"a","dir":"/w/p-1","kind":"worktree","branch":"b","base":"main","keep":"never","state":"making","key":"k","commit":"c","note":"n","kept":"k","had":true}`,
@@ -68,6 +70,12 @@ var storedFacts = []string{
 	`{"type":"workspace:failed","name":"a","why":"w"}`,
 	`{"type":"workspace:left","name":"a","key":"k","kept":"k"}`,
 	`{"type":"workspace:removed","key":"k","name":"a","kept":"k","note":"n"}`,
+	`{"type":"group:planned","step":"s","children":[{"name":"n","item":"i","id":"c","state":"pending","why":"w","usd":1,"values":{"k":"v"}}]}`,
+	`{"type":"group:leaving","cancel":true,"why":"w"}`,
+	`{"type":"child:started","child":1,"id":"c","usd":0.5}`,
+	`{"type":"child:passed_over","child":"n","why":"w"}`,
+	`{"type":"child:reported","id":"c","state":"done","why":"w","output":{"values":{"k":"v"},"tail":"t","signal":"s","error":"e"},"cost":{"usd":1,"tokens":2}}`,
+	`{"type":"parent:told","state":"waiting"}`,
 }
 
 func TestStoredFactsAreReadAndWrittenAsTheyWere(t *testing.T) {

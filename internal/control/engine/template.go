@@ -25,11 +25,13 @@ const (
 func (d *draft) values() map[string]string {
 	v := d.plainValues()
 	name, plan := d.workspaceFor(d.current())
-	if plan.Kind == "" {
-		return v
-	}
 	w, known := d.Workspaces[name]
-	if !known {
+	switch lent := d.lent(); {
+	case plan.Kind == "" && lent == nil:
+		return v
+	case plan.Kind == "":
+		w = *lent
+	case !known:
 		w = d.planWorkspace(name, plan)
 	}
 	v["workspace.path"], v["workspace.branch"], v["workspace.base"] = d.WorkspacePath(w), w.Branch, w.Base
@@ -50,6 +52,7 @@ func (d *draft) plainValues() map[string]string {
 		"name": d.Name, "step": d.Step, "error": d.failure(), "project": d.Project, "invoke.dir": d.Cwd,
 	}
 	d.outputs(v)
+	itemValues(v, d.item())
 	if d.Kind == Pipeline {
 		v["pipeline_id"] = d.ID
 	} else {
@@ -71,7 +74,7 @@ func (d *draft) plainValues() map[string]string {
 func (d *draft) cwd() string {
 	values, step := d.values(), d.current()
 	base, dir := d.Cwd, runbook.Expand(d.Plan.Pipeline.Cwd, values)
-	if name, plan := d.workspaceFor(step); plan.Kind != "" {
+	if name, plan := d.workspaceFor(step); plan.Kind != "" || d.lent() != nil {
 		base = values["workspace.path"]
 		if name != "" && filepath.IsAbs(dir) {
 			dir = ""

@@ -77,12 +77,15 @@ func (o *Owner) WorkspaceOf(step string) (Workspace, bool) {
 	planned, _ := (&draft{Owner: o}).plannedStep(step)
 	name, _ := o.workspaceFor(planned)
 	w, has := o.Workspaces[name]
+	if lent := o.lent(); !has && lent != nil {
+		return *lent, true
+	}
 	return w, has
 }
 
 // workspaceFor is the name and the plan of the workspace that a step is to run in.
 func (o *Owner) workspaceFor(step runbook.Step) (name string, plan runbook.Workspace) {
-	if own := o.Plan.Agents[step.Run.Agent].Workspace; step.Run.Agent != "" && own.Kind != "" {
+	if own := o.Plan.Agents[step.Run.Agent].Workspace; step.Run.Agent != "" && own.Kind != "" && !step.Group() {
 		return step.Run.Agent, own
 	}
 	return "", o.Plan.Pipeline.Workspace

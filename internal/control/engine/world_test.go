@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,6 +48,10 @@ func randomPlan(pick picker) runbook.Plan {
 			p.Agents[agent.Name] = agent
 		}
 		step.Cwd = oneOf(pick, "cwd", "", "", "below", "/elsewhere")
+		if pick.chance(25, "group") {
+			randomGroup(pick, step, &p)
+			continue
+		}
 		p.Pipeline.Steps = append(p.Pipeline.Steps, step)
 	}
 	p.Pipeline.OnDone, p.Pipeline.OnFail, p.Pipeline.OnCancel = target("on_done"), target("on_fail"), target("on_cancel")
@@ -54,10 +59,55 @@ func randomPlan(pick picker) runbook.Plan {
 	p.Pipeline.MaxVisits = oneOf(pick, "max_visits", 0, 0, 1, 8)
 	p.Pipeline.Budget, p.Pipeline.Expire = randomLimits(pick)
 	p.Pipeline.Workspace = randomWorkspace(pick, 40)
+	if pick.chance(30, "group") {
+		p.Pipeline.Concurrency = randomConcurrency(pick)
+	}
 	if pick.chance(30, "notify") {
 		p.Pipeline.Notify = runbook.Notify{OnStart: "${name} starts", OnDone: "done", OnFail: "failed: ${error}"}
 	}
 	return p
+}
+
+// randomGroup adds a step that runs what the step would in several ways at once.
+func randomGroup(pick picker, step runbook.Step, p *runbook.Plan) {
+	step.Retry = runbook.Retry{}
+	step.Limit, step.FailFast = pick(3, "limit"), pick.chance(30, "fail_fast")
+	switch pick(3, "kind") {
+	case 0:
+		branch := step
+		branch.OnDone, branch.OnFail, branch.OnCancel, branch.Limit, branch.FailFast = "", "", "", 0, false
+		step.Run, step.Parallel, step.Cwd = runbook.Run{}, true, ""
+		p.Pipeline.Steps = append(p.Pipeline.Steps, step)
+		var before []string
+		for i := range 1 + pick(3, "branches") {
+			branch.Name, branch.Of = step.Name+"-"+string(rune('x'+i)), step.Name
+			branch.Needs = nil
+			for _, name := range before {
+				if pick.chance(40, "needs") {
+					branch.Needs = append(branch.Needs, name)
+				}
+			}
+			before = append(before, branch.Name)
+			p.Pipeline.Steps = append(p.Pipeline.Steps, branch)
+		}
+		return
+	case 1:
+		step.ForEach = oneOf(pick, "items", runbook.ForEach{List: []string{"a", "$(b)", "c"}}, runbook.ForEach{Text: "${var.x}\n2\n"}, runbook.ForEach{Text: `["1", {"n": 2}]`}, runbook.ForEach{Text: "\n"})
+	case 2:
+		step.Run = runbook.Run{Pipeline: "sub"}
+		if p.Pipelines == nil {
+			sub := runbook.Pipeline{Name: "sub", Outputs: map[string]string{"n": "1"}, Steps: []runbook.Step{{Name: "one", Run: runbook.Run{Shell: "one"}, OnDone: "two"}, {Name: "two", Run: runbook.Run{Shell: "two"}}}}
+			sub.Workspace, sub.Finally = randomWorkspace(pick, 30), oneOf(pick, "sub finally", "", "two")
+			p.Pipelines = map[string]runbook.Pipeline{"sub": sub}
+		}
+	}
+	p.Pipeline.Steps = append(p.Pipeline.Steps, step)
+}
+
+// randomConcurrency is one of two groups, whose limits are their names.
+func randomConcurrency(pick picker) runbook.Concurrency {
+	limit := 1 + pick(2, "limit")
+	return runbook.Concurrency{Group: "${name}-" + strconv.Itoa(limit), Limit: limit, WhenFull: oneOf(pick, "when_full", runbook.FullWait, runbook.FullWait, runbook.FullWait, runbook.FullCancel)}
 }
 
 func randomApproval(pick picker, step string) *runbook.Approval {
@@ -165,6 +215,7 @@ type process struct {
 	lost  bool // nobody knows how it ended
 	spent float64
 	cwd   string
+	state ChildState // of a child
 }
 
 // outside is the world of one owner, which outlives the daemon: errands, terminals,
@@ -176,13 +227,16 @@ type outside struct {
 	typed  map[string]int // by the effect's key
 	told   map[string]int
 	spaces map[string]*space // workspaces, by their directory
+	family []*outside        // the worlds of its children
+
+	children map[string]*process // where each is a thing of this world, not an owner of its own
 }
 
 // space is a workspace of the world.
 type space struct{ there, dirty bool }
 
 func newOutside(t fataler) *outside {
-	return &outside{t: t, shells: map[string]*process{}, agents: map[string]*process{}, typed: map[string]int{}, told: map[string]int{}, spaces: map[string]*space{}}
+	return &outside{t: t, shells: map[string]*process{}, agents: map[string]*process{}, typed: map[string]int{}, told: map[string]int{}, spaces: map[string]*space{}, children: map[string]*process{}}
 }
 
 // act carries out an effect, in the way that the effect's package promises. The result
@@ -217,6 +271,14 @@ func (w *outside) act(e Effect) Happening {
 		return WorkspaceMade{Key: e.Key, Found: made != nil && made.there}
 	case RemoveWorkspace:
 		return w.remove(e)
+	case StartChild:
+		if w.children[e.Target] == nil {
+			w.children[e.Target] = &process{alive: true}
+		}
+	case CancelChild:
+		if p := w.children[e.Target]; p.alive {
+			p.alive, p.ended, p.state = false, true, ChildCancelled
+		}
 	}
 	return nil
 }
@@ -244,12 +306,8 @@ func spaceOf(cwd string) string {
 func (w *outside) remove(e Effect) Happening {
 	w.t.Helper()
 	dir := e.Workspace.Dir
-	for _, all := range []map[string]*process{w.shells, w.agents} {
-		for _, name := range living(all) {
-			if spaceOf(all[name].cwd) == dir {
-				w.t.Fatalf("%s is removed while %s lives in it", dir, name)
-			}
-		}
+	if name := w.lives(dir); name != "" {
+		w.t.Fatalf("%s is removed while %s lives in it", dir, name)
 	}
 	s := w.spaces[dir]
 	if s != nil && s.there && s.dirty {
@@ -257,6 +315,23 @@ func (w *outside) remove(e Effect) Happening {
 	}
 	delete(w.spaces, dir)
 	return WorkspaceRemoved{Key: e.Key}
+}
+
+// lives is the name of something that lives in a workspace, or "".
+func (w *outside) lives(dir string) string {
+	for _, all := range []map[string]*process{w.shells, w.agents} {
+		for _, name := range living(all) {
+			if spaceOf(all[name].cwd) == dir {
+				return name
+			}
+		}
+	}
+	for _, child := range w.family {
+		if name := child.lives(dir); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // soil leaves work behind in the workspace where something ran.
@@ -280,7 +355,7 @@ func (w *outside) tidy(o *Owner) {
 		}
 	}
 	for dir := range w.spaces {
-		if !kept[dir] {
+		if !kept[dir] && strings.Contains(dir, o.ID) {
 			w.t.Fatalf("workspace %s is left behind\n%s", dir, text(o))
 		}
 	}
@@ -346,4 +421,6 @@ func living(all map[string]*process) []string {
 }
 
 // alone reports that at the end nothing of the owner is left running.
-func (w *outside) alone() bool { return len(living(w.shells)) == 0 && len(living(w.agents)) == 0 }
+func (w *outside) alone() bool {
+	return len(living(w.shells)) == 0 && len(living(w.agents)) == 0 && len(living(w.children)) == 0
+}

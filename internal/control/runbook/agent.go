@@ -19,6 +19,9 @@ func (d *decoder) agent(v value) {
 			}
 		}
 	}
+	for i := range d.uses {
+		d.uses[i].item = true // the agent may run for one
+	}
 	a.uses = d.uses
 	d.agents = append(d.agents, a)
 }

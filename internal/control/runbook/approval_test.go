@@ -22,7 +22,7 @@ func TestApprovals(t *testing.T) {
 		t.Error(faults)
 	}
 	for text, want := range map[string]string{
-		"": "a step needs run or approval",
+		"": "a step needs run, uses, parallel or approval",
 		"run = \"x\"\napproval = { title = \"t\" }": "run and approval cannot be combined",
 		"approval = {}":         "title is missing",
 		"approval = \"Go on?\"": "approval must be a table",

@@ -23,13 +23,17 @@ func (d *decoder) check() {
 	agents := names(d.allAgents(), func(a *agentDraft) string { return a.Name })
 	pipelines := names(d.allPipelines(), func(p *pipelineDraft) string { return p.Name })
 	for _, p := range d.pipelines {
+		d.checkGroups(p)
+		d.checkBranchValues(p)
 		d.checkMoves(p)
 		d.checkReach(p)
 		d.checkVariables(p)
 		for i, s := range p.Steps {
 			d.checkReference("agent", s.Run.Agent, p.steps[i].runAt, agents)
+			d.checkReference("pipeline", s.Run.Pipeline, p.steps[i].runAt, pipelines)
 		}
 	}
+	d.checkUses()
 	for _, c := range d.commands {
 		d.checkReference("agent", c.Run.Agent, c.runAt, agents)
 		d.checkReference("pipeline", c.Run.Pipeline, c.runAt, pipelines)
@@ -114,7 +118,10 @@ func (d *decoder) checkMoves(p *pipelineDraft) {
 		moves = append(moves, s.moves...)
 	}
 	for _, m := range moves {
-		if slices.Contains(steps, m.to) {
+		if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == m.to }); i >= 0 {
+			if of := p.Steps[i].Of; of != "" {
+				d.fault(m.at, m.field+": step "+quote(m.to)+" runs with others", "no transition leads to one of them")
+			}
 			continue
 		}
 		hint := document.OrValid("step", m.to, steps)
@@ -154,7 +161,7 @@ func (d *decoder) checkReach(p *pipelineDraft) {
 		reach(m.to)
 	}
 	for i, s := range p.Steps {
-		if i == 0 || s.Name == "" || IsEnd(s.Name) || reached[s.Name] {
+		if i == 0 || s.Name == "" || s.Of != "" || IsEnd(s.Name) || reached[s.Name] {
 			reach(s.Name)
 			continue
 		}
@@ -174,6 +181,7 @@ type use struct {
 	file  string   // that it is read from, if any
 	home  *decoder // of the file that it stands in
 	shell string   // the script, where a shell reads it
+	item  bool     // it may stand for an item of for_each
 }
 
 // checkVars looks for variables that nobody gives a value when a command starts what it
@@ -300,6 +308,9 @@ func (d *decoder) checkUse(u use, c *commandDraft, what string, given map[string
 func (d *decoder) checkTemplates() {
 	for _, u := range d.allUses() {
 		for _, name := range u.names {
+			if u.item && strings.HasPrefix(name, "item.") {
+				continue
+			}
 			if u.shell == "" || !strings.Contains(name, ".") || hasSource(name) || strings.HasPrefix(name, "steps.") || slices.Contains(Templates(), name) {
 				continue
 			}
@@ -349,7 +360,8 @@ func Templates() []string {
 // checkStarted warns of pipelines that no command starts: nothing else does.
 func (d *decoder) checkStarted() {
 	for _, p := range d.pipelines {
-		if !slices.ContainsFunc(d.commands, func(c *commandDraft) bool { return c.Run.Pipeline == p.Name }) {
+		started := slices.ContainsFunc(d.commands, func(c *commandDraft) bool { return c.Run.Pipeline == p.Name })
+		if !started && !slices.ContainsFunc(d.pipelines, func(other *pipelineDraft) bool { return other.runs(p.Name) }) {
 			d.warn(p.at, "no command runs pipeline "+quote(p.Name), "")
 		}
 	}

@@ -127,6 +127,13 @@ type stepDraft struct {
 	at    span
 	runAt span
 	moves []move
+	uses  []use // templates, with those of its branches
+
+	parallel *node // what its branches are written in
+	branches []Step
+	inner    []stepDraft // of the branches
+	needs    []move
+	each     bool // it has for_each
 }
 
 // move is a transition: to a step, by a field.

@@ -33,7 +33,7 @@ type Command struct {
 type Run struct {
 	Shell    string `json:"shell,omitempty"`
 	Agent    string `json:"agent,omitempty"`
-	Pipeline string `json:"pipeline,omitempty"` // of commands only
+	Pipeline string `json:"pipeline,omitempty"`
 }
 
 // Pipeline is steps and what leads from one to the next.
@@ -48,6 +48,7 @@ type Pipeline struct {
 	OnFail   string            `json:"on_fail,omitempty"`
 	OnCancel string            `json:"on_cancel,omitempty"`
 	Finally  string            `json:"finally,omitempty"` // the step before every end
+	Outputs  map[string]string `json:"outputs,omitempty"` // what it leaves behind for a pipeline that runs it as a step
 	Notify   Notify            `json:"notify,omitzero"`
 	Budget   Budget            `json:"budget,omitzero"`
 	Expire   Expire            `json:"expire,omitzero"`
@@ -55,6 +56,8 @@ type Pipeline struct {
 	MaxVisits int         `json:"max_visits,omitempty"` // how often one step may be entered; 0 is the default
 	Env       Environment `json:"environment,omitzero"` // of all steps
 	Workspace Workspace   `json:"workspace,omitzero"`   // made before the first step, which runs in it like the others
+
+	Concurrency Concurrency `json:"concurrency,omitzero"`
 }
 
 // Environment is what a step adds to the environment of its command.
@@ -86,7 +89,8 @@ const (
 	DefaultCancel Default = "cancel" // the pipeline or the run is cancelled
 )
 
-// Step runs a shell command or an agent. Its transitions name steps.
+// Step runs a shell command, an agent, another pipeline or several steps at once, or asks a person. Its
+// transitions name steps.
 type Step struct {
 	Name     string        `json:"name"`
 	Run      Run           `json:"run"`
@@ -99,7 +103,28 @@ type Step struct {
 	OnDone   string        `json:"on_done,omitempty"`
 	OnFail   string        `json:"on_fail,omitempty"`
 	OnCancel string        `json:"on_cancel,omitempty"`
+
+	Parallel bool              `json:"parallel,omitempty"`  // it runs the steps that are of it, at once
+	Of       string            `json:"of,omitempty"`        // the parallel step that this one is a branch of
+	Needs    []string          `json:"needs,omitempty"`     // of a branch: the branches that come before it
+	ForEach  ForEach           `json:"for_each,omitzero"`   // it runs once for each item
+	Limit    int               `json:"limit,omitempty"`     // how many branches or items run at once; 0 is no limit
+	FailFast bool              `json:"fail_fast,omitempty"` // the first failure cancels the other branches or items
+	Vars     map[string]string `json:"vars,omitempty"`      // what the pipeline that it runs is given
 }
+
+// ForEach is what a step runs for: a list of texts, or a text that is one when its templates have
+// their values.
+type ForEach struct {
+	List []string `json:"list,omitempty"`
+	Text string   `json:"text,omitempty"`
+}
+
+// IsZero reports whether there is nothing to run for.
+func (f ForEach) IsZero() bool { return f.List == nil && f.Text == "" }
+
+// Group reports whether a step runs pipelines of their own: branches, items, or another pipeline.
+func (s Step) Group() bool { return s.Parallel || !s.ForEach.IsZero() || s.Run.Pipeline != "" }
 
 // Retry is how often a step that fails is run, and how long it waits before the next time: that
 // long before the second, twice as long before each one after it.
@@ -238,4 +263,6 @@ type Plan struct {
 	Agents    map[string]Agent `json:"agents,omitempty"`
 	Runbook   string           `json:"runbook,omitempty"`    // its Name
 	MaxAgents int              `json:"max_agents,omitempty"` // of the runbook
+
+	Pipelines map[string]Pipeline `json:"pipelines,omitempty"` // those that steps run
 }

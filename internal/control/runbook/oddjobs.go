@@ -83,7 +83,7 @@ func oddTemplates() (same, other map[string]string) {
 	const workspace = "set cwd and use ${invoke.dir} or ${project}; make names unique with ${pipeline_id}"
 	return map[string]string{"args": "var", "input": "var"}, map[string]string{
 		"workspace": workspace, "source": workspace,
-		"item": "give the item as an argument of the command: ${var.NAME}",
+		"item": "only a step with for_each has an item; give it as an argument of the command: ${var.NAME}",
 	}
 }
 

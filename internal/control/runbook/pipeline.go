@@ -13,6 +13,7 @@ func (d *decoder) pipeline(v value) {
 	if steps := nodeOf(v).get("step"); ok && (steps == nil || steps.node.kind == document.List && len(steps.node.items) == 0) {
 		d.fault(p.at, "pipeline "+quote(p.Name)+" has no step", "")
 	}
+	d.graph(p)
 	p.uses = d.uses
 	d.pipelines = append(d.pipelines, p)
 }
@@ -27,9 +28,11 @@ func (d *decoder) pipelineFields(p *pipelineDraft) []field {
 		document.Key("notify", &p.Notify, d.notify(), ""),
 		document.Key("max_visits", &p.MaxVisits, count, "How often one step may be entered before the pipeline fails. Default: 5."),
 		document.Key("budget", &p.Budget, budget(), ""),
+		document.Key("concurrency", &p.Concurrency, d.concurrency(), "A group with a limit of how many run at once. A text is the group."),
 		document.Key("expire", &p.Expire, expire(), ""),
 		document.Key("step", p, d.steps(), "The steps. The pipeline starts with the first; transitions lead to the others."),
 	}, d.transitions(&p.OnDone, &p.OnFail, &p.OnCancel, &p.moves))
+	fields = append(fields, document.Key("outputs", &p.Outputs, texts(badName, nameSchema, d.words()), "What a step that runs this pipeline with uses gets: ${steps.STEP.output.NAME}."))
 	return append(fields, d.transition("finally", &p.Finally, &p.moves, "The step before every end: done, failed or cancelled."))
 }
 
@@ -45,10 +48,14 @@ func (d *decoder) steps() typeOf[pipelineDraft] {
 
 func (d *decoder) step(v value, p *pipelineDraft) {
 	var s Step
-	draft := stepDraft{at: nodeOf(v).at}
+	draft, first := stepDraft{at: nodeOf(v).at}, len(d.uses)
 	if v.Mapping(d.stepFields(p, &s, &draft)...) {
 		d.oneRun(v)
-		p.Steps, p.steps = append(p.Steps, s), append(p.steps, draft)
+		for i := first; i < len(d.uses); i++ {
+			d.uses[i].item = d.uses[i].item || draft.each
+		}
+		draft.uses = slices.Clone(d.uses[first:])
+		p.addStep(s, draft)
 	}
 }
 
@@ -66,7 +73,7 @@ func (d *decoder) stepFields(p *pipelineDraft, s *Step, draft *stepDraft) []fiel
 		d.stepRun(&s.Run, &draft.runAt),
 		document.Key("approval", &s.Approval, d.approval(draft), "A question to a person, in place of run."),
 		document.Key("cwd", &s.Cwd, d.words(), "Working directory, relative to the workspace or the pipeline's cwd."),
-	}, d.conduct(s), d.transitions(&s.OnDone, &s.OnFail, &s.OnCancel, &draft.moves))
+	}, d.conduct(s), d.groupFields(p, s, draft), d.transitions(&s.OnDone, &s.OnFail, &s.OnCancel, &draft.moves))
 }
 
 // stepRun is what a step runs, unless a person decides it.
@@ -76,16 +83,24 @@ func (d *decoder) stepRun(to *Run, at *span) field {
 	return f
 }
 
-// oneRun sees to it that a step either runs something or asks a person.
+// oneRun sees to it that a step does one thing.
 func (d *decoder) oneRun(v value) {
-	run, approval := nodeOf(v).get("run"), nodeOf(v).get("approval")
+	var given []*entry
+	for _, key := range doings {
+		if e := nodeOf(v).get(key); e != nil {
+			given = append(given, e)
+		}
+	}
 	switch {
-	case run == nil && approval == nil:
-		wrong(v, "a step needs run or approval", `such as: run = "make test"`)
-	case run != nil && approval != nil:
-		d.fault(approval.at, "run and approval cannot be combined", "make them two steps")
+	case len(given) == 0:
+		wrong(v, "a step needs run, uses, parallel or approval", `such as: run = "make test"`)
+	case len(given) > 1:
+		d.fault(given[1].at, given[0].key+" and "+given[1].key+" cannot be combined", "make them two steps")
 	}
 }
+
+// doings are the fields that say what a step does. It has one of them.
+var doings = []string{"run", "uses", "parallel", "approval"}
 
 func (d *decoder) stepName(name string, at span, p *pipelineDraft) {
 	if !d.checkName(name, mark{d.source, at}) {

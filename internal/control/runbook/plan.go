@@ -25,32 +25,87 @@ func (r Runbook) Plan(c Command) (plan Plan, standalone bool) {
 	default:
 		plan.Pipeline = Pipeline{Name: c.Name, Steps: []Step{{Name: stepRun, Run: c.Run}}}
 	}
-	for _, s := range plan.Pipeline.Steps {
-		if s.Run.Agent == "" {
-			continue
-		}
-		if plan.Agents == nil {
-			plan.Agents = map[string]Agent{}
-		}
-		agent := r.Agents[s.Run.Agent]
-		if c.Run.Agent != "" {
-			agent.Workspace = Workspace{} // it is the run's
-		}
-		plan.Agents[s.Run.Agent] = agent
+	r.gather(&plan, plan.Pipeline)
+	if a, alone := plan.Agents[c.Run.Agent]; alone {
+		a.Workspace = Workspace{} // it is the run's
+		plan.Agents[c.Run.Agent] = a
 	}
-	plan.Pipeline.Locals = r.localsOf(plan)
+	plan.Pipeline.Locals = r.localsOf(Plan{Pipeline: plan.Pipeline, Agents: plan.Agents})
 	if r.Oddjobs {
 		plan.Pipeline = plan.Pipeline.strict()
 	}
 	return plan, c.Run.Agent != ""
 }
 
+// gather adds the agents and pipelines that a pipeline's steps run.
+func (r Runbook) gather(plan *Plan, p Pipeline) {
+	for _, s := range p.Steps {
+		if agent, known := r.Agents[s.Run.Agent]; known {
+			plan.Agents = set(plan.Agents, agent.Name, agent)
+		}
+		used, known := r.Pipelines[s.Run.Pipeline]
+		if _, has := plan.Pipelines[used.Name]; !known || has {
+			continue
+		}
+		plan.Pipelines = set(plan.Pipelines, used.Name, used) // before what it uses: that may be itself
+		r.gather(plan, used)
+		used.Locals = r.localsOf(Plan{Pipeline: used, Agents: plan.Agents})
+		if r.Oddjobs {
+			used = used.strict()
+		}
+		plan.Pipelines[used.Name] = used
+	}
+}
+
+func set[V any](m map[string]V, key string, value V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[key] = value
+	return m
+}
+
+// Runs reports whether a branch or an item is another pipeline, and nothing around it.
+func (s Step) Runs() bool { return s.Run.Pipeline != "" && s.ForEach.IsZero() && s.If == "" }
+
+// Part is the plan of a branch or an item: one step, with what its pipeline says of all steps.
+func (p Plan) Part(step Step) Plan {
+	step.Of, step.Needs, step.OnDone, step.OnFail, step.OnCancel = "", nil, "", "", ""
+	whole := p.Pipeline
+	return p.with(Pipeline{
+		Name: whole.Name, Steps: []Step{step}, Locals: whole.Locals, Cwd: whole.Cwd, Env: whole.Env, Expire: whole.Expire,
+	})
+}
+
+// Used is the plan of a pipeline that a step runs.
+func (p Plan) Used(pipeline string) Plan {
+	used := p.Pipelines[pipeline]
+	if used.Expire == (Expire{}) {
+		used.Expire = p.Pipeline.Expire
+	}
+	return p.with(used)
+}
+
+// with is the plan of one pipeline, with the agents and pipelines that its steps run.
+func (p Plan) with(of Pipeline) Plan {
+	all := Runbook{Agents: p.Agents, Pipelines: p.Pipelines}
+	plan := Plan{Pipeline: of, Runbook: p.Runbook, MaxAgents: p.MaxAgents}
+	all.gather(&plan, of)
+	for name := range plan.Pipelines {
+		plan.Pipelines[name] = p.Pipelines[name] // with its locals
+	}
+	return plan
+}
+
 // PassEnv are the environment variables that a command takes from the person who starts it.
 func (r Runbook) PassEnv(c Command) []string {
 	plan, _ := r.Plan(c)
-	names := slices.Clone(plan.Pipeline.Env.Pass)
-	for _, s := range plan.Pipeline.Steps {
-		names = append(names, s.Env.Pass...)
+	var names []string
+	for _, p := range append(slices.Collect(maps.Values(plan.Pipelines)), plan.Pipeline) {
+		names = append(names, p.Env.Pass...)
+		for _, s := range p.Steps {
+			names = append(names, s.Env.Pass...)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -25,10 +25,11 @@ func MakeSchema() document.Schema {
 		"const":    document.Properties(constFields(&constant{})...).Says("A const, whose value an importer gives."),
 		"workspace": document.Properties(d.workspaceFields(&Workspace{})...).Says("A git worktree or a folder of its own.").
 			With("oneOf", workspaceForms()),
-		"notify": document.Properties(d.notifyFields(&Notify{})...).Says("Notifications."),
-		"budget": document.Properties(new(Budget).fields()...).With("minProperties", 1).Says("Budget before a person is asked."),
-		"retry":  document.Properties(new(Retry).fields()...),
-		"expire": document.Properties(new(Expire).fields()...).Says("What happens to decisions without an answer."),
+		"concurrency": document.Properties(d.concurrencyFields(&Concurrency{})...).Says("A group with a limit of how many run at once."),
+		"notify":      document.Properties(d.notifyFields(&Notify{})...).Says("Notifications."),
+		"budget":      document.Properties(new(Budget).fields()...).With("minProperties", 1).Says("Budget before a person is asked."),
+		"retry":       document.Properties(new(Retry).fields()...),
+		"expire":      document.Properties(new(Expire).fields()...).Says("What happens to decisions without an answer."),
 	}
 	allowConsts(s)
 	for name, def := range s["$defs"].(schema) {
@@ -89,9 +90,11 @@ func importSchema(d *decoder) schema {
 	return one
 }
 
-// stepSchema describes a step, which runs something or asks a person.
+// stepSchema describes a step, which does one thing.
 func stepSchema(d *decoder) schema {
-	return document.Properties(d.stepFields(nil, &Step{}, &stepDraft{})...).With("oneOf", []schema{
-		{"required": []string{"run"}}, {"required": []string{"approval"}},
-	})
+	var forms []schema
+	for _, key := range doings {
+		forms = append(forms, schema{"required": []string{key}})
+	}
+	return document.Properties(d.stepFields(nil, &Step{}, &stepDraft{})...).With("oneOf", forms)
 }

@@ -11,7 +11,7 @@ import (
 // checkScripts finds templates that a shell would not see as they were meant.
 func (d *decoder) checkScripts() {
 	for _, u := range d.allUses() {
-		for _, e := range exposed(u.shell) {
+		for _, e := range exposed(u.shell, u.item) {
 			name, template := e.name, "${"+e.name+"}"
 			hint := `write "` + template + `"`
 			if variable, is := strings.CutPrefix(name, "var."); is {
@@ -37,12 +37,12 @@ type exposure struct {
 // exposed are the templates with other people's words that a shell would not take as text: all
 // that do not stand between double quotes, also those in a here-document, in a comment and in a
 // script that cannot be read.
-func exposed(script string) (found []exposure) {
+func exposed(script string, item bool) (found []exposure) {
 	const marker = "stopgate_template_"
 	var all []exposure
 	times := map[string]int{}
 	marked := replace(script, func(name string) (string, bool) {
-		if harmless(name) {
+		if harmless(name) && !(item && isItem(name)) {
 			return "x", strings.Contains(name, ".") // which no shell could read
 		}
 		all = append(all, exposure{name, times[name]})
@@ -60,6 +60,9 @@ func exposed(script string) (found []exposure) {
 	}
 	return found
 }
+
+// isItem reports whether a template stands for an item of for_each, or for a part of it.
+func isItem(name string) bool { return name == "item" || strings.HasPrefix(name, "item.") }
 
 // harmless reports whether the value of a template is an id or a name of the runbook, or the name
 // is none of ours.

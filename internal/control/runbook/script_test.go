@@ -36,9 +36,10 @@ func TestRulingP2TemplatesInScriptsAreQuoted(t *testing.T) {
 		{`echo "${var.x}" )`, "var.x 0"}, // it cannot be read
 		{`echo "${var.x}`, "var.x 0"},
 		{`echo "${foo.bar}" "${var.x}"`, ""},
+		{`echo "${item}" ${item} ${item.name}`, "item 1, item.name 0"},
 	} {
 		var got []string
-		for _, e := range exposed(test.script) {
+		for _, e := range exposed(test.script, true) {
 			got = append(got, fmt.Sprint(e.name, " ", e.nth))
 		}
 		if strings.Join(got, ", ") != test.want {
@@ -59,7 +60,7 @@ func FuzzExposed(f *testing.F) {
 	f.Add(`echo "${var.x}" <<END`)
 	f.Add("cat <<'E'\n${var.x}\nE")
 	f.Fuzz(func(t *testing.T, script string) {
-		for _, e := range exposed(script) {
+		for _, e := range exposed(script, true) {
 			if !strings.Contains(script, "${"+e.name+"}") {
 				t.Errorf("%q has no %q", script, e.name)
 			}

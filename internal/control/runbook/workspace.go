@@ -22,6 +22,9 @@ func (p Plan) UsesWorkspaces() bool {
 	for _, a := range p.Agents {
 		uses = uses || a.Workspace.Kind != ""
 	}
+	for _, used := range p.Pipelines {
+		uses = uses || used.Workspace.Kind != ""
+	}
 	return uses
 }
 
@@ -106,10 +109,10 @@ func workspaceForms() []schema {
 func (d *decoder) refName(branch bool) typeOf[string] {
 	return document.Then(d.words(), func(v value, name string) (string, bool) {
 		for _, template := range Names(name) {
-			if hasSource(template) || slices.Contains(refTemplates, template) {
+			if hasSource(template) || isItem(template) || slices.Contains(refTemplates, template) {
 				continue
 			}
-			wrong(v, "${"+template+"} cannot be used in "+v.Name, "templates: ${var.NAME}, ${"+strings.Join(refTemplates, "}, ${")+"}")
+			wrong(v, "${"+template+"} cannot be used in "+v.Name, "templates: ${var.NAME}, ${item}, ${"+strings.Join(refTemplates, "}, ${")+"}")
 			return "", false
 		}
 		sample := replace(name, func(string) (string, bool) { return "x", true })
@@ -150,10 +153,12 @@ func badRef(name string) string {
 }
 
 // checkWorkspaces finds templates of workspaces where there is none. What other files define is checked
-// with them, but for agents that a pipeline or a command of this file starts.
+// with them, but for what a pipeline or a command of this file runs.
 func (d *decoder) checkWorkspaces() {
-	for _, p := range d.pipelines {
-		d.checkWorkspaceUses(p.uses, startOf{home: d, what: "pipeline " + quote(p.Name), kind: p.Workspace.Kind})
+	for _, p := range d.allPipelines() {
+		if d.judges(p) {
+			d.checkWorkspaceUses(p.uses, startOf{"pipeline " + quote(p.Name), d.worksIn(p), p.home, d.importOf(p.Name)})
+		}
 	}
 	for _, a := range d.agents {
 		if a.Workspace.Kind != "" {
@@ -173,6 +178,32 @@ func (d *decoder) checkWorkspaces() {
 	}
 }
 
+// judges reports whether this file says in which workspace a pipeline works: it is its own, unless an
+// importer is to run it, or one of its own runs it.
+func (d *decoder) judges(p *pipelineDraft) bool {
+	run := slices.ContainsFunc(d.pipelines, func(other *pipelineDraft) bool { return other.runs(p.Name) })
+	if p.home != d {
+		return run
+	}
+	started := slices.ContainsFunc(d.commands, func(c *commandDraft) bool { return c.Run.Pipeline == p.Name })
+	return d.from == nil || run || started || p.Workspace.Kind != ""
+}
+
+// worksIn is the kind of workspace that a pipeline works in: its own, else that of a pipeline which
+// runs it as a step, where no command runs it without one.
+func (d *decoder) worksIn(p *pipelineDraft) WorkspaceKind {
+	started := func(c *commandDraft) bool { return c.Run.Pipeline == p.Name }
+	if p.Workspace.Kind != "" || slices.ContainsFunc(d.commands, started) {
+		return p.Workspace.Kind
+	}
+	for _, other := range d.allPipelines() {
+		if other.runs(p.Name) && other.Workspace.Kind != "" {
+			return other.Workspace.Kind
+		}
+	}
+	return ""
+}
+
 // startOf is where something is started that templates stand in.
 type startOf struct {
 	what string
@@ -184,8 +215,9 @@ type startOf struct {
 // startsOf are the places where an agent without a workspace of its own is started.
 func (d *decoder) startsOf(a *agentDraft) (all []startOf) {
 	for _, p := range d.pipelines {
-		if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Run.Agent == a.Name }); i >= 0 {
-			all = append(all, startOf{"pipeline " + quote(p.Name), p.Workspace.Kind, a.home, p.steps[i].runAt})
+		i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Run.Agent == a.Name })
+		if i >= 0 && d.judges(p) {
+			all = append(all, startOf{"pipeline " + quote(p.Name), d.worksIn(p), a.home, p.steps[i].runAt})
 		}
 	}
 	for _, c := range d.commands {

@@ -22,6 +22,11 @@ const (
 	Fault              // an error of the API
 )
 
+// String is the kind's name in the daemon's API.
+func (k Kind) String() string {
+	return [...]string{"prompt", "note", "words", "tool", "answer", "failed", "fault"}[k]
+}
+
 // Event is one thing that was said or done.
 type Event struct {
 	Time time.Time // zero where the line does not say

@@ -59,12 +59,10 @@ type handle interface {
 }
 
 // wait tries to take a lock until that succeeds. The pauses begin with the time for which a writer
-// of a line holds a lock. They grow, so that a crowd leaves the holder time for its work, and are
-// random, so that those who began together drift apart.
+// of a line holds a lock. They are random, so that those who began together drift apart.
 func wait(ctx context.Context, lock handle, patience time.Duration, try func() (bool, error)) (release func(), err error) {
-	longest := min(max(patience/1000, time.Millisecond), 20*time.Millisecond)
 	end := time.Now().Add(patience)
-	for pause := 20 * time.Microsecond; ; pause = min(2*pause, longest) {
+	for pause := 20 * time.Microsecond; ; pause = next(pause, time.Until(end)) {
 		err := ctx.Err()
 		if err == nil {
 			var taken bool
@@ -84,6 +82,13 @@ func wait(ctx context.Context, lock handle, patience time.Duration, try func() (
 		case <-time.After(min(pause/2+rand.N(pause), time.Until(end))):
 		}
 	}
+}
+
+// next is the pause after one, where so much patience is left. Pauses grow, so that a crowd leaves
+// the holder time for its work. Who has waited long tries more often again: the others, who came
+// later, can wait longer.
+func next(pause, left time.Duration) time.Duration {
+	return min(2*pause, max(min(left/1000, 20*time.Millisecond), 200*time.Microsecond))
 }
 
 // inPlace reports whether the file that is locked is the one that others find.

@@ -3,6 +3,7 @@ package graph
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
@@ -19,14 +20,15 @@ type Graph struct {
 // Node is a step.
 type Node struct {
 	Name string `json:"name"`
-	What string `json:"what"` // it runs, in one line
+	What string `json:"what"`         // it runs, in one line
+	Of   string `json:"of,omitempty"` // the node that it is a branch of
 }
 
 // Edge leads from a step to another, or to an end of the pipeline.
 type Edge struct {
 	From string `json:"from"` // AnyStep: every step without such an edge
 	To   string `json:"to"`
-	On   string `json:"on"` // done, fail, cancel or finally; of a step that a person decides, the answer
+	On   string `json:"on"` // done (of a parallel step: from its last branches), fail, cancel or finally; branch or needs; of a step that a person decides, the answer
 }
 
 // class is how the edge is drawn.
@@ -49,7 +51,11 @@ const AnyStep = "any step"
 func Of(p runbook.Pipeline) Graph {
 	g := Graph{Name: p.Name, Nodes: []Node{}, Edges: []Edge{}}
 	for _, s := range p.Steps {
-		g.Nodes = append(g.Nodes, Node{s.Name, whatOf(s)})
+		g.Nodes = append(g.Nodes, Node{s.Name, whatOf(s), s.Of})
+		if s.Of != "" {
+			g.branch(s)
+			continue
+		}
 		g.follow(p, s)
 		g.add(s.Name, s.OnFail, "fail")
 		g.add(s.Name, s.OnCancel, "cancel")
@@ -62,6 +68,12 @@ func Of(p runbook.Pipeline) Graph {
 
 // follow adds what follows a step that is done: one step, or one for each answer of a person.
 func (g *Graph) follow(p runbook.Pipeline, s runbook.Step) {
+	if s.Parallel {
+		for _, branch := range last(p, s) {
+			g.add(branch, done(p, s), "done")
+		}
+		return
+	}
 	if s.Approval == nil {
 		g.add(s.Name, done(p, s), "done")
 		return
@@ -76,12 +88,43 @@ func (g *Graph) follow(p runbook.Pipeline, s runbook.Step) {
 	}
 }
 
+// last are the branches of a step that no other branch needs.
+func last(p runbook.Pipeline, s runbook.Step) (names []string) {
+	for _, branch := range p.Steps {
+		needed := func(other runbook.Step) bool { return slices.Contains(other.Needs, branch.Name) }
+		if branch.Of == s.Name && !slices.ContainsFunc(p.Steps, needed) {
+			names = append(names, branch.Name)
+		}
+	}
+	return names
+}
+
+// branch adds what leads to a branch: the branches that it needs, else the step that it is of.
+func (g *Graph) branch(s runbook.Step) {
+	if len(s.Needs) == 0 {
+		g.add(s.Of, s.Name, "branch")
+	}
+	for _, need := range s.Needs {
+		g.add(need, s.Name, "needs")
+	}
+}
+
 // whatOf is what a step does, in one line.
 func whatOf(s runbook.Step) string {
-	if s.Approval != nil {
-		return "asks: " + Short(s.Approval.Title)
+	what := What(s.Run)
+	switch {
+	case s.Approval != nil:
+		what = "asks: " + Short(s.Approval.Title)
+	case s.Parallel:
+		what = "branches"
 	}
-	return What(s.Run)
+	if !s.ForEach.IsZero() {
+		what += ", for each item"
+	}
+	if s.Limit > 0 {
+		what += ", " + strconv.Itoa(s.Limit) + " at a time"
+	}
+	return what
 }
 
 func (g *Graph) add(from, to, on string) {

@@ -25,6 +25,7 @@ pipeline "build" {
   on_cancel = { step = "cleanup" }
   defaults  = { "topic" = "the branch" }
   budget    = { usd = 12.5, time = "2h" }
+  concurrency = { group = "build-${var.branch}", limit = 2, when_full = "cancel" }
 
   expire {
     after  = "4h"

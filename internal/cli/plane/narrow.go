@@ -1,0 +1,61 @@
+package plane
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// narrow is which of a list a person wants to see.
+type narrow struct {
+	project string
+	since   time.Duration
+	limit   int
+}
+
+// flags adds --project, --since and --limit. what is listed is named with what happened to it.
+func (n *narrow) flags(cmd *cobra.Command, what string, limit int, limits string) {
+	cmd.Flags().StringVar(&n.project, "project", "", "list only those of the project in this directory")
+	cmd.Flags().Var((*term.DurationFlag)(&n.since), "since", "list only "+what+" no longer ago than this, such as 30m or 3d")
+	cmd.Flags().IntVar(&n.limit, "limit", limit, limits)
+	_ = cmd.MarkFlagDirname("project") // the flag is there
+}
+
+// check refuses what lists nothing, and finds the project.
+func (n *narrow) check(cmd *cobra.Command) error {
+	if cmd.Flags().Changed("limit") && n.limit < 1 {
+		return term.BadUsage(fmt.Errorf("--limit %d: it must be at least 1", n.limit), "list all with: --all")
+	}
+	if n.project == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(n.project)
+	if err != nil {
+		return err
+	}
+	if !disk.IsDir(dir) {
+		return term.BadUsage(fmt.Errorf("--project %s: there is no such directory", term.Shown(n.project)), "")
+	}
+	n.project = dir
+	known := func(dir string) bool { return paths.HasRunbooks(dir) || paths.HasOddjobs(dir) || paths.HasConfig(dir) }
+	if root, found := paths.ProjectRoot(known, dir); found {
+		n.project = root
+	}
+	return nil
+}
+
+// filter is what the daemon is asked for now.
+func (n *narrow) filter() daemonapi.Filter {
+	f := daemonapi.Filter{Project: n.project, Limit: n.limit}
+	if n.since > 0 {
+		f.Since = time.Now().Add(-n.since)
+	}
+	return f
+}

@@ -1,0 +1,67 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/errand"
+	"github.com/stopgate/stopgate/internal/control/engine"
+)
+
+// children are the pipelines that steps of others run. A child, its cancel and what its parent hears of
+// it have ids that are the same each time, so that nothing happens twice.
+type children struct{ core *core }
+
+func (c children) Start(ctx context.Context, parent *engine.Owner, id string) error {
+	create, known := parent.Child(id)
+	if !known {
+		return nil // its step was left
+	}
+	return forGood(c.core.try(ctx, id, engine.Input{ID: "create", What: create}))
+}
+
+// Cancel cancels a child. Of one that is not there nothing runs.
+func (c children) Cancel(ctx context.Context, id, key, why string) error {
+	if c.core.known(id) == nil {
+		return &errand.Failure{Why: "there is no such pipeline"}
+	}
+	return forGood(c.core.try(ctx, id, engine.Input{ID: key, What: engine.Cancel{Why: why}}))
+}
+
+// Report tells a parent how far its child is. One that is gone, or that is held, hears nothing.
+func (c children) Report(ctx context.Context, child *engine.Owner, key string) error {
+	return unlessRefused(c.core.try(ctx, child.Parent.ID, engine.Input{ID: key, What: child.Report()}))
+}
+
+// forGood makes a failure of a refusal.
+func forGood(err error) error {
+	var refusal *engine.Refusal
+	if errors.As(err, &refusal) {
+		return &errand.Failure{Why: refusal.Why}
+	}
+	return err
+}
+
+// parentsHear waits until the parents of an owner know how far it is, for a moment: a person who
+// answers for a child, and then looks at its parent, sees that it goes on.
+func (c *core) parentsHear(ctx context.Context, o *engine.Owner) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for o != nil && o.Parent != nil {
+		news := c.news.rung()
+		now := c.owner(o.ID)
+		if now == nil || !slices.ContainsFunc(now.Effects, reports) {
+			o = c.owner(o.Parent.ID)
+			continue
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func reports(e engine.OpenEffect) bool { return e.Kind == engine.ReportToParent }

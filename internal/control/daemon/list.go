@@ -1,0 +1,190 @@
+package daemon
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/engine"
+)
+
+// Owners are in the order that the state keeps, so that a page costs no more than what is passed over
+// on the way to its end.
+func (p *plane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owner], error) {
+	held := p.core.heldOwners()
+	var found []*engine.Owner // one more than the page has
+	for _, o := range p.core.unknown() {
+		if len(found) <= q.Limit && isAfter(placeOf(o), q.After) && wants(q, o, held) {
+			found = append(found, o)
+		}
+	}
+	p.core.look(func(s *engine.State) {
+		for o := range s.After(engine.Place(q.After)) {
+			if len(found) > q.Limit {
+				return
+			}
+			if wants(q, o, held) {
+				found = append(found, o)
+			}
+		}
+	})
+	page := api.Page[*engine.Owner]{Items: found}
+	if len(found) > q.Limit {
+		page = api.Page[*engine.Owner]{Items: found[:q.Limit], Next: placeOf(found[q.Limit-1])}
+	}
+	return api.View(page, func(o *engine.Owner) daemonapi.Owner { return p.ownerView(o, false) }), nil
+}
+
+// farAhead is the time of owners that are held and unknown, which no one of ours has: they come first.
+var farAhead = time.Unix(1<<48, 0)
+
+// placeOf is an owner's place in lists.
+func placeOf(o *engine.Owner) api.Place {
+	if o.Created.IsZero() {
+		return api.Place{Time: farAhead, ID: o.ID}
+	}
+	return api.Place(o.Place())
+}
+
+// isAfter reports whether a place is behind another one, if there is one.
+func isAfter(at, other api.Place) bool { return other == (api.Place{}) || at.Compare(other) > 0 }
+
+// wants reports whether a query asks for an owner.
+func wants(q *api.Query, o *engine.Owner, held map[string]string) bool {
+	now := status(o)
+	if held[engine.Subject(o.Kind, o.ID)] != "" {
+		now = "held"
+	}
+	return api.Is(q.Kind, string(o.Kind)) && belongs(q, o) && api.Is(q.Name, o.Name) && api.Is(q.Command, o.Command) &&
+		q.Allows(now) && q.AllowsTime(o.Created)
+}
+
+// belongs reports whether a query asks for what is the owner's.
+func belongs(q *api.Query, o *engine.Owner) bool {
+	return api.Is(q.Project, o.Project) && api.Is(q.Owner, o.ID)
+}
+
+// ownedBy are all owners that a query may be about, the newest first.
+func (p *plane) ownedBy(q *api.Query) []*engine.Owner {
+	if q.Owner == "" {
+		return p.core.owners()
+	}
+	if o := p.core.owner(q.Owner); o != nil {
+		return []*engine.Owner{o}
+	}
+	return nil
+}
+
+// listedAgent is an agent before it is shown: most of them are not on the page.
+type listedAgent struct {
+	owner *engine.Owner
+	visit *engine.Visit // where the owner has left it
+}
+
+func (a listedAgent) place() api.Place {
+	if a.visit == nil {
+		return api.Place{Time: a.owner.Agent.Started, ID: a.owner.Agent.ID}
+	}
+	return api.Place{Time: a.visit.Started, ID: a.visit.AgentID}
+}
+
+func (a listedAgent) view() daemonapi.Agent {
+	if a.visit == nil {
+		return agentView(a.owner)
+	}
+	return pastView(a.owner, *a.visit)
+}
+
+func (p *plane) Agents(_ context.Context, q *api.Query) (api.Page[daemonapi.Agent], error) {
+	page := api.PageOf(p.agentsFor(q), listedAgent.place, q)
+	return api.View(page, func(a listedAgent) daemonapi.Agent { return p.around(a.view(), false) }), nil
+}
+
+// agentsFor are the agents that a query asks for.
+func (p *plane) agentsFor(q *api.Query) iter.Seq[listedAgent] {
+	return func(yield func(listedAgent) bool) {
+		for _, o := range p.ownedBy(q) {
+			if !belongs(q, o) {
+				continue
+			}
+			for a := range agentsOf(o, q.Past) {
+				if p.wantsAgent(q, a) && !yield(a) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// agentsOf are an owner's agent and, with past, those that it had. One that was started again is one.
+func agentsOf(o *engine.Owner, past bool) iter.Seq[listedAgent] {
+	return func(yield func(listedAgent) bool) {
+		if o.Agent != nil && !yield(listedAgent{owner: o}) || !past {
+			return
+		}
+		for i := range o.History {
+			visit := &o.History[i]
+			current := o.Agent != nil && o.Agent.ID == visit.AgentID
+			again := slices.ContainsFunc(o.History[i+1:], func(v engine.Visit) bool { return v.AgentID == visit.AgentID })
+			if visit.AgentID != "" && !current && !again && !yield(listedAgent{o, visit}) {
+				return
+			}
+		}
+	}
+}
+
+func (p *plane) wantsAgent(q *api.Query, a listedAgent) bool {
+	if !q.AllowsTime(a.place().Time) {
+		return false
+	}
+	if q.Name == "" && len(q.Status) == 0 {
+		return true
+	}
+	view := a.view()
+	if view.Status != "exited" && p.queued(view.ID) {
+		view.Status = "queued"
+	}
+	return api.Is(q.Name, view.Name) && q.Allows(view.Status)
+}
+
+// listedDecision is a decision before it is shown.
+type listedDecision struct {
+	owner *engine.Owner
+	*engine.Decision
+}
+
+func (d listedDecision) place() api.Place { return api.Place{Time: d.Created, ID: d.ID} }
+
+func (p *plane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
+	all := func(yield func(listedDecision) bool) {
+		for _, o := range p.ownedBy(q) {
+			if !belongs(q, o) || !api.Is(q.Name, o.Name) {
+				continue
+			}
+			for d := range decisionsOf(o, q.Past) {
+				if q.AllowsTime(d.Created) && !yield(listedDecision{o, d}) {
+					return
+				}
+			}
+		}
+	}
+	page := api.PageOf(all, listedDecision.place, q)
+	return api.View(page, func(d listedDecision) daemonapi.Decision { return decisionView(d.owner, *d.Decision) }), nil
+}
+
+// decisionsOf are an owner's open decision, or those that are settled.
+func decisionsOf(o *engine.Owner, settled bool) iter.Seq[*engine.Decision] {
+	return func(yield func(*engine.Decision) bool) {
+		if !settled && o.Decision != nil {
+			yield(o.Decision)
+		}
+		for i := range o.Settled {
+			if !settled || !yield(&o.Settled[i]) {
+				return
+			}
+		}
+	}
+}

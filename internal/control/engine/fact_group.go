@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
+)
+
+// Facts about the children of a step, and about the parent.
+type (
+	// GroupPlanned is a step that knows what it runs.
+	GroupPlanned struct {
+		Step     string  `json:"step"`
+		Children []Child `json:"children,omitempty"`
+	}
+	// GroupLeaving is a step that is left when none of its children runs any more.
+	GroupLeaving Leaving
+	// ChildStarted is a child that is to run. It is on record before it starts.
+	ChildStarted struct {
+		Child int     `json:"child"` // its place among them
+		ID    string  `json:"id"`
+		USD   float64 `json:"usd,omitempty"`
+	}
+	// ChildPassedOver is a branch that is not run, because what it needs did not succeed.
+	ChildPassedOver struct {
+		Child string `json:"child"`
+		Why   string `json:"why"`
+	}
+	// ChildReported is how far a child is now, and at its end what it left behind.
+	ChildReported struct {
+		ID     string     `json:"id"`
+		State  ChildState `json:"state"`
+		Why    string     `json:"why,omitempty"`
+		Output Output     `json:"output,omitzero"`
+		Cost   Spent      `json:"cost,omitzero"`
+	}
+	// ParentTold is a child whose parent is to hear how far it is.
+	ParentTold struct {
+		State ChildState `json:"state"`
+	}
+)
+
+func (GroupPlanned) EventType() string    { return "group:planned" }
+func (GroupLeaving) EventType() string    { return "group:leaving" }
+func (ChildStarted) EventType() string    { return "child:started" }
+func (ChildPassedOver) EventType() string { return "child:passed_over" }
+func (ChildReported) EventType() string   { return "child:reported" }
+func (ParentTold) EventType() string      { return "parent:told" }
+
+func (f GroupPlanned) apply(o *Owner, s *Step) {
+	o.Group = &Group{Step: f.Step, Children: slices.Clone(f.Children), Open: true}
+	o.Outputs = without(o.Outputs, f.Step)
+	for _, c := range f.Children {
+		if c.State == ChildPending {
+			o.Outputs = without(o.Outputs, c.Name)
+		}
+	}
+}
+
+func (f GroupLeaving) apply(o *Owner, s *Step) {
+	leaving := Leaving(f)
+	o.Group.Leaving = &leaving
+}
+
+func (f ChildStarted) apply(o *Owner, s *Step) {
+	c := &o.Group.Children[f.Child]
+	c.ID, c.USD, c.State = f.ID, f.USD, ChildRunning
+}
+
+func (f ChildPassedOver) apply(o *Owner, s *Step) {
+	i := slices.IndexFunc(o.Group.Children, func(c Child) bool { return c.Name == f.Child })
+	o.Group.Children[i].State, o.Group.Children[i].Why = ChildSkipped, f.Why
+}
+
+func (f ChildReported) apply(o *Owner, s *Step) {
+	c := &o.Group.Children[o.Group.child(f.ID)]
+	c.State, c.Why = f.State, f.Why
+	if c.Runs() {
+		return
+	}
+	c.Values = f.Output.Values
+	if f.Cost != (Spent{}) {
+		o.Spent = with(merged(o.Spent), f.ID, f.Cost)
+	}
+	o.keepChildOutput(*c, f.Output)
+}
+
+// close ends a group whose step is left. A child that still runs is being cancelled.
+func (g *Group) close() {
+	g.Open, g.Leaving = false, nil
+	for i := range g.Children {
+		if c := &g.Children[i]; c.Runs() || c.State == ChildPending {
+			c.State = ChildCancelled
+		}
+	}
+}
+
+// keepChildOutput keeps what a child left behind: of a branch under its name, of a pipeline under
+// that of the step, and of items as lists once all have ended.
+func (o *Owner) keepChildOutput(c Child, output Output) {
+	step, _ := (&draft{Owner: o}).plannedStep(o.Group.Step)
+	switch {
+	case step.Parallel:
+		o.Outputs = with(o.Outputs, c.Name, output)
+	case step.ForEach.IsZero():
+		o.Outputs = with(o.Outputs, step.Name, output)
+	case !o.Group.has(func(c Child) bool { return c.Runs() || c.State == ChildPending }):
+		o.Outputs = with(o.Outputs, step.Name, Output{Values: o.Group.lists()})
+	}
+}
+
+// lists are the values of the children, each name with a JSON array that has the value of each
+// child, or "" where it left none of that name.
+func (g *Group) lists() (values map[string]string) {
+	names := map[string]bool{}
+	for _, c := range g.Children {
+		for name := range c.Values {
+			names[name] = true
+		}
+	}
+	for name := range names {
+		list := make([]string, len(g.Children))
+		for i, c := range g.Children {
+			list[i] = c.Values[name]
+		}
+		if text, err := rawjson.Marshal(list); err == nil { // texts can be encoded
+			values = with(values, name, string(text))
+		}
+	}
+	return values
+}
+
+func (f ParentTold) apply(o *Owner, s *Step) { o.Told = f.State }
+
+// progress is how far an owner is, as its parent sees it.
+func (o *Owner) progress() ChildState {
+	switch {
+	case o.Terminal():
+		return ChildState(o.Step)
+	case o.Waits():
+		return ChildWaiting
+	}
+	return ChildRunning
+}
+
+// Waits reports whether nothing goes on before a person decides, here or in a child.
+func (o *Owner) Waits() bool {
+	if !o.grouped() {
+		return o.Status == Waiting
+	}
+	return !o.Group.has(func(c Child) bool { return c.State == ChildRunning }) &&
+		o.Group.has(func(c Child) bool { return c.State == ChildWaiting })
+}
+
+// runsOn reports whether one of the children is at work.
+func (g *Group) runsOn() bool {
+	return g.has(func(c Child) bool { return c.State == ChildRunning })
+}
