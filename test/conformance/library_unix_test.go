@@ -207,7 +207,7 @@ stopgate emit agent:signal --agent "$STOPGATE_AGENT_ID" complete
 
 	p.write(filepath.Join(p.home, "fail"), "")
 	id = p.begins("merge", "worst")
-	d = p.asked(id, "failed-to-resolve")
+	d = p.asked(id, "unresolved")
 	p.does("decision", "answer", d.ID, "reject", "-m", "it has to wait")
 	if o := p.ended(id); o.Status != "failed" || p.read("shared.txt") != "mine\ntheirs\n" {
 		t.Errorf("%+v", o)
@@ -242,7 +242,7 @@ rm -f "$HOME/move"
 	p.git("clone", "--quiet", remote, other)
 	p.agent("move", "cd '"+other+"'\ngit commit --quiet --allow-empty --message moved\ngit push --quiet origin main\n")
 	p.wake()
-	want := "done: rebase completed, check completed, merge failed, moved skipped, rebase completed, check completed, merge completed"
+	want := "done: merge completed, clean completed"
 	if got := p.went(p.begins("far:merge", "far")); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -264,7 +264,7 @@ rm -f "$HOME/move"
 
 	p.write(filepath.Join(p.root, "shared.txt"), "my own work\n")
 	id := p.begins("merge", "dirty")
-	d := p.asked(id, "moved")
+	d := p.asked(id, "blocked")
 	if !strings.Contains(d.Context, "shared.txt") || p.read("shared.txt") != "my own work\n" {
 		t.Errorf("it asks %q", d.Context)
 	}
@@ -409,4 +409,3 @@ func TestGitWorktreeLibrary(t *testing.T) {
 	}
 	p.cleared(0)
 }
-

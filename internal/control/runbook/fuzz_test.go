@@ -99,6 +99,9 @@ func complete(t *testing.T, book Runbook, c Command) {
 		if s.Approval != nil && s.Approval.Answerable() && s.Run == (Run{}) {
 			continue
 		}
+		if used, known := plan.Pipelines[s.Run.Pipeline]; known && len(used.Steps) > 0 {
+			continue
+		}
 		if (s.Run.Shell == "") == (s.Run.Agent == "") || s.Run.Agent != "" && plan.Agents[s.Run.Agent].Run == "" {
 			t.Fatalf("step %q has nothing to run", s.Name)
 		}

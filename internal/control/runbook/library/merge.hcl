@@ -49,48 +49,141 @@ command "merge" {
   run         = { pipeline = "merge" }
 }
 
+# What waits for an agent or a person does not keep others from being merged.
 pipeline "merge" {
   vars       = ["branch"]
   workspace  = { git = "worktree", base = "${var.branch}" }
   max_visits = 20
-  env        = { BASE = "${const.base}", REMOTE = "${const.remote}", HOW = "${const.how}", DELETE = "${const.delete}", GIT_EDITOR = "true" }
+  env        = { DELETE = "${const.delete}" }
 
   notify {
     on_done = "${var.branch} was merged into ${const.base}."
     on_fail = "${var.branch} was not merged into ${const.base}: ${error}"
   }
 
-  # It goes on with a rebase that stopped at a conflict, once that is resolved.
-  step "rebase" {
-    on_done = "check"
-    on_fail = "conflict"
+  step "merge" {
+    uses    = "merge-one"
+    vars    = { branch = "${var.branch}" }
+    on_done = "clean"
+    on_fail = "why"
+  }
+
+  # A check that failed fails the pipeline.
+  step "why" {
+    on_done = "blocked"
     run     = <<-SHELL
       set -eu
       git_dir=$(git rev-parse --absolute-git-dir)
+      case $(cat "$git_dir/stopgate-merge-state" 2>/dev/null) in
+      conflict)
+        tries=$(cat "$git_dir/stopgate-merge-tries" 2>/dev/null || echo 0)
+        if [ "$tries" -ge ${const.tries} ]; then echo ask=person; else echo ask=agent; fi >> "$STOPGATE_OUTPUT"
+        echo $((tries + 1)) > "$git_dir/stopgate-merge-tries"
+        ;;
+      blocked)
+        echo ask=blocked >> "$STOPGATE_OUTPUT"
+        ;;
+      *)
+        exit 1
+        ;;
+      esac
+    SHELL
+  }
+
+  # Skipped where there is a conflict.
+  step "blocked" {
+    if      = "'${steps.why.output.ask}' == 'blocked'"
+    on_done = "conflict"
+    approval {
+      title   = "${var.branch} cannot be merged into ${const.base}. Try again?"
+      text    = "${steps.merge.error}"
+      options = [
+        { name = "again", text = "Rebase, check and merge again", step = "merge" },
+        { name = "reject", text = "Do not merge the branch", fail = true },
+      ]
+    }
+  }
+
+  # Skipped as long as the agent has not tried often enough.
+  step "conflict" {
+    if      = "'${steps.why.output.ask}' == 'person'"
+    on_done = "resolve"
+    approval {
+      title   = "Resolve the conflict of ${var.branch} with ${const.base}?"
+      text    = "${steps.merge.error}\nThe rebase waits in ${workspace.path}."
+      options = [
+        { name = "agent", text = "The agent tries again", step = "resolve" },
+        { name = "resolved", text = "I resolved it in the workspace: continue", step = "merge" },
+        { name = "reject", text = "Do not merge the branch", fail = true },
+      ]
+    }
+  }
+
+  step "resolve" {
+    run     = { agent = "resolver" }
+    on_done = "merge"
+    on_fail = "unresolved"
+  }
+
+  step "unresolved" {
+    approval {
+      title   = "The agent could not resolve the conflict of ${var.branch} with ${const.base}. Continue?"
+      text    = "${steps.resolve.error}\nThe rebase waits in ${workspace.path}."
+      options = [
+        { name = "agent", text = "The agent tries again", step = "resolve" },
+        { name = "resolved", text = "I resolved it in the workspace: continue", step = "merge", overrule = true },
+        { name = "reject", text = "Do not merge the branch", fail = true },
+      ]
+    }
+  }
+
+  step "clean" {
+    run = <<-SHELL
+      set -eu
+      git checkout --quiet --detach
+      git branch --quiet -D -- "$STOPGATE_WORKSPACE_BRANCH"
+      if [ "$DELETE" = yes ] && git show-ref --verify --quiet "refs/heads/$VAR_BRANCH"; then
+        git branch -D -- "$VAR_BRANCH" || echo "$VAR_BRANCH was merged, and could not be deleted"
+      fi
+    SHELL
+  }
+}
+
+# One at a time: rebase, check, merge.
+pipeline "merge-one" {
+  vars        = ["branch"]
+  concurrency = "merge-${const.base}"
+  max_visits  = 20
+  env         = { BASE = "${const.base}", REMOTE = "${const.remote}", HOW = "${const.how}", GIT_EDITOR = "true" }
+
+  # It goes on with a rebase that stopped at a conflict, once that is resolved.
+  step "rebase" {
+    on_done = "check"
+    run     = <<-SHELL
+      set -eu
+      git_dir=$(git rev-parse --absolute-git-dir)
+      rm -f "$git_dir/stopgate-merge-state"
       onto=refs/heads/$BASE
       if [ -n "$REMOTE" ]; then
         git fetch --quiet "$REMOTE" "+refs/heads/$BASE:refs/remotes/$REMOTE/$BASE"
         onto=refs/remotes/$REMOTE/$BASE
       fi
-      onto=$(git rev-parse --verify "$onto^{commit}") # the base may move meanwhile
+      onto=$(git rev-parse --verify "$onto^{commit}") # people may commit to the base meanwhile
 
+      rebasing() { [ -d "$git_dir/rebase-merge" ] || [ -d "$git_dir/rebase-apply" ]; }
       conflict() {
-        tries=$(cat "$git_dir/stopgate-merge-tries" 2>/dev/null || echo 0)
-        if [ "$tries" -ge ${const.tries} ]; then echo ask=person; else echo ask=agent; fi >> "$STOPGATE_OUTPUT"
-        echo $((tries + 1)) > "$git_dir/stopgate-merge-tries"
-        echo "$1"
+        echo conflict > "$git_dir/stopgate-merge-state"
+        echo "$1: $(git diff --name-only --diff-filter=U)"
         exit 1
       }
 
-      if [ -d "$git_dir/rebase-merge" ] || [ -d "$git_dir/rebase-apply" ]; then
-        if [ -n "$(git ls-files --unmerged)" ]; then
-          conflict "files with conflicts: $(git diff --name-only --diff-filter=U)"
-        fi
-        git rebase --continue || conflict "conflict at $(git log -1 --format='%h %s' REBASE_HEAD): $(git diff --name-only --diff-filter=U)"
+      if rebasing; then
+        [ -z "$(git ls-files --unmerged)" ] || conflict "files with conflicts"
+        git rebase --continue || conflict "conflict with $BASE"
       fi
       git rebase "$onto" || {
-        [ -d "$git_dir/rebase-merge" ] || [ -d "$git_dir/rebase-apply" ] || { echo "ask=person" >> "$STOPGATE_OUTPUT"; exit 1; }
-        conflict "conflict at $(git log -1 --format='%h %s' REBASE_HEAD): $(git diff --name-only --diff-filter=U)"
+        rebasing || exit 1
+        conflict "conflict with $BASE"
       }
       if git diff "$onto" HEAD | grep '^+<<<<<<< '; then
         conflict "conflict markers were committed: remove them, and commit that"
@@ -103,39 +196,6 @@ pipeline "merge" {
         git commit --quiet --author "$author" --file "$git_dir/stopgate-merge-message"
       fi
     SHELL
-  }
-
-  # Skipped as long as the agent has not tried often enough.
-  step "conflict" {
-    if      = "'${steps.rebase.output.ask}' == 'person'"
-    on_done = "resolve"
-    approval {
-      title   = "Resolve the conflict of ${var.branch} with ${const.base}?"
-      text    = "${error}\nThe rebase waits in ${workspace.path}."
-      options = [
-        { name = "agent", text = "The agent tries again", step = "resolve" },
-        { name = "resolved", text = "I resolved it in the workspace: continue", step = "rebase", overrule = true },
-        { name = "reject", text = "Do not merge the branch", fail = true },
-      ]
-    }
-  }
-
-  step "resolve" {
-    run     = { agent = "resolver" }
-    on_done = "rebase"
-    on_fail = "failed-to-resolve"
-  }
-
-  step "failed-to-resolve" {
-    approval {
-      title   = "The agent could not resolve the conflict of ${var.branch} with ${const.base}. Continue?"
-      text    = "${error}\nThe rebase waits in ${workspace.path}."
-      options = [
-        { name = "agent", text = "The agent tries again", step = "resolve" },
-        { name = "resolved", text = "I resolved it in the workspace: continue", step = "rebase", overrule = true },
-        { name = "reject", text = "Do not merge the branch", fail = true },
-      ]
-    }
   }
 
   step "check" {
@@ -157,8 +217,10 @@ pipeline "merge" {
     on_fail = "moved"
     run     = <<-SHELL
       set -eu
+      state=$(git rev-parse --absolute-git-dir)/stopgate-merge-state
+      echo blocked > "$state"
       moved() {
-        echo moved=yes >> "$STOPGATE_OUTPUT"
+        echo moved > "$state"
         echo "$BASE has moved since the check"
         exit 1
       }
@@ -169,41 +231,30 @@ pipeline "merge" {
           git merge-base --is-ancestor "refs/remotes/$REMOTE/$BASE" "$COMMIT" || moved
           exit 1
         }
-      else
-        before=$(git rev-parse --verify "refs/heads/$BASE")
-        git merge-base --is-ancestor "$before" "$COMMIT" || moved
-        tree=$(git for-each-ref --format='%(worktreepath)x' "refs/heads/$BASE")
-        tree=$${tree%x}
-        if [ -n "$tree" ] && [ -d "$tree" ]; then
-          env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE git -C "$tree" merge --quiet --ff-only "$COMMIT" || {
-            git merge-base --is-ancestor "refs/heads/$BASE" "$COMMIT" || moved
-            exit 1
-          }
-        else
-          git update-ref -m "stopgate: merge $VAR_BRANCH" "refs/heads/$BASE" "$COMMIT" "$before" || moved
-        fi
+        exit 0
       fi
 
-      git checkout --quiet --detach
-      git branch --quiet -D -- "$STOPGATE_WORKSPACE_BRANCH"
-      if [ "$DELETE" = yes ] && git show-ref --verify --quiet "refs/heads/$VAR_BRANCH"; then
-        git branch -D -- "$VAR_BRANCH" || echo "$VAR_BRANCH was merged, and could not be deleted"
+      before=$(git rev-parse --verify "refs/heads/$BASE")
+      git merge-base --is-ancestor "$before" "$COMMIT" || moved
+      tree=$(git for-each-ref --format='%(worktreepath)x' "refs/heads/$BASE")
+      tree=$${tree%x}
+      if [ -n "$tree" ] && [ -d "$tree" ]; then
+        unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+        why=$(git -C "$tree" merge --quiet --ff-only "$COMMIT" 2>&1) || {
+          git merge-base --is-ancestor "refs/heads/$BASE" "$COMMIT" || moved
+          printf '%s\n' "in $tree: $why" | tr '\n\t' '  '
+          exit 1
+        }
+      else
+        git update-ref -m "stopgate: merge $VAR_BRANCH" "refs/heads/$BASE" "$COMMIT" "$before" || moved
       fi
     SHELL
   }
 
-  # Skipped where the base has moved: then the branch is rebased and checked again.
+  # Where the base has moved, the branch is rebased and checked again.
   step "moved" {
-    if      = "'${steps.merge.output.moved}' != 'yes'"
+    run     = "test \"$(cat \"$(git rev-parse --absolute-git-dir)/stopgate-merge-state\")\" = moved"
     on_done = "rebase"
-    approval {
-      title   = "${var.branch} passed the check and cannot be merged into ${const.base}. Try again?"
-      text    = "${error}"
-      options = [
-        { name = "again", text = "Rebase, check and merge again", step = "rebase" },
-        { name = "reject", text = "Do not merge the branch", fail = true },
-      ]
-    }
   }
 }
 
@@ -215,7 +266,7 @@ agent "resolver" {
   prompt  = <<-END
     The branch ${var.branch} is being rebased onto ${const.base} in ${workspace.path}, and git stopped at a conflict:
 
-    ${error}
+    ${steps.merge.error}
 
     Resolve it there, so that what the branch wants and what ${const.base} has by now both hold: git log -p of both sides says what that is. Add the files with git add, and
     run git rebase --continue until the rebase is finished. Do not abort or skip anything, do not push, and change no other branch.

@@ -132,7 +132,7 @@ pipeline "review" {
         tree=$(git for-each-ref --format='%(worktreepath)x' "refs/heads/$VAR_BRANCH")
         tree=$${tree%x}
         if [ -n "$tree" ] && [ -d "$tree" ]; then
-          env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE git -C "$tree" merge --quiet --ff-only "$commit"
+          (unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE && git -C "$tree" merge --quiet --ff-only "$commit")
         else
           git update-ref -m "stopgate: review" "refs/heads/$VAR_BRANCH" "$commit" "$before"
         fi
