@@ -45,6 +45,9 @@ func (d *draft) decided(c choice) {
 		return
 	}
 	d.leaveAs(StepCompleted{step.Name}, "")
+	if option.Overrule && len(d.Failures) > 0 {
+		d.fact(FailuresOverruled{})
+	}
 	if option.Step != "" {
 		d.enter(option.Step, opening{})
 		return

@@ -82,3 +82,28 @@ func TestApproval(t *testing.T) {
 		})
 	}
 }
+
+// A person can overrule what failed: then the pipeline is done when the rest of it is. By itself an
+// approval overrules nothing.
+func TestApprovalOverrules(t *testing.T) {
+	for _, overrule := range []bool{true, false} {
+		p := approving(func(a *runbook.Approval) {
+			a.Options[0].Overrule, a.Text = overrule, "It failed: ${error}"
+		})
+		p = step(p, "build", func(s *runbook.Step) { s.OnFail = "ok" })
+		s := start(t, p)
+		s.ends(3)
+		s.is("ok", Waiting)
+		s.do(Answer{Decision: s.o.Decision.ID, Option: "merge"})
+		s.is("merge", Running)
+		s.ends(0)
+		if overrule {
+			s.is(runbook.EndDone, Ended)
+			continue
+		}
+		s.is(runbook.EndFailed, Ended)
+		if s.o.Failed != "build" {
+			t.Fatalf("%s", text(s.o))
+		}
+	}
+}

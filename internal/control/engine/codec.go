@@ -152,7 +152,7 @@ func decodeFact(text []byte) (Fact, error) {
 // factTypes are the types of all facts, by their names in the store.
 var factTypes = byName(
 	Created{Kind: Pipeline}, Created{Kind: AgentRun}, OwnerDeleted{},
-	StepStarted{}, StepCompleted{}, StepFailed{}, StepCancelled{}, StepWaiting{}, StepRetrying{}, StepSkipped{},
+	StepStarted{}, StepCompleted{}, StepFailed{}, StepCancelled{}, StepWaiting{}, StepRetrying{}, StepSkipped{}, FailuresOverruled{},
 	PipelineAdvanced{}, PipelineCancelling{}, PipelineEnding{}, PipelineResumed{}, AgentRunStatusChanged{},
 	PipelineQueued{}, PipelineAdmitted{},
 	AgentSignal{}, AgentIdle{}, AgentStop{}, AgentError{}, AgentRested{}, AgentWorking{}, AgentSession{},

@@ -11,14 +11,27 @@ import (
 // 128 KiB, with the name.
 const longestVariable = 100 << 10
 
+// workspaceVariables are the environment variables of a step that has a workspace, by the templates
+// that stand for the same.
+var workspaceVariables = map[string]string{
+	"workspace.path":   "STOPGATE_WORKSPACE",
+	"workspace.branch": "STOPGATE_WORKSPACE_BRANCH",
+	"workspace.base":   "STOPGATE_WORKSPACE_BASE",
+}
+
 // ItemVariable is the environment variable in which a step finds the item that it runs for.
 const ItemVariable = "STOPGATE_ITEM"
 
 // environment is what the commands of the current step find in their environment besides the
-// daemon's: the pipeline's variables, what the person passed on who started it, what the pipeline
+// daemon's: the workspace, the pipeline's variables, what the person passed on who started it, what the pipeline
 // says and what each of the others says; and the file with more of it.
 func (d *draft) environment(others ...map[string]string) (env map[string]string, file string) {
 	values := d.values()
+	for template, name := range workspaceVariables {
+		if value, known := values[template]; known && value != "" {
+			env = with(env, name, value)
+		}
+	}
 	for name, value := range d.Vars {
 		if len(value) <= longestVariable {
 			env = with(env, runbook.VarVariable(name), value)

@@ -76,6 +76,8 @@ type (
 		Step  string `json:"step"`
 		Error string `json:"error"`
 	}
+	// FailuresOverruled is a person's answer after which the steps that failed count as completed.
+	FailuresOverruled struct{}
 	// StepCancelled is a step that was left because its owner was cancelled.
 	StepCancelled struct {
 		Step string `json:"step"`
@@ -200,6 +202,10 @@ func (o *Owner) clearFailure(step string) {
 		o.Failures = nil
 	}
 }
+
+func (FailuresOverruled) EventType() string { return "failures:overruled" }
+
+func (FailuresOverruled) apply(o *Owner, s *Step) { o.Failures = nil }
 
 func (StepRetrying) EventType() string { return "step:retrying" }
 

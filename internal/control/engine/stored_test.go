@@ -59,6 +59,7 @@ var storedFacts = []string{
 	`{"type":"shell:started","key":"k","timeout":3600000000000}`,
 	`{"type":"step:retrying","step":"s","error":"e","attempt":2}`,
 	`{"type":"step:skipped","step":"s"}`,
+	`{"type":"failures:overruled"}`,
 	`{"type":"pipeline:ending","at":"failed"}`,
 	`{"type":"pipeline:queued","group":"g","limit":2,"cancel":true,"step":"s","session":"x","message":"m","again":true}`,
 	`{"type":"pipeline:admitted","group":"g"}`,

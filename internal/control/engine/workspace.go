@@ -116,7 +116,8 @@ func (d *draft) planWorkspace(name string, plan runbook.Workspace) Workspace {
 	values := d.plainValues()
 	w.Branch, w.Base = runbook.Expand(plan.Branch, values), cmp.Or(runbook.Expand(plan.Base, values), d.Site.Head)
 	if plan.Branch == "" {
-		w.Branch = "stopgate/" + strings.Join(slices.DeleteFunc([]string{d.Name, name, d.ID}, func(s string) bool { return s == "" }), "-")
+		parts := slices.DeleteFunc([]string{d.Name, name, d.ID}, func(s string) bool { return s == "" })
+		w.Branch = "stopgate/" + unaliased(strings.Join(parts, "-"))
 	}
 	return w
 }
@@ -134,10 +135,14 @@ func (d *draft) workspaceName(agent string) string {
 	plain = strings.Trim(plain[:min(len(plain), most)], ".-")
 	name := cmp.Or(plain, "workspace") + "-" + d.ID
 	if agent != "" {
-		name += "-" + agent
+		name += "-" + unaliased(agent)
 	}
 	return name
 }
+
+// unaliased is a name without the colon that stands behind an alias: neither branches nor lists of
+// directories can have one.
+func unaliased(name string) string { return strings.ReplaceAll(name, ":", "-") }
 
 func (d *draft) task(name string, w Workspace) *WorkspaceTask {
 	t := &WorkspaceTask{Name: name, Dir: w.Dir, Kind: w.Kind, Project: d.Project, Branch: w.Branch, Base: w.Base, Again: w.Had}

@@ -68,7 +68,9 @@ func TestTheFirstStepRunsInTheWorkspace(t *testing.T) {
 	if d := cmp.Diff(want, s.effect(MakeWorkspace).Workspace); d != "" {
 		t.Error(d)
 	}
-	start := &ShellStart{Script: `echo "` + testSpace + ` fix/17 main"`, Cwd: testSpace + "/sub", Step: "a", Env: map[string]string{"VAR_X": "17"}}
+	start := &ShellStart{Script: `echo "` + testSpace + ` fix/17 main"`, Cwd: testSpace + "/sub", Step: "a", Env: map[string]string{
+		"VAR_X": "17", "STOPGATE_WORKSPACE": testSpace, "STOPGATE_WORKSPACE_BRANCH": "fix/17", "STOPGATE_WORKSPACE_BASE": "main",
+	}}
 	if d := cmp.Diff(start, s.effect(StartShell).Shell); d != "" {
 		t.Error(d)
 	}
@@ -492,5 +494,18 @@ func TestCwdOfAStep(t *testing.T) {
 		if got := start(t, a).effect(StartAgent).Agent.Cwd; got != want {
 			t.Errorf("%q: the agent starts in %s", step, got)
 		}
+	}
+}
+
+// What comes from an import with an alias has a colon in its name, which a branch must not have.
+func TestWorkspaceOfAnImportedPipeline(t *testing.T) {
+	a := worker()
+	a.Name, a.Workspace = "team:worker", runbook.Workspace{Kind: runbook.Worktree}
+	p := work(a)
+	s := newStage(t, testOwner)
+	s.do(Create{Owner: s.id, Kind: Pipeline, Name: "team:fix", Command: "team:fix", Project: "/p", Cwd: "/p", Plan: p, Site: Site{Root: "/ws", Head: "main"}})
+	w := s.effect(MakeWorkspace).Workspace
+	if w.Branch != "stopgate/team-fix-team-worker-"+testOwner || w.Dir != "/ws/p-"+testOwner+"-team-worker" {
+		t.Errorf("%+v", w)
 	}
 }

@@ -29,6 +29,8 @@ type ApprovalOption struct {
 	Text string `json:"text,omitempty"`
 	Step string `json:"step,omitempty"`
 	Fail bool   `json:"fail,omitempty"`
+
+	Overrule bool `json:"overrule,omitempty"` // the steps that failed before count as completed
 }
 
 // Says is what the option means, in words.
@@ -113,6 +115,7 @@ func (d *decoder) optionFields(o *ApprovalOption, draft *stepDraft) []field {
 		document.Key("text", &o.Text, text, "What it means."),
 		step,
 		document.Key("fail", &o.Fail, document.Flag, "Whether it fails the step.").Default(false),
+		document.Key("overrule", &o.Overrule, document.Flag, "Whether the steps that failed before count as completed.").Default(false),
 	}
 }
 
@@ -127,6 +130,8 @@ func (d *decoder) checkApproval(v value, a *Approval) {
 			wrong(v, "duplicate option "+quote(o.Name), "")
 		case o.Fail && o.Step != "":
 			wrong(v, "option "+quote(o.Name)+" has both fail and step: only one is possible", "use the step's on_fail")
+		case o.Fail && o.Overrule:
+			wrong(v, "option "+quote(o.Name)+" has both fail and overrule: only one is possible", "")
 		}
 		names = append(names, o.Name)
 	}

@@ -96,6 +96,12 @@ func complete(t *testing.T, book Runbook, c Command) {
 		if !steps[s.OnDone] || !steps[s.OnFail] || !steps[s.OnCancel] {
 			t.Fatalf("a transition of %+v leads nowhere", s)
 		}
+		if s.Approval != nil && s.Approval.Answerable() && s.Run == (Run{}) {
+			continue
+		}
+		if used, known := plan.Pipelines[s.Run.Pipeline]; known && len(used.Steps) > 0 {
+			continue
+		}
 		if (s.Run.Shell == "") == (s.Run.Agent == "") || s.Run.Agent != "" && plan.Agents[s.Run.Agent].Run == "" {
 			t.Fatalf("step %q has nothing to run", s.Name)
 		}

@@ -136,7 +136,7 @@ func (d *decoder) readImport(v value) {
 	}
 	table := nodeOf(v)
 	if (table.get("file") == nil) == (table.get("library") == nil) {
-		wrong(v, "an import needs either file or library", `write file = "lib/review.toml", or library = "`+Libraries()[0]+`"`)
+		wrong(v, "an import needs either file or library", `write file = "lib/review.toml", or library = "merge"`)
 		return
 	}
 	from, name, ok := d.target(i)

@@ -191,7 +191,7 @@ func TestImportFaults(t *testing.T) {
 		{
 			"nothing",
 			map[string]string{"x.toml": "[[import]]\nalias = \"y\"\n"},
-			[]string{"x.toml:1:3: an import needs either file or library; write file = \"lib/review.toml\", or library = \"wait\""},
+			[]string{"x.toml:1:3: an import needs either file or library; write file = \"lib/review.toml\", or library = \"merge\""},
 		},
 		{
 			"no library",
@@ -370,5 +370,20 @@ func TestFileForImportOnly(t *testing.T) {
 	check(t, err)
 	if len(set.Runbooks) != 1 || len(set.Commands()) > 0 || !strings.Contains(set.Runbooks[0].Warnings.Error(), `const "check" has no value, so that this file can only be imported`) {
 		t.Errorf("%+v", set.Runbooks)
+	}
+}
+
+// An agent of another file that needs a workspace says so where it is started.
+func TestImportedAgentWithoutAWorkspace(t *testing.T) {
+	files := map[string]string{"lib.hcl": "agent \"a\" {\n  run    = \"claude\"\n  prompt = \"Work in ${workspace.path}.\"\n}\n"}
+	read := func(name string) ([]byte, error) { return []byte(files[name]), nil }
+	for format, text := range map[string]string{
+		"hcl":  "import \"lib.hcl\" { alias = \"x\" }\ncommand \"c\" { run = { pipeline = \"p\" } }\npipeline \"p\" {\n  step \"s\" { run = { agent = \"x:a\" } }\n}\n",
+		"toml": "[[import]]\nfile = \"lib.hcl\"\nalias = \"x\"\n[command.c]\nrun = { pipeline = \"p\" }\n[pipeline.p]\n[[pipeline.p.step]]\nname = \"s\"\nrun = { agent = \"x:a\" }\n",
+	} {
+		_, faults := Parse("main."+format, []byte(text), read)
+		if len(faults) != 1 || !strings.Contains(faults.Error(), `(in lib.hcl:3) has no value: pipeline "p" has no workspace`) {
+			t.Errorf("%s: %v", format, faults)
+		}
 	}
 }

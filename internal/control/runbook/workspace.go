@@ -152,23 +152,41 @@ func badRef(name string) string {
 	return ""
 }
 
-// checkWorkspaces finds templates of workspaces where there is none.
+// checkWorkspaces finds templates of workspaces where there is none. What other files define is checked
+// with them, but for what a pipeline or a command of this file runs.
 func (d *decoder) checkWorkspaces() {
 	for _, p := range d.allPipelines() {
-		d.checkWorkspaceUses(p.uses, d.worksIn(p), "pipeline "+quote(p.Name))
+		if d.judges(p) {
+			d.checkWorkspaceUses(p.uses, startOf{"pipeline " + quote(p.Name), d.worksIn(p), p.home, d.importOf(p.Name)})
+		}
+	}
+	for _, a := range d.agents {
+		if a.Workspace.Kind != "" {
+			d.checkWorkspaceUses(a.uses, startOf{home: d, what: "agent " + quote(a.Name), kind: a.Workspace.Kind})
+		}
 	}
 	for _, a := range d.allAgents() {
 		if a.Workspace.Kind != "" {
-			d.checkWorkspaceUses(a.uses, a.Workspace.Kind, "agent "+quote(a.Name))
 			continue
 		}
 		for _, where := range d.startsOf(a) {
-			d.checkWorkspaceUses(a.uses, where.kind, where.what)
+			d.checkWorkspaceUses(a.uses, where)
 		}
 	}
 	for _, c := range d.commands {
-		d.checkWorkspaceUses(c.uses, "", "command "+quote(c.Name))
+		d.checkWorkspaceUses(c.uses, startOf{home: d, what: "command " + quote(c.Name)})
 	}
+}
+
+// judges reports whether this file says in which workspace a pipeline works: it is its own, unless an
+// importer is to run it, or one of its own runs it.
+func (d *decoder) judges(p *pipelineDraft) bool {
+	run := slices.ContainsFunc(d.pipelines, func(other *pipelineDraft) bool { return other.runs(p.Name) })
+	if p.home != d {
+		return run
+	}
+	started := slices.ContainsFunc(d.commands, func(c *commandDraft) bool { return c.Run.Pipeline == p.Name })
+	return d.from == nil || run || started || p.Workspace.Kind != ""
 }
 
 // worksIn is the kind of workspace that a pipeline works in: its own, else that of a pipeline which
@@ -186,38 +204,46 @@ func (d *decoder) worksIn(p *pipelineDraft) WorkspaceKind {
 	return ""
 }
 
+// startOf is where something is started that templates stand in.
 type startOf struct {
 	what string
-	kind WorkspaceKind
+	kind WorkspaceKind // of the workspace there
+	home *decoder      // of the file in which the templates stand
+	at   span          // of what starts it, where that is another file
 }
 
 // startsOf are the places where an agent without a workspace of its own is started.
 func (d *decoder) startsOf(a *agentDraft) (all []startOf) {
 	for _, p := range d.pipelines {
-		if slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Run.Agent == a.Name }) {
-			all = append(all, startOf{"pipeline " + quote(p.Name), d.worksIn(p)})
+		i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Run.Agent == a.Name })
+		if i >= 0 && d.judges(p) {
+			all = append(all, startOf{"pipeline " + quote(p.Name), d.worksIn(p), a.home, p.steps[i].runAt})
 		}
 	}
 	for _, c := range d.commands {
 		if c.Run.Agent == a.Name {
-			all = append(all, startOf{"agent " + quote(a.Name) + " of command " + quote(c.Name), ""})
+			all = append(all, startOf{"agent " + quote(a.Name) + " of command " + quote(c.Name), "", a.home, c.runAt})
 		}
 	}
 	return all
 }
 
-func (d *decoder) checkWorkspaceUses(uses []use, kind WorkspaceKind, what string) {
+func (d *decoder) checkWorkspaceUses(uses []use, s startOf) {
 	for _, u := range uses {
 		for _, name := range u.names {
 			if !strings.HasPrefix(name, "workspace.") || !slices.Contains(Templates(), name) || d.Overflows() {
 				continue
 			}
 			template := "${" + name + "}"
-			switch at := d.inside(u.at, template); {
-			case kind == "":
-				d.fault(at, template+" has no value: "+what+" has no workspace", `add workspace = { git = "worktree" }`)
-			case kind.Folder() && name != "workspace.path":
-				d.fault(at, template+" has no value: the workspace of "+what+" is a folder without git", "")
+			at, in := s.home.inside(u.at, template), ""
+			if s.home != d {
+				at, in = s.at, " (in "+s.home.place(at)+")"
+			}
+			switch {
+			case s.kind == "":
+				d.fault(at, template+in+" has no value: "+s.what+" has no workspace", `add workspace = { git = "worktree" }`)
+			case s.kind.Folder() && name != "workspace.path":
+				d.fault(at, template+in+" has no value: the workspace of "+s.what+" is a folder without git", "")
 			}
 		}
 	}
