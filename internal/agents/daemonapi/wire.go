@@ -92,6 +92,31 @@ type Visit struct {
 	Error    string     `json:"error,omitempty"`
 }
 
+// Graph is GET /v1/pipelines/{id}/graph and GET /v1/runs/{id}/graph.
+type Graph struct {
+	Name  string `json:"name"`
+	Nodes []Node `json:"nodes"` // in the order of the runbook; the first is where it begins
+	Edges []Edge `json:"edges"` // by the nodes that they lead from
+}
+
+// Node is a step of a graph.
+type Node struct {
+	Name string `json:"name"`
+	What string `json:"what"` // it runs, in one line
+	// State is not_reached, running, waiting, done, failed, cancelled or skipped: that of the newest
+	// visit.
+	State   string  `json:"state"`
+	Visits  []Visit `json:"visits,omitempty"` // the oldest may be forgotten
+	Current bool    `json:"current,omitempty"`
+}
+
+// Edge leads from a step to another, or to an end: done, failed, cancelled.
+type Edge struct {
+	From string `json:"from"` // "any step" for every step without such an edge
+	To   string `json:"to"`
+	On   string `json:"on"` // done, fail, cancel or finally; of a step that a person decides, the answer
+}
+
 // Agent is one of GET /v1/agents.
 type Agent struct {
 	ID      string     `json:"id"`

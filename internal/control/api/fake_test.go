@@ -151,8 +151,27 @@ func (p *fakePlane) Resume(_ context.Context, id string, r daemonapi.Resume) (da
 	return owner("pipeline", id), p.failWith
 }
 
-func (p *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Writer) error {
-	p.called("log %q %v", id, follow)
+func (p *fakePlane) Graph(_ context.Context, id string) (daemonapi.Graph, error) {
+	p.called("graph %q", id)
+	return daemonapi.Graph{
+		Name:  "build",
+		Nodes: []daemonapi.Node{{Name: "one", What: "sh: make", State: "failed", Visits: owner("run", id).Steps, Current: true}},
+		Edges: []daemonapi.Edge{{From: "one", To: "done", On: "done"}},
+	}, p.failWith
+}
+
+func (p *fakePlane) Picture(_ context.Context, id string) ([]byte, error) {
+	p.called("picture %q", id)
+	return []byte("<svg/>"), p.failWith
+}
+
+func (p *fakePlane) Log(ctx context.Context, id string, q LogQuery, to io.Writer) error {
+	part := ""
+	if q.Offset+q.Limit+int64(q.Tail) > 0 || q.Step != "" {
+		part = fmt.Sprintf(" offset=%d limit=%d tail=%d step=%q", q.Offset, q.Limit, q.Tail, q.Step)
+	}
+	p.called("log %q %v%s", id, q.Follow, part)
+	q.Begin(q.Offset, 1234)
 	if p.log == nil {
 		return p.failWith
 	}

@@ -132,9 +132,17 @@ func ownerRoutes(kind, path, what string) []Route {
 		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: daemonapi.Cancel{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkCancel, Plane.Cancel)},
 		{Method: "POST", Path: path + "/{id}/resume", Summary: "Resume it.", Body: daemonapi.Resume{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkResume, Plane.Resume)},
 		{
-			Method: "GET", Path: path + "/{id}/log", Summary: "Its log.",
-			Query: []Parameter{{"follow", "1 to follow the log until it has ended.", oneOrZero}},
-			text:  "text/plain; charset=utf-8", stream: logOf(kind),
+			Method: "GET", Path: path + "/{id}/log", Summary: "Its log, or a part of it. The headers " + LogOffset + " and " + LogSize + " say where the answer begins and how many bytes the log has.",
+			Query: []Parameter{
+				{"follow", "1 to follow the log until it has ended.", oneOrZero},
+				{"offset", "The byte to begin with.", place},
+				{"limit", "How many bytes to read at most.", positive},
+				{"tail", "Only so many lines at the end.", tailLines},
+				{"step", "Only lines of this step. offset and limit still count all bytes.", isText},
+			},
+			text: "text/plain; charset=utf-8", stream: logOf(kind),
 		},
+		{Method: "GET", Path: path + "/{id}/graph", Summary: "Its steps as nodes, what leads from one to another as edges, and the state of each.", Answer: daemonapi.Graph{}, handle: graphOf(kind)},
+		{Method: "GET", Path: path + "/{id}/graph.svg", Summary: "The graph as a picture.", text: "image/svg+xml", stream: pictureOf(kind)},
 	}
 }

@@ -20,6 +20,9 @@ type Graph struct {
 type Node struct {
 	Name string `json:"name"`
 	What string `json:"what"` // it runs, in one line
+	// State is how far a pipeline is with it, where one is drawn that runs or ran: running, waiting,
+	// done, failed, cancelled, skipped, not_reached.
+	State string `json:"state,omitempty"`
 }
 
 // Edge leads from a step to another, or to an end of the pipeline.
@@ -49,7 +52,7 @@ const AnyStep = "any step"
 func Of(p runbook.Pipeline) Graph {
 	g := Graph{Name: p.Name, Nodes: []Node{}, Edges: []Edge{}}
 	for _, s := range p.Steps {
-		g.Nodes = append(g.Nodes, Node{s.Name, whatOf(s)})
+		g.Nodes = append(g.Nodes, Node{Name: s.Name, What: whatOf(s)})
 		g.follow(p, s)
 		g.add(s.Name, s.OnFail, "fail")
 		g.add(s.Name, s.OnCancel, "cancel")
