@@ -608,6 +608,18 @@ func (f *fakePlane) Events(ctx context.Context, q *api.Query, after uint64) iter
 	}
 }
 
+func (f *fakePlane) SessionQueues(context.Context, *api.Query) (api.Page[daemonapi.SessionQueue], error) {
+	return api.Page[daemonapi.SessionQueue]{}, nil
+}
+
+func (f *fakePlane) Sessions(context.Context, *api.Query) (api.Page[daemonapi.Session], error) {
+	return api.Page[daemonapi.Session]{}, nil
+}
+
+func (f *fakePlane) Gates(context.Context, *api.Query) (api.Page[daemonapi.GateRun], error) {
+	return api.Page[daemonapi.GateRun]{}, nil
+}
+
 func (f *fakePlane) Backup(_ context.Context, path string) error {
 	if err := os.WriteFile(path, make([]byte, 2048), 0o600); err != nil {
 		return refusal("invalid", errors.Unwrap(err).Error(), "")

@@ -253,6 +253,28 @@ func (p *fakePlane) Events(ctx context.Context, q *Query, after uint64) iter.Seq
 	return p.events(ctx, after)
 }
 
+func (p *fakePlane) SessionQueues(_ context.Context, q *Query) (Page[daemonapi.SessionQueue], error) {
+	p.called("queues %s", asked(q))
+	command := daemonapi.SessionCommand{ID: 1, Command: "go on", Status: "active", Delivery: "typing", Tries: 2, Why: "a dialog", Result: "Done.", Completed: &when}
+	queue := daemonapi.SessionQueue{Session: "work", Path: "/q.json", Created: &when, Done: 1, Commands: []daemonapi.SessionCommand{command}, Ended: "failed", Why: "w", Fault: "f"}
+	return Page[daemonapi.SessionQueue]{Items: []daemonapi.SessionQueue{queue}}, p.failWith
+}
+
+func (p *fakePlane) Sessions(_ context.Context, q *Query) (Page[daemonapi.Session], error) {
+	p.called("sessions %s", asked(q))
+	return Page[daemonapi.Session]{Items: []daemonapi.Session{{Session: "work", Socket: "/s", PID: 7, Pane: "%1", State: "free", Since: when}}}, p.failWith
+}
+
+func (p *fakePlane) Gates(_ context.Context, q *Query) (Page[daemonapi.GateRun], error) {
+	p.called("gates %s", asked(q))
+	gate := daemonapi.Gate{Job: "test", Outcome: "failed", Why: "exit 1", DurationMS: 7, Log: "/l"}
+	run := daemonapi.GateRun{
+		ID: "01CALL", Time: when, Event: "Stop", Session: "s", Project: "/p", Decision: "block", DurationMS: 9,
+		Trees: []daemonapi.GateTree{{Root: "/p", Status: "failed", Why: "w", Gates: []daemonapi.Gate{gate}, More: 3}},
+	}
+	return Page[daemonapi.GateRun]{Items: []daemonapi.GateRun{run}}, p.failWith
+}
+
 func (p *fakePlane) Backup(_ context.Context, path string) error {
 	p.called("backup %q", path)
 	return p.failWith

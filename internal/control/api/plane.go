@@ -58,6 +58,12 @@ type Plane interface {
 	// that is the ID of its place.
 	History(ctx context.Context, q *Query, before uint64) (Page[daemonapi.Event], error)
 
+	// SessionQueues are those that are not at their end, with q.Past also the last that is, of each.
+	SessionQueues(ctx context.Context, q *Query) (Page[daemonapi.SessionQueue], error)
+	Sessions(ctx context.Context, q *Query) (Page[daemonapi.Session], error)
+	// Gates are the stops that gates judged.
+	Gates(ctx context.Context, q *Query) (Page[daemonapi.GateRun], error)
+
 	Backup(ctx context.Context, path string) error
 	// Prune removes what has ended.
 	Prune(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error)

@@ -89,6 +89,9 @@ var (
 
 	status      = oneAmong(statuses)
 	agentStatus = oneAmong(agentStatuses)
+
+	sessionState = oneAmong(sessionStates)
+	decided      = oneAmong(decisions)
 )
 
 // oneAmong is a check for one of some words.
@@ -99,6 +102,8 @@ func oneAmong(words []string) func(value string) error {
 var (
 	statuses      = []string{"running", "waiting", "done", "failed", "cancelled", "held"}
 	agentStatuses = []string{"queued", "running", "parked", "waiting", "exited"}
+	sessionStates = []string{"free", "busy", "asking", "ended"}
+	decisions     = []string{"allow", "block", "reject"}
 )
 
 // which is a check of a value, with what it says of one that is not so.

@@ -111,6 +111,24 @@ func Routes() []Route {
 			Method: "GET", Path: "/v1/events/history", Summary: "Past events, newest first, without now. A page may have fewer than the limit, or none, although there are more." + linked, Answer: []daemonapi.Event{}, handle: (*server).history,
 			Query: append(slices.Clone(eventParameters), Parameter{"before", "The position before which to start; without it, with the newest event.", number}, sinceParameter, untilParameter, limitParameter),
 		},
+		Route{
+			Method: "GET", Path: "/v1/queues", Summary: "The queues of commands that are typed into sessions in tmux, newest first." + linked, Answer: []daemonapi.SessionQueue{}, handle: pages(Plane.SessionQueues),
+			Query: paged(Parameter{"all", "1 for the last queue of each session that is at its end as well.", oneOrZero}, Parameter{"session", "Only that of this session, by tmux's name.", isText}),
+		},
+		Route{
+			Method: "GET", Path: "/v1/sessions", Summary: "The sessions of Claude Code in tmux that hooks have told of, the one whose state changed last first." + linked, Answer: []daemonapi.Session{}, handle: pages(Plane.Sessions),
+			Query: paged(
+				Parameter{"session", "Only those in this session, by tmux's name.", isText},
+				Parameter{"status", "Only those with one of these states, separated by commas: " + strings.Join(sessionStates, ", ") + ".", several(sessionState)},
+			),
+		},
+		Route{
+			Method: "GET", Path: "/v1/gates", Summary: "The stops of agents that gates have judged, newest first, as far as the journal is kept." + linked, Answer: []daemonapi.GateRun{}, handle: pages(Plane.Gates),
+			Query: paged(
+				projectParam, Parameter{"session", "Only those of this session of Claude Code.", isText},
+				Parameter{"status", "Only those with one of these decisions, separated by commas: " + strings.Join(decisions, ", ") + ".", several(decided)},
+			),
+		},
 		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store to a file.", Body: daemonapi.Backup{}, Answer: daemonapi.Backup{}, handle: posted(inPath, checkBackup, backup)},
 		Route{Method: "POST", Path: "/v1/prune", Summary: "Remove pipelines and agent runs that have ended, with their logs and files, and trim the store.", Body: daemonapi.Prune{}, Answer: daemonapi.Pruned{}, handle: posted(inPath, checkPrune, prune)},
 		Route{Method: "POST", Path: "/v1/stop", Summary: "Stop the daemon.", Body: daemonapi.Stop{}, Answer: struct{}{}, handle: posted(inPath, checkStop, stop)},
