@@ -26,6 +26,22 @@ type Route struct {
 // Stream is the content type of a route that answers with a stream, else "".
 func (r Route) Stream() string { return r.text }
 
+// Headers are those of an answer that say more than its body, with what they say. Each may be missing.
+func (r Route) Headers() map[string]string {
+	headers := map[string]string{}
+	for _, p := range r.Query {
+		switch p.Name {
+		case "cursor", "before":
+			if _, whole := r.Answer.(daemonapi.Conversation); !whole {
+				headers["Link"] = `The next page of the list: <PATH>; rel="next".`
+			}
+		case "offset":
+			headers[LogOffset], headers[LogSize] = "The byte at which the answer begins.", "How many bytes the log has."
+		}
+	}
+	return headers
+}
+
 // Parameter is one of a query. Each may be left out.
 type Parameter struct {
 	Name    string
