@@ -30,6 +30,7 @@ type Query struct {
 	Command string
 	Owner   string
 	Parent  string // of an owner; "" is for those without one
+	Session string
 	Status  []string
 	Types   []string // of facts: events have at least one of them
 	Since   time.Time
@@ -189,7 +190,8 @@ func several(check func(value string) error) func(value string) error {
 // wanted is what the request's query asks for. Its values were checked.
 func (r *request) wanted() *Query {
 	q := &Query{
-		Project: r.query["project"], Name: r.query["name"], Command: r.query["command"], Owner: r.query["owner"], Parent: r.query["parent"],
+		Project: r.query["project"], Name: r.query["name"], Command: r.query["command"],
+		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"],
 		Status: words(r.query["status"]), Types: words(r.query["type"]),
 		Past: r.query["settled"] == "1" || r.query["all"] == "1", Data: r.query["data"] == "1",
 		Limit: defaultLimit,
