@@ -43,7 +43,7 @@ func (o *Owner) Child(id string) (Create, bool) {
 		c.Outputs = o.outputsFor(c.Plan)
 	} else {
 		c.Plan = o.Plan.Used(part.Run.Pipeline)
-		c.Vars, c.Parent.Item = d.given(part, c), nil // it has variables
+		c.Vars = d.given(part, c)
 	}
 	d.limit(&c.Plan.Pipeline, child)
 	return c, true
@@ -72,9 +72,9 @@ func (o *Owner) groups() (all []string) {
 	return all
 }
 
-// item is what the owner runs for, or nil.
+// item is what the steps of the owner run for, or nil. A pipeline that is run for an item has variables.
 func (o *Owner) item() *string {
-	if o.Parent == nil {
+	if o.Parent == nil || !o.Parent.Part {
 		return nil
 	}
 	return o.Parent.Item
