@@ -158,7 +158,7 @@ var (
 		n, err := strconv.Atoi(v)
 		return err == nil && 1 <= n && n <= maxLimit
 	})
-	isTime = which("is not a time such as 2026-01-30T08:14:09Z", func(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil })
+	isTime   = which("is not a time such as 2026-01-30T08:14:09Z", func(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil })
 	isParent = func(value string) error {
 		if value == AnyParent {
 			return nil
