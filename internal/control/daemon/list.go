@@ -137,17 +137,22 @@ func agentsOf(o *engine.Owner, past bool) iter.Seq[listedAgent] {
 }
 
 func (p *plane) wantsAgent(q *api.Query, a listedAgent) bool {
-	if !q.AllowsTime(a.place().Time) {
-		return false
+	return q.AllowsTime(a.place().Time) && api.Is(q.Name, a.name()) && (len(q.Status) == 0 || q.Allows(p.statusOf(a)))
+}
+
+func (a listedAgent) name() string {
+	if a.visit == nil {
+		return a.owner.Agent.Name
 	}
-	if q.Name == "" && len(q.Status) == 0 {
-		return true
+	return agentOf(a.owner, a.visit.Step)
+}
+
+// statusOf is the status that the agent is shown with.
+func (p *plane) statusOf(a listedAgent) string {
+	if a.visit != nil {
+		return "exited"
 	}
-	view := a.view()
-	if view.Status != "exited" && p.queued(view.ID) {
-		view.Status = "queued"
-	}
-	return api.Is(q.Name, view.Name) && q.Allows(view.Status)
+	return p.withPlace(agentView(a.owner)).Status
 }
 
 // listedDecision is a decision before it is shown.
