@@ -120,7 +120,7 @@ const (
 	// firstWindow is how many events are read first for a page, and nextWindow how many of those before
 	// them each time after. The store reads ahead: many small windows cost more.
 	firstWindow = 128
-	nextWindow  = 1024
+	nextWindow  = 512
 	// mostLooked bounds what a page costs whose query asks for few of many events.
 	mostLooked = firstWindow + nextWindow
 )

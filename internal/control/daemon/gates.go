@@ -58,13 +58,14 @@ func (p *plane) Gates(ctx context.Context, q *api.Query) (api.Page[daemonapi.Gat
 // judgedIn tells the JSON of a stop that gates have judged, and that a query may ask for. It is not
 // decoded for that.
 func judgedIn(ctx context.Context, q *api.Query) func(json []byte) bool {
-	parts := [][]byte{[]byte(`"trees":[`)}
+	var parts [][]byte
 	for field, value := range map[string]string{"project": q.Project, "session": q.Session} {
 		quoted, err := rawjson.Marshal(value)
 		if value != "" && err == nil && string(quoted) == `"`+value+`"` { // any other may be written in several ways
 			parts = append(parts, []byte(`"`+field+`":`+string(quoted)))
 		}
 	}
+	parts = append(parts, []byte(`"trees":[`))
 	return func(json []byte) bool {
 		for _, part := range parts {
 			if !bytes.Contains(json, part) {

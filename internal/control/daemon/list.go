@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -127,13 +126,24 @@ func agentsOf(o *engine.Owner, past bool) iter.Seq[listedAgent] {
 		}
 		for i := range o.History {
 			visit := &o.History[i]
-			current := o.Agent != nil && o.Agent.ID == visit.AgentID
-			again := slices.ContainsFunc(o.History[i+1:], func(v engine.Visit) bool { return v.AgentID == visit.AgentID })
-			if visit.AgentID != "" && !current && !again && !yield(listedAgent{o, visit}) {
+			if visit.AgentID == "" || o.Agent != nil && o.Agent.ID == visit.AgentID {
+				continue
+			}
+			if !entersAgain(o.History[i+1:], visit.AgentID) && !yield(listedAgent{o, visit}) {
 				return
 			}
 		}
 	}
+}
+
+// entersAgain reports whether a later visit has the agent.
+func entersAgain(later []engine.Visit, agent string) bool {
+	for i := range later { // visits are large to copy
+		if later[i].AgentID == agent {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *plane) wantsAgent(q *api.Query, a listedAgent) bool {
