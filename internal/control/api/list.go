@@ -114,11 +114,12 @@ func PageOf[T any](all iter.Seq[T], place func(T) Place, q *Query) Page[T] {
 		if q.After != (Place{}) && at.Compare(q.After) <= 0 {
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(first, at, func(other T, at Place) int { return place(other).Compare(at) })
-		if i <= q.Limit {
-			first = slices.Insert(first, i, item)
-			first = first[:min(len(first), q.Limit+1)]
+		if len(first) > q.Limit && at.Compare(place(first[q.Limit])) > 0 { // as most are
+			continue
 		}
+		i, _ := slices.BinarySearchFunc(first, at, func(other T, at Place) int { return place(other).Compare(at) })
+		first = slices.Insert(first, i, item)
+		first = first[:min(len(first), q.Limit+1)]
 	}
 	if len(first) <= q.Limit {
 		return Page[T]{Items: first}
