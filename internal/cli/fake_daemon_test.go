@@ -611,3 +611,9 @@ func (f *fakePlane) Stop(_ context.Context, kill bool) error {
 	}
 	return nil
 }
+
+func (f *fakePlane) Schedules(context.Context, string) ([]daemonapi.Schedule, error) { return nil, nil }
+
+func (f *fakePlane) SwitchSchedules(context.Context, daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error) {
+	return nil, nil
+}

@@ -86,6 +86,16 @@ func (c *Client) Commands(ctx context.Context, project string) ([]Command, error
 	return get[[]Command](ctx, c, "/v1/commands"+query("project", project))
 }
 
+// Schedules are what starts by the clock in a project or, with "", in all whose schedules are on.
+func (c *Client) Schedules(ctx context.Context, project string) ([]Schedule, error) {
+	return get[[]Schedule](ctx, c, "/v1/schedules"+query("project", project))
+}
+
+// SwitchSchedules turns the schedules of a project on or off.
+func (c *Client) SwitchSchedules(ctx context.Context, s ScheduleSwitch) ([]Schedule, error) {
+	return post[[]Schedule](ctx, c, "/v1/schedules", s)
+}
+
 // Start runs a command. An ID is made where there is none.
 func (c *Client) Start(ctx context.Context, s Start) (Owner, error) {
 	s.ID = orNewID(s.ID)

@@ -66,6 +66,8 @@ type Owner struct {
 	Steps    []Visit           `json:"steps,omitempty"`
 	Agent    *Agent            `json:"agent,omitempty"`
 	Decision *Decision         `json:"decision,omitempty"`
+	// By is what started it, if a person did not: schedule, or worker NAME.
+	By string `json:"by,omitempty"`
 	// WaitsFor is the group that it waits for room in, while it is queued.
 	WaitsFor *Room `json:"waits_for,omitempty"`
 	// Workspaces are the worktrees and folders that were made for it.
@@ -282,6 +284,8 @@ type Status struct {
 	Agents    int    `json:"agents"`           // alive
 	Queued    int    `json:"queued,omitempty"` // agents that wait until there is room for them
 	Decisions int    `json:"decisions"`
+	// Schedules are those of all projects whose schedules are on.
+	Schedules *ScheduleCount `json:"schedules,omitempty"`
 	// Trouble is what keeps the daemon from its work, such as a full disk, in words.
 	Trouble []string `json:"trouble,omitempty"`
 }
@@ -295,6 +299,40 @@ type Counts struct {
 	Failed    int `json:"failed"`
 	Cancelled int `json:"cancelled"`
 	Held      int `json:"held,omitempty"` // their records are damaged
+}
+
+// ScheduleCount is how many schedules are kept.
+type ScheduleCount struct {
+	Count int        `json:"count"`
+	Next  *time.Time `json:"next,omitempty"` // when the first of them is due
+}
+
+// Schedule is one of GET /v1/schedules: a command or a pipeline that starts by the clock.
+type Schedule struct {
+	Project  string       `json:"project"`
+	Runbook  string       `json:"runbook"`
+	Kind     string       `json:"kind"` // command, pipeline
+	Name     string       `json:"name"`
+	Cron     string       `json:"cron"`
+	Timezone string       `json:"timezone"`
+	Missed   string       `json:"missed"` // skip, once
+	On       bool         `json:"on"`     // the project's schedules are kept
+	Next     *time.Time   `json:"next,omitempty"`
+	Last     *ScheduleRun `json:"last,omitempty"`
+}
+
+// ScheduleRun is the result of one time of a schedule.
+type ScheduleRun struct {
+	Due    time.Time `json:"due"`
+	Owner  string    `json:"owner,omitempty"`  // what was started
+	Status string    `json:"status,omitempty"` // of that; removed where retention has removed it
+	Error  string    `json:"error,omitempty"`  // why nothing was started, or why it failed
+}
+
+// ScheduleSwitch is the body of POST /v1/schedules.
+type ScheduleSwitch struct {
+	Project string `json:"project"`
+	On      bool   `json:"on"`
 }
 
 // Event is one of GET /v1/events, a stream of server-sent events: its id is the

@@ -44,6 +44,13 @@ func checkCancel(b daemonapi.Cancel) error { return checkRequest(b.ID) }
 
 func checkKill(b daemonapi.Kill) error { return checkRequest(b.ID) }
 
+func checkSwitch(b daemonapi.ScheduleSwitch) error {
+	if err := absolute(b.Project); err != nil {
+		return invalid("field %q: %v", "project", err)
+	}
+	return nil
+}
+
 func checkStop(daemonapi.Stop) error { return nil }
 
 func checkPrune(daemonapi.Prune) error { return nil }

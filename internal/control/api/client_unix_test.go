@@ -36,9 +36,13 @@ func TestClientAndServerAgree(t *testing.T) {
 		want  any
 		calls []string
 	}{
-		"version":  {func() (any, error) { return value(c.Version(ctx)) }, p.Version(), nil},
-		"status":   {func() (any, error) { return value(c.Status(ctx)) }, p.Status(ctx), []string{"status"}},
-		"commands": {func() (any, error) { return value(c.Commands(ctx, "/a b&c")) }, []daemonapi.Command{}, []string{`commands "/a b&c"`}},
+		"version":   {func() (any, error) { return value(c.Version(ctx)) }, p.Version(), nil},
+		"status":    {func() (any, error) { return value(c.Status(ctx)) }, p.Status(ctx), []string{"status"}},
+		"commands":  {func() (any, error) { return value(c.Commands(ctx, "/a b&c")) }, []daemonapi.Command{}, []string{`commands "/a b&c"`}},
+		"schedules": {func() (any, error) { return value(c.Schedules(ctx, "/p")) }, schedules(), []string{`schedules "/p"`}},
+		"switch": {func() (any, error) {
+			return value(c.SwitchSchedules(ctx, daemonapi.ScheduleSwitch{Project: "/p", On: true}))
+		}, schedules(), []string{"switch {Project:/p On:true}"}},
 		"start":    {func() (any, error) { return value(c.Start(ctx, start)) }, owner("pipeline", start.ID), []string{fmt.Sprintf("start %+v", start)}},
 		"some":     {func() (any, error) { return value(c.Pipelines(ctx, daemonapi.Filter{Status: "done"})) }, p.Owners(ctx)[2:], []string{"owners"}},
 		"none":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{Status: "done"})) }, []daemonapi.Owner{}, []string{"owners"}},

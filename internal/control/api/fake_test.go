@@ -73,6 +73,24 @@ func (p *fakePlane) Commands(_ context.Context, project string) ([]daemonapi.Com
 	return nil, p.failWith
 }
 
+func (p *fakePlane) Schedules(_ context.Context, project string) ([]daemonapi.Schedule, error) {
+	p.called("schedules %q", project)
+	return schedules(), p.failWith
+}
+
+func (p *fakePlane) SwitchSchedules(_ context.Context, s daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error) {
+	p.called("switch %+v", s)
+	return schedules(), p.failWith
+}
+
+func schedules() []daemonapi.Schedule {
+	next := when
+	return []daemonapi.Schedule{{
+		Project: "/p", Runbook: "a.toml", Kind: "command", Name: "build", Cron: "@daily", Timezone: "UTC", Missed: "skip", On: true,
+		Next: &next, Last: &daemonapi.ScheduleRun{Due: when, Owner: "aa", Status: "failed", Error: "é"},
+	}}
+}
+
 func (p *fakePlane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	p.called("start %+v", s)
 	if p.during != nil {

@@ -29,6 +29,16 @@ func (s *server) commands(r *request) (any, error) {
 	return list(commands), err
 }
 
+func (s *server) schedules(r *request) (any, error) {
+	schedules, err := s.plane.Schedules(r.Context(), r.query["project"])
+	return list(schedules), err
+}
+
+func switchSchedules(p Plane, ctx context.Context, _ string, body daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error) {
+	schedules, err := p.SwitchSchedules(ctx, body)
+	return list(schedules), err
+}
+
 // list is never null.
 func list[T any](all []T) []T {
 	if all == nil {

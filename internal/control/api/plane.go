@@ -18,6 +18,9 @@ type Plane interface {
 	Commands(ctx context.Context, project string) ([]daemonapi.Command, error)
 
 	Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error)
+	// Schedules are those of a project or, with "", of all whose schedules are on.
+	Schedules(ctx context.Context, project string) ([]daemonapi.Schedule, error)
+	SwitchSchedules(ctx context.Context, s daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error)
 	Owners(ctx context.Context) []daemonapi.Owner // without steps and variables, the newest first
 	Owner(ctx context.Context, id string) (daemonapi.Owner, error)
 	Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error)

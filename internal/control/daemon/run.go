@@ -259,6 +259,8 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
 		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop,
 	}
+	p.clerk = newClerk(p)
+	p.intakeChanged()
 	reading, read := context.WithCancel(context.WithoutCancel(ctx))
 	defer read()
 	var all sync.WaitGroup
@@ -266,6 +268,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	all.Go(func() { d.timers.run(ctx) })
 	all.Go(func() { d.spent.run(ctx) })
 	all.Go(func() { d.groups.run(ctx) })
+	all.Go(func() { p.clerk.run(ctx) })
 	defer d.starts.end()
 	all.Go(func() { d.keepHouse(ctx) })
 	handler := api.New(p, d.Version)

@@ -110,6 +110,9 @@ type commandDraft struct {
 	runAt  span
 	uses   []use
 	broken bool // what it takes is not known
+
+	scheduleAt span
+	starter    string // what it is, where it is no command
 }
 
 type pipelineDraft struct {
@@ -188,6 +191,10 @@ func (d *decoder) commandFields(c *commandDraft) []field {
 		document.Key("args", c, args, "Arguments: <name> [name] <names...> --flag -f/--flag --option <value> [--option <value>]."),
 		document.Key("defaults", &c.Defaults, texts(badName, nameSchema, text), "Default values of arguments."),
 		d.run(&c.Run, &c.runAt, "A shell command, { pipeline = \"NAME\" } or { agent = \"NAME\" }.", "pipeline", "agent"),
+		document.Key("schedule", &c.Schedule, document.Then(d.schedule(commandScheduleFields, "command_schedule"), func(v value, s Schedule) (Schedule, bool) {
+			c.scheduleAt = nodeOf(v).at
+			return s, true
+		}), "When it starts by the clock: five fields of cron, or a table."),
 	}
 }
 

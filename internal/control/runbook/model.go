@@ -27,6 +27,7 @@ type Command struct {
 	Args        ArgSpec
 	Defaults    map[string]string
 	Run         Run
+	Schedule    Schedule
 }
 
 // Run is what a command or a step runs: exactly one of the fields is set.
@@ -57,6 +58,7 @@ type Pipeline struct {
 	Workspace Workspace   `json:"workspace,omitzero"`   // made before the first step, which runs in it like the others
 
 	Concurrency Concurrency `json:"concurrency,omitzero"`
+	Schedule    Schedule    `json:"-"` // of starts, none of its own affair
 }
 
 // Environment is what a step adds to the environment of its command.
