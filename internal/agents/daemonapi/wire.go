@@ -335,6 +335,70 @@ type ScheduleSwitch struct {
 	On      bool   `json:"on"`
 }
 
+// WorkItem is one of GET /v1/work: work in a queue of a project.
+type WorkItem struct {
+	ID       string            `json:"id"`
+	Project  string            `json:"project"`
+	Queue    string            `json:"queue"`
+	Key      string            `json:"key,omitempty"` // no other item of the queue has it
+	Vars     map[string]string `json:"vars,omitempty"`
+	State    string            `json:"state"` // pending, running, done, failed (it is tried again), dead
+	Worker   string            `json:"worker,omitempty"`
+	Owner    string            `json:"owner,omitempty"`    // the pipeline that was started for it last
+	Failures int               `json:"failures,omitempty"` // since it was added or retried
+	Error    string            `json:"error,omitempty"`
+	Ready    *time.Time        `json:"ready,omitempty"` // it is not tried again before
+	Added    time.Time         `json:"added"`
+	Updated  time.Time         `json:"updated"`
+}
+
+// AddWork is the body of POST /v1/work. An item that is in the queue by its key, or by its id, is not
+// added again.
+type AddWork struct {
+	Project string    `json:"project"`
+	Queue   string    `json:"queue"`
+	Items   []NewItem `json:"items"`
+}
+
+// NewItem is an item to be added.
+type NewItem struct {
+	ID   string            `json:"id"` // 16 hex digits
+	Vars map[string]string `json:"vars"`
+}
+
+// ChangeWork is the body of POST /v1/work/{id}/retry and /drop.
+type ChangeWork struct{}
+
+// Worker is one of GET /v1/workers.
+type Worker struct {
+	Project  string      `json:"project"`
+	Runbook  string      `json:"runbook"`
+	Name     string      `json:"name"`
+	Queue    string      `json:"queue"`
+	Pipeline string      `json:"pipeline"`
+	Limit    int         `json:"limit"`
+	On       bool        `json:"on"`      // a person started it
+	Pending  int         `json:"pending"` // items of its queue
+	Running  int         `json:"running"`
+	Dead     int         `json:"dead"`
+	Source   *WorkSource `json:"source,omitempty"`
+}
+
+// WorkSource is a command that lists the items of a queue.
+type WorkSource struct {
+	Command string     `json:"command"`
+	Every   float64    `json:"every"` // seconds
+	Asked   *time.Time `json:"asked,omitempty"`
+	Error   string     `json:"error,omitempty"` // of the last time
+}
+
+// WorkerSwitch is the body of POST /v1/workers.
+type WorkerSwitch struct {
+	Project string `json:"project"`
+	Name    string `json:"name"`
+	On      bool   `json:"on"`
+}
+
 // Event is one of GET /v1/events, a stream of server-sent events: its id is the
 // position.
 type Event struct {

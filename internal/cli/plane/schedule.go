@@ -36,6 +36,17 @@ func (f *projectFlag) add(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("project") // the flag is there
 }
 
+// orAll adds --all, in place of a project.
+func (f *projectFlag) orAll(cmd *cobra.Command, all *bool, usage string) {
+	cmd.Flags().BoolVar(all, "all", false, usage)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *all && f.dir != "" {
+			return term.BadUsage(errors.New("--all and --project cannot be combined"), "leave one of them out")
+		}
+		return nil
+	}
+}
+
 // root is the project's.
 func (f *projectFlag) root() (string, error) {
 	if f.dir != "" {
@@ -121,14 +132,8 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
 		}
 		return term.Once(p.out, p.asJSON, scheduleList(schedules, all, time.Now))
 	})
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if all && project.dir != "" {
-			return term.BadUsage(errors.New("--all and --project cannot be combined"), "")
-		}
-		return nil
-	}
 	project.add(cmd)
-	cmd.Flags().BoolVar(&all, "all", false, "list those of all projects whose schedules are on")
+	project.orAll(cmd, &all, "list those of all projects whose schedules are on")
 	return cmd
 }
 

@@ -85,6 +85,8 @@ var (
 	status    = which("is not one of "+strings.Join(statuses, ", "), func(v string) bool { return slices.Contains(statuses, v) })
 )
 
+func anyText(string) error { return nil }
+
 var statuses = []string{"queued", "running", "waiting", "done", "failed", "cancelled", "held"}
 
 // which is a check of a value, with what it says of one that is not so.

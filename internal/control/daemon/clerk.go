@@ -22,14 +22,18 @@ type clerk struct {
 	*plane
 	wake  chan struct{}
 	count atomic.Pointer[daemonapi.ScheduleCount] // as of the last look
+
+	sources sources
 }
 
-func newClerk(p *plane) *clerk { return &clerk{plane: p, wake: make(chan struct{}, 1)} }
+func newClerk(p *plane, wake chan struct{}) *clerk { return &clerk{plane: p, wake: wake} }
 
 // clerkPause is how long the clerk sleeps at most: runbooks change, and clocks are set.
 const clerkPause = 30 * time.Second
 
 func (c *clerk) run(ctx context.Context) {
+	c.sources.spawn = func(run func()) { go run() }
+	defer c.sources.under.Wait()
 	for {
 		next := c.look(ctx)
 		timer := time.NewTimer(next)
@@ -50,15 +54,15 @@ func (c *clerk) run(ctx context.Context) {
 // look does what is due, and says how long to sleep; 0 is until something changes.
 func (c *clerk) look(ctx context.Context) (sleep time.Duration) {
 	count := &daemonapi.ScheduleCount{}
-	for _, root := range c.roots() {
-		n, next, err := c.keepSchedules(ctx, root)
+	for _, root := range c.roots((*intake.Project).Busy) {
+		n, due, next, err := c.keep(ctx, root)
 		if ctx.Err() != nil {
 			return 0
 		}
-		if count.Count += n; n > 0 && (count.Next == nil || next.Before(*count.Next)) {
-			count.Next = &next
+		if count.Count += n; n > 0 && (count.Next == nil || due.Before(*count.Next)) {
+			count.Next = &due
 		}
-		c.core.trouble.set("schedules of "+plain.Line(root), err)
+		c.core.trouble.set("schedules and workers of "+plain.Line(root), err)
 		pause := clerkPause
 		if left := next.Sub(c.core.now()); !next.IsZero() && left < pause {
 			pause = max(left, time.Millisecond)
@@ -71,11 +75,34 @@ func (c *clerk) look(ctx context.Context) (sleep time.Duration) {
 	return sleep
 }
 
-// roots are those of the projects whose schedules are on.
-func (c *clerk) roots() (roots []string) {
-	c.core.browse(func(s intake.State) {
+// keep does what is due in a project: how many schedules it has, when the first of them is due, and when
+// to look again.
+func (c *clerk) keep(ctx context.Context, root string) (schedules int, due, next time.Time, err error) {
+	shelf, err := c.shelf(root)
+	var on bool
+	c.core.browse(func(s intake.State) { on = s.Project(root).On })
+	if on && err == nil {
+		schedules, due, err = c.keepSchedules(ctx, shelf)
+	}
+	again, failed := c.keepWork(ctx, root, shelf)
+	if failed != nil && again.IsZero() {
+		again = c.core.now().Add(time.Second)
+	}
+	if next = due; next.IsZero() || !again.IsZero() && again.Before(next) {
+		next = again
+	}
+	err = errors.Join(err, failed)
+	if len(shelf.faults) > 0 {
+		err = errors.Join(err, shelf.faults)
+	}
+	return schedules, due, next, err
+}
+
+// roots are those of the projects of a kind.
+func (p *plane) roots(of func(*intake.Project) bool) (roots []string) {
+	p.core.browse(func(s intake.State) {
 		for _, root := range s.Roots() {
-			if s[root].On {
+			if of(s[root]) {
 				roots = append(roots, root)
 			}
 		}
@@ -85,11 +112,7 @@ func (c *clerk) roots() (roots []string) {
 
 // keepSchedules starts what is due in a project, and says how many schedules there are and when the
 // next is due.
-func (c *clerk) keepSchedules(ctx context.Context, root string) (n int, next time.Time, err error) {
-	shelf, err := c.shelf(root)
-	if err != nil {
-		return 0, time.Time{}, err
-	}
+func (c *clerk) keepSchedules(ctx context.Context, shelf shelf) (n int, next time.Time, err error) {
 	for _, s := range shelf.Scheduled() {
 		if err = errors.Join(err, c.keepSchedule(ctx, shelf, s)); ctx.Err() != nil {
 			return 0, time.Time{}, err
@@ -98,9 +121,6 @@ func (c *clerk) keepSchedules(ctx context.Context, root string) (n int, next tim
 		if at := s.Next(c.core.now()); next.IsZero() || at.Before(next) {
 			next = at
 		}
-	}
-	if len(shelf.faults) > 0 {
-		err = errors.Join(err, shelf.faults)
 	}
 	return n, next, err
 }
@@ -195,7 +215,7 @@ func (p *plane) SwitchSchedules(ctx context.Context, s daemonapi.ScheduleSwitch)
 func (p *plane) Schedules(_ context.Context, project string) ([]daemonapi.Schedule, error) {
 	roots := []string{project}
 	if project == "" {
-		roots = (&clerk{plane: p}).roots()
+		roots = p.roots(func(p *intake.Project) bool { return p.On })
 	}
 	all := []daemonapi.Schedule{}
 	for _, root := range roots {
@@ -241,13 +261,6 @@ func (p *plane) intakeChanged() {
 	if p.clerk != nil {
 		nudge(p.clerk.wake)
 	}
-	var roots []string
-	p.core.browse(func(s intake.State) {
-		for _, root := range s.Roots() {
-			if s[root].Waits() {
-				roots = append(roots, root)
-			}
-		}
-	})
+	roots := p.roots((*intake.Project).Waits)
 	p.core.trouble.set("cannot note which projects need the daemon", daemonapi.NoteDependents(p.opts.StateDir, slices.Clip(roots)))
 }

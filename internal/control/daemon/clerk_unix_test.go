@@ -45,7 +45,7 @@ func newClerkAt(t *testing.T, s store.Store, stateDir string, now time.Time) *cl
 	check(t, err)
 	core := newCore(s, state, last, quiet(), func() time.Time { return c.now })
 	p := &plane{queued: func(string) bool { return false }, core: core, opts: Options{StateDir: stateDir, Config: filepath.Join(stateDir, "config.yml"), Log: quiet()}}
-	c.clerk = newClerk(p)
+	c.clerk = newClerk(p, make(chan struct{}, 1))
 	p.clerk = c.clerk
 	return c
 }
@@ -194,7 +194,7 @@ func TestSchedulesThatCannotStart(t *testing.T) {
 	book := filepath.Join(root, ".gauntlet", "runbooks", "book.toml")
 	check(t, os.WriteFile(book, []byte(nightly+"[command.x]\n"), 0o644))
 	c.passes(t, time.Hour)
-	if trouble := strings.Join(c.core.trouble.list(), "\n"); len(c.started()) != 0 || !strings.Contains(trouble, "schedules of") || !strings.Contains(trouble, "run") {
+	if trouble := strings.Join(c.core.trouble.list(), "\n"); len(c.started()) != 0 || !strings.Contains(trouble, "schedules and workers of") || !strings.Contains(trouble, "run") {
 		t.Error(c.started(), trouble)
 	}
 	check(t, os.WriteFile(book, []byte(nightly), 0o644))

@@ -33,12 +33,12 @@ type finished struct {
 // finished are those that have ended, the oldest first. Those that are held are not among them.
 func (d *daemon) finished() ([]finished, error) {
 	var all []finished
-	agents := map[string]string{}
+	agents, busy := map[string]string{}, d.core.busy()
 	for _, o := range d.core.owners() {
 		for _, visit := range o.History {
 			agents[visit.AgentID] = o.ID
 		}
-		if o.Terminal() && len(o.Effects) == 0 && d.core.heldFor(o.ID) == "" {
+		if o.Terminal() && len(o.Effects) == 0 && d.core.heldFor(o.ID) == "" && !busy[o.ID] {
 			all = append(all, finished{Owner: o})
 		}
 	}

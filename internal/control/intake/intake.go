@@ -22,6 +22,10 @@ type Project struct {
 	On        bool                `json:"on,omitempty"`        // a person wants its schedules to be kept
 	Schedules map[string]Schedule `json:"schedules,omitempty"` // by their keys
 
+	Workers map[string]bool  `json:"workers,omitempty"` // that a person started, by their names
+	Items   map[string]*Item `json:"items,omitempty"`   // by their ids
+	Serial  uint64           `json:"serial,omitempty"`  // counts items: they are taken in that order
+
 	// Version is the position of the project's last event. The store gives it.
 	Version uint64 `json:"version"`
 }
@@ -42,7 +46,10 @@ type Start struct {
 }
 
 // Waits reports whether the project needs a daemon to start something.
-func (p *Project) Waits() bool { return p.On }
+func (p *Project) Waits() bool { return p.On || len(p.Workers) > 0 }
+
+// Busy reports whether there may be something to do in the project.
+func (p *Project) Busy() bool { return p.Waits() || len(p.Running()) > 0 }
 
 // Fact is something that is true from now on. Its type says which fields it has.
 type Fact struct {
@@ -52,6 +59,13 @@ type Fact struct {
 	Due   time.Time `json:"due,omitzero"`
 	Owner string    `json:"owner,omitempty"`
 	Error string    `json:"error,omitempty"`
+
+	ID     string            `json:"id,omitempty"` // of an item
+	Queue  string            `json:"queue,omitempty"`
+	Key    string            `json:"key,omitempty"`
+	Vars   map[string]string `json:"vars,omitempty"`
+	Worker string            `json:"worker,omitempty"`
+	Ready  time.Time         `json:"ready,omitzero"` // of an item that failed: when it is tried again
 }
 
 // Type is what a fact is about.
@@ -63,6 +77,17 @@ const (
 	ScheduleOff  Type = "schedule:off"
 	ScheduleSeen Type = "schedule:seen" // it is new, or has other times
 	ScheduleDue  Type = "schedule:due"  // its time was dealt with
+
+	WorkerStarted Type = "worker:started"
+	WorkerStopped Type = "worker:stopped"
+
+	ItemAdded    Type = "item:added"
+	ItemTaken    Type = "item:taken"    // by a worker; its owner is started next
+	ItemReturned Type = "item:returned" // what was taken could not be started
+	ItemDone     Type = "item:done"
+	ItemFailed   Type = "item:failed" // it is tried again, or dead
+	ItemRetried  Type = "item:retried"
+	ItemDropped  Type = "item:dropped"
 )
 
 // Step is one event in the store.
@@ -122,6 +147,17 @@ var changes = map[Type]func(p *Project, f Fact, at time.Time){
 	ScheduleOff:  func(p *Project, _ Fact, _ time.Time) { p.On = false },
 	ScheduleSeen: scheduleSeen,
 	ScheduleDue:  scheduleDue,
+
+	WorkerStarted: func(p *Project, f Fact, _ time.Time) { p.switchWorker(f.Name, true) },
+	WorkerStopped: func(p *Project, f Fact, _ time.Time) { p.switchWorker(f.Name, false) },
+
+	ItemAdded:    itemAdded,
+	ItemTaken:    onItem(itemTaken),
+	ItemReturned: onItem(itemReturned),
+	ItemDone:     onItem(func(i *Item, _ Fact) { i.State, i.Error = Done, "" }),
+	ItemFailed:   onItem(itemFailed),
+	ItemRetried:  onItem(func(i *Item, _ Fact) { i.State, i.Failures, i.Ready, i.Error = Pending, 0, time.Time{}, "" }),
+	ItemDropped:  func(p *Project, f Fact, _ time.Time) { delete(p.Items, f.ID) },
 }
 
 // Apply is the fold: it changes the project.
@@ -195,7 +231,12 @@ func (s State) Clone() State {
 	all := State{}
 	for root, p := range s {
 		copied := *p
-		copied.Schedules = maps.Clone(p.Schedules)
+		copied.Schedules, copied.Workers = maps.Clone(p.Schedules), maps.Clone(p.Workers)
+		copied.Items = make(map[string]*Item, len(p.Items))
+		for id, item := range p.Items {
+			one := *item // its values are never changed
+			copied.Items[id] = &one
+		}
 		all[root] = &copied
 	}
 	return all

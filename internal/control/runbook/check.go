@@ -35,6 +35,7 @@ func (d *decoder) check() {
 		d.checkReference("agent", c.Run.Agent, c.runAt, agents)
 		d.checkReference("pipeline", c.Run.Pipeline, c.runAt, pipelines)
 	}
+	d.checkWorkers(pipelines)
 	d.checkLocals()
 	d.checkVars()
 	d.checkSchedules()
@@ -294,7 +295,7 @@ func (d *decoder) checkUse(u use, c *commandDraft, what string, given map[string
 		}
 		hint := "add it to the command's args, or set a default"
 		if c.starter != "" {
-			hint = "add it to vars, or set a default"
+			hint = "give it a value there, or a default"
 		}
 		if meant := document.DidYouMean(variable, slices.Sorted(maps.Keys(given))); meant != "" {
 			hint = meant

@@ -96,6 +96,8 @@ type decoder struct {
 	commands  []*commandDraft
 	pipelines []*pipelineDraft
 	agents    []*agentDraft
+	queues    []*queueDraft
+	workers   []*workerDraft
 	maxAgents int
 
 	uses []use // templates of what is being read
@@ -157,6 +159,8 @@ func (d *decoder) fields() []field {
 		d.named("command", d.command, "Commands for stopgate start NAME."),
 		d.named("pipeline", d.pipeline, "Steps and the transitions between them."),
 		d.named("agent", d.agent, "How an agent is started, and its actions."),
+		d.named("queue", d.queue, "Work that waits for workers."),
+		d.named("worker", d.worker, "What runs a pipeline for each item of a queue."),
 		d.importField(),
 		d.constField(),
 		d.localsField(&d.locals),
@@ -311,6 +315,13 @@ func (d *decoder) book() Runbook {
 	}
 	for _, a := range d.allAgents() {
 		book.Agents[a.Name] = a.Agent
+	}
+	book.Queues, book.Workers = map[string]Queue{}, map[string]Worker{}
+	for _, q := range d.queues {
+		book.Queues[q.Name] = q.Queue
+	}
+	for _, w := range d.workers {
+		book.Workers[w.Name] = w.Worker
 	}
 	if len(d.missing()) > 0 { // nothing of it can run
 		book.Commands = map[string]Command{}

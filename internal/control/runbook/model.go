@@ -14,6 +14,8 @@ type Runbook struct {
 	Commands  map[string]Command
 	Pipelines map[string]Pipeline
 	Agents    map[string]Agent
+	Queues    map[string]Queue
+	Workers   map[string]Worker
 	Imports   []Import
 	Locals    map[string]string // the file's, and those of what it imports
 	Oddjobs   bool              // it was written for oddjobs, and lies in .oj/runbooks

@@ -172,7 +172,7 @@ func (d *decoder) starters() (all []*commandDraft) {
 			})
 		}
 	}
-	return all
+	return append(all, d.workerStarters()...)
 }
 
 // starting are all that start something.
