@@ -115,7 +115,7 @@ func newRoot(name string) *cobra.Command {
 		}
 	}
 	root.AddCommand(newExitCodes())
-	addCompletion(root, groupSetup)
+	addCompletion(root, groupTools)
 	showFirstScreen(root)
 	return root
 }

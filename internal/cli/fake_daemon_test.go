@@ -661,3 +661,33 @@ func (f *fakePlane) Stop(_ context.Context, kill bool) error {
 	}
 	return nil
 }
+
+func (f *fakePlane) Schedules(context.Context, string) ([]daemonapi.Schedule, error) { return nil, nil }
+
+func (f *fakePlane) SwitchSchedules(context.Context, daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error) {
+	return nil, nil
+}
+
+func (f *fakePlane) Work(context.Context, string, string) []daemonapi.WorkItem { return nil }
+
+func (f *fakePlane) WorkItem(context.Context, string) (daemonapi.WorkItem, error) {
+	return daemonapi.WorkItem{}, nil
+}
+
+func (f *fakePlane) AddWork(context.Context, daemonapi.AddWork) ([]daemonapi.WorkItem, error) {
+	return nil, nil
+}
+
+func (f *fakePlane) RetryWork(context.Context, string) (daemonapi.WorkItem, error) {
+	return daemonapi.WorkItem{}, nil
+}
+
+func (f *fakePlane) DropWork(context.Context, string) (daemonapi.WorkItem, error) {
+	return daemonapi.WorkItem{}, nil
+}
+
+func (f *fakePlane) Workers(context.Context, string) ([]daemonapi.Worker, error) { return nil, nil }
+
+func (f *fakePlane) SwitchWorker(context.Context, daemonapi.WorkerSwitch) (daemonapi.Worker, error) {
+	return daemonapi.Worker{}, nil
+}

@@ -30,19 +30,19 @@ func groups() []group {
 			setup.NewInit(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(), setup.NewUninstall(),
 		}},
 		{"gates", "Gates", []*cobra.Command{
-			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewClean(), gates.NewCI(),
+			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewClean(),
 		}},
 		{"sessions", "Sessions", []*cobra.Command{
 			launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(), session.NewRegistry(),
 		}},
 		{"pipelines", "Pipelines", []*cobra.Command{
-			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewDaemon(), plane.NewPrune(),
+			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewDaemon(), plane.NewPrune(),
 		}},
 		{"diagnose", "Diagnose", []*cobra.Command{
-			setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewValidate(), gates.NewHealth(), newVersion(),
+			setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewValidate(), gates.NewHealth(),
 		}},
 		{groupTools, "Called by hooks and scripts", []*cobra.Command{
-			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), plane.NewEmit(), setup.NewSchema(),
+			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), plane.NewEmit(), gates.NewCI(), setup.NewSchema(), newVersion(),
 		}},
 	}
 }

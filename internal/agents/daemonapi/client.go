@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -84,6 +85,55 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 // Commands are those of a project's runbooks.
 func (c *Client) Commands(ctx context.Context, project string) ([]Command, error) {
 	return get[[]Command](ctx, c, "/v1/commands"+query("project", project))
+}
+
+// Schedules are what starts by the clock in a project or, with "", in all whose schedules are on.
+func (c *Client) Schedules(ctx context.Context, project string) ([]Schedule, error) {
+	return get[[]Schedule](ctx, c, "/v1/schedules"+query("project", project))
+}
+
+// SwitchSchedules turns the schedules of a project on or off.
+func (c *Client) SwitchSchedules(ctx context.Context, s ScheduleSwitch) ([]Schedule, error) {
+	return post[[]Schedule](ctx, c, "/v1/schedules", s)
+}
+
+// Work are the items of a project's queue. Without a queue they are those of all; without a project, of all.
+func (c *Client) Work(ctx context.Context, project, queue string) ([]WorkItem, error) {
+	return get[[]WorkItem](ctx, c, "/v1/work"+query("project", project, "queue", queue))
+}
+
+// WorkItem finds an item by its id or the beginning of it.
+func (c *Client) WorkItem(ctx context.Context, id string) (WorkItem, error) {
+	return get[WorkItem](ctx, c, "/v1/work/"+url.PathEscape(id))
+}
+
+// AddWork puts items into a queue. An ID is made where there is none.
+func (c *Client) AddWork(ctx context.Context, w AddWork) ([]WorkItem, error) {
+	w.Items = slices.Clone(w.Items)
+	for i := range w.Items {
+		w.Items[i].ID = orNewID(w.Items[i].ID)
+	}
+	return post[[]WorkItem](ctx, c, "/v1/work", w)
+}
+
+// RetryWork lets an item be tried again.
+func (c *Client) RetryWork(ctx context.Context, id string) (WorkItem, error) {
+	return post[WorkItem](ctx, c, "/v1/work/"+url.PathEscape(id)+"/retry", ChangeWork{})
+}
+
+// DropWork removes an item.
+func (c *Client) DropWork(ctx context.Context, id string) (WorkItem, error) {
+	return post[WorkItem](ctx, c, "/v1/work/"+url.PathEscape(id)+"/drop", ChangeWork{})
+}
+
+// Workers are those of a project or, with "", of all with some that were started.
+func (c *Client) Workers(ctx context.Context, project string) ([]Worker, error) {
+	return get[[]Worker](ctx, c, "/v1/workers"+query("project", project))
+}
+
+// SwitchWorker starts or stops a worker.
+func (c *Client) SwitchWorker(ctx context.Context, s WorkerSwitch) (Worker, error) {
+	return post[Worker](ctx, c, "/v1/workers", s)
 }
 
 // Start runs a command. An ID is made where there is none.

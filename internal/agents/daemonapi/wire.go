@@ -67,6 +67,8 @@ type Owner struct {
 	Steps    []Visit           `json:"steps,omitempty"`
 	Agent    *Agent            `json:"agent,omitempty"`
 	Decision *Decision         `json:"decision,omitempty"`
+	// By is what started it, if a person did not: schedule, or worker NAME.
+	By string `json:"by,omitempty"`
 	// WaitsFor is the group that it waits for room in, while it is queued.
 	WaitsFor *Room `json:"waits_for,omitempty"`
 	// Workspaces are the worktrees and folders that were made for it.
@@ -422,6 +424,8 @@ type Status struct {
 	Agents    int    `json:"agents"`           // alive
 	Queued    int    `json:"queued,omitempty"` // agents that wait until there is room for them
 	Decisions int    `json:"decisions"`
+	// Schedules are those of all projects whose schedules are on.
+	Schedules *ScheduleCount `json:"schedules,omitempty"`
 	// Trouble is what keeps the daemon from its work, such as a full disk, in words.
 	Trouble []string `json:"trouble,omitempty"`
 }
@@ -435,6 +439,104 @@ type Counts struct {
 	Failed    int `json:"failed"`
 	Cancelled int `json:"cancelled"`
 	Held      int `json:"held,omitempty"` // their records are damaged
+}
+
+// ScheduleCount is how many schedules are kept.
+type ScheduleCount struct {
+	Count int        `json:"count"`
+	Next  *time.Time `json:"next,omitempty"` // when the first of them is due
+}
+
+// Schedule is one of GET /v1/schedules: a command or a pipeline that starts by the clock.
+type Schedule struct {
+	Project  string       `json:"project"`
+	Runbook  string       `json:"runbook"`
+	Kind     string       `json:"kind"` // command, pipeline
+	Name     string       `json:"name"`
+	Cron     string       `json:"cron"`
+	Timezone string       `json:"timezone"`
+	Missed   string       `json:"missed"` // skip, once
+	On       bool         `json:"on"`     // the project's schedules are kept
+	Next     *time.Time   `json:"next,omitempty"`
+	Last     *ScheduleRun `json:"last,omitempty"`
+}
+
+// ScheduleRun is the result of one time of a schedule.
+type ScheduleRun struct {
+	Due    time.Time `json:"due"`
+	Owner  string    `json:"owner,omitempty"`  // what was started
+	Status string    `json:"status,omitempty"` // of that; removed where retention has removed it
+	Error  string    `json:"error,omitempty"`  // why nothing was started, or why it failed
+}
+
+// ScheduleSwitch is the body of POST /v1/schedules.
+type ScheduleSwitch struct {
+	Project string `json:"project"`
+	On      bool   `json:"on"`
+}
+
+// WorkItem is one of GET /v1/work: work in a queue of a project.
+type WorkItem struct {
+	ID       string            `json:"id"`
+	Project  string            `json:"project"`
+	Queue    string            `json:"queue"`
+	Key      string            `json:"key,omitempty"` // no other item of the queue has it
+	Vars     map[string]string `json:"vars,omitempty"`
+	State    string            `json:"state"` // pending, running, done, failed (it is tried again), dead
+	Worker   string            `json:"worker,omitempty"`
+	Owner    string            `json:"owner,omitempty"`    // the pipeline that was started for it last
+	Failures int               `json:"failures,omitempty"` // since it was added or retried
+	Error    string            `json:"error,omitempty"`
+	Ready    *time.Time        `json:"ready,omitempty"` // it is not tried again before
+	Added    time.Time         `json:"added"`
+	Updated  time.Time         `json:"updated"`
+}
+
+// AddWork is the body of POST /v1/work. An item that is in the queue by its key, or by its id, is not
+// added again.
+type AddWork struct {
+	Project string    `json:"project"`
+	Queue   string    `json:"queue"`
+	Items   []NewItem `json:"items"`
+}
+
+// NewItem is an item to be added.
+type NewItem struct {
+	ID   string            `json:"id"` // 16 hex digits
+	Vars map[string]string `json:"vars"`
+}
+
+// ChangeWork is the body of POST /v1/work/{id}/retry and /drop.
+type ChangeWork struct{}
+
+// Worker is one of GET /v1/workers.
+type Worker struct {
+	Project  string      `json:"project"`
+	Runbook  string      `json:"runbook"`
+	Name     string      `json:"name"`
+	Queue    string      `json:"queue"`
+	Pipeline string      `json:"pipeline"`
+	Limit    int         `json:"limit"`
+	On       bool        `json:"on"`      // a person started it
+	Pending  int         `json:"pending"` // items of its queue
+	Running  int         `json:"running"`
+	Dead     int         `json:"dead"`
+	Source   *WorkSource `json:"source,omitempty"`
+}
+
+// WorkSource is a command that lists the items of a queue.
+type WorkSource struct {
+	Command string     `json:"command"`
+	Every   float64    `json:"every"` // seconds
+	Asked   *time.Time `json:"asked,omitempty"`
+	Error   string     `json:"error,omitempty"` // of the last time
+}
+
+// WorkerSwitch is the body of POST /v1/workers.
+type WorkerSwitch struct {
+	Project string `json:"project"`
+	Name    string `json:"name"`
+	On      bool   `json:"on"`
 }
 
 // Event is one of GET /v1/events, a stream of server-sent events whose ids are positions, and of GET

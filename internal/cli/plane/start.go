@@ -21,6 +21,7 @@ import (
 type startOptions struct {
 	runbook string
 	follow  bool
+	idOnly  bool
 }
 
 func NewStart() *cobra.Command {
@@ -32,6 +33,8 @@ func NewStart() *cobra.Command {
 Without COMMAND, list the commands. The daemon runs it, and is started if needed. Arguments after
 COMMAND belong to the command, except --help, which starts nothing (use -- --help to pass it).
 
+With --id, print only the id, for scripts: stopgate pipeline wait takes it.
+
 With --watch, show the steps until it has ended, also while it waits for a decision. Ctrl-C stops
 watching, not the run.
 
@@ -40,7 +43,8 @@ a runbook is invalid. 3: the daemon could not be started, or the runbooks are no
 --watch: cancelled. 130: with --watch: Ctrl-C.`,
 		Example: `  stopgate start
   stopgate start build
-  stopgate start --watch fix 1234 --priority high`,
+  stopgate start --watch fix 1234 --priority high
+  stopgate pipeline wait $(stopgate start --id build)`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if helpBehind(args) {
@@ -52,6 +56,8 @@ a runbook is invalid. 3: the daemon could not be started, or the runbooks are no
 				return err
 			case !utf8.ValidString(h.Root) || !utf8.ValidString(h.Cwd):
 				return term.BadUsage(fmt.Errorf("the name of the directory %s is not UTF-8", term.Shown(h.Cwd)), "rename it: the daemon accepts UTF-8 names only")
+			case o.idOnly && (o.follow || len(args) == 0):
+				return term.BadUsage(errors.New("--id needs a command, and cannot be combined with --watch"), "list commands with: stopgate start")
 			case len(args) == 0 && o.follow:
 				return term.BadUsage(errors.New("--watch needs a command"), "list commands with: stopgate start")
 			case len(args) == 0:
@@ -66,6 +72,7 @@ a runbook is invalid. 3: the daemon could not be started, or the runbooks are no
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the runbook file, if several define the command")
 	cmd.Flags().BoolVar(&o.follow, "watch", false, "show the steps until it has ended")
+	cmd.Flags().BoolVar(&o.idOnly, "id", false, "print only the id")
 	cmd.Flags().Bool("json", false, "print JSON")
 	return cmd
 }
@@ -110,6 +117,10 @@ func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []
 		return p.otherCommand(ctx, err, h, args[0])
 	}
 	notice(p, &owner)
+	if o.idOnly && !p.asJSON {
+		_, err := fmt.Fprintln(p.out, owner.ID)
+		return err
+	}
 	if !o.follow {
 		return p.tellStarted(&owner)
 	}
@@ -149,7 +160,7 @@ func ownFlag(cmd *cobra.Command, command string, err error) error {
 	if !errors.As(err, &refusal) || refusal.Code != "invalid" {
 		return err
 	}
-	for _, name := range []string{"--runbook", "--watch", "--json"} {
+	for _, name := range []string{"--runbook", "--watch", "--id", "--json"} {
 		if strings.Contains(refusal.Failure.Error, "unknown option: "+name+";") {
 			hint := fmt.Sprintf("%s is an option of %s: put it before %s", name, cmd.CommandPath(), plain.Line(command))
 			refusal.Hint = strings.TrimPrefix(refusal.Hint+"\n"+hint, "\n")

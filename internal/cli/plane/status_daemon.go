@@ -23,6 +23,8 @@ type DaemonStatus struct {
 	Open []daemonapi.Decision `json:"decisions,omitempty"`
 	// Fault is why it could not be asked though it runs.
 	Fault string `json:"fault,omitempty"`
+	// Needed means that some project has schedules that are on, or workers.
+	Needed bool `json:"needed,omitempty"`
 
 	other string // its version, where it is not ours
 }
@@ -41,7 +43,7 @@ func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 	c := daemonapi.At(stateDir)
 	status, err := c.Status(ctx)
 	if IsDown(err) {
-		return &DaemonStatus{}
+		return &DaemonStatus{Needed: needsDaemon(stateDir, "")}
 	}
 	d := &DaemonStatus{Running: true, other: c.Skew()}
 	if err == nil {
@@ -61,6 +63,9 @@ func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 // Print shows what is under way, and what waits for somebody.
 func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	switch {
+	case !d.Running && d.Needed:
+		row("daemon", p.Red("not running, so nothing starts by the clock or from a queue"), "stopgate daemon start")
+		return
 	case !d.Running:
 		row("daemon", "not running", "")
 		return
@@ -77,6 +82,10 @@ func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 		for _, trouble := range d.Status.Trouble {
 			row("problem", p.Red(plain.Line(trouble)), "stopgate daemon status")
 		}
+	}
+	if d.Status != nil && d.Status.Schedules != nil {
+		s := d.Status.Schedules
+		row("schedules", fmt.Sprintf("%d, the next at %s", s.Count, s.Next.Local().Format("Mon 15:04")), "stopgate schedule list --all")
 	}
 	if len(d.Agents) > 0 {
 		row("agents", d.agents(), "stopgate agent list")

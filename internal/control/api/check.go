@@ -44,6 +44,42 @@ func checkCancel(b daemonapi.Cancel) error { return checkRequest(b.ID) }
 
 func checkKill(b daemonapi.Kill) error { return checkRequest(b.ID) }
 
+func checkSwitch(b daemonapi.ScheduleSwitch) error {
+	if err := absolute(b.Project); err != nil {
+		return invalid("field %q: %v", "project", err)
+	}
+	return nil
+}
+
+// maxAdded is how many items one request may add: they are one event in the store.
+const maxAdded = 100
+
+func checkWork(b daemonapi.AddWork) error {
+	switch err := absolute(b.Project); {
+	case err != nil:
+		return invalid("field %q: %v", "project", err)
+	case b.Queue == "":
+		return invalid("field %q is missing", "queue")
+	case len(b.Items) == 0 || len(b.Items) > maxAdded:
+		return invalid("field %q must have 1 to %d items, not %d", "items", maxAdded, len(b.Items))
+	}
+	for _, item := range b.Items {
+		if !daemonapi.IsOwnerID(item.ID) {
+			return invalid("field %q must be 16 hex digits, not %.80q", "id", item.ID)
+		}
+	}
+	return nil
+}
+
+func checkChange(daemonapi.ChangeWork) error { return nil }
+
+func checkWorker(b daemonapi.WorkerSwitch) error {
+	if b.Name == "" {
+		return invalid("field %q is missing", "name")
+	}
+	return checkSwitch(daemonapi.ScheduleSwitch{Project: b.Project})
+}
+
 func checkStop(daemonapi.Stop) error { return nil }
 
 func checkPrune(daemonapi.Prune) error { return nil }

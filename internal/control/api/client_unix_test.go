@@ -39,6 +39,21 @@ func TestClientAndServerAgree(t *testing.T) {
 		"version":  {func() (any, error) { return value(c.Version(ctx)) }, p.Version(), nil},
 		"status":   {func() (any, error) { return value(c.Status(ctx)) }, p.Status(ctx), []string{"status"}},
 		"commands": {func() (any, error) { return value(c.Commands(ctx, "/a b&c")) }, []daemonapi.Command{}, []string{`commands "/a b&c"`}},
+		"work":     {func() (any, error) { return value(c.Work(ctx, "/p", "q")) }, []daemonapi.WorkItem{item()}, []string{`work "/p" "q"`}},
+		"item":     {func() (any, error) { return value(c.WorkItem(ctx, "01")) }, item(), []string{`item "01"`}},
+		"retry":    {func() (any, error) { return value(c.RetryWork(ctx, "01")) }, item(), []string{`retry "01"`}},
+		"drop":     {func() (any, error) { return value(c.DropWork(ctx, "01")) }, item(), []string{`drop "01"`}},
+		"add": {func() (any, error) {
+			return value(c.AddWork(ctx, daemonapi.AddWork{Project: "/p", Queue: "q", Items: []daemonapi.NewItem{{ID: "0123456789abcdef", Vars: map[string]string{"n": "7"}}}}))
+		}, []daemonapi.WorkItem{item()}, []string{`add {Project:/p Queue:q Items:[{ID:0123456789abcdef Vars:map[n:7]}]}`}},
+		"workers": {func() (any, error) { return value(c.Workers(ctx, "/p")) }, []daemonapi.Worker{worker()}, []string{`workers "/p"`}},
+		"worker": {func() (any, error) {
+			return value(c.SwitchWorker(ctx, daemonapi.WorkerSwitch{Project: "/p", Name: "w", On: true}))
+		}, worker(), []string{"worker {Project:/p Name:w On:true}"}},
+		"schedules": {func() (any, error) { return value(c.Schedules(ctx, "/p")) }, schedules(), []string{`schedules "/p"`}},
+		"switch": {func() (any, error) {
+			return value(c.SwitchSchedules(ctx, daemonapi.ScheduleSwitch{Project: "/p", On: true}))
+		}, schedules(), []string{"switch {Project:/p On:true}"}},
 		"start":    {func() (any, error) { return value(c.Start(ctx, start)) }, owner("pipeline", start.ID), []string{fmt.Sprintf("start %+v", start)}},
 		"some":     {func() (any, error) { return value(c.Pipelines(ctx, daemonapi.Filter{Status: "done"})) }, owners()[2:], []string{"owners Kind=pipeline Status=[done]"}},
 		"none":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{Status: "done"})) }, []daemonapi.Owner{}, []string{"owners Kind=run Status=[done]"}},

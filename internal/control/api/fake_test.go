@@ -75,6 +75,75 @@ func (p *fakePlane) Commands(_ context.Context, project string) ([]daemonapi.Com
 	return nil, p.failWith
 }
 
+func (p *fakePlane) Schedules(_ context.Context, project string) ([]daemonapi.Schedule, error) {
+	p.called("schedules %q", project)
+	return schedules(), p.failWith
+}
+
+func (p *fakePlane) SwitchSchedules(_ context.Context, s daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error) {
+	p.called("switch %+v", s)
+	return schedules(), p.failWith
+}
+
+func (p *fakePlane) Work(_ context.Context, project, queue string) []daemonapi.WorkItem {
+	p.called("work %q %q", project, queue)
+	return []daemonapi.WorkItem{item()}
+}
+
+func (p *fakePlane) WorkItem(_ context.Context, id string) (daemonapi.WorkItem, error) {
+	p.called("item %q", id)
+	return item(), p.failWith
+}
+
+func (p *fakePlane) AddWork(_ context.Context, w daemonapi.AddWork) ([]daemonapi.WorkItem, error) {
+	p.called("add %+v", w)
+	return []daemonapi.WorkItem{item()}, p.failWith
+}
+
+func (p *fakePlane) RetryWork(_ context.Context, id string) (daemonapi.WorkItem, error) {
+	p.called("retry %q", id)
+	return item(), p.failWith
+}
+
+func (p *fakePlane) DropWork(_ context.Context, id string) (daemonapi.WorkItem, error) {
+	p.called("drop %q", id)
+	return item(), p.failWith
+}
+
+func (p *fakePlane) Workers(_ context.Context, project string) ([]daemonapi.Worker, error) {
+	p.called("workers %q", project)
+	return []daemonapi.Worker{worker()}, p.failWith
+}
+
+func (p *fakePlane) SwitchWorker(_ context.Context, s daemonapi.WorkerSwitch) (daemonapi.Worker, error) {
+	p.called("worker %+v", s)
+	return worker(), p.failWith
+}
+
+func item() daemonapi.WorkItem {
+	ready := when
+	return daemonapi.WorkItem{
+		ID: "0123456789abcdef", Project: "/p", Queue: "q", Key: "7", Vars: map[string]string{"n": "7"}, State: "failed", Worker: "w", Owner: "aa",
+		Failures: 1, Error: "é", Ready: &ready, Added: when, Updated: when,
+	}
+}
+
+func worker() daemonapi.Worker {
+	asked := when
+	return daemonapi.Worker{
+		Project: "/p", Runbook: "a.toml", Name: "w", Queue: "q", Pipeline: "fix", Limit: 3, On: true, Pending: 1, Running: 2, Dead: 3,
+		Source: &daemonapi.WorkSource{Command: "gh", Every: 300, Asked: &asked, Error: "é"},
+	}
+}
+
+func schedules() []daemonapi.Schedule {
+	next := when
+	return []daemonapi.Schedule{{
+		Project: "/p", Runbook: "a.toml", Kind: "command", Name: "build", Cron: "@daily", Timezone: "UTC", Missed: "skip", On: true,
+		Next: &next, Last: &daemonapi.ScheduleRun{Due: when, Owner: "aa", Status: "failed", Error: "é"},
+	}}
+}
+
 func (p *fakePlane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	p.called("start %+v", s)
 	if p.during != nil {

@@ -31,6 +31,42 @@ func (s *server) commands(r *request) (any, error) {
 	return list(commands), err
 }
 
+func (s *server) schedules(r *request) (any, error) {
+	schedules, err := s.plane.Schedules(r.Context(), r.query["project"])
+	return list(schedules), err
+}
+
+func switchSchedules(p Plane, ctx context.Context, _ string, body daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error) {
+	schedules, err := p.SwitchSchedules(ctx, body)
+	return list(schedules), err
+}
+
+func (s *server) work(r *request) (any, error) {
+	return list(s.plane.Work(r.Context(), r.query["project"], r.query["queue"])), nil
+}
+
+func (s *server) workers(r *request) (any, error) {
+	workers, err := s.plane.Workers(r.Context(), r.query["project"])
+	return list(workers), err
+}
+
+func addWork(p Plane, ctx context.Context, _ string, body daemonapi.AddWork) ([]daemonapi.WorkItem, error) {
+	items, err := p.AddWork(ctx, body)
+	return list(items), err
+}
+
+func retryWork(p Plane, ctx context.Context, id string, _ daemonapi.ChangeWork) (daemonapi.WorkItem, error) {
+	return p.RetryWork(ctx, id)
+}
+
+func dropWork(p Plane, ctx context.Context, id string, _ daemonapi.ChangeWork) (daemonapi.WorkItem, error) {
+	return p.DropWork(ctx, id)
+}
+
+func switchWorker(p Plane, ctx context.Context, _ string, body daemonapi.WorkerSwitch) (daemonapi.Worker, error) {
+	return p.SwitchWorker(ctx, body)
+}
+
 // list is never null.
 func list[T any](all []T) []T {
 	if all == nil {

@@ -19,6 +19,18 @@ type Plane interface {
 	Commands(ctx context.Context, project string) ([]daemonapi.Command, error)
 
 	Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error)
+	// Schedules are those of a project or, with "", of all whose schedules are on.
+	Schedules(ctx context.Context, project string) ([]daemonapi.Schedule, error)
+	SwitchSchedules(ctx context.Context, s daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error)
+	// Work are the items of a project's queue; "" is all projects, or all queues.
+	Work(ctx context.Context, project, queue string) []daemonapi.WorkItem
+	WorkItem(ctx context.Context, id string) (daemonapi.WorkItem, error)
+	AddWork(ctx context.Context, w daemonapi.AddWork) ([]daemonapi.WorkItem, error)
+	RetryWork(ctx context.Context, id string) (daemonapi.WorkItem, error)
+	DropWork(ctx context.Context, id string) (daemonapi.WorkItem, error)
+	// Workers are those of a project or, with "", of all with some that were started.
+	Workers(ctx context.Context, project string) ([]daemonapi.Worker, error)
+	SwitchWorker(ctx context.Context, s daemonapi.WorkerSwitch) (daemonapi.Worker, error)
 	// Owners are listed without steps and variables.
 	Owners(ctx context.Context, q *Query) (Page[daemonapi.Owner], error)
 	Owner(ctx context.Context, id string) (daemonapi.Owner, error)

@@ -73,6 +73,28 @@ func Routes() []Route {
 	}
 	routes = append(routes, ownerRoutes("pipeline", "/v1/pipelines", "pipeline")...)
 	routes = append(routes, ownerRoutes("run", "/v1/runs", "agent that runs alone")...)
+	routes = append(routes,
+		Route{
+			Method: "GET", Path: "/v1/schedules", Summary: "What starts by the clock in a project, or in all projects whose schedules are on.", Answer: []daemonapi.Schedule{}, handle: (*server).schedules,
+			Query: []Parameter{{"project", "The project's root.", absolute}},
+		},
+		Route{Method: "POST", Path: "/v1/schedules", Summary: "Turn a project's schedules on or off.", Body: daemonapi.ScheduleSwitch{}, Answer: []daemonapi.Schedule{}, handle: posted(inPath, checkSwitch, switchSchedules)},
+	)
+	routes = append(routes,
+		Route{
+			Method: "GET", Path: "/v1/work", Summary: "The items of queues, oldest first.", Answer: []daemonapi.WorkItem{}, handle: (*server).work,
+			Query: []Parameter{{"project", "Only items of this project.", absolute}, {"queue", "Only items of the queue with this name.", anyText}},
+		},
+		Route{Method: "GET", Path: "/v1/work/{id}", Summary: "One item, by id or id prefix.", Answer: daemonapi.WorkItem{}, handle: one(Plane.WorkItem)},
+		Route{Method: "POST", Path: "/v1/work", Summary: "Add items to a queue. Repeating the same id or key adds nothing.", Body: daemonapi.AddWork{}, Answer: []daemonapi.WorkItem{}, handle: posted(inPath, checkWork, addWork)},
+		Route{Method: "POST", Path: "/v1/work/{id}/retry", Summary: "Retry an item that failed or is dead.", Body: daemonapi.ChangeWork{}, Answer: daemonapi.WorkItem{}, handle: posted(inPath, checkChange, retryWork)},
+		Route{Method: "POST", Path: "/v1/work/{id}/drop", Summary: "Remove an item that is not running.", Body: daemonapi.ChangeWork{}, Answer: daemonapi.WorkItem{}, handle: posted(inPath, checkChange, dropWork)},
+		Route{
+			Method: "GET", Path: "/v1/workers", Summary: "The workers of a project, or of all projects with started workers.", Answer: []daemonapi.Worker{}, handle: (*server).workers,
+			Query: []Parameter{{"project", "The project's root.", absolute}},
+		},
+		Route{Method: "POST", Path: "/v1/workers", Summary: "Start or stop a worker.", Body: daemonapi.WorkerSwitch{}, Answer: daemonapi.Worker{}, handle: posted(inPath, checkWorker, switchWorker)},
+	)
 	return append(routes,
 		Route{
 			Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now, the one that started last first." + linked, Answer: []daemonapi.Agent{}, handle: pages(Plane.Agents),

@@ -41,6 +41,7 @@ type core struct {
 	last   store.Position  // of the newest event that the state has
 	steps  int             // since the last snapshot
 	unsure map[string]bool // owners with an append of which nobody knows what became
+	unread map[string]bool // the roots of such projects
 
 	news bell // the state has changed
 }
@@ -48,7 +49,7 @@ type core struct {
 func newCore(s store.Store, state *engine.State, last store.Position, log *slog.Logger, now func() time.Time) *core {
 	c := &core{
 		store: s, log: log, now: now, state: state, last: last,
-		seed: maphash.MakeSeed(), unsure: map[string]bool{},
+		seed: maphash.MakeSeed(), unsure: map[string]bool{}, unread: map[string]bool{},
 		note: func(before, after *engine.Owner, facts []engine.Fact) {}, changed: func(before, after *engine.Owner) {},
 		held: func(subject, why string) {}, trouble: &trouble{},
 	}

@@ -336,7 +336,7 @@ func TestSnapshotRefusesWhatIsNotKnown(t *testing.T) {
 	c := testCore(newMemory(t))
 	do(t, c, anID, create(anID, shellPlan("one")))
 	c.unsure[anotherID] = true
-	if _, _, _, _, err := c.exactly(); err == nil {
+	if _, _, _, _, _, err := c.exactly(); err == nil {
 		t.Error("no error")
 	}
 }

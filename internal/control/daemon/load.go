@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/store"
 )
 
@@ -48,7 +49,27 @@ func (l *loader) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := l.compareProjects(heads); err != nil {
+		return err
+	}
 	return l.compare(heads)
+}
+
+// compareProjects finds events of projects that are missing: what was started already would be
+// started again.
+func (l *loader) compareProjects(heads map[string]store.Head) error {
+	versions := map[string]store.Position{}
+	for root, p := range l.state.Intake {
+		versions[intake.Subject(root)] = store.Position(p.Version)
+	}
+	for subject, head := range heads {
+		if intake.IsSubject(subject) && head.Position != versions[subject] {
+			if err := l.forgive(fmt.Errorf("%w: %s ends at event %d, but event %d is the last that is there", store.ErrDamaged, subject, head.Position, versions[subject])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // forgive is for what keeps the daemon from starting. Told to start despite it, it is kept for
@@ -95,6 +116,9 @@ func (l *loader) readAll(ctx context.Context) error {
 // take adds an event.
 func (l *loader) take(e store.Event) error {
 	l.last = max(l.last, e.Position)
+	if intake.IsSubject(e.Subject) {
+		return takeProject(l.state.Intake, e)
+	}
 	id, ours := ownerOf(e.Subject)
 	if _, held := l.state.Held[e.Subject]; !ours || held {
 		return nil
@@ -117,7 +141,7 @@ func (l *loader) readEach(ctx context.Context, heads map[string]store.Head) erro
 	l.lost = lost
 	for _, subject := range slices.Sorted(maps.Keys(heads)) {
 		l.last = max(l.last, heads[subject].Position)
-		if _, ours := ownerOf(subject); !ours || heads[subject].Position <= l.from {
+		if _, ours := ownerOf(subject); !ours && !intake.IsSubject(subject) || heads[subject].Position <= l.from {
 			continue
 		}
 		for e, err := range l.store.Read(ctx, subject, l.from) {
@@ -125,7 +149,11 @@ func (l *loader) readEach(ctx context.Context, heads map[string]store.Head) erro
 				err = l.take(e)
 			}
 			if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrTrimmed) {
-				if !l.deleted(ctx, subject, heads[subject]) {
+				if intake.IsSubject(subject) {
+					if err := l.forgive(err); err != nil {
+						return err
+					}
+				} else if !l.deleted(ctx, subject, heads[subject]) {
 					l.hold(subject, reason(err))
 				}
 				break

@@ -33,6 +33,7 @@ type plane struct {
 	pid     int
 	prune   func(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error)
 	stop    func(ctx context.Context, kill bool) error
+	clerk   *clerk
 }
 
 var _ api.Plane = (*plane)(nil)
@@ -68,6 +69,9 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 		if o.Decision != nil {
 			s.Decisions++
 		}
+	}
+	if count := p.clerk.count.Load(); count != nil && count.Count > 0 {
+		s.Schedules = count
 	}
 	p.core.mu.RLock()
 	defer p.core.mu.RUnlock()

@@ -34,7 +34,7 @@ type finished struct {
 // finished are those that have ended, the oldest first. Those that are held are not among them.
 func (d *daemon) finished() ([]finished, error) {
 	var all []finished
-	agents := map[string]string{}
+	agents, busy := map[string]string{}, d.core.busy()
 	families := d.families()
 	for _, o := range d.core.owners() {
 		for _, visit := range o.History {
@@ -44,7 +44,7 @@ func (d *daemon) finished() ([]finished, error) {
 			continue
 		}
 		f := finished{Owner: o, family: families.of(o.ID)}
-		if d.over(o) && !slices.ContainsFunc(f.family, func(o *engine.Owner) bool { return !d.over(o) }) {
+		if d.over(o) && !busy[o.ID] && !slices.ContainsFunc(f.family, func(o *engine.Owner) bool { return !d.over(o) }) {
 			all = append(all, f)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,7 @@ type daemon struct {
 	people effect.Notifier
 	starts *starts
 	groups *admission
+	items  chan struct{} // something that was started for an item has ended
 	spent  *spending
 	logs   *logs
 	config *globalConfig
@@ -62,7 +64,7 @@ func Run(ctx context.Context, o Options) error {
 	o.logLimit = func() int64 { return global.now().Retention.LogSize }
 	d := &daemon{
 		place: place, Options: o.complete(), logs: &logs{stateDir: o.StateDir, limit: o.logLimit}, config: global,
-		full: make(chan struct{}, 1), stopped: make(chan struct{}),
+		full: make(chan struct{}, 1), items: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	return d.live(ctx)
 }
@@ -228,6 +230,9 @@ func (d *daemon) changed(before, after *engine.Owner) {
 	d.starts.changed(after)
 	d.spent.changed(before, after)
 	d.groups.changed(before, after)
+	if after.Terminal() && strings.HasPrefix(after.By, "worker ") {
+		nudge(d.items)
+	}
 	if d.core.due() {
 		nudge(d.full)
 	}
@@ -259,6 +264,8 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
 		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop,
 	}
+	p.clerk = newClerk(p, d.items)
+	p.intakeChanged()
 	reading, read := context.WithCancel(context.WithoutCancel(ctx))
 	defer read()
 	var all sync.WaitGroup
@@ -266,6 +273,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	all.Go(func() { d.timers.run(ctx) })
 	all.Go(func() { d.spent.run(ctx) })
 	all.Go(func() { d.groups.run(ctx) })
+	all.Go(func() { p.clerk.run(ctx) })
 	defer d.starts.end()
 	all.Go(func() { d.keepHouse(ctx) })
 	handler := api.New(p, d.Version)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/store"
 )
 
@@ -18,11 +19,11 @@ func (c *core) snapshot(ctx context.Context) error {
 	if err := c.settle(ctx); err != nil {
 		return err
 	}
-	owners, held, at, steps, err := c.exactly()
+	owners, held, projects, at, steps, err := c.exactly()
 	if err != nil || at == 0 {
 		return err
 	}
-	data, err := engine.EncodeState(owners, held)
+	data, err := engine.EncodeState(owners, held, projects)
 	if err != nil {
 		return err
 	}
@@ -37,15 +38,15 @@ func (c *core) snapshot(ctx context.Context) error {
 
 // exactly is all owners as the events up to a position make them. While it looks, nothing
 // is appended.
-func (c *core) exactly() (owners []*engine.Owner, held map[string]string, at store.Position, steps int, err error) {
+func (c *core) exactly() (owners []*engine.Owner, held map[string]string, projects intake.State, at store.Position, steps int, err error) {
 	c.still.Lock()
 	defer c.still.Unlock()
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if len(c.unsure) > 0 {
-		return nil, nil, 0, 0, errors.New("the outcome of some appends is unknown")
+	if len(c.unsure)+len(c.unread) > 0 {
+		return nil, nil, nil, 0, 0, errors.New("the outcome of some appends is unknown")
 	}
-	return c.state.Owners(), maps.Clone(c.state.Held), c.last, c.steps, nil
+	return c.state.Owners(), maps.Clone(c.state.Held), c.state.Intake.Clone(), c.last, c.steps, nil
 }
 
 // mark appends an event that is about no owner, and that the next snapshot is to come behind.
@@ -65,8 +66,13 @@ func (c *core) mark(ctx context.Context, e store.NewEvent) error {
 // settle finds out what became of the appends of which that is not known.
 func (c *core) settle(ctx context.Context) error {
 	c.mu.RLock()
-	unsure := slices.Collect(maps.Keys(c.unsure))
+	unsure, unread := slices.Collect(maps.Keys(c.unsure)), slices.Collect(maps.Keys(c.unread))
 	c.mu.RUnlock()
+	for _, root := range unread {
+		if _, err := c.file(ctx, root, func(*intake.Project) []intake.Fact { return nil }); err != nil {
+			return err
+		}
+	}
 	for _, owner := range unsure {
 		end, err := c.turn(ctx, owner)
 		if err != nil {

@@ -79,6 +79,11 @@ func (shelf shelf) create(s daemonapi.Start) (engine.Create, error) {
 	case err != nil:
 		return engine.Create{}, failure("invalid", err.Error(), "")
 	}
+	return shelf.createOf(command, book, s)
+}
+
+// createOf is a command of a runbook, as it is to be started.
+func (shelf shelf) createOf(command runbook.Command, book runbook.Runbook, s daemonapi.Start) (engine.Create, error) {
 	vars, err := book.Vars(command, s.Args)
 	if err != nil {
 		return engine.Create{}, failure("invalid", err.Error(), "usage: stopgate start "+command.Name+" "+command.Args.String())

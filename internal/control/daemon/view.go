@@ -15,7 +15,7 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	view := daemonapi.Owner{
 		ID: o.ID, Kind: string(o.Kind), Name: o.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
 		Step: o.Step, Status: status(o), Error: o.Error, Reason: whyThere(o), Created: o.Created, Updated: o.Updated,
-		Worked: o.Ran.Seconds(), USD: o.Cost().USD, Tokens: o.Cost().Tokens,
+		By: o.By, Worked: o.Ran.Seconds(), USD: o.Cost().USD, Tokens: o.Cost().Tokens,
 	}
 	if !o.Ended.IsZero() {
 		view.Ended, view.Duration = &o.Ended, o.Ended.Sub(o.Created).Seconds()

@@ -253,7 +253,7 @@ func TestGroupsPassByWhatIsHeld(t *testing.T) {
 func TestGroupsAreInSnapshots(t *testing.T) {
 	c := newCrew(t, 3, 1, runbook.FullWait)
 	c.admit()
-	data, err := EncodeState(c.state.Owners(), nil)
+	data, err := EncodeState(c.state.Owners(), nil, nil)
 	check(t, err)
 	c.state, err = DecodeState(data)
 	check(t, err)

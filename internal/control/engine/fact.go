@@ -41,6 +41,7 @@ type (
 		Cwd     string            `json:"cwd"`
 		Vars    map[string]string `json:"vars,omitempty"`
 		Passed  map[string]string `json:"passed,omitempty"`
+		By      string            `json:"by,omitempty"`
 		Plan    *runbook.Plan     `json:"plan"`
 		Site    Site              `json:"site,omitzero"`
 		Parent  *Parent           `json:"parent,omitempty"`
@@ -155,7 +156,7 @@ func (f Created) EventType() string {
 func (f Created) apply(o *Owner, s *Step) {
 	o.Kind, o.Name, o.Command = f.Kind, f.Name, f.Command
 	o.Project, o.Cwd, o.Site = f.Project, f.Cwd, f.Site
-	o.Vars, o.Passed, o.Plan = maps.Clone(f.Vars), maps.Clone(f.Passed), f.Plan
+	o.Vars, o.Passed, o.Plan, o.By = maps.Clone(f.Vars), maps.Clone(f.Passed), f.Plan, f.By
 	o.Parent, o.Outputs = f.Parent, maps.Clone(f.Outputs)
 	o.Created, o.Status = s.Time, Running
 	if f.Parent != nil {

@@ -41,6 +41,7 @@ type (
 		Cwd     string
 		Vars    map[string]string
 		Passed  map[string]string
+		By      string // what started it, where that was no person
 		Plan    runbook.Plan
 		Site    Site
 		Parent  *Parent           // of a child

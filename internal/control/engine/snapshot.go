@@ -8,6 +8,7 @@ import (
 	"slices"
 	"weak"
 
+	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
@@ -54,6 +55,7 @@ type snapshot struct {
 	Plans  map[string]json.RawMessage `json:"plans"`
 	Owners []storedOwner              `json:"owners"`
 	Held   map[string]string          `json:"held,omitempty"`
+	Intake intake.State               `json:"intake,omitempty"`
 }
 
 // storedOwner is an owner with its plan's key in the place of the plan.
@@ -64,10 +66,10 @@ type storedOwner struct {
 	Born    uint64 `json:"born,omitempty"`
 }
 
-// EncodeState is a snapshot of a state with these owners, some of them held. It changes none of
-// them.
-func EncodeState(owners []*Owner, held map[string]string) ([]byte, error) {
-	all := snapshot{Format: snapshotFormat, Plans: map[string]json.RawMessage{}, Held: held}
+// EncodeState is a snapshot of a state with these owners, some of them held, and these projects. It
+// changes none of them.
+func EncodeState(owners []*Owner, held map[string]string, projects intake.State) ([]byte, error) {
+	all := snapshot{Format: snapshotFormat, Plans: map[string]json.RawMessage{}, Held: held, Intake: projects}
 	keys := map[*runbook.Plan]string{}
 	for _, o := range owners {
 		key, known := keys[o.Plan]
@@ -95,6 +97,9 @@ func DecodeState(text []byte) (*State, error) {
 	}
 	s := NewState()
 	s.Held = all.Held
+	if all.Intake != nil {
+		s.Intake = all.Intake
+	}
 	known := map[string]*runbook.Plan{}
 	for key, text := range all.Plans {
 		var plan runbook.Plan

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/control/intake"
 )
 
 // State is all owners, found by what people and hooks know of them. It holds no lock:
@@ -21,6 +23,9 @@ type State struct {
 	// Held are the owners whose events cannot all be read, by their subjects, with why. Such an
 	// owner is as it was before, or not known at all, and nothing moves it.
 	Held map[string]string
+
+	// Intake is what projects start by themselves.
+	Intake intake.State
 }
 
 // entry is an owner with what it is found by.
@@ -32,7 +37,10 @@ type entry struct {
 
 // NewState is a state without owners.
 func NewState() *State {
-	return &State{owners: map[string]*entry{}, agents: map[string]string{}, sessions: map[string]string{}, groups: map[group]crowd{}, children: map[string][]*entry{}}
+	return &State{
+		owners: map[string]*entry{}, agents: map[string]string{}, sessions: map[string]string{},
+		groups: map[group]crowd{}, children: map[string][]*entry{}, Intake: intake.State{},
+	}
 }
 
 // Put takes an owner, in place of its older self. One that was deleted is forgotten.

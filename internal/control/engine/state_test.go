@@ -104,7 +104,7 @@ func TestSnapshot(t *testing.T) {
 		state.Put(o)
 	}
 	state.Held = map[string]string{"pipeline.0000000000000003": "an event was changed", "run.00000000000000ff": "all are missing"}
-	encoded, err := EncodeState(state.Owners(), state.Held)
+	encoded, err := EncodeState(state.Owners(), state.Held, state.Intake)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func FuzzDecodeState(f *testing.F) {
 	s := asked(f, FromGate)
 	state := NewState()
 	state.Put(s.o)
-	seed, err := EncodeState(state.Owners(), state.Held)
+	seed, err := EncodeState(state.Owners(), state.Held, state.Intake)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func FuzzDecodeState(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := EncodeState(state.Owners(), state.Held); err != nil {
+		if _, err := EncodeState(state.Owners(), state.Held, state.Intake); err != nil {
 			t.Fatal(err)
 		}
 	})

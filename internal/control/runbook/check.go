@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -38,8 +39,10 @@ func (d *decoder) check() {
 		d.checkReference("agent", c.Run.Agent, c.runAt, agents)
 		d.checkReference("pipeline", c.Run.Pipeline, c.runAt, pipelines)
 	}
+	d.checkWorkers(pipelines)
 	d.checkLocals()
 	d.checkVars()
+	d.checkSchedules()
 	d.checkTemplates()
 	d.checkWorkspaces()
 	d.checkScripts()
@@ -206,11 +209,13 @@ func (d *decoder) checkVars() {
 		d.checkStepValues(p, all)
 	}
 	gets := map[string]map[string]string{} // to pipelines, by all commands
-	for _, c := range d.commands {
-		what, given := "command "+quote(c.Name), c.Args.absent()
+	for _, c := range d.starting() {
+		what, given := cmp.Or(c.starter, "command "+quote(c.Name)), c.Args.absent()
 		maps.Copy(given, c.Defaults)
 		if p := pipelines[c.Run.Pipeline]; p != nil {
-			what += ", which runs pipeline " + quote(p.Name) + ","
+			if c.starter == "" {
+				what += ", which runs pipeline " + quote(p.Name) + ","
+			}
 			maps.Copy(given, p.Defaults)
 			gets[p.Name] = with(gets[p.Name], given)
 		}
@@ -297,6 +302,9 @@ func (d *decoder) checkUse(u use, c *commandDraft, what string, given map[string
 			at, in = c.runAt, " (in "+u.home.place(at)+")"
 		}
 		hint := "add it to the command's args, or set a default"
+		if c.starter != "" {
+			hint = "give it a value there, or a default"
+		}
 		if meant := document.DidYouMean(variable, slices.Sorted(maps.Keys(given))); meant != "" {
 			hint = meant
 		}
@@ -360,7 +368,7 @@ func Templates() []string {
 // checkStarted warns of pipelines that no command starts: nothing else does.
 func (d *decoder) checkStarted() {
 	for _, p := range d.pipelines {
-		started := slices.ContainsFunc(d.commands, func(c *commandDraft) bool { return c.Run.Pipeline == p.Name })
+		started := slices.ContainsFunc(d.starting(), func(c *commandDraft) bool { return c.Run.Pipeline == p.Name })
 		if !started && !slices.ContainsFunc(d.pipelines, func(other *pipelineDraft) bool { return other.runs(p.Name) }) {
 			d.warn(p.at, "no command runs pipeline "+quote(p.Name), "")
 		}
@@ -382,7 +390,7 @@ func (d *decoder) checkAlone() {
 // checkSize sees to it that what a command runs can be stored.
 func (d *decoder) checkSize() {
 	book, seen := d.book(), map[Run]bool{}
-	for _, c := range d.commands {
+	for _, c := range d.starting() {
 		if seen[c.Run] {
 			continue
 		}

@@ -96,6 +96,8 @@ type decoder struct {
 	commands  []*commandDraft
 	pipelines []*pipelineDraft
 	agents    []*agentDraft
+	queues    []*queueDraft
+	workers   []*workerDraft
 	maxAgents int
 
 	uses []use // templates of what is being read
@@ -110,6 +112,9 @@ type commandDraft struct {
 	runAt  span
 	uses   []use
 	broken bool // what it takes is not known
+
+	scheduleAt span
+	starter    string // what it is, where it is no command
 }
 
 type pipelineDraft struct {
@@ -161,6 +166,8 @@ func (d *decoder) fields() []field {
 		d.named("command", d.command, "Commands for stopgate start NAME."),
 		d.named("pipeline", d.pipeline, "Steps and the transitions between them."),
 		d.named("agent", d.agent, "How an agent is started, and its actions."),
+		d.named("queue", d.queue, "Work that waits for workers."),
+		d.named("worker", d.worker, "What runs a pipeline for each item of a queue."),
 		d.importField(),
 		d.constField(),
 		d.localsField(&d.locals),
@@ -195,6 +202,10 @@ func (d *decoder) commandFields(c *commandDraft) []field {
 		document.Key("args", c, args, "Arguments: <name> [name] <names...> --flag -f/--flag --option <value> [--option <value>]."),
 		document.Key("defaults", &c.Defaults, texts(badName, nameSchema, text), "Default values of arguments."),
 		d.run(&c.Run, &c.runAt, "A shell command, { pipeline = \"NAME\" } or { agent = \"NAME\" }.", "pipeline", "agent"),
+		document.Key("schedule", &c.Schedule, document.Then(d.schedule(commandScheduleFields, "command_schedule"), func(v value, s Schedule) (Schedule, bool) {
+			c.scheduleAt = nodeOf(v).at
+			return s, true
+		}), "When it starts by the clock: five fields of cron, or a table."),
 	}
 }
 
@@ -311,6 +322,13 @@ func (d *decoder) book() Runbook {
 	}
 	for _, a := range d.allAgents() {
 		book.Agents[a.Name] = a.Agent
+	}
+	book.Queues, book.Workers = map[string]Queue{}, map[string]Worker{}
+	for _, q := range d.queues {
+		book.Queues[q.Name] = q.Queue
+	}
+	for _, w := range d.workers {
+		book.Workers[w.Name] = w.Worker
 	}
 	if len(d.missing()) > 0 { // nothing of it can run
 		book.Commands = map[string]Command{}

@@ -157,7 +157,7 @@ func (s *source) body(b *hclsyntax.Body, at span, first ...entry) *node {
 // block adds a block to its table: under its label, to a list, or as it is.
 func (s *source) block(table *node, b *hclsyntax.Block) {
 	at := spanOf(b.TypeRange)
-	named := slices.Contains([]string{"command", "pipeline", "job", "agent", "step", "parallel"}, b.Type)
+	named := slices.Contains([]string{"command", "pipeline", "job", "agent", "step", "parallel", "queue", "worker"}, b.Type)
 	switch {
 	case b.Type == "import":
 		s.importBlock(table, at, b)
@@ -195,7 +195,7 @@ func (s *source) block(table *node, b *hclsyntax.Block) {
 // that there is no such kind is said where the kinds are known.
 func nameless() []string {
 	return []string{
-		"notify", "budget", "expire", "env", "defaults", "locals", "run", "workspace", "vars", "outputs", "retry",
+		"notify", "budget", "concurrency", "schedule", "source", "retry", "expire", "env", "defaults", "locals", "run", "workspace", "vars", "outputs",
 		"on_done", "on_fail", "on_cancel", "on_idle", "on_dead", "on_prompt", "on_error", "on_stop",
 	}
 }

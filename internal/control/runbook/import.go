@@ -389,6 +389,9 @@ func (d *decoder) checkImports() {
 		for _, c := range d.commands {
 			used = used || uses(c.Run)
 		}
+		for _, w := range d.workers {
+			used = used || uses(w.Run)
+		}
 		for _, p := range d.pipelines {
 			for _, s := range p.Steps {
 				used = used || uses(s.Run)

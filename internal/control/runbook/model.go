@@ -14,6 +14,8 @@ type Runbook struct {
 	Commands  map[string]Command
 	Pipelines map[string]Pipeline
 	Agents    map[string]Agent
+	Queues    map[string]Queue
+	Workers   map[string]Worker
 	Imports   []Import
 	Locals    map[string]string // the file's, and those of what it imports
 	Oddjobs   bool              // it was written for oddjobs, and lies in .oj/runbooks
@@ -27,6 +29,7 @@ type Command struct {
 	Args        ArgSpec
 	Defaults    map[string]string
 	Run         Run
+	Schedule    Schedule
 }
 
 // Run is what a command or a step runs: exactly one of the fields is set.
@@ -58,6 +61,7 @@ type Pipeline struct {
 	Workspace Workspace   `json:"workspace,omitzero"`   // made before the first step, which runs in it like the others
 
 	Concurrency Concurrency `json:"concurrency,omitzero"`
+	Schedule    Schedule    `json:"-"` // of starts, none of its own affair
 }
 
 // Environment is what a step adds to the environment of its command.

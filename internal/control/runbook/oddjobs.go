@@ -34,6 +34,9 @@ const (
 	inTransition table = "transition"
 	inAgent      table = "agent"
 	inAction     table = "action"
+	inQueue      table = "queue"
+	inQueueRetry table = "retry of a queue"
+	inWorker     table = "worker"
 )
 
 func oddWords() []oddWord {
@@ -45,12 +48,18 @@ func oddWords() []oddWord {
 		{in: inRunbook, word: "agents", as: "agent"},
 		{in: inRunbook, word: "imports", as: "import"},
 		{in: inRunbook, word: "consts", as: "const"},
-		{in: inRunbook, word: "queue", hint: "start the pipeline once for each item, from a script: stopgate start COMMAND ITEM"},
-		{in: inRunbook, word: "queues", hint: "start the pipeline once for each item, from a script: stopgate start COMMAND ITEM"},
-		{in: inRunbook, word: "worker", hint: "add a command that runs the pipeline, and start it for each item: stopgate start COMMAND ITEM"},
-		{in: inRunbook, word: "workers", hint: "add a command that runs the pipeline, and start it for each item: stopgate start COMMAND ITEM"},
-		{in: inRunbook, word: "cron", hint: "add a command that runs the same, and start it from cron or a systemd timer: stopgate start COMMAND"},
-		{in: inRunbook, word: "crons", hint: "add a command that runs the same, and start it from cron or a systemd timer: stopgate start COMMAND"},
+		{in: inRunbook, word: "queues", as: "queue"},
+		{in: inRunbook, word: "workers", as: "worker"},
+		{in: inRunbook, word: "cron", hint: `give the pipeline a schedule, such as "*/30 * * * *", and turn it on: stopgate schedule on`},
+		{in: inRunbook, word: "crons", hint: `give the pipeline a schedule, such as "*/30 * * * *", and turn it on: stopgate schedule on`},
+
+		{in: inQueue, word: "list", hint: `write source = { command = "…", every = "5m" } and the key that tells items apart`},
+		{in: inQueue, word: "take", hint: "do that in the first step of the pipeline"},
+		{in: inQueue, word: "poll", hint: `write source = { command = "…", every = "5m" }`},
+		{in: inQueueRetry, word: "cooldown", as: "backoff"},
+		{in: inWorker, word: "source", as: "queue"},
+		{in: inWorker, word: "handler", as: "run"},
+		{in: inWorker, word: "concurrency", as: "limit"},
 
 		{in: inRun, word: "job", as: "pipeline"},
 		{in: inRun, word: "attach", drop: "attach to the agent after the start: stopgate agent attach ID"},
@@ -107,6 +116,12 @@ func (d *decoder) fromOddjobs(tree *node) {
 		d.oddTable(a, inAgent, d.agentFields(&agentDraft{}))
 		d.oddActions(a)
 	}
+	for _, q := range children(tree, "queue") {
+		d.oddQueue(q)
+	}
+	for _, w := range children(tree, "worker") {
+		d.oddWorker(w)
+	}
 	if d.oddjobs {
 		d.oddTexts(tree)
 	}
@@ -120,6 +135,42 @@ func children(tree *node, kind string) (all []*node) {
 		}
 	}
 	return all
+}
+
+// oddQueue looks at a queue. One without attempts has no retry.
+func (d *decoder) oddQueue(q *node) {
+	kind, list := q.get("type"), q.get("list")
+	switch {
+	case kind != nil && kind.node.text == "persisted" && d.oddjobs:
+		q.remove("type") // as all are here
+	case list != nil && d.oddjobs:
+		d.fault(list.at, "a queue with list and take is not supported", `write source = { command = "…", every = "5m" }, vars and key, and take the item in the first step of the pipeline`)
+		q.kind, q.entries = document.Broken, nil
+		return
+	case kind != nil:
+		d.fault(kind.at, "type of a queue is not supported", "leave it out")
+		q.remove("type")
+	}
+	d.oddTable(q, inQueue, d.queueFields(&queueDraft{}, new(span)))
+	retry := q.get("retry")
+	if retry == nil {
+		return
+	}
+	d.oddTable(retry.node, inQueueRetry, new(Retry).fields())
+	if attempts := retry.node.get("attempts"); d.oddjobs && (attempts == nil || attempts.node.text == "0") {
+		q.remove("retry")
+	}
+}
+
+// oddWorker looks at a worker, whose source is a table with its queue.
+func (d *decoder) oddWorker(w *node) {
+	d.oddTable(w, inWorker, d.workerFields(&workerDraft{}))
+	if queue := w.get("queue"); queue != nil && d.oddjobs {
+		if inner := queue.node.get("queue"); inner != nil {
+			*queue.node = *inner.node
+		}
+	}
+	d.oddRun(w)
 }
 
 // oddRun looks at what a command or a step runs.
@@ -247,7 +298,7 @@ func (d *decoder) oddTexts(n *node) {
 		d.oddTexts(item)
 	}
 	for _, e := range n.entries {
-		if e.key == "cooldown" && e.node.kind == document.Text {
+		if (e.key == "cooldown" || e.key == "backoff") && e.node.kind == document.Text {
 			e.node.text = oddDuration(e.node.text)
 		}
 		d.oddTexts(e.node)

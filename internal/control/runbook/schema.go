@@ -25,11 +25,16 @@ func MakeSchema() document.Schema {
 		"const":    document.Properties(constFields(&constant{})...).Says("A const, whose value an importer gives."),
 		"workspace": document.Properties(d.workspaceFields(&Workspace{})...).Says("A git worktree or a folder of its own.").
 			With("oneOf", workspaceForms()),
-		"concurrency": document.Properties(d.concurrencyFields(&Concurrency{})...).Says("A group with a limit of how many run at once."),
-		"notify":      document.Properties(d.notifyFields(&Notify{})...).Says("Notifications."),
-		"budget":      document.Properties(new(Budget).fields()...).With("minProperties", 1).Says("Budget before a person is asked."),
-		"retry":       document.Properties(new(Retry).fields()...),
-		"expire":      document.Properties(new(Expire).fields()...).Says("What happens to decisions without an answer."),
+		"queue":             document.Properties(d.queueFields(&queueDraft{}, new(span))...),
+		"worker":            document.Properties(d.workerFields(&workerDraft{})...),
+		"source":            document.Properties(d.sourceFields(&Source{})...).Says("A command that lists the items of a queue."),
+		"command_schedule":  document.Properties(commandScheduleFields(&Schedule{})...).Says("When a command starts by the clock."),
+		"pipeline_schedule": document.Properties(pipelineScheduleFields(&Schedule{})...).Says("When a pipeline starts by the clock."),
+		"concurrency":       document.Properties(d.concurrencyFields(&Concurrency{})...).Says("A group with a limit of how many run at once."),
+		"notify":            document.Properties(d.notifyFields(&Notify{})...).Says("Notifications."),
+		"budget":            document.Properties(new(Budget).fields()...).With("minProperties", 1).Says("Budget before a person is asked."),
+		"retry":             document.Properties(new(Retry).fields()...),
+		"expire":            document.Properties(new(Expire).fields()...).Says("What happens to decisions without an answer."),
 	}
 	allowConsts(s)
 	for name, def := range s["$defs"].(schema) {
