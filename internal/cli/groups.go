@@ -36,7 +36,7 @@ func groups() []group {
 			launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(), session.NewRegistry(),
 		}},
 		{"pipelines", "Pipelines", []*cobra.Command{
-			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewDaemon(), plane.NewPrune(),
+			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewDaemon(), plane.NewPrune(), plane.NewWorkspace(),
 		}},
 		{"diagnose", "Diagnose", []*cobra.Command{
 			setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewValidate(), gates.NewHealth(), newVersion(),

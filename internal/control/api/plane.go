@@ -55,6 +55,11 @@ type Plane interface {
 	// that is the ID of its place.
 	History(ctx context.Context, q *Query, before uint64) (Page[daemonapi.Event], error)
 
+	// Workspaces are those that are there, by their names.
+	Workspaces(ctx context.Context) ([]daemonapi.KeptWorkspace, error)
+	// RemoveWorkspace removes one that is not in use, unless work would be lost.
+	RemoveWorkspace(ctx context.Context, r daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error)
+
 	Backup(ctx context.Context, path string) error
 	// Prune removes what has ended.
 	Prune(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error)

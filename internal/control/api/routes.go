@@ -111,6 +111,8 @@ func Routes() []Route {
 			Method: "GET", Path: "/v1/events/history", Summary: "Past events, newest first, without now. A page may have fewer than the limit, or none, although there are more." + linked, Answer: []daemonapi.Event{}, handle: (*server).history,
 			Query: append(slices.Clone(eventParameters), Parameter{"before", "The position before which to start; without it, with the newest event.", number}, sinceParameter, untilParameter, limitParameter),
 		},
+		Route{Method: "GET", Path: "/v1/workspaces", Summary: "The workspaces that are there, by name.", Answer: []daemonapi.KeptWorkspace{}, handle: (*server).workspaces},
+		Route{Method: "POST", Path: "/v1/workspaces/remove", Summary: "Remove a workspace that is not in use. One with work in it that would be lost is not removed.", Body: daemonapi.RemoveWorkspace{}, Answer: daemonapi.KeptWorkspace{}, handle: posted(inPath, checkRemove, removeWorkspace)},
 		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store to a file.", Body: daemonapi.Backup{}, Answer: daemonapi.Backup{}, handle: posted(inPath, checkBackup, backup)},
 		Route{Method: "POST", Path: "/v1/prune", Summary: "Remove pipelines and agent runs that have ended, with their logs and files, and trim the store.", Body: daemonapi.Prune{}, Answer: daemonapi.Pruned{}, handle: posted(inPath, checkPrune, prune)},
 		Route{Method: "POST", Path: "/v1/stop", Summary: "Stop the daemon.", Body: daemonapi.Stop{}, Answer: struct{}{}, handle: posted(inPath, checkStop, stop)},
