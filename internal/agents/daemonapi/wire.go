@@ -329,7 +329,8 @@ type Answer struct {
 
 // Cancel is the body of POST /v1/pipelines/{id}/cancel.
 type Cancel struct {
-	ID string `json:"id"` // of the request
+	ID     string `json:"id"`                // of the request
+	GiveUp bool   `json:"give_up,omitempty"` // it is held, and is to be forgotten
 }
 
 // Resume is the body of POST /v1/pipelines/{id}/resume.

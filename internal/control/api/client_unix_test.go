@@ -45,7 +45,7 @@ func TestClientAndServerAgree(t *testing.T) {
 		"runs":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{})) }, []daemonapi.Owner{run}, []string{"owners Kind=run"}},
 		"pipeline": {func() (any, error) { return value(c.Owner(ctx, "a")) }, owner("pipeline", "aa"), []string{`owner "a"`}},
 		"run":      {func() (any, error) { return value(c.Owner(ctx, "b")) }, run, []string{`owner "b"`, `owner "b"`}},
-		"cancel":   {func() (any, error) { return value(c.Cancel(ctx, "a", daemonapi.Cancel{ID: "1"})) }, owner("pipeline", "aa"), []string{`owner "a"`, `cancel "aa" {ID:1}`}},
+		"cancel":   {func() (any, error) { return value(c.Cancel(ctx, "a", daemonapi.Cancel{ID: "1"})) }, owner("pipeline", "aa"), []string{`owner "a"`, `cancel "aa" {ID:1 GiveUp:false}`}},
 		"resume": {
 			func() (any, error) {
 				return value(c.Resume(ctx, "b", daemonapi.Resume{ID: "2", Message: "go", Vars: map[string]string{"k": "v"}}))
@@ -152,7 +152,7 @@ func TestRequestIDsAreMade(t *testing.T) {
 		check(t, err)
 	}
 	calls := p.took()
-	if calls[1] == calls[3] || len(calls[1]) != len(`cancel "aa" {ID:0123456789abcdef}`) {
+	if calls[1] == calls[3] || len(calls[1]) != len(`cancel "aa" {ID:0123456789abcdef GiveUp:false}`) {
 		t.Errorf("calls %q", calls)
 	}
 }

@@ -48,7 +48,11 @@ func (l *loader) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.compare(heads)
+	err = l.compare(heads)
+	if err == nil {
+		l.forgetAbandoned(ctx)
+	}
+	return err
 }
 
 // forgive is for what keeps the daemon from starting. Told to start despite it, it is kept for
