@@ -381,7 +381,13 @@ func (f *fakePlane) wake() {
 	f.news.Broadcast()
 }
 
-func (f *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Writer) error {
+func (f *fakePlane) Graph(context.Context, string) (daemonapi.Graph, error) {
+	return daemonapi.Graph{}, nil
+}
+
+func (f *fakePlane) Picture(context.Context, string) ([]byte, error) { return nil, nil }
+
+func (f *fakePlane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer) error {
 	defer context.AfterFunc(ctx, f.wake)()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -389,6 +395,7 @@ func (f *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Write
 	if err != nil {
 		return err
 	}
+	q.Begin(0, 0)
 	written := 0
 	for {
 		text, err := os.ReadFile(f.logPath(id))
@@ -399,7 +406,7 @@ func (f *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Write
 			return err
 		}
 		written = len(text)
-		if !follow || o.Status != "running" && o.Status != "waiting" || ctx.Err() != nil {
+		if !q.Follow || o.Status != "running" && o.Status != "waiting" || ctx.Err() != nil {
 			return nil
 		}
 		f.news.Wait()
@@ -599,6 +606,18 @@ func (f *fakePlane) Events(ctx context.Context, q *api.Query, after uint64) iter
 			}
 		}
 	}
+}
+
+func (f *fakePlane) SessionQueues(context.Context, *api.Query) (api.Page[daemonapi.SessionQueue], error) {
+	return api.Page[daemonapi.SessionQueue]{}, nil
+}
+
+func (f *fakePlane) Sessions(context.Context, *api.Query) (api.Page[daemonapi.Session], error) {
+	return api.Page[daemonapi.Session]{}, nil
+}
+
+func (f *fakePlane) Gates(context.Context, *api.Query) (api.Page[daemonapi.GateRun], error) {
+	return api.Page[daemonapi.GateRun]{}, nil
 }
 
 func (f *fakePlane) Backup(_ context.Context, path string) error {

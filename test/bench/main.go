@@ -54,6 +54,7 @@ var suites = map[string][]benchmark{
 		{"memory", agentMemory},
 		{"replay", replay},
 		{"backlog", backlog},
+		{"branches", branches},
 	},
 }
 

@@ -63,3 +63,13 @@ func TestAgentsStart(t *testing.T) {
 		t.Errorf("%d clients have started", s.n)
 	}
 }
+
+func TestBranchesRunTogether(t *testing.T) {
+	l := testLab(t)
+	buildPrograms(t, l)
+	c, err := l.crowd(t.Context(), 2)
+	check(t, err)
+	if c.started <= 0 || c.ended <= 0 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 )
 
@@ -40,7 +41,11 @@ type books struct {
 	words     map[string]int // what agents said, by event and token
 	late      int            // steps that came of what was found at a start
 	decisions map[engine.Source]int
+	children  map[string]*child // by their ids
 }
+
+// child is a pipeline that a step of another one runs.
+type child struct{ created, ended int }
 
 func readBooks(t *testing.T, path string) *books {
 	t.Helper()
@@ -48,7 +53,7 @@ func readBooks(t *testing.T, path string) *books {
 	s, err := sqlite.Open(ctx, path)
 	check(t, err)
 	defer s.Close()
-	b := &books{acts: map[string]*act{}, words: map[string]int{}, decisions: map[engine.Source]int{}}
+	b := &books{acts: map[string]*act{}, words: map[string]int{}, decisions: map[engine.Source]int{}, children: map[string]*child{}}
 	for e, err := range s.ReadAll(ctx, 0) {
 		check(t, err)
 		b.events++
@@ -68,6 +73,7 @@ func (b *books) read(s engine.Step) {
 	}
 	for _, f := range s.Facts {
 		b.fact(f, s.Time)
+		b.childFact(s.Owner, f)
 	}
 	for _, e := range s.Effects {
 		b.acts[e.Key] = &act{Effect: e, decided: s.Time}
@@ -103,6 +109,19 @@ func (b *books) fact(f engine.Fact, at time.Time) {
 		b.words["agent:prompt "+f.AgentID]++
 	case engine.DecisionCreated:
 		b.decisions[f.Decision.Source]++
+	}
+}
+
+// childFact is a fact about a child.
+func (b *books) childFact(owner string, f engine.Fact) {
+	if created, is := f.(engine.Created); is && created.Parent != nil {
+		if b.children[owner] == nil {
+			b.children[owner] = &child{}
+		}
+		b.children[owner].created++
+	}
+	if to, is := f.(engine.PipelineAdvanced); is && runbook.IsEnd(to.Step) && b.children[owner] != nil {
+		b.children[owner].ended++
 	}
 }
 
@@ -215,6 +234,34 @@ func (a *audit) starts(what string, kind engine.EffectKind, errandOf func(*act) 
 		if n != 1 || e.end != "done" {
 			a.Errorf("%s %s: %s, ran %d times", what, errandOf(e), e.end, n)
 		}
+	}
+	a.table = append(a.table, r)
+}
+
+// families checks that every branch, item and pipeline that was to be started as a step is there once,
+// and has ended.
+func (a *audit) families() {
+	r := row{what: "branches, items and pipelines as steps"}
+	for _, e := range a.of(engine.StartChild) {
+		c := a.children[e.Target]
+		r.decided++
+		if a.inDoubt(e) {
+			r.doubt++
+		}
+		if c == nil && e.end == "dropped" {
+			r.other++
+			continue
+		}
+		if c == nil {
+			c = &child{}
+		}
+		if r.enter(c.created); c.created != 1 || c.ended != 1 {
+			a.Errorf("child %s was created %d times, and ended %d times", e.Target, c.created, c.ended)
+		}
+		delete(a.children, e.Target)
+	}
+	for id := range a.children {
+		a.Errorf("nobody started the child %s", id)
 	}
 	a.table = append(a.table, r)
 }
@@ -385,6 +432,8 @@ func (a *audit) all() {
 	a.quiet("ends of commands and agents", engine.KillShell, engine.KillAgent)
 	a.quiet("workspaces, made", engine.MakeWorkspace)
 	a.quiet("workspaces, removed", engine.RemoveWorkspace)
+	a.families()
+	a.quiet("what children and parents tell each other", engine.CancelChild, engine.ReportToParent)
 	a.emits()
 	a.leftovers()
 }

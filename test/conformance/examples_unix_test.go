@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -107,44 +108,24 @@ func (p *plane) wasTold() (lines []string) {
 	return lines
 }
 
-// The gate comes first, then the signal, then the test step, which sends the agent back.
+// The gate comes first, then the signal, the tests, the review and the person: each sends the author back
+// once. Then the fix is merged, and nothing of the worktree is left.
 func TestExampleFixAnIssue(t *testing.T) {
 	p := example(t, "fix-an-issue", `
 *lint*) printf 'echo "Hello, %%s!" | sed s/%%s/${1:-nobody}/\n' > greet.sh; echo "I fixed it." ;;
-*"got 'Hello, nobody!'"*) sed -i.old s/nobody/world/ greet.sh && rm greet.sh.old && git commit --quiet --all --message "greet the world" && echo "Now it is right." ;;
-*"issues/17.md"*) echo 'echo hello ' > greet.sh; echo "I fixed it." ;;
+*"got 'Hello, nobody!'"*) sed -i.old s/nobody/world/ greet.sh && rm greet.sh.old && git commit --quiet --all --message "greet" && echo "Now it is right." ;;
+*"say why"*) git commit --quiet --amend --message "greet the world if there is no name" && echo "Now it says why." ;;
+*"Mind the comment"*) { echo '# Greets a person, or the world.'; cat greet.sh; } > new && mv new greet.sh && git commit --quiet --all --message "say whom it greets" && echo "Done." ;;
+*"issues/17.md. Run"*) echo 'echo hello ' > greet.sh; echo "I fixed it." ;;
+*"Review the commits"*) if git log -1 --format=%s main..HEAD | grep -q '^greet$'; then say='{"kind": "fail", "message": "say why"}'; else say='{"kind": "complete", "message": "It greets the world."}'; fi
+  stopgate emit agent:signal --agent "$STOPGATE_AGENT_ID" "$say"; echo "I have looked." ;;
 `)
 	id := p.begins("fix", "17")
-	if got, want := p.went(id), "done: branch completed, work completed, test failed, work completed, test completed"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	work, signal := "Fix the issue in issues/17.md. Run sh test.sh, and commit the fix with a message that says why.", "You must explicitly signal completion before stopping."
-	if diff := cmp.Diff([]string{work, gatesFailed("check:.:lint"), signal, work, signal}, p.wasTold()); diff != "" {
-		t.Error(diff)
-	}
-	if got := p.git("log", "--format=%s", "fix-17"); got != "greet the world\nthe example\n" {
-		t.Errorf("commits: %q", got)
-	}
-	eventually(t, "somebody is told", func() bool { return strings.Contains(p.told(), "Issue 17 is fixed.") })
-	if id := p.begins("fix", "18"); p.went(id) != "failed: branch failed" {
-		t.Error("an issue that is not there is fixed")
-	}
-}
-
-// A review sends the change back, then a person does, and then it is merged.
-func TestExampleReviewThenMerge(t *testing.T) {
-	p := example(t, "review-then-merge", `
-*"Make this change"*"Write it large."*) echo 'echo GOODBYE.' > goodbye.sh; git commit --quiet --all --message large; echo Done. ;;
-*"Make this change"*"Put it into goodbye.sh."*) echo 'echo Goodbye.' > goodbye.sh; git add goodbye.sh; git commit --quiet --message other; echo Done. ;;
-*"Make this change"*) echo 'echo Goodbye.' >> greet.sh; git commit --quiet --all --message first; echo Done. ;;
-*"Review the commits"*) if [ -e goodbye.sh ]; then echo approved; else echo rejected; echo Put it into goodbye.sh.; fi > review.md; echo Reviewed. ;;
-`)
-	id := p.begins("change", "Say", "goodbye", "too")
 	o := p.reaches(id, "ask", "waiting")
-	if want := "Merge change-" + id + "? The review is in review.md."; o.Decision.Context != want {
+	if want := "Merge the fix of issue 17?\nIt greets the world."; o.Decision.Context != want {
 		t.Errorf("asked %q, want %q", o.Decision.Context, want)
 	}
-	p.does("decision", "answer", o.Decision.ID, "-m", "Write it large.")
+	p.does("decision", "answer", o.Decision.ID, "change", "-m", "Mind the comment.")
 	var again *api.Decision
 	eventually(t, "it asks again", func() bool {
 		again = p.owner(id).Decision
@@ -153,24 +134,63 @@ func TestExampleReviewThenMerge(t *testing.T) {
 	if got := p.git("log", "--format=%s", "main"); got != "the example\n" {
 		t.Errorf("before a person says so, main has %q", got)
 	}
-	p.does("decision", "answer", again.ID, "done")
-	want := "done: branch completed, work completed, review completed, verdict failed, work completed, review completed, verdict completed, " +
-		"ask failed, work completed, review completed, verdict completed, ask completed, merge completed"
+	p.does("decision", "answer", again.ID, "merge")
+	want := "done: look completed, work completed, test failed, work completed, test completed, review failed, work completed, test completed, review completed, " +
+		"ask failed, work completed, test completed, review completed, ask completed, merge completed"
 	if got := p.went(id); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := p.git("log", "--first-parent", "--format=%s", "main"); got != "Say goodbye too\nthe example\n" || p.read("goodbye.sh") != "echo GOODBYE.\n" {
-		t.Errorf("main has %q, goodbye.sh %q", got, p.read("goodbye.sh"))
+	if got := p.git("log", "--format=%s", "main"); got != "say whom it greets\ngreet the world if there is no name\nthe example\n" {
+		t.Errorf("commits: %q", got)
 	}
+	if !strings.Contains(p.read("greet.sh"), "or the world") {
+		t.Error("the files of main are those of before")
+	}
+	p.leaves("fix/17")
+	eventually(t, "a person is told", func() bool { return strings.Contains(p.told(), "Issue 17 is fixed.") })
+	if id := p.begins("fix", "18"); p.went(id) != "failed: look failed" {
+		t.Error("an issue that is not there is fixed")
+	}
+}
 
-	id = p.begins("change", "Goodbye.sh: Put it into goodbye.sh.")
-	p.does("decision", "answer", p.reaches(id, "ask", "waiting").Decision.ID, "cancel")
-	if got := p.went(id); !strings.HasSuffix(got, "ask cancelled, back completed") || !strings.HasPrefix(got, "cancelled: ") {
-		t.Error(got)
+// leaves checks that of the worktrees of an example none is left, and of the branches these.
+func (p *plane) leaves(branches ...string) {
+	p.t.Helper()
+	eventually(p.t, "the worktrees are gone", func() bool { return strings.Count(p.git("worktree", "list"), "\n") == 1 })
+	got := strings.Fields(p.git("for-each-ref", "--format=%(refname:short)", "refs/heads"))
+	if want := append(branches, "main"); !cmp.Equal(got, want) {
+		p.t.Errorf("branches: %q, want %q", got, want)
 	}
-	if got := strings.TrimSpace(p.git("branch", "--show-current")); got != "main" {
-		t.Errorf("on branch %s", got)
+}
+
+// Five agents work at once, and what they did is merged one by one.
+func TestExampleFiveAgents(t *testing.T) {
+	p := example(t, "five-agents", `
+*"Fix the issue in issues/"*)
+  list=$(sed -n 's/.*words\/\([a-z]*\).*/\1/p' "issues/$(printf '%s' "$1" | sed -n 's/.*issues\/\([0-9]*\.md\).*/\1/p')")
+  echo x >> "$HOME/together"; until [ "$(wc -l < "$HOME/together")" -ge 5 ]; do sleep 0.05; done
+  echo zzz >> "words/$list"; git commit --quiet --all --message "more $list"; echo Done. ;;
+`)
+	id := p.begins("fix-all")
+	if got, want := p.went(id), "done: list completed, fix completed"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
+	var done []string
+	for _, c := range p.owner(id).Children {
+		done = append(done, c.Item+" "+c.Status)
+	}
+	if want := []string{"1.md done", "2.md done", "3.md done", "4.md done", "5.md done"}; !cmp.Equal(done, want) {
+		t.Errorf("got %q, want %q", done, want)
+	}
+	subjects := strings.Fields(strings.ReplaceAll(p.git("log", "--format=%s", "main"), "more ", ""))
+	slices.Sort(subjects)
+	if want := []string{"birds", "colours", "example", "fruits", "rivers", "the", "tools"}; !cmp.Equal(subjects, want) {
+		t.Errorf("main has %q", subjects)
+	}
+	if got := p.git("log", "--merges", "--format=%s", "main"); got != "" {
+		t.Errorf("main has merges: %q", got)
+	}
+	p.leaves("fix/1.md", "fix/2.md", "fix/3.md", "fix/4.md", "fix/5.md")
 }
 
 // An agent that runs alone is done when it stops and the tests are green.

@@ -242,10 +242,17 @@ func (m *managed) Attach(agent string) *tui {
 // Go starts the runbook's command, and gives what was started. It waits for nothing.
 func (m *managed) Go(args ...string) (o daemonapi.Owner) {
 	m.t.Helper()
-	out := m.Stopgate(append([]string{"start", "--json", "go"}, args...)...).mustPass(m.t)
-	if err := json.Unmarshal([]byte(out.Stdout), &o); err != nil || o.Agent == nil {
-		m.t.Fatalf("%v: %s", err, out.Stdout)
+	if o = m.begin(append([]string{"go"}, args...)...); o.Agent == nil {
+		m.t.Fatalf("%+v has no agent", o)
 	}
+	return o
+}
+
+// begin starts a command of a runbook.
+func (m *managed) begin(args ...string) (o daemonapi.Owner) {
+	m.t.Helper()
+	out := m.Stopgate(append([]string{"start", "--json"}, args...)...).mustPass(m.t)
+	check(m.t, json.Unmarshal([]byte(out.Stdout), &o))
 	return o
 }
 

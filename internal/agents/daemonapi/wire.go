@@ -150,6 +150,33 @@ type Visit struct {
 	Error    string     `json:"error,omitempty"`
 }
 
+// Graph is GET /v1/pipelines/{id}/graph and GET /v1/runs/{id}/graph.
+type Graph struct {
+	Name  string `json:"name"`
+	Nodes []Node `json:"nodes"` // in the order of the runbook; the first is where it begins
+	Edges []Edge `json:"edges"` // by the nodes that they lead from
+}
+
+// Node is a step of a graph.
+type Node struct {
+	Name string `json:"name"`
+	What string `json:"what"`         // it runs, in one line
+	Of   string `json:"of,omitempty"` // the step that it is a branch of
+	// State is not_reached, running, waiting, done, failed, cancelled or skipped: that of the newest
+	// visit, or of the branch.
+	State    string  `json:"state"`
+	Pipeline string  `json:"pipeline,omitempty"` // of a branch: the id of the pipeline that it is
+	Visits   []Visit `json:"visits,omitempty"`   // the oldest may be forgotten
+	Current  bool    `json:"current,omitempty"`
+}
+
+// Edge leads from a step to another, or to an end: done, failed, cancelled.
+type Edge struct {
+	From string `json:"from"` // "any step" for every step without such an edge
+	To   string `json:"to"`
+	On   string `json:"on"` // done, fail, cancel or finally; branch or needs; of a step that a person decides, the answer
+}
+
 // Agent is one of GET /v1/agents.
 type Agent struct {
 	ID      string     `json:"id"`
@@ -213,6 +240,70 @@ type Screen struct {
 	// Kind is what the daemon recognises: trust, login, api_key, onboarding, dialog; else it is left
 	// out.
 	Kind string `json:"kind,omitempty"`
+}
+
+// SessionQueue is one of GET /v1/queues: the commands that are typed into a session of Claude Code in tmux.
+type SessionQueue struct {
+	Session  string           `json:"session"` // tmux's name of it
+	Path     string           `json:"path"`    // of its file
+	Created  *time.Time       `json:"created,omitempty"`
+	Done     int              `json:"done"` // commands that are
+	Commands []SessionCommand `json:"commands"`
+	Ended    string           `json:"ended,omitempty"` // complete, cancelled, stale, failed
+	Why      string           `json:"why,omitempty"`   // it ended so
+	Fault    string           `json:"fault,omitempty"` // why its file cannot be read
+}
+
+// SessionCommand is a command of a queue.
+type SessionCommand struct {
+	ID        int        `json:"id"`
+	Command   string     `json:"command"`
+	Status    string     `json:"status"`              // pending, active, done, failed
+	Delivery  string     `json:"delivery,omitempty"`  // of an active one: waiting, typing, entered, confirmed
+	Tries     int        `json:"tries,omitempty"`     // how often the session was not ready for it
+	Why       string     `json:"why,omitempty"`       // it waits or failed
+	Result    string     `json:"result,omitempty"`    // Claude Code's last message
+	Completed *time.Time `json:"completed,omitempty"` // when it was done
+}
+
+// Session is one of GET /v1/sessions: Claude Code in a pane of tmux, by what its hooks told.
+type Session struct {
+	Session string    `json:"session"` // tmux's name of it
+	Socket  string    `json:"socket"`  // of the tmux server
+	PID     int       `json:"pid"`     // of the tmux server
+	Pane    string    `json:"pane"`
+	State   string    `json:"state"` // free, busy, asking, ended
+	Since   time.Time `json:"since"` // when the state began
+}
+
+// GateRun is one of GET /v1/gates: a stop of an agent that was judged by gates.
+type GateRun struct {
+	ID         string     `json:"id"` // of the hook call
+	Time       time.Time  `json:"time"`
+	Event      string     `json:"event"`             // Stop, SubagentStop
+	Session    string     `json:"session,omitempty"` // Claude Code's
+	Project    string     `json:"project,omitempty"`
+	Decision   string     `json:"decision"` // allow, block, reject
+	DurationMS int64      `json:"duration_ms"`
+	Trees      []GateTree `json:"trees"`
+}
+
+// GateTree is a working tree in which a stop was judged.
+type GateTree struct {
+	Root   string `json:"root"`
+	Status string `json:"status"`
+	Why    string `json:"why,omitempty"` // no gate was asked
+	Gates  []Gate `json:"gates"`
+	More   int64  `json:"more,omitempty"` // skipped ones that are not listed
+}
+
+// Gate is what became of a gate.
+type Gate struct {
+	Job        string `json:"job"`
+	Outcome    string `json:"outcome"` // passed, failed, proven, could_not_run, not_started, skipped
+	Why        string `json:"why,omitempty"`
+	DurationMS int64  `json:"duration_ms,omitempty"`
+	Log        string `json:"log,omitempty"` // the path of a copy that stays for a month
 }
 
 // Send is the body of POST /v1/agents/{id}/send: a person's words to an agent.

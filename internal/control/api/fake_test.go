@@ -151,8 +151,27 @@ func (p *fakePlane) Resume(_ context.Context, id string, r daemonapi.Resume) (da
 	return owner("pipeline", id), p.failWith
 }
 
-func (p *fakePlane) Log(ctx context.Context, id string, follow bool, to io.Writer) error {
-	p.called("log %q %v", id, follow)
+func (p *fakePlane) Graph(_ context.Context, id string) (daemonapi.Graph, error) {
+	p.called("graph %q", id)
+	return daemonapi.Graph{
+		Name:  "build",
+		Nodes: []daemonapi.Node{{Name: "one", What: "sh: make", State: "failed", Visits: owner("run", id).Steps, Current: true}},
+		Edges: []daemonapi.Edge{{From: "one", To: "done", On: "done"}},
+	}, p.failWith
+}
+
+func (p *fakePlane) Picture(_ context.Context, id string) ([]byte, error) {
+	p.called("picture %q", id)
+	return []byte("<svg/>"), p.failWith
+}
+
+func (p *fakePlane) Log(ctx context.Context, id string, q LogQuery, to io.Writer) error {
+	part := ""
+	if q.Offset+q.Limit+int64(q.Tail) > 0 || q.Step != "" {
+		part = fmt.Sprintf(" offset=%d limit=%d tail=%d step=%q", q.Offset, q.Limit, q.Tail, q.Step)
+	}
+	p.called("log %q %v%s", id, q.Follow, part)
+	q.Begin(q.Offset, 1234)
 	if p.log == nil {
 		return p.failWith
 	}
@@ -232,6 +251,28 @@ func (p *fakePlane) Events(ctx context.Context, q *Query, after uint64) iter.Seq
 		return func(func(daemonapi.Event, error) bool) { <-ctx.Done() }
 	}
 	return p.events(ctx, after)
+}
+
+func (p *fakePlane) SessionQueues(_ context.Context, q *Query) (Page[daemonapi.SessionQueue], error) {
+	p.called("queues %s", asked(q))
+	command := daemonapi.SessionCommand{ID: 1, Command: "go on", Status: "active", Delivery: "typing", Tries: 2, Why: "a dialog", Result: "Done.", Completed: &when}
+	queue := daemonapi.SessionQueue{Session: "work", Path: "/q.json", Created: &when, Done: 1, Commands: []daemonapi.SessionCommand{command}, Ended: "failed", Why: "w", Fault: "f"}
+	return Page[daemonapi.SessionQueue]{Items: []daemonapi.SessionQueue{queue}}, p.failWith
+}
+
+func (p *fakePlane) Sessions(_ context.Context, q *Query) (Page[daemonapi.Session], error) {
+	p.called("sessions %s", asked(q))
+	return Page[daemonapi.Session]{Items: []daemonapi.Session{{Session: "work", Socket: "/s", PID: 7, Pane: "%1", State: "free", Since: when}}}, p.failWith
+}
+
+func (p *fakePlane) Gates(_ context.Context, q *Query) (Page[daemonapi.GateRun], error) {
+	p.called("gates %s", asked(q))
+	gate := daemonapi.Gate{Job: "test", Outcome: "failed", Why: "exit 1", DurationMS: 7, Log: "/l"}
+	run := daemonapi.GateRun{
+		ID: "01CALL", Time: when, Event: "Stop", Session: "s", Project: "/p", Decision: "block", DurationMS: 9,
+		Trees: []daemonapi.GateTree{{Root: "/p", Status: "failed", Why: "w", Gates: []daemonapi.Gate{gate}, More: 3}},
+	}
+	return Page[daemonapi.GateRun]{Items: []daemonapi.GateRun{run}}, p.failWith
 }
 
 func (p *fakePlane) Backup(_ context.Context, path string) error {

@@ -120,6 +120,30 @@ func (s *server) owner(r *request, kind string) (daemonapi.Owner, error) {
 	return owner, err
 }
 
+func graphOf(kind string) handler {
+	return func(s *server, r *request) (any, error) {
+		owner, err := s.owner(r, kind)
+		if err != nil {
+			return nil, err
+		}
+		return s.plane.Graph(r.Context(), owner.ID)
+	}
+}
+
+func pictureOf(kind string) func(*server, *request) error {
+	return func(s *server, r *request) error {
+		owner, err := s.owner(r, kind)
+		if err != nil {
+			return err
+		}
+		picture, err := s.plane.Picture(r.Context(), owner.ID)
+		if err != nil {
+			return err
+		}
+		return r.send(picture)
+	}
+}
+
 func (s *server) conversation(r *request) (any, error) {
 	after, before := r.query["after"], r.query["before"]
 	if after != "" && before != "" {

@@ -29,6 +29,8 @@ type Query struct {
 	Name    string
 	Command string
 	Owner   string
+	Parent  string // of an owner; "" is for those without one
+	Session string
 	Status  []string
 	Types   []string // of facts: events have at least one of them
 	Since   time.Time
@@ -133,6 +135,9 @@ func View[T, V any](p Page[T], view func(T) V) Page[V] {
 	return shown
 }
 
+// AnyParent is the parent of a query that asks for all, with a parent and without.
+const AnyParent = "any"
+
 // The parameters of lists.
 var (
 	limitParameter  = Parameter{"limit", fmt.Sprintf("How many to answer at most: %d where it is left out, at most %d.", defaultLimit, maxLimit), isLimit}
@@ -154,6 +159,12 @@ var (
 		return err == nil && 1 <= n && n <= maxLimit
 	})
 	isTime = which("is not a time such as 2026-01-30T08:14:09Z", func(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil })
+	isParent = func(value string) error {
+		if value == AnyParent {
+			return nil
+		}
+		return ownerID(value)
+	}
 	isText = which("is not a name", func(v string) bool { return utf8.ValidString(v) && len(v) <= maxCursor })
 )
 
@@ -179,7 +190,8 @@ func several(check func(value string) error) func(value string) error {
 // wanted is what the request's query asks for. Its values were checked.
 func (r *request) wanted() *Query {
 	q := &Query{
-		Project: r.query["project"], Name: r.query["name"], Command: r.query["command"], Owner: r.query["owner"],
+		Project: r.query["project"], Name: r.query["name"], Command: r.query["command"],
+		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"],
 		Status: words(r.query["status"]), Types: words(r.query["type"]),
 		Past: r.query["settled"] == "1" || r.query["all"] == "1", Data: r.query["data"] == "1",
 		Limit: defaultLimit,

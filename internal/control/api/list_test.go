@@ -130,6 +130,24 @@ func TestWrongQueriesOfLists(t *testing.T) {
 	}
 }
 
+func TestQueriesOfLogs(t *testing.T) {
+	p := &fakePlane{}
+	w := get(t, p, "/v1/pipelines/aa/log?offset=7&limit=9&step=a%20b")
+	if w.Code != http.StatusOK || w.Header().Get(LogOffset) != "7" || w.Header().Get(LogSize) != "1234" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	get(t, p, "/v1/runs/bb/log?tail=20&follow=1")
+	want := []string{`owner "aa"`, `log "aa" false offset=7 limit=9 tail=0 step="a b"`, `owner "bb"`, `log "bb" true offset=0 limit=0 tail=20 step=""`}
+	if diff := cmp.Diff(want, p.took()); diff != "" {
+		t.Error(diff)
+	}
+	for _, query := range []string{"offset=-1", "offset=x", "limit=0", "tail=0", "tail=10001", "tail=1&offset=1", "tail=1&limit=1", "follow=1&limit=5"} {
+		if w := get(t, p, "/v1/pipelines/aa/log?"+query); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d", query, w.Code)
+		}
+	}
+}
+
 // Whatever the items and the size of pages, the pages together are all items in order.
 func TestPageOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -24,9 +24,12 @@ type Plane interface {
 	Owner(ctx context.Context, id string) (daemonapi.Owner, error)
 	Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error)
 	Resume(ctx context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error)
-	// Log writes the owner's log; with follow it goes on until the owner is at its end
-	// or the context ends.
-	Log(ctx context.Context, id string, follow bool, to io.Writer) error
+	// Log writes the owner's log, or what is asked for of it.
+	Log(ctx context.Context, id string, q LogQuery, to io.Writer) error
+	// Graph is the owner's steps, and what leads from one to another.
+	Graph(ctx context.Context, id string) (daemonapi.Graph, error)
+	// Picture is the graph as SVG.
+	Picture(ctx context.Context, id string) ([]byte, error)
 
 	// Agents are those that owners have now, with q.Past also those that they had.
 	Agents(ctx context.Context, q *Query) (Page[daemonapi.Agent], error)
@@ -59,6 +62,11 @@ type Plane interface {
 	Workspaces(ctx context.Context) ([]daemonapi.KeptWorkspace, error)
 	// RemoveWorkspace removes one that is not in use, unless work would be lost.
 	RemoveWorkspace(ctx context.Context, r daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error)
+	// SessionQueues are those that are not at their end, with q.Past also the last that is, of each.
+	SessionQueues(ctx context.Context, q *Query) (Page[daemonapi.SessionQueue], error)
+	Sessions(ctx context.Context, q *Query) (Page[daemonapi.Session], error)
+	// Gates are the stops that gates judged.
+	Gates(ctx context.Context, q *Query) (Page[daemonapi.GateRun], error)
 
 	Backup(ctx context.Context, path string) error
 	// Prune removes what has ended.
@@ -66,6 +74,17 @@ type Plane interface {
 	// Stop ends the daemon; with kill, what it started first. It ends also when the error
 	// says that not all of that did.
 	Stop(ctx context.Context, kill bool) error
+}
+
+// LogQuery says what is asked for of a log. The zero LogQuery asks for all that there is.
+type LogQuery struct {
+	Follow bool   // go on until the owner is at its end or the context ends
+	Offset int64  // in bytes
+	Limit  int64  // in bytes, before lines of other steps are left out; 0 is none
+	Tail   int    // only so many lines at the end; 0 is for all
+	Step   string // only its lines
+	// Begin is called before anything is written, with where that begins and with the log's size.
+	Begin func(offset, size int64)
 }
 
 // Range is a part of something that has places, such as bytes.

@@ -82,11 +82,16 @@ var (
 	reference = which("is not a valid call id", isReference)
 	number    = which("is not a valid position", func(v string) bool { _, err := strconv.ParseUint(v, 10, 64); return err == nil })
 	oneOrZero = which("is neither 0 nor 1", func(v string) bool { return v == "0" || v == "1" })
+	positive  = which("is not a number of bytes", func(v string) bool { n, err := strconv.ParseInt(v, 10, 64); return err == nil && n > 0 })
+	tailLines = which("is not a number from 1 to 10000", func(v string) bool { n, err := strconv.Atoi(v); return err == nil && 1 <= n && n <= 10_000 })
 	place     = which("is not a place", func(v string) bool { _, err := strconv.ParseUint(v, 10, 63); return err == nil })
 	factType  = which("is not the type of a fact", func(v string) bool { return v != "" && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz_:") == "" })
 
 	status      = oneAmong(statuses)
 	agentStatus = oneAmong(agentStatuses)
+
+	sessionState = oneAmong(sessionStates)
+	decided      = oneAmong(decisions)
 )
 
 // oneAmong is a check for one of some words.
@@ -97,6 +102,8 @@ func oneAmong(words []string) func(value string) error {
 var (
 	statuses      = []string{"queued", "running", "waiting", "done", "failed", "cancelled", "held"}
 	agentStatuses = []string{"queued", "running", "parked", "waiting", "exited"}
+	sessionStates = []string{"free", "busy", "asking", "ended"}
+	decisions     = []string{"allow", "block", "reject"}
 )
 
 // which is a check of a value, with what it says of one that is not so.

@@ -26,6 +26,22 @@ type Route struct {
 // Stream is the content type of a route that answers with a stream, else "".
 func (r Route) Stream() string { return r.text }
 
+// Headers are those of an answer that say more than its body, with what they say. Each may be missing.
+func (r Route) Headers() map[string]string {
+	headers := map[string]string{}
+	for _, p := range r.Query {
+		switch p.Name {
+		case "cursor", "before":
+			if _, whole := r.Answer.(daemonapi.Conversation); !whole {
+				headers["Link"] = `The next page of the list: <PATH>; rel="next".`
+			}
+		case "offset":
+			headers[LogOffset], headers[LogSize] = "The byte at which the answer begins.", "How many bytes the log has."
+		}
+	}
+	return headers
+}
+
 // Parameter is one of a query. Each may be left out.
 type Parameter struct {
 	Name    string
@@ -113,6 +129,24 @@ func Routes() []Route {
 		},
 		Route{Method: "GET", Path: "/v1/workspaces", Summary: "The workspaces that are there, by name.", Answer: []daemonapi.KeptWorkspace{}, handle: (*server).workspaces},
 		Route{Method: "POST", Path: "/v1/workspaces/remove", Summary: "Remove a workspace that is not in use. One with work in it that would be lost is not removed.", Body: daemonapi.RemoveWorkspace{}, Answer: daemonapi.KeptWorkspace{}, handle: posted(inPath, checkRemove, removeWorkspace)},
+		Route{
+			Method: "GET", Path: "/v1/queues", Summary: "The queues of commands that are typed into sessions in tmux, newest first." + linked, Answer: []daemonapi.SessionQueue{}, handle: pages(Plane.SessionQueues),
+			Query: paged(Parameter{"all", "1 for the last queue of each session that is at its end as well.", oneOrZero}, Parameter{"session", "Only that of this session, by tmux's name.", isText}),
+		},
+		Route{
+			Method: "GET", Path: "/v1/sessions", Summary: "The sessions of Claude Code in tmux that hooks have told of, the one whose state changed last first." + linked, Answer: []daemonapi.Session{}, handle: pages(Plane.Sessions),
+			Query: paged(
+				Parameter{"session", "Only those in this session, by tmux's name.", isText},
+				Parameter{"status", "Only those with one of these states, separated by commas: " + strings.Join(sessionStates, ", ") + ".", several(sessionState)},
+			),
+		},
+		Route{
+			Method: "GET", Path: "/v1/gates", Summary: "The stops of agents that gates have judged, newest first, as far as the journal is kept." + linked, Answer: []daemonapi.GateRun{}, handle: pages(Plane.Gates),
+			Query: paged(
+				projectParam, Parameter{"session", "Only those of this session of Claude Code.", isText},
+				Parameter{"status", "Only those with one of these decisions, separated by commas: " + strings.Join(decisions, ", ") + ".", several(decided)},
+			),
+		},
 		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store to a file.", Body: daemonapi.Backup{}, Answer: daemonapi.Backup{}, handle: posted(inPath, checkBackup, backup)},
 		Route{Method: "POST", Path: "/v1/prune", Summary: "Remove pipelines and agent runs that have ended, with their logs and files, and trim the store.", Body: daemonapi.Prune{}, Answer: daemonapi.Pruned{}, handle: posted(inPath, checkPrune, prune)},
 		Route{Method: "POST", Path: "/v1/stop", Summary: "Stop the daemon.", Body: daemonapi.Stop{}, Answer: struct{}{}, handle: posted(inPath, checkStop, stop)},
@@ -128,15 +162,24 @@ func ownerRoutes(kind, path, what string) []Route {
 			Query: paged(
 				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(statuses, ", ") + ".", several(status)},
 				projectParam, nameParameter, Parameter{"command", "Only those that this command started.", isText},
+				Parameter{"parent", "Only those that steps of this one run, or any. Without it, those that no other one runs.", isParent},
 			),
 		},
 		{Method: "GET", Path: path + "/{id}", Summary: "One " + what + ", by id or id prefix.", Answer: daemonapi.Owner{}, handle: oneOf(kind)},
 		{Method: "POST", Path: path + "/{id}/cancel", Summary: "Cancel it.", Body: daemonapi.Cancel{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkCancel, Plane.Cancel)},
 		{Method: "POST", Path: path + "/{id}/resume", Summary: "Resume it.", Body: daemonapi.Resume{}, Answer: daemonapi.Owner{}, handle: posted(ownerOf(kind), checkResume, Plane.Resume)},
 		{
-			Method: "GET", Path: path + "/{id}/log", Summary: "Its log.",
-			Query: []Parameter{{"follow", "1 to follow the log until it has ended.", oneOrZero}},
-			text:  "text/plain; charset=utf-8", stream: logOf(kind),
+			Method: "GET", Path: path + "/{id}/log", Summary: "Its log, or a part of it. The headers " + LogOffset + " and " + LogSize + " say where the answer begins and how many bytes the log has.",
+			Query: []Parameter{
+				{"follow", "1 to follow the log until it has ended.", oneOrZero},
+				{"offset", "The byte to begin with.", place},
+				{"limit", "How many bytes to read at most.", positive},
+				{"tail", "Only so many lines at the end.", tailLines},
+				{"step", "Only lines of this step. offset and limit still count all bytes.", isText},
+			},
+			text: "text/plain; charset=utf-8", stream: logOf(kind),
 		},
+		{Method: "GET", Path: path + "/{id}/graph", Summary: "Its steps as nodes, what leads from one to another as edges, and the state of each.", Answer: daemonapi.Graph{}, handle: graphOf(kind)},
+		{Method: "GET", Path: path + "/{id}/graph.svg", Summary: "The graph as a picture.", text: "image/svg+xml", stream: pictureOf(kind)},
 	}
 }

@@ -64,18 +64,44 @@ func logOf(kind string) func(*server, *request) error {
 		if err != nil {
 			return err
 		}
-		follow := r.query["follow"] == "1"
-		if follow { // the client is to know that it is listened to
-			if err := r.send(nil); err != nil {
-				return err
+		q, err := r.log()
+		if err != nil {
+			return err
+		}
+		q.Begin = func(offset, size int64) {
+			r.w.Header().Set(LogOffset, strconv.FormatInt(offset, 10))
+			r.w.Header().Set(LogSize, strconv.FormatInt(size, 10))
+			if q.Follow { // the client is to know that it is listened to
+				_ = r.send(nil) // one that is gone is noticed with the first line
 			}
 		}
-		err = s.plane.Log(r.Context(), owner.ID, follow, logWriter{r, follow})
+		err = s.plane.Log(r.Context(), owner.ID, q, logWriter{r, q.Follow})
 		if r.Context().Err() != nil {
 			return nil // somebody has ended it
 		}
 		return err
 	}
+}
+
+// The headers of logs: where the answer begins in the log, and how many bytes that has.
+const (
+	LogOffset = "Stopgate-Log-Offset"
+	LogSize   = "Stopgate-Log-Size"
+)
+
+// log is what is asked for of a log.
+func (r *request) log() (q LogQuery, err error) {
+	q = LogQuery{Follow: r.query["follow"] == "1", Step: r.query["step"]}
+	q.Offset, _ = strconv.ParseInt(r.query["offset"], 10, 64) // they were checked
+	q.Limit, _ = strconv.ParseInt(r.query["limit"], 10, 64)
+	q.Tail, _ = strconv.Atoi(r.query["tail"])
+	switch {
+	case q.Follow && q.Limit > 0:
+		err = invalid("follow and limit exclude each other")
+	case q.Tail > 0 && (q.Limit > 0 || q.Offset > 0):
+		err = invalid("tail excludes offset and limit")
+	}
+	return q, err
 }
 
 // logWriter writes a log to a client.

@@ -58,8 +58,17 @@ func wants(q *api.Query, o *engine.Owner, held map[string]string) bool {
 	if held[engine.Subject(o.Kind, o.ID)] != "" {
 		now = "held"
 	}
-	return api.Is(q.Kind, string(o.Kind)) && belongs(q, o) && api.Is(q.Name, o.Name) && api.Is(q.Command, o.Command) &&
+	return api.Is(q.Kind, string(o.Kind)) && belongs(q, o) && ofParent(q, o) && api.Is(q.Name, o.Name) && api.Is(q.Command, o.Command) &&
 		q.Allows(now) && q.AllowsTime(o.Created)
+}
+
+// ofParent reports whether a query asks for what has such a parent: none, where it does not say.
+func ofParent(q *api.Query, o *engine.Owner) bool {
+	parent := ""
+	if o.Parent != nil {
+		parent = o.Parent.ID
+	}
+	return q.Parent == parent || q.Parent == api.AnyParent
 }
 
 // belongs reports whether a query asks for what is the owner's.

@@ -14,7 +14,7 @@ import (
 
 // planeOf is a plane without a daemon around it.
 func planeOf(t testing.TB, c *core) *plane {
-	return &plane{core: c, queued: func(string) bool { return false }, opts: Options{StateDir: t.TempDir(), Log: quiet(), Now: time.Now}}
+	return &plane{core: c, growth: &growth{}, queued: func(string) bool { return false }, opts: Options{StateDir: t.TempDir(), Log: quiet(), Now: time.Now}}
 }
 
 func agentsNow(t *testing.T, p *plane) []daemonapi.Agent {

@@ -264,8 +264,7 @@ func noun(kind engine.Kind) string {
 // copyLog writes an owner's log. With follow it goes on until over says that there is
 // nothing more to come, or the context ends. It looks and asks again when one of the
 // channels that changed and grown return is closed.
-func copyLog(ctx context.Context, path string, follow bool, over func() bool, changed, grown func() <-chan struct{}, to io.Writer) error {
-	log := &logReader{path: path}
+func copyLog(ctx context.Context, log *logReader, follow bool, over func() bool, changed, grown func() <-chan struct{}, to io.Writer) error {
 	defer log.close()
 	if !follow {
 		return log.copy(to)
@@ -286,8 +285,10 @@ func copyLog(ctx context.Context, path string, follow bool, over func() bool, ch
 
 // logReader reads a log that may not be there yet.
 type logReader struct {
-	path string
-	file *os.File
+	path  string
+	from  int64 // where to begin
+	limit int64 // of bytes; 0 is none
+	file  *os.File
 }
 
 // copy writes what was not written before.
@@ -301,8 +302,15 @@ func (l *logReader) copy(to io.Writer) error {
 			return err
 		}
 		l.file = f
+		if _, err := f.Seek(l.from, io.SeekStart); err != nil {
+			return err
+		}
 	}
-	_, err := io.Copy(to, l.file)
+	var from io.Reader = l.file
+	if l.limit > 0 {
+		from = io.LimitReader(l.file, l.limit)
+	}
+	_, err := io.Copy(to, from)
 	return err
 }
 

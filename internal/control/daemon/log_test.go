@@ -192,7 +192,7 @@ func TestFollowingALogMissesNoLine(t *testing.T) {
 	ended := make(chan error, 1)
 	g := growing(t, filepath.Dir(path))
 	go func() { // it is not there yet
-		ended <- copyLog(t.Context(), path, true,
+		ended <- copyLog(t.Context(), &logReader{path: path}, true,
 			func() bool {
 				mu.Lock()
 				defer mu.Unlock()
@@ -224,7 +224,7 @@ func TestFollowingALogMissesNoLine(t *testing.T) {
 
 func TestALogThatIsNotThere(t *testing.T) {
 	var out strings.Builder
-	check(t, copyLog(t.Context(), filepath.Join(t.TempDir(), "none"), false, nil, nil, nil, &out))
+	check(t, copyLog(t.Context(), &logReader{path: filepath.Join(t.TempDir(), "none")}, false, nil, nil, nil, &out))
 }
 
 func TestFollowingALogThatIsNotThereYet(t *testing.T) {
@@ -240,7 +240,7 @@ func TestFollowingALogThatIsNotThereYet(t *testing.T) {
 	now := make(chan struct{})
 	close(now)
 	at := func() <-chan struct{} { return now }
-	check(t, copyLog(t.Context(), path, true, over, at, at, &out))
+	check(t, copyLog(t.Context(), &logReader{path: path}, true, over, at, at, &out))
 	if out.String() != "one\n" {
 		t.Errorf("%q", out.String())
 	}
@@ -254,7 +254,7 @@ func TestFollowingALogEndsWithItsContext(t *testing.T) {
 	ended := make(chan error, 1)
 	never := func() <-chan struct{} { return nil }
 	go func() {
-		ended <- copyLog(ctx, path, true, func() bool { return false }, never, never, out)
+		ended <- copyLog(ctx, &logReader{path: path}, true, func() bool { return false }, never, never, out)
 	}()
 	<-out.lines
 	cancel()

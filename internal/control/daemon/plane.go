@@ -56,7 +56,9 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 			counts.Held++
 			continue
 		}
-		count(counts, o)
+		if o.Parent == nil { // it counts its children
+			count(counts, o)
+		}
 		switch {
 		case !alive(o):
 		case p.queued(o.Agent.ID):
@@ -102,6 +104,9 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	}
 	if view.Agent != nil {
 		*view.Agent = p.around(*view.Agent, whole)
+	}
+	if whole && o.Group != nil {
+		p.core.look(func(s *engine.State) { view.Children = childViews(o, s.Children(o.ID)) })
 	}
 	return view
 }
@@ -157,7 +162,7 @@ func (p *plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daem
 	return p.request(ctx, id, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
 }
 
-func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) error {
+func (p *plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer) error {
 	o, err := p.resolve(id)
 	if err != nil {
 		return err
@@ -166,10 +171,19 @@ func (p *plane) Log(ctx context.Context, id string, follow bool, to io.Writer) e
 		now := p.core.owner(o.ID)
 		return now == nil || now.Terminal() && len(now.Effects) == 0 || p.core.heldFor(o.ID) != ""
 	}
-	if follow {
+	log, size, err := openLog(logPath(p.opts.StateDir, o.ID), q)
+	if err != nil {
+		return err
+	}
+	q.Begin(log.from, size)
+	if q.Step != "" {
+		// A tail begins with a line of the step, which may have no label of its own.
+		to = &stepWriter{to: to, filter: stepFilter{step: q.Step, last: q.Tail > 0 && log.from > 0}}
+	}
+	if q.Follow {
 		defer p.growth.follow()()
 	}
-	return copyLog(ctx, logPath(p.opts.StateDir, o.ID), follow, over, p.core.news.rung, p.growth.news.rung, to)
+	return copyLog(ctx, log, q.Follow, over, p.core.news.rung, p.growth.news.rung, to)
 }
 
 func (p *plane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {

@@ -34,9 +34,6 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	if o.Parent != nil {
 		view.Parent = o.Parent.ID
 	}
-	if o.Group != nil {
-		view.Children = childViews(o.Group)
-	}
 	if whole {
 		view.Vars = o.Vars
 		for i, v := range o.History {
@@ -57,10 +54,22 @@ func status(o *engine.Owner) string {
 	return string(o.Status)
 }
 
-// childViews are the pipelines that a step runs, as others see them.
-func childViews(g *engine.Group) (views []daemonapi.Child) {
-	for _, c := range g.Children {
-		views = append(views, daemonapi.Child{Name: c.Name, Step: g.Step, ID: c.ID, Item: c.Item, Status: string(c.State), Reason: c.Why})
+// childViews are the pipelines that steps of an owner ran, run and will run, as others see them.
+func childViews(o *engine.Owner, started []*engine.Owner) (views []daemonapi.Child) {
+	for _, c := range started {
+		view := daemonapi.Child{Name: c.Parent.Name, Step: c.Parent.Step, ID: c.ID, Status: status(c), Reason: whyThere(c)}
+		if c.Parent.Item != nil {
+			view.Item = *c.Parent.Item
+		}
+		views = append(views, view)
+	}
+	if o.Group == nil {
+		return views
+	}
+	for _, c := range o.Group.Children {
+		if c.ID == "" {
+			views = append(views, daemonapi.Child{Name: c.Name, Step: o.Group.Step, Item: c.Item, Status: string(c.State), Reason: c.Why})
+		}
 	}
 	return views
 }

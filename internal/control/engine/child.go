@@ -15,6 +15,7 @@ import (
 type Parent struct {
 	ID   string  `json:"id"`
 	Name string  `json:"name"`           // of the child, among its siblings
+	Step string  `json:"step"`           // of the parent that runs it
 	Part bool    `json:"part,omitempty"` // it is one step of the parent's pipeline, not a pipeline of its own
 	Item *string `json:"item,omitempty"` // what for_each runs it for
 
@@ -32,7 +33,7 @@ func (o *Owner) Child(id string) (Create, bool) {
 	c := Create{
 		Owner: id, Kind: Pipeline, Name: o.Name + "/" + child.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
 		Vars: maps.Clone(o.Vars), Passed: maps.Clone(o.Passed), Site: o.Site,
-		Parent: &Parent{ID: o.ID, Name: child.Name, Part: !part.Runs(), Item: o.item(), Groups: o.groups(), Workspace: d.lends()},
+		Parent: &Parent{ID: o.ID, Name: child.Name, Step: group.Name, Part: !part.Runs(), Item: o.item(), Groups: o.groups(), Workspace: d.lends()},
 	}
 	if !group.ForEach.IsZero() {
 		c.Parent.Item = &child.Item
@@ -42,7 +43,7 @@ func (o *Owner) Child(id string) (Create, bool) {
 		c.Outputs = o.outputsFor(c.Plan)
 	} else {
 		c.Plan = o.Plan.Used(part.Run.Pipeline)
-		c.Vars, c.Parent.Item = d.given(part, c), nil // it has variables
+		c.Vars = d.given(part, c)
 	}
 	d.limit(&c.Plan.Pipeline, child)
 	return c, true
@@ -71,9 +72,9 @@ func (o *Owner) groups() (all []string) {
 	return all
 }
 
-// item is what the owner runs for, or nil.
+// item is what the steps of the owner run for, or nil. A pipeline that is run for an item has variables.
 func (o *Owner) item() *string {
-	if o.Parent == nil {
+	if o.Parent == nil || !o.Parent.Part {
 		return nil
 	}
 	return o.Parent.Item

@@ -16,6 +16,7 @@ type State struct {
 	sessions map[string]string // the owner's id, by its current agent's session
 	plans    plans
 	groups   map[group]crowd
+	children map[string][]*entry // by the parent's id, the oldest first
 
 	// Held are the owners whose events cannot all be read, by their subjects, with why. Such an
 	// owner is as it was before, or not known at all, and nothing moves it.
@@ -31,7 +32,7 @@ type entry struct {
 
 // NewState is a state without owners.
 func NewState() *State {
-	return &State{owners: map[string]*entry{}, agents: map[string]string{}, sessions: map[string]string{}, groups: map[group]crowd{}}
+	return &State{owners: map[string]*entry{}, agents: map[string]string{}, sessions: map[string]string{}, groups: map[group]crowd{}, children: map[string][]*entry{}}
 }
 
 // Put takes an owner, in place of its older self. One that was deleted is forgotten.
@@ -66,6 +67,9 @@ func (s *State) add(e *entry) {
 	}
 	s.owners[id] = e
 	s.order.add(e)
+	if p := e.owner.Parent; p != nil {
+		s.children[p.ID] = append(s.children[p.ID], e)
+	}
 }
 
 // forget is add undone.
@@ -79,6 +83,21 @@ func (s *State) forget(e *entry) {
 	}
 	delete(s.owners, id)
 	s.order.remove(e)
+	if p := e.owner.Parent; p != nil {
+		s.children[p.ID] = slices.DeleteFunc(s.children[p.ID], func(other *entry) bool { return other == e })
+		if len(s.children[p.ID]) == 0 {
+			delete(s.children, p.ID)
+		}
+	}
+}
+
+// Children are the pipelines that steps of an owner ran, the oldest first.
+func (s *State) Children(id string) (all []*Owner) {
+	for _, e := range s.children[id] {
+		all = append(all, e.owner)
+	}
+	slices.SortFunc(all, func(a, b *Owner) int { return b.Place().Compare(a.Place()) })
+	return all
 }
 
 // indexed is an owner with what it is to be found by.

@@ -119,7 +119,7 @@ func operation(r api.Route, s *schemas) node {
 		"operationId": operationID(r),
 		"summary":     r.Summary,
 		"responses": node{
-			"200":     node{"description": "Done.", "content": content(r, s)},
+			"200":     success(r, s),
 			"default": node{"description": "The request failed.", "content": asJSON(s.of(daemonapi.Failure{}, &s.answers))},
 		},
 	}
@@ -137,6 +137,19 @@ func operation(r api.Route, s *schemas) node {
 		op["requestBody"] = node{"required": true, "content": asJSON(s.of(r.Body, &s.bodies))}
 	}
 	return op
+}
+
+// success is the answer of an operation that did what it was asked for.
+func success(r api.Route, s *schemas) node {
+	answer := node{"description": "Done.", "content": content(r, s)}
+	headers := node{}
+	for name, says := range r.Headers() {
+		headers[name] = node{"description": says, "schema": node{"type": "string"}}
+	}
+	if len(headers) > 0 {
+		answer["headers"] = headers
+	}
+	return answer
 }
 
 // content is what an operation answers.

@@ -22,6 +22,9 @@ type Node struct {
 	Name string `json:"name"`
 	What string `json:"what"`         // it runs, in one line
 	Of   string `json:"of,omitempty"` // the node that it is a branch of
+	// State is how far a pipeline is with it, where one is drawn that runs or ran: running, waiting,
+	// done, failed, cancelled, skipped, not_reached.
+	State string `json:"state,omitempty"`
 }
 
 // Edge leads from a step to another, or to an end of the pipeline.
@@ -51,7 +54,7 @@ const AnyStep = "any step"
 func Of(p runbook.Pipeline) Graph {
 	g := Graph{Name: p.Name, Nodes: []Node{}, Edges: []Edge{}}
 	for _, s := range p.Steps {
-		g.Nodes = append(g.Nodes, Node{s.Name, whatOf(s), s.Of})
+		g.Nodes = append(g.Nodes, Node{Name: s.Name, What: whatOf(s), Of: s.Of})
 		if s.Of != "" {
 			g.branch(s)
 			continue

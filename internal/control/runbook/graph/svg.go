@@ -40,6 +40,9 @@ func SVG(graphs []Graph) []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n", width+2*margin, y, width+2*margin, y)
 	out.WriteString(style)
+	if slices.ContainsFunc(graphs, Graph.hasStates) {
+		out.WriteString(stateStyle)
+	}
 	out.WriteString(body.String())
 	out.WriteString("</svg>\n")
 	return []byte(out.String())
@@ -65,6 +68,22 @@ const style = `<style>
   <marker id="cancel" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" style="fill:#59636e"/></marker>
 </defs>
 `
+
+// stateStyle is for the states of steps.
+const stateStyle = `<style>
+  .state-done rect { fill: #dafbe1; stroke: #1a7f37 }
+  .state-failed rect { fill: #ffebe9; stroke: #cf222e }
+  .state-running rect { fill: #ddf4ff; stroke: #0969da; stroke-width: 2 }
+  .state-waiting rect { fill: #fff8c5; stroke: #9a6700; stroke-width: 2 }
+  .state-skipped rect, .state-cancelled rect { stroke-dasharray: 4 3 }
+  .state-not_reached { opacity: 0.55 }
+</style>
+`
+
+// hasStates reports whether it is the graph of a pipeline that runs or ran.
+func (g Graph) hasStates() bool {
+	return slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.State != "" })
+}
 
 // box is a node with its place.
 type box struct {
@@ -213,7 +232,7 @@ func (l *placedGraph) draw(out *strings.Builder) {
 			path = fmt.Sprintf("M%.1f %.1fV%.1fH%.1fV%.1fH%.1fV%.1f", x, y, y+14+apart, lane, to.y-10-apart, to.x+to.width-12-apart, to.y)
 		}
 		fmt.Fprintf(out, "<path class=\"%s\" d=\"%s\" marker-end=\"url(#%s)\"/>\n", e.class(), path, e.class())
-		fmt.Fprintf(out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x+3, y+11, e.On)
+		fmt.Fprintf(out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x+3, y+11, escape(e.On))
 	}
 	for _, b := range l.boxes {
 		b.draw(out)
@@ -224,6 +243,9 @@ func (b box) draw(out *strings.Builder) {
 	class := "step"
 	if b.end {
 		class = "end"
+	}
+	if b.State != "" {
+		class += " state-" + escape(b.State)
 	}
 	fmt.Fprintf(out, "<g class=\"%s\"><title>%s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"6\"/>", class, escape(strings.TrimSpace(b.Name+" "+b.What)), b.x, b.y, b.width, boxHeight)
 	if b.What == "" {

@@ -1,2 +1,0 @@
-# Greets a person.
-echo "Hello, $1!"

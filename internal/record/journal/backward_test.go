@@ -1,0 +1,54 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/record/event"
+)
+
+func TestBackward(t *testing.T) {
+	j := tempJournal(t, Limits{SegmentSize: 700}) // a few records each
+	var want []string
+	var ends []Position
+	for i := range 30 {
+		at := mustAppend(t, j, event.Record{Call: fmt.Sprint("call", i)})
+		ends = append(ends, at)
+		want = append([]string{fmt.Sprint("call", i)}, want...)
+	}
+	read := func(before Position, wanted func([]byte) bool) (calls []string) {
+		t.Helper()
+		for entry, err := range j.Backward(before, wanted) {
+			check(t, err)
+			calls = append(calls, entry.Record.Call)
+		}
+		return calls
+	}
+	if got := read(Position{}, nil); !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	for i, end := range ends {
+		if got := read(end, nil); !slices.Equal(got, want[30-i:]) {
+			t.Errorf("before record %d: %v", i, got)
+		}
+	}
+	if got := read(Position{}, func(json []byte) bool { return bytes.Contains(json, []byte(`"call7"`)) }); !slices.Equal(got, []string{"call7"}) {
+		t.Errorf("%v", got)
+	}
+	if got := read(Position{Segment: 99}, nil); len(got) != 30 {
+		t.Errorf("before what is not there yet: %v", got)
+	}
+
+	// What is damaged or gone is passed over.
+	numbers, err := j.segments()
+	check(t, err)
+	path := j.path(segmentName(numbers[1]))
+	check(t, os.WriteFile(path, []byte("garbage\n"), 0o600))
+	check(t, os.Remove(j.path(segmentName(numbers[2]))))
+	if got := read(Position{}, nil); len(got) == 30 || got[0] != "call29" || got[len(got)-1] != "call0" {
+		t.Errorf("%v", got)
+	}
+}
