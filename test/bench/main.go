@@ -52,6 +52,7 @@ var suites = map[string][]benchmark{
 		{"agent", agentStops},
 		{"start", agentStarts},
 		{"memory", agentMemory},
+		{"lists", planeLists},
 		{"replay", replay},
 		{"backlog", backlog},
 		{"branches", branches},

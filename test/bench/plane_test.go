@@ -198,3 +198,18 @@ type hookedConn struct {
 }
 
 func (c *hookedConn) RegisterCommitHook(hook modernc.CommitHookFn) { c.commit = hook }
+
+func TestListsAreAnswered(t *testing.T) {
+	p, err := testLab(t).listed(t.Context(), "s", 60)
+	check(t, err)
+	defer p.kill()
+	for _, path := range lists {
+		var answer any
+		if err := p.Ask(t.Context(), "GET", path, nil, &answer); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if items, is := answer.([]any); is && len(items) > 50 || is && len(items) == 0 && !strings.Contains(path, "nowhere") && !strings.Contains(path, "settled") {
+			t.Errorf("%s: %d items", path, len(items))
+		}
+	}
+}

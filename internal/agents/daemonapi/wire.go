@@ -297,7 +297,7 @@ type GateTree struct {
 	More   int64  `json:"more,omitempty"` // skipped ones that are not listed
 }
 
-// Gate is what became of a gate.
+// Gate is the result of a gate.
 type Gate struct {
 	Job        string `json:"job"`
 	Outcome    string `json:"outcome"` // passed, failed, proven, could_not_run, not_started, skipped

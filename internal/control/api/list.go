@@ -114,11 +114,12 @@ func PageOf[T any](all iter.Seq[T], place func(T) Place, q *Query) Page[T] {
 		if q.After != (Place{}) && at.Compare(q.After) <= 0 {
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(first, at, func(other T, at Place) int { return place(other).Compare(at) })
-		if i <= q.Limit {
-			first = slices.Insert(first, i, item)
-			first = first[:min(len(first), q.Limit+1)]
+		if len(first) > q.Limit && at.Compare(place(first[q.Limit])) > 0 { // as most are
+			continue
 		}
+		i, _ := slices.BinarySearchFunc(first, at, func(other T, at Place) int { return place(other).Compare(at) })
+		first = slices.Insert(first, i, item)
+		first = first[:min(len(first), q.Limit+1)]
 	}
 	if len(first) <= q.Limit {
 		return Page[T]{Items: first}
@@ -158,7 +159,7 @@ var (
 		n, err := strconv.Atoi(v)
 		return err == nil && 1 <= n && n <= maxLimit
 	})
-	isTime = which("is not a time such as 2026-01-30T08:14:09Z", func(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil })
+	isTime   = which("is not a time such as 2026-01-30T08:14:09Z", func(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil })
 	isParent = func(value string) error {
 		if value == AnyParent {
 			return nil

@@ -63,6 +63,10 @@ func (p *plane) asked(q *api.Query, e store.Event) (step engine.Step, wanted boo
 	if o := p.core.owner(id); q.Project != "" && (o == nil || o.Project != q.Project) {
 		return step, false, nil
 	}
+	named := func(name string) bool { return bytes.Contains(e.Data, []byte(name)) }
+	if len(q.Types) > 0 && !slices.ContainsFunc(q.Types, named) { // decoding takes longer
+		return step, false, nil
+	}
 	step, err = engine.DecodeStep(e.Data)
 	if err != nil {
 		return step, false, err
@@ -113,11 +117,12 @@ func factData(fact engine.Fact) map[string]any {
 }
 
 const (
-	// firstWindow is how many events are looked at first for a page. Of those before them come twice
-	// as many, and so on.
+	// firstWindow is how many events are read first for a page, and nextWindow how many of those before
+	// them each time after. The store reads ahead: many small windows cost more.
 	firstWindow = 128
+	nextWindow  = 512
 	// mostLooked bounds what a page costs whose query asks for few of many events.
-	mostLooked = 5_000
+	mostLooked = firstWindow + nextWindow
 )
 
 func (p *plane) History(ctx context.Context, q *api.Query, before uint64) (api.Page[daemonapi.Event], error) {
@@ -157,7 +162,7 @@ func (c *core) backwards(ctx context.Context, owner string, end store.Position) 
 	}
 	read := func(after store.Position) iter.Seq2[store.Event, error] { return c.store.ReadAll(ctx, after) }
 	return func(yield func(store.Event, error) bool) {
-		for window := store.Position(firstWindow); end > 1; window *= 2 {
+		for window := store.Position(firstWindow); end > 1; window = nextWindow {
 			start := store.Position(1)
 			if end > window {
 				start = end - window

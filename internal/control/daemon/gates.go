@@ -9,9 +9,18 @@ import (
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
-// Gates reads the journal from its end. The places of its records are positions.
+const (
+	// mostRuns bounds the records that are decoded for a page whose query asks for few of them.
+	mostRuns = 500
+	// mostSegments bounds what is read for a page, in segments of the journal of up to 16 MiB.
+	mostSegments = 2
+)
+
+// Gates reads the journal from its end. The places of its records are positions. What a page may cost
+// is bounded, so that it may have fewer runs than its limit although there are more.
 func (p *plane) Gates(ctx context.Context, q *api.Query) (api.Page[daemonapi.GateRun], error) {
 	page := api.Page[daemonapi.GateRun]{}
 	before := journal.Position{}
@@ -22,23 +31,49 @@ func (p *plane) Gates(ctx context.Context, q *api.Query) (api.Page[daemonapi.Gat
 		}
 		before = at
 	}
-	judged := func(json []byte) bool { return bytes.Contains(json, []byte(`"trees":[`)) && ctx.Err() == nil }
+	runs, segments := 0, 0
 	last := api.Place{}
-	for entry, err := range journal.New(p.opts.journalDir(), journal.Limits{}).Backward(before, judged) {
+	for entry, err := range journal.New(p.opts.journalDir(), journal.Limits{}).Backward(before, judgedIn(ctx, q)) {
 		if err != nil {
 			return page, failure("unavailable", "cannot read the journal: "+plain.Line(err.Error()), "")
 		}
-		if !wantsRun(q, entry.Record) {
-			continue
-		}
-		if len(page.Items) == q.Limit {
+		wanted := entry.Record != nil && wantsRun(q, entry.Record)
+		switch {
+		case wanted && len(page.Items) == q.Limit, runs == mostRuns, segments == mostSegments:
 			page.Next = last
-			break
+			return page, nil
+		case wanted:
+			page.Items = append(page.Items, gateRunView(entry.Record))
+		case entry.Record == nil:
+			segments++
 		}
-		page.Items = append(page.Items, gateRunView(entry.Record))
+		if entry.Record != nil {
+			runs++
+		}
 		last = api.Place{ID: entry.Position.String()}
 	}
 	return page, ctx.Err()
+}
+
+// judgedIn tells the JSON of a stop that gates have judged, and that a query may ask for. It is not
+// decoded for that.
+func judgedIn(ctx context.Context, q *api.Query) func(json []byte) bool {
+	var parts [][]byte
+	for field, value := range map[string]string{"project": q.Project, "session": q.Session} {
+		quoted, err := rawjson.Marshal(value)
+		if value != "" && err == nil && string(quoted) == `"`+value+`"` { // any other may be written in several ways
+			parts = append(parts, []byte(`"`+field+`":`+string(quoted)))
+		}
+	}
+	parts = append(parts, []byte(`"trees":[`))
+	return func(json []byte) bool {
+		for _, part := range parts {
+			if !bytes.Contains(json, part) {
+				return false
+			}
+		}
+		return ctx.Err() == nil
+	}
 }
 
 func wantsRun(q *api.Query, r *event.Record) bool {

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -136,27 +135,43 @@ func agentsOf(o *engine.Owner, past bool) iter.Seq[listedAgent] {
 		}
 		for i := range o.History {
 			visit := &o.History[i]
-			current := o.Agent != nil && o.Agent.ID == visit.AgentID
-			again := slices.ContainsFunc(o.History[i+1:], func(v engine.Visit) bool { return v.AgentID == visit.AgentID })
-			if visit.AgentID != "" && !current && !again && !yield(listedAgent{o, visit}) {
+			if visit.AgentID == "" || o.Agent != nil && o.Agent.ID == visit.AgentID {
+				continue
+			}
+			if !entersAgain(o.History[i+1:], visit.AgentID) && !yield(listedAgent{o, visit}) {
 				return
 			}
 		}
 	}
 }
 
+// entersAgain reports whether a later visit has the agent.
+func entersAgain(later []engine.Visit, agent string) bool {
+	for i := range later { // visits are large to copy
+		if later[i].AgentID == agent {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *plane) wantsAgent(q *api.Query, a listedAgent) bool {
-	if !q.AllowsTime(a.place().Time) {
-		return false
+	return q.AllowsTime(a.place().Time) && api.Is(q.Name, a.name()) && (len(q.Status) == 0 || q.Allows(p.statusOf(a)))
+}
+
+func (a listedAgent) name() string {
+	if a.visit == nil {
+		return a.owner.Agent.Name
 	}
-	if q.Name == "" && len(q.Status) == 0 {
-		return true
+	return agentOf(a.owner, a.visit.Step)
+}
+
+// statusOf is the status that the agent is shown with.
+func (p *plane) statusOf(a listedAgent) string {
+	if a.visit != nil {
+		return "exited"
 	}
-	view := a.view()
-	if view.Status != "exited" && p.queued(view.ID) {
-		view.Status = "queued"
-	}
-	return api.Is(q.Name, view.Name) && q.Allows(view.Status)
+	return p.withPlace(agentView(a.owner)).Status
 }
 
 // listedDecision is a decision before it is shown.

@@ -114,9 +114,7 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 // around adds to an agent what is known of it besides its owner's record. For the whole of
 // it one may look longer than for one of many.
 func (p *plane) around(a daemonapi.Agent, whole bool) daemonapi.Agent {
-	if a.Status != "exited" && p.queued(a.ID) {
-		a.Status = "queued"
-	}
+	a = p.withPlace(a)
 	if !a.Client {
 		return a
 	}
@@ -124,6 +122,14 @@ func (p *plane) around(a daemonapi.Agent, whole bool) daemonapi.Agent {
 	a.Transcript = p.transcript(a, whole, runs)
 	if runs {
 		a.Terminal = &daemonapi.Terminal{Socket: agent.Socket(p.opts.StateDir), Session: agent.Session(a.Name, a.ID)}
+	}
+	return a
+}
+
+// withPlace says of an agent that waits for room that it does.
+func (p *plane) withPlace(a daemonapi.Agent) daemonapi.Agent {
+	if a.Status != "exited" && p.queued(a.ID) {
+		a.Status = "queued"
 	}
 	return a
 }

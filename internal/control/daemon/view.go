@@ -142,18 +142,22 @@ func agentView(o *engine.Owner) daemonapi.Agent {
 
 // pastView is an agent that a step had.
 func pastView(o *engine.Owner, v engine.Visit) daemonapi.Agent {
-	name := ""
-	for _, step := range o.Plan.Pipeline.Steps {
-		if step.Name == v.Step {
-			name = step.Run.Agent
-		}
-	}
-	view := anyAgent(o, v.Step, name, v.AgentID)
+	view := anyAgent(o, v.Step, agentOf(o, v.Step), v.AgentID)
 	view.Session, view.Status, view.Started = cmp.Or(v.Session, v.AgentID), "exited", v.Started
 	if !v.Finished.IsZero() {
 		view.Ended = &v.Finished
 	}
 	return view
+}
+
+// agentOf is the name of the agent that a step has.
+func agentOf(o *engine.Owner, step string) string {
+	for i := range o.Plan.Pipeline.Steps {
+		if s := &o.Plan.Pipeline.Steps[i]; s.Name == step {
+			return s.Run.Agent
+		}
+	}
+	return ""
 }
 
 func decisionView(o *engine.Owner, d engine.Decision) daemonapi.Decision {

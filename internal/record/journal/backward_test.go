@@ -23,7 +23,9 @@ func TestBackward(t *testing.T) {
 		t.Helper()
 		for entry, err := range j.Backward(before, wanted) {
 			check(t, err)
-			calls = append(calls, entry.Record.Call)
+			if entry.Record != nil {
+				calls = append(calls, entry.Record.Call)
+			}
 		}
 		return calls
 	}
@@ -38,8 +40,42 @@ func TestBackward(t *testing.T) {
 	if got := read(Position{}, func(json []byte) bool { return bytes.Contains(json, []byte(`"call7"`)) }); !slices.Equal(got, []string{"call7"}) {
 		t.Errorf("%v", got)
 	}
+
+	// A reader may go on at the beginning of a segment.
+	var halves []string
+	for at := (Position{}); ; {
+		begin, some := Position{}, len(halves)
+		for entry, err := range j.Backward(at, nil) {
+			check(t, err)
+			if entry.Record == nil {
+				begin = entry.Position
+				break
+			}
+			halves = append(halves, entry.Record.Call)
+		}
+		if len(halves) == some {
+			break
+		}
+		at = begin
+	}
+	if !slices.Equal(halves, want) {
+		t.Errorf("segment by segment: %v", halves)
+	}
 	if got := read(Position{Segment: 99}, nil); len(got) != 30 {
 		t.Errorf("before what is not there yet: %v", got)
+	}
+
+	// More than are decoded at once.
+	many := tempJournal(t, Limits{})
+	for i := range 3*backwardChunk + 7 {
+		mustAppend(t, many, event.Record{Call: fmt.Sprint(i)})
+	}
+	left := 3*backwardChunk + 7
+	for entry, err := range many.Backward(Position{}, nil) {
+		check(t, err)
+		if left--; entry.Record != nil && entry.Record.Call != fmt.Sprint(left) {
+			t.Fatalf("%s in the place of %d", entry.Record.Call, left)
+		}
 	}
 
 	// What is damaged or gone is passed over.
