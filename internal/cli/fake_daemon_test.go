@@ -627,6 +627,12 @@ func (f *fakePlane) Backup(_ context.Context, path string) error {
 	return nil
 }
 
+func (f *fakePlane) Workspaces(context.Context) ([]daemonapi.KeptWorkspace, error) { return nil, nil }
+
+func (f *fakePlane) RemoveWorkspace(context.Context, daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error) {
+	return daemonapi.KeptWorkspace{}, refusal("not_found", "there is no such workspace", "")
+}
+
 // Prune removes those that have ended. Only those of now are young.
 func (f *fakePlane) Prune(_ context.Context, b daemonapi.Prune) (daemonapi.Pruned, error) {
 	f.mu.Lock()

@@ -36,7 +36,8 @@ func groups() []group {
 			launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(), session.NewRegistry(),
 		}},
 		{"pipelines", "Pipelines", []*cobra.Command{
-			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewDaemon(), plane.NewPrune(),
+			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(),
+			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewWorkspace(), plane.NewDaemon(), plane.NewPrune(),
 		}},
 		{"diagnose", "Diagnose", []*cobra.Command{
 			setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewValidate(), gates.NewHealth(),

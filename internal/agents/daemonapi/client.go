@@ -267,6 +267,21 @@ func (c *Client) Backup(ctx context.Context, path string) error {
 	return err
 }
 
+// Workspaces are those that are there.
+func (c *Client) Workspaces(ctx context.Context) ([]KeptWorkspace, error) {
+	return get[[]KeptWorkspace](ctx, c, "/v1/workspaces")
+}
+
+// RemoveWorkspace removes a workspace that is not in use, and in which no work would be lost. It waits
+// as long as that takes.
+func (c *Client) RemoveWorkspace(ctx context.Context, name string) (removed KeptWorkspace, err error) {
+	text, err := c.ask(ctx, "POST", "/v1/workspaces/remove", RemoveWorkspace{ID: orNewID(""), Name: name})
+	if err == nil {
+		err = decode(text, &removed)
+	}
+	return removed, err
+}
+
 // Prune has the daemon remove what has ended. It waits as long as that takes.
 func (c *Client) Prune(ctx context.Context, p Prune) (pruned Pruned, err error) {
 	text, err := c.ask(ctx, "POST", "/v1/prune", p)

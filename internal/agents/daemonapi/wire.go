@@ -113,6 +113,24 @@ type Workspace struct {
 	Note   string `json:"note,omitempty"` // what a person should know about it
 }
 
+// KeptWorkspace is one of GET /v1/workspaces: a workspace that is there.
+type KeptWorkspace struct {
+	Name    string `json:"name"` // of its directory
+	Path    string `json:"path"`
+	Kind    string `json:"kind"` // worktree, copy, empty
+	Branch  string `json:"branch,omitempty"`
+	Project string `json:"project"`
+	Owner   string `json:"owner"`            // the pipeline or run that it was made for
+	Status  string `json:"status,omitempty"` // of that; empty where it was removed
+	Kept    string `json:"kept,omitempty"`   // why it is still there; empty while it is in use
+}
+
+// RemoveWorkspace is the body of POST /v1/workspaces/remove.
+type RemoveWorkspace struct {
+	ID   string `json:"id"` // of the request
+	Name string `json:"name"`
+}
+
 // Child is a pipeline that a step of another one runs.
 type Child struct {
 	Name   string `json:"name"` // the branch, or the step with the number of the item
@@ -404,7 +422,8 @@ type Answer struct {
 
 // Cancel is the body of POST /v1/pipelines/{id}/cancel.
 type Cancel struct {
-	ID string `json:"id"` // of the request
+	ID     string `json:"id"`                // of the request
+	GiveUp bool   `json:"give_up,omitempty"` // it is held, and is to be forgotten
 }
 
 // Resume is the body of POST /v1/pipelines/{id}/resume.

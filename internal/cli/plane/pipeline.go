@@ -131,11 +131,15 @@ func (p *Plane) ended(ctx context.Context, id string) error {
 }
 
 func newOwnerCancel(group string) *cobra.Command {
-	return acts(&cobra.Command{
+	var giveUp bool
+	cmd := acts(&cobra.Command{
 		Use:   "cancel ID…",
 		Short: "Cancel " + anOwner(group),
 		Long: `Cancel ` + anOwner(group) + `: stop the current step, then run only what the runbook defines as on_cancel. One that
 has ended stays as it is. The daemon's own agents cannot run this command.
+
+With --give-up, give up one that is held because its record is damaged: end what runs for it, and
+forget it. Its workspace stays; see stopgate workspace list.
 
 Exit code 0: cancelled, or it had already ended. 1: this is an agent's shell. 2: no such id; the
 others are cancelled anyway. 3: the daemon could not be started.`,
@@ -149,12 +153,26 @@ others are cancelled anyway. 3: the daemon could not be started.`,
 			if err == nil && group == "agent" {
 				err = p.runsAlone(ctx, id)
 			}
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case giveUp:
+				return p.giveUp(ctx, id)
 			}
 			return p.cancel(ctx, id)
 		})
 	})
+	cmd.Flags().BoolVar(&giveUp, "give-up", false, "give up one that is held because its record is damaged")
+	return cmd
+}
+
+// giveUp forgets an owner that is held.
+func (p *Plane) giveUp(ctx context.Context, id string) error {
+	o, err := p.Client.Cancel(ctx, id, daemonapi.Cancel{ID: daemonapi.NewID(), GiveUp: true})
+	if err != nil {
+		return err
+	}
+	return p.tell(o, "gave up "+shortID(o.ID))
 }
 
 // runsAlone refuses a pipeline where an agent was meant.

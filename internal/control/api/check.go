@@ -42,6 +42,13 @@ func checkRequest(id string) error {
 
 func checkCancel(b daemonapi.Cancel) error { return checkRequest(b.ID) }
 
+func checkRemove(b daemonapi.RemoveWorkspace) error {
+	if b.Name == "" {
+		return invalid("field %q is missing", "name")
+	}
+	return checkRequest(b.ID)
+}
+
 func checkKill(b daemonapi.Kill) error { return checkRequest(b.ID) }
 
 func checkSwitch(b daemonapi.ScheduleSwitch) error {

@@ -60,7 +60,7 @@ func TestClientAndServerAgree(t *testing.T) {
 		"runs":     {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{})) }, []daemonapi.Owner{run}, []string{"owners Kind=run"}},
 		"pipeline": {func() (any, error) { return value(c.Owner(ctx, "a")) }, owner("pipeline", "aa"), []string{`owner "a"`}},
 		"run":      {func() (any, error) { return value(c.Owner(ctx, "b")) }, run, []string{`owner "b"`, `owner "b"`}},
-		"cancel":   {func() (any, error) { return value(c.Cancel(ctx, "a", daemonapi.Cancel{ID: "1"})) }, owner("pipeline", "aa"), []string{`owner "a"`, `cancel "aa" {ID:1}`}},
+		"cancel":   {func() (any, error) { return value(c.Cancel(ctx, "a", daemonapi.Cancel{ID: "1"})) }, owner("pipeline", "aa"), []string{`owner "a"`, `cancel "aa" {ID:1 GiveUp:false}`}},
 		"resume": {
 			func() (any, error) {
 				return value(c.Resume(ctx, "b", daemonapi.Resume{ID: "2", Message: "go", Vars: map[string]string{"k": "v"}}))
@@ -77,8 +77,18 @@ func TestClientAndServerAgree(t *testing.T) {
 		"answers": {func() (any, error) {
 			return value(c.Answer(ctx, "d1", daemonapi.Answer{ID: "3", Answers: []string{"Red", "a, b"}}))
 		}, *decision("d1"), []string{`answer "d1" {ID:3 Option: Message: Answers:[Red a, b]}`}},
-		"send":   {func() (any, error) { return value(c.Send(ctx, "a1", daemonapi.Send{ID: "4", Message: "go\non"})) }, agent, []string{`send "a1" {ID:4 Message:go` + "\n" + `on}`}},
-		"kill":   {func() (any, error) { return value(c.Kill(ctx, "a1", daemonapi.Kill{ID: "5"})) }, agent, []string{`kill "a1" {ID:5}`}},
+		"send": {func() (any, error) { return value(c.Send(ctx, "a1", daemonapi.Send{ID: "4", Message: "go\non"})) }, agent, []string{`send "a1" {ID:4 Message:go` + "\n" + `on}`}},
+		"kill": {func() (any, error) { return value(c.Kill(ctx, "a1", daemonapi.Kill{ID: "5"})) }, agent, []string{`kill "a1" {ID:5}`}},
+		"workspaces": {
+			func() (any, error) { return value(c.Workspaces(ctx)) },
+			[]daemonapi.KeptWorkspace{{Name: "p-1", Path: "/w/p-1", Kind: "worktree", Owner: "a1"}},
+			[]string{"workspaces"},
+		},
+		"remove a workspace": {
+			func() (any, error) { return value(c.RemoveWorkspace(ctx, "p 1")) },
+			daemonapi.KeptWorkspace{Name: "p 1"},
+			[]string{`remove workspace "p 1"`},
+		},
 		"backup": {func() (any, error) { return nil, c.Backup(ctx, "/b") }, nil, []string{`backup "/b"`}},
 		"prune": {
 			func() (any, error) { return value(c.Prune(ctx, daemonapi.Prune{DryRun: true})) },
@@ -157,7 +167,7 @@ func TestRequestIDsAreMade(t *testing.T) {
 		check(t, err)
 	}
 	calls := p.took()
-	if calls[1] == calls[3] || len(calls[1]) != len(`cancel "aa" {ID:0123456789abcdef}`) {
+	if calls[1] == calls[3] || len(calls[1]) != len(`cancel "aa" {ID:0123456789abcdef GiveUp:false}`) {
 		t.Errorf("calls %q", calls)
 	}
 }

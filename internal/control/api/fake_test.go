@@ -349,6 +349,16 @@ func (p *fakePlane) Backup(_ context.Context, path string) error {
 	return p.failWith
 }
 
+func (p *fakePlane) Workspaces(context.Context) ([]daemonapi.KeptWorkspace, error) {
+	p.called("workspaces")
+	return []daemonapi.KeptWorkspace{{Name: "p-1", Path: "/w/p-1", Kind: "worktree", Owner: "a1"}}, p.failWith
+}
+
+func (p *fakePlane) RemoveWorkspace(_ context.Context, r daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error) {
+	p.called("remove workspace %q", r.Name)
+	return daemonapi.KeptWorkspace{Name: r.Name}, p.failWith
+}
+
 func (p *fakePlane) Prune(_ context.Context, b daemonapi.Prune) (daemonapi.Pruned, error) {
 	p.called("prune %t %v", b.DryRun, b.Before)
 	return daemonapi.Pruned{Owners: []daemonapi.PrunedOwner{{ID: "a1", Why: "age"}}, Events: 7}, p.failWith

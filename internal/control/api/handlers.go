@@ -67,6 +67,11 @@ func switchWorker(p Plane, ctx context.Context, _ string, body daemonapi.WorkerS
 	return p.SwitchWorker(ctx, body)
 }
 
+func (s *server) workspaces(r *request) (any, error) {
+	all, err := s.plane.Workspaces(r.Context())
+	return list(all), err
+}
+
 // list is never null.
 func list[T any](all []T) []T {
 	if all == nil {
@@ -125,6 +130,10 @@ func backup(p Plane, ctx context.Context, _ string, body daemonapi.Backup) (daem
 
 func prune(p Plane, ctx context.Context, _ string, body daemonapi.Prune) (daemonapi.Pruned, error) {
 	return p.Prune(ctx, body)
+}
+
+func removeWorkspace(p Plane, ctx context.Context, _ string, body daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error) {
+	return p.RemoveWorkspace(ctx, body)
 }
 
 func stop(p Plane, ctx context.Context, _ string, body daemonapi.Stop) (struct{}, error) {

@@ -70,6 +70,10 @@ type Plane interface {
 	// that is the ID of its place.
 	History(ctx context.Context, q *Query, before uint64) (Page[daemonapi.Event], error)
 
+	// Workspaces are those that are there, by their names.
+	Workspaces(ctx context.Context) ([]daemonapi.KeptWorkspace, error)
+	// RemoveWorkspace removes one that is not in use, unless work would be lost.
+	RemoveWorkspace(ctx context.Context, r daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error)
 	// SessionQueues are those that are not at their end, with q.Past also the last that is, of each.
 	SessionQueues(ctx context.Context, q *Query) (Page[daemonapi.SessionQueue], error)
 	Sessions(ctx context.Context, q *Query) (Page[daemonapi.Session], error)

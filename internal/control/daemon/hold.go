@@ -69,7 +69,7 @@ func (c *core) known(id string) *engine.Owner {
 
 // refuseHeld is what comes of an input for an owner that is held.
 func refuseHeld(why string) error {
-	return &engine.Refusal{Code: "conflict", Why: "it is held, because its record is damaged: " + why}
+	return &engine.Refusal{Code: "conflict", Why: "it is held, because its record is damaged: " + why + "; give it up with: stopgate pipeline cancel --give-up"}
 }
 
 // examine finds out whether damage concerns the owner alone: then that is held, and the error is
@@ -130,7 +130,7 @@ func (d *daemon) tellHeld(subject, why string) {
 			return
 		}
 		text := "Its record is damaged: " + why + ". Nothing is done for it any more; what it has running goes on. " +
-			"Other pipelines are not affected. See: stopgate log verify"
+			"Other pipelines are not affected. See stopgate log verify; stopgate pipeline cancel --give-up " + id + " gives it up"
 		err := d.people.Notify(ctx, o, engine.Effect{Kind: engine.NotifyPerson, Title: what + " is held", Text: text})
 		if err != nil {
 			d.Log.Error("cannot tell that an owner is held", "owner", id, "error", err)

@@ -249,3 +249,62 @@ func TestFilesOfWhatIsHeldStay(t *testing.T) {
 		t.Fatal(log, err)
 	}
 }
+
+// A person can give up an owner that is held: what runs for it is ended, and it is not there any more, also
+// after a restart and without the snapshot. What is not held is not given up.
+func TestHeldOwnerIsGivenUp(t *testing.T) {
+	for name, damage := range map[string]string{
+		"its first event":     flip(anID, firstOf),
+		"its last event":      flip(anID, finalOf),
+		"its last is missing": "DELETE FROM events WHERE " + eventOf(anID, finalOf),
+		"behind a snapshot":   flip(anID, secondOf),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWard(t)
+			known := name == "behind a snapshot"
+			if known {
+				begin(t, w.world, w.opts).stop(t) // which saves one
+			}
+			w.damage(t, damage)
+			r := begin(t, w.world, w.opts)
+			r.await(t, anID, "held")
+			r.isHeld(t, anID)
+			giveUp := daemonapi.Cancel{GiveUp: true}
+			if _, err := r.Cancel(t.Context(), anotherID, giveUp); daemonapi.Code(err) != "conflict" {
+				t.Errorf("what is not held: %v", err)
+			}
+			o, err := r.Cancel(t.Context(), anID, giveUp)
+			if err != nil || o.ID != anID {
+				t.Fatalf("%+v, %v", o, err)
+			}
+			ended := map[string]bool{}
+			for _, key := range w.keys() {
+				ended[key[:len(anID)]] = len(w.running[key]) > 0
+			}
+			if ended[anID] != known || ended[anotherID] { // of others, what is on disk is ended
+				t.Errorf("ended: %v", ended)
+			}
+
+			isGone := func() {
+				t.Helper()
+				if o, err := r.Owner(t.Context(), anID); daemonapi.Code(err) != "not_found" {
+					t.Errorf("it is still there: %+v, %v", o, err)
+				}
+				status, err := r.Status(t.Context())
+				if err != nil || status.Pipelines.Held != 0 || strings.Contains(strings.Join(status.Trouble, "\n"), anID+": held") {
+					t.Errorf("%+v, %v", status, err)
+				}
+			}
+			isGone()
+			r.stop(t)
+			r = begin(t, w.world, w.opts)
+			isGone()
+			r.stop(t)
+			w.damage(t, "DELETE FROM snapshots")
+			r = begin(t, w.world, w.opts)
+			isGone()
+			w.endAll(0)
+			w.until(t, "the other's second step", func() bool { return len(w.running) == 3 })
+		})
+	}
+}

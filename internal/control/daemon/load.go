@@ -52,7 +52,11 @@ func (l *loader) load(ctx context.Context) error {
 	if err := l.compareProjects(heads); err != nil {
 		return err
 	}
-	return l.compare(heads)
+	if err := l.compare(heads); err != nil {
+		return err
+	}
+	l.forgetAbandoned(ctx)
+	return nil
 }
 
 // compareProjects finds events of projects that are missing: what was started already would be

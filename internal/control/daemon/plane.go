@@ -34,6 +34,7 @@ type plane struct {
 	prune   func(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error)
 	stop    func(ctx context.Context, kill bool) error
 	clerk   *clerk
+	abandon func(ctx context.Context, id string) (*engine.Owner, error)
 }
 
 var _ api.Plane = (*plane)(nil)
@@ -150,7 +151,21 @@ func (p *plane) transcript(a daemonapi.Agent, whole, runs bool) string {
 }
 
 func (p *plane) Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daemonapi.Owner, error) {
+	if c.GiveUp {
+		return p.giveUp(ctx, id)
+	}
 	return p.request(ctx, id, c.ID, engine.Cancel{Why: "requested by the user"})
+}
+
+// giveUp forgets an owner that is held.
+func (p *plane) giveUp(ctx context.Context, id string) (daemonapi.Owner, error) {
+	o, err := p.resolve(id)
+	if err != nil {
+		return daemonapi.Owner{}, err
+	}
+	view := p.ownerView(o, false)
+	_, err = p.abandon(context.WithoutCancel(ctx), o.ID)
+	return view, asFailure(err)
 }
 
 func (p *plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error) {

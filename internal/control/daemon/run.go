@@ -262,7 +262,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	growth := &growth{dir: logDir(d.StateDir), tell: func(err error) { d.logError("cannot watch the logs", err) }}
 	p := &plane{
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
-		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop,
+		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop, abandon: d.abandon,
 	}
 	p.clerk = newClerk(p, d.items)
 	p.intakeChanged()

@@ -75,6 +75,22 @@ func TestShellErrand(t *testing.T) {
 	}
 }
 
+// What an owner runs is found on disk, also where nothing else is known of it.
+func TestErrandsOfAnOwner(t *testing.T) {
+	e := newErrands(t, t.TempDir())
+	other := &engine.Owner{ID: "fedcba9876543210"}
+	check(t, e.Shells().Start(t.Context(), owner, owner.ID+"-1", engine.ShellStart{Script: "true", Cwd: t.TempDir()}))
+	check(t, e.Shells().Start(t.Context(), other, other.ID+"-1", engine.ShellStart{Script: "true", Cwd: t.TempDir()}))
+	for _, key := range []string{owner.ID + "-1", other.ID + "-1"} {
+		_, err := e.Wait(t.Context(), key)
+		check(t, err)
+	}
+	names, err := e.Of(owner.ID)
+	if err != nil || !slices.Equal(names, []string{owner.ID + "-1"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
 func TestAgentErrand(t *testing.T) {
 	e := newErrands(t, t.TempDir())
 	cwd := t.TempDir()

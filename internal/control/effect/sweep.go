@@ -61,6 +61,16 @@ func (e Errands) sweepErrand(name string, now time.Time, owner func(id string) *
 	return os.RemoveAll(filepath.Join(e.StateDir, "agents", name))
 }
 
+// Of are the names of the commands and agents of an owner that have files.
+func (e Errands) Of(owner string) (names []string, err error) {
+	for _, name := range e.names("errands", &err) {
+		if id, unread := errand.Owner(filepath.Join(e.StateDir, "errands", name)); unread == nil && id == owner {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
 // older reports whether nothing was done in a directory for long: an errand's end is.
 func older(dir string, now time.Time) bool {
 	info, err := os.Lstat(dir)

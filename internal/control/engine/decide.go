@@ -175,7 +175,7 @@ func (o *Owner) heard(in Input) bool {
 // personal tells the inputs that a person's program may send again.
 func personal(cause string) bool {
 	switch cause {
-	case Cancel{}.EventType(), Resume{}.EventType(), Answer{}.EventType(), Tell{}.EventType(), Kill{}.EventType():
+	case Cancel{}.EventType(), Resume{}.EventType(), Answer{}.EventType(), Tell{}.EventType(), Kill{}.EventType(), Discard{}.EventType():
 		return true
 	}
 	return false
@@ -254,6 +254,8 @@ func (d *draft) hear(what Happening) error {
 		return d.tell(what)
 	case Kill:
 		return d.kill(what)
+	case Discard:
+		return d.discard(what.Dir)
 	case EffectStarted:
 		return d.effectStarted(what)
 	case EffectDone:

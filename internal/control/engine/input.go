@@ -63,6 +63,8 @@ type (
 	}
 	// Tell is a person who writes to an agent: to that one, not to its successor.
 	Tell struct{ AgentID, Message string }
+	// Discard is a person who does not need a workspace any more that was kept.
+	Discard struct{ Dir string }
 	// Kill is a person who ends an agent's process. What follows is on_dead.
 	Kill struct{ AgentID string }
 )
@@ -86,6 +88,7 @@ func (Resume) EventType() string   { return "resume" }
 func (Answer) EventType() string   { return "answer" }
 func (Tell) EventType() string     { return "tell" }
 func (Kill) EventType() string     { return "kill" }
+func (Discard) EventType() string  { return "discard" }
 func (CaughtUp) EventType() string { return "caught_up" }
 func (Admit) EventType() string    { return "admit" }
 func (Forget) EventType() string   { return "forget" }

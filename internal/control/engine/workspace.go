@@ -268,6 +268,27 @@ func (d *draft) workspaceStays(effect OpenEffect, why string) {
 	d.notifyKept(task, why)
 }
 
+// discard lets a workspace be removed that was kept, unless work would be lost.
+func (d *draft) discard(dir string) error {
+	for _, name := range slices.Sorted(maps.Keys(d.Workspaces)) {
+		w := d.Workspaces[name]
+		switch {
+		case w.Dir != dir:
+			continue
+		case !d.Terminal():
+			return &Refusal{"conflict", fmt.Sprintf("the workspace is in use: %s %s is %s", d.Kind, d.ID, d.where())}
+		case w.State == WorkspaceRemoving:
+			return nil
+		case w.State != WorkspaceStays:
+			return &Refusal{"conflict", "there is no such workspace any more"}
+		}
+		d.fact(WorkspaceLeft{Name: name, Key: d.nextKey()})
+		d.effect(Effect{Kind: RemoveWorkspace, Workspace: d.task(name, w)})
+		return nil
+	}
+	return &Refusal{"not_found", "there is no such workspace"}
+}
+
 // unremovable keeps the workspaces that are about to be removed: something may still run in them.
 func (d *draft) unremovable(why string) {
 	for _, e := range slices.Clone(d.Effects) {

@@ -509,3 +509,38 @@ func TestWorkspaceOfAnImportedPipeline(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+// A workspace that was kept is removed when a person says so: not while it is in use, not twice, and never
+// with work in it.
+func TestDiscardAWorkspace(t *testing.T) {
+	p := shells("a")
+	p.Pipeline.Workspace = runbook.Workspace{Kind: runbook.Worktree, Branch: "fix/${var.x}", Base: "main", Keep: runbook.KeepAlways}
+	s := startAt(t, p, Site{Root: "/ws", Head: "main"})
+	s.made()
+	if r := s.refused(Discard{Dir: testSpace}); r.Code != "conflict" || !strings.Contains(r.Why, "in use") {
+		t.Errorf("%+v", r)
+	}
+	s.exit(0)
+	s.state("", WorkspaceStays)
+	if r := s.refused(Discard{Dir: "/ws/other"}); r.Code != "not_found" {
+		t.Errorf("%+v", r)
+	}
+
+	s.do(Discard{Dir: testSpace})
+	s.state("", WorkspaceRemoving)
+	key := s.effect(RemoveWorkspace).Key
+	if len(s.do(Discard{Dir: testSpace}).Effects) > 0 {
+		t.Error("it is removed twice")
+	}
+	s.do(EffectStarted{Key: key})
+	kept := s.fork(t)
+	kept.do(WorkspaceRemoved{Key: key, Kept: "1 uncommitted change"})
+	if w := kept.state("", WorkspaceStays); w.Kept != "1 uncommitted change" {
+		t.Errorf("%+v", w)
+	}
+	s.do(WorkspaceRemoved{Key: key})
+	s.state("", WorkspaceGone)
+	if r := s.refused(Discard{Dir: testSpace}); r.Code != "conflict" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -247,7 +247,7 @@ func (d *decoder) run(to *Run, at *span, says string, kinds ...string) field {
 		case v.Node.Kind() != document.Mapping && v.Node.Kind() != document.Broken:
 			wrong(v, "run must be a shell command, or { "+kinds[0]+" = \"NAME\" }", "")
 		case nested != nil && !slices.Contains(kinds, "pipeline"):
-			d.fault(nested.at, "a step cannot run a pipeline", "put its steps into this pipeline, or start it with stopgate start NAME")
+			d.fault(nested.at, "a step cannot run a pipeline", `write uses = "`+nested.node.text+`" in place of run, and vars for its variables`)
 		default:
 			readReference(v, to, at, kinds)
 		}

@@ -31,6 +31,7 @@ const (
 	inRunbook    table = "runbook"
 	inRun        table = "run"
 	inPipeline   table = "pipeline"
+	inWorkspace  table = "workspace"
 	inTransition table = "transition"
 	inAgent      table = "agent"
 	inAction     table = "action"
@@ -68,6 +69,8 @@ func oddWords() []oddWord {
 		{in: inPipeline, word: "source", as: "workspace"},
 		{in: inPipeline, word: "name", drop: "a pipeline is listed by its id, its command and its arguments"},
 
+		{in: inWorkspace, word: "ref", as: "base"},
+
 		{in: inTransition, word: "attempts", drop: "a step that is entered more than 5 times fails its pipeline"},
 
 		{in: inAgent, word: "on_exit", as: "on_dead"},
@@ -89,7 +92,7 @@ func oddActions() (same, other map[string]string) {
 
 // oddTemplates are the names before the dot of templates of oddjobs.
 func oddTemplates() (same, other map[string]string) {
-	const workspace = "set cwd and use ${invoke.dir} or ${project}; make names unique with ${pipeline_id}"
+	const workspace = "of a workspace there are ${workspace.path}, ${workspace.branch} and ${workspace.base}; make names unique with ${pipeline_id}"
 	return map[string]string{"args": "var", "input": "var"}, map[string]string{
 		"workspace": workspace, "source": workspace,
 		"item": "only a step with for_each has an item; give it as an argument of the command: ${var.NAME}",
@@ -101,6 +104,7 @@ func (d *decoder) fromOddjobs(tree *node) {
 	d.oddTable(tree, inRunbook, d.fields())
 	for _, p := range children(tree, "pipeline") {
 		d.oddTable(p, inPipeline, d.pipelineFields(&pipelineDraft{}))
+		d.oddWorkspace(p)
 		d.oddTransitions(p)
 		if steps := p.get("step"); steps != nil {
 			for _, s := range steps.node.items {
@@ -311,6 +315,9 @@ func (d *decoder) oddText(n *node) string {
 		d.fault(d.inside(n.at, cut), cut+" is not supported: a template has no substrings", "cut the value in a script: printf '%.72s' \"${var.NAME}\"")
 	}
 	return replace(n.text, func(template string) (string, bool) {
+		if ours, ok := oddPlaces[template]; ok {
+			return "${" + ours + "}", true
+		}
 		prefix, rest, dotted := strings.Cut(template, ".")
 		if ours, ok := same[prefix]; ok && dotted {
 			return "${" + ours + "." + rest + "}", true

@@ -153,3 +153,25 @@ func TestOddjobsScriptsAreStrict(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// Workspaces of oddjobs are ours: worktrees that start from a ref, and folders.
+func TestOddjobsWorkspaces(t *testing.T) {
+	set, err := LoadOddjobs(filepath.Join("testdata", "oddjobs", "sound"))
+	if err != nil {
+		t.Fatal(err.(Faults).Detail())
+	}
+	for name, want := range map[string]Workspace{
+		"patch":   {Kind: Worktree, Branch: "patch/${var.id}-${pipeline_id}", Base: "origin/main", Keep: KeepOnFailure},
+		"scratch": {Kind: FolderEmpty, Keep: KeepOnFailure},
+		"archive": {Kind: FolderEmpty, Keep: KeepAlways},
+	} {
+		_, book, err := set.Command(name, "")
+		check(t, err)
+		if diff := cmp.Diff(want, book.Pipelines[name].Workspace); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+		if name == "patch" && book.Agents["patcher"].Prompt != "Fix ${var.id}, ${var.title}, in ${workspace.path}." {
+			t.Error(book.Agents["patcher"].Prompt)
+		}
+	}
+}
