@@ -35,6 +35,7 @@ type plane struct {
 	prune   func(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error)
 	stop    func(ctx context.Context, kill bool) error
 	clerk   *clerk
+	kept    func() time.Duration // how long what has ended is kept
 }
 
 var _ api.Plane = (*plane)(nil)
@@ -69,8 +70,10 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 			s.Decisions++
 		}
 	}
-	if count := p.clerk.count.Load(); count != nil && count.Count > 0 {
-		s.Schedules = count
+	if p.clerk != nil {
+		if count := p.clerk.count.Load(); count != nil && count.Count > 0 {
+			s.Schedules = count
+		}
 	}
 	p.core.mu.RLock()
 	defer p.core.mu.RUnlock()
