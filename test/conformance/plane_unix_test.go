@@ -438,7 +438,9 @@ func TestDesignTheSocketTakesNoFacts(t *testing.T) {
 			t.Errorf("%s was taken", path)
 		}
 	}
-	if diff := cmp.Diff(before, p.owner(owner)); diff != "" {
+	after := p.owner(owner)
+	before.Updated, before.Worked = after.Updated, after.Worked // what starts the agent may still be reported
+	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error(diff)
 	}
 }

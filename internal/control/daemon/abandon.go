@@ -29,6 +29,7 @@ func (d *daemon) abandon(ctx context.Context, id string) (*engine.Owner, error) 
 	}
 	d.core.trouble.set(noun(o.Kind)+" "+id, nil)
 	d.Log.Info("an owner was given up", "owner", id)
+	d.logError("cannot tell a pipeline that one of its own was given up", unlessRefused(d.core.missChildren(ctx)))
 	d.logError("cannot save a snapshot", d.save(ctx))
 	return o, nil
 }

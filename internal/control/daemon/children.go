@@ -65,3 +65,27 @@ func (c *core) parentsHear(ctx context.Context, o *engine.Owner) {
 }
 
 func reports(e engine.OpenEffect) bool { return e.Kind == engine.ReportToParent }
+
+// missChildren tells pipelines of children that run by their record, and are not there: they were given
+// up, or their record is lost.
+func (c *core) missChildren(ctx context.Context) error {
+	for _, o := range c.owners() {
+		if o.Group == nil || !o.Group.Open {
+			continue
+		}
+		for _, child := range o.Group.Children {
+			if !child.Runs() || c.known(child.ID) != nil || slices.ContainsFunc(o.Effects, startsChild(child.ID)) {
+				continue
+			}
+			lost := engine.ChildReported{ID: child.ID, State: engine.ChildFailed, Why: "its record is damaged, and it was given up"}
+			if err := unlessRefused(c.must(ctx, o.ID, engine.Input{ID: "missing:" + child.ID, What: lost})); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func startsChild(id string) func(engine.OpenEffect) bool {
+	return func(e engine.OpenEffect) bool { return e.Kind == engine.StartChild && e.Target == id }
+}

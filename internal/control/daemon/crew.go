@@ -56,6 +56,7 @@ func (c *clerk) keepWork(ctx context.Context, root string, shelf shelf) (next ti
 			next = at
 		}
 		err = errors.Join(err, c.dispatch(ctx, root, w))
+		err = errors.Join(err, c.forgetItems(ctx, root, w.Queue.Name, func(i *intake.Item) bool { return i.Key == "" }))
 	}
 	return next, err
 }
@@ -176,6 +177,27 @@ func (c *clerk) beginItem(ctx context.Context, root string, w crew, i intake.Ite
 	}
 	return c.fileItem(ctx, root, i, c.failure(w, i, "not started: "+err.Error(), true))
 }
+
+// forgetItems removes items of a queue that were done so long ago that they are not kept. One whose key
+// may still come again is, so that it is not taken twice: gone says which may not.
+func (c *clerk) forgetItems(ctx context.Context, root, queue string, gone func(*intake.Item) bool) error {
+	if c.kept == nil {
+		return nil
+	}
+	before := c.core.now().Add(-c.kept())
+	_, err := c.core.file(ctx, root, func(p *intake.Project) (facts []intake.Fact) {
+		for _, i := range p.InOrder() {
+			if i.Queue == queue && i.State == intake.Done && i.Updated.Before(before) && gone(i) && len(facts) < mostForgotten {
+				facts = append(facts, intake.Fact{Type: intake.ItemDropped, ID: i.ID})
+			}
+		}
+		return facts
+	})
+	return err
+}
+
+// mostForgotten is how many items one event removes.
+const mostForgotten = 1000
 
 // busy are the owners that an item waits for: what they ended as is to be known before they go.
 func (c *core) busy() map[string]bool {
@@ -301,6 +323,13 @@ func (c *clerk) fetch(ctx context.Context, root string, w crew) error {
 		fit = append(fit, one)
 	}
 	if _, err := c.addItems(ctx, root, w.Queue, fit, nil); err != nil {
+		return err
+	}
+	keys := map[string]bool{}
+	for _, values := range listed {
+		keys[keyOf(w.Queue, values)] = true
+	}
+	if err := c.forgetItems(ctx, root, w.Queue.Name, func(i *intake.Item) bool { return i.Key != "" && !keys[i.Key] }); err != nil {
 		return err
 	}
 	return wrong

@@ -275,6 +275,29 @@ func TestSourcesOfWork(t *testing.T) {
 	}
 }
 
+// What was done long ago goes, unless its key may come again.
+func TestItemsThatWereDoneLongAgo(t *testing.T) {
+	const source = "\nsource = { command = \"cat items.json\", every = \"5m\" }\n"
+	c, root := newClerkAt(t, newMemory(t), t.TempDir(), noon), project(t, strings.Replace(fixers, "key = \"number\"\n", "key = \"number\""+source, 1))
+	c.kept = func() time.Duration { return 24 * time.Hour }
+	check(t, os.WriteFile(filepath.Join(root, "items.json"), []byte(`[{"number": 7}, {"number": 8}]`), 0o644))
+	c.hire(t, root, "fixer", true)
+	c.hire(t, root, "plain", true)
+	_, err := c.AddWork(t.Context(), daemonapi.AddWork{Project: root, Queue: "plain", Items: []daemonapi.NewItem{{ID: anID, Vars: map[string]string{"x": "x"}}}})
+	check(t, err)
+	c.passes(t, time.Minute)
+	for _, number := range []string{"7", "8", "x"} {
+		c.ends(t, number, 0)
+	}
+	check(t, os.WriteFile(filepath.Join(root, "items.json"), []byte(`[{"number": 8}]`), 0o644))
+	if c.passes(t, 23*time.Hour); c.board(t, root) != "x done, 7 done, 8 done" {
+		t.Error(c.board(t, root))
+	}
+	if c.passes(t, 2*time.Hour); c.board(t, root) != "8 done" {
+		t.Error(c.board(t, root))
+	}
+}
+
 // An item whose pipeline was cancelled is dead until a person wants it again. One that cannot be started
 // fails.
 func TestItemsThatEndOtherwise(t *testing.T) {
@@ -316,8 +339,20 @@ func TestItemsAreKept(t *testing.T) {
 			owners = append(owners, i.Owner)
 		}
 	})
-	if busy := c.core.busy(); len(busy) != 2 || !busy[owners[0]] || !busy[owners[1]] {
-		t.Error(busy)
+	for _, owner := range owners { // both end, and the clerk has not seen it yet
+		o := done(t, c.core, owner)
+		do(t, c.core, owner, engine.Input{ID: "exited", What: engine.ShellExited{Key: o.Shell.Key}})
+		done(t, c.core, owner)
+	}
+	d := &daemon{Options: c.opts, core: c.core}
+	all, err := d.finished()
+	if check(t, err); len(all) != 0 {
+		t.Errorf("%d could be removed", len(all))
+	}
+	c.passes(t, time.Minute)
+	all, err = d.finished()
+	if check(t, err); len(all) != 2 {
+		t.Errorf("%d can be removed", len(all))
 	}
 }
 

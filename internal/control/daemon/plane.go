@@ -35,6 +35,7 @@ type plane struct {
 	stop    func(ctx context.Context, kill bool) error
 	clerk   *clerk
 	abandon func(ctx context.Context, id string) (*engine.Owner, error)
+	kept    func() time.Duration // how long what has ended is kept
 }
 
 var _ api.Plane = (*plane)(nil)
@@ -71,8 +72,10 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 			s.Decisions++
 		}
 	}
-	if count := p.clerk.count.Load(); count != nil && count.Count > 0 {
-		s.Schedules = count
+	if p.clerk != nil {
+		if count := p.clerk.count.Load(); count != nil && count.Count > 0 {
+			s.Schedules = count
+		}
 	}
 	p.core.mu.RLock()
 	defer p.core.mu.RUnlock()

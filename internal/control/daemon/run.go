@@ -98,7 +98,7 @@ func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 	d.warn(loaded.lost)
 	// It is only read here, so that its limits do not matter.
 	d.ingest = newIngest(d.core, journal.New(d.journalDir(), journal.Limits{}), d.journalDir(), process.BootID(), d.Log)
-	for _, catchUp := range []func(context.Context) error{d.ingest.load, d.ingest.catchUp, d.exits, d.core.caughtUp} {
+	for _, catchUp := range []func(context.Context) error{d.ingest.load, d.ingest.catchUp, d.exits, d.core.missChildren, d.core.caughtUp} {
 		if err := catchUp(ctx); err != nil {
 			return nil, err
 		}
@@ -263,6 +263,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	p := &plane{
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
 		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop, abandon: d.abandon,
+		kept: func() time.Duration { return d.retention().Keep },
 	}
 	p.clerk = newClerk(p, d.items)
 	p.intakeChanged()
