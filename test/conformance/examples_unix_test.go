@@ -193,27 +193,33 @@ func TestExampleFiveAgents(t *testing.T) {
 	p.leaves("fix/1.md", "fix/2.md", "fix/3.md", "fix/4.md", "fix/5.md")
 }
 
-// An agent that runs alone is done when it stops and the tests are green.
 // gatesFailed is the first line of what an agent hears when a gate fails.
 func gatesFailed(job string) string {
 	return "stopgate: " + job + " failed, so you cannot stop yet. Fix the cause, not the gate; then stop again, and the gates run again."
 }
 
+// The agent is done when it stops and the tests are green; what it did is merged.
 func TestExampleNightlyChores(t *testing.T) {
 	p := example(t, "nightly-chores", `
 *"Do the chores"*) echo note > notes; echo "I shall." ;;
-*"cannot stop yet"*) git rm --quiet old.sh; git commit --quiet --message "remove old.sh"; echo "Done." ;;
+*"cannot stop yet"*) rm notes; git rm --quiet old.sh; git commit --quiet --message "remove old.sh"; echo "Done." ;;
 *) echo "What else?" ;;
 `)
-	if got := p.went(p.begins("chores")); got != "done: run completed" {
+	id := p.begins("chores")
+	if got := p.went(id); got != "done: work completed, merge completed" {
 		t.Error(got)
 	}
 	want := []string{"Do the chores of this project, one commit for each:", gatesFailed("check:.:test")}
 	if got := p.wasTold(); len(got) < 2 || !cmp.Equal(got[:2], want) { // it may hear that it is idle before it is ended
 		t.Errorf("the model was told %q", got)
 	}
-	if got := p.git("log", "--format=%s"); got != "remove old.sh\nthe example\n" {
+	if got := p.git("log", "--format=%s", "main"); got != "remove old.sh\nthe example\n" {
 		t.Errorf("commits: %q", got)
+	}
+	p.leaves("chores/" + id)
+	p.does("schedule", "on")
+	if list := p.does("schedule", "list").stdout; !strings.Contains(list, "0 2 * * 2-6") {
+		t.Errorf("the schedule is not kept:\n%s", list)
 	}
 }
 
@@ -230,7 +236,7 @@ func TestExampleNightlyChoresExpires(t *testing.T) {
 	p.reaches(id, "cancelled", "cancelled")
 	eventually(t, "a person is told what it is about", func() bool {
 		got := p.told()
-		return strings.Contains(got, "Agent needs attention: chores\n") && strings.Contains(got, "old.sh is still there")
+		return strings.Contains(got, "Pipeline needs attention: chores\n") && strings.Contains(got, "old.sh is still there")
 	})
 }
 

@@ -101,3 +101,12 @@ func TestExampleFiveAgents(t *testing.T) {
 		t.Errorf("main has %q", got)
 	}
 }
+
+func TestExampleNightlyChores(t *testing.T) {
+	m := newExample(t, "nightly-chores", deed{"Do the chores", "git rm -q old.sh && git commit -qm 'remove old.sh'"})
+	o := m.begin("chores")
+	m.wantVisits(o.ID, "work completed, merge completed")
+	if got := m.Exec("git", "log", "--format=%s", "-1", "main").mustPass(t).Stdout; got != "remove old.sh\n" {
+		t.Errorf("main has %q", got)
+	}
+}
