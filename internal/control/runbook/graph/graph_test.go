@@ -149,3 +149,29 @@ func TestRandomGraphs(t *testing.T) {
 		}
 	}
 }
+
+// Branches hang below their step, and what follows it comes after the last of them.
+func TestBranchesOfAStep(t *testing.T) {
+	g := Of(runbook.Pipeline{Name: "wide", Steps: []runbook.Step{
+		{Name: "all", Parallel: true, Limit: 2, OnDone: "after"},
+		{Name: "a", Of: "all", Run: runbook.Run{Shell: "a"}},
+		{Name: "b", Of: "all", Run: runbook.Run{Shell: "b"}, Needs: []string{"a"}, ForEach: runbook.ForEach{Text: "x"}},
+		{Name: "after", Run: runbook.Run{Pipeline: "other"}},
+	}})
+	want := strings.Join([]string{
+		"all    branches, 2 at a time",
+		"  branch ↓",
+		"a      sh: a",
+		"  needs ↓",
+		"b      sh: b, for each item",
+		"  done ↓",
+		"after  pipeline other",
+		"  done → (done)",
+	}, "\n")
+	if got := strings.Join(g.Text(), "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if svg := string(SVG([]Graph{g})); strings.Contains(svg, ">needs<") || strings.Count(svg, "<path class=") != 4 {
+		t.Errorf("%d lines:\n%s", strings.Count(svg, "<path class="), svg)
+	}
+}

@@ -232,6 +232,9 @@ func (l *placedGraph) draw(out *strings.Builder) {
 			path = fmt.Sprintf("M%.1f %.1fV%.1fH%.1fV%.1fH%.1fV%.1f", x, y, y+14+apart, lane, to.y-10-apart, to.x+to.width-12-apart, to.y)
 		}
 		fmt.Fprintf(out, "<path class=\"%s\" d=\"%s\" marker-end=\"url(#%s)\"/>\n", e.class(), path, e.class())
+		if e.On == "branch" || e.On == "needs" { // where it leads says it
+			continue
+		}
 		fmt.Fprintf(out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x+3, y+11, escape(e.On))
 	}
 	for _, b := range l.boxes {
