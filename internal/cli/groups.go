@@ -26,8 +26,9 @@ const (
 // groups are all commands, in the order in which a user needs them.
 func groups() []group {
 	return []group{
-		{groupSetup, "Set up", []*cobra.Command{
-			setup.NewInit(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(), setup.NewUninstall(),
+		{groupSetup, "Set up and diagnose", []*cobra.Command{
+			setup.NewInit(), setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(),
+			setup.NewValidate(), gates.NewHealth(), setup.NewUninstall(),
 		}},
 		{"gates", "Gates", []*cobra.Command{
 			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewClean(),
@@ -38,9 +39,6 @@ func groups() []group {
 		{"pipelines", "Pipelines", []*cobra.Command{
 			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(),
 			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewWorkspace(), plane.NewDaemon(), plane.NewPrune(),
-		}},
-		{"diagnose", "Diagnose", []*cobra.Command{
-			setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewValidate(), gates.NewHealth(),
 		}},
 		{groupTools, "Called by hooks and scripts", []*cobra.Command{
 			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), plane.NewEmit(), gates.NewCI(), setup.NewSchema(), newVersion(),

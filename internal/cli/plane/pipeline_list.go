@@ -26,8 +26,8 @@ func newPipelineList() *cobra.Command {
 		Use:   "list",
 		Short: "List running and recent pipelines",
 		Long: fmt.Sprintf(`List the pipelines of all projects, newest first: all that have not ended, and recent ones up to
-a total of %d, or of --limit. STATUS is %s, %s, %s, %s, %s, %s, or %s if its record is
-damaged.
+a total of %d, or of --limit. STATUS is %s, %s, %s, %s, %s, %s, or %s
+if its record is damaged.
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`, listLength, ownerQueued, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld),
 		Example: `  stopgate pipeline list
