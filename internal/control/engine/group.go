@@ -190,7 +190,8 @@ func (d *draft) keptChildren(step runbook.Step, planned []Child) []Child {
 func (d *draft) moveGroup() {
 	step := d.current()
 	if failure := d.groupFailure(); failure != "" && step.FailFast && d.Group.Leaving == nil {
-		d.awaitChildren(Leaving{Why: failure})
+		d.fail(failure) // when the others have ended
+		return
 	}
 	if d.Group.Leaving == nil {
 		d.skipChildren()

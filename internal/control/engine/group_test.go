@@ -112,6 +112,15 @@ func TestFailFastCancelsTheOthersAndWaitsForThem(t *testing.T) {
 	s.expect("a failed, b cancelled, c cancelled")
 }
 
+// What has not begun does not begin after the first failure.
+func TestFailFastStartsNothingMore(t *testing.T) {
+	s := start(t, single(runbook.Step{Run: runbook.Run{Shell: "x"}, ForEach: runbook.ForEach{List: []string{"staging", "production"}}, Limit: 1, FailFast: true}))
+	s.carryOut()
+	s.reports("step-1", ChildFailed, "no")
+	s.is(runbook.EndFailed, Ended)
+	s.expect("step-1 failed, step-2 cancelled")
+}
+
 func TestCancelWaitsForTheChildren(t *testing.T) {
 	p := branches(runbook.Step{OnCancel: "last"}, runbook.Step{Name: "a"}, runbook.Step{Name: "b"})
 	s := start(t, p)
