@@ -206,6 +206,9 @@ func (s *stage) checkGroup(before *Owner, step Step, o *Owner) {
 	}
 	for _, f := range step.Facts {
 		started, is := f.(ChildStarted)
+		if is && planned.FailFast && before != nil && before.grouped() && o.Group.has(Child.failed) && before.Group.Step == o.Group.Step {
+			s.t.Fatalf("a child was started although one had failed:\n%s", text(o))
+		}
 		if !is || !planned.Parallel {
 			continue
 		}
