@@ -48,7 +48,11 @@ func TestEnvironOf(t *testing.T) {
 	child := exec.Command("sleep", "60")
 	child.Env = []string{"A=1", "CLAUDECODE=1", "EMPTY="}
 	checktest.OK(t, child.Start())
-	got := environOf(child.Process.Pid)
+	var got []string
+	checktest.Eventually(t, "the child has its environment", func() bool { // a moment after it began
+		got = environOf(child.Process.Pid)
+		return len(got) > 0
+	})
 	checktest.OK(t, child.Process.Kill())
 	_ = child.Wait()
 	if !slices.Equal(got, child.Env) {
