@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -193,7 +194,8 @@ func (p *plane) SwitchSchedules(ctx context.Context, s daemonapi.ScheduleSwitch)
 	}
 	root := filepath.Clean(s.Project)
 	if s.On && len(shelf.Scheduled()) == 0 {
-		return nil, failure("invalid", "the runbooks of "+root+" have no schedule", `add one to a command or a pipeline: schedule = "0 3 * * 1-5"`)
+		hint := cmp.Or(shelf.notice, `add one to a command or a pipeline: schedule = "0 3 * * 1-5"`)
+		return nil, failure("invalid", "the runbooks of "+root+" have no schedule", hint)
 	}
 	_, err = p.core.file(ctx, root, func(known *intake.Project) []intake.Fact {
 		switch {

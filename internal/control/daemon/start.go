@@ -34,6 +34,9 @@ func (p *plane) Commands(_ context.Context, project string) ([]daemonapi.Command
 			Runs: runs(found.Run), Runbook: found.Runbook.Path, PassEnv: found.Runbook.PassEnv(found.Command),
 		})
 	}
+	if len(commands) == 0 && shelf.notice != "" {
+		return nil, failure("untrusted", "the approved runbooks of "+shelf.root+" define no command", shelf.notice)
+	}
 	return commands, nil
 }
 
@@ -77,7 +80,7 @@ func (shelf shelf) create(s daemonapi.Start) (engine.Create, error) {
 	case err != nil && len(shelf.faults) > 0:
 		return engine.Create{}, failure("invalid", shelf.faults.Error(), "see: stopgate runbook check")
 	case err != nil:
-		return engine.Create{}, failure("invalid", err.Error(), "")
+		return engine.Create{}, failure("invalid", err.Error(), shelf.notice) // it may not be approved yet
 	}
 	return shelf.createOf(command, book, s)
 }

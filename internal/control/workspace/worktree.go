@@ -131,7 +131,7 @@ func (w held) taken(ctx context.Context, repo git.Repo, branch string) error {
 	name := plain.Name(branch)
 	i := slices.IndexFunc(all, func(t git.Worktree) bool { return t.Branch == branch })
 	if i < 0 {
-		return failed("branch %s already exists: delete it with git branch -D, or choose a name of its own, such as %s-${pipeline_id}", name, name)
+		return failed("branch %s already exists: if it was merged, delete it with git branch -d; or choose a name of its own, such as %s-${pipeline_id}", name, name)
 	}
 	if r, err := w.read(all[i].Dir); err == nil && filepath.Dir(all[i].Dir) == w.root && r.Owner != "" {
 		return failed("branch %s is used by another pipeline or agent run (%s) in %s: wait for it, or choose a name of its own, such as %s-${pipeline_id}", name, r.Owner, all[i].Dir, name)

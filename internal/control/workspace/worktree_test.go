@@ -265,7 +265,7 @@ func TestAWorktreeThatCannotBe(t *testing.T) {
 	}{
 		"the branch exists": {
 			func(s *scene) { s.repo.Git("branch", "fix/17") },
-			[]string{"branch fix/17 already exists", "git branch -D", "fix/17-${pipeline_id}"},
+			[]string{"branch fix/17 already exists", "git branch -d", "fix/17-${pipeline_id}"},
 		},
 		"it is checked out": {
 			func(s *scene) { s.repo.Git("checkout", "-q", "-b", "fix/17") },

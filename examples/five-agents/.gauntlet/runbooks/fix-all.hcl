@@ -18,13 +18,13 @@ pipeline "fix-all" {
   }
 
   step "list" {
-    run     = "ls issues"
+    run     = "cd issues && printf '\"%s\"\\n' *.md | paste -sd, - | sed 's/.*/open=[&]/' >> \"$STOPGATE_OUTPUT\""
     on_done = "fix"
   }
 
   # Each has a worktree, an agent and a fifth of the budget.
   step "fix" {
-    for_each = "${steps.list.log_tail}"
+    for_each = "${steps.list.output.open}"
     limit    = 5
     uses     = "fix-one"
     vars     = { issue = "${item}" }
