@@ -49,7 +49,10 @@ func (ParentTold) EventType() string      { return "parent:told" }
 
 func (f GroupPlanned) apply(o *Owner, s *Step) {
 	o.Group = &Group{Step: f.Step, Children: slices.Clone(f.Children), Open: true}
-	o.Outputs = without(o.Outputs, f.Step)
+	kept := len(f.Children) > 0 && !o.Group.has(func(c Child) bool { return c.State == ChildPending })
+	if !kept { // else nothing would write it again
+		o.Outputs = without(o.Outputs, f.Step)
+	}
 	for _, c := range f.Children {
 		if c.State == ChildPending {
 			o.Outputs = without(o.Outputs, c.Name)

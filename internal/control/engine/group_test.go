@@ -169,6 +169,24 @@ func TestResumeKeepsWhatIsDone(t *testing.T) {
 	s.is("last", Running)
 }
 
+// A pipeline that came to its end after its step had run out of time is done when the step is resumed,
+// with what it left behind.
+func TestResumeKeepsTheOutputsOfWhatIsDone(t *testing.T) {
+	plan := single(runbook.Step{Run: runbook.Run{Pipeline: "other"}, Timeout: time.Minute, OnDone: "last"})
+	plan.Pipelines = map[string]runbook.Pipeline{"other": {Name: "other", Steps: []runbook.Step{{Name: "x", Run: runbook.Run{Shell: "x"}}}}}
+	plan.Pipeline.Steps = append(plan.Pipeline.Steps, runbook.Step{Name: "last", Run: runbook.Run{Shell: `echo "${steps.step.output.n}"`}})
+	s := start(t, plan)
+	s.carryOut()
+	s.elapse(timeout)
+	s.do(ChildReported{ID: s.child("step").ID, State: ChildDone, Output: Output{Values: map[string]string{"n": "1"}}})
+	s.is(runbook.EndFailed, Ended)
+	s.do(Resume{})
+	s.is("last", Running)
+	if got := s.o.Outputs["step"]; got.Values["n"] != "1" || got.Error != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestTheBudgetIsSharedOut(t *testing.T) {
 	p := branches(runbook.Step{Limit: 2}, runbook.Step{Name: "a"}, runbook.Step{Name: "b"}, runbook.Step{Name: "c"})
 	p.Pipeline.Budget = runbook.Budget{USD: 9, Time: time.Hour}
