@@ -60,7 +60,7 @@ func workspaceRows(all []daemonapi.KeptWorkspace, width int, paint term.Paint) [
 	}
 	return term.Table(rows, width, term.Headed(paint, func(row, column int, text string) string {
 		if column == 1 {
-			return inState(paint, rows[row][1], text)
+			return inState(paint, all[row].Status, text)
 		}
 		return text
 	}))

@@ -14,19 +14,20 @@ import (
 	"github.com/stopgate/stopgate/internal/control/store"
 )
 
-// abandon gives up an owner that is held: what runs for it is ended, and then it is forgotten. Its
-// events stay as they are.
+// abandon gives up an owner that is held: what runs for it is ended, its own pipelines are cancelled, and
+// then it is forgotten. Its events stay as they are.
 func (d *daemon) abandon(ctx context.Context, id string) (*engine.Owner, error) {
 	o := d.core.known(id)
 	if o == nil || d.core.heldFor(id) == "" {
 		return nil, &engine.Refusal{Code: "conflict", Why: "it is not held: cancel it without giving it up"}
 	}
-	if err := d.endAll(ctx, o); err != nil {
+	if err := errors.Join(d.endAll(ctx, o), d.core.cancelChildren(ctx, id), d.core.giveUpItems(ctx, id)); err != nil {
 		return nil, err
 	}
 	if err := d.forgetHeld(ctx, engine.Subject(o.Kind, id), id); err != nil {
 		return nil, err
 	}
+	nudge(d.groups.wake) // it may have taken room in a group
 	d.core.trouble.set(noun(o.Kind)+" "+id, nil)
 	d.Log.Info("an owner was given up", "owner", id)
 	d.logError("cannot tell a pipeline that one of its own was given up", unlessRefused(d.core.missChildren(ctx)))

@@ -66,6 +66,18 @@ func (c *core) parentsHear(ctx context.Context, o *engine.Owner) {
 
 func reports(e engine.OpenEffect) bool { return e.Kind == engine.ReportToParent }
 
+// cancelChildren cancels what runs for the steps of an owner that is given up: nothing else would end it,
+// and lists do not show what has a parent.
+func (c *core) cancelChildren(ctx context.Context, id string) (failed error) {
+	var all []*engine.Owner
+	c.look(func(s *engine.State) { all = s.Children(id) })
+	for _, child := range all {
+		err := c.try(ctx, child.ID, engine.Input{ID: "given-up:" + id, What: engine.Cancel{Why: "the pipeline that it is part of was given up"}})
+		failed = errors.Join(failed, unlessRefused(err))
+	}
+	return failed
+}
+
 // missChildren tells pipelines of children that run by their record, and are not there: they were given
 // up, or their record is lost.
 func (c *core) missChildren(ctx context.Context) error {

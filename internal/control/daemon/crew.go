@@ -212,6 +212,25 @@ func (c *core) busy() map[string]bool {
 	return owners
 }
 
+// giveUpItems lets the items be dead that something was started for which is to be given up. That comes
+// first: for an item whose pipeline is not there, it would be started under the same id.
+func (c *core) giveUpItems(ctx context.Context, owner string) (failed error) {
+	var roots []string
+	c.browse(func(s intake.State) { roots = s.Roots() })
+	for _, root := range roots {
+		_, err := c.file(ctx, root, func(p *intake.Project) (facts []intake.Fact) {
+			for _, i := range p.Running() {
+				if i.Owner == owner {
+					facts = append(facts, intake.Fact{Type: intake.ItemFailed, ID: i.ID, Error: "its pipeline was given up, because the record of it is damaged"})
+				}
+			}
+			return facts
+		})
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
 // sources are the commands that list items.
 type sources struct {
 	mu    sync.Mutex
@@ -239,12 +258,16 @@ func (s *sources) of(root, queue string) *sourceState {
 	return s.known[key]
 }
 
-// due reports whether it is time to ask a source, which is noted, and when it is the next time.
+// due reports whether it is time to ask a source, which is noted, and when it is the next time. While the
+// source is being asked that is not known: its end wakes the clerk.
 func (s *sources) due(root string, q runbook.Queue, now time.Time) (bool, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state := s.of(root, q.Name)
-	if state.running || !state.at.IsZero() && now.Sub(state.at).Abs() < q.Source.Every {
+	switch {
+	case state.running:
+		return false, time.Time{}
+	case !state.at.IsZero() && now.Sub(state.at).Abs() < q.Source.Every:
 		return false, state.at.Add(q.Source.Every)
 	}
 	state.running, state.at = true, now

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 )
 
 const fixers = `
@@ -378,5 +380,63 @@ func TestADaemonLetsWorkersWork(t *testing.T) {
 	r.reach(t, items[1].Owner, "its end", func(o daemonapi.Owner) bool { return o.Status == "done" })
 	if len(w.started) != 2 {
 		t.Errorf("%q", w.started)
+	}
+}
+
+// The clerk sleeps while a source takes longer than it has between two times.
+func TestASlowSourceDoesNotKeepTheClerkAwake(t *testing.T) {
+	const source = "\nsource = { command = \"echo '[]'\", every = \"5m\" }\n"
+	c, root := newClerkAt(t, newMemory(t), t.TempDir(), noon), project(t, strings.Replace(fixers, "key = \"number\"\n", "key = \"number\""+source, 1))
+	var slow []func()
+	c.sources.spawn = func(run func()) { slow = append(slow, run) }
+	c.hire(t, root, "fixer", true)
+	c.passes(t, time.Minute)
+	c.now = c.now.Add(10 * time.Minute)
+	if sleep := c.look(t.Context()); sleep != clerkPause || len(slow) != 1 {
+		t.Errorf("it sleeps for %s, and has asked %d times", sleep, len(slow))
+	}
+	slow[0]()
+	c.look(t.Context())
+	if len(slow) != 2 {
+		t.Errorf("asked %d times", len(slow))
+	}
+	slow[1]()
+}
+
+// An item whose pipeline was given up is dead until a person wants it again: under that pipeline's id
+// nothing can be started.
+func TestAnItemWhosePipelineIsGivenUp(t *testing.T) {
+	w := newWorld()
+	o := options(t, w, nil)
+	o.OpenStore = func(ctx context.Context, path string) (store.Store, error) { return sqlite.Open(ctx, path) }
+	d := &ward{world: w, opts: o, root: project(t, fixers)}
+	r := begin(t, w, o)
+	_, err := r.SwitchWorker(t.Context(), daemonapi.WorkerSwitch{Project: d.root, Name: "plain", On: true})
+	check(t, err)
+	_, err = r.AddWork(t.Context(), daemonapi.AddWork{Project: d.root, Queue: "plain", Items: []daemonapi.NewItem{{Vars: map[string]string{"x": "a"}}}})
+	check(t, err)
+	w.runs(t, `plain "a"`)
+	items, err := r.Work(t.Context(), d.root, "plain")
+	check(t, err)
+	r.stop(t)
+	d.damage(t, "DELETE FROM snapshots")
+	d.damage(t, flip(items[0].Owner, firstOf))
+
+	r = begin(t, w, o)
+	r.await(t, items[0].Owner, "held")
+	_, err = r.Cancel(t.Context(), items[0].Owner, daemonapi.Cancel{GiveUp: true})
+	check(t, err)
+	item, err := r.WorkItem(t.Context(), items[0].ID)
+	check(t, err)
+	if item.State != "dead" || !strings.Contains(item.Error, "given up") {
+		t.Errorf("%+v", item)
+	}
+	_, err = r.RetryWork(t.Context(), item.ID)
+	check(t, err)
+	w.until(t, "another pipeline", func() bool { return len(w.started) == 2 })
+	r.stop(t) // which saves a snapshot
+	r = begin(t, w, o)
+	if status, err := r.Status(t.Context()); err != nil || len(status.Trouble) != 0 {
+		t.Errorf("%q, %v", status.Trouble, err)
 	}
 }

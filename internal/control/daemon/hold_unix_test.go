@@ -308,3 +308,44 @@ func TestHeldOwnerIsGivenUp(t *testing.T) {
 		})
 	}
 }
+
+// A pipeline that is given up leaves nothing behind that runs for it, and makes room in its group.
+func TestWhatIsGivenUpMakesRoom(t *testing.T) {
+	w := newWorld()
+	d := &ward{world: w, opts: options(t, w, nil), root: project(t, `
+[command.build]
+args = "<env>"
+run = { pipeline = "deploy" }
+
+[pipeline.deploy]
+vars = ["env"]
+concurrency = "deploy"
+
+[[pipeline.deploy.step]]
+name = "all"
+
+[[pipeline.deploy.step.parallel]]
+name = "one"
+run = "one"
+`)}
+	d.opts.OpenStore = func(ctx context.Context, path string) (store.Store, error) { return sqlite.Open(ctx, path) }
+	r := begin(t, w, d.opts)
+	for _, id := range []string{anID, anotherID} {
+		r.start(t, id, d.root)
+	}
+	w.runs(t, "one")
+	o, err := r.Owner(t.Context(), anID)
+	check(t, err)
+	child := o.Children[0].ID
+	r.await(t, anotherID, "queued")
+	r.stop(t)                         // which saves a snapshot
+	d.damage(t, flip(anID, secondOf)) // it is known from the snapshot, and keeps its room
+
+	r = begin(t, w, d.opts)
+	r.await(t, anID, "held")
+	r.await(t, anotherID, "queued")
+	_, err = r.Cancel(t.Context(), anID, daemonapi.Cancel{GiveUp: true})
+	check(t, err)
+	r.await(t, child, "cancelled")
+	r.await(t, anotherID, "running")
+}

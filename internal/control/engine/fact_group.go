@@ -49,7 +49,10 @@ func (ParentTold) EventType() string      { return "parent:told" }
 
 func (f GroupPlanned) apply(o *Owner, s *Step) {
 	o.Group = &Group{Step: f.Step, Children: slices.Clone(f.Children), Open: true}
-	o.Outputs = without(o.Outputs, f.Step)
+	kept := len(f.Children) > 0 && !o.Group.has(func(c Child) bool { return c.State == ChildPending })
+	if !kept { // else nothing would write it again
+		o.Outputs = without(o.Outputs, f.Step)
+	}
 	for _, c := range f.Children {
 		if c.State == ChildPending {
 			o.Outputs = without(o.Outputs, c.Name)
@@ -137,6 +140,8 @@ func (o *Owner) progress() ChildState {
 	switch {
 	case o.Terminal():
 		return ChildState(o.Step)
+	case o.Status == Queued, o.grouped() && !o.Group.in(ChildRunning) && o.Group.in(ChildQueued):
+		return ChildQueued
 	case o.Waits():
 		return ChildWaiting
 	}
@@ -148,11 +153,10 @@ func (o *Owner) Waits() bool {
 	if !o.grouped() {
 		return o.Status == Waiting
 	}
-	return !o.Group.has(func(c Child) bool { return c.State == ChildRunning }) &&
-		o.Group.has(func(c Child) bool { return c.State == ChildWaiting })
+	return !o.Group.in(ChildRunning) && !o.Group.in(ChildQueued) && o.Group.in(ChildWaiting)
 }
 
-// runsOn reports whether one of the children is at work.
-func (g *Group) runsOn() bool {
-	return g.has(func(c Child) bool { return c.State == ChildRunning })
+// in reports whether one of the children is in a state.
+func (g *Group) in(state ChildState) bool {
+	return g.has(func(c Child) bool { return c.State == state })
 }

@@ -45,6 +45,7 @@ type ChildState string
 const (
 	ChildPending   ChildState = "pending"
 	ChildRunning   ChildState = "running"
+	ChildQueued    ChildState = "queued"  // for room in its group
 	ChildWaiting   ChildState = "waiting" // for a person
 	ChildDone      ChildState = runbook.EndDone
 	ChildFailed    ChildState = runbook.EndFailed
@@ -53,7 +54,9 @@ const (
 )
 
 // Runs reports whether the child was started, and has not ended.
-func (c Child) Runs() bool { return c.State == ChildRunning || c.State == ChildWaiting }
+func (c Child) Runs() bool {
+	return c.State == ChildRunning || c.State == ChildQueued || c.State == ChildWaiting
+}
 
 // failed reports whether the child makes its step a failure.
 func (c Child) failed() bool { return c.State == ChildFailed || c.State == ChildCancelled }

@@ -161,6 +161,48 @@ func TestTheTimeOfAGroupIsThatOfAll(t *testing.T) {
 	}
 }
 
+// While the pipelines of a step wait for room in their group, no time of the step passes, and no person
+// is waited for.
+func TestTimeStandsStillWhileChildrenAreQueued(t *testing.T) {
+	s := start(t, branches(runbook.Step{Timeout: time.Minute}, runbook.Step{Name: "a"}, runbook.Step{Name: "b"}))
+	s.carryOut()
+	s.reports("a", ChildQueued, "")
+	if _, set := s.o.Timers[timeout]; !set || !s.o.AtWork() {
+		t.Error("no time passes although b runs")
+	}
+	s.reports("b", ChildWaiting, "approval")
+	if _, set := s.o.Timers[timeout]; set || s.o.AtWork() || s.o.Waits() || s.o.progress() != ChildQueued {
+		t.Errorf("time passes, or a person is waited for: %s", text(s.o))
+	}
+	s.reports("a", ChildRunning, "")
+	if _, set := s.o.Timers[timeout]; !set || s.o.progress() != ChildRunning {
+		t.Error("no time passes although a runs")
+	}
+	s.reports("a", ChildQueued, "")
+	s.do(Cancel{"enough"})
+	s.reports("a", ChildCancelled, "")
+	s.reports("b", ChildCancelled, "")
+	s.is(runbook.EndCancelled, Ended)
+}
+
+// A child that waits for room tells its parent so, and also when it goes on.
+func TestAQueuedChildTellsItsParent(t *testing.T) {
+	plan := single(runbook.Step{Run: runbook.Run{Pipeline: "other"}})
+	plan.Pipelines = map[string]runbook.Pipeline{"other": {
+		Name: "other", Concurrency: runbook.Concurrency{Group: "g", Limit: 1}, Steps: []runbook.Step{{Name: "x", Run: runbook.Run{Shell: "x"}}},
+	}}
+	s := start(t, plan)
+	create, _ := s.o.Child(s.child("step").ID)
+	_, child, err := Decide(nil, Input{ID: "create", Time: s.now, What: create})
+	if err != nil || child.Report().State != ChildQueued || child.Told != ChildQueued {
+		t.Fatalf("%v, %s", err, text(child))
+	}
+	_, child, err = Decide(child, Input{ID: "admit", Time: s.now, What: Admit{}})
+	if err != nil || child.Report().State != ChildRunning || child.Told != ChildRunning {
+		t.Errorf("%v, %s", err, text(child))
+	}
+}
+
 func TestResumeKeepsWhatIsDone(t *testing.T) {
 	s := start(t, branches(runbook.Step{}, runbook.Step{Name: "a"}, runbook.Step{Name: "b"}))
 	a, b := s.child("a").ID, s.child("b").ID
@@ -176,6 +218,24 @@ func TestResumeKeepsWhatIsDone(t *testing.T) {
 	}
 	s.reports("b", ChildDone, "")
 	s.is("last", Running)
+}
+
+// A pipeline that came to its end after its step had run out of time is done when the step is resumed,
+// with what it left behind.
+func TestResumeKeepsTheOutputsOfWhatIsDone(t *testing.T) {
+	plan := single(runbook.Step{Run: runbook.Run{Pipeline: "other"}, Timeout: time.Minute, OnDone: "last"})
+	plan.Pipelines = map[string]runbook.Pipeline{"other": {Name: "other", Steps: []runbook.Step{{Name: "x", Run: runbook.Run{Shell: "x"}}}}}
+	plan.Pipeline.Steps = append(plan.Pipeline.Steps, runbook.Step{Name: "last", Run: runbook.Run{Shell: `echo "${steps.step.output.n}"`}})
+	s := start(t, plan)
+	s.carryOut()
+	s.elapse(timeout)
+	s.do(ChildReported{ID: s.child("step").ID, State: ChildDone, Output: Output{Values: map[string]string{"n": "1"}}})
+	s.is(runbook.EndFailed, Ended)
+	s.do(Resume{})
+	s.is("last", Running)
+	if got := s.o.Outputs["step"]; got.Values["n"] != "1" || got.Error != "" {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestTheBudgetIsSharedOut(t *testing.T) {

@@ -167,7 +167,7 @@ func (p *Project) Apply(s Step) {
 	}
 }
 
-// scheduleOn begins anew: what was due while schedules were off is nobody's loss.
+// scheduleOn begins anew: what was due while schedules were off is not started.
 func scheduleOn(p *Project, _ Fact, at time.Time) {
 	if p.On {
 		return

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // What an item may have.
@@ -74,7 +76,7 @@ func words(value any) string {
 	case json.Number:
 		return v.String()
 	}
-	text, err := json.Marshal(value)
+	text, err := rawjson.Marshal(value)
 	if err != nil {
 		return ""
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 func TestParseItems(t *testing.T) {
-	want := []map[string]string{{"n": "12345678901234567890", "t": "a \"b\"", "l": `["x"]`, "b": "true", "z": ""}, {"n": "2"}}
+	want := []map[string]string{{"n": "12345678901234567890", "t": "a \"b\"", "l": `["x <&>"]`, "b": "true", "z": ""}, {"n": "2"}}
 	for _, text := range []string{
-		`[{"n": 12345678901234567890, "t": "a \"b\"", "l": ["x"], "b": true, "z": null}, {"n": "2"}]`,
-		"{\"n\": 12345678901234567890, \"t\": \"a \\\"b\\\"\", \"l\": [\"x\"], \"b\": true, \"z\": null}\n{\"n\": 2}\n",
+		`[{"n": 12345678901234567890, "t": "a \"b\"", "l": ["x <&>"], "b": true, "z": null}, {"n": "2"}]`,
+		"{\"n\": 12345678901234567890, \"t\": \"a \\\"b\\\"\", \"l\": [\"x <&>\"], \"b\": true, \"z\": null}\n{\"n\": 2}\n",
 	} {
 		got, err := ParseItems([]byte(text))
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -262,10 +263,18 @@ func (d *decoder) graphStep(s *Step, draft *stepDraft) {
 
 // comesBefore reports whether a branch has always ended when another one starts.
 func (p *pipelineDraft) comesBefore(name string, of Step) bool {
-	for _, need := range of.Needs {
-		i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == need })
-		if need == name || i >= 0 && p.Steps[i].Name != of.Name && p.comesBefore(name, p.Steps[i]) {
+	seen := map[string]bool{} // by many ways, perhaps
+	open := slices.Clone(of.Needs)
+	for len(open) > 0 {
+		need := open[0]
+		open = open[1:]
+		if need == name {
 			return true
+		}
+		i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == need })
+		if i >= 0 && !seen[need] {
+			seen[need] = true
+			open = append(open, p.Steps[i].Needs...)
 		}
 	}
 	return false
@@ -313,7 +322,7 @@ func (d *decoder) checkUses() {
 			if s.Run.Pipeline == "" || used == nil || d.Overflows() {
 				continue
 			}
-			if path := usesPath(pipelines, used, p.Name, nil); path != nil {
+			if path := usesPath(pipelines, used, p.Name, map[string]bool{}); path != nil {
 				d.fault(p.steps[i].runAt, "pipeline "+quote(p.Name)+" runs itself: "+strings.Join(append([]string{p.Name}, path...), " → "), "")
 				continue
 			}
@@ -327,18 +336,20 @@ func (p *pipelineDraft) runs(name string) bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Run.Pipeline == name })
 }
 
-// usesPath is the way by which a pipeline runs the one of that name, or nil.
-func usesPath(pipelines map[string]*pipelineDraft, from *pipelineDraft, to string, path []string) []string {
+// usesPath is the way by which a pipeline runs the one of that name, or nil. Those that were seen before
+// do not run it.
+func usesPath(pipelines map[string]*pipelineDraft, from *pipelineDraft, to string, seen map[string]bool) []string {
 	if from.Name == to {
-		return append(path, to)
+		return []string{to}
 	}
-	if slices.Contains(path, from.Name) {
+	if seen[from.Name] {
 		return nil
 	}
+	seen[from.Name] = true
 	for _, s := range from.Steps {
 		if next := pipelines[s.Run.Pipeline]; next != nil {
-			if found := usesPath(pipelines, next, to, append(slices.Clone(path), from.Name)); found != nil {
-				return found
+			if path := usesPath(pipelines, next, to, seen); path != nil {
+				return append([]string{from.Name}, path...)
 			}
 		}
 	}
@@ -362,7 +373,7 @@ func (d *decoder) checkUsedVars(p *pipelineDraft, s Step, draft stepDraft, used 
 			d.fault(draft.runAt, "step "+quote(s.Name)+" gives pipeline "+quote(used.Name)+" no value for variable "+quote(name)+", and it has no default", "add it to vars of the step")
 		}
 	}
-	for name := range s.Vars {
+	for _, name := range slices.Sorted(maps.Keys(s.Vars)) {
 		if !slices.Contains(taken, name) {
 			d.fault(draft.runAt, "pipeline "+quote(used.Name)+" has no variable "+quote(name), document.OrValid("variable", name, slices.Compact(taken)))
 		}
