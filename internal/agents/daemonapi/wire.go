@@ -139,6 +139,8 @@ type Child struct {
 	Item   string `json:"item,omitempty"`
 	Status string `json:"status"` // pending, running, waiting, done, failed, cancelled, skipped
 	Reason string `json:"reason,omitempty"`
+	// Updated is when it changed last, if it was started.
+	Updated *time.Time `json:"updated,omitempty"`
 }
 
 // Visit is one time that a step was entered.

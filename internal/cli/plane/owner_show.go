@@ -78,15 +78,12 @@ func (s *ownerShow) Facts() (all []term.Fact) {
 		if v.Error != "" {
 			text += ": " + plain.Line(v.Error)
 		}
-		all = append(all, term.Fact{Text: text, At: at})
-	}
-	for _, c := range o.Children {
-		text := fmt.Sprintf("%s: %s %s", title(o), plain.Line(c.Name), c.Status)
-		if c.Reason != "" {
-			text += ": " + plain.Line(c.Reason)
+		if v.Finished == nil {
+			all = append(all, term.Fact{Text: text, At: at})
 		}
-		if c.Status != "pending" {
-			all = append(all, term.Fact{Text: text, At: o.Updated})
+		all = append(all, childFacts(o, i)...)
+		if v.Finished != nil {
+			all = append(all, term.Fact{Text: text, At: at})
 		}
 	}
 	if d := o.Decision; d != nil && d.Resolved == nil {
@@ -95,6 +92,35 @@ func (s *ownerShow) Facts() (all []term.Fact) {
 	}
 	if atEnd(o) {
 		all = append(all, term.Fact{Text: title(o) + " " + ownerState(o), At: endedAt(o)})
+	}
+	return all
+}
+
+// childFacts are how far the pipelines are that a step runs, in the last visit of that step.
+func childFacts(o *daemonapi.Owner, visit int) (all []term.Fact) {
+	for _, c := range childrenAt(o, visit) {
+		text := fmt.Sprintf("%s: %s %s", title(o), plain.Line(c.Name), c.Status)
+		if c.Reason != "" {
+			text += ": " + plain.Line(c.Reason)
+		}
+		if c.Updated != nil {
+			all = append(all, term.Fact{Text: text, At: *c.Updated})
+		}
+	}
+	return all
+}
+
+// childrenAt are the pipelines that a step runs, in the last visit of that step: of each name the newest.
+func childrenAt(o *daemonapi.Owner, visit int) (all []daemonapi.Child) {
+	step := o.Steps[visit].Step
+	if slices.ContainsFunc(o.Steps[visit+1:], func(v daemonapi.Visit) bool { return v.Step == step }) {
+		return nil
+	}
+	for i, c := range o.Children {
+		again := slices.ContainsFunc(o.Children[i+1:], func(later daemonapi.Child) bool { return later.Name == c.Name && later.Step == c.Step })
+		if c.Step == step && !again {
+			all = append(all, c)
+		}
 	}
 	return all
 }
@@ -133,7 +159,6 @@ func (s *ownerShow) Lines(p term.Paint, width, height int) []string {
 	lines := []string{inState(p, o.Status, term.Cut(title(o)+": "+ownerState(o), width))}
 	lines = append(lines, p.Faint(term.Cut(s.about(now), width)))
 	lines = append(lines, s.steps(p, width, now)...)
-	lines = append(lines, s.children(p, width)...)
 	lines = append(lines, s.workspaces(p, width)...)
 	lines = append(lines, s.agent(p, width)...)
 	lines = append(lines, decisionLines(p, o.Decision, width)...)
@@ -160,14 +185,14 @@ func (s *ownerShow) about(now time.Time) string {
 	return text
 }
 
-// children are the pipelines that a step runs, a line each.
-func (s *ownerShow) children(p term.Paint, width int) (lines []string) {
+// childLines are the pipelines that a step runs, a line each.
+func childLines(p term.Paint, width int, children []daemonapi.Child) (lines []string) {
 	names := 0
-	for _, c := range s.owner.Children {
+	for _, c := range children {
 		names = max(names, term.Cells(plain.Line(c.Name)))
 	}
 	names = min(names, max(8, width/2))
-	for _, c := range s.owner.Children {
+	for _, c := range children {
 		text := fmt.Sprintf("  %s  %-8s  %s", term.Pad(plain.Line(c.Name), names), shortID(c.ID), c.Status)
 		for _, more := range []string{c.Item, c.Reason} {
 			if more != "" {
@@ -205,7 +230,7 @@ func (s *ownerShow) steps(p term.Paint, width int, now time.Time) []string {
 	}
 	names = min(names, max(8, width/2), max(1, width-term.TimeColumn-3))
 	var lines []string
-	for _, v := range s.owner.Steps {
+	for i, v := range s.owner.Steps {
 		end := now
 		if v.Finished != nil {
 			end = *v.Finished
@@ -215,6 +240,7 @@ func (s *ownerShow) steps(p term.Paint, width int, now time.Time) []string {
 			line += s.says(p, &v, room)
 		}
 		lines = append(lines, line)
+		lines = append(lines, childLines(p, width, childrenAt(&s.owner, i))...)
 	}
 	return lines
 }

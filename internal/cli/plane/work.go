@@ -112,7 +112,7 @@ func itemsOf(in io.Reader, from string, args []string) ([]map[string]string, err
 const addedAtOnce = 100
 
 func (p *Plane) addWork(ctx context.Context, root, queue string, items []map[string]string) error {
-	all := []daemonapi.WorkItem{}
+	all, known := []daemonapi.WorkItem{}, 0
 	for some := range slices.Chunk(items, addedAtOnce) {
 		request := daemonapi.AddWork{Project: root, Queue: queue}
 		for _, vars := range some {
@@ -123,8 +123,22 @@ func (p *Plane) addWork(ctx context.Context, root, queue string, items []map[str
 			return err
 		}
 		all = append(all, added...)
+		known += len(added) - addedOf(request, added)
+	}
+	if known > 0 {
+		fmt.Fprintf(p.errOut, "stopgate: not added, since the queue has their keys already: %s\n", plain.Count(known, "item"))
 	}
 	return term.Once(p.out, p.asJSON, workList(all, time.Now))
+}
+
+// addedOf is how many items of an answer are new ones of the request.
+func addedOf(request daemonapi.AddWork, answer []daemonapi.WorkItem) (n int) {
+	for _, item := range answer {
+		if slices.ContainsFunc(request.Items, func(i daemonapi.NewItem) bool { return i.ID == item.ID }) {
+			n++
+		}
+	}
+	return n
 }
 
 func newWorkList() *cobra.Command {

@@ -123,3 +123,24 @@ func TestOwnRunbooksWin(t *testing.T) {
 		}
 	}
 }
+
+// A runbook that is new in an approved project is not used, and what is missing says so.
+func TestANewRunbookIsNotApproved(t *testing.T) {
+	p, root := asking(t), t.TempDir()
+	enforce(t, p)
+	write(t, root, map[string]string{".gauntlet/config.yml": "hooks: {}\n"})
+	check(t, trust.NewStore(p.opts.StateDir).Approve(root, time.Now()))
+	write(t, root, map[string]string{".gauntlet/runbooks/go.toml": "[command.go]\nrun = \"true\"\nschedule = \"@daily\"\n"})
+	_, err := p.Start(t.Context(), daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "go"})
+	if f := refusal(t, err); !strings.Contains(f.Hint, "stopgate trust") {
+		t.Errorf("%+v", f)
+	}
+	_, err = p.Commands(t.Context(), root)
+	if f := refusal(t, err); !strings.Contains(f.Hint, "stopgate trust") {
+		t.Errorf("%+v", f)
+	}
+	_, err = p.SwitchSchedules(t.Context(), daemonapi.ScheduleSwitch{Project: root, On: true})
+	if f := refusal(t, err); !strings.Contains(f.Hint, "stopgate trust") {
+		t.Errorf("%+v", f)
+	}
+}

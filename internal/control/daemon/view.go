@@ -57,7 +57,7 @@ func status(o *engine.Owner) string {
 // childViews are the pipelines that steps of an owner ran, run and will run, as others see them.
 func childViews(o *engine.Owner, started []*engine.Owner) (views []daemonapi.Child) {
 	for _, c := range started {
-		view := daemonapi.Child{Name: c.Parent.Name, Step: c.Parent.Step, ID: c.ID, Status: status(c), Reason: whyThere(c)}
+		view := daemonapi.Child{Name: c.Parent.Name, Step: c.Parent.Step, ID: c.ID, Status: status(c), Reason: whyThere(c), Updated: &c.Updated}
 		if c.Parent.Item != nil {
 			view.Item = *c.Parent.Item
 		}

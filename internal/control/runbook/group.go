@@ -104,6 +104,7 @@ func (d *decoder) checkGroups(p *pipelineDraft) {
 	d.checkBranchNames(p)
 	for i, s := range p.Steps {
 		d.checkGroup(p, s, p.steps[i])
+		d.checkItems(s, p.steps[i])
 	}
 	d.checkNeeds(p)
 }
@@ -140,6 +141,15 @@ func (d *decoder) checkGroup(p *pipelineDraft, s Step, draft stepDraft) {
 		d.fault(draft.at, "retry has no meaning here", "say it in the branches, or in the steps of the pipeline")
 	case (s.Parallel || s.Run.Pipeline != "") && (s.Cwd != "" || !s.Env.isZero()):
 		d.fault(draft.at, "cwd and env have no meaning here", "say it in the branches, or in the steps of the pipeline")
+	}
+}
+
+// checkItems warns of items that are cut off.
+func (d *decoder) checkItems(s Step, draft stepDraft) {
+	for _, name := range Names(s.ForEach.Text) {
+		if v, ok := ParseStepValue(name); ok && v.Kind == ValueLogTail {
+			d.warn(draft.at, "for_each gets only the last lines of ${"+name+"}", "write a JSON array to $STOPGATE_OUTPUT, and use ${steps."+v.Step+".output.NAME}")
+		}
 	}
 }
 

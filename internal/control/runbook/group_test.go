@@ -173,6 +173,7 @@ func TestGroupMisuse(t *testing.T) {
 		"an unknown pipeline":        {step("name=\"a\"\nuses=\"pp\""), `x.toml:6:6: there is no pipeline "pp"`, "p"},
 		"itself as a step":           {step("name=\"a\"\nuses=\"p\""), `x.toml:6:6: pipeline "p" runs itself: p → p`, ""},
 		"a value of a neighbour":     {step("name=\"a\"") + branch("name=\"b\"\nrun=\"x\"") + branch("name=\"c\"\nrun='x \"${steps.b.output.f}\"'"), `x.toml:11:9: ${steps.b.output.f} may have no value: branch "b" runs at the same time`, `add needs = ["b"]`},
+		"the output of branches":     {step("name=\"a\"\non_done=\"z\"") + branch("name=\"b\"\nrun=\"x\"") + step("name=\"z\"\nrun='x \"${steps.a.log_tail}\"'"), `x.toml:12:9: ${steps.a.log_tail} has no value: step "a" has branches`, "name one of the branches"},
 		"an item without for_each":   {step("name=\"a\"\nrun='x \"${item.n}\"'"), `x.toml:6:9: ${item.n} has no value: the step has no for_each`, ""},
 		"an item without quotes":     {step("name=\"a\"\nfor_each=[\"a\"]\nrun='x ${item}'"), `x.toml:7:8: ${item} is not in double quotes, so the shell may run what its value says`, `write "${item}"`},
 		"a variable that is missing": {step("name=\"a\"\nuses=\"q\"") + "[pipeline.q]\n[[pipeline.q.step]]\nname=\"b\"\nrun='x \"${var.n}\"'\n", `x.toml:6:6: step "a" gives pipeline "q" no value for variable "n", and it has no default`, "add it to vars"},
@@ -186,5 +187,13 @@ func TestGroupMisuse(t *testing.T) {
 				t.Errorf("%s\ngot  %v\nwant %s (%s)", head+test.text, faults, test.want, test.hint)
 			}
 		})
+	}
+}
+
+// Lines that are cut off are no items.
+func TestItemsThatAreCutOff(t *testing.T) {
+	book, faults := Parse("x.toml", []byte("[command.c]\nrun = { pipeline = \"p\" }\n[[pipeline.p.step]]\nname=\"a\"\nrun=\"ls\"\non_done=\"b\"\n[[pipeline.p.step]]\nname=\"b\"\nrun=\"x\"\nfor_each=\"${steps.a.log_tail}\"\n"), noFile)
+	if len(faults) > 0 || len(book.Warnings) != 1 || !strings.Contains(book.Warnings.Error(), "only the last lines") {
+		t.Errorf("%v, %v", faults, book.Warnings)
 	}
 }

@@ -135,7 +135,30 @@ func (d *decoder) checkStepValues(p *pipelineDraft, uses []use) {
 				d.fault(d.inside(u.at, template), "unknown template "+template, "of a step there are: output.NAME, log_tail, signal, error")
 			case !slices.Contains(steps, v.Step):
 				d.fault(d.inside(u.at, template), template+": there is no step "+quote(v.Step)+" in pipeline "+quote(p.Name), document.OrValid("step", v.Step, steps))
+			default:
+				d.checkGroupValue(p, u, v)
 			}
 		}
 	}
+}
+
+// checkGroupValue finds templates of what a step that runs others does not leave behind.
+func (d *decoder) checkGroupValue(p *pipelineDraft, u use, v StepValue) {
+	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == v.Step })
+	s, template := p.Steps[i], "${"+v.template()+"}"
+	switch {
+	case !s.Group() || v.Kind == ValueError || v.Kind == ValueOutput && !s.Parallel:
+	case s.Parallel:
+		d.fault(d.inside(u.at, template), template+" has no value: step "+quote(s.Name)+" has branches", "name one of the branches in its place")
+	default:
+		d.fault(d.inside(u.at, template), template+" has no value: step "+quote(s.Name)+" runs pipelines of their own", "hand over what they print as an output")
+	}
+}
+
+// template is the name of the template.
+func (v StepValue) template() string {
+	if v.Kind == ValueOutput {
+		return "steps." + v.Step + "." + v.Kind + "." + v.Name
+	}
+	return "steps." + v.Step + "." + v.Kind
 }
