@@ -42,7 +42,7 @@ func (p *Plane) wake(ctx context.Context) (started bool, err error) {
 	switch _, err := p.Version(ctx); {
 	case errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission):
 		return false, p.noPlace(ctx, err)
-	case !IsDown(err):
+	case !ending(err):
 		return false, err
 	}
 	// Two commands at once start one daemon: the second waits for the first.
@@ -96,7 +96,7 @@ func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *da
 			return nil, was, ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
 			return nil, was, p.hung()
-		case !IsDown(err) && limited.Err() == nil:
+		case !ending(err) && limited.Err() == nil:
 			return nil, was, err
 		}
 		if held, err := p.held(); err != nil || !held {
@@ -113,6 +113,9 @@ func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *da
 		}
 	}
 }
+
+// ending reports whether an error is that of a daemon that is not there, or was killed while it was asked.
+func ending(err error) bool { return IsDown(err) || errors.Is(err, daemonapi.ErrCut) }
 
 // held reports whether a daemon has the state directory, also one that cannot be asked.
 // A daemon that starts has the patience for those who look.

@@ -91,6 +91,26 @@ func TestLeft(t *testing.T) {
 	}
 }
 
+// A daemon that is killed while it is asked is waited for until it is gone, and then there is none.
+func TestSettleAfterAKill(t *testing.T) {
+	state := t.TempDir()
+	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
+	check(t, err)
+	listener, err := net.Listen("unix", daemonapi.Socket(state))
+	check(t, err)
+	go func() {
+		if c, err := listener.Accept(); err == nil {
+			c.Close() // the answer is cut off
+		}
+		listener.Close()
+		release()
+	}()
+	p := &Plane{Client: daemonapi.At(state), stateDir: state}
+	if running, _, err := p.settle(t.Context(), time.Minute); running != nil || err != nil {
+		t.Errorf("%v, %v", running, err)
+	}
+}
+
 func TestSettleGivesUp(t *testing.T) {
 	state := t.TempDir()
 	p := &Plane{Client: daemonapi.At(state), stateDir: state}

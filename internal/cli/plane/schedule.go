@@ -192,7 +192,7 @@ func nextTime(s *daemonapi.Schedule, now time.Time) string {
 	if err != nil {
 		zone = time.Local
 	}
-	return s.Next.In(zone).Format("Mon 2006-01-02 15:04") + ", in " + term.Elapsed(s.Next.Sub(now).Round(time.Second))
+	return s.Next.In(zone).Format("Mon 2006-01-02 15:04") + ", in " + term.Age(now, s.Next.Round(time.Second))
 }
 
 // lastTime is what became of the last time at which something was due, in two columns.

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"encoding/json"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
@@ -58,6 +60,24 @@ func (f GroupPlanned) apply(o *Owner, s *Step) {
 			o.Outputs = without(o.Outputs, c.Name)
 		}
 	}
+	if len(f.Children) == 0 {
+		o.Outputs = with(o.Outputs, f.Step, Output{Values: o.emptyLists(f.Step)})
+	}
+}
+
+// emptyLists are the values of a step without items: an empty JSON array under each name by which the plan
+// asks for one.
+func (o *Owner) emptyLists(step string) (values map[string]string) {
+	text, err := json.Marshal(o.Plan)
+	if err != nil {
+		return nil
+	}
+	for _, name := range runbook.Names(string(text)) {
+		if v, ok := runbook.ParseStepValue(name); ok && v.Step == step && v.Kind == runbook.ValueOutput {
+			values = with(values, v.Name, "[]")
+		}
+	}
+	return values
 }
 
 func (f GroupLeaving) apply(o *Owner, s *Step) {

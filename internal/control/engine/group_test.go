@@ -314,6 +314,16 @@ func TestWhatItemsLeaveBehind(t *testing.T) {
 	}
 }
 
+// No items leave a list behind as well, an empty one: a nightly run with nothing to do is not a failure.
+func TestWhatNoItemsLeaveBehind(t *testing.T) {
+	p := single(runbook.Step{Run: runbook.Run{Shell: "x"}, ForEach: runbook.ForEach{Text: "[]"}, OnDone: "sum"})
+	p.Pipeline.Steps = append(p.Pipeline.Steps, runbook.Step{Name: "sum", Run: runbook.Run{Shell: `echo "${steps.step.output.n}"`}})
+	s := start(t, p)
+	if shell := s.effect(StartShell).Shell; shell.Script != `echo "[]"` {
+		t.Errorf("%+v, %s", shell, s.o.Error)
+	}
+}
+
 func TestAUsedPipelineGetsItsVariablesAndLeavesItsOutputs(t *testing.T) {
 	p := single(runbook.Step{Run: runbook.Run{Pipeline: "sub"}, Vars: map[string]string{"to": "${var.x}!"}})
 	p.Pipelines = map[string]runbook.Pipeline{"sub": {

@@ -17,7 +17,11 @@ func (d *decoder) checkScripts() {
 			if variable, is := strings.CutPrefix(name, "var."); is {
 				hint += `, or "$` + VarVariable(variable) + `"`
 			}
-			d.style(d.insideNth(u.at, template, e.nth), template+" is not in double quotes, so the shell may run what its value says", hint)
+			what := " is not in double quotes, so the shell may run what its value says"
+			if e.backquoted {
+				what, hint = " is between backquotes, where the shell may run what its value says", "write $( ) instead of the backquotes"
+			}
+			d.style(d.insideNth(u.at, template, e.nth), template+what, hint)
 		}
 		for _, name := range assigned(u.shell) {
 			template := "${" + name + "}"
@@ -30,13 +34,15 @@ func (d *decoder) checkScripts() {
 
 // exposure is a template in a script.
 type exposure struct {
-	name string
-	nth  int // of that name
+	name       string
+	nth        int  // of that name
+	backquoted bool // in a command between backquotes
 }
 
 // exposed are the templates with other people's words that a shell would not take as text: all
 // that do not stand between double quotes, also those in a here-document, in a comment and in a
-// script that cannot be read.
+// script that cannot be read; and all between backquotes, where a shell takes away one level of
+// backslashes before it reads the command.
 func exposed(script string, item bool) (found []exposure) {
 	const marker = "stopgate_template_"
 	var all []exposure
@@ -45,16 +51,17 @@ func exposed(script string, item bool) (found []exposure) {
 		if harmless(name) && !(item && isItem(name)) {
 			return "x", strings.Contains(name, ".") // which no shell could read
 		}
-		all = append(all, exposure{name, times[name]})
+		all = append(all, exposure{name: name, nth: times[name]})
 		times[name]++
 		return "${" + marker + strconv.Itoa(len(all)-1) + "}", true
 	})
 	if len(all) == 0 {
 		return nil
 	}
-	quoted := quotedVariables(marked)
+	q := quotesOf(marked)
 	for i, e := range all {
-		if !slices.Contains(quoted, marker+strconv.Itoa(i)) {
+		variable := marker + strconv.Itoa(i)
+		if e.backquoted = slices.Contains(q.backquoted, variable); e.backquoted || !slices.Contains(q.variables, variable) {
 			found = append(found, e)
 		}
 	}
@@ -76,23 +83,26 @@ func harmless(name string) bool {
 	return true
 }
 
-// quotedVariables are the variables that a script expands between double quotes, each as often as it
-// does. There are none in a script that cannot be read.
-func quotedVariables(script string) []string {
+// quotesOf are the quotes of a script. There are none in a script that cannot be read.
+func quotesOf(script string) quotes {
 	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
 	if err != nil {
-		return nil
+		return quotes{}
 	}
 	q := quotes{bare: map[syntax.Node]bool{}}
 	syntax.Walk(file, q.visit)
-	return q.variables
+	return q
 }
 
-// quotes follows the double quotes of a script.
+// within is what a part of a script stands between.
+type within struct{ double, back bool }
+
+// quotes follows the double quotes and the backquotes of a script.
 type quotes struct {
-	open      []bool               // for each node that we are in: between double quotes
-	bare      map[syntax.Node]bool // the texts of here-documents
-	variables []string
+	open       []within             // for each node that we are in
+	bare       map[syntax.Node]bool // the texts of here-documents
+	variables  []string             // that are expanded between double quotes, each as often as it is
+	backquoted []string             // that are expanded between backquotes
 }
 
 func (q *quotes) visit(node syntax.Node) bool {
@@ -100,22 +110,32 @@ func (q *quotes) visit(node syntax.Node) bool {
 		q.open = q.open[:len(q.open)-1]
 		return true
 	}
-	inside := len(q.open) > 0 && q.open[len(q.open)-1]
+	var in within
+	if len(q.open) > 0 {
+		in = q.open[len(q.open)-1]
+	}
 	switch n := node.(type) {
 	case *syntax.DblQuoted:
-		inside = true
-	case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
-		inside = false
+		in.double = true
+	case *syntax.CmdSubst:
+		in = within{back: in.back || n.Backquotes}
+	case *syntax.ProcSubst, *syntax.ArithmExp:
+		in.double = false
 	case *syntax.Redirect:
 		if n.Hdoc != nil {
 			q.bare[n.Hdoc] = true
 		}
 	case *syntax.ParamExp:
-		if inside && n.Param != nil {
+		switch {
+		case n.Param == nil:
+		case in.back:
+			q.backquoted = append(q.backquoted, n.Param.Value)
+		case in.double:
 			q.variables = append(q.variables, n.Param.Value)
 		}
 	}
-	q.open = append(q.open, inside && !q.bare[node])
+	in.double = in.double && !q.bare[node]
+	q.open = append(q.open, in)
 	return true
 }
 

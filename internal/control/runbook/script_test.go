@@ -22,6 +22,9 @@ func TestRulingP2TemplatesInScriptsAreQuoted(t *testing.T) {
 		{`echo "${var.x}" ${var.x}`, "var.x 1"},
 		{`echo "$(cat ${var.x})"`, "var.x 0"},
 		{"echo \"`cat ${var.x}`\"", "var.x 0"},
+		{"echo \"`cat \"${var.x}\"`\" \"${var.x}\"", "var.x 0"}, // a shell takes away the backslashes first
+		{"x=`echo \"$(cat \"${var.x}\")\"`", "var.x 0"},
+		{"> \"${var.x}\" echo \"`date`\" \"${var.y}\"", ""},
 		{`echo $(( ${var.x} + 1 ))`, "var.x 0"},
 		{`echo "$(( ${var.x} + 1 ))"`, "var.x 0"},
 		{"cat <<END\n${var.x}\nEND", "var.x 0"},
@@ -52,6 +55,18 @@ func TestRulingP2TemplatesInScriptsAreQuoted(t *testing.T) {
 		t.Errorf("got %v", faults)
 	}
 	if len(faults) == 0 || faults[0].Hint != `write "${var.x}", or "$VAR_X"` {
+		t.Errorf("%+v", faults)
+	}
+}
+
+// Between backquotes double quotes do not help: $( ) does.
+func TestRulingP2TemplatesBetweenBackquotes(t *testing.T) {
+	const text = "[command.c]\nargs = \"<x>\"\nrun = 'echo \"`cat \"${var.x}\"`\"'\n"
+	_, faults := Parse("x.toml", []byte(text), noFile)
+	if want := `x.toml:3:20: ${var.x} is between backquotes, where the shell may run what its value says`; faults.Error() != want {
+		t.Errorf("got %v", faults)
+	}
+	if len(faults) != 1 || faults[0].Hint != "write $( ) instead of the backquotes" {
 		t.Errorf("%+v", faults)
 	}
 }
