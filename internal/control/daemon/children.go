@@ -82,10 +82,10 @@ func (c *core) cancelChildren(ctx context.Context, id string) (failed error) {
 // up, or their record is lost.
 func (c *core) missChildren(ctx context.Context) error {
 	for _, o := range c.owners() {
-		if o.Group == nil || !o.Group.Open {
+		if o.Offspring == nil || !o.Offspring.Open {
 			continue
 		}
-		for _, child := range o.Group.Children {
+		for _, child := range o.Offspring.Children {
 			if !child.Runs() || c.known(child.ID) != nil || slices.ContainsFunc(o.Effects, startsChild(child.ID)) {
 				continue
 			}

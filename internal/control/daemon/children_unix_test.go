@@ -30,13 +30,13 @@ func TestAChildThatIsMissingHasFailed(t *testing.T) {
 		t.Fatal("it is not started yet, and counts as missing")
 	}
 	done(t, c, anID)
-	check(t, children{c}.Start(t.Context(), o, o.Group.Children[0].ID))
+	check(t, children{c}.Start(t.Context(), o, o.Offspring.Children[0].ID))
 	check(t, c.missChildren(t.Context()))
 	if now := c.owner(anID); now.Terminal() {
 		t.Fatal("it is there, and counts as missing")
 	}
-	c.hold(engine.Subject(engine.Pipeline, o.Group.Children[0].ID), "a test")
-	c.release(engine.Subject(engine.Pipeline, o.Group.Children[0].ID), o.Group.Children[0].ID)
+	c.hold(engine.Subject(engine.Pipeline, o.Offspring.Children[0].ID), "a test")
+	c.release(engine.Subject(engine.Pipeline, o.Offspring.Children[0].ID), o.Offspring.Children[0].ID)
 	check(t, c.missChildren(t.Context()))
 	if now := c.owner(anID); now.Step != runbook.EndFailed || !strings.Contains(now.Error, "given up") {
 		t.Errorf("%s: %s", now.Step, now.Error)
@@ -48,7 +48,7 @@ func TestAChildThatIsMissingHasFailed(t *testing.T) {
 func TestChildrenGoWithTheirParent(t *testing.T) {
 	d := attic(t, 0)
 	o := do(t, d.core, anID, create(anID, branchPlan()))
-	child := o.Group.Children[0].ID
+	child := o.Offspring.Children[0].ID
 	check(t, children{d.core}.Start(t.Context(), o, child))
 	end := func(id string) {
 		t.Helper()
@@ -75,7 +75,7 @@ func TestChildrenGoWithTheirParent(t *testing.T) {
 func TestGraphOfBranches(t *testing.T) {
 	c := testCore(newMemory(t))
 	o := do(t, c, anID, create(anID, branchPlan()))
-	left := o.Group.Children[0].ID
+	left := o.Offspring.Children[0].ID
 	check(t, children{c}.Start(t.Context(), o, left))
 	look := func() (nodes map[string]daemonapi.Node) {
 		nodes = map[string]daemonapi.Node{}

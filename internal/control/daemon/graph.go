@@ -58,10 +58,10 @@ func branchState(o *engine.Owner, name string, children []*engine.Owner) (state,
 			state, id = status(c), c.ID
 		}
 	}
-	if o.Group == nil {
+	if o.Offspring == nil {
 		return state, id
 	}
-	for _, c := range o.Group.Children {
+	for _, c := range o.Offspring.Children {
 		switch {
 		case c.Name != name || c.ID != "":
 		case c.State == engine.ChildPending:

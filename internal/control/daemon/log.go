@@ -143,7 +143,7 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 	}
 	for _, fact := range facts {
 		if text := childStarted(after, fact); text != "" {
-			say(after.Group.Step, "%s", text)
+			say(after.Offspring.Step, "%s", text)
 		}
 	}
 	for _, e := range after.Effects {

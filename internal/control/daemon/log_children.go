@@ -11,7 +11,7 @@ import (
 func childStarted(after *engine.Owner, fact engine.Fact) string {
 	switch f := fact.(type) {
 	case engine.ChildStarted:
-		return fmt.Sprintf("%s started (pipeline %s)", after.Group.Children[f.Child].Name, f.ID)
+		return fmt.Sprintf("%s started (pipeline %s)", after.Offspring.Children[f.Child].Name, f.ID)
 	case engine.ChildPassedOver:
 		return fmt.Sprintf("%s skipped%s", f.Child, because(f.Why))
 	}
@@ -21,9 +21,9 @@ func childStarted(after *engine.Owner, fact engine.Fact) string {
 // childReported is what became of one of them.
 func childReported(was *engine.Owner, f engine.ChildReported) string {
 	name := f.ID
-	if was.Group != nil {
-		if i := slices.IndexFunc(was.Group.Children, func(c engine.Child) bool { return c.ID == f.ID }); i >= 0 {
-			name = was.Group.Children[i].Name
+	if was.Offspring != nil {
+		if i := slices.IndexFunc(was.Offspring.Children, func(c engine.Child) bool { return c.ID == f.ID }); i >= 0 {
+			name = was.Offspring.Children[i].Name
 		}
 	}
 	return fmt.Sprintf("%s %s%s", name, f.State, because(firstLine(f.Why)))

@@ -112,7 +112,7 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	if view.Agent != nil {
 		*view.Agent = p.around(*view.Agent, whole)
 	}
-	if whole && o.Group != nil {
+	if whole && o.Offspring != nil {
 		p.core.look(func(s *engine.State) { view.Children = childViews(o, s.Children(o.ID)) })
 	}
 	return view

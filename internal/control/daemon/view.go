@@ -63,12 +63,12 @@ func childViews(o *engine.Owner, started []*engine.Owner) (views []daemonapi.Chi
 		}
 		views = append(views, view)
 	}
-	if o.Group == nil {
+	if o.Offspring == nil {
 		return views
 	}
-	for _, c := range o.Group.Children {
+	for _, c := range o.Offspring.Children {
 		if c.ID == "" {
-			views = append(views, daemonapi.Child{Name: c.Name, Step: o.Group.Step, Item: c.Item, Status: string(c.State), Reason: c.Why})
+			views = append(views, daemonapi.Child{Name: c.Name, Step: o.Offspring.Step, Item: c.Item, Status: string(c.State), Reason: c.Why})
 		}
 	}
 	return views

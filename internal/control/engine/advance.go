@@ -65,8 +65,8 @@ func (d *draft) skips(step runbook.Step) bool {
 // begin starts what a step runs: for the first time, or for another attempt.
 func (d *draft) begin(step runbook.Step, how opening, attempt int) {
 	switch {
-	case step.Group():
-		d.enterGroup(step, attempt)
+	case step.HasChildren():
+		d.enterChildren(step, attempt)
 		return
 	case step.Approval != nil:
 		d.enterApproval(step, attempt)
@@ -159,7 +159,7 @@ func (d *draft) leave() {
 	if d.Agent != nil {
 		d.endAgent()
 	}
-	if d.grouped() {
+	if d.hasChildren() {
 		d.cancelChildren()
 	}
 }

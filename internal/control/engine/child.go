@@ -25,17 +25,17 @@ type Parent struct {
 
 // Child is what starts a child of the owner, and whether there is such a child.
 func (o *Owner) Child(id string) (Create, bool) {
-	if o.Group == nil || o.Group.child(id) < 0 {
+	if o.Offspring == nil || o.Offspring.child(id) < 0 {
 		return Create{}, false
 	}
-	d, child := &draft{Owner: o}, o.Group.Children[o.Group.child(id)]
-	group, part := d.partOf(child)
+	d, child := &draft{Owner: o}, o.Offspring.Children[o.Offspring.child(id)]
+	whole, part := d.partOf(child)
 	c := Create{
 		Owner: id, Kind: Pipeline, Name: o.Name + "/" + child.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
 		Vars: maps.Clone(o.Vars), Passed: maps.Clone(o.Passed), Site: o.Site,
-		Parent: &Parent{ID: o.ID, Name: child.Name, Step: group.Name, Part: !part.Runs(), Item: o.item(), Groups: o.groups(), Workspace: d.lends()},
+		Parent: &Parent{ID: o.ID, Name: child.Name, Step: whole.Name, Part: !part.Runs(), Item: o.item(), Groups: o.groups(), Workspace: d.lends()},
 	}
-	if !group.ForEach.IsZero() {
+	if !whole.ForEach.IsZero() {
 		c.Parent.Item = &child.Item
 	}
 	if c.Parent.Part {
@@ -50,15 +50,15 @@ func (o *Owner) Child(id string) (Create, bool) {
 }
 
 // partOf is the step that a child belongs to, and what the child runs of it.
-func (d *draft) partOf(c Child) (group, part runbook.Step) {
-	group, _ = d.plannedStep(d.Group.Step)
-	if group.Parallel {
+func (d *draft) partOf(c Child) (whole, part runbook.Step) {
+	whole, _ = d.plannedStep(d.Offspring.Step)
+	if whole.Parallel {
 		part, _ = d.plannedStep(c.Name)
-		return group, part
+		return whole, part
 	}
-	part = group
+	part = whole
 	part.ForEach, part.If, part.Limit, part.FailFast = runbook.ForEach{}, "", 0, false
-	return group, part
+	return whole, part
 }
 
 // groups are those with a limit that the owner has room in, or its parent.
@@ -181,10 +181,10 @@ func (o *Owner) Report() ChildReported {
 
 // WaitingFor is what the first child that waits is waiting for.
 func (o *Owner) WaitingFor() string {
-	if o.Group == nil {
+	if o.Offspring == nil {
 		return ""
 	}
-	for _, c := range o.Group.Children {
+	for _, c := range o.Offspring.Children {
 		if c.State == ChildWaiting {
 			return colon(c.Name, c.Why)
 		}

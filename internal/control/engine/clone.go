@@ -16,8 +16,8 @@ func (o *Owner) Clone() *Owner {
 	c.Spent, c.Workspaces = maps.Clone(o.Spent), maps.Clone(o.Workspaces)
 	c.Settled, c.Effects, c.Seen = slices.Clone(o.Settled), slices.Clone(o.Effects), slices.Clone(o.Seen)
 	c.Agent, c.Shell, c.Decision = clone(o.Agent), clone(o.Shell), clone(o.Decision)
-	if c.Group = clone(o.Group); c.Group != nil {
-		c.Group.Children, c.Group.Leaving = slices.Clone(o.Group.Children), clone(o.Group.Leaving)
+	if c.Offspring = clone(o.Offspring); c.Offspring != nil {
+		c.Offspring.Children, c.Offspring.Leaving = slices.Clone(o.Offspring.Children), clone(o.Offspring.Leaving)
 	}
 	if a := c.Agent; a != nil {
 		a.Signal = clone(a.Signal)

@@ -145,7 +145,7 @@ func (o *Owner) pass(now time.Time) {
 // attempt.
 func (o *Owner) AtWork() bool {
 	_, pauses := o.Timers[retry]
-	return o.Status == Running && !pauses && !o.parked() && (!o.grouped() || o.Group.in(ChildRunning)) && !slices.ContainsFunc(o.Effects, func(e OpenEffect) bool {
+	return o.Status == Running && !pauses && !o.parked() && (!o.hasChildren() || o.Offspring.in(ChildRunning)) && !slices.ContainsFunc(o.Effects, func(e OpenEffect) bool {
 		return e.Kind == StartAgent && !e.Started && o.Agent != nil && e.Agent.ID == o.Agent.ID
 	})
 }

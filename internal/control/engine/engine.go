@@ -72,7 +72,7 @@ type Owner struct {
 	Visits     map[string]int    `json:"visits,omitempty"`
 	History    []Visit           `json:"history,omitempty"`
 	Outputs    map[string]Output `json:"outputs,omitempty"` // what steps that have ended, or were skipped, left behind
-	Group      *Group            `json:"group,omitempty"`   // the newest of its steps that ran pipelines
+	Offspring  *Offspring        `json:"group,omitempty"`   // the newest of its steps that ran pipelines
 	Parent     *Parent           `json:"parent,omitempty"`  // what started it; never changed
 	Told       ChildState        `json:"told,omitempty"`    // what the parent was told last
 

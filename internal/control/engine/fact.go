@@ -244,8 +244,8 @@ func (o *Owner) left(step, outcome, failure string, s *Step) {
 	}
 	o.Agent, o.Shell, o.Timers = nil, nil, nil
 	o.Attempt, o.Timeout, o.Since = 0, 0, 0
-	if o.grouped() {
-		o.Group.close()
+	if o.hasChildren() {
+		o.Offspring.close()
 	}
 }
 
@@ -322,8 +322,8 @@ func (f PipelineResumed) apply(o *Owner, s *Step) {
 		o.Vars = with(o.Vars, name, value)
 	}
 	o.Visits, o.Attempts, o.Acted = nil, nil, nil
-	if o.Group != nil && o.Group.Step == f.Step {
-		o.Group.Resumed = true
+	if o.Offspring != nil && o.Offspring.Step == f.Step {
+		o.Offspring.Resumed = true
 	}
 	if f.Step != "" {
 		o.Status, o.Step, o.Ended, o.Ending = Running, f.Step, time.Time{}, ""

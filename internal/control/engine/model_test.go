@@ -353,8 +353,8 @@ func (h *history) hear() {
 	if a := h.o.Agent; a != nil && h.agents[a.ID] != nil && h.agents[a.ID].ended {
 		h.happens(AgentExited{AgentID: a.ID, Gone: true})
 	}
-	if h.o.grouped() {
-		for _, c := range slices.Clone(h.o.Group.Children) {
+	if h.o.hasChildren() {
+		for _, c := range slices.Clone(h.o.Offspring.Children) {
 			if p := h.children[c.ID]; c.Runs() && p != nil && p.ended {
 				h.happens(h.childReport(c.ID))
 			}
@@ -378,7 +378,7 @@ func (h *history) settle() {
 			}
 			h.tidy(h.o)
 			return
-		case h.o.grouped():
+		case h.o.hasChildren():
 			for _, p := range h.children {
 				if p.alive {
 					p.alive, p.ended, p.state = false, true, ChildDone

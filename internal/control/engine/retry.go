@@ -6,7 +6,7 @@ import "github.com/stopgate/stopgate/internal/control/runbook"
 // whether it does.
 func (d *draft) retries(step runbook.Step, why string) bool {
 	tried := max(d.Attempt, 1)
-	if tried >= step.Retry.Attempts || step.Group() { // what a group runs is tried again by itself
+	if tried >= step.Retry.Attempts || step.HasChildren() { // each child is tried again by itself
 		return false
 	}
 	d.notifyUnheard()

@@ -185,12 +185,12 @@ func (s *stage) check(in Input, before *Owner, step Step, o *Owner) {
 // and that none is left behind.
 func (s *stage) checkGroup(before *Owner, step Step, o *Owner) {
 	s.t.Helper()
-	if o.Group == nil {
+	if o.Offspring == nil {
 		return
 	}
-	planned, _ := (&draft{Owner: o}).plannedStep(o.Group.Step)
+	planned, _ := (&draft{Owner: o}).plannedStep(o.Offspring.Step)
 	running := 0
-	for _, c := range o.Group.Children {
+	for _, c := range o.Offspring.Children {
 		if c.Runs() {
 			running++
 		}
@@ -198,21 +198,21 @@ func (s *stage) checkGroup(before *Owner, step Step, o *Owner) {
 	if planned.Limit > 0 && running > planned.Limit {
 		s.t.Fatalf("%d children run; the limit is %d\n%s", running, planned.Limit, text(o))
 	}
-	if running > 0 && (o.Terminal() || o.Step != o.Group.Step) {
+	if running > 0 && (o.Terminal() || o.Step != o.Offspring.Step) {
 		s.t.Fatalf("the step was left, and children run:\n%s", text(o))
 	}
 	done := func(name string) bool {
-		return slices.ContainsFunc(o.Group.Children, func(c Child) bool { return c.Name == name && c.State == ChildDone })
+		return slices.ContainsFunc(o.Offspring.Children, func(c Child) bool { return c.Name == name && c.State == ChildDone })
 	}
 	for _, f := range step.Facts {
 		started, is := f.(ChildStarted)
-		if is && planned.FailFast && before != nil && before.grouped() && o.Group.has(Child.failed) && before.Group.Step == o.Group.Step {
+		if is && planned.FailFast && before != nil && before.hasChildren() && o.Offspring.has(Child.failed) && before.Offspring.Step == o.Offspring.Step {
 			s.t.Fatalf("a child was started although one had failed:\n%s", text(o))
 		}
 		if !is || !planned.Parallel {
 			continue
 		}
-		branch, _ := (&draft{Owner: o}).plannedStep(o.Group.Children[started.Child].Name)
+		branch, _ := (&draft{Owner: o}).plannedStep(o.Offspring.Children[started.Child].Name)
 		for _, need := range branch.Needs {
 			if !done(need) {
 				s.t.Fatalf("branch %q was started before %q was done", branch.Name, need)
@@ -245,7 +245,7 @@ func (s *stage) checkOutputs(o *Owner) {
 			return v.Step == name && (!v.Finished.IsZero() || o.Shell == nil && o.Step == name)
 		}
 		left := func(c Child) bool { return c.Name == name && !c.Runs() && c.State != ChildPending }
-		if o.Parent != nil || o.Group != nil && o.Group.has(left) {
+		if o.Parent != nil || o.Offspring != nil && o.Offspring.has(left) {
 			continue // it is the parent's, or a branch's
 		}
 		if planned, _ := (&draft{Owner: o}).plannedStep(name); planned.Of != "" {
@@ -307,8 +307,8 @@ func (s *stage) checkBudget(in Input, step Step, o *Owner) {
 func moves(o *Owner) bool {
 	_, cools := o.Timers[cooldown]
 	_, pauses := o.Timers[retry]
-	if o.grouped() {
-		return o.Group.has(Child.Runs)
+	if o.hasChildren() {
+		return o.Offspring.has(Child.Runs)
 	}
 	return o.Status == Queued || o.Decision != nil || o.Shell != nil || cools || pauses || o.Agent != nil && (!o.Agent.Exited || o.Agent.Pending != "")
 }

@@ -10,7 +10,7 @@ import (
 // only while the owner is at work.
 func (d *draft) keepTimeout() {
 	left, limited := d.timeLeft()
-	if !limited || !d.AtWork() || d.grouped() && d.Group.Leaving != nil {
+	if !limited || !d.AtWork() || d.hasChildren() && d.Offspring.Leaving != nil {
 		d.cancelTimer(timeout)
 		return
 	}

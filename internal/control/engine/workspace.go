@@ -85,7 +85,7 @@ func (o *Owner) WorkspaceOf(step string) (Workspace, bool) {
 
 // workspaceFor is the name and the plan of the workspace that a step is to run in.
 func (o *Owner) workspaceFor(step runbook.Step) (name string, plan runbook.Workspace) {
-	if own := o.Plan.Agents[step.Run.Agent].Workspace; step.Run.Agent != "" && own.Kind != "" && !step.Group() {
+	if own := o.Plan.Agents[step.Run.Agent].Workspace; step.Run.Agent != "" && own.Kind != "" && !step.HasChildren() {
 		return step.Run.Agent, own
 	}
 	return "", o.Plan.Pipeline.Workspace

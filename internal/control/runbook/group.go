@@ -121,7 +121,7 @@ func (d *decoder) checkBranchNames(p *pipelineDraft) {
 
 // checkGroup finds fields that mean nothing together.
 func (d *decoder) checkGroup(p *pipelineDraft, s Step, draft stepDraft) {
-	alone := !s.Group()
+	alone := !s.HasChildren()
 	switch {
 	case s.Of != "" && s.Of != GraphStep && s.Parallel:
 		d.fault(draft.at, "a branch cannot have branches of its own", "make them a pipeline, and run it with uses")

@@ -127,8 +127,8 @@ type ForEach struct {
 // IsZero reports whether there is nothing to run for.
 func (f ForEach) IsZero() bool { return f.List == nil && f.Text == "" }
 
-// Group reports whether a step runs pipelines of their own: branches, items, or another pipeline.
-func (s Step) Group() bool { return s.Parallel || !s.ForEach.IsZero() || s.Run.Pipeline != "" }
+// HasChildren reports whether a step runs pipelines of their own: branches, items, or another pipeline.
+func (s Step) HasChildren() bool { return s.Parallel || !s.ForEach.IsZero() || s.Run.Pipeline != "" }
 
 // Retry is how often a step that fails is run, and how long it waits before the next time: that
 // long before the second, twice as long before each one after it.

@@ -147,7 +147,7 @@ func (d *decoder) checkGroupValue(p *pipelineDraft, u use, v StepValue) {
 	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == v.Step })
 	s, template := p.Steps[i], "${"+v.template()+"}"
 	switch {
-	case !s.Group() || v.Kind == ValueError || v.Kind == ValueOutput && !s.Parallel:
+	case !s.HasChildren() || v.Kind == ValueError || v.Kind == ValueOutput && !s.Parallel:
 	case s.Parallel:
 		d.fault(d.inside(u.at, template), template+" has no value: step "+quote(s.Name)+" has branches", "name one of the branches in its place")
 	default:

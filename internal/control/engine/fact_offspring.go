@@ -50,8 +50,8 @@ func (ChildReported) EventType() string   { return "child:reported" }
 func (ParentTold) EventType() string      { return "parent:told" }
 
 func (f GroupPlanned) apply(o *Owner, s *Step) {
-	o.Group = &Group{Step: f.Step, Children: slices.Clone(f.Children), Open: true}
-	kept := len(f.Children) > 0 && !o.Group.has(func(c Child) bool { return c.State == ChildPending })
+	o.Offspring = &Offspring{Step: f.Step, Children: slices.Clone(f.Children), Open: true}
+	kept := len(f.Children) > 0 && !o.Offspring.has(func(c Child) bool { return c.State == ChildPending })
 	if !kept { // else nothing would write it again
 		o.Outputs = without(o.Outputs, f.Step)
 	}
@@ -82,21 +82,21 @@ func (o *Owner) emptyLists(step string) (values map[string]string) {
 
 func (f GroupLeaving) apply(o *Owner, s *Step) {
 	leaving := Leaving(f)
-	o.Group.Leaving = &leaving
+	o.Offspring.Leaving = &leaving
 }
 
 func (f ChildStarted) apply(o *Owner, s *Step) {
-	c := &o.Group.Children[f.Child]
+	c := &o.Offspring.Children[f.Child]
 	c.ID, c.USD, c.State = f.ID, f.USD, ChildRunning
 }
 
 func (f ChildPassedOver) apply(o *Owner, s *Step) {
-	i := slices.IndexFunc(o.Group.Children, func(c Child) bool { return c.Name == f.Child })
-	o.Group.Children[i].State, o.Group.Children[i].Why = ChildSkipped, f.Why
+	i := slices.IndexFunc(o.Offspring.Children, func(c Child) bool { return c.Name == f.Child })
+	o.Offspring.Children[i].State, o.Offspring.Children[i].Why = ChildSkipped, f.Why
 }
 
 func (f ChildReported) apply(o *Owner, s *Step) {
-	c := &o.Group.Children[o.Group.child(f.ID)]
+	c := &o.Offspring.Children[o.Offspring.child(f.ID)]
 	c.State, c.Why = f.State, f.Why
 	if c.Runs() {
 		return
@@ -108,8 +108,8 @@ func (f ChildReported) apply(o *Owner, s *Step) {
 	o.keepChildOutput(*c, f.Output)
 }
 
-// close ends a group whose step is left. A child that still runs is being cancelled.
-func (g *Group) close() {
+// close is called when the step is left. A child that still runs is being cancelled.
+func (g *Offspring) close() {
 	g.Open, g.Leaving = false, nil
 	for i := range g.Children {
 		if c := &g.Children[i]; c.Runs() || c.State == ChildPending {
@@ -121,20 +121,20 @@ func (g *Group) close() {
 // keepChildOutput keeps what a child left behind: of a branch under its name, of a pipeline under
 // that of the step, and of items as lists once all have ended.
 func (o *Owner) keepChildOutput(c Child, output Output) {
-	step, _ := (&draft{Owner: o}).plannedStep(o.Group.Step)
+	step, _ := (&draft{Owner: o}).plannedStep(o.Offspring.Step)
 	switch {
 	case step.Parallel:
 		o.Outputs = with(o.Outputs, c.Name, output)
 	case step.ForEach.IsZero():
 		o.Outputs = with(o.Outputs, step.Name, output)
-	case !o.Group.has(func(c Child) bool { return c.Runs() || c.State == ChildPending }):
-		o.Outputs = with(o.Outputs, step.Name, Output{Values: o.Group.lists()})
+	case !o.Offspring.has(func(c Child) bool { return c.Runs() || c.State == ChildPending }):
+		o.Outputs = with(o.Outputs, step.Name, Output{Values: o.Offspring.lists()})
 	}
 }
 
 // lists are the values of the children, each name with a JSON array that has the value of each
 // child, or "" where it left none of that name.
-func (g *Group) lists() (values map[string]string) {
+func (g *Offspring) lists() (values map[string]string) {
 	names := map[string]bool{}
 	for _, c := range g.Children {
 		for name := range c.Values {
@@ -160,7 +160,7 @@ func (o *Owner) progress() ChildState {
 	switch {
 	case o.Terminal():
 		return ChildState(o.Step)
-	case o.Status == Queued, o.grouped() && !o.Group.in(ChildRunning) && o.Group.in(ChildQueued):
+	case o.Status == Queued, o.hasChildren() && !o.Offspring.in(ChildRunning) && o.Offspring.in(ChildQueued):
 		return ChildQueued
 	case o.Waits():
 		return ChildWaiting
@@ -170,13 +170,13 @@ func (o *Owner) progress() ChildState {
 
 // Waits reports whether nothing goes on before a person decides, here or in a child.
 func (o *Owner) Waits() bool {
-	if !o.grouped() {
+	if !o.hasChildren() {
 		return o.Status == Waiting
 	}
-	return !o.Group.in(ChildRunning) && !o.Group.in(ChildQueued) && o.Group.in(ChildWaiting)
+	return !o.Offspring.in(ChildRunning) && !o.Offspring.in(ChildQueued) && o.Offspring.in(ChildWaiting)
 }
 
 // in reports whether one of the children is in a state.
-func (g *Group) in(state ChildState) bool {
+func (g *Offspring) in(state ChildState) bool {
 	return g.has(func(c Child) bool { return c.State == state })
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
-// Group is what a step runs that runs more than one thing: the branches of a parallel step, one
+// Offspring is what a step runs that runs more than one thing: the branches of a parallel step, one
 // pipeline for each item, or another pipeline. Each is an owner of its own, a child of this one, so
 // that an owner is never at two steps.
-type Group struct {
+type Offspring struct {
 	Step     string   `json:"step"`
 	Children []Child  `json:"children,omitempty"`
 	Open     bool     `json:"open,omitempty"`    // its step goes on
@@ -61,23 +61,23 @@ func (c Child) Runs() bool {
 // failed reports whether the child makes its step a failure.
 func (c Child) failed() bool { return c.State == ChildFailed || c.State == ChildCancelled }
 
-// What a group may hold.
+// What a step may run, and what of it is kept.
 const (
 	maxItems  = 500
 	maxValues = 128 << 10 // of what all children left behind
 )
 
-// grouped reports whether the current step has children.
-func (o *Owner) grouped() bool { return o.Group != nil && o.Group.Open }
+// hasChildren reports whether the current step has children.
+func (o *Owner) hasChildren() bool { return o.Offspring != nil && o.Offspring.Open }
 
-func (g *Group) has(is func(Child) bool) bool { return slices.ContainsFunc(g.Children, is) }
+func (g *Offspring) has(is func(Child) bool) bool { return slices.ContainsFunc(g.Children, is) }
 
-func (g *Group) child(id string) int {
+func (g *Offspring) child(id string) int {
 	return slices.IndexFunc(g.Children, func(c Child) bool { return c.ID == id && id != "" })
 }
 
-// enterGroup begins a step that runs pipelines.
-func (d *draft) enterGroup(step runbook.Step, attempt int) {
+// enterChildren begins a step that runs pipelines.
+func (d *draft) enterChildren(step runbook.Step, attempt int) {
 	started := StepStarted{Step: step.Name, Attempt: attempt}
 	if !eachTimed(step) {
 		started.Timeout = step.Timeout
@@ -90,7 +90,7 @@ func (d *draft) enterGroup(step runbook.Step, attempt int) {
 	}
 	d.needWorkspace()
 	d.fact(GroupPlanned{step.Name, d.keptChildren(step, children)})
-	d.moveGroup()
+	d.moveChildren()
 }
 
 // eachTimed reports whether the step's time is that of each item.
@@ -177,48 +177,48 @@ func plainJSON(raw json.RawMessage) string {
 
 // keptChildren are children in place of which those stay that were done when the step failed.
 func (d *draft) keptChildren(step runbook.Step, planned []Child) []Child {
-	if d.Group == nil || d.Group.Step != step.Name || !d.Group.Resumed {
+	if d.Offspring == nil || d.Offspring.Step != step.Name || !d.Offspring.Resumed {
 		return planned
 	}
 	for i, c := range planned {
 		same := func(old Child) bool { return old.Name == c.Name && old.Item == c.Item && old.State == ChildDone }
-		if at := slices.IndexFunc(d.Group.Children, same); at >= 0 {
-			planned[i] = d.Group.Children[at]
+		if at := slices.IndexFunc(d.Offspring.Children, same); at >= 0 {
+			planned[i] = d.Offspring.Children[at]
 		}
 	}
 	return planned
 }
 
-// moveGroup starts what can be started, and leaves the step when all have ended.
-func (d *draft) moveGroup() {
+// moveChildren starts what can be started, and leaves the step when all have ended.
+func (d *draft) moveChildren() {
 	step := d.current()
-	if failure := d.groupFailure(); failure != "" && step.FailFast && d.Group.Leaving == nil {
+	if failure := d.childFailure(); failure != "" && step.FailFast && d.Offspring.Leaving == nil {
 		d.fail(failure) // when the others have ended
 		return
 	}
-	if d.Group.Leaving == nil {
+	if d.Offspring.Leaving == nil {
 		d.skipChildren()
 		d.startChildren(step)
 	}
-	if d.Group.has(func(c Child) bool { return c.Runs() || c.State == ChildPending && d.Group.Leaving == nil }) {
+	if d.Offspring.has(func(c Child) bool { return c.Runs() || c.State == ChildPending && d.Offspring.Leaving == nil }) {
 		return
 	}
-	switch leaving := d.Group.Leaving; {
+	switch leaving := d.Offspring.Leaving; {
 	case leaving != nil && leaving.Cancel:
 		d.abandon(false)
 	case leaving != nil:
 		d.fail(leaving.Why)
-	case d.groupFailure() != "":
-		d.fail(d.groupFailure())
+	case d.childFailure() != "":
+		d.fail(d.childFailure())
 	default:
 		d.complete()
 	}
 }
 
-// groupFailure says what failed, or "".
-func (d *draft) groupFailure() string {
+// childFailure says what failed, or "".
+func (d *draft) childFailure() string {
 	var failed []string
-	for _, c := range d.Group.Children {
+	for _, c := range d.Offspring.Children {
 		if c.failed() {
 			failed = append(failed, colon(c.Name, firstLine(c.Why)))
 		}
@@ -226,22 +226,22 @@ func (d *draft) groupFailure() string {
 	switch {
 	case len(failed) == 0:
 		return ""
-	case len(d.Group.Children) == 1 && !d.current().Parallel && d.current().ForEach.IsZero():
-		return d.Group.Children[0].Why
+	case len(d.Offspring.Children) == 1 && !d.current().Parallel && d.current().ForEach.IsZero():
+		return d.Offspring.Children[0].Why
 	}
 	const shown = 5
 	words := strings.Join(failed[:min(len(failed), shown)], "; ")
 	if more := len(failed) - shown; more > 0 {
 		words += fmt.Sprintf("; and %d more", more)
 	}
-	return fmt.Sprintf("%d of %d failed: %s", len(failed), len(d.Group.Children), words)
+	return fmt.Sprintf("%d of %d failed: %s", len(failed), len(d.Offspring.Children), words)
 }
 
 // skipChildren skips the branches that need one which did not succeed.
 func (d *draft) skipChildren() {
 	for again := true; again; {
 		again = false
-		for _, c := range slices.Clone(d.Group.Children) {
+		for _, c := range slices.Clone(d.Offspring.Children) {
 			if blocker := d.blocker(c); c.State == ChildPending && blocker != "" {
 				d.fact(ChildPassedOver{c.Name, blocker})
 				again = true
@@ -268,7 +268,7 @@ func (d *draft) needs(c Child) (needs []Child) {
 	if !d.current().Parallel {
 		return nil
 	}
-	for _, other := range d.Group.Children {
+	for _, other := range d.Offspring.Children {
 		if slices.Contains(step.Needs, other.Name) {
 			needs = append(needs, other)
 		}
@@ -279,18 +279,18 @@ func (d *draft) needs(c Child) (needs []Child) {
 // startChildren starts the children for which there is room, and nothing is missing.
 func (d *draft) startChildren(step runbook.Step) {
 	running := 0
-	for _, c := range d.Group.Children {
+	for _, c := range d.Offspring.Children {
 		if c.Runs() {
 			running++
 		}
 	}
-	for i, c := range d.Group.Children {
+	for i, c := range d.Offspring.Children {
 		ready := !slices.ContainsFunc(d.needs(c), func(need Child) bool { return need.State != ChildDone })
 		if c.State != ChildPending || !ready || step.Limit > 0 && running >= step.Limit {
 			continue
 		}
 		d.fact(ChildStarted{Child: i, ID: childID(d.ID, d.Serial+1), USD: d.share()})
-		d.effect(Effect{Kind: StartChild, Target: d.Group.Children[i].ID})
+		d.effect(Effect{Kind: StartChild, Target: d.Offspring.Children[i].ID})
 		running++
 	}
 }
@@ -303,7 +303,7 @@ func (d *draft) share() float64 {
 		return 0
 	}
 	left, waiting := limit-d.Cost().USD, 0
-	for _, c := range d.Group.Children {
+	for _, c := range d.Offspring.Children {
 		switch {
 		case c.State == ChildPending:
 			waiting++
@@ -317,25 +317,25 @@ func (d *draft) share() float64 {
 
 // childReported is what became of a child.
 func (d *draft) childReported(r ChildReported) {
-	if !d.grouped() {
+	if !d.hasChildren() {
 		return
 	}
-	i := d.Group.child(r.ID)
-	if i < 0 || !d.Group.Children[i].Runs() || d.Group.Children[i].State == r.State && d.Group.Children[i].Why == r.Why {
+	i := d.Offspring.child(r.ID)
+	if i < 0 || !d.Offspring.Children[i].Runs() || d.Offspring.Children[i].State == r.State && d.Offspring.Children[i].Why == r.Why {
 		return
 	}
 	r.Why, r.Output = clip(r.Why, maxWords), r.Output.sound()
-	if size := sizeOf(r.Output.Values); r.State == ChildDone && size+d.Group.size() > maxValues {
+	if size := sizeOf(r.Output.Values); r.State == ChildDone && size+d.Offspring.size() > maxValues {
 		r.State, r.Why = ChildFailed, fmt.Sprintf("its outputs and those of the others have more than %d bytes", maxValues)
 		r.Output.Values = nil
 	}
 	d.fact(r)
-	if !d.Group.Children[i].Runs() {
-		d.moveGroup()
+	if !d.Offspring.Children[i].Runs() {
+		d.moveChildren()
 	}
 }
 
-func (g *Group) size() (size int) {
+func (g *Offspring) size() (size int) {
 	for _, c := range g.Children {
 		if c.Values != nil {
 			size += sizeOf(c.Values)
@@ -347,22 +347,22 @@ func (g *Group) size() (size int) {
 // awaitChildren cancels what runs for the current step, which is to be left as it says. It reports
 // whether that takes a while: then the step is left when the last child has ended.
 func (d *draft) awaitChildren(how Leaving) bool {
-	if !d.grouped() || !d.Group.has(Child.Runs) {
+	if !d.hasChildren() || !d.Offspring.has(Child.Runs) {
 		return false
 	}
-	switch old := d.Group.Leaving; {
+	switch old := d.Offspring.Leaving; {
 	case old == nil:
 		d.fact(GroupLeaving(how))
 		d.cancelChildren()
 	case how.Cancel && !old.Cancel:
 		d.fact(GroupLeaving(how))
 	}
-	return d.Group.has(Child.Runs)
+	return d.Offspring.has(Child.Runs)
 }
 
 // cancelChildren cancels all that run. One that was not started is not.
 func (d *draft) cancelChildren() {
-	for _, c := range slices.Clone(d.Group.Children) {
+	for _, c := range slices.Clone(d.Offspring.Children) {
 		if !c.Runs() {
 			continue
 		}

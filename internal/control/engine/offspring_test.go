@@ -28,7 +28,7 @@ func branches(group runbook.Step, all ...runbook.Step) runbook.Plan {
 
 // child is the newest child of a name.
 func (s *stage) child(name string) Child {
-	for _, c := range slices.Backward(s.o.Group.Children) {
+	for _, c := range slices.Backward(s.o.Offspring.Children) {
 		if c.Name == name {
 			return c
 		}
@@ -45,7 +45,7 @@ func (s *stage) reports(name string, state ChildState, why string) {
 // states are those of all children.
 func (s *stage) states() string {
 	var all []string
-	for _, c := range s.o.Group.Children {
+	for _, c := range s.o.Offspring.Children {
 		all = append(all, c.Name+" "+string(c.State))
 	}
 	return strings.Join(all, ", ")
@@ -211,7 +211,7 @@ func TestResumeKeepsWhatIsDone(t *testing.T) {
 	s.do(Resume{})
 	s.expect("a done, b running")
 	if s.child("a").ID != a || s.child("b").ID == b {
-		t.Errorf("%s", text(s.o.Group))
+		t.Errorf("%s", text(s.o.Offspring))
 	}
 	if s.o.Outputs["a"].Values["n"] != "1" {
 		t.Error("what a left behind is gone")
@@ -243,7 +243,7 @@ func TestTheBudgetIsSharedOut(t *testing.T) {
 	p.Pipeline.Budget = runbook.Budget{USD: 9, Time: time.Hour}
 	s := start(t, p)
 	if s.child("a").USD != 3 || s.child("b").USD != 3 {
-		t.Errorf("%s", text(s.o.Group))
+		t.Errorf("%s", text(s.o.Offspring))
 	}
 	s.do(ChildReported{ID: s.child("a").ID, State: ChildDone, Cost: Spent{USD: 1}})
 	if got := s.child("c").USD; got != 5 || s.o.Cost().USD != 1 {
@@ -359,7 +359,7 @@ func TestAParentHearsWhenAChildWaitsAndGoesOn(t *testing.T) {
 	c.effect(ReportToParent)
 	s.do(c.o.Report())
 	if s.expect("a waiting"); !s.o.Waits() || s.o.WaitingFor() != "a: approval" {
-		t.Error(text(s.o.Group))
+		t.Error(text(s.o.Offspring))
 	}
 	c.do(Answer{Decision: c.o.Decision.ID, Option: "yes"})
 	s.do(c.o.Report())
