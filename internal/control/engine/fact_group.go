@@ -80,6 +80,11 @@ func (o *Owner) emptyLists(step string) (values map[string]string) {
 func (f GroupLeaving) apply(o *Owner, s *Step) {
 	leaving := Leaving(f)
 	o.Group.Leaving = &leaving
+	for i := range o.Group.Children {
+		if c := &o.Group.Children[i]; c.State == ChildWaiting {
+			c.State = ChildRunning // it is being cancelled; it says so if it waits again
+		}
+	}
 }
 
 func (f ChildStarted) apply(o *Owner, s *Step) {
