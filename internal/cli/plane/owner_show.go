@@ -173,6 +173,9 @@ func (s *ownerShow) Lines(p term.Paint, width, height int) []string {
 // about tells of the owner what stays as it is.
 func (s *ownerShow) about(now time.Time) string {
 	o := &s.owner
+	if o.Status == ownerHeld && o.Created.IsZero() {
+		return "nothing else is known of it; " + givesUp(o)
+	}
 	text := "in " + term.Shown(o.Project) + ", started at " + term.Clock(o.Created, now)
 	if atEnd(o) && o.Status != ownerHeld {
 		text += ", took " + term.Elapsed(endedAt(o).Sub(o.Created))

@@ -141,7 +141,7 @@ has ended stays as it is. The daemon's own agents cannot run this command.
 With --give-up, give up one that is held because its record is damaged: end what runs for it, and
 forget it. Its workspace stays; see stopgate workspace list.
 
-Exit code 0: cancelled, or it had already ended. 1: this is an agent's shell. 2: no such id; the
+Exit code 0: cancelled, or it had already ended. 1: it is held, or this is an agent's shell. 2: no such id; the
 others are cancelled anyway. 3: the daemon could not be started.`,
 		Example:           fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
 		Args:              ids(someArgs, math.MaxInt),
@@ -166,6 +166,11 @@ others are cancelled anyway. 3: the daemon could not be started.`,
 	return cmd
 }
 
+// givesUp says what helps with an owner that is held.
+func givesUp(o *daemonapi.Owner) string {
+	return "give it up with: stopgate pipeline cancel --give-up " + shortID(o.ID)
+}
+
 // giveUp forgets an owner that is held.
 func (p *Plane) giveUp(ctx context.Context, id string) error {
 	o, err := p.Client.Cancel(ctx, id, daemonapi.Cancel{ID: daemonapi.NewID(), GiveUp: true})
@@ -188,6 +193,9 @@ func (p *Plane) cancel(ctx context.Context, id string) error {
 	before, err := p.Owner(ctx, id)
 	if err != nil {
 		return err
+	}
+	if before.Status == ownerHeld {
+		return term.WithHint(fmt.Errorf("%s is held because its record is damaged, and cannot be cancelled", title(&before)), givesUp(&before))
 	}
 	word := "had already ended: " + before.Status
 	after := before

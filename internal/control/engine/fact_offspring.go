@@ -83,6 +83,11 @@ func (o *Owner) emptyLists(step string) (values map[string]string) {
 func (f GroupLeaving) apply(o *Owner, s *Step) {
 	leaving := Leaving(f)
 	o.Offspring.Leaving = &leaving
+	for i := range o.Offspring.Children {
+		if c := &o.Offspring.Children[i]; c.State == ChildWaiting {
+			c.State = ChildRunning // it is being cancelled; it says so if it waits again
+		}
+	}
 }
 
 func (f ChildStarted) apply(o *Owner, s *Step) {

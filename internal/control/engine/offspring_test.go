@@ -366,6 +366,23 @@ func TestAParentHearsWhenAChildWaitsAndGoesOn(t *testing.T) {
 	s.is("last", Running)
 }
 
+// A pipeline that is being cancelled does not wait for a person, though a child of it did.
+func TestAPipelineThatIsBeingCancelledDoesNotWait(t *testing.T) {
+	s := start(t, branches(runbook.Step{}, runbook.Step{Name: "a", Approval: &runbook.Approval{Title: "Go?", Options: []runbook.ApprovalOption{{Name: "yes"}}}}))
+	create, _ := s.o.Child(s.child("a").ID)
+	c := newStage(t, create.Owner)
+	c.do(create)
+	s.do(EffectStarted{s.o.Effects[0].Key})
+	s.do(EffectDone{s.o.Effects[0].Key})
+	s.do(c.o.Report())
+	if !s.o.Waits() {
+		t.Fatal(text(s.o.Offspring))
+	}
+	if s.do(Cancel{}); s.o.Waits() || s.o.Terminal() {
+		t.Error(text(s.o.Offspring))
+	}
+}
+
 // A child works in its parent's workspace, and leaves it alone.
 func TestAChildWorksInItsParentsWorkspace(t *testing.T) {
 	p := branches(runbook.Step{}, runbook.Step{Name: "a", Run: runbook.Run{Shell: `ls "${workspace.path}"`}, Cwd: "sub"})

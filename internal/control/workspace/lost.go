@@ -59,7 +59,8 @@ func (w held) lostInWorktree(ctx context.Context, r record) (found []string, err
 		return nil, err
 	}
 	found = named(found, hidden, "change that git was told not to see")
-	n, err := repo.Loose(ctx)
+	n := 0
+	err = locked(ctx, func() (err error) { n, err = repo.Loose(ctx); return err })
 	if err != nil {
 		return nil, err
 	}

@@ -176,7 +176,8 @@ func locked(ctx context.Context, do func() error) error {
 // a worktree.
 func passes(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, ".lock': File exists") || strings.Contains(text, "/worktrees/") && strings.Contains(text, "No such file or directory")
+	return strings.Contains(text, ".lock': File exists") || strings.Contains(text, "bad object refs/") || // a branch that was just deleted
+		strings.Contains(text, "/worktrees/") && strings.Contains(text, "No such file or directory")
 }
 
 // missing says what the project has and the worktree has not.
