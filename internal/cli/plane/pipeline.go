@@ -141,8 +141,8 @@ has ended stays as it is. The daemon's own agents cannot run this command.
 With --give-up, give up one that is held because its record is damaged: end what runs for it, and
 forget it. Its workspace stays; see stopgate workspace list.
 
-Exit code 0: cancelled, or it had already ended. 1: it is held, or this is an agent's shell. 2: no such id; the
-others are cancelled anyway. 3: the daemon could not be started.`,
+Exit code 0: cancelled, or it had already ended. 1: it is held, or this is an agent's shell. 2: no
+such id; the others are cancelled anyway. 3: the daemon could not be started.`,
 		Example:           fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
 		Args:              ids(someArgs, math.MaxInt),
 		PreRunE:           notForAgents,
