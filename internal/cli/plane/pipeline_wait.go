@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,7 +73,7 @@ func (w *waiting) look(ctx context.Context, p *Plane) (term.Glimpse, error) {
 	}
 	all := make(ownersShow, len(w.ids))
 	for i, id := range w.ids {
-		if w.seen[i].ID == "" || !atEnd(&w.seen[i]) {
+		if w.seen[i].ID == "" || !atEnd(&w.seen[i]) || removing(&w.seen[i]) {
 			o, err := p.Owner(ctx, id)
 			if err != nil {
 				return nil, err
@@ -113,9 +114,14 @@ func (s ownersShow) JSON() any {
 
 func (s ownersShow) Over() bool {
 	for _, one := range s {
-		if underWay(&one.owner) {
+		if underWay(&one.owner) || removing(&one.owner) {
 			return false
 		}
 	}
 	return true
+}
+
+// removing reports whether a workspace is being removed: until then its branch is in use.
+func removing(o *daemonapi.Owner) bool {
+	return slices.ContainsFunc(o.Workspaces, func(w daemonapi.Workspace) bool { return w.State == "removing" })
 }

@@ -164,13 +164,16 @@ func (d *draft) leave() {
 	}
 }
 
+// homeless reports whether the owner's workspace could not be made: then no step can run.
+func (o *Owner) homeless() bool { return o.Workspaces[""].State == WorkspaceFailing }
+
 // end is where no step follows but finally. What failed and was not completed since makes the
 // whole a failure, whatever cleaned up after it.
 func (d *draft) end(at string) {
 	if at == runbook.EndDone && len(d.Failures) > 0 {
 		at = runbook.EndFailed
 	}
-	if finally := d.Plan.Pipeline.Finally; finally != "" && d.Ending == "" {
+	if finally := d.Plan.Pipeline.Finally; finally != "" && d.Ending == "" && !d.homeless() {
 		d.fact(PipelineEnding{at})
 		d.enter(finally, opening{})
 		return

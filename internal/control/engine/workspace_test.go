@@ -544,3 +544,19 @@ func TestDiscardAWorkspace(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Without its workspace nothing of a pipeline runs, not even what cleans up: that would make the
+// workspace after all, and leave it behind.
+func TestNothingRunsWithoutTheWorkspace(t *testing.T) {
+	p := shells("one", "tidy")
+	p.Pipeline.Finally = "tidy"
+	p.Pipeline.Workspace = runbook.Workspace{Kind: runbook.Worktree}
+	s := newStage(t, testOwner)
+	s.do(Create{Owner: s.id, Kind: Pipeline, Name: "fix", Project: "/p", Cwd: "/p", Plan: p, Site: testSite})
+	key := s.effect(MakeWorkspace).Key
+	s.do(EffectStarted{key})
+	s.do(EffectFailed{Key: key, Why: "branch fix/1 already exists"})
+	if s.is(runbook.EndFailed, Ended); strings.Contains(s.effects(), "workspace:make") || strings.Contains(s.effects(), "shell:start") {
+		t.Errorf("%s", s.effects())
+	}
+}
