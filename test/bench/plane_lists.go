@@ -63,10 +63,10 @@ func (l *lab) listed(ctx context.Context, name string, owners int) (*plane, erro
 	}
 	j := planeJournal(state)
 	for i := range owners {
-		gates := []event.Gate{{Job: "test", Outcome: "passed", DurationMS: 700, Log: "/home/somebody/log/" + strings.Repeat("x", 40)}, {Job: "lint", Outcome: "failed", Why: "exit code 1"}}
+		gates := []event.Gate{{Job: "test", Outcome: "passed", DurationMS: 700, Log: "/home/user/log/" + strings.Repeat("x", 40)}, {Job: "lint", Outcome: "failed", Why: "exit code 1"}}
 		_, err := j.Append(&event.Record{
-			Call: fmt.Sprint(i), Kind: event.Answered, Event: "PostToolUse", Session: "s", Project: "/home/somebody/src/project", Decision: "block",
-			Trees: []event.Tree{{Root: "/home/somebody/src/project", Status: "failed", Gates: gates}},
+			Call: fmt.Sprint(i), Kind: event.Answered, Event: "PostToolUse", Session: "s", Project: "/home/user/src/project", Decision: "block",
+			Trees: []event.Tree{{Root: "/home/user/src/project", Status: "failed", Gates: gates}},
 		})
 		if err != nil {
 			return nil, err

@@ -2,15 +2,12 @@ package plane
 
 import (
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/sys/disk"
-	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // narrow is which of a list a person wants to see.
@@ -36,19 +33,9 @@ func (n *narrow) check(cmd *cobra.Command) error {
 	if n.project == "" {
 		return nil
 	}
-	dir, err := filepath.Abs(n.project)
-	if err != nil {
-		return err
-	}
-	if !disk.IsDir(dir) {
-		return term.BadUsage(fmt.Errorf("--project %s: there is no such directory", term.Shown(n.project)), "")
-	}
-	n.project = dir
-	known := func(dir string) bool { return paths.HasRunbooks(dir) || paths.HasOddjobs(dir) || paths.HasConfig(dir) }
-	if root, found := paths.ProjectRoot(known, dir); found {
-		n.project = root
-	}
-	return nil
+	var err error
+	n.project, err = projectAt(n.project)
+	return err
 }
 
 // filter is what the daemon is asked for now.

@@ -2,16 +2,13 @@ package plane
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -26,37 +23,6 @@ The daemon must be running at the time.`,
 		Example: `  stopgate schedule on
   stopgate schedule list`,
 	}, newScheduleSwitch(true), newScheduleSwitch(false), newScheduleList())
-}
-
-// projectFlag is a project that a command is about: the one here, or another.
-type projectFlag struct{ dir string }
-
-func (f *projectFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dir, "project", "", "the project's directory; default: the project here")
-	_ = cmd.MarkFlagDirname("project") // the flag is there
-}
-
-// orAll adds --all, in place of a project.
-func (f *projectFlag) orAll(cmd *cobra.Command, all *bool, usage string) {
-	cmd.Flags().BoolVar(all, "all", false, usage)
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if *all && f.dir != "" {
-			return term.BadUsage(errors.New("--all and --project cannot be combined"), "leave one of them out")
-		}
-		return nil
-	}
-}
-
-// root is the project's.
-func (f *projectFlag) root() (string, error) {
-	if f.dir != "" {
-		return filepath.Abs(f.dir)
-	}
-	h, err := here.FindRunbooks()
-	if err != nil {
-		return "", err
-	}
-	return h.Root, nil
 }
 
 func newScheduleSwitch(on bool) *cobra.Command {
@@ -99,9 +65,14 @@ or the runbooks are not approved.`,
 }
 
 func newScheduleList() *cobra.Command {
-	var project projectFlag
-	var all bool
-	cmd := asks(&cobra.Command{
+	return projectList{
+		all:  "list those of all projects whose schedules are on",
+		idle: "schedules are on, but nothing starts while the daemon is not running",
+		list: func(ctx context.Context, p *Plane, root string, _ []string) (term.Glimpse, error) {
+			all, err := p.Schedules(ctx, root)
+			return scheduleList(all, root == "", time.Now), err
+		},
+	}.command(&cobra.Command{
 		Use:   "list",
 		Short: "List schedules with their next and last times",
 		Long: `List what has a schedule in the project's approved runbooks: when it starts next, and the result of
@@ -110,37 +81,8 @@ the last time. With --all, list the schedules of all projects whose schedules ar
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate schedule list
   stopgate schedule list --all --json | jq -r '.[].next'`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, _ []string) error {
-		root := ""
-		if !all {
-			var err error
-			if root, err = project.root(); err != nil {
-				return err
-			}
-		}
-		schedules, err := p.Schedules(ctx, root)
-		switch {
-		case IsDown(err) && p.remains() == "":
-			if needsDaemon(p.stateDir, root) {
-				fmt.Fprintln(p.errOut, "stopgate: schedules are on, but nothing starts while the daemon is not running")
-			}
-			return p.listNothing()
-		case err != nil:
-			return err
-		}
-		return term.Once(p.out, p.asJSON, scheduleList(schedules, all, time.Now))
+		Args: term.NoArgs,
 	})
-	project.add(cmd)
-	project.orAll(cmd, &all, "list those of all projects whose schedules are on")
-	return cmd
-}
-
-// needsDaemon reports whether a project, or any, depends on a daemon that runs.
-func needsDaemon(stateDir, root string) bool {
-	roots, _ := daemonapi.Dependents(stateDir) // of which nothing is known then
-	return len(roots) > 0 && (root == "" || slices.Contains(roots, root))
 }
 
 // scheduleList is schedules at one moment.

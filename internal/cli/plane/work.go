@@ -142,9 +142,13 @@ func addedOf(request daemonapi.AddWork, answer []daemonapi.WorkItem) (n int) {
 }
 
 func newWorkList() *cobra.Command {
-	var project projectFlag
-	var all bool
-	cmd := asks(&cobra.Command{
+	return projectList{
+		all: "list those of all projects",
+		list: func(ctx context.Context, p *Plane, root string, args []string) (term.Glimpse, error) {
+			items, err := p.Work(ctx, root, strings.Join(args, ""))
+			return workList(items, time.Now), err
+		},
+	}.command(&cobra.Command{
 		Use:   "list [QUEUE]",
 		Short: "List the items of queues",
 		Long: `List the items of the project's queues, or of one queue, oldest first. STATE is pending, running, done,
@@ -153,28 +157,8 @@ failed if it is tried again, or dead if it is not.
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate work list
   stopgate work list issues --json | jq -r '.[] | select(.state == "dead") | .id'`,
-		Args:              term.AtMostOneArg,
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, args []string) error {
-		root := ""
-		if !all {
-			var err error
-			if root, err = project.root(); err != nil {
-				return err
-			}
-		}
-		items, err := p.Work(ctx, root, strings.Join(args, ""))
-		switch {
-		case IsDown(err) && p.remains() == "":
-			return p.listNothing()
-		case err != nil:
-			return err
-		}
-		return term.Once(p.out, p.asJSON, workList(items, time.Now))
+		Args: term.AtMostOneArg,
 	})
-	project.add(cmd)
-	project.orAll(cmd, &all, "list those of all projects")
-	return cmd
 }
 
 func newWorkShow() *cobra.Command {

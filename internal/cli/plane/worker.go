@@ -69,9 +69,14 @@ the runbooks are not approved.`,
 }
 
 func newWorkerList() *cobra.Command {
-	var project projectFlag
-	var all bool
-	cmd := asks(&cobra.Command{
+	return projectList{
+		all:  "list those of all projects with started workers",
+		idle: "workers are started, but nothing runs while the daemon is not running",
+		list: func(ctx context.Context, p *Plane, root string, _ []string) (term.Glimpse, error) {
+			all, err := p.Workers(ctx, root)
+			return workerList(all, time.Now), err
+		},
+	}.command(&cobra.Command{
 		Use:   "list",
 		Short: "List workers with their queues",
 		Long: `List the workers of the project's approved runbooks, with the items of their queues. With --all, list
@@ -80,31 +85,8 @@ the workers of all projects with started workers.
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate worker list
   stopgate worker list --all --json`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, _ []string) error {
-		root := ""
-		if !all {
-			var err error
-			if root, err = project.root(); err != nil {
-				return err
-			}
-		}
-		workers, err := p.Workers(ctx, root)
-		switch {
-		case IsDown(err) && p.remains() == "":
-			if needsDaemon(p.stateDir, root) {
-				fmt.Fprintln(p.errOut, "stopgate: workers are started, but nothing runs while the daemon is not running")
-			}
-			return p.listNothing()
-		case err != nil:
-			return err
-		}
-		return term.Once(p.out, p.asJSON, workerList(workers, time.Now))
+		Args: term.NoArgs,
 	})
-	project.add(cmd)
-	project.orAll(cmd, &all, "list those of all projects with started workers")
-	return cmd
 }
 
 // workerList is workers at one moment.

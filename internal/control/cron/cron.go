@@ -230,7 +230,7 @@ func (t Times) Next(after time.Time, zone *time.Location) time.Time {
 	return time.Time{}
 }
 
-// on reports whether a date is one of the days. Where both day and weekday are given, either will do.
+// on reports whether a date is one of the days. If both day and weekday are given, one of them is enough.
 func (t Times) on(date time.Time) bool {
 	day, weekday := t.days>>date.Day()&1 == 1, t.weekdays>>int(date.Weekday())&1 == 1
 	switch {

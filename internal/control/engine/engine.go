@@ -55,7 +55,7 @@ type Owner struct {
 	Cwd     string            `json:"cwd"`
 	Vars    map[string]string `json:"vars,omitempty"`
 	Passed  map[string]string `json:"passed,omitempty"` // environment variables of the person who started it
-	By      string            `json:"by,omitempty"`     // what started it, where that was no person
+	By      string            `json:"by,omitempty"`     // what started it, if that was not a person
 	Plan    *runbook.Plan     `json:"plan"`             // shared by all owners with the same one; never changed
 	Created time.Time         `json:"created"`
 	Updated time.Time         `json:"updated"`

@@ -41,7 +41,7 @@ type (
 		Cwd     string
 		Vars    map[string]string
 		Passed  map[string]string
-		By      string // what started it, where that was no person
+		By      string // what started it, if that was not a person
 		Plan    runbook.Plan
 		Site    Site
 		Parent  *Parent           // of a child

@@ -175,7 +175,7 @@ func plainJSON(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// keptChildren are children in place of which those stay that were done when the step failed.
+// keptChildren replaces planned children by those that were done when the step failed.
 func (d *draft) keptChildren(step runbook.Step, planned []Child) []Child {
 	if d.Offspring == nil || d.Offspring.Step != step.Name || !d.Offspring.Resumed {
 		return planned

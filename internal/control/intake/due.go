@@ -39,8 +39,8 @@ func (p *Project) Turn(plan Plan, now time.Time) Turn {
 	return Turn{Due: due, Start: plan.Once || now.Sub(due) <= Grace}
 }
 
-// latest is the last time after a moment that has come by now; zero where there is none. It asks for
-// few of the times between, of which there may be many.
+// latest is the last time after a moment that has come by now; zero where there is none. There may be
+// many times between, so it asks for only a few of them.
 func latest(next func(time.Time) time.Time, after, now time.Time) time.Time {
 	passed := func(from time.Time) (time.Time, bool) {
 		at := next(from)

@@ -114,7 +114,7 @@ type commandDraft struct {
 	broken bool // what it takes is not known
 
 	scheduleAt span
-	starter    string // what it is, where it is no command
+	starter    string // what starts it, if that is not a command
 }
 
 type pipelineDraft struct {

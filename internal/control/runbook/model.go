@@ -112,7 +112,7 @@ type Step struct {
 	Of       string            `json:"of,omitempty"`        // the parallel step that this one is a branch of
 	Needs    []string          `json:"needs,omitempty"`     // of a branch: the branches that come before it
 	ForEach  ForEach           `json:"for_each,omitzero"`   // it runs once for each item
-	Limit    int               `json:"limit,omitempty"`     // how many branches or items run at once; 0 is no limit
+	Limit    int               `json:"limit,omitempty"`     // how many branches or items run at once; 0 for all
 	FailFast bool              `json:"fail_fast,omitempty"` // the first failure cancels the other branches or items
 	Vars     map[string]string `json:"vars,omitempty"`      // what the pipeline that it runs is given
 }

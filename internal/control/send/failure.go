@@ -57,8 +57,8 @@ const (
 	// obeyed is the longest wait that a gateway may ask for, and the longest that a
 	// clock that was set back can cost.
 	obeyed = 10 * time.Minute
-	// mendTime is how long a person has to put right what only a person can.
-	mendTime = time.Hour
+	// fixTime is how long a person has to fix what only a person can fix.
+	fixTime = time.Hour
 	// lifetime is how old a letter becomes that cannot be delivered.
 	lifetime = 24 * time.Hour
 	// fewest is how many tries fail in a row before any letter is given up, however
@@ -107,8 +107,8 @@ func (t *try) giveUp(since, now time.Time) string {
 	switch {
 	case t.before.Tries+1 < fewest:
 		return ""
-	case !since.IsZero() && min(now.Sub(since), age) >= mendTime:
-		return fmt.Sprintf("not fixed within %s: %v", mendTime, t.err)
+	case !since.IsZero() && min(now.Sub(since), age) >= fixTime:
+		return fmt.Sprintf("not fixed within %s: %v", fixTime, t.err)
 	case age >= lifetime:
 		return fmt.Sprintf("not delivered within %s: %v", lifetime, t.err)
 	}

@@ -464,7 +464,7 @@ func TestGatewayStaysBroken(t *testing.T) {
 		span   time.Duration
 		atOnce int // letters that are not followed by a wait
 	}{
-		{"for a person", 401, mendTime, 3},
+		{"for a person", 401, fixTime, 3},
 		{"by itself", 503, lifetime, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {

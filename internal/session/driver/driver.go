@@ -21,7 +21,7 @@ type Driver struct {
 	Now       func() time.Time
 	// Drive starts a process that delivers the session's active command, as soon as
 	// this one has ended. Send starts one that empties the outbox, and StartWatch one that
-	// watches over the queues. Nobody waits for any of them.
+	// watches over the queues. The driver waits for none of them.
 	Drive      func(session string) error
 	Send       func() error
 	StartWatch func() error

@@ -101,7 +101,7 @@ func (s *session) wakeAgent(agent registry.Agent, l wake.Letter, news ...string)
 	s.knows(l.Kind)
 }
 
-// knows keeps that the session's agent was told of a stop: the same stop's idleness is no news.
+// knows records that the session's agent was told of a stop, so that it is not told of the idleness after it.
 func (s *session) knows(kind wake.Kind) {
 	switch kind {
 	case wake.Stop, wake.StopFailure, wake.QueueComplete, wake.QueueFailed:
