@@ -674,7 +674,9 @@ func (f *fakePlane) SwitchSchedules(context.Context, daemonapi.ScheduleSwitch) (
 	return nil, nil
 }
 
-func (f *fakePlane) Work(context.Context, string, string) []daemonapi.WorkItem { return nil }
+func (f *fakePlane) Work(context.Context, *api.Query) (page api.Page[daemonapi.WorkItem], err error) {
+	return page, nil
+}
 
 func (f *fakePlane) WorkItem(context.Context, string) (daemonapi.WorkItem, error) {
 	return daemonapi.WorkItem{}, nil

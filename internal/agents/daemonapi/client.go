@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -99,7 +100,9 @@ func (c *Client) SwitchSchedules(ctx context.Context, s ScheduleSwitch) ([]Sched
 
 // Work are the items of a project's queue. Without a queue they are those of all; without a project, of all.
 func (c *Client) Work(ctx context.Context, project, queue string) ([]WorkItem, error) {
-	return get[[]WorkItem](ctx, c, "/v1/work"+query("project", project, "queue", queue))
+	items, err := list[WorkItem](ctx, c, "/v1/work"+query("project", project, "queue", queue, "limit", strconv.Itoa(maxPage)), 0)
+	slices.Reverse(items)
+	return items, err
 }
 
 // WorkItem finds an item by its id or the beginning of it.

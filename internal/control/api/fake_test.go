@@ -85,9 +85,9 @@ func (p *fakePlane) SwitchSchedules(_ context.Context, s daemonapi.ScheduleSwitc
 	return schedules(), p.failWith
 }
 
-func (p *fakePlane) Work(_ context.Context, project, queue string) []daemonapi.WorkItem {
-	p.called("work %q %q", project, queue)
-	return []daemonapi.WorkItem{item()}
+func (p *fakePlane) Work(_ context.Context, q *Query) (Page[daemonapi.WorkItem], error) {
+	p.called("work %q %q", q.Project, q.Queue)
+	return Page[daemonapi.WorkItem]{Items: []daemonapi.WorkItem{item()}}, p.failWith
 }
 
 func (p *fakePlane) WorkItem(_ context.Context, id string) (daemonapi.WorkItem, error) {

@@ -41,10 +41,6 @@ func switchSchedules(p Plane, ctx context.Context, _ string, body daemonapi.Sche
 	return list(schedules), err
 }
 
-func (s *server) work(r *request) (any, error) {
-	return list(s.plane.Work(r.Context(), r.query["project"], r.query["queue"])), nil
-}
-
 func (s *server) workers(r *request) (any, error) {
 	workers, err := s.plane.Workers(r.Context(), r.query["project"])
 	return list(workers), err

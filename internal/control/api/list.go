@@ -31,6 +31,7 @@ type Query struct {
 	Owner   string
 	Parent  string // of an owner; "" is for those without one
 	Session string
+	Queue   string // of an item
 	Status  []string
 	Types   []string // of facts: events have at least one of them
 	Since   time.Time
@@ -192,7 +193,7 @@ func several(check func(value string) error) func(value string) error {
 func (r *request) wanted() *Query {
 	q := &Query{
 		Project: r.query["project"], Name: r.query["name"], Command: r.query["command"],
-		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"],
+		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"], Queue: r.query["queue"],
 		Status: words(r.query["status"]), Types: words(r.query["type"]),
 		Past: r.query["settled"] == "1" || r.query["all"] == "1", Data: r.query["data"] == "1",
 		Limit: defaultLimit,

@@ -22,8 +22,8 @@ type Plane interface {
 	// Schedules are those of a project or, with "", of all whose schedules are on.
 	Schedules(ctx context.Context, project string) ([]daemonapi.Schedule, error)
 	SwitchSchedules(ctx context.Context, s daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error)
-	// Work are the items of a project's queue; "" is all projects, or all queues.
-	Work(ctx context.Context, project, queue string) []daemonapi.WorkItem
+	// Work are the items of queues.
+	Work(ctx context.Context, q *Query) (Page[daemonapi.WorkItem], error)
 	WorkItem(ctx context.Context, id string) (daemonapi.WorkItem, error)
 	AddWork(ctx context.Context, w daemonapi.AddWork) ([]daemonapi.WorkItem, error)
 	RetryWork(ctx context.Context, id string) (daemonapi.WorkItem, error)

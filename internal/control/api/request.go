@@ -91,10 +91,9 @@ var (
 	agentStatus = oneAmong(agentStatuses)
 
 	sessionState = oneAmong(sessionStates)
+	itemState    = oneAmong(itemStates)
 	decided      = oneAmong(decisions)
 )
-
-func anyText(string) error { return nil }
 
 // oneAmong is a check for one of some words.
 func oneAmong(words []string) func(value string) error {
@@ -105,6 +104,7 @@ var (
 	statuses      = []string{"queued", "running", "waiting", "done", "failed", "cancelled", "held"}
 	agentStatuses = []string{"queued", "running", "parked", "waiting", "exited"}
 	sessionStates = []string{"free", "busy", "asking", "ended"}
+	itemStates    = []string{"pending", "running", "done", "failed", "dead"}
 	decisions     = []string{"allow", "block", "reject"}
 )
 

@@ -82,8 +82,11 @@ func Routes() []Route {
 	)
 	routes = append(routes,
 		Route{
-			Method: "GET", Path: "/v1/work", Summary: "The items of queues, oldest first.", Answer: []daemonapi.WorkItem{}, handle: (*server).work,
-			Query: []Parameter{{"project", "Only items of this project.", absolute}, {"queue", "Only items of the queue with this name.", anyText}},
+			Method: "GET", Path: "/v1/work", Summary: "The items of queues, newest first." + linked, Answer: []daemonapi.WorkItem{}, handle: pages(Plane.Work),
+			Query: paged(
+				projectParam, Parameter{"queue", "Only items of the queue with this name.", isText},
+				Parameter{"status", "Only those with one of these states, separated by commas: " + strings.Join(itemStates, ", ") + ".", several(itemState)},
+			),
 		},
 		Route{Method: "GET", Path: "/v1/work/{id}", Summary: "One item, by id or id prefix.", Answer: daemonapi.WorkItem{}, handle: one(Plane.WorkItem)},
 		Route{Method: "POST", Path: "/v1/work", Summary: "Add items to a queue. Repeating the same id or key adds nothing.", Body: daemonapi.AddWork{}, Answer: []daemonapi.WorkItem{}, handle: posted(inPath, checkWork, addWork)},

@@ -3,7 +3,6 @@
 package daemon
 
 import (
-	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -136,17 +135,7 @@ func TestSchedulesStartOnce(t *testing.T) {
 	s, dir, root := &faulty{Store: newMemory(t)}, t.TempDir(), project(t, nightly)
 	c := newClerkAt(t, s, dir, noon)
 	c.on(t, root)
-	s.set(func(store.NewEvent) error {
-		if random.IntN(6) == 0 {
-			return errors.New("no space left on device")
-		}
-		return nil
-	}, func(store.NewEvent) error {
-		if random.IntN(6) == 0 {
-			return store.ErrUnknown
-		}
-		return nil
-	})
+	s.fails(random, 6)
 	for range 400 {
 		if random.IntN(4) == 0 {
 			c = newClerkAt(t, s, dir, c.now)

@@ -4,7 +4,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/store"
@@ -68,11 +68,26 @@ func (c *clerkAt) hire(t *testing.T, root, name string, on bool) {
 	check(t, err)
 }
 
+// items are those of a project's queue, or of all, the oldest first, read in pages.
+func (c *clerkAt) items(t *testing.T, root, queue string) (all []daemonapi.WorkItem) {
+	t.Helper()
+	for q := (&api.Query{Project: root, Queue: queue, Limit: 2}); ; {
+		page, err := c.Work(t.Context(), q)
+		check(t, err)
+		all = append(all, page.Items...)
+		if q.After = page.Next; q.After == (api.Place{}) {
+			break
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
 // board are the numbers of the items with their states.
 func (c *clerkAt) board(t *testing.T, root string) string {
 	t.Helper()
 	var all []string
-	for _, i := range c.Work(t.Context(), root, "") {
+	for _, i := range c.items(t, root, "") {
 		all = append(all, i.Vars["number"]+i.Vars["x"]+" "+i.State)
 	}
 	return strings.Join(all, ", ")
@@ -81,7 +96,7 @@ func (c *clerkAt) board(t *testing.T, root string) string {
 // ends lets what runs for an item end.
 func (c *clerkAt) ends(t *testing.T, number string, code int) {
 	t.Helper()
-	for _, i := range c.Work(t.Context(), "", "") {
+	for _, i := range c.items(t, "", "") {
 		if i.Vars["number"]+i.Vars["x"] != number || i.State != "running" {
 			continue
 		}
@@ -104,7 +119,7 @@ func TestWorkersWork(t *testing.T) {
 	if got := c.board(t, root); got != "1 running, 2 running, 3 pending" {
 		t.Fatal(got)
 	}
-	one := c.Work(t.Context(), root, "issues")[0]
+	one := c.items(t, root, "issues")[0]
 	o, err := c.Owner(t.Context(), one.Owner)
 	check(t, err)
 	if o.By != "worker fixer" || o.Name != "fix" || o.Vars["title"] != "untitled" || o.Vars["number"] != "1" {
@@ -124,14 +139,14 @@ func TestWorkersWork(t *testing.T) {
 	if c.passes(t, time.Hour); c.board(t, root) != "1 done, 2 dead, 3 running" {
 		t.Fatal(c.board(t, root))
 	}
-	dead := c.Work(t.Context(), root, "")[1]
+	dead := c.items(t, root, "")[1]
 	if dead.Failures != 2 || !strings.Contains(dead.Error, "exit status 1") {
 		t.Errorf("%+v", dead)
 	}
 	if _, err := c.RetryWork(t.Context(), dead.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.DropWork(t.Context(), c.Work(t.Context(), root, "")[2].ID)
+	_, err = c.DropWork(t.Context(), c.items(t, root, "")[2].ID)
 	if f := refusal(t, err); f.Code != "conflict" || !strings.Contains(f.Hint, "pipeline cancel") {
 		t.Errorf("%+v", f)
 	}
@@ -191,20 +206,10 @@ func TestItemsAreTakenOnce(t *testing.T) {
 			s.set(nil, nil)
 			c = newClerkAt(t, s, dir, c.now) // it is killed
 		case 1:
-			s.set(func(store.NewEvent) error {
-				if random.IntN(3) == 0 {
-					return errors.New("no space left on device")
-				}
-				return nil
-			}, func(store.NewEvent) error {
-				if random.IntN(3) == 0 {
-					return store.ErrUnknown
-				}
-				return nil
-			})
+			s.fails(random, 3)
 		case 2, 3:
 			s.set(nil, nil)
-			running := slices.DeleteFunc(c.Work(t.Context(), root, ""), func(i daemonapi.WorkItem) bool { return i.State != "running" })
+			running := slices.DeleteFunc(c.items(t, root, ""), func(i daemonapi.WorkItem) bool { return i.State != "running" })
 			if len(running) > 2 {
 				t.Fatalf("%d run at once", len(running))
 			}
@@ -219,7 +224,7 @@ func TestItemsAreTakenOnce(t *testing.T) {
 		c.passes(t, time.Duration(random.IntN(300))*time.Second)
 	}
 	s.set(nil, nil)
-	items := c.Work(t.Context(), root, "")
+	items := c.items(t, root, "")
 	if len(items) != all {
 		t.Fatalf("%d items", len(items))
 	}
@@ -307,11 +312,11 @@ func TestItemsThatEndOtherwise(t *testing.T) {
 	c.add(t, root, 1)
 	c.hire(t, root, "fixer", true)
 	c.passes(t, time.Minute)
-	i := c.Work(t.Context(), root, "")[0]
+	i := c.items(t, root, "")[0]
 	_, err := c.Cancel(t.Context(), i.Owner, daemonapi.Cancel{})
 	check(t, err)
 	c.passes(t, time.Minute)
-	if i := c.Work(t.Context(), root, "")[0]; i.State != "dead" || i.Error != "cancelled: requested by the user" {
+	if i := c.items(t, root, "")[0]; i.State != "dead" || i.Error != "cancelled: requested by the user" {
 		t.Errorf("%+v", i)
 	}
 	check(t, os.Remove(filepath.Join(root, ".gauntlet", "runbooks", "book.toml")))
@@ -438,5 +443,29 @@ func TestAnItemWhosePipelineIsGivenUp(t *testing.T) {
 	r = begin(t, w, o)
 	if status, err := r.Status(t.Context()); err != nil || len(status.Trouble) != 0 {
 		t.Errorf("%q, %v", status.Trouble, err)
+	}
+}
+
+// An item that its queue tries again is not worked on twice at once.
+func TestAPipelineWhoseItemIsTriedAgainIsNotResumed(t *testing.T) {
+	root := project(t, "[queue.jobs]\nvars = [\"number\"]\nretry = { attempts = 2, backoff = \"1h\" }\n[worker.w]\nqueue = \"jobs\"\nrun = { pipeline = \"p\" }\n[[pipeline.p.step]]\nname = \"a\"\nrun = \"true\"\n")
+	c := newClerkAt(t, newMemory(t), t.TempDir(), noon)
+	_, err := c.AddWork(t.Context(), daemonapi.AddWork{Project: root, Queue: "jobs", Items: []daemonapi.NewItem{{ID: newID(1), Vars: map[string]string{"number": "1"}}}})
+	check(t, err)
+	c.hire(t, root, "w", true)
+	c.look(t.Context())
+	c.ends(t, "1", 1)
+	owner := c.items(t, root, "")[0].Owner
+	_, err = c.Resume(t.Context(), owner, daemonapi.Resume{ID: newID(2)})
+	if f := refusal(t, err); f.Code != "conflict" || !strings.Contains(f.Hint, "stopgate work retry") {
+		t.Errorf("%+v", f)
+	}
+	c.passes(t, 2*time.Hour)
+	c.ends(t, "1", 1)
+	if got := c.board(t, root); got != "1 dead" {
+		t.Fatal(got)
+	}
+	if _, err = c.Resume(t.Context(), c.items(t, root, "")[0].Owner, daemonapi.Resume{ID: newID(3)}); err != nil {
+		t.Errorf("nothing else works on it: %v", err)
 	}
 }

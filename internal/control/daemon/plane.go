@@ -172,7 +172,14 @@ func (p *plane) giveUp(ctx context.Context, id string) (daemonapi.Owner, error) 
 }
 
 func (p *plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daemonapi.Owner, error) {
-	return p.request(ctx, id, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
+	o, err := p.resolve(id)
+	if err != nil {
+		return daemonapi.Owner{}, err
+	}
+	if item := p.triedAgain(o.ID); item != "" {
+		return daemonapi.Owner{}, failure("conflict", "its queue tries item "+item+" again by itself, with another pipeline", "to do that now: stopgate work retry "+item)
+	}
+	return p.request(ctx, o.ID, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
 }
 
 func (p *plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer) error {

@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,6 +112,22 @@ func (f *faulty) set(before, after func(store.NewEvent) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.before, f.after = before, after
+}
+
+// fails lets one in so many appends fail, and of one in so many others leaves it unknown whether it took
+// place.
+func (f *faulty) fails(random *rand.Rand, oneIn int) {
+	f.set(func(store.NewEvent) error {
+		if random.IntN(oneIn) == 0 {
+			return errors.New("no space left on device")
+		}
+		return nil
+	}, func(store.NewEvent) error {
+		if random.IntN(oneIn) == 0 {
+			return store.ErrUnknown
+		}
+		return nil
+	})
 }
 
 func (f *faulty) Append(ctx context.Context, e store.NewEvent) (store.Position, error) {

@@ -3,33 +3,57 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// Work are the items of a project's queues, or of all projects', the oldest first.
-func (p *plane) Work(_ context.Context, project, queue string) []daemonapi.WorkItem {
-	all := []daemonapi.WorkItem{}
+// listedItem is an item before it is shown.
+type listedItem struct {
+	root string
+	*intake.Item
+}
+
+// place is where the item stands among all, those of one moment by their order in the queue.
+func (i listedItem) place() api.Place {
+	return api.Place{Time: i.Added, ID: fmt.Sprintf("%016x-%s", ^i.Serial, i.ID)}
+}
+
+// Work are the items of queues, the newest first.
+func (p *plane) Work(_ context.Context, q *api.Query) (page api.Page[daemonapi.WorkItem], err error) {
 	p.core.browse(func(s intake.State) {
-		for _, root := range s.Roots() {
-			if project != "" && root != filepath.Clean(project) {
-				continue
-			}
-			for _, i := range s[root].InOrder() {
-				if queue == "" || i.Queue == queue {
-					all = append(all, itemView(root, i))
+		wanted := func(yield func(listedItem) bool) {
+			for i := range itemsOf(s) {
+				if api.Is(q.Project, i.root) && api.Is(q.Queue, i.Queue) && q.Allows(string(i.State)) && q.AllowsTime(i.Added) && !yield(i) {
+					return
 				}
 			}
 		}
+		page = api.View(api.PageOf(wanted, listedItem.place, q), func(i listedItem) daemonapi.WorkItem { return itemView(i.root, i.Item) })
 	})
-	return all
+	return page, nil
+}
+
+// itemsOf are all items, in any order.
+func itemsOf(s intake.State) iter.Seq[listedItem] {
+	return func(yield func(listedItem) bool) {
+		for root, project := range s {
+			for _, i := range project.Items {
+				if !yield(listedItem{root, i}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func itemView(root string, i *intake.Item) daemonapi.WorkItem {
@@ -45,22 +69,35 @@ func itemView(root string, i *intake.Item) daemonapi.WorkItem {
 }
 
 // WorkItem finds an item by its id or the beginning of it.
-func (p *plane) WorkItem(ctx context.Context, id string) (daemonapi.WorkItem, error) {
-	var found []daemonapi.WorkItem
-	var lines []string
-	for _, i := range p.Work(ctx, "", "") {
-		if i.ID == id {
-			return i, nil
+func (p *plane) WorkItem(_ context.Context, id string) (item daemonapi.WorkItem, err error) {
+	p.core.browse(func(s intake.State) {
+		var found []listedItem
+		for i := range itemsOf(s) {
+			if i.ID == id {
+				found = []listedItem{i}
+				break
+			}
+			if id != "" && strings.HasPrefix(i.ID, id) {
+				found = append(found, i)
+			}
 		}
-		if id != "" && strings.HasPrefix(i.ID, id) {
-			found, lines = append(found, i), append(lines, fmt.Sprintf("  %s  item of %s, %s", i.ID, plain.Line(i.Queue), i.State))
-		}
-	}
+		item, err = onlyItem(id, found)
+	})
+	return item, err
+}
+
+// onlyItem refuses an id that does not mean exactly one item.
+func onlyItem(id string, found []listedItem) (daemonapi.WorkItem, error) {
 	switch len(found) {
 	case 0:
 		return daemonapi.WorkItem{}, failure("not_found", fmt.Sprintf("there is no item %.80q", id), "stopgate work list")
 	case 1:
-		return found[0], nil
+		return itemView(found[0].root, found[0].Item), nil
+	}
+	slices.SortFunc(found, func(a, b listedItem) int { return b.place().Compare(a.place()) })
+	var lines []string
+	for _, i := range found {
+		lines = append(lines, fmt.Sprintf("  %s  item of %s, %s", i.ID, plain.Line(i.Queue), i.State))
 	}
 	return daemonapi.WorkItem{}, ambiguous(id, lines)
 }
@@ -93,13 +130,14 @@ func (p *plane) AddWork(ctx context.Context, w daemonapi.AddWork) ([]daemonapi.W
 	}
 	p.intakeChanged()
 	views := []daemonapi.WorkItem{}
-	for _, id := range added {
-		view, err := p.WorkItem(ctx, id)
-		if err != nil {
-			return nil, err
+	p.core.browse(func(s intake.State) {
+		items := s.Project(shelf.root).Items
+		for _, id := range added {
+			if i := items[id]; i != nil { // else a person dropped it already
+				views = append(views, itemView(shelf.root, i))
+			}
 		}
-		views = append(views, view)
-	}
+	})
 	return views, nil
 }
 
@@ -132,6 +170,18 @@ func (p *plane) RetryWork(ctx context.Context, id string) (daemonapi.WorkItem, e
 // DropWork removes an item that nothing runs for.
 func (p *plane) DropWork(ctx context.Context, id string) (daemonapi.WorkItem, error) {
 	return p.changeItem(ctx, id, intake.ItemDropped, "cancel its pipeline first: stopgate pipeline cancel", intake.Pending, intake.Failed, intake.Dead, intake.Done)
+}
+
+// triedAgain is the item that an owner failed for and that waits for its next attempt, or "".
+func (p *plane) triedAgain(owner string) (item string) {
+	p.core.browse(func(s intake.State) {
+		for i := range itemsOf(s) {
+			if i.Owner == owner && i.State == intake.Failed {
+				item = i.ID
+			}
+		}
+	})
+	return item
 }
 
 // changeItem does what a person wants with an item that is in one of the states.
