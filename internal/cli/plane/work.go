@@ -1,9 +1,7 @@
 package plane
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -105,7 +103,14 @@ func itemsOf(in io.Reader, from string, args []string) ([]map[string]string, err
 	if err != nil {
 		return nil, err
 	}
-	return parseItems(text)
+	items, err := daemonapi.ParseItems(text)
+	switch {
+	case err != nil:
+		return nil, term.WithHint(err, `such as: [{"number": 17}]`)
+	case len(items) == 0:
+		return nil, errors.New("there are no items in it")
+	}
+	return items, nil
 }
 
 // addedAtOnce is how many items go into one request.
@@ -296,54 +301,4 @@ func (s workShow) Lines(p term.Paint, width, height int) []string {
 		lines = append(lines, term.Cut("  "+plain.Line(name)+" = "+plain.Line(i.Vars[name]), width))
 	}
 	return term.Fit(lines, height)
-}
-
-// parseItems reads a JSON array of objects, or objects one after the other. What the queue makes of
-// them, the daemon says.
-func parseItems(text []byte) (items []map[string]string, err error) {
-	var objects []map[string]json.RawMessage
-	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("[")) {
-		err = json.Unmarshal(text, &objects)
-	} else {
-		decoder := json.NewDecoder(bytes.NewReader(text))
-		for err == nil {
-			var object map[string]json.RawMessage
-			if err = decoder.Decode(&object); err == nil {
-				objects = append(objects, object)
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-	}
-	if err != nil {
-		return nil, term.WithHint(fmt.Errorf("not a JSON array of objects, nor one object per line: %w", err), `such as: [{"number": 17}]`)
-	}
-	for _, object := range objects {
-		item := map[string]string{}
-		for name, raw := range object {
-			item[name] = valueOf(raw)
-		}
-		items = append(items, item)
-	}
-	if len(items) == 0 {
-		return nil, errors.New("there are no items in it")
-	}
-	return items, nil
-}
-
-// valueOf is a value as a variable has it: a text as it is, null as nothing, and all else as JSON.
-func valueOf(raw json.RawMessage) string {
-	var text *string
-	if json.Unmarshal(raw, &text) == nil {
-		if text == nil {
-			return ""
-		}
-		return *text
-	}
-	var compact bytes.Buffer
-	if json.Compact(&compact, raw) != nil {
-		return string(raw)
-	}
-	return compact.String()
 }

@@ -316,6 +316,7 @@ func (c *clerk) ask(ctx context.Context, root string, w crew) (next time.Time) {
 const (
 	sourcePatience = 2 * time.Minute // with a command that lists items
 	sourceSize     = 16 << 20        // of what it prints
+	maxListed      = 10_000          // items
 )
 
 // fetch has a source list its items, and adds those that are new.
@@ -328,7 +329,10 @@ func (c *clerk) fetch(ctx context.Context, root string, w crew) error {
 	case len(r.Stdout) > sourceSize:
 		return fmt.Errorf("%s: prints more than %d MiB", firstLine(w.Queue.Source.Command), sourceSize>>20)
 	}
-	listed, err := intake.ParseItems(r.Stdout)
+	listed, err := daemonapi.ParseItems(r.Stdout)
+	if len(listed) > maxListed {
+		err = fmt.Errorf("%d items; at most %d", len(listed), maxListed)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", firstLine(w.Queue.Source.Command), err)
 	}

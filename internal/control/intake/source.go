@@ -1,87 +1,17 @@
 package intake
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // What an item may have.
 const (
-	maxVars   = 32 << 10 // bytes of its values: six times as many in JSON, at worst
-	maxListed = 10_000   // items that a source lists
-
+	maxVars    = 32 << 10 // bytes of its values: six times as many in JSON, at worst
 	maxPortion = 100
 )
-
-// ParseItems reads items: a JSON array of objects, or objects one after the other.
-func ParseItems(text []byte) ([]map[string]string, error) {
-	text = bytes.TrimSpace(text)
-	var objects []map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if bytes.HasPrefix(text, []byte("[")) {
-		if err := decoder.Decode(&objects); err != nil {
-			return nil, notItems(err)
-		}
-		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-			return nil, notItems(errors.New("something follows the array"))
-		}
-	}
-	for !bytes.HasPrefix(text, []byte("[")) {
-		var object map[string]any
-		err := decoder.Decode(&object)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, notItems(err)
-		}
-		objects = append(objects, object)
-	}
-	if len(objects) > maxListed {
-		return nil, fmt.Errorf("%d items; at most %d", len(objects), maxListed)
-	}
-	items := make([]map[string]string, len(objects))
-	for i, object := range objects {
-		if object == nil {
-			return nil, notItems(fmt.Errorf("item %d is null", i+1))
-		}
-		items[i] = map[string]string{}
-		for name, value := range object {
-			items[i][name] = words(value)
-		}
-	}
-	return items, nil
-}
-
-func notItems(err error) error {
-	return fmt.Errorf("not a JSON array of objects, nor one object per line: %w", err)
-}
-
-// words is a value as a variable has it.
-func words(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	}
-	text, err := rawjson.Marshal(value)
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
 
 // Portions are items in portions that fit into an event of the store.
 func Portions(items []map[string]string) (portions [][]map[string]string) {

@@ -7,29 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseItems(t *testing.T) {
-	want := []map[string]string{{"n": "12345678901234567890", "t": "a \"b\"", "l": `["x <&>"]`, "b": "true", "z": ""}, {"n": "2"}}
-	for _, text := range []string{
-		`[{"n": 12345678901234567890, "t": "a \"b\"", "l": ["x <&>"], "b": true, "z": null}, {"n": "2"}]`,
-		"{\"n\": 12345678901234567890, \"t\": \"a \\\"b\\\"\", \"l\": [\"x <&>\"], \"b\": true, \"z\": null}\n{\"n\": 2}\n",
-	} {
-		got, err := ParseItems([]byte(text))
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Error(err, diff)
-		}
-	}
-	for _, text := range []string{"", " \n", "[]"} {
-		if got, err := ParseItems([]byte(text)); err != nil || len(got) != 0 {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"gh: not found", "[1]", "[{}", `[{}] x`, "[null]", `{"a":1} 2`, `"x"`, "[" + strings.Repeat("{},", maxListed) + "{}]"} {
-		if got, err := ParseItems([]byte(text)); err == nil {
-			t.Errorf("%.20q: %v", text, got)
-		}
-	}
-}
-
 func TestFit(t *testing.T) {
 	vars, defaults := []string{"n", "t"}, map[string]string{"t": "x"}
 	got, err := Fit(map[string]string{"n": "1\xff", "other": "2"}, vars, defaults, false)
@@ -46,11 +23,6 @@ func TestFit(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-}
-
-func FuzzParseItems(f *testing.F) {
-	f.Add([]byte(`[{"a":1}]`))
-	f.Fuzz(func(t *testing.T, text []byte) { _, _ = ParseItems(text) })
 }
 
 func TestPortions(t *testing.T) {

@@ -26,6 +26,7 @@ func (d *decoder) check() {
 	for _, p := range d.pipelines {
 		d.checkGroups(p)
 		d.checkBranchValues(p)
+		d.checkAgentItems(p)
 		d.checkMoves(p)
 		d.checkReach(p)
 		d.checkVariables(p)
@@ -185,6 +186,7 @@ type use struct {
 	home  *decoder // of the file that it stands in
 	shell string   // the script, where a shell reads it
 	item  bool     // it may stand for an item of for_each
+	step  bool     // it is of a step
 }
 
 // checkVars looks for variables that nobody gives a value when a command starts what it
@@ -316,8 +318,8 @@ func (d *decoder) checkUse(u use, c *commandDraft, what string, given map[string
 func (d *decoder) checkTemplates() {
 	for _, u := range d.allUses() {
 		for _, name := range u.names {
-			if u.item && strings.HasPrefix(name, "item.") {
-				continue
+			if (u.item || u.step) && strings.HasPrefix(name, "item.") {
+				continue // see checkBranchValues
 			}
 			if u.shell == "" || !strings.Contains(name, ".") || hasSource(name) || strings.HasPrefix(name, "steps.") || slices.Contains(Templates(), name) {
 				continue

@@ -31,7 +31,7 @@ func (d *decoder) concurrencyFields(c *Concurrency) []field {
 	return []field{
 		document.Key("group", &c.Group, d.groupName(), "Pipelines of the project with the same group count together.").Needed(),
 		document.Key("limit", &c.Limit, count, "How many of the group run at once.").Default(1),
-		document.Key("when_full", &c.WhenFull, oneOf("when_full", WhenFulls()...), "Wait, or cancel the oldest of the group.").Default(FullWait),
+		document.Key("when_full", &c.WhenFull, oneOf("value", WhenFulls()...), "Wait, or cancel the oldest of the group.").Default(FullWait),
 	}
 }
 

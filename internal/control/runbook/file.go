@@ -133,6 +133,7 @@ type stepDraft struct {
 	runAt span
 	moves []move
 	uses  []use // templates, with those of its branches
+	node  *node // as it is written; nil for the step of a graph
 
 	parallel *node // what its branches are written in
 	branches []Step

@@ -103,7 +103,7 @@ func (p *pipelineDraft) addStep(s Step, draft stepDraft) {
 func (d *decoder) checkGroups(p *pipelineDraft) {
 	d.checkBranchNames(p)
 	for i, s := range p.Steps {
-		d.checkGroup(p, s, p.steps[i])
+		d.checkGroup(s, p.steps[i])
 		d.checkItems(s, p.steps[i])
 	}
 	d.checkNeeds(p)
@@ -120,40 +120,74 @@ func (d *decoder) checkBranchNames(p *pipelineDraft) {
 }
 
 // checkGroup finds fields that mean nothing together.
-func (d *decoder) checkGroup(p *pipelineDraft, s Step, draft stepDraft) {
-	alone := !s.HasChildren()
+func (d *decoder) checkGroup(s Step, draft stepDraft) {
 	switch {
 	case s.Of != "" && s.Of != GraphStep && s.Parallel:
-		d.fault(draft.at, "a branch cannot have branches of its own", "make them a pipeline, and run it with uses")
+		d.fault(draft.key("parallel"), "a branch cannot have branches of its own", "make them a pipeline, and run it with uses")
 	case s.Of != "" && len(draft.moves) > 0:
 		d.fault(draft.moves[0].at, draft.moves[0].field+": a branch leads to no other step", "use on_done or on_fail of step "+quote(s.Of)+", or run a pipeline with uses")
-	case alone && s.Limit > 0:
-		d.fault(draft.at, "limit has no meaning here", "it is for parallel and for_each")
-	case alone && s.FailFast:
-		d.fault(draft.at, "fail_fast has no meaning here", "it is for parallel and for_each")
-	case s.Vars != nil && s.Run.Pipeline == "":
-		d.fault(draft.at, "vars has no meaning without uses", "the step knows the pipeline's variables")
 	case s.Parallel && !s.ForEach.IsZero():
-		d.fault(draft.at, "parallel and for_each cannot be combined", "make the branches a pipeline, and run it for each item with uses")
+		d.fault(draft.key("for_each"), "parallel and for_each cannot be combined", "make the branches a pipeline, and run it for each item with uses")
 	case s.Approval != nil && !s.ForEach.IsZero():
-		d.fault(draft.at, "approval and for_each cannot be combined", "make the approval a pipeline, and run it for each item with uses")
-	case (s.Parallel || s.Run.Pipeline != "") && s.Retry != (Retry{}):
-		d.fault(draft.at, "retry has no meaning here", "say it in the branches, or in the steps of the pipeline")
-	case (s.Parallel || s.Run.Pipeline != "") && (s.Cwd != "" || !s.Env.isZero()):
-		d.fault(draft.at, "cwd and env have no meaning here", "say it in the branches, or in the steps of the pipeline")
+		d.fault(draft.key("for_each"), "approval and for_each cannot be combined", "make the approval a pipeline, and run it for each item with uses")
 	}
+	for field, hint := range s.pointless() {
+		if e := draft.get(field); e != nil {
+			d.fault(e.at, field+" has no meaning here", hint)
+		}
+	}
+}
+
+// pointless are the fields that mean nothing for what a step does, with what to do instead.
+func (s Step) pointless() map[string]string {
+	all := map[string]string{}
+	add := func(hint string, fields ...string) {
+		for _, field := range fields {
+			all[field] = hint
+		}
+	}
+	switch {
+	case s.Approval != nil:
+		add("an approval runs nothing", "retry", "cwd", "env", "env_file", "pass_env")
+		add("use expire of the approval", "timeout")
+	case s.Parallel:
+		add("write it in the branches", "retry", "cwd", "env", "env_file", "pass_env")
+	case s.Run.Pipeline != "":
+		add("write it in the steps of the pipeline", "retry", "cwd", "env", "env_file", "pass_env")
+	}
+	if !s.Parallel && s.ForEach.IsZero() {
+		add("it is for parallel and for_each", "limit", "fail_fast")
+	}
+	if s.Run.Pipeline == "" {
+		add("it is for uses: this step knows the variables of its pipeline", "vars")
+	}
+	return all
+}
+
+// get is a field of the step as it is written, or nil.
+func (s stepDraft) get(field string) *entry {
+	if s.node == nil {
+		return nil
+	}
+	return s.node.get(field)
+}
+
+// key is the place of a field's name, or of the step.
+func (s stepDraft) key(field string) span {
+	if e := s.get(field); e != nil {
+		return e.at
+	}
+	return s.at
 }
 
 // checkItems warns of items that are cut off.
 func (d *decoder) checkItems(s Step, draft stepDraft) {
 	for _, name := range Names(s.ForEach.Text) {
 		if v, ok := ParseStepValue(name); ok && v.Kind == ValueLogTail {
-			d.warn(draft.at, "for_each gets only the last lines of ${"+name+"}", "write a JSON array to $STOPGATE_OUTPUT, and use ${steps."+v.Step+".output.NAME}")
+			d.warn(draft.key("for_each"), "for_each gets only the last lines of ${"+name+"}", "write a JSON array to $STOPGATE_OUTPUT, and use ${steps."+v.Step+".output.NAME}")
 		}
 	}
 }
-
-func (e Environment) isZero() bool { return e.Set == nil && e.File == "" && e.Pass == nil }
 
 // checkNeeds looks for what needs name: branches of the same step, or steps of the pipeline.
 func (d *decoder) checkNeeds(p *pipelineDraft) {
@@ -307,7 +341,7 @@ func (d *decoder) checkBranchValues(p *pipelineDraft) {
 
 func (d *decoder) checkBranchValue(p *pipelineDraft, s Step, u use, name string) {
 	template := "${" + name + "}"
-	if strings.HasPrefix(name, "item.") && s.ForEach.IsZero() {
+	if s.ForEach.IsZero() && itemOf(u, name) {
 		d.fault(d.inside(u.at, template), template+" has no value: the step has no for_each", "")
 		return
 	}
@@ -317,6 +351,31 @@ func (d *decoder) checkBranchValue(p *pipelineDraft, s Step, u use, name string)
 		return
 	}
 	d.fault(d.inside(u.at, template), template+" may have no value: branch "+quote(v.Step)+" runs at the same time", "add needs = ["+quote(v.Step)+"]")
+}
+
+// itemOf reports whether a template of a text stands for an item: in a script, ${item} may be a variable of
+// the shell.
+func itemOf(u use, name string) bool {
+	return isItem(name) && (u.shell == "" || strings.Contains(name, "."))
+}
+
+// checkAgentItems finds agents that name an item, in steps that have none.
+func (d *decoder) checkAgentItems(p *pipelineDraft) {
+	agents := d.allAgents()
+	for i, s := range p.Steps {
+		at := slices.IndexFunc(agents, func(a *agentDraft) bool { return a.Name == s.Run.Agent })
+		if s.Run.Agent == "" || at < 0 || !s.ForEach.IsZero() {
+			continue
+		}
+		for _, u := range agents[at].uses {
+			for _, name := range u.names {
+				if itemOf(u, name) && !d.Overflows() {
+					d.fault(p.steps[i].runAt, "${"+name+"} of agent "+quote(s.Run.Agent)+" has no value: the step has no for_each", "")
+					break
+				}
+			}
+		}
+	}
 }
 
 // checkUses looks at the pipelines that steps run: they exist, do not run themselves, and get the

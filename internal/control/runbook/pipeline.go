@@ -49,11 +49,11 @@ func (d *decoder) steps() typeOf[pipelineDraft] {
 
 func (d *decoder) step(v value, p *pipelineDraft) {
 	var s Step
-	draft, first := stepDraft{at: nodeOf(v).at}, len(d.uses)
+	draft, first := stepDraft{at: nodeOf(v).at, node: nodeOf(v)}, len(d.uses)
 	if v.Mapping(d.stepFields(p, &s, &draft)...) {
 		d.oneRun(v)
 		for i := first; i < len(d.uses); i++ {
-			d.uses[i].item = d.uses[i].item || draft.each
+			d.uses[i].item, d.uses[i].step = d.uses[i].item || draft.each, true
 		}
 		draft.uses = slices.Clone(d.uses[first:])
 		p.addStep(s, draft)

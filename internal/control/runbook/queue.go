@@ -39,6 +39,9 @@ type Worker struct {
 // DefaultEvery is how often a source is asked where it does not say so.
 const DefaultEvery = 5 * time.Minute
 
+// leastEvery keeps a source from being asked again and again without a pause.
+const leastEvery = time.Second
+
 type queueDraft struct {
 	Queue
 	at     span
@@ -84,8 +87,15 @@ func (d *decoder) sourceOf() typeOf[Source] {
 func (d *decoder) sourceFields(s *Source) []field {
 	return []field{
 		document.Key("command", &s.Command, text, "Prints a JSON array of objects, or one object per line.").Needed(),
-		document.Key("every", &s.Every, duration, "How often it runs.").Default("5m"),
+		document.Key("every", &s.Every, document.Then(duration, notTooOften), "How often it runs, at least 1s.").Default("5m"),
 	}
+}
+
+func notTooOften(v value, every time.Duration) (time.Duration, bool) {
+	if every < leastEvery {
+		wrong(v, "a source is asked at most once a second", `such as: every = "5m"`)
+	}
+	return every, every >= leastEvery
 }
 
 // nameList is a list of variables.

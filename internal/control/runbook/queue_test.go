@@ -99,6 +99,7 @@ func TestQueueFaults(t *testing.T) {
 		{`"${var.title}"`, `"${var.titel}"`}:                          "${var.titel} has no value: worker \"fixer\"",
 		{`[worker.fixer]`, `[wroker.fixer]`}:                          "did you mean \"worker\"?",
 		{`source = {`, `poll = "1m"` + "\nsource = {"}:                "poll is not supported",
+		{`every = "10m"`, `every = "999ms"`}:                          "a source is asked at most once a second",
 	} {
 		text := strings.Replace(fixer, change[0], change[1], 1)
 		_, faults := Parse("x.toml", []byte(text), noFile)

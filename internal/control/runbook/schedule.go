@@ -107,7 +107,7 @@ func scheduleFields(s *Schedule) []field {
 	return []field{
 		document.Key("cron", &s.Cron, fiveFields, "Minute, hour, day, month and weekday, or such as @daily.").Needed(),
 		document.Key("timezone", &s.Zone, timeZone, "Such as Europe/Berlin. Default: the machine's."),
-		document.Key("missed", &s.Missed, oneOf("missed", MissedSkip, MissedOnce), "What happens to times at which the daemon did not run.").Default(MissedSkip),
+		document.Key("missed", &s.Missed, oneOf("value", MissedSkip, MissedOnce), "What happens to times at which the daemon did not run.").Default(MissedSkip),
 	}
 }
 

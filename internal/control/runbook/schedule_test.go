@@ -67,7 +67,7 @@ func TestScheduleFaults(t *testing.T) {
 		`schedule = "0 0 * * monday"`: "write mon",
 		`schedule = "@dayly"`:         `"@dayly" is unknown`,
 		`schedule = { cron = "@daily", timezone = "Europe/Bern" }`: "IANA time zone database",
-		`schedule = { cron = "@daily", missed = "all" }`:           `unknown missed "all"`,
+		`schedule = { cron = "@daily", missed = "all" }`:           `unknown value "all"`,
 		`schedule = { timezone = "UTC" }`:                          "cron",
 		`schedule = { cron = "@daily", args = ["a"] }`:             "args",
 		`schedule = { cron = "@daily", when = "a" }`:               "when",

@@ -60,7 +60,7 @@ func (d *decoder) workspaceFields(w *Workspace) []field {
 		document.Key("folder", &w.Kind, oneOf("folder", FolderCopy, FolderEmpty), "A folder: a copy of the project, or empty."),
 		document.Key("branch", &w.Branch, d.refName(true), "The branch that is made for it. Default: stopgate/NAME-ID."),
 		document.Key("base", &w.Base, d.refName(false), "The branch or commit that the branch starts from. Default: what the project has checked out."),
-		document.Key("keep", &w.Keep, oneOf("keep", Keeps()...), "When it stays at the end. One with uncommitted work always stays.").Default(KeepOnFailure),
+		document.Key("keep", &w.Keep, oneOf("value", Keeps()...), "When it stays at the end. One with uncommitted work always stays.").Default(KeepOnFailure),
 	}
 }
 

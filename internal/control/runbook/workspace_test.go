@@ -23,7 +23,7 @@ func TestWorkspaceFaults(t *testing.T) {
 		`workspace = { git = "worktree", folder = "copy" }`:                "workspace needs exactly one of: git, folder",
 		`workspace = { folder = "copy", base = "main" }`:                   "base has no effect for a folder",
 		`workspace = { git = "worktre" }`:                                  `unknown git workspace "worktre"`,
-		`workspace = { git = "worktree", keep = "on_fail" }`:               `unknown keep "on_fail"`,
+		`workspace = { git = "worktree", keep = "on_fail" }`:               `unknown value "on_fail"`,
 		`workspace = { git = "worktree", branch = "my branch" }`:           "it contains a space",
 		`workspace = { git = "worktree", branch = "a..b" }`:                "is not a valid branch name",
 		`workspace = { git = "worktree", branch = "-x" }`:                  "it starts like an option",
