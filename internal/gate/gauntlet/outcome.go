@@ -5,23 +5,20 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // Outcome is what became of a gate.
 type Outcome string
 
-// The outcomes of a gate.
+// The outcomes of a gate, as the journal writes them.
 const (
-	GatePassed      Outcome = "passed"
-	GateFailed      Outcome = "failed"
-	GateCouldNotRun Outcome = "could_not_run"
-	// GateNotStarted was kept from starting, by another gate that fails fast or
-	// because the time was over.
-	GateNotStarted Outcome = "not_started"
-	// GateProven passed before, for exactly this definition and this content.
-	GateProven Outcome = "proven"
-	// GateSkipped was not asked. Only the journal has it: a run lists the gates that it asks.
-	GateSkipped Outcome = "skipped"
+	GatePassed      Outcome = event.GatePassed
+	GateFailed      Outcome = event.GateFailed
+	GateCouldNotRun Outcome = event.GateCouldNotRun
+	GateNotStarted  Outcome = event.GateNotStarted
+	GateProven      Outcome = event.GateProven
+	GateSkipped     Outcome = event.GateSkipped
 )
 
 // GateResult is how one gate ended.
