@@ -42,6 +42,7 @@ type GateResult struct {
 	Remarks    []string      `json:"remarks,omitempty"`
 	Duration   time.Duration `json:"-"`
 	DurationMS int64         `json:"duration_ms"`
+	Cost       event.Cost    `json:"cost,omitzero"` // of a review, where its program tells
 	job        *Job
 	timedOut   bool
 	ended      bool   // by itself, and said something
@@ -100,6 +101,14 @@ func (r *Result) with(outcomes ...Outcome) []GateResult {
 		}
 	}
 	return out
+}
+
+// cost is what the reviews cost.
+func (r *Result) cost() (sum event.Cost) {
+	for i := range r.Gates {
+		sum = sum.Plus(r.Gates[i].Cost)
+	}
+	return sum
 }
 
 // counts are how many gates passed, were proven, failed, could not run and were not started.
