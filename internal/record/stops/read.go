@@ -16,7 +16,7 @@ import (
 type Filter struct {
 	ID      string                 // of the hook call, or a prefix of it, in any case
 	Session string                 // its id, or a prefix of it
-	Project func(root string) bool // asked about the project of a stop; nil wants every one
+	Project func(root string) bool // asked about the stop's project, and the trees it was judged in; nil wants every one
 	Since   time.Time              // earlier ones are not wanted; zero wants all
 	// Except is a prefix of sessions that are not wanted, unless Session or ID names one.
 	Except string
@@ -32,7 +32,7 @@ func (f *Filter) Wants(s *Stop) bool {
 	}
 	return strings.HasPrefix(s.Session, f.Session) &&
 		!s.Time.Before(f.Since) &&
-		(f.Project == nil || f.Project(s.Project))
+		(f.Project == nil || f.Project(s.Project) || slices.ContainsFunc(s.Trees, func(t event.Tree) bool { return f.Project(t.Root) }))
 }
 
 // Reader reads the stops of a journal. It holds a segment's places and a few dozen records at a
