@@ -41,7 +41,7 @@ func groups() []group {
 			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewWorkspace(), plane.NewDaemon(), plane.NewPrune(),
 		}},
 		{groupTools, "Seldom typed", []*cobra.Command{
-			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), plane.NewEmit(), gates.NewCI(), gates.NewHealth(),
+			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), entry.NewStatusLine(), plane.NewEmit(), gates.NewCI(), gates.NewHealth(),
 			setup.NewSchema(), setup.NewUninstall(), newVersion(),
 		}},
 	}

@@ -84,22 +84,10 @@ func (s *stats) decisions() string {
 	return text
 }
 
-// gapWords are what a person calls the gaps, in the order of the list.
-var gapWords = []struct {
-	kind stops.GapKind
-	word string
-}{
-	{stops.Off, "off"},
-	{stops.Untrusted, "not approved"},
-	{stops.BadConfig, "invalid configuration"},
-	{stops.ForeignOwner, "another user's project"},
-	{stops.Observing, "mode: observe"},
-	{stops.NotJudged, "gates not asked"},
-	{stops.CouldNotRun, "could not run"},
-	{stops.NoProject, "no project"},
-	{stops.NothingSet, "nothing set up"},
-	{stops.NoAnswer, "no answer"},
-	{stops.BadPayload, "unreadable payload"},
+// gapOrder is the order in which gaps are listed.
+var gapOrder = []stops.GapKind{
+	stops.Off, stops.Untrusted, stops.BadConfig, stops.ForeignOwner, stops.Observing, stops.NotJudged,
+	stops.CouldNotRun, stops.NoProject, stops.NothingSet, stops.NoAnswer, stops.BadPayload,
 }
 
 // gaps are the stops at which nothing was enforced; empty where there were none.
@@ -107,9 +95,9 @@ func (s *stats) gaps() string {
 	var words []string
 	var counts []int
 	total := 0
-	for _, gap := range gapWords {
-		n := s.Totals.Gaps[gap.kind]
-		words, counts = append(words, gap.word), append(counts, n)
+	for _, gap := range gapOrder {
+		n := s.Totals.Gaps[gap]
+		words, counts = append(words, gap.Word()), append(counts, n)
 		total += n
 	}
 	if total == 0 {

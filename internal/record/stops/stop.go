@@ -122,6 +122,7 @@ func decision(r *event.Record) (Decision, *event.Verdict) {
 
 // The outcomes of verdicts, and the keeper that asks the gates.
 const (
+	passed      = "passed"
 	failed      = "failed"
 	couldNotRun = "could_not_run"
 	gatesKeeper = "gates"

@@ -50,6 +50,40 @@ func (s *Stop) Headline() string {
 	return "Allowed" + s.consent()
 }
 
+// Short is the headline in a few words, for where there is little room.
+func (s *Stop) Short() string {
+	switch {
+	case s.Decision == Unanswered:
+		return "no answer"
+	case s.Gap != nil:
+		return "not enforced: " + shorts[s.Gap.Kind]
+	case s.Decision == Blocked:
+		return s.objection()
+	case s.Decision == GaveUp:
+		return cmp.Or(s.named(event.GateFailed), s.By.Keeper) + " still failing"
+	case s.By == nil || s.By.Keeper != gatesKeeper || s.By.Outcome != passed:
+		return strings.TrimPrefix(strings.TrimLeft(s.consent(), ":, "), "but: ")
+	}
+	switch n := s.Counts(); {
+	case s.By.Status == "unchanged":
+		return "unchanged"
+	case n[event.GatePassed]+n[event.GateProven] > 0:
+		return plain.Count(n[event.GatePassed]+n[event.GateProven], "gate") + " passed"
+	default:
+		return strings.ReplaceAll(s.By.Status, "_", " ")
+	}
+}
+
+// shorts are the gaps in a word or two.
+var shorts = map[GapKind]string{
+	NoAnswer: "no answer", BadPayload: "unreadable payload", Off: "off", Untrusted: "not approved", BadConfig: "invalid configuration",
+	ForeignOwner: "another user's project", Observing: "mode: observe", NotJudged: "gates not asked", CouldNotRun: "could not run",
+	NoProject: "no project", NothingSet: "nothing set up", APIError: "API error",
+}
+
+// Word is the gap in a word or two.
+func (k GapKind) Word() string { return shorts[k] }
+
 // objection is what blocked the stop.
 func (s *Stop) objection() string {
 	if s.Adopted {
