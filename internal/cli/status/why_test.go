@@ -122,6 +122,30 @@ func TestWhyIsHarmless(t *testing.T) {
 	}
 }
 
+// A path that is longer than a line takes room from the end of the log, so that the first line stays on
+// the screen.
+func TestWhyFitsTheScreenWithALongPath(t *testing.T) {
+	log := filepath.Join(t.TempDir(), strings.Repeat("long", 30)+".log")
+	check(t, os.WriteFile(log, []byte(strings.Repeat("line\n", 100)), 0o600))
+	lint := gate("check:.:lint", event.GateFailed, "Exited with code 1", 1200)
+	lint.Log = log
+	gates := []event.Gate{lint}
+	for i := range mostGates {
+		gates = append(gates, gate(fmt.Sprintf("check:.:test%d", i), event.GatePassed, "", 5))
+	}
+	rows := 0
+	w := whyWriter{width: 80}
+	for _, line := range told(event.Record{
+		Session: "8f3c2a10", Project: "/p", Decision: "block", Trees: []event.Tree{{Root: "/p", Status: "failed", Gates: gates}},
+		Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "failed", Status: "failed", Blocked: true}},
+	}, 80) {
+		rows += w.rows(line)
+	}
+	if rows > whyHeight || rows < whyHeight-4 {
+		t.Errorf("%d rows of %d", rows, whyHeight)
+	}
+}
+
 func TestTheEndOfALog(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")

@@ -245,8 +245,9 @@ func (w *whyWriter) logs(s *stops.Stop, room int) (lines []string) {
 	more := max(0, len(failed)-most)
 	failed = failed[:len(failed)-more]
 	for _, g := range failed {
-		share := min(max(room/len(failed)-1, leastTail), mostTail)
-		lines = append(lines, w.paint.Faint(term.Pad("log", 9))+term.Shown(g.Log)) // whole: it is to be copied
+		path := w.paint.Faint(term.Pad("log", 9)) + term.Shown(g.Log) // whole: it is to be copied
+		share := min(max(room/len(failed)-w.rows(path), leastTail), mostTail)
+		lines = append(lines, path)
 		for _, line := range logEnd(g.Log, share) {
 			lines = append(lines, "    "+w.cut(line, 4))
 		}
@@ -256,6 +257,9 @@ func (w *whyWriter) logs(s *stops.Stop, room int) (lines []string) {
 	}
 	return lines
 }
+
+// rows is how many rows of the screen a line takes.
+func (w *whyWriter) rows(line string) int { return 1 + max(0, term.Cells(line)-1)/w.width }
 
 func (w *whyWriter) cut(line string, taken int) string {
 	if w.width == math.MaxInt {
