@@ -28,21 +28,24 @@ const (
 func groups() []group {
 	return []group{
 		{groupSetup, "Set up and diagnose", []*cobra.Command{
-			setup.NewInit(), demo.New(), setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(),
-			setup.NewValidate(), gates.NewHealth(), setup.NewUninstall(),
+			setup.NewInit(), setup.NewDoctor(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(), demo.New(),
+		}},
+		{"see", "See and answer", []*cobra.Command{
+			status.NewStatus(), status.NewWhy(), status.NewLog(), status.NewStats(), plane.NewDecision(),
 		}},
 		{"gates", "Gates", []*cobra.Command{
 			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewClean(),
 		}},
 		{"sessions", "Sessions", []*cobra.Command{
-			launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(), session.NewRegistry(),
+			launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(),
 		}},
 		{"pipelines", "Pipelines", []*cobra.Command{
-			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(),
-			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewWorkspace(), plane.NewDaemon(), plane.NewPrune(),
+			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()),
+			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewDaemon(),
 		}},
-		{groupTools, "Called by hooks and scripts", []*cobra.Command{
-			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), plane.NewEmit(), gates.NewCI(), setup.NewSchema(), newVersion(),
+		{groupTools, "Seldom typed", []*cobra.Command{
+			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), entry.NewStatusLine(), plane.NewEmit(), session.NewRegistry(), plane.NewWorkspace(), plane.NewPrune(),
+			setup.NewValidate(), gates.NewHealth(), gates.NewCI(), setup.NewSchema(), setup.NewUninstall(), newVersion(),
 		}},
 	}
 }

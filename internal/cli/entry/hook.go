@@ -35,6 +35,9 @@ func Answer(args []string) (code int, isHook bool) {
 	if call, is := parseHookCall(args); is {
 		return call.run(), true
 	}
+	if isCall(args, "statusline") {
+		return statusLine(), true
+	}
 	if isCall(args, "stop-hook") {
 		return stopHook(), true
 	}

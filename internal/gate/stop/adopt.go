@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
@@ -29,6 +30,7 @@ type given struct {
 	At       time.Time `json:"at"`
 	Decision string    `json:"decision"`
 	Stdout   []byte    `json:"stdout"`
+	Record   string    `json:"record,omitempty"` // where the journal's record of it ends
 }
 
 // turn is one stop of a session: the calls about it take turns.
@@ -47,7 +49,7 @@ func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte, s
 		return nil, false
 	}
 	t = &turn{
-		file: filepath.Join(answersDir(c.StateDir), digest.Hex(base.SessionID)[:24]+".json"),
+		file: answerFile(c.StateDir, base.SessionID),
 		now:  given{Payload: digest.Hex(raw)},
 	}
 	release, err := lockfile.Acquire(ctx, t.file+lockfile.Suffix, c.left(c.timeout(payload, nil)))
@@ -61,6 +63,26 @@ func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte, s
 
 // answersDir is where answers are kept.
 func answersDir(stateDir string) string { return filepath.Join(stateDir, "answers") }
+
+// answerFile is where the last answer to a stop of a session is kept.
+func answerFile(stateDir, session string) string {
+	return filepath.Join(answersDir(stateDir), digest.Hex(session)[:24]+".json")
+}
+
+// Last is the journal's record of a session's last stop, if a project was judged at it. It reads that
+// record alone: who shows a status line cannot look for it.
+func Last(stateDir, session string) (*event.Record, bool) {
+	answer, err := statefile.Read[given](answerFile(stateDir, session), maxKept)
+	if err != nil {
+		return nil, false
+	}
+	at, err := journal.ParsePosition(answer.Record)
+	if err != nil {
+		return nil, false
+	}
+	r, err := journal.New(journalDir(stateDir), journal.Limits{}).EndingAt(at)
+	return r, err == nil && r.Session == id(session)
+}
 
 // pruneAnswers forgets answers to sessions that have been silent for a month.
 func pruneAnswers(stateDir string, now time.Time) {
@@ -82,11 +104,14 @@ func (t *turn) adopted(start time.Time) (answer given, found bool) {
 
 // keep keeps the answer for another call about the same stop. What cannot be kept only
 // means that it judges for itself.
-func (t *turn) keep(decision string, stdout []byte, now time.Time) {
+func (t *turn) keep(decision string, stdout []byte, record journal.Position, now time.Time) {
 	if t == nil {
 		return
 	}
 	t.now.At, t.now.Decision, t.now.Stdout = now, decision, stdout
+	if record != (journal.Position{}) {
+		t.now.Record = record.String()
+	}
 	if text, err := json.Marshal(t.now); err == nil {
 		_ = atomicfile.Renew(t.file, text, 0o600)
 	}

@@ -98,6 +98,7 @@ type call struct {
 	id         string
 	start      time.Time
 	received   journal.Position // behind the record of it
+	answered   journal.Position // behind that of its answer
 	journalErr error
 	passed     []string // where the project was looked for
 }
@@ -105,8 +106,10 @@ type call struct {
 // Journal is the journal of a state directory, for those who write it: it keeps as much
 // as the person wants.
 func Journal(stateDir string, global *config.Global) *journal.Journal {
-	return journal.New(filepath.Join(stateDir, "journal"), journal.Limits{MaxAge: global.Journal.MaxAge, MaxSize: global.Journal.MaxSize})
+	return journal.New(journalDir(stateDir), journal.Limits{MaxAge: global.Journal.MaxAge, MaxSize: global.Journal.MaxSize})
 }
+
+func journalDir(stateDir string) string { return filepath.Join(stateDir, "journal") }
 
 func (s *Service) newCall() *call {
 	global, globalErr := trust.LoadGlobal(s.GlobalConfig, s.StateDir) // what it cannot read is at its default
@@ -162,7 +165,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	if c.journalErr != nil && loud(payload.Event()) {
 		answer = answer.Tell("stopgate: " + c.journalErr.Error())
 	}
-	turn.keep(rec.Decision, answer.Bytes(), c.Now())
+	turn.keep(rec.Decision, answer.Bytes(), c.answered, c.Now())
 	return Reply{Stdout: answer.Bytes()}
 }
 
@@ -352,8 +355,11 @@ func (c *call) write(rec event.Record, kind event.Kind) {
 		c.journalErr = err
 		c.logf("%v", err)
 	}
-	if kind == event.Received {
+	switch kind {
+	case event.Received:
 		c.received = at
+	case event.Answered:
+		c.answered = at
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -1055,7 +1056,7 @@ func TestAnswersToSilentSessionsAreForgotten(t *testing.T) {
 func TestE14AnAnswerIsAdoptedForItsOwnPayload(t *testing.T) {
 	t.Parallel()
 	file, noon := filepath.Join(t.TempDir(), "answer.json"), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	(&turn{file: file, now: given{Payload: "a"}}).keep("block", []byte("{}"), noon)
+	(&turn{file: file, now: given{Payload: "a"}}).keep("block", []byte("{}"), journal.Position{}, noon)
 	for _, tt := range []struct {
 		payload string
 		begun   time.Time

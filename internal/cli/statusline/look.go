@@ -1,0 +1,116 @@
+package statusline
+
+import (
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/gate/supervisor"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/stops"
+	"github.com/stopgate/stopgate/internal/session/presence"
+	"github.com/stopgate/stopgate/internal/session/queue"
+	"github.com/stopgate/stopgate/internal/session/terminal"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// Input is what Claude Code (2.1.197) writes to the standard input of a status line, as far as it
+// matters here.
+type Input struct {
+	Session   string `json:"session_id"`
+	CWD       string `json:"cwd"`
+	Workspace struct {
+		Current string `json:"current_dir"`
+		Project string `json:"project_dir"`
+	} `json:"workspace"`
+	Cost struct {
+		USD float64 `json:"total_cost_usd"`
+	} `json:"cost"`
+}
+
+// Parse reads the input. A field that is not what it should be counts as absent, so that a newer
+// Claude Code still has a line.
+func Parse(text []byte) (in Input, ok bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil || fields == nil {
+		return Input{}, false
+	}
+	for name, to := range map[string]any{"session_id": &in.Session, "cwd": &in.CWD, "workspace": &in.Workspace, "cost": &in.Cost} {
+		_ = json.Unmarshal(fields[name], to)
+	}
+	return in, true
+}
+
+// Place is where the line is asked for.
+type Place struct {
+	StateDir string
+	Environ  []string
+	Now      func() time.Time
+}
+
+// Look gathers the view. What cannot be read is left out.
+func (p *Place) Look(in Input) View {
+	v := View{USD: event.Cost{USD: in.Cost.USD}.Plus(event.Cost{}).USD}
+	root := p.project(in)
+	if r, found := stop.Last(p.StateDir, in.Session); found {
+		v.Stop = stops.Of(r)
+		if root == "" {
+			root = r.Project
+		}
+	}
+	if v.Project = root != ""; v.Project {
+		if recess, on := stop.InRecess(p.StateDir, root, p.Now()); on {
+			v.Off = recess.Until
+		}
+		if state, err := ledger.Open(p.StateDir, root).Read(); err == nil {
+			v.Open = len(state.Open)
+		}
+	}
+	v.Done, v.Queued = p.queue()
+	v.Reviews = p.reviews(in.Session)
+	return v
+}
+
+// project is the root of the project that the session works in; empty where there is none.
+func (p *Place) project(in Input) string {
+	root, _ := paths.ProjectRoot(paths.HasConfig, in.Workspace.Current, in.CWD, in.Workspace.Project)
+	return root
+}
+
+// queue is how far the queue of the session's terminal is.
+func (p *Place) queue() (done, all int) {
+	const most = 1 << 20 // a longer file takes too long to read
+	pane, inTmux := terminal.FromEnviron(p.Environ)
+	if !inTmux {
+		return 0, 0
+	}
+	client, known := presence.NewBook(p.StateDir).Load(pane.Server.Socket, pane.PID, pane.ID)
+	if !known {
+		return 0, 0
+	}
+	store := queue.NewStore(p.StateDir)
+	if info, err := os.Lstat(store.Path(client.Session)); err != nil || info.Size() > most {
+		return 0, 0
+	}
+	q, err := store.Load(client.Session)
+	if err != nil {
+		return 0, 0
+	}
+	return q.Completed(), len(q.Commands)
+}
+
+// reviews is what the supervisor's reviews of the session cost.
+func (p *Place) reviews(session string) float64 {
+	dir, err := paths.SupervisorDir(func(name string) string { return environ.Get(p.Environ, name) })
+	if err != nil {
+		return 0
+	}
+	state, err := supervisor.At(dir).Read(session)
+	if err != nil {
+		return 0
+	}
+	return state.Spent.Plus(event.Cost{}).USD
+}
