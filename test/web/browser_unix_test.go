@@ -165,9 +165,10 @@ func (b *browser) sees(text string) {
 	eventually(b.t, "the page shows "+text, func() bool { return strings.Contains(b.text("body"), text) })
 }
 
-// press presses a key.
+// press presses a key, once the page listens to it.
 func (b *browser) press(keys string) {
 	b.t.Helper()
+	eventually(b.t, "the script has run", func() bool { return b.eval("document.documentElement.dataset.ready") == "1" })
 	b.do(chromedp.KeyEvent(keys))
 }
 
