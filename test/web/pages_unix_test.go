@@ -34,7 +34,7 @@ func TestEveryPage(t *testing.T) {
 			for _, dark := range []bool{false, true} {
 				b.look(width, dark)
 				b.visit(address)
-				b.fits()
+				b.fits(width)
 				b.axe()
 				b.picture(fmt.Sprintf("%s-%d-%s", p.Template, width, map[bool]string{false: "light", true: "dark"}[dark]))
 				b.clean()
