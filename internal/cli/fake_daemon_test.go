@@ -658,6 +658,17 @@ func (f *fakePlane) Prune(_ context.Context, b daemonapi.Prune) (daemonapi.Prune
 	return report, nil
 }
 
+func (f *fakePlane) ControlUI(_ context.Context, c daemonapi.UIControl) (daemonapi.UI, error) {
+	if c.Off || c.SignOut {
+		return daemonapi.UI{On: !c.Off, SignedOut: 2}, nil
+	}
+	ui := daemonapi.UI{On: true, URL: "http://127.0.0.1:4000", Link: "http://127.0.0.1:4000/enter?token=secret"}
+	if c.Listen != "" {
+		ui.Remote, ui.Link, ui.Code, ui.Fingerprint = "https://192.168.1.5:8443", "https://192.168.1.5:8443/enter?token=secret", "ABCDEFGH", "00:11"
+	}
+	return ui, nil
+}
+
 func (f *fakePlane) Stop(_ context.Context, kill bool) error {
 	defer f.stop()
 	if !kill {

@@ -427,7 +427,7 @@ func TestDesignTheSocketTakesNoFacts(t *testing.T) {
 		"post /v1/pipelines/{id}/cancel", "post /v1/pipelines/{id}/resume",
 		"post /v1/prune",
 		"post /v1/runs/{id}/cancel", "post /v1/runs/{id}/resume",
-		"post /v1/schedules", "post /v1/start", "post /v1/stop",
+		"post /v1/schedules", "post /v1/start", "post /v1/stop", "post /v1/ui",
 		"post /v1/work", "post /v1/work/{id}/drop", "post /v1/work/{id}/retry", "post /v1/workers", "post /v1/workspaces/remove",
 	}, changing); diff != "" {
 		t.Error(diff)

@@ -264,6 +264,11 @@ func (c *Client) Answer(ctx context.Context, id string, a Answer) (Decision, err
 	return post[Decision](ctx, c, "/v1/decisions/"+url.PathEscape(id)+"/answer", a)
 }
 
+// ControlUI turns the web page on or off, and makes links to it.
+func (c *Client) ControlUI(ctx context.Context, u UIControl) (UI, error) {
+	return post[UI](ctx, c, "/v1/ui", u)
+}
+
 // Backup has the store copied to an absolute path. It waits as long as that takes.
 func (c *Client) Backup(ctx context.Context, path string) error {
 	_, err := c.ask(ctx, "POST", "/v1/backup", Backup{Path: path})

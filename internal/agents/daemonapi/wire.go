@@ -580,6 +580,33 @@ type Fact struct {
 	Data map[string]any `json:"data"` // as docs/dev/format.md has it
 }
 
+// UIControl is the body of POST /v1/ui: turn the web page on and make a link, or one of the others.
+type UIControl struct {
+	Off     bool `json:"off,omitempty"`      // turn it off, and end all sign-ins
+	SignOut bool `json:"sign_out,omitempty"` // end all sign-ins
+	// Listen is an address for other machines, HOST:PORT, with the paths of a certificate and its key, or
+	// with a certificate of our own.
+	Listen string `json:"listen,omitempty"`
+	Cert   string `json:"cert,omitempty"`
+	Key    string `json:"key,omitempty"`
+}
+
+// UI is the answer to POST /v1/ui: where the web page is.
+type UI struct {
+	On     bool   `json:"on"`
+	URL    string `json:"url,omitempty"`    // on this machine
+	Remote string `json:"remote,omitempty"` // for other machines
+	// Link signs one browser in, once, until it expires. A link for other machines has a code to type,
+	// and itself as a QR code.
+	Link    string     `json:"link,omitempty"`
+	Code    string     `json:"code,omitempty"`
+	QR      string     `json:"qr,omitempty"`
+	Expires *time.Time `json:"expires,omitempty"`
+	// Fingerprint is the SHA-256 of our own certificate, which browsers do not know.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	SignedOut   int    `json:"signed_out,omitempty"` // how many browsers
+}
+
 // Backup is the body of POST /v1/backup, and the answer.
 type Backup struct {
 	Path string `json:"path"` // absolute

@@ -224,6 +224,9 @@ var codeStatus = map[string]int{
 	"unavailable": http.StatusServiceUnavailable,
 }
 
+// StatusOf is the status of HTTP for the code of a failure.
+func StatusOf(code string) int { return cmp.Or(codeStatus[code], http.StatusInternalServerError) }
+
 // answer sends a value as JSON. Its length is said, so that one that is cut off shows.
 func (s *server) answer(w http.ResponseWriter, status int, content any) {
 	text, err := encode(content)

@@ -49,6 +49,23 @@ func checkRemove(b daemonapi.RemoveWorkspace) error {
 	return checkRequest(b.ID)
 }
 
+func checkUI(b daemonapi.UIControl) error {
+	switch {
+	case b.Off && b.SignOut, (b.Off || b.SignOut) && b.Listen != "":
+		return invalid("off, sign_out and listen exclude each other")
+	case (b.Cert == "") != (b.Key == ""):
+		return invalid("cert and key are given both, or neither")
+	case b.Cert != "" && b.Listen == "":
+		return invalid("cert and key are for listen")
+	}
+	for name, path := range map[string]string{"cert": b.Cert, "key": b.Key} {
+		if path != "" && absolute(path) != nil {
+			return invalid("field %q: %v", name, absolute(path))
+		}
+	}
+	return checkTexts(b.Listen)
+}
+
 func checkKill(b daemonapi.Kill) error { return checkRequest(b.ID) }
 
 func checkSwitch(b daemonapi.ScheduleSwitch) error {

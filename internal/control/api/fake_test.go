@@ -364,6 +364,11 @@ func (p *fakePlane) Prune(_ context.Context, b daemonapi.Prune) (daemonapi.Prune
 	return daemonapi.Pruned{Owners: []daemonapi.PrunedOwner{{ID: "a1", Why: "age"}}, Events: 7}, p.failWith
 }
 
+func (p *fakePlane) ControlUI(_ context.Context, c daemonapi.UIControl) (daemonapi.UI, error) {
+	p.called("ui %+v", c)
+	return daemonapi.UI{On: !c.Off}, nil
+}
+
 func (p *fakePlane) Stop(_ context.Context, kill bool) error {
 	p.called("stop %v", kill)
 	return nil

@@ -127,6 +127,10 @@ func removeWorkspace(p Plane, ctx context.Context, _ string, body daemonapi.Remo
 	return p.RemoveWorkspace(ctx, body)
 }
 
+func controlUI(p Plane, ctx context.Context, _ string, body daemonapi.UIControl) (daemonapi.UI, error) {
+	return p.ControlUI(ctx, body)
+}
+
 func stop(p Plane, ctx context.Context, _ string, body daemonapi.Stop) (struct{}, error) {
 	return struct{}{}, p.Stop(ctx, body.Kill)
 }

@@ -71,15 +71,16 @@ func (p Place) Compare(other Place) int {
 // maxCursor is more than any cursor of ours has.
 const maxCursor = 1024
 
-// cursor is a place as clients see it, who may read nothing from it.
-func (p Place) cursor() string {
+// Cursor is a place as clients see it, who may read nothing from it.
+func (p Place) Cursor() string {
 	text := fmt.Sprintf("%d.%d.%s", p.Time.Unix(), p.Time.Nanosecond(), p.ID)
 	return base64.RawURLEncoding.EncodeToString([]byte(text))
 }
 
 var errCursor = errors.New("is not a cursor: use that of the header Link")
 
-func parseCursor(cursor string) (Place, error) {
+// ParseCursor is the place of a cursor.
+func ParseCursor(cursor string) (Place, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(cursor) > maxCursor || !utf8.Valid(text) {
 		return Place{}, errCursor
@@ -94,7 +95,7 @@ func parseCursor(cursor string) (Place, error) {
 		return Place{}, errCursor
 	}
 	p := Place{Time: time.Unix(seconds, int64(nanos)).UTC(), ID: parts[2]}
-	if p.cursor() != cursor { // each place has one
+	if p.Cursor() != cursor { // each place has one
 		return Place{}, errCursor
 	}
 	return p, nil
@@ -171,7 +172,7 @@ var (
 )
 
 func isCursor(value string) error {
-	if _, err := parseCursor(value); err != nil {
+	if _, err := ParseCursor(value); err != nil {
 		return fmt.Errorf("%.80q %w", value, err)
 	}
 	return nil
@@ -200,7 +201,7 @@ func (r *request) wanted() *Query {
 	}
 	q.Since, _ = time.Parse(time.RFC3339, r.query["since"])
 	q.Until, _ = time.Parse(time.RFC3339, r.query["until"])
-	q.After, _ = parseCursor(r.query["cursor"])
+	q.After, _ = ParseCursor(r.query["cursor"])
 	if limit := r.query["limit"]; limit != "" {
 		q.Limit, _ = strconv.Atoi(limit)
 	}
@@ -229,7 +230,7 @@ func pagesOf[T any](kind string, ask func(p Plane, ctx context.Context, q *Query
 			return nil, err
 		}
 		if page.Next != (Place{}) {
-			r.link("cursor", page.Next.cursor())
+			r.link("cursor", page.Next.Cursor())
 		}
 		return list(page.Items), nil
 	}

@@ -179,14 +179,14 @@ func TestPageOf(t *testing.T) {
 // No cursor and no query makes the server do anything but answer, and each cursor that is taken is
 // one of ours.
 func FuzzCursor(f *testing.F) {
-	f.Add(Place{when, "0123456789abcdef"}.cursor())
-	f.Add(Place{time.Unix(1<<48, 999_999_999), "a.b"}.cursor())
-	f.Add(Place{time.Unix(-1, 0), "ü\n"}.cursor())
+	f.Add(Place{when, "0123456789abcdef"}.Cursor())
+	f.Add(Place{time.Unix(1<<48, 999_999_999), "a.b"}.Cursor())
+	f.Add(Place{time.Unix(-1, 0), "ü\n"}.Cursor())
 	f.Add("MDEuMS5h")
 	f.Fuzz(func(t *testing.T, cursor string) {
-		p, err := parseCursor(cursor)
-		if err == nil && (p.cursor() != cursor || p == Place{}) {
-			t.Errorf("%q is %+v, which is %q", cursor, p, p.cursor())
+		p, err := ParseCursor(cursor)
+		if err == nil && (p.Cursor() != cursor || p == Place{}) {
+			t.Errorf("%q is %+v, which is %q", cursor, p, p.Cursor())
 		}
 	})
 }

@@ -80,6 +80,8 @@ type Plane interface {
 	// Gates are the stops that gates judged.
 	Gates(ctx context.Context, q *Query) (Page[daemonapi.GateRun], error)
 
+	// ControlUI turns the web page on or off, and makes links to it.
+	ControlUI(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
 	Backup(ctx context.Context, path string) error
 	// Prune removes what has ended.
 	Prune(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error)

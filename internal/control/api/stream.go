@@ -15,6 +15,15 @@ const heartbeat = 15 * time.Second
 // ending is the key of the context that ends when streams are to end.
 type ending struct{}
 
+// Ending is closed when the streams of a server that Serve runs are to end: a stream has a context of its
+// request, which does not end then.
+func Ending(ctx context.Context) <-chan struct{} {
+	if end, ok := ctx.Value(ending{}).(context.Context); ok {
+		return end.Done()
+	}
+	return nil
+}
+
 // stream answers with a stream, as long as there are not too many.
 func (s *server) stream(route *Route, r *request) error {
 	end, err := r.stay(s.streams, "streams are open")

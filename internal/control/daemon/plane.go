@@ -36,6 +36,7 @@ type plane struct {
 	clerk   *clerk
 	abandon func(ctx context.Context, id string) (*engine.Owner, error)
 	kept    func() time.Duration // how long what has ended is kept
+	ui      func(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
 }
 
 var _ api.Plane = (*plane)(nil)

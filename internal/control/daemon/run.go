@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/web"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -277,6 +278,10 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	all.Go(func() { p.clerk.run(ctx) })
 	defer d.starts.end()
 	all.Go(func() { d.keepHouse(ctx) })
+	site := web.New(web.Options{Plane: p, StateDir: d.StateDir, Version: d.Version, Log: d.Log, Now: d.Now})
+	p.ui = site.Control
+	site.Begin(ctx)
+	all.Go(site.Wait)
 	handler := api.New(p, d.Version)
 	all.Go(func() { d.guard(ctx, listener, handler) })
 	err := api.Serve(ctx, listener, handler)

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
+)
+
+// cookieName is the cookie of a door. Under TLS the browser itself sees to it that no other host and no
+// other path has set it.
+func (d *door) cookieName() string {
+	if d.tls != nil {
+		return "__Host-stopgate"
+	}
+	return "stopgate"
+}
+
+func (h *handler) cookie(r *http.Request) string {
+	c, err := r.Cookie(h.way.cookieName())
+	if err != nil || len(c.Value) > longestValue {
+		return ""
+	}
+	return c.Value
+}
+
+func (h *handler) setCookie(w http.ResponseWriter, value string, age time.Duration) {
+	c := &http.Cookie{
+		Name: h.way.cookieName(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: h.way.tls != nil, MaxAge: int(age / time.Second),
+	}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
+
+// enter signs a browser in by a link, which is good for once. A browser that only fetches ahead does not
+// use it up.
+func (h *handler) enter(w http.ResponseWriter, r *Request) error {
+	token := r.Value("token")
+	ahead := strings.Contains(r.Header.Get("Sec-Purpose")+r.Header.Get("Purpose"), "prefetch") || r.Method == http.MethodHead
+	if token == "" || ahead {
+		h.askIn(w, r, http.StatusOK, "")
+		return nil
+	}
+	if !h.invited.take(h.way.name, token) {
+		h.askIn(w, r, http.StatusForbidden, "This link was used before, or is older than 5 minutes.")
+		return nil
+	}
+	return h.letIn(w, r)
+}
+
+// enterByCode signs a browser in by a pairing code.
+func (h *handler) enterByCode(w http.ResponseWriter, r *Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, longestValue)
+	if err := r.ParseForm(); err != nil || !h.invited.takeCode(h.way.name, r.PostForm.Get("code")) {
+		h.askIn(w, r, http.StatusForbidden, "This code is wrong, was used before, or is older than 5 minutes.")
+		return nil
+	}
+	return h.letIn(w, r)
+}
+
+func (h *handler) letIn(w http.ResponseWriter, r *Request) error {
+	cookie, err := h.book.enter(r.Context(), h.way.name)
+	if err != nil {
+		h.Log.Error("cannot keep a sign-in", "error", err)
+		return &api.Error{Status: http.StatusServiceUnavailable, Failure: daemonapi.Failure{Code: "unavailable", Error: "The sign-in could not be kept.", Hint: "The daemon's log says why."}}
+	}
+	h.setCookie(w, cookie, longestSession)
+	http.Redirect(w, r.Request, "/", http.StatusSeeOther)
+	return nil
+}
+
+// askIn tells a person how to sign in.
+func (h *handler) askIn(w http.ResponseWriter, r *Request, status int, why string) {
+	if byScript(r) || r.URL.Path == "/live" {
+		http.Error(w, "signed out", http.StatusUnauthorized)
+		return
+	}
+	d, err := execute("enter", struct {
+		Why   string
+		Codes bool
+	}{why, h.way.tls != nil})
+	if err == nil {
+		err = h.send(w, r, status, frame{Title: "Sign in", Path: r.URL.Path, Main: template.HTML(d.main)}, "")
+	}
+	if err != nil {
+		h.fail(w, r, err, "")
+	}
+}
+
+// signOut ends the browser's session.
+func signOut(r *Request) (next string, err error) {
+	c, err := r.Cookie(r.way.cookieName())
+	if err != nil {
+		return "/", nil
+	}
+	return "/", r.site.book.leave(r.Context(), c.Value)
+}

@@ -1,0 +1,122 @@
+package web
+
+import (
+	"context"
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
+)
+
+// fakePlane shows what a test put into it. What no test needs is not there: it panics.
+type fakePlane struct {
+	api.Plane
+
+	mu        sync.Mutex
+	changed   chan struct{}
+	status    daemonapi.Status
+	owners    []daemonapi.Owner
+	decisions []daemonapi.Decision
+	sessions  []daemonapi.Session
+	agents    []daemonapi.Agent
+	answers   []daemonapi.Answer
+	diff      string
+	panics    bool
+	asked     int
+	refusal   error // of what is asked to be done
+}
+
+func newFakePlane() *fakePlane { return &fakePlane{changed: make(chan struct{})} }
+
+// set changes what there is, and rings.
+func (p *fakePlane) set(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+func (p *fakePlane) Changes() (work, journal <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.changed, nil
+}
+
+func (p *fakePlane) Status(context.Context) daemonapi.Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.status
+	s.Decisions = len(p.decisions)
+	return s
+}
+
+// some is a page of what there is, of which a test has less than a page.
+func some[T any](p *fakePlane, all *[]T, wanted func(T) bool) (api.Page[T], error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	page := api.Page[T]{}
+	for _, item := range *all {
+		if wanted(item) {
+			page.Items = append(page.Items, item)
+		}
+	}
+	return page, nil
+}
+
+func (p *fakePlane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owner], error) {
+	return some(p, &p.owners, func(o daemonapi.Owner) bool { return q.Allows(o.Status) && api.Is(q.Kind, o.Kind) })
+}
+
+// reads is how often decisions were asked for.
+func (p *fakePlane) reads() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
+func (p *fakePlane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
+	p.mu.Lock()
+	p.asked++
+	panics := p.panics
+	p.mu.Unlock()
+	if panics {
+		panic("as the test wants it")
+	}
+	return some(p, &p.decisions, func(d daemonapi.Decision) bool { return (d.Resolved != nil) == q.Past })
+}
+
+func (p *fakePlane) Sessions(_ context.Context, q *api.Query) (api.Page[daemonapi.Session], error) {
+	return some(p, &p.sessions, func(s daemonapi.Session) bool { return q.Allows(s.State) })
+}
+
+func (p *fakePlane) Agents(_ context.Context, q *api.Query) (api.Page[daemonapi.Agent], error) {
+	return some(p, &p.agents, func(a daemonapi.Agent) bool { return q.Allows(a.Status) })
+}
+
+func (p *fakePlane) Decision(_ context.Context, id string) (daemonapi.Decision, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range p.decisions {
+		if d.ID == id {
+			return d, nil
+		}
+	}
+	return daemonapi.Decision{}, missing("no decision %s", id)
+}
+
+func (p *fakePlane) Answer(_ context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refusal != nil {
+		return daemonapi.Decision{}, p.refusal
+	}
+	p.answers = append(p.answers, a)
+	return daemonapi.Decision{ID: id}, nil
+}
+
+func (p *fakePlane) Diff(context.Context, string) (diff string, cut bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.diff, false, nil
+}

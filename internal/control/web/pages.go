@@ -1,0 +1,42 @@
+package web
+
+// Page is one address of the site that shows something.
+type Page struct {
+	Path  string // a pattern of net/http, such as /sessions/{id}
+	Title string
+	// Nav is the name in the navigation, "" for a page that others lead to. The first few stand in the
+	// bar at the foot of a phone, the others behind "More".
+	Nav  string
+	Icon string // of the navigation: the name of a symbol in templates/icons.html
+	// Template is the name of the file in templates that defines "main".
+	Template string
+	// Scripts and Styles are assets besides those that all pages have.
+	Scripts []string
+	Styles  []string
+	// Read finds what the template shows. Its errors are *api.Error where people are to see more than
+	// that something is wrong.
+	Read func(r *Request) (any, error)
+}
+
+// Action is what a form has done. It answers by leading to a page.
+type Action struct {
+	Path string
+	// Do returns the address of the page that is shown next.
+	Do func(r *Request) (next string, err error)
+}
+
+// Pages are all there are, in the order of the navigation.
+func Pages() []Page {
+	return []Page{
+		{Path: "/{$}", Title: "Now", Nav: "Now", Icon: "now", Template: "now", Read: readNow},
+		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
+	}
+}
+
+// Actions are all there are.
+func Actions() []Action {
+	return []Action{
+		{Path: "/sign-out", Do: signOut},
+		{Path: "/inbox/{id}/answer", Do: answer},
+	}
+}

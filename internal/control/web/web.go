@@ -1,0 +1,60 @@
+// Package web is the page that people look at in a browser: what the daemon knows, drawn on the server
+// and kept current, and the answers to what agents ask.
+//
+// # How to add a page
+//
+// A page is one Go file and one template of the same name:
+//
+//   - gates.go has a function that reads what the page shows and returns it as a struct:
+//
+//     func readGates(r *Request) (any, error)
+//
+//   - templates/gates.html defines "main", which draws that struct. It is the part of the page that is
+//     kept current: whenever the work or the journal changes, the page is read and drawn again on the
+//     server, and browsers that show it are sent what came of it, if that is something new. Elements that
+//     the browser must know again have an id.
+//
+//   - the table in pages.go names both, with the path and the place in the navigation.
+//
+// There is nothing else to do: sign-in, headers, live updates, errors and the tests that walk over all
+// pages come with the table. Rules for what a page does:
+//
+//   - It is bounded: lists are read by Request.List, which has a limit and leads to the next page.
+//   - Everything in it may have been written by an agent. Templates escape HTML; print texts of one line
+//     with {{line .X}} and longer ones with {{words .X}}, which leave out control characters, and cut
+//     what is long with {{clip 200 .X}}.
+//   - Times are printed with {{age .T}} and {{clock .T}}: the browser keeps ages current by itself.
+//   - It can be read without JavaScript. What changes something is a form with method="post" that has
+//     {{csrf}} in it, and an entry in the table of actions in pages.go.
+//   - No inline script or style: the browser would refuse both. Styles are in assets/page.css, behaviour
+//     is in assets/page.js, which finds its elements by data- attributes.
+//   - An empty list says what to do to fill it: {{template "empty" …}}.
+package web
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/api"
+)
+
+// Plane is the control plane as the pages see it.
+type Plane interface {
+	api.Plane
+	// Changes are channels that are closed when what the daemon works on has changed, and when more of
+	// the journal was read. To miss nothing, take them before looking.
+	Changes() (work, journal <-chan struct{})
+	// Diff is what was changed in the working tree that a decision is about, as a unified diff. Of a long
+	// one it is the beginning.
+	Diff(ctx context.Context, decision string) (diff string, cut bool, err error)
+}
+
+// Options are what a site needs.
+type Options struct {
+	Plane    Plane
+	StateDir string
+	Version  string
+	Log      *slog.Logger
+	Now      func() time.Time
+}

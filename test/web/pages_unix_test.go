@@ -1,0 +1,44 @@
+//go:build unix
+
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/control/web"
+)
+
+// addresses are where the pages with {id} in their paths are shown, by path, on the stage of
+// TestEveryPage.
+var addresses = map[string]func(s *stage) string{}
+
+// Each page in light and dark, on a phone and on a desk: it has no errors, asks no other host, is not
+// wider than the window, and axe-core finds nothing.
+func TestEveryPage(t *testing.T) {
+	s := newStage(t, busy)
+	s.fleet()
+	b := open(t, s.ui().Link)
+	b.clean()
+	for _, p := range web.Pages() {
+		address := strings.TrimSuffix(p.Path, "{$}")
+		if strings.Contains(address, "{") {
+			if addresses[p.Path] == nil {
+				t.Errorf("no address for %s: add one to addresses", p.Path)
+				continue
+			}
+			address = addresses[p.Path](s)
+		}
+		for _, width := range []int64{phone, desktop} {
+			for _, dark := range []bool{false, true} {
+				b.look(width, dark)
+				b.visit(address)
+				b.fits(width)
+				b.axe()
+				b.picture(fmt.Sprintf("%s-%d-%s", p.Template, width, map[bool]string{false: "light", true: "dark"}[dark]))
+				b.clean()
+			}
+		}
+	}
+}
