@@ -44,8 +44,8 @@ install: ## to PREFIX/bin (/usr/local/bin); LINKS=1 adds the names ccc and oj
 uninstall: ## removes what install made
 	@scripts/install uninstall
 
-run: build ## the main job, told line by line on a throw-away project
-	@scripts/demo bin/stopgate
+run: build ## a small fleet on a throw-away project, with a daemon of its own
+	@bin/stopgate demo
 
 # The tests wait a good deal: meanwhile lint and the other systems are seen to, at the lowest
 # priority. What all of them need is compiled before, or each would do it.

@@ -627,7 +627,9 @@ func (f *fakePlane) Backup(_ context.Context, path string) error {
 	return nil
 }
 
-func (f *fakePlane) Workspaces(context.Context) ([]daemonapi.KeptWorkspace, error) { return nil, nil }
+func (f *fakePlane) Workspaces(context.Context, *api.Query) (page api.Page[daemonapi.KeptWorkspace], err error) {
+	return page, nil
+}
 
 func (f *fakePlane) RemoveWorkspace(context.Context, daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error) {
 	return daemonapi.KeptWorkspace{}, refusal("not_found", "there is no such workspace", "")

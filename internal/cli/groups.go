@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/demo"
 	"github.com/stopgate/stopgate/internal/cli/entry"
 	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
@@ -27,7 +28,7 @@ const (
 func groups() []group {
 	return []group{
 		{groupSetup, "Set up and diagnose", []*cobra.Command{
-			setup.NewInit(), setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(),
+			setup.NewInit(), demo.New(), setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(),
 			setup.NewValidate(), gates.NewHealth(), setup.NewUninstall(),
 		}},
 		{"gates", "Gates", []*cobra.Command{

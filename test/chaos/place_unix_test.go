@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 	"github.com/stopgate/stopgate/test/programs"
 )
 
@@ -123,14 +125,9 @@ func (p place) ran(t *testing.T) (lines []line) {
 // processes are those that have our state directory in their environment, as far as the
 // system tells.
 func (p place) processes() (pids []string) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		text, _ := os.ReadFile(file) // it may have ended since
-		if strings.Contains("\x00"+string(text), "\x00STOPGATE_STATE_DIR="+p.state+"\x00") {
-			pid := filepath.Base(filepath.Dir(file))
-			command, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
-			pids = append(pids, pid+" "+strings.ReplaceAll(string(command), "\x00", " "))
-		}
+	for _, pid := range processtest.Having("\x00STOPGATE_STATE_DIR=" + p.state + "\x00") {
+		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		pids = append(pids, fmt.Sprintf("%d %s", pid, strings.ReplaceAll(string(command), "\x00", " ")))
 	}
 	return pids
 }

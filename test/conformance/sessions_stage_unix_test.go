@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 	"github.com/stopgate/stopgate/test/standin"
 )
 
@@ -118,14 +119,8 @@ func (s *stage) end() {
 // working reports whether a process of this machine is left: they all have its home.
 // Where the system does not tell, letters that wait do.
 func (s *stage) working() bool {
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range environs {
-		if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte("HOME="+s.dir+"\x00")) {
-			return true
-		}
-	}
 	waiting, _ := filepath.Glob(s.state("outbox", "*", "0*.json"))
-	return len(environs) == 0 && len(waiting) > 0
+	return len(processtest.Having("HOME="+s.dir+"\x00")) > 0 || len(processtest.Having("")) == 0 && len(waiting) > 0
 }
 
 // explain shows what the machine holds when a test has failed.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 // The watcher is brought back by tmux when every process of ours is killed, and no hook comes: the
@@ -49,12 +49,9 @@ func (s *stage) noteGuards() (path string) {
 func (s *stage) killAll() {
 	s.t.Helper()
 	killed := 0
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range environs {
-		env, err := os.ReadFile(path)
-		program, _ := os.Readlink(filepath.Join(filepath.Dir(path), "exe"))
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err == nil && bytes.Contains(env, []byte("HOME="+s.dir+"\x00")) && program == stopgate && syscall.Kill(pid, syscall.SIGKILL) == nil {
+	for _, pid := range processtest.Having("HOME=" + s.dir + "\x00") {
+		program, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+		if program == stopgate && syscall.Kill(pid, syscall.SIGKILL) == nil {
 			killed++
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 
@@ -118,16 +118,7 @@ func (d *driven) waitHelpers() {
 func (d *driven) helpers() []int { return processesAt(d.Home) }
 
 // processesAt are the processes with that home, where there is a /proc to tell.
-func processesAt(home string) (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		environ, _ := os.ReadFile(file)
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && strings.Contains("\x00"+string(environ), "\x00HOME="+home+"\x00") {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
+func processesAt(home string) []int { return processtest.Having("\x00HOME=" + home + "\x00") }
 
 // Session starts the client in a tmux session of that name, on the server that a plain "tmux" of
 // this bench reaches. It has room for several.

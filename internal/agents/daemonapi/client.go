@@ -277,7 +277,7 @@ func (c *Client) Backup(ctx context.Context, path string) error {
 
 // Workspaces are those that are there.
 func (c *Client) Workspaces(ctx context.Context) ([]KeptWorkspace, error) {
-	return get[[]KeptWorkspace](ctx, c, "/v1/workspaces")
+	return list[KeptWorkspace](ctx, c, "/v1/workspaces"+query("limit", strconv.Itoa(maxPage)), 0)
 }
 
 // RemoveWorkspace removes a workspace that is not in use, and in which no work would be lost. It waits

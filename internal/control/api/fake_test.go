@@ -349,9 +349,9 @@ func (p *fakePlane) Backup(_ context.Context, path string) error {
 	return p.failWith
 }
 
-func (p *fakePlane) Workspaces(context.Context) ([]daemonapi.KeptWorkspace, error) {
+func (p *fakePlane) Workspaces(context.Context, *Query) (Page[daemonapi.KeptWorkspace], error) {
 	p.called("workspaces")
-	return []daemonapi.KeptWorkspace{{Name: "p-1", Path: "/w/p-1", Kind: "worktree", Owner: "a1"}}, p.failWith
+	return Page[daemonapi.KeptWorkspace]{Items: []daemonapi.KeptWorkspace{{Name: "p-1", Path: "/w/p-1", Kind: "worktree", Owner: "a1"}}}, p.failWith
 }
 
 func (p *fakePlane) RemoveWorkspace(_ context.Context, r daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error) {

@@ -63,11 +63,6 @@ func switchWorker(p Plane, ctx context.Context, _ string, body daemonapi.WorkerS
 	return p.SwitchWorker(ctx, body)
 }
 
-func (s *server) workspaces(r *request) (any, error) {
-	all, err := s.plane.Workspaces(r.Context())
-	return list(all), err
-}
-
 // list is never null.
 func list[T any](all []T) []T {
 	if all == nil {

@@ -71,7 +71,7 @@ type Plane interface {
 	History(ctx context.Context, q *Query, before uint64) (Page[daemonapi.Event], error)
 
 	// Workspaces are those that are there, by their names.
-	Workspaces(ctx context.Context) ([]daemonapi.KeptWorkspace, error)
+	Workspaces(ctx context.Context, q *Query) (Page[daemonapi.KeptWorkspace], error)
 	// RemoveWorkspace removes one that is not in use, unless work would be lost.
 	RemoveWorkspace(ctx context.Context, r daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error)
 	// SessionQueues are those that are not at their end, with q.Past also the last that is, of each.

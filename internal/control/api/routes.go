@@ -152,7 +152,10 @@ func Routes() []Route {
 			Method: "GET", Path: "/v1/events/history", Summary: "Past events, newest first, without now. A page may have fewer than the limit, or none, although there are more." + linked, Answer: []daemonapi.Event{}, handle: (*server).history,
 			Query: append(slices.Clone(eventParameters), Parameter{"before", "The position before which to start; without it, with the newest event.", number}, sinceParameter, untilParameter, limitParameter),
 		},
-		Route{Method: "GET", Path: "/v1/workspaces", Summary: "The workspaces that are there, by name.", Answer: []daemonapi.KeptWorkspace{}, handle: (*server).workspaces},
+		Route{
+			Method: "GET", Path: "/v1/workspaces", Summary: "The workspaces that are there, by name." + linked, Answer: []daemonapi.KeptWorkspace{}, handle: pages(Plane.Workspaces),
+			Query: []Parameter{projectParam, limitParameter, cursorParameter},
+		},
 		Route{Method: "POST", Path: "/v1/workspaces/remove", Summary: "Remove a workspace that is not in use. One with work in it that would be lost is not removed.", Body: daemonapi.RemoveWorkspace{}, Answer: daemonapi.KeptWorkspace{}, handle: posted(inPath, checkRemove, removeWorkspace)},
 		Route{
 			Method: "GET", Path: "/v1/queues", Summary: "The queues of commands that are typed into sessions in tmux, newest first." + linked, Answer: []daemonapi.SessionQueue{}, handle: pages(Plane.SessionQueues),

@@ -7,25 +7,32 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/agents/errand"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/workspace"
 )
 
 // Workspaces implements api.Plane.
-func (p *plane) Workspaces(context.Context) ([]daemonapi.KeptWorkspace, error) {
+func (p *plane) Workspaces(_ context.Context, q *api.Query) (page api.Page[daemonapi.KeptWorkspace], err error) {
 	there, ok := p.opts.Workspaces.(*workspace.Workspaces)
 	if !ok {
-		return nil, nil
+		return page, nil
 	}
-	kept, err := there.List()
+	all, err := there.List(q.After.ID)
 	if err != nil {
-		return nil, asFailure(err)
+		return page, asFailure(err)
 	}
-	var all []daemonapi.KeptWorkspace
-	for _, k := range kept {
-		all = append(all, p.keptWorkspace(k))
+	for k := range all {
+		if !api.Is(q.Project, k.Project) {
+			continue
+		}
+		if n := len(page.Items); n == q.Limit {
+			page.Next = api.Place{ID: page.Items[n-1].Name}
+			break
+		}
+		page.Items = append(page.Items, p.keptWorkspace(k))
 	}
-	return all, nil
+	return page, nil
 }
 
 func (p *plane) keptWorkspace(k workspace.Kept) daemonapi.KeptWorkspace {
@@ -56,11 +63,11 @@ func (p *plane) RemoveWorkspace(ctx context.Context, r daemonapi.RemoveWorkspace
 	if !ok {
 		return daemonapi.KeptWorkspace{}, failure("not_found", "there is no such workspace", "")
 	}
-	all, err := there.List()
+	all, err := there.List("")
 	if err != nil {
 		return daemonapi.KeptWorkspace{}, asFailure(err)
 	}
-	for _, k := range all {
+	for k := range all {
 		if filepath.Base(k.Dir) == r.Name {
 			view := p.keptWorkspace(k)
 			view.Kept, err = p.discard(ctx, there, k, r.ID)

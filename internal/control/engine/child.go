@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"maps"
@@ -19,6 +20,7 @@ type Parent struct {
 	Part bool    `json:"part,omitempty"` // it is one step of the parent's pipeline, not a pipeline of its own
 	Item *string `json:"item,omitempty"` // what for_each runs it for
 
+	Room      int        `json:"room,omitempty"`      // how many children each of its steps may have
 	Groups    []string   `json:"groups,omitempty"`    // those with a limit that the parent has room in
 	Workspace *Workspace `json:"workspace,omitempty"` // the parent's, in which the child works where it has none of its own
 }
@@ -33,7 +35,7 @@ func (o *Owner) Child(id string) (Create, bool) {
 	c := Create{
 		Owner: id, Kind: Pipeline, Name: o.Name + "/" + child.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
 		Vars: maps.Clone(o.Vars), Passed: maps.Clone(o.Passed), Site: o.Site,
-		Parent: &Parent{ID: o.ID, Name: child.Name, Step: whole.Name, Part: !part.Runs(), Item: o.item(), Groups: o.groups(), Workspace: d.lends()},
+		Parent: &Parent{ID: o.ID, Name: child.Name, Step: whole.Name, Part: !part.Runs(), Item: o.item(), Room: o.room() / len(o.Offspring.Children), Groups: o.groups(), Workspace: d.lends()},
 	}
 	if !whole.ForEach.IsZero() {
 		c.Parent.Item = &child.Item
@@ -59,6 +61,15 @@ func (d *draft) partOf(c Child) (whole, part runbook.Step) {
 	part = whole
 	part.ForEach, part.If, part.Limit, part.FailFast = runbook.ForEach{}, "", 0, false
 	return whole, part
+}
+
+// room is how many children each step of the owner may have. Siblings share that of their parent, so
+// that lists within lists stay within one bound.
+func (o *Owner) room() int {
+	if o.Parent == nil {
+		return maxFamily
+	}
+	return cmp.Or(o.Parent.Room, maxFamily) // one of an older version has none
 }
 
 // groups are those with a limit that the owner has room in, or its parent.

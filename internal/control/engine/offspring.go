@@ -64,6 +64,7 @@ func (c Child) failed() bool { return c.State == ChildFailed || c.State == Child
 // What a step may run, and what of it is kept.
 const (
 	maxItems  = 500
+	maxFamily = 10_000    // children and theirs, of the steps that run at once
 	maxValues = 128 << 10 // of what all children left behind
 )
 
@@ -84,6 +85,9 @@ func (d *draft) enterChildren(step runbook.Step, attempt int) {
 	}
 	d.fact(started)
 	children, why := d.planChildren(step)
+	if n := len(children); why == "" && n > d.room() {
+		why = fmt.Sprintf("%d at once; at most %d here, because the pipeline that this one belongs to may have %d in all", n, d.room(), maxFamily)
+	}
 	if why != "" {
 		d.fail(why)
 		return

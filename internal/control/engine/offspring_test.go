@@ -419,3 +419,24 @@ func TestAChildHasItsParentsRoom(t *testing.T) {
 	c.do(create)
 	c.is("up", Running)
 }
+
+// Lists within lists stay within one bound, however they are shared out.
+func TestListsWithinListsAreBounded(t *testing.T) {
+	items := runbook.ForEach{Text: strings.Repeat("a\n", maxItems)}
+	p := single(runbook.Step{Run: runbook.Run{Pipeline: "sub"}, ForEach: items})
+	p.Pipelines = map[string]runbook.Pipeline{"sub": {Name: "sub", Steps: []runbook.Step{{Name: "each", Run: runbook.Run{Shell: "x"}, ForEach: items}}}}
+	s := start(t, p)
+	create, _ := s.o.Child(s.child("step-1").ID)
+	c := newStage(t, create.Owner)
+	c.do(create)
+	c.is(runbook.EndFailed, Ended)
+	want := "500 at once; at most 20 here, because the pipeline that this one belongs to may have 10000 in all"
+	if c.o.Error != want {
+		t.Errorf("got %s\nwant %s", c.o.Error, want)
+	}
+
+	c.o.Parent.Room = 0 // as a child of an older version
+	if c.o.room() != maxFamily {
+		t.Errorf("a child without a bound has room for %d", c.o.room())
+	}
+}

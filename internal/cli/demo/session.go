@@ -1,0 +1,69 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// prompt has a person write to an agent.
+func (s *stage) prompt(ctx context.Context, session, text string) error {
+	s.stops++
+	s.print(fmt.Sprintf("%-6s you: %s", session, text))
+	if err := s.transcribe(session, "user", text); err != nil {
+		return err
+	}
+	_, err := s.hook(ctx, "UserPromptSubmit", session, map[string]any{"prompt": text})
+	s.pause(ctx)
+	return err
+}
+
+// stop has an agent stop. It is an error if the stop is not answered as wanted.
+func (s *stage) stop(ctx context.Context, session string, allowed bool) error {
+	if err := s.transcribe(session, "assistant", "Done."); err != nil {
+		return err
+	}
+	a, err := s.hook(ctx, "Stop", session, map[string]any{"stop_hook_active": false})
+	if err != nil {
+		return err
+	}
+	if blocked := a.Decision == "block"; blocked == allowed {
+		return fmt.Errorf("the stop of %s was not answered as it should: %s%s", session, a.Reason, a.Message)
+	}
+	if allowed {
+		gates := strings.TrimPrefix(plain.Line(a.Message), "stopgate: ")
+		s.print(fmt.Sprintf("%-6s %s  %s", session, s.paint.Green("✓ may stop"), s.paint.Faint(cmp.Or(gates, "all gates have passed for exactly these files"))))
+	} else {
+		s.print(fmt.Sprintf("%-6s %s, and the agent is told why:", session, s.paint.Red("✗ may not stop")))
+		for line := range strings.Lines(strings.TrimSpace(a.Reason)) {
+			s.print(s.paint.Faint("       │ " + strings.TrimRight(line, "\n")))
+		}
+	}
+	s.pause(ctx)
+	return nil
+}
+
+// transcribe adds a line to the session's transcript, as Claude Code writes it.
+func (s *stage) transcribe(session, role, text string) error {
+	line, err := json.Marshal(map[string]any{
+		"type": role, "sessionId": session, "cwd": s.project, "timestamp": time.Now().UTC(),
+		"message": map[string]any{"role": role, "content": []any{map[string]any{"type": "text", "text": text}}},
+	})
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(filepath.Join(s.home, session+".jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.Write(append(line, '\n'))
+	return err
+}

@@ -1,0 +1,4 @@
+for file in src/*.sh; do
+  sh -n "$file" || exit 1
+done
+echo "no syntax errors"

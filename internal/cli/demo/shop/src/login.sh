@@ -1,0 +1,4 @@
+# login starts a session.
+login() {
+  echo "welcome, $1"
+}
