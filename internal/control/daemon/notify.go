@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/people"
+	"github.com/stopgate/stopgate/internal/control/web"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -30,13 +31,14 @@ func (d *daemon) notifier() effect.Notifier {
 		},
 	})
 	n.Check()
-	return messenger{n, d.Now}
+	return messenger{n, d.Now, d.site.Load}
 }
 
 // messenger tells people what effects say.
 type messenger struct {
 	people *people.Notifier
 	now    func() time.Time
+	site   func() *web.Site
 }
 
 // Held is how long the quiet hours of the owner's project last.
@@ -46,5 +48,28 @@ func (m messenger) Held(o *engine.Owner) time.Duration {
 
 // Notify tells people what an effect says.
 func (m messenger) Notify(ctx context.Context, o *engine.Owner, e engine.Effect) error {
-	return m.people.Notify(ctx, people.Message{Title: e.Title, Text: e.Text, Project: o.Project, Decision: e.Decision})
+	message := people.Message{Title: e.Title, Text: e.Text, Project: o.Project, Decision: e.Decision}
+	m.link(&message, o)
+	return m.people.Notify(ctx, message)
+}
+
+// link adds where the message can be answered, or else what it is about can be seen.
+func (m messenger) link(message *people.Message, o *engine.Owner) {
+	site := m.site()
+	if site == nil {
+		return
+	}
+	if o.Decision == nil || o.Decision.ID != message.Decision {
+		message.Link = site.PageOf("/pipelines/" + o.ID)
+		return
+	}
+	var options []string
+	for _, option := range o.Decision.Options {
+		options = append(options, option.Name)
+	}
+	links := site.LinksTo(o.Decision.ID, options, o.Decision.Expires)
+	message.Link = links.Page
+	for _, a := range links.Answers {
+		message.Answers = append(message.Answers, people.Answer(a))
+	}
 }

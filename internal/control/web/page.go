@@ -139,7 +139,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 })
 
 // ownTemplates are those of the site itself.
-var ownTemplates = []string{"error", "enter"}
+var ownTemplates = []string{"error", "enter", "act"}
 
 func templateNames() (names []string) {
 	for _, p := range Pages() {

@@ -30,6 +30,7 @@ func Pages() []Page {
 	return []Page{
 		{Path: "/{$}", Title: "Now", Nav: "Now", Icon: "now", Template: "now", Read: readNow},
 		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
+		{Path: "/inbox/{id}", Title: "Decision", Template: "inbox", Read: readDecision},
 	}
 }
 

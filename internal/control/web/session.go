@@ -35,7 +35,9 @@ type record struct {
 	Loopback string `json:"loopback,omitempty"`
 	On       bool   `json:"on,omitempty"`
 	// Remote is where it can be reached from other machines.
-	Remote   *remote   `json:"remote,omitempty"`
+	Remote *remote `json:"remote,omitempty"`
+	// Key signs the links of notifications. A new one makes all of them worthless.
+	Key      []byte    `json:"key,omitempty"`
 	Sessions []session `json:"sessions,omitempty"`
 }
 

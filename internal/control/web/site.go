@@ -83,7 +83,7 @@ func (s *Site) Control(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI
 		return s.turnOff(ctx)
 	case c.SignOut:
 		s.invited.clear()
-		ended, err := s.book.leaveAll(ctx, func(*record) {})
+		ended, err := s.book.leaveAll(ctx, func(rec *record) { rec.Key = newKey() })
 		if err != nil {
 			return daemonapi.UI{}, unavailable(err)
 		}
@@ -96,7 +96,7 @@ func (s *Site) Control(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI
 
 func (s *Site) turnOff(ctx context.Context) (daemonapi.UI, error) {
 	s.invited.clear()
-	ended, err := s.book.leaveAll(ctx, func(rec *record) { rec.On, rec.Remote = false, nil })
+	ended, err := s.book.leaveAll(ctx, func(rec *record) { rec.On, rec.Remote, rec.Key = false, nil, nil })
 	if err != nil {
 		return daemonapi.UI{}, unavailable(err)
 	}
@@ -125,6 +125,9 @@ func (s *Site) turnOn(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI,
 	}
 	err := s.book.change(ctx, func(rec *record, _ map[string]session) {
 		rec.On, rec.Loopback = true, s.local.address
+		if len(rec.Key) == 0 {
+			rec.Key = newKey()
+		}
 		if s.remote != nil {
 			wanted := s.remote.wanted
 			rec.Remote = &wanted
