@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/effect"
@@ -31,7 +32,7 @@ func (d *daemon) notifier() effect.Notifier {
 		},
 	})
 	n.Check()
-	return messenger{n, d.Now, d.site.Load}
+	return messenger{n, d.Now, d.site.Load, func(err error) { d.core.trouble.set("push", err) }}
 }
 
 // messenger tells people what effects say.
@@ -39,6 +40,8 @@ type messenger struct {
 	people *people.Notifier
 	now    func() time.Time
 	site   func() *web.Site
+	// trouble is told how it went with browsers.
+	trouble func(error)
 }
 
 // Held is how long the quiet hours of the owner's project last.
@@ -50,7 +53,23 @@ func (m messenger) Held(o *engine.Owner) time.Duration {
 func (m messenger) Notify(ctx context.Context, o *engine.Owner, e engine.Effect) error {
 	message := people.Message{Title: e.Title, Text: e.Text, Project: o.Project, Decision: e.Decision}
 	m.link(&message, o)
+	var pushing sync.WaitGroup
+	defer pushing.Wait()
+	pushing.Go(func() { m.push(ctx, message) })
 	return m.people.Notify(ctx, message)
+}
+
+// push tells browsers that asked for it about a decision.
+func (m messenger) push(ctx context.Context, message people.Message) {
+	site := m.site()
+	if site == nil || message.Decision == "" {
+		return
+	}
+	news := web.News{Title: message.Title, Text: message.Text, Decision: message.Decision}
+	for _, a := range message.Answers {
+		news.Answers = append(news.Answers, web.Answer(a))
+	}
+	m.trouble(site.Push(ctx, news))
 }
 
 // link adds where the message can be answered, or else what it is about can be seen.

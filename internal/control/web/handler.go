@@ -134,7 +134,7 @@ func (h *handler) signedIn(answer func(w http.ResponseWriter, r *Request, csrf s
 	return func(w http.ResponseWriter, hr *http.Request) {
 		r := h.request(hr)
 		defer h.recovered(w, r)
-		cookie := h.cookie(hr)
+		cookie := cookieOf(r)
 		if cookie == "" || !h.book.find(hr.Context(), cookie, h.way.name) {
 			h.askIn(w, r, http.StatusUnauthorized, "")
 			return
@@ -203,6 +203,7 @@ func (h *handler) page(w http.ResponseWriter, r *Request, p *Page, csrf string) 
 func (h *handler) send(w http.ResponseWriter, r *Request, status int, f frame, csrf string) error {
 	f.Version, f.Signed = h.Version, csrf != ""
 	if f.Signed {
+		f.Push = h.pushKey()
 		nav, err := h.navigation(r, f.Path)
 		if err != nil {
 			return err

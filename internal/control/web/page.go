@@ -110,6 +110,7 @@ type frame struct {
 	Scripts []string
 	Styles  []string
 	Signed  bool
+	Push    string // the key by which browsers may ask to be told; "" where they may not
 }
 
 // navItem is one in the navigation.

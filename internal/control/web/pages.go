@@ -38,6 +38,8 @@ func Pages() []Page {
 func Actions() []Action {
 	return []Action{
 		{Path: "/sign-out", Do: signOut},
+		{Path: "/push", Do: subscribe},
+		{Path: "/push/off", Do: unsubscribe},
 		{Path: "/inbox/{id}/answer", Do: answer},
 	}
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"crypto/tls"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,19 @@ func reached(t *testing.T) (*scene, *visitor) {
 	s.ui(daemonapi.UIControl{Listen: "127.0.0.1:0"}) // makes a certificate
 	own := filepath.Join(s.state, "ui-cert.pem")
 	ui := s.ui(daemonapi.UIControl{Listen: "127.0.0.1:0", Cert: own, Key: own})
-	return s, &visitor{t: t, base: ui.Remote, Client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}}
+	jar, err := cookiejar.New(nil)
+	check(t, err)
+	return s, &visitor{t: t, base: ui.Remote, Client: &http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}}
+}
+
+// remoteSignedIn signs a phone in.
+func (s *scene) remoteSignedIn(phone *visitor) {
+	s.t.Helper()
+	wanted := s.site.book.get().Remote
+	link := s.ui(daemonapi.UIControl{Listen: wanted.Address, Cert: wanted.Cert, Key: wanted.Key}).Link
+	if r := phone.get(link); r.status != http.StatusOK {
+		s.t.Fatalf("%+v", r)
+	}
 }
 
 // act follows a link as a phone does that shows a notification: it has no cookie, and names no page.

@@ -37,8 +37,11 @@ type record struct {
 	// Remote is where it can be reached from other machines.
 	Remote *remote `json:"remote,omitempty"`
 	// Key signs the links of notifications. A new one makes all of them worthless.
-	Key      []byte    `json:"key,omitempty"`
-	Sessions []session `json:"sessions,omitempty"`
+	Key []byte `json:"key,omitempty"`
+	// PushKey is what push services know us by, Subscribed the browsers that are told through them.
+	PushKey    []byte       `json:"push_key,omitempty"`
+	Subscribed []subscribed `json:"subscribed,omitempty"`
+	Sessions   []session    `json:"sessions,omitempty"`
 }
 
 // remote is a listener for other machines, which has TLS.
@@ -105,6 +108,10 @@ func (b *book) change(ctx context.Context, change func(rec *record, live map[str
 		delete(live, s.Hash)
 	}
 	rec.Sessions = rec.Sessions[:min(len(rec.Sessions), mostSessions)]
+	rec.Subscribed = slices.DeleteFunc(slices.Clone(rec.Subscribed), func(s subscribed) bool {
+		_, still := live[s.Session]
+		return !still
+	})
 	lock := statefile.Lock{Path: b.path + ".lock", Patience: 5 * time.Second, What: "the web page's sessions"}
 	err := statefile.Update(ctx, b.path, lock, b.read, func(onDisk *record) error {
 		*onDisk = rec // the daemon alone writes it
