@@ -9,11 +9,11 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
@@ -26,7 +26,6 @@ const (
 	mostSessions = 64
 	// seenEvery is how often the file is written because a browser was here.
 	seenEvery = time.Hour
-	maxRecord = 1 << 20
 )
 
 // record is what the site leaves for its next life, in the state directory.
@@ -77,7 +76,7 @@ type book struct {
 }
 
 func openBook(stateDir string, now func() time.Time) (*book, error) {
-	b := &book{path: filepath.Join(stateDir, "ui.json"), now: now, live: map[string]session{}, gone: make(chan struct{})}
+	b := &book{path: daemonapi.PageFile(stateDir), now: now, live: map[string]session{}, gone: make(chan struct{})}
 	rec, err := b.read()
 	for _, s := range rec.Sessions {
 		b.live[s.Hash] = s
@@ -88,7 +87,7 @@ func openBook(stateDir string, now func() time.Time) (*book, error) {
 
 // read reads the file. One that is damaged counts as none: then browsers sign in again.
 func (b *book) read() (record, error) {
-	rec, err := statefile.Read[record](b.path, maxRecord)
+	rec, err := statefile.Read[record](b.path, daemonapi.MaxPageFile)
 	if errors.Is(err, fs.ErrNotExist) || statefile.IsDamaged(err) {
 		return record{}, nil
 	}
