@@ -75,6 +75,7 @@ func TestIssue18BrowsersAreTold(t *testing.T) {
 	told("two.example")
 
 	s.end() // it is kept over a restart
+	v.CloseIdleConnections()
 	s.begin()
 	push = s.services()
 	told("two.example")
