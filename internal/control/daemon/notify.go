@@ -2,11 +2,13 @@ package daemon
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/people"
+	"github.com/stopgate/stopgate/internal/control/web"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -30,13 +32,16 @@ func (d *daemon) notifier() effect.Notifier {
 		},
 	})
 	n.Check()
-	return messenger{n, d.Now}
+	return messenger{n, d.Now, d.site.Load, func(err error) { d.core.trouble.set("push", err) }}
 }
 
 // messenger tells people what effects say.
 type messenger struct {
 	people *people.Notifier
 	now    func() time.Time
+	site   func() *web.Site
+	// trouble is told how it went with browsers.
+	trouble func(error)
 }
 
 // Held is how long the quiet hours of the owner's project last.
@@ -46,5 +51,44 @@ func (m messenger) Held(o *engine.Owner) time.Duration {
 
 // Notify tells people what an effect says.
 func (m messenger) Notify(ctx context.Context, o *engine.Owner, e engine.Effect) error {
-	return m.people.Notify(ctx, people.Message{Title: e.Title, Text: e.Text, Project: o.Project, Decision: e.Decision})
+	message := people.Message{Title: e.Title, Text: e.Text, Project: o.Project, Decision: e.Decision}
+	m.link(&message, o)
+	var pushing sync.WaitGroup
+	defer pushing.Wait()
+	pushing.Go(func() { m.push(ctx, message) })
+	return m.people.Notify(ctx, message)
+}
+
+// push tells browsers that asked for it about a decision.
+func (m messenger) push(ctx context.Context, message people.Message) {
+	site := m.site()
+	if site == nil || message.Decision == "" {
+		return
+	}
+	news := web.News{Title: message.Title, Text: message.Text, Decision: message.Decision}
+	for _, a := range message.Answers {
+		news.Answers = append(news.Answers, web.Answer(a))
+	}
+	m.trouble(site.Push(ctx, news))
+}
+
+// link adds where the message can be answered, or else what it is about can be seen.
+func (m messenger) link(message *people.Message, o *engine.Owner) {
+	site := m.site()
+	if site == nil {
+		return
+	}
+	if o.Decision == nil || o.Decision.ID != message.Decision {
+		message.Link = site.PageOf("/pipelines/" + o.ID)
+		return
+	}
+	var options []string
+	for _, option := range o.Decision.Options {
+		options = append(options, option.Name)
+	}
+	links := site.LinksTo(o.Decision.ID, options, o.Decision.Expires)
+	message.Link = links.Page
+	for _, a := range links.Answers {
+		message.Answers = append(message.Answers, people.Answer(a))
+	}
 }

@@ -102,6 +102,24 @@ func TestPeopleAreTold(t *testing.T) {
 	r.troubles(t, func(all []string) bool { return len(all) == 0 })
 }
 
+// While the web page is on, a message leads to it.
+func TestIssue18MessagesLeadToThePage(t *testing.T) {
+	w, s, people := newWorld(), newMemory(t), takeMessages(t)
+	agent := working(t, testCore(s), anID)
+	w.start(agent, "true")
+	o := options(t, w, s)
+	o.Notifier = nil
+	tell(t, o, "  urls: [\""+people.url+"\"]\n")
+	r := begin(t, w, o)
+	ui, err := r.ControlUI(t.Context(), daemonapi.UIControl{})
+	check(t, err)
+
+	d := r.escalate(t, anID, agent)
+	if got := <-people.got; !strings.Contains(got, "\nOpen: "+ui.URL+"/inbox/"+d.ID+"\n") {
+		t.Errorf("told %q", got)
+	}
+}
+
 // What is held in quiet hours outlives the daemon, and is sent afterwards, unless nobody
 // waits for an answer any more.
 func TestQuietHours(t *testing.T) {

@@ -33,6 +33,7 @@ type daemon struct {
 	timers *timers
 	worker *effect.Worker
 	people effect.Notifier
+	site   atomic.Pointer[web.Site] // nil until it can be asked for
 	starts *starts
 	groups *admission
 	items  chan struct{} // something that was started for an item has ended
@@ -281,6 +282,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	site := web.New(web.Options{Plane: p, StateDir: d.StateDir, Version: d.Version, Log: d.Log, Now: d.Now})
 	p.ui = site.Control
 	site.Begin(ctx)
+	d.site.Store(site)
 	all.Go(site.Wait)
 	handler := api.New(p, d.Version)
 	all.Go(func() { d.guard(ctx, listener, handler) })

@@ -13,7 +13,12 @@ type Message struct {
 	Text     string // why, in one sentence
 	Project  string // its root
 	Decision string // the id of what waits for an answer; empty where nothing does
+	Link     string // to the page that shows it; empty where there is none
+	Answers  []Answer
 }
+
+// Answer is a link that answers a decision with an option, from any device.
+type Answer struct{ Option, URL string }
 
 // What is kept of a message: some services refuse long ones.
 const (
@@ -36,6 +41,9 @@ func (m Message) body() string {
 	lines := []string{m.Text}
 	if m.Decision != "" {
 		lines = append(lines, "Answer with: stopgate decision answer "+m.Decision+" …")
+	}
+	if m.Link != "" {
+		lines = append(lines, "Open: "+m.Link)
 	}
 	if m.Project != "" {
 		lines = append(lines, "Project: "+m.Project)

@@ -23,9 +23,9 @@ func TestMessage(t *testing.T) {
 	}{
 		{
 			"decision",
-			Message{"Pipeline needs attention: fix", "The agent tried to stop.", "/home/me/code/shop", "a1-1"},
+			Message{Title: "Pipeline needs attention: fix", Text: "The agent tried to stop.", Project: "/home/me/code/shop", Decision: "a1-1", Link: "http://127.0.0.1:1/inbox/a1-1"},
 			"Pipeline needs attention: fix",
-			"The agent tried to stop.\nAnswer with: stopgate decision answer a1-1 …\nProject: " + filepath.FromSlash("~/code/shop"),
+			"The agent tried to stop.\nAnswer with: stopgate decision answer a1-1 …\nOpen: http://127.0.0.1:1/inbox/a1-1\nProject: " + filepath.FromSlash("~/code/shop"),
 		},
 		{"news", Message{Title: "fix", Text: "It is done.", Project: "/srv/x"}, "fix", "It is done.\nProject: " + filepath.FromSlash("/srv/x")},
 		{"the home itself", Message{Text: "x", Project: "/home/me"}, "", "x\nProject: " + home},

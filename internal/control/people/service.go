@@ -49,6 +49,9 @@ func give(address string, m Message) error {
 		params.SetTitle(m.Title)
 		text = m.body()
 	}
+	if serviceOf(address) == "ntfy" {
+		m.addButtons(address, params)
+	}
 	return service.Send(text, &params)
 }
 

@@ -19,8 +19,9 @@ func (d *door) cookieName() string {
 	return "stopgate"
 }
 
-func (h *handler) cookie(r *http.Request) string {
-	c, err := r.Cookie(h.way.cookieName())
+// cookieOf is the browser's cookie, "" where it has none.
+func cookieOf(r *Request) string {
+	c, err := r.Cookie(r.way.cookieName())
 	if err != nil || len(c.Value) > longestValue {
 		return ""
 	}
@@ -95,9 +96,5 @@ func (h *handler) askIn(w http.ResponseWriter, r *Request, status int, why strin
 
 // signOut ends the browser's session.
 func signOut(r *Request) (next string, err error) {
-	c, err := r.Cookie(r.way.cookieName())
-	if err != nil {
-		return "/", nil
-	}
-	return "/", r.site.book.leave(r.Context(), c.Value)
+	return "/", r.site.book.leave(r.Context(), cookieOf(r))
 }

@@ -47,6 +47,8 @@ func newHandler(s *Site, way *door) *handler {
 	for _, a := range Actions() {
 		h.mux.HandleFunc("POST "+a.Path, h.signedIn(func(w http.ResponseWriter, r *Request, csrf string) error { return h.act(w, r, &a, csrf) }))
 	}
+	h.mux.HandleFunc("GET /act/{token}", h.open(h.actByLink))
+	h.mux.HandleFunc("POST /act/{token}", h.open(h.actByLink))
 	h.mux.HandleFunc("GET /live", h.signedIn(h.live))
 	h.mux.HandleFunc("GET /enter", h.open(h.enter))
 	h.mux.HandleFunc("POST /enter", h.open(h.enterByCode))
@@ -95,6 +97,7 @@ func (h *handler) refuse(r *http.Request) *api.Error {
 		}
 	case r.Method != http.MethodPost:
 		return refused(http.StatusMethodNotAllowed, "the method is not allowed")
+	case strings.HasPrefix(r.URL.Path, "/act/"): // what counts is in the link itself; phones send it without an Origin
 	case r.Header.Get("Origin") != h.way.origin(r.Host):
 		return refused(http.StatusForbidden, "another site sends this")
 	case site != "" && site != "same-origin":
@@ -131,7 +134,7 @@ func (h *handler) signedIn(answer func(w http.ResponseWriter, r *Request, csrf s
 	return func(w http.ResponseWriter, hr *http.Request) {
 		r := h.request(hr)
 		defer h.recovered(w, r)
-		cookie := h.cookie(hr)
+		cookie := cookieOf(r)
 		if cookie == "" || !h.book.find(hr.Context(), cookie, h.way.name) {
 			h.askIn(w, r, http.StatusUnauthorized, "")
 			return
@@ -200,6 +203,7 @@ func (h *handler) page(w http.ResponseWriter, r *Request, p *Page, csrf string) 
 func (h *handler) send(w http.ResponseWriter, r *Request, status int, f frame, csrf string) error {
 	f.Version, f.Signed = h.Version, csrf != ""
 	if f.Signed {
+		f.Push = h.pushKey()
 		nav, err := h.navigation(r, f.Path)
 		if err != nil {
 			return err

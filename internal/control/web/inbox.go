@@ -124,6 +124,22 @@ func readInbox(r *Request) (any, error) {
 	return inboxPage{Cards: r.site.details.of(r.Context(), r.Plane, open.Items, r.Now), More: r.More("after", open.Next), Settled: past.Items}, nil
 }
 
+// readDecision is one decision, to which a notification leads.
+func readDecision(r *Request) (any, error) {
+	id, err := r.ID()
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.Decision(r.Context(), id)
+	switch {
+	case err != nil:
+		return nil, err
+	case d.Resolved != nil:
+		return inboxPage{Settled: []daemonapi.Decision{d}}, nil
+	}
+	return inboxPage{Cards: r.site.details.of(r.Context(), r.Plane, []daemonapi.Decision{d}, r.Now)}, nil
+}
+
 // answer answers a decision.
 func answer(r *Request) (next string, err error) {
 	id, err := r.ID()

@@ -110,6 +110,7 @@ type frame struct {
 	Scripts []string
 	Styles  []string
 	Signed  bool
+	Push    string // the key by which browsers may ask to be told; "" where they may not
 }
 
 // navItem is one in the navigation.
@@ -139,7 +140,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 })
 
 // ownTemplates are those of the site itself.
-var ownTemplates = []string{"error", "enter"}
+var ownTemplates = []string{"error", "enter", "act"}
 
 func templateNames() (names []string) {
 	for _, p := range Pages() {

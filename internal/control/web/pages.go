@@ -30,6 +30,7 @@ func Pages() []Page {
 	return []Page{
 		{Path: "/{$}", Title: "Now", Nav: "Now", Icon: "now", Template: "now", Read: readNow},
 		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
+		{Path: "/inbox/{id}", Title: "Decision", Template: "inbox", Read: readDecision},
 	}
 }
 
@@ -37,6 +38,8 @@ func Pages() []Page {
 func Actions() []Action {
 	return []Action{
 		{Path: "/sign-out", Do: signOut},
+		{Path: "/push", Do: subscribe},
+		{Path: "/push/off", Do: unsubscribe},
 		{Path: "/inbox/{id}/answer", Do: answer},
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
@@ -26,7 +26,6 @@ const (
 	mostSessions = 64
 	// seenEvery is how often the file is written because a browser was here.
 	seenEvery = time.Hour
-	maxRecord = 1 << 20
 )
 
 // record is what the site leaves for its next life, in the state directory.
@@ -35,8 +34,13 @@ type record struct {
 	Loopback string `json:"loopback,omitempty"`
 	On       bool   `json:"on,omitempty"`
 	// Remote is where it can be reached from other machines.
-	Remote   *remote   `json:"remote,omitempty"`
-	Sessions []session `json:"sessions,omitempty"`
+	Remote *remote `json:"remote,omitempty"`
+	// Key signs the links of notifications. A new one makes all of them worthless.
+	Key []byte `json:"key,omitempty"`
+	// PushKey is what push services know us by, Subscribed the browsers that are told through them.
+	PushKey    []byte       `json:"push_key,omitempty"`
+	Subscribed []subscribed `json:"subscribed,omitempty"`
+	Sessions   []session    `json:"sessions,omitempty"`
 }
 
 // remote is a listener for other machines, which has TLS.
@@ -72,7 +76,7 @@ type book struct {
 }
 
 func openBook(stateDir string, now func() time.Time) (*book, error) {
-	b := &book{path: filepath.Join(stateDir, "ui.json"), now: now, live: map[string]session{}, gone: make(chan struct{})}
+	b := &book{path: daemonapi.PageFile(stateDir), now: now, live: map[string]session{}, gone: make(chan struct{})}
 	rec, err := b.read()
 	for _, s := range rec.Sessions {
 		b.live[s.Hash] = s
@@ -83,7 +87,7 @@ func openBook(stateDir string, now func() time.Time) (*book, error) {
 
 // read reads the file. One that is damaged counts as none: then browsers sign in again.
 func (b *book) read() (record, error) {
-	rec, err := statefile.Read[record](b.path, maxRecord)
+	rec, err := statefile.Read[record](b.path, daemonapi.MaxPageFile)
 	if errors.Is(err, fs.ErrNotExist) || statefile.IsDamaged(err) {
 		return record{}, nil
 	}
@@ -103,6 +107,10 @@ func (b *book) change(ctx context.Context, change func(rec *record, live map[str
 		delete(live, s.Hash)
 	}
 	rec.Sessions = rec.Sessions[:min(len(rec.Sessions), mostSessions)]
+	rec.Subscribed = slices.DeleteFunc(slices.Clone(rec.Subscribed), func(s subscribed) bool {
+		_, still := live[s.Session]
+		return !still
+	})
 	lock := statefile.Lock{Path: b.path + ".lock", Patience: 5 * time.Second, What: "the web page's sessions"}
 	err := statefile.Update(ctx, b.path, lock, b.read, func(onDisk *record) error {
 		*onDisk = rec // the daemon alone writes it

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/exchange"
+	"github.com/stopgate/stopgate/internal/control/web/webpush"
 )
 
 // Site is the web page of a daemon: it listens where a person has asked for it, also after a restart of
@@ -26,6 +28,7 @@ type Site struct {
 	feeds   feeds
 	roster  *Roster
 	details *details
+	post    func(*http.Request) (exchange.Reply, error) // to a push service
 
 	mu     sync.Mutex
 	ctx    context.Context // the daemon's
@@ -42,7 +45,7 @@ func New(o Options) *Site {
 	}
 	return &Site{
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
-		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(),
+		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(), post: post,
 	}
 }
 
@@ -83,7 +86,7 @@ func (s *Site) Control(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI
 		return s.turnOff(ctx)
 	case c.SignOut:
 		s.invited.clear()
-		ended, err := s.book.leaveAll(ctx, func(*record) {})
+		ended, err := s.book.leaveAll(ctx, func(rec *record) { rec.Key = newKey() })
 		if err != nil {
 			return daemonapi.UI{}, unavailable(err)
 		}
@@ -96,7 +99,7 @@ func (s *Site) Control(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI
 
 func (s *Site) turnOff(ctx context.Context) (daemonapi.UI, error) {
 	s.invited.clear()
-	ended, err := s.book.leaveAll(ctx, func(rec *record) { rec.On, rec.Remote = false, nil })
+	ended, err := s.book.leaveAll(ctx, func(rec *record) { rec.On, rec.Remote, rec.Key = false, nil, nil })
 	if err != nil {
 		return daemonapi.UI{}, unavailable(err)
 	}
@@ -123,14 +126,21 @@ func (s *Site) turnOn(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI,
 			}
 		}
 	}
+	var made error
 	err := s.book.change(ctx, func(rec *record, _ map[string]session) {
 		rec.On, rec.Loopback = true, s.local.address
+		if len(rec.Key) == 0 {
+			rec.Key = newKey()
+		}
+		if len(rec.PushKey) == 0 {
+			rec.PushKey, made = webpush.NewKey()
+		}
 		if s.remote != nil {
 			wanted := s.remote.wanted
 			rec.Remote = &wanted
 		}
 	})
-	if err != nil {
+	if err := errors.Join(err, made); err != nil {
 		return daemonapi.UI{}, unavailable(err)
 	}
 	ui := s.describe()

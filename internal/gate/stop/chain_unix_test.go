@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/claude"
@@ -120,6 +121,31 @@ func TestRulingC4GivingUpTellsAPerson(t *testing.T) {
 	})
 	if text, _ := os.ReadFile(told); strings.Count(string(text), "\n") != 1 {
 		t.Errorf("told %q, want it once", text)
+	}
+}
+
+// While the web page is on, what a hook tells leads to the page of the stop.
+func TestIssue18WhatAHookTellsLeadsToThePage(t *testing.T) {
+	for record, want := range map[string]string{
+		`{"on":true,"loopback":"127.0.0.1:4321"}`: "\nhttp://127.0.0.1:4321/stops/",
+		`{"loopback":"127.0.0.1:4321"}`:           "",
+		`{`:                                       "",
+	} {
+		s := newScene(t, failing)
+		told := s.notify()
+		write(t, daemonapi.PageFile(s.state), record)
+		for range 4 {
+			s.stop(nil)
+		}
+		all := s.records()
+		if want != "" {
+			want += all[len(all)-1].Call + "\n"
+		}
+		eventually(t, "the person is told", func() bool {
+			text, _ := os.ReadFile(told)
+			return strings.Contains(string(text), "gave up") && strings.HasSuffix(string(text), "\n") && strings.Contains(string(text), want) &&
+				strings.Contains(string(text), "http") == (want != "")
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package stop
 import (
 	"fmt"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/notify"
@@ -56,7 +57,11 @@ func (c *call) tell(payload hook.Payload, root string, j Judgement) {
 	if ways.Command == "" || ways.Muted || !notify.QuietUntil(ways.Quiet, c.Now().Local()).IsZero() {
 		return
 	}
+	page := daemonapi.PageURL(c.StateDir)
 	for _, message := range messages {
+		if page != "" {
+			message += "\n" + page + "/stops/" + c.id
+		}
 		if err := notify.Command(ways.Command, message, c.StateDir, c.Environ); err != nil {
 			c.logf("notify: %v", err)
 		}

@@ -231,12 +231,49 @@ document.addEventListener("keydown", (event) => {
   if (done) event.preventDefault();
 });
 
+// ---- Notifications -----------------------------------------------------------------------------------
+
+const pushKey = document.documentElement.dataset.push;
+const base64url = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+// offerPush shows the button by which a person has this device told, or told no more.
+async function offerPush() {
+  const item = document.getElementById("push");
+  if (!item || !pushKey || !("PushManager" in window)) return;
+  const form = item.querySelector("form");
+  const worker = await navigator.serviceWorker.ready;
+  const label = (subscription) => { form.querySelector("span").textContent = subscription ? "Do not notify this device" : "Notify this device"; };
+  const send = (path, fields) => fetch(path, {
+    method: "POST", credentials: "same-origin", redirect: "error", headers: { "Stopgate-Script": "1" },
+    body: new URLSearchParams({ csrf: new FormData(form).get("csrf"), ...fields }),
+  }).then(async (reply) => { if (!reply.ok) throw new Error(await reply.text()); });
+  label(await worker.pushManager.getSubscription());
+  item.hidden = false;
+  form.querySelector("button").addEventListener("click", async () => {
+    try {
+      let subscription = await worker.pushManager.getSubscription();
+      if (subscription) {
+        await send("/push/off", {});
+        await subscription.unsubscribe();
+        subscription = null;
+      } else {
+        subscription = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: pushKey });
+        await send("/push", { endpoint: subscription.endpoint, key: base64url(subscription.getKey("p256dh")), auth: base64url(subscription.getKey("auth")) });
+      }
+      label(subscription);
+      toast(subscription ? "This device is told when a decision waits." : "This device is told no more.");
+    } catch (error) {
+      toast("That did not work: " + error.message, true);
+    }
+  });
+}
+
 // ---- Beginning ---------------------------------------------------------------------------------------
 
 if (main) {
   refreshTimes(document);
   setInterval(() => refreshTimes(document), 15000);
   connect();
-  if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {}); // no push, then
+  if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").then(offerPush).catch(() => {}); // no push, then
 }
 document.documentElement.dataset.ready = "1"; // for tests

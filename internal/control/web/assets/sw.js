@@ -12,11 +12,16 @@ self.addEventListener("push", (event) => {
   }
   event.waitUntil(self.registration.showNotification(String(news.title), {
     body: String(news.body || ""), tag: String(news.tag || ""), icon: "/icon-192.png", data: { path: String(news.path || "/inbox") },
+    actions: (Array.isArray(news.actions) ? news.actions : []).map((a) => ({ action: String(a.path), title: String(a.title) })),
   }));
 });
 
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
+  if (event.action.startsWith("/act/")) { // a button: it answers without the page
+    event.waitUntil(fetch(event.action, { method: "POST", credentials: "omit", redirect: "error" }));
+    return;
+  }
   const path = event.notification.data && event.notification.data.path;
   const url = new URL(typeof path === "string" && path.startsWith("/") ? path : "/inbox", self.location.origin);
   if (url.origin !== self.location.origin) return;
