@@ -19,8 +19,8 @@ func (d *door) cookieName() string {
 	return "stopgate"
 }
 
-// cookieOf is the browser's cookie, "" where it has none.
-func cookieOf(r *Request) string {
+// token is the browser's cookie, "" where it has none.
+func (r *Request) token() string {
 	c, err := r.Cookie(r.way.cookieName())
 	if err != nil || len(c.Value) > longestValue {
 		return ""
@@ -96,5 +96,5 @@ func (h *handler) askIn(w http.ResponseWriter, r *Request, status int, why strin
 
 // signOut ends the browser's session.
 func signOut(r *Request) (next string, err error) {
-	return "/", r.site.book.leave(r.Context(), cookieOf(r))
+	return "/", r.site.book.leave(r.Context(), r.token())
 }

@@ -134,7 +134,7 @@ func (h *handler) signedIn(answer func(w http.ResponseWriter, r *Request, csrf s
 	return func(w http.ResponseWriter, hr *http.Request) {
 		r := h.request(hr)
 		defer h.recovered(w, r)
-		cookie := cookieOf(r)
+		cookie := r.token()
 		if cookie == "" || !h.book.find(hr.Context(), cookie, h.way.name) {
 			h.askIn(w, r, http.StatusUnauthorized, "")
 			return

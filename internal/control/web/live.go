@@ -153,7 +153,7 @@ func (h *handler) live(w http.ResponseWriter, r *Request, csrf string) error {
 	ends := api.Ending(r.Context())
 	for {
 		ended := h.book.ended()
-		if !h.book.find(r.Context(), cookieOf(r), h.way.name) {
+		if !h.book.find(r.Context(), r.token(), h.way.name) {
 			return nil
 		}
 		now, nav, next := f.get()

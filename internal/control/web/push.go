@@ -60,7 +60,7 @@ func (h *handler) pushKey() string {
 
 // subscribe has a browser be told.
 func subscribe(r *Request) (next string, err error) {
-	s := subscribed{Session: hash(cookieOf(r)), Endpoint: r.Value("endpoint")}
+	s := subscribed{Session: hash(r.token()), Endpoint: r.Value("endpoint")}
 	var wrong error
 	s.Key, err = base64.RawURLEncoding.DecodeString(r.Value("key"))
 	s.Auth, wrong = base64.RawURLEncoding.DecodeString(r.Value("auth"))
@@ -82,7 +82,7 @@ func subscribe(r *Request) (next string, err error) {
 
 // unsubscribe has it be told no more.
 func unsubscribe(r *Request) (next string, err error) {
-	return "/", r.site.book.unsubscribe(r.Context(), func(s subscribed) bool { return s.Session == hash(cookieOf(r)) })
+	return "/", r.site.book.unsubscribe(r.Context(), func(s subscribed) bool { return s.Session == hash(r.token()) })
 }
 
 func (b *book) unsubscribe(ctx context.Context, which func(subscribed) bool) error {
