@@ -45,6 +45,7 @@ type GateResult struct {
 	Remarks    []string      `json:"remarks,omitempty"`
 	Duration   time.Duration `json:"-"`
 	DurationMS int64         `json:"duration_ms"`
+	start      time.Time     // zero where it did not run
 	job        *Job
 	timedOut   bool
 	ended      bool   // by itself, and said something

@@ -15,8 +15,9 @@ type Tree struct {
 // Gate is what became of a gate.
 type Gate struct {
 	Job        string `json:"job"`
-	Outcome    string `json:"outcome"`       // passed, failed, proven, could_not_run, not_started or skipped
-	Why        string `json:"why,omitempty"` // holds no output of commands
+	Outcome    string `json:"outcome"`            // passed, failed, proven, could_not_run, not_started or skipped
+	Why        string `json:"why,omitempty"`      // holds no output of commands
+	StartMS    int64  `json:"start_ms,omitempty"` // when it began to run, in Unix time
 	DurationMS int64  `json:"duration_ms,omitempty"`
 	Log        string `json:"log,omitempty"` // a copy that stays for a month
 }
@@ -38,6 +39,7 @@ func (g *Gate) append(to []byte) []byte {
 	o.always("job", g.Job)
 	o.always("outcome", g.Outcome)
 	o.string("why", g.Why)
+	o.some("start_ms", g.StartMS)
 	o.some("duration_ms", g.DurationMS)
 	o.string("log", g.Log)
 	return append(o.text, '}')
