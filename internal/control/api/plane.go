@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"net/http"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -79,6 +80,9 @@ type Plane interface {
 	Sessions(ctx context.Context, q *Query) (Page[daemonapi.Session], error)
 	// Gates are the stops that gates judged.
 	Gates(ctx context.Context, q *Query) (Page[daemonapi.GateRun], error)
+
+	// Metrics answers a scrape by Prometheus.
+	Metrics() http.Handler
 
 	Backup(ctx context.Context, path string) error
 	// Prune removes what has ended.

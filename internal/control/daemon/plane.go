@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ type plane struct {
 	clerk   *clerk
 	abandon func(ctx context.Context, id string) (*engine.Owner, error)
 	kept    func() time.Duration // how long what has ended is kept
+	metrics http.Handler
 }
 
 var _ api.Plane = (*plane)(nil)
