@@ -45,7 +45,7 @@ const (
 	batch = 128
 	// patience is how long a request may take.
 	patience = 10 * time.Second
-	// lastPatience is how long all that is left may take when the daemon ends.
+	// lastPatience is for what is left when the daemon ends.
 	lastPatience = 2 * time.Second
 )
 
@@ -54,11 +54,14 @@ const (
 type Exporter struct {
 	Options
 	queue chan *event.Record
-	fault string // that was told
+	fault string        // that was told
+	last  time.Duration // how long all that is left may take when the daemon ends
 }
 
 // New makes an exporter, whose Run sends.
-func New(o Options) *Exporter { return &Exporter{Options: o, queue: make(chan *event.Record, queued)} }
+func New(o Options) *Exporter {
+	return &Exporter{Options: o, queue: make(chan *event.Record, queued), last: lastPatience}
+}
 
 // Add takes a record, which is not changed any more. It never waits: where too many wait already, the
 // record is dropped.
@@ -77,7 +80,7 @@ func (e *Exporter) Add(r *event.Record) {
 func (e *Exporter) Run(ctx context.Context) {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastPatience, cancel) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(e.last, cancel) })()
 	for {
 		select {
 		case <-ctx.Done():

@@ -35,7 +35,7 @@ func IsStop(r *event.Record) bool {
 // Spans are the spans of a stop, its own first. They hold names, ids and numbers: no prompt, no message
 // and no output.
 func Spans(r *event.Record) []*tracepb.Span {
-	b := builder{call: r.Call, whole: between(r.Time.Add(-span(r.DurationMS)), r.Time)}
+	b := builder{call: sha256.Sum256([]byte("stopgate\x00" + r.Call)), whole: between(r.Time.Add(-span(r.DurationMS)), r.Time)}
 	root := b.span(nil, b.whole, "hook "+r.Event,
 		text("stopgate.call", r.Call), text("stopgate.event", r.Event), text("stopgate.decision", r.Decision),
 		text("stopgate.session", r.Session), text("stopgate.project", base(r.Project)),
@@ -47,7 +47,7 @@ func Spans(r *event.Record) []*tracepb.Span {
 
 // builder makes the spans of one call.
 type builder struct {
-	call  string
+	call  [sha256.Size]byte // a hash of its id
 	whole period
 	spans []*tracepb.Span
 }
@@ -111,7 +111,7 @@ func (b *builder) gate(parent *tracepb.Span, within period, tree event.Tree, g e
 // span adds a span. Attributes without a value are left out.
 func (b *builder) span(parent *tracepb.Span, at period, name string, attributes ...[]*commonpb.KeyValue) *tracepb.Span {
 	s := &tracepb.Span{
-		TraceId: id(16, "trace", b.call), SpanId: id(8, "span", b.call, strconv.Itoa(len(b.spans))),
+		TraceId: b.id(16, "trace"), SpanId: b.id(8, "span "+strconv.Itoa(len(b.spans))),
 		Name: name, Kind: tracepb.Span_SPAN_KIND_INTERNAL,
 		StartTimeUnixNano: nano(at.start), EndTimeUnixNano: nano(at.end),
 		Attributes: slices.Concat(attributes...),
@@ -123,9 +123,9 @@ func (b *builder) span(parent *tracepb.Span, at period, name string, attributes 
 	return s
 }
 
-// id is made of words. It is never all zeros, which would be none.
-func id(size int, words ...string) []byte {
-	sum := sha256.Sum256([]byte("stopgate\x00" + strings.Join(words, "\x00")))
+// id is made of the call and of what it is for. It is never all zeros, which would be none.
+func (b *builder) id(size int, what string) []byte {
+	sum := sha256.Sum256(append(b.call[:], what...))
 	sum[0] |= 1
 	return sum[:size:size]
 }
