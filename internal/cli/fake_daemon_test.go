@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -619,6 +620,8 @@ func (f *fakePlane) Sessions(context.Context, *api.Query) (api.Page[daemonapi.Se
 func (f *fakePlane) Gates(context.Context, *api.Query) (api.Page[daemonapi.GateRun], error) {
 	return api.Page[daemonapi.GateRun]{}, nil
 }
+
+func (f *fakePlane) Metrics() http.Handler { return http.NotFoundHandler() }
 
 func (f *fakePlane) Backup(_ context.Context, path string) error {
 	if err := os.WriteFile(path, make([]byte, 2048), 0o600); err != nil {

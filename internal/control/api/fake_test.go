@@ -344,6 +344,10 @@ func (p *fakePlane) Gates(_ context.Context, q *Query) (Page[daemonapi.GateRun],
 	return Page[daemonapi.GateRun]{Items: []daemonapi.GateRun{run}}, p.failWith
 }
 
+func (p *fakePlane) Metrics() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })
+}
+
 func (p *fakePlane) Backup(_ context.Context, path string) error {
 	p.called("backup %q", path)
 	return p.failWith

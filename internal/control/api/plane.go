@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"net/http"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -82,6 +83,9 @@ type Plane interface {
 
 	// ControlUI turns the web page on or off, and makes links to it.
 	ControlUI(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
+	// Metrics answers a scrape by Prometheus.
+	Metrics() http.Handler
+
 	Backup(ctx context.Context, path string) error
 	// Prune removes what has ended.
 	Prune(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error)

@@ -176,6 +176,7 @@ func Routes() []Route {
 			),
 		},
 		Route{Method: "POST", Path: "/v1/ui", Summary: "Turn the web page on, and make a link that signs a browser in once; or turn it off.", Body: daemonapi.UIControl{}, Answer: daemonapi.UI{}, handle: posted(inPath, checkUI, controlUI)},
+		Route{Method: "GET", Path: "/metrics", Summary: "Metrics of the daemon, as Prometheus reads them.", text: "text/plain; version=0.0.4; charset=utf-8", stream: scrape},
 		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store to a file.", Body: daemonapi.Backup{}, Answer: daemonapi.Backup{}, handle: posted(inPath, checkBackup, backup)},
 		Route{Method: "POST", Path: "/v1/prune", Summary: "Remove pipelines and agent runs that have ended, with their logs and files, and trim the store.", Body: daemonapi.Prune{}, Answer: daemonapi.Pruned{}, handle: posted(inPath, checkPrune, prune)},
 		Route{Method: "POST", Path: "/v1/stop", Summary: "Stop the daemon.", Body: daemonapi.Stop{}, Answer: struct{}{}, handle: posted(inPath, checkStop, stop)},

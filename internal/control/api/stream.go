@@ -67,6 +67,13 @@ func (r *request) send(p []byte) error {
 	return control.Flush()
 }
 
+// scrape answers with metrics.
+func scrape(s *server, r *request) error {
+	_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(2 * writing)) // it takes up to 10 s to collect them
+	s.plane.Metrics().ServeHTTP(r.w, r.Request)
+	return nil
+}
+
 func logOf(kind string) func(*server, *request) error {
 	return func(s *server, r *request) error {
 		owner, err := s.owner(r, kind)

@@ -29,6 +29,8 @@ type core struct {
 	changed func(before, after *engine.Owner)
 	held    func(subject, why string) // is called when an owner turns out to be damaged
 	trouble *trouble
+	// appended is called with what became of each append, and how long that took.
+	appended func(took time.Duration, err error)
 
 	seed  maphash.Seed
 	turns [256]chan struct{} // one at a time for each owner, whose id says which is its
@@ -51,7 +53,7 @@ func newCore(s store.Store, state *engine.State, last store.Position, log *slog.
 		store: s, log: log, now: now, state: state, last: last,
 		seed: maphash.MakeSeed(), unsure: map[string]bool{}, unread: map[string]bool{},
 		note: func(before, after *engine.Owner, facts []engine.Fact) {}, changed: func(before, after *engine.Owner) {},
-		held: func(subject, why string) {}, trouble: &trouble{},
+		held: func(subject, why string) {}, trouble: &trouble{}, appended: func(took time.Duration, err error) {},
 	}
 	for i := range c.turns {
 		c.turns[i] = make(chan struct{}, 1)
@@ -183,7 +185,7 @@ func (c *core) record(ctx context.Context, before, after *engine.Owner, step eng
 	}
 	c.still.RLock()
 	defer c.still.RUnlock()
-	position, err := appendEvent(ctx, c.store, event)
+	position, err := c.append(ctx, event)
 	if errors.Is(err, store.ErrUnknown) {
 		c.doubt(after.ID)
 	}
@@ -196,6 +198,14 @@ func (c *core) record(ctx context.Context, before, after *engine.Owner, step eng
 		c.trouble.set("store", err)
 	}
 	return err
+}
+
+// append is appendEvent for the core's store.
+func (c *core) append(ctx context.Context, event store.NewEvent) (store.Position, error) {
+	start := time.Now()
+	position, err := appendEvent(ctx, c.store, event)
+	c.appended(time.Since(start), err)
+	return position, err
 }
 
 // appendEvent appends an event and, where nobody knows what became of that, looks. Once

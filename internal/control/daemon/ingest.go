@@ -30,6 +30,11 @@ type ingest struct {
 	version store.Position // of the subject that says how far it is
 	unsaved int            // records since that was said
 
+	// read is called for each line that it follows, once, when that is ingested; with the record of an
+	// answer. What it finds late it does not tell.
+	read  func(entry journal.Entry)
+	again time.Time // lines are read again; those before were told, or are lost. Zero for none
+
 	ask chan struct{}
 
 	mu    sync.Mutex
@@ -58,6 +63,7 @@ func newIngest(core *core, j *journal.Journal, dir, boot string, log *slog.Logge
 	return &ingest{
 		core: core, journal: j, dir: dir, boot: boot, log: log,
 		meaning: meaning{stateDir: filepath.Dir(dir), key: j.Key},
+		read:    func(journal.Entry) {},
 		ask:     make(chan struct{}, 1),
 	}
 }
@@ -93,7 +99,7 @@ func (i *ingest) save(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	version, err := appendEvent(ctx, i.core.store, store.NewEvent{
+	version, err := i.core.append(ctx, store.NewEvent{
 		Subject: cursorSubject, ID: "journal-" + journal.NewID(), Expected: i.version, Data: data,
 	})
 	if err != nil {
@@ -119,7 +125,11 @@ func (i *ingest) catchUp(ctx context.Context) error {
 }
 
 func (i *ingest) pass(ctx context.Context, late bool) error {
-	for entry, err := range i.journal.Select(i.reached(), mayConcern) {
+	wanted := mayConcern
+	if !late {
+		wanted = func(json []byte) bool { return isAnswer(json) || mayConcern(json) }
+	}
+	for entry, err := range i.journal.Select(i.reached(), wanted) {
 		if err != nil {
 			return err
 		}
@@ -158,6 +168,7 @@ func (i *ingest) follow(ctx context.Context) {
 		i.log.Error("cannot read the journal; trying again", "error", err)
 		i.core.trouble.set("journal", err)
 		if errors.Is(err, journal.ErrPosition) {
+			i.again = i.core.now()
 			i.back()
 		}
 	}
@@ -204,6 +215,9 @@ func (i *ingest) take(ctx context.Context, entry journal.Entry, late bool) error
 	case entry.Newer > 0:
 		i.log.Warn("skipped a record written by a newer stopgate", "version", entry.Newer)
 	}
+	if !late && i.isNew(entry) {
+		i.read(entry)
+	}
 	i.move(entry.Position)
 	i.unsaved++
 	if i.unsaved >= saveEvery {
@@ -213,6 +227,19 @@ func (i *ingest) take(ctx context.Context, entry journal.Entry, late bool) error
 		}
 	}
 	return nil
+}
+
+// isNew reports whether an entry was not told before. Where lines are read again, what was recorded
+// before that is none: a record too few is better than one that counts twice.
+func (i *ingest) isNew(entry journal.Entry) bool {
+	if i.again.IsZero() {
+		return true
+	}
+	if entry.Record == nil || entry.Record.Time.Before(i.again) {
+		return false
+	}
+	i.again = time.Time{}
+	return true
 }
 
 func (i *ingest) record(ctx context.Context, r *event.Record, late bool) error {

@@ -39,7 +39,7 @@ func (c *core) file(ctx context.Context, root string, decide func(*intake.Projec
 	}
 	c.still.RLock()
 	defer c.still.RUnlock()
-	position, err := appendEvent(ctx, c.store, store.NewEvent{Subject: subject, ID: "intake-" + journal.NewID(), Expected: version, Data: data})
+	position, err := c.append(ctx, store.NewEvent{Subject: subject, ID: "intake-" + journal.NewID(), Expected: version, Data: data})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

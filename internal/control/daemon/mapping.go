@@ -89,6 +89,12 @@ func mayConcern(json []byte) bool {
 	return slices.ContainsFunc(heededHooks, func(hook string) bool { return bytes.HasPrefix(name, []byte(hook)) })
 }
 
+// isAnswer is true for the JSON of the answer to a hook call.
+func isAnswer(json []byte) bool {
+	_, kind, _ := bytes.Cut(json, []byte(`"kind":"`))
+	return bytes.HasPrefix(kind, []byte(event.Answered+`"`))
+}
+
 // meaning knows what records mean for an owner.
 type meaning struct {
 	stateDir string

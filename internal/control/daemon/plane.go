@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,6 +38,7 @@ type plane struct {
 	abandon func(ctx context.Context, id string) (*engine.Owner, error)
 	kept    func() time.Duration // how long what has ended is kept
 	ui      func(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
+	metrics http.Handler
 }
 
 var _ api.Plane = (*plane)(nil)

@@ -15,7 +15,9 @@ import (
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/metrics"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/trace"
 	"github.com/stopgate/stopgate/internal/control/web"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -40,6 +42,9 @@ type daemon struct {
 	spent  *spending
 	logs   *logs
 	config *globalConfig
+
+	metrics *metrics.Metrics
+	traces  *trace.Exporter
 
 	full chan struct{} // there is enough for a snapshot
 
@@ -95,11 +100,15 @@ func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 		return nil, fmt.Errorf("%w%s", err, d.remedy(err))
 	}
 	d.core = newCore(d.store, loaded.state, loaded.last, d.Log, d.Now)
-	d.core.note = d.write
+	d.metrics = metrics.New(d.Version, d.state)
+	d.traces = d.newTraces()
+	d.core.note = d.note
+	d.core.appended = func(took time.Duration, err error) { countAppend(d.metrics, took, err) }
 	d.spent = newSpending(d.core, d.StateDir, d.configDir, func() []config.Price { return d.config.now().Prices })
 	d.warn(loaded.lost)
 	// It is only read here, so that its limits do not matter.
 	d.ingest = newIngest(d.core, journal.New(d.journalDir(), journal.Limits{}), d.journalDir(), process.BootID(), d.Log)
+	d.ingest.read = d.followed
 	for _, catchUp := range []func(context.Context) error{d.ingest.load, d.ingest.catchUp, d.exits, d.core.missChildren, d.core.caughtUp} {
 		if err := catchUp(ctx); err != nil {
 			return nil, err
@@ -240,6 +249,21 @@ func (d *daemon) changed(before, after *engine.Owner) {
 	}
 }
 
+// note takes what has become of an owner as soon as that is durable.
+func (d *daemon) note(before, after *engine.Owner, facts []engine.Fact) {
+	d.write(before, after, facts)
+	countSpent(d.metrics, before, facts)
+}
+
+// followed tells machines of a line of the journal.
+func (d *daemon) followed(entry journal.Entry) {
+	d.metrics.Read(entry.Damage != nil)
+	if entry.Record != nil {
+		d.metrics.Hear(entry.Record)
+		d.traces.Add(entry.Record)
+	}
+}
+
 // write keeps the owner's log. One that cannot be written is no reason to stop: the facts
 // are in the store.
 func (d *daemon) write(before, after *engine.Owner, facts []engine.Fact) {
@@ -265,7 +289,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	p := &plane{
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
 		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop, abandon: d.abandon,
-		kept: func() time.Duration { return d.retention().Keep },
+		kept: func() time.Duration { return d.retention().Keep }, metrics: d.metrics.Handler(),
 	}
 	p.clerk = newClerk(p, d.items)
 	p.intakeChanged()
@@ -273,6 +297,8 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	defer read()
 	var all sync.WaitGroup
 	all.Go(func() { d.ingest.follow(reading) })
+	all.Go(func() { d.traces.Run(reading) })
+	all.Go(func() { d.serveMetrics(ctx, p.metrics) })
 	all.Go(func() { d.timers.run(ctx) })
 	all.Go(func() { d.spent.run(ctx) })
 	all.Go(func() { d.groups.run(ctx) })

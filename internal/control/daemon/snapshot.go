@@ -53,7 +53,7 @@ func (c *core) exactly() (owners []*engine.Owner, held map[string]string, projec
 func (c *core) mark(ctx context.Context, e store.NewEvent) error {
 	c.still.RLock()
 	defer c.still.RUnlock()
-	position, err := appendEvent(ctx, c.store, e)
+	position, err := c.append(ctx, e)
 	if err != nil {
 		return err
 	}

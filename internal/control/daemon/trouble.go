@@ -27,6 +27,13 @@ func (t *trouble) set(what string, err error) {
 	t.now[what] = err.Error()
 }
 
+// count is how many things are in trouble.
+func (t *trouble) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.now)
+}
+
 // list is all trouble in words. What many have, as when the disk is full, is said once.
 func (t *trouble) list() []string {
 	t.mu.Lock()

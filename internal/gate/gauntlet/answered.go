@@ -78,6 +78,9 @@ func (r *Result) whySpared() string {
 func (g *GateResult) record() event.Gate {
 	const most = 300 // of what an error says
 	out := event.Gate{Job: g.Job, Outcome: string(g.Outcome), DurationMS: g.DurationMS, Log: g.kept, Cost: g.Cost}
+	if !g.start.IsZero() {
+		out.StartMS = g.start.UnixMilli()
+	}
 	if g.Outcome != GatePassed {
 		out.Why = plain.Cut(g.why(), most)
 	}

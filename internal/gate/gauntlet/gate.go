@@ -31,7 +31,7 @@ type gateRunner struct {
 
 // run runs a job. Whatever breaks is a gate that could not run.
 func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
-	start := time.Now()
+	start, began := time.Now(), g.Now()
 	defer func() {
 		if p := recover(); p != nil {
 			r = job.result(GateCouldNotRun, fmt.Sprintf("internal error: %v", p))
@@ -42,7 +42,7 @@ func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 			r.Message = "could not run, and on_error is block: " + r.Message
 		}
 		g.board.end(job)
-		r.Duration = time.Since(start)
+		r.start, r.Duration = began, time.Since(start)
 		r.DurationMS = r.Duration.Milliseconds()
 		g.console.finished(&r)
 		g.debug("GATE_RESULT %s status=%s duration=%.3fs violations=%d", r.Job, r.Outcome, r.Duration.Seconds(), len(r.Violations))

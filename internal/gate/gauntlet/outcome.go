@@ -43,6 +43,7 @@ type GateResult struct {
 	Duration   time.Duration `json:"-"`
 	DurationMS int64         `json:"duration_ms"`
 	Cost       event.Cost    `json:"cost,omitzero"` // of a review, where its program tells
+	start      time.Time     // zero where it did not run
 	job        *Job
 	timedOut   bool
 	ended      bool   // by itself, and said something

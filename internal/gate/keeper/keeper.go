@@ -42,6 +42,7 @@ func (o Outcome) String() string {
 // Verdict is what a keeper makes of a call.
 type Verdict struct {
 	Keeper   string        // its name; the chain fills it in
+	Start    time.Time     // when the chain asked; the chain sets it
 	Duration time.Duration // of the look; the chain as well
 
 	Outcome Outcome

@@ -122,6 +122,39 @@ func TestAnsweredListsEveryGate(t *testing.T) {
 	}
 }
 
+// A trace of the stop is made of that.
+func TestTheRecordSaysWhenEachBegan(t *testing.T) {
+	t.Parallel()
+	s := newManyGates(t, "")
+	write(t, s.path("g"), "")
+	s.stop(nil)
+	r := s.answered()
+	end := r.Time.UnixMilli() + 1 // of milliseconds that were cut off
+	start := r.Time.UnixMilli() - r.DurationMS - 1
+	var keeper event.Verdict
+	for _, v := range r.Verdicts {
+		if v.StartMS < start || v.StartMS+v.DurationMS > end {
+			t.Errorf("%s began at %d and took %d; the call is from %d to %d", v.Keeper, v.StartMS, v.DurationMS, start, end)
+		}
+		if v.Keeper == "gates" {
+			keeper = v
+		}
+	}
+	ran := 0
+	for _, g := range r.Trees[0].Gates {
+		switch {
+		case g.Outcome == "skipped" && g.StartMS == 0:
+		case g.Outcome != "passed" || g.StartMS < keeper.StartMS || g.StartMS+g.DurationMS > keeper.StartMS+keeper.DurationMS+2:
+			t.Errorf("%+v, asked at %d for %d", g, keeper.StartMS, keeper.DurationMS)
+		default:
+			ran++
+		}
+	}
+	if ran == 0 {
+		t.Error("no gate ran")
+	}
+}
+
 func TestAnsweredSaysWhyATreeWasNotJudged(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -120,7 +120,7 @@ func notAsked(ctx context.Context, keepers []keeper.Keeper) keeper.Verdict {
 func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) keeper.Verdict {
 	start := c.Now()
 	verdict := overrun(ctx, c.await(ctx, k, call))
-	verdict.Keeper, verdict.Duration = k.Name(), c.Now().Sub(start)
+	verdict.Keeper, verdict.Start, verdict.Duration = k.Name(), start, c.Now().Sub(start)
 	return verdict
 }
 

@@ -82,12 +82,21 @@ func verdicts(all []keeper.Verdict, blocked int) []event.Verdict {
 			Status:     v.Status,
 			Blocked:    i == blocked,
 			Message:    summary(v),
+			StartMS:    startMS(v.Start),
 			DurationMS: v.Duration.Milliseconds(),
 			Cost:       v.Cost,
 			Reused:     v.Reused,
 		}
 	}
 	return out
+}
+
+// startMS is when a keeper was asked; 0 where none was.
+func startMS(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
 }
 
 // summary is what the journal says about a verdict.

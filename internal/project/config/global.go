@@ -26,6 +26,8 @@ type Global struct {
 	Terminal   Terminal
 	Lifecycle  Lifecycle
 	Retention  Retention
+	Metrics    Metrics
+	Traces     Traces
 	Prices     []Price // the first that matches a model counts, before what is built in
 }
 
@@ -110,6 +112,8 @@ func (g *Global) fields() []field {
 		document.Key("terminal", &g.Terminal, whole(section((*Terminal).fields)), "How the screen of Claude Code is read before something is typed into it."),
 		document.Key("lifecycle", &g.Lifecycle, whole(section((*Lifecycle).fields)), "Agents that the daemon runs."),
 		document.Key("retention", &g.Retention, whole(section((*Retention).fields)), "How long the daemon keeps what has ended."),
+		document.Key("metrics", &g.Metrics, whole(section((*Metrics).fields)), "Metrics of the daemon, for Prometheus."),
+		document.Key("traces", &g.Traces, whole(traces()), "Traces of stops, for an OpenTelemetry receiver."),
 		document.Key("prices", &g.Prices, whole(listOf(section((*Price).fields))), "Prices of models. The first pattern that matches is used, before the built-in prices."),
 	}
 }

@@ -87,6 +87,7 @@ func (v Verdict) append(to []byte) []byte {
 		o.boolean("blocked", true)
 	}
 	o.string("message", v.Message)
+	o.some("start_ms", v.StartMS)
 	o.number("duration_ms", v.DurationMS)
 	if v.Cost != (Cost{}) {
 		o.object("cost", v.Cost.write)

@@ -37,7 +37,7 @@ func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
 			Verdicts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Verdict {
 				return Verdict{
 					text.Draw(t, "keeper"), text.Draw(t, "outcome"), text.Draw(t, "status"),
-					rapid.Bool().Draw(t, "blocked"), text.Draw(t, "message"), rapid.Int64().Draw(t, "ms"),
+					rapid.Bool().Draw(t, "blocked"), text.Draw(t, "message"), rapid.Int64().Draw(t, "start"), rapid.Int64().Draw(t, "ms"),
 					Cost{rapid.SampledFrom([]float64{0, 0.0123, 0.5, 12, 1e6}).Draw(t, "usd"), tokens.Draw(t, "in"), tokens.Draw(t, "out"), tokens.Draw(t, "read"), tokens.Draw(t, "creation")},
 					rapid.Bool().Draw(t, "reused"),
 				}
@@ -67,8 +67,8 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 		"%1", "/p", "hash",
 		&Word{"agent", "complete", "done", "permission", "prompt", "ref", "{}"},
 		"block",
-		[]Verdict{{"guard", "failed", "failed", true, "why", 8, Cost{0.25, 1, 2, 3, 4}, true}},
-		[]Tree{{"/p", "tree", "approval", "failed", "why", []Gate{{"check:.:t", "failed", "exit 1", 5, "/log", Cost{0.5, 1, 2, 3, 4}}}, 6}},
+		[]Verdict{{"guard", "failed", "failed", true, "why", 1, 8, Cost{0.25, 1, 2, 3, 4}, true}},
+		[]Tree{{"/p", "tree", "approval", "failed", "why", []Gate{{"check:.:t", "failed", "exit 1", 4, 5, "/log", Cost{0.5, 1, 2, 3, 4}}}, 6}},
 		[]string{"queue advanced 1/2"},
 		9, json.RawMessage(`{}`),
 	}

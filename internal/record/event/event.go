@@ -114,7 +114,8 @@ type Verdict struct {
 	Outcome    string `json:"outcome"` // passed, failed, could_not_run
 	Status     string `json:"status,omitempty"`
 	Blocked    bool   `json:"blocked,omitempty"`
-	Message    string `json:"message,omitempty"` // for people; holds no output of commands
+	Message    string `json:"message,omitempty"`  // for people; holds no output of commands
+	StartMS    int64  `json:"start_ms,omitempty"` // when it began, in Unix time
 	DurationMS int64  `json:"duration_ms"`
 	Cost       Cost   `json:"cost,omitzero"`
 	Reused     bool   `json:"reused,omitempty"` // nobody looked again: nothing had changed

@@ -29,8 +29,9 @@ const (
 // Gate is what became of a gate.
 type Gate struct {
 	Job        string `json:"job"`
-	Outcome    string `json:"outcome"`       // one of the above
-	Why        string `json:"why,omitempty"` // holds no output of commands
+	Outcome    string `json:"outcome"`            // one of the above
+	Why        string `json:"why,omitempty"`      // holds no output of commands
+	StartMS    int64  `json:"start_ms,omitempty"` // when it began to run, in Unix time
 	DurationMS int64  `json:"duration_ms,omitempty"`
 	Log        string `json:"log,omitempty"` // a copy that stays for a month
 	Cost       Cost   `json:"cost,omitzero"` // of a review, where its program tells
@@ -53,6 +54,7 @@ func (g *Gate) append(to []byte) []byte {
 	o.always("job", g.Job)
 	o.always("outcome", g.Outcome)
 	o.string("why", g.Why)
+	o.some("start_ms", g.StartMS)
 	o.some("duration_ms", g.DurationMS)
 	o.string("log", g.Log)
 	if g.Cost != (Cost{}) {

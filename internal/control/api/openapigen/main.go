@@ -168,7 +168,7 @@ func asJSON(schema *jsonschema.Schema) node { return node{"application/json": no
 // operationID is a name such as getPipelinesLog.
 func operationID(r api.Route) string {
 	id := strings.ToLower(r.Method)
-	parts := strings.Split(strings.TrimPrefix(r.Path, "/v1/"), "/")
+	parts := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.Path, "/v1"), "/"), "/")
 	for _, part := range parts {
 		if part == "{id}" {
 			part = "one"
