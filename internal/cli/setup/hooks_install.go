@@ -82,7 +82,8 @@ project's .gauntlet/ as it is now.`,
 // installStatusLine adds the status line to the file that has the hooks. A person's own, in whichever
 // settings, stays in force.
 func installStatusLine(h *here.Place, out io.Writer, scope settings.Scope, program string) error {
-	for _, line := range settings.StatusLines(h.Root) {
+	if all := settings.StatusLines(h.Root); len(all) > 0 {
+		line := all[len(all)-1] // which is in force
 		if line.Ours {
 			fmt.Fprintf(out, "the status line is already in %s\n", line.Path)
 			return nil

@@ -19,7 +19,7 @@ type StatusLine struct {
 	Ours    bool
 }
 
-// StatusLines are those of the settings files that count in the project. A file that cannot be read
+// StatusLines are those of the settings files that count in the project, the one in force last. A file that cannot be read
 // has none: the client ignores it.
 func StatusLines(root string) (all []StatusLine) {
 	for _, at := range inForce(root, root) {
