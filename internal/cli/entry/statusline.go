@@ -26,9 +26,10 @@ func NewStatusLine() *cobra.Command {
 how many gates are open (they failed and have not passed since), how far the queue of the session
 is, and what the session and the supervisor's reviews of it cost.
 
-Add this to ~/.claude/settings.json:
+"stopgate hooks install --statusline" adds it to Claude Code's settings. By hand, add this to
+~/.claude/settings.json:
 
-  "statusLine": {"type": "command", "command": "stopgate statusline"}
+  "statusLine": {"type": "command", "command": "stopgate statusline", "refreshInterval": 5}
 
 Claude Code writes JSON to standard input. COLUMNS limits the width, NO_COLOR turns colours off.
 

@@ -25,7 +25,7 @@ import (
 
 func newHooksInstall() *cobra.Command {
 	var where scopeFlags
-	var yes, slash bool
+	var yes, slash, statusLine bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "install",
@@ -53,12 +53,20 @@ project's .gauntlet/ as it is now.`,
 			if err != nil {
 				return err
 			}
-			if err := install(h, cmd.OutOrStdout(), scope, timeout, yes); err != nil || !slash {
+			if err := install(h, cmd.OutOrStdout(), scope, timeout, yes); err != nil {
 				return err
 			}
 			program, err := command(scope)
 			if err != nil {
 				return err
+			}
+			if statusLine {
+				if err := installStatusLine(h, cmd.OutOrStdout(), scope, program); err != nil {
+					return err
+				}
+			}
+			if !slash {
+				return nil
 			}
 			return launcher.InstallSlashCommands(cmd.OutOrStdout(), scope, h.Root, program)
 		},
@@ -66,8 +74,32 @@ project's .gauntlet/ as it is now.`,
 	where.register(cmd)
 	cmd.Flags().Var((*term.DurationFlag)(&timeout), "timeout", "how long Claude Code waits at a stop (default 20m)")
 	cmd.Flags().BoolVar(&slash, "slash-commands", false, "also add /supervisor and /supervisoroff")
+	cmd.Flags().BoolVar(&statusLine, "statusline", false, "also show stopgate's status line, unless you have one")
 	cmd.Flags().BoolVar(&yes, "yes", false, "approve without a terminal; for scripts (agents are refused)")
 	return cmd
+}
+
+// installStatusLine adds the status line to the file that has the hooks. A person's own, in whichever
+// settings, stays in force.
+func installStatusLine(h *here.Place, out io.Writer, scope settings.Scope, program string) error {
+	if all := settings.StatusLines(h.Root); len(all) > 0 {
+		line := all[len(all)-1] // which is in force
+		if line.Ours {
+			fmt.Fprintf(out, "the status line is already in %s\n", line.Path)
+			return nil
+		}
+		fmt.Fprintf(out, "left your status line in %s as it is; to see both, have it also print the output of: stopgate statusline\n", line.Path)
+		return nil
+	}
+	path, err := settings.Path(scope, h.Root)
+	if err != nil {
+		return err
+	}
+	if err := settings.InstallStatusLine(path, program); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "installed the status line in %s\n", path)
+	return nil
 }
 
 // shortestTimeout leaves gates a little time beside what a hook needs for itself.

@@ -61,11 +61,7 @@ func explain(call string, args []string) (*explanation, error) {
 	case call != "":
 		return byCall(j, call)
 	case len(args) > 0:
-		session, err := here.Session(state, args[0])
-		if err != nil {
-			return nil, err
-		}
-		return newest(j, stops.Filter{Session: session})
+		return ofSession(j, state, args[0])
 	}
 
 	h, err := here.MustExist(here.FindHere())
@@ -79,6 +75,20 @@ func explain(call string, args []string) (*explanation, error) {
 		e.Headline, e.Next = headline, []string{next}
 	}
 	return e, err
+}
+
+// ofSession is the last stop of a session. Only an id that is not whole can mean another session, and
+// looking for those takes long.
+func ofSession(j *journal.Journal, state, id string) (*explanation, error) {
+	e, err := newest(j, stops.Filter{Session: id})
+	if err != nil || e.Stop != nil && e.Stop.Session == id {
+		return e, err
+	}
+	session, err := here.Session(state, id)
+	if err != nil {
+		return nil, err
+	}
+	return newest(j, stops.Filter{Session: session})
 }
 
 // byCall is the stop whose id begins so.

@@ -34,8 +34,12 @@ func uninstall(name string, text, before []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range e.find(Entry.ours) {
+	ours := e.find(Entry.ours)
+	for _, p := range ours {
 		p.remove()
+	}
+	if len(ours) > 0 { // it comes with the hooks; alone a person put it there
+		e.removeStatusLine()
 	}
 	e.tidy(func(...string) bool { return false })
 	return e.result(), nil

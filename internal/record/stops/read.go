@@ -10,11 +10,12 @@ import (
 
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Filter says which stops are wanted. The zero Filter wants all.
 type Filter struct {
-	ID      string                 // of the hook call, or a prefix of it, in any case
+	ID      string                 // of the hook call, or a prefix of it; ULIDs also in lower case
 	Session string                 // its id, or a prefix of it
 	Project func(root string) bool // asked about the stop's project, and the trees it was judged in; nil wants every one
 	Since   time.Time              // earlier ones are not wanted; zero wants all
@@ -26,7 +27,7 @@ type Filter struct {
 func (f *Filter) Wants(s *Stop) bool {
 	switch {
 	case f.ID != "":
-		return len(s.ID) >= len(f.ID) && strings.EqualFold(s.ID[:len(f.ID)], f.ID)
+		return strings.HasPrefix(s.ID, f.ID) || strings.HasPrefix(s.ID, strings.ToUpper(f.ID))
 	case s.Adopted, f.Except != "" && f.Session == "" && strings.HasPrefix(s.Session, f.Except):
 		return false
 	}
@@ -52,13 +53,27 @@ func isStop(json []byte) bool {
 	return found && (bytes.HasPrefix(rest, []byte(mainStop)) || bytes.HasPrefix(rest, []byte(subagentStop)))
 }
 
+// mayBe tells what can be a stop that is wanted, by the JSON of its record: decoding is most of what
+// reading costs. What a filter asks for is looked for only where it is written in one way.
+func (f *Filter) mayBe() func(json []byte) bool {
+	var parts [][]byte
+	if plain.IsWord(f.ID, "", 100) {
+		parts = append(parts, []byte(`"call":"`+f.ID), []byte(`"call":"`+strings.ToUpper(f.ID)))
+	} else if f.ID == "" && plain.IsWord(f.Session, "", 200) {
+		parts = append(parts, []byte(`"session":"`+f.Session))
+	}
+	return func(json []byte) bool {
+		return isStop(json) && (parts == nil || slices.ContainsFunc(parts, func(part []byte) bool { return bytes.Contains(json, part) }))
+	}
+}
+
 // Newest returns the stops that are wanted, the newest first. One that was received and not answered
 // stands where it was received.
 func (r *Reader) Newest() iter.Seq2[*Stop, error] {
 	return func(yield func(*Stop, error) bool) {
 		answered := map[string]bool{} // calls whose beginning was not read yet
 		lost := lostLines{}
-		for entry, err := range r.Journal.Backward(journal.Position{}, isStop) {
+		for entry, err := range r.Journal.Backward(journal.Position{}, r.Filter.mayBe()) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -102,7 +117,7 @@ func (l *lostLines) in(entry journal.Entry) int {
 func (r *Reader) Oldest() iter.Seq2[*Stop, error] {
 	return func(yield func(*Stop, error) bool) {
 		open := map[string]*Stop{}
-		for entry, err := range r.Journal.Select(journal.Position{}, isStop) {
+		for entry, err := range r.Journal.Select(journal.Position{}, r.Filter.mayBe()) {
 			if err != nil {
 				yield(nil, err)
 				return

@@ -237,3 +237,17 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// A session's name is written with escapes where it has to be: it is found all the same.
+func TestASessionWithAnyName(t *testing.T) {
+	j, _ := tempJournal(t, journal.Limits{})
+	for i, session := range []string{`a"b`, "ü\n", "plain", "plain-2", "<x>"} {
+		write(t, j, fmt.Sprint("C", i), session, "/p", int64(i), true)
+	}
+	for session, want := range map[string]int{`a"b`: 1, `a`: 1, "ü\n": 1, "plain": 2, "plain-": 1, "<x>": 1, "lain": 0} {
+		newest, oldest := ids(t, &Reader{Journal: j, Filter: Filter{Session: session}})
+		if len(newest) != want || len(oldest) != want {
+			t.Errorf("%q: %v, %v", session, newest, oldest)
+		}
+	}
+}

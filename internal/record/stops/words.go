@@ -62,7 +62,7 @@ func (s *Stop) Short() string {
 	case s.Decision == GaveUp:
 		return cmp.Or(s.named(event.GateFailed), s.By.Keeper) + " still failing"
 	case s.By == nil || s.By.Keeper != gatesKeeper || s.By.Outcome != passed:
-		return strings.TrimPrefix(strings.TrimLeft(s.consent(), ":, "), "but: ")
+		return strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(s.consent(), ":, "), "but"), ": ")
 	}
 	switch n := s.Counts(); {
 	case s.By.Status == "unchanged":
@@ -101,7 +101,11 @@ func (s *Stop) objection() string {
 func (s *Stop) surrender() string {
 	switch {
 	case s.By.Status == "retry_limit_exceeded":
-		return cmp.Or(s.named(event.GateFailed), "the gates") + " still fail: the retry limit is reached"
+		fail := "fail"
+		if s.Counts()[event.GateFailed] == 1 {
+			fail = "fails"
+		}
+		return cmp.Or(s.named(event.GateFailed), "the gates") + " still " + fail + ": the retry limit is reached"
 	case s.By.Status == "needs_person":
 		return "protected files wait for approval: " + firstLine(message(s.By))
 	}
