@@ -24,6 +24,8 @@ func TestDemoTellsItsStory(t *testing.T) {
 	}
 	rest := string(out)
 	for _, want := range []string{
+		"http://127.0.0.1:",
+		"/enter?token=",
 		"✗ may not stop",
 		"FAIL total: total 2 3 is 7, want 5",
 		"✓ may stop  lint ✓ test ✓ code-quality ✓",

@@ -21,8 +21,8 @@ func New() *cobra.Command {
 fixed, a review finds a secret, a queue of bugs is worked off, and a pipeline asks before it publishes.
 Nothing of yours is read or changed, and nothing is left afterwards.
 
-On a terminal it stays until Ctrl-C, so that you can look around and answer. In a pipe it plays once,
-answers by itself, and ends.
+It prints a link to the web page of its daemon. On a terminal it stays until Ctrl-C, so that you can
+look around and answer. In a pipe it plays once, answers by itself, and ends.
 
 Exit code 0: played. 1: something went wrong. 3: it could not run. 130: ended by Ctrl-C before its end.`,
 		Example: `  stopgate demo

@@ -25,8 +25,22 @@ func (s *stage) open(ctx context.Context) error {
 	if err := s.show(ctx, "list"); err != nil {
 		return err
 	}
-	_, err := s.run(ctx, "daemon", "start")
-	return err
+	if _, err := s.run(ctx, "daemon", "start"); err != nil {
+		return err
+	}
+	return s.page(ctx)
+}
+
+// page turns the web page on, and shows its link.
+func (s *stage) page(ctx context.Context) error {
+	ui, err := s.daemon().ControlUI(ctx, daemonapi.UIControl{})
+	if err != nil {
+		return err
+	}
+	s.say("Watch everything that follows in your browser (the link works once):")
+	s.print("  " + ui.Link)
+	s.pause(ctx)
+	return nil
 }
 
 // gates has an agent break a test and fix it.
@@ -103,7 +117,7 @@ func (s *stage) release(ctx context.Context) error {
 			return err
 		}
 	} else {
-		s.say("It is your turn. In another terminal:")
+		s.say("It is your turn. Answer in the browser, in the inbox, or in another terminal:")
 		s.print(fmt.Sprintf("  STOPGATE_STATE_DIR=%s stopgate decision answer %.8s publish", s.state, asked.ID))
 	}
 	_, err = s.until(ctx, id, func(o daemonapi.Owner) bool { return o.Ended != nil })
