@@ -27,8 +27,8 @@ const (
 func groups() []group {
 	return []group{
 		{groupSetup, "Set up and diagnose", []*cobra.Command{
-			setup.NewInit(), setup.NewDoctor(), status.NewStatus(), status.NewLog(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(),
-			setup.NewValidate(), gates.NewHealth(), setup.NewUninstall(),
+			setup.NewInit(), setup.NewDoctor(), status.NewStatus(), status.NewLog(), status.NewWhy(), status.NewStats(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(),
+			setup.NewOff(), setup.NewOn(), setup.NewValidate(),
 		}},
 		{"gates", "Gates", []*cobra.Command{
 			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewClean(),
@@ -40,8 +40,9 @@ func groups() []group {
 			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewUI(),
 			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewWorkspace(), plane.NewDaemon(), plane.NewPrune(),
 		}},
-		{groupTools, "Called by hooks and scripts", []*cobra.Command{
-			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), plane.NewEmit(), gates.NewCI(), setup.NewSchema(), newVersion(),
+		{groupTools, "Seldom typed", []*cobra.Command{
+			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), plane.NewEmit(), gates.NewCI(), gates.NewHealth(),
+			setup.NewSchema(), setup.NewUninstall(), newVersion(),
 		}},
 	}
 }

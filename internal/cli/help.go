@@ -15,7 +15,12 @@ const whatItIs = `stopgate runs your checks and reviews when Claude Code is abou
 sends the agent back to work when one fails.`
 
 // firstDay are the commands that a new user needs, in that order.
-var firstDay = []string{"init", "doctor", "run", "status", "log"}
+var firstDay = []string{"init", "doctor", "run", "status", "log", "why"}
+
+// inOneRow are the commands that stand in the row of another, which says both.
+var inOneRow = map[string]struct{ with, short string }{
+	"on": {"off", "Turn stopgate off in this project for a while, or on again"},
+}
 
 const exitCodesLine = "Exit codes: 0 done, 1 failed, 2 usage, 3 could not run; see help exit-codes."
 
@@ -47,19 +52,24 @@ func printFirstScreen(root *cobra.Command, out io.Writer) {
 	fmt.Fprintf(out, "\nUsage: %[1]s COMMAND (\"%[1]s COMMAND --help\" shows flags and examples)\n%[2]s\n", root.Name(), exitCodesLine)
 }
 
-// printGroup lists the commands of a group. Those of the first day are listed already, and people
-// seldom need the ones that hooks and scripts call: their names are enough.
+// printGroup lists the commands of a group. Those of the first day are listed already, and of the
+// ones that are seldom typed, as most are called by hooks and scripts, the names are enough.
 func printGroup(root *cobra.Command, g *cobra.Group, p term.Paint, out io.Writer) {
 	var names []string
 	var rows []string
 	for _, cmd := range root.Commands() {
-		if cmd.GroupID == g.ID && !slices.Contains(firstDay, cmd.Name()) {
-			names = append(names, cmd.Name())
-			rows = append(rows, helpRow(cmd.Name(), cmd.Short, len("completion")))
+		if cmd.GroupID != g.ID || slices.Contains(firstDay, cmd.Name()) {
+			continue
 		}
+		names = append(names, cmd.Name())
+		if row, joined := inOneRow[cmd.Name()]; joined { // it follows the other
+			rows[len(rows)-1] = helpRow(row.with+", "+cmd.Name(), row.short, len("completion"))
+			continue
+		}
+		rows = append(rows, helpRow(cmd.Name(), cmd.Short, len("completion")))
 	}
 	if g.ID == groupTools {
-		rows = []string{"  " + strings.Join(names, ", ")}
+		rows = term.Wrapped("  ", strings.Join(names, ", "), 80)
 	}
 	fmt.Fprintln(out, p.Bold(g.Title))
 	fmt.Fprintln(out, strings.Join(rows, "\n"))

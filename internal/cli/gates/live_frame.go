@@ -114,7 +114,7 @@ func (g *liveGate) line(p term.Paint, names, width int, now time.Time) string {
 func (g *liveGate) state(p term.Paint, now time.Time) (sign, spent, says string) {
 	switch {
 	case g.result != nil:
-		return mark(p, g.result.Outcome), took(g.result), endWords(g.result)
+		return Mark(p, g.result.Outcome), took(g.result), endWords(g.result)
 	case g.begun.IsZero():
 		return p.Faint("·"), "", "waiting"
 	}

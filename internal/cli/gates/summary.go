@@ -58,7 +58,7 @@ func (s summary) table(gates []gauntlet.GateResult) {
 	}
 	for i := range gates {
 		g := &gates[i]
-		line := fmt.Sprintf("%s %s %*s", mark(s.paint, g.Outcome), term.Pad(gateName(g), names), term.TimeColumn, took(g))
+		line := fmt.Sprintf("%s %s %*s", Mark(s.paint, g.Outcome), term.Pad(gateName(g), names), term.TimeColumn, took(g))
 		if words := endWords(g); words != "" {
 			line += "  " + s.paint.Faint(s.fit(words, term.Cells(line)+2))
 		}
@@ -76,7 +76,7 @@ func (s summary) fit(words string, used int) string {
 
 // trouble shows a gate that did not pass: what it found, then what to do.
 func (s summary) trouble(g *gauntlet.GateResult) {
-	fmt.Fprintf(s.out, "\n%s %s: %s\n", mark(s.paint, g.Outcome), s.paint.Bold(gateName(g)), endWords(g))
+	fmt.Fprintf(s.out, "\n%s %s: %s\n", Mark(s.paint, g.Outcome), s.paint.Bold(gateName(g)), endWords(g))
 	if g.Tail != "" {
 		for line := range strings.SplitSeq(g.Tail, "\n") {
 			fmt.Fprintf(s.out, "  %s %s\n", s.paint.Faint("│"), term.PrintableLine(line))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/record/stops"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -17,19 +18,13 @@ func gateName(g *gauntlet.GateResult) string { return nameOf(g.Kind, g.Name, g.E
 // nameOf leaves out what goes without saying: that a gate is a check, and that it
 // looks at the whole project.
 func nameOf(kind gauntlet.Kind, name, entry string) string {
-	if kind == gauntlet.KindReview {
-		name = "review " + name
-	}
-	if entry != "." {
-		name += " in " + entry
-	}
-	return plain.Line(name)
+	return plain.Line(stops.GateName(string(kind), name, entry))
 }
 
 func good(o gauntlet.Outcome) bool { return o == gauntlet.GatePassed || o == gauntlet.GateProven }
 
-// mark is one character for how a gate ended.
-func mark(p term.Paint, o gauntlet.Outcome) string {
+// Mark is one character for how a gate ended.
+func Mark(p term.Paint, o gauntlet.Outcome) string {
 	switch o {
 	case gauntlet.GatePassed:
 		return p.Green("✓")

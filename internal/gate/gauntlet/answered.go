@@ -77,7 +77,7 @@ func (r *Result) whySpared() string {
 // record is what the journal keeps of a gate that was asked.
 func (g *GateResult) record() event.Gate {
 	const most = 300 // of what an error says
-	out := event.Gate{Job: g.Job, Outcome: string(g.Outcome), DurationMS: g.DurationMS, Log: g.kept}
+	out := event.Gate{Job: g.Job, Outcome: string(g.Outcome), DurationMS: g.DurationMS, Log: g.kept, Cost: g.Cost}
 	if g.Outcome != GatePassed {
 		out.Why = plain.Cut(g.why(), most)
 	}

@@ -45,20 +45,21 @@ func gated(project *keeper.Project, global *config.Global) bool {
 func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 	var all []keeper.Verdict
 	var trees []event.Tree
+	var cost event.Cost
 	for i := range call.Trees {
 		tree := &call.Trees[i]
 		if !gated(tree.Project, call.Global) {
 			continue
 		}
 		v := k.judge(ctx, call, tree, i > 0)
-		trees = append(trees, v.Trees...)
-		if v.Trees = trees; v.Blocks() {
+		trees, cost = append(trees, v.Trees...), cost.Plus(v.Cost)
+		if v.Trees, v.Cost = trees, cost; v.Blocks() {
 			return v
 		}
 		all = append(all, v)
 	}
 	v := keeper.Together(all)
-	v.Trees = trees
+	v.Trees, v.Cost = trees, cost
 	return v
 }
 
@@ -105,7 +106,7 @@ func summaryOf(r *Result) string {
 
 // Verdict is what a run comes to that does not block.
 func Verdict(r *Result) keeper.Verdict {
-	v := keeper.Verdict{Status: string(r.Status), Summary: summaryOf(r)}
+	v := keeper.Verdict{Status: string(r.Status), Summary: summaryOf(r), Cost: r.cost()}
 	switch {
 	case r.Status == RetryLimitExceeded || r.Status == TerminationRetryLimit:
 		v.Outcome, v.Message = keeper.Failed, r.Message

@@ -5,23 +5,20 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // Outcome is what became of a gate.
 type Outcome string
 
-// The outcomes of a gate.
+// The outcomes of a gate, as the journal writes them.
 const (
-	GatePassed      Outcome = "passed"
-	GateFailed      Outcome = "failed"
-	GateCouldNotRun Outcome = "could_not_run"
-	// GateNotStarted was kept from starting, by another gate that fails fast or
-	// because the time was over.
-	GateNotStarted Outcome = "not_started"
-	// GateProven passed before, for exactly this definition and this content.
-	GateProven Outcome = "proven"
-	// GateSkipped was not asked. Only the journal has it: a run lists the gates that it asks.
-	GateSkipped Outcome = "skipped"
+	GatePassed      Outcome = event.GatePassed
+	GateFailed      Outcome = event.GateFailed
+	GateCouldNotRun Outcome = event.GateCouldNotRun
+	GateNotStarted  Outcome = event.GateNotStarted
+	GateProven      Outcome = event.GateProven
+	GateSkipped     Outcome = event.GateSkipped
 )
 
 // GateResult is how one gate ended.
@@ -45,6 +42,7 @@ type GateResult struct {
 	Remarks    []string      `json:"remarks,omitempty"`
 	Duration   time.Duration `json:"-"`
 	DurationMS int64         `json:"duration_ms"`
+	Cost       event.Cost    `json:"cost,omitzero"` // of a review, where its program tells
 	job        *Job
 	timedOut   bool
 	ended      bool   // by itself, and said something
@@ -103,6 +101,14 @@ func (r *Result) with(outcomes ...Outcome) []GateResult {
 		}
 	}
 	return out
+}
+
+// cost is what the reviews cost.
+func (r *Result) cost() (sum event.Cost) {
+	for i := range r.Gates {
+		sum = sum.Plus(r.Gates[i].Cost)
+	}
+	return sum
 }
 
 // counts are how many gates passed, were proven, failed, could not run and were not started.

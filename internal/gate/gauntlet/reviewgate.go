@@ -106,6 +106,9 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 		r.Outcome, r.Message = GateCouldNotRun, distinct(errs)
 	}
 	r.Reviews, r.Log = g.reviewFiles(job, slots, open)
+	for i := range slots {
+		r.Cost = r.Cost.Plus(slots[i].Cost)
+	}
 	r.Remarks = slices.Concat(g.remarks[job.ID()], remarks)
 	return r
 }

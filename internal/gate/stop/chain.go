@@ -227,6 +227,7 @@ func gaveUp(v keeper.Verdict, why string) keeper.Verdict {
 	return keeper.Verdict{
 		Keeper:      v.Keeper,
 		Duration:    v.Duration,
+		Cost:        v.Cost,
 		Outcome:     keeper.Failed,
 		Status:      "gave_up",
 		Notify:      true,

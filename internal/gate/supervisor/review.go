@@ -29,7 +29,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 	s.console.reviewing(s.dir.LogFile(), s.dir.OutputFile(s.id))
 	start := s.now()
 	result, err := s.ask(ctx, client, own, s.prompt(ctx, d, state))
-	d.Cost = costOf(result)
+	d.Cost = result.Spent()
 	review := Review{
 		At: start, PromptID: s.Payload.PromptID, DurationMS: s.now().Sub(start).Milliseconds(), Cost: d.Cost,
 		Tree: at.tree, Conversation: at.conversation,
@@ -183,16 +183,6 @@ func (s *session) noResult(client string, run process.Result) error {
 		return fmt.Errorf("%s ended without a result (%s): %s", name, run, excerpt(last))
 	}
 	return fmt.Errorf("%s ended without a result (%s)", name, run)
-}
-
-func costOf(r claude.Result) event.Cost {
-	return event.Cost{
-		USD:                 max(r.Cost, 0),
-		InputTokens:         r.Usage.Input,
-		OutputTokens:        r.Usage.Output,
-		CacheReadTokens:     r.Usage.CacheRead,
-		CacheCreationTokens: r.Usage.CacheCreation,
-	}
 }
 
 // instructions are the person's own, else the ones built in.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // Result is what the client prints when it has done its work, the end of every
@@ -30,6 +32,17 @@ type Usage struct {
 	Output        int64 `json:"output_tokens"`
 	CacheRead     int64 `json:"cache_read_input_tokens"`
 	CacheCreation int64 `json:"cache_creation_input_tokens"`
+}
+
+// Spent is what the work cost. What is no sensible number counts as nothing.
+func (r *Result) Spent() event.Cost {
+	return event.Cost{
+		USD:                 r.Cost,
+		InputTokens:         r.Usage.Input,
+		OutputTokens:        r.Usage.Output,
+		CacheReadTokens:     r.Usage.CacheRead,
+		CacheCreationTokens: r.Usage.CacheCreation,
+	}.Plus(event.Cost{})
 }
 
 // ErrNoResult says that the output holds no result.

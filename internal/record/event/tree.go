@@ -12,13 +12,28 @@ type Tree struct {
 	More     int64  `json:"more,omitempty"`  // skipped ones that are not listed, because there are too many
 }
 
+// The outcomes of a gate.
+const (
+	GatePassed      = "passed"
+	GateFailed      = "failed"
+	GateCouldNotRun = "could_not_run"
+	// GateNotStarted was kept from starting, by another gate that fails fast or
+	// because the time was over.
+	GateNotStarted = "not_started"
+	// GateProven passed before, for exactly this definition and this content.
+	GateProven = "proven"
+	// GateSkipped was not asked. Only the journal has it: a run lists the gates that it asks.
+	GateSkipped = "skipped"
+)
+
 // Gate is what became of a gate.
 type Gate struct {
 	Job        string `json:"job"`
-	Outcome    string `json:"outcome"`       // passed, failed, proven, could_not_run, not_started or skipped
+	Outcome    string `json:"outcome"`       // one of the above
 	Why        string `json:"why,omitempty"` // holds no output of commands
 	DurationMS int64  `json:"duration_ms,omitempty"`
 	Log        string `json:"log,omitempty"` // a copy that stays for a month
+	Cost       Cost   `json:"cost,omitzero"` // of a review, where its program tells
 }
 
 func (t *Tree) append(to []byte) []byte {
@@ -40,5 +55,8 @@ func (g *Gate) append(to []byte) []byte {
 	o.string("why", g.Why)
 	o.some("duration_ms", g.DurationMS)
 	o.string("log", g.Log)
+	if g.Cost != (Cost{}) {
+		o.object("cost", g.Cost.write)
+	}
 	return append(o.text, '}')
 }

@@ -10,7 +10,7 @@ import (
 const backwardChunk = 64
 
 // Backward returns the records that end before a position, or with the zero Position all of them, the
-// newest first, as far as their JSON is wanted. Damaged lines are passed over: Read tells of them.
+// newest first, as far as their JSON is wanted. Damaged lines are passed over and counted: Read tells of them.
 // After the records of a segment comes an entry without one, whose position is the segment's
 // beginning: a reader may go on from there another time.
 func (j *Journal) Backward(before Position, wanted func(json []byte) bool) iter.Seq2[Entry, error] {
@@ -24,7 +24,7 @@ func (j *Journal) Backward(before Position, wanted func(json []byte) bool) iter.
 			if before != (Position{}) && (number > before.Segment || before.Offset == 0 && number == before.Segment) {
 				continue
 			}
-			if !j.segmentBackward(number, before, wanted, yield) || !yield(Entry{Position: Position{Segment: number}}, nil) {
+			if !j.segmentBackward(number, before, wanted, yield) {
 				return
 			}
 		}
@@ -33,7 +33,7 @@ func (j *Journal) Backward(before Position, wanted func(json []byte) bool) iter.
 
 // segmentBackward is Backward for one segment. It reports whether more is wanted.
 func (j *Journal) segmentBackward(number uint64, before Position, wanted func(json []byte) bool, yield func(Entry, error) bool) (more bool) {
-	starts, err := j.startsOf(number, before, wanted)
+	starts, lost, err := j.startsOf(number, before, wanted)
 	if err != nil {
 		yield(Entry{}, err)
 		return false
@@ -47,17 +47,18 @@ func (j *Journal) segmentBackward(number uint64, before Position, wanted func(js
 			return false
 		}
 		for _, entry := range slices.Backward(records) {
+			entry.Lost = lost
 			if !yield(entry, nil) {
 				return false
 			}
 		}
 	}
-	return true
+	return yield(Entry{Position: Position{Segment: number}, Lost: lost}, nil)
 }
 
-// startsOf are where the lines of a segment begin that are wanted and end before a position. None of
-// them is decoded.
-func (j *Journal) startsOf(number uint64, before Position, wanted func(json []byte) bool) (starts []Position, err error) {
+// startsOf are where the lines of a segment begin that are wanted and end before a position, and how
+// many of its lines cannot be used. None of them is decoded.
+func (j *Journal) startsOf(number uint64, before Position, wanted func(json []byte) bool) (starts []Position, lost int, err error) {
 	start, hit := Position{Segment: number}, false
 	note := func(json []byte) bool {
 		hit = wanted == nil || wanted(json)
@@ -65,7 +66,7 @@ func (j *Journal) startsOf(number uint64, before Position, wanted func(json []by
 	}
 	for entry, err := range j.Select(start, note) {
 		if err != nil {
-			return starts, unlessDeleted(err)
+			return starts, lost, unlessDeleted(err)
 		}
 		if entry.Position.Segment != number || before != (Position{}) && entry.Position.Compare(before) >= 0 {
 			break
@@ -73,9 +74,12 @@ func (j *Journal) startsOf(number uint64, before Position, wanted func(json []by
 		if hit {
 			starts = append(starts, start)
 		}
+		if entry.Damage != nil || entry.Newer > 0 {
+			lost++
+		}
 		start, hit = entry.Position, false
 	}
-	return starts, nil
+	return starts, lost, nil
 }
 
 // recordsFrom are so many records that are wanted, from a position on.

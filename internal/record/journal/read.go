@@ -26,6 +26,8 @@ type Entry struct {
 	Newer int
 	// Damage is what is wrong with a line that nobody can read.
 	Damage *Damage
+	// Lost is how many lines of the entry's segment cannot be used. Only Backward tells it.
+	Lost int
 }
 
 // Damage names bytes that are lost. It ends at its entry's Position.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/harness/claude"
+	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 // adapter is a program that can review. All of them take the prompt on their
@@ -20,6 +21,8 @@ type adapter struct {
 	// words finds what the model said in the output, or the error that the
 	// program reports there.
 	words func(stdout []byte) ([]byte, error)
+	// spent finds what the review cost in the output; nil if the program does not tell.
+	spent func(stdout []byte) event.Cost
 }
 
 // place is where a reviewer runs.
@@ -43,6 +46,7 @@ var adapters = []adapter{
 		},
 		hello: func(at place) []string { return claude.Call{MaxTurns: 1, Dir: at.root, Config: at.config}.Args() },
 		words: claudeWords,
+		spent: claudeSpent,
 	},
 	{
 		name: "codex", program: "codex", words: plain,
@@ -123,4 +127,13 @@ func claudeWords(stdout []byte) ([]byte, error) {
 		return result.Structured, nil
 	}
 	return []byte(result.Text), nil
+}
+
+// claudeSpent is what the client says that its work cost.
+func claudeSpent(stdout []byte) event.Cost {
+	result, err := claude.ParseResult(stdout)
+	if err != nil {
+		return event.Cost{}
+	}
+	return result.Spent()
 }

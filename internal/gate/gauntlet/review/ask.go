@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
@@ -19,8 +20,8 @@ const (
 	keepRaw = 64 << 10
 )
 
-// ask has one reviewer look at the change.
-func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw string, err error) {
+// ask has one reviewer look at the change. One that gives no answer may have cost something, too.
+func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw string, spent event.Cost, err error) {
 	command := process.Command{
 		Args:       append([]string{s.path}, s.args(p.place(), s.model)...),
 		Dir:        p.Root,
@@ -43,7 +44,10 @@ func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw s
 	if err != nil {
 		err = p.why(s, result, err)
 	}
-	return answer, ending(text, keepRaw), err
+	if s.spent != nil {
+		spent = s.spent(result.Stdout)
+	}
+	return answer, ending(text, keepRaw), spent, err
 }
 
 // patience is how long one reviewer may take. Half of what is left of the run goes to each,

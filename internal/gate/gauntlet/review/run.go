@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
@@ -45,6 +46,7 @@ type SlotResult struct {
 	// Err says that nobody could review: nothing is known about the change.
 	Err      error
 	Duration time.Duration
+	Cost     event.Cost // of all that were asked, as far as they tell
 }
 
 // Attempt is a reviewer that gave no answer.
@@ -152,7 +154,9 @@ func (p *panel) slot(ctx context.Context, n int) (result SlotResult) {
 		err := p.cooling(s.name) // another slot may have found out meanwhile
 		if err == nil {
 			result.Adapter = s.name
-			result.Answer, result.Raw, err = p.ask(ctx, n, s)
+			var spent event.Cost
+			result.Answer, result.Raw, spent, err = p.ask(ctx, n, s)
+			result.Cost = result.Cost.Plus(spent)
 		}
 		if err == nil {
 			return result

@@ -1,0 +1,16 @@
+package status
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+)
+
+var check = checktest.OK
+
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	os.Exit(m.Run())
+}

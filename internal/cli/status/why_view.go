@@ -1,0 +1,314 @@
+package status
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/cli/gates"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/stops"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+const (
+	// whyHeight is how many lines an explanation takes at most, where what must be said fits: those of
+	// a terminal, without the one for the prompt.
+	whyHeight = 23
+	// mostGates are the gates that are listed one by one, for each thing that is said of them.
+	mostGates = 6
+	// tailLines are the last lines of a log: at least and at most.
+	leastTail, mostTail = 3, 12
+)
+
+// whyWriter lays an explanation out.
+type whyWriter struct {
+	paint term.Paint
+	width int // math.MaxInt where nothing is to be wrapped
+}
+
+func (w *whyWriter) lines(e *explanation) []string {
+	if e.Stop == nil {
+		lines := w.headline(w.paint.Yellow("–"), e.Headline)
+		lines = append(lines, w.next(e.Next)...)
+		return append(lines, w.lost(e.Lost)...)
+	}
+
+	s := e.Stop
+	lines := w.headline(w.mark(s), e.Headline)
+	lines = append(lines, w.row("stop", w.origin(s, e.now()))...)
+	lines = append(lines, w.judged(s)...)
+	lines = append(lines, w.gates("ran", s, event.GateFailed, event.GateCouldNotRun, event.GateNotStarted, event.GatePassed)...)
+	lines = append(lines, w.gates("proven", s, event.GateProven)...)
+	lines = append(lines, w.skipped(s)...)
+	lines = append(lines, w.keepers(s)...)
+	if s.Decision != stops.Unanswered {
+		lines = append(lines, w.row("cost", cost(s))...)
+	}
+	end := append(w.next(e.Next), w.lost(e.Lost)...)
+	return slices.Concat(lines, w.logs(s, whyHeight-len(lines)-len(end)), end)
+}
+
+func (w *whyWriter) headline(mark, text string) []string {
+	return term.Hang(mark+" ", w.wrap(text, 2))
+}
+
+// row is a text behind its name.
+func (w *whyWriter) row(name, text string) []string {
+	const column = 9
+	return term.Hang(w.paint.Faint(term.Pad(name, column)), w.wrap(text, column))
+}
+
+func (w *whyWriter) wrap(text string, taken int) []string {
+	if w.width == math.MaxInt {
+		return []string{plain.Line(text)}
+	}
+	return term.Wrap(plain.Line(text), max(20, w.width-taken))
+}
+
+// mark is one character for how a stop was answered.
+func (w *whyWriter) mark(s *stops.Stop) string {
+	switch {
+	case s.Decision == stops.Blocked:
+		return w.paint.Red("✗")
+	case s.Decision == stops.Allowed && s.Gap == nil && (s.By == nil || s.By.Outcome == event.GatePassed):
+		return w.paint.Green("✓")
+	}
+	return w.paint.Yellow("!")
+}
+
+// origin is when and where a stop was.
+func (w *whyWriter) origin(s *stops.Stop, now time.Time) string {
+	text := s.ID
+	if s.Session != "" {
+		text += fmt.Sprintf(", session %.8s", s.Session)
+	}
+	text += fmt.Sprintf(", %s (%s ago)", strings.TrimSpace(shortTime(s.Time, now)), term.Age(s.Time, now))
+	if s.Agent.ID != "" {
+		text += ", subagent " + s.Agent.ID
+	}
+	if s.AfterBlock {
+		text += ", after a block"
+	}
+	return text
+}
+
+// judged is a row for each tree that a stop was judged in.
+func (w *whyWriter) judged(s *stops.Stop) (lines []string) {
+	if len(s.Trees) == 0 && s.Project != "" {
+		return w.row("project", term.Shown(s.Project))
+	}
+	for i := range s.Trees {
+		t := &s.Trees[i]
+		text := term.Shown(t.Root)
+		if t.Tree != "" {
+			text += fmt.Sprintf(", content %.12s", t.Tree)
+		}
+		if t.Approval != "" {
+			text += fmt.Sprintf(", approval %.12s", t.Approval)
+		}
+		if t.Why != "" {
+			text += ", not judged: " + t.Why
+		} else {
+			text += ": " + strings.ReplaceAll(t.Status, "_", " ")
+		}
+		lines = append(lines, w.row("judged", text)...)
+	}
+	return lines
+}
+
+// gates lists the gates with those outcomes, in that order.
+func (w *whyWriter) gates(name string, s *stops.Stop, outcomes ...string) (lines []string) {
+	var rows [][]string
+	var marks []string
+	for _, outcome := range outcomes {
+		s.Asked(func(_ *event.Tree, g *event.Gate) {
+			if g.Outcome != outcome {
+				return
+			}
+			marks = append(marks, gates.Mark(w.paint, gauntlet.Outcome(outcome)))
+			rows = append(rows, []string{plain.Line(stops.JobName(g.Job)), w.took(g), plain.Line(g.Why)})
+		})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+
+	more := max(0, len(rows)-mostGates)
+	rows = rows[:len(rows)-more]
+	const taken = 11 // name and mark
+	width := w.width
+	if width < math.MaxInt {
+		width = max(20, width-taken)
+	}
+	for i, line := range term.Table(rows, width, nil) {
+		lines = append(lines, w.paint.Faint(term.Pad(name, 9))+marks[i]+" "+line)
+		name = ""
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("%9sand %d more", "", more))
+	}
+	return lines
+}
+
+// took is how long a gate ran and what it cost, where it ran.
+func (w *whyWriter) took(g *event.Gate) string {
+	if g.Outcome == event.GateProven || g.Outcome == event.GateNotStarted {
+		return ""
+	}
+	text := elapsed(time.Duration(g.DurationMS) * time.Millisecond)
+	if g.Cost.USD > 0 {
+		text += fmt.Sprintf(" $%.4f", g.Cost.USD)
+	}
+	return text
+}
+
+// skipped says of the gates that were not asked why, those with the same reason together.
+func (w *whyWriter) skipped(s *stops.Stop) (lines []string) {
+	var whys []string
+	names := map[string][]string{}
+	for i := range s.Trees {
+		for _, g := range s.Trees[i].Gates {
+			if g.Outcome != event.GateSkipped {
+				continue
+			}
+			if names[g.Why] == nil {
+				whys = append(whys, g.Why)
+			}
+			names[g.Why] = append(names[g.Why], stops.JobName(g.Job))
+		}
+	}
+	const most = 3
+	whys = whys[:min(len(whys), most)]
+	more := s.Counts()[event.GateSkipped]
+	for i, why := range whys {
+		more -= len(names[why])
+		text := strings.Join(plain.Few(names[why], mostGates), ", ") + ": " + why
+		if i == len(whys)-1 && more > 0 {
+			text += fmt.Sprintf("; and %d more", more)
+		}
+		lines = append(lines, w.row("skipped", text)...)
+	}
+	return lines
+}
+
+// keepers are who was asked, and what they said that the headline does not say.
+func (w *whyWriter) keepers(s *stops.Stop) (lines []string) {
+	asked := event.Record{Effects: s.Effects}
+	var notes []string
+	for i := range s.Verdicts {
+		v := &s.Verdicts[i]
+		if v != s.By || s.Gap == nil {
+			asked.Verdicts = append(asked.Verdicts, *v)
+		}
+		if v.Message == "" || v == s.By && !strings.Contains(v.Message, "\n") {
+			continue
+		}
+		notes = append(notes, w.row("note", plain.Cut(plain.Line(v.Message), 300))...)
+	}
+	if said := reasons(&asked); said != "" {
+		lines = w.row("keepers", said)
+	}
+	return append(lines, notes...)
+}
+
+// cost is what a stop took.
+func cost(s *stops.Stop) string {
+	text := elapsed(time.Duration(s.DurationMS) * time.Millisecond)
+	if s.DurationMS == 0 {
+		text = "under 1ms"
+	}
+	if s.Cost.USD > 0 {
+		text += ", " + term.Money(s.Cost, 0)
+	}
+	return text
+}
+
+// logs are the paths of the logs of gates that did not pass and, as far as there is room, their last
+// lines.
+func (w *whyWriter) logs(s *stops.Stop, room int) (lines []string) {
+	var failed []event.Gate
+	s.Asked(func(_ *event.Tree, g *event.Gate) {
+		if g.Log != "" && (g.Outcome == event.GateFailed || g.Outcome == event.GateCouldNotRun) {
+			failed = append(failed, *g)
+		}
+	})
+	const most = 2
+	more := max(0, len(failed)-most)
+	failed = failed[:len(failed)-more]
+	for _, g := range failed {
+		share := min(max(room/len(failed)-1, leastTail), mostTail)
+		lines = append(lines, w.paint.Faint(term.Pad("log", 9))+term.Shown(g.Log)) // whole: it is to be copied
+		for _, line := range logEnd(g.Log, share) {
+			lines = append(lines, "    "+w.cut(line, 4))
+		}
+	}
+	if more > 0 {
+		lines = append(lines, w.row("logs", fmt.Sprintf("%d more: stopgate log --session %.8s", more, s.Session))...)
+	}
+	return lines
+}
+
+func (w *whyWriter) cut(line string, taken int) string {
+	if w.width == math.MaxInt {
+		return line
+	}
+	return term.Cut(line, max(20, w.width-taken))
+}
+
+// logEnd is the end of a log. A gate can have put anything in the place of its log, and what it
+// printed may be anything.
+func logEnd(path string, most int) []string {
+	const enough = 8 << 10
+	file, err := regular.OpenNoFollow(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []string{"(gone: logs are kept for 30 days)"}
+	}
+	if err != nil {
+		return []string{"(cannot be read: " + plain.Line(err.Error()) + ")"}
+	}
+	defer file.Close()
+
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return []string{"(cannot be read: " + plain.Line(err.Error()) + ")"}
+	}
+	text := make([]byte, min(size, enough))
+	n, _ := file.ReadAt(text, size-int64(len(text))) // shorter by now
+	lines := strings.Split(strings.TrimRight(string(text[:n]), "\n \t"), "\n")
+	if len(lines) > most {
+		lines = lines[len(lines)-most:]
+	}
+	for i, line := range lines {
+		lines[i] = term.PrintableLine(line)
+	}
+	return lines
+}
+
+// next are the steps that a person can take.
+func (w *whyWriter) next(steps []string) (lines []string) {
+	for i, step := range steps {
+		name := "next"
+		if i > 0 {
+			name = ""
+		}
+		lines = append(lines, w.row(name, step)...)
+	}
+	return lines
+}
+
+// lost says that the journal has records that cannot be read.
+func (w *whyWriter) lost(n int) []string {
+	if n == 0 {
+		return nil
+	}
+	return w.row("damaged", plain.Count(n, "record")+" of the journal cannot be read, and a later stop may be among them: stopgate log verify")
+}
