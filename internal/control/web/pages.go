@@ -30,6 +30,12 @@ func Pages() []Page {
 	return []Page{
 		{Path: "/{$}", Title: "Now", Nav: "Now", Icon: "now", Template: "now", Read: readNow},
 		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
+		{Path: "/sessions", Title: "Sessions", Nav: "Sessions", Icon: "sessions", Template: "sessions", Read: readSessions},
+		{
+			Path: "/sessions/{id}", Title: "Session", Template: "lane", Read: readLanePage,
+			Scripts: []string{"vendor/uplot.js", "spent.js"}, Styles: []string{"vendor/uplot.css"},
+		},
+		{Path: "/stops/{id}", Title: "Stop", Template: "stop", Read: readStop},
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/record/stops"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 const (
@@ -18,6 +20,8 @@ const (
 	mostRead = 20_000
 	// mostSeen are the sessions that are kept: those of which something was heard last.
 	mostSeen = 4_000
+	// longestHeadline is how much of a sentence about a stop is kept, in bytes.
+	longestHeadline = 300
 )
 
 // Seen is a session of Claude Code, by what its hooks have told.
@@ -31,6 +35,8 @@ type Seen struct {
 	Blocks  int
 	USD     float64 // of reviews
 	Last    Stop    // the last stop that was judged
+	// At is where the last record about it ends.
+	At journal.Position
 }
 
 // Stop is a stop that was judged.
@@ -41,6 +47,8 @@ type Stop struct {
 	Why      string // of the keeper that objected
 	Failed   []string
 	Took     time.Duration
+	Headline string         // how it was answered and why, in a sentence
+	Result   stops.Decision // what that came to
 }
 
 // Roster knows the sessions. It reads the journal once, and then only what was added.
@@ -76,6 +84,19 @@ func (r *Roster) All() ([]Seen, error) {
 		return cmp.Or(cmp.Compare(urgency(a.State), urgency(b.State)), b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
 	})
 	return all, nil
+}
+
+// Find is a session by its whole id.
+func (r *Roster) Find(id string) (s Seen, found bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.catchUp(); err != nil {
+		return s, false, err
+	}
+	if known := r.seen[id]; known != nil {
+		return *known, true, nil
+	}
+	return s, false, nil
 }
 
 func urgency(state string) int {
@@ -145,6 +166,7 @@ func (r *Roster) take(entry journal.Entry) {
 		r.seen[rec.Session] = s
 	}
 	s.hear(rec)
+	s.At = entry.Position
 }
 
 // forget makes room for one more.
@@ -185,6 +207,9 @@ func (s *Seen) judge(rec *event.Record) {
 		s.Blocks++
 	}
 	s.Last = Stop{Call: rec.Call, Time: rec.Time, Decision: rec.Decision, Took: time.Duration(rec.DurationMS) * time.Millisecond}
+	if stop := stops.Of(rec); stop != nil {
+		s.Last.Headline, s.Last.Result = plain.Cut(plain.Line(stop.Headline()), longestHeadline), stop.Decision
+	}
 	for _, v := range rec.Verdicts {
 		if v.Blocked || s.Last.Why == "" {
 			s.Last.Why = v.Message

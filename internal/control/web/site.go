@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/record/stops"
 )
 
 // Site is the web page of a daemon: it listens where a person has asked for it, also after a restart of
@@ -24,6 +25,9 @@ type Site struct {
 	invited *invitations
 	streams chan struct{} // one for each that is open
 	feeds   feeds
+	stops   memo[string, *stops.Stop] // that were answered
+	lanes   memo[laneKey, *lane]
+	told    memo[promptsKey, *prompts]
 	roster  *Roster
 	details *details
 
@@ -43,6 +47,7 @@ func New(o Options) *Site {
 	return &Site{
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
 		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(),
+		stops: memo[string, *stops.Stop]{most: 500}, lanes: memo[laneKey, *lane]{most: 100}, told: memo[promptsKey, *prompts]{most: 100},
 	}
 }
 

@@ -1,0 +1,131 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/gate/doctor"
+	"github.com/stopgate/stopgate/internal/record/stops"
+)
+
+// sessionsPage are the sessions of Claude Code.
+type sessionsPage struct {
+	Views  []sessionsView
+	Search string
+	Show   string
+	Items  []sessionRow
+	More   string // the address of the next part
+	None   bool   // there is no session at all
+	Total  int
+}
+
+// sessionsView is a part of all sessions.
+type sessionsView struct {
+	Name, Href string
+	Count      int
+	Here       bool
+}
+
+// sessionRow is a session in the list.
+type sessionRow struct {
+	Seen
+	Label string // what it does, in a word
+}
+
+// sessionViews are the parts that people look for, by the word in the address.
+var sessionViews = []struct {
+	show, name string
+	has        func(s *Seen) bool
+}{
+	{"", "All", func(*Seen) bool { return true }},
+	{"needs", "Need you", needsPerson},
+	{"blocked", "Blocked", func(s *Seen) bool { return s.State == "blocked" }},
+	{"busy", "Working", func(s *Seen) bool { return s.State == "busy" || s.State == "blocked" }},
+	{"stopped", "Stopped", func(s *Seen) bool { return s.State == "stopped" }},
+	{"ended", "Ended", func(s *Seen) bool { return s.State == "ended" }},
+}
+
+// needsPerson reports whether a session waits for a person, or was let go although something fails.
+func needsPerson(s *Seen) bool {
+	return s.State == "asking" || s.State == "failed" || s.State == "stopped" && s.Last.Result == stops.GaveUp
+}
+
+// labelOf is what a session does, in a word.
+func labelOf(s *Seen) string {
+	if s.State == "stopped" && s.Last.Result == stops.GaveUp {
+		return "gave up"
+	}
+	return s.State
+}
+
+// turn is a session's place in the list: those that need a person, then those that were blocked, then
+// those that work.
+func turn(s *Seen) int {
+	switch {
+	case needsPerson(s):
+		return 0
+	case s.State == "blocked":
+		return 1
+	}
+	return 1 + urgency(s.State)
+}
+
+func readSessions(r *Request) (any, error) {
+	all, err := r.Roster().All()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	page := sessionsPage{Search: strings.TrimSpace(r.Value("q")), Show: r.Value("show")}
+	all = slices.DeleteFunc(all, func(s Seen) bool {
+		return strings.HasPrefix(s.ID, doctor.SessionPrefix) && !strings.HasPrefix(page.Search, doctor.SessionPrefix)
+	})
+	page.None = len(all) == 0
+	all = slices.DeleteFunc(all, func(s Seen) bool {
+		return !strings.Contains(s.ID, page.Search) && !strings.Contains(s.Project, page.Search)
+	})
+	has := page.count(all)
+	all = slices.DeleteFunc(all, func(s Seen) bool { return !has(&s) })
+	slices.SortFunc(all, func(a, b Seen) int {
+		return cmp.Or(cmp.Compare(turn(&a), turn(&b)), b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
+	})
+
+	from, _ := strconv.Atoi(r.Value("from")) // what is no number is the beginning
+	from = min(max(from, 0), len(all))
+	page.Total = len(all)
+	for _, s := range all[from:min(from+pageSize, len(all))] {
+		page.Items = append(page.Items, sessionRow{s, labelOf(&s)})
+	}
+	if from+pageSize < len(all) {
+		page.More = r.With("from", strconv.Itoa(from+pageSize))
+	}
+	return page, nil
+}
+
+// count makes the views, and returns what the one that is shown has in it.
+func (p *sessionsPage) count(all []Seen) (has func(*Seen) bool) {
+	has = sessionViews[0].has
+	for _, v := range sessionViews {
+		view := sessionsView{Name: v.name, Here: v.show == p.Show}
+		values := url.Values{}
+		if v.show != "" {
+			values.Set("show", v.show)
+		}
+		if p.Search != "" {
+			values.Set("q", p.Search)
+		}
+		view.Href = strings.TrimSuffix("/sessions?"+values.Encode(), "?")
+		for i := range all {
+			if v.has(&all[i]) {
+				view.Count++
+			}
+		}
+		if view.Here {
+			has = v.has
+		}
+		p.Views = append(p.Views, view)
+	}
+	return has
+}
