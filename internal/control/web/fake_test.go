@@ -23,6 +23,8 @@ type fakePlane struct {
 	queues    []daemonapi.SessionQueue
 	messages  []daemonapi.Message // of every session
 	spent     []Spent
+	store     Soundness
+	verifying chan struct{} // closed when the store may be verified; nil is now
 	diff      string
 	refusal   error // of what is asked to be done
 }
@@ -139,4 +141,17 @@ func (p *fakePlane) SessionSpending(context.Context, string) ([]Spent, error) {
 
 func (p *fakePlane) SessionQueues(_ context.Context, q *api.Query) (api.Page[daemonapi.SessionQueue], error) {
 	return some(p, &p.queues, func(s daemonapi.SessionQueue) bool { return api.Is(q.Session, s.Session) })
+}
+
+func (p *fakePlane) VerifyStore(ctx context.Context) (Soundness, error) {
+	if p.verifying != nil {
+		select {
+		case <-p.verifying:
+		case <-ctx.Done():
+			return Soundness{}, ctx.Err()
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.store, p.refusal
 }

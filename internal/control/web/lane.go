@@ -128,8 +128,26 @@ func (s *Site) readLane(ctx context.Context, key laneKey, seen journal.Position)
 			break
 		}
 	}
+	if key.before != (journal.Position{}) {
+		if err := s.dropAnswered(l); err != nil {
+			return nil, unavailable(err)
+		}
+	}
 	s.lanes.put(key, l)
 	return l, nil
+}
+
+// dropAnswered drops the stops whose answers are in the part behind this one.
+func (s *Site) dropAnswered(l *lane) (err error) {
+	l.stops = slices.DeleteFunc(l.stops, func(stop *stops.Stop) bool {
+		if stop.Decision != stops.Unanswered || err != nil {
+			return false
+		}
+		var whole *stops.Stop
+		whole, err = s.findStop(stop.ID)
+		return whole != nil && whole.Decision != stops.Unanswered
+	})
+	return err
 }
 
 func (l *lane) size() int { return len(l.stops) + len(l.marks) }

@@ -161,7 +161,8 @@ func TestIssue18SessionInParts(t *testing.T) {
 	for i := range all {
 		at := begin.Add(time.Duration(i) * time.Minute)
 		messages = append(messages, message(int64(i+1), at.Add(-time.Second), "prompt", fmt.Sprintf("prompt number %d.", i)))
-		s.record(event.Record{Session: "s", Decision: "allow", Time: at, Verdicts: []event.Verdict{{Keeper: "guard", Outcome: "passed", Message: fmt.Sprintf("stop number %d.", i)}}})
+		call := s.record(event.Record{Kind: event.Received, Session: "s", Time: at})
+		s.record(event.Record{Call: call, Session: "s", Decision: "allow", Time: at, Verdicts: []event.Verdict{{Keeper: "guard", Outcome: "passed", Message: fmt.Sprintf("stop number %d.", i)}}})
 		s.record(event.Record{Session: "noise", Decision: "allow", Time: at})
 	}
 	s.plane.set(func() { s.plane.messages = messages })
@@ -178,6 +179,9 @@ func TestIssue18SessionInParts(t *testing.T) {
 					counts[text]++
 				}
 			}
+		}
+		if strings.Contains(r.body, "No answer") {
+			t.Errorf("%s has a stop without its answer", address)
 		}
 		address = moreLink(r.body)
 	}

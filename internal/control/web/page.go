@@ -287,7 +287,7 @@ func tone(state string) string {
 		return "warn"
 	case "done", "allow", "passed", "proven", "complete", "completed":
 		return "good"
-	case "running", "busy":
+	case "running", "busy", "open":
 		return "busy"
 	}
 	return "calm"

@@ -36,6 +36,7 @@ func Pages() []Page {
 			Scripts: []string{"vendor/uplot.js", "spent.js"}, Styles: []string{"vendor/uplot.css"},
 		},
 		{Path: "/stops/{id}", Title: "Stop", Template: "stop", Read: readStop},
+		{Path: "/journal", Title: "Journal", Nav: "Journal", Icon: "journal", Template: "journal", Read: readJournal},
 	}
 }
 
@@ -44,5 +45,6 @@ func Actions() []Action {
 	return []Action{
 		{Path: "/sign-out", Do: signOut},
 		{Path: "/inbox/{id}/answer", Do: answer},
+		{Path: "/journal/verify", Do: verify},
 	}
 }

@@ -28,8 +28,10 @@ type Site struct {
 	stops   memo[string, *stops.Stop] // that were answered
 	lanes   memo[laneKey, *lane]
 	told    memo[promptsKey, *prompts]
-	roster  *Roster
-	details *details
+
+	verified verifier
+	roster   *Roster
+	details  *details
 
 	mu     sync.Mutex
 	ctx    context.Context // the daemon's

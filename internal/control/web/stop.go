@@ -206,6 +206,7 @@ var stopFunctions = template.FuncMap{
 	"laneIcon":    laneIcon,
 	"outcomes":    outcomes,
 	"verdictIcon": verdictIcon,
+	"verifyTone":  verifyTone,
 	"outcomeIcon": outcomeIcon,
 }
 

@@ -56,6 +56,8 @@ type Plane interface {
 	SessionConversation(ctx context.Context, session string, r api.Range) (daemonapi.Conversation, error)
 	// SessionSpending is what a session had spent at some times, by its transcript, the oldest first.
 	SessionSpending(ctx context.Context, session string) ([]Spent, error)
+	// VerifyStore reads everything that the daemon's store holds.
+	VerifyStore(ctx context.Context) (Soundness, error)
 }
 
 // Spent is what was spent up to a time.
