@@ -21,8 +21,8 @@ const (
 	mostRecords = 50
 	// mostRecordSegments are the segments of the journal that are read for a page.
 	mostRecordSegments = 3
-	// open and sent are the words for calls without an answer, and for what agents said.
-	open, sent = "open", "sent"
+	// unanswered and spoken are the words for calls without an answer, and for what agents said.
+	unanswered, spoken = "open", "sent"
 )
 
 // journalPage is some of the journal, the newest first.
@@ -62,7 +62,7 @@ var ages = []struct {
 
 // decisionNames are what a record comes to.
 var decisionNames = []struct{ word, name string }{
-	{"", "any decision"}, {"block", "blocked"}, {"allow", "allowed"}, {"reject", "rejected"}, {open, "no answer"}, {sent, "said by an agent"},
+	{"", "any decision"}, {"block", "blocked"}, {"allow", "allowed"}, {"reject", "rejected"}, {unanswered, "no answer"}, {spoken, "said by an agent"},
 }
 
 // eventNames are those of hooks and of what agents say.
@@ -193,7 +193,7 @@ func (p *journalPage) read(r *Request, before journalPlace) (next journalPlace, 
 func (p *journalPage) dropAnswered(j *journal.Journal, from journal.Position) error {
 	waiting := map[string]bool{}
 	for i := range p.Items {
-		if p.Items[i].Decision == open {
+		if p.Items[i].Decision == unanswered {
 			waiting[p.Items[i].call] = true
 		}
 	}
@@ -210,7 +210,7 @@ func (p *journalPage) dropAnswered(j *journal.Journal, from journal.Position) er
 			return unavailable(err)
 		}
 		if entry.Record != nil && entry.Record.Kind == event.Answered {
-			p.Items = slices.DeleteFunc(p.Items, func(row journalRow) bool { return row.Decision == open && row.call == entry.Record.Call })
+			p.Items = slices.DeleteFunc(p.Items, func(row journalRow) bool { return row.Decision == unanswered && row.call == entry.Record.Call })
 			delete(waiting, entry.Record.Call)
 		}
 		if len(waiting) == 0 || entry.Position.Segment > from.Segment+1 {
@@ -229,7 +229,7 @@ func (f *journalFilter) mayWant(json []byte) bool {
 		return false
 	case f.Decision == "block" || f.Decision == "reject":
 		return bytes.Contains(rest, []byte(`"decision":"`+f.Decision+`"`))
-	case f.Decision == sent:
+	case f.Decision == spoken:
 		return bytes.Contains(json, []byte(`"kind":"emitted"`))
 	}
 	return true
@@ -252,9 +252,9 @@ func rowOf(r *event.Record) journalRow {
 	row := journalRow{ID: r.ID, Time: r.Time, Event: r.Event, Session: r.Session, Project: r.Project, Decision: r.Decision, call: r.Call}
 	switch r.Kind {
 	case event.Received:
-		row.Decision, row.Why = open, "no answer: the hook is still running, or was killed before it enforced anything"
+		row.Decision, row.Why = unanswered, "no answer: the hook is still running, or was killed before it enforced anything"
 	case event.Emitted:
-		row.Decision = sent
+		row.Decision = spoken
 		if w := r.Word; w != nil {
 			row.Agent, row.Why = w.Agent, strings.TrimSpace(w.Kind+w.Type+" "+w.Message)
 		}

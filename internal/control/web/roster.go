@@ -22,6 +22,8 @@ const (
 	mostSeen = 4_000
 	// longestHeadline is how much of a sentence about a stop is kept, in bytes.
 	longestHeadline = 300
+	// longestSessionID is longer than any of Claude Code's, which are UUIDs.
+	longestSessionID = 128
 )
 
 // Seen is a session of Claude Code, by what its hooks have told.
@@ -156,7 +158,7 @@ func (r *Roster) begin() error {
 func (r *Roster) take(entry journal.Entry) {
 	r.at = entry.Position
 	rec := entry.Record
-	if rec == nil || rec.Session == "" {
+	if rec == nil || !plain.IsName(rec.Session, longestSessionID) {
 		return
 	}
 	s := r.seen[rec.Session]

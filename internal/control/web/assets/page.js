@@ -134,6 +134,7 @@ function hold(form, button) {
   const name = button ? (button.querySelector("b") || button).textContent.trim() : "";
   const bar = document.createElement("div");
   bar.className = "held";
+  bar.setAttribute("role", "status");
   const words = document.createElement("p");
   words.textContent = "Your answer: " + name;
   const undo = document.createElement("button");
@@ -146,7 +147,7 @@ function hold(form, button) {
   card.dataset.still = "";
   card.classList.add("answered");
   held.set(form, { body, bar, card, timer: setTimeout(() => sendAnswer(form), holdTime) });
-  undo.focus({ preventScroll: true });
+  card.focus({ preventScroll: true }); // not the button: the key that answered would press it
 }
 
 // release gives an answer back to the person.
@@ -238,3 +239,4 @@ if (main) {
   connect();
   if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {}); // no push, then
 }
+document.documentElement.dataset.ready = "1"; // for tests
