@@ -12,13 +12,17 @@ import (
 
 // addresses are where the pages with {id} in their paths are shown, by path, on the stage of
 // TestEveryPage.
-var addresses = map[string]func(s *stage) string{}
+var addresses = map[string]func(s *stage) string{
+	"/sessions/{id}": func(*stage) string { return "/sessions/" + toldSession },
+	"/stops/{id}":    func(*stage) string { return "/stops/" + reviewStop },
+}
 
 // Each page in light and dark, on a phone and on a desk: it has no errors, asks no other host, is not
 // wider than the window, and axe-core finds nothing.
 func TestEveryPage(t *testing.T) {
 	s := newStage(t, busy)
 	s.fleet()
+	s.story()
 	b := open(t, s.ui().Link)
 	b.clean()
 	for _, p := range web.Pages() {
