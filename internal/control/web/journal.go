@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,8 @@ import (
 const (
 	// mostRecords are the records on a page.
 	mostRecords = 50
+	// mostDecoded are the records that are looked at for a page.
+	mostDecoded = 5_000
 	// mostRecordSegments are the segments of the journal that are read for a page.
 	mostRecordSegments = 3
 	// unanswered and spoken are the words for calls without an answer, and for what agents said.
@@ -157,7 +160,7 @@ func parsePlace(text string) (p journalPlace, err error) {
 
 // read reads a page, and returns where the next one ends; the zero place where there is none.
 func (p *journalPage) read(r *Request, before journalPlace) (next journalPlace, err error) {
-	answered, segments := map[string]bool{before.call: true}, 0
+	answered, segments, decoded := map[string]bool{before.call: true}, 0, 0
 	j, ctx := r.site.roster.journal, r.Context()
 	for entry, err := range j.Backward(before.at, p.Filter.mayWant) {
 		if err == nil {
@@ -178,7 +181,7 @@ func (p *journalPage) read(r *Request, before journalPlace) (next journalPlace, 
 				p.Items = append(p.Items, rowOf(rec))
 			}
 		}
-		if len(p.Items) >= mostRecords || segments >= mostRecordSegments {
+		if decoded++; len(p.Items) >= mostRecords || segments >= mostRecordSegments || decoded >= mostDecoded {
 			next = here
 			break
 		}
@@ -206,6 +209,9 @@ func (p *journalPage) dropAnswered(j *journal.Journal, from journal.Position) er
 		return waiting[string(call)]
 	}
 	for entry, err := range j.Select(from, named) {
+		if errors.Is(err, journal.ErrPosition) { // a person made it up
+			return nil
+		}
 		if err != nil {
 			return unavailable(err)
 		}
@@ -225,6 +231,8 @@ func (p *journalPage) dropAnswered(j *journal.Journal, from journal.Position) er
 func (f *journalFilter) mayWant(json []byte) bool {
 	_, rest, _ := bytes.Cut(json, []byte(`"event":"`))
 	switch {
+	case f.Session != "" && !mayHave(json, `"session":"`, f.Session) && !mayHave(json, `"agent":"`, f.Session), !mayHave(json, "", f.Project):
+		return false
 	case f.Event != "" && !bytes.HasPrefix(rest, []byte(f.Event+`"`)):
 		return false
 	case f.Decision == "block" || f.Decision == "reject":
@@ -233,6 +241,13 @@ func (f *journalFilter) mayWant(json []byte) bool {
 		return bytes.Contains(json, []byte(`"kind":"emitted"`))
 	}
 	return true
+}
+
+// mayHave reports whether JSON may have a text in it, behind something else. One that can be written in
+// several ways may always be there.
+func mayHave(json []byte, behind, text string) bool {
+	escaped := strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c) })
+	return escaped || bytes.Contains(json, []byte(behind+text))
 }
 
 func (f *journalFilter) wants(r *event.Record) bool {
@@ -256,11 +271,13 @@ func rowOf(r *event.Record) journalRow {
 	case event.Emitted:
 		row.Decision = spoken
 		if w := r.Word; w != nil {
-			row.Agent, row.Why = w.Agent, strings.TrimSpace(w.Kind+w.Type+" "+w.Message)
+			row.Agent, row.Why = w.Agent, strings.Trim(w.Kind+w.Type+": "+w.Message, ": ")
 		}
 	default:
-		row.Why = reasonOf(r)
+		mark, _ := markOf(r)
+		row.Why = cmp.Or(reasonOf(r), mark.Text, strings.TrimSpace(r.Event+" "+r.Enums.ToolName))
 	}
+	row.Why = cmp.Or(row.Why, r.Event)
 	if stop := stops.Of(r); stop != nil {
 		row.Stop, row.Why = r.Call, stop.Headline()
 	}

@@ -29,7 +29,7 @@ func TestIssue18JournalIsFiltered(t *testing.T) {
 	s.record(event.Record{Event: "Stop", Session: "doctor-1", Decision: "block"})
 
 	texts := map[string]string{
-		"a": "Blocked: lint and review quality", "start": `<p>SessionStart</p>`, "tool": "protect: hands off", "open": "no answer: the hook", "said": "complete all done", "doctor": "/sessions/doctor-1",
+		"a": "Blocked: lint and review quality", "start": `The session began`, "tool": "protect: hands off", "open": "no answer: the hook", "said": "complete: all done", "doctor": "/sessions/doctor-1",
 	}
 	for query, want := range map[string]string{
 		"": "a start tool open said", "session=session-a": "a", "session=session-": "a start tool open", "session=agent-1": "said", "session=doctor": "doctor",

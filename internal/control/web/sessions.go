@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/record/stops"
@@ -32,7 +33,16 @@ type sessionsView struct {
 // sessionRow is a session in the list.
 type sessionRow struct {
 	Seen
-	Label string // what it does, in a word
+	Label string    // what it does, in a word
+	When  time.Time // when that began, or was so again
+}
+
+// when is when a session's state began, or was so again: one that is blocked twice is blocked now.
+func when(s *Seen) time.Time {
+	if s.State == "blocked" && s.Last.Time.After(s.Since) {
+		return s.Last.Time
+	}
+	return s.Since
 }
 
 // sessionViews are the parts that people look for, by the word in the address.
@@ -89,14 +99,14 @@ func readSessions(r *Request) (any, error) {
 	has := page.count(all)
 	all = slices.DeleteFunc(all, func(s Seen) bool { return !has(&s) })
 	slices.SortFunc(all, func(a, b Seen) int {
-		return cmp.Or(cmp.Compare(turn(&a), turn(&b)), b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(turn(&a), turn(&b)), when(&b).Compare(when(&a)), cmp.Compare(a.ID, b.ID))
 	})
 
 	from, _ := strconv.Atoi(r.Value("from")) // what is no number is the beginning
 	from = min(max(from, 0), len(all))
 	page.Total = len(all)
 	for _, s := range all[from:min(from+pageSize, len(all))] {
-		page.Items = append(page.Items, sessionRow{s, labelOf(&s)})
+		page.Items = append(page.Items, sessionRow{s, labelOf(&s), when(&s)})
 	}
 	if from+pageSize < len(all) {
 		page.More = r.With("from", strconv.Itoa(from+pageSize))

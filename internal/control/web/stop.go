@@ -201,6 +201,7 @@ func readStop(r *Request) (any, error) {
 var stopFunctions = template.FuncMap{
 	"clipWords":   func(most int, text string) string { return plain.Clip(strings.TrimSpace(plain.Words(text)), most) },
 	"spaced":      func(word string) string { return strings.ReplaceAll(plain.Line(word), "_", " ") },
+	"begins":      begins,
 	"minus":       func(a, b int) int { return a - b },
 	"isNow":       func(t time.Time) bool { return ageText(time.Since(t)) == ageText(0) },
 	"laneIcon":    laneIcon,
@@ -228,4 +229,10 @@ func outcomeIcon(outcome string) string {
 		return "alert"
 	}
 	return "dash"
+}
+
+// begins is the beginning of an id, which is enough to know it by.
+func begins(most int, id string) string {
+	characters := []rune(plain.Line(id))
+	return string(characters[:min(len(characters), most)])
 }

@@ -8,10 +8,10 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const dollars = (v) => v == null ? "" : "$" + v.toFixed(v < 10 ? 2 : 0);
 
-  function options(width) {
+  function options(place) {
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--soft-line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
     return {
-      width, height: 160, padding: [12, 8, 0, 0],
+      width: place.clientWidth, height: place.clientHeight, padding: [12, 18, 0, 0],
       cursor: { y: false, points: { size: 6 } },
       legend: { show: false },
       scales: { x: { time: true }, y: { range: (u, min, max) => [0, Math.max(max * 1.1, 0.01)] } },
@@ -30,7 +30,7 @@
     if (!data || !window.uPlot || (chart && drawn === data && chart.root.parentNode === place)) return;
     if (chart) chart.destroy();
     drawn = data;
-    chart = new uPlot(options(place.clientWidth), JSON.parse(drawn), place);
+    chart = new uPlot(options(place), JSON.parse(drawn), place);
   }
 
   // The plot itself stays when the page is drawn again; the numbers around it do not.
@@ -38,7 +38,7 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawn = ""; draw(); });
   addEventListener("resize", () => {
     const place = document.getElementById("spent-plot");
-    if (chart && place) chart.setSize({ width: place.clientWidth, height: 160 });
+    if (chart && place) chart.setSize({ width: place.clientWidth, height: place.clientHeight });
   });
   draw();
 })();
