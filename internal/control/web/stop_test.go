@@ -113,7 +113,9 @@ func (s *scene) hostileStop(session string) event.Record {
 		{Job: "review:" + hostile + ":" + hostile, Outcome: event.GateFailed, Why: hostile, Log: log},
 		{Job: "check:" + hostile + ":" + hostile, Outcome: event.GateFailed, Why: hostile, Log: plainLog},
 		{Job: hostile, Outcome: event.GateCouldNotRun, Why: hostile, Log: "/etc/passwd"},
-		{Job: hostile, Outcome: event.GateSkipped, Why: hostile}, {Job: hostile, Outcome: event.GateProven, Why: hostile}, {Job: hostile, Outcome: hostile},
+		{Job: hostile, Outcome: event.GateSkipped, Why: hostile},
+		{Job: hostile, Outcome: event.GateProven, Why: hostile},
+		{Job: hostile, Outcome: hostile},
 	}
 	return event.Record{
 		Session: session, Project: hostile, Prompt: hostile, Agent: event.Agent{ID: hostile, Type: hostile}, Pane: hostile, Decision: "block",
