@@ -84,38 +84,43 @@ func turn(s *Seen) int {
 }
 
 func readSessions(r *Request) (any, error) {
-	all, err := r.Roster().All()
+	page := sessionsPage{Search: strings.TrimSpace(r.Value("q")), Show: r.Value("show")}
+	from, _ := strconv.Atoi(r.Value("from")) // what is no number is the beginning
+	seen, err := r.Roster().Pick(func(all []*Seen) []*Seen {
+		found := page.choose(all)
+		from = min(max(from, 0), len(found))
+		page.Total = len(found)
+		return found[from:min(from+pageSize, len(found))]
+	})
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	page := sessionsPage{Search: strings.TrimSpace(r.Value("q")), Show: r.Value("show")}
-	all = slices.DeleteFunc(all, func(s Seen) bool {
-		return strings.HasPrefix(s.ID, doctor.SessionPrefix) && !strings.HasPrefix(page.Search, doctor.SessionPrefix)
-	})
-	page.None = len(all) == 0
-	all = slices.DeleteFunc(all, func(s Seen) bool {
-		return !strings.Contains(s.ID, page.Search) && !strings.Contains(s.Project, page.Search)
-	})
-	has := page.count(all)
-	all = slices.DeleteFunc(all, func(s Seen) bool { return !has(&s) })
-	slices.SortFunc(all, func(a, b Seen) int {
-		return cmp.Or(cmp.Compare(turn(&a), turn(&b)), when(&b).Compare(when(&a)), cmp.Compare(a.ID, b.ID))
-	})
-
-	from, _ := strconv.Atoi(r.Value("from")) // what is no number is the beginning
-	from = min(max(from, 0), len(all))
-	page.Total = len(all)
-	for _, s := range all[from:min(from+pageSize, len(all))] {
-		page.Items = append(page.Items, sessionRow{s, labelOf(&s), when(&s)})
+	for i := range seen {
+		page.Items = append(page.Items, sessionRow{seen[i], labelOf(&seen[i]), when(&seen[i])})
 	}
-	if from+pageSize < len(all) {
+	if from+pageSize < page.Total {
 		page.More = r.With("from", strconv.Itoa(from+pageSize))
 	}
 	return page, nil
 }
 
+// choose are the sessions that are asked for, in their order.
+func (p *sessionsPage) choose(all []*Seen) []*Seen {
+	all = slices.DeleteFunc(all, func(s *Seen) bool {
+		return strings.HasPrefix(s.ID, doctor.SessionPrefix) && !strings.HasPrefix(p.Search, doctor.SessionPrefix)
+	})
+	p.None = len(all) == 0
+	all = slices.DeleteFunc(all, func(s *Seen) bool { return !strings.Contains(s.ID, p.Search) && !strings.Contains(s.Project, p.Search) })
+	has := p.count(all)
+	all = slices.DeleteFunc(all, func(s *Seen) bool { return !has(s) })
+	slices.SortFunc(all, func(a, b *Seen) int {
+		return cmp.Or(cmp.Compare(turn(a), turn(b)), when(b).Compare(when(a)), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
 // count makes the views, and returns what the one that is shown has in it.
-func (p *sessionsPage) count(all []Seen) (has func(*Seen) bool) {
+func (p *sessionsPage) count(all []*Seen) (has func(*Seen) bool) {
 	has = sessionViews[0].has
 	for _, v := range sessionViews {
 		view := sessionsView{Name: v.name, Here: v.show == p.Show}
@@ -128,7 +133,7 @@ func (p *sessionsPage) count(all []Seen) (has func(*Seen) bool) {
 		}
 		view.Href = strings.TrimSuffix("/sessions?"+values.Encode(), "?")
 		for i := range all {
-			if v.has(&all[i]) {
+			if v.has(all[i]) {
 				view.Count++
 			}
 		}

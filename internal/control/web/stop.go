@@ -236,3 +236,11 @@ func begins(most int, id string) string {
 	characters := []rune(plain.Line(id))
 	return string(characters[:min(len(characters), most)])
 }
+
+// firstOf are the first of some, and how many more there are.
+func firstOf[T any](all []T, most int) (first []T, more int) {
+	if len(all) <= most {
+		return all, 0
+	}
+	return all[:most:most], len(all) - most
+}
