@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 )
 
 // usageLine is a message of the model that has used some tokens.
@@ -65,5 +67,22 @@ func TestIssue18SessionSpending(t *testing.T) {
 	}
 	if none, err := p.SessionSpending(t.Context(), "another"); none != nil || err != nil {
 		t.Error(none, err)
+	}
+}
+
+func TestIssue18StoreIsVerified(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stopgate.db")
+	s, err := sqlite.Open(t.Context(), path)
+	check(t, err)
+	t.Cleanup(func() { check(t, s.Close()) })
+	_, err = appendEvent(t.Context(), s, store.NewEvent{Subject: "daemon.journal", ID: "1", Data: []byte(`{}`)})
+	check(t, err)
+	p := planeOf(t, testCore(s))
+	if sound, err := p.VerifyStore(t.Context()); err != nil || !sound.Sound || sound.Events != 1 {
+		t.Errorf("%+v %v", sound, err)
+	}
+	p = planeOf(t, testCore(newMemory(t)))
+	if sound, err := p.VerifyStore(t.Context()); err == nil {
+		t.Errorf("a store that cannot be verified is %+v", sound)
 	}
 }

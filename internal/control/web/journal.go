@@ -82,6 +82,7 @@ type journalRow struct {
 	Agent    string
 	Project  string
 	Decision string
+	Tone     string // of the decision
 	Why      string
 	Stop     string // the id of its page
 	call     string
@@ -277,9 +278,12 @@ func rowOf(r *event.Record) journalRow {
 		mark, _ := markOf(r)
 		row.Why = cmp.Or(reasonOf(r), mark.Text, strings.TrimSpace(r.Event+" "+r.Enums.ToolName))
 	}
-	row.Why = cmp.Or(row.Why, r.Event)
-	if stop := stops.Of(r); stop != nil {
-		row.Stop, row.Why = r.Call, stop.Headline()
+	row.Why, row.Tone = cmp.Or(row.Why, r.Event), tone(row.Decision)
+	switch stop := stops.Of(r); {
+	case stop != nil:
+		row.Stop, row.Why, row.Tone = r.Call, stop.Headline(), toneOf(stop)
+	case row.Decision == "allow": // nothing had to be decided
+		row.Tone = "calm"
 	}
 	return row
 }

@@ -121,7 +121,7 @@ func (s *Site) readLane(ctx context.Context, key laneKey, seen journal.Position)
 				segments++
 			}
 		case entry.Record.Session == key.session:
-			l.add(entry.Record, answered)
+			l.add(entry.Record, answered, key.before == journal.Position{})
 		}
 		if last = entry.Position; l.size() >= mostInLane || segments > mostSegments {
 			l.next = last
@@ -152,32 +152,30 @@ func (s *Site) dropAnswered(l *lane) (err error) {
 
 func (l *lane) size() int { return len(l.stops) + len(l.marks) }
 
-// add takes a record, the newest first.
-func (l *lane) add(r *event.Record, answered map[string]bool) {
+// add takes a record, the newest first. Of a call that was received the answer may be in the part behind
+// this one, unless this is the newest: for stops that is found out later, for others it does not matter.
+func (l *lane) add(r *event.Record, answered map[string]bool, newest bool) {
 	l.project = cmp.Or(l.project, r.Project)
+	switch {
+	case r.Kind == event.Answered:
+		answered[r.Call] = true
+	case answered[r.Call]:
+		return
+	}
 	if stop := stops.Of(r); stop != nil {
-		switch {
-		case r.Kind == event.Answered:
-			answered[r.Call] = true
-		case answered[r.Call]:
-			return
-		}
 		if !stop.Adopted {
 			l.stops, l.oldest = append(l.stops, stop), r.Time
 		}
 		return
 	}
-	if mark, ok := markOf(r); ok {
+	if mark, ok := markOf(r); ok && (newest || r.Kind == event.Answered) {
 		l.marks, l.oldest = append(l.marks, mark), r.Time
 	}
 }
 
 // markOf is what a record besides stops says in a lane.
 func markOf(r *event.Record) (laneItem, bool) {
-	m := laneItem{Time: r.Time, Kind: "mark", ID: "m-" + r.ID, Tone: "calm"}
-	if r.Kind != event.Answered {
-		return m, false
-	}
+	m := laneItem{Time: r.Time, Kind: "mark", ID: "m-" + r.Call, Tone: "calm"}
 	switch r.Event {
 	case "SessionStart":
 		m.Text = "The session began"
