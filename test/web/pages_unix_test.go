@@ -12,13 +12,22 @@ import (
 
 // addresses are where the pages with {id} in their paths are shown, by path, on the stage of
 // TestEveryPage.
-var addresses = map[string]func(s *stage) string{}
+var addresses = map[string]func(s *stage) string{
+	"/sessions/{id}": func(*stage) string { return "/sessions/" + toldSession },
+	"/inbox/{id}": func(s *stage) string {
+		all, err := s.Decisions(s.t.Context(), false)
+		check(s.t, err)
+		return "/inbox/" + all[0].ID
+	},
+	"/stops/{id}": func(*stage) string { return "/stops/" + reviewStop },
+}
 
 // Each page in light and dark, on a phone and on a desk: it has no errors, asks no other host, is not
 // wider than the window, and axe-core finds nothing.
 func TestEveryPage(t *testing.T) {
 	s := newStage(t, busy)
 	s.fleet()
+	s.story()
 	b := open(t, s.ui().Link)
 	b.clean()
 	for _, p := range web.Pages() {
@@ -36,7 +45,7 @@ func TestEveryPage(t *testing.T) {
 				b.visit(address)
 				b.fits(width)
 				b.axe()
-				b.picture(fmt.Sprintf("%s-%d-%s", p.Template, width, map[bool]string{false: "light", true: "dark"}[dark]))
+				b.picture(fmt.Sprintf("%s-%d-%s", strings.ToLower(p.Title), width, map[bool]string{false: "light", true: "dark"}[dark]))
 				b.clean()
 			}
 		}

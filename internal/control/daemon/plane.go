@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
@@ -39,6 +40,8 @@ type plane struct {
 	kept    func() time.Duration // how long what has ended is kept
 	ui      func(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
 	metrics http.Handler
+	prices  func() []config.Price // besides those that are built in; nil is none
+	meters  meters
 }
 
 var _ api.Plane = (*plane)(nil)

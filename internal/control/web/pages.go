@@ -31,6 +31,13 @@ func Pages() []Page {
 		{Path: "/{$}", Title: "Now", Nav: "Now", Icon: "now", Template: "now", Read: readNow},
 		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
 		{Path: "/inbox/{id}", Title: "Decision", Template: "inbox", Read: readDecision},
+		{Path: "/sessions", Title: "Sessions", Nav: "Sessions", Icon: "sessions", Template: "sessions", Read: readSessions},
+		{
+			Path: "/sessions/{id}", Title: "Session", Template: "lane", Read: readLanePage,
+			Scripts: []string{"vendor/uplot.js", "spent.js"}, Styles: []string{"vendor/uplot.css"},
+		},
+		{Path: "/stops/{id}", Title: "Stop", Template: "stop", Read: readStop},
+		{Path: "/journal", Title: "Journal", Nav: "Journal", Icon: "journal", Template: "journal", Read: readJournal},
 	}
 }
 
@@ -41,5 +48,6 @@ func Actions() []Action {
 		{Path: "/push", Do: subscribe},
 		{Path: "/push/off", Do: unsubscribe},
 		{Path: "/inbox/{id}/answer", Do: answer},
+		{Path: "/journal/verify", Do: verify},
 	}
 }
