@@ -186,9 +186,20 @@ func inState(state string) func(string) string {
 func cost(usd float64, tokens int64) string {
 	text := money(usd)
 	if tokens > 0 {
-		text = strings.TrimPrefix(fmt.Sprintf("%s, %d tokens", text, tokens), ", ")
+		text = strings.TrimPrefix(text+", "+count(tokens)+" tokens", ", ")
 	}
 	return text
+}
+
+// count is a number in a few digits.
+func count(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%dM", n/1_000_000)
 }
 
 // agent shows an agent: its state and the end of its conversation.
@@ -237,7 +248,7 @@ func (p *page) conversation(d *detail) {
 
 // stop shows why a stop was allowed or blocked, gate by gate.
 func (p *page) stop(stop *daemonapi.GateRun) {
-	text := fmt.Sprintf("%s %s at %s, in %s", symbolOf(stop.Decision), decided(stop.Decision), clock(stop.Time, p.s.Now), exact(stop.DurationMS))
+	text := fmt.Sprintf("%s %s at %s, in %s", symbolOf(decided(stop.Decision)), line(decided(stop.Decision)), clock(stop.Time, p.s.Now), exact(stop.DurationMS))
 	p.add(inState(map[string]string{"block": "failed", "allow": "done"}[stop.Decision]), text)
 	p.fact("because", why(stop))
 	p.fact("project", stop.Project)
@@ -264,7 +275,7 @@ func (p *page) stop(stop *daemonapi.GateRun) {
 }
 
 func decided(decision string) string {
-	return cmp.Or(map[string]string{"allow": "allowed", "block": "blocked", "reject": "refused"}[decision], line(decision))
+	return cmp.Or(map[string]string{"allow": "allowed", "block": "blocked", "reject": "refused"}[decision], decision)
 }
 
 // session shows Claude Code in tmux: its state, its last stop, its queue.
@@ -324,6 +335,7 @@ func (p *page) about(d *daemonapi.Decision) {
 		waited += "; it expires at " + clock(*d.Expires, p.s.Now)
 	}
 	p.fact("waits", waited)
+	p.fact("spent", spent(d.Details))
 	p.lines = append(p.lines, "")
 }
 
@@ -371,11 +383,18 @@ func (p *page) details(d *daemonapi.Decision) {
 	p.each("commits", more.Commits)
 	p.each("changes since the base", more.Diff)
 	p.each("uncommitted changes", more.Changes)
-	if spent := cost(more.USD, more.Tokens); spent != "" || more.Running > 0 {
-		p.section("spent")
-		p.fact("cost", spent)
-		p.fact("worked", short(time.Duration(more.Running)*time.Second))
+}
+
+// spent is what an owner has cost until a decision.
+func spent(d *daemonapi.Details) string {
+	if d == nil {
+		return ""
 	}
+	text := cost(d.USD, d.Tokens)
+	if d.Running > 0 {
+		text = strings.TrimPrefix(text+", worked "+short(time.Duration(d.Running)*time.Second), ", ")
+	}
+	return text
 }
 
 func (p *page) each(title string, texts []string) {
@@ -426,6 +445,10 @@ func (s *State) formLines() []string {
 	}
 	for i, c := range choices {
 		p.choice(f, i, c, width)
+	}
+	if text := spent(d.Details); text != "" {
+		p.lines = append(p.lines, "")
+		p.fact("spent", text)
 	}
 	p.details(d)
 	return p.lines

@@ -14,12 +14,12 @@ type column struct {
 
 // columns are those that there is room for. The one with what happened takes what is left.
 func (s *State) columns(rows []row) []column {
-	state, what, project := 10, 17, 12
-	if s.Width >= 120 {
-		what, project = 30, 22
+	state, what, project := 10, 17, 10
+	if s.Width >= 100 {
+		state, what, project = 11, 24, 14
 	}
 	if s.view == projectView {
-		state, what, project = 14, 16, 26
+		state, what = 14, s.Width/3
 	}
 	all := []column{
 		{"STATE", state, func(_ *State, r *row) string { return r.mark() }},
@@ -34,14 +34,15 @@ func (s *State) columns(rows []row) []column {
 		all[4].head = "AGO"
 	}
 	if s.view == projectView {
-		all = all[:4]
+		all = []column{all[0], all[1], all[3]}
+		all[1].head = "PROJECT"
 	}
 	if !slices.ContainsFunc(rows, func(r row) bool { return r.usd > 0 }) {
 		all = slices.DeleteFunc(all, func(c column) bool { return c.head == "COST" })
 	}
 	// What is left out first says least: cost, project, age, then what happened.
 	for _, head := range []string{"COST", "PROJECT", "FOR", "AGO", s.lastHead()} {
-		if s.leftFor(all) >= least {
+		if s.leftFor(all) >= least || len(all) < 3 {
 			break
 		}
 		all = slices.DeleteFunc(all, func(c column) bool { return c.head == head })
@@ -149,7 +150,7 @@ func (s *State) drawRow(columns []column, r *row, selected bool) string {
 		return faint(drawn) // it may have changed since
 	case r.rank == needsPerson:
 		return yellow(drawn)
-	case r.state == "failed" || r.state == "block" || r.state == "not enforced":
+	case r.state == "failed" || r.state == "blocked" || r.state == "not enforced":
 		return red(drawn)
 	case r.rank == ended && s.view != stopView:
 		return faint(drawn)

@@ -32,6 +32,8 @@ type (
 	Surveyed struct{ Projects []Project }
 	// Down means that the daemon cannot be asked.
 	Down struct{ Err error }
+	// Peeked means that a while has passed since Peek.
+	Peeked struct{ Ref Ref }
 	// Shown is the answer to Show.
 	Shown struct {
 		Ref    Ref
@@ -64,6 +66,8 @@ type (
 	Refresh struct{}
 	// Show asks for the details of a row.
 	Show struct{ Ref Ref }
+	// Peek has Peeked come after a while: whoever moves through a list asks for no details on the way.
+	Peek struct{ Ref Ref }
 	// Follow follows the log of an owner, in place of any other; "" follows none.
 	Follow struct{ Owner string }
 	// Answer answers a decision.
@@ -80,6 +84,11 @@ type (
 
 // Next is the state after an event, and what is to be done then.
 func Next(s State, event any) (State, []any) {
+	s, effects := next(s, event)
+	return s.besides(effects)
+}
+
+func next(s State, event any) (State, []any) {
 	switch e := event.(type) {
 	case Tick:
 		s.Now = e.Now
@@ -99,6 +108,10 @@ func Next(s State, event any) (State, []any) {
 		s.World.Projects = e.Projects
 	case Down:
 		return s.down(e.Err), nil
+	case Peeked:
+		if e.Ref == s.peek.ref {
+			return s, []any{Show{e.Ref}}
+		}
 	case Shown:
 		s.show(e)
 	case Logged:
@@ -184,17 +197,38 @@ func (s State) refreshed(owners []daemonapi.Owner) (State, []any) {
 	if s.mode == formMode && !s.form.sending {
 		owner, known := s.World.Owners[s.form.decision.Owner]
 		if open := openDecision(&owner); known && (open == nil || open.ID != s.form.decision.ID) {
-			s.mode, s.form = listMode, form{}
+			s = s.leaveForm()
 			s.notice = notice{"the decision was settled meanwhile", true}
 		}
 	}
-	if s.mode != detailMode && s.mode != formMode {
+	shown := &s.peek
+	if s.mode == detailMode || s.mode == formMode {
+		shown = &s.detail
+	}
+	if shown.ref == (Ref{}) {
 		return s, nil
 	}
-	if owners == nil || slices.ContainsFunc(owners, func(o daemonapi.Owner) bool { return s.detail.concerns(o.ID) }) {
-		return s, []any{Show{s.detail.ref}}
+	if owners == nil || slices.ContainsFunc(owners, func(o daemonapi.Owner) bool { return shown.concerns(o.ID) }) {
+		return s, []any{Show{shown.ref}}
 	}
 	return s, nil
+}
+
+// besides has the details of the selected row shown beside the list, where there is room.
+func (s State) besides(effects []any) (State, []any) {
+	if s.mode != listMode {
+		return s, effects
+	}
+	rows := s.rows()
+	at, found := s.selected(rows)
+	switch {
+	case !s.wide() || !found:
+		s.peek = detail{}
+	case rows[at].ref != s.peek.ref:
+		s.peek = detail{ref: rows[at].ref}
+		effects = append(effects, Peek{s.peek.ref})
+	}
+	return s, effects
 }
 
 // concerns reports whether the details are about an owner.
@@ -212,11 +246,10 @@ func (d *detail) concerns(owner string) bool {
 
 // show takes details over. Those that could not be asked for just now stay as they were.
 func (s *State) show(e Shown) {
-	if e.Ref != s.detail.ref {
-		return // of a row that was left
-	}
-	if e.Err == nil || !s.detail.got {
-		s.detail.Detail, s.detail.err, s.detail.got = e.Detail, e.Err, true
+	for _, d := range []*detail{&s.detail, &s.peek} { // of neither, where the row was left
+		if e.Ref == d.ref && (e.Err == nil || !d.got) {
+			d.Detail, d.err, d.got = e.Detail, e.Err, true
+		}
 	}
 	if d := e.Detail.Decision; d != nil && s.mode == formMode && d.ID == s.form.decision.ID && d.Resolved == nil {
 		s.form.decision = *d
@@ -245,7 +278,7 @@ func (s State) answered(e Answered) (State, []any) {
 		return s, nil
 	}
 	if s.mode == formMode && s.form.decision.ID == e.Decision.ID {
-		s.mode, s.form = listMode, form{}
+		s = s.leaveForm()
 	}
 	s.notice = notice{"decision " + shortID(e.Decision.ID) + " of " + line(e.Decision.Name) + " answered", false}
 	return s, []any{Refresh{}}

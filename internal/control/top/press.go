@@ -134,7 +134,9 @@ func pressList(s State, k Key) (State, []any) {
 	s.cursors[s.view] = cursor{rows[at].ref, at}
 	if k.Name == "enter" {
 		s.mode, s.scroll = detailMode, 0
-		s.detail = detail{ref: rows[at].ref}
+		if s.detail = (detail{ref: rows[at].ref}); s.peek.ref == s.detail.ref {
+			s.detail = s.peek // until there is an answer
+		}
 		return s, []any{Show{rows[at].ref}}
 	}
 	return s.act(rows[at], k.Name)
@@ -169,7 +171,7 @@ func (s State) act(r row, key string) (State, []any) {
 			s.notice = notice{"it has no log", true}
 			return s, nil
 		}
-		s.mode, s.log = logMode, log{owner: r.owner, title: r.what}
+		s.mode, s.log = logMode, log{owner: r.owner, title: r.what, under: s.mode}
 		return s, []any{Follow{r.owner}}
 	case "a":
 		return s.attach(r)
@@ -214,6 +216,9 @@ func pressDetail(s State, k Key) (State, []any) {
 
 // detailRow is the row of the details.
 func (s *State) detailRow() (row, bool) {
+	if s.detail.ref == (Ref{}) {
+		return row{}, false
+	}
 	for v := range view(len(views)) {
 		all := s.all(v)
 		if at := slices.IndexFunc(all, func(r row) bool { return r.ref == s.detail.ref }); at >= 0 {
@@ -228,10 +233,7 @@ func pressLog(s State, k Key) (State, []any) {
 	half := max(1, s.body()/2)
 	switch k.Name {
 	case "esc", "h":
-		s.mode, s.log = listMode, log{}
-		if s.detail.ref != (Ref{}) {
-			s.mode = detailMode
-		}
+		s.mode, s.log = s.log.under, log{}
 		return s, []any{Follow{}}
 	case "k", "up":
 		s.log.up++

@@ -100,6 +100,8 @@ func (p *terminalProgram) carryOut(effect any) tea.Cmd {
 		p.source.Refresh()
 	case Show:
 		return func() tea.Msg { return p.source.Show(p.ctx, e.Ref) }
+	case Peek:
+		return tea.Tick(rest, func(time.Time) tea.Msg { return Peeked(e) })
 	case Answer:
 		return func() tea.Msg { return p.source.Answer(p.ctx, e) }
 	case Follow:
@@ -109,6 +111,9 @@ func (p *terminalProgram) carryOut(effect any) tea.Cmd {
 	}
 	return nil
 }
+
+// rest is how long a person stays on a row to be shown its details.
+const rest = 150 * time.Millisecond
 
 // follow follows one log at a time.
 func (p *terminalProgram) follow(owner string) tea.Cmd {

@@ -39,15 +39,15 @@ type row struct {
 
 // symbols stand before the words of states, for those who look and do not read.
 var symbols = map[string]string{
-	"decide": "?", "asking": "?", "held": "!", "dead": "!", "block": "✗", "not enforced": "!",
+	"decide": "?", "asking": "?", "held": "!", "dead": "!", "blocked": "✗", "not enforced": "!",
 	"running": "*", "busy": "*", "starting": "*", "waiting": "~", "parked": "~", "queued": ".", "free": "-",
-	"done": "✓", "allow": "✓", "enforced": "✓", "failed": "✗", "reject": "✗", "cancelled": "x", "exited": "x", "ended": "x",
+	"done": "✓", "allowed": "✓", "enforced": "✓", "failed": "✗", "refused": "✗", "cancelled": "x", "exited": "x", "ended": "x",
 }
 
 func symbolOf(state string) string { return cmp.Or(symbols[state], " ") }
 
 // mark is the state with its symbol.
-func (r row) mark() string { return symbolOf(r.state) + " " + r.state }
+func (r row) mark() string { return symbolOf(r.state) + " " + line(r.state) }
 
 // text is what the filter looks at.
 func (r row) text() string {
@@ -94,18 +94,20 @@ func (s *State) all(v view) []row {
 	return sorted(slices.Concat(s.owners(), s.sessions(), s.work()))
 }
 
-// sorted has what needs a person first, and there the one that has waited longest; all others begin
-// with the newest.
+// sorted has what needs a person first: decisions, sessions that ask, pipelines that are held, items
+// that are dead; of each kind the one that has waited longest. All others begin with the newest.
 func sorted(rows []row) []row {
 	slices.SortFunc(rows, func(a, b row) int {
 		age := b.since.Compare(a.since)
 		if a.rank == needsPerson {
-			age = -age
+			age = cmp.Or(cmp.Compare(urgency(a), urgency(b)), -age)
 		}
 		return cmp.Or(cmp.Compare(a.rank, b.rank), age, cmp.Compare(a.ref.ID, b.ref.ID))
 	})
 	return rows
 }
+
+func urgency(r row) int { return slices.Index([]string{"decide", "asking", "held", "dead"}, r.state) }
 
 // owners are the pipelines and agent runs. One that another runs is part of that, unless it waits for
 // a person itself.
@@ -265,7 +267,7 @@ func (s *State) stops() (rows []row) {
 	for i := range s.World.Stops {
 		stop := &s.World.Stops[i]
 		rows = append(rows, row{
-			ref: Ref{StopRow, stop.ID}, rank: ended, state: stop.Decision, what: stop.Event + " " + shortID(stop.Session), project: projectName(stop.Project),
+			ref: Ref{StopRow, stop.ID}, rank: ended, state: decided(stop.Decision), what: stop.Event + " " + shortID(stop.Session), project: projectName(stop.Project),
 			last: why(stop), since: stop.Time,
 		})
 	}
@@ -295,7 +297,7 @@ func why(stop *daemonapi.GateRun) string {
 
 func (s *State) projects() (rows []row) {
 	for _, p := range s.World.Projects {
-		r := row{ref: Ref{ProjectRow, p.Root}, rank: running, state: "enforced", what: projectName(p.Root), project: p.Root, last: p.Why}
+		r := row{ref: Ref{ProjectRow, p.Root}, rank: running, state: "enforced", what: p.Root, last: p.Why}
 		if !p.Enforced {
 			r.state = "not enforced"
 		}

@@ -177,7 +177,27 @@ func (s *State) content() []string {
 	case logMode:
 		return s.logLines()
 	}
+	if s.wide() {
+		return s.sideBySide()
+	}
 	return s.listLines()
+}
+
+// wide reports whether there is room for details beside the list.
+func (s *State) wide() bool { return s.Width >= 150 && s.roomy() }
+
+// sideBySide is the list, and the details of the row that is selected.
+func (s *State) sideBySide() (lines []string) {
+	const between = " │ "
+	left, right := *s, *s
+	left.Width = s.Width * 11 / 20
+	right.Width = s.Width - left.Width - cells(between)
+	right.detail = s.peek
+	list, details := fit(left.listLines(), s.body()), fit(right.detailLines(), s.body())
+	for i := range list {
+		lines = append(lines, list[i]+strings.Repeat(" ", max(0, left.Width-cells(list[i])))+faint(between)+details[i])
+	}
+	return lines
 }
 
 // scrolled leaves out the lines above those that the person looks at.
@@ -212,8 +232,24 @@ func (s *State) bottom() string {
 		return cut(line(s.notice.text), s.Width)
 	case s.mode == listMode && s.filter != "":
 		return cut("filter: "+line(s.filter)+"  (esc clears it)", s.Width)
+	case s.mode == listMode:
+		return cut(s.whole(), s.Width)
 	}
 	return ""
+}
+
+// whole is the text of the selected row that its column may have no room for.
+func (s *State) whole() string {
+	rows := s.rows()
+	at, found := s.selected(rows)
+	if !found {
+		return ""
+	}
+	r := &rows[at]
+	if r.decision != nil {
+		return line(r.what + ": " + r.decision.Context)
+	}
+	return line(r.what + ": " + r.last)
 }
 
 // keys are those that matter on this screen.

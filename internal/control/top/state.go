@@ -23,6 +23,7 @@ type State struct {
 	mode   mode
 	under  mode // to which the help goes back
 	detail detail
+	peek   detail // of the selected row, in a window that has room for it beside the list
 	log    log
 	form   form
 	scroll int // of the detail and the help
@@ -141,6 +142,7 @@ type Detail struct {
 type log struct {
 	owner string
 	title string
+	under mode // to which it goes back
 	lines []string
 	up    int  // how far the person has scrolled up
 	ended bool // nothing more comes
