@@ -37,7 +37,7 @@ func groups() []group {
 			launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(), session.NewRegistry(),
 		}},
 		{"pipelines", "Pipelines", []*cobra.Command{
-			plane.NewTop(), plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(),
+			plane.NewStart(), plane.NewTop(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(),
 			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewWorkspace(), plane.NewDaemon(), plane.NewPrune(),
 		}},
 		{groupTools, "Called by hooks and scripts", []*cobra.Command{
