@@ -22,7 +22,7 @@ type (
 	Up struct{ World World }
 	// Changed are owners after their newest events.
 	Changed struct{ Owners []daemonapi.Owner }
-	// Polled is what no event tells of.
+	// Polled is what no event tells of. It has stops only from time to time.
 	Polled struct {
 		Sessions []daemonapi.Session
 		Dead     []daemonapi.WorkItem
@@ -64,6 +64,8 @@ type (
 	Suspend struct{}
 	// Refresh asks the daemon for everything again.
 	Refresh struct{}
+	// Survey asks how projects are enforced: these, the one here, and all that were approved.
+	Survey struct{ Roots []string }
 	// Show asks for the details of a row.
 	Show struct{ Ref Ref }
 	// Peek has Peeked come after a while: whoever moves through a list asks for no details on the way.
@@ -85,7 +87,8 @@ type (
 // Next is the state after an event, and what is to be done then.
 func Next(s State, event any) (State, []any) {
 	s, effects := next(s, event)
-	return s.besides(effects)
+	s, effects = s.besides(effects)
+	return s.surveyed(effects)
 }
 
 func next(s State, event any) (State, []any) {
@@ -103,14 +106,17 @@ func next(s State, event any) (State, []any) {
 	case Changed:
 		return s.changed(e.Owners)
 	case Polled:
-		s.World.Sessions, s.World.Dead, s.World.Stops = e.Sessions, e.Dead, e.Stops
+		s.World.Sessions, s.World.Dead = e.Sessions, e.Dead
+		if e.Stops != nil {
+			s.World.Stops = e.Stops
+		}
 	case Surveyed:
-		s.World.Projects = e.Projects
+		s.World.Projects, s.projects.asking = e.Projects, false
 	case Down:
 		return s.down(e.Err), nil
 	case Peeked:
 		if e.Ref == s.peek.ref {
-			return s, []any{Show{e.Ref}}
+			return s, []any{Show(e)}
 		}
 	case Shown:
 		s.show(e)
@@ -125,6 +131,27 @@ func next(s State, event any) (State, []any) {
 		return s, []any{Refresh{}}
 	}
 	return s, nil
+}
+
+// lookEvery is how often it is asked how projects are enforced: that reads files of each.
+const lookEvery = 30 * time.Second
+
+// surveyed asks how projects are enforced, from time to time and when something runs in another one.
+func (s State) surveyed(effects []any) (State, []any) {
+	var roots []string
+	for _, o := range s.World.Owners {
+		if o.Ended == nil && !slices.Contains(roots, o.Project) && len(roots) < maxProjects {
+			roots = append(roots, o.Project)
+		}
+	}
+	unknown := func(root string) bool { return !slices.Contains(s.projects.asked, root) }
+	due := s.Now.Sub(s.projects.at) >= lookEvery
+	if s.projects.asking || !due && !slices.ContainsFunc(roots, unknown) {
+		return s, effects
+	}
+	slices.Sort(roots)
+	s.projects = projects{asked: roots, asking: true, at: s.Now}
+	return s, append(effects, Survey{roots})
 }
 
 func (s State) down(err error) State {

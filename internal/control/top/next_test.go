@@ -370,3 +370,35 @@ func TestQuittingAndOtherKeys(t *testing.T) {
 	}
 	wantOn(t, after(busy(80, 24), keys("7", "l")...), "it has no log")
 }
+
+// How projects are enforced is asked from time to time, and at once when something runs in another one.
+func TestProjectsAreSurveyed(t *testing.T) {
+	surveys := func(s State, event any) (State, []string, bool) {
+		s, effects := Next(s, event)
+		for _, effect := range effects {
+			if survey, is := effect.(Survey); is {
+				return s, survey.Roots, true
+			}
+		}
+		return s, nil, false
+	}
+	s, _, asked := surveys(State{}, Tick{noon})
+	if !asked {
+		t.Error("not at the beginning")
+	}
+	if s, _, asked = surveys(s, Tick{noon.Add(time.Hour)}); asked {
+		t.Error("again, before there is an answer")
+	}
+	s = after(s, Tick{noon}, Surveyed{})
+	s, roots, asked := surveys(s, Up{someWorld()})
+	if want := []string{"/home/ada/blog", "/home/ada/shop"}; !asked || !cmp.Equal(roots, want) {
+		t.Errorf("for what runs: %t, %q", asked, roots)
+	}
+	s = after(s, Surveyed{[]Project{{Root: "/home/ada/shop", Enforced: true}}})
+	if s, _, asked = surveys(s, Tick{noon.Add(time.Second)}); asked {
+		t.Error("again at once")
+	}
+	if _, _, asked = surveys(s, Tick{noon.Add(lookEvery)}); !asked {
+		t.Error("not after a while")
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,7 +20,6 @@ type terminalProgram struct {
 	source *Source
 	tea    *tea.Program
 
-	mu       sync.Mutex // projects are asked for by another goroutine
 	state    State
 	unfollow context.CancelFunc
 }
@@ -34,32 +32,17 @@ func (p *terminalProgram) Init() tea.Cmd {
 	return tea.Batch(
 		tick,
 		func() tea.Msg { p.source.Watch(p.ctx, tell); return nil },
-		func() tea.Msg { p.source.Survey(p.ctx, p.projects, tell); return nil },
 	)
 }
 
 // tick is the time now: ages grow.
 func tick() tea.Msg { return Tick{time.Now()} }
 
-// projects are those of what runs.
-func (p *terminalProgram) projects() (roots []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, o := range p.state.World.Owners {
-		if o.Ended == nil {
-			roots = append(roots, o.Project)
-		}
-	}
-	return roots
-}
-
 // Update implements tea.Model.
 func (p *terminalProgram) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	event, next := translated(msg)
-	p.mu.Lock()
 	state, effects := Next(p.state, event)
 	p.state = state
-	p.mu.Unlock()
 	commands := []tea.Cmd{next}
 	for _, effect := range effects {
 		commands = append(commands, p.carryOut(effect))
@@ -98,6 +81,8 @@ func (p *terminalProgram) carryOut(effect any) tea.Cmd {
 		return tea.Suspend
 	case Refresh:
 		p.source.Refresh()
+	case Survey:
+		return func() tea.Msg { return p.source.Survey(e.Roots) }
 	case Show:
 		return func() tea.Msg { return p.source.Show(p.ctx, e.Ref) }
 	case Peek:

@@ -89,7 +89,7 @@ func (s *State) all(v view) []row {
 	case stopView:
 		return s.stops()
 	case projectView:
-		return s.projects()
+		return s.projectRows()
 	}
 	return sorted(slices.Concat(s.owners(), s.sessions(), s.work()))
 }
@@ -295,7 +295,7 @@ func why(stop *daemonapi.GateRun) string {
 	return cmp.Or(strings.Join(parts, ", "), reason, "no gate was asked")
 }
 
-func (s *State) projects() (rows []row) {
+func (s *State) projectRows() (rows []row) {
 	for _, p := range s.World.Projects {
 		r := row{ref: Ref{ProjectRow, p.Root}, rank: running, state: "enforced", what: p.Root, last: p.Why}
 		if !p.Enforced {

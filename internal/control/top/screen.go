@@ -75,6 +75,9 @@ func (s *State) header() string {
 		}
 		parts = append(parts, part{atLeast + money(usd) + " today", false, nil})
 	}
+	if s.World.Skew != "" {
+		parts = append(parts, part{"the daemon is version " + line(s.World.Skew) + ": stopgate daemon restart", true, yellow})
+	}
 	for _, trouble := range s.World.Status.Trouble {
 		parts = append(parts, part{line(trouble), true, red})
 	}

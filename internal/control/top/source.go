@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // How much is asked for at most. There may be 10,000 pipelines and 2,000 sessions: a person reads none
@@ -26,8 +25,7 @@ const (
 const (
 	coalesce  = 250 * time.Millisecond // events are shown together: at most 4 times a second
 	pollEvery = 5 * time.Second        // what no event tells of
-	syncEvery = 15 * time.Second       // what events tell less of than lists
-	lookEvery = 30 * time.Second       // how projects are enforced
+	syncEvery = 15 * time.Second       // what events tell less of than lists; and stops, for which the journal is read
 	firstWait = 250 * time.Millisecond // until the daemon is asked again
 	mostWait  = 5 * time.Second
 )
@@ -127,11 +125,13 @@ func (s *Source) attend(ctx context.Context, tell func(any)) (met bool, err erro
 			clear(changed)
 			continue
 		case <-poll.C:
-			err = s.tellPolled(ctx, tell)
+			err = s.tellPolled(ctx, false, tell)
 		case <-sync.C:
-			if stale {
-				err, stale = s.tellAll(ctx, tell), false
+			if !stale {
+				err = s.tellPolled(ctx, true, tell)
+				break
 			}
+			err, stale = s.tellAll(ctx, tell), false
 		case <-s.refresh:
 			err = s.tellAll(ctx, tell)
 		}
@@ -188,7 +188,7 @@ func (s *Source) tellAll(ctx context.Context, tell func(any)) error {
 
 // tellWorld tells everything.
 func (s *Source) tellWorld(ctx context.Context, status daemonapi.Status, tell func(any)) error {
-	w := World{Status: status, Owners: map[string]daemonapi.Owner{}, Spent: map[string]float64{}}
+	w := World{Status: status, Skew: s.client.Skew(), Owners: map[string]daemonapi.Owner{}, Spent: map[string]float64{}}
 	today := daemonapi.Filter{Since: midnight(s.now()), Parent: daemonapi.AnyParent, Limit: maxLive}
 	for _, list := range []lister{s.client.Pipelines, s.client.Runs} {
 		if err := w.read(ctx, list, today, s.now()); err != nil {
@@ -202,7 +202,7 @@ func (s *Source) tellWorld(ctx context.Context, status daemonapi.Status, tell fu
 		return err
 	}
 	w.add(children)
-	p, err := s.poll(ctx)
+	p, err := s.poll(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -238,8 +238,8 @@ func (w *World) add(owners []daemonapi.Owner) {
 	}
 }
 
-func (s *Source) tellPolled(ctx context.Context, tell func(any)) error {
-	p, err := s.poll(ctx)
+func (s *Source) tellPolled(ctx context.Context, stops bool, tell func(any)) error {
+	p, err := s.poll(ctx, stops)
 	if err == nil {
 		tell(p)
 	}
@@ -247,26 +247,26 @@ func (s *Source) tellPolled(ctx context.Context, tell func(any)) error {
 }
 
 // poll asks for what no event tells of.
-func (s *Source) poll(ctx context.Context) (p Polled, err error) {
+func (s *Source) poll(ctx context.Context, stops bool) (p Polled, err error) {
 	if p.Sessions, err = s.client.Sessions(ctx, daemonapi.Filter{Limit: maxSessions}); err != nil {
 		return p, err
 	}
-	if p.Dead, err = s.client.SomeWork(ctx, daemonapi.Filter{Status: "dead", Limit: maxDead}); err != nil {
+	if p.Dead, err = s.client.SomeWork(ctx, daemonapi.Filter{Status: "dead", Limit: maxDead}); err != nil || !stops {
 		return p, err
 	}
-	p.Stops, err = s.client.Gates(ctx, "", daemonapi.Filter{Limit: maxStops})
+	p.Stops, err = s.stops(ctx, "", maxStops)
 	return p, err
 }
 
-// Survey tells from time to time how projects are enforced, until the context ends. roots are the
-// projects that the daemon knows of.
-func (s *Source) Survey(ctx context.Context, roots func() []string, tell func(any)) {
-	for ctx.Err() == nil {
-		tell(Surveyed{survey(s.stateDir, roots(), s.now())})
-		if pause.For(ctx, lookEvery) != nil {
-			return
-		}
-	}
+// stops are the newest that were judged, of one session of Claude Code or, with "", of all. All that is
+// shown of stops comes from here.
+func (s *Source) stops(ctx context.Context, session string, most int) ([]daemonapi.GateRun, error) {
+	return s.client.Gates(ctx, session, daemonapi.Filter{Limit: most})
+}
+
+// Survey says how projects are enforced.
+func (s *Source) Survey(roots []string) Surveyed {
+	return Surveyed{survey(s.stateDir, roots, s.now())}
 }
 
 // Show asks for the details of a row.
@@ -300,7 +300,7 @@ func (s *Source) detail(ctx context.Context, ref Ref) (d Detail, err error) {
 	case SessionRow:
 		return s.session(ctx, ref)
 	case StopRow:
-		stops, err := s.client.Gates(ctx, "", daemonapi.Filter{Limit: maxStops})
+		stops, err := s.stops(ctx, "", maxStops)
 		d.Stop = newest(stops, func(stop *daemonapi.GateRun) bool { return stop.ID == ref.ID })
 		return d, err
 	}
@@ -318,7 +318,7 @@ func (s *Source) addAgent(ctx context.Context, d *Detail) {
 	if d.Agent.Session == "" {
 		return
 	}
-	if stops, err := s.client.Gates(ctx, d.Agent.Session, daemonapi.Filter{Limit: 1}); err == nil && len(stops) > 0 {
+	if stops, err := s.stops(ctx, d.Agent.Session, 1); err == nil && len(stops) > 0 {
 		d.Stop = &stops[0]
 	}
 }
@@ -337,7 +337,7 @@ func (s *Source) session(ctx context.Context, ref Ref) (d Detail, err error) {
 	if queues, err := s.client.SessionQueues(ctx, d.Session.Session); err == nil && len(queues) > 0 {
 		d.Queue = &queues[0]
 	}
-	stops, err := s.client.Gates(ctx, "", daemonapi.Filter{Limit: maxStops})
+	stops, err := s.stops(ctx, "", maxStops)
 	d.Stop = newest(stops, func(stop *daemonapi.GateRun) bool { return stop.Pane == d.Session.Pane })
 	return d, err
 }

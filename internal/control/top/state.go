@@ -28,6 +28,15 @@ type State struct {
 	form   form
 	scroll int // of the detail and the help
 	notice notice
+
+	projects projects
+}
+
+// projects are those whose enforcement was asked for last.
+type projects struct {
+	asked  []string
+	asking bool
+	at     time.Time
 }
 
 // Link is the connection to the daemon.
@@ -47,6 +56,8 @@ type World struct {
 	Dead     []daemonapi.WorkItem
 	Stops    []daemonapi.GateRun
 	Projects []Project
+	// Skew is the daemon's version where that is not ours.
+	Skew string
 	// Spent is what each owner of today has cost. More means that there are others.
 	Spent map[string]float64
 	More  bool
