@@ -31,9 +31,9 @@ func (c *Client) Log(ctx context.Context, id string, follow bool) iter.Seq2[stri
 	return c.log(ctx, url.PathEscape(id)+"/log"+query("follow", flag(follow)))
 }
 
-// Tail is Log for so many lines at the end of the log, and all that follow.
-func (c *Client) Tail(ctx context.Context, id string, lines int) iter.Seq2[string, error] {
-	return c.log(ctx, url.PathEscape(id)+"/log"+query("follow", flag(true), "tail", strconv.Itoa(lines)))
+// Tail is Log from so many lines before its end on.
+func (c *Client) Tail(ctx context.Context, id string, lines int, follow bool) iter.Seq2[string, error] {
+	return c.log(ctx, url.PathEscape(id)+"/log"+query("follow", flag(follow), "tail", strconv.Itoa(lines)))
 }
 
 // log reads a log; rest is the path below that of all pipelines, or all runs.

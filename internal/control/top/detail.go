@@ -79,7 +79,7 @@ func (s *State) detailLines() []string {
 
 // rest shows what the state knows without asking.
 func (p *page) rest(d *detail) {
-	r, found := p.s.detailRow()
+	r, found := p.s.rowOf(d.ref)
 	if !found {
 		p.title("asking the daemon")
 		if d.got {
@@ -145,6 +145,17 @@ func (p *page) owner(d *detail) {
 	if d.Agent != nil {
 		p.section("agent " + d.Agent.Name + " " + shortID(d.Agent.ID) + ", " + agentState(d.Agent))
 		p.conversation(d)
+	}
+	p.log(d)
+}
+
+func (p *page) log(d *detail) {
+	if len(d.Log) == 0 {
+		return
+	}
+	p.section("end of the log (l follows it)")
+	for _, text := range d.Log {
+		p.add(nil, "  "+p.s.logLine(text))
 	}
 }
 
@@ -217,6 +228,7 @@ func (p *page) agent(d *detail) {
 	p.fact("on stop", a.OnStop)
 	p.fact("cost", cost(a.USD, a.Tokens))
 	p.conversation(d)
+	p.log(d)
 }
 
 // conversation shows the last stop, and the end of what was said.

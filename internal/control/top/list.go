@@ -83,7 +83,7 @@ func (s *State) lastHead() string {
 
 // listLines are the rows around the one that is selected.
 func (s *State) listLines() []string {
-	rows := s.rows()
+	rows := s.table.rows
 	columns := s.columns(rows)
 	height := s.body()
 	var lines []string
@@ -91,7 +91,7 @@ func (s *State) listLines() []string {
 		lines = append(lines, faint(cut("  "+s.draw(columns, func(c column) string { return c.head }), s.Width)))
 		height--
 	}
-	at, found := s.selected(rows)
+	at, found := s.selected()
 	if !found {
 		return append(lines, "", cut(s.empty(), s.Width))
 	}

@@ -87,6 +87,7 @@ type (
 // Next is the state after an event, and what is to be done then.
 func Next(s State, event any) (State, []any) {
 	s, effects := next(s, event)
+	s.table = s.tabulate()
 	s, effects = s.besides(effects)
 	return s.surveyed(effects)
 }
@@ -246,13 +247,12 @@ func (s State) besides(effects []any) (State, []any) {
 	if s.mode != listMode {
 		return s, effects
 	}
-	rows := s.rows()
-	at, found := s.selected(rows)
+	at, found := s.selected()
 	switch {
 	case !s.wide() || !found:
 		s.peek = detail{}
-	case rows[at].ref != s.peek.ref:
-		s.peek = detail{ref: rows[at].ref}
+	case s.table.rows[at].ref != s.peek.ref:
+		s.peek = detail{ref: s.table.rows[at].ref}
 		effects = append(effects, Peek{s.peek.ref})
 	}
 	return s, effects

@@ -33,9 +33,8 @@ func wantOn(t *testing.T, s State, words ...string) {
 }
 
 func selectedRef(s State) Ref {
-	rows := s.rows()
-	at, _ := s.selected(rows)
-	return rows[at].ref
+	at, _ := s.selected()
+	return s.table.rows[at].ref
 }
 
 // What needs a person comes first: decisions, sessions that ask, what is held, what is dead; then what
@@ -43,7 +42,7 @@ func selectedRef(s State) Ref {
 func TestNowBeginsWithWhatNeedsAPerson(t *testing.T) {
 	s := busy(80, 24)
 	states := func(s State) (all []string) {
-		for _, r := range s.rows() {
+		for _, r := range s.table.rows {
 			all = append(all, r.state)
 		}
 		return all
@@ -60,7 +59,7 @@ func TestNowBeginsWithWhatNeedsAPerson(t *testing.T) {
 // A pipeline that another one runs is no row of its own, until it waits for a person.
 func TestAChildThatWaitsForAPersonIsARow(t *testing.T) {
 	s := busy(80, 24)
-	for _, r := range s.rows() {
+	for _, r := range s.table.rows {
 		if r.owner == "0000000000000007" {
 			t.Errorf("%+v", r)
 		}
@@ -68,7 +67,7 @@ func TestAChildThatWaitsForAPersonIsARow(t *testing.T) {
 	child := someOwners()[6]
 	child.Decision = &daemonapi.Decision{ID: "d", Owner: child.ID, Context: "Which branch?", Created: before(time.Hour)}
 	s = after(s, Changed{[]daemonapi.Owner{child}})
-	if first := s.rows()[0]; first.owner != child.ID || first.state != "decide" {
+	if first := s.table.rows[0]; first.owner != child.ID || first.state != "decide" {
 		t.Errorf("%+v", first)
 	}
 }
@@ -96,10 +95,10 @@ func TestTheSelectionFollowsItsRow(t *testing.T) {
 func TestKeysMove(t *testing.T) {
 	s := after(beginning(80, 24), Up{many(400)})
 	at := func(s State) int {
-		at, _ := s.selected(s.rows())
+		at, _ := s.selected()
 		return at
 	}
-	last := len(s.rows()) - 1
+	last := len(s.table.rows) - 1
 	for _, step := range []struct {
 		key  string
 		want int
@@ -122,14 +121,14 @@ func TestFilter(t *testing.T) {
 	if got := s.filter; got != "SHOP fix" {
 		t.Fatalf("%q", got)
 	}
-	if rows := s.rows(); len(rows) != 1 || rows[0].owner != "da7ee9ad00000002" {
+	if rows := s.table.rows; len(rows) != 1 || rows[0].owner != "da7ee9ad00000002" {
 		t.Errorf("%+v", rows)
 	}
 	s = after(s, keys("enter")...)
 	if s = after(s, keys("q")...); s.typing || s.filter == "" {
 		t.Errorf("after enter: %+v", s.filter)
 	}
-	if s = after(s, keys("esc")...); s.filter != "" || len(s.rows()) != 9 {
+	if s = after(s, keys("esc")...); s.filter != "" || len(s.table.rows) != 9 {
 		t.Errorf("after esc: %q", s.filter)
 	}
 	s = after(s, with(keys("/"), typed("one two"), keys("ctrl+w"))...)

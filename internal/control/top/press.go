@@ -1,9 +1,6 @@
 package top
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // press is the state after a key.
 func press(s State, k Key) (State, []any) {
@@ -99,8 +96,8 @@ func edited(text string, k Key) string {
 }
 
 func pressList(s State, k Key) (State, []any) {
-	rows := s.rows()
-	at, found := s.selected(rows)
+	rows := s.table.rows
+	at, found := s.selected()
 	switch k.Name {
 	case "/":
 		s.typing = true
@@ -206,26 +203,12 @@ func pressDetail(s State, k Key) (State, []any) {
 		s.mode, s.detail = listMode, detail{}
 		return s, nil
 	case "a", "d", "l":
-		if r, found := s.detailRow(); found {
+		if r, found := s.rowOf(s.detail.ref); found {
 			return s.act(r, k.Name)
 		}
 	}
 	s.scroll = min(moved(s.scroll, s.body(), k.Name), max(0, len(s.detailLines())-s.body()))
 	return s, nil
-}
-
-// detailRow is the row of the details.
-func (s *State) detailRow() (row, bool) {
-	if s.detail.ref == (Ref{}) {
-		return row{}, false
-	}
-	for v := range view(len(views)) {
-		all := s.all(v)
-		if at := slices.IndexFunc(all, func(r row) bool { return r.ref == s.detail.ref }); at >= 0 {
-			return all[at], true
-		}
-	}
-	return row{}, false
 }
 
 func pressLog(s State, k Key) (State, []any) {

@@ -56,7 +56,7 @@ func (s *State) header() string {
 	if !s.Link.Up && !s.Link.Seen {
 		return bold(cut("stopgate top: "+s.linkWord(), s.Width))
 	}
-	needs, runs := s.counts()
+	needs, runs := s.table.needs, s.table.runs
 	word := "need you"
 	if needs == 1 {
 		word = "needs you"
@@ -243,12 +243,11 @@ func (s *State) bottom() string {
 
 // whole is the text of the selected row that its column may have no room for.
 func (s *State) whole() string {
-	rows := s.rows()
-	at, found := s.selected(rows)
+	at, found := s.selected()
 	if !found {
 		return ""
 	}
-	r := &rows[at]
+	r := &s.table.rows[at]
 	if r.decision != nil {
 		return line(r.what + ": " + r.decision.Context)
 	}

@@ -41,7 +41,7 @@ func scenes() []scene {
 	}
 	return []scene{
 		on("now"),
-		on("now, after a while", Shown{Ref{OwnerRow, "c84a2cdb00000001"}, Detail{Owner: waitingOwner()}, nil}),
+		on("now, after a while", Shown{Ref{OwnerRow, "c84a2cdb00000001"}, Detail{Owner: waitingOwner(), Log: []string{"2026-11-17T11:50:00Z [build] built it", "no time"}}, nil}),
 		on("now, with those that have finished", keys("f")...),
 		on("the third row", keys("j", "j")...),
 		on("a filter", with(keys("/"), typed("shop fix"))...),
@@ -201,6 +201,7 @@ func hostile(text string, width, height int) []State {
 		all,
 		show(Detail{Owner: owner, Agent: agent, Messages: messages, Stop: &stop}, nil),
 		show(Detail{Agent: agent, Messages: messages}, nil),
+		show(Detail{Owner: owner, Log: []string{text, text}}, nil),
 		show(Detail{Decision: decision}, nil),
 		show(Detail{Decision: &asks}, nil),
 		show(Detail{Session: &w.Sessions[0], Queue: queue, Stop: &stop}, nil),

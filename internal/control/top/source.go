@@ -19,6 +19,7 @@ const (
 	maxStops    = 100
 	maxMessages = 30
 	tailLines   = 500
+	detailLines = 12 // of the log, in details
 )
 
 // How often something happens.
@@ -286,6 +287,7 @@ func (s *Source) detail(ctx context.Context, ref Ref) (d Detail, err error) {
 			d.Agent = o.Agent
 			s.addAgent(ctx, &d)
 		}
+		s.addLog(ctx, o.ID, &d)
 	case AgentRow:
 		a, err := s.client.Agent(ctx, ref.ID)
 		if err != nil {
@@ -293,6 +295,7 @@ func (s *Source) detail(ctx context.Context, ref Ref) (d Detail, err error) {
 		}
 		d.Agent = &a
 		s.addAgent(ctx, &d)
+		s.addLog(ctx, a.Owner, &d)
 	case DecisionRow:
 		decision, err := s.client.Decision(ctx, ref.ID)
 		d.Decision = &decision
@@ -320,6 +323,21 @@ func (s *Source) addAgent(ctx context.Context, d *Detail) {
 	}
 	if stops, err := s.stops(ctx, d.Agent.Session, 1); err == nil && len(stops) > 0 {
 		d.Stop = &stops[0]
+	}
+}
+
+// addLog adds the end of the log where there is no conversation, which says more.
+func (s *Source) addLog(ctx context.Context, owner string, d *Detail) {
+	if len(d.Messages) > 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // it is a help, no more
+	defer cancel()
+	for text, err := range s.client.Tail(ctx, owner, detailLines, false) {
+		if err != nil {
+			return
+		}
+		d.Log = append(d.Log, text)
 	}
 }
 
@@ -358,7 +376,7 @@ func (s *Source) Follow(ctx context.Context, owner string, tell func(any)) {
 	lines, failed := make(chan string), make(chan error, 1)
 	go func() {
 		defer close(lines)
-		for text, err := range s.client.Tail(ctx, owner, tailLines) {
+		for text, err := range s.client.Tail(ctx, owner, tailLines, true) {
 			if err != nil {
 				failed <- err
 				return

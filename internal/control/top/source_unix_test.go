@@ -231,9 +231,14 @@ func TestDetails(t *testing.T) {
 	d.answers["/v1/decisions/d1"] = daemonapi.Decision{ID: "d1"}
 	d.answers["/v1/sessions"] = []daemonapi.Session{{Session: "s", Pane: "%3", PID: 7, Socket: "/x"}}
 	d.answers["/v1/queues"] = []daemonapi.SessionQueue{{Session: "s", Done: 2}}
+	d.answers["/v1/pipelines/p2"] = daemonapi.Owner{ID: "p2"}
+	d.answers["/v1/pipelines/p2/log"] = "the log"
 	d.begin()
 	s, _ := d.watch()
 	ctx := t.Context()
+	if got := s.Show(ctx, Ref{OwnerRow, "p2"}); got.Err != nil || len(got.Detail.Log) != 1 {
+		t.Errorf("a pipeline without an agent: %+v", got)
+	}
 
 	if got := s.Show(ctx, Ref{OwnerRow, "p1"}); got.Err != nil || got.Detail.Owner.ID != "p1" || len(got.Detail.Messages) != 1 || got.Detail.Stop == nil {
 		t.Errorf("a pipeline: %+v", got)

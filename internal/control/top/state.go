@@ -30,6 +30,7 @@ type State struct {
 	notice notice
 
 	projects projects
+	table    table
 }
 
 // projects are those whose enforcement was asked for last.
@@ -146,6 +147,7 @@ type Detail struct {
 	Session  *daemonapi.Session
 	Queue    *daemonapi.SessionQueue
 	Messages []daemonapi.Message // the end of the agent's conversation
+	Log      []string            // the end of the owner's log
 	Stop     *daemonapi.GateRun  // the last one
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -136,8 +137,13 @@ func projectName(root string) string {
 	if root == "" {
 		return ""
 	}
-	return line(filepath.Base(root))
+	return filepath.Base(root)
 }
 
 // shortID is enough of an id for people.
-func shortID(id string) string { return line(id[:min(len(id), 8)]) }
+func shortID(id string) string {
+	if id = id[:min(len(id), 8)]; daemonapi.IsID(id) {
+		return id
+	}
+	return line(id)
+}
