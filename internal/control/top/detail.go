@@ -436,7 +436,7 @@ func (s *State) formLines() []string {
 		p.words(bold, "", "Send this answer?", 1)
 		p.words(nil, "  ", f.chosen(), 12)
 		p.lines = append(p.lines, "")
-		p.add(nil, "y or enter sends it, esc goes back")
+		p.add(nil, "y sends it, esc goes back")
 		return p.lines
 	}
 	var only *daemonapi.Question

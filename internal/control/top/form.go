@@ -221,7 +221,7 @@ func typeForm(s State, k Key) State {
 // confirmForm sends the answer when the person says so once more.
 func confirmForm(s State, k Key) (State, []any) {
 	switch k.Name {
-	case "y", "enter":
+	case "y": // and not enter, which was pressed to choose
 		s.form.sending = true
 		return s, []any{Answer{s.form.decision.ID, s.form.answer()}}
 	case "esc", "n", "h":

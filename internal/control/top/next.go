@@ -164,7 +164,7 @@ func (s State) down(err error) State {
 }
 
 // maxEnded bounds the owners that are kept after their end.
-const maxEnded = 200
+const maxEnded = 100
 
 // changed takes owners over. The daemon tells less of them in events than in lists.
 func (s State) changed(owners []daemonapi.Owner) (State, []any) {

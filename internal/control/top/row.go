@@ -175,7 +175,7 @@ func ownerRow(o *daemonapi.Owner) row {
 	case o.Status == "held":
 		r.rank, r.last = needsPerson, cmp.Or(o.Held, o.Error)
 	case o.Status == "queued":
-		r.rank, r.last = idle, o.Reason
+		r.rank, r.last = idle, cmp.Or(o.Reason, "waits for room")
 	case o.Status == "waiting":
 		r.last = cmp.Or(o.Reason, o.Step)
 	case o.Status == "running":

@@ -155,11 +155,7 @@ func inOrder(owners map[string]daemonapi.Owner) (all []daemonapi.Owner) {
 func (s *Source) events(ctx context.Context, after uint64) (<-chan daemonapi.Owner, <-chan error) {
 	owners, ended := make(chan daemonapi.Owner), make(chan error, 1)
 	go func() {
-		defer func() {
-			if trouble := recover(); trouble != nil { // the terminal is restored elsewhere
-				ended <- fmt.Errorf("internal error: %v", trouble)
-			}
-		}()
+		defer caught(ended)
 		for e, err := range s.client.Events(ctx, "", after) {
 			if err != nil {
 				ended <- err
@@ -177,6 +173,13 @@ func (s *Source) events(ctx context.Context, after uint64) (<-chan daemonapi.Own
 		ended <- errGone
 	}()
 	return owners, ended
+}
+
+// caught makes an error of a panic, which would leave the terminal as it is drawn on.
+func caught(failed chan<- error) {
+	if trouble := recover(); trouble != nil {
+		failed <- fmt.Errorf("internal error: %v", trouble)
+	}
 }
 
 func (s *Source) tellAll(ctx context.Context, tell func(any)) error {
@@ -376,6 +379,7 @@ func (s *Source) Follow(ctx context.Context, owner string, tell func(any)) {
 	lines, failed := make(chan string), make(chan error, 1)
 	go func() {
 		defer close(lines)
+		defer caught(failed)
 		for text, err := range s.client.Tail(ctx, owner, tailLines, true) {
 			if err != nil {
 				failed <- err
