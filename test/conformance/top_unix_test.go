@@ -272,3 +272,20 @@ func TestTopInAnAgentsShell(t *testing.T) {
 	w.press("d")
 	w.sees("agents cannot answer decisions", "CLAUDECODE is set")
 }
+
+// Whether anything is enforced stands in the first line, and why not in a list. The program that draws is
+// not the one that the hooks call.
+func TestTopTellsWhatIsEnforced(t *testing.T) {
+	p := newTop(t)
+	p.wake()
+	p.does("hooks", "install")
+	w := p.open(80, 24, topScript)
+	w.sees("0 need you", "· enforced")
+	p.does("hooks", "uninstall")
+	w.press("r")
+	w.sees("NOT ENFORCED")
+	w.press("7")
+	w.sees("! not enforced", "hooks are not installed")
+	w.press("Enter")
+	w.sees("fix       stopgate hooks install")
+}

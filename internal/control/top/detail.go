@@ -70,7 +70,7 @@ func (s *State) detailLines() []string {
 		p.agent(d)
 	case d.Stop != nil:
 		p.title(d.Stop.Event + " of session " + d.Stop.Session)
-		p.stop(d.Stop)
+		p.stop(d.Stop, d.GateLog)
 	default:
 		p.rest(d)
 	}
@@ -235,7 +235,7 @@ func (p *page) agent(d *detail) {
 func (p *page) conversation(d *detail) {
 	if d.Stop != nil {
 		p.section("last stop")
-		p.stop(d.Stop)
+		p.stop(d.Stop, d.GateLog)
 	}
 	if len(d.Messages) == 0 {
 		return
@@ -259,7 +259,7 @@ func (p *page) conversation(d *detail) {
 }
 
 // stop shows why a stop was allowed or blocked, gate by gate.
-func (p *page) stop(stop *daemonapi.GateRun) {
+func (p *page) stop(stop *daemonapi.GateRun, log []string) {
 	text := fmt.Sprintf("%s %s at %s, in %s", symbolOf(decided(stop.Decision)), line(decided(stop.Decision)), clock(stop.Time, p.s.Now), exact(stop.DurationMS))
 	p.add(inState(map[string]string{"block": "failed", "allow": "done"}[stop.Decision]), text)
 	p.fact("because", why(stop))
@@ -276,8 +276,14 @@ func (p *page) stop(stop *daemonapi.GateRun) {
 			}
 			text := fmt.Sprintf("  %-13s %-6s %s", line(strings.ReplaceAll(gate.Outcome, "_", " ")), took, line(gate.Job))
 			p.add(inState(gate.Outcome), strings.TrimRight(text+"  "+line(gate.Why), " "))
+			if gate.Outcome == "failed" && len(log) > 0 {
+				for _, text := range log {
+					p.add(faint, "      "+line(text))
+				}
+				log = nil // it is of the first one
+			}
 			if gate.Outcome == "failed" && gate.Log != "" {
-				p.add(faint, "                       "+line(gate.Log))
+				p.words(faint, "    log: ", gate.Log, 4)
 			}
 		}
 		if tree.More > 0 {
@@ -299,7 +305,7 @@ func (p *page) session(d *detail) {
 	p.fact("attach", "tmux -S "+c.Socket+" attach -t "+c.Session)
 	if d.Stop != nil {
 		p.section("last stop in this pane")
-		p.stop(d.Stop)
+		p.stop(d.Stop, d.GateLog)
 	}
 	if q := d.Queue; q != nil {
 		p.section(fmt.Sprintf("queue: %d of %d done %s", q.Done, len(q.Commands), q.Ended))

@@ -93,7 +93,7 @@ func (s *State) listLines() []string {
 	}
 	at, found := s.selected()
 	if !found {
-		return append(lines, "", cut(s.empty(), s.Width))
+		return append(append(lines, ""), wrap(s.empty(), s.Width)...)
 	}
 
 	from := min(max(0, at-height/2), max(0, len(rows)-height))

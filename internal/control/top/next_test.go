@@ -401,4 +401,7 @@ func TestProjectsAreSurveyed(t *testing.T) {
 	if _, _, asked = surveys(s, Tick{noon.Add(lookEvery)}); !asked {
 		t.Error("not after a while")
 	}
+	if _, _, asked = surveys(s, Key{Name: "r"}); !asked {
+		t.Error("not when the person asks")
+	}
 }

@@ -1,6 +1,9 @@
 package top
 
-import "unicode/utf8"
+import (
+	"time"
+	"unicode/utf8"
+)
 
 // press is the state after a key.
 func press(s State, k Key) (State, []any) {
@@ -21,7 +24,7 @@ func press(s State, k Key) (State, []any) {
 	case "q":
 		return s, []any{Quit{}}
 	case "r":
-		s.notice.text = "asking again"
+		s.notice.text, s.projects.at = "asking again", time.Time{}
 		effects := []any{Refresh{}}
 		if s.mode == detailMode {
 			effects = append(effects, Show{s.detail.ref})

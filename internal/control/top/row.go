@@ -313,9 +313,12 @@ func (s *State) stops() (rows []row) {
 // why is in a few words why a stop was allowed or blocked.
 func why(stop *daemonapi.GateRun) string {
 	counts := map[string]int{}
-	reason := ""
+	reason, skipped := "", ""
 	for _, tree := range stop.Trees {
 		reason = cmp.Or(reason, tree.Why)
+		if len(tree.Gates) > 0 {
+			skipped = cmp.Or(skipped, tree.Gates[0].Why)
+		}
 		for _, gate := range tree.Gates {
 			if counts[gate.Outcome]++; gate.Outcome == "failed" {
 				return gate.Job + " failed: " + gate.Why
@@ -327,6 +330,9 @@ func why(stop *daemonapi.GateRun) string {
 		if n := counts[outcome]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(outcome, "_", " ")))
 		}
+	}
+	if len(parts) == 1 && counts["skipped"] > 0 && skipped != "" { // then that is the reason
+		parts[0] += ": " + skipped
 	}
 	return cmp.Or(strings.Join(parts, ", "), reason, "no gate was asked")
 }

@@ -54,7 +54,7 @@ func scenes() []scene {
 		on("projects", keys("7")...),
 		on("a project", keys("7", "enter")...),
 		on("a dead item", with(keys("/"), typed("bugs"), keys("enter", "enter"))...),
-		on("a pipeline", with(keys("/"), typed("fix"), keys("enter", "enter"), []any{Shown{owner, Detail{Owner: wholeOwner(), Agent: someAgent(), Messages: someMessages(), Stop: &block}, nil}})...),
+		on("a pipeline", with(keys("/"), typed("fix"), keys("enter", "enter"), []any{Shown{owner, Detail{Owner: wholeOwner(), Agent: someAgent(), Messages: someMessages(), Stop: &block, GateLog: []string{"--- FAIL: TestTotal", "FAIL"}}, nil}})...),
 		on("an agent", with(keys("3", "enter"), []any{Shown{agent, Detail{Agent: someAgent(), Messages: someMessages()}, nil}})...),
 		on("a session", with(keys("4", "j", "enter"), []any{Shown{sessionRef(&session), Detail{
 			Session: &session, Stop: &block, Queue: &daemonapi.SessionQueue{Done: 1, Commands: []daemonapi.SessionCommand{{ID: 1, Command: "/clear", Status: "done"}, {ID: 2, Command: "go on", Status: "pending", Why: "it is busy"}}},
@@ -199,7 +199,7 @@ func hostile(text string, width, height int) []State {
 	messages := []daemonapi.Message{{Kind: "words", Text: text}, {Kind: "tool", Text: text}, {Kind: "fault", Text: text}}
 	return append(
 		all,
-		show(Detail{Owner: owner, Agent: agent, Messages: messages, Stop: &stop}, nil),
+		show(Detail{Owner: owner, Agent: agent, Messages: messages, Stop: &stop, GateLog: []string{text}}, nil),
 		show(Detail{Agent: agent, Messages: messages}, nil),
 		show(Detail{Owner: owner, Log: []string{text, text}}, nil),
 		show(Detail{Decision: decision}, nil),

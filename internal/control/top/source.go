@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // How much is asked for at most. There may be 10,000 pipelines and 2,000 sessions: a person reads none
@@ -307,7 +309,7 @@ func (s *Source) detail(ctx context.Context, ref Ref) (d Detail, err error) {
 		return s.session(ctx, ref)
 	case StopRow:
 		stops, err := s.stops(ctx, "", maxStops)
-		d.Stop = newest(stops, func(stop *daemonapi.GateRun) bool { return stop.ID == ref.ID })
+		s.addStop(&d, newest(stops, func(stop *daemonapi.GateRun) bool { return stop.ID == ref.ID }))
 		return d, err
 	}
 	return d, nil
@@ -325,7 +327,7 @@ func (s *Source) addAgent(ctx context.Context, d *Detail) {
 		return
 	}
 	if stops, err := s.stops(ctx, d.Agent.Session, 1); err == nil && len(stops) > 0 {
-		d.Stop = &stops[0]
+		s.addStop(d, &stops[0])
 	}
 }
 
@@ -358,9 +360,37 @@ func (s *Source) session(ctx context.Context, ref Ref) (d Detail, err error) {
 	if queues, err := s.client.SessionQueues(ctx, d.Session.Session); err == nil && len(queues) > 0 {
 		d.Queue = &queues[0]
 	}
+	// The panes of agents, in another tmux, have the same names.
+	agents, err := s.client.SomeAgents(ctx, daemonapi.Filter{Limit: maxLive})
+	if err != nil {
+		return d, err
+	}
+	ofAgent := func(session string) bool {
+		return slices.ContainsFunc(agents, func(a daemonapi.Agent) bool { return a.Session == session })
+	}
 	stops, err := s.stops(ctx, "", maxStops)
-	d.Stop = newest(stops, func(stop *daemonapi.GateRun) bool { return stop.Pane == d.Session.Pane })
+	s.addStop(&d, newest(stops, func(stop *daemonapi.GateRun) bool { return stop.Pane == d.Session.Pane && !ofAgent(stop.Session) }))
 	return d, err
+}
+
+// addStop adds a stop, with the end of the log of the gate that failed.
+func (s *Source) addStop(d *Detail, stop *daemonapi.GateRun) {
+	if d.Stop = stop; stop == nil {
+		return
+	}
+	for _, tree := range stop.Trees {
+		for _, gate := range tree.Gates {
+			if gate.Outcome != "failed" || gate.Log == "" {
+				continue
+			}
+			const most = 1 << 20
+			if text, err := regular.Read(gate.Log, most); err == nil {
+				lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+				d.GateLog = lines[max(0, len(lines)-detailLines):]
+			}
+			return
+		}
+	}
 }
 
 // Answer answers a decision. It asks once more where the daemon did not answer: under one id it is

@@ -227,7 +227,11 @@ func TestDetails(t *testing.T) {
 	d.answers["/v1/pipelines/p1"] = daemonapi.Owner{ID: "p1", Agent: &agent}
 	d.answers["/v1/agents/a1"] = agent
 	d.answers["/v1/agents/a1/conversation"] = daemonapi.Conversation{Messages: []daemonapi.Message{{Kind: "words", Text: "hello"}}}
-	d.answers["/v1/gates"] = []daemonapi.GateRun{{ID: "g1", Decision: "block", Pane: "%3"}}
+	gateLog := filepath.Join(t.TempDir(), "log")
+	check(t, os.WriteFile(gateLog, []byte("it failed\n"), 0o600))
+	failed := []daemonapi.GateTree{{Gates: []daemonapi.Gate{{Job: "lint", Outcome: "passed"}, {Job: "test", Outcome: "failed", Log: gateLog}}}}
+	d.answers["/v1/agents"] = []daemonapi.Agent{{ID: "a2", Session: "of-an-agent"}}
+	d.answers["/v1/gates"] = []daemonapi.GateRun{{ID: "g0", Pane: "%3", Session: "of-an-agent"}, {ID: "g1", Decision: "block", Pane: "%3", Trees: failed}}
 	d.answers["/v1/decisions/d1"] = daemonapi.Decision{ID: "d1"}
 	d.answers["/v1/sessions"] = []daemonapi.Session{{Session: "s", Pane: "%3", PID: 7, Socket: "/x"}}
 	d.answers["/v1/queues"] = []daemonapi.SessionQueue{{Session: "s", Done: 2}}
@@ -243,13 +247,13 @@ func TestDetails(t *testing.T) {
 	if got := s.Show(ctx, Ref{OwnerRow, "p1"}); got.Err != nil || got.Detail.Owner.ID != "p1" || len(got.Detail.Messages) != 1 || got.Detail.Stop == nil {
 		t.Errorf("a pipeline: %+v", got)
 	}
-	if got := s.Show(ctx, Ref{AgentRow, "a1"}); got.Err != nil || got.Detail.Agent.ID != "a1" || len(got.Detail.Messages) != 1 || got.Detail.Stop.Decision != "block" {
+	if got := s.Show(ctx, Ref{AgentRow, "a1"}); got.Err != nil || got.Detail.Agent.ID != "a1" || len(got.Detail.Messages) != 1 || got.Detail.Stop.ID != "g0" {
 		t.Errorf("an agent: %+v", got)
 	}
 	if got := s.Show(ctx, Ref{DecisionRow, "d1"}); got.Err != nil || got.Detail.Decision.ID != "d1" {
 		t.Errorf("a decision: %+v", got)
 	}
-	if got := s.Show(ctx, Ref{SessionRow, "%3 7 /x"}); got.Err != nil || got.Detail.Queue.Done != 2 || got.Detail.Stop.ID != "g1" {
+	if got := s.Show(ctx, Ref{SessionRow, "%3 7 /x"}); got.Err != nil || got.Detail.Queue.Done != 2 || got.Detail.Stop.ID != "g1" || strings.Join(got.Detail.GateLog, "") != "it failed" {
 		t.Errorf("a session: %+v", got)
 	}
 	if got := s.Show(ctx, Ref{SessionRow, "%9 7 /x"}); got.Err == nil {

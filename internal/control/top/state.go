@@ -149,6 +149,7 @@ type Detail struct {
 	Messages []daemonapi.Message // the end of the agent's conversation
 	Log      []string            // the end of the owner's log
 	Stop     *daemonapi.GateRun  // the last one
+	GateLog  []string            // the end of the log of the gate that failed then
 }
 
 // log is the end of the log of an owner.
