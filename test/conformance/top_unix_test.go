@@ -172,7 +172,7 @@ func TestTop(t *testing.T) {
 			w.press("3")
 			w.sees("> * running", "poet")
 			w.press("a")
-			w.sees("● Hello.", "detaches", "no STATE")
+			w.sees("● Hello.", "no STATE")
 			w.press("C-b", "d")
 			w.sees("poet", "STATE")
 			if !p.runsClient(agent) {

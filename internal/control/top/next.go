@@ -68,7 +68,7 @@ type (
 	Survey struct{ Roots []string }
 	// Show asks for the details of a row.
 	Show struct{ Ref Ref }
-	// Peek has Peeked come after a while: whoever moves through a list asks for no details on the way.
+	// Peek has Peeked come after a while, so that moving through a list asks for no details on the way.
 	Peek struct{ Ref Ref }
 	// Follow follows the log of an owner, in place of any other; "" follows none.
 	Follow struct{ Owner string }

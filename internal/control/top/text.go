@@ -64,7 +64,7 @@ func pad(text string, width int) string {
 
 // wrap makes lines of what an agent or a person wrote.
 func wrap(text string, width int) (lines []string) {
-	const most = 64 << 10 // nobody reads more of it on a screen
+	const most = 64 << 10 // a person reads no more of it on a screen
 	text = plain.Words(plain.Cut(text, most))
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		part = strings.TrimRight(calm(strings.ReplaceAll(part, "\t", "    ")), " ")
