@@ -3,6 +3,7 @@ package top
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
@@ -117,5 +118,18 @@ func (s *State) tabs() string {
 		}
 		text += label
 	}
+	place := s.place()
+	if left := s.Width - used - cells(place); place != "" && left > 0 {
+		text += strings.Repeat(" ", left) + faint(place)
+	}
 	return text
+}
+
+// place is where the selected row is in a list that does not fit the screen.
+func (s *State) place() string {
+	at, found := s.selected()
+	if !found || s.mode != listMode || len(s.table.rows) < s.body() {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", at+1, len(s.table.rows))
 }

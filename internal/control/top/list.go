@@ -120,12 +120,19 @@ func (s *State) more(rows []row, shown int) string {
 		return ""
 	}
 	c, r := s.World.Status.Pipelines, s.World.Status.Runs
-	if !s.finished {
-		if n := c.Done + c.Failed + c.Cancelled + r.Done + r.Failed + r.Cancelled; n > 0 {
-			return fmt.Sprintf("%d finished; f shows the newest", n)
+	n := c.Done + c.Failed + c.Cancelled + r.Done + r.Failed + r.Cancelled
+	for _, o := range s.World.Owners {
+		if s.finished && o.Ended != nil {
+			n--
 		}
 	}
-	return ""
+	switch {
+	case n <= 0:
+		return ""
+	case s.finished:
+		return fmt.Sprintf("%d more have finished; list them with: stopgate pipeline list --all", n)
+	}
+	return fmt.Sprintf("%d finished; f shows the newest", n)
 }
 
 func (s *State) draw(columns []column, text func(c column) string) string {

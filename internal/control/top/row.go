@@ -100,9 +100,10 @@ func ownerRow(o *daemonapi.Owner) row {
 			r.rank = idle
 		}
 	default:
-		r.rank, r.last = ended, cmp.Or(o.Reason, o.Error, o.Step)
+		r.rank, r.last = ended, cmp.Or(o.Reason, o.Error)
 		if o.Ended != nil {
 			r.since = *o.Ended
+			r.last = cmp.Or(r.last, "took "+short(time.Duration(o.Duration*float64(time.Second))))
 		}
 	}
 	return r

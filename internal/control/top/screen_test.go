@@ -73,6 +73,9 @@ func scenes() []scene {
 		{"the daemon is not running", func(width, height int) State {
 			return after(beginning(width, height), Down{fmt.Errorf("%w: nothing listens on /state/daemon.sock", daemonapi.ErrNotRunning)})
 		}},
+		{"more rows than lines", func(width, height int) State {
+			return after(beginning(width, height), with([]any{Up{many(150)}}, keys("ctrl+d", "ctrl+d", "j"))...)
+		}},
 		{"nothing runs", func(width, height int) State { return after(beginning(width, height), Up{World{}}) }},
 		{"an agent's shell", func(width, height int) State {
 			s := busy(width, height)
