@@ -51,12 +51,17 @@ func (r row) mark() string { return symbolOf(r.state) + " " + line(r.state) }
 
 // text is what the filter looks at.
 func (r row) text() string {
-	const most = 1 << 10 // of each: more is not on the screen
 	parts := []string{r.state, r.what, r.project, r.last, r.ref.ID}
 	for i, part := range parts {
-		parts[i] = part[:min(len(part), most)]
+		parts[i] = some(part)
 	}
 	return strings.ToLower(strings.Join(parts, " "))
+}
+
+// some is as much of a text as a row can show.
+func some(text string) string {
+	const most = 1 << 10
+	return text[:min(len(text), most)]
 }
 
 // owners are the pipelines and agent runs. One that another runs is part of that, unless it waits for
@@ -80,7 +85,7 @@ func openDecision(o *daemonapi.Owner) *daemonapi.Decision {
 
 func ownerRow(o *daemonapi.Owner) row {
 	r := row{
-		ref: Ref{OwnerRow, o.ID}, rank: running, state: o.Status, what: o.Name + " " + shortID(o.ID), project: projectName(o.Project),
+		ref: Ref{OwnerRow, o.ID}, rank: running, state: o.Status, what: some(o.Name) + " " + shortID(o.ID), project: projectName(o.Project),
 		last: o.Step, since: o.Created, usd: o.USD, owner: o.ID, agent: o.Agent, decision: openDecision(o),
 	}
 	switch {
@@ -142,8 +147,8 @@ func (s *State) agents() (rows []row) {
 
 func agentRow(o *daemonapi.Owner, a *daemonapi.Agent) row {
 	r := row{
-		ref: Ref{AgentRow, a.ID}, rank: running, state: agentState(a), what: a.Name + " " + shortID(a.ID), project: projectName(a.Project),
-		last: o.Name + ": " + a.Step, since: a.Started, usd: a.USD, owner: o.ID, agent: a, decision: openDecision(o),
+		ref: Ref{AgentRow, a.ID}, rank: running, state: agentState(a), what: some(a.Name) + " " + shortID(a.ID), project: projectName(a.Project),
+		last: some(o.Name) + ": " + some(a.Step), since: a.Started, usd: a.USD, owner: o.ID, agent: a, decision: openDecision(o),
 	}
 	switch {
 	case a.Status == "exited":
@@ -172,10 +177,10 @@ func (s *State) sessions() (rows []row) {
 		if agents[daemonapi.Terminal{Socket: c.Socket, Session: c.Session}] {
 			continue
 		}
-		r := row{ref: sessionRef(c), rank: idle, state: c.State, what: c.Session, last: "pane " + c.Pane, since: c.Since}
+		r := row{ref: sessionRef(c), rank: idle, state: c.State, what: c.Session, last: "pane " + some(c.Pane), since: c.Since}
 		switch c.State {
 		case "asking":
-			r.rank, r.last = needsPerson, "Claude Code asks in pane "+c.Pane
+			r.rank, r.last = needsPerson, "Claude Code asks in pane "+some(c.Pane)
 		case "busy":
 			r.rank = running
 		case "ended":
@@ -194,8 +199,8 @@ func sessionRef(c *daemonapi.Session) Ref {
 func (s *State) work() (rows []row) {
 	for _, item := range s.World.Dead {
 		rows = append(rows, row{
-			ref: Ref{WorkRow, item.ID}, rank: needsPerson, state: "dead", what: item.Queue + " " + shortID(item.ID), project: projectName(item.Project),
-			last: cmp.Or(item.Error, "item "+item.Key), since: item.Updated, owner: item.Owner,
+			ref: Ref{WorkRow, item.ID}, rank: needsPerson, state: "dead", what: some(item.Queue) + " " + shortID(item.ID), project: projectName(item.Project),
+			last: cmp.Or(item.Error, "item "+some(item.Key)), since: item.Updated, owner: item.Owner,
 		})
 	}
 	return rows
@@ -218,7 +223,7 @@ func (s *State) stops() (rows []row) {
 	for i := range s.World.Stops {
 		stop := &s.World.Stops[i]
 		rows = append(rows, row{
-			ref: Ref{StopRow, stop.ID}, rank: ended, state: decided(stop.Decision), what: stop.Event + " " + shortID(stop.Session), project: projectName(stop.Project),
+			ref: Ref{StopRow, stop.ID}, rank: ended, state: decided(stop.Decision), what: some(stop.Event) + " " + shortID(stop.Session), project: projectName(stop.Project),
 			last: why(stop), since: stop.Time,
 		})
 	}
@@ -236,7 +241,7 @@ func why(stop *daemonapi.GateRun) string {
 		}
 		for _, gate := range tree.Gates {
 			if counts[gate.Outcome]++; gate.Outcome == "failed" {
-				return gate.Job + " failed: " + gate.Why
+				return some(gate.Job) + " failed: " + some(gate.Why)
 			}
 		}
 	}

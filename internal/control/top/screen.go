@@ -133,7 +133,7 @@ func (s *State) whole() string {
 	}
 	r := &s.table.rows[at]
 	if r.decision != nil {
-		return line(r.what + ": " + r.decision.Context)
+		return line(some(r.what) + ": " + some(r.decision.Context))
 	}
-	return line(r.what + ": " + r.last)
+	return line(some(r.what) + ": " + some(r.last))
 }

@@ -3,6 +3,7 @@ package top
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,9 @@ func TestEveryScreenFits(t *testing.T) {
 func wantFits(t *testing.T, s *State, what string) {
 	t.Helper()
 	screen := Screen(s)
+	if screen == "" {
+		return
+	}
 	lines := strings.Split(screen, "\n")
 	if len(lines) > s.Height {
 		t.Errorf("%s: %d lines", what, len(lines))
@@ -150,16 +154,27 @@ func wantFits(t *testing.T, s *State, what string) {
 // What an agent controls is shown without harm: on no screen does it steer the terminal or leave its place.
 func FuzzScreen(f *testing.F) {
 	for _, text := range []string{
-		"plain", "\x1b[2J\x1b]0;title\a", "two\nlines\r\tand more", "한국어 日本語 👨‍👩‍👧 🇩🇪 ❤️", "\u202eabc\u2066 שלום", "z̴̡͕͉͇̣̹͓a", "\x00\x7f\u0085\xff\xfe", strings.Repeat("x", 1<<20), "a\u034f\u200b\u3164\u00ad",
+		"plain", "\x1b[2J\x1b]0;title\a", "two\nlines\r\tand more", "한국어 日本語 👨‍👩‍👧 🇩🇪 ❤️", "\u202eabc\u2066 שלום", "z̴̡͕͉͇̣̹͓a", "\x00\x7f\u0085\xff\xfe", strings.Repeat("x", 5000), "a\u034f\u200b\u3164\u00ad",
 	} {
 		f.Add(text, uint8(80), uint8(24))
 		f.Add(text, uint8(20), uint8(5))
+		f.Add(text, uint8(80), uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, text string, width, height uint8) {
 		for _, s := range hostile(text, int(width), int(height)) {
 			wantFits(t, &s, "hostile")
 		}
 	})
+}
+
+// However long a text is, it is cut to its place.
+func TestHugeTexts(t *testing.T) {
+	for _, text := range []string{"x", "한", "e\u0301", "\x1b[", "a\n"} {
+		huge := strings.Repeat(text, (1<<20)/len(text))
+		for _, s := range slices.Concat(hostile(huge, 80, 24), hostile(huge, 2, 200)) {
+			wantFits(t, &s, fmt.Sprintf("a megabyte of %q", text))
+		}
+	}
 }
 
 // hostile are the screens of a world in which every text that an agent may have written is this one.

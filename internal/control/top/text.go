@@ -132,12 +132,15 @@ func money(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
+// maxPath is longer than the path of any project.
+const maxPath = 4 << 10
+
 // projectName is what people call a project.
 func projectName(root string) string {
 	if root == "" {
 		return ""
 	}
-	return filepath.Base(root)
+	return filepath.Base(root[max(0, len(root)-maxPath):])
 }
 
 // shortID is enough of an id for people.
