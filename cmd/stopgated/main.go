@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/probe"
 	"github.com/stopgate/stopgate/internal/control/send"
 	"github.com/stopgate/stopgate/internal/control/shell"
+	"github.com/stopgate/stopgate/internal/control/top"
 	"github.com/stopgate/stopgate/internal/session/driver"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/program"
@@ -24,6 +25,7 @@ import (
 const usage = `usage: stopgated daemon                 run pipelines and agents, until a signal or "stopgate daemon stop"
        stopgated daemon --despite-damage  the same, without what is damaged in the store
        stopgated runbook check|show     check or show a project's runbooks
+       stopgated top                    show all agents and pipelines in the terminal
        stopgated store-verify [--json]  check the daemon's store
        stopgated provider-check         read a JSON list of providers, print one result per line
        stopgated command-needs          read command lines as JSON, print the programs each needs
@@ -43,6 +45,8 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		err = runDaemon(errOut, false)
 	case slices.Equal(args, []string{"daemon", "--despite-damage"}):
 		err = runDaemon(errOut, true)
+	case slices.Equal(args, []string{"top"}):
+		err = top.Run(context.Background())
 	case slices.Equal(args, []string{"store-verify"}):
 		return storeVerify(false, out, errOut)
 	case slices.Equal(args, []string{"store-verify", "--json"}):

@@ -31,7 +31,7 @@ func groups() []group {
 			setup.NewInit(), setup.NewDoctor(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(), demo.New(),
 		}},
 		{"see", "See and answer", []*cobra.Command{
-			status.NewStatus(), status.NewWhy(), status.NewLog(), status.NewStats(), plane.NewUI(), plane.NewDecision(),
+			status.NewStatus(), status.NewWhy(), status.NewLog(), status.NewStats(), plane.NewUI(), plane.NewTop(), plane.NewDecision(),
 		}},
 		{"gates", "Gates", []*cobra.Command{
 			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewClean(),

@@ -49,7 +49,7 @@ func printFirstScreen(root *cobra.Command, out io.Writer) {
 	for _, g := range root.Groups() {
 		printGroup(root, g, p, out)
 	}
-	fmt.Fprintf(out, "\nUsage: %[1]s COMMAND (\"%[1]s COMMAND --help\" shows flags and examples)\n%[2]s\n", root.Name(), exitCodesLine)
+	fmt.Fprintf(out, "Usage: %[1]s COMMAND (\"%[1]s COMMAND --help\" shows flags and examples)\n%[2]s\n", root.Name(), exitCodesLine)
 }
 
 // printGroup lists the commands of a group. Those of the first day are listed already, and of the

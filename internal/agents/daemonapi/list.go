@@ -13,6 +13,8 @@ type Filter struct {
 	Status  string // one, or several separated by commas
 	Since   time.Time
 	Limit   int // how many of the newest; 0 is for all
+	// Parent is that of pipelines: its id, AnyParent, or "" for those that no other one runs.
+	Parent string
 }
 
 // query is the filter as a query, with what is asked for besides.
@@ -24,8 +26,11 @@ func (f Filter) query(besides ...string) string {
 	if f.Limit > 0 {
 		limit = strconv.Itoa(min(f.Limit, maxPage))
 	}
-	return query(append(besides, "project", f.Project, "status", f.Status, "since", since, "limit", limit)...)
+	return query(append(besides, "project", f.Project, "status", f.Status, "parent", f.Parent, "since", since, "limit", limit)...)
 }
+
+// AnyParent is the parent of a filter that lets all pipelines through, with a parent and without.
+const AnyParent = "any"
 
 // maxPage is how many of a list the daemon answers at most at once.
 const maxPage = 500

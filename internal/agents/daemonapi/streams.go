@@ -28,8 +28,17 @@ const (
 // is at its end, the context ends or the daemon stops, none of which is an error. It
 // ends after an error.
 func (c *Client) Log(ctx context.Context, id string, follow bool) iter.Seq2[string, error] {
+	return c.log(ctx, url.PathEscape(id)+"/log"+query("follow", flag(follow)))
+}
+
+// Tail is Log from so many lines before its end on.
+func (c *Client) Tail(ctx context.Context, id string, lines int, follow bool) iter.Seq2[string, error] {
+	return c.log(ctx, url.PathEscape(id)+"/log"+query("follow", flag(follow), "tail", strconv.Itoa(lines)))
+}
+
+// log reads a log; rest is the path below that of all pipelines, or all runs.
+func (c *Client) log(ctx context.Context, rest string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		rest := url.PathEscape(id) + "/log" + query("follow", flag(follow))
 		s, err := c.open(ctx, "GET", "/v1/pipelines/"+rest, nil)
 		if Code(err) == "not_found" {
 			s, err = c.open(ctx, "GET", "/v1/runs/"+rest, nil)

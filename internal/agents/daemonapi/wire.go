@@ -286,6 +286,7 @@ type GateRun struct {
 	Time       time.Time  `json:"time"`
 	Event      string     `json:"event"`             // Stop, SubagentStop
 	Session    string     `json:"session,omitempty"` // Claude Code's
+	Pane       string     `json:"pane,omitempty"`    // of tmux, in which it ran
 	Project    string     `json:"project,omitempty"`
 	Decision   string     `json:"decision"` // allow, block, reject
 	DurationMS int64      `json:"duration_ms"`

@@ -288,8 +288,8 @@ func decisionIDs(options bool) cobra.CompletionFunc {
 
 // possible are the answers to a decision, or to one of its questions, with what they mean.
 func possible(d *daemonapi.Decision, n int) (words []string) {
-	if n < len(questions(d)) {
-		for _, c := range questions(d)[n].Options {
+	if n < len(d.Questions()) {
+		for _, c := range d.Questions()[n].Options {
 			words = append(words, plain.Line(c.Label)+"\t"+plain.Line(c.Description))
 		}
 	}

@@ -186,7 +186,7 @@ func (s *decisionShow) question(q *daemonapi.Question, beginning string) []strin
 		text += " (several may be chosen)"
 	}
 	lines := term.Wrapped(beginning, text, s.width)
-	if len(questions(s.Decision)) == 1 && s.Resolved == nil {
+	if len(s.Decision.Questions()) == 1 && s.Resolved == nil {
 		return lines // its choices are the options
 	}
 	rows := [][]string{}
@@ -220,7 +220,7 @@ func numbered(rows [][]string, indent string, width int) (lines []string) {
 // options are the options of a decision, by number. Those of several questions stand with
 // them.
 func (s *decisionShow) options() []string {
-	asked := questions(s.Decision)
+	asked := s.Decision.Questions()
 	if len(asked) > 1 {
 		return nil
 	}
@@ -241,7 +241,7 @@ func (s *decisionShow) options() []string {
 
 // howToAnswer says what can be put in place of what the commands have.
 func howToAnswer(d *daemonapi.Decision) string {
-	asked := questions(d)
+	asked := d.Questions()
 	several := ""
 	if slices.ContainsFunc(asked, func(q daemonapi.Question) bool { return q.Multi }) {
 		several = " (comma-separated for several)"
@@ -271,7 +271,7 @@ func (s *decisionShow) more() (lines []string) {
 // be put in.
 func answers(d *daemonapi.Decision) []string {
 	command := "stopgate decision answer " + shortID(d.ID)
-	if asked := questions(d); len(asked) > 0 {
+	if asked := d.Questions(); len(asked) > 0 {
 		return slices.Concat([]string{command + " " + example(asked)}, wordsFor(d, command), []string{command + " " + lastOption(d)})
 	}
 	var all []string

@@ -10,17 +10,9 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// questions are those that the agent asks.
-func questions(d *daemonapi.Decision) []daemonapi.Question {
-	if d.Ask == nil {
-		return nil
-	}
-	return d.Ask.Questions
-}
-
 // choices are the answers to a decision that is open, in a few characters.
 func choices(d *daemonapi.Decision) string {
-	switch asked := questions(d); {
+	switch asked := d.Questions(); {
 	case d.Resolved != nil:
 		return "-"
 	case len(asked) > 1:
@@ -42,7 +34,7 @@ func choices(d *daemonapi.Decision) string {
 // answerLine is the command that answers a decision, with all options. Of several
 // questions one has to see the choices first.
 func answerLine(d *daemonapi.Decision) string {
-	if len(questions(d)) > 0 {
+	if len(d.Questions()) > 0 {
 		return "stopgate decision show " + shortID(d.ID)
 	}
 	return strings.TrimRight("stopgate decision answer "+shortID(d.ID)+" "+choices(d), " ")
@@ -75,7 +67,7 @@ func decisionLines(p term.Paint, d *daemonapi.Decision, width int) []string {
 		lines = append(lines, term.Cut(fmt.Sprintf("  %d  %s  %s", o.Number, term.Pad(plain.Line(o.Name), names), text), width))
 	}
 	line := "  → " + answerLine(d)
-	if d.TakesWords() && len(questions(d)) == 0 {
+	if d.TakesWords() && len(d.Questions()) == 0 {
 		line += "   or: -m TEXT"
 	}
 	return append(lines, p.Faint(term.Cut(line, width)))

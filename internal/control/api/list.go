@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
 
 const (
@@ -139,7 +141,7 @@ func View[T, V any](p Page[T], view func(T) V) Page[V] {
 }
 
 // AnyParent is the parent of a query that asks for all, with a parent and without.
-const AnyParent = "any"
+const AnyParent = daemonapi.AnyParent
 
 // The parameters of lists.
 var (

@@ -83,7 +83,7 @@ func wantsRun(q *api.Query, r *event.Record) bool {
 
 func gateRunView(r *event.Record) daemonapi.GateRun {
 	view := daemonapi.GateRun{
-		ID: r.Call, Time: r.Time, Event: r.Event, Session: r.Session, Project: r.Project,
+		ID: r.Call, Time: r.Time, Event: r.Event, Session: r.Session, Pane: plain.Line(r.Pane), Project: r.Project,
 		Decision: r.Decision, DurationMS: r.DurationMS,
 	}
 	for _, t := range r.Trees {

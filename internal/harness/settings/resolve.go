@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // resolve is the file that a program's name stands for. The shell that the client starts
@@ -29,8 +30,9 @@ func installable(program string) bool {
 	return program == filepath.Base(program) || filepath.IsAbs(program)
 }
 
-// isSelf reports whether path leads to the binary that is running.
+// isSelf reports whether path leads to the program that is running or, in stopgated, to its stopgate:
+// hooks call that.
 func isSelf(path string) bool {
-	self, err := os.Executable()
+	self, err := program.Stopgate()
 	return err == nil && sameFile(path, self)
 }
