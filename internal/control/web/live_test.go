@@ -182,6 +182,20 @@ func TestIssue18StreamsEnd(t *testing.T) {
 	}
 }
 
+// A stream lives longer than a form may take.
+func TestIssue18StreamsLive(t *testing.T) {
+	before := reading
+	reading = 50 * time.Millisecond
+	t.Cleanup(func() { reading = before })
+	s := newScene(t)
+	events := s.signedIn().watch("/inbox")
+	next(t, events, "main")
+	for range 2 { // each drawing takes ten times as long as that at least
+		s.plane.set(func() { s.plane.decisions = append(s.plane.decisions, sample()) })
+		next(t, events, "main")
+	}
+}
+
 // There are only so many streams.
 func TestIssue18StreamsAreLimited(t *testing.T) {
 	s := newScene(t)
