@@ -14,8 +14,8 @@ import (
 type State struct {
 	owners   map[string]*entry
 	order    order
-	live     order         // those that are not at their end
-	ended    map[AtEnd]int // how many of those that are, and that no other one runs
+	live     order             // those that are not at their end
+	ended    map[AtEnd]int     // how many of those that are, and that no other one runs
 	agents   map[string]string // the owner's id, by its current agent's id
 	sessions map[string]string // the owner's id, by its current agent's session
 	plans    plans
