@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,35 +20,39 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
-// SessionAgent implements web.Plane.
+// SessionAgent implements web.Plane. It looks at all owners, which may be many: most sessions are those of
+// people.
 func (p *plane) SessionAgent(_ context.Context, session string) (a daemonapi.Agent, found bool) {
+	if session == "" {
+		return a, false
+	}
 	for _, o := range p.core.owners() {
-		for one := range agentsOf(o, true) {
-			if session != "" && one.session() == session {
-				return p.around(one.view(), true), true
+		if o.Agent != nil && o.Agent.Session == session {
+			return p.around(agentView(o), true), true
+		}
+		for i := range slices.Backward(o.History) {
+			if v := &o.History[i]; v.AgentID != "" && cmp.Or(v.Session, v.AgentID) == session {
+				return p.around(pastView(o, *v), true), true
 			}
 		}
 	}
 	return a, false
 }
 
-// session is the client's session that the agent is in, or was in at its end.
-func (a listedAgent) session() string {
-	switch {
-	case a.visit == nil:
-		return a.owner.Agent.Session
-	case a.visit.Session != "":
-		return a.visit.Session
-	}
-	return a.visit.AgentID
-}
-
-// sessionTranscript is where a session's conversation is, "" where that is not known.
+// sessionTranscript is where a session's conversation is, "" where that is not known. It is looked for now
+// and then: that takes a look at all owners and into every project.
 func (p *plane) sessionTranscript(ctx context.Context, session string) string {
-	if a, found := p.SessionAgent(ctx, session); found && a.Transcript != "" {
-		return a.Transcript
+	if path, ok := p.meters.known(session, p.opts.Now()); ok {
+		return path
 	}
-	path, _ := transcript.Find(filepath.Join(p.opts.configDir(engine.AgentStart{}), "projects"), "", session)
+	path := ""
+	if a, found := p.SessionAgent(ctx, session); found {
+		path = a.Transcript
+	}
+	if path == "" {
+		path, _ = transcript.Find(filepath.Join(p.opts.configDir(engine.AgentStart{}), "projects"), "", session)
+	}
+	p.meters.know(session, path, p.opts.Now())
 	return path
 }
 
@@ -70,14 +75,39 @@ const (
 	mostMeters = 32
 	// mostPoints are the points of one session's spending.
 	mostPoints = 400
+	// knownFor is how long the place of a transcript is not looked for again.
+	knownFor = 5 * time.Second
 	// mostMetered is how much of a transcript is read, from its end.
 	mostMetered = 64 << 20
 )
 
 // meters count what sessions spend that people look at.
 type meters struct {
-	mu  sync.Mutex
-	all map[string]*sessionMeter // by transcript
+	mu    sync.Mutex
+	all   map[string]*sessionMeter // by transcript
+	found map[string]foundPath     // by session
+}
+
+// foundPath is where a transcript was found, "" where there was none.
+type foundPath struct {
+	path   string
+	looked time.Time
+}
+
+func (m *meters) known(session string, now time.Time) (path string, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, ok := m.found[session]
+	return f.path, ok && now.Sub(f.looked).Abs() < knownFor
+}
+
+func (m *meters) know(session, path string, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.found == nil || len(m.found) >= mostMeters {
+		m.found = map[string]foundPath{}
+	}
+	m.found[session] = foundPath{path, now}
 }
 
 // sessionMeter counts what one session spends.

@@ -24,6 +24,7 @@ type fakePlane struct {
 	messages  []daemonapi.Message // of every session
 	spent     []Spent
 	store     Soundness
+	verified  int
 	verifying chan struct{} // closed when the store may be verified; nil is now
 	diff      string
 	panics    bool
@@ -169,5 +170,6 @@ func (p *fakePlane) VerifyStore(ctx context.Context) (Soundness, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.verified++
 	return p.store, p.refusal
 }

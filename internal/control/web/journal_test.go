@@ -133,6 +133,9 @@ func TestIssue18JournalIsVerified(t *testing.T) {
 		checktest.Eventually(t, text, func() bool { return strings.Contains(v.get("/journal").body, text) })
 	}
 	verified("Everything is intact.")
+	if s.plane.verified != 1 {
+		t.Errorf("it was verified %d times at once", s.plane.verified)
+	}
 	wants(t, v.get("/journal").body, "journal 1 record; store 5 events")
 
 	path := filepath.Join(s.state, "journal", "00000001.log")

@@ -46,7 +46,7 @@ func TestIssue18TailReadsKeptLogsOnly(t *testing.T) {
 	ok(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	for _, path := range []string{
 		secret, "", "/", "relative.log", Dir(state), filepath.Dir(log), Dir(state) + "/project/../../../x.log", Dir(state) + "/../gates/a/b/c.log",
-		filepath.Join(state, "journal", "00000001.log"), filepath.Join(Dir(state), "x.log"), FindingsOf(log), log + "\x00",
+		filepath.Join(state, "journal", "00000001.log"), filepath.Join(Dir(state), "x.log"), filepath.Join(filepath.Dir(Dir(state)), "x.log"), FindingsOf(log), log + "\x00",
 	} {
 		if lines, err := Tail(state, path, 5); !errors.Is(err, ErrForeign) {
 			t.Errorf("%q: %q %v", path, lines, err)
