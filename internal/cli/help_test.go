@@ -24,7 +24,7 @@ func TestTheFirstScreenFits(t *testing.T) {
 	printFirstScreen(root, &screen)
 
 	lines := strings.Split(strings.TrimRight(screen.String(), "\n"), "\n")
-	if len(lines) > 54 {
+	if len(lines) > 49 {
 		t.Errorf("%d lines", len(lines))
 	}
 	for _, line := range lines {
