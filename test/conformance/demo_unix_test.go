@@ -5,6 +5,7 @@ package conformance
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -48,6 +49,31 @@ func TestDemoTellsItsStory(t *testing.T) {
 		rest = after
 	}
 	clean()
+}
+
+// A reader that is gone, as in "stopgate demo | head", and a terminal that is closed end it as well.
+func TestDemoEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(cmd *exec.Cmd, out io.Closer) error{
+		"pipe":     func(_ *exec.Cmd, out io.Closer) error { return out.Close() },
+		"terminal": func(cmd *exec.Cmd, _ io.Closer) error { return cmd.Process.Signal(syscall.SIGHUP) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd, clean := demo(t)
+			out, err := cmd.StdoutPipe()
+			check(t, err)
+			check(t, cmd.Start())
+			_, err = bufio.NewReader(out).ReadString('.')
+			check(t, err)
+			check(t, leave(cmd, out))
+			_, _ = io.Copy(io.Discard, out)
+			if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 130 {
+				t.Errorf("it ended with %v, want 130", err)
+			}
+			clean()
+		})
+	}
 }
 
 // Ctrl-C ends the demo at any time, and leaves nothing either.

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -30,12 +33,18 @@ Exit code 0: played. 1: something went wrong. 3: it could not run. 130: ended by
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := term.UntilSignal(cmd)
+			ctx, stop := untilGone(cmd.Context())
 			defer stop()
 			_, watched := term.IsScreen(cmd.OutOrStdout())
 			return perform(ctx, cmd.OutOrStdout(), watched)
 		},
 	}
+}
+
+// untilGone is a context that ends when the person does not want more: by Ctrl-C or a polite kill, when the
+// terminal is closed, or when the reader of a pipe is gone. All of them must leave nothing.
+func untilGone(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 }
 
 // perform plays everything, and leaves nothing. A person who watches gets pauses, and is asked.
