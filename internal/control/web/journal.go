@@ -31,9 +31,9 @@ const (
 // journalPage is some of the journal, the newest first.
 type journalPage struct {
 	Filter journalFilter
-	Events []journalChoice
-	Chosen []journalChoice // decisions
-	Ages   []journalChoice
+	Events []choice
+	Chosen []choice // decisions
+	Ages   []choice
 	Items  []journalRow
 	Older  string
 	First  bool // it begins with the newest
@@ -41,8 +41,8 @@ type journalPage struct {
 	Verify verification
 }
 
-// journalChoice is one of a list to choose from.
-type journalChoice struct {
+// choice is one of a list to choose from.
+type choice struct {
 	Value, Name string
 	Here        bool
 }
@@ -126,15 +126,15 @@ func filterOf(r *Request) journalFilter {
 }
 
 func (p *journalPage) choices() {
-	p.Events = append(p.Events, journalChoice{"", "any event", p.Filter.Event == ""})
+	p.Events = append(p.Events, choice{"", "any event", p.Filter.Event == ""})
 	for _, name := range eventNames() {
-		p.Events = append(p.Events, journalChoice{name, name, name == p.Filter.Event})
+		p.Events = append(p.Events, choice{name, name, name == p.Filter.Event})
 	}
 	for _, d := range decisionNames {
-		p.Chosen = append(p.Chosen, journalChoice{d.word, d.name, d.word == p.Filter.Decision})
+		p.Chosen = append(p.Chosen, choice{d.word, d.name, d.word == p.Filter.Decision})
 	}
 	for _, a := range ages {
-		p.Ages = append(p.Ages, journalChoice{a.word, a.name, a.word == p.Filter.Age})
+		p.Ages = append(p.Ages, choice{a.word, a.name, a.word == p.Filter.Age})
 	}
 }
 
