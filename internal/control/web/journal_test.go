@@ -21,12 +21,12 @@ func TestIssue18JournalIsFiltered(t *testing.T) {
 	v := s.signedIn()
 	wants(t, v.get("/journal").body, "The journal is empty.", "stopgate hooks install")
 
-	stop := s.journal(s.blockedStop("session-a"))
-	s.journal(event.Record{Event: "SessionStart", Session: "session-b", Project: "/home/me/site", Decision: "allow", Time: s.clock().Add(-3 * time.Hour)})
-	s.journal(event.Record{Event: "PreToolUse", Session: "session-b", Project: "/home/me/site", Decision: "block", Verdicts: []event.Verdict{{Keeper: "protect", Blocked: true, Outcome: "failed", Message: "hands off"}}})
-	s.journal(event.Record{Kind: event.Received, Event: "UserPromptSubmit", Session: "session-c"})
-	s.journal(event.Record{Kind: event.Emitted, Event: event.AgentSignal, Word: &event.Word{Agent: "agent-1", Kind: "complete", Message: "all done"}})
-	s.journal(event.Record{Event: "Stop", Session: "doctor-1", Decision: "block"})
+	stop := s.record(s.blockedStop("session-a"))
+	s.record(event.Record{Event: "SessionStart", Session: "session-b", Project: "/home/me/site", Decision: "allow", Time: s.clock().Add(-3 * time.Hour)})
+	s.record(event.Record{Event: "PreToolUse", Session: "session-b", Project: "/home/me/site", Decision: "block", Verdicts: []event.Verdict{{Keeper: "protect", Blocked: true, Outcome: "failed", Message: "hands off"}}})
+	s.record(event.Record{Kind: event.Received, Event: "UserPromptSubmit", Session: "session-c"})
+	s.record(event.Record{Kind: event.Emitted, Event: event.AgentSignal, Word: &event.Word{Agent: "agent-1", Kind: "complete", Message: "all done"}})
+	s.record(event.Record{Event: "Stop", Session: "doctor-1", Decision: "block"})
 
 	texts := map[string]string{
 		"a": "Blocked: lint and review quality", "start": `The session began`, "tool": "protect: hands off", "open": "no answer: the hook", "said": "complete: all done", "doctor": "/sessions/doctor-1",
@@ -57,10 +57,10 @@ func TestIssue18JournalInParts(t *testing.T) {
 	const all = 4 * mostRecords
 	var late []string
 	for i := range all {
-		call := s.journal(event.Record{Kind: event.Received, Event: "PreToolUse", Session: "s", Project: fmt.Sprintf("/p/number-%d-", i)})
+		call := s.record(event.Record{Kind: event.Received, Event: "PreToolUse", Session: "s", Project: fmt.Sprintf("/p/number-%d-", i)})
 		late = append(late, call)
 		if len(late) > 7 { // the answers come later than other calls
-			s.journal(event.Record{Call: late[0], Event: "PreToolUse", Session: "s", Project: fmt.Sprintf("/p/number-%d-", i-7), Decision: "allow"})
+			s.record(event.Record{Call: late[0], Event: "PreToolUse", Session: "s", Project: fmt.Sprintf("/p/number-%d-", i-7), Decision: "allow"})
 			late = late[1:]
 		}
 	}
@@ -98,9 +98,9 @@ func TestIssue18JournalInParts(t *testing.T) {
 func TestIssue18JournalIsHarmless(t *testing.T) {
 	s := newScene(t)
 	v := s.signedIn()
-	s.journal(s.hostileStop(hostile))
-	s.journal(event.Record{Event: hostile, Session: hostile, Project: hostile, Decision: hostile, Effects: []string{hostile}, Verdicts: []event.Verdict{{Keeper: hostile, Message: hostile}}})
-	s.journal(event.Record{Kind: event.Emitted, Event: hostile, Session: hostile, Word: &event.Word{Agent: hostile, Kind: hostile, Message: hostile + strings.Repeat("x", 1<<19)}})
+	s.record(s.hostileStop(hostile))
+	s.record(event.Record{Event: hostile, Session: hostile, Project: hostile, Decision: hostile, Effects: []string{hostile}, Verdicts: []event.Verdict{{Keeper: hostile, Message: hostile}}})
+	s.record(event.Record{Kind: event.Emitted, Event: hostile, Session: hostile, Word: &event.Word{Agent: hostile, Kind: hostile, Message: hostile + strings.Repeat("x", 1<<19)}})
 	evil := url.QueryEscape(hostile)
 	for _, address := range []string{"/journal", "/journal?session=" + evil + "&project=" + evil + "&event=" + evil + "&decision=" + evil + "&age=" + evil} {
 		r := v.get(address)
@@ -114,7 +114,7 @@ func TestIssue18JournalIsHarmless(t *testing.T) {
 func TestIssue18JournalIsVerified(t *testing.T) {
 	s := newScene(t)
 	v := s.signedIn()
-	s.journal(event.Record{Session: "s", Decision: "allow"})
+	s.record(event.Record{Session: "s", Decision: "allow"})
 	s.plane.store = Soundness{Events: 5, Sound: true}
 	s.plane.verifying = make(chan struct{})
 	wants(t, v.get("/journal").body, "Every record has a checksum", `action="/journal/verify"`)

@@ -29,7 +29,7 @@ func TestIssue18SessionsWithThoseThatNeedAPersonFirst(t *testing.T) {
 		{Event: "SessionStart", Session: "stopped-1"},
 	} {
 		r.Time = at.Add(time.Duration(i) * time.Minute)
-		s.journal(r)
+		s.record(r)
 	}
 	body := v.get("/sessions").body
 	last := -1
@@ -60,7 +60,7 @@ func TestIssue18SessionsAreBounded(t *testing.T) {
 	s := newScene(t)
 	v := s.signedIn()
 	for i := range 3 * pageSize {
-		s.journal(event.Record{Event: "SessionStart", Session: fmt.Sprintf("s%03d", i), Project: "/" + strings.Repeat("p", 10_000)})
+		s.record(event.Record{Event: "SessionStart", Session: fmt.Sprintf("s%03d", i), Project: "/" + strings.Repeat("p", 10_000)})
 	}
 	seen := map[string]bool{}
 	link := lazyregexp.New(`id="s-(s\d+)"`)()
@@ -103,14 +103,14 @@ func TestIssue18SessionIsOneLane(t *testing.T) {
 	v := s.signedIn()
 	const id = "8f3c2a10-1111"
 	begin := s.clock().Add(-time.Hour)
-	s.journal(event.Record{Event: "SessionStart", Session: id, Time: begin, Pane: "%3"})
-	s.journal(event.Record{Event: "UserPromptSubmit", Session: id, Time: begin.Add(time.Minute)})
-	s.journal(event.Record{Event: "PostToolUse", Session: id, Time: begin.Add(2 * time.Minute)})
+	s.record(event.Record{Event: "SessionStart", Session: id, Time: begin, Pane: "%3"})
+	s.record(event.Record{Event: "UserPromptSubmit", Session: id, Time: begin.Add(time.Minute)})
+	s.record(event.Record{Event: "PostToolUse", Session: id, Time: begin.Add(2 * time.Minute)})
 	blocked := s.blockedStop(id)
 	blocked.Time = begin.Add(10 * time.Minute)
-	call := s.journal(blocked)
-	s.journal(event.Record{Session: "other", Decision: "block", Time: begin.Add(11 * time.Minute), Verdicts: []event.Verdict{{Keeper: "guard", Blocked: true, Message: "not of this session"}}})
-	s.journal(event.Record{Session: id, Project: "/home/me/shop", Decision: "allow", Time: begin.Add(20 * time.Minute), Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "passed", Status: "passed"}}, Trees: []event.Tree{{
+	call := s.record(blocked)
+	s.record(event.Record{Session: "other", Decision: "block", Time: begin.Add(11 * time.Minute), Verdicts: []event.Verdict{{Keeper: "guard", Blocked: true, Message: "not of this session"}}})
+	s.record(event.Record{Session: id, Project: "/home/me/shop", Decision: "allow", Time: begin.Add(20 * time.Minute), Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "passed", Status: "passed"}}, Trees: []event.Tree{{
 		Root: "/home/me/shop", Status: "passed", Gates: []event.Gate{{Job: "check:.:vet", Outcome: event.GatePassed}},
 	}}})
 	body := v.get("/sessions/" + id).body
@@ -161,9 +161,9 @@ func TestIssue18SessionInParts(t *testing.T) {
 	for i := range all {
 		at := begin.Add(time.Duration(i) * time.Minute)
 		messages = append(messages, message(int64(i+1), at.Add(-time.Second), "prompt", fmt.Sprintf("prompt number %d.", i)))
-		call := s.journal(event.Record{Kind: event.Received, Session: "s", Time: at})
-		s.journal(event.Record{Call: call, Session: "s", Decision: "allow", Time: at, Verdicts: []event.Verdict{{Keeper: "guard", Outcome: "passed", Message: fmt.Sprintf("stop number %d.", i)}}})
-		s.journal(event.Record{Session: "noise", Decision: "allow", Time: at})
+		call := s.record(event.Record{Kind: event.Received, Session: "s", Time: at})
+		s.record(event.Record{Call: call, Session: "s", Decision: "allow", Time: at, Verdicts: []event.Verdict{{Keeper: "guard", Outcome: "passed", Message: fmt.Sprintf("stop number %d.", i)}}})
+		s.record(event.Record{Session: "noise", Decision: "allow", Time: at})
 	}
 	s.plane.set(func() { s.plane.messages = messages })
 	counts := map[string]int{}
@@ -198,7 +198,7 @@ func TestIssue18SessionInParts(t *testing.T) {
 func TestIssue18SessionThatIsNotThere(t *testing.T) {
 	s := newScene(t)
 	v := s.signedIn()
-	s.journal(event.Record{Session: "here", Decision: "allow"})
+	s.record(event.Record{Session: "here", Decision: "allow"})
 	for _, address := range []string{"/sessions/none", "/sessions/her", "/sessions/" + strings.Repeat("a", 300), "/sessions/here?before=x", "/sessions/here?before=1:2~-1", "/sessions/%00", "/sessions/..%2fx"} {
 		if r := v.get(address); r.status != http.StatusNotFound {
 			t.Errorf("%.60s: %d", address, r.status)
@@ -210,10 +210,10 @@ func TestIssue18SessionPagesAreHarmless(t *testing.T) {
 	s := newScene(t)
 	v := s.signedIn()
 	id := strings.NewReplacer("/", "", "\x00", "").Replace(hostile) // which no path has
-	s.journal(event.Record{Event: "SessionStart", Session: id, Project: hostile, Pane: hostile, Enums: event.Enums{Source: hostile}})
-	s.journal(event.Record{Event: "SessionEnd", Session: id, Project: hostile, Enums: event.Enums{Reason: hostile}})
-	s.journal(event.Record{Event: "PermissionRequest", Session: id, Enums: event.Enums{ToolName: hostile}})
-	s.journal(s.hostileStop(id))
+	s.record(event.Record{Event: "SessionStart", Session: id, Project: hostile, Pane: hostile, Enums: event.Enums{Source: hostile}})
+	s.record(event.Record{Event: "SessionEnd", Session: id, Project: hostile, Enums: event.Enums{Reason: hostile}})
+	s.record(event.Record{Event: "PermissionRequest", Session: id, Enums: event.Enums{ToolName: hostile}})
+	s.record(s.hostileStop(id))
 	at := s.clock()
 	s.plane.set(func() {
 		s.plane.messages = []daemonapi.Message{message(1, at, "prompt", hostile+strings.Repeat("x", 1<<20))}

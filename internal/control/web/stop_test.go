@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
-// journal puts a record into the journal, and returns the id of its call.
-func (s *scene) journal(r event.Record) string {
+// record puts a record into the journal, and returns the id of its call.
+func (s *scene) record(r event.Record) string {
 	s.t.Helper()
 	if r.Call == "" {
 		r.Call = journal.NewID()
@@ -72,7 +72,7 @@ func (s *scene) blockedStop(session string) event.Record {
 func TestIssue18StopPageSaysWhy(t *testing.T) {
 	s := newScene(t)
 	v := s.signedIn()
-	call := s.journal(s.blockedStop("8f3c2a10-1111"))
+	call := s.record(s.blockedStop("8f3c2a10-1111"))
 	r := v.get("/stops/" + call)
 	if r.status != http.StatusOK {
 		t.Fatalf("%d %s", r.status, r.body)
@@ -83,21 +83,21 @@ func TestIssue18StopPageSaysWhy(t *testing.T) {
 		"4968beecfc9f", "dd064e4109ae", "the agent waited 45 s", "$0.08", `href="/sessions/8f3c2a10-1111"`, "stopgate why --call "+call, "blocked the stop",
 	)
 
-	call = s.journal(event.Record{Session: "8f3c2a10-1111", Project: "/home/me/shop", Decision: "allow", Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "passed", Status: "passed"}}, Trees: []event.Tree{{
+	call = s.record(event.Record{Session: "8f3c2a10-1111", Project: "/home/me/shop", Decision: "allow", Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "passed", Status: "passed"}}, Trees: []event.Tree{{
 		Root: "/home/me/shop", Status: "passed", Gates: []event.Gate{{Job: "check:.:vet", Outcome: event.GateProven}},
 	}}})
 	wants(t, v.get("/stops/"+call).body, "<h1>Allowed: 1 gate passed before for exactly this content</h1>")
 
-	call = s.journal(event.Record{Kind: event.Received, Session: "8f3c2a10-1111", Project: "/home/me/shop"})
+	call = s.record(event.Record{Kind: event.Received, Session: "8f3c2a10-1111", Project: "/home/me/shop"})
 	wants(t, v.get("/stops/"+call).body, "<h1>No answer: the hook is still running")
-	s.journal(event.Record{Call: call, Session: "8f3c2a10-1111", Project: "/home/me/shop", Decision: "allow"})
+	s.record(event.Record{Call: call, Session: "8f3c2a10-1111", Project: "/home/me/shop", Decision: "allow"})
 	wants(t, v.get("/stops/"+call).body, "<h1>Allowed")
 }
 
 func TestIssue18StopPageThatIsNotThere(t *testing.T) {
 	s := newScene(t)
 	v := s.signedIn()
-	tool := s.journal(event.Record{Event: "PreToolUse", Session: "s"})
+	tool := s.record(event.Record{Event: "PreToolUse", Session: "s"})
 	for _, id := range []string{journal.NewID(), tool, "01K8ZQ", "x", strings.Repeat("A", 26), strings.Repeat("A", 3000), "%00", "..%2f..%2fetc", "%3Cscript%3E"} {
 		if r := v.get("/stops/" + id); r.status != http.StatusNotFound {
 			t.Errorf("%.40s: %d", id, r.status)
@@ -130,7 +130,7 @@ const hostile2 = "high" // of what has few values
 func TestIssue18StopPageIsHarmless(t *testing.T) {
 	s := newScene(t)
 	v := s.signedIn()
-	call := s.journal(s.hostileStop(hostile))
+	call := s.record(s.hostileStop(hostile))
 	r := v.get("/stops/" + call)
 	if r.status != http.StatusOK {
 		t.Fatalf("%d %s", r.status, r.body)
@@ -154,7 +154,7 @@ func TestIssue18StopPageIsBounded(t *testing.T) {
 		rec.Trees = append(rec.Trees, tree)
 	}
 	rec.Trees[0].Gates[0] = event.Gate{Job: "check:.:g", Outcome: event.GateFailed, Log: s.keptLog("big", strings.Repeat(strings.Repeat("x", 100_000)+"\n", 50))}
-	r := v.get("/stops/" + s.journal(rec))
+	r := v.get("/stops/" + s.record(rec))
 	if r.status != http.StatusOK || len(r.body) > 1<<20 {
 		t.Errorf("%d, %d bytes", r.status, len(r.body))
 	}
