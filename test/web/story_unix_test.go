@@ -46,7 +46,7 @@ func (s *stage) story() {
 				{Keeper: "guard", Outcome: "passed", Status: "passed", DurationMS: 14},
 				{Keeper: "gates", Outcome: status, Status: status, Blocked: decision == "block", DurationMS: ms - 20, Cost: event.Cost{USD: cost}},
 			},
-			Trees: []event.Tree{{Root: s.root, Tree: "4968beecfc9f11aa02", Approval: "dd064e4109ae22bb7c", Status: status, Gates: append(gates, skipped...)}},
+			Trees: []event.Tree{{Root: s.root, Tree: fmt.Sprintf("4968beec%02x9f11aa", minutes), Approval: "dd064e4109ae22bb7c", Status: status, Gates: append(gates, skipped...)}},
 		}
 	}
 	event1 := func(name string, minutes int) event.Record {

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/record/stops"
 )
 
-// mostRows are the rows of the table that says what a chart does.
-const mostRows = 10
+// mostSpentRows are the rows of the table that says what a chart does.
+const mostSpentRows = 10
 
 // spentChart is what a session has spent over time: the agent itself, and the reviews at its stops.
 type spentChart struct {
@@ -55,7 +55,7 @@ func chartOf(agent []Spent, judged []*stops.Stop, total float64) *spentChart {
 	if len(rows) < 2 || sum.Agent+sum.Review <= 0 {
 		return nil
 	}
-	c := &spentChart{Agent: sum.Agent, Review: sum.Review, First: rows[0].Time, Last: rows[len(rows)-1].Time, Rows: someOf(rows, mostRows)}
+	c := &spentChart{Agent: sum.Agent, Review: sum.Review, First: rows[0].Time, Last: rows[len(rows)-1].Time, Rows: someOf(rows, mostSpentRows)}
 	c.Data = c.encode(rows)
 	return c
 }
