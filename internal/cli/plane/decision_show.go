@@ -290,7 +290,7 @@ func answers(d *daemonapi.Decision) []string {
 
 // wordsFor is the command that answers with words, where that is possible.
 func wordsFor(d *daemonapi.Decision, command string) []string {
-	if !takesWords(d) {
+	if !d.TakesWords() {
 		return nil
 	}
 	return []string{command + " -m 'TEXT'"}

@@ -75,7 +75,7 @@ func decisionLines(p term.Paint, d *daemonapi.Decision, width int) []string {
 		lines = append(lines, term.Cut(fmt.Sprintf("  %d  %s  %s", o.Number, term.Pad(plain.Line(o.Name), names), text), width))
 	}
 	line := "  → " + answerLine(d)
-	if takesWords(d) && len(questions(d)) == 0 {
+	if d.TakesWords() && len(questions(d)) == 0 {
 		line += "   or: -m TEXT"
 	}
 	return append(lines, p.Faint(term.Cut(line, width)))
@@ -96,21 +96,6 @@ func lastOption(d *daemonapi.Decision) string {
 		return "cancel"
 	}
 	return term.ShellWord(plain.Line(d.Options[len(d.Options)-1].Name))
-}
-
-// takesWords reports whether words alone are an answer.
-func takesWords(d *daemonapi.Decision) bool {
-	switch d.Source {
-	case "start", "budget", "step":
-		return false
-	case "question":
-		return len(questions(d)) <= 1
-	case "prompt":
-		return len(d.Options) > 0 && d.Options[0].Name == "nudge"
-	case "error", "lost", "gate":
-		return d.Agent != "" // else a command of the shell failed
-	}
-	return true
 }
 
 // spent is what agents have cost; "" where that is not known.

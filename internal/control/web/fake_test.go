@@ -20,6 +20,7 @@ type fakePlane struct {
 	sessions  []daemonapi.Session
 	agents    []daemonapi.Agent
 	answers   []daemonapi.Answer
+	diff      string
 	refusal   error // of what is asked to be done
 }
 
@@ -96,4 +97,10 @@ func (p *fakePlane) Answer(_ context.Context, id string, a daemonapi.Answer) (da
 	}
 	p.answers = append(p.answers, a)
 	return daemonapi.Decision{ID: id}, nil
+}
+
+func (p *fakePlane) Diff(context.Context, string) (diff string, cut bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.diff, false, nil
 }

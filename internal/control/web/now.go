@@ -1,4 +1,105 @@
 package web
 
-// readNow reads what is happening.
-func readNow(*Request) (any, error) { return struct{}{}, nil }
+import (
+	"slices"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
+)
+
+const (
+	// fewNow is how many of each kind stand on the page; the others are on pages of their own.
+	fewNow   = 12
+	fewEnded = 8
+)
+
+// nowPage is what is happening.
+type nowPage struct {
+	Trouble   []string // of the daemon
+	Asking    int      // how many wait for a person
+	Decisions []daemonapi.Decision
+	Calling   []Seen // sessions that ask, or failed
+	Held      []daemonapi.Owner
+	Working   []daemonapi.Owner
+	MoreWork  bool
+	Busy      []Seen
+	MoreBusy  int
+	Idle      []Seen
+	MoreIdle  int
+	Ended     []daemonapi.Owner
+	Agents    int
+	Running   int
+	USD       float64 // of what is running
+	Empty     bool
+}
+
+// readNow reads what is happening, with what needs a person first.
+func readNow(r *Request) (any, error) {
+	status := r.Status(r.Context())
+	page := nowPage{Trouble: status.Trouble, Agents: status.Agents}
+	page.Running = status.Pipelines.Running + status.Pipelines.Queued + status.Runs.Running + status.Runs.Queued
+	decisions, err := r.Decisions(r.Context(), &api.Query{Limit: fewNow})
+	if err != nil {
+		return nil, err
+	}
+	page.Decisions = decisions.Items
+	if err := page.addOwners(r); err != nil {
+		return nil, err
+	}
+	seen, err := r.Roster().All()
+	if err != nil {
+		return nil, err
+	}
+	page.addSessions(seen)
+	page.Asking = status.Decisions + len(page.Calling) + len(page.Held)
+	page.Empty = page.Asking == 0 && len(page.Working)+len(page.Busy)+len(page.Idle)+len(page.Ended) == 0
+	return page, nil
+}
+
+func (p *nowPage) addOwners(r *Request) error {
+	held, err := r.Owners(r.Context(), &api.Query{Status: []string{"held"}, Parent: api.AnyParent, Limit: fewNow})
+	if err != nil {
+		return err
+	}
+	p.Held = held.Items
+	working, err := r.Owners(r.Context(), &api.Query{Status: []string{"running", "queued", "waiting"}, Limit: 2 * fewNow})
+	if err != nil {
+		return err
+	}
+	p.MoreWork = working.Next != (api.Place{})
+	for _, o := range working.Items {
+		p.USD += o.USD
+		if o.Decision == nil { // else it is among those
+			p.Working = append(p.Working, o)
+		}
+	}
+	ended, err := r.Owners(r.Context(), &api.Query{Status: []string{"done", "failed", "cancelled"}, Limit: fewEnded})
+	p.Ended = ended.Items
+	return err
+}
+
+// addSessions sorts sessions by what they do. Those that have ended are on the page of sessions.
+func (p *nowPage) addSessions(seen []Seen) {
+	for _, s := range seen {
+		switch s.State {
+		case "asking", "failed":
+			p.Calling = append(p.Calling, s)
+		case "busy", "blocked":
+			p.Busy = append(p.Busy, s)
+		case "ended":
+		default:
+			p.Idle = append(p.Idle, s)
+		}
+	}
+	p.Calling = p.Calling[:min(len(p.Calling), fewNow)]
+	p.Busy, p.MoreBusy = firstOf(p.Busy, fewNow)
+	p.Idle, p.MoreIdle = firstOf(p.Idle, fewNow)
+}
+
+// firstOf are the first of some, and how many more there are.
+func firstOf[T any](all []T, most int) (first []T, more int) {
+	if len(all) <= most {
+		return all, 0
+	}
+	return slices.Clip(all[:most]), len(all) - most
+}

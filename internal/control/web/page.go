@@ -75,6 +75,9 @@ func (r *Request) List(parameter string) (*api.Query, error) {
 	return q, nil
 }
 
+// Roster knows the sessions of Claude Code.
+func (r *Request) Roster() *Roster { return r.site.roster }
+
 // More is the address of the next part of a list, "" where there is none.
 func (r *Request) More(parameter string, next api.Place) string {
 	if next == (api.Place{}) {
@@ -151,26 +154,47 @@ var functions = template.FuncMap{
 	"csrf": func() template.HTML {
 		return template.HTML(`<input type="hidden" name="csrf" value="` + blank + `">`)
 	},
-	"line":    plain.Line,
-	"words":   plain.Words,
-	"clip":    func(most int, text string) string { return plain.Clip(plain.Line(text), most) },
-	"age":     age,
-	"clock":   clock,
-	"lasted":  lasted,
-	"usd":     usd,
-	"tokens":  tokens,
-	"short":   func(id string) string { return id[:min(len(id), 8)] },
-	"base":    func(dir string) string { return plain.Line(path.Base(dir)) },
-	"count":   plain.Count,
-	"tone":    tone,
-	"icon":    func(name string) iconName { return iconName(name) },
-	"query":   url.QueryEscape,
-	"dict":    dict,
-	"seconds": func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) },
-	"millis":  func(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond },
+	"line":     plain.Line,
+	"words":    plain.Words,
+	"clip":     func(most int, text string) string { return plain.Clip(plain.Line(text), most) },
+	"age":      age,
+	"clock":    clock,
+	"lasted":   lasted,
+	"usd":      usd,
+	"tokens":   tokens,
+	"short":    func(id string) string { return id[:min(len(id), 8)] },
+	"base":     func(dir string) string { return plain.Line(path.Base(dir)) },
+	"count":    plain.Count,
+	"tone":     tone,
+	"query":    url.QueryEscape,
+	"dict":     dict,
+	"link":     link,
+	"linkTo":   linkTo,
+	"question": question,
+	"settled":  settled,
+	"main":     isMain,
+	"last":     func(options []daemonapi.Option) daemonapi.Option { return options[len(options)-1] },
+	"seconds":  func(n int64) time.Duration { return time.Duration(n) * time.Second },
+	"millis":   func(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond },
 }
 
-type iconName string
+// link is a path, if there is such a page.
+func link(path string) string {
+	for _, p := range Pages() {
+		if p.Path == path {
+			return path
+		}
+	}
+	return ""
+}
+
+// linkTo is the address of the page with an id, if there is such a page.
+func linkTo(pattern, id string) string {
+	if link(pattern) == "" || id == "" {
+		return ""
+	}
+	return strings.Replace(pattern, "{id}", url.PathEscape(id), 1)
+}
 
 // dict makes arguments for a part of a template, from names and values.
 func dict(pairs ...any) (map[string]any, error) {
@@ -257,7 +281,7 @@ func tokens(n int64) string {
 // tone is the colour of a state: bad, warn, good, busy or calm.
 func tone(state string) string {
 	switch state {
-	case "failed", "block", "reject", "dead", "held", "fault", "error":
+	case "failed", "block", "blocked", "reject", "dead", "held", "fault", "error":
 		return "bad"
 	case "waiting", "asking", "parked", "could_not_run":
 		return "warn"

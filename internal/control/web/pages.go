@@ -29,6 +29,7 @@ type Action struct {
 func Pages() []Page {
 	return []Page{
 		{Path: "/{$}", Title: "Now", Nav: "Now", Icon: "now", Template: "now", Read: readNow},
+		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
 	}
 }
 
@@ -36,5 +37,6 @@ func Pages() []Page {
 func Actions() []Action {
 	return []Action{
 		{Path: "/sign-out", Do: signOut},
+		{Path: "/inbox/{id}/answer", Do: answer},
 	}
 }

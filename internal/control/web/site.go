@@ -24,6 +24,8 @@ type Site struct {
 	invited *invitations
 	streams chan struct{} // one for each that is open
 	feeds   feeds
+	roster  *Roster
+	details *details
 
 	mu     sync.Mutex
 	ctx    context.Context // the daemon's
@@ -40,7 +42,7 @@ func New(o Options) *Site {
 	}
 	return &Site{
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
-		feeds: feeds{all: map[string]*feed{}},
+		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(),
 	}
 }
 

@@ -32,6 +32,7 @@
 package web
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -44,6 +45,9 @@ type Plane interface {
 	// Changes are channels that are closed when what the daemon works on has changed, and when more of
 	// the journal was read. To miss nothing, take them before looking.
 	Changes() (work, journal <-chan struct{})
+	// Diff is what was changed in the working tree that a decision is about, as a unified diff. Of a long
+	// one it is the beginning.
+	Diff(ctx context.Context, decision string) (diff string, cut bool, err error)
 }
 
 // Options are what a site needs.

@@ -61,6 +61,12 @@ function disconnect() {
   source = null;
 }
 
+function reconnect() {
+  disconnect();
+  if (main) main.dataset.hash = "";
+  connect();
+}
+
 // A browser has only a few connections to one host: pages that are not seen give theirs back.
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) disconnect();
@@ -101,7 +107,128 @@ function toast(text, bad) {
   setTimeout(() => box.remove(), bad ? 12000 : 5000);
 }
 
-const held = new Map();
+// ---- Answers -----------------------------------------------------------------------------------------
+
+// An answer is held for a moment, in which it can be taken back. It is sent at once when the page is left.
+const holdTime = 5000;
+const held = new Map(); // by the form
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!(form instanceof HTMLFormElement) || !form.hasAttribute("data-answer")) return;
+  event.preventDefault();
+  hold(form, event.submitter);
+});
+
+// A form in which a person has typed or chosen something is not drawn again.
+document.addEventListener("input", (event) => {
+  const form = event.target.form;
+  if (form && form.hasAttribute("data-answer")) form.dataset.touched = "1";
+});
+
+function hold(form, button) {
+  if (held.has(form)) return;
+  const body = new URLSearchParams(new FormData(form));
+  if (button && button.name) body.set(button.name, button.value);
+  const card = form.closest("[data-card]");
+  const name = button ? (button.querySelector("b") || button).textContent.trim() : "";
+  const bar = document.createElement("div");
+  bar.className = "held";
+  const words = document.createElement("p");
+  words.textContent = "Your answer: " + name;
+  const undo = document.createElement("button");
+  undo.type = "button";
+  undo.textContent = "Undo";
+  undo.addEventListener("click", () => release(form));
+  bar.append(words, undo);
+  form.hidden = true;
+  form.after(bar);
+  card.dataset.still = "";
+  card.classList.add("answered");
+  held.set(form, { body, bar, card, timer: setTimeout(() => sendAnswer(form), holdTime) });
+  undo.focus({ preventScroll: true });
+}
+
+// release gives an answer back to the person.
+function release(form) {
+  const answer = held.get(form);
+  if (!answer) return;
+  clearTimeout(answer.timer);
+  held.delete(form);
+  answer.bar.remove();
+  form.hidden = false;
+  delete answer.card.dataset.still;
+  answer.card.classList.remove("answered");
+  answer.card.focus({ preventScroll: true });
+}
+
+async function sendAnswer(form) {
+  const answer = held.get(form);
+  if (!answer || answer.sent) return;
+  answer.sent = true;
+  clearTimeout(answer.timer);
+  answer.bar.querySelector("button").disabled = true;
+  try {
+    const reply = await fetch(form.action, {
+      method: "POST", body: answer.body, keepalive: true, credentials: "same-origin", redirect: "error", headers: { "Stopgate-Script": "1" },
+    });
+    if (!reply.ok) throw new Error((await reply.text()) || reply.statusText);
+    held.delete(form);
+    delete answer.card.dataset.still;
+    answer.bar.querySelector("p").textContent = "Answered.";
+    answer.bar.querySelector("button").remove();
+    reconnect(); // the page may have been drawn while the card was held
+  } catch (error) {
+    answer.sent = false;
+    release(form);
+    toast("The answer was not taken: " + error.message, true);
+  }
+}
+
+function sendAll() {
+  for (const form of [...held.keys()]) sendAnswer(form);
+}
+
+addEventListener("pagehide", sendAll);
+document.addEventListener("visibilitychange", () => { if (document.hidden) sendAll(); });
+
+// ---- Keys --------------------------------------------------------------------------------------------
+
+const cards = () => [...document.querySelectorAll("[data-card]")];
+const currentCard = () => document.activeElement && document.activeElement.closest("[data-card]");
+
+function moveTo(step) {
+  const all = cards();
+  if (all.length === 0) return;
+  const at = all.indexOf(currentCard());
+  const next = all[at < 0 ? 0 : Math.min(Math.max(at + step, 0), all.length - 1)];
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "start", behavior: "auto" });
+}
+
+function press(selector) {
+  const card = currentCard() || cards()[0];
+  const button = card && !card.classList.contains("answered") && card.querySelector(selector);
+  if (button) button.click();
+  return Boolean(button);
+}
+
+const keys = document.getElementById("keys");
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const target = event.target;
+  if (target.matches("input, textarea, select") || (keys && keys.open)) return;
+  let done = true;
+  if (event.key === "j") moveTo(1);
+  else if (event.key === "k") moveTo(-1);
+  else if (event.key === "u") { const last = [...held.keys()].pop(); if (last) release(last); }
+  else if (event.key === "?" && keys) keys.showModal();
+  else if (/^[1-9]$/.test(event.key)) done = press(`button[data-key="${event.key}"]`);
+  else if (event.key === "Enter" && target.hasAttribute("data-card")) done = press("button.main");
+  else done = false;
+  if (done) event.preventDefault();
+});
 
 // ---- Beginning ---------------------------------------------------------------------------------------
 

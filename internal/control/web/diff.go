@@ -1,0 +1,94 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+const (
+	// mostFileLines and mostDiffLines are how many lines of a file, and of all files, a page has.
+	mostFileLines = 300
+	mostDiffLines = 1200
+	// shortFile is how many lines a file may have that is open at once.
+	shortFile = 40
+)
+
+// diffFile is what was changed in a file.
+type diffFile struct {
+	Name           string
+	Added, Removed int
+	Binary         bool
+	Lines          []diffLine
+	Left           int // lines that are not shown
+	Open           bool
+}
+
+// diffLine is a line of a diff: added, removed, the place of what follows, or the same in both.
+type diffLine struct {
+	Kind string // add, del, at, ""
+	Text string // with its sign
+}
+
+// parseDiff reads a unified diff, as git makes it without renames.
+func parseDiff(text string) []*diffFile {
+	var files []*diffFile
+	var file *diffFile
+	shown, hunk := 0, false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if header, is := strings.CutPrefix(line, "diff --git "); is {
+			file, hunk = &diffFile{Name: diffName(header)}, false
+			files = append(files, file)
+			continue
+		}
+		if file == nil {
+			continue
+		}
+		kind := ""
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			kind, hunk = "at", true
+		case !hunk:
+			file.Binary = file.Binary || strings.HasPrefix(line, "Binary files ")
+			continue
+		case strings.HasPrefix(line, "+"):
+			kind = "add"
+			file.Added++
+		case strings.HasPrefix(line, "-"):
+			kind = "del"
+			file.Removed++
+		}
+		if len(file.Lines) == mostFileLines || shown == mostDiffLines {
+			file.Left++
+			continue
+		}
+		file.Lines = append(file.Lines, diffLine{kind, plain.Text(line)})
+		shown++
+	}
+	files = changed(files)
+	for i, f := range files {
+		f.Open = len(f.Lines) <= shortFile && i < 3
+	}
+	return files
+}
+
+// changed are the files with a change: one that was only touched has a header alone.
+func changed(files []*diffFile) (some []*diffFile) {
+	for _, f := range files {
+		if len(f.Lines) > 0 || f.Binary {
+			some = append(some, f)
+		}
+	}
+	return some
+}
+
+// diffName is the name in a header such as a/NAME b/NAME, of which both are the same.
+func diffName(header string) string {
+	half := header[:len(header)/2]
+	name := half[min(2, len(half)):]
+	if strings.HasPrefix(half, `"a/`) {
+		name = `"` + half[3:]
+	}
+	return plain.Clip(plain.Line(name), 300)
+}

@@ -1,0 +1,238 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
+)
+
+const (
+	// fewCards is how many decisions stand on a page: each is long.
+	fewCards = 8
+	// fewSettled is how many that were answered.
+	fewSettled = 5
+	// detailsFresh is for how long what helps to decide counts as it is: git is asked for it.
+	detailsFresh = 10 * time.Second
+	// detailsAtOnce is for how many decisions it is looked for at once.
+	detailsAtOnce = 4
+)
+
+// inboxPage are the decisions that wait for a person.
+type inboxPage struct {
+	Cards   []card
+	More    string
+	Settled []daemonapi.Decision
+}
+
+// card is a decision with all that helps to make it.
+type card struct {
+	daemonapi.Decision
+	Files []*diffFile
+	Cut   bool // the diff is longer
+}
+
+// Ask is what the person is asked, in one line.
+func (c card) Ask() string { return question(c.Decision) }
+
+// Said is the rest of what led to the decision.
+func (c card) Said() string {
+	_, rest, _ := strings.Cut(strings.TrimSpace(c.Context), "\n")
+	return strings.TrimSpace(rest)
+}
+
+// Several reports whether the agent asks several questions, each of which needs an answer.
+func (c card) Several() bool { return c.Decision.Ask != nil && len(c.Decision.Ask.Questions) > 1 }
+
+// Questions are what the agent asks.
+func (c card) Questions() []daemonapi.Question {
+	if c.Decision.Ask == nil {
+		return nil
+	}
+	return c.Decision.Ask.Questions
+}
+
+// Plan is the plan that the agent wants to follow, Input what it wants to use a tool for.
+func (c card) Plan() string {
+	if c.Decision.Ask == nil {
+		return ""
+	}
+	return c.Decision.Ask.Plan
+}
+
+// Input is what the agent wants to use a tool for.
+func (c card) Input() string {
+	if c.Decision.Ask == nil {
+		return ""
+	}
+	return c.Decision.Ask.Input
+}
+
+// Words reports whether a person may answer in words.
+func (c card) Words() bool { return c.TakesWords() && !c.Several() }
+
+// question is what a decision asks, in one line.
+func question(d daemonapi.Decision) string {
+	if d.Ask != nil && len(d.Ask.Questions) == 1 {
+		return d.Ask.Questions[0].Question
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(d.Context), "\n")
+	return cmp.Or(first, d.Source)
+}
+
+// settled is how a decision was settled.
+func settled(d daemonapi.Decision) string {
+	text := cmp.Or(d.Closed, d.Chosen, strings.Join(d.Answers, "; "), "answered")
+	if d.Message != "" && d.Message != text {
+		text += ": " + d.Message
+	}
+	return text
+}
+
+// isMain reports whether an option is the one that a person most likely wants: the one that is recommended,
+// else the first.
+func isMain(d daemonapi.Decision, o daemonapi.Option) bool {
+	for _, other := range d.Options {
+		if other.Recommended {
+			return o.Recommended
+		}
+	}
+	return o.Number == 1
+}
+
+func readInbox(r *Request) (any, error) {
+	q, err := r.List("after")
+	if err != nil {
+		return nil, err
+	}
+	q.Limit = fewCards
+	open, err := r.Decisions(r.Context(), q)
+	if err != nil {
+		return nil, err
+	}
+	past, err := r.Decisions(r.Context(), &api.Query{Past: true, Limit: fewSettled})
+	if err != nil {
+		return nil, err
+	}
+	return inboxPage{Cards: r.site.details.of(r.Context(), r.Plane, open.Items, r.Now), More: r.More("after", open.Next), Settled: past.Items}, nil
+}
+
+// answer answers a decision.
+func answer(r *Request) (next string, err error) {
+	id, err := r.ID()
+	if err != nil {
+		return "", err
+	}
+	d, err := r.Decision(r.Context(), id)
+	if err != nil {
+		return "", err
+	}
+	a, err := answerOf(r, &d)
+	if err != nil {
+		return "", err
+	}
+	_, err = r.Answer(r.Context(), d.ID, a)
+	return "/inbox", err
+}
+
+// answerOf is the answer that a form gives.
+func answerOf(r *Request, d *daemonapi.Decision) (daemonapi.Answer, error) {
+	a := daemonapi.Answer{ID: daemonapi.NewID(), Message: strings.TrimSpace(strings.ReplaceAll(r.Value("message"), "\r\n", "\n"))}
+	if n, err := strconv.Atoi(r.Value("option")); err == nil {
+		if n < 1 || n > len(d.Options) {
+			return a, badRequest("This option is not there any more.")
+		}
+		a.Option = d.Options[n-1].Name
+		return a, nil
+	}
+	if d.Ask != nil && len(d.Ask.Questions) > 1 {
+		for i := range d.Ask.Questions {
+			given := append([]string{}, r.Form["q"+strconv.Itoa(i)]...)
+			if other := strings.TrimSpace(r.Value("q" + strconv.Itoa(i) + "-other")); other != "" {
+				given = append(given, other)
+			}
+			if len(given) == 0 {
+				return a, badRequest("Question %d has no answer yet.", i+1)
+			}
+			a.Answers = append(a.Answers, strings.Join(given, ", "))
+		}
+		return a, nil
+	}
+	if a.Message == "" {
+		return a, badRequest("Choose an answer, or write one.")
+	}
+	return a, nil
+}
+
+func badRequest(format string, args ...any) error {
+	return &api.Error{Status: http.StatusBadRequest, Failure: daemonapi.Failure{Code: "invalid", Error: fmt.Sprintf(format, args...)}}
+}
+
+// details are what helps to decide, as it was a moment ago.
+type details struct {
+	slots chan struct{}
+
+	mu    sync.Mutex
+	known map[string]detail
+}
+
+type detail struct {
+	card
+	at time.Time
+}
+
+func newDetails() *details {
+	return &details{slots: make(chan struct{}, detailsAtOnce), known: map[string]detail{}}
+}
+
+// of are cards for decisions. What cannot be found out is left out.
+func (d *details) of(ctx context.Context, plane Plane, decisions []daemonapi.Decision, now time.Time) []card {
+	cards := make([]card, len(decisions))
+	var all sync.WaitGroup
+	for i, open := range decisions {
+		all.Go(func() { cards[i] = d.one(ctx, plane, open, now) })
+	}
+	all.Wait()
+	d.prune(now)
+	return cards
+}
+
+func (d *details) one(ctx context.Context, plane Plane, open daemonapi.Decision, now time.Time) card {
+	d.mu.Lock()
+	have, fresh := d.known[open.ID]
+	d.mu.Unlock()
+	if fresh && now.Sub(have.at) < detailsFresh {
+		return have.card
+	}
+	d.slots <- struct{}{}
+	defer func() { <-d.slots }()
+	c := card{Decision: open}
+	if whole, err := plane.Decision(ctx, open.ID); err == nil && whole.Resolved == nil {
+		c.Decision = whole
+	}
+	if text, cut, err := plane.Diff(ctx, open.ID); err == nil {
+		c.Files, c.Cut = parseDiff(text), cut
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.known[open.ID] = detail{c, now}
+	return c
+}
+
+// prune forgets what is not asked for any more.
+func (d *details) prune(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id, have := range d.known {
+		if now.Sub(have.at) > time.Minute {
+			delete(d.known, id)
+		}
+	}
+}
