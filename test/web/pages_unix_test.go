@@ -7,12 +7,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/web"
 )
 
 // addresses are where the pages with {id} in their paths are shown, by path, on the stage of
 // TestEveryPage.
-var addresses = map[string]func(s *stage) string{}
+var addresses = map[string]func(s *stage) string{
+	"/pipelines/{id}": func(s *stage) string {
+		owners, err := s.Pipelines(s.t.Context(), daemonapi.Filter{})
+		check(s.t, err)
+		return "/pipelines/" + owners[len(owners)-1].ID // the one that waits
+	},
+}
 
 // busy is a runbook with something in each state.
 const busy = `[command.release]

@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"slices"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/web"
 )
 
@@ -17,4 +19,22 @@ func (p *plane) ControlUI(ctx context.Context, c daemonapi.UIControl) (daemonapi
 // Changes implements web.Plane.
 func (p *plane) Changes() (work, journal <-chan struct{}) {
 	return p.core.news.rung(), p.ingest.moved.rung()
+}
+
+// mostProjects bounds the projects that are told of.
+const mostProjects = 200
+
+// Projects implements web.Plane.
+func (p *plane) Projects() (roots []string) {
+	seen := map[string]bool{}
+	p.core.look(func(s *engine.State) {
+		for o := range s.After(engine.Place{}) {
+			if !seen[o.Project] && len(seen) < mostProjects {
+				seen[o.Project] = true
+				roots = append(roots, o.Project)
+			}
+		}
+	})
+	slices.Sort(roots)
+	return roots
 }

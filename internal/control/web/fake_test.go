@@ -22,6 +22,8 @@ type fakePlane struct {
 	answers   []daemonapi.Answer
 	diff      string
 	refusal   error // of what is asked to be done
+
+	pipelines fakePipelines
 }
 
 func newFakePlane() *fakePlane { return &fakePlane{changed: make(chan struct{})} }

@@ -30,6 +30,8 @@ func Pages() []Page {
 	return []Page{
 		{Path: "/{$}", Title: "Now", Nav: "Now", Icon: "now", Template: "now", Read: readNow},
 		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
+		{Path: "/pipelines", Title: "Pipelines", Nav: "Pipelines", Icon: "pipelines", Template: "pipelines", Read: readPipelines},
+		{Path: "/pipelines/{id}", Title: "Pipeline", Template: "pipeline", Read: readPipeline},
 	}
 }
 
@@ -38,5 +40,7 @@ func Actions() []Action {
 	return []Action{
 		{Path: "/sign-out", Do: signOut},
 		{Path: "/inbox/{id}/answer", Do: answer},
+		{Path: "/pipelines/{id}/cancel", Do: cancelPipeline},
+		{Path: "/pipelines/{id}/resume", Do: resumePipeline},
 	}
 }

@@ -48,6 +48,8 @@ type Plane interface {
 	// Diff is what was changed in the working tree that a decision is about, as a unified diff. Of a long
 	// one it is the beginning.
 	Diff(ctx context.Context, decision string) (diff string, cut bool, err error)
+	// Projects are the roots of those that pipelines ran in, those of the newest pipelines at least.
+	Projects() []string
 }
 
 // Options are what a site needs.

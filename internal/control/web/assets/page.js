@@ -238,3 +238,28 @@ if (main) {
   connect();
   if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {}); // no push, then
 }
+
+// ---- Pipelines ---------------------------------------------------------------------------------------
+
+const secondForm = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+
+function refreshSeconds() {
+  for (const t of document.querySelectorAll("time[data-second]")) setText(t, secondForm.format(new Date(t.dateTime)));
+}
+
+// A list to choose from needs no button where scripts run. A log is read from its end.
+document.documentElement.classList.add("scripted");
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form[data-auto]");
+  if (form) form.submit();
+});
+document.addEventListener("scroll", (event) => { // what a person has scrolled back in stays there
+  const pre = event.target;
+  if (pre instanceof Element && pre.matches(".log pre")) pre.away = pre.scrollHeight - pre.scrollTop - pre.clientHeight > 40;
+}, true);
+function logsToEnd() {
+  for (const pre of document.querySelectorAll(".log pre")) if (!pre.away) pre.scrollTop = pre.scrollHeight;
+}
+document.addEventListener("stopgate:drawn", () => { refreshSeconds(); logsToEnd(); });
+refreshSeconds();
+logsToEnd();
