@@ -32,6 +32,10 @@ func Pages() []Page {
 		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
 		{Path: "/pipelines", Title: "Pipelines", Nav: "Pipelines", Icon: "pipelines", Template: "pipelines", Read: readPipelines},
 		{Path: "/pipelines/{id}", Title: "Pipeline", Template: "pipeline", Read: readPipeline},
+		{
+			Path: "/gates", Title: "Gates", Nav: "Gates", Icon: "gates", Template: "gates", Read: readGates,
+			Scripts: []string{"vendor/uplot.js", "charts.js"}, Styles: []string{"vendor/uplot.css"},
+		},
 	}
 }
 

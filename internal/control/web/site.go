@@ -26,6 +26,7 @@ type Site struct {
 	feeds   feeds
 	roster  *Roster
 	details *details
+	past    *Past
 
 	mu     sync.Mutex
 	ctx    context.Context // the daemon's
@@ -43,6 +44,7 @@ func New(o Options) *Site {
 	return &Site{
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
 		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(),
+		past: newPast(o.StateDir),
 	}
 }
 
@@ -58,6 +60,13 @@ func (s *Site) Begin(ctx context.Context) {
 	if rec.On && rec.Remote != nil {
 		s.logError("the web page cannot be reached from other machines", s.openRemote(*rec.Remote))
 	}
+}
+
+// life ends when the site does.
+func (s *Site) life() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ctx
 }
 
 // Wait waits until the site answers no more.

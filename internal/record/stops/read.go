@@ -45,9 +45,9 @@ type Reader struct {
 	Lost int
 }
 
-// isStop tells a stop by the JSON of its record, which is not decoded for that. The first "event"
+// IsStop tells a stop by the JSON of its record, which is not decoded for that. The first "event"
 // with its quotes is the record's own: in a text before it the quotes are escaped.
-func isStop(json []byte) bool {
+func IsStop(json []byte) bool {
 	_, rest, found := bytes.Cut(json, []byte(`"event":"`))
 	return found && (bytes.HasPrefix(rest, []byte(mainStop)) || bytes.HasPrefix(rest, []byte(subagentStop)))
 }
@@ -58,7 +58,7 @@ func (r *Reader) Newest() iter.Seq2[*Stop, error] {
 	return func(yield func(*Stop, error) bool) {
 		answered := map[string]bool{} // calls whose beginning was not read yet
 		lost := lostLines{}
-		for entry, err := range r.Journal.Backward(journal.Position{}, isStop) {
+		for entry, err := range r.Journal.Backward(journal.Position{}, IsStop) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -102,7 +102,7 @@ func (l *lostLines) in(entry journal.Entry) int {
 func (r *Reader) Oldest() iter.Seq2[*Stop, error] {
 	return func(yield func(*Stop, error) bool) {
 		open := map[string]*Stop{}
-		for entry, err := range r.Journal.Select(journal.Position{}, isStop) {
+		for entry, err := range r.Journal.Select(journal.Position{}, IsStop) {
 			if err != nil {
 				yield(nil, err)
 				return
