@@ -165,9 +165,10 @@ func (b *browser) sees(text string) {
 	eventually(b.t, "the page shows "+text, func() bool { return strings.Contains(b.text("body"), text) })
 }
 
-// press presses a key.
+// press presses a key, once the page listens to it.
 func (b *browser) press(keys string) {
 	b.t.Helper()
+	eventually(b.t, "the script has run", func() bool { return b.eval("document.documentElement.dataset.ready") == "1" })
 	b.do(chromedp.KeyEvent(keys))
 }
 
@@ -206,11 +207,12 @@ func (b *browser) axe() {
 	}
 }
 
-// fits fails the test where the page is wider than the window.
-func (b *browser) fits() {
+// fits fails the test where the page is wider than the window. A phone shows such a page smaller, and
+// calls that the width of its window.
+func (b *browser) fits(width int64) {
 	b.t.Helper()
-	if b.eval("document.documentElement.scrollWidth > innerWidth") == "true" {
-		b.t.Errorf("the page is wider than the window: %s", b.eval(
-			`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth).slice(0, 5).map((e) => e.outerHTML.slice(0, 200)).join("\n")`))
+	if b.eval(fmt.Sprintf("document.documentElement.scrollWidth > %[1]d || innerWidth > %[1]d", width)) == "true" {
+		b.t.Errorf("the page is wider than the window: %s", b.eval(fmt.Sprintf(
+			`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > %d).slice(0, 5).map((e) => e.outerHTML.slice(0, 200)).join("\n")`, width)))
 	}
 }

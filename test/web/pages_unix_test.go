@@ -21,57 +21,11 @@ var addresses = map[string]func(s *stage) string{
 	},
 }
 
-// busy is a runbook with something in each state.
-const busy = `[command.release]
-args = "<version>"
-run = { pipeline = "release" }
-
-[pipeline.release]
-vars = ["version"]
-
-[[pipeline.release.step]]
-name = "test"
-run = "echo 214 tests passed"
-on_done = "approve"
-
-[[pipeline.release.step]]
-name = "approve"
-approval = { title = "Release ${var.version} to production?", text = "${steps.test.log_tail}", options = [
-  { name = "release", text = "tag it and publish it", step = "ship" },
-  { name = "test-again", text = "run the tests once more", step = "test" },
-  { name = "reject", fail = true },
-] }
-
-[[pipeline.release.step]]
-name = "ship"
-run = "echo shipped"
-
-[command.build]
-run = { pipeline = "build" }
-
-[pipeline.build]
-
-[[pipeline.build.step]]
-name = "compile"
-run = "exec sleep 1000"
-
-[command.lint]
-run = { pipeline = "lint" }
-
-[pipeline.lint]
-
-[[pipeline.lint.step]]
-name = "check"
-run = "echo 3 problems; exit 1"
-`
-
 // Each page in light and dark, on a phone and on a desk: it has no errors, asks no other host, is not
 // wider than the window, and axe-core finds nothing.
 func TestEveryPage(t *testing.T) {
 	s := newStage(t, busy)
-	s.waits(s.start("release", "2.4.0").ID, "waiting")
-	s.waits(s.start("lint").ID, "failed")
-	s.start("build")
+	s.fleet()
 	b := open(t, s.ui().Link)
 	b.clean()
 	for _, p := range web.Pages() {
@@ -87,7 +41,7 @@ func TestEveryPage(t *testing.T) {
 			for _, dark := range []bool{false, true} {
 				b.look(width, dark)
 				b.visit(address)
-				b.fits()
+				b.fits(width)
 				b.axe()
 				b.picture(fmt.Sprintf("%s-%d-%s", p.Template, width, map[bool]string{false: "light", true: "dark"}[dark]))
 				b.clean()

@@ -31,8 +31,11 @@ func newStage(t *testing.T, runbook string) *stage {
 	check(t, err)
 	s := &stage{t: t, home: t.TempDir(), state: state, Client: daemonapi.New(daemonapi.Socket(state), "test")}
 	s.root = filepath.Join(s.home, "shop")
-	checktest.Write(t, filepath.Join(s.root, ".gauntlet", "config.yml"), "hooks: {}\n")
-	checktest.Write(t, filepath.Join(s.root, ".gauntlet", "runbooks", "work.toml"), runbook)
+	check(t, os.MkdirAll(s.root, 0o755))
+	if runbook != "" {
+		checktest.Write(t, filepath.Join(s.root, ".gauntlet", "config.yml"), "hooks: {}\n")
+		checktest.Write(t, filepath.Join(s.root, ".gauntlet", "runbooks", "work.toml"), runbook)
+	}
 	t.Cleanup(func() {
 		s.run("daemon", "stop", "--kill")
 		_ = os.RemoveAll(state)
@@ -52,7 +55,7 @@ func (s *stage) run(args ...string) (out string) {
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.root, s.environ(), &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		s.t.Errorf("stopgate %q: %v\n%s", args, err, stderr.String())
+		s.t.Fatalf("stopgate %q: %v\n%s", args, err, stderr.String())
 	}
 	return stdout.String()
 }

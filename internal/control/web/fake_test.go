@@ -21,6 +21,8 @@ type fakePlane struct {
 	agents    []daemonapi.Agent
 	answers   []daemonapi.Answer
 	diff      string
+	panics    bool
+	asked     int
 	refusal   error // of what is asked to be done
 
 	pipelines fakePipelines
@@ -68,7 +70,21 @@ func (p *fakePlane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.
 	return some(p, &p.owners, func(o daemonapi.Owner) bool { return q.Allows(o.Status) && api.Is(q.Kind, o.Kind) })
 }
 
+// reads is how often decisions were asked for.
+func (p *fakePlane) reads() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
 func (p *fakePlane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
+	p.mu.Lock()
+	p.asked++
+	panics := p.panics
+	p.mu.Unlock()
+	if panics {
+		panic("as the test wants it")
+	}
 	return some(p, &p.decisions, func(d daemonapi.Decision) bool { return (d.Resolved != nil) == q.Past })
 }
 

@@ -125,10 +125,10 @@ func TestIssue18GatesPageIsBounded(t *testing.T) {
 
 func TestIssue18GatesPageShowsHostileTextHarmless(t *testing.T) {
 	s := newScene(t)
-	job := strings.ReplaceAll(evil, "|", "")
-	s.judged("/"+evil, evil, time.Hour, job+"|passed|10", "check:"+job+":"+job+"|failed|9223372036854775807", "x|"+job)
-	s.judged("/"+evil, evil, time.Hour, job+"|failed|-5")
+	job := strings.ReplaceAll(hostile, "|", "")
+	s.judged("/"+hostile, hostile, time.Hour, job+"|passed|10", "check:"+job+":"+job+"|failed|9223372036854775807", "x|"+job)
+	s.judged("/"+hostile, hostile, time.Hour, job+"|failed|-5")
 	v := s.signedIn()
-	harmless(t, v.get("/gates"))
-	harmless(t, v.get("/gates?gate="+"%3Cscript%3Ealert(1)%3C/script%3E&project=%22%3E%3Cimg%20src=x&since=zzz"))
+	harmless(t, v.get("/gates").body)
+	harmless(t, v.get("/gates?gate="+"%3Cscript%3Ealert(1)%3C/script%3E&project=%22%3E%3Cimg%20src=x&since=zzz").body)
 }

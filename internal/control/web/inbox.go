@@ -154,14 +154,11 @@ func answerOf(r *Request, d *daemonapi.Decision) (daemonapi.Answer, error) {
 	}
 	if d.Ask != nil && len(d.Ask.Questions) > 1 {
 		for i := range d.Ask.Questions {
-			given := append([]string{}, r.Form["q"+strconv.Itoa(i)]...)
-			if other := strings.TrimSpace(r.Value("q" + strconv.Itoa(i) + "-other")); other != "" {
-				given = append(given, other)
-			}
-			if len(given) == 0 {
+			given := chosen(r, "q"+strconv.Itoa(i), d.Ask.Questions[i].Options)
+			if given == "" {
 				return a, badRequest("Question %d has no answer yet.", i+1)
 			}
-			a.Answers = append(a.Answers, strings.Join(given, ", "))
+			a.Answers = append(a.Answers, given)
 		}
 		return a, nil
 	}
@@ -169,6 +166,20 @@ func answerOf(r *Request, d *daemonapi.Decision) (daemonapi.Answer, error) {
 		return a, badRequest("Choose an answer, or write one.")
 	}
 	return a, nil
+}
+
+// chosen are the labels of what was chosen for a question, and the words that were written besides.
+func chosen(r *Request, field string, options []daemonapi.Choice) string {
+	var given []string
+	for _, text := range r.Form[field] {
+		if i, err := strconv.Atoi(text); err == nil && 0 <= i && i < len(options) {
+			given = append(given, options[i].Label)
+		}
+	}
+	if other := strings.TrimSpace(r.Value(field + "-other")); other != "" {
+		given = append(given, other)
+	}
+	return strings.Join(given, ", ")
 }
 
 func badRequest(format string, args ...any) error {

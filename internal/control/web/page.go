@@ -163,7 +163,7 @@ var functions = template.FuncMap{
 	"usd":      usd,
 	"tokens":   tokens,
 	"short":    func(id string) string { return id[:min(len(id), 8)] },
-	"base":     func(dir string) string { return plain.Line(path.Base(dir)) },
+	"base":     func(dir string) string { return plain.Clip(plain.Line(path.Base(dir)), 80) },
 	"count":    plain.Count,
 	"tone":     tone,
 	"query":    url.QueryEscape,
@@ -313,8 +313,22 @@ func execute(name string, data any) (drawn, error) {
 	if err := templates()[name].ExecuteTemplate(&b, "main", data); err != nil {
 		return drawn{}, err
 	}
-	sum := sha256.Sum256(b.Bytes())
-	return drawn{main: b.Bytes(), hash: base64.RawURLEncoding.EncodeToString(sum[:12])}, nil
+	main := bytes.Map(visible, b.Bytes())
+	sum := sha256.Sum256(main)
+	return drawn{main: main, hash: base64.RawURLEncoding.EncodeToString(sum[:12])}, nil
+}
+
+// visible leaves control characters out, and those that turn the direction of a text: nothing that an
+// agent wrote may look like something else. Templates do so themselves where they can; this is for what
+// they forget, such as names in addresses.
+func visible(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t':
+		return r
+	case r < ' ', 0x7f <= r && r < 0xa0, 0x200e <= r && r <= 0x200f, 0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069:
+		return -1
+	}
+	return r
 }
 
 // navigation draws the navigation as it is on a page.

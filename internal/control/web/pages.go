@@ -30,11 +30,11 @@ func Pages() []Page {
 	return []Page{
 		{Path: "/{$}", Title: "Now", Nav: "Now", Icon: "now", Template: "now", Read: readNow},
 		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
-		{Path: "/pipelines", Title: "Pipelines", Nav: "Pipelines", Icon: "pipelines", Template: "pipelines", Read: readPipelines},
-		{Path: "/pipelines/{id}", Title: "Pipeline", Template: "pipeline", Read: readPipeline},
+		{Path: "/pipelines", Title: "Pipelines", Nav: "Pipelines", Icon: "pipelines", Template: "pipelines", Read: readPipelines, Scripts: []string{"work.js"}},
+		{Path: "/pipelines/{id}", Title: "Pipeline", Template: "pipeline", Read: readPipeline, Scripts: []string{"work.js"}},
 		{
 			Path: "/gates", Title: "Gates", Nav: "Gates", Icon: "gates", Template: "gates", Read: readGates,
-			Scripts: []string{"vendor/uplot.js", "charts.js"}, Styles: []string{"vendor/uplot.css"},
+			Scripts: []string{"work.js", "vendor/uplot.js", "charts.js"}, Styles: []string{"vendor/uplot.css"},
 		},
 	}
 }

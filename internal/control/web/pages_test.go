@@ -35,7 +35,7 @@ func TestIssue18EveryPageIsGuarded(t *testing.T) {
 				t.Errorf("status %d", r.status)
 			}
 			for name, want := range map[string]string{
-				"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+				"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
 			} {
 				if got := r.header.Get(name); got != want {
 					t.Errorf("%s: %q", name, got)

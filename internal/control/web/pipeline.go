@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"html/template"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/runbook/graph"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 const (
@@ -19,6 +19,10 @@ const (
 	mostVisits = 60
 	// mostNodes is how many steps a graph may have to be drawn.
 	mostNodes = 200
+	// longestWords is how much is shown of what an agent said, in bytes.
+	longestWords = 4000
+	// longestName is how much of a step's name is drawn.
+	longestName = 80
 	// mostValues is how many variables, and outputs of a step, are shown.
 	mostValues = 40
 )
@@ -109,16 +113,17 @@ func (p *pipelinePage) addGraph(r *Request) {
 	if err != nil || len(g.Nodes) == 0 {
 		return
 	}
-	drawn := graph.Graph{Name: g.Name}
+	name := func(text string) string { return plain.Clip(text, longestName) }
+	drawn := graph.Graph{Name: name(g.Name)}
 	for _, n := range g.Nodes {
-		drawn.Nodes = append(drawn.Nodes, graph.Node{Name: n.Name, What: n.What, Of: n.Of, State: n.State})
+		drawn.Nodes = append(drawn.Nodes, graph.Node{Name: name(n.Name), What: name(n.What), Of: name(n.Of), State: name(n.State)})
 		if n.State == "not_reached" {
 			p.Ahead = append(p.Ahead, n.Name)
 		}
 	}
 	p.Ahead = p.Ahead[:min(len(p.Ahead), mostVisits)]
 	for _, e := range g.Edges {
-		drawn.Edges = append(drawn.Edges, graph.Edge(e))
+		drawn.Edges = append(drawn.Edges, graph.Edge{From: name(e.From), To: name(e.To), On: name(e.On)})
 	}
 	if len(drawn.Nodes) > 1 && len(drawn.Nodes) <= mostNodes {
 		p.Picture = template.HTML(graph.Inline(drawn))
@@ -129,7 +134,10 @@ func (p *pipelinePage) addSteps(r *Request) {
 	p.Left = max(0, len(p.Steps)-mostVisits)
 	newest := map[string]int{}
 	for _, v := range p.Steps[p.Left:] {
-		row := visitRow{Visit: v, Href: r.URL.EscapedPath() + "?step=" + url.QueryEscape(v.Step) + "#log", Here: v.Step == r.Value("step")}
+		row := visitRow{Visit: v, Here: v.Step == r.Value("step"), Href: "#log"}
+		if len(v.Step) <= longestValue {
+			row.Href = r.logAddress(v.Step, -1)
+		}
 		if v.Finished != nil {
 			row.Took = v.Finished.Sub(v.Started)
 		}
@@ -138,7 +146,7 @@ func (p *pipelinePage) addSteps(r *Request) {
 	}
 	for step, out := range p.Outputs {
 		if i, shown := newest[step]; shown {
-			p.Visits[i].Outputs, p.Visits[i].Signal = pairs(out.Values), out.Signal
+			p.Visits[i].Outputs, p.Visits[i].Signal = pairs(out.Values), plain.Cut(out.Signal, longestWords)
 		}
 	}
 }

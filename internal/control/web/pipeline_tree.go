@@ -85,6 +85,9 @@ func (t *tree) grow(children []daemonapi.Child, way map[string]bool, here string
 		children = children[:mostBranches]
 	}
 	for _, c := range children {
+		if !daemonapi.IsOwnerID(c.ID) {
+			c.ID = "" // it was not started
+		}
 		t.Branches = append(t.Branches, &tree{ID: c.ID, Name: c.Name, Item: c.Item, Status: c.Status, Reason: c.Reason, Here: c.ID != "" && c.ID == here})
 	}
 }

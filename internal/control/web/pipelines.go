@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // pipelinesPage are pipelines and agents that run alone, the newest first.
@@ -112,6 +113,9 @@ func choices(roots []string, chosen string) (all []choice) {
 		names[path.Base(root)]++
 	}
 	for _, root := range roots {
+		if len(root) > longestValue || plain.Line(root) != root { // no form could ask for it
+			continue
+		}
 		name := path.Base(root)
 		if names[name] > 1 {
 			name = root

@@ -14,7 +14,6 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/api"
-	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
 )
 
 // fakePipelines is what a test has put into the fake plane about pipelines.
@@ -233,49 +232,31 @@ func TestIssue18PipelineTreeIsBounded(t *testing.T) {
 	contains(t, page, `<li><a href="/pipelines/`+pipelineID+`">release</a></li>`, `<div class="leaf" aria-current="true">`, "item 1999", "exit 7")
 }
 
-const evil = `<img src=x onerror=alert(1)>"'` + "\x1b[31m\n</pre><script>alert(1)</script>\u202e"
-
 // Whatever an agent writes into a field is text.
 func TestIssue18PipelinePagesShowHostileTextHarmless(t *testing.T) {
 	s := newScene(t)
 	o := aPipeline()
-	o.Name, o.Command, o.Project, o.Step, o.Reason, o.Error, o.By = evil, evil, "/"+evil, evil, evil, evil, evil
-	o.Status, o.Decision.Context, o.Vars, o.Outputs = "failed", evil, map[string]string{evil: evil}, map[string]daemonapi.Output{evil: {Values: map[string]string{evil: evil}, Signal: evil}}
+	o.Name, o.Command, o.Project, o.Step, o.Reason, o.Error, o.By = hostile, hostile, "/"+hostile, hostile, hostile, hostile, hostile
+	o.Status, o.Decision.Context, o.Vars, o.Outputs = "failed", hostile, map[string]string{hostile: hostile}, map[string]daemonapi.Output{hostile: {Values: map[string]string{hostile: hostile}, Signal: hostile}}
 	for i := range o.Steps {
-		o.Steps[i].Step, o.Steps[i].Error, o.Steps[i].Outcome = evil, evil, evil
+		o.Steps[i].Step, o.Steps[i].Error, o.Steps[i].Outcome = hostile, hostile, hostile
 	}
-	o.Workspaces = []daemonapi.Workspace{{Kind: evil, Path: evil, Branch: evil, Base: evil, State: evil, Kept: evil, Note: evil, Agent: evil}}
-	o.Children = []daemonapi.Child{{Name: evil, Step: evil, Item: evil, Status: evil, Reason: evil}}
-	o.Agent = &daemonapi.Agent{Name: evil, Status: evil, Session: evil}
+	o.Workspaces = []daemonapi.Workspace{{Kind: hostile, Path: hostile, Branch: hostile, Base: hostile, State: hostile, Kept: hostile, Note: hostile, Agent: hostile}}
+	o.Children = []daemonapi.Child{{Name: hostile, Step: hostile, Item: hostile, Status: hostile, Reason: hostile}}
+	o.Agent = &daemonapi.Agent{Name: hostile, Status: hostile, Session: hostile}
 	s.plane.set(func() {
 		s.plane.owners = []daemonapi.Owner{o}
-		s.plane.pipelines.log = errand.Line(time.Now(), evil, evil) + evil
-		s.plane.pipelines.graph = daemonapi.Graph{Name: evil, Nodes: []daemonapi.Node{{Name: evil, What: evil, State: evil}, {Name: "b", State: "done"}}, Edges: []daemonapi.Edge{{From: evil, To: "b", On: evil}}}
-		s.plane.decisions = []daemonapi.Decision{{ID: "d0", Owner: pipelineID, Context: evil, Step: evil, Resolved: &o.Created, Chosen: evil, Message: evil}}
+		s.plane.pipelines.log = errand.Line(time.Now(), hostile, hostile) + hostile
+		s.plane.pipelines.graph = daemonapi.Graph{Name: hostile, Nodes: []daemonapi.Node{{Name: hostile, What: hostile, State: hostile}, {Name: "b", State: "done"}}, Edges: []daemonapi.Edge{{From: hostile, To: "b", On: hostile}}}
+		s.plane.decisions = []daemonapi.Decision{{ID: "d0", Owner: pipelineID, Context: hostile, Step: hostile, Resolved: &o.Created, Chosen: hostile, Message: hostile}}
 	})
 	v := s.signedIn()
-	for _, address := range []string{"/pipelines", "/pipelines?project=" + url.QueryEscape(evil) + "&status=" + url.QueryEscape(evil), "/pipelines/" + pipelineID, "/pipelines/" + pipelineID + "?step=" + url.QueryEscape(evil)} {
-		harmless(t, v.get(address))
-	}
-}
-
-// values are those of forms, which are sent back as they are and never shown.
-var values = lazyregexp.New(` value="[^"]*"`)
-
-// harmless fails the test where a text of a page became something else.
-func harmless(t *testing.T, r reply) {
-	t.Helper()
-	r.body = values().ReplaceAllString(r.body, "")
-	if r.status != http.StatusOK {
-		t.Fatalf("%d: %s", r.status, r.body)
-	}
-	for _, bad := range []string{"<img src=x", "<script>alert", "\x1b", "\u202e", "ZgotmplZ"} {
-		if i := strings.Index(r.body, bad); i >= 0 {
-			t.Errorf("%q in %q", bad, r.body[max(0, i-200):min(len(r.body), i+100)])
+	for _, address := range []string{"/pipelines", "/pipelines?project=" + url.QueryEscape(hostile) + "&status=" + url.QueryEscape(hostile), "/pipelines/" + pipelineID, "/pipelines/" + pipelineID + "?step=" + url.QueryEscape(hostile)} {
+		r := v.get(address)
+		if r.status != http.StatusOK {
+			t.Fatalf("%d: %s", r.status, r.body)
 		}
-	}
-	if found := inline().FindString(r.body); found != "" && !strings.Contains(found, "onerror") {
-		t.Errorf("inline: %q", found)
+		harmless(t, r.body)
 	}
 }
 

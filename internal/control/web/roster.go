@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 const (
@@ -18,6 +19,8 @@ const (
 	mostRead = 20_000
 	// mostSeen are the sessions that are kept: those of which something was heard last.
 	mostSeen = 4_000
+	// longestSessionID is longer than any of Claude Code's, which are UUIDs.
+	longestSessionID = 128
 )
 
 // Seen is a session of Claude Code, by what its hooks have told.
@@ -135,7 +138,7 @@ func (r *Roster) begin() error {
 func (r *Roster) take(entry journal.Entry) {
 	r.at = entry.Position
 	rec := entry.Record
-	if rec == nil || rec.Session == "" {
+	if rec == nil || !plain.IsName(rec.Session, longestSessionID) {
 		return
 	}
 	s := r.seen[rec.Session]

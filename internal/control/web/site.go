@@ -235,8 +235,11 @@ func (s *Site) openRemote(wanted remote) error {
 
 func (s *Site) serve(way *door, l net.Listener) {
 	ctx, shut := context.WithCancel(s.ctx)
-	way.shutdown = shut
-	s.doors.Go(func() { s.logError("the web page is not answered any more", api.Serve(ctx, l, newHandler(s, way))) })
+	way.shutdown, way.closed = shut, make(chan struct{})
+	s.doors.Go(func() {
+		defer close(way.closed)
+		s.logError("the web page is not answered any more", api.Serve(ctx, l, newHandler(s, way)))
+	})
 }
 
 func portOf(l net.Listener) int {
@@ -255,11 +258,14 @@ type door struct {
 	tls      *tls.Certificate // nil on this machine
 	wanted   remote           // what a person asked for
 	shutdown context.CancelFunc
+	closed   chan struct{}
 }
 
+// shut ends what a door has to do with browsers: then its port is free.
 func (d *door) shut() {
 	if d != nil {
 		d.shutdown()
+		<-d.closed
 	}
 }
 

@@ -7,12 +7,15 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
 // scene is a site that listens, with a plane that a test fills and a clock that it sets.
@@ -145,4 +148,15 @@ func (v *visitor) csrf() string {
 		return csrfOf(c.Value)
 	}
 	return ""
+}
+
+// hears puts a session into the journal that was blocked, with a text in every field.
+func (s *scene) hears(text string) {
+	s.t.Helper()
+	r := filled[event.Record](text)
+	r.Session = "0123456789abcdef"
+	r.Kind, r.Event, r.Decision, r.Agent, r.Payload = event.Answered, "Stop", "block", event.Agent{}, nil
+	r.Trees[0].Gates[0].Outcome = "failed"
+	_, err := journal.New(filepath.Join(s.state, "journal"), journal.Limits{}).Append(&r)
+	check(s.t, err)
 }

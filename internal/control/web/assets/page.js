@@ -134,6 +134,7 @@ function hold(form, button) {
   const name = button ? (button.querySelector("b") || button).textContent.trim() : "";
   const bar = document.createElement("div");
   bar.className = "held";
+  bar.setAttribute("role", "status");
   const words = document.createElement("p");
   words.textContent = "Your answer: " + name;
   const undo = document.createElement("button");
@@ -146,7 +147,7 @@ function hold(form, button) {
   card.dataset.still = "";
   card.classList.add("answered");
   held.set(form, { body, bar, card, timer: setTimeout(() => sendAnswer(form), holdTime) });
-  undo.focus({ preventScroll: true });
+  card.focus({ preventScroll: true }); // not the button: the key that answered would press it
 }
 
 // release gives an answer back to the person.
@@ -238,28 +239,4 @@ if (main) {
   connect();
   if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {}); // no push, then
 }
-
-// ---- Pipelines ---------------------------------------------------------------------------------------
-
-const secondForm = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
-
-function refreshSeconds() {
-  for (const t of document.querySelectorAll("time[data-second]")) setText(t, secondForm.format(new Date(t.dateTime)));
-}
-
-// A list to choose from needs no button where scripts run. A log is read from its end.
-document.documentElement.classList.add("scripted");
-document.addEventListener("change", (event) => {
-  const form = event.target.closest("form[data-auto]");
-  if (form) form.submit();
-});
-document.addEventListener("scroll", (event) => { // what a person has scrolled back in stays there
-  const pre = event.target;
-  if (pre instanceof Element && pre.matches(".log pre")) pre.away = pre.scrollHeight - pre.scrollTop - pre.clientHeight > 40;
-}, true);
-function logsToEnd() {
-  for (const pre of document.querySelectorAll(".log pre")) if (!pre.away) pre.scrollTop = pre.scrollHeight;
-}
-document.addEventListener("stopgate:drawn", () => { refreshSeconds(); logsToEnd(); });
-refreshSeconds();
-logsToEnd();
+document.documentElement.dataset.ready = "1"; // for tests

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+)
+
+// A form answers by an option, by words, or by both; several questions each get an answer.
+func TestIssue18AnAnswerIsWhatTheFormSays(t *testing.T) {
+	options := []daemonapi.Option{{Number: 1, Name: "2"}, {Number: 2, Name: "1"}} // as an agent may name them
+	questions := &daemonapi.Ask{Questions: []daemonapi.Question{
+		{Question: "Which?", Options: []daemonapi.Choice{{Label: "red"}, {Label: "blue"}}},
+		{Question: "Where?", Options: []daemonapi.Choice{{Label: "here"}, {Label: "there"}}, Multi: true},
+	}}
+	for name, test := range map[string]struct {
+		ask    *daemonapi.Ask
+		form   url.Values
+		want   daemonapi.Answer
+		status int
+	}{
+		"an option":         {form: url.Values{"option": {"1"}}, want: daemonapi.Answer{Option: "2"}},
+		"with words":        {form: url.Values{"option": {"2"}, "message": {" a\r\nb "}}, want: daemonapi.Answer{Option: "1", Message: "a\nb"}},
+		"words alone":       {form: url.Values{"message": {"go on"}}, want: daemonapi.Answer{Message: "go on"}},
+		"nothing":           {status: http.StatusBadRequest},
+		"no such option":    {form: url.Values{"option": {"3"}}, status: http.StatusBadRequest},
+		"option 0":          {form: url.Values{"option": {"0"}}, status: http.StatusBadRequest},
+		"several questions": {ask: questions, form: url.Values{"q0": {"1"}, "q1": {"0", "1"}, "q1-other": {"elsewhere"}}, want: daemonapi.Answer{Answers: []string{"blue", "here, there, elsewhere"}}},
+		"one is missing":    {ask: questions, form: url.Values{"q0": {"1"}}, status: http.StatusBadRequest},
+		"no such choice":    {ask: questions, form: url.Values{"q0": {"7"}, "q1": {"0"}}, status: http.StatusBadRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			d := sample()
+			d.Options, d.Ask = options, test.ask
+			s.plane.set(func() { s.plane.decisions = []daemonapi.Decision{d} })
+			v := s.signedIn()
+			form := url.Values{"csrf": {v.csrf()}}
+			for name, values := range test.form {
+				form[name] = values
+			}
+			r := v.do(v.form(answerPath, form))
+			if test.status != 0 {
+				if r.status != test.status || len(s.plane.answers) > 0 {
+					t.Fatalf("%d, %+v", r.status, s.plane.answers)
+				}
+				return
+			}
+			if r.status != http.StatusOK || r.path != "/inbox" || len(s.plane.answers) != 1 {
+				t.Fatalf("%d %s, %+v", r.status, r.path, s.plane.answers)
+			}
+			got := s.plane.answers[0]
+			if !daemonapi.IsID(got.ID) {
+				t.Errorf("%q", got.ID)
+			}
+			got.ID = ""
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What the daemon refuses is shown, with what helps: on a page of its own, or as text for the script.
+func TestIssue18ARefusalIsShown(t *testing.T) {
+	s := newScene(t)
+	s.plane.set(func() {
+		s.plane.decisions = []daemonapi.Decision{sample()}
+		s.plane.refusal = &daemonapi.Error{Failure: daemonapi.Failure{Code: "conflict", Error: "the decision was answered already", Hint: "look at it"}}
+	})
+	v := s.signedIn()
+	form := url.Values{"csrf": {v.csrf()}, "option": {"1"}}
+	if r := v.do(v.form(answerPath, form)); r.status != http.StatusConflict || !strings.Contains(r.body, "the decision was answered already") || !strings.Contains(r.body, "look at it") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	byScript := v.form(answerPath, form)
+	byScript.Header.Set("Stopgate-Script", "1")
+	if r := v.do(byScript); r.status != http.StatusConflict || r.body != "the decision was answered already look at it" {
+		t.Errorf("%d %q", r.status, r.body)
+	}
+}
+
+func TestParseDiff(t *testing.T) {
+	files := parseDiff("diff --git a/a b.go b/a b.go\nindex 1..2\n--- a/a b.go\n+++ b/a b.go\n@@ -1,2 +1,2 @@ func x\n same\n-old\n+new\n--- not a header\n" +
+		"diff --git a/touched b/touched\ndiff --git a/p.png b/p.png\nBinary files a/p.png and b/p.png differ\n" +
+		"diff --git a/long b/long\n@@ -0,0 +1 @@\n" + strings.Repeat("+x\x1b[31m\n", mostFileLines+9))
+	if len(files) != 3 || files[0].Name != "a b.go" || files[0].Added != 1 || files[0].Removed != 2 || len(files[0].Lines) != 5 || !files[0].Open {
+		t.Fatalf("%+v", files)
+	}
+	if !files[1].Binary || files[2].Left != 10 || files[2].Added != mostFileLines+9 || files[2].Open || files[2].Lines[1].Text != "+x" {
+		t.Errorf("%+v %+v", files[1], files[2].Left)
+	}
+	if parseDiff("") != nil || parseDiff("garbage\n+x") != nil {
+		t.Error("something of nothing")
+	}
+}
