@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
@@ -36,6 +37,7 @@ type plane struct {
 	clerk   *clerk
 	abandon func(ctx context.Context, id string) (*engine.Owner, error)
 	kept    func() time.Duration // how long what has ended is kept
+	global  func() *config.Global
 	ui      func(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
 }
 

@@ -3,10 +3,12 @@ package daemon
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/web"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
 )
 
 var _ web.Plane = (*plane)(nil)
@@ -37,4 +39,9 @@ func (p *plane) Projects() (roots []string) {
 	})
 	slices.Sort(roots)
 	return roots
+}
+
+// Glance implements web.Plane.
+func (p *plane) Glance(root string, now time.Time) doctor.Glance {
+	return doctor.Look(p.opts.StateDir, p.global(), root, now)
 }

@@ -36,6 +36,7 @@ func Pages() []Page {
 			Path: "/gates", Title: "Gates", Nav: "Gates", Icon: "gates", Template: "gates", Read: readGates,
 			Scripts: []string{"work.js", "vendor/uplot.js", "charts.js"}, Styles: []string{"vendor/uplot.css"},
 		},
+		{Path: "/enforcement", Title: "Enforcement", Nav: "Enforcement", Icon: "enforcement", Template: "enforcement", Read: readEnforcement},
 	}
 }
 

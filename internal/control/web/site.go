@@ -27,6 +27,7 @@ type Site struct {
 	roster  *Roster
 	details *details
 	past    *Past
+	glances *glances
 
 	mu     sync.Mutex
 	ctx    context.Context // the daemon's
@@ -44,7 +45,7 @@ func New(o Options) *Site {
 	return &Site{
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
 		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(),
-		past: newPast(o.StateDir),
+		past: newPast(o.StateDir), glances: newGlances(),
 	}
 }
 

@@ -37,6 +37,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
 )
 
 // Plane is the control plane as the pages see it.
@@ -50,6 +51,8 @@ type Plane interface {
 	Diff(ctx context.Context, decision string) (diff string, cut bool, err error)
 	// Projects are the roots of those that pipelines ran in, those of the newest pipelines at least.
 	Projects() []string
+	// Glance is what files tell of whether a project is enforced. Nothing is run for it.
+	Glance(root string, now time.Time) doctor.Glance
 }
 
 // Options are what a site needs.
