@@ -30,7 +30,7 @@ func TestIssue18AThumbMovesAPipeline(t *testing.T) {
 	b.sees("Your answer: release")
 	b.picture("held")
 	s.waits(id, "done")
-	b.sees("Nobody waits for you.")
+	b.sees("Nothing waits for you.")
 	b.visit("/")
 	b.sees("done")
 	b.clean()

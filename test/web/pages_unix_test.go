@@ -49,3 +49,18 @@ func TestEveryPage(t *testing.T) {
 		}
 	}
 }
+
+// A browser that is not signed in is told how to, on a page as readable as the others.
+func TestIssue18TheWayInIsReadable(t *testing.T) {
+	s := newStage(t, "")
+	b := open(t, s.ui().Link)
+	s.run("ui", "--yes", "--sign-out")
+	for _, dark := range []bool{false, true} {
+		b.look(phone, dark)
+		b.visit("/inbox")
+		b.sees("Run this in your own terminal")
+		b.fits(phone)
+		b.axe()
+		b.picture(fmt.Sprintf("enter-%t", dark))
+	}
+}

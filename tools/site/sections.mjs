@@ -6,7 +6,7 @@ export const sections = [
   { title: 'Reference', entries: ['docs/reference', 'docs/concepts', 'docs/security.md', 'docs/glossary.md'] },
   { title: 'Troubleshooting', entries: ['docs/troubleshooting.md'] },
   { title: 'Comparison', entries: ['docs/comparison.md'] },
-  { title: 'Guides', entries: ['docs/guides/supervisor.md', 'docs/guides/sessions.md', 'docs/guides/pipelines.md', 'docs/guides/launcher.md', 'docs/guides'] },
+  { title: 'Guides', entries: ['docs/guides/ui.md', 'docs/guides/supervisor.md', 'docs/guides/sessions.md', 'docs/guides/pipelines.md', 'docs/guides/launcher.md', 'docs/guides'] },
   { title: 'Why', entries: ['docs/adr'], collapsed: true },
   { title: 'Development', entries: ['CONTRIBUTING.md', 'docs/design.md', 'docs/dev', 'CHANGELOG.md'], collapsed: true },
 ]

@@ -333,6 +333,12 @@ func (c *core) owners() (all []*engine.Owner) {
 	return all
 }
 
+// live are those that are not at their end, the newest first.
+func (c *core) live() (all []*engine.Owner) {
+	c.look(func(s *engine.State) { all = s.Live() })
+	return all
+}
+
 // reached waits until the state has an owner's event, for a moment: one that this daemon
 // did not append may never come into it. It is nil for an owner that was forgotten.
 func (c *core) reached(ctx context.Context, owner string, position store.Position) *engine.Owner {

@@ -3,11 +3,13 @@ package daemon
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
 // Owners are in the order that the state keeps, so that a page costs no more than what is passed over
@@ -21,7 +23,11 @@ func (p *plane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owne
 		}
 	}
 	p.core.look(func(s *engine.State) {
-		for o := range s.After(engine.Place(q.After)) {
+		all := s.After
+		if onlyLive(q, held) {
+			all = s.LiveAfter
+		}
+		for o := range all(engine.Place(q.After)) {
 			if len(found) > q.Limit {
 				return
 			}
@@ -35,6 +41,14 @@ func (p *plane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owne
 		page = api.Page[*engine.Owner]{Items: found[:q.Limit], Next: placeOf(found[q.Limit-1])}
 	}
 	return api.View(page, func(o *engine.Owner) daemonapi.Owner { return p.ownerView(o, false) }), nil
+}
+
+// onlyLive reports whether a query asks for none that is at its end. One that is held may be that.
+func onlyLive(q *api.Query, held map[string]string) bool {
+	atEnd := func(status string) bool {
+		return status == runbook.EndDone || status == runbook.EndFailed || status == runbook.EndCancelled || status == "held" && len(held) > 0
+	}
+	return len(q.Status) > 0 && !slices.ContainsFunc(q.Status, atEnd)
 }
 
 // farAhead is the time of owners that are held and unknown, which no one of ours has: they come first.
@@ -184,7 +198,11 @@ func (d listedDecision) place() api.Place { return api.Place{Time: d.Created, ID
 
 func (p *plane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
 	all := func(yield func(listedDecision) bool) {
-		for _, o := range p.ownedBy(q) {
+		owners := p.ownedBy
+		if !q.Past && q.Owner == "" { // what is at its end asks nothing
+			owners = func(*api.Query) []*engine.Owner { return p.core.live() }
+		}
+		for _, o := range owners(q) {
 			if !belongs(q, o) || !api.Is(q.Name, o.Name) {
 				continue
 			}

@@ -52,17 +52,15 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 	if free, err := room(p.opts.StateDir); err == nil && free < scarce {
 		s.Trouble = append(s.Trouble, fmt.Sprintf("the disk is full: %d KiB left for %s", free>>10, p.opts.StateDir))
 	}
-	for _, o := range append(p.core.owners(), p.core.unknown()...) {
-		counts := &s.Pipelines
-		if o.Kind == engine.AgentRun {
-			counts = &s.Runs
-		}
+	p.countEnded(&s)
+	for _, o := range append(p.core.live(), p.core.unknown()...) {
+		counts := countsOf(&s, o.Kind)
 		if p.core.heldFor(o.ID) != "" {
 			counts.Held++
 			continue
 		}
 		if o.Parent == nil { // it counts its children
-			count(counts, o)
+			count(counts, status(o), 1)
 		}
 		switch {
 		case !alive(o):
@@ -84,6 +82,32 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 	defer p.core.mu.RUnlock()
 	s.Events = uint64(p.core.last)
 	return s
+}
+
+// countEnded counts those that are at their end, of which there are many. Those that are held count as
+// that.
+func (p *plane) countEnded(s *daemonapi.Status) {
+	p.core.look(func(state *engine.State) {
+		for end, n := range state.Ends() {
+			count(countsOf(s, end.Kind), end.Step, n)
+		}
+		for subject := range state.Held {
+			id, _ := ownerOf(subject)
+			if o := state.Owner(id); o != nil && o.Terminal() && engine.Subject(o.Kind, o.ID) == subject {
+				countsOf(s, o.Kind).Held++
+				if o.Parent == nil {
+					count(countsOf(s, o.Kind), o.Step, -1)
+				}
+			}
+		}
+	})
+}
+
+func countsOf(s *daemonapi.Status, kind engine.Kind) *daemonapi.Counts {
+	if kind == engine.AgentRun {
+		return &s.Runs
+	}
+	return &s.Pipelines
 }
 
 // scarce is so little room on the disk that what waits may wait for more: commands that

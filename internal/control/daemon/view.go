@@ -192,20 +192,20 @@ func decisionView(o *engine.Owner, d engine.Decision) daemonapi.Decision {
 	return view
 }
 
-// count adds an owner to how many are how far.
-func count(c *daemonapi.Counts, o *engine.Owner) {
-	switch status(o) {
+// count adds so many owners of a status to how many are how far.
+func count(c *daemonapi.Counts, status string, n int) {
+	switch status {
 	case runbook.EndDone:
-		c.Done++
+		c.Done += n
 	case runbook.EndFailed:
-		c.Failed++
+		c.Failed += n
 	case runbook.EndCancelled:
-		c.Cancelled++
+		c.Cancelled += n
 	case string(engine.Waiting):
-		c.Waiting++
+		c.Waiting += n
 	case string(engine.Queued):
-		c.Queued++
+		c.Queued += n
 	default:
-		c.Running++
+		c.Running += n
 	}
 }

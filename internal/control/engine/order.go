@@ -40,21 +40,24 @@ func (o *order) remove(e *entry) {
 	}
 }
 
-// After are the owners behind a place, the newest first. The zero Place is before all of them. The
-// state must not change meanwhile.
-func (s *State) After(at Place) iter.Seq[*Owner] {
-	end := len(s.order)
+// after are those behind a place, the newest first.
+func (o order) after(at Place) iter.Seq[*Owner] {
+	end := len(o)
 	if at != (Place{}) {
-		end, _ = s.order.find(at)
+		end, _ = o.find(at)
 	}
 	return func(yield func(*Owner) bool) {
-		for _, e := range slices.Backward(s.order[:end]) {
+		for _, e := range slices.Backward(o[:end]) {
 			if !yield(e.owner) {
 				return
 			}
 		}
 	}
 }
+
+// After are the owners behind a place, the newest first. The zero Place is before all of them. The
+// state must not change meanwhile.
+func (s *State) After(at Place) iter.Seq[*Owner] { return s.order.after(at) }
 
 // Owners are all, the newest first.
 func (s *State) Owners() []*Owner {

@@ -14,6 +14,8 @@ import (
 type State struct {
 	owners   map[string]*entry
 	order    order
+	live     order             // those that are not at their end
+	ended    map[AtEnd]int     // how many of those that are, and that no other one runs
 	agents   map[string]string // the owner's id, by its current agent's id
 	sessions map[string]string // the owner's id, by its current agent's session
 	plans    plans
@@ -39,7 +41,7 @@ type entry struct {
 func NewState() *State {
 	return &State{
 		owners: map[string]*entry{}, agents: map[string]string{}, sessions: map[string]string{},
-		groups: map[group]crowd{}, children: map[string][]*entry{}, Intake: intake.State{},
+		groups: map[group]crowd{}, children: map[string][]*entry{}, ended: map[AtEnd]int{}, Intake: intake.State{},
 	}
 }
 
@@ -55,6 +57,7 @@ func (s *State) Put(o *Owner) {
 func (s *State) put(o *Owner) {
 	old, e := s.owners[o.ID], indexed(o)
 	s.regroup(s.Owner(o.ID), o)
+	s.relive(s.Owner(o.ID), o)
 	if old != nil && !o.Deleted && o.Created.Equal(old.owner.Created) && s.finds(*old, e) {
 		*old = e
 		return

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"slices"
-
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 )
@@ -46,12 +44,11 @@ func readNow(r *Request) (any, error) {
 	if err := page.addOwners(r); err != nil {
 		return nil, err
 	}
-	seen, err := r.Roster().All()
+	calling, err := page.addSessions(r.Roster())
 	if err != nil {
 		return nil, err
 	}
-	page.addSessions(seen)
-	page.Asking = status.Decisions + len(page.Calling) + len(page.Held)
+	page.Asking = status.Decisions + calling + len(page.Held)
 	page.Empty = page.Asking == 0 && len(page.Working)+len(page.Busy)+len(page.Idle)+len(page.Ended) == 0
 	return page, nil
 }
@@ -78,28 +75,17 @@ func (p *nowPage) addOwners(r *Request) error {
 	return err
 }
 
-// addSessions sorts sessions by what they do. Those that have ended are on the page of sessions.
-func (p *nowPage) addSessions(seen []Seen) {
-	for _, s := range seen {
-		switch s.State {
-		case "asking", "failed":
-			p.Calling = append(p.Calling, s)
-		case "busy", "blocked":
-			p.Busy = append(p.Busy, s)
-		case "ended":
-		default:
-			p.Idle = append(p.Idle, s)
-		}
+// addSessions adds sessions by what they do, and returns how many ask for a person. Those that have ended
+// are on the page of sessions.
+func (p *nowPage) addSessions(roster *Roster) (calling int, err error) {
+	if p.Calling, calling, err = roster.First(fewNow, "asking", "failed"); err != nil {
+		return 0, err
 	}
-	p.Calling = p.Calling[:min(len(p.Calling), fewNow)]
-	p.Busy, p.MoreBusy = firstOf(p.Busy, fewNow)
-	p.Idle, p.MoreIdle = firstOf(p.Idle, fewNow)
-}
-
-// firstOf are the first of some, and how many more there are.
-func firstOf[T any](all []T, most int) (first []T, more int) {
-	if len(all) <= most {
-		return all, 0
+	busy, idle := 0, 0
+	if p.Busy, busy, err = roster.First(fewNow, "busy", "blocked"); err != nil {
+		return 0, err
 	}
-	return slices.Clip(all[:most]), len(all) - most
+	p.Idle, idle, err = roster.First(fewNow, "stopped")
+	p.MoreBusy, p.MoreIdle = busy-len(p.Busy), idle-len(p.Idle)
+	return calling, err
 }

@@ -75,8 +75,8 @@ func (r *Request) List(parameter string) (*api.Query, error) {
 	return q, nil
 }
 
-// Roster knows the sessions of Claude Code.
-func (r *Request) Roster() *Roster { return r.site.roster }
+// Roster knows the sessions of Claude Code, as they are now. Ask for it once for a page.
+func (r *Request) Roster() *Roster { return r.site.roster.refresh() }
 
 // More is the address of the next part of a list, "" where there is none.
 func (r *Request) More(parameter string, next api.Place) string {

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"container/list"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -52,12 +53,28 @@ type Roster struct {
 
 	mu   sync.Mutex
 	read bool
+	err  error // of reading the journal
 	at   journal.Position
-	seen map[string]*Seen
+	seen map[string]*rosterEntry
+	// states are the sessions by their state, the one whose state changed last first.
+	states map[string]*list.List
 }
 
+// rosterEntry is a session with its place in the list of its state.
+type rosterEntry struct {
+	*Seen
+	place *list.Element
+}
+
+// sessionStates are all that there are. Where there are too many sessions, those of the first go first.
+var sessionStates = []string{"ended", "stopped", "failed", "busy", "blocked", "asking"}
+
 func newRoster(stateDir string) *Roster {
-	return &Roster{journal: journal.New(filepath.Join(stateDir, "journal"), journal.Limits{}), seen: map[string]*Seen{}}
+	r := &Roster{journal: journal.New(filepath.Join(stateDir, "journal"), journal.Limits{}), seen: map[string]*rosterEntry{}, states: map[string]*list.List{}}
+	for _, state := range sessionStates {
+		r.states[state] = list.New()
+	}
+	return r
 }
 
 // ofSession tells the JSON of a record that says something about a session.
@@ -68,15 +85,15 @@ func ofSession(json []byte) bool { return bytes.Contains(json, []byte(`"session"
 func (r *Roster) All() ([]Seen, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.catchUp(); err != nil {
-		return nil, err
+	if r.err != nil {
+		return nil, r.err
 	}
 	all := make([]Seen, 0, len(r.seen))
 	for _, s := range r.seen {
-		all = append(all, *s)
+		all = append(all, *s.Seen)
 	}
 	slices.SortFunc(all, func(a, b Seen) int {
-		return cmp.Or(cmp.Compare(urgency(a.State), urgency(b.State)), b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(urgency(a.State), urgency(b.State)), compareSeen(&a, &b))
 	})
 	return all, nil
 }
@@ -93,6 +110,53 @@ func urgency(state string) int {
 		return 4
 	}
 	return 3
+}
+
+// First are those of the sessions in some states whose state changed last, and how many there are in
+// all. It costs little however many there are.
+func (r *Roster) First(most int, states ...string) (first []Seen, all int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return nil, 0, r.err
+	}
+	var lists []*list.Element // the first of each that was not taken yet
+	for _, state := range states {
+		if r.states[state] == nil {
+			continue // there is no such state
+		}
+		all += r.states[state].Len()
+		lists = append(lists, r.states[state].Front())
+	}
+	for len(first) < most {
+		best := -1
+		for i, e := range lists {
+			if e != nil && (best < 0 || compareSeen(seenOf(e), seenOf(lists[best])) < 0) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		first = append(first, *seenOf(lists[best]))
+		lists[best] = lists[best].Next()
+	}
+	return first, all, nil
+}
+
+func seenOf(e *list.Element) *Seen { return e.Value.(*rosterEntry).Seen }
+
+// compareSeen is negative where the state of a session changed later than that of another one.
+func compareSeen(a, b *Seen) int {
+	return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
+}
+
+// refresh hears what was added to the journal. Pages have that done by Request.Roster.
+func (r *Roster) refresh() *Roster {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = r.catchUp()
+	return r
 }
 
 func (r *Roster) catchUp() error {
@@ -144,10 +208,27 @@ func (r *Roster) take(entry journal.Entry) {
 	s := r.seen[rec.Session]
 	if s == nil {
 		r.forget()
-		s = &Seen{ID: rec.Session}
+		s = &rosterEntry{Seen: &Seen{ID: rec.Session}}
 		r.seen[rec.Session] = s
 	}
+	before := s.State
 	s.hear(rec)
+	if s.State != before {
+		if s.place != nil {
+			r.states[before].Remove(s.place)
+		}
+		s.place = enlist(r.states[s.State], s)
+	}
+}
+
+// enlist puts a session into the list of its state. Nearly always it comes first.
+func enlist(l *list.List, s *rosterEntry) *list.Element {
+	for e := l.Front(); e != nil; e = e.Next() {
+		if compareSeen(s.Seen, seenOf(e)) < 0 {
+			return l.InsertBefore(s, e)
+		}
+	}
+	return l.PushBack(s)
 }
 
 // forget makes room for one more.
@@ -155,13 +236,13 @@ func (r *Roster) forget() {
 	if len(r.seen) < mostSeen {
 		return
 	}
-	var oldest *Seen
-	for _, s := range r.seen {
-		if oldest == nil || s.Since.Before(oldest.Since) {
-			oldest = s
+	for _, state := range sessionStates {
+		if oldest := r.states[state].Back(); oldest != nil {
+			r.states[state].Remove(oldest)
+			delete(r.seen, seenOf(oldest).ID)
+			return
 		}
 	}
-	delete(r.seen, oldest.ID)
 }
 
 // hear takes a record about the session.

@@ -282,7 +282,9 @@ func TestIssue18WhatAgentsWriteIsText(t *testing.T) {
 		})
 	}
 	t.Run("an error", func(t *testing.T) {
-		s.plane.set(func() { s.plane.refusal = &daemonapi.Error{Failure: daemonapi.Failure{Code: "conflict", Error: hostile, Hint: hostile}} })
+		s.plane.set(func() {
+			s.plane.refusal = &daemonapi.Error{Failure: daemonapi.Failure{Code: "conflict", Error: hostile, Hint: hostile}}
+		})
 		r := v.do(v.form(answerPath, url.Values{"csrf": {v.csrf()}, "option": {"3"}, "message": {"x"}}))
 		harmless(t, r.body)
 	})
