@@ -41,6 +41,19 @@ func (p *plane) Projects() (roots []string) {
 	return roots
 }
 
+// Workspaced implements web.Plane.
+func (p *plane) Workspaced() map[string]string {
+	projects := map[string]string{}
+	p.core.look(func(s *engine.State) {
+		for o := range s.After(engine.Place{}) {
+			for _, w := range o.Workspaces {
+				projects[o.WorkspacePath(w)] = o.Project
+			}
+		}
+	})
+	return projects
+}
+
 // Glance implements web.Plane.
 func (p *plane) Glance(root string, now time.Time) doctor.Glance {
 	return doctor.Look(p.opts.StateDir, p.global(), root, now)

@@ -28,6 +28,8 @@ type fakePlane struct {
 
 	pipelines fakePipelines
 	glances   map[string]doctor.Glance
+
+	workspaced map[string]string
 }
 
 func newFakePlane() *fakePlane { return &fakePlane{changed: make(chan struct{})} }

@@ -124,7 +124,8 @@ func (p *gatesPage) addGates(gates []*stops.Gate, since string) {
 	if len(p.Gates) > 0 && p.Gates[0].Flaky() {
 		p.Flaky = &p.Gates[0]
 	}
-	p.Gates, p.Left = firstOf(p.Gates, mostRows)
+	p.Left = max(0, len(p.Gates)-mostRows)
+	p.Gates = p.Gates[:len(p.Gates)-p.Left]
 }
 
 // byTrouble puts flaky gates first, then those that are red, then those that failed most often.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/control/workspace"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
@@ -106,6 +107,29 @@ func TestIssue18GatesGoOnWithTheJournal(t *testing.T) {
 	for i := range 3 {
 		s.judged("/home/me/shop", fmt.Sprint(i), time.Hour, "check:.:unit|passed|10")
 		contains(t, v.get("/gates").body, fmt.Sprintf("%d of %[1]d", i+1))
+	}
+}
+
+func (p *fakePlane) Workspaced() map[string]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.workspaced
+}
+
+// Gates that ran in a workspace are those of the project that it was made for.
+func TestIssue18GatesOfWorkspacesAreTheProjects(t *testing.T) {
+	s := newScene(t)
+	all := workspace.Root(s.state)
+	s.plane.set(func() {
+		s.plane.workspaced = map[string]string{filepath.Join(all, "fix-1"): "/home/me/shop", filepath.Join(all, "fix-2"): "/home/me/shop"}
+	})
+	s.judged(filepath.Join(all, "fix-1"), "A", time.Hour, "check:.:unit|passed|10")
+	s.judged(filepath.Join(all, "fix-2", "sub"), "B", time.Hour, "check:.:unit|passed|10")
+	s.judged(filepath.Join(all, "removed"), "C", time.Hour, "check:.:unit|passed|10")
+	page := s.signedIn().get("/gates").body
+	contains(t, page, "2 of 2", "<small>shop ", "1 of 1", "<small>workspaces ")
+	if strings.Contains(page, "fix-") {
+		t.Error("a workspace is listed")
 	}
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/control/workspace"
 	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -27,11 +29,15 @@ const (
 // Past knows what the stops in the journal come to. It reads the journal once, and then only what was
 // added; pages that are drawn again cost nothing more.
 type Past struct {
-	journal *journal.Journal
+	journal    *journal.Journal
+	workspaces string                   // the directory of those that stopgate made
+	projects   func() map[string]string // that they were made for
 
 	reading chan struct{} // holds one while the journal is being read
 
 	mu      sync.Mutex
+	homes   map[string]string // what projects told
+	asked   bool              // since the journal is being read
 	at      journal.Position
 	whole   bool // the journal was read to its end
 	fault   error
@@ -40,8 +46,11 @@ type Past struct {
 	probe   stops.Brief // the last block of doctor
 }
 
-func newPast(stateDir string) *Past {
-	p := &Past{journal: journal.New(filepath.Join(stateDir, "journal"), journal.Limits{}), reading: make(chan struct{}, 1)}
+func newPast(stateDir string, projects func() map[string]string) *Past {
+	p := &Past{
+		journal: journal.New(filepath.Join(stateDir, "journal"), journal.Limits{}), reading: make(chan struct{}, 1),
+		workspaces: workspace.Root(stateDir), projects: projects,
+	}
 	p.reset()
 	return p
 }
@@ -99,6 +108,7 @@ func (p *Past) catchUp(ctx context.Context) <-chan struct{} {
 func (p *Past) read(ctx context.Context) error {
 	p.mu.Lock()
 	from := p.at
+	p.asked = false
 	p.mu.Unlock()
 	var turn []journal.Entry
 	give := func() {
@@ -139,7 +149,25 @@ func (p *Past) take(entry journal.Entry) {
 	default:
 		p.places.Add(s)
 		if entry.Record.Kind == event.Answered {
+			for i := range s.Trees {
+				s.Trees[i].Root = p.home(s.Trees[i].Root)
+			}
 			p.history.Add(s)
 		}
 	}
+}
+
+// home is the project of a tree: of a workspace, the one that it was made for. There are too many of these
+// to be told apart, and their gates are the project's.
+func (p *Past) home(root string) string {
+	rest, within := strings.CutPrefix(root, p.workspaces+string(filepath.Separator))
+	if !within {
+		return root
+	}
+	name, _, _ := strings.Cut(rest, string(filepath.Separator))
+	path := filepath.Join(p.workspaces, name)
+	if p.homes[path] == "" && !p.asked {
+		p.homes, p.asked = p.projects(), true
+	}
+	return cmp.Or(p.homes[path], p.workspaces)
 }

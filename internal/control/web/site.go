@@ -45,7 +45,7 @@ func New(o Options) *Site {
 	return &Site{
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
 		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(),
-		past: newPast(o.StateDir), glances: newGlances(),
+		past: newPast(o.StateDir, o.Plane.Workspaced), glances: newGlances(),
 	}
 }
 

@@ -51,6 +51,8 @@ type Plane interface {
 	Diff(ctx context.Context, decision string) (diff string, cut bool, err error)
 	// Projects are the roots of those that pipelines ran in, those of the newest pipelines at least.
 	Projects() []string
+	// Workspaced are the projects that workspaces were made for, by the paths of those.
+	Workspaced() map[string]string
 	// Glance is what files tell of whether a project is enforced. Nothing is run for it.
 	Glance(root string, now time.Time) doctor.Glance
 }
