@@ -4,6 +4,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,8 @@ var addresses = map[string]func(s *stage) string{
 	"/pipelines/{id}": func(s *stage) string {
 		owners, err := s.Pipelines(s.t.Context(), daemonapi.Filter{})
 		check(s.t, err)
-		return "/pipelines/" + owners[len(owners)-1].ID // the one that waits
+		at := slices.IndexFunc(owners, func(o daemonapi.Owner) bool { return o.Name == "release" && o.Status == "waiting" })
+		return "/pipelines/" + owners[at].ID
 	},
 }
 

@@ -255,8 +255,10 @@ func answerOfAll(places []placeRow) (answer, tone string) {
 			verb = "is"
 		}
 		return fmt.Sprintf("Not everywhere: %d of %s %s not enforced: %s.", len(off), plain.Count(all, "project"), verb, list(off)), "bad"
+	case len(unsure) == all:
+		return "Not proven: look at " + list(unsure) + ".", "warn"
 	case len(unsure) > 0:
-		return fmt.Sprintf("Yes, with a doubt: look at %s.", list(unsure)), "warn"
+		return "Yes, but look at " + list(unsure) + ".", "warn"
 	}
 	return "Yes: enforced in " + plain.Count(all, "project") + ".", "good"
 }
