@@ -15,6 +15,8 @@ import (
 // addresses are where the pages with {id} in their paths are shown, by path, on the stage of
 // TestEveryPage.
 var addresses = map[string]func(s *stage) string{
+	"/sessions/{id}": func(*stage) string { return "/sessions/" + toldSession },
+	"/stops/{id}":    func(*stage) string { return "/stops/" + reviewStop },
 	"/pipelines/{id}": func(s *stage) string {
 		owners, err := s.Pipelines(s.t.Context(), daemonapi.Filter{})
 		check(s.t, err)
@@ -28,6 +30,7 @@ var addresses = map[string]func(s *stage) string{
 func TestEveryPage(t *testing.T) {
 	s := newStage(t, busy)
 	s.fleet()
+	s.story()
 	b := open(t, s.ui().Link)
 	b.clean()
 	for _, p := range web.Pages() {

@@ -55,41 +55,12 @@ type verification struct {
 	out, errOut io.Writer
 }
 
-// journalReport is what was found in the journal.
-type journalReport struct {
-	Records int      `json:"records"`
-	Newer   int      `json:"newer"` // of a newer stopgate, which we cannot read
-	End     string   `json:"end"`   // the position of the last record
-	Damage  []damage `json:"damage"`
-}
-
-type damage struct {
-	Position string `json:"position"`
-	Bytes    int64  `json:"bytes"`
-	What     string `json:"what"`
-}
-
-func (v *verification) journal() (journalReport, error) {
-	r := journalReport{Damage: []damage{}}
-	for entry, err := range journal.New(filepath.Join(v.stateDir, "journal"), journal.Limits{}).Read(journal.Position{}) {
-		if err != nil {
-			return r, err
-		}
-		r.End = entry.Position.String()
-		switch {
-		case entry.Damage != nil:
-			r.Damage = append(r.Damage, damage{entry.Damage.Start.String(), entry.Damage.Length, entry.Damage.String()})
-		case entry.Newer > 0:
-			r.Newer++
-		default:
-			r.Records++
-		}
-	}
-	return r, nil
+func (v *verification) journal(ctx context.Context) (journal.Report, error) {
+	return journal.New(filepath.Join(v.stateDir, "journal"), journal.Limits{}).Verify(ctx)
 }
 
 func (v *verification) print(ctx context.Context) error {
-	r, err := v.journal()
+	r, err := v.journal(ctx)
 	if err != nil {
 		return term.WithCode(err, term.ExitCouldNotRun)
 	}
@@ -116,7 +87,7 @@ func (v *verification) print(ctx context.Context) error {
 }
 
 func (v *verification) json(ctx context.Context) error {
-	r, err := v.journal()
+	r, err := v.journal(ctx)
 	if err != nil {
 		return term.WithCode(err, term.ExitCouldNotRun)
 	}
@@ -127,7 +98,7 @@ func (v *verification) json(ctx context.Context) error {
 	}
 	report := struct {
 		Sound   bool            `json:"sound"`
-		Journal journalReport   `json:"journal"`
+		Journal journal.Report  `json:"journal"`
 		Store   json.RawMessage `json:"store,omitempty"`
 	}{code == term.ExitOK && len(r.Damage) == 0, r, nil}
 	if json.Valid(text.Bytes()) {

@@ -1,10 +1,7 @@
 package status
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -13,10 +10,10 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/kept"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/stops"
 	"github.com/stopgate/stopgate/internal/sys/plain"
-	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 const (
@@ -173,26 +170,13 @@ func (w *whyWriter) took(g *event.Gate) string {
 
 // skipped says of the gates that were not asked why, those with the same reason together.
 func (w *whyWriter) skipped(s *stops.Stop) (lines []string) {
-	var whys []string
-	names := map[string][]string{}
-	for i := range s.Trees {
-		for _, g := range s.Trees[i].Gates {
-			if g.Outcome != event.GateSkipped {
-				continue
-			}
-			if names[g.Why] == nil {
-				whys = append(whys, g.Why)
-			}
-			names[g.Why] = append(names[g.Why], stops.JobName(g.Job))
-		}
-	}
 	const most = 3
-	whys = whys[:min(len(whys), most)]
-	more := s.Counts()[event.GateSkipped]
-	for i, why := range whys {
-		more -= len(names[why])
-		text := strings.Join(plain.Few(names[why], mostGates), ", ") + ": " + why
-		if i == len(whys)-1 && more > 0 {
+	groups, more := s.Skipped(), s.Counts()[event.GateSkipped]
+	groups = groups[:min(len(groups), most)]
+	for i, group := range groups {
+		more -= len(group.Names)
+		text := strings.Join(plain.Few(group.Names, mostGates), ", ") + ": " + group.Why
+		if i == len(groups)-1 && more > 0 {
 			text += fmt.Sprintf("; and %d more", more)
 		}
 		lines = append(lines, w.row("skipped", text)...)
@@ -264,31 +248,11 @@ func (w *whyWriter) cut(line string, taken int) string {
 	return term.Cut(line, max(20, w.width-taken))
 }
 
-// logEnd is the end of a log. A gate can have put anything in the place of its log, and what it
-// printed may be anything.
+// logEnd is the end of a log, or why it cannot be read.
 func logEnd(path string, most int) []string {
-	const enough = 8 << 10
-	file, err := regular.OpenNoFollow(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return []string{"(gone: logs are kept for 30 days)"}
-	}
+	lines, err := kept.End(path, most)
 	if err != nil {
-		return []string{"(cannot be read: " + plain.Line(err.Error()) + ")"}
-	}
-	defer file.Close()
-
-	size, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return []string{"(cannot be read: " + plain.Line(err.Error()) + ")"}
-	}
-	text := make([]byte, min(size, enough))
-	n, _ := file.ReadAt(text, size-int64(len(text))) // shorter by now
-	lines := strings.Split(strings.TrimRight(string(text[:n]), "\n \t"), "\n")
-	if len(lines) > most {
-		lines = lines[len(lines)-most:]
-	}
-	for i, line := range lines {
-		lines[i] = term.PrintableLine(line)
+		return []string{"(" + kept.Trouble(err) + ")"}
 	}
 	return lines
 }

@@ -25,15 +25,20 @@ func (p *plane) Conversation(ctx context.Context, id string, r api.Range) (daemo
 	if !a.Client {
 		return daemonapi.Conversation{}, failure("not_found", "agent "+a.ID+" is not Claude Code and has no conversation", "its output is in the log of "+a.Owner)
 	}
-	c := daemonapi.Conversation{Session: a.Session, Messages: []daemonapi.Message{}}
-	if a.Transcript == "" {
+	return readConversation(a.Session, a.Transcript, r)
+}
+
+// readConversation reads a part of a transcript. One that is not there is empty.
+func readConversation(session, path string, r api.Range) (daemonapi.Conversation, error) {
+	c := daemonapi.Conversation{Session: session, Messages: []daemonapi.Message{}}
+	if path == "" {
 		return c, nil
 	}
 	read := transcript.After
 	if r.Before {
 		read = transcript.Before
 	}
-	part, err := read(a.Transcript, r.At, r.Limit)
+	part, err := read(path, r.At, r.Limit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return c, nil

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"path/filepath"
+	"io"
+	"os"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -13,7 +15,6 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 const (
@@ -25,28 +26,38 @@ const (
 )
 
 // Diff implements web.Plane: in a worktree that was made for the work all changes since its base, else
-// those that are not committed.
+// those that are not committed. What takes long is left out.
 func (p *plane) Diff(ctx context.Context, id string) (diff string, cut bool, err error) {
 	o, d, err := p.decision(id)
 	if err != nil {
 		return "", false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, detailPatience)
-	defer cancel()
-	repo, root, from, found := p.compared(ctx, o, d)
-	if !found {
+	found := <-within(ctx, func(ctx context.Context) []string {
+		repo, root, from, found := p.compared(ctx, o, d)
+		if !found {
+			return nil
+		}
+		text := diffIn(ctx, repo, root, from)
+		return []string{text.String(), strconv.FormatBool(text.full)}
+	})
+	if found == nil {
 		return "", false, nil
 	}
+	return strings.ToValidUTF8(found[0], "\uFFFD"), found[1] == "true", nil
+}
+
+// diffIn is how a working tree comes from a commit, with the files that git does not know yet.
+func diffIn(ctx context.Context, repo git.Repo, root, from string) *bounded {
 	text := &bounded{left: maxDiff}
-	if err := repo.Diff(ctx, text, from, ""); err != nil && !errors.Is(err, errFull) && !text.full {
-		return "", false, nil // there is none that could be shown
+	if err := repo.Diff(ctx, text, from, ""); err != nil && !text.full {
+		return &bounded{}
 	}
 	if status, err := repo.Status(ctx); err == nil {
 		for _, name := range status.Untracked[:min(len(status.Untracked), maxNewFiles)] {
 			addNewFile(text, root, name)
 		}
 	}
-	return strings.ToValidUTF8(text.String(), "\uFFFD"), text.full, nil
+	return text
 }
 
 // compared is the working tree that a decision is about, and the commit that it is compared with.
@@ -68,7 +79,7 @@ func (p *plane) compared(ctx context.Context, o *engine.Owner, d engine.Decision
 
 // addNewFile adds a file that git does not know yet, as git would show it.
 func addNewFile(to *bounded, root, name string) {
-	content, err := regular.Read(filepath.Join(root, name), maxNewFile)
+	content, err := readInside(root, name)
 	if err != nil || bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) {
 		return
 	}
@@ -78,6 +89,26 @@ func addNewFile(to *bounded, root, name string) {
 		b.WriteString("+" + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	_, _ = to.Write([]byte(b.String())) // what does not fit is left out
+}
+
+// readInside reads a small regular file in a directory. An agent may have put a link in its place, or in
+// that of a directory on the way: nothing outside is read.
+func readInside(dir, name string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxNewFile {
+		return nil, errors.Join(err, errFull)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxNewFile))
 }
 
 // errFull ends a command whose output is long enough.

@@ -39,6 +39,8 @@ type plane struct {
 	kept    func() time.Duration // how long what has ended is kept
 	global  func() *config.Global
 	ui      func(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
+	prices  func() []config.Price // besides those that are built in; nil is none
+	meters  meters
 }
 
 var _ api.Plane = (*plane)(nil)

@@ -100,9 +100,9 @@ func TestIssue18EnforcementIsAnsweredInTheFirstLine(t *testing.T) {
 	contains(t, v.get("/enforcement").body, "No project is known yet.", "stopgate init")
 	yes := true
 	block := event.Verdict{Keeper: "gates", Outcome: "failed", Status: "failed", Blocked: true, Message: "unit failed"}
-	s.record(&event.Record{Project: "/home/me/shop", Decision: "block", Prompt: "p", Verdicts: []event.Verdict{block}, Time: s.clock().Add(-2 * time.Hour)})
-	s.record(&event.Record{Project: "/home/me/shop", Decision: "allow", Prompt: "p", Enums: event.Enums{StopHookActive: &yes}, Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "passed", Status: "passed"}}, Time: s.clock().Add(-time.Hour)})
-	s.record(&event.Record{Project: "/tmp/stopgate-doctor-1", Session: doctor.SessionPrefix + "1", Decision: "block", Verdicts: []event.Verdict{block}, Time: s.clock()})
+	s.answered(event.Record{Project: "/home/me/shop", Decision: "block", Prompt: "p", Verdicts: []event.Verdict{block}, Time: s.clock().Add(-2 * time.Hour)})
+	s.answered(event.Record{Project: "/home/me/shop", Decision: "allow", Prompt: "p", Enums: event.Enums{StopHookActive: &yes}, Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "passed", Status: "passed"}}, Time: s.clock().Add(-time.Hour)})
+	s.answered(event.Record{Project: "/tmp/stopgate-doctor-1", Session: doctor.SessionPrefix + "1", Decision: "block", Verdicts: []event.Verdict{block}, Time: s.clock()})
 	s.plane.set(func() {
 		s.plane.owners = []daemonapi.Owner{{ID: pipelineID, Project: "/home/me/blog"}, {ID: pipelineID, Project: "/home/me/gone"}}
 		s.plane.glances = map[string]doctor.Glance{"/home/me/shop": sound()}
@@ -124,7 +124,7 @@ func TestIssue18EnforcementIsAnsweredInTheFirstLine(t *testing.T) {
 // Hostile names and a thousand projects.
 func TestIssue18EnforcementIsHarmlessAndBounded(t *testing.T) {
 	s := newScene(t)
-	s.record(&event.Record{Project: "/" + hostile, Session: hostile, Decision: "allow", Verdicts: []event.Verdict{{Keeper: "config", Outcome: "could_not_run", Message: hostile}}, Time: s.clock()})
+	s.answered(event.Record{Project: "/" + hostile, Session: hostile, Decision: "allow", Verdicts: []event.Verdict{{Keeper: "config", Outcome: "could_not_run", Message: hostile}}, Time: s.clock()})
 	s.plane.set(func() {
 		g := sound()
 		g.Hooks, g.Fault, g.Changed, g.Tested, g.Off = settings.Reach{Why: hostile}, hostile, []string{hostile}, &doctor.Tested{Fault: hostile, Time: s.now}, &stop.Recess{Why: hostile}

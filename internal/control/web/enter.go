@@ -56,8 +56,7 @@ func (h *handler) enter(w http.ResponseWriter, r *Request) error {
 
 // enterByCode signs a browser in by a pairing code.
 func (h *handler) enterByCode(w http.ResponseWriter, r *Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, longestValue)
-	if err := r.ParseForm(); err != nil || !h.invited.takeCode(h.way.name, r.PostForm.Get("code")) {
+	if err := readForm(w, r, longestValue); err != nil || !h.invited.takeCode(h.way.name, r.PostForm.Get("code")) {
 		h.askIn(w, r, http.StatusForbidden, "This code is wrong, was used before, or is older than 5 minutes.")
 		return nil
 	}

@@ -21,6 +21,12 @@ type fakePlane struct {
 	sessions  []daemonapi.Session
 	agents    []daemonapi.Agent
 	answers   []daemonapi.Answer
+	queues    []daemonapi.SessionQueue
+	messages  []daemonapi.Message // of every session
+	spent     []Spent
+	store     Soundness
+	verified  int
+	verifying chan struct{} // closed when the store may be verified; nil is now
 	diff      string
 	panics    bool
 	asked     int
@@ -125,4 +131,51 @@ func (p *fakePlane) Diff(context.Context, string) (diff string, cut bool, err er
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.diff, false, nil
+}
+
+func (p *fakePlane) SessionAgent(_ context.Context, session string) (a daemonapi.Agent, found bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.agents {
+		if a.Session == session {
+			return a, true
+		}
+	}
+	return a, false
+}
+
+func (p *fakePlane) SessionConversation(_ context.Context, session string, r api.Range) (daemonapi.Conversation, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := daemonapi.Conversation{Session: session}
+	for _, m := range p.messages {
+		if r.At == 0 || m.At < r.At {
+			c.Messages = append(c.Messages, m)
+		}
+	}
+	return c, nil
+}
+
+func (p *fakePlane) SessionSpending(context.Context, string) ([]Spent, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.spent, nil
+}
+
+func (p *fakePlane) SessionQueues(_ context.Context, q *api.Query) (api.Page[daemonapi.SessionQueue], error) {
+	return some(p, &p.queues, func(s daemonapi.SessionQueue) bool { return api.Is(q.Session, s.Session) })
+}
+
+func (p *fakePlane) VerifyStore(ctx context.Context) (Soundness, error) {
+	if p.verifying != nil {
+		select {
+		case <-p.verifying:
+		case <-ctx.Done():
+			return Soundness{}, ctx.Err()
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.verified++
+	return p.store, p.refusal
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stopgate/stopgate/internal/record/stops"
 )
 
-// mostRows is how many gates stand on the page: those that something is to be said of.
-const mostRows = 60
+// mostListed is how many gates stand on the page: those that something is to be said of.
+const mostListed = 60
 
 // gatesPage is how gates did over a while.
 type gatesPage struct {
@@ -124,7 +124,7 @@ func (p *gatesPage) addGates(gates []*stops.Gate, since string) {
 	if len(p.Gates) > 0 && p.Gates[0].Flaky() {
 		p.Flaky = &p.Gates[0]
 	}
-	p.Left = max(0, len(p.Gates)-mostRows)
+	p.Left = max(0, len(p.Gates)-mostListed)
 	p.Gates = p.Gates[:len(p.Gates)-p.Left]
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/workspace"
 	"github.com/stopgate/stopgate/internal/record/event"
-	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
 // judged writes a stop into the journal, as a hook does: its gates are "job outcome milliseconds" each.
@@ -32,18 +31,16 @@ func (s *scene) judged(root, tree string, ago time.Duration, gates ...string) {
 		}
 		t.Gates = append(t.Gates, g)
 	}
-	s.record(&event.Record{Project: root, Decision: decision, Verdicts: []event.Verdict{verdict}, Trees: []event.Tree{t}, Time: s.clock().Add(-ago)})
+	s.answered(event.Record{Project: root, Decision: decision, Verdicts: []event.Verdict{verdict}, Trees: []event.Tree{t}, Time: s.clock().Add(-ago)})
 }
 
-// record writes the answer to a stop into the journal.
-func (s *scene) record(r *event.Record) {
+// answered writes the answer to a stop into the journal.
+func (s *scene) answered(r event.Record) {
 	s.t.Helper()
-	r.Version, r.ID, r.Call, r.Kind, r.Event = event.Version, journal.NewID(), journal.NewID(), event.Answered, "Stop"
 	if r.Session == "" {
 		r.Session = "session-1"
 	}
-	_, err := journal.New(filepath.Join(s.state, "journal"), journal.Limits{}).Append(r)
-	check(s.t, err)
+	s.record(r)
 }
 
 func before(t *testing.T, page, first, second string) {

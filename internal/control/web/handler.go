@@ -21,12 +21,14 @@ import (
 const (
 	// maxForm bounds what a browser can send.
 	maxForm = 256 << 10
-	// reading and writing are how long a browser may take.
-	reading = 10 * time.Second
+	// writing is how long a browser may take to take what it asked for.
 	writing = 20 * time.Second
 	// longestAddress bounds the paths and parameters that are looked at.
 	longestAddress = 4 << 10
 )
+
+// reading is how long a browser may take to send a form. Tests shorten it.
+var reading = 10 * time.Second
 
 // policy lets a page load nothing that is not ours, and be part of no other page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -62,9 +64,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Cross-Origin-Opener-Policy", "same-origin")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	head.Set("Cache-Control", "no-store")
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(reading))
-	_ = control.SetWriteDeadline(time.Now().Add(writing))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writing))
 	if why := h.refuse(r); why != nil {
 		http.Error(w, why.Failure.Error, why.Status)
 		return
@@ -164,13 +164,23 @@ func (h *handler) recovered(w http.ResponseWriter, r *Request) {
 	http.Error(w, "internal error; see the daemon's log", http.StatusInternalServerError)
 }
 
+// readForm reads a form of at most so many bytes, in time. Without a body there is no limit of time: it
+// would end a stream.
+func readForm(w http.ResponseWriter, r *Request, most int64) error {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(reading))
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	err := r.ParseForm()
+	_ = control.SetReadDeadline(time.Time{})
+	return err
+}
+
 // checkForm reads a form that was posted, and checks that it is one of ours.
 func (h *handler) checkForm(w http.ResponseWriter, r *Request, csrf string) error {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
+	if err := readForm(w, r, maxForm); err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return &api.Error{Status: http.StatusRequestEntityTooLarge, Failure: daemonapi.Failure{Code: "too_large", Error: "That is too long."}}
 		}

@@ -130,7 +130,7 @@ func fill(page []byte, csrf string) []byte {
 
 // templates are the layout and each page, by the page's template.
 var templates = sync.OnceValue(func() map[string]*template.Template {
-	layout := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/icons.html"))
+	layout := template.Must(template.New("").Funcs(functions).Funcs(stopFunctions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/icons.html"))
 	all := map[string]*template.Template{"": layout}
 	for _, name := range append(ownTemplates, templateNames()...) {
 		all[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
@@ -283,11 +283,11 @@ func tone(state string) string {
 	switch state {
 	case "failed", "block", "blocked", "reject", "dead", "held", "fault", "error":
 		return "bad"
-	case "waiting", "asking", "parked", "could_not_run":
+	case "waiting", "asking", "parked", "could_not_run", "gave up", "gave_up":
 		return "warn"
 	case "done", "allow", "passed", "proven", "complete", "completed":
 		return "good"
-	case "running", "busy":
+	case "running", "busy", "open":
 		return "busy"
 	}
 	return "calm"

@@ -30,6 +30,12 @@ func Pages() []Page {
 	return []Page{
 		{Path: "/{$}", Title: "Now", Nav: "Now", Icon: "now", Template: "now", Read: readNow},
 		{Path: "/inbox", Title: "Inbox", Nav: "Inbox", Icon: "inbox", Template: "inbox", Read: readInbox},
+		{Path: "/sessions", Title: "Sessions", Nav: "Sessions", Icon: "sessions", Template: "sessions", Read: readSessions},
+		{
+			Path: "/sessions/{id}", Title: "Session", Template: "lane", Read: readLanePage,
+			Scripts: []string{"vendor/uplot.js", "spent.js"}, Styles: []string{"vendor/uplot.css"},
+		},
+		{Path: "/stops/{id}", Title: "Stop", Template: "stop", Read: readStop},
 		{Path: "/pipelines", Title: "Pipelines", Nav: "Pipelines", Icon: "pipelines", Template: "pipelines", Read: readPipelines, Scripts: []string{"work.js"}},
 		{Path: "/pipelines/{id}", Title: "Pipeline", Template: "pipeline", Read: readPipeline, Scripts: []string{"work.js"}},
 		{
@@ -37,6 +43,7 @@ func Pages() []Page {
 			Scripts: []string{"work.js", "vendor/uplot.js", "charts.js"}, Styles: []string{"vendor/uplot.css"},
 		},
 		{Path: "/enforcement", Title: "Enforcement", Nav: "Enforcement", Icon: "enforcement", Template: "enforcement", Read: readEnforcement},
+		{Path: "/journal", Title: "Journal", Nav: "Journal", Icon: "journal", Template: "journal", Read: readJournal},
 	}
 }
 
@@ -47,5 +54,6 @@ func Actions() []Action {
 		{Path: "/inbox/{id}/answer", Do: answer},
 		{Path: "/pipelines/{id}/cancel", Do: cancelPipeline},
 		{Path: "/pipelines/{id}/resume", Do: resumePipeline},
+		{Path: "/journal/verify", Do: verify},
 	}
 }

@@ -68,6 +68,9 @@ func readPipeline(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Agent != nil && len(o.Agent.Session) > longestName {
+		o.Agent.Session = "" // it is none of Claude Code's
+	}
 	page := &pipelinePage{Owner: o, Took: seconds(o.Duration), Active: seconds(o.Worked), Given: pairs(o.Vars)}
 	page.addGraph(r)
 	page.addSteps(r)

@@ -29,12 +29,6 @@ type tab struct {
 	Known bool // Count is
 }
 
-// choice is one of a list to choose from.
-type choice struct {
-	Value, Name string
-	Here        bool
-}
-
 // pipelineFilters are the statuses that people ask for, those that need a person first.
 var pipelineFilters = []struct {
 	value, name string

@@ -229,7 +229,7 @@ func TestIssue18PipelineTreeIsBounded(t *testing.T) {
 		t.Errorf("%d bytes", len(page))
 	}
 	page = v.get("/pipelines/" + child.ID).body
-	contains(t, page, `<li><a href="/pipelines/`+pipelineID+`">release</a></li>`, `<div class="leaf" aria-current="true">`, "item 1999", "exit 7")
+	contains(t, page, `<a href="/pipelines/`+pipelineID+`">release</a></nav>`, `<div class="leaf" aria-current="true">`, "item 1999", "exit 7")
 }
 
 // Whatever an agent writes into a field is text.

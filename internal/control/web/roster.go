@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/record/stops"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -20,6 +21,8 @@ const (
 	mostRead = 20_000
 	// mostSeen are the sessions that are kept: those of which something was heard last.
 	mostSeen = 4_000
+	// longestHeadline is how much of a sentence about a stop is kept, in bytes.
+	longestHeadline = 300
 	// longestSessionID is longer than any of Claude Code's, which are UUIDs.
 	longestSessionID = 128
 )
@@ -35,6 +38,8 @@ type Seen struct {
 	Blocks  int
 	USD     float64 // of reviews
 	Last    Stop    // the last stop that was judged
+	// At is where the last record about it ends.
+	At journal.Position
 }
 
 // Stop is a stop that was judged.
@@ -45,6 +50,8 @@ type Stop struct {
 	Why      string // of the keeper that objected
 	Failed   []string
 	Took     time.Duration
+	Headline string         // how it was answered and why, in a sentence
+	Result   stops.Decision // what that came to
 }
 
 // Roster knows the sessions. It reads the journal once, and then only what was added.
@@ -96,6 +103,30 @@ func (r *Roster) All() ([]Seen, error) {
 		return cmp.Or(cmp.Compare(urgency(a.State), urgency(b.State)), compareSeen(&a, &b))
 	})
 	return all, nil
+}
+
+// Find is a session by its whole id.
+func (r *Roster) Find(id string) (s Seen, found bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.seen[id]; known != nil {
+		return *known.Seen, true, r.err
+	}
+	return s, false, r.err
+}
+
+// Pick are those of the sessions that a function chooses. They change when the function has returned.
+func (r *Roster) Pick(choose func(all []*Seen) []*Seen) (chosen []Seen, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*Seen, 0, len(r.seen))
+	for _, s := range r.seen {
+		all = append(all, s.Seen)
+	}
+	for _, s := range choose(all) {
+		chosen = append(chosen, *s)
+	}
+	return chosen, r.err
 }
 
 func urgency(state string) int {
@@ -213,6 +244,7 @@ func (r *Roster) take(entry journal.Entry) {
 	}
 	before := s.State
 	s.hear(rec)
+	s.At = entry.Position
 	if s.State != before {
 		if s.place != nil {
 			r.states[before].Remove(s.place)
@@ -269,6 +301,9 @@ func (s *Seen) judge(rec *event.Record) {
 		s.Blocks++
 	}
 	s.Last = Stop{Call: rec.Call, Time: rec.Time, Decision: rec.Decision, Took: time.Duration(rec.DurationMS) * time.Millisecond}
+	if stop := stops.Of(rec); stop != nil {
+		s.Last.Headline, s.Last.Result = plain.Cut(plain.Line(stop.Headline()), longestHeadline), stop.Decision
+	}
 	for _, v := range rec.Verdicts {
 		if v.Blocked || s.Last.Why == "" {
 			s.Last.Why = v.Message

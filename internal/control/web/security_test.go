@@ -290,6 +290,16 @@ func TestIssue18WhatAgentsWriteIsText(t *testing.T) {
 	})
 }
 
+// Also what a template prints as it is has no control characters, and none that turn the text.
+func TestIssue18NoControlCharacterReachesAPage(t *testing.T) {
+	d, err := execute("now", nowPage{Held: []daemonapi.Owner{{ID: "a\x1b[31m\x00\u202eb", Name: "x"}}})
+	check(t, err)
+	if !strings.Contains(string(d.main), `id="o-a[31m`) {
+		t.Fatalf("%s", d.main)
+	}
+	harmless(t, string(d.main))
+}
+
 // harmless fails for what the hostile text must not become.
 func harmless(t *testing.T, body string) {
 	t.Helper()

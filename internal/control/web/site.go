@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/record/stops"
 )
 
 // Site is the web page of a daemon: it listens where a person has asked for it, also after a restart of
@@ -24,10 +25,15 @@ type Site struct {
 	invited *invitations
 	streams chan struct{} // one for each that is open
 	feeds   feeds
-	roster  *Roster
-	details *details
-	past    *Past
-	glances *glances
+	stops   memo[string, *stops.Stop] // that were answered
+	lanes   memo[laneKey, *lane]
+	told    memo[promptsKey, *prompts]
+
+	verified verifier
+	roster   *Roster
+	details  *details
+	past     *Past
+	glances  *glances
 
 	mu     sync.Mutex
 	ctx    context.Context // the daemon's
@@ -46,6 +52,7 @@ func New(o Options) *Site {
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
 		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(),
 		past: newPast(o.StateDir, o.Plane.Workspaced), glances: newGlances(),
+		stops: memo[string, *stops.Stop]{most: 500}, lanes: memo[laneKey, *lane]{most: 100}, told: memo[promptsKey, *prompts]{most: 100},
 	}
 }
 

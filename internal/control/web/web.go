@@ -36,6 +36,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/gate/doctor"
 )
@@ -55,6 +56,22 @@ type Plane interface {
 	Workspaced() map[string]string
 	// Glance is what files tell of whether a project is enforced. Nothing is run for it.
 	Glance(root string, now time.Time) doctor.Glance
+	// SessionAgent is the agent of a pipeline or a run that is in a session, or was.
+	SessionAgent(ctx context.Context, session string) (a daemonapi.Agent, found bool)
+	// SessionConversation is some of what was said and done in a session, from its transcript. It is
+	// empty where there is none.
+	SessionConversation(ctx context.Context, session string, r api.Range) (daemonapi.Conversation, error)
+	// SessionSpending is what a session had spent at some times, by its transcript, the oldest first.
+	SessionSpending(ctx context.Context, session string) ([]Spent, error)
+	// VerifyStore reads everything that the daemon's store holds.
+	VerifyStore(ctx context.Context) (Soundness, error)
+}
+
+// Spent is what was spent up to a time.
+type Spent struct {
+	Time   time.Time
+	USD    float64
+	Tokens int64
 }
 
 // Options are what a site needs.

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/kept"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/regular"
@@ -30,13 +32,10 @@ const (
 	keptTime = "20060102T150405.000Z"
 )
 
-// keptLogs is where the logs of all projects are kept.
-func keptLogs(stateDir string) string { return filepath.Join(stateDir, "logs", "gates") }
-
 // keepLogs keeps the logs of gates that ran. One that cannot be kept is worth a line in the
 // console log and no more.
 func (e *execution) keepLogs(gates []GateResult) {
-	dir, now := filepath.Join(keptLogs(e.StateDir), trust.ProjectKey(e.Project.Root)), e.Now()
+	dir, now := filepath.Join(kept.Dir(e.StateDir), trust.ProjectKey(e.Project.Root)), e.Now()
 	for i := range gates {
 		g := &gates[i]
 		if g.Log == "" {
@@ -46,8 +45,21 @@ func (e *execution) keepLogs(gates []GateResult) {
 		if g.kept, err = keepLog(dir, g.Log, g.Job, now); err != nil {
 			e.say("note: cannot keep the log of %s: %v", g.Job, err)
 		}
+		if err := keepFindings(g, now); err != nil {
+			e.say("note: cannot keep what %s found: %v", g.Job, err)
+		}
 	}
 	pruneKept(dir, now)
+}
+
+// keepFindings keeps what was open after a review beside its log. The review files in the log directory
+// say that only until the next review.
+func keepFindings(g *GateResult, now time.Time) error {
+	if g.kept == "" || len(g.Violations) == 0 {
+		return nil
+	}
+	found := review.File{Timestamp: now, Status: review.Fail, Violations: g.Violations}
+	return atomicfile.Replace(kept.FindingsOf(g.kept), found.Encode(), 0o600)
 }
 
 // keepLog keeps a log and says where. Where the name is taken, as by a job whose name looks the
@@ -122,9 +134,9 @@ func copyEnd(to, log string) error {
 
 // PruneLogs removes the logs of gates that have been kept long enough.
 func PruneLogs(stateDir string, now time.Time) {
-	projects, _ := os.ReadDir(keptLogs(stateDir)) // there need not be any
+	projects, _ := os.ReadDir(kept.Dir(stateDir)) // there need not be any
 	for _, project := range projects {
-		dir := filepath.Join(keptLogs(stateDir), project.Name())
+		dir := filepath.Join(kept.Dir(stateDir), project.Name())
 		pruneKept(dir, now)
 		_ = os.Remove(dir) // fails while it holds logs
 	}
@@ -148,6 +160,7 @@ func pruneKept(dir string, now time.Time) {
 	for i, name := range logs {
 		if i < len(logs)-mostKept || name < oldest.UTC().Format(keptTime) {
 			_ = os.Remove(filepath.Join(dir, name))
+			_ = os.Remove(kept.FindingsOf(filepath.Join(dir, name))) // most have none
 		}
 	}
 }

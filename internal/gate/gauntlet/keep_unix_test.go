@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/kept"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
@@ -108,7 +109,7 @@ func TestKeptLogsAreRegularFiles(t *testing.T) {
 
 func TestKeptLogsArePruned(t *testing.T) {
 	state := t.TempDir()
-	dir := filepath.Join(keptLogs(state), "p")
+	dir := filepath.Join(kept.Dir(state), "p")
 	must(t, os.MkdirAll(dir, 0o700))
 	put := func(name string, at time.Time) {
 		t.Helper()

@@ -5,6 +5,8 @@ package gauntlet
 import (
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/kept"
 )
 
 // What a reviewer says that it cost is in the result, in the verdict and in the journal; so is what one
@@ -34,5 +36,17 @@ func TestWhatReviewsCost(t *testing.T) {
 	r = s.want(InfrastructureError)
 	if cost := r.Gates[0].Cost; cost.USD != 0.25 {
 		t.Errorf("without an answer: %+v", cost)
+	}
+}
+
+// What a review found stays beside its log, for people who look at the stop later.
+func TestIssue18FindingsAreKept(t *testing.T) {
+	s := newScene(t, strings.Replace(oneReview, "[codex]", "[claude]", 1))
+	s.write("src/f.go", "bad\n")
+	s.program("claude", `cat >/dev/null; echo '{"type":"result","subtype":"success","is_error":false,"result":"","structured_output":{"status":"fail","violations":[{"file":"src/f.go","line":1,"issue":"it is bad","fix":"make it good"}]}}'`)
+	r := s.want(Failed)
+	found, err := kept.Findings(s.state, r.Gates[0].record().Log)
+	if err != nil || len(found) != 1 || found[0].Location() != "src/f.go:1" || found[0].Fix != "make it good" {
+		t.Errorf("%+v %v", found, err)
 	}
 }

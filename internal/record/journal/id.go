@@ -41,7 +41,6 @@ var ids struct {
 // crockford writes 128 bits as 26 digits of five bits each, the first two bits
 // being zero.
 func crockford(id [16]byte) string {
-	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	high, low := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
 	var out [26]byte
 	for i := len(out) - 1; i >= 0; i-- {
@@ -51,3 +50,5 @@ func crockford(id [16]byte) string {
 	}
 	return string(out[:])
 }
+
+const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

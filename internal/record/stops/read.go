@@ -153,11 +153,17 @@ func inOrder(open map[string]*Stop) []*Stop {
 // Find returns the stops whose id begins so, the newest first and at most that many: one where the id
 // is whole.
 func Find(j *journal.Journal, id string, most int) (found []*Stop, err error) {
-	const whole = 26 // characters of a ULID
 	if id == "" {
 		return nil, nil
 	}
-	if len(id) >= whole {
+	if made, whole := journal.TimeOf(strings.ToUpper(id)); whole {
+		s, err := at(j, strings.ToUpper(id), made)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			return []*Stop{s}, nil
+		}
 		most = 1
 	}
 	r := Reader{Journal: j, Filter: Filter{ID: id}}
@@ -166,6 +172,30 @@ func Find(j *journal.Journal, id string, most int) (found []*Stop, err error) {
 			return found, err
 		}
 		if found = append(found, s); len(found) >= most {
+			break
+		}
+	}
+	return found, nil
+}
+
+// at finds the stop with an id that was made at a time, from there on. It is nil where it is not there.
+func at(j *journal.Journal, id string, made time.Time) (found *Stop, err error) {
+	begin, err := j.Around(made)
+	if err != nil {
+		return nil, err
+	}
+	names := func(json []byte) bool { return bytes.Contains(json, []byte(id)) }
+	for entry, err := range j.Select(begin, names) {
+		if err != nil {
+			return nil, err
+		}
+		if entry.Record == nil || entry.Record.Call != id {
+			continue
+		}
+		if s := Of(entry.Record); s != nil {
+			found = s
+		}
+		if entry.Record.Kind == event.Answered {
 			break
 		}
 	}

@@ -153,3 +153,26 @@ func (s *Stop) Counts() map[string]int {
 	}
 	return counts
 }
+
+// Skipped are gates that were not asked, for the same reason.
+type Skipped struct {
+	Why   string
+	Names []string
+}
+
+// Skipped are the gates that were not asked, by why not, in the order of the configuration.
+func (s *Stop) Skipped() (groups []Skipped) {
+	for i := range s.Trees {
+		for _, g := range s.Trees[i].Gates {
+			if g.Outcome != event.GateSkipped {
+				continue
+			}
+			at := slices.IndexFunc(groups, func(other Skipped) bool { return other.Why == g.Why })
+			if at < 0 {
+				groups, at = append(groups, Skipped{Why: g.Why}), len(groups)
+			}
+			groups[at].Names = append(groups[at].Names, JobName(g.Job))
+		}
+	}
+	return groups
+}

@@ -102,3 +102,19 @@ func TestCountsAndCostOfAStop(t *testing.T) {
 		t.Errorf("asked %q", asked)
 	}
 }
+
+func TestHeadlineOfOneAndMany(t *testing.T) {
+	for want, gates := range map[string][]event.Gate{
+		"Allowed although the gates still fail: the retry limit is reached":     nil,
+		"Allowed although lint still fails: the retry limit is reached":         {{Job: "check:.:lint", Outcome: event.GateFailed}},
+		"Allowed although lint and test still fail: the retry limit is reached": {{Job: "check:.:lint", Outcome: event.GateFailed}, {Job: "check:.:test", Outcome: event.GateFailed}},
+	} {
+		s := Of(&event.Record{
+			Kind: event.Answered, Event: "Stop", Decision: "allow", Trees: []event.Tree{{Root: "/p", Gates: gates}},
+			Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "failed", Status: "retry_limit_exceeded"}},
+		})
+		if got := s.Headline(); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+}

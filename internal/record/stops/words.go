@@ -67,7 +67,11 @@ func (s *Stop) objection() string {
 func (s *Stop) surrender() string {
 	switch {
 	case s.By.Status == "retry_limit_exceeded":
-		return cmp.Or(s.named(event.GateFailed), "the gates") + " still fail: the retry limit is reached"
+		verb := " still fail"
+		if s.Counts()[event.GateFailed] == 1 {
+			verb += "s"
+		}
+		return cmp.Or(s.named(event.GateFailed), "the gates") + verb + ": the retry limit is reached"
 	case s.By.Status == "needs_person":
 		return "protected files wait for approval: " + firstLine(message(s.By))
 	}

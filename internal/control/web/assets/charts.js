@@ -53,7 +53,7 @@
 
   function make(figure, text) {
     const chart = JSON.parse(text);
-    const box = figure.querySelector(".plot");
+    const box = figure.querySelector(".canvas");
     const at = figure.querySelector(".at");
     if (!box) return null;
     box.replaceChildren();

@@ -13,12 +13,12 @@
 
   // A log is read from its end, unless a person has scrolled back in it.
   function logsToEnd() {
-    for (const pre of document.querySelectorAll(".log pre")) if (!pre.away) pre.scrollTop = pre.scrollHeight;
+    for (const pre of document.querySelectorAll(".run-log pre")) if (!pre.away) pre.scrollTop = pre.scrollHeight;
   }
 
   document.addEventListener("scroll", (event) => {
     const pre = event.target;
-    if (pre instanceof Element && pre.matches(".log pre")) pre.away = pre.scrollHeight - pre.scrollTop - pre.clientHeight > 40;
+    if (pre instanceof Element && pre.matches(".run-log pre")) pre.away = pre.scrollHeight - pre.scrollTop - pre.clientHeight > 40;
   }, true);
 
   // A list to choose from needs no button where scripts run.

@@ -1,0 +1,204 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/cost"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/web"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/project/config"
+)
+
+// SessionAgent implements web.Plane. It looks at all owners, which may be many: most sessions are those of
+// people.
+func (p *plane) SessionAgent(_ context.Context, session string) (a daemonapi.Agent, found bool) {
+	if session == "" {
+		return a, false
+	}
+	for _, o := range p.core.owners() {
+		if o.Agent != nil && o.Agent.Session == session {
+			return p.around(agentView(o), true), true
+		}
+		for i := range slices.Backward(o.History) {
+			if v := &o.History[i]; v.AgentID != "" && cmp.Or(v.Session, v.AgentID) == session {
+				return p.around(pastView(o, *v), true), true
+			}
+		}
+	}
+	return a, false
+}
+
+// sessionTranscript is where a session's conversation is, "" where that is not known. It is looked for now
+// and then: that takes a look at all owners and into every project.
+func (p *plane) sessionTranscript(ctx context.Context, session string) string {
+	if path, ok := p.meters.known(session, p.opts.Now()); ok {
+		return path
+	}
+	path := ""
+	if a, found := p.SessionAgent(ctx, session); found {
+		path = a.Transcript
+	}
+	if path == "" {
+		path, _ = transcript.Find(filepath.Join(p.opts.configDir(engine.AgentStart{}), "projects"), "", session)
+	}
+	p.meters.know(session, path, p.opts.Now())
+	return path
+}
+
+// SessionConversation implements web.Plane.
+func (p *plane) SessionConversation(ctx context.Context, session string, r api.Range) (daemonapi.Conversation, error) {
+	return readConversation(session, p.sessionTranscript(ctx, session), r)
+}
+
+// SessionSpending implements web.Plane.
+func (p *plane) SessionSpending(ctx context.Context, session string) ([]web.Spent, error) {
+	path := p.sessionTranscript(ctx, session)
+	if path == "" {
+		return nil, nil
+	}
+	return p.meters.read(path, session, p.prices)
+}
+
+const (
+	// mostMeters are the sessions whose spending is kept, so that only what is new is read.
+	mostMeters = 32
+	// mostPoints are the points of one session's spending.
+	mostPoints = 400
+	// knownFor is how long the place of a transcript is not looked for again.
+	knownFor = 5 * time.Second
+	// mostMetered is how much of a transcript is read, from its end.
+	mostMetered = 64 << 20
+)
+
+// meters count what sessions spend that people look at.
+type meters struct {
+	mu    sync.Mutex
+	all   map[string]*sessionMeter // by transcript
+	found map[string]foundPath     // by session
+}
+
+// foundPath is where a transcript was found, "" where there was none.
+type foundPath struct {
+	path   string
+	looked time.Time
+}
+
+func (m *meters) known(session string, now time.Time) (path string, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, ok := m.found[session]
+	return f.path, ok && now.Sub(f.looked).Abs() < knownFor
+}
+
+func (m *meters) know(session, path string, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.found == nil || len(m.found) >= mostMeters {
+		m.found = map[string]foundPath{}
+	}
+	m.found[session] = foundPath{path, now}
+}
+
+// sessionMeter counts what one session spends.
+type sessionMeter struct {
+	mu     sync.Mutex
+	meter  *cost.Meter
+	files  map[string]*transcript.Follower
+	points []web.Spent // what each message has cost, of every file in its order
+}
+
+func (m *meters) read(path, session string, prices func() []config.Price) ([]web.Spent, error) {
+	m.mu.Lock()
+	one := m.all[path]
+	if one == nil {
+		if m.all == nil || len(m.all) >= mostMeters {
+			m.all = map[string]*sessionMeter{}
+		}
+		var own []config.Price
+		if prices != nil {
+			own = prices()
+		}
+		one = &sessionMeter{meter: cost.New(own), files: map[string]*transcript.Follower{}}
+		m.all[path] = one
+	}
+	m.mu.Unlock()
+	return one.read(path, session)
+}
+
+// read takes in what is new of a session and of its subagents.
+func (s *sessionMeter) read(path, session string) ([]web.Spent, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, file := range transcripts(filepath.Dir(path), session) {
+		if s.files[file] == nil {
+			s.files[file] = transcript.FollowFrom(file, max(0, sizeOf(file)-mostMetered))
+		}
+		if err := s.files[file].Next(s.line); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, failure("unavailable", err.Error(), "")
+		}
+	}
+	return added(s.points), nil
+}
+
+// added are costs in the order of time, each with those before it.
+func added(points []web.Spent) []web.Spent {
+	all := slices.Clone(points)
+	slices.SortStableFunc(all, func(a, b web.Spent) int { return a.Time.Compare(b.Time) })
+	for i := 1; i < len(all); i++ {
+		all[i].USD += all[i-1].USD
+		all[i].Tokens += all[i-1].Tokens
+	}
+	return all
+}
+
+func sizeOf(path string) int64 {
+	file, err := transcript.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+func (s *sessionMeter) line(line []byte) {
+	before := s.meter.Total()
+	s.meter.Line(line)
+	now := s.meter.Total()
+	if now == before {
+		return
+	}
+	var stamped struct {
+		Timestamp time.Time `json:"timestamp"`
+	}
+	if json.Unmarshal(line, &stamped) != nil || stamped.Timestamp.IsZero() {
+		return
+	}
+	if len(s.points) == mostPoints {
+		s.halve()
+	}
+	s.points = append(s.points, web.Spent{Time: stamped.Timestamp, USD: now.USD - before.USD, Tokens: now.Tokens - before.Tokens})
+}
+
+// halve makes one point of two.
+func (s *sessionMeter) halve() {
+	for i := range len(s.points) / 2 {
+		one, two := s.points[2*i], s.points[2*i+1]
+		s.points[i] = web.Spent{Time: two.Time, USD: one.USD + two.USD, Tokens: one.Tokens + two.Tokens}
+	}
+	s.points = s.points[:len(s.points)/2]
+}

@@ -1,0 +1,114 @@
+// Package kept is where the logs of gates stay for people: in the state directory, under names that are
+// used once. A project's own log directory uses its names again.
+package kept
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+const (
+	// tailSize is how much of a log's end is looked at.
+	tailSize = 32 << 10
+	// maxFindings bounds the file of what a review found.
+	maxFindings = 1 << 20
+)
+
+// Dir is where the logs of all projects are, each in a folder of its project.
+func Dir(stateDir string) string { return filepath.Join(stateDir, "logs", "gates") }
+
+// FindingsOf is the file beside a review's log that says what was open after the review.
+func FindingsOf(log string) string { return strings.TrimSuffix(log, ".log") + ".json" }
+
+// ErrForeign means that a path is not one of a log that is kept here. The journal names paths, and
+// whoever can write to it must not choose what people are shown.
+var ErrForeign = errors.New("not one of the logs that are kept")
+
+// check takes the paths of logs that are kept, and no others.
+func check(stateDir, log string) error {
+	within, err := filepath.Rel(Dir(stateDir), log)
+	if err != nil || !filepath.IsLocal(within) || strings.Count(filepath.ToSlash(within), "/") != 1 || filepath.Ext(within) != ".log" {
+		return fmt.Errorf("%s: %w", plain.Cut(plain.Line(log), 200), ErrForeign)
+	}
+	return nil
+}
+
+// Tail is the last lines of a log that is kept.
+func Tail(stateDir, log string, most int) ([]string, error) {
+	if err := check(stateDir, log); err != nil {
+		return nil, err
+	}
+	return End(log, most)
+}
+
+// End is the last lines of a file, made harmless. A gate can have put anything in the place of its log,
+// and what it printed may be anything.
+func End(path string, most int) ([]string, error) {
+	file, err := regular.OpenNoFollow(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, min(size, tailSize))
+	n, err := file.ReadAt(text, size-int64(len(text)))
+	if err != nil && !errors.Is(err, io.EOF) { // shorter by now
+		return nil, err
+	}
+	return lastLines(string(text[:n]), most), nil
+}
+
+func lastLines(text string, most int) []string {
+	text = strings.TrimRight(text, "\r\n \t")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	lines = lines[max(0, len(lines)-most):]
+	return strings.Split(plain.Text(strings.Join(lines, "\n")), "\n")
+}
+
+// Findings are what was open after the review with that log. There are none where the file is not there:
+// a stopgate before this one kept none.
+func Findings(stateDir, log string) ([]review.Violation, error) {
+	if err := check(stateDir, log); err != nil {
+		return nil, err
+	}
+	file, err := regular.OpenNoFollow(FindingsOf(log))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxFindings+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxFindings {
+		return nil, regular.ErrTooLarge
+	}
+	found, err := review.ParseFile(text)
+	return found.Violations, err
+}
+
+// Trouble is why a log cannot be shown, for people.
+func Trouble(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "gone: logs are kept for 30 days"
+	}
+	return "cannot be read: " + plain.Line(err.Error())
+}
