@@ -4,9 +4,11 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/web"
 )
 
@@ -20,6 +22,12 @@ var addresses = map[string]func(s *stage) string{
 		return "/inbox/" + all[0].ID
 	},
 	"/stops/{id}": func(*stage) string { return "/stops/" + reviewStop },
+	"/pipelines/{id}": func(s *stage) string {
+		owners, err := s.Pipelines(s.t.Context(), daemonapi.Filter{})
+		check(s.t, err)
+		at := slices.IndexFunc(owners, func(o daemonapi.Owner) bool { return o.Name == "release" && o.Status == "waiting" })
+		return "/pipelines/" + owners[at].ID
+	},
 }
 
 // Each page in light and dark, on a phone and on a desk: it has no errors, asks no other host, is not

@@ -43,7 +43,7 @@ type Start struct {
 }
 
 // Owner is a pipeline or an agent that runs alone: one of GET /v1/pipelines and GET
-// /v1/runs, there without its steps and variables.
+// /v1/runs, there without its steps, outputs and variables.
 type Owner struct {
 	ID       string            `json:"id"`
 	Kind     string            `json:"kind"` // pipeline, run
@@ -73,6 +73,8 @@ type Owner struct {
 	WaitsFor *Room `json:"waits_for,omitempty"`
 	// Workspaces are the worktrees and folders that were made for it.
 	Workspaces []Workspace `json:"workspaces,omitempty"`
+	// Outputs are what steps that have ended left behind for those after them, by step.
+	Outputs map[string]Output `json:"outputs,omitempty"`
 	// Parent is the id of the pipeline whose step runs it.
 	Parent string `json:"parent,omitempty"`
 	// Children are the pipelines that its newest step of that kind runs: branches, items, or another pipeline.
@@ -152,6 +154,12 @@ type Visit struct {
 	Finished *time.Time `json:"finished,omitempty"`
 	Outcome  string     `json:"outcome"` // running, waiting, completed, failed, cancelled, skipped
 	Error    string     `json:"error,omitempty"`
+}
+
+// Output is what a step left behind.
+type Output struct {
+	Values map[string]string `json:"values,omitempty"`
+	Signal string            `json:"signal,omitempty"` // the words of its agent's signal, or of a person's answer
 }
 
 // Graph is GET /v1/pipelines/{id}/graph and GET /v1/runs/{id}/graph.

@@ -230,6 +230,23 @@ func Line(at time.Time, label, text string) string {
 	return at.UTC().Format(time.RFC3339) + " [" + label + "] " + text + "\n"
 }
 
+// ParseLine takes a line of an owner's log apart. A line that has no label belongs to the one before.
+func ParseLine(line string) (at time.Time, label, text string, labelled bool) {
+	stamp, rest, found := strings.Cut(line, " [")
+	if !found || len(stamp) > len(time.RFC3339) {
+		return at, "", line, false
+	}
+	at, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return time.Time{}, "", line, false
+	}
+	label, text, labelled = strings.Cut(rest, "] ")
+	if !labelled {
+		return time.Time{}, "", line, false
+	}
+	return at, label, strings.TrimSuffix(text, "\n"), true
+}
+
 // printable leaves out of a line what would steer the terminal of whoever reads it.
 func printable(line []byte) string {
 	var b strings.Builder

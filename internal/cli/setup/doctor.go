@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +40,11 @@ doctor cannot tell.`,
 		defer stop()
 		e := examination{hasProject: h.HasProject}
 		e.Report = doctor.Examine(ctx, doctor.Place{StateDir: h.StateDir, Needs: gates.Needs, GlobalPath: h.GlobalPath, Dir: h.Cwd, Root: h.Root, HasProject: h.HasProject})
+		if h.HasProject {
+			if err := e.Keep(h.StateDir, h.Root, time.Now()); err != nil {
+				e.add(doctor.Warn, "record", "the result cannot be kept for the web page: "+err.Error(), "")
+			}
+		}
 		e.invalid = h.GlobalErr != nil
 		e.validate(h)
 		for _, pattern := range unprotected(ctx, h) {

@@ -6,9 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
-	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/api"
 )
 
@@ -90,13 +89,9 @@ func (f *stepFilter) takes(line []byte) bool {
 	return f.step == "" || f.last
 }
 
-// labelOf is the step of a line of a log: see errand.Line.
+// labelOf is the step of a line of a log.
 func labelOf(line []byte) (step string, labelled bool) {
-	stamp, rest, found := strings.Cut(string(line[:min(len(line), 256)]), " [")
-	if _, err := time.Parse(time.RFC3339, stamp); err != nil || !found {
-		return "", false
-	}
-	step, _, labelled = strings.Cut(rest, "] ")
+	_, step, _, labelled = errand.ParseLine(string(line[:min(len(line), 256)]))
 	return step, labelled
 }
 

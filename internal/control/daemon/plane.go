@@ -38,6 +38,7 @@ type plane struct {
 	clerk   *clerk
 	abandon func(ctx context.Context, id string) (*engine.Owner, error)
 	kept    func() time.Duration // how long what has ended is kept
+	global  func() *config.Global
 	ui      func(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
 	metrics http.Handler
 	prices  func() []config.Price // besides those that are built in; nil is none

@@ -289,7 +289,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	p := &plane{
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
 		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop, abandon: d.abandon,
-		kept: func() time.Duration { return d.retention().Keep }, metrics: d.metrics.Handler(), prices: d.spent.prices,
+		kept: func() time.Duration { return d.retention().Keep }, metrics: d.metrics.Handler(), global: d.config.now, prices: d.spent.prices,
 	}
 	p.clerk = newClerk(p, d.items)
 	p.intakeChanged()

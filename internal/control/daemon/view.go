@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/runbook"
 )
 
-// ownerView is an owner as others see it; lists leave out its steps and variables.
+// ownerView is an owner as others see it; lists leave out its steps, outputs and variables.
 func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	view := daemonapi.Owner{
 		ID: o.ID, Kind: string(o.Kind), Name: o.Name, Command: o.Command, Project: o.Project, Cwd: o.Cwd,
@@ -39,8 +39,20 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 		for i, v := range o.History {
 			view.Steps = append(view.Steps, visitView(o, v, i == len(o.History)-1))
 		}
+		view.Outputs = outputViews(o.Outputs)
 	}
 	return view
+}
+
+// outputViews are what steps left behind; those that left nothing are left out.
+func outputViews(outputs map[string]engine.Output) map[string]daemonapi.Output {
+	views := map[string]daemonapi.Output{}
+	for step, out := range outputs {
+		if len(out.Values) > 0 || out.Signal != "" {
+			views[step] = daemonapi.Output{Values: out.Values, Signal: out.Signal}
+		}
+	}
+	return views
 }
 
 // status is one word for how far an owner is: at its end, that is the step's name.

@@ -2,9 +2,13 @@ package daemon
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/web"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
 )
 
 var _ web.Plane = (*plane)(nil)
@@ -17,4 +21,40 @@ func (p *plane) ControlUI(ctx context.Context, c daemonapi.UIControl) (daemonapi
 // Changes implements web.Plane.
 func (p *plane) Changes() (work, journal <-chan struct{}) {
 	return p.core.news.rung(), p.ingest.moved.rung()
+}
+
+// mostProjects bounds the projects that are told of.
+const mostProjects = 200
+
+// Projects implements web.Plane.
+func (p *plane) Projects() (roots []string) {
+	seen := map[string]bool{}
+	p.core.look(func(s *engine.State) {
+		for o := range s.After(engine.Place{}) {
+			if !seen[o.Project] && len(seen) < mostProjects {
+				seen[o.Project] = true
+				roots = append(roots, o.Project)
+			}
+		}
+	})
+	slices.Sort(roots)
+	return roots
+}
+
+// Workspaced implements web.Plane.
+func (p *plane) Workspaced() map[string]string {
+	projects := map[string]string{}
+	p.core.look(func(s *engine.State) {
+		for o := range s.After(engine.Place{}) {
+			for _, w := range o.Workspaces {
+				projects[o.WorkspacePath(w)] = o.Project
+			}
+		}
+	})
+	return projects
+}
+
+// Glance implements web.Plane.
+func (p *plane) Glance(root string, now time.Time) doctor.Glance {
+	return doctor.Look(p.opts.StateDir, p.global(), root, now)
 }

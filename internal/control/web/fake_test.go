@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
 )
 
 // fakePlane shows what a test put into it. What no test needs is not there: it panics.
@@ -30,6 +31,11 @@ type fakePlane struct {
 	panics    bool
 	asked     int
 	refusal   error // of what is asked to be done
+
+	pipelines fakePipelines
+	glances   map[string]doctor.Glance
+
+	workspaced map[string]string
 }
 
 func newFakePlane() *fakePlane { return &fakePlane{changed: make(chan struct{})} }

@@ -37,6 +37,13 @@ func Pages() []Page {
 			Scripts: []string{"vendor/uplot.js", "spent.js"}, Styles: []string{"vendor/uplot.css"},
 		},
 		{Path: "/stops/{id}", Title: "Stop", Template: "stop", Read: readStop},
+		{Path: "/pipelines", Title: "Pipelines", Nav: "Pipelines", Icon: "pipelines", Template: "pipelines", Read: readPipelines, Scripts: []string{"work.js"}},
+		{Path: "/pipelines/{id}", Title: "Pipeline", Template: "pipeline", Read: readPipeline, Scripts: []string{"work.js"}},
+		{
+			Path: "/gates", Title: "Gates", Nav: "Gates", Icon: "gates", Template: "gates", Read: readGates,
+			Scripts: []string{"work.js", "vendor/uplot.js", "charts.js"}, Styles: []string{"vendor/uplot.css"},
+		},
+		{Path: "/enforcement", Title: "Enforcement", Nav: "Enforcement", Icon: "enforcement", Template: "enforcement", Read: readEnforcement},
 		{Path: "/journal", Title: "Journal", Nav: "Journal", Icon: "journal", Template: "journal", Read: readJournal},
 	}
 }
@@ -48,6 +55,8 @@ func Actions() []Action {
 		{Path: "/push", Do: subscribe},
 		{Path: "/push/off", Do: unsubscribe},
 		{Path: "/inbox/{id}/answer", Do: answer},
+		{Path: "/pipelines/{id}/cancel", Do: cancelPipeline},
+		{Path: "/pipelines/{id}/resume", Do: resumePipeline},
 		{Path: "/journal/verify", Do: verify},
 	}
 }

@@ -35,6 +35,8 @@ type Site struct {
 	roster   *Roster
 	details  *details
 	post     func(*http.Request) (exchange.Reply, error) // to a push service
+	past     *Past
+	glances  *glances
 
 	mu     sync.Mutex
 	ctx    context.Context // the daemon's
@@ -52,6 +54,7 @@ func New(o Options) *Site {
 	return &Site{
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
 		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(), post: post,
+		past: newPast(o.StateDir, o.Plane.Workspaced), glances: newGlances(),
 		stops: memo[string, *stops.Stop]{most: 500}, lanes: memo[laneKey, *lane]{most: 100}, told: memo[promptsKey, *prompts]{most: 100},
 	}
 }
@@ -68,6 +71,13 @@ func (s *Site) Begin(ctx context.Context) {
 	if rec.On && rec.Remote != nil {
 		s.logError("the web page cannot be reached from other machines", s.openRemote(*rec.Remote))
 	}
+}
+
+// life ends when the site does.
+func (s *Site) life() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ctx
 }
 
 // Wait waits until the site answers no more.

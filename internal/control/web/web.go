@@ -38,6 +38,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
 )
 
 // Plane is the control plane as the pages see it.
@@ -49,6 +50,12 @@ type Plane interface {
 	// Diff is what was changed in the working tree that a decision is about, as a unified diff. Of a long
 	// one it is the beginning.
 	Diff(ctx context.Context, decision string) (diff string, cut bool, err error)
+	// Projects are the roots of those that pipelines ran in, those of the newest pipelines at least.
+	Projects() []string
+	// Workspaced are the projects that workspaces were made for, by the paths of those.
+	Workspaced() map[string]string
+	// Glance is what files tell of whether a project is enforced. Nothing is run for it.
+	Glance(root string, now time.Time) doctor.Glance
 	// SessionAgent is the agent of a pipeline or a run that is in a session, or was.
 	SessionAgent(ctx context.Context, session string) (a daemonapi.Agent, found bool)
 	// SessionConversation is some of what was said and done in a session, from its transcript. It is

@@ -74,7 +74,7 @@ func (g *Gate) add(s *Stop, t *event.Tree, e *event.Gate) {
 		return
 	}
 
-	g.samples.add(e.DurationMS, e.Cost.USD)
+	g.samples.add(e.DurationMS, e.Cost.USD, mostSamples)
 	passed, on := e.Outcome == event.GatePassed, content{t.Tree, t.Approval}
 	g.look(on, passed)
 	if passed && g.Red && (on.tree == "" || on != g.failed) {
@@ -146,21 +146,36 @@ type samples struct {
 	usd []float64
 }
 
-func (s *samples) add(ms int64, usd float64) {
-	if len(s.ms) == mostSamples {
+// add adds what a run took, and forgets the oldest where there are too many.
+func (s *samples) add(ms int64, usd float64, most int) {
+	if len(s.ms) >= most {
 		s.ms, s.usd = s.ms[1:], s.usd[1:]
 	}
 	s.ms, s.usd = append(s.ms, bounded(ms)), append(s.usd, event.Cost{USD: usd}.Plus(event.Cost{}).USD)
 }
 
-func (s *samples) saved(times int) Saving {
+func (s *samples) saved(times int) Saving { return s.typical().saved(times) }
+
+// typical is what one run takes.
+func (s *samples) typical() typicalRun {
+	return typicalRun{ms: median(s.ms), usd: median(s.usd), known: len(s.ms) > 0}
+}
+
+// typicalRun are the medians of some runs.
+type typicalRun struct {
+	ms    int64
+	usd   float64
+	known bool
+}
+
+func (r typicalRun) saved(times int) Saving {
 	out := Saving{Times: times}
-	if len(s.ms) == 0 {
+	if !r.known {
 		out.Unknown = times
 		return out
 	}
-	out.MS = min(median(s.ms), longest/int64(max(1, times))) * int64(times)
-	out.Time, out.USD = ms(out.MS), median(s.usd)*float64(times)
+	out.MS = min(r.ms, longest/int64(max(1, times))) * int64(times)
+	out.Time, out.USD = ms(out.MS), r.usd*float64(times)
 	return out
 }
 

@@ -46,9 +46,9 @@ type Reader struct {
 	Lost int
 }
 
-// isStop tells a stop by the JSON of its record, which is not decoded for that. The first "event"
+// IsStop tells a stop by the JSON of its record, which is not decoded for that. The first "event"
 // with its quotes is the record's own: in a text before it the quotes are escaped.
-func isStop(json []byte) bool {
+func IsStop(json []byte) bool {
 	_, rest, found := bytes.Cut(json, []byte(`"event":"`))
 	return found && (bytes.HasPrefix(rest, []byte(mainStop)) || bytes.HasPrefix(rest, []byte(subagentStop)))
 }
@@ -63,7 +63,7 @@ func (f *Filter) mayBe() func(json []byte) bool {
 		parts = append(parts, []byte(`"session":"`+f.Session))
 	}
 	return func(json []byte) bool {
-		return isStop(json) && (parts == nil || slices.ContainsFunc(parts, func(part []byte) bool { return bytes.Contains(json, part) }))
+		return IsStop(json) && (parts == nil || slices.ContainsFunc(parts, func(part []byte) bool { return bytes.Contains(json, part) }))
 	}
 }
 

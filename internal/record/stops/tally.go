@@ -128,7 +128,7 @@ func (r *Reviews) add(s *Stop) {
 			r.Reused++
 		default:
 			r.Asked++
-			r.samples.add(v.DurationMS, v.Cost.USD)
+			r.samples.add(v.DurationMS, v.Cost.USD, mostSamples)
 			if v.Status == "not_completed" {
 				r.Refused++
 			}

@@ -25,6 +25,8 @@ type Node struct {
 	// State is how far a pipeline is with it, where one is drawn that runs or ran: running, waiting,
 	// done, failed, cancelled, skipped, not_reached.
 	State string `json:"state,omitempty"`
+
+	mark string // before its name, where it is drawn
 }
 
 // Edge leads from a step to another, or to an end of the pipeline.

@@ -182,7 +182,7 @@ func (l *placedGraph) place() {
 	last := 0
 	for i := range l.boxes {
 		b := &l.boxes[i]
-		longest := max(utf8.RuneCountInString(b.Name), utf8.RuneCountInString(b.What))
+		longest := max(utf8.RuneCountInString(b.mark+b.Name), utf8.RuneCountInString(b.What))
 		b.width = letter*float64(longest) + 24
 		rows[b.layer] = append(rows[b.layer], i)
 		last = max(last, b.layer)
@@ -255,7 +255,7 @@ func (b box) draw(out *strings.Builder) {
 		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text></g>\n", b.x+12, b.y+27, escape(b.Name))
 		return
 	}
-	fmt.Fprintf(out, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s</text>", b.x+12, b.y+20, escape(b.Name))
+	fmt.Fprintf(out, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s</text>", b.x+12, b.y+20, escape(b.mark+b.Name))
 	fmt.Fprintf(out, "<text class=\"what\" x=\"%.1f\" y=\"%.1f\">%s</text></g>\n", b.x+12, b.y+36, escape(b.What))
 }
 

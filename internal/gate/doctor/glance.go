@@ -1,0 +1,82 @@
+package doctor
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/stop"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
+)
+
+// Glance is what files tell of whether a project is enforced. Nothing is run for it, neither of the project
+// nor of ours, so that it can be shown to people again and again.
+type Glance struct {
+	Root string
+	Gone bool // there is no such directory any more
+	// Trust is how the project's files stand to what was approved; "" where trust is not enforced.
+	Trust      trust.State
+	Changed    []string // since they were approved
+	ApprovedAt time.Time
+	Fault      string // what is wrong with the approval
+	Configured bool   // it has, or had when it was approved, a configuration
+	Hooks      settings.Reach
+	Off        *stop.Recess
+	Tested     *Tested
+}
+
+// Look looks at a project.
+func Look(stateDir string, global *config.Global, root string, now time.Time) Glance {
+	g := Glance{Root: root, Gone: !disk.IsDir(root)}
+	if g.Gone {
+		return g
+	}
+	store := trust.NewStore(stateDir)
+	g.Configured = paths.HasConfig(root) || store.Gated(root)
+	if global.Enforces() {
+		standing, err := store.Standing(root)
+		g.Trust, g.Changed, g.ApprovedAt = standing.State, standing.Changed, standing.ApprovedAt
+		if err != nil {
+			g.Fault = plain.Line(err.Error())
+		}
+	}
+	g.Hooks = settings.ReachOf(root)
+	if recess, on := stop.InRecess(stateDir, root, now); on {
+		g.Off = &recess
+	}
+	if tested, err := statefile.Read[Tested](testedPath(stateDir, root), maxTested); err == nil {
+		g.Tested = &tested
+	}
+	return g
+}
+
+// Tested is what doctor found in a project the last time.
+type Tested struct {
+	Root  string    `json:"root"`
+	Time  time.Time `json:"time"`
+	Live  bool      `json:"live"`            // a block was seen to block
+	Fault string    `json:"fault,omitempty"` // the first finding, where it is not
+}
+
+// maxTested is more than any record of ours has.
+const maxTested = 64 << 10
+
+// Keep writes down what was found, for those who look later.
+func (r Report) Keep(stateDir, root string, now time.Time) error {
+	t := Tested{Root: root, Time: now, Live: r.Live()}
+	for _, f := range r.Findings {
+		if !t.Live && t.Fault == "" && (f.Level == Dead || f.Level == Unsure) {
+			t.Fault = f.What + ": " + f.Text
+		}
+	}
+	return statefile.Write(testedPath(stateDir, root), t)
+}
+
+func testedPath(stateDir, root string) string {
+	return filepath.Join(stateDir, "doctor", trust.ProjectKey(root)+".json")
+}
