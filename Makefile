@@ -128,6 +128,7 @@ stress: ## the suite ROUNDS times beside LOAD busy processes; stops at the first
 # CI does not record; it checks that the pictures show what the program says.
 pictures: setup ## docs/pictures: the real client and the commands, recorded in a terminal
 	$(GO) test ./test/pictures -count=1 -update
+	@scripts/web-pictures
 
 site: ## README and docs/ as web pages, in site/
 	@scripts/site

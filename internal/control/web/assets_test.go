@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
 )
 
 // What others wrote is what the list says: nothing is edited, nothing is missing, nothing is there besides.
@@ -61,5 +63,33 @@ func TestIssue18AssetsAreKeptByTheirHash(t *testing.T) {
 	}
 	if r := v.get("/assets/../ui.json"); r.status == http.StatusOK {
 		t.Errorf("%+v", r)
+	}
+}
+
+var (
+	styledClass = lazyregexp.New(`\.([a-zA-Z][\w-]*)`)
+	usedClasses = lazyregexp.New(`class="([^"{}]*)"`)
+)
+
+// Each class of a template has a style: two pages that name their own alike would lose one in silence.
+func TestIssue18EveryClassIsStyled(t *testing.T) {
+	style, err := assetFiles.ReadFile("assets/page.css")
+	check(t, err)
+	styled := map[string]bool{}
+	for _, found := range styledClass().FindAllStringSubmatch(string(style), -1) {
+		styled[found[1]] = true
+	}
+	all, err := fs.Glob(templateFiles, "templates/*.html")
+	check(t, err)
+	for _, name := range all {
+		text, err := templateFiles.ReadFile(name)
+		check(t, err)
+		for _, found := range usedClasses().FindAllStringSubmatch(string(text), -1) {
+			for class := range strings.FieldsSeq(found[1]) {
+				if !styled[class] {
+					t.Errorf("%s: nothing styles %q", name, class)
+				}
+			}
+		}
 	}
 }
