@@ -167,7 +167,9 @@ func fillEnded(ctx context.Context, path string, pipelines int) error {
 func (s *site) fillSessions() error {
 	for i := range s.sessions {
 		records := []*event.Record{
-			{Kind: event.Received, Event: "SessionStart"}, {Kind: event.Received, Event: "UserPromptSubmit"}, {Kind: event.Received, Event: "Stop"},
+			{Kind: event.Received, Event: "SessionStart"},
+			{Kind: event.Received, Event: "UserPromptSubmit"},
+			{Kind: event.Received, Event: "Stop"},
 			judgedStop([]string{"block", "allow"}[i%2]),
 		}
 		switch i % 4 {

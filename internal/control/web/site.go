@@ -30,6 +30,7 @@ type Site struct {
 	stops   memo[string, *stops.Stop] // that were answered
 	lanes   memo[laneKey, *lane]
 	told    memo[promptsKey, *prompts]
+	settled memo[uint64, []daemonapi.Decision] // by the number of the daemon's last event
 
 	verified verifier
 	roster   *Roster
@@ -53,6 +54,7 @@ func New(o Options) *Site {
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
 		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(), post: post,
 		stops: memo[string, *stops.Stop]{most: 500}, lanes: memo[laneKey, *lane]{most: 100}, told: memo[promptsKey, *prompts]{most: 100},
+		settled: memo[uint64, []daemonapi.Decision]{most: 1},
 	}
 }
 
