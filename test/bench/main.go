@@ -56,6 +56,7 @@ var suites = map[string][]benchmark{
 		{"replay", replay},
 		{"backlog", backlog},
 		{"branches", branches},
+		{"web", webPage},
 	},
 }
 

@@ -20,23 +20,51 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
-// SessionAgent implements web.Plane. It looks at all owners, which may be many: most sessions are those of
-// people.
+// SessionAgent implements web.Plane. The agents of now are found by their sessions; for those of before it
+// looks at all owners now and then, which may be many: most sessions are those of people.
 func (p *plane) SessionAgent(_ context.Context, session string) (a daemonapi.Agent, found bool) {
 	if session == "" {
 		return a, false
 	}
+	var o *engine.Owner
+	p.core.look(func(s *engine.State) { o = s.OwnerOf(session) })
+	if o != nil && o.Agent.Session == session {
+		p.meters.noteOwner(session, o.ID, p.opts.Now()) // it may end at any time
+		return p.around(agentView(o), true), true
+	}
+	id, known := p.meters.ownerOf(session, p.opts.Now())
+	if !known {
+		id = p.pastOwner(session)
+		p.meters.noteOwner(session, id, p.opts.Now())
+	}
+	if o = p.core.owner(id); o == nil {
+		return a, false
+	}
+	v := visitOf(o, session)
+	if v == nil {
+		return a, false
+	}
+	return p.around(pastView(o, *v), true), true
+}
+
+// pastOwner is the id of the newest owner that had an agent in a session, "" where there is none.
+func (p *plane) pastOwner(session string) string {
 	for _, o := range p.core.owners() {
-		if o.Agent != nil && o.Agent.Session == session {
-			return p.around(agentView(o), true), true
-		}
-		for i := range slices.Backward(o.History) {
-			if v := &o.History[i]; v.AgentID != "" && cmp.Or(v.Session, v.AgentID) == session {
-				return p.around(pastView(o, *v), true), true
-			}
+		if visitOf(o, session) != nil {
+			return o.ID
 		}
 	}
-	return a, false
+	return ""
+}
+
+// visitOf is the last visit of an owner to a step whose agent was in a session.
+func visitOf(o *engine.Owner, session string) *engine.Visit {
+	for i := range slices.Backward(o.History) {
+		if v := &o.History[i]; v.AgentID != "" && cmp.Or(v.Session, v.AgentID) == session {
+			return v
+		}
+	}
+	return nil
 }
 
 // sessionTranscript is where a session's conversation is, "" where that is not known. It is looked for now
@@ -75,7 +103,7 @@ const (
 	mostMeters = 32
 	// mostPoints are the points of one session's spending.
 	mostPoints = 400
-	// knownFor is how long the place of a transcript is not looked for again.
+	// knownFor is how long the place of a transcript, and the owner of a session, are not looked for again.
 	knownFor = 5 * time.Second
 	// mostMetered is how much of a transcript is read, from its end.
 	mostMetered = 64 << 20
@@ -86,6 +114,29 @@ type meters struct {
 	mu    sync.Mutex
 	all   map[string]*sessionMeter // by transcript
 	found map[string]foundPath     // by session
+	owned map[string]foundOwner    // by session
+}
+
+// foundOwner is the id of the owner that had an agent in a session, "" where there was none.
+type foundOwner struct {
+	id     string
+	looked time.Time
+}
+
+func (m *meters) ownerOf(session string, now time.Time) (id string, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, ok := m.owned[session]
+	return f.id, ok && now.Sub(f.looked).Abs() < knownFor
+}
+
+func (m *meters) noteOwner(session, id string, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.owned == nil || len(m.owned) >= mostMeters {
+		m.owned = map[string]foundOwner{}
+	}
+	m.owned[session] = foundOwner{id, now}
 }
 
 // foundPath is where a transcript was found, "" where there was none.

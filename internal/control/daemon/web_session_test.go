@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 )
@@ -35,6 +38,29 @@ func TestIssue18SessionOfAnAgent(t *testing.T) {
 	c, err = p.SessionConversation(t.Context(), "another", api.Range{Before: true, Limit: 10})
 	if err != nil || len(c.Messages) != 0 {
 		t.Errorf("%+v %v", c, err)
+	}
+}
+
+// An agent of before is found by its session, also the second time, and once nothing was found also when it
+// is an agent of now.
+func TestIssue18SessionOfAnAgentOfBefore(t *testing.T) {
+	state := engine.NewState()
+	plan := &runbook.Plan{Pipeline: shellPlan("one").Pipeline}
+	had := &engine.Owner{ID: newID(1), Kind: engine.Pipeline, Step: runbook.EndDone, Status: engine.Ended, Created: noon, Plan: plan, History: []engine.Visit{{Step: "one", AgentID: "old"}}}
+	state.Put(had)
+	p := planeOf(t, newCore(nil, state, 0, quiet(), time.Now))
+	for range 2 {
+		if a, found := p.SessionAgent(t.Context(), "old"); !found || a.ID != "old" {
+			t.Errorf("%+v %t", a, found)
+		}
+		if a, found := p.SessionAgent(t.Context(), "new"); found {
+			t.Errorf("%+v", a)
+		}
+	}
+	has := &engine.Owner{ID: newID(2), Kind: engine.Pipeline, Step: "one", Status: engine.Running, Created: noon, Plan: plan, Agent: &engine.Agent{ID: "new", Session: "new"}}
+	state.Put(has)
+	if a, found := p.SessionAgent(t.Context(), "new"); !found || a.ID != "new" {
+		t.Errorf("%+v %t", a, found)
 	}
 }
 

@@ -14,28 +14,27 @@ type AtEnd struct {
 
 // relive keeps the owners that are not at their end, and the count of the others, when one changes. A
 // state has many thousands that have ended, and people mostly ask for those that have not.
-func (s *State) relive(before, after *Owner) {
+func (s *State) relive(before *entry, after entry) {
 	if before != nil {
 		s.leave(before)
 	}
-	switch {
-	case after.Deleted:
-	case !after.Terminal():
-		s.live.add(&entry{owner: after})
-	case after.Parent == nil:
-		s.ended[AtEnd{after.Kind, after.Step}]++
+	if after.live {
+		s.live.add(&entry{owner: after.owner})
+	}
+	if after.end != (AtEnd{}) {
+		s.ended[after.end]++
 	}
 }
 
-func (s *State) leave(o *Owner) {
-	switch {
-	case !o.Terminal():
-		s.live.remove(&entry{owner: o})
-	case o.Parent == nil:
-		key := AtEnd{o.Kind, o.Step}
-		if s.ended[key]--; s.ended[key] == 0 {
-			delete(s.ended, key)
-		}
+func (s *State) leave(e *entry) {
+	if e.live {
+		s.live.remove(e)
+	}
+	if e.end == (AtEnd{}) {
+		return
+	}
+	if s.ended[e.end]--; s.ended[e.end] == 0 {
+		delete(s.ended, e.end)
 	}
 }
 

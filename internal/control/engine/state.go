@@ -30,11 +30,14 @@ type State struct {
 	Intake intake.State
 }
 
-// entry is an owner with what it is found by.
+// entry is an owner with what it is found by, and how it was counted. An owner may be changed in place
+// before it is put in again: see Apply.
 type entry struct {
 	owner   *Owner
 	agent   string
 	session string
+	live    bool
+	end     AtEnd // of one that no other one runs
 }
 
 // NewState is a state without owners.
@@ -57,7 +60,7 @@ func (s *State) Put(o *Owner) {
 func (s *State) put(o *Owner) {
 	old, e := s.owners[o.ID], indexed(o)
 	s.regroup(s.Owner(o.ID), o)
-	s.relive(s.Owner(o.ID), o)
+	s.relive(old, e)
 	if old != nil && !o.Deleted && o.Created.Equal(old.owner.Created) && s.finds(*old, e) {
 		*old = e
 		return
@@ -116,6 +119,13 @@ func indexed(o *Owner) entry {
 	e := entry{owner: o}
 	if o.Agent != nil {
 		e.agent, e.session = o.Agent.ID, o.Agent.Session
+	}
+	switch {
+	case o.Deleted:
+	case !o.Terminal():
+		e.live = true
+	case o.Parent == nil:
+		e.end = AtEnd{o.Kind, o.Step}
 	}
 	return e
 }

@@ -45,6 +45,7 @@ func (p *fakePlane) set(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
+	p.status.Events++
 	close(p.changed)
 	p.changed = make(chan struct{})
 }

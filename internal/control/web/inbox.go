@@ -117,11 +117,25 @@ func readInbox(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	past, err := r.Decisions(r.Context(), &api.Query{Past: true, Limit: fewSettled})
+	settled, err := r.lastSettled()
 	if err != nil {
 		return nil, err
 	}
-	return inboxPage{Cards: r.site.details.of(r.Context(), r.Plane, open.Items, r.Now), More: r.More("after", open.Next), Settled: past.Items}, nil
+	return inboxPage{Cards: r.site.details.of(r.Context(), r.Plane, open.Items, r.Now), More: r.More("after", open.Next), Settled: settled}, nil
+}
+
+// lastSettled are the decisions that were settled last. Finding them takes a look at all pipelines, so
+// that is done again only when the daemon has worked.
+func (r *Request) lastSettled() ([]daemonapi.Decision, error) {
+	events := r.Status(r.Context()).Events
+	if known, ok := r.site.settled.get(events); ok {
+		return known, nil
+	}
+	past, err := r.Decisions(r.Context(), &api.Query{Past: true, Limit: fewSettled})
+	if err == nil {
+		r.site.settled.put(events, past.Items)
+	}
+	return past.Items, err
 }
 
 // readDecision is one decision, to which a notification leads.

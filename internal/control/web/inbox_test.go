@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -97,5 +98,27 @@ func TestParseDiff(t *testing.T) {
 	}
 	if parseDiff("") != nil || parseDiff("garbage\n+x") != nil {
 		t.Error("something of nothing")
+	}
+}
+
+// What was answered is looked for again when the daemon has worked, and only then: that takes a look at all
+// pipelines.
+func TestIssue18WhatWasAnsweredIsReadOnce(t *testing.T) {
+	s := newScene(t)
+	v := s.signedIn()
+	answered := func(question string) {
+		d, now := sample(), time.Now()
+		d.Context, d.Resolved = question, &now
+		s.plane.set(func() { s.plane.decisions = []daemonapi.Decision{d} })
+	}
+	answered("Release 2.4.0?")
+	v.get("/inbox")
+	before := s.plane.reads()
+	if r := v.get("/inbox"); !strings.Contains(r.body, "Release 2.4.0?") || s.plane.reads() != before+1 { // for the open ones
+		t.Errorf("%d questions: %s", s.plane.reads()-before, r.body)
+	}
+	answered("Release 2.5.0?")
+	if r := v.get("/inbox"); !strings.Contains(r.body, "Release 2.5.0?") {
+		t.Error(r.body)
 	}
 }

@@ -30,6 +30,7 @@ type Site struct {
 	stops   memo[string, *stops.Stop] // that were answered
 	lanes   memo[laneKey, *lane]
 	told    memo[promptsKey, *prompts]
+	settled memo[uint64, []daemonapi.Decision] // by the number of the daemon's last event
 
 	verified verifier
 	roster   *Roster
@@ -56,6 +57,7 @@ func New(o Options) *Site {
 		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(), post: post,
 		past: newPast(o.StateDir, o.Plane.Workspaced), glances: newGlances(),
 		stops: memo[string, *stops.Stop]{most: 500}, lanes: memo[laneKey, *lane]{most: 100}, told: memo[promptsKey, *prompts]{most: 100},
+		settled: memo[uint64, []daemonapi.Decision]{most: 1},
 	}
 }
 

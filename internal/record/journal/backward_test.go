@@ -5,12 +5,42 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/record/event"
 )
 
 func TestBackward(t *testing.T) {
+	whole := backwardPart
+	t.Cleanup(func() { backwardPart = whole })
+	for _, part := range []int64{1, 100, 333, whole} {
+		backwardPart = part
+		t.Run(fmt.Sprint(part), testBackward)
+	}
+}
+
+// Who wants the newest records does not look at the others.
+func TestBackwardLooksAtTheEndFirst(t *testing.T) {
+	j := tempJournal(t, Limits{})
+	var last Position
+	for last.Offset < 3*backwardPart {
+		last = mustAppend(t, j, event.Record{Call: "call", Project: strings.Repeat("x", 4000)})
+	}
+	looked := int64(0)
+	for entry, err := range j.Backward(Position{}, func(json []byte) bool { looked += int64(len(json)); return true }) {
+		check(t, err)
+		if entry.Position != last {
+			t.Errorf("%v, not %v", entry.Position, last)
+		}
+		break
+	}
+	if looked > 2*backwardPart { // the lines, and those that are decoded once more
+		t.Errorf("%d bytes of %d", looked, last.Offset)
+	}
+}
+
+func testBackward(t *testing.T) {
 	j := tempJournal(t, Limits{SegmentSize: 700}) // a few records each
 	var want []string
 	var ends []Position
