@@ -26,7 +26,7 @@ type Entry struct {
 	Newer int
 	// Damage is what is wrong with a line that nobody can read.
 	Damage *Damage
-	// Lost is how many lines of the entry's segment cannot be used. Only Backward tells it.
+	// Lost is how many lines of the entry's segment, as far as it was read, cannot be used. Only Backward tells it.
 	Lost int
 }
 
