@@ -27,7 +27,8 @@ type fakePlane struct {
 	store     Soundness
 	verified  int
 	verifying chan struct{} // closed when the store may be verified; nil is now
-	diff      string
+	diff      Diff
+	noDiff    error
 	panics    bool
 	asked     int
 	refusal   error // of what is asked to be done
@@ -127,10 +128,10 @@ func (p *fakePlane) Answer(_ context.Context, id string, a daemonapi.Answer) (da
 	return daemonapi.Decision{ID: id}, nil
 }
 
-func (p *fakePlane) Diff(context.Context, string) (diff string, cut bool, err error) {
+func (p *fakePlane) Diff(context.Context, string) (Diff, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.diff, false, nil
+	return p.diff, p.noDiff
 }
 
 func (p *fakePlane) SessionAgent(_ context.Context, session string) (a daemonapi.Agent, found bool) {
