@@ -21,6 +21,7 @@ type fakePlane struct {
 	sessions  []daemonapi.Session
 	agents    []daemonapi.Agent
 	answers   []daemonapi.Answer
+	work      []daemonapi.WorkItem
 	queues    []daemonapi.SessionQueue
 	messages  []daemonapi.Message // of every session
 	spent     []Spent
@@ -126,6 +127,30 @@ func (p *fakePlane) Answer(_ context.Context, id string, a daemonapi.Answer) (da
 	}
 	p.answers = append(p.answers, a)
 	return daemonapi.Decision{ID: id}, nil
+}
+
+func (p *fakePlane) Work(_ context.Context, q *api.Query) (api.Page[daemonapi.WorkItem], error) {
+	return some(p, &p.work, func(i daemonapi.WorkItem) bool { return q.Allows(i.State) })
+}
+
+func (p *fakePlane) RetryWork(_ context.Context, id string) (daemonapi.WorkItem, error) {
+	return p.settleWork(id, "pending")
+}
+
+func (p *fakePlane) DropWork(_ context.Context, id string) (daemonapi.WorkItem, error) {
+	return p.settleWork(id, "dropped")
+}
+
+func (p *fakePlane) settleWork(id, state string) (daemonapi.WorkItem, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.work {
+		if p.work[i].ID == id {
+			p.work[i].State = state
+			return p.work[i], p.refusal
+		}
+	}
+	return daemonapi.WorkItem{}, missing("no work item %s", id)
 }
 
 func (p *fakePlane) Diff(context.Context, string) (Diff, error) {
